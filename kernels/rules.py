@@ -1,0 +1,40 @@
+"""The numbers that steer the rules of the road, as kernels receive them.
+
+`traffic.parameters` declares each with name, unit, default, range and source, and builds this.
+"""
+
+from typing import Final, NamedTuple
+
+# Policies of an all-way stop.
+POLICY_FAIR: Final = 0  # conflict-aware, each may be overtaken `overtake_limit` times
+POLICY_FIFO: Final = 1  # conflict-aware first in, first out
+POLICY_LITERAL: Final = 2  # one vehicle at a time, in order of arrival
+
+
+class Rules(NamedTuple):
+    """Scalars of one run; SI units."""
+
+    stop_offset: float  # m, front bumper to the line at rest
+    green_reaction: float  # s, of the head of a queue when the light turns green
+    stop_reaction: float  # s, standing time at a stop sign before a grant is used
+    reaction_spread: float  # share by which the stop reaction varies between vehicles, 0..0.9
+    margin_all_way: float  # s between a vehicle leaving a conflict zone and the next entering
+    margin_stop: float  # s
+    margin_yield: float  # s
+    margin_signal: float  # s
+    gap_left: float  # s, critical gap of a left turn from a minor road
+    gap_straight: float  # s, of crossing from a minor road
+    gap_right: float  # s, of a right turn from a minor road
+    gap_yield: float  # s, critical gap at a yield sign or roundabout entry
+    gap_permissive: float  # s, critical gap of a left turn against oncoming green
+    overtake_limit: int  # times a waiting vehicle may be overtaken by conflicting ones
+    all_way_policy: int  # POLICY_FAIR ...
+    queue_gap: float  # m, room reserved beyond each vehicle's length on an exit lane
+    change_mind_after: float  # s a head faces a full exit before it chooses again
+    keep_routes: bool  # never change a route on the way
+    lane_change_gain: float  # m/s^2 a discretionary lane change must bring
+    lane_change_politeness: float  # weight of what the followers lose, 0..1 (MOBIL)
+    lane_change_pause: float  # s between two changes of one vehicle
+    lane_change_time: float  # s that the lateral movement takes
+    safe_braking: float  # m/s^2, deceleration forced on a new follower, at most
+    curve_braking: float  # m/s^2, comfortable braking before bends, limits and lines

@@ -1,0 +1,1 @@
+"""Road networks: the model, readers, generators and checks."""

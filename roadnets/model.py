@@ -1,0 +1,68 @@
+"""The finished network: immutable arrays, with the names of the source kept beside them."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.network import NetworkArrays
+
+
+@dataclass(frozen=True)
+class Network:
+    """A lane network. Arrays are read-only; indices are places in them.
+
+    points: (p, 2) float64, m, shapes of all lanes end to end; lane l has
+    points[point_start[l]:point_start[l+1]]; station: (p,) m along the lane at each point.
+    """
+
+    name: str
+    source: str
+    arrays: NetworkArrays
+    points: NDArray[np.float64]
+    point_start: NDArray[np.int32]
+    station: NDArray[np.float64]
+    road_ids: tuple[str, ...]
+    lane_ids: tuple[str, ...]  # road lanes only
+    intersection_ids: tuple[str, ...]
+    signal_ids: tuple[str, ...]
+    declared_length: NDArray[np.float64]  # (n_road_lanes,) m, the source's own lane lengths
+    left_hand: bool = False
+    projection: str = ""
+    origin: tuple[float, float] = (0.0, 0.0)
+    remarks: tuple[str, ...] = field(default=())
+
+    @property
+    def n_roads(self) -> int:
+        """Number of roads."""
+        return len(self.road_ids)
+
+    @property
+    def n_road_lanes(self) -> int:
+        """Number of road lanes; connectors come after them."""
+        return len(self.lane_ids)
+
+    @property
+    def n_connectors(self) -> int:
+        """Number of connectors."""
+        return int(self.arrays.connectors.from_lane.size)
+
+    @property
+    def n_lanes(self) -> int:
+        """Road lanes and connectors."""
+        return self.n_road_lanes + self.n_connectors
+
+    @cached_property
+    def road_index(self) -> dict[str, int]:
+        """Place of each road by its source id."""
+        return {name: i for i, name in enumerate(self.road_ids)}
+
+    @cached_property
+    def lane_index(self) -> dict[str, int]:
+        """Place of each road lane by its source id."""
+        return {name: i for i, name in enumerate(self.lane_ids)}
+
+    def lane_points(self, lane: int) -> NDArray[np.float64]:
+        """Centre line of a lane, shape (k, 2), m."""
+        return self.points[self.point_start[lane] : self.point_start[lane + 1]]

@@ -1,0 +1,1 @@
+"""rushhour: the traffic of a whole city on an ordinary computer."""

@@ -1,0 +1,1 @@
+"""Traffic: demand, the world that steps it, recording."""
