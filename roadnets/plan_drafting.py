@@ -1,0 +1,215 @@
+"""From a street plan to a draft of lanes, connectors and signals."""
+
+from typing import Final
+
+import numpy as np
+
+from rushhour.kernels.network import (
+    ALL_WAY_STOP,
+    NONE,
+    SIGNAL,
+    STOP,
+    STRAIGHT,
+    U_TURN,
+    YIELD,
+)
+from rushhour.roadnets.classes import ROAD_VEHICLES
+from rushhour.roadnets.draft import (
+    Draft,
+    DraftConnector,
+    DraftIntersection,
+    DraftLane,
+    DraftRoad,
+)
+from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.plan_roundabouts import add_roundabout, arm_corner
+from rushhour.roadnets.plan_signals import program
+from rushhour.roadnets.plan_turns import TURN_CODE, exits_of, movements_of
+from rushhour.roadnets.street_lines import Line, line_length, part, side_line, turning_loop
+from rushhour.roadnets.street_plan import (
+    TAPER,
+    Corner,
+    Leg,
+    Plan,
+    Street,
+    lane_offsets,
+    legs_of,
+    pocket_length,
+)
+
+SHORTEST_STREET: Final = 8.0  # m between two stop lines
+LOOP_RADIUS: Final = 8.0  # m of a turning loop
+CONTROL: Final = {
+    "signals": SIGNAL,
+    "all_way_stop": ALL_WAY_STOP,
+    "two_way_stop": STOP,
+    "yield": YIELD,
+    "none": NONE,
+    "gate": NONE,
+    "turning_loop": NONE,
+}
+
+
+def draft_of(plan: Plan) -> Draft:
+    """Draw every street, then connect and control every corner.
+
+    Raises NetworkError where streets leave each other no room.
+    """
+    draft = Draft(plan.name, plan.source)
+    legs = legs_of(plan)
+    for name, around in legs.items():
+        _open_pockets(plan.corners[name], around)
+    ends: dict[tuple[int, bool], Leg] = {
+        (id(leg.street), leg.at_start): leg for around in legs.values() for leg in around
+    }
+    places = {name: {id(leg): i for i, leg in enumerate(around)} for name, around in legs.items()}
+    for street in plan.streets:
+        first, last = ends[id(street), True], ends[id(street), False]
+        names = [
+            arm_corner(plan.corners[name], places[name][id(leg)])
+            if plan.corners[name].control == "roundabout"
+            else name
+            for name, leg in ((street.start, first), (street.end, last))
+        ]
+        _draw_street(draft, street, first, last, names[0], names[1])
+    for name, corner in plan.corners.items():
+        if corner.control == "roundabout":
+            add_roundabout(draft, corner, legs[name])
+        else:
+            _connect_corner(draft, corner, legs[name])
+    return draft
+
+
+def _open_pockets(corner: Corner, legs: list[Leg]) -> None:
+    """Give a left-turn lane to the legs that have a median for it and a left turn to serve."""
+    if corner.control in ("gate", "turning_loop", "roundabout"):
+        return
+    for i, leg in enumerate(legs):
+        turns = "".join(turn for _, turn in exits_of(legs, i, corner.turns))
+        leg.pocket = leg.street.pocket > 0.0 and leg.lanes_in > 0 and len(set(turns)) > 1
+        leg.pocket = leg.pocket and "L" in turns
+
+
+def _draw_street(
+    draft: Draft, street: Street, first: Leg, last: Leg, from_name: str, to_name: str
+) -> None:
+    """Both directions of a street as roads; notes on the legs what they are called."""
+    room = line_length(street.line) - first.setback - last.setback
+    if room < SHORTEST_STREET:
+        raise NetworkError(
+            f"street {street.start} - {street.end}: {room:.1f} m between its stop lines, wanted"
+            f" {SHORTEST_STREET:.0f} m; make it longer or narrower"
+        )
+    open_line = part(street.line, first.setback, first.setback + room)
+    if street.forward:
+        _draw_direction(draft, street, street.forward, open_line, (from_name, to_name), first, last)
+    if street.backward:
+        _draw_direction(
+            draft, street, street.backward, open_line[::-1], (to_name, from_name), last, first
+        )
+
+
+def _draw_direction(
+    draft: Draft,
+    street: Street,
+    lanes: int,
+    line: Line,
+    ends: tuple[str, str],
+    leave: Leg,
+    arrive: Leg,
+) -> None:
+    """One direction: a road, or two with a widening between them where a pocket opens."""
+    offsets = lane_offsets(street, lanes)
+    total = line_length(line)
+    pocket = pocket_length(street, total) if arrive.pocket else 0.0
+    arrive.pocket = pocket > 0.0
+    base = f"{ends[0]}-{ends[1]}"
+    leave.road_out = base
+    if not pocket:
+        arrive.road_in = base
+        _add_road(draft, street, base, ends, line, offsets)
+        return
+    joint = f"{base}:widening"
+    arrive.road_in = f"{base}:approach"
+    _add_road(draft, street, base, (ends[0], joint), part(line, 0.0, total - pocket - TAPER),
+              offsets)  # fmt: skip
+    wide = np.append(offsets, street.median / 2.0 - street.lane_width / 2.0)
+    _add_road(draft, street, arrive.road_in, (joint, ends[1]), part(line, total - pocket, total),
+              wide)  # fmt: skip
+    taper = part(line, total - pocket - TAPER, total - pocket)
+    x, y = taper.mean(axis=0)
+    draft.intersections.append(DraftIntersection(joint, float(x), float(y), NONE))
+    for k in range(lanes):
+        shape = side_line(taper, float(offsets[k]))
+        draft.connectors.append(
+            DraftConnector(base, k, arrive.road_in, k, shape=shape, turn=STRAIGHT)
+        )
+    draft.connectors.append(DraftConnector(base, lanes - 1, arrive.road_in, lanes, turn=STRAIGHT))
+
+
+def _add_road(
+    draft: Draft,
+    street: Street,
+    name: str,
+    ends: tuple[str, str],
+    line: Line,
+    offsets: np.typing.NDArray[np.float64],
+) -> None:
+    lanes = [
+        DraftLane(f"{name}_{k}", side_line(line, float(offset)), street.speed, street.lane_width,
+                  ROAD_VEHICLES)
+        for k, offset in enumerate(offsets)
+    ]  # fmt: skip
+    draft.roads.append(DraftRoad(name, ends[0], ends[1], lanes, street.priority, street.name))
+
+
+def _connect_corner(draft: Draft, corner: Corner, legs: list[Leg]) -> None:
+    draft.intersections.append(
+        DraftIntersection(corner.id, corner.x, corner.y, CONTROL[corner.control])
+    )
+    if corner.control == "gate":
+        return
+    if corner.control == "turning_loop":
+        _add_loop(draft, corner, legs[0])
+        return
+    movements = movements_of(corner, legs)
+    signalled = corner.control == "signals"
+    if signalled:
+        draft.signals.append(program(corner, legs, movements))
+    major = max(leg.street.priority for leg in legs)
+    for link, m in enumerate(movements):
+        stops = corner.control == "all_way_stop" or (
+            corner.control == "two_way_stop" and legs[m.entry].street.priority < major
+        )
+        draft.connectors.append(
+            DraftConnector(
+                legs[m.entry].road_in,
+                m.from_lane,
+                legs[m.exit].road_out,
+                m.to_lane,
+                turn=TURN_CODE[m.turn],
+                signal=corner.id if signalled else None,
+                link=link if signalled else -1,
+                must_stop=stops,
+            )
+        )
+
+
+def _add_loop(draft: Draft, corner: Corner, leg: Leg) -> None:
+    """Bring each lane back on the lane of the same number."""
+    if leg.lanes_in != leg.lanes_out:
+        raise NetworkError(
+            f"turning loop {corner.id}: {leg.lanes_in} lanes arrive and {leg.lanes_out} leave;"
+            " make them equal"
+        )
+    out = lane_offsets(leg.street, leg.lanes_in)
+    heading = leg.angle + np.pi
+    turn = np.array([[np.cos(heading), np.sin(heading)], [-np.sin(heading), np.cos(heading)]])
+    for k, offset in enumerate(out):
+        wide = LOOP_RADIUS + float(offset - out[-1])
+        shape = turning_loop(float(offset), float(offset), wide) @ turn
+        draft.connectors.append(
+            DraftConnector(
+                leg.road_in, k, leg.road_out, k, shape=shape + (corner.x, corner.y), turn=U_TURN
+            )
+        )

@@ -1,0 +1,123 @@
+"""Which lane leads where at a corner (networks.md 4.1 - 4.3)."""
+
+from dataclasses import dataclass
+from math import pi, radians
+
+from rushhour.kernels.network import LEFT, RIGHT, STRAIGHT
+from rushhour.roadnets.street_plan import Corner, Leg
+
+TURN_CODE = {"R": RIGHT, "T": STRAIGHT, "L": LEFT}
+
+
+@dataclass(frozen=True)
+class Movement:
+    """One lane-to-lane path across a corner; legs are places in its counter-clockwise list."""
+
+    entry: int
+    exit: int
+    turn: str  # R, T or L
+    from_lane: int
+    to_lane: int
+
+
+def exits_of(legs: list[Leg], entry: int, turns: str) -> list[tuple[int, str]]:
+    """Legs that can be reached from one, from the right to the left, with the turn's letter."""
+    angles = [
+        (-pi + (leg.angle - legs[entry].angle) % (2.0 * pi), j)
+        for j, leg in enumerate(legs)
+        if j != entry and leg.lanes_out > 0
+    ]
+    angles.sort()
+    ahead = min(angles, key=lambda a: abs(a[0]), default=(pi, -1))
+    through = ahead[1] if abs(ahead[0]) <= radians(45.0) else -1
+    found = []
+    for angle, j in angles:
+        letter = "T" if j == through else ("L" if angle > 0.0 else "R")
+        if letter in turns:
+            found.append((j, letter))
+    return found
+
+
+def turns_by_lane(lanes: int, pocket: bool, exits: str, through_lanes: int) -> list[str]:
+    """Turns allowed on each lane from the kerb, pocket last, by the rules of networks.md 4.2."""
+    right, through, left = ("R" in exits), ("T" in exits), ("L" in exits)
+    if pocket:
+        rest = exits.replace("L", "")
+        return [*turns_by_lane(lanes, False, rest, through_lanes), "L"]
+    if lanes == 1:
+        return [exits]
+    if not through:
+        if right and left:
+            for_right = lanes // 2
+            return ["R"] * for_right + ["L"] * (lanes - for_right)
+        return [exits] * lanes
+    table = ["T"] * lanes
+    if right:
+        table[0] = "RT"
+    if left:
+        alone = lanes >= 3 and through_lanes < lanes
+        table[-1] = "L" if alone else table[-1] + "L"
+    return table
+
+
+def _fitted(feeders: list[int], table: list[str], turn: str, exit_lanes: int) -> list[int]:
+    """The feeding lanes that remain when there are more of them than exit lanes."""
+    kept = list(feeders)
+    while len(kept) > exit_lanes:
+        inner, kerb = kept[-1], kept[0]
+        if turn == "L":
+            drop = kerb
+        elif turn == "R" or len(table[inner]) > 1:
+            drop = inner
+        else:
+            drop = kerb if len(table[kerb]) > 1 else inner
+        kept.remove(drop)
+    return kept
+
+
+def _pairs(feeders: list[int], table: list[str], turn: str, lanes: int) -> list[tuple[int, int]]:
+    """Lane-to-lane pairs of one movement (networks.md 4.3), spare exit lanes left open."""
+    kept = _fitted(feeders, table, turn, lanes)
+    first = lanes - len(kept) if turn == "L" else 0
+    pairs = [(lane, first + i) for i, lane in enumerate(kept)]
+    for lane in feeders:
+        if lane not in kept and len(table[lane]) == 1:  # nowhere else to go: merges
+            nearest = min(pairs, key=lambda p: abs(p[0] - lane))
+            pairs.append((lane, nearest[1]))
+    return sorted(pairs)
+
+
+def movements_of(corner: Corner, legs: list[Leg]) -> list[Movement]:
+    """Every lane-to-lane movement of a corner, by entry leg, lane, exit leg."""
+    found: list[Movement] = []
+    for i, leg in enumerate(legs):
+        if leg.lanes_in == 0:
+            continue
+        exits = exits_of(legs, i, corner.turns)
+        letters = "".join(sorted({turn for _, turn in exits}, reverse=True))
+        ahead = sum(legs[j].lanes_out for j, turn in exits if turn == "T")
+        if corner.lane_turns:
+            table = [
+                "".join(t for t in turns if t in letters) or letters for turns in corner.lane_turns
+            ]
+        else:
+            pocket = leg.pocket and "L" in letters and letters != "L"
+            table = turns_by_lane(leg.lanes_in, pocket, letters, ahead)
+        for j, turn in exits:
+            feeders = [k for k, turns in enumerate(table) if turn in turns]
+            for lane, to_lane in _pairs(feeders, table, turn, legs[j].lanes_out):
+                found.append(Movement(i, j, turn, lane, to_lane))
+    _feed_spare_lanes(found, legs)
+    return sorted(found, key=lambda m: (m.entry, m.from_lane, m.exit, m.to_lane))
+
+
+def _feed_spare_lanes(found: list[Movement], legs: list[Leg]) -> None:
+    """Give every exit lane that nothing feeds a path from the nearest feeder beside it."""
+    for j, leg in enumerate(legs):
+        into = [m for m in found if m.exit == j]
+        fed = {m.to_lane for m in into}
+        for lane in range(leg.lanes_out):
+            if lane in fed or not into:
+                continue
+            nearest = min(into, key=lambda m: (abs(m.to_lane - lane), "TLR".index(m.turn), m.entry))
+            found.append(Movement(nearest.entry, j, nearest.turn, nearest.from_lane, lane))

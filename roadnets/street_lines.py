@@ -1,0 +1,104 @@
+"""Lines of streets: stations, cutting, offsetting to the side, gentle bends."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Line = NDArray[np.float64]  # (p, 2), m
+
+
+def stations(line: Line) -> NDArray[np.float64]:
+    """Distance along the line at each of its points, shape (p,), m."""
+    steps = np.hypot(*np.diff(line, axis=0).T)
+    return np.concatenate(([0.0], np.cumsum(steps)))
+
+
+def line_length(line: Line) -> float:
+    """Length of the line, m."""
+    return float(stations(line)[-1])
+
+
+def point_at(line: Line, s: float) -> NDArray[np.float64]:
+    """Point at distance s along the line, shape (2,); clamped to its ends."""
+    at = stations(line)
+    return np.array([np.interp(s, at, line[:, 0]), np.interp(s, at, line[:, 1])])
+
+
+def part(line: Line, start: float, end: float) -> Line:
+    """The piece of the line between two distances along it, start < end."""
+    at = stations(line)
+    inner = line[(at > start + 0.05) & (at < end - 0.05)]
+    return np.vstack((point_at(line, start), inner, point_at(line, end)))
+
+
+def side_line(line: Line, offset: float) -> Line:
+    """The line moved sideways, to the right of its direction if offset is positive, m.
+
+    Corners are mitred, the mitre limited to twice the offset.
+    """
+    along = np.diff(line, axis=0)
+    along /= np.hypot(along[:, 0], along[:, 1])[:, None]
+    right = np.column_stack((along[:, 1], -along[:, 0]))
+    before = np.vstack((right[:1], right))
+    after = np.vstack((right, right[-1:]))
+    middle = before + after
+    middle /= np.maximum(np.hypot(middle[:, 0], middle[:, 1]), 1e-9)[:, None]
+    stretch = 1.0 / np.maximum(np.sum(middle * before, axis=1), 0.5)
+    moved: Line = line + middle * (offset * stretch)[:, None]
+    return moved
+
+
+def straight_line(start: tuple[float, float], end: tuple[float, float]) -> Line:
+    """Two points as a line."""
+    return np.array([start, end], dtype=np.float64)
+
+
+def curve_piece(p: Line, step: float = 5.0) -> Line:
+    """The Catmull-Rom curve from p[1] to p[2] of four points, both ends included."""
+    n = max(2, int(np.hypot(*(p[2] - p[1])) / step))
+    t = np.linspace(0.0, 1.0, n + 1)[:, None]
+    curve: Line = 0.5 * (
+        2.0 * p[1]
+        + (p[2] - p[0]) * t
+        + (2.0 * p[0] - 5.0 * p[1] + 4.0 * p[2] - p[3]) * t**2
+        + (3.0 * p[1] - p[0] - 3.0 * p[2] + p[3]) * t**3
+    )
+    return curve
+
+
+def bezier(start: Line, control: Line, end: Line, step: float = 2.0) -> Line:
+    """The quadratic curve from start to end, pulled towards control, each (2,)."""
+    reach = np.hypot(*(control - start)) + np.hypot(*(end - control))
+    t = np.linspace(0.0, 1.0, max(4, int(reach / step)) + 1)[:, None]
+    curve: Line = start * (1.0 - t) ** 2 + control * (2.0 * t * (1.0 - t)) + end * t**2
+    return curve
+
+
+def rounded_join(first: Line, second: Line, reach: float) -> Line:
+    """Two lines that meet, with the corner between them rounded over reach metres of each."""
+    a, b = line_length(first), line_length(second)
+    cut = min(reach, 0.45 * a, 0.45 * b)
+    before, after = part(first, 0.0, a - cut), part(second, cut, b)
+    return np.vstack((before[:-1], bezier(before[-1], first[-1], after[0]), after[1:]))
+
+
+def arc(x: float, y: float, radius: float, start: float, end: float, step: float = 1.0) -> Line:
+    """Points of a circle from angle start to angle end (rad, counter-clockwise from east)."""
+    n = max(2, int(abs(end - start) * radius / step) + 1)
+    angle = np.linspace(start, end, n)
+    return np.column_stack((x + radius * np.cos(angle), y + radius * np.sin(angle)))
+
+
+def turning_loop(out: float, back: float, radius: float) -> Line:
+    """A loop at the end of a street that heads east and ends at the origin.
+
+    Leaves the lane `out` metres right of the street's line and comes back on the lane `back`
+    metres left of it, swinging wide so that the turn has about the given radius.
+    """
+    reach = 2.5 * radius
+    t = np.linspace(0.0, 1.0, 25)
+    sway = t * t * (3.0 - 2.0 * t)
+    r = max(radius, out, back)
+    leave = np.column_stack((t * reach, -out - (r - out) * sway))
+    turn = arc(reach, 0.0, r, -np.pi / 2, np.pi / 2)
+    come = np.column_stack((reach * (1.0 - t), back + (r - back) * sway[::-1]))
+    return np.vstack((leave, turn[1:-1], come))

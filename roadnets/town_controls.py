@@ -1,0 +1,70 @@
+"""Who gives way where in a town."""
+
+from math import radians
+from typing import Final
+
+from rushhour.kernels.random import uniform
+from rushhour.roadnets.street_plan import Leg, Plan, legs_of
+from rushhour.roadnets.town_mesh import ARTERIAL, COLLECTOR, SIDE
+
+ROUNDABOUT_RADIUS: Final = 14.0  # m, centre line of the ring
+MOST_ROUNDABOUTS: Final = 5
+POCKET: Final = 40.0  # m of left lane on collectors at signals
+_KIND: Final = 121
+
+
+def control_corners(plan: Plan, seed: int) -> None:
+    """Choose the control of every corner from the ranks of its streets.
+
+    Where an arterial meets a main street: signals, with left lanes on both. Where collectors
+    meet: roundabouts, then all-way stops. Side streets stop or yield at main streets; among
+    themselves they stop all, or give way from the right.
+    """
+    legs = legs_of(plan)
+    rings = 0
+    for k, (name, corner) in enumerate(plan.corners.items()):
+        if corner.control == "gate":
+            continue
+        around = legs[name]
+        ranks = sorted((leg.street.priority for leg in around), reverse=True)
+        draw = uniform(seed, k, 0, _KIND)
+        if ranks[0] == SIDE:
+            corner.kerb = 3.0
+            corner.control = "all_way_stop" if len(ranks) >= 4 and draw < 0.55 else "yield"
+        elif ranks[0] == ARTERIAL and (
+            _crosses_main(ranks) or (len(ranks) == 3 and ranks[2] == COLLECTOR)
+        ):
+            corner.control, corner.lefts, corner.kerb = "signals", "lane", 5.0
+            _widen(around)
+        elif ranks[0] == COLLECTOR and _crosses_main(ranks):
+            if rings < MOST_ROUNDABOUTS and _fits_ring(around):
+                corner.control, corner.ring = "roundabout", ROUNDABOUT_RADIUS
+                rings += 1
+            else:
+                corner.control = "all_way_stop"
+        elif ranks[0] == ranks[-1]:
+            corner.control = "all_way_stop"
+        else:
+            corner.control = "two_way_stop" if ranks[0] == ARTERIAL or draw < 0.6 else "yield"
+
+
+def _crosses_main(ranks: list[int]) -> bool:
+    """Whether a main street crosses another one."""
+    return len(ranks) >= 3 and ranks[2] >= COLLECTOR
+
+
+def _widen(legs: list[Leg]) -> None:
+    """Give collectors that meet signals a left lane in a median."""
+    for leg in legs:
+        street = leg.street
+        if street.priority == COLLECTOR and street.median == 0.0:
+            street.median, street.pocket = street.lane_width, POCKET
+
+
+def _fits_ring(legs: list[Leg]) -> bool:
+    """Whether four arms of one lane leave the ring at wide enough angles."""
+    if len(legs) != 4 or any(max(leg.lanes_in, leg.lanes_out) > 1 for leg in legs):
+        return False
+    turn = 2.0 * 3.141592653589793
+    gaps = [(b.angle - a.angle) % turn for a, b in zip(legs, legs[1:] + legs[:1], strict=True)]
+    return min(gaps) > radians(70.0)

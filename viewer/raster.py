@@ -1,0 +1,294 @@
+"""Pictures of roads and vehicles without a graphics card.
+
+`draw_network` paints a network into a `Raster`, `draw_vehicles` paints vehicles on it, and
+`save_picture` does both and writes a PNG. Edges are smoothed by painting SMOOTHING times larger.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rushhour.kernels.pose import place_all_bodies
+from rushhour.kernels.raster import fill_polygons, shrink
+from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.model import Network
+from rushhour.viewer.lettering import text_width, write_text
+from rushhour.viewer.png import write_png
+from rushhour.viewer.shapes import (
+    Quads,
+    bodies,
+    intersection_areas,
+    lane_marks,
+    stop_lines,
+    strips_of,
+)
+
+Colour = tuple[int, int, int]
+Box = tuple[float, float, float, float]  # x least, y least, x greatest, y greatest, m
+
+SMOOTHING: Final = 2
+LARGEST: Final = 16_384  # pixels on a side
+LAND: Final[Colour] = (20, 24, 30)
+KERB: Final[Colour] = (112, 122, 134)
+SIDE_STREET: Final[Colour] = (62, 71, 82)
+MAIN_STREET: Final[Colour] = (80, 92, 106)
+MARKS: Final[Colour] = (196, 202, 208)
+INK: Final[Colour] = (222, 227, 232)
+FAINT: Final[Colour] = (128, 138, 148)
+MAIN_SPEED: Final = 12.0  # m/s; roads as fast are drawn as main streets
+AREAS_FROM: Final = 0.3  # pixels per metre from which intersections are filled
+MARKS_FROM: Final = 2.2  # pixels per metre from which markings are painted
+LEAST_LANE: Final = 1.1  # pixels
+LEAST_BODY: Final = (3.6, 2.2)  # pixels, length and width of a vehicle
+RAMP: Final = np.array(  # from standing to free
+    [(235, 64, 52), (245, 140, 46), (250, 206, 70), (150, 214, 84), (64, 196, 112)],
+    dtype=np.float64,
+)
+
+
+@dataclass
+class Raster:
+    """A picture in the making: image (height, width, 3) and how metres become its pixels."""
+
+    canvas: NDArray[np.uint8]  # SMOOTHING times larger than the picture
+    left: float  # m, x at the left edge
+    top: float  # m, y at the upper edge
+    scale: float  # canvas pixels per metre
+
+    @property
+    def pixels_per_metre(self) -> float:
+        """Pixels of the finished picture per metre."""
+        return self.scale / SMOOTHING
+
+    def pixels(self, xy: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Canvas pixels of places (..., 2) in metres."""
+        return np.stack(
+            ((xy[..., 0] - self.left) * self.scale, (self.top - xy[..., 1]) * self.scale), axis=-1
+        )
+
+    def fill_quads(self, quads: Quads, colour: NDArray[np.uint8] | Colour) -> None:
+        """Paint quadrilaterals (n, 4, 2) in metres; one colour, or (n, 3)."""
+        n = quads.shape[0]
+        xy = np.ascontiguousarray(self.pixels(quads).reshape(4 * n, 2))
+        start = np.arange(0, 4 * n + 1, 4, dtype=np.int64)
+        colours = np.ascontiguousarray(np.broadcast_to(np.asarray(colour, dtype=np.uint8), (n, 3)))
+        fill_polygons(self.canvas, xy, start, colours, 0, n)
+
+    def fill_areas(self, areas: list[NDArray[np.float64]], colours: NDArray[np.uint8]) -> None:
+        """Paint convex polygons, each (k, 2) in metres, in colours (n, 3)."""
+        if not areas:
+            return
+        xy = np.ascontiguousarray(self.pixels(np.concatenate(areas)))
+        start = np.concatenate(([0], np.cumsum([len(a) for a in areas]))).astype(np.int64)
+        fill_polygons(self.canvas, xy, start, colours, 0, len(areas))
+
+    def image(self) -> NDArray[np.uint8]:
+        """The finished picture, shape (height, width, 3)."""
+        height, width, _ = self.canvas.shape
+        small = np.empty((height // SMOOTHING, width // SMOOTHING, 3), dtype=np.uint8)
+        shrink(self.canvas, small, SMOOTHING)
+        return small
+
+
+def network_box(network: Network, margin: float = 20.0) -> Box:
+    """The rectangle around a network, m."""
+    if network.points.shape[0] == 0:
+        return (0.0, 0.0, 1.0, 1.0)
+    low, high = network.points.min(axis=0) - margin, network.points.max(axis=0) + margin
+    return (float(low[0]), float(low[1]), float(high[0]), float(high[1]))
+
+
+def draw_network(
+    network: Network, size: tuple[int, int] = (1600, 1200), box: Box | None = None
+) -> Raster:
+    """Paint the roads of a network; box None shows all of it.
+
+    size: width and height in pixels.   Lane markings appear when lanes are wide enough on the
+    picture. Raises RunError if the size or the box is not usable.
+    """
+    raster = _empty_raster(size, box or network_box(network))
+    strips = strips_of(network)
+    lanes = network.arrays.lanes
+    width = lanes.width[strips.lane]
+    half = np.maximum(0.5 * width, 0.5 * LEAST_LANE / raster.pixels_per_metre)
+    seen = _visible(raster, strips.a, strips.b)
+    kerb = max(0.35, 0.45 / raster.pixels_per_metre)
+    order = np.flatnonzero(seen)
+    speed = lanes.speed[strips.lane[order]]
+    order = order[np.argsort(speed >= MAIN_SPEED, kind="stable")]
+    edges = strips.quads(half + kerb, -half - kerb)[order]
+    fills = strips.quads(half + 0.05, -half - 0.05)[order]
+    raster.fill_quads(edges, KERB)
+    if raster.pixels_per_metre > AREAS_FROM:
+        areas, which = intersection_areas(network)
+        fastest = np.zeros(len(network.intersection_ids))
+        np.maximum.at(fastest, lanes.intersection[lanes.intersection >= 0],
+                      lanes.speed[lanes.intersection >= 0])  # fmt: skip
+        raster.fill_areas(areas, _shades(fastest[which]))
+    raster.fill_quads(fills, _shades(lanes.speed[strips.lane[order]]))
+    if raster.pixels_per_metre >= MARKS_FROM:
+        raster.fill_quads(lane_marks(network, strips), MARKS)
+        raster.fill_quads(stop_lines(network), INK)
+    return raster
+
+
+def _shades(speed: NDArray[np.float64]) -> NDArray[np.uint8]:
+    """Colours of asphalt by limit, (n, 3)."""
+    main = (speed >= MAIN_SPEED)[:, None]
+    return np.where(main, MAIN_STREET, SIDE_STREET).astype(np.uint8)
+
+
+def speed_colours(value: ArrayLike, free: float) -> NDArray[np.uint8]:
+    """Colours from red (0) to green (free and above), shape (n, 3)."""
+    share = np.nan_to_num(np.asarray(value, dtype=np.float64) / max(free, 1e-9))
+    at = np.clip(share, 0.0, 1.0) * (len(RAMP) - 1)
+    bands = [np.interp(at, np.arange(len(RAMP)), RAMP[:, k]) for k in range(3)]
+    return np.column_stack(bands).astype(np.uint8)
+
+
+def draw_vehicles(
+    raster: Raster,
+    network: Network,
+    lane: ArrayLike,
+    s: ArrayLike,
+    lateral: ArrayLike,
+    length: ArrayLike,
+    width: ArrayLike,
+    colour: NDArray[np.uint8],
+) -> None:
+    """Paint vehicles, front bumper at s on their lanes, each in its colour (n, 3).
+
+    lane: (n,) int; s, lateral (to the left), length, width: (n,) or scalar, m. On a picture of a
+    whole city they are painted larger than they are, so that they can be seen.
+    """
+    lanes = np.ascontiguousarray(lane, dtype=np.int32)
+    n = lanes.size
+    if n and (lanes.min() < -1 or lanes.max() >= network.n_lanes):
+        raise RunError(f"picture: lane {int(lanes.max())} of {network.n_lanes}; wanted a lane")
+    columns = [
+        np.ascontiguousarray(np.broadcast_to(np.asarray(c, dtype=np.float64), (n,)))
+        for c in (s, lateral, length, width)
+    ]
+    pose = np.empty((n, 3))
+    place_all_bodies(
+        network.points, network.station, network.point_start, lanes, columns[0], columns[1],
+        columns[2], pose,
+    )  # fmt: skip
+    long = np.maximum(columns[2], LEAST_BODY[0] / raster.pixels_per_metre)
+    wide = np.maximum(columns[3], LEAST_BODY[1] / raster.pixels_per_metre)
+    raster.fill_quads(bodies(pose, long, wide), colour)
+
+
+def save_picture(
+    path: str | Path,
+    network: Network,
+    lane: ArrayLike = (),
+    s: ArrayLike = (),
+    lateral: ArrayLike = 0.0,
+    length: ArrayLike = 5.0,
+    width: ArrayLike = 1.8,
+    speed: ArrayLike = (),
+    box: Box | None = None,
+    size: tuple[int, int] = (1600, 1200),
+    title: str = "",
+    value: ArrayLike | None = None,
+    value_full: float | None = None,
+    value_name: str = "km/h",
+) -> None:
+    """Write a PNG of a network with vehicles coloured by speed, red standing to green free.
+
+    lane, s, lateral, length, width: as in draw_vehicles.   speed: (n,) m/s.   value: (n,) colours
+    the vehicles instead of the speed, from red at 0 to green at value_full.
+    Raises RunError if the file cannot be written.
+    """
+    raster = draw_network(network, size, box)
+    count = np.asarray(lane).size
+    if value is None:
+        shown, name = np.asarray(speed, dtype=np.float64) * 3.6, "km/h"
+        full = value_full or _round_down(3.6 * _usual_speed(network))
+    else:
+        shown, name = np.asarray(value, dtype=np.float64), value_name
+        full = value_full or float(np.max(shown, initial=1.0))
+    if count:
+        colour = np.ascontiguousarray(np.broadcast_to(speed_colours(shown, full), (count, 3)))
+        draw_vehicles(raster, network, lane, s, lateral, length, width, colour)
+    image = raster.image()
+    _add_legend(image, raster.pixels_per_metre, full if count else None, name, title, count)
+    write_png(path, image)
+
+
+def _empty_raster(size: tuple[int, int], box: Box) -> Raster:
+    width, height = size
+    if not (64 <= width <= LARGEST and 64 <= height <= LARGEST):
+        raise RunError(f"picture of {width} x {height} pixels: wanted 64 to {LARGEST} a side")
+    if not (np.all(np.isfinite(box)) and box[2] > box[0] and box[3] > box[1]):
+        raise RunError(f"box {box}: wanted x least, y least, x greatest, y greatest in metres")
+    scale = min(width / (box[2] - box[0]), height / (box[3] - box[1]))
+    left = 0.5 * (box[0] + box[2]) - 0.5 * width / scale
+    top = 0.5 * (box[1] + box[3]) + 0.5 * height / scale
+    canvas = np.empty((height * SMOOTHING, width * SMOOTHING, 3), dtype=np.uint8)
+    canvas[:] = LAND
+    return Raster(canvas, left, top, scale * SMOOTHING)
+
+
+def _visible(raster: Raster, a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which segments may touch the picture."""
+    height, width, _ = raster.canvas.shape
+    right = raster.left + width / raster.scale
+    bottom = raster.top - height / raster.scale
+    low, high = np.minimum(a, b) - 10.0, np.maximum(a, b) + 10.0
+    return np.asarray(
+        (low[:, 0] < right) & (high[:, 0] > raster.left)
+        & (low[:, 1] < raster.top) & (high[:, 1] > bottom)
+    )  # fmt: skip
+
+
+def _usual_speed(network: Network) -> float:
+    """The limit that nine tenths of the lane length keep below or at, m/s."""
+    n = network.n_road_lanes
+    lanes = network.arrays.lanes
+    order = np.argsort(lanes.speed[:n], kind="stable")
+    run = np.cumsum(lanes.length[:n][order])
+    return float(lanes.speed[:n][order][np.searchsorted(run, 0.9 * run[-1])]) if n else 13.9
+
+
+def _round_down(value: float) -> float:
+    return max(10.0, np.floor((value + 1.0) / 10.0) * 10.0)
+
+
+def _add_legend(
+    image: NDArray[np.uint8],
+    pixels_per_metre: float,
+    full: float | None,
+    name: str,
+    title: str,
+    count: int,
+) -> None:
+    """Scale bar at the lower left, colours at the lower right, title at the upper left."""
+    height, width, _ = image.shape
+    size = max(1, round(min(width, height) / 600))
+    edge = 12 * size
+    reach = width * 0.2 / pixels_per_metre
+    power = 10.0 ** np.floor(np.log10(reach))
+    metres = max(m * power for m in (1.0, 2.0, 5.0) if m * power <= reach)
+    bar = round(metres * pixels_per_metre)
+    y = height - edge - 2 * size
+    image[y : y + 2 * size, edge : edge + bar] = INK
+    for x in (edge, edge + bar - 2 * size):
+        image[y - 4 * size : y, max(0, x) : x + 2 * size] = INK
+    label = f"{metres / 1000:g} km" if metres >= 1000 else f"{metres:g} m"
+    write_text(image, label, edge, y - 15 * size, INK, size)
+    if full is not None:
+        span = 120 * size
+        left = width - edge - span
+        ramp = speed_colours(np.linspace(0.0, 1.0, span), 1.0)
+        image[y - 2 * size : y + 2 * size, left : left + span] = ramp[None]
+        write_text(image, "0", left, y - 13 * size, INK, size)
+        text = f"{full:g} {name}"
+        write_text(image, text, width - edge - text_width(text, size), y - 13 * size, INK, size)
+        text = f"{count} vehicles"
+        write_text(image, text, width - edge - text_width(text, size), edge, FAINT, size)
+    write_text(image, title, edge, edge, INK, size)

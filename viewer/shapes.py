@@ -1,0 +1,185 @@
+"""Polygons of lanes, intersections, markings and vehicles, in metres."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.network import NONE
+from rushhour.roadnets.model import Network
+
+Quads = NDArray[np.float64]  # (n, 4, 2), m
+DASH: Final = 3.0  # m of a dash between two lanes
+DASH_PERIOD: Final = 9.0  # m
+MARK_WIDTH: Final = 0.15  # m
+STOP_LINE: Final = 0.45  # m
+LEAST_MOVEMENTS: Final = 3
+
+
+@dataclass(frozen=True)
+class Strips:
+    """Lanes cut into segments: segment i runs from a[i] to b[i] and belongs to lane[i]."""
+
+    a: NDArray[np.float64]  # (n, 2) m
+    b: NDArray[np.float64]  # (n, 2)
+    side_a: NDArray[np.float64]  # (n, 2) unit vector to the left, mitred, at a
+    side_b: NDArray[np.float64]  # (n, 2) the same at b
+    at: NDArray[np.float64]  # (n,) m, station of a
+    length: NDArray[np.float64]  # (n,) m
+    lane: NDArray[np.int32]  # (n,)
+
+    def quads(self, left: NDArray[np.float64], right: NDArray[np.float64]) -> Quads:
+        """The strip of each segment between two offsets to the left of its line, each (n,)."""
+        return np.stack(
+            (
+                self.a + self.side_a * left[:, None],
+                self.b + self.side_b * left[:, None],
+                self.b + self.side_b * right[:, None],
+                self.a + self.side_a * right[:, None],
+            ),
+            axis=1,
+        )
+
+
+def strips_of(network: Network) -> Strips:
+    """Every lane of a network, connectors included, as strips."""
+    counts = np.diff(network.point_start)
+    owner = np.repeat(np.arange(counts.size, dtype=np.int32), counts)
+    inside = owner[1:] == owner[:-1]
+    along = network.points[1:] - network.points[:-1]
+    length = np.hypot(along[:, 0], along[:, 1])
+    unit = along / np.maximum(length, 1e-9)[:, None]
+    left = np.column_stack((-unit[:, 1], unit[:, 0]))
+    before = np.zeros_like(network.points)
+    after = np.zeros_like(network.points)
+    after[:-1][inside] = left[inside]
+    before[1:][inside] = left[inside]
+    middle = before + after
+    size = np.maximum(np.hypot(middle[:, 0], middle[:, 1]), 1e-9)
+    middle /= size[:, None]
+    one = np.where(np.any(after != 0.0, axis=1)[:, None], after, before)
+    stretch = 1.0 / np.maximum(np.sum(middle * one, axis=1), 0.6)
+    side = middle * stretch[:, None]
+    return Strips(
+        network.points[:-1][inside],
+        network.points[1:][inside],
+        side[:-1][inside],
+        side[1:][inside],
+        network.station[:-1][inside],
+        length[inside],
+        owner[1:][inside],
+    )
+
+
+def lane_marks(network: Network, strips: Strips) -> Quads:
+    """Dashes between lanes of one road and a thin line left of its innermost lane."""
+    lanes = network.arrays.lanes
+    roads = network.arrays.roads
+    on_road = np.flatnonzero(strips.lane < network.n_road_lanes)
+    lane = strips.lane[on_road]
+    road = lanes.road[lane]
+    inner = lane == roads.first_lane[road] + roads.lane_count[road] - 1
+    quads = []
+    edge = 0.5 * lanes.width[strips.lane]
+    whole = strips.quads(edge + 0.5 * MARK_WIDTH, edge - 0.5 * MARK_WIDTH)
+    quads.append(whole[on_road[inner]])
+    for i in on_road[~inner]:
+        first = np.ceil((strips.at[i] - DASH) / DASH_PERIOD) * DASH_PERIOD
+        start = np.arange(first, strips.at[i] + strips.length[i], DASH_PERIOD)
+        if start.size == 0:
+            continue
+        t0 = np.clip((start - strips.at[i]) / strips.length[i], 0.0, 1.0)[:, None]
+        t1 = np.clip((start + DASH - strips.at[i]) / strips.length[i], 0.0, 1.0)[:, None]
+        q = whole[i]
+        quads.append(
+            np.stack(
+                (
+                    q[0] + (q[1] - q[0]) * t0,
+                    q[0] + (q[1] - q[0]) * t1,
+                    q[3] + (q[2] - q[3]) * t1,
+                    q[3] + (q[2] - q[3]) * t0,
+                ),
+                axis=1,
+            )
+        )
+    return np.concatenate(quads) if quads else np.zeros((0, 4, 2))
+
+
+def stop_lines(network: Network) -> Quads:
+    """A bar across the end of every lane at a controlled intersection."""
+    lanes = network.arrays.lanes
+    intersection = lanes.intersection[: network.n_road_lanes]
+    control = np.where(intersection >= 0, network.arrays.intersections.control[intersection], NONE)
+    chosen = np.flatnonzero(control != NONE)
+    last = network.point_start[chosen + 1] - 1
+    end, before = network.points[last], network.points[last - 1]
+    along = end - before
+    along /= np.maximum(np.hypot(along[:, 0], along[:, 1]), 1e-9)[:, None]
+    across = np.column_stack((-along[:, 1], along[:, 0])) * (0.45 * lanes.width[chosen])[:, None]
+    back = end - along * STOP_LINE
+    return np.stack((end + across, end - across, back - across, back + across), axis=1)
+
+
+def intersection_areas(network: Network) -> tuple[list[NDArray[np.float64]], NDArray[np.int32]]:
+    """Convex outlines of the lane ends around intersections, each (k, 2), m, and which they are.
+
+    Only intersections with more than LEAST_MOVEMENTS connectors: joints and the corners of
+    roundabouts are covered by their connectors.
+    """
+    connectors = network.arrays.connectors
+    n = network.n_connectors
+    if n == 0:
+        return [], np.zeros(0, dtype=np.int32)
+    first = network.point_start[network.n_road_lanes : network.n_road_lanes + n]
+    last = network.point_start[network.n_road_lanes + 1 :] - 1
+    corners = []
+    lanes = network.arrays.lanes
+    for place, other, lane in (
+        (first, first + 1, connectors.from_lane),
+        (last, last - 1, connectors.to_lane),
+    ):
+        along = network.points[other] - network.points[place]
+        along /= np.maximum(np.hypot(along[:, 0], along[:, 1]), 1e-9)[:, None]
+        across = np.column_stack((-along[:, 1], along[:, 0])) * (0.5 * lanes.width[lane])[:, None]
+        corners += [network.points[place] + across, network.points[place] - across]
+    points = np.stack(corners, axis=1)
+    order = np.argsort(connectors.intersection, kind="stable")
+    owner = connectors.intersection[order]
+    cuts = np.flatnonzero(np.diff(owner)) + 1
+    groups = np.split(points[order], cuts)
+    large = [k for k, group in enumerate(groups) if len(group) > LEAST_MOVEMENTS]
+    which = owner[np.concatenate(([0], cuts))][large]
+    return [convex_hull(groups[k].reshape(-1, 2)) for k in large], which
+
+
+def convex_hull(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Corners of the convex hull, counter-clockwise (Andrew's monotone chain)."""
+    order = sorted(set(map(tuple, np.round(points, 3).tolist())))
+    if len(order) < 3:
+        return np.array(order)
+
+    def chain(sequence: list[tuple[float, float]]) -> list[tuple[float, float]]:
+        hull: list[tuple[float, float]] = []
+        for x, y in sequence:
+            while len(hull) >= 2 and (
+                (hull[-1][0] - hull[-2][0]) * (y - hull[-2][1])
+                - (hull[-1][1] - hull[-2][1]) * (x - hull[-2][0])
+                <= 0.0
+            ):
+                hull.pop()
+            hull.append((x, y))
+        return hull[:-1]
+
+    return np.array(chain(order) + chain(order[::-1]))
+
+
+def bodies(
+    pose: NDArray[np.float64], length: NDArray[np.float64], width: NDArray[np.float64]
+) -> Quads:
+    """Rectangles of vehicles whose front bumpers are at the poses (x, y, heading)."""
+    ahead = np.column_stack((np.cos(pose[:, 2]), np.sin(pose[:, 2])))
+    side = np.column_stack((-ahead[:, 1], ahead[:, 0])) * (0.5 * width)[:, None]
+    front = pose[:, :2]
+    rear = front - ahead * length[:, None]
+    return np.stack((front + side, front - side, rear - side, rear + side), axis=1)
