@@ -1,6 +1,6 @@
 """Who gives way where in a town."""
 
-from math import radians
+from math import pi, radians
 from typing import Final
 
 from rushhour.kernels.random import uniform
@@ -46,6 +46,20 @@ def control_corners(plan: Plan, seed: int) -> None:
             corner.control = "all_way_stop"
         else:
             corner.control = "two_way_stop" if ranks[0] == ARTERIAL or draw < 0.6 else "yield"
+    if rings == 0:
+        _build_a_roundabout(plan, legs)
+
+
+def _build_a_roundabout(plan: Plan, legs: dict[str, list[Leg]]) -> None:
+    """Turn the corner of small streets with the most even angles into a roundabout."""
+    fit = [
+        (-len(around), -_least_gap(around), name)
+        for name, around in legs.items()
+        if len(around) >= 3 and all(leg.street.priority < ARTERIAL for leg in around)
+    ]
+    if fit:
+        corner = plan.corners[min(fit)[2]]
+        corner.control, corner.ring = "roundabout", ROUNDABOUT_RADIUS
 
 
 def _crosses_main(ranks: list[int]) -> bool:
@@ -65,6 +79,11 @@ def _fits_ring(legs: list[Leg]) -> bool:
     """Whether four arms of one lane leave the ring at wide enough angles."""
     if len(legs) != 4 or any(max(leg.lanes_in, leg.lanes_out) > 1 for leg in legs):
         return False
-    turn = 2.0 * 3.141592653589793
-    gaps = [(b.angle - a.angle) % turn for a, b in zip(legs, legs[1:] + legs[:1], strict=True)]
-    return min(gaps) > radians(70.0)
+    return _least_gap(legs) > radians(70.0)
+
+
+def _least_gap(legs: list[Leg]) -> float:
+    """The least angle between neighbouring legs, rad."""
+    return min(
+        (b.angle - a.angle) % (2.0 * pi) for a, b in zip(legs, legs[1:] + legs[:1], strict=True)
+    )

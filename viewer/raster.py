@@ -118,21 +118,32 @@ def draw_network(
     kerb = max(0.35, 0.45 / raster.pixels_per_metre)
     order = np.flatnonzero(seen)
     speed = lanes.speed[strips.lane[order]]
-    order = order[np.argsort(speed >= MAIN_SPEED, kind="stable")]
+    by_speed = np.argsort(speed >= MAIN_SPEED, kind="stable")
+    order = order[by_speed]
     edges = strips.quads(half + kerb, -half - kerb)[order]
     fills = strips.quads(half + 0.05, -half - 0.05)[order]
+    shown = _shown_speeds(network)
     raster.fill_quads(edges, KERB)
     if raster.pixels_per_metre > AREAS_FROM:
         areas, which = intersection_areas(network)
-        fastest = np.zeros(len(network.intersection_ids))
-        np.maximum.at(fastest, lanes.intersection[lanes.intersection >= 0],
-                      lanes.speed[lanes.intersection >= 0])  # fmt: skip
-        raster.fill_areas(areas, _shades(fastest[which]))
-    raster.fill_quads(fills, _shades(lanes.speed[strips.lane[order]]))
+        raster.fill_areas(areas, _shades(shown[which]))
+    on_road = strips.lane[order] < network.n_road_lanes
+    fastest = shown[np.maximum(lanes.intersection[strips.lane[order]], 0)]
+    raster.fill_quads(fills, _shades(np.where(on_road, speed[by_speed], fastest)))
     if raster.pixels_per_metre >= MARKS_FROM:
         raster.fill_quads(lane_marks(network, strips), MARKS)
         raster.fill_quads(stop_lines(network), INK)
     return raster
+
+
+def _shown_speeds(network: Network) -> NDArray[np.float64]:
+    """The highest limit of the road lanes that meet at each intersection, m/s."""
+    lanes = network.arrays.lanes
+    connectors = network.arrays.connectors
+    fastest = np.zeros(max(1, len(network.intersection_ids)))
+    for lane in (connectors.from_lane, connectors.to_lane):
+        np.maximum.at(fastest, connectors.intersection, lanes.speed[lane])
+    return fastest
 
 
 def _shades(speed: NDArray[np.float64]) -> NDArray[np.uint8]:

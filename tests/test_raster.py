@@ -1,0 +1,176 @@
+"""Pictures show roads and vehicles where they are."""
+
+import struct
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rushhour.kernels.pose import lane_pose, place_all_bodies, place_bodies
+from rushhour.kernels.raster import fill_polygons, shrink
+from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.generate_grid import grid
+from rushhour.roadnets.generate_ring import ring, straight
+from rushhour.viewer.lettering import text_mask, text_width
+from rushhour.viewer.png import png_bytes
+from rushhour.viewer.raster import (
+    LAND,
+    MAIN_STREET,
+    SMOOTHING,
+    draw_network,
+    draw_vehicles,
+    save_picture,
+    speed_colours,
+)
+
+RED = np.array([(235, 64, 52)], dtype=np.uint8)
+
+
+def read_png(data: bytes) -> np.ndarray:
+    """Independent reader of unfiltered 8-bit RGB files; checks every checksum."""
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    at, body, width, height = 8, b"", 0, 0
+    while at < len(data):
+        (size,) = struct.unpack(">I", data[at : at + 4])
+        kind, part = data[at + 4 : at + 8], data[at + 8 : at + 8 + size]
+        (check,) = struct.unpack(">I", data[at + 8 + size : at + 12 + size])
+        assert check == zlib.crc32(kind + part)
+        if kind == b"IHDR":
+            width, height, depth, colours = struct.unpack(">IIBB", part[:10])
+            assert (depth, colours) == (8, 2)
+        if kind == b"IDAT":
+            body += part
+        at += 12 + size
+    rows = np.frombuffer(zlib.decompress(body), dtype=np.uint8).reshape(height, 1 + 3 * width)
+    assert not rows[:, 0].any()
+    return rows[:, 1:].reshape(height, width, 3)
+
+
+def test_png_reads_back_as_written() -> None:
+    image = (np.arange(30 * 41 * 3) % 251).astype(np.uint8).reshape(30, 41, 3)
+    np.testing.assert_array_equal(read_png(png_bytes(image)), image)
+
+
+def test_polygon_paints_the_pixels_whose_centres_it_holds() -> None:
+    image = np.zeros((8, 10, 3), dtype=np.uint8)
+    square = np.array([(2.0, 1.0), (7.0, 1.0), (7.0, 4.0), (2.0, 4.0)])
+    fill_polygons(image, square, np.array([0, 4]), np.array([(9, 8, 7)], dtype=np.uint8), 0, 1)
+    expected = np.zeros_like(image)
+    expected[1:4, 2:7] = (9, 8, 7)
+    np.testing.assert_array_equal(image, expected)
+
+
+def test_polygon_outside_the_image_or_not_a_number_paints_nothing() -> None:
+    image = np.zeros((8, 10, 3), dtype=np.uint8)
+    xy = np.array([(20.0, 1.0), (1e300, 1.0), (25.0, 4.0), (np.nan, 1.0), (3.0, 2.0), (4.0, 9.0)])
+    colour = np.full((2, 3), 200, dtype=np.uint8)
+    fill_polygons(image, xy, np.array([0, 3, 6]), colour, 0, 2)
+    assert image[:, :3].sum() == 0
+
+
+def test_shrinking_averages_squares() -> None:
+    large = np.zeros((4, 4, 3), dtype=np.uint8)
+    large[:2, :2] = 100
+    large[0, 2] = 80
+    small = np.zeros((2, 2, 3), dtype=np.uint8)
+    shrink(large, small, 2)
+    assert small[:, :, 0].tolist() == [[100, 20], [0, 0]]
+
+
+def test_pose_on_a_circle_is_on_the_circle_and_tangent() -> None:
+    network = ring(314.159265, lanes=1)
+    start, end = int(network.point_start[0]), int(network.point_start[1])
+    radius = 314.159265 / (2.0 * np.pi)
+    for s in (0.0, 13.7, 100.0, float(network.arrays.lanes.length[0])):
+        x, y, heading = lane_pose(network.points, network.station, start, end, s)
+        assert np.hypot(x, y) == pytest.approx(radius, abs=2e-3)
+        tangent = np.arctan2(y, x) + np.pi / 2.0
+        assert abs((heading - tangent + np.pi) % (2.0 * np.pi) - np.pi) < 0.011
+
+
+def test_bodies_are_placed_alike_alone_and_together() -> None:
+    network = grid(2, 2)
+    rng = np.random.default_rng(3)
+    n = 9000
+    lane = rng.integers(0, network.n_lanes, n).astype(np.int32)
+    s = rng.uniform(0.0, 1.0, n) * network.arrays.lanes.length[lane]
+    lateral, length = rng.uniform(-1.0, 1.0, n), rng.uniform(3.0, 12.0, n)
+    one, all_of_them = np.empty((n, 3)), np.empty((n, 3))
+    shapes = (network.points, network.station, network.point_start)
+    place_bodies(*shapes, lane, s, lateral, length, one, 0, n)
+    place_all_bodies(*shapes, lane, s, lateral, length, all_of_them)
+    np.testing.assert_array_equal(one, all_of_them)
+
+
+def test_vehicle_paints_the_pixels_where_it_stands_and_no_others() -> None:
+    network = straight(200.0, lanes=2)
+    box = (80.0, -20.0, 120.0, 20.0)
+    bare = draw_network(network, (400, 400), box)
+    raster = draw_network(network, (400, 400), box)
+    draw_vehicles(raster, network, [1], [100.0], 0.5, 5.0, 1.8, RED)
+    painted = np.any(raster.image() != bare.image(), axis=2)
+    rows, columns = np.nonzero(painted)
+    assert raster.pixels_per_metre == 10.0
+    # 95 - 100 m along, lane 1 is 3.5 m to the left, moved 0.5 m further left
+    assert (columns.min(), columns.max()) == (150, 199)
+    centre = (20.0 - 4.0) * 10.0
+    assert (rows.min(), rows.max()) == (centre - 9, centre + 8)
+    assert painted.sum() == 50 * 18
+    assert (raster.image()[painted] == RED[0]).all()
+
+
+def test_roads_are_asphalt_as_wide_as_their_lanes() -> None:
+    network = straight(200.0, lanes=1)
+    image = draw_network(network, (400, 400), (80.0, -20.0, 120.0, 20.0)).image()
+    column = image[:, 200]
+    asphalt = np.all(column == MAIN_STREET, axis=1)
+    assert abs(asphalt.sum() - 35) <= 2
+    assert (column[0] == LAND).all() and (column[-1] == LAND).all()
+
+
+def test_a_vehicle_is_still_seen_on_a_picture_of_the_whole_city() -> None:
+    network = straight(20_000.0)
+    raster = draw_network(network, (400, 300))
+    bare = raster.image()
+    draw_vehicles(raster, network, [0], [10_000.0], 0.0, 5.0, 1.8, RED)
+    changed = np.any(raster.image() != bare, axis=2)
+    assert changed.sum() >= 6
+    assert raster.scale * 5.0 / SMOOTHING < 0.2  # true size would be a tenth of a pixel
+
+
+def test_standing_is_red_and_free_is_green() -> None:
+    red, green = speed_colours([0.0, 50.0], 50.0)
+    assert red[0] > 200 and red[1] < 100
+    assert green[1] > 150 and green[0] < 100
+
+
+def test_saved_picture_is_a_readable_file_of_the_asked_size(tmp_path: Path) -> None:
+    network = grid(2, 2)
+    path = tmp_path / "grid.png"
+    save_picture(path, network, [0, 1], [20.0, 30.0], speed=[0.0, 13.0], size=(320, 240),
+                 title="Two vehicles")  # fmt: skip
+    assert read_png(path.read_bytes()).shape == (240, 320, 3)
+
+
+def test_picture_of_an_empty_road_needs_no_vehicles(tmp_path: Path) -> None:
+    path = tmp_path / "empty.png"
+    save_picture(path, straight(100.0), size=(200, 100))
+    assert read_png(path.read_bytes()).shape == (100, 200, 3)
+
+
+def test_unusable_pictures_are_refused_in_one_line(tmp_path: Path) -> None:
+    network = straight(100.0)
+    with pytest.raises(RunError, match=r"picture of 5 x 5 pixels"):
+        draw_network(network, (5, 5))
+    with pytest.raises(RunError, match=r"box"):
+        draw_network(network, box=(0.0, 0.0, 0.0, 1.0))
+    with pytest.raises(RunError, match=r"picture: lane 9 of 1"):
+        save_picture(tmp_path / "x.png", network, [9], [1.0], speed=[0.0])
+    with pytest.raises(RunError, match=r"choose a place that can be written"):
+        save_picture(tmp_path / "no folder" / "x.png", network)
+
+
+def test_letters_have_the_width_they_claim() -> None:
+    assert text_mask("50 km/h", 2).shape == (14, text_width("50 km/h", 2))
+    assert text_mask("I", 1).any(axis=0).tolist() == [False, True, True, True, False]
