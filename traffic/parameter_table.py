@@ -1,0 +1,174 @@
+"""Every parameter of a run: name, unit, default, range, source and what it does.
+
+Names are `group.field`. The groups `car`, `van`, `truck`, `bus` and `motorcycle` are the built-in
+vehicle types; vehicle types read from a file keep the file's own values.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+Value = float | int | bool | str
+
+POLICIES: Final = ("fair", "fifo", "literal")  # places are kernels.rules.POLICY_FAIR ...
+MODELS: Final = ("idm", "krauss")
+TYPE_NAMES: Final = ("car", "van", "truck", "bus", "motorcycle")
+CLASS_OF_TYPE: Final = {
+    "car": "passenger",
+    "van": "delivery",
+    "truck": "truck",
+    "bus": "bus",
+    "motorcycle": "motorcycle",
+}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One row of the table. choices: the words allowed, for a parameter that is a word."""
+
+    name: str
+    unit: str
+    default: Value
+    low: float
+    high: float
+    source: str
+    description: str
+    choices: tuple[str, ...] = ()
+
+    @property
+    def wanted(self) -> str:
+        """The range in words."""
+        if self.choices:
+            return "one of " + ", ".join(self.choices)
+        if isinstance(self.default, bool):
+            return "true or false"
+        kind = "a whole number from " if isinstance(self.default, int) else ""
+        unit = f" {self.unit}" if self.unit else ""
+        return f"{kind}{self.low:g} to {self.high:g}{unit}"
+
+
+_ROW = "right-of-way measurements"
+_HCM = "HCM 7, ch. 20: critical headway less 0.6 s"
+_MOBIL = "MOBIL (Kesting, Treiber, Helbing 2007)"
+
+_GENERAL: Final = (
+    Parameter("right_of_way.stop_offset", "m", 0.3, 0.0, 3.0, _ROW,
+              "distance from the front bumper to the stop line at rest"),
+    Parameter("right_of_way.green_reaction", "s", 1.5, 0.0, 5.0, "start-up loss 1.6 s",
+              "reaction of the head of a queue when the light turns green"),
+    Parameter("right_of_way.stop_reaction", "s", 0.8, 0.0, 5.0, "HCM 7, ch. 21: capacities",
+              "standing time at a stop sign before a granted vehicle goes"),
+    Parameter("right_of_way.reaction_spread", "", 0.5, 0.0, 0.9, _ROW,
+              "share by which the stop reaction varies between vehicles"),
+    Parameter("right_of_way.margin_all_way", "s", 2.5, 0.0, 10.0, "HCM 7, ch. 21: capacities",
+              "time between a vehicle leaving a conflict zone and the next one entering it, "
+              "all-way stop"),
+    Parameter("right_of_way.margin_stop", "s", 0.5, 0.0, 10.0, _ROW, "the same, two-way stop"),
+    Parameter("right_of_way.margin_yield", "s", 0.5, 0.0, 10.0, _ROW, "the same, yield sign"),
+    Parameter("right_of_way.margin_signal", "s", 1.0, 0.0, 10.0, _ROW, "the same, signal"),
+    Parameter("right_of_way.gap_left", "s", 6.5, 1.0, 15.0, _HCM,
+              "critical gap of a left turn from a minor road"),
+    Parameter("right_of_way.gap_straight", "s", 5.9, 1.0, 15.0, _HCM,
+              "critical gap for crossing from a minor road"),
+    Parameter("right_of_way.gap_right", "s", 5.6, 1.0, 15.0, _HCM,
+              "critical gap of a right turn from a minor road"),
+    Parameter("right_of_way.gap_yield", "s", 4.3, 1.0, 15.0, "HCM 7, ch. 22",
+              "critical gap at a yield sign or a roundabout entry"),
+    Parameter("right_of_way.gap_permissive", "s", 4.5, 1.0, 15.0, "HCM 7, ch. 31",
+              "critical gap of a left turn against oncoming green"),
+    Parameter("right_of_way.overtake_limit", "", 2, 0, 100, _ROW,
+              "times a waiting vehicle may be overtaken by conflicting ones at an all-way stop"),
+    Parameter("right_of_way.all_way_policy", "", "fair", 0, 0, _ROW,
+              "order at an all-way stop: fair (conflict-aware, overtaken at most overtake_limit "
+              "times), fifo (conflict-aware, strict), literal (one vehicle at a time)", POLICIES),
+    Parameter("right_of_way.queue_gap", "m", 2.5, 0.5, 10.0, _ROW,
+              "room reserved on an exit lane beyond each vehicle's length"),
+    Parameter("gridlock.change_mind_after", "s", 30.0, 1.0, 3600.0, _ROW,
+              "time a head faces a full exit before it chooses again"),
+    Parameter("gridlock.keep_routes", "", False, 0, 1, "choice",
+              "true forbids changing a route on the way"),
+    Parameter("gridlock.wait_for_period", "s", 10.0, 1.0, 600.0, _ROW,
+              "time between two searches for rings of lanes that wait for each other"),
+    Parameter("lane_change.gain", "m/s^2", 0.3, 0.0, 5.0, _MOBIL,
+              "acceleration that a discretionary lane change must bring"),
+    Parameter("lane_change.politeness", "", 0.2, 0.0, 1.0, _MOBIL,
+              "weight of what the followers lose"),
+    Parameter("lane_change.pause", "s", 3.0, 0.0, 60.0, "choice",
+              "least time between two lane changes of one vehicle"),
+    Parameter("lane_change.time", "s", 3.0, 0.5, 20.0, "choice",
+              "time that the lateral movement takes"),
+    Parameter("lane_change.safe_braking", "m/s^2", 4.0, 0.5, 9.0, _MOBIL,
+              "greatest deceleration forced on a new follower"),
+    Parameter("curve.braking", "m/s^2", 2.0, 0.5, 9.0, "comfortable braking",
+              "deceleration before bends, lower limits and lines"),
+    Parameter("curve.lateral_acceleration", "m/s^2", 2.5, 0.5, 9.0, "comfortable cornering",
+              "sideways acceleration that sets the speed in bends; used when a map is built"),
+    Parameter("following.model", "", "idm", 0, 0, "Treiber et al. 2000; Krauss 1998",
+              "car-following model of every vehicle", MODELS),
+)  # fmt: skip
+
+# Field of a vehicle type: unit, low, high, description.
+_TYPE_FIELDS: Final[dict[str, tuple[str, float, float, str]]] = {
+    "length": ("m", 0.5, 18.0, "length"),
+    "width": ("m", 0.3, 3.0, "width"),
+    "min_gap": ("m", 0.1, 20.0, "gap at standstill, bumper to bumper"),
+    "accel": ("m/s^2", 0.1, 20.0, "acceleration"),
+    "decel": ("m/s^2", 0.1, 20.0, "comfortable deceleration"),
+    "emergency_decel": ("m/s^2", 1.0, 20.0, "strongest deceleration"),
+    "time_gap": ("s", 0.1, 10.0, "desired time gap, bumper to bumper"),
+    "max_speed": ("m/s", 0.5, 100.0, "top speed"),
+    "speed_factor": ("", 0.1, 5.0, "mean ratio of desired speed to the limit"),
+    "speed_dev": ("", 0.0, 1.0, "standard deviation of that ratio"),
+    "speed_factor_min": ("", 0.05, 5.0, "least ratio drawn"),
+    "speed_factor_max": ("", 0.05, 5.0, "greatest ratio drawn"),
+    "sigma": ("", 0.0, 1.0, "driver's imperfection, Krauss model only"),
+}
+
+_D7 = "saturation flow 1,900 veh/h/lane"
+_SUMO = "SUMO default of the class"
+_COMMON: Final = {
+    "min_gap": 2.0, "speed_factor": 1.0, "speed_dev": 0.1, "speed_factor_min": 0.2,
+    "speed_factor_max": 2.0, "sigma": 0.0, "emergency_decel": 9.0,
+}  # fmt: skip
+_TYPES: Final[dict[str, dict[str, float]]] = {
+    "car": _COMMON | {
+        "length": 5.0, "width": 1.8, "accel": 2.5, "decel": 2.5, "time_gap": 1.0,
+        "max_speed": 55.0,
+    },
+    "van": _COMMON | {
+        "length": 6.5, "width": 2.16, "accel": 2.0, "decel": 2.5, "time_gap": 1.1,
+        "max_speed": 45.0, "speed_dev": 0.05,
+    },
+    "truck": _COMMON | {
+        "length": 12.0, "width": 2.5, "accel": 1.1, "decel": 2.0, "time_gap": 1.5,
+        "max_speed": 25.0, "speed_dev": 0.05, "emergency_decel": 7.0, "min_gap": 2.5,
+    },
+    "bus": _COMMON | {
+        "length": 12.0, "width": 2.5, "accel": 1.2, "decel": 2.0, "time_gap": 1.3,
+        "max_speed": 23.6, "speed_dev": 0.05, "emergency_decel": 7.0, "min_gap": 2.5,
+    },
+    "motorcycle": _COMMON | {
+        "length": 2.2, "width": 0.9, "accel": 3.5, "decel": 3.0, "time_gap": 1.0,
+        "max_speed": 55.0, "emergency_decel": 10.0,
+    },
+}  # fmt: skip
+
+
+def _of_types() -> tuple[Parameter, ...]:
+    rows = []
+    for name, values in _TYPES.items():
+        for field, (unit, low, high, what) in _TYPE_FIELDS.items():
+            dynamic = field in ("min_gap", "accel", "decel", "time_gap")
+            sized = field in ("length", "width", "max_speed", "speed_dev")
+            if name == "car" and dynamic:
+                source = _D7
+            else:
+                source = _SUMO if sized and name != "truck" else "choice"
+            rows.append(
+                Parameter(f"{name}.{field}", unit, values[field], low, high, source,
+                          f"{what} of a {name}")
+            )  # fmt: skip
+    return tuple(rows)
+
+
+TYPE_FIELDS: Final = tuple(_TYPE_FIELDS)
+TABLE: Final[dict[str, Parameter]] = {row.name: row for row in _GENERAL + _of_types()}
