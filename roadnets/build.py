@@ -1,0 +1,286 @@
+"""Finishing a network: from what a source says to the arrays that kernels read.
+
+`finish` numbers lanes and connectors, shapes connectors, finds conflicts and who yields, lays
+curve-speed profiles and ties intersections into grant groups.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.curve_speed import lay_profiles
+from rushhour.kernels.network import (
+    ALL_WAY_STOP,
+    GROUP_LENGTH,
+    LEFT,
+    PROFILE_STEP,
+    RIGHT,
+    STOP,
+    STRAIGHT,
+    U_TURN,
+    Conflicts,
+    Connectors,
+    Intersections,
+    Lanes,
+    NetworkArrays,
+    Roads,
+)
+from rushhour.roadnets.conflicts import Pairs, assert_symmetric, find_conflicts
+from rushhour.roadnets.draft import Draft
+from rushhour.roadnets.draft_index import DraftIndex, connector_name, index_draft
+from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.groups import joined_intersections
+from rushhour.roadnets.model import Network
+from rushhour.roadnets.precedence import find_yields
+from rushhour.roadnets.programs import pack_signals
+from rushhour.roadnets.shapes import Shapes, connector_shapes, end_headings, joined, lane_shapes
+
+LATERAL_ACCELERATION = 2.5  # m/s^2, comfortable in a bend
+THROUGH = math.radians(30.0)  # a movement that turns less goes straight on
+U_TURN_FROM = math.radians(135.0)  # back to where one came from
+FASTEST = 100.0  # m/s
+
+
+def _starts(keys: NDArray[np.int32], n: int) -> NDArray[np.int32]:
+    """Where each of n keys begins in ascending `keys`, (n+1,)."""
+    return np.searchsorted(keys, np.arange(n + 1)).astype(np.int32)
+
+
+def _turns(
+    draft: Draft, index: DraftIndex, first: NDArray[np.float64], last: NDArray[np.float64]
+) -> NDArray[np.int8]:
+    """Turn of every connector: the source's, else by the angle between its lanes."""
+    angle = np.remainder(first[index.to_lane] - last[index.from_lane] + np.pi, 2 * np.pi) - np.pi
+    a, b = index.lane_road[index.from_lane], index.lane_road[index.to_lane]
+    back = index.road_from[a] == index.road_to[b]
+    turn = np.where(angle > 0.0, LEFT, RIGHT).astype(np.int8)
+    turn[np.abs(angle) <= THROUGH] = STRAIGHT
+    turn[back & (np.abs(angle) > U_TURN_FROM)] = U_TURN
+    for k, i in enumerate(index.sequence):
+        given = draft.connectors[i].turn
+        if given is not None:
+            if not STRAIGHT <= given <= U_TURN:
+                raise NetworkError(
+                    f"{connector_name(draft.connectors[i])}: turn {given}; use one of "
+                    "kernels.network or leave it out"
+                )
+            turn[k] = given
+    return turn
+
+
+def _must_stop(
+    draft: Draft, index: DraftIndex, intersection: NDArray[np.int32]
+) -> NDArray[np.bool_]:
+    """Who has a stop sign: as drafted, all at an all-way stop, else the roads of least priority."""
+    marked = np.array([draft.connectors[i].must_stop for i in index.sequence], bool)
+    control = np.array([i.control for i in draft.intersections], np.uint8)[intersection]
+    marked |= control == ALL_WAY_STOP
+    priority = np.array([r.priority for r in draft.roads])[index.lane_road[index.from_lane]]
+    silent = np.ones(len(draft.intersections), bool)
+    silent[intersection[marked]] = False
+    most = np.full(len(draft.intersections), np.iinfo(np.int64).min)
+    np.maximum.at(most, intersection, priority)
+    minor = (control == STOP) & silent[intersection] & (priority < most[intersection])
+    return np.asarray(marked | minor)
+
+
+def _checked_speeds(draft: Draft, index: DraftIndex) -> NDArray[np.float64]:
+    """Limits of lanes, then connectors, m/s."""
+    lanes = [lane for r in draft.roads for lane in r.lanes]
+    for lane in lanes:
+        if not 0.0 < lane.speed <= FASTEST:
+            raise NetworkError(
+                f"lane {lane.id!r}: speed {lane.speed} m/s; give more than 0, at most {FASTEST:.0f}"
+            )
+        if not 0.0 < lane.width < math.inf:
+            raise NetworkError(f"lane {lane.id!r}: width {lane.width} m; give a positive width")
+    speed = np.array([lane.speed for lane in lanes])
+    across = np.minimum(speed[index.from_lane], speed[index.to_lane])
+    for k, i in enumerate(index.sequence):
+        given = draft.connectors[i].speed
+        if given is not None:
+            if not 0.0 < given <= FASTEST:
+                raise NetworkError(
+                    f"{connector_name(draft.connectors[i])}: speed {given} m/s; "
+                    f"give more than 0, at most {FASTEST:.0f}, or leave it out"
+                )
+            across[k] = given
+    return np.concatenate([speed, across])
+
+
+def _lanes(draft: Draft, index: DraftIndex, shapes: Shapes, lateral: float) -> Lanes:
+    n, m = len(index.lane_road), len(index.sequence)
+    lanes = [lane for r in draft.roads for lane in r.lanes]
+    none = np.full(m, -1, np.int32)
+    length, speed = shapes.length, _checked_speeds(draft, index)
+    width = np.array([lane.width for lane in lanes])
+    mask = np.array([lane.permissions & 0xFFFFFFFF for lane in lanes], np.uint32)
+    own = np.array([draft.connectors[i].permissions & 0xFFFFFFFF for i in index.sequence])
+    across = own.astype(np.uint32) & mask[index.from_lane] & mask[index.to_lane]
+    ends_at = index.road_to[index.lane_road]
+    by_target = np.argsort(index.to_lane, kind="stable").astype(np.int32)
+    samples = np.ceil(length / PROFILE_STEP).astype(np.int64) + 1
+    bent = np.diff(shapes.start) > 2
+    profile = np.empty(int(samples[bent].sum()))
+    profile_start, entry = np.empty(n + m + 1, np.int32), np.empty(n + m)
+    used = lay_profiles(
+        shapes.points, shapes.station, shapes.start, length, speed, lateral,
+        profile_start, profile, entry, np.empty((2, int(samples.max()))),
+    )  # fmt: skip
+    return Lanes(
+        length=length,
+        speed=speed,
+        width=np.concatenate([width, np.minimum(width[index.from_lane], width[index.to_lane])]),
+        permissions=np.concatenate([mask, across]),
+        road=np.concatenate([index.lane_road, none]),
+        number=np.concatenate(
+            [np.arange(n, dtype=np.int32) - index.first_lane[index.lane_road], none]
+        ),
+        intersection=np.concatenate([ends_at, ends_at[index.from_lane]]),
+        out_start=_starts(index.from_lane, n),
+        in_start=_starts(index.to_lane[by_target], n),
+        in_connector=by_target,
+        profile_start=profile_start,
+        profile=profile[:used].copy(),
+        entry_speed=entry,
+    )
+
+
+def _roads(draft: Draft, index: DraftIndex, lanes: Lanes) -> Roads:
+    n = len(draft.roads)
+    pairs = np.unique(
+        np.stack([index.lane_road[index.from_lane], index.lane_road[index.to_lane]], axis=1),
+        axis=0,
+    ).reshape(-1, 2)
+    n_lanes = len(index.lane_road)
+    return Roads(
+        first_lane=index.first_lane,
+        lane_count=index.lane_count,
+        from_intersection=index.road_from,
+        to_intersection=index.road_to,
+        length=np.add.reduceat(lanes.length[:n_lanes], index.first_lane) / index.lane_count,
+        speed=np.maximum.reduceat(lanes.speed[:n_lanes], index.first_lane),
+        priority=np.array([r.priority for r in draft.roads], np.int32),
+        out_start=_starts(pairs[:, 0], n),
+        out=pairs[:, 1].astype(np.int32),
+    )
+
+
+def _intersections(
+    draft: Draft, index: DraftIndex, lanes: Lanes, shift: tuple[float, float]
+) -> Intersections:
+    n, n_lanes = len(draft.intersections), len(index.lane_road)
+    at = lanes.intersection[:n_lanes]
+    lane = np.argsort(at, kind="stable").astype(np.int32)
+    connector_at = lanes.intersection[n_lanes:]
+    connector = np.argsort(connector_at, kind="stable").astype(np.int32)
+    short = np.unique(index.lane_road[lanes.length[:n_lanes] < GROUP_LENGTH])
+    group_start, group = joined_intersections(n, index.road_from[short], index.road_to[short])
+    return Intersections(
+        control=np.array([i.control for i in draft.intersections], np.uint8),
+        x=np.array([i.x for i in draft.intersections], np.float64) - shift[0],
+        y=np.array([i.y for i in draft.intersections], np.float64) - shift[1],
+        lane_start=_starts(at[lane], n),
+        lane=lane,
+        connector_start=_starts(connector_at[connector], n),
+        connector=connector,
+        group_start=group_start,
+        group=group,
+    )
+
+
+def _conflicts(pairs: Pairs, yields: NDArray[np.bool_]) -> Conflicts:
+    zone = [np.ascontiguousarray(pairs.zone[:, i]) for i in range(4)]
+    return Conflicts(pairs.other, zone[0], zone[1], zone[2], zone[3], yields)
+
+
+def seal(network: Network) -> Network:
+    """Make every array of a network read-only."""
+    for group in network.arrays:
+        for array in group:
+            array.flags.writeable = False
+    for array in (network.points, network.point_start, network.station, network.declared_length):
+        array.flags.writeable = False
+    return network
+
+
+def finish(draft: Draft, lateral_acceleration: float = LATERAL_ACCELERATION) -> Network:
+    """Turn a draft into a network.
+
+    lateral_acceleration: m/s^2 that drivers accept in bends.
+    Raises NetworkError for names that are unknown or given twice, numbers out of range, shapes
+    without extent.
+    """
+    if not 0.0 < lateral_acceleration < math.inf:
+        raise NetworkError(
+            f"lateral acceleration {lateral_acceleration}; give a positive number of m/s^2"
+        )
+    index = index_draft(draft)
+    signals = pack_signals(draft.signals)
+    road_shapes, shift = lane_shapes(draft)
+    shapes = joined(road_shapes, connector_shapes(draft, index, road_shapes, shift))
+    n, m = len(index.lane_road), len(index.sequence)
+    lanes = _lanes(draft, index, shapes, lateral_acceleration)
+    intersections = _intersections(draft, index, lanes, shift)
+    first, last = end_headings(road_shapes)
+    at = lanes.intersection[n:]
+    turn, must_stop = _turns(draft, index, first, last), _must_stop(draft, index, at)
+    pairs = find_conflicts(
+        draft, index, shapes, intersections.connector_start, intersections.connector
+    )
+    assert_symmetric(pairs, m)
+    yields = find_yields(draft, index, pairs, at, turn, must_stop, last)
+    signal = np.array(
+        [index.signal.get(draft.connectors[i].signal or "", -1) for i in index.sequence], np.int32
+    )
+    link = np.array([draft.connectors[i].link for i in index.sequence], np.int32)
+    conflict_start = _starts(pairs.here, m)
+    connectors = Connectors(
+        from_lane=index.from_lane,
+        to_lane=index.to_lane,
+        intersection=at.copy(),
+        turn=turn,
+        signal=signal,
+        link=np.where(signal < 0, -1, link).astype(np.int32),
+        rank=np.bincount(pairs.here[yields], minlength=m).astype(np.int32),
+        must_stop=must_stop,
+        free=(np.diff(conflict_start) == 0) & (signal < 0) & ~must_stop,
+        conflict_start=conflict_start,
+    )
+    return seal(
+        Network(
+            name=draft.name,
+            source=draft.source,
+            arrays=NetworkArrays(
+                lanes=lanes,
+                connectors=connectors,
+                conflicts=_conflicts(pairs, yields),
+                intersections=intersections,
+                roads=_roads(draft, index, lanes),
+                signals=signals,
+            ),
+            points=shapes.points,
+            point_start=shapes.start,
+            station=shapes.station,
+            road_ids=tuple(r.id for r in draft.roads),
+            lane_ids=tuple(lane.id for r in draft.roads for lane in r.lanes),
+            intersection_ids=tuple(i.id for i in draft.intersections),
+            signal_ids=tuple(s.id for s in draft.signals),
+            declared_length=np.array(
+                [
+                    lane.declared_length if lane.declared_length > 0.0 else length
+                    for lane, length in zip(
+                        (lane for r in draft.roads for lane in r.lanes),
+                        road_shapes.length.tolist(),
+                        strict=True,
+                    )
+                ],
+                np.float64,
+            ),
+            left_hand=draft.left_hand,
+            projection=draft.projection,
+            origin=(draft.origin[0] + shift[0], draft.origin[1] + shift[1]),
+            remarks=(*draft.remarks, *index.remarks),
+        )
+    )
