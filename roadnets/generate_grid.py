@@ -118,6 +118,7 @@ def cross(
     lane_turns: Sequence[str] = (),
     green: float = 0.0,
     cycle: float = 0.0,
+    kerb: float = 4.0,
 ) -> Network:
     """One crossing with straight approaches of `length` metres up to the stop line.
 
@@ -125,8 +126,8 @@ def cross(
     arms: legs that exist as exits (three of them make a T).   major: the legs of higher priority
     under "two_way_stop" and "yield".   turns: turns that exist, of R, T, L.   lane_turns: what
     each entry lane allows, from the kerb, such as ("RT", "L").   green: s of the first phase
-    (that of the north-south axis if it has entries).   cycle: s.   Roads are called "S-X" (in)
-    and "X-S" (out), X being the crossing.
+    (that of the north-south axis if it has entries).   cycle: s.   kerb: radius of the kerbs, m.
+    Roads are called "S-X" (in) and "X-S" (out), X being the crossing.
     Raises NetworkError for values out of range.
 
     >>> cross(control="signals", green=30.0, cycle=60.0).n_roads
@@ -145,9 +146,11 @@ def cross(
         raise NetworkError(f"lane_turns: {len(lane_turns)} given for {lanes} lanes; give one each")
     if set("".join(lane_turns) + turns) - set("RTL") or not turns:
         raise NetworkError("turns and lane_turns: wanted letters of R, T and L")
+    if not (0.0 <= green < 1000.0 and 0.0 <= cycle < 1000.0 and 1.0 <= kerb <= 20.0):
+        raise NetworkError("green, cycle: wanted 0 to 1000 s; kerb: wanted 1 to 20 m")
     plan = Plan("cross", f"crossing of {len(arms)} arms")
     corner = Corner("X", 0.0, 0.0, control, lefts=left, turns=turns, green=green, cycle=cycle)
-    corner.lane_turns = tuple(lane_turns)
+    corner.lane_turns, corner.kerb = tuple(lane_turns), kerb
     plan.add_corner(corner)
     width = 3.2 if left == "lane" and not lane_turns else 0.0
     reach = length + lanes * 3.2 + width / 2.0 + corner.kerb

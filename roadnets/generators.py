@@ -42,6 +42,7 @@ HELP: Final = {
     "lane_turns": "turns of each entry lane from the kerb, such as RT,L",
     "green": "s, of the first signal phase; 0 by rule",
     "cycle": "s, of the signals; 0 by rule",
+    "kerb": "m, radius of the kerbs",
     "circumference": "m, along the outermost lane",
     "on_ramps": "number of on-ramps",
     "off_ramps": "number of off-ramps",
@@ -79,10 +80,9 @@ def options_of(name: str) -> tuple[Option, ...]:
     options = []
     for parameter in inspect.signature(function).parameters.values():
         hint = hints[parameter.name]
-        if get_origin(hint) is Literal:
-            kind, choices = str, tuple(str(c) for c in get_args(hint))
-        else:
-            kind, choices = (hint if hint in (int, float, str) else tuple), ()
+        words = get_args(hint) if get_origin(hint) is Literal else ()
+        choices = tuple(str(word) for word in words)
+        kind: type = str if words else hint if hint in (int, float, str) else tuple
         options.append(
             Option(parameter.name, kind, parameter.default, choices, HELP[parameter.name])
         )

@@ -17,7 +17,7 @@ from rushhour.roadnets.street_lines import arc
 from rushhour.roadnets.street_plan import Corner, Leg
 
 SHORTEST_RING_ROAD: Final = 8.0  # m, room for a car and its gap
-ENTRY_ARC: Final = 6.0  # m along the ring from an arm's axis to where the ring road begins
+ENTRY_ARC: Final = 6.6  # m along the ring from an arm's axis to where the ring road begins
 RING_WIDTH: Final = 4.0  # m
 RING_SPEED: Final = 8.33  # m/s
 RING_PRIORITY: Final = 100
@@ -77,5 +77,5 @@ def add_roundabout(draft: Draft, corner: Corner, legs: list[Leg]) -> None:
 
 
 def ring_radius(arms: int) -> float:
-    """Radius of a ring that holds so many evenly spaced arms, at least 14 m."""
-    return max(14.0, arms * (SHORTEST_RING_ROAD + 2.0 * ENTRY_ARC + 0.5) / (2.0 * pi))
+    """Radius of a ring that holds so many evenly spaced arms, at least 15 m."""
+    return max(15.0, arms * (SHORTEST_RING_ROAD + 2.0 * ENTRY_ARC + 0.5) / (2.0 * pi))

@@ -39,8 +39,8 @@ class Corner:
     x: float  # m
     y: float  # m
     control: Control
-    kerb: float = 4.0  # m, radius of the kerbs
-    ring: float = 14.0  # m, radius of a roundabout's ring (centre line)
+    kerb: float = 6.0  # m, radius of the kerbs
+    ring: float = 15.0  # m, radius of a roundabout's ring (centre line)
     lefts: Lefts = "shared"  # "phase": each leg has a signal phase of its own
     turns: str = "RTL"  # turns that exist here, of R, T and L
     lane_turns: tuple[str, ...] = ()  # per lane from the kerb, e.g. ("RT", "L"); (): by rule
@@ -186,9 +186,7 @@ def pocket_length(street: Street, room: float) -> float:
 
 def lane_offsets(street: Street, lanes: int) -> NDArray[np.float64]:
     """Offsets to the right of the driving direction of a road's lanes, from the kerb, m."""
-    w = street.lane_width
-    k = np.arange(lanes)
     one_way = street.forward == 0 or street.backward == 0
-    if one_way and street.centred:
-        return lanes * w / 2.0 - (k + 0.5) * w
-    return street.median / 2.0 + (lanes - k - 0.5) * w
+    inner = -0.5 * lanes * street.lane_width if one_way and street.centred else street.median / 2.0
+    places = np.arange(lanes, 0, -1, dtype=np.float64) - 0.5
+    return places * street.lane_width + inner

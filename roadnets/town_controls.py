@@ -7,7 +7,7 @@ from rushhour.kernels.random import uniform
 from rushhour.roadnets.street_plan import Leg, Plan, legs_of
 from rushhour.roadnets.town_mesh import ARTERIAL, COLLECTOR, SIDE
 
-ROUNDABOUT_RADIUS: Final = 14.0  # m, centre line of the ring
+ROUNDABOUT_RADIUS: Final = 15.0  # m, centre line of the ring
 MOST_ROUNDABOUTS: Final = 5
 POCKET: Final = 40.0  # m of left lane on collectors at signals
 _KIND: Final = 121
@@ -29,12 +29,12 @@ def control_corners(plan: Plan, seed: int) -> None:
         ranks = sorted((leg.street.priority for leg in around), reverse=True)
         draw = uniform(seed, k, 0, _KIND)
         if ranks[0] == SIDE:
-            corner.kerb = 3.0
+            corner.kerb = 5.0
             corner.control = "all_way_stop" if len(ranks) >= 4 and draw < 0.55 else "yield"
         elif ranks[0] == ARTERIAL and (
             _crosses_main(ranks) or (len(ranks) == 3 and ranks[2] == COLLECTOR)
         ):
-            corner.control, corner.lefts, corner.kerb = "signals", "lane", 5.0
+            corner.control, corner.lefts, corner.kerb = "signals", "lane", 6.0
             _widen(around)
         elif ranks[0] == COLLECTOR and _crosses_main(ranks):
             if rings < MOST_ROUNDABOUTS and _fits_ring(around):

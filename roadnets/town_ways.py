@@ -6,7 +6,7 @@ import numpy as np
 
 from rushhour.kernels.random import uniform
 from rushhour.roadnets.street_lines import Line, line_length, rounded_join
-from rushhour.roadnets.street_plan import Corner, Plan, Street
+from rushhour.roadnets.street_plan import Control, Corner, Plan, Street
 from rushhour.roadnets.town_mesh import ARTERIAL, COLLECTOR, FIRST_GATE, SIDE, Edge, Mesh, Node
 
 BEND: Final = 40.0  # m over which a corner of two streets is rounded
@@ -40,7 +40,7 @@ def close_gaps(mesh: Mesh, plan: Plan) -> None:
     used = {n for e in edges for n in (e.a, e.b)}
     for node in sorted(used):
         x, y = mesh.at[node]
-        control = "gate" if node in mesh.gates else "none"
+        control: Control = "gate" if node in mesh.gates else "none"
         plan.add_corner(Corner(corner_name(node), float(x), float(y), control))
     for e in edges:
         lanes = LANES[e.rank]
@@ -102,17 +102,17 @@ def mutually_reachable(plan: Plan) -> bool:
         into[b].append(w)
     inner = next(w for w, (a, b, _) in enumerate(ways) if not {a, b} & gates)
 
-    def reached(table: dict[str, list[int]], end: int) -> set[int]:
+    def reached(table: dict[str, list[int]], ahead: bool) -> set[int]:
         seen, todo = {inner}, [inner]
         while todo:
             w = todo.pop()
-            for following in table[ways[w][end]]:
+            for following in table[ways[w][1] if ahead else ways[w][0]]:
                 if following not in seen and ways[following][2] != ways[w][2]:
                     seen.add(following)
                     todo.append(following)
         return seen
 
-    ahead, behind = reached(out, 1), reached(into, 0)
+    ahead, behind = reached(out, True), reached(into, False)
     return all(
         (w in ahead or a in gates) and (w in behind or b in gates)
         for w, (a, b, _) in enumerate(ways)

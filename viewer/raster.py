@@ -267,7 +267,7 @@ def _usual_speed(network: Network) -> float:
 
 
 def _round_down(value: float) -> float:
-    return max(10.0, np.floor((value + 1.0) / 10.0) * 10.0)
+    return max(10.0, float((value + 1.0) // 10.0) * 10.0)
 
 
 def _add_legend(
