@@ -1,0 +1,228 @@
+"""Networks in HDF5: group `network` of a file of its own or of a recorded run.
+
+Every dataset has its unit as attribute `unit`. Nothing in a file is believed: links, types, sizes,
+ranges and the relations that kernels rely on are checked on load.
+"""
+
+import os
+from pathlib import Path
+from typing import Any, Final, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.network import (
+    Conflicts,
+    Connectors,
+    Intersections,
+    Lanes,
+    NetworkArrays,
+    Roads,
+    Signals,
+)
+from rushhour.roadnets.build import seal
+from rushhour.roadnets.draft_index import MOST_LANES
+from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.model import Network
+from rushhour.roadnets.storage_checks import check_array, check_relations
+from rushhour.roadnets.storage_fields import FIELDS, NAMES
+
+FORMAT_VERSION: Final = 1
+GROUP: Final = "network"
+MOST_SQUEEZED: Final = 1100  # deflate makes at most 1 byte of so many; more was never written
+SMALL: Final = 1 << 16  # bytes that need no such proof
+LONGEST_TEXT: Final = 1 << 16  # characters of one attribute
+
+Group = Any  # an h5py.Group; h5py has no types
+
+
+def save(network: Network, path: str | Path) -> None:
+    """Write a network to an HDF5 file, which appears whole or not at all.
+
+    Raises NetworkError if the file cannot be written.
+    """
+    import h5py  # type: ignore[import-untyped]
+
+    path = Path(path)
+    part = path.with_name(path.name + ".part")
+    try:
+        with h5py.File(part, "w") as file:
+            write_network(file.create_group(GROUP), network)
+        os.replace(part, path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        reason = error.strerror or str(error).splitlines()[0]
+        raise NetworkError(f"{path}: cannot be written ({reason}); choose another file") from None
+
+
+def load(path: str | Path) -> Network:
+    """Read a network that `save` wrote, or the one inside a recorded run.
+
+    Raises NetworkError if the file is damaged or of another kind or version.
+    """
+    import h5py
+
+    path = Path(path)
+    try:
+        with h5py.File(path, "r") as file:
+            if not isinstance(file.get(GROUP, getlink=True), h5py.HardLink):
+                raise NetworkError("no group 'network'; give a file that rushhour wrote")
+            return read_network(file[GROUP])
+    except NetworkError as error:
+        raise NetworkError(f"{path}: {error}") from None
+    except (OSError, RuntimeError, KeyError, TypeError, ValueError) as error:
+        reason = (str(error).splitlines() or ["unreadable"])[0][:120]
+        raise NetworkError(
+            f"{path}: damaged or not HDF5 ({reason}); import the map again"
+        ) from None
+
+
+def write_network(group: Group, network: Network) -> None:
+    """Write a network into an empty HDF5 group."""
+    import h5py
+
+    group.attrs["format_version"] = FORMAT_VERSION
+    group.attrs["name"] = network.name
+    group.attrs["source"] = network.source
+    group.attrs["left_hand"] = network.left_hand
+    group.attrs["projection"] = network.projection
+    group.attrs["origin"] = np.array(network.origin, np.float64)
+    for part, fields in FIELDS.items():
+        holder = network if part == "shapes" else getattr(network.arrays, part)
+        place = group.create_group(part)
+        for name, field in fields.items():
+            data = np.asarray(getattr(holder, name), field.dtype)
+            options: dict[str, Any] = {}
+            if data.size > 256:
+                options = {"compression": "gzip", "compression_opts": 1, "shuffle": True}
+            place.create_dataset(name, data=data, **options).attrs["unit"] = field.unit
+    for name in NAMES:
+        texts = list(getattr(network, name))
+        dataset = group.create_dataset(
+            name, data=texts, shape=(len(texts),), dtype=h5py.string_dtype()
+        )
+        dataset.attrs["unit"] = ""
+
+
+def read_network(group: Group) -> Network:
+    """Read the network of an HDF5 group, checking everything.
+
+    Raises NetworkError with what is wrong and where in the group.
+    """
+    version = group.attrs.get("format_version")
+    if not isinstance(version, np.integer) or version != FORMAT_VERSION:
+        raise NetworkError(
+            f"network format {version!s:.20}, this program reads {FORMAT_VERSION}; "
+            "import the map again"
+        )
+    arrays: dict[str, dict[str, NDArray[Any]]] = {
+        part: {
+            name: _array(group, f"{part}/{name}", np.dtype(field.dtype))
+            for name, field in fields.items()
+        }
+        for part, fields in FIELDS.items()
+    }
+    names = {name: _texts(group, name) for name in NAMES}
+    count = {
+        "roads": len(names["road_ids"]),
+        "road_lanes": len(names["lane_ids"]),
+        "intersections": len(names["intersection_ids"]),
+        "signals": len(names["signal_ids"]),
+        "connectors": len(arrays["connectors"]["from_lane"]),
+        "conflicts": len(arrays["conflicts"]["other"]),
+        "points": len(arrays["shapes"]["points"]),
+    }
+    count["lanes"] = count["road_lanes"] + count["connectors"]
+    if not 0 < count["roads"] <= count["road_lanes"] or count["lanes"] > MOST_LANES:
+        raise NetworkError(
+            f"{count['roads']} roads with {count['lanes']} lanes; expected 1 to {MOST_LANES}"
+        )
+    for part, fields in FIELDS.items():
+        for name, field in fields.items():
+            check_array(f"{part}/{name}", arrays[part][name], field, count, arrays)
+    check_relations(arrays, count)
+    for name in ("road_ids", "lane_ids", "intersection_ids", "signal_ids"):
+        if len(set(names[name])) != len(names[name]):
+            raise NetworkError(f"{name}: an id stands twice; import the map again")
+    shapes = arrays["shapes"]
+    origin = np.asarray(group.attrs.get("origin", ()), np.float64)
+    if origin.shape != (2,) or not np.isfinite(origin).all():
+        raise NetworkError("origin: expected two finite numbers; import the map again")
+    return seal(
+        Network(
+            name=_text(group, "name"),
+            source=_text(group, "source"),
+            arrays=NetworkArrays(
+                lanes=Lanes(**arrays["lanes"]),
+                connectors=Connectors(**arrays["connectors"]),
+                conflicts=Conflicts(**arrays["conflicts"]),
+                intersections=Intersections(**arrays["intersections"]),
+                roads=Roads(**arrays["roads"]),
+                signals=Signals(**arrays["signals"]),
+            ),
+            points=shapes["points"],
+            point_start=shapes["point_start"],
+            station=shapes["station"],
+            declared_length=shapes["declared_length"],
+            road_ids=names["road_ids"],
+            lane_ids=names["lane_ids"],
+            intersection_ids=names["intersection_ids"],
+            signal_ids=names["signal_ids"],
+            left_hand=bool(group.attrs.get("left_hand", False)),
+            projection=_text(group, "projection"),
+            origin=(float(origin[0]), float(origin[1])),
+            remarks=names["remarks"],
+        )
+    )
+
+
+def _text(group: Group, name: str) -> str:
+    text = group.attrs.get(name, "")
+    if not isinstance(text, str) or len(text) > LONGEST_TEXT:
+        raise NetworkError(f"attribute {name}: expected a short text; import the map again")
+    return text
+
+
+def _dataset(group: Group, path: str) -> Any:
+    """A dataset stored in this very file, not larger than what was written of it."""
+    import h5py
+
+    place = group
+    for step in path.split("/"):
+        if not isinstance(place, h5py.Group) or not isinstance(
+            place.get(step, getlink=True), h5py.HardLink
+        ):
+            raise NetworkError(f"{path}: missing; import the map again")
+        place = place[step]
+    if not isinstance(place, h5py.Dataset) or place.is_virtual or place.external:
+        raise NetworkError(f"{path}: expected a dataset of this file; import the map again")
+    written = place.id.get_storage_size()
+    if place.size is None or place.size * place.dtype.itemsize > max(
+        SMALL, MOST_SQUEEZED * written
+    ):
+        raise NetworkError(
+            f"{path}: says {place.size} values, but {written} bytes are stored; import the map again"
+        )
+    return place
+
+
+def _array(group: Group, path: str, dtype: np.dtype[Any]) -> NDArray[Any]:
+    dataset = _dataset(group, path)
+    wanted = (len(dataset), 2) if path == "shapes/points" and dataset.ndim else (dataset.size,)
+    if dataset.dtype != dtype or dataset.shape != wanted:
+        raise NetworkError(
+            f"{path}: {dataset.dtype} of shape {dataset.shape}; expected {dtype} of shape "
+            f"({'n, 2' if path == 'shapes/points' else 'n,'}); import the map again"
+        )
+    return cast(NDArray[Any], dataset[...])
+
+
+def _texts(group: Group, path: str) -> tuple[str, ...]:
+    import h5py
+
+    dataset = _dataset(group, path)
+    if h5py.check_string_dtype(dataset.dtype) is None or dataset.ndim != 1:
+        raise NetworkError(f"{path}: expected a list of texts; import the map again")
+    if not dataset.size:
+        return ()
+    return tuple(text.decode() for text in dataset[...].tolist())

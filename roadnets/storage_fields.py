@@ -1,0 +1,109 @@
+"""What a stored network consists of: every array with type, unit, size and what it may hold."""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+
+class Field(NamedTuple):
+    """One array of the file.
+
+    size names a count of `storage`, or is "" for a pool whose size its offsets give. holds is
+    "finite", "positive" or "any" (no nan), "code N" (0 .. N), "index COUNT" (0 .. count-1), "none
+    or COUNT" (-1 too), or "offsets POOL" (from 0, never falling, to the size of that pool).
+    """
+
+    dtype: type[np.generic]
+    unit: str
+    size: str
+    holds: str
+
+
+F8: Final = np.float64
+I4: Final = np.int32
+
+FIELDS: Final[dict[str, dict[str, Field]]] = {
+    "lanes": {
+        "length": Field(F8, "m", "lanes", "positive"),
+        "speed": Field(F8, "m/s", "lanes", "positive"),
+        "width": Field(F8, "m", "lanes", "positive"),
+        "permissions": Field(np.uint32, "bit mask of vehicle classes", "lanes", "any"),
+        "road": Field(I4, "road, -1 a connector", "lanes", "none or roads"),
+        "number": Field(I4, "from the kerb, -1 a connector", "lanes", "none or lanes"),
+        "intersection": Field(I4, "intersection", "lanes", "none or intersections"),
+        "out_start": Field(I4, "connector", "road_lanes+1", "offsets connectors"),
+        "in_start": Field(I4, "place in in_connector", "road_lanes+1", "offsets connectors"),
+        "in_connector": Field(I4, "connector", "connectors", "index connectors"),
+        "profile_start": Field(I4, "place in profile", "lanes+1", "offsets lanes/profile"),
+        "profile": Field(F8, "m/s", "", "positive"),
+        "entry_speed": Field(F8, "m/s, inf if straight", "lanes", "any"),
+    },
+    "connectors": {
+        "from_lane": Field(I4, "road lane", "connectors", "index road_lanes"),
+        "to_lane": Field(I4, "road lane", "connectors", "index road_lanes"),
+        "intersection": Field(I4, "intersection", "connectors", "index intersections"),
+        "turn": Field(np.int8, "0 straight, 1 left, 2 right, 3 U-turn", "connectors", "code 3"),
+        "signal": Field(I4, "program, -1 none", "connectors", "none or signals"),
+        "link": Field(I4, "letter of the program, -1 none", "connectors", "any"),
+        "rank": Field(I4, "movements it yields to", "connectors", "any"),
+        "must_stop": Field(np.bool_, "", "connectors", "any"),
+        "free": Field(np.bool_, "", "connectors", "any"),
+        "conflict_start": Field(I4, "conflict", "connectors+1", "offsets conflicts/other"),
+    },
+    "conflicts": {
+        "other": Field(I4, "connector", "", "index connectors"),
+        "here_in": Field(F8, "m", "conflicts", "finite"),
+        "here_out": Field(F8, "m", "conflicts", "finite"),
+        "there_in": Field(F8, "m", "conflicts", "finite"),
+        "there_out": Field(F8, "m", "conflicts", "finite"),
+        "yields": Field(np.bool_, "", "conflicts", "any"),
+    },
+    "intersections": {
+        "control": Field(
+            np.uint8, "0 none, 1 signal, 2 all-way stop, 3 stop, 4 yield", "intersections", "code 4"
+        ),
+        "x": Field(F8, "m", "intersections", "finite"),
+        "y": Field(F8, "m", "intersections", "finite"),
+        "lane_start": Field(I4, "place in lane", "intersections+1", "offsets road_lanes"),
+        "lane": Field(I4, "road lane", "road_lanes", "index road_lanes"),
+        "connector_start": Field(I4, "place in connector", "intersections+1", "offsets connectors"),
+        "connector": Field(I4, "connector", "connectors", "index connectors"),
+        "group_start": Field(I4, "place in group", "", "offsets intersections"),
+        "group": Field(I4, "intersection", "intersections", "index intersections"),
+    },
+    "roads": {
+        "first_lane": Field(I4, "road lane", "roads", "index road_lanes"),
+        "lane_count": Field(I4, "", "roads", "positive"),
+        "from_intersection": Field(I4, "intersection", "roads", "none or intersections"),
+        "to_intersection": Field(I4, "intersection", "roads", "none or intersections"),
+        "length": Field(F8, "m", "roads", "positive"),
+        "speed": Field(F8, "m/s", "roads", "positive"),
+        "priority": Field(I4, "larger is more important", "roads", "any"),
+        "out_start": Field(I4, "place in out", "roads+1", "offsets roads/out"),
+        "out": Field(I4, "road", "", "index roads"),
+    },
+    "signals": {
+        "phase_start": Field(I4, "place in phase_end", "signals+1", "offsets signals/phase_end"),
+        "phase_end": Field(F8, "s", "", "positive"),
+        "cycle": Field(F8, "s", "signals", "positive"),
+        "offset": Field(F8, "s", "signals", "finite"),
+        "links": Field(I4, "letters per state", "signals", "any"),
+        "state_start": Field(I4, "place in state", "signals+1", "offsets signals/state"),
+        "state": Field(
+            np.uint8, "0 off, 1 red, 2 yellow, 3 green, 4 green yield, 5 stop then go", "", "code 5"
+        ),
+    },
+    "shapes": {
+        "points": Field(F8, "m, east and north of the origin", "", "finite"),
+        "point_start": Field(I4, "place in points", "lanes+1", "offsets shapes/points"),
+        "station": Field(F8, "m", "points", "finite"),
+        "declared_length": Field(F8, "m", "road_lanes", "positive"),
+    },
+}
+NAMES: Final = {
+    "road_ids": "roads",
+    "lane_ids": "road_lanes",
+    "intersection_ids": "intersections",
+    "signal_ids": "signals",
+    "remarks": "",
+}
