@@ -106,7 +106,7 @@ def never_conflict(
         return False
     if to_lane[i] == to_lane[j]:
         return False
-    return (from_lane[i] < from_lane[j]) == (to_lane[i] < to_lane[j])
+    return bool((from_lane[i] < from_lane[j]) == (to_lane[i] < to_lane[j]))
 
 
 @kernel

@@ -69,14 +69,14 @@ def find_yields(
     same_road = road[here] == road[other]
     from_near_side = ~oncoming & (diff > ALONGSIDE)
     equal = rank[here] == rank[other]
-    by_rule = (rank[here] < rank[other]) | (
-        equal & (by_turn | (from_near_side & ~turning[_mirror(pairs, n)]))
-    )
+    mirror = _mirror(pairs, n)
+    near_side = from_near_side & ~by_turn[mirror]
+    by_rule = (rank[here] < rank[other]) | (equal & (by_turn | near_side))
     derived = np.where(control == SIGNAL, by_turn, by_rule) & ~same_road
     derived &= (control != NONE) & (control != ALL_WAY_STOP)
     given = np.isin(here.astype(np.int64) * n + other, _given(draft, index))
     yields = np.where(stated, given, derived)
-    return np.asarray(yields & ~yields[_mirror(pairs, n)])
+    return np.asarray(yields & ~yields[mirror])
 
 
 def _mirror(pairs: Pairs, n: int) -> NDArray[np.intp]:

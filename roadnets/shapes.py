@@ -151,7 +151,7 @@ def _moved(
     if along[-1] <= SAME_PLACE:
         return np.stack([start, end])
     w = (along / along[-1])[:, None]
-    moved = shape + (1.0 - w) * (start - shape[0]) + w * (end - shape[-1])
+    moved: NDArray[np.float64] = shape + (1.0 - w) * (start - shape[0]) + w * (end - shape[-1])
     moved[0], moved[-1] = start, end
     return moved
 
@@ -170,7 +170,8 @@ def connector_shapes(
         if c.shape is not None:
             shape = _checked(c.shape, connector_name(c)) - np.array(shift)
             given[k] = _moved(shape, starts[k], ends[k])
-    free = np.array([k for k in range(n) if k not in given], np.int64)
+    built = [k for k in range(n) if k not in given]
+    free = np.array(built, np.int64)
     curves = np.hstack(
         [starts[free], leaving[index.from_lane[free]], ends[free], joining[index.to_lane[free]]]
     )
@@ -180,16 +181,16 @@ def connector_shapes(
     if len(free):
         sample_curves(curves, curve_points, curve_start, 0, len(free))
     pieces = [given.get(k, starts[:0]) for k in range(n)]
-    for j, k in enumerate(free):
+    for j, k in enumerate(built):
         pieces[k] = curve_points[curve_start[j] : curve_start[j + 1]]
     start = np.concatenate([[0], np.cumsum([len(p) for p in pieces])]).astype(np.int32)
     points = np.concatenate(pieces) if pieces else np.empty((0, 2))
     if n:
         points, start = _without_repeats(points, start)
     station = stations(points, start) if n else np.empty(0)
-    for k in np.flatnonzero(station[start[1:] - 1] < SHORTEST):  # a joint: lanes that touch
+    for k in np.flatnonzero(station[start[1:] - 1] < SHORTEST).tolist():  # lanes that touch
         station[start[k] : start[k + 1]] = np.linspace(0.0, SHORTEST, start[k + 1] - start[k])
-    for k in np.flatnonzero(~(station[start[1:] - 1] <= LONGEST)):
+    for k in np.flatnonzero(~(station[start[1:] - 1] <= LONGEST)).tolist():
         name = connector_name(draft.connectors[index.sequence[k]])
         raise NetworkError(f"{name}: longer than {LONGEST:.0f} m; correct the roads it joins")
     return Shapes(points, start, station)
