@@ -1,1 +1,61 @@
-"""rushhour: the traffic of a whole city on an ordinary computer."""
+"""rushhour: the traffic of a whole city on an ordinary computer.
+
+The names below are imported when they are first used, so that `import rushhour` is quick.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rushhour.roadnets.errors import RushhourError
+    from rushhour.roadnets.generators import generate
+    from rushhour.roadnets.loading import load_network
+    from rushhour.traffic.parameters import Parameters
+    from rushhour.traffic.random_demand import random_trips, random_walkers, vehicles_on_road
+    from rushhour.traffic.recording import Recorder
+    from rushhour.traffic.run_file import RunFile
+    from rushhour.traffic.sumo_demand import read_demand
+    from rushhour.traffic.world import World
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Parameters": "traffic.parameters",
+    "Recorder": "traffic.recording",
+    "RunFile": "traffic.run_file",
+    "RushhourError": "roadnets.errors",
+    "World": "traffic.world",
+    "generate": "roadnets.generators",
+    "load_network": "roadnets.loading",
+    "random_trips": "traffic.random_demand",
+    "random_walkers": "traffic.random_demand",
+    "read_demand": "traffic.sumo_demand",
+    "vehicles_on_road": "traffic.random_demand",
+}
+
+__all__ = [
+    "Parameters",
+    "Recorder",
+    "RunFile",
+    "RushhourError",
+    "World",
+    "__version__",
+    "generate",
+    "load_network",
+    "random_trips",
+    "random_walkers",
+    "read_demand",
+    "vehicles_on_road",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'rushhour' has no attribute {name!r}")
+    value = getattr(import_module(f"rushhour.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
