@@ -1,0 +1,94 @@
+"""What a run came to, as one object of plain values: the content of `rushhour run --json`."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from rushhour.traffic.world import World
+
+
+@dataclass(frozen=True)
+class Clocking:
+    """Wall times of a run, s. run_s excludes import and compile_s."""
+
+    run_s: float
+    compile_s: float
+    frames: int
+
+
+def run_summary(
+    world: "World", clocking: Clocking, violations: Mapping[str, int], threads: int
+) -> dict[str, Any]:
+    """The summary of a run, its keys as documented in docs/command-line.md."""
+    counts = world.counts()
+    sim_s = clocking.frames * world.dt
+    updates = counts["vehicle_updates"]
+    wall = max(clocking.run_s, 1e-9)
+    return {
+        "network": world.network.name,
+        "seed": world.seed,
+        "threads": threads,
+        "dt_s": world.dt,
+        "begin_s": world.begin,
+        "frames": clocking.frames,
+        "sim_s": round(sim_s, 6),
+        "wall_s": round(clocking.run_s, 4),
+        "compile_s": round(clocking.compile_s, 4),
+        "real_time_factor": round(sim_s / wall, 3),
+        "vehicle_updates": updates,
+        "vehicle_updates_per_s": round(updates / wall, 1),
+        "vehicles": {
+            name: counts[name]
+            for name in ("departed", "arrived", "active", "waiting_to_depart", "removed")
+        },
+        "trips": trip_means(world),
+        "stopped_by_reason": world.reasons(),
+        "lane_changes": counts["lane_changes"],
+        "gridlock": {
+            name: counts[name] for name in ("minds_changed", "cycles_found", "cycles_resolved")
+        },
+        "violations": dict(violations),
+        "phases_ms": world.costs.summary(),
+        "parameters_changed": world.parameters.changed(),
+        "remarks": list(world.demand.remarks),
+        "state_hash": world.state_hash(),
+        "max_rss_mb": max_rss_mb(),
+    }
+
+
+def trip_means(world: "World") -> dict[str, float | int | None]:
+    """Means over the finished trips; None while there are none."""
+    log, demand = world.trips, world.demand
+    n = len(log)
+    travel = log.arrived - log.departed
+    planned = np.maximum(demand.depart[np.asarray(log.trip, np.int64)], world.begin)
+    total = float(travel.sum())
+
+    def mean(values: Any) -> float | None:
+        return round(float(np.mean(values)), 4) if n else None
+
+    return {
+        "completed": n,
+        "mean_travel_time_s": mean(travel),
+        "mean_departure_delay_s": mean(log.departed - planned),
+        "mean_speed_mps": round(float(log.distance.sum()) / total, 4) if total > 0 else None,
+        "mean_time_loss_s": mean(log.time_loss),
+        "mean_waiting_time_s": mean(log.waiting_time),
+        "mean_distance_m": mean(log.distance),
+        "longest_standstill_s": round(float(np.max(log.longest_standstill)), 3) if n else None,
+        "last_arrival_s": round(float(np.max(log.arrived)), 3) if n else None,
+    }
+
+
+def max_rss_mb() -> float | None:
+    """Most memory the process has used, MB; None where the system does not tell."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak / (1 << 20 if sys.platform == "darwin" else 1 << 10), 1)
