@@ -14,6 +14,8 @@ def stations(line: Line) -> NDArray[np.float64]:
 
 def line_length(line: Line) -> float:
     """Length of the line, m."""
+    if len(line) == 2:
+        return float(np.hypot(*(line[1] - line[0])))
     return float(stations(line)[-1])
 
 
@@ -25,6 +27,10 @@ def point_at(line: Line, s: float) -> NDArray[np.float64]:
 
 def part(line: Line, start: float, end: float) -> Line:
     """The piece of the line between two distances along it, start < end."""
+    if len(line) == 2:
+        share = np.array(((start,), (end,))) / line_length(line)
+        piece: Line = line[0] + np.clip(share, 0.0, 1.0) * (line[1] - line[0])
+        return piece
     at = stations(line)
     inner = line[(at > start + 0.05) & (at < end - 0.05)]
     return np.vstack((point_at(line, start), inner, point_at(line, end)))
@@ -35,6 +41,9 @@ def side_line(line: Line, offset: float) -> Line:
 
     Corners are mitred, the mitre limited to twice the offset.
     """
+    if len(line) == 2:
+        x, y = (line[1] - line[0]) * (offset / line_length(line))
+        return np.array([(line[0, 0] + y, line[0, 1] - x), (line[1, 0] + y, line[1, 1] - x)])
     along = np.diff(line, axis=0)
     along /= np.hypot(along[:, 0], along[:, 1])[:, None]
     right = np.column_stack((along[:, 1], -along[:, 0]))

@@ -12,7 +12,7 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.roadnets.street_lines import Line, stations
+from rushhour.roadnets.street_lines import Line, line_length, point_at
 
 Control = Literal[
     "signals",
@@ -121,10 +121,9 @@ def _half_widths(street: Street) -> tuple[float, float]:
 
 
 def _outward_angle(line: Line) -> float:
-    at = stations(line)
-    reach = min(15.0, at[-1] / 2.0)
-    dx = float(np.interp(reach, at, line[:, 0]) - line[0, 0])
-    dy = float(np.interp(reach, at, line[:, 1]) - line[0, 1])
+    """Direction in which a line leaves its start, measured over some metres, rad."""
+    ahead = line[1] if len(line) == 2 else point_at(line, min(15.0, line_length(line) / 2.0))
+    dx, dy = ahead - line[0]
     return float(np.arctan2(dy, dx))
 
 

@@ -39,7 +39,7 @@ MARKS: Final[Colour] = (196, 202, 208)
 INK: Final[Colour] = (222, 227, 232)
 FAINT: Final[Colour] = (128, 138, 148)
 MAIN_SPEED: Final = 12.0  # m/s; roads as fast are drawn as main streets
-AREAS_FROM: Final = 0.3  # pixels per metre from which intersections are filled
+AREAS_FROM: Final = 0.3  # pixels per metre from which intersections are drawn in detail
 MARKS_FROM: Final = 2.2  # pixels per metre from which markings are painted
 LEAST_LANE: Final = 1.1  # pixels
 LEAST_BODY: Final = (3.6, 2.2)  # pixels, length and width of a vehicle
@@ -110,7 +110,7 @@ def draw_network(
     picture. Raises RunError if the size or the box is not usable.
     """
     raster = _empty_raster(size, box or network_box(network))
-    strips = strips_of(network)
+    strips = strips_of(network, coarse=raster.pixels_per_metre < AREAS_FROM)
     lanes = network.arrays.lanes
     width = lanes.width[strips.lane]
     half = np.maximum(0.5 * width, 0.5 * LEAST_LANE / raster.pixels_per_metre)

@@ -6,7 +6,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.network import NONE
 from rushhour.roadnets.model import Network
 
 Quads = NDArray[np.float64]  # (n, 4, 2), m
@@ -42,17 +41,23 @@ class Strips:
         )
 
 
-def strips_of(network: Network) -> Strips:
-    """Every lane of a network, connectors included, as strips."""
+def strips_of(network: Network, coarse: bool = False) -> Strips:
+    """Every lane of a network, connectors included, as strips; coarse: connectors as chords."""
     counts = np.diff(network.point_start)
     owner = np.repeat(np.arange(counts.size, dtype=np.int32), counts)
+    points, station = network.points, network.station
+    if coarse:
+        kept = owner < network.n_road_lanes
+        kept[network.point_start[:-1]] = True
+        kept[network.point_start[1:] - 1] = True
+        points, station, owner = points[kept], station[kept], owner[kept]
     inside = owner[1:] == owner[:-1]
-    along = network.points[1:] - network.points[:-1]
+    along = points[1:] - points[:-1]
     length = np.hypot(along[:, 0], along[:, 1])
     unit = along / np.maximum(length, 1e-9)[:, None]
     left = np.column_stack((-unit[:, 1], unit[:, 0]))
-    before = np.zeros_like(network.points)
-    after = np.zeros_like(network.points)
+    before = np.zeros_like(points)
+    after = np.zeros_like(points)
     after[:-1][inside] = left[inside]
     before[1:][inside] = left[inside]
     middle = before + after
@@ -62,11 +67,11 @@ def strips_of(network: Network) -> Strips:
     stretch = 1.0 / np.maximum(np.sum(middle * one, axis=1), 0.6)
     side = middle * stretch[:, None]
     return Strips(
-        network.points[:-1][inside],
-        network.points[1:][inside],
+        points[:-1][inside],
+        points[1:][inside],
         side[:-1][inside],
         side[1:][inside],
-        network.station[:-1][inside],
+        station[:-1][inside],
         length[inside],
         owner[1:][inside],
     )
@@ -107,11 +112,15 @@ def lane_marks(network: Network, strips: Strips) -> Quads:
 
 
 def stop_lines(network: Network) -> Quads:
-    """A bar across the end of every lane at a controlled intersection."""
+    """A bar across the end of every lane that must stop, has a signal or yields whatever it does."""
     lanes = network.arrays.lanes
-    intersection = lanes.intersection[: network.n_road_lanes]
-    control = np.where(intersection >= 0, network.arrays.intersections.control[intersection], NONE)
-    chosen = np.flatnonzero(control != NONE)
+    connectors = network.arrays.connectors
+    n = network.n_road_lanes
+    told = (connectors.signal >= 0) | connectors.must_stop
+    stops = np.bincount(connectors.from_lane[told], minlength=n) > 0
+    first = np.bincount(connectors.from_lane[connectors.rank == 0], minlength=n) > 0
+    leaves = np.bincount(connectors.from_lane, minlength=n) > 0
+    chosen = np.flatnonzero(stops | (leaves & ~first))
     last = network.point_start[chosen + 1] - 1
     end, before = network.points[last], network.points[last - 1]
     along = end - before
