@@ -15,7 +15,7 @@ from rushhour.roadnets.street_lines import bezier
 
 TAPER: Final = 60.0  # m in which a lane opens or closes
 NOSE: Final = 30.0  # m of connector where a ramp joins or leaves
-RAMP_LENGTH: Final = 300.0  # m, about
+RAMP_LENGTH: Final = 200.0  # m, about
 RAMP_SPEED: Final = 22.22  # m/s
 ON_PRIORITY: Final = 5
 
@@ -47,7 +47,7 @@ def motorway(
             raise NetworkError(f"{what}_lane {value:g} m: wanted 50 to 2000")
     kinds = _by_turns(off_ramps, on_ramps)
     space = length / (len(kinds) + 1)
-    need = max(acceleration_lane, deceleration_lane) + 2.0 * TAPER + 100.0
+    need = max(acceleration_lane, deceleration_lane + 2.0 * RAMP_LENGTH) + 2.0 * TAPER
     if kinds and space < need:
         raise NetworkError(
             f"motorway of {length:g} m: {len(kinds)} ramps need {need * (len(kinds) + 1):.0f} m;"

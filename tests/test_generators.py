@@ -72,6 +72,24 @@ def test_no_lane_is_dead_except_at_the_border(network: Network) -> None:
         assert enters[lane] != (begin in gates), network.lane_ids[lane]
 
 
+def test_movements_of_one_road_never_cross_each_other(network: Network) -> None:
+    """From the kerb to the middle: right, straight, left; and in order into one road."""
+    arrays = network.arrays
+    connectors = arrays.connectors
+    order = np.array([1, 2, 0, 3])[connectors.turn]  # STRAIGHT, LEFT, RIGHT, U_TURN
+    from_road = arrays.lanes.road[connectors.from_lane]
+    to_road = arrays.lanes.road[connectors.to_lane]
+    for road in range(network.n_roads):
+        own = np.flatnonzero(from_road == road)
+        for a in own:
+            for b in own:
+                if connectors.from_lane[a] < connectors.from_lane[b]:
+                    if to_road[a] == to_road[b]:
+                        assert connectors.to_lane[a] <= connectors.to_lane[b]
+                    else:
+                        assert order[a] <= order[b], network.road_ids[road]
+
+
 def gate_names(network: Network) -> set[str]:
     """Intersections without any connector."""
     used = set(network.arrays.connectors.intersection.tolist())

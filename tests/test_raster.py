@@ -3,6 +3,7 @@
 import struct
 import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,6 +26,11 @@ from rushhour.viewer.raster import (
 )
 
 RED = np.array([(235, 64, 52)], dtype=np.uint8)
+
+
+def as_python(kernel: Any) -> Any:
+    """The uncompiled function, also under NUMBA_DISABLE_JIT=1."""
+    return getattr(kernel, "py_func", kernel)
 
 
 def read_png(data: bytes) -> np.ndarray:
@@ -101,6 +107,31 @@ def test_bodies_are_placed_alike_alone_and_together() -> None:
     place_bodies(*shapes, lane, s, lateral, length, one, 0, n)
     place_all_bodies(*shapes, lane, s, lateral, length, all_of_them)
     np.testing.assert_array_equal(one, all_of_them)
+
+
+def test_bodies_are_placed_as_by_plain_python() -> None:
+    network = grid(1, 1)
+    lane = np.array([0, 5, -1, network.n_lanes - 1], dtype=np.int32)
+    s, lateral, length = np.array([3.0, 20.0, 1.0, 4.0]), np.full(4, 0.3), np.full(4, 5.0)
+    want, got = np.empty((4, 3)), np.empty((4, 3))
+    shapes = (network.points, network.station, network.point_start)
+    as_python(place_bodies)(*shapes, lane, s, lateral, length, want, 0, 4)
+    place_bodies(*shapes, lane, s, lateral, length, got, 0, 4)
+    np.testing.assert_allclose(got, want, rtol=0.0, atol=1e-12)
+    assert np.isnan(got[2]).all()
+
+
+def test_polygons_are_filled_as_by_plain_python() -> None:
+    rng = np.random.default_rng(7)
+    middle = rng.uniform(-5.0, 45.0, (60, 1, 2))
+    angle = np.sort(rng.uniform(0.0, 2.0 * np.pi, (60, 4)), axis=1)
+    xy = (middle + 8.0 * np.stack((np.cos(angle), np.sin(angle)), axis=2)).reshape(-1, 2)
+    colour = rng.integers(1, 256, (60, 3)).astype(np.uint8)
+    start = np.arange(0, 241, 4)
+    want, got = np.zeros((40, 40, 3), np.uint8), np.zeros((40, 40, 3), np.uint8)
+    as_python(fill_polygons)(want, xy, start, colour, 0, 60)
+    fill_polygons(got, xy, start, colour, 0, 60)
+    np.testing.assert_array_equal(got, want)
 
 
 def test_vehicle_paints_the_pixels_where_it_stands_and_no_others() -> None:
