@@ -1,0 +1,110 @@
+"""The `rushhour` command: its subcommands, and how it reports errors.
+
+Exit codes: 0 done, 1 a check failed, 2 wrong input, 130 interrupted, 143 terminated. Everything
+heavy is imported by the command that needs it, after --threads has been put into effect.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import NoReturn
+
+from rushhour import __version__
+from rushhour.options import add_commands
+from rushhour.roadnets.errors import RushhourError
+
+
+class UsageError(RushhourError):
+    """A command line that cannot be understood."""
+
+
+class Parser(argparse.ArgumentParser):
+    """Raises UsageError instead of printing its usage and leaving."""
+
+    def error(self, message: str) -> NoReturn:
+        """Report a mistake in the command line."""
+        raise UsageError(f"{message}; see `{self.prog} --help`")
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line."""
+    parser = Parser(
+        prog="rushhour",
+        allow_abbrev=False,
+        description="The traffic of a whole city on an ordinary computer.",
+        epilog="Try `rushhour demo`. Every command has --help.",
+    )
+    parser.add_argument("--version", action="version", version=f"rushhour {__version__}")
+    add_commands(parser)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    try:
+        return _run(sys.argv[1:] if argv is None else argv)
+    except RushhourError as error:
+        text = " ".join(str(error).split())
+        print(f"rushhour: error: {text}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("rushhour: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # whoever read our output has gone: nothing left to tell
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+
+
+def _run(argv: Sequence[str]) -> int:
+    parser = make_parser()
+    args, rest = parser.parse_known_args(argv)
+    if not hasattr(args, "command"):
+        parser.print_help()
+        return 0
+    if args.command == "generate":
+        args.options = rest
+    elif rest:
+        _refuse(args, rest)
+    threads = getattr(args, "threads", None)
+    if threads is not None:
+        if not 1 <= threads <= 256:
+            raise UsageError(f"--threads {threads}: wanted 1 to 256")
+        os.environ["NUMBA_NUM_THREADS"] = str(threads)
+    code = _command(args)
+    sys.stdout.flush()
+    return code
+
+
+def _refuse(args: argparse.Namespace, rest: Sequence[str]) -> NoReturn:
+    """Name what is not known, and what may have been meant."""
+    name = rest[0].partition("=")[0]
+    near = get_close_matches(name, args.known_options, n=1) if name.startswith("-") else []
+    hint = f"did you mean {near[0]}?" if near else f"see `rushhour {args.command} --help`"
+    kind = "option" if name.startswith("-") else "argument"
+    raise UsageError(f"{args.command} has no {kind} {name}; {hint}")
+
+
+def _command(args: argparse.Namespace) -> int:
+    if args.command == "run":
+        from rushhour.command_run import run
+
+        return run(args)
+    if args.command == "demo":
+        from rushhour.command_demo import demo
+
+        return demo(args)
+    if args.command in ("parameters", "compile"):
+        from rushhour import command_setup
+
+        commands = {"parameters": command_setup.parameters, "compile": command_setup.compile_all}
+        return commands[args.command](args)
+    from rushhour import command_files
+
+    files = {
+        "import": command_files.import_map,
+        "generate": command_files.generate_map,
+        "info": command_files.info,
+    }
+    return files[args.command](args)

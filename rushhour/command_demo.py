@@ -1,0 +1,66 @@
+"""`rushhour demo`: a town, a few thousand vehicles, a recording and a picture, from nothing."""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from rushhour.progress import compile_bar
+from rushhour.roadnets.errors import RunError
+from rushhour.traffic.durations import clock, seconds
+from rushhour.traffic.scenario import Scenario
+
+if TYPE_CHECKING:
+    from rushhour.traffic.demand import VehicleType
+    from rushhour.traffic.parameters import Parameters
+
+DEMO_DT: Final = 0.1  # s
+SHARES: Final = {"car": 0.86, "van": 0.07, "truck": 0.02, "bus": 0.01, "motorcycle": 0.04}
+
+
+def demo(args: argparse.Namespace) -> int:
+    """Run the demo town."""
+    from rushhour.command_run import drive, save_last_frame, say
+    from rushhour.traffic.parameters import Parameters
+
+    scenario = Scenario(
+        network=args.out / "demo.h5",
+        vehicles=args.vehicles,
+        duration=seconds(args.duration, "--duration"),
+        dt=DEMO_DT,
+        seed=args.seed,
+        record=args.out / "demo.h5",
+        record_every=1.0,
+    )
+    try:
+        args.out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunError(f"--out {args.out}: cannot be a folder ({error.strerror})") from error
+    parameters = Parameters()
+    with compile_bar():
+        from rushhour.roadnets.generators import generate
+        from rushhour.traffic.random_demand import vehicles_on_road
+        from rushhour.traffic.world import World
+
+        say(args, "building the town")
+        network = generate("town", seed=1)
+        say(args, "putting vehicles on the road")
+        types, shares = traffic_mix(parameters)
+        demand = vehicles_on_road(
+            network, args.vehicles, seed=args.seed, vehicle_types=types, shares=shares
+        )
+        world = World(network, demand, parameters=parameters, dt=DEMO_DT, seed=args.seed)
+    code, _ = drive(world, scenario, as_json=args.json)
+    picture = args.out / "demo.png"
+    with compile_bar():
+        save_last_frame(world, picture, f"rushhour demo, {clock(world.time)}")
+    if not args.json:
+        print(f"{'written':<12} {scenario.record} (the run), {picture} (its last frame)")
+    return code
+
+
+def traffic_mix(parameters: "Parameters") -> tuple[tuple["VehicleType", ...], Sequence[float]]:
+    """The vehicle types of a town and their shares."""
+    types = tuple(parameters.vehicle_type(name) for name in SHARES)
+    # Walkers draw any exit that a car may take, so every type counts as a car here.
+    return tuple(replace(kind, vehicle_class="passenger") for kind in types), list(SHARES.values())

@@ -1,0 +1,232 @@
+"""`rushhour import`, `rushhour generate` and `rushhour info`."""
+
+import argparse
+import json
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rushhour.progress import compile_bar
+from rushhour.roadnets.errors import NetworkError, RunError
+from rushhour.traffic.durations import clock
+
+if TYPE_CHECKING:
+    from rushhour.roadnets.model import Network
+
+REMARKS_SHOWN = 12
+
+
+def import_map(args: argparse.Namespace) -> int:
+    """Read a map and save it in our own format."""
+    from rushhour.roadnets.loading import load_network
+    from rushhour.roadnets.storage import save
+    from rushhour.traffic.opening import built_network
+    from rushhour.traffic.parameters import Parameters
+
+    parameters = Parameters.from_items(args.parameters)
+    output = args.output or Path(_stem(args.map) + ".h5")
+    _want_h5(output)
+    if output.exists() and args.map.exists() and output.samefile(args.map):
+        raise RunError(f"{output} is the map itself; give another name with -o")
+    with compile_bar():
+        if args.map.name.lower().endswith((".net.xml", ".net.xml.gz")) and args.map.is_file():
+            network = built_network(args.map, args.programs, parameters)
+        elif args.programs or args.parameters:
+            raise NetworkError(f"{args.map}: --programs and --set want a .net.xml map")
+        else:
+            network = load_network(args.map)
+        save(network, output)
+        _draw(network, args.picture)
+    _show(network, args.json, output)
+    return 0
+
+
+def generate_map(args: argparse.Namespace) -> int:
+    """Make a network, or list the generators."""
+    from rushhour.roadnets import generators
+
+    if args.wants_help or args.name is None:
+        names = [args.name] if args.name else list(generators.GENERATORS)
+        print("usage: rushhour generate NAME [--option VALUE ...] [-o FILE.h5] [--picture FILE]")
+        for name in names:
+            print(f"\n{name}")
+            for option in generators.options_of(name):
+                kind = "|".join(option.choices) or option.kind.__name__
+                text = f"  --{option.name.replace('_', '-')} {kind}"
+                print(f"{text:<44} {option.help} (default: {option.default})")
+        return 0
+    options = _named_values(args.options)
+    if args.output is not None:
+        _want_h5(args.output)
+    with compile_bar():
+        network = generators.generate(args.name, **options)
+        if args.output is not None:
+            from rushhour.roadnets.storage import save
+
+            save(network, args.output)
+        _draw(network, args.picture)
+    _show(network, args.json, args.output)
+    return 0
+
+
+def info(args: argparse.Namespace) -> int:
+    """Say what is in a file."""
+    path: Path = args.file
+    name = path.name.lower()
+    if name.endswith((".h5", ".hdf5")) and path.is_file():
+        from rushhour.traffic.recording import is_run_file
+
+        if is_run_file(path):
+            facts = run_facts(path)
+            print(json.dumps(facts) if args.json else as_text(facts))
+            return 0
+    kinds = (".net.xml", ".net.xml.gz", ".sumocfg")
+    if name.endswith((".xml", ".xml.gz")) and not name.endswith(kinds):
+        facts = demand_facts(path)
+        print(json.dumps(facts) if args.json else as_text(facts))
+        return 0
+    from rushhour.roadnets.loading import load_network
+
+    with compile_bar():
+        network = load_network(path)
+    _show(network, args.json, None)
+    return 0
+
+
+def network_facts(network: "Network") -> dict[str, Any]:
+    """What there is in a network, counted."""
+    import numpy as np
+
+    from rushhour.roadnets.classes import CAR
+
+    arrays = network.arrays
+    names = ("none", "signal", "all_way_stop", "stop", "yield")
+    control = np.bincount(arrays.intersections.control, minlength=len(names))
+    n = network.n_road_lanes
+    low, high = network.points.min(axis=0), network.points.max(axis=0)
+    groups = np.diff(arrays.intersections.group_start)
+    return {
+        "kind": "network",
+        "name": network.name,
+        "source": network.source,
+        "roads": network.n_roads,
+        "lanes": n,
+        "car_lanes": int(np.count_nonzero(arrays.lanes.permissions[:n] & CAR)),
+        "lane_km": round(float(arrays.lanes.length[:n].sum()) / 1000.0, 3),
+        "connectors": network.n_connectors,
+        "conflicts": int(arrays.conflicts.other.size),
+        "intersections": len(network.intersection_ids),
+        "control": {name: int(count) for name, count in zip(names, control, strict=True)},
+        "signal_programs": len(network.signal_ids),
+        "largest_grant_group": int(groups.max(initial=0)),
+        "extent_m": [round(float(high[i] - low[i]), 1) for i in (0, 1)],
+        "left_hand": network.left_hand,
+        "remarks": list(network.remarks),
+    }
+
+
+def demand_facts(path: Path) -> dict[str, Any]:
+    """How many of each element a demand file holds, and when they depart."""
+    from rushhour.roadnets.xml_reading import elements
+
+    counts: Counter[str] = Counter()
+    departures: list[float] = []
+    for event, tag, attributes, _ in elements(path):
+        if event == "start":
+            counts[tag] += 1
+            depart = attributes.get("depart", attributes.get("begin", ""))
+            if tag in ("vehicle", "trip", "flow") and _is_number(depart):
+                departures.append(float(depart))
+    facts: dict[str, Any] = {"kind": "demand", "name": path.name, "elements": dict(counts)}
+    if departures:
+        facts["first_departure_s"] = min(departures)
+        facts["last_departure_s"] = max(departures)
+    return facts
+
+
+def run_facts(path: Path) -> dict[str, Any]:
+    """What a run file holds."""
+    from rushhour.traffic.run_file import RunFile
+
+    with RunFile(path) as run:
+        times, counts = run.times, run.counts
+        return {
+            "kind": "run",
+            "name": path.name,
+            "complete": run.complete,
+            "frames": int(run.frames.size),
+            "first_s": float(times[0]) if times.size else None,
+            "last_s": float(times[-1]) if times.size else None,
+            "most_vehicles": int(counts.max(initial=0)),
+            "rows": int(counts.sum()),
+            "bytes": path.stat().st_size,
+            "meta": run.meta,
+        }
+
+
+def as_text(facts: dict[str, Any]) -> str:
+    """Facts for people, one a line."""
+    lines = []
+    for name, value in facts.items():
+        if name == "remarks":
+            lines += [f"{'remark':<20} {text}" for text in value[:REMARKS_SHOWN]]
+            if len(value) > REMARKS_SHOWN:
+                lines.append(f"{'remark':<20} and {len(value) - REMARKS_SHOWN} more; see --json")
+            continue
+        if isinstance(value, dict):
+            value = ", ".join(f"{key} {inner}" for key, inner in value.items() if inner != 0)
+        elif name.endswith("_s") and value is not None:
+            value = f"{clock(value)} ({value:g} s)"
+        elif isinstance(value, list):
+            value = " x ".join(str(inner) for inner in value)
+        elif isinstance(value, int) and not isinstance(value, bool):
+            value = f"{value:,}"
+        lines.append(f"{name.replace('_', ' '):<20} {value}")
+    return "\n".join(lines)
+
+
+def _show(network: "Network", as_json: bool, written: Path | None) -> None:
+    facts = network_facts(network)
+    if written is not None:
+        facts["written"] = str(written)
+    print(json.dumps(facts) if as_json else as_text(facts))
+
+
+def _draw(network: "Network", picture: Path | None) -> None:
+    if picture is not None:
+        from rushhour.viewer.raster import save_picture
+
+        save_picture(picture, network, title=network.name)
+
+
+def _stem(path: Path) -> str:
+    name = path.name
+    for ending in (".net.xml.gz", ".net.xml", ".sumocfg", ".h5", ".hdf5"):
+        if name.lower().endswith(ending):
+            return name[: -len(ending)]
+    return path.stem
+
+
+def _want_h5(path: Path) -> None:
+    if path.suffix.lower() not in (".h5", ".hdf5"):
+        raise RunError(f"-o {path}: wanted a name that ends in .h5")
+
+
+def _named_values(words: list[str]) -> dict[str, str]:
+    """Options of a generator from `--rows 5` or `--rows=5`."""
+    values: dict[str, str] = {}
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        name, equals, value = word.partition("=")
+        if not name.startswith("--") or (not equals and not rest):
+            raise NetworkError(f"generate: {word!r}: wanted --option VALUE; see generate --help")
+        values[name[2:].replace("-", "_")] = value if equals else rest.pop(0)
+    return values
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return float(text) < float("inf")
+    except ValueError:
+        return False

@@ -1,0 +1,195 @@
+"""`rushhour run`: a network's traffic, from the command line to the summary."""
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rushhour.progress import Stopping, bar, compile_bar
+from rushhour.traffic.durations import clock, seconds
+from rushhour.traffic.parameters import parsed_items
+from rushhour.traffic.scenario import Scenario
+
+if TYPE_CHECKING:
+    from rushhour.traffic.world import World
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the traffic of a network."""
+    from rushhour.traffic.opening import open_world, opened
+
+    scenario = opened(args.network, **given_fields(args))
+    world = open_world(scenario, lambda what: say(args, what))
+    code, _ = drive(world, scenario, check=args.check, as_json=args.json, picture=args.picture)
+    return code
+
+
+def say(args: argparse.Namespace, what: str) -> None:
+    """Tell a person at a terminal what is being done."""
+    if sys.stderr.isatty():
+        print(f"{what} ...", file=sys.stderr)
+
+
+def given_fields(args: argparse.Namespace) -> dict[str, Any]:
+    """The fields of a Scenario that the command line gives."""
+    fields: dict[str, Any] = {}
+    for name in ("vehicles", "trips", "seed", "record", "output"):
+        if getattr(args, name) is not None:
+            fields[name] = getattr(args, name)
+    for name in ("over", "begin", "duration", "dt", "record_every"):
+        if getattr(args, name) is not None:
+            option = "--" + name.replace("_", "-")
+            fields[name] = seconds(getattr(args, name), option)
+    for name in ("until_empty", "ignore_route_errors"):
+        if getattr(args, name):
+            fields[name] = True
+    if args.demand:
+        fields["demand"] = tuple(args.demand)
+    parameters: dict[str, object] = dict(parsed_items(args.parameters))
+    if args.policy:
+        parameters["right_of_way.all_way_policy"] = args.policy
+    if args.keep_routes:
+        parameters["gridlock.keep_routes"] = True
+    if parameters:
+        fields["parameters"] = tuple(parameters.items())
+    return fields
+
+
+def drive(
+    world: "World",
+    scenario: Scenario,
+    *,
+    check: bool = False,
+    as_json: bool = False,
+    picture: Path | None = None,
+) -> tuple[int, dict[str, Any]]:
+    """Run a world to its end, write what the scenario asks for, print the summary."""
+    import numba
+
+    from rushhour.traffic.recording import Recorder
+    from rushhour.traffic.running import run_world
+    from rushhour.traffic.summary import run_summary
+
+    checker: Any = None
+    with ExitStack() as stack:
+        if scenario.output is not None:
+            _check_folder(scenario.output)
+        if scenario.record is not None:
+            recorder = Recorder(scenario.record, world, scenario.record_every)
+            stack.enter_context(recorder)
+            world.observers.append(recorder)
+        if check:
+            from rushhour.traffic.checker import Checker
+
+            checker = Checker(world)
+            world.observers.append(checker)
+        stopping = stack.enter_context(Stopping())
+        end = None if scenario.duration is None else world.begin + scenario.duration
+        total = scenario.duration if end is not None else float(len(world.demand))
+        what = bar(total, "s" if end is not None else "arrived", "running")
+        stack.callback(what.close)
+        stack.enter_context(compile_bar())
+
+        def progress() -> None:
+            done = world.time - world.begin if end is not None else float(world.arrived)
+            what.set_postfix_str(f"{clock(world.time)} {world.active} on the road", refresh=False)
+            what.update(done - what.n)
+
+        clocking = run_world(world, end, lambda: stopping.signal != 0, progress)
+    violations = dict(checker.report()) if checker is not None else {}
+    summary = run_summary(world, clocking, violations, numba.get_num_threads())
+    if scenario.output is not None:
+        from rushhour.traffic.trip_table import write_output
+
+        write_output(scenario.output, world, summary)
+    if picture is not None:
+        save_last_frame(world, picture)
+    lines = [] if checker is None else list(checker.lines())
+    print(json.dumps(summary) if as_json else summary_text(summary, checked=check))
+    for line in lines:
+        print(line, file=sys.stderr)
+    if stopping.signal:
+        print(f"rushhour: stopped at {clock(world.time)}; files are complete", file=sys.stderr)
+        return stopping.exit_code, summary
+    return (1 if sum(violations.values()) else 0), summary
+
+
+def _check_folder(folder: Path) -> None:
+    """Refuse an output folder that cannot be one before the run, not after it."""
+    from rushhour.roadnets.errors import RunError
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunError(
+            f"--output {folder}: cannot be a folder ({error.strerror}); choose another"
+        ) from error
+
+
+def save_last_frame(world: "World", path: Path, title: str = "") -> None:
+    """Draw the world as it stands."""
+    from rushhour.viewer.raster import save_picture
+
+    table = world.vehicles
+    save_picture(
+        path, world.network, table.lane, table.s, table.lateral, table.length, table.width,
+        table.speed, title=title or f"{world.network.name} at {clock(world.time)}",
+    )  # fmt: skip
+
+
+def summary_text(summary: Mapping[str, Any], checked: bool = False) -> str:
+    """The summary of a run for people."""
+    vehicles, trips, jam = summary["vehicles"], summary["trips"], summary["gridlock"]
+    end = summary["begin_s"] + summary["sim_s"]
+    rows = [
+        ("network", summary["network"]),
+        ("time", (f"{clock(summary['begin_s'])} to {clock(end)}, {summary['frames']:,} frames of "
+                 f"{summary['dt_s']:g} s")),
+        ("vehicles", ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in vehicles.items())),
+        ("trips", _trips_text(trips)),
+        ("standing", _standing_text(summary["stopped_by_reason"])),
+        ("gridlock", (f"{jam['minds_changed']:,} minds changed, rings: {jam['cycles_found']:,} "
+                     f"found, {jam['cycles_resolved']:,} resolved")),
+    ]  # fmt: skip
+    if checked:
+        violations = {k: v for k, v in summary["violations"].items() if v}
+        text = ", ".join(f"{name} {count:,}" for name, count in violations.items())
+        rows.append(("violations", text or "none"))
+    rows += [
+        ("wall time", (f"{summary['wall_s']:.2f} s, and {summary['compile_s']:.2f} s to compile or "
+                      f"load kernels; {summary['threads']} threads")),
+        ("speed", (f"{summary['real_time_factor']:,.1f} times real time, "
+                  f"{summary['vehicle_updates_per_s'] / 1e6:.2f} million vehicle-updates a second")),
+        ("ms a frame", _phases_text(summary["phases_ms"])),
+        ("state", summary["state_hash"][:16]),
+    ]  # fmt: skip
+    if summary["parameters_changed"]:
+        changed = summary["parameters_changed"].items()
+        rows.insert(1, ("parameters", ", ".join(f"{name}={value}" for name, value in changed)))
+    rows += [("note", remark) for remark in summary["remarks"][:5]]
+    if len(summary["remarks"]) > 5:
+        rows.append(("note", f"and {len(summary['remarks']) - 5} more; see --json"))
+    return "\n".join(f"{name:<12} {text}" for name, text in rows)
+
+
+def _trips_text(trips: Mapping[str, Any]) -> str:
+    if not trips["completed"] or trips["mean_speed_mps"] is None:
+        return "none finished yet"
+    return (
+        f"{trips['completed']:,} finished: travel {trips['mean_travel_time_s']:.1f} s, "
+        f"departure delay {trips['mean_departure_delay_s']:.1f} s, lost "
+        f"{trips['mean_time_loss_s']:.1f} s, {3.6 * trips['mean_speed_mps']:.1f} km/h"
+    )
+
+
+def _standing_text(reasons: Mapping[str, int]) -> str:
+    standing = sorted(((n, name) for name, n in reasons.items() if n), reverse=True)
+    text = ", ".join(f"{n:,} {name.replace('_', ' ')}" for n, name in standing[:6])
+    return text or "nobody"
+
+
+def _phases_text(phases: Mapping[str, Mapping[str, float]]) -> str:
+    return ", ".join(f"{name} {cost['p50']:.2f}" for name, cost in phases.items() if cost["p50"])

@@ -1,0 +1,61 @@
+"""`rushhour parameters` and `rushhour compile`."""
+
+import argparse
+import json
+from time import perf_counter
+
+from rushhour.progress import compile_bar
+from rushhour.traffic.parameter_table import TABLE
+
+
+def parameters(args: argparse.Namespace) -> int:
+    """Print every parameter."""
+    if args.json:
+        rows = {
+            row.name: {
+                "unit": row.unit,
+                "default": row.default,
+                "range": list(row.choices) if row.choices else [row.low, row.high],
+                "source": row.source,
+                "description": row.description,
+            }
+            for row in TABLE.values()
+        }
+        print(json.dumps(rows))
+        return 0
+    name_width = max(map(len, TABLE))
+    for row in TABLE.values():
+        value = str(row.default).lower() if isinstance(row.default, bool) else f"{row.default}"
+        shown = f"{value} {row.unit}".rstrip()
+        print(f"{row.name:<{name_width}}  {shown:<12}  {row.description} ({row.wanted})")
+    return 0
+
+
+def compile_all(args: argparse.Namespace) -> int:
+    """Compile every kernel by running a tiny world of each kind and drawing it."""
+    import tempfile
+    from pathlib import Path
+
+    started = perf_counter()
+    with compile_bar(), tempfile.TemporaryDirectory() as folder:
+        from rushhour.command_run import save_last_frame
+        from rushhour.roadnets.generators import generate
+        from rushhour.roadnets.storage import load, save
+        from rushhour.traffic.checker import Checker
+        from rushhour.traffic.random_demand import random_trips, vehicles_on_road
+        from rushhour.traffic.world import World
+
+        for control in ("signals", "all_way_stop", "priority"):
+            network = generate("grid", rows=3, columns=3, control=control)
+            for demand in (
+                random_trips(network, 200, 60.0, seed=1),
+                vehicles_on_road(network, 150, seed=1),
+            ):
+                world = World(network, demand, dt=0.5, seed=1)
+                world.observers.append(Checker(world))
+                world.step(240)
+        save(world.network, Path(folder) / "grid.h5")
+        load(Path(folder) / "grid.h5")
+        save_last_frame(world, Path(folder) / "grid.png")
+    print(f"kernels are compiled ({perf_counter() - started:.1f} s)")
+    return 0

@@ -1,0 +1,179 @@
+"""The options of every subcommand."""
+
+import argparse
+from pathlib import Path
+
+
+def add_commands(parser: argparse.ArgumentParser) -> None:
+    """Add all subcommands to the parser."""
+    commands = parser.add_subparsers(metavar="COMMAND")
+    for name, what, add in (
+        ("demo", "a town, a recording, a picture, a summary: no input needed", _demo),
+        ("import", "read a map and save it as .h5", _import),
+        ("generate", "make a network: grid, ring, motorway, town, ...", _generate),
+        ("info", "what is in a network, demand or run file", _info),
+        ("parameters", "every parameter: unit, default, range, source", _parameters),
+        ("compile", "compile all kernels now, not at first use", _compile),
+        ("run", "run the traffic of a network", _run),
+    ):
+        command = commands.add_parser(
+            name, help=what, description=what[0].upper() + what[1:] + ".", allow_abbrev=False,
+            add_help=name != "generate",
+        )  # fmt: skip
+        add(command)
+        known = [text for action in command._actions for text in action.option_strings]
+        command.set_defaults(command=name, known_options=known)
+
+
+def _demo(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--out",
+        type=Path,
+        default=Path("out"),
+        metavar="DIR",
+        help="where demo.h5 and demo.png are written (default: out)",
+    )
+    command.add_argument(
+        "--vehicles",
+        type=int,
+        default=3000,
+        metavar="N",
+        help="vehicles on the road (default: 3000)",
+    )
+    command.add_argument(
+        "--duration", default="5min", metavar="T", help="simulated time (default: 5min)"
+    )
+    command.add_argument("--seed", type=int, default=1, metavar="N", help="(default: 1)")
+    _threads(command)  # fmt: skip
+    _json(command)
+
+
+def _import(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "map",
+        type=Path,
+        metavar="MAP",
+        help="a SUMO network (.net.xml, .net.xml.gz), .sumocfg or .h5",
+    )
+    command.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="the .h5 file to write (default: MAP with .h5, in this folder)",
+    )
+    command.add_argument(
+        "--programs",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="additional file whose signal programs replace those of the map",
+    )
+    command.add_argument("--picture", type=Path, metavar="FILE", help="also draw it as a PNG")
+    _set(command)  # fmt: skip
+    _json(command)
+
+
+def _generate(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "name",
+        nargs="?",
+        metavar="NAME",
+        help="which generator; without it, all are listed with their options",
+    )
+    command.add_argument("-o", "--output", type=Path, metavar="FILE", help="the .h5 file to write")
+    command.add_argument("--picture", type=Path, metavar="FILE", help="also draw it as a PNG")
+    command.add_argument("-h", "--help", action="store_true", dest="wants_help",
+                         help="show the generators and their options")  # fmt: skip
+    _json(command)
+
+
+def _info(command: argparse.ArgumentParser) -> None:
+    command.add_argument("file", type=Path, metavar="FILE",
+                         help="a network, a demand file or a run file")  # fmt: skip
+    _json(command)
+
+
+def _parameters(command: argparse.ArgumentParser) -> None:
+    _json(command)
+
+
+def _compile(command: argparse.ArgumentParser) -> None:
+    _threads(command)
+
+
+def _run(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add(
+        "network",
+        type=Path,
+        metavar="NETWORK",
+        help="a network (.net.xml[.gz], .h5), a scenario.toml or a .sumocfg",
+    )
+    add(
+        "--demand",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="routes, trips, flows, types, stops or signal programs (.rou.xml, .add.xml, also "
+        ".gz); may be given several times, in any order",
+    )
+    add("--vehicles", type=int, metavar="N", help="N vehicles on the road from the first frame")
+    add("--trips", type=int, metavar="N", help="N random trips, departing within --over")
+    add("--over", metavar="T", help="time within which --trips depart, as 1h")
+    add("--begin", metavar="T", help="time of the first frame, as 7:00 (default: first departure)")
+    add("--duration", metavar="T", help="simulated time to run, as 1h or 90s")
+    add(
+        "--until-empty",
+        action="store_true",
+        help="run until everybody has arrived (the default without --duration)",
+    )
+    add("--dt", metavar="T", help="time step, 1/120 s to 0.5 s (default: 0.25)")
+    add("--seed", type=int, metavar="N", help="seed of all random draws (default: 0)")
+    _threads(command)
+    _set(command)
+    add(
+        "--policy",
+        choices=("fair", "fifo", "literal"),
+        help="order at all-way stops; short for --set right_of_way.all_way_policy=...",
+    )
+    add(
+        "--keep-routes",
+        action="store_true",
+        help="never change a route on the way; short for --set gridlock.keep_routes=true",
+    )
+    add(
+        "--ignore-route-errors",
+        action="store_true",
+        help="leave out vehicles whose route does not exist, and say how many",
+    )
+    add("--record", type=Path, metavar="FILE", help="write the run file (.h5)")
+    add(
+        "--record-every",
+        metavar="T",
+        help="simulated time between two recorded frames (default: 1s)",
+    )
+    add("--output", type=Path, metavar="DIR", help="write trips.csv and summary.json there")
+    add("--picture", type=Path, metavar="FILE", help="draw the last frame as a PNG")
+    add("--check", action="store_true",
+        help="check every frame; violations are reported and the exit code is 1")  # fmt: skip
+    _json(command)
+
+
+def _threads(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--threads", type=int, metavar="N", help="threads to use (default: all cores)"
+    )
+
+
+def _set(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", dest="parameters",
+        help="set a parameter, as car.time_gap=1.2; see `rushhour parameters`",
+    )  # fmt: skip
+
+
+def _json(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--json", action="store_true", help="print one JSON object, nothing else")

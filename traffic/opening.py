@@ -1,0 +1,142 @@
+"""From a scenario to a world: reading the network and the demand, and joining them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rushhour.roadnets.errors import DemandError
+from rushhour.roadnets.loading import load_network
+from rushhour.roadnets.model import Network
+from rushhour.traffic.demand import Demand
+from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.scenario import Scenario, read_scenario
+
+if TYPE_CHECKING:
+    from rushhour.traffic.world import World
+
+Tell = Callable[[str], None]
+
+
+def opened(path: Path, **fields: Any) -> Scenario:
+    """The scenario of a file: a network alone, a scenario.toml or a .sumocfg.
+
+    fields: what is given elsewhere; it wins over the file.
+    """
+    name = path.name.lower()
+    if name.endswith(".toml"):
+        return read_scenario(path, **fields)
+    if name.endswith(".sumocfg"):
+        return _from_sumo(path, fields)
+    return Scenario(network=path, **fields)
+
+
+def _from_sumo(path: Path, fields: dict[str, Any]) -> Scenario:
+    from rushhour.traffic.sumo_config import read_config
+
+    config = read_config(path)
+    given: dict[str, Any] = {
+        "network": config.net_file,
+        "demand": (*config.route_files, *config.additional_files, *fields.pop("demand", ())),
+    }
+    if config.begin is not None:
+        given["begin"] = config.begin
+    if config.end is not None and not fields.get("until_empty"):
+        given["duration"] = config.end - (config.begin or 0.0)
+    return Scenario(**{**given, **fields})
+
+
+def scenario_network(scenario: Scenario, parameters: Parameters) -> Network:
+    """Read the network of a scenario, with the signal programs that its demand files bring."""
+    programs = [path for path in scenario.demand if "tlLogic" in _kinds(path)]
+    name = scenario.network.name.lower()
+    if name.endswith((".net.xml", ".net.xml.gz")) and scenario.network.is_file():
+        return built_network(scenario.network, programs, parameters)
+    if programs:
+        raise DemandError(
+            f"{programs[0]}: signal programs can only replace those of a .net.xml network; "
+            f"give them to `rushhour import` when {scenario.network.name} is made"
+        )
+    return load_network(scenario.network)
+
+
+def built_network(path: Path, programs: Sequence[Path], parameters: Parameters) -> Network:
+    """Read and finish a SUMO network."""
+    from rushhour.roadnets.build import finish
+    from rushhour.roadnets.sumo_network import read_network_draft
+
+    draft = read_network_draft(path, programs=list(programs))
+    return finish(draft, lateral_acceleration=parameters.number("curve.lateral_acceleration"))
+
+
+def _kinds(path: Path) -> set[str]:
+    from rushhour.traffic.sumo_config import additional_kinds
+
+    return set(additional_kinds(path))
+
+
+def scenario_demand(scenario: Scenario, network: Network, parameters: Parameters) -> Demand:
+    """Read or draw the demand of a scenario."""
+    from rushhour.traffic.demand_builder import merge
+    from rushhour.traffic.random_demand import random_trips, vehicles_on_road
+    from rushhour.traffic.sumo_demand import read_demand
+
+    parts: list[Demand] = []
+    begin = scenario.begin or 0.0
+    end = begin + scenario.duration if scenario.duration is not None else None
+    if scenario.demand:
+        parts.append(
+            read_demand(
+                scenario.demand,
+                network,
+                begin=scenario.begin,
+                end=end,
+                ignore_route_errors=scenario.ignore_route_errors,
+            )
+        )
+    car = parameters.vehicle_type("car")
+    if scenario.trips is not None:
+        parts.append(
+            random_trips(
+                network, scenario.trips, scenario.over or 0.0, seed=scenario.seed, begin=begin,
+                vehicle_types=(car,),
+            )
+        )  # fmt: skip
+    if scenario.vehicles is not None:
+        parts.append(
+            vehicles_on_road(
+                network, scenario.vehicles, seed=scenario.seed, begin=begin, vehicle_types=(car,)
+            )
+        )
+    demand = merge(parts) if len(parts) != 1 else parts[0]
+    model = str(parameters["following.model"])
+    return replace(demand, types=tuple(replace(kind, model=model) for kind in demand.types))
+
+
+def open_world(scenario: Scenario, tell: Tell = lambda what: None) -> "World":
+    """Read everything a scenario names and make its world, at its first frame.
+
+    tell: called with what is being done. Raises RushhourError for anything wrong in it.
+    """
+    parameters = Parameters(dict(scenario.parameters))
+    if not scenario.has_demand:
+        raise DemandError(
+            f"{scenario.network.name}: nobody drives; give --demand FILE, --vehicles N or --trips N"
+        )
+    tell("reading the network")
+    network = scenario_network(scenario, parameters)
+    tell("reading the demand")
+    demand = scenario_demand(scenario, network, parameters)
+    if not len(demand):
+        raise DemandError("the demand has no trips; check its files and the times of the run")
+    from rushhour.traffic.world import World
+
+    tell("finding routes")
+    return World(
+        network,
+        demand,
+        parameters=parameters,
+        dt=scenario.dt,
+        seed=scenario.seed,
+        begin=scenario.begin,
+    )
