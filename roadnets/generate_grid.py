@@ -1,18 +1,18 @@
 """Grids of streets and single crossings, for capacity tests and for large runs."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 from rushhour.kernels.network import LONGEST_VEHICLE
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.plan_drafting import draft_of
-from rushhour.roadnets.street_plan import Control, Corner, Lefts, Plan
+from rushhour.roadnets.street_plan import ROUNDABOUT_SETBACK, Control, Corner, Lefts, Plan
 
 GridControl = Literal["signals", "all_way_stop", "priority"]
 Border = Literal["gates", "loops", "closed"]
-CrossControl = Literal["signals", "all_way_stop", "two_way_stop", "yield", "none"]
+CrossControl = Literal["signals", "all_way_stop", "two_way_stop", "yield", "none", "roundabout"]
 
 LARGEST_GRID = 1_000_000  # intersections
 DIRECTIONS = {"E": (1.0, 0.0), "N": (0.0, 1.0), "W": (-1.0, 0.0), "S": (0.0, -1.0)}
@@ -127,14 +127,17 @@ def cross(
     under "two_way_stop" and "yield".   turns: turns that exist, of R, T, L.   lane_turns: what
     each entry lane allows, from the kerb, such as ("RT", "L").   green: s of the first phase
     (that of the north-south axis if it has entries).   cycle: s.   kerb: radius of the kerbs, m.
-    Roads are called "S-X" (in) and "X-S" (out), X being the crossing.
+    Roads are called "S-X" (in) and "X-S" (out), X being the crossing; at a roundabout "S-X.0" and
+    so on counter-clockwise from the southernmost arm, and the ring's "X:ring0", ...
     Raises NetworkError for values out of range.
 
     >>> cross(control="signals", green=30.0, cycle=60.0).n_roads
     8
     """
     check_street(length, lanes, speed, 2.0 * LONGEST_VEHICLE)
-    one_of("control", control, ("signals", "all_way_stop", "two_way_stop", "yield", "none"))
+    one_of("control", control, get_args(CrossControl))
+    if control == "roundabout" and (lanes > 1 or turns != "RTL" or lane_turns or left == "lane"):
+        raise NetworkError("roundabout: wanted one lane, all turns and no left lanes")
     one_of("left", left, ("lane", "phase", "shared"))
     if not 1 <= legs <= 4:
         raise NetworkError(f"legs {legs}: wanted 1 to 4")
@@ -154,6 +157,8 @@ def cross(
     plan.add_corner(corner)
     width = 3.2 if left == "lane" and not lane_turns else 0.0
     reach = length + lanes * 3.2 + width / 2.0 + corner.kerb
+    if control == "roundabout":
+        reach = length + corner.ring + ROUNDABOUT_SETBACK
     for d in "SENW":
         if d not in arms:
             continue

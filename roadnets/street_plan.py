@@ -26,6 +26,7 @@ Control = Literal[
 ]
 Lefts = Literal["shared", "lane", "phase"]
 
+ROUNDABOUT_SETBACK: Final = 10.0  # m from a ring's centre line to the ends of its arms
 TAPER: Final = 16.0  # m in which a pocket opens
 SHORTEST_POCKET: Final = 20.0  # m
 SHORTEST_BEFORE_POCKET: Final = 25.0  # m of street before a pocket opens
@@ -152,7 +153,7 @@ def _set_back(corner: Corner, legs: list[Leg]) -> None:
         return
     if corner.control == "roundabout":
         for leg in legs:
-            leg.setback = corner.ring + 10.0
+            leg.setback = corner.ring + ROUNDABOUT_SETBACK
         return
     for leg, following in zip(legs, legs[1:] + legs[:1], strict=True):
         if leg is following:

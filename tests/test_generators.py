@@ -198,6 +198,14 @@ def test_green_of_a_crossing_is_as_asked() -> None:
     assert signals.cycle[0] == pytest.approx(60.0)
 
 
+def test_roundabout_alone_has_a_ring_and_approaches_as_long_as_asked() -> None:
+    network = cross(control="roundabout", length=200.0)
+    lane = network.lane_index["S-X.0_0"]
+    assert network.arrays.lanes.length[lane] == pytest.approx(200.0, abs=1e-6)
+    assert sum(name.startswith("X:ring") for name in network.road_ids) == 4
+    assert network.n_roads == 12
+
+
 @pytest.mark.parametrize("legs", [1, 2, 3, 4])
 def test_crossing_has_as_many_entries_as_asked_and_four_exits(legs: int) -> None:
     network = cross(legs=legs)
