@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.curvature import max_curvature
-from rushhour.kernels.geometry import place_at
+from rushhour.kernels.geometry import place_at, segment_at
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import PROFILE_STEP
 
 REACH: Final = 6.0  # m from the middle of a triple of points to its ends
+COARSE_REACH: Final = 20.0  # m, the same where the source drew a bend with long segments
 CORNER_CUT: Final = 0.3  # m a driver may cut a kink that the source drew between straight parts
 CORNER_WINDOW: Final = 24.0  # m either side within which that kink must be the only bend
 SLOWEST: Final = 2.0  # m/s, floor of a curve speed
@@ -44,6 +45,19 @@ def bend_at(
     out = 1.0 + max(0.0, (ux * wx + uy * wy) / product)
     mx, my = 0.5 * (x1 + x3), 0.5 * (y1 + y3)
     return max_curvature(x1, y1, mx + out * (x2 - mx), my + out * (y2 - my), x3, y3)
+
+
+@kernel
+def local_reach(station: NDArray[np.float64], lo: int, hi: int, s: float, least: float) -> float:
+    """How far a triple around s reaches, m: `least`, more where only long segments are near.
+
+    A road drawn with 50 m segments bends between its points, not in them.
+    """
+    shortest = COARSE_REACH
+    last = segment_at(station, lo, hi, s + least)
+    for p in range(segment_at(station, lo, hi, s - least), last + 1):
+        shortest = min(shortest, station[p + 1] - station[p])
+    return max(least, shortest)
 
 
 @kernel
@@ -116,7 +130,8 @@ def lay_profiles(
         binds = False
         for j in range(n):
             s = min(max(j * PROFILE_STEP, reach), length[lane] - reach)
-            bend = bend_at(points, station, lo, hi, s, reach)
+            wide = min(local_reach(station, lo, hi, s, reach), s, length[lane] - s)
+            bend = bend_at(points, station, lo, hi, s, wide)
             bend = cut_corner(scratch[0], n, j, bend)
             allowed = math.inf
             if bend > 0.0:
