@@ -35,7 +35,7 @@ def sample_lanes(
         n = start[k + 1] - start[k]
         length = station[hi - 1]
         for j in range(n):
-            at = length * j / (n - 1)
+            at = length if j == n - 1 else length * j / (n - 1)
             i = start[k] + j
             s[i] = at
             x[i], y[i] = place_at(points, station, lo, hi, at)
@@ -52,7 +52,10 @@ def measure_zone(
     close: float,
     zone: NDArray[np.float64],
 ) -> bool:
-    """Whether two connectors come closer than `close`; writes zone: in, out on i, in, out on j."""
+    """Whether two connectors come closer than `close`; writes zone: in, out on i, in, out on j.
+
+    A zone reaches half a step beyond its samples, so that it is right on average.
+    """
     near = close * close + 0.25 * SAMPLE_STEP * SAMPLE_STEP  # the nearest samples may be offset
     zone[0], zone[1], zone[2], zone[3] = math.inf, -math.inf, math.inf, -math.inf
     found = False
@@ -63,6 +66,10 @@ def measure_zone(
                 found = True
                 zone[0], zone[1] = min(zone[0], s[a]), max(zone[1], s[a])
                 zone[2], zone[3] = min(zone[2], s[b]), max(zone[3], s[b])
+    if found:
+        half = 0.5 * SAMPLE_STEP
+        zone[0], zone[1] = max(0.0, zone[0] - half), min(s[start[i + 1] - 1], zone[1] + half)
+        zone[2], zone[3] = max(0.0, zone[2] - half), min(s[start[j + 1] - 1], zone[3] + half)
     return found
 
 

@@ -1,0 +1,58 @@
+"""Small drafts that several tests finish."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.network import NONE, YIELD
+from rushhour.roadnets.draft import (
+    Draft,
+    DraftConnector,
+    DraftIntersection,
+    DraftLane,
+    DraftRoad,
+)
+
+LANE_WIDTH = 3.2  # m
+ARMS = {"e": (1.0, 0.0), "n": (0.0, 1.0), "w": (-1.0, 0.0), "s": (0.0, -1.0)}
+
+
+def crossing(control: int = YIELD, lanes: int = 1, box: float = 10.0, left_hand: bool = False):
+    """Four arms of 100 m and every movement without U-turns, lane to lane of the same number."""
+    draft = Draft("crossing", "test", left_hand=left_hand)
+    draft.intersections.append(DraftIntersection("c", 0.0, 0.0, control))
+    side = -1.0 if left_hand else 1.0
+    for arm, (x, y) in ARMS.items():
+        draft.intersections.append(DraftIntersection(arm, 100 * x, 100 * y, NONE))
+        near, far = np.array([x, y]) * box, np.array([x, y]) * 100.0
+        for way, line in (("in", [far, near]), ("out", [near, far])):
+            kerb = np.array([y, -x]) * side * (1.0 if way == "out" else -1.0)
+            road = DraftRoad(f"{way}_{arm}", *((arm, "c") if way == "in" else ("c", arm)), lanes=[])
+            for i in range(lanes):
+                shape = np.array(line) + kerb * LANE_WIDTH * (lanes - i - 0.5)
+                road.lanes.append(DraftLane(f"{road.id}_{i}", shape, 13.9))
+            draft.roads.append(road)
+    for a in ARMS:
+        for b in ARMS:
+            if a != b:
+                for i in range(lanes):
+                    draft.connectors.append(DraftConnector(f"in_{a}", i, f"out_{b}", i))
+    return draft
+
+
+def chain(*shapes: NDArray[np.float64], speed: float = 13.9) -> Draft:
+    """One-lane roads r0, r1, ... one after the other through joints j1, j2, ..."""
+    draft = Draft("chain", "test")
+    for i in range(len(shapes) + 1):
+        x, y = shapes[min(i, len(shapes) - 1)][0 if i < len(shapes) else -1]
+        draft.intersections.append(DraftIntersection(f"j{i}", float(x), float(y), NONE))
+    for i, shape in enumerate(shapes):
+        lane = DraftLane(f"r{i}_0", np.array(shape, float), speed)
+        draft.roads.append(DraftRoad(f"r{i}", f"j{i}", f"j{i + 1}", [lane]))
+        if i:
+            draft.connectors.append(DraftConnector(f"r{i - 1}", 0, f"r{i}", 0))
+    return draft
+
+
+def line(*x: float) -> NDArray[np.float64]:
+    """A straight shape along the x axis."""
+    return np.array([(v, 0.0) for v in x])
