@@ -11,9 +11,10 @@ import pytest
 from rushhour.kernels.pose import lane_pose, place_all_bodies, place_bodies
 from rushhour.kernels.raster import fill_polygons, shrink
 from rushhour.roadnets.errors import RunError
-from rushhour.roadnets.generate_grid import grid
+from rushhour.roadnets.generate_grid import cross, grid
 from rushhour.roadnets.generate_ring import ring, straight
 from rushhour.viewer.lettering import text_mask, text_width
+from rushhour.viewer.lights import lane_lights
 from rushhour.viewer.png import png_bytes
 from rushhour.viewer.raster import (
     LAND,
@@ -168,6 +169,15 @@ def test_a_vehicle_is_still_seen_on_a_picture_of_the_whole_city() -> None:
     changed = np.any(raster.image() != bare, axis=2)
     assert changed.sum() >= 6
     assert raster.scale * 5.0 / SMOOTHING < 0.2  # true size would be a tenth of a pixel
+
+
+def test_lanes_show_the_colour_of_their_signal() -> None:
+    network = cross(control="signals", green=30.0, cycle=60.0)
+    for time, colour in ((10.0, {"S", "N"}), (31.0, set()), (40.0, {"E", "W"}), (70.0, {"S", "N"})):
+        lanes, colours = lane_lights(network, time)
+        green = {network.lane_ids[k][0] for k, c in zip(lanes, colours, strict=True) if c[1] > 210}
+        assert green == colour
+        assert lanes.size == 4
 
 
 def test_standing_is_red_and_free_is_green() -> None:

@@ -16,10 +16,12 @@ from rushhour.kernels.raster import fill_polygons, shrink
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.model import Network
 from rushhour.viewer.lettering import text_width, write_text
+from rushhour.viewer.lights import lane_lights
 from rushhour.viewer.png import write_png
 from rushhour.viewer.shapes import (
     Quads,
     bodies,
+    end_bars,
     intersection_areas,
     lane_marks,
     stop_lines,
@@ -43,6 +45,8 @@ AREAS_FROM: Final = 0.3  # pixels per metre from which intersections are drawn i
 MARKS_FROM: Final = 2.2  # pixels per metre from which markings are painted
 LEAST_LANE: Final = 1.1  # pixels
 LEAST_BODY: Final = (3.6, 2.2)  # pixels, length and width of a vehicle
+LIGHT: Final = 1.0  # m, of the bar that shows a signal
+LEAST_LIGHT: Final = 1.5  # pixels
 RAMP: Final = np.array(  # from standing to free
     [(235, 64, 52), (245, 140, 46), (250, 206, 70), (150, 214, 84), (64, 196, 112)],
     dtype=np.float64,
@@ -193,6 +197,13 @@ def draw_vehicles(
     raster.fill_quads(bodies(pose, long, wide), colour)
 
 
+def draw_signals(raster: Raster, network: Network, time: float) -> None:
+    """Paint the ends of signalled lanes in the colours they see at a time, s."""
+    lanes, colours = lane_lights(network, time)
+    thick = max(LIGHT, LEAST_LIGHT / raster.pixels_per_metre)
+    raster.fill_quads(end_bars(network, lanes, thick), colours)
+
+
 def save_picture(
     path: str | Path,
     network: Network,
@@ -208,14 +219,18 @@ def save_picture(
     value: ArrayLike | None = None,
     value_full: float | None = None,
     value_name: str = "km/h",
+    time: float | None = None,
 ) -> None:
     """Write a PNG of a network with vehicles coloured by speed, red standing to green free.
 
     lane, s, lateral, length, width: as in draw_vehicles.   speed: (n,) m/s.   value: (n,) colours
-    the vehicles instead of the speed, from red at 0 to green at value_full.
+    the vehicles instead of the speed, from red at 0 to green at value_full.   time: s, shows what
+    the signals show then.
     Raises RunError if the file cannot be written.
     """
     raster = draw_network(network, size, box)
+    if time is not None:
+        draw_signals(raster, network, time)
     count = np.asarray(lane).size
     if value is None:
         shown, name = np.asarray(speed, dtype=np.float64) * 3.6, "km/h"

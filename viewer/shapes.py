@@ -113,7 +113,6 @@ def lane_marks(network: Network, strips: Strips) -> Quads:
 
 def stop_lines(network: Network) -> Quads:
     """A bar across the end of every lane that must stop, has a signal or yields whatever it does."""
-    lanes = network.arrays.lanes
     connectors = network.arrays.connectors
     n = network.n_road_lanes
     told = (connectors.signal >= 0) | connectors.must_stop
@@ -121,12 +120,18 @@ def stop_lines(network: Network) -> Quads:
     first = np.bincount(connectors.from_lane[connectors.rank == 0], minlength=n) > 0
     leaves = np.bincount(connectors.from_lane, minlength=n) > 0
     chosen = np.flatnonzero(stops | (leaves & ~first))
-    last = network.point_start[chosen + 1] - 1
+    return end_bars(network, chosen, STOP_LINE)
+
+
+def end_bars(network: Network, lane: NDArray[np.intp], thick: float) -> Quads:
+    """Bars across the ends of lanes, thick metres along them."""
+    width = network.arrays.lanes.width[lane]
+    last = network.point_start[lane + 1] - 1
     end, before = network.points[last], network.points[last - 1]
     along = end - before
     along /= np.maximum(np.hypot(along[:, 0], along[:, 1]), 1e-9)[:, None]
-    across = np.column_stack((-along[:, 1], along[:, 0])) * (0.45 * lanes.width[chosen])[:, None]
-    back = end - along * STOP_LINE
+    across = np.column_stack((-along[:, 1], along[:, 0])) * (0.45 * width)[:, None]
+    back = end - along * thick
     return np.stack((end + across, end - across, back - across, back + across), axis=1)
 
 
