@@ -9,6 +9,7 @@ from rushhour.roadnets.town_mesh import ARTERIAL, COLLECTOR, SIDE
 
 ROUNDABOUT_RADIUS: Final = 15.0  # m, centre line of the ring
 MOST_ROUNDABOUTS: Final = 5
+WAVE: Final = 100.0  # s; signals follow each other eastward as fast as traffic drives
 POCKET: Final = 40.0  # m of left lane on collectors at signals
 _KIND: Final = 121
 
@@ -35,6 +36,7 @@ def control_corners(plan: Plan, seed: int) -> None:
             _crosses_main(ranks) or (len(ranks) == 3 and ranks[2] == COLLECTOR)
         ):
             corner.control, corner.lefts, corner.kerb = "signals", "lane", 6.0
+            corner.offset = round(corner.x / around[0].street.speed % WAVE, 1)
             _widen(around)
         elif ranks[0] == COLLECTOR and _crosses_main(ranks):
             if rings < MOST_ROUNDABOUTS and _fits_ring(around):
