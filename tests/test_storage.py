@@ -1,0 +1,227 @@
+"""Stored networks: the same after a round trip; damaged ones refused in one line."""
+
+import gzip
+from dataclasses import fields
+
+import h5py
+import numpy as np
+import pytest
+from network_drafts import chain, crossing, line
+
+from rushhour.kernels.network import SIGNAL
+from rushhour.roadnets.build import finish
+from rushhour.roadnets.draft import DraftSignal
+from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.loading import load_network
+from rushhour.roadnets.storage import load, read_network, save, write_network
+from rushhour.roadnets.storage_fields import FIELDS
+
+
+def signalled():
+    draft = crossing(SIGNAL, lanes=3)
+    draft.signals.append(DraftSignal("Ampel \u00fc", [(30.0, "rG"), (5.5, "yr")], offset=2.0))
+    for i, c in enumerate(draft.connectors):
+        c.signal, c.link = "Ampel \u00fc", i % 2
+    draft.projection, draft.origin, draft.left_hand = "+proj=utm +zone=29", (3.0, -4.0), True
+    draft.remarks.append("a doubt")
+    return finish(draft)
+
+
+@pytest.fixture
+def stored(tmp_path):
+    path = tmp_path / "net.h5"
+    save(signalled(), path)
+    return path
+
+
+def assert_same(a, b):
+    for part, other in zip(a.arrays, b.arrays, strict=True):
+        for name, x, y in zip(part._fields, part, other, strict=True):
+            assert x.dtype == y.dtype, name
+            np.testing.assert_array_equal(x, y, err_msg=name)
+            assert not y.flags.writeable and y.flags.c_contiguous
+    for f in fields(a):
+        if f.name != "arrays":
+            np.testing.assert_array_equal(getattr(a, f.name), getattr(b, f.name), err_msg=f.name)
+
+
+def test_a_network_is_the_same_after_a_round_trip(stored):
+    assert_same(signalled(), load(stored))
+    assert load(stored).signal_ids == ("Ampel \u00fc",)
+
+
+def test_a_network_without_connectors_or_signals_survives_too(tmp_path):
+    network = finish(chain(line(0, 50)))
+    save(network, tmp_path / "one.h5")
+    assert_same(network, load(tmp_path / "one.h5"))
+
+
+def test_a_network_can_live_in_a_group_of_another_file(tmp_path):
+    with h5py.File(tmp_path / "run.h5", "w") as file:
+        write_network(file.create_group("network"), signalled())
+        assert_same(signalled(), read_network(file["network"]))
+    assert_same(signalled(), load_network(tmp_path / "run.h5"))
+
+
+def test_every_field_of_the_arrays_is_stored_with_its_type_and_a_unit(stored):
+    network = signalled()
+    for name, part in network.arrays._asdict().items():
+        assert set(part._fields) == set(FIELDS[name])
+        for field, array in part._asdict().items():
+            assert array.dtype == FIELDS[name][field].dtype, (name, field)
+    with h5py.File(stored) as file:
+        found = []
+        file.visititems(lambda path, item: found.append((path, item)))
+        for path, item in found:
+            if isinstance(item, h5py.Dataset):
+                assert isinstance(item.attrs["unit"], str), path
+
+
+def replace(group, path, data, **options):
+    del group[path]
+    group.create_dataset(path, data=data, **options)
+
+
+def set_value(path, place, value):
+    def change(group):
+        group[path][place] = value
+
+    return change
+
+
+def hole(group):
+    """A dataset that says much and holds nothing."""
+    del group["lanes/profile"]
+    group.create_dataset("lanes/profile", shape=(10**12,), dtype="f8", chunks=(1024,))
+
+
+def mutual(group):
+    """Everybody yields to everybody."""
+    group["conflicts/yields"][...] = True
+
+
+def one_sided(group):
+    """A conflict that stands one way only."""
+    other = group["conflicts/other"][...]
+    other[0] = other[0] + 1 if other[0] + 1 != other[1] else other[0] - 1
+    group["conflicts/other"][...] = other
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda g: g.attrs.__setitem__("format_version", 99), "network format 99"),
+        (lambda g: g.attrs.__delitem__("format_version"), "network format None"),
+        (lambda g: g.__delitem__("lanes/length"), "lanes/length: missing"),
+        (lambda g: g.__delitem__("lanes"), "lanes/length: missing"),
+        (lambda g: g.__delitem__("road_ids"), "road_ids: missing"),
+        (lambda g: replace(g, "lanes/length", np.ones(3)), "3 values, expected"),
+        (lambda g: replace(g, "lanes/length", np.ones((2, 2))), "shape (2, 2)"),
+        (lambda g: replace(g, "lanes/length", np.ones(60, np.float32)), "float32"),
+        (lambda g: replace(g, "road_ids", np.arange(8)), "road_ids: expected a list of texts"),
+        (set_value("lanes/length", 2, np.nan), "lanes/length: value nan at 2"),
+        (set_value("lanes/speed", 0, -1.0), "lanes/speed: value -1.0 at 0"),
+        (set_value("lanes/entry_speed", 0, np.nan), "lanes/entry_speed: value nan"),
+        (set_value("connectors/from_lane", 1, 10**6), "connectors/from_lane: value 1000000 at 1"),
+        (set_value("connectors/to_lane", 1, -1), "connectors/to_lane: value -1 at 1"),
+        (set_value("connectors/turn", 1, 9), "connectors/turn: value 9 at 1"),
+        (set_value("connectors/signal", 1, 5), "connectors/signal: value 5 at 1"),
+        (set_value("connectors/link", 1, 7), "connectors/link: does not fit"),
+        (set_value("connectors/intersection", 0, 2), "connectors/intersection: does not fit"),
+        (set_value("intersections/control", 0, 17), "intersections/control: value 17 at 0"),
+        (set_value("lanes/out_start", 1, -5), "lanes/out_start: expected offsets"),
+        (set_value("lanes/out_start", -1, 10**9), "lanes/out_start: expected offsets"),
+        (set_value("lanes/profile_start", 0, 1), "lanes/profile_start: expected offsets"),
+        (set_value("shapes/point_start", 1, 1), "shapes/point_start: does not fit"),
+        (set_value("shapes/points", (1, 0), np.inf), "shapes/points: value inf at 1"),
+        (set_value("shapes/station", 1, 1e6), "shapes/station: does not fit"),
+        (set_value("signals/links", 0, 2**30), "signals/links: does not fit"),
+        (set_value("signals/state", 0, 6), "signals/state: value 6 at 0"),
+        (set_value("roads/first_lane", 1, 0), "roads/first_lane: does not fit"),
+        (set_value("roads/lane_count", 1, 2), "roads/first_lane: does not fit"),
+        (set_value("intersections/group", 0, 1), "intersections/group: does not fit"),
+        (set_value("road_ids", 0, "in_n"), "road_ids: an id stands twice"),
+        (mutual, "conflicts/other: does not fit"),
+        (one_sided, "conflicts/other: does not fit"),
+        (hole, "says 1000000000000 values, but 0 bytes are stored"),
+    ],
+)  # fmt: skip
+def test_a_damaged_file_is_refused_in_one_line(stored, change, message):
+    with h5py.File(stored, "r+") as file:
+        change(file["network"])
+    with pytest.raises(NetworkError) as caught:
+        load(stored)
+    assert message in str(caught.value)
+    assert str(caught.value).startswith(f"{stored}: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_links_out_of_the_file_are_not_followed(stored, tmp_path):
+    with h5py.File(tmp_path / "outside.h5", "w") as file:
+        file["length"] = np.ones(60)
+    with h5py.File(stored, "r+") as file:
+        del file["network/lanes/length"]
+        file["network/lanes/length"] = h5py.ExternalLink("outside.h5", "/length")
+    with pytest.raises(NetworkError, match="lanes/length: missing"):
+        load(stored)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_damage_is_refused_or_harmless_but_never_another_error(stored, seed):
+    data = bytearray(stored.read_bytes())
+    r = np.random.default_rng(seed)
+    if seed % 3 == 0:
+        data = data[: int(r.integers(1, len(data)))]
+    else:
+        for at in r.integers(0, len(data), int(r.integers(1, 40))):
+            data[at] = int(r.integers(256))
+    stored.write_bytes(data)
+    try:
+        load(stored)
+    except NetworkError as error:
+        assert "\n" not in str(error)
+
+
+def test_a_network_that_cannot_be_written_is_told_in_one_line(tmp_path):
+    with pytest.raises(NetworkError, match="cannot be written"):
+        save(signalled(), tmp_path / "no" / "folder.h5")
+
+
+# Opening by name
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.net.xml", None, "no such file"),
+        ("a.txt", b"x", "unknown kind of network"),
+        ("a.xml", b"<net/>", "unknown kind of network"),
+        ("a.net.xml", b"", "empty"),
+        ("a.h5", b"", "empty"),
+        ("a.net.xml.gz", gzip.compress(b""), "empty"),
+        ("a.net.xml.gz", b"not gzip", "cannot be read"),
+        ("a.h5", b"not HDF5", "damaged or not HDF5"),
+        ("a.sumocfg", b"<configuration/>", "names no net-file"),
+        ("a.sumocfg", b"<configuration>", "not XML"),
+        ("a.sumocfg", b'<c><input><net-file value="b.net.xml"/></input></c>', "no such file"),
+        ("a.sumocfg", b'<c><net-file value="a.sumocfg"/></c>', "name a .net.xml file"),
+        ("a.sumocfg", b'<!DOCTYPE c [<!ENTITY e "x">]><c>&e;</c>', "declares entities"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_opened_is_refused_in_one_line(tmp_path, name, content, message):
+    path = tmp_path / name
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(NetworkError) as caught:
+        load_network(path)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_folder_is_no_network(tmp_path):
+    with pytest.raises(NetworkError, match="a folder"):
+        load_network(tmp_path)
+
+
+def test_a_stored_network_opens_by_its_name(stored):
+    assert_same(signalled(), load_network(stored))
