@@ -1,0 +1,38 @@
+"""Remarks of a reader: what it mended, skipped or doubted, counted by kind with a few examples."""
+
+from typing import Final
+
+MOST_EXAMPLES: Final = 5
+LONGEST_EXAMPLE: Final = 120  # characters
+
+
+class Remarks:
+    """Collects remarks; `lines` gives one line per kind, in the order of first occurrence."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[str, list[str]] = {}
+        self._counts: dict[str, int] = {}
+
+    def add(self, kind: str, example: str = "", count: int = 1) -> None:
+        """Count one more of a kind; keep the example if there are few yet."""
+        if count <= 0:
+            return
+        self._counts[kind] = self._counts.get(kind, 0) + count
+        examples = self._kinds.setdefault(kind, [])
+        if example and len(examples) < MOST_EXAMPLES:
+            examples.append(example[:LONGEST_EXAMPLE])
+
+    def count(self, kind: str) -> int:
+        """How often a kind has occurred."""
+        return self._counts.get(kind, 0)
+
+    def lines(self) -> list[str]:
+        """One line per kind: the kind, how often, at most five examples."""
+        found = []
+        for kind, examples in self._kinds.items():
+            line = f"{kind}: {self._counts[kind]}"
+            if examples:
+                more = ", ..." if self._counts[kind] > len(examples) else ""
+                line += f" ({', '.join(examples)}{more})"
+            found.append(line)
+        return found
