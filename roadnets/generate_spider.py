@@ -28,7 +28,7 @@ def spider(
     Raises NetworkError for a count, speed or word out of range.
 
     >>> spider(5, 2).n_roads
-    45
+    95
     """
     if not (3 <= arms <= 12 and 1 <= circles <= 100):
         raise NetworkError(f"spider of {arms} arms, {circles} circles: wanted 3-12 arms, 1-100")

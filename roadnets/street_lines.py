@@ -56,11 +56,6 @@ def side_line(line: Line, offset: float) -> Line:
     return moved
 
 
-def straight_line(start: tuple[float, float], end: tuple[float, float]) -> Line:
-    """Two points as a line."""
-    return np.array([start, end], dtype=np.float64)
-
-
 def curve_piece(p: Line, step: float = 5.0) -> Line:
     """The Catmull-Rom curve from p[1] to p[2] of four points, both ends included."""
     n = max(2, int(np.hypot(*(p[2] - p[1])) / step))

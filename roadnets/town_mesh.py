@@ -42,10 +42,6 @@ class Mesh:
     edges: list[Edge] = field(default_factory=list)
     gates: dict[Node, NDArray[np.float64]] = field(default_factory=dict)
 
-    def around(self, node: Node) -> list[Edge]:
-        """Edges that end at a node."""
-        return [edge for edge in self.edges if node in (edge.a, edge.b)]
-
     def degrees(self) -> dict[Node, int]:
         """Number of edges at every node."""
         count = dict.fromkeys(self.at, 0)

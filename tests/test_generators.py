@@ -1,5 +1,7 @@
 """What the generators promise of their networks."""
 
+import doctest
+import importlib
 from collections.abc import Iterator
 
 import numpy as np
@@ -328,3 +330,11 @@ def test_wrong_options_are_named(name: str, options: dict[str, object], message:
     with pytest.raises(NetworkError, match=message) as caught:
         generate(name, **options)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "module", [*(f.__module__ for f in GENERATORS.values()), "rushhour.roadnets.generators"]
+)
+def test_examples_of_the_generators_are_true(module: str) -> None:
+    result = doctest.testmod(importlib.import_module(module))
+    assert result.failed == 0 and result.attempted > 0
