@@ -234,7 +234,8 @@ def finish(draft: Draft, lateral_acceleration: float = LATERAL_ACCELERATION) -> 
     signal = np.array(
         [index.signal.get(draft.connectors[i].signal or "", -1) for i in index.sequence], np.int32
     )
-    link = np.array([draft.connectors[i].link for i in index.sequence], np.int32)
+    signalled = zip(signal.tolist(), index.sequence, strict=True)
+    link = [draft.connectors[i].link if program >= 0 else -1 for program, i in signalled]
     conflict_start = _starts(pairs.here, m)
     connectors = Connectors(
         from_lane=index.from_lane,
@@ -242,7 +243,7 @@ def finish(draft: Draft, lateral_acceleration: float = LATERAL_ACCELERATION) -> 
         intersection=at.copy(),
         turn=turn,
         signal=signal,
-        link=np.where(signal < 0, -1, link).astype(np.int32),
+        link=np.array(link, np.int32),
         rank=np.bincount(pairs.here[yields], minlength=m).astype(np.int32),
         must_stop=must_stop,
         free=(np.diff(conflict_start) == 0) & (signal < 0) & ~must_stop,

@@ -16,6 +16,7 @@ from rushhour.roadnets.errors import NetworkError
 
 MOST_LANES = 2_000_000  # lanes and connectors together; more is no city
 WIDEST_ROAD = 64  # lanes
+HIGHEST_PRIORITY = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,10 @@ def index_draft(draft: Draft) -> DraftIndex:
         if not 1 <= len(r.lanes) <= WIDEST_ROAD:
             raise NetworkError(
                 f"road {r.id!r}: {len(r.lanes)} lanes; give it 1 to {WIDEST_ROAD} or drop it"
+            )
+        if not -HIGHEST_PRIORITY <= r.priority <= HIGHEST_PRIORITY:
+            raise NetworkError(
+                f"road {r.id!r}: priority {r.priority}; give at most {HIGHEST_PRIORITY} either way"
             )
     for node in draft.intersections:
         if not NONE <= node.control <= YIELD:

@@ -41,7 +41,7 @@ def save(network: Network, path: str | Path) -> None:
 
     Raises NetworkError if the file cannot be written.
     """
-    import h5py  # type: ignore[import-untyped]
+    import h5py
 
     path = Path(path)
     part = path.with_name(path.name + ".part")

@@ -56,3 +56,24 @@ def chain(*shapes: NDArray[np.float64], speed: float = 13.9) -> Draft:
 def line(*x: float) -> NDArray[np.float64]:
     """A straight shape along the x axis."""
     return np.array([(v, 0.0) for v in x])
+
+
+def connector(network, start: str, end: str, lane: int = 0) -> int:
+    """Number of the connector between two roads of a crossing."""
+    c = network.arrays.connectors
+    a, b = network.lane_index[f"in_{start}_{lane}"], network.lane_index[f"out_{end}_{lane}"]
+    return int(np.flatnonzero((c.from_lane == a) & (c.to_lane == b))[0])
+
+
+def conflict(network, k: int, other: int) -> int:
+    """Place of a conflict, -1 if the two connectors have none."""
+    start = network.arrays.connectors.conflict_start
+    for c in range(start[k], start[k + 1]):
+        if network.arrays.conflicts.other[c] == other:
+            return c
+    return -1
+
+
+def yields(network, k: int, other: int) -> bool:
+    c = conflict(network, k, other)
+    return c >= 0 and bool(network.arrays.conflicts.yields[c])

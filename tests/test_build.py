@@ -1,14 +1,14 @@
-"""Finishing networks: connectors, conflicts, who yields, curve speeds, groups, refusals."""
+"""Finishing networks: connectors, shapes, curve speeds, groups, signals, refusals."""
 
 import math
 
 import numpy as np
 import pytest
-from network_drafts import ARMS, chain, crossing, line
+from network_drafts import ARMS, chain, connector, crossing, line
+from real_data import data_folder
 
 from rushhour.kernels.geometry import LONGEST_CURVE, plan_curve
 from rushhour.kernels.network import (
-    ALL_WAY_STOP,
     GREEN,
     GREEN_YIELD,
     LEFT,
@@ -17,38 +17,16 @@ from rushhour.kernels.network import (
     RED,
     RIGHT,
     SIGNAL,
-    STOP,
     STOP_THEN_GO,
     STRAIGHT,
     U_TURN,
     YELLOW,
-    YIELD,
 )
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.draft import DraftConnector, DraftLane, DraftSignal
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.groups import group_report
-
-
-def connector(network, start: str, end: str, lane: int = 0) -> int:
-    """Number of the connector between two roads of a crossing."""
-    c = network.arrays.connectors
-    a, b = network.lane_index[f"in_{start}_{lane}"], network.lane_index[f"out_{end}_{lane}"]
-    return int(np.flatnonzero((c.from_lane == a) & (c.to_lane == b))[0])
-
-
-def conflict(network, k: int, other: int) -> int:
-    """Place of a conflict, -1 if the two connectors have none."""
-    start = network.arrays.connectors.conflict_start
-    for c in range(start[k], start[k + 1]):
-        if network.arrays.conflicts.other[c] == other:
-            return c
-    return -1
-
-
-def yields(network, k: int, other: int) -> bool:
-    c = conflict(network, k, other)
-    return c >= 0 and bool(network.arrays.conflicts.yields[c])
+from rushhour.roadnets.loading import load_network
 
 
 def circle(radius: float, degrees: float, step: float) -> np.ndarray:
@@ -183,119 +161,6 @@ def test_far_coordinates_are_moved_to_an_origin_that_is_kept():
     assert n.arrays.intersections.x[0] == pytest.approx(n.points[0, 0])
 
 
-# Conflicts
-
-
-@pytest.mark.parametrize("lanes", [1, 2, 3])
-def test_conflicts_stand_both_ways_and_at_most_one_side_yields(lanes):
-    n = finish(crossing(lanes=lanes))
-    c = n.arrays.conflicts
-    here = np.repeat(np.arange(n.n_connectors), np.diff(n.arrays.connectors.conflict_start))
-    for i, (a, b) in enumerate(zip(here, c.other, strict=True)):
-        back = conflict(n, int(b), int(a))
-        assert back >= 0
-        assert (c.here_in[i], c.here_out[i]) == (c.there_in[back], c.there_out[back])
-        assert not (c.yields[i] and c.yields[back])
-        assert 0.0 <= c.here_in[i] <= c.here_out[i] <= n.arrays.lanes.length[n.n_road_lanes + a]
-
-
-def test_perpendicular_ways_conflict_where_they_come_within_2_3_m():
-    n = finish(crossing())
-    c = n.arrays.conflicts
-    i = conflict(n, connector(n, "s", "n"), connector(n, "e", "w"))
-    # From y = -10 north at x = 1.6; the other runs west at y = 1.6: they cross after 11.6 m.
-    assert c.here_in[i] == pytest.approx(11.6 - 2.3, abs=0.3)
-    assert c.here_out[i] == pytest.approx(11.6 + 2.3, abs=0.3)
-
-
-def test_a_merge_conflicts_up_to_the_end_of_both_connectors():
-    n = finish(crossing())
-    c, length = n.arrays.conflicts, n.arrays.lanes.length[n.n_road_lanes :]
-    a, b = connector(n, "s", "n"), connector(n, "e", "n")
-    i = conflict(n, a, b)
-    assert (c.here_out[i], c.there_out[i]) == (length[a], length[b])
-    assert 0.0 < c.here_in[i] < length[a]
-
-
-def test_ways_from_one_lane_opposite_ways_and_lanes_in_order_do_not_conflict():
-    n = finish(crossing(lanes=2))
-    assert conflict(n, connector(n, "s", "n"), connector(n, "s", "e")) < 0
-    assert conflict(n, connector(n, "s", "n"), connector(n, "n", "s")) < 0
-    assert conflict(n, connector(n, "s", "n", 0), connector(n, "s", "n", 1)) < 0
-    assert conflict(n, connector(n, "s", "w", 0), connector(n, "s", "w", 1)) < 0
-
-
-def test_a_foe_of_the_source_that_geometry_misses_gets_a_zone_of_a_car_at_least():
-    draft = crossing()
-    i = next(
-        k for k, c in enumerate(draft.connectors) if (c.from_road, c.to_road) == ("in_s", "out_n")
-    )
-    j = next(
-        k for k, c in enumerate(draft.connectors) if (c.from_road, c.to_road) == ("in_n", "out_s")
-    )
-    draft.intersections[0].foes.append((i, j))
-    n = finish(draft)
-    c = n.arrays.conflicts
-    at = conflict(n, connector(n, "s", "n"), connector(n, "n", "s"))
-    assert at >= 0 and conflict(n, connector(n, "n", "s"), connector(n, "s", "n")) >= 0
-    assert c.here_out[at] - c.here_in[at] >= 1.8
-
-
-# Who yields
-
-
-def test_between_equals_the_right_goes_first_and_left_turns_wait_for_oncoming():
-    n = finish(crossing(YIELD))
-    assert yields(n, connector(n, "s", "n"), connector(n, "e", "w"))
-    assert not yields(n, connector(n, "e", "w"), connector(n, "s", "n"))
-    assert yields(n, connector(n, "s", "w"), connector(n, "n", "s"))
-    assert yields(n, connector(n, "s", "w"), connector(n, "n", "w"))
-    assert n.arrays.connectors.rank[connector(n, "s", "e")] == 0
-
-
-def test_in_left_hand_traffic_the_left_goes_first_and_right_turns_wait():
-    n = finish(crossing(YIELD, left_hand=True))
-    assert yields(n, connector(n, "s", "n"), connector(n, "w", "e"))
-    assert yields(n, connector(n, "s", "e"), connector(n, "n", "s"))
-
-
-def test_minor_roads_stop_and_yield_to_the_major_road():
-    draft = crossing(STOP)
-    for road in draft.roads:
-        road.priority = 5 if road.id[-1] in "ew" else 1
-    n = finish(draft)
-    for a, b in (("s", "n"), ("s", "w"), ("n", "s")):
-        assert n.arrays.connectors.must_stop[connector(n, a, b)]
-        assert yields(n, connector(n, a, b), connector(n, "e", "w"))
-    major = connector(n, "e", "w")
-    assert not n.arrays.connectors.must_stop[major] and n.arrays.connectors.rank[major] == 0
-    assert yields(n, connector(n, "e", "s"), connector(n, "w", "e"))
-
-
-def test_at_an_all_way_stop_everybody_stops_and_nobody_yields_by_rank():
-    n = finish(crossing(ALL_WAY_STOP))
-    assert n.arrays.connectors.must_stop.all()
-    assert not n.arrays.connectors.rank.any()
-    assert not n.arrays.connectors.free.any()
-
-
-def test_at_signals_only_turns_across_oncoming_traffic_yield():
-    n = finish(crossing(SIGNAL))
-    assert yields(n, connector(n, "s", "w"), connector(n, "n", "s"))
-    assert not yields(n, connector(n, "s", "n"), connector(n, "e", "w"))
-    assert not yields(n, connector(n, "e", "w"), connector(n, "s", "n"))
-
-
-def test_mutual_yields_of_the_source_count_as_equal():
-    draft = crossing()
-    name = {(c.from_road[-1], c.to_road[-1]): k for k, c in enumerate(draft.connectors)}
-    a, b, c = name["s", "n"], name["e", "w"], name["w", "e"]
-    draft.intersections[0].yields = [(a, b), (b, a), (c, a), (a, name["n", "s"])]
-    n = finish(draft)
-    assert yields(n, connector(n, "w", "e"), connector(n, "s", "n"))
-    assert n.arrays.conflicts.yields.sum() == 1  # the last pair does not conflict
-
-
 # Curve speeds
 
 
@@ -322,6 +187,17 @@ def test_straight_lanes_and_small_kinks_are_no_bends():
     n = finish(chain(line(0, 40, 100), kink))
     assert len(profile(n, 0)) == len(profile(n, 1)) == 0
     assert np.isinf(n.arrays.lanes.entry_speed[:2]).all()
+
+
+def test_a_bend_drawn_with_long_segments_is_wide_and_one_drawn_with_short_ones_tight():
+    def slowest(segment):
+        a = np.radians([0.0, 22.0, 66.0, 88.0])
+        steps = segment * np.stack([np.cos(a), np.sin(a)], axis=1)
+        shape = np.concatenate([[[0.0, 0.0]], np.cumsum(steps, axis=0)])
+        return profile(finish(chain(shape, speed=25.0)), 0).min()
+
+    assert slowest(50.0) > 8.0
+    assert slowest(8.0) < 6.0
 
 
 def test_braking_for_a_bend_begins_before_it_at_two_metres_per_second_squared():
@@ -410,6 +286,7 @@ def broken(change):
         (lambda d: setattr(d.signals[0], "phases", [(math.nan, "rG")]), "phase 0 lasts nan s"),
         (lambda d: setattr(d.signals[0], "phases", [(9, "rG"), (9, "r")]), "has 1 letters"),
         (lambda d: setattr(d.signals[0], "phases", []), "no phases"),
+        (lambda d: setattr(d.roads[0], "priority", 10**12), "priority 1000000000000"),
         (lambda d: d.intersections[0].foes.append((0, 99)), "name connector 99 of 12"),
         (lambda d: d.intersections[1].foes.append((0, 1)), "of another intersection"),
         (lambda d: setattr(d.intersections[0], "control", 9), "control 9"),
@@ -431,3 +308,36 @@ def test_wide_lanes_side_by_side_in_a_draft_keep_their_widths():
     draft = crossing()
     draft.roads[0].lanes[0] = DraftLane("in_e_0", draft.roads[0].lanes[0].shape, 13.9, width=4.0)
     assert finish(draft).arrays.lanes.width[0] == 4.0
+
+
+# A real town
+
+
+@pytest.mark.parametrize(
+    ("folder", "file"),
+    [
+        ("sumo_bologna_acosta", "acosta.net.xml.gz"),
+        ("sumo_wildau", "wildau.net.xml.gz"),
+        ("sumo_i210_freeway", "i210.net.xml.gz"),
+    ],
+)
+def test_a_real_network_holds_together(folder, file):
+    n = load_network(data_folder(folder) / file)
+    lanes, c, x = n.arrays.lanes, n.arrays.connectors, n.arrays.conflicts
+    first = n.points[n.point_start[:-1]]
+    last = n.points[n.point_start[1:] - 1]
+    np.testing.assert_allclose(first[n.n_road_lanes :], last[c.from_lane], atol=1e-6)
+    np.testing.assert_allclose(last[n.n_road_lanes :], first[c.to_lane], atol=1e-6)
+    assert lanes.length.min() >= 0.1 - 1e-12
+    here = np.repeat(np.arange(n.n_connectors), np.diff(c.conflict_start))
+    length = lanes.length[n.n_road_lanes :]
+    assert (c.from_lane[here] != c.from_lane[x.other]).all()
+    assert ((x.here_in >= 0.0) & (x.here_in <= x.here_out) & (x.here_out <= length[here])).all()
+    merge = c.to_lane[here] == c.to_lane[x.other]
+    np.testing.assert_array_equal(x.here_out[merge], length[here[merge]])
+    back = np.argsort(x.other.astype(np.int64) * n.n_connectors + here, kind="stable")
+    np.testing.assert_array_equal(x.other[back], here)
+    np.testing.assert_array_equal(x.here_in[back], x.there_in)
+    assert not (x.yields & x.yields[back]).any()
+    assert (np.diff(lanes.profile_start)[: n.n_road_lanes] > 0).mean() < 0.5
+    assert lanes.profile.min() >= 2.0
