@@ -58,6 +58,7 @@ LANE_WIDTH: Final = 3.2  # m, where the file gives none
 WIDEST: Final = 100.0  # m
 FASTEST: Final = 100.0  # m/s, limits above are taken as this
 LONGEST: Final = 1e6  # m
+SHORTEST_DRAWN: Final = 1e-4  # m
 LONGEST_CHAIN: Final = 16  # pieces of one connector
 DOUBTFUL_SHARE: Final = 0.05  # of the length, by which a drawn lane may differ from the declared
 DOUBTFUL_LENGTH: Final = 1.0  # m, which it may always differ
@@ -107,6 +108,10 @@ class _Drafting:
         points = shape(a["shape"], where)
         declared = number(a["length"], where, "length", 1e-6, LONGEST)
         drawn = float(np.hypot(*np.diff(points, axis=0).T).sum())
+        if drawn < SHORTEST_DRAWN:
+            raise NetworkError(
+                f"{where}: all points of its shape lie in one place; give it two different points"
+            )
         if abs(drawn - declared) > max(DOUBTFUL_LENGTH, DOUBTFUL_SHARE * declared):
             self.remarks.add(
                 "L25 declared and drawn length of lanes disagree, drawn taken",
@@ -198,6 +203,11 @@ class _Drafting:
                     raise NetworkError(
                         f"{where}: unknown lane {index} of edge {edge_id!r}; drop the connection"
                     )
+            meets = self.file.edges[c.from_edge].attributes.get("to")
+            if meets != self.file.edges[c.to_edge].attributes.get("from"):
+                raise NetworkError(
+                    f"{where}: joins edges that do not meet at a junction; drop the connection"
+                )
             a = self.kept.get((c.from_edge, c.from_lane))
             b = self.kept.get((c.to_edge, c.to_lane))
             if a is None or b is None:

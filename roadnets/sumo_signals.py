@@ -5,6 +5,7 @@ from pathlib import Path
 
 from rushhour.roadnets.draft import DraftSignal
 from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.programs import CODES
 from rushhour.roadnets.sumo_elements import RawProgram, SumoFile, read_programs
 from rushhour.roadnets.sumo_values import whole
 
@@ -70,6 +71,12 @@ def _letters(program: RawProgram) -> int:
             raise NetworkError(
                 f"{program.where}: phase {p} has {len(state)} letters, phase 0 has {first}; "
                 "give every phase one letter per link"
+            )
+        unknown = set(state) - CODES.keys()
+        if unknown:
+            raise NetworkError(
+                f"{program.where}: phase {p} has the letter {min(unknown)!r}; "
+                f"use one of {''.join(CODES)}"
             )
     return first
 
