@@ -176,10 +176,10 @@ def _connect_corner(draft: Draft, corner: Corner, legs: list[Leg]) -> None:
     signalled = corner.control == "signals"
     if signalled:
         draft.signals.append(program(corner, legs, movements))
-    major = max(leg.street.priority for leg in legs)
+    minor = _minor_legs(corner, legs)
     for link, m in enumerate(movements):
         stops = corner.control == "all_way_stop" or (
-            corner.control == "two_way_stop" and legs[m.entry].street.priority < major
+            corner.control == "two_way_stop" and m.entry in minor
         )
         draft.connectors.append(
             DraftConnector(
@@ -193,6 +193,16 @@ def _connect_corner(draft: Draft, corner: Corner, legs: list[Leg]) -> None:
                 must_stop=stops,
             )
         )
+
+
+def _minor_legs(corner: Corner, legs: list[Leg]) -> set[int]:
+    """Legs of lower priority; where all are equal, those that end here (the stem of a T)."""
+    major = max(leg.street.priority for leg in legs)
+    minor = {i for i, leg in enumerate(legs) if leg.street.priority < major}
+    if minor:
+        return minor
+    turns = [{turn for _, turn in exits_of(legs, i, corner.turns)} for i in range(len(legs))]
+    return {i for i, around in enumerate(turns) if "T" not in around}
 
 
 def _add_loop(draft: Draft, corner: Corner, leg: Leg) -> None:

@@ -4,7 +4,7 @@ from math import pi, radians
 from typing import Final
 
 from rushhour.kernels.random import uniform
-from rushhour.roadnets.street_plan import Leg, Plan, legs_of
+from rushhour.roadnets.street_plan import Control, Leg, Plan, legs_of
 from rushhour.roadnets.town_mesh import ARTERIAL, COLLECTOR, SIDE
 
 ROUNDABOUT_RADIUS: Final = 15.0  # m, centre line of the ring
@@ -18,8 +18,8 @@ def control_corners(plan: Plan, seed: int) -> None:
     """Choose the control of every corner from the ranks of its streets.
 
     Where an arterial meets a main street: signals, with left lanes on both. Where collectors
-    meet: roundabouts, then all-way stops. Side streets stop or yield at main streets; among
-    themselves they stop all, or give way from the right.
+    meet: roundabouts, then all-way stops. Side streets stop or yield at main streets, or all
+    stop; among themselves all stop, or the one that ends, or they give way from the right.
     """
     legs = legs_of(plan)
     rings = 0
@@ -31,7 +31,8 @@ def control_corners(plan: Plan, seed: int) -> None:
         draw = uniform(seed, k, 0, _KIND)
         if ranks[0] == SIDE:
             corner.kerb = 5.0
-            corner.control = "all_way_stop" if len(ranks) >= 4 and draw < 0.55 else "yield"
+            other: Control = "yield" if len(ranks) >= 4 else "two_way_stop"
+            corner.control = "all_way_stop" if draw < 0.75 else other
         elif ranks[0] == ARTERIAL and (
             _crosses_main(ranks) or (len(ranks) == 3 and ranks[2] == COLLECTOR)
         ):
@@ -47,7 +48,9 @@ def control_corners(plan: Plan, seed: int) -> None:
         elif ranks[0] == ranks[-1]:
             corner.control = "all_way_stop"
         else:
-            corner.control = "two_way_stop" if ranks[0] == ARTERIAL or draw < 0.6 else "yield"
+            quiet: Control = "all_way_stop" if draw < 0.4 else "yield"
+            stops = ranks[0] == ARTERIAL or draw > 0.7
+            corner.control = "two_way_stop" if stops else quiet
     if rings == 0:
         _build_a_roundabout(plan, legs)
 
