@@ -161,6 +161,15 @@ def test_lanes_of_others_are_left_out_and_numbers_close_up(tmp_path: Path) -> No
     assert any(r == "lanes for no road vehicle left out: 1" for r in draft.remarks)
 
 
+def test_a_lane_that_ends_while_its_road_goes_on_is_named(tmp_path: Path) -> None:
+    text = crossing()
+    at = text.index("</edge>")
+    text = text[:at] + lane("s_in", "-1.6,-100 -1.6,-10", 1) + text[at:]
+    draft = read(tmp_path, text)
+    assert len(draft.roads[0].lanes) == 2
+    assert "L15 lanes that end while their road goes on: 1 (s_in_1)" in draft.remarks
+
+
 def test_a_connection_onto_a_walking_area_is_no_link(tmp_path: Path) -> None:
     onto = connection("s_in", ":c_w0")
     plain = read(tmp_path, crossing())
