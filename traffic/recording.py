@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.storage import write_network
 from rushhour.traffic.parameter_table import TABLE
+from rushhour.traffic.unclosed_file import open_for_reading
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World
@@ -27,6 +28,8 @@ ROWS_PER_CHUNK: Final = 16_384
 FRAMES_PER_CHUNK: Final = 1024
 FLUSH_ROWS: Final = 1 << 18  # rows gathered, at most
 FLUSH_SECONDS: Final = 2.0  # wall time between two flushes, at most
+
+_given_up: list[Any] = []  # files that could not be written; closing them would fail once more
 
 # Column of /frames: type in the file, unit, what it is.
 COLUMNS: Final[dict[str, tuple[str, str, str]]] = {
@@ -67,6 +70,7 @@ class Recorder:
         self._written = 0
         self._flushed_at = monotonic()
         self._last = -1
+        self._data: dict[str, Any] = {}
         self._failed = False
         _refuse_foreign(self.path)
         try:
@@ -110,12 +114,11 @@ class Recorder:
         if not self._index:
             return
         try:
-            frames = self._file["frames"]
             for place, name in enumerate(COLUMNS):
-                _append(frames[name], np.concatenate([rows[place] for rows in self._rows]))
+                _append(self._data[name], np.concatenate([rows[place] for rows in self._rows]))
             self._file.flush()
             for place, name in enumerate(INDEX):
-                _append(frames[name], np.array([entry[place] for entry in self._index]))
+                _append(self._data[name], np.array([entry[place] for entry in self._index]))
             self._file.flush()
         except (OSError, RuntimeError) as error:
             raise self._failure(error) from error
@@ -130,7 +133,8 @@ class Recorder:
             return
         self.flush()
         try:
-            self._file["meta/complete"][()] = 1
+            self._data["complete"][()] = 1
+            self._data.clear()
             self._file.close()
         except (OSError, RuntimeError) as error:
             raise self._failure(error) from error
@@ -144,17 +148,14 @@ class Recorder:
     def _failure(self, error: Exception) -> RunError:
         """Give the file up: what was flushed before stays readable."""
         self._failed = True
-        try:
-            self._file.close()
-        except (OSError, RuntimeError):
-            pass
+        _given_up.append((self._file, self._data))
         return RunError(_unwritable(self.path, error))
 
     def _lay_out(self) -> None:
         world, file = self.world, self._file
         file.attrs["format"] = FORMAT
         file.attrs["format_version"] = FORMAT_VERSION
-        _write_meta(file.create_group("meta"), world, self.every)
+        self._data["complete"] = _write_meta(file.create_group("meta"), world, self.every)
         write_network(file.create_group("network"), world.network)
         _write_vehicles(file.create_group("vehicles"), world)
         frames = file.create_group("frames")
@@ -164,11 +165,13 @@ class Recorder:
                     name, (0,), kind, maxshape=(None,), chunks=(chunk,), shuffle=True,
                     compression="gzip", compression_opts=1,
                 )  # fmt: skip
+                self._data[name] = data
                 data.attrs["unit"] = unit
                 data.attrs["description"] = what
 
 
-def _write_meta(group: h5py.Group, world: "World", every: int) -> None:
+def _write_meta(group: h5py.Group, world: "World", every: int) -> Any:
+    """Write what the run is; returns the dataset that tells whether it was closed."""
     import numba
 
     from rushhour import __version__
@@ -191,7 +194,7 @@ def _write_meta(group: h5py.Group, world: "World", every: int) -> None:
     table["value"] = np.array([str(v) for v in values.values()], dtype=text)
     table["unit"] = np.array([TABLE[name].unit for name in values], dtype=text)
     group["reasons"] = np.array(REASONS, dtype=text)
-    group.create_dataset("complete", data=np.uint8(0))
+    return group.create_dataset("complete", data=np.uint8(0))
 
 
 def _write_vehicles(group: h5py.Group, world: "World") -> None:
@@ -230,13 +233,11 @@ def _refuse_foreign(path: Path) -> None:
 
 def is_run_file(path: Path) -> bool:
     """Whether a file says that it is a run file."""
-    for swmr in (False, True):
-        try:
-            with h5py.File(path, "r", swmr=swmr) as file:
-                return bool(file.attrs.get("format", "") == FORMAT)
-        except (OSError, ValueError, RuntimeError):
-            continue
-    return False
+    try:
+        with open_for_reading(path) as file:
+            return bool(file.attrs.get("format", "") == FORMAT)
+    except (OSError, ValueError, RuntimeError):
+        return False
 
 
 def _unwritable(path: Path, error: Exception) -> str:

@@ -12,6 +12,7 @@ from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.storage import read_network
 from rushhour.traffic.recording import COLUMNS, FORMAT, FORMAT_VERSION, INDEX
+from rushhour.traffic.unclosed_file import open_for_reading
 
 
 @dataclass(frozen=True)
@@ -137,20 +138,22 @@ class RunFile:
 def _opened(path: Path) -> h5py.File:
     if not path.is_file():
         raise RunError(f"{path} does not exist: give a file written by `rushhour run --record`")
-    for swmr in (False, True):  # the second for one that was killed or is still being written
-        try:
-            file = h5py.File(path, "r", swmr=swmr)
-        except (OSError, ValueError, RuntimeError):
-            continue
-        if file.attrs.get("format", "") != FORMAT:
-            file.close()
-            break
-        version = file.attrs.get("format_version", 0)
-        if not isinstance(version, int | np.integer) or not 1 <= version <= FORMAT_VERSION:
-            file.close()
-            raise RunError(
-                f"{path}: run file format {version}; this version reads 1 to {FORMAT_VERSION}; "
-                "update rushhour"
-            )
-        return file
+    try:
+        file = open_for_reading(path)
+        if file.attrs.get("format", "") == FORMAT:
+            return _of_known_version(path, file)
+        file.close()
+    except (OSError, ValueError, RuntimeError):
+        pass
     raise RunError(f"{path} is not a run file: give one written by `rushhour run --record`")
+
+
+def _of_known_version(path: Path, file: h5py.File) -> h5py.File:
+    version = file.attrs.get("format_version", 0)
+    if isinstance(version, int | np.integer) and 1 <= version <= FORMAT_VERSION:
+        return file
+    file.close()
+    raise RunError(
+        f"{path}: run file format {version}; this version reads 1 to {FORMAT_VERSION}; "
+        "update rushhour"
+    )

@@ -1,0 +1,104 @@
+"""Car following: the acceleration each model allows, and speeds that are safe by kinematics.
+
+Pure functions of numbers. gap is bumper to bumper in m; b is a deceleration, positive.
+"""
+
+from math import inf, sqrt
+
+from rushhour.kernels.jit import kernel
+
+
+@kernel
+def idm_acceleration(
+    v: float,
+    v0: float,
+    gap: float,
+    v_lead: float,
+    accel: float,
+    decel: float,
+    min_gap: float,
+    time_gap: float,
+) -> float:
+    """Acceleration of the intelligent driver model; gap inf is a free road.
+
+    Above the desired speed it brakes no harder than comfortable. Source: validation.md D.
+    """
+    r = v / v0 if v0 > 0.1 else v / 0.1
+    free = accel * (1.0 - r * r * r * r)
+    free = max(free, -decel)
+    if gap == inf:
+        return free
+    wish = v * time_gap + v * (v - v_lead) / (2.0 * sqrt(accel * decel))
+    wish = max(wish, 0.0)
+    wish += min_gap
+    gap = max(gap, 0.1)
+    q = wish / gap
+    return free - accel * q * q
+
+
+@kernel
+def krauss_speed(
+    v: float,
+    v0: float,
+    gap: float,
+    v_lead: float,
+    accel: float,
+    decel: float,
+    min_gap: float,
+    time_gap: float,
+    dt: float,
+) -> float:
+    """Speed of the next frame by Krauss, before imperfection.
+
+    Source: validation.md D6: the follower can stop behind a leader that brakes at b.
+    """
+    want = min(v + accel * dt, v0)
+    if gap == inf:
+        return max(want, v - decel * dt)
+    g = max(gap - min_gap, 0.0)
+    bt = decel * time_gap
+    safe = -bt + sqrt(bt * bt + v_lead * v_lead + 2.0 * decel * g)
+    return max(0.0, min(want, safe))
+
+
+@kernel
+def approach_speed(v: float, d: float, v_end: float, b: float, dt: float) -> float:
+    """Highest next speed from which v_end is reached within d, braking at b.
+
+    Exact for a speed that changes linearly in the frame (d shrinks by (v + next) dt / 2), so the
+    deceleration is b at every dt; 0 when even that is too fast.
+    """
+    rest = d - 0.5 * v * dt
+    q = 0.25 * b * b * dt * dt + 2.0 * b * rest + v_end * v_end
+    if q <= 0.0:
+        return 0.0
+    nxt = sqrt(q) - 0.5 * b * dt
+    return max(0.0, nxt)
+
+
+@kernel
+def guard_speed(v: float, gap: float, v_lead: float, b: float, dt: float) -> float:
+    """Highest next speed that cannot hit a leader that brakes at b from now on.
+
+    The leader comes to rest v_lead^2 / 2b ahead; we react one frame later with the same b.
+    """
+    return approach_speed(v, gap + v_lead * v_lead / (2.0 * b), 0.0, b, dt)
+
+
+@kernel
+def travel_time(d: float, v: float, accel: float, v_max: float) -> float:
+    """Seconds to cover d metres from speed v, accelerating up to v_max; 0 for d <= 0."""
+    if d <= 0.0:
+        return 0.0
+    if v >= v_max:
+        return d / max(v, 0.1)
+    ramp = (v_max * v_max - v * v) / (2.0 * accel)
+    if d <= ramp:
+        return (sqrt(v * v + 2.0 * accel * d) - v) / accel
+    return (v_max - v) / accel + (d - ramp) / v_max
+
+
+@kernel
+def stopping_distance(v: float, b: float) -> float:
+    """Metres to stand still from v, braking at b."""
+    return v * v / (2.0 * b)

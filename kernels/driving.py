@@ -1,0 +1,293 @@
+"""Driving: each vehicle takes the least acceleration that anything ahead allows.
+
+Constraints: the leader (in the lane, or further along the vehicle's own path), the stop line of a
+connector it may not enter yet, conflict zones still in use by somebody granted before, bends and
+limits here and ahead, a stop of its trip, a vehicle it lets change into its lane. Reads the state
+of others, writes only accel, reason and blocker of its own.
+"""
+
+from math import inf
+
+import numpy as np
+from numba import prange
+
+from rushhour.kernels.car_following import (
+    approach_speed,
+    guard_speed,
+    idm_acceleration,
+    krauss_speed,
+    stopping_distance,
+)
+from rushhour.kernels.jit import kernel
+from rushhour.kernels.network import (
+    PROFILE_STEP,
+    SIGNAL,
+    Lanes,
+    NetworkArrays,
+)
+from rushhour.kernels.random import uniform
+from rushhour.kernels.rules import Rules
+from rushhour.kernels.vehicles import (
+    AT_STOP,
+    CHUNK,
+    CONFLICT,
+    CURVE,
+    FREE,
+    IDM,
+    LANE_CHANGE,
+    LEADER,
+    PATH,
+    RED_LIGHT,
+    SPEED_LIMIT_AHEAD,
+    STARTING,
+    STREAM_DAWDLE,
+    YIELDS,
+    Grants,
+    Order,
+    Routes,
+    Types,
+    Vehicles,
+)
+
+ZONE_BRAKING = 4.5  # m/s^2 before a conflict zone that is still in use
+ZONE_OFFSET = 0.5  # m kept before it
+COOPERATION = 2.0  # m/s^2, the hardest braking to let somebody in
+MIN_GAP_SHARE = 0.6  # of the standstill gap that the collision guard never gives up
+
+
+@kernel
+def bend_speed(lanes: Lanes, lane: int, s: float) -> float:
+    """Speed that bends allow at s on a lane, braking for those ahead on it included."""
+    lo, hi = lanes.profile_start[lane], lanes.profile_start[lane + 1]
+    if lo == hi:
+        return inf
+    p = lo + int(s / PROFILE_STEP)
+    if p >= hi - 1:
+        return lanes.profile[hi - 1]
+    w = (s - (p - lo) * PROFILE_STEP) / PROFILE_STEP
+    return lanes.profile[p] + w * (lanes.profile[p + 1] - lanes.profile[p])
+
+
+@kernel
+def look_distance(v: float, min_gap: float, time_gap: float, root: float, dt: float) -> float:
+    """How far ahead a vehicle must look: twice the gap that IDM wants behind a standing one.
+
+    root: sqrt(accel * decel), m/s^2.
+    """
+    return 10.0 + 1.5 * (min_gap + v * (time_gap + dt) + v * v / (2.0 * root))
+
+
+@kernel
+def zone_speed(
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, i: int, k: int, to_start: float,
+    dt: float,
+) -> float:  # fmt: skip
+    """Next speed that keeps i out of zones of connector k used by those granted before it.
+
+    to_start: m from i's front to the start of k, negative inside. The grant predicted that they
+    would be gone; this holds when they are slower than predicted.
+    """
+    v = veh.speed[i]
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    allowed = inf
+    reach = stopping_distance(v, 0.7 * ZONE_BRAKING) + v * dt + 2.0
+    for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
+        d = to_start + net.conflicts.here_in[c]
+        if d <= 0.0 or d > reach:
+            continue
+        o = net.conflicts.other[c]
+        if grants.tail[o] >= net.conflicts.there_out[c]:
+            continue
+        j = grants.tail_slot[o]
+        if j == i:
+            continue
+        before = veh.stamp[j] < veh.stamp[i]
+        if not before:
+            # The last holder came later; one ahead of it on the connector may still be there.
+            lane = n_road_lanes + o
+            for p in range(order.start[lane], order.start[lane + 1]):
+                j = order.slot[p]
+                if veh.s[j] - veh.length[j] < net.conflicts.there_out[c]:
+                    if veh.stamp[j] < veh.stamp[i] and j != i:
+                        before = True
+        if before:
+            allowed = min(allowed, approach_speed(v, d - ZONE_OFFSET, 0.0, ZONE_BRAKING, dt))
+    return allowed
+
+
+@kernel
+def drive_vehicle(
+    net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, grants: Grants,
+    rules: Rules, p: int, frame: int, dt: float, seed: int,
+) -> None:  # fmt: skip
+    """Choose the acceleration of the vehicle at place p of the order; see module."""
+    i = order.slot[p]
+    lane = veh.lane[i]
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    t = veh.type[i]
+    s, v = veh.s[i], veh.speed[i]
+    accel, decel = types.accel[t], types.decel[t]
+    min_gap, time_gap = types.min_gap[t], types.time_gap[t]
+    factor = veh.factor[i]
+    v0 = min(types.max_speed[t], net.lanes.speed[lane] * factor)
+    reason, blocker = FREE, -1
+    nxt = inf  # next speed allowed by hard constraints
+    if net.lanes.profile_start[lane] < net.lanes.profile_start[lane + 1]:
+        bend = bend_speed(net.lanes, lane, s + 0.5 * v * dt)
+        if bend < v0:
+            v0 = max(bend, 1.0)
+            reason = CURVE
+
+    # The leader in the lane; failing that, the rear that hangs over the lane's end.
+    gap, v_lead, leader = inf, 0.0, -1
+    if p > order.start[lane]:
+        leader = order.slot[p - 1]
+        gap = veh.s[leader] - veh.length[leader] - s
+        v_lead = veh.speed[leader]
+    elif order.over[lane] >= 0:
+        leader = order.over[lane]
+        gap = order.over_rear[lane] - s
+        v_lead = veh.speed[leader]
+
+    # Ahead along the path: lines, limits, bends, leaders.
+    root = np.sqrt(accel * decel)
+    look = look_distance(v, min_gap, time_gap, root, dt)
+    d = net.lanes.length[lane] - s
+    braking = rules.curve_braking
+    q = 0
+    last_leg = veh.leg[i] >= 0 and veh.leg[i] + 1 >= veh.route_end[i]
+    on_connector = lane >= n_road_lanes
+    if on_connector:
+        k = lane - n_road_lanes
+        limit = zone_speed(net, veh, order, grants, i, k, -s, dt)
+        if limit < nxt:
+            nxt, reason, blocker = limit, CONFLICT, -1
+    while d < look:
+        if on_connector:
+            road_lane = net.connectors.to_lane[lane - n_road_lanes]
+            on_connector = False
+        else:
+            k = veh.path[i, q] if q < PATH else -1
+            if k < 0:
+                if q == 0 and not last_leg and lane < n_road_lanes:
+                    # The lane does not lead on: stop before its end and change lane.
+                    if veh.leg[i] >= 0 or veh.wanted[i] != lane:
+                        limit = approach_speed(v, d - rules.stop_offset, 0.0, decel, dt)
+                        if limit < nxt:
+                            nxt, reason, blocker = limit, LANE_CHANGE, -1
+                        look = d
+                break
+            if not net.connectors.free[k] and (
+                q >= veh.granted[i] or (q == 0 and frame < veh.go[i])
+            ):
+                limit = approach_speed(v, d - rules.stop_offset, 0.0, decel, dt)
+                if limit < nxt:
+                    nxt = limit
+                    reason = veh.refused[i] if q >= veh.granted[i] else STARTING
+                    if reason == FREE:
+                        reason = (
+                            RED_LIGHT
+                            if net.intersections.control[net.connectors.intersection[k]] == SIGNAL
+                            else YIELDS
+                        )
+                    blocker = veh.blocker[i] if reason in (CONFLICT, YIELDS) else -1
+                break
+            step = n_road_lanes + k
+            end = min(net.lanes.speed[step] * factor, net.lanes.entry_speed[step])
+            if end < v:
+                limit = approach_speed(v, d, end, braking, dt)
+                if limit < nxt:
+                    nxt, blocker = limit, -1
+                    reason = CURVE if net.lanes.entry_speed[step] == end else SPEED_LIMIT_AHEAD
+            if not net.connectors.free[k]:
+                limit = zone_speed(net, veh, order, grants, i, k, d, dt)
+                if limit < nxt:
+                    nxt, reason, blocker = limit, CONFLICT, -1
+            if leader < 0:
+                if order.start[step] < order.start[step + 1]:
+                    leader = order.slot[order.start[step + 1] - 1]
+                    gap = d + veh.s[leader] - veh.length[leader]
+                    v_lead = veh.speed[leader]
+                elif order.over[step] >= 0:
+                    leader = order.over[step]
+                    gap = d + order.over_rear[step]
+                    v_lead = veh.speed[leader]
+            d += net.lanes.length[step]
+            road_lane = net.connectors.to_lane[k]
+            q += 1
+        end = min(net.lanes.speed[road_lane] * factor, net.lanes.entry_speed[road_lane])
+        if end < v:
+            limit = approach_speed(v, d, end, braking, dt)
+            if limit < nxt:
+                nxt, blocker = limit, -1
+                reason = CURVE if net.lanes.entry_speed[road_lane] == end else SPEED_LIMIT_AHEAD
+        if leader < 0:
+            if order.start[road_lane] < order.start[road_lane + 1]:
+                leader = order.slot[order.start[road_lane + 1] - 1]
+                gap = d + veh.s[leader] - veh.length[leader]
+                v_lead = veh.speed[leader]
+            elif order.over[road_lane] >= 0:
+                leader = order.over[road_lane]
+                gap = d + order.over_rear[road_lane]
+                v_lead = veh.speed[leader]
+        d += net.lanes.length[road_lane]
+
+    # The stop of its trip.
+    if veh.stop[i] < veh.stop_end[i] and routes.stop_lane[veh.stop[i]] == lane:
+        limit = approach_speed(v, routes.stop_pos[veh.stop[i]] - s, 0.0, decel, dt)
+        if veh.dwell_until[i] >= 0:
+            limit = 0.0
+        if limit < nxt:
+            nxt, reason, blocker = limit, AT_STOP, -1
+
+    if types.model[t] == IDM:
+        a = idm_acceleration(v, v0, gap, v_lead, accel, decel, min_gap, time_gap)
+    else:
+        w = krauss_speed(v, v0, gap, v_lead, accel, decel, min_gap, time_gap, dt)
+        if types.sigma[t] > 0.0:
+            u = uniform(seed, veh.id[i], frame, STREAM_DAWDLE)
+            w = max(0.0, w - types.sigma[t] * accel * dt * u)
+        a = (w - v) / dt
+    if leader >= 0:
+        guard = guard_speed(v, gap - MIN_GAP_SHARE * min_gap, v_lead, types.emergency[t], dt)
+        a = min(a, (guard - v) / dt)
+        if (nxt - v) / dt > a and (reason != CURVE or gap < look) and a < 0.5 * accel:
+            reason, blocker = LEADER, veh.id[leader]
+    if nxt < inf:
+        a = min(a, (nxt - v) / dt)
+    j = veh.yields_to[i]
+    if j >= 0:
+        opening = veh.s[j] - veh.length[j] - s
+        b = idm_acceleration(v, v0, opening, veh.speed[j], accel, decel, min_gap, time_gap)
+        b = max(b, -COOPERATION)
+        if b < a:
+            a, reason, blocker = b, LANE_CHANGE, veh.id[j]
+    a = max(a, -types.emergency[t])
+    veh.accel[i] = min(a, accel)
+    if v > 0.95 * v0 and a > -0.1:
+        reason, blocker = FREE, -1
+    veh.reason[i] = reason
+    veh.blocker[i] = blocker
+
+
+@kernel
+def drive(
+    net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, grants: Grants,
+    rules: Rules, lo: int, hi: int, frame: int, dt: float, seed: int,
+) -> None:  # fmt: skip
+    """Choose accelerations at places lo <= p < hi of the order."""
+    for p in range(lo, hi):
+        drive_vehicle(net, veh, types, routes, order, grants, rules, p, frame, dt, seed)
+
+
+@kernel(parallel=True)
+def drive_all(
+    net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, grants: Grants,
+    rules: Rules, n: int, frame: int, dt: float, seed: int,
+) -> None:  # fmt: skip
+    """Choose every acceleration, CHUNK vehicles at a time."""
+    for c in prange((n + CHUNK - 1) // CHUNK):
+        drive(
+            net, veh, types, routes, order, grants, rules, c * CHUNK, min(n, (c + 1) * CHUNK),
+            frame, dt, seed,
+        )  # fmt: skip

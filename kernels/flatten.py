@@ -1,0 +1,146 @@
+"""Kernels over state, rewritten to take only the arrays that they use.
+
+State travels as NamedTuples of up to a hundred arrays. numba passes each array as seven values
+through every call, which costs seconds of compile time a function and hundreds of nanoseconds a
+call. `flattened` therefore rewrites a kernel before it is compiled: a parameter whose annotation
+is a NamedTuple is replaced by those of its fields that the kernel, or a kernel that it calls,
+really uses. `veh.speed[i]` becomes `veh__speed[i]`, `is_clear(net, veh, ...)` passes on what
+is_clear needs. The source, and the kernel as plain Python, stay as written.
+"""
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+Path = tuple[str, ...]  # of a field within a parameter, () the parameter itself
+
+
+class Layout(NamedTuple):
+    """How a kernel's own parameters became those of its flat version."""
+
+    parameters: tuple[str, ...]
+    fields: dict[str, tuple[Path, ...]]  # of each state parameter, in the order they are passed
+
+
+def state_fields(annotation: Any) -> dict[str, Any] | None:
+    """Field annotations of a NamedTuple class; None for anything else."""
+    if isinstance(annotation, type) and issubclass(annotation, tuple):
+        if hasattr(annotation, "_fields"):
+            return dict(annotation.__annotations__)
+    return None
+
+
+def flat_name(parameter: str, path: Path) -> str:
+    """Name of a field as a parameter of its own."""
+    return "__".join((parameter, *path))
+
+
+class _Rewriter(ast.NodeTransformer):
+    """Replaces state by its fields, and collects which are used."""
+
+    def __init__(self, func: Callable[..., Any], layouts: dict[str, Layout]) -> None:
+        self.kinds = {
+            name: kind
+            for name, kind in func.__annotations__.items()
+            if name != "return" and state_fields(kind) is not None
+        }
+        self.layouts = layouts
+        self.aliases: dict[str, tuple[str, Path]] = {}
+        self.used: dict[str, dict[Path, None]] = {name: {} for name in self.kinds}
+        self.where = f"{func.__module__}.{func.__qualname__}"
+
+    def resolve(self, node: ast.expr) -> tuple[str, Path, Any] | None:
+        """Parameter, path and annotation of an expression that names state; None for others."""
+        if isinstance(node, ast.Name):
+            if node.id in self.kinds:
+                return node.id, (), self.kinds[node.id]
+            if node.id in self.aliases:
+                parameter, path = self.aliases[node.id]
+                kind = self.kinds[parameter]
+                for name in path:
+                    kind = (state_fields(kind) or {})[name]
+                return parameter, path, kind
+        elif isinstance(node, ast.Attribute):
+            base = self.resolve(node.value)
+            if base is not None:
+                fields = state_fields(base[2])
+                if fields is not None:
+                    if node.attr not in fields:
+                        raise AttributeError(f"{self.where}: no field {node.attr} in {base[2]}")
+                    return base[0], (*base[1], node.attr), fields[node.attr]
+        return None
+
+    def leaf(self, parameter: str, path: Path, context: ast.expr_context) -> ast.Name:
+        self.used[parameter][path] = None
+        return ast.Name(flat_name(parameter, path), context)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        found = self.resolve(node)
+        if found is None:
+            return self.generic_visit(node)
+        if state_fields(found[2]) is not None:
+            raise TypeError(f"{self.where}: {ast.unparse(node)} is used as a value")
+        return ast.copy_location(self.leaf(found[0], found[1], node.ctx), node)
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
+        found = self.resolve(node.value)
+        if found is not None and state_fields(found[2]) is not None:
+            (target,) = node.targets
+            assert isinstance(target, ast.Name)
+            self.aliases[target.id] = (found[0], found[1])
+            return None
+        return self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        layout = self.layouts.get(node.func.id) if isinstance(node.func, ast.Name) else None
+        if layout is None:
+            return self.generic_visit(node)
+        if node.keywords or len(node.args) != len(layout.parameters):
+            raise TypeError(f"{self.where}: call {ast.unparse(node)} by position, with all")
+        args: list[ast.expr] = []
+        for name, arg in zip(layout.parameters, node.args, strict=True):
+            if name not in layout.fields:
+                args.append(self.visit(arg))
+                continue
+            found = self.resolve(arg)
+            if found is None:
+                raise TypeError(f"{self.where}: {ast.unparse(arg)} is no state")
+            args.extend(
+                self.leaf(found[0], (*found[1], *p), ast.Load()) for p in layout.fields[name]
+            )
+        return ast.copy_location(ast.Call(node.func, args, []), node)
+
+
+def flattened(
+    func: Callable[..., Any], layouts: dict[str, Layout], flat_kernels: dict[str, Any]
+) -> tuple[Callable[..., Any], Layout]:
+    """The flat version of a kernel, and its layout.
+
+    layouts, flat_kernels: of the kernels that it may call, by the name they have in its module.
+    """
+    tree = ast.parse(textwrap.dedent(inspect.getsource(func)))
+    ast.increment_lineno(tree, func.__code__.co_firstlineno - 1)
+    definition = tree.body[0]
+    assert isinstance(definition, ast.FunctionDef)
+    rewriter = _Rewriter(func, layouts)
+    statements = definition.body[1:] if ast.get_docstring(definition) else definition.body
+    body = [rewriter.visit(statement) for statement in statements]
+    parameters = tuple(a.arg for a in definition.args.args)
+    fields = {name: tuple(used) for name, used in rewriter.used.items()}
+    names: list[str] = []
+    for name in parameters:
+        names.extend(flat_name(name, p) for p in fields[name]) if name in fields else names.append(
+            name
+        )
+    definition.body = [s for s in body if s is not None]
+    definition.args.args = [ast.arg(name) for name in names]
+    definition.returns = None
+    definition.decorator_list = []
+    ast.fix_missing_locations(tree)
+    space = {**func.__globals__, **flat_kernels}
+    exec(compile(tree, func.__code__.co_filename, "exec"), space)  # our own source, rewritten
+    flat: Callable[..., Any] = space[func.__name__]
+    flat.__doc__ = func.__doc__
+    return flat, Layout(parameters, fields)

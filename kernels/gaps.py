@@ -1,0 +1,259 @@
+"""The three questions before a grant: is there room beyond, is the way clear, is the gap enough.
+
+Source: right-of-way.md section 2. Distances along a connector are negative before its start.
+"""
+
+from rushhour.kernels.car_following import stopping_distance, travel_time
+from rushhour.kernels.jit import kernel
+from rushhour.kernels.network import GREEN, OFF, RIGHT, SIGNAL, STRAIGHT, NetworkArrays
+from rushhour.kernels.rules import Rules
+from rushhour.kernels.vehicles import (
+    EXIT_FULL,
+    PATH,
+    RED_LIGHT,
+    YIELDS,
+    Grants,
+    Order,
+    Types,
+    Vehicles,
+)
+
+
+@kernel
+def queue_end(
+    veh: Vehicles, order: Order, lane: int, queue_gap: float, length: float
+) -> tuple[float, float, bool]:
+    """Free metres at a lane's start now; free metres once its vehicles have closed up; open end.
+
+    A vehicle at a stop will not close up: the lane counts only as far as its rear.
+    The third value tells that nobody is on the lane.
+    """
+    lo, hi = order.start[lane], order.start[lane + 1]
+    now = length
+    closed = length
+    if order.over[lane] >= 0:
+        now = min(now, max(order.over_rear[lane], 0.0) - queue_gap)
+    if lo == hi:
+        return now, closed, True
+    last = order.slot[hi - 1]
+    now = veh.s[last] - veh.length[last] - queue_gap
+    used = 0.0
+    for p in range(hi - 1, lo - 1, -1):
+        j = order.slot[p]
+        if veh.dwell_until[j] >= 0:
+            return now, veh.s[j] - veh.length[j] - queue_gap - used, False
+        used += veh.length[j] + queue_gap
+    return now, length - used, False
+
+
+@kernel
+def chain_length(net: NetworkArrays, veh: Vehicles, i: int, stop_offset: float) -> int:
+    """How many connectors vehicle i must be granted together: up to a lane that can hold it.
+
+    Connectors that need no grant and the lanes they join count as one stretch of road.
+    """
+    need = veh.length[i] + stop_offset
+    q = 0
+    while True:
+        k = veh.path[i, q]
+        if k < 0:
+            return q
+        length = net.lanes.length[net.connectors.to_lane[k]]
+        r = q + 1
+        while length < need and r < PATH and veh.path[i, r] >= 0:
+            kr = veh.path[i, r]
+            if not net.connectors.free[kr]:
+                break
+            n_road_lanes = net.lanes.out_start.shape[0] - 1
+            length += net.lanes.length[n_road_lanes + kr]
+            length += net.lanes.length[net.connectors.to_lane[kr]]
+            r += 1
+        if length >= need or r >= PATH or veh.path[i, r] < 0:
+            return q + 1
+        q = r
+        if q >= PATH:
+            return PATH
+
+
+@kernel
+def has_room(
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int, n: int
+) -> bool:
+    """Whether the exit beyond the first n connectors of i's path takes the whole vehicle.
+
+    Counts those already granted to that exit; what can close up counts as room.
+    """
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    lane = net.connectors.to_lane[veh.path[i, n - 1]]
+    need = grants.reserved[lane] + veh.length[i]
+    now, closed, vacant = queue_end(veh, order, lane, rules.queue_gap, net.lanes.length[lane])
+    q = n
+    while now < need and closed < need and q < PATH:
+        k = veh.path[i, q]
+        if k < 0 or not net.connectors.free[k]:
+            break
+        add_now, add_closed, empty = queue_end(
+            veh, order, n_road_lanes + k, rules.queue_gap, net.lanes.length[n_road_lanes + k]
+        )
+        if vacant:
+            now += add_now
+        vacant = vacant and empty
+        closed += add_closed
+        to = net.connectors.to_lane[k]
+        add_now, add_closed, empty = queue_end(
+            veh, order, to, rules.queue_gap, net.lanes.length[to]
+        )
+        if vacant:
+            now += add_now
+        vacant = vacant and empty
+        closed += add_closed
+        q += 1
+    return now >= need or closed >= need
+
+
+@kernel
+def is_clear(
+    net: NetworkArrays, veh: Vehicles, types: Types, grants: Grants, i: int, n: int, to_line: float,
+    reaction: float, margin: float,
+) -> int:  # fmt: skip
+    """-1 if every conflicting holder has left its zone before i reaches it, else its slot.
+
+    to_line: m from i's front to the first of its n connectors. Source: right-of-way.md clear(i).
+    """
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    t = veh.type[i]
+    accel = types.accel[t]
+    ahead = to_line
+    v_max = min(types.max_speed[t], net.lanes.speed[veh.lane[i]] * veh.factor[i])
+    for q in range(n):
+        k = veh.path[i, q]
+        for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
+            o = net.conflicts.other[c]
+            tail = grants.tail[o]
+            if tail >= net.conflicts.there_out[c]:
+                continue
+            j = grants.tail_slot[o]
+            if j == i:
+                continue
+            if veh.speed[j] < 0.5 and veh.accel[j] <= 0.1 and veh.lane[j] >= n_road_lanes:
+                return j
+            tj = veh.type[j]
+            vj_max = min(types.max_speed[tj], net.lanes.speed[n_road_lanes + o] * veh.factor[j])
+            leaves = travel_time(
+                net.conflicts.there_out[c] - tail, veh.speed[j], 0.8 * types.accel[tj],
+                min(vj_max, net.lanes.entry_speed[n_road_lanes + o]),
+            )  # fmt: skip
+            enters = travel_time(ahead + net.conflicts.here_in[c], veh.speed[i], accel, v_max)
+            if leaves + margin > reaction + enters:
+                return j
+        ahead += net.lanes.length[n_road_lanes + k]
+        ahead += net.lanes.length[net.connectors.to_lane[k]]
+    return -1
+
+
+@kernel
+def arrives_within(veh: Vehicles, types: Types, j: int, d: float, v_max: float, gap: float) -> bool:
+    """Whether vehicle j can cover d metres within gap seconds."""
+    return travel_time(d, veh.speed[j], types.accel[veh.type[j]], v_max) <= gap
+
+
+@kernel
+def prior_vehicle(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, o: int,
+    zone: float, gap: float,
+) -> int:  # fmt: skip
+    """The first vehicle without a grant that will use connector o and be at `zone` within gap s.
+
+    Looks along o's approach lane and one connector and lane further back; -1 if there is none.
+    A head before a full exit, or one that was refused while standing, is not counted here.
+    """
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    lane = net.connectors.from_lane[o]
+    length = net.lanes.length[lane]
+    limit = net.lanes.speed[lane] * 1.1
+    for p in range(order.start[lane], order.start[lane + 1]):
+        j = order.slot[p]
+        d = length - veh.s[j] + zone
+        if not arrives_within(veh, types, j, d, limit, gap):
+            return -1
+        if veh.granted[j] > 0:
+            continue
+        blocked = veh.refused[j] in (EXIT_FULL, RED_LIGHT) or veh.dwell_until[j] >= 0
+        if veh.path[j, 0] == o and not blocked:
+            return j
+        if veh.speed[j] < 0.1:
+            return -1  # it waits for something else, and so does everybody behind it
+    if length + zone > limit * gap:
+        return -1
+    for c in range(net.lanes.in_start[lane], net.lanes.in_start[lane + 1]):
+        u = net.lanes.in_connector[c]
+        back = length + zone + net.lanes.length[n_road_lanes + u]
+        for p in range(order.start[n_road_lanes + u], order.start[n_road_lanes + u + 1]):
+            j = order.slot[p]
+            if not arrives_within(veh, types, j, back - veh.s[j], limit, gap):
+                break
+            if veh.path[j, 0] == o and veh.granted[j] == 0:
+                return j
+        if back > limit * gap:
+            continue
+        up = net.connectors.from_lane[u]
+        free = net.connectors.free[u]
+        for p in range(order.start[up], order.start[up + 1]):
+            j = order.slot[p]
+            d = back + net.lanes.length[up] - veh.s[j]
+            if not arrives_within(veh, types, j, d, limit, gap):
+                break
+            if veh.path[j, 0] != u or veh.path[j, 1] != o:
+                continue
+            # Its grant belongs to another group; one that can no longer stop must have it.
+            to_line = net.lanes.length[up] - veh.s[j]
+            b = types.decel[veh.type[j]]
+            if free or to_line < stopping_distance(veh.speed[j], b):
+                return j
+    return -1
+
+
+@kernel
+def critical_gap(rules: Rules, control: int, turn: int, must_stop: bool) -> float:
+    """Seconds a movement wants before the next vehicle with priority.
+
+    Source: validation.md D13, D14 less 0.6 s (right-of-way.md section 5).
+    """
+    if control == SIGNAL:
+        return rules.gap_permissive
+    if not must_stop:
+        return rules.gap_yield
+    if turn == RIGHT:
+        return rules.gap_right
+    if turn == STRAIGHT:
+        return rules.gap_straight
+    return rules.gap_left
+
+
+@kernel
+def gap_blocker(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    i: int, n: int, patient: bool,
+) -> int:  # fmt: skip
+    """Slot of a vehicle with priority that i must let go first; -1 if the gap is enough.
+
+    At a signal only movements with green count. patient False: standing heads that yield
+    themselves no longer count (see `grant_intersection`).
+    """
+    for q in range(n):
+        k = veh.path[i, q]
+        control = net.intersections.control[net.connectors.intersection[k]]
+        gap = critical_gap(rules, control, net.connectors.turn[k], net.connectors.must_stop[k])
+        for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
+            if not net.conflicts.yields[c]:
+                continue
+            o = net.conflicts.other[c]
+            if net.connectors.signal[o] >= 0 and grants.light[o] not in (GREEN, OFF):
+                continue
+            j = prior_vehicle(net, veh, types, order, grants, o, net.conflicts.there_in[c], gap)
+            if j < 0:
+                continue
+            if not patient and veh.speed[j] < 0.1 and veh.refused[j] == YIELDS:
+                continue
+            return j
+    return -1

@@ -1,0 +1,240 @@
+"""Choosing lanes: for the route, away from a blocked lane, and to get on better.
+
+Roads are processed side by side, the lanes of one road serially and in a fixed order. In even
+frames vehicles may change to the left, in odd ones to the right, so a gap is never entered from
+both sides in one frame. A vehicle with a grant stays on its lane.
+"""
+
+from math import inf
+
+import numpy as np
+from numba import prange
+from numpy.typing import NDArray
+
+from rushhour.kernels.car_following import idm_acceleration, stopping_distance
+from rushhour.kernels.entering import braking_gap, front_gap, place_behind, upstream_allows
+from rushhour.kernels.gaps import queue_end
+from rushhour.kernels.jit import kernel
+from rushhour.kernels.network import (
+    NetworkArrays,
+)
+from rushhour.kernels.rules import Rules
+from rushhour.kernels.vehicles import Grants, Order, Types, Vehicles
+
+ROADS = 32  # roads per parallel task
+BLOCKED_WITHIN = 50.0  # m to a vehicle at a stop that makes a lane blocked
+KEEP_SHARE = 0.7  # of the standstill gap kept to both sides of a change
+URGENT = 6.0  # s to the lane's end at which others are asked to let one in
+URGENT_WITHIN = 60.0  # m, likewise
+
+
+@kernel
+def lane_ahead(
+    veh: Vehicles, types: Types, order: Order, net: NetworkArrays, lane: int, place: int, i: int
+) -> float:
+    """Acceleration (IDM) of vehicle i at its own s behind the leader that `lane` offers there."""
+    t = veh.type[i]
+    gap, v_lead, _ = front_gap(net, veh, order, lane, place, veh.s[i])
+    v0 = min(types.max_speed[t], net.lanes.speed[lane] * veh.factor[i])
+    return idm_acceleration(
+        veh.speed[i], v0, gap, v_lead, types.accel[t], types.decel[t], types.min_gap[t],
+        types.time_gap[t],
+    )  # fmt: skip
+
+
+@kernel
+def change_fits(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    i: int, lane: int, place: int, cut: float, b: float, dt: float,
+) -> bool:  # fmt: skip
+    """Whether i can move over to `lane` without forcing more than b on anybody, itself included.
+
+    cut: rear (m) of the last vehicle that changed to this lane in this frame, ahead of i; inf.
+    """
+    t = veh.type[i]
+    s, v = veh.s[i], veh.speed[i]
+    keep = KEEP_SHARE * types.min_gap[t]
+    gap, v_lead, _ = front_gap(net, veh, order, lane, place, s)
+    if gap < braking_gap(v, v_lead, b, dt, keep):
+        return False
+    if cut < inf and cut - s < braking_gap(v, 0.0, b, dt, keep):
+        return False
+    to_line = net.lanes.length[lane] - s
+    if to_line < stopping_distance(v, b) + v * dt:
+        return False
+    rear = s - veh.length[i]
+    if place < order.start[lane + 1]:
+        j = order.slot[place]
+        keep = KEEP_SHARE * types.min_gap[veh.type[j]]
+        return rear - veh.s[j] >= braking_gap(veh.speed[j], v, b, dt + 0.2, keep)
+    if not upstream_allows(net, veh, types, order, lane, rear, v, b, dt):
+        return False
+    return True
+
+
+@kernel
+def leaves_room(
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int, lane: int
+) -> bool:
+    """Whether those already granted to `lane` still fit on it when i has moved there."""
+    if grants.reserved[lane] <= 0.0:
+        return True
+    _, closed, _ = queue_end(veh, order, lane, rules.queue_gap, net.lanes.length[lane])
+    return closed >= grants.reserved[lane] + veh.length[i] + rules.queue_gap
+
+
+@kernel
+def ask_to_yield(veh: Vehicles, order: Order, types: Types, lane: int, place: int, i: int) -> None:
+    """Ask the first vehicle on `lane` that can stop comfortably behind i to let it in."""
+    rear = veh.s[i] - veh.length[i]
+    for p in range(place, order.start[lane + 1]):
+        j = order.slot[p]
+        if veh.granted[j] > 0 or veh.dwell_until[j] >= 0:
+            continue
+        room = rear - veh.s[j]
+        if room > KEEP_SHARE * types.min_gap[veh.type[j]] + stopping_distance(veh.speed[j], 2.0):
+            if veh.yields_to[j] < 0:
+                veh.yields_to[j] = i
+            return
+
+
+@kernel
+def leader_stands_at_stop(veh: Vehicles, order: Order, lane: int, place: int, s: float) -> bool:
+    """Whether somebody close ahead on the lane is at a stop of its trip."""
+    for p in range(place - 1, order.start[lane] - 1, -1):
+        j = order.slot[p]
+        if veh.s[j] - s > BLOCKED_WITHIN:
+            return False
+        if veh.dwell_until[j] >= 0:
+            return True
+    return False
+
+
+@kernel
+def consider_change(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    p: int, lane: int, target: int, cut: float, frame: int, dt: float,
+) -> bool:  # fmt: skip
+    """Decide whether the vehicle at place p changes to the neighbouring lane `target` now."""
+    i = order.slot[p]
+    if veh.granted[i] > 0 or veh.dwell_until[i] >= 0 or veh.s[i] < veh.length[i] + 0.5:
+        return False
+    t = veh.type[i]
+    if not net.lanes.permissions[target] & types.permission[t]:
+        return False
+    wanted = veh.wanted[i]
+    side = target - lane
+    mandatory = (wanted - lane) * side > 0
+    since = (frame - veh.change_frame[i]) * dt
+    s, v = veh.s[i], veh.speed[i]
+    number = net.lanes.number[target]
+    to_end = net.lanes.length[lane] - s
+    place = -1
+    if not mandatory:
+        if p == order.start[lane] or ((frame >> 1) + veh.id[i]) & 3 != 0:
+            return False
+        if since < rules.lane_change_pause:
+            return False
+        blocked = leader_stands_at_stop(veh, order, lane, p, s)
+        suits = number < 32 and (veh.suits[i] >> np.uint32(number)) & np.uint32(1) == np.uint32(1)
+        if not suits and not (blocked and to_end > BLOCKED_WITHIN + 30.0):
+            return False
+        place = place_behind(veh, order, target, s)
+        if leader_stands_at_stop(veh, order, target, place, s):
+            return False
+        if not blocked:
+            here = lane_ahead(veh, types, order, net, lane, p, i)
+            there = lane_ahead(veh, types, order, net, target, place, i)
+            loss = 0.0
+            if place < order.start[target + 1]:
+                j = order.slot[place]
+                tj = veh.type[j]
+                gap = s - veh.length[i] - veh.s[j]
+                v0 = min(types.max_speed[tj], net.lanes.speed[target] * veh.factor[j])
+                after = idm_acceleration(
+                    veh.speed[j], v0, gap, v, types.accel[tj], types.decel[tj],
+                    types.min_gap[tj], types.time_gap[tj],
+                )  # fmt: skip
+                loss = max(0.0, lane_ahead(veh, types, order, net, target, place, j) - after)
+            if there - here < rules.lane_change_gain + rules.lane_change_politeness * loss:
+                return False
+    else:
+        if since < 1.0:
+            return False
+        place = place_behind(veh, order, target, s)
+        if to_end > BLOCKED_WITHIN + 30.0 and leader_stands_at_stop(veh, order, target, place, s):
+            return False
+    urgent = mandatory and (to_end < URGENT_WITHIN or to_end < URGENT * v)
+    b = rules.safe_braking if urgent else 0.5 * rules.safe_braking
+    if change_fits(
+        net, veh, types, order, grants, rules, i, target, place, cut, b, dt
+    ) and leaves_room(net, veh, order, grants, rules, i, target):
+        return True
+    if urgent:
+        ask_to_yield(veh, order, types, target, place, i)
+    return False
+
+
+@kernel
+def choose_lanes_of_road(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    road: int, frame: int, dt: float,
+) -> int:  # fmt: skip
+    """Decide lane changes on one road; returns their number. Writes change_to, yields_to."""
+    count = net.roads.lane_count[road]
+    first = net.roads.first_lane[road]
+    lo, hi = order.start[first], order.start[first + count]
+    if count < 2 or lo == hi:
+        return 0
+    for p in range(lo, hi):
+        veh.yields_to[order.slot[p]] = -1
+    side = 1 if frame & 1 == 0 else -1
+    changes = 0
+    for number in range(count):
+        if number + side < 0 or number + side >= count:
+            continue
+        lane = first + number
+        cut = inf
+        for p in range(order.start[lane], order.start[lane + 1]):
+            i = order.slot[p]
+            if consider_change(
+                net, veh, types, order, grants, rules, p, lane, lane + side, cut, frame, dt
+            ):
+                veh.change_to[i] = lane + side
+                cut = veh.s[i] - veh.length[i]
+                changes += 1
+    return changes
+
+
+@kernel
+def choose_lanes(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    changes: NDArray[np.int64], task: int, frame: int, dt: float,
+) -> None:  # fmt: skip
+    """Decide lane changes on the roads of one task; counts them in changes[task]."""
+    n = net.roads.first_lane.shape[0]
+    total = 0
+    for road in range(task * ROADS, min(n, (task + 1) * ROADS)):
+        total += choose_lanes_of_road(net, veh, types, order, grants, rules, road, frame, dt)
+    changes[task] += total
+
+
+@kernel(parallel=True)
+def choose_lanes_all(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    changes: NDArray[np.int64], frame: int, dt: float,
+) -> None:  # fmt: skip
+    """Decide all lane changes, ROADS roads at a time."""
+    for task in prange(changes.shape[0]):
+        choose_lanes(
+            net,
+            veh,
+            types,
+            order,
+            grants,
+            rules,
+            changes,
+            task,
+            frame,
+            dt,
+        )

@@ -1,0 +1,217 @@
+"""Moving: positions and speeds of the next frame, lane after lane, and standing clocks."""
+
+import numpy as np
+from numba import prange
+from numpy.typing import NDArray
+
+from rushhour.kernels.jit import kernel
+from rushhour.kernels.network import (
+    NetworkArrays,
+)
+from rushhour.kernels.planning import plan
+from rushhour.kernels.rules import Rules
+from rushhour.kernels.vehicles import BEHIND, CHUNK, PATH, Order, Routes, Types, Vehicles
+
+STANDING = 0.1  # m/s, below which a vehicle counts as standing
+STOP_REACH = 1.5  # m from its place within which a standing vehicle is at its stop
+
+# Columns of the tally, one row per task.
+TALLY_LEFT = 0  # vehicles that reached their end
+TALLY_OVERRUN = 1  # vehicles held at a line that they would have overrun (must stay 0)
+TALLY_STOPS_MISSED = 2
+TALLY_STOPS_MADE = 3
+TALLY_COLUMNS = 4
+
+
+@kernel
+def push_behind(veh: Vehicles, i: int, lane: int) -> None:
+    """Remember that the rear of i may still be on `lane`."""
+    for b in range(BEHIND - 1, 0, -1):
+        veh.behind[i, b] = veh.behind[i, b - 1]
+    veh.behind[i, 0] = lane
+
+
+@kernel
+def leave_line(veh: Vehicles, i: int) -> None:
+    """Forget what belonged to the line that i has just passed or turned away from."""
+    veh.arrived[i] = -1
+    veh.overtaken[i] = 0
+    veh.full_since[i] = -1
+    veh.refused[i] = 0
+    veh.yields_to[i] = -1
+
+
+@kernel
+def enter_road(
+    net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, i: int, lane: int,
+    seed: int, tally: NDArray[np.int64], efforts: NDArray[np.float64],
+) -> None:  # fmt: skip
+    """Vehicle i reaches the start of a road lane: next leg, stops that it has missed, plan."""
+    if veh.leg[i] >= 0:
+        old = routes.road[veh.leg[i]]
+        veh.leg[i] += 1
+        stop = veh.stop[i]
+        if stop < veh.stop_end[i] and net.lanes.road[routes.stop_lane[stop]] == old:
+            if routes.road[veh.leg[i]] != old:
+                veh.stop[i] += 1
+                tally[TALLY_STOPS_MISSED] += 1
+    if veh.granted[i] == 0:
+        plan(veh, net, routes, order, i, lane, types.permission[veh.type[i]], seed, efforts)
+    else:
+        veh.wanted[i] = lane
+        veh.suits[i] = np.uint32(0)
+
+
+@kernel
+def change_lane(
+    net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, i: int,
+    frame: int, seed: int, efforts: NDArray[np.float64],
+) -> None:  # fmt: skip
+    """Put i on the lane that it changes to; its body follows sideways in the next seconds."""
+    old, lane = veh.lane[i], veh.change_to[i]
+    side = 1.0 if lane > old else -1.0
+    veh.lateral[i] -= side * 0.5 * (net.lanes.width[old] + net.lanes.width[lane])
+    veh.lane[i] = lane
+    veh.change_to[i] = -1
+    veh.change_frame[i] = frame
+    for b in range(BEHIND):
+        veh.behind[i, b] = -1
+    leave_line(veh, i)
+    plan(veh, net, routes, order, i, lane, types.permission[veh.type[i]], seed, efforts)
+
+
+@kernel
+def serve_stop(
+    net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, i: int,
+    frame: int, seed: int, tally: NDArray[np.int64], efforts: NDArray[np.float64],
+) -> None:  # fmt: skip
+    """Begin, hold or end the stop that i has on its lane; skip one that it has driven past."""
+    stop = veh.stop[i]
+    lane = veh.lane[i]
+    if routes.stop_lane[stop] != lane:
+        return
+    if veh.dwell_until[i] >= 0:
+        if frame < veh.dwell_until[i]:
+            return
+        veh.dwell_until[i] = -1
+        tally[TALLY_STOPS_MADE] += 1
+    elif veh.s[i] > routes.stop_pos[stop] + STOP_REACH:
+        tally[TALLY_STOPS_MISSED] += 1
+    elif veh.speed[i] < STANDING and routes.stop_pos[stop] - veh.s[i] < STOP_REACH:
+        veh.dwell_until[i] = max(frame + routes.stop_frames[stop], routes.stop_until[stop])
+        return
+    else:
+        return
+    veh.stop[i] = stop + 1
+    if veh.granted[i] == 0:
+        plan(veh, net, routes, order, i, lane, types.permission[veh.type[i]], seed, efforts)
+
+
+@kernel
+def move_vehicle(
+    net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, rules: Rules,
+    i: int, frame: int, dt: float, seed: int, tally: NDArray[np.int64],
+    efforts: NDArray[np.float64],
+) -> None:  # fmt: skip
+    """Move vehicle i by its acceleration. Reads nobody else; writes its own fields only."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    if veh.change_to[i] >= 0:
+        change_lane(net, veh, types, routes, order, i, frame, seed, efforts)
+    lane = veh.lane[i]
+    v, a = veh.speed[i], veh.accel[i]
+    nxt = v + a * dt
+    if nxt >= 0.0:
+        ds = 0.5 * (v + nxt) * dt
+    else:
+        ds = -0.5 * v * v / a
+        nxt = 0.0
+    s = veh.s[i] + ds
+    veh.distance[i] += ds
+    v0 = min(types.max_speed[veh.type[i]], net.lanes.speed[lane] * veh.factor[i])
+    veh.ideal[i] += ds / v0
+    veh.speed[i] = nxt
+    if veh.lateral[i] != 0.0:
+        step = 3.5 * dt / rules.lane_change_time
+        if abs(veh.lateral[i]) <= step:
+            veh.lateral[i] = 0.0
+        else:
+            veh.lateral[i] -= step if veh.lateral[i] > 0.0 else -step
+    if nxt < STANDING:
+        if veh.dwell_until[i] >= 0:
+            veh.stopped[i] += 1
+            veh.standing[i] = 0
+        else:
+            veh.standing[i] += 1
+            veh.waited[i] += 1
+            veh.longest[i] = max(veh.longest[i], veh.standing[i])
+    else:
+        veh.standing[i] = 0
+    length = net.lanes.length[lane]
+    while True:
+        if lane < n_road_lanes:
+            last = veh.leg[i] >= 0 and veh.leg[i] + 1 >= veh.route_end[i]
+            if last and s >= min(routes.arrival[veh.trip[i]], length):
+                if veh.stop[i] >= veh.stop_end[i] or s >= length:
+                    veh.left[i] = True
+                    tally[TALLY_LEFT] += 1
+                    break
+            if s < length:
+                break
+            k = veh.path[i, 0]
+            if k < 0 and veh.leg[i] < 0 and veh.wanted[i] == lane:
+                veh.left[i] = True  # a walker at a dead end
+                tally[TALLY_LEFT] += 1
+                break
+            if k < 0 or (veh.granted[i] == 0 and not net.connectors.free[k]):
+                s = length - 1e-3
+                veh.speed[i] = 0.0
+                tally[TALLY_OVERRUN] += 1
+                break
+            s -= length
+            push_behind(veh, i, lane)
+            for q in range(PATH - 1):
+                veh.path[i, q] = veh.path[i, q + 1]
+            veh.path[i, PATH - 1] = -1
+            veh.granted[i] = max(0, veh.granted[i] - 1)
+            veh.draws[i] += 1
+            leave_line(veh, i)
+            lane = n_road_lanes + k
+        else:
+            if s < length:
+                break
+            s -= length
+            push_behind(veh, i, lane)
+            lane = net.connectors.to_lane[lane - n_road_lanes]
+            enter_road(net, veh, types, routes, order, i, lane, seed, tally, efforts)
+        length = net.lanes.length[lane]
+    veh.s[i] = s
+    veh.lane[i] = lane
+    if veh.stop[i] < veh.stop_end[i] and not veh.left[i]:
+        serve_stop(net, veh, types, routes, order, i, frame, seed, tally, efforts)
+
+
+@kernel
+def move(
+    net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, rules: Rules,
+    lo: int, hi: int, frame: int, dt: float, seed: int, tally: NDArray[np.int64],
+    efforts: NDArray[np.float64],
+) -> None:  # fmt: skip
+    """Move the vehicles at places lo <= p < hi of the order."""
+    for p in range(lo, hi):
+        move_vehicle(
+            net, veh, types, routes, order, rules, order.slot[p], frame, dt, seed, tally, efforts
+        )
+
+
+@kernel(parallel=True)
+def move_all(
+    net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, rules: Rules,
+    n: int, frame: int, dt: float, seed: int, tally: NDArray[np.int64],
+    efforts: NDArray[np.float64],
+) -> None:  # fmt: skip
+    """Move everybody, CHUNK vehicles at a time; tally and efforts have one row per task."""
+    for c in prange((n + CHUNK - 1) // CHUNK):
+        move(
+            net, veh, types, routes, order, rules, c * CHUNK, min(n, (c + 1) * CHUNK), frame, dt,
+            seed, tally[c], efforts[c],
+        )  # fmt: skip

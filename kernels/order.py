@@ -1,0 +1,171 @@
+"""The order: vehicles sorted by lane, and from head to tail within each lane.
+
+A counting sort over lanes from last frame's order (so that lanes come out nearly sorted), then an
+insertion sort inside each lane. Ties in s break by id. Also finds, for each lane, the vehicle
+whose rear still hangs over its end.
+"""
+
+from math import inf
+
+from numba import prange
+
+from rushhour.kernels.jit import kernel
+from rushhour.kernels.network import Lanes
+from rushhour.kernels.vehicles import BEHIND, Order, Vehicles
+
+PARTS = 4  # of the previous order, counted and scattered side by side
+STRIPES = 64  # of lanes: road lanes and connectors differ in work, so lanes are dealt like cards
+
+
+@kernel
+def count_part(veh: Vehicles, order: Order, n: int, part: int) -> None:
+    """Count the vehicles of each lane in one part of the previous order (n entries in all)."""
+    count = order.count[part]
+    count[:] = 0
+    lanes = count.shape[0] - 1
+    for p in range(part * n // PARTS, (part + 1) * n // PARTS):
+        lane = veh.lane[order.slot[p]]
+        count[lane if lane >= 0 else lanes] += 1
+
+
+@kernel(parallel=True)
+def count_all(veh: Vehicles, order: Order, n: int) -> None:
+    """Count by lane, PARTS at a time."""
+    for part in prange(PARTS):
+        count_part(veh, order, n, part)
+
+
+@kernel
+def place_lanes(order: Order) -> int:
+    """Turn counts into places; returns the number of vehicles on lanes."""
+    place = 0
+    lanes = order.start.shape[0] - 1
+    for lane in range(lanes):
+        order.start[lane] = place
+        for part in range(PARTS):
+            c = order.count[part, lane]
+            order.count[part, lane] = place
+            place += c
+    order.start[lanes] = place
+    return place
+
+
+@kernel
+def scatter_part(veh: Vehicles, order: Order, n: int, part: int) -> None:
+    """Write one part of the previous order to its places in `spare`."""
+    count = order.count[part]
+    for p in range(part * n // PARTS, (part + 1) * n // PARTS):
+        slot = order.slot[p]
+        lane = veh.lane[slot]
+        if lane >= 0:
+            order.spare[count[lane]] = slot
+            count[lane] += 1
+
+
+@kernel(parallel=True)
+def scatter_all(veh: Vehicles, order: Order, n: int) -> None:
+    """Scatter, PARTS at a time."""
+    for part in prange(PARTS):
+        scatter_part(veh, order, n, part)
+
+
+@kernel
+def sort_stripe(veh: Vehicles, order: Order, stripe: int) -> None:
+    """Sort every STRIPES-th lane by falling s, ties by id; clear its `over`."""
+    for lane in range(stripe, order.start.shape[0] - 1, STRIPES):
+        order.over[lane] = -1
+        order.over_rear[lane] = inf
+        lo = order.start[lane]
+        for p in range(lo + 1, order.start[lane + 1]):
+            slot = order.slot[p]
+            s = veh.s[slot]
+            q = p
+            while q > lo:
+                other = order.slot[q - 1]
+                so = veh.s[other]
+                if so > s or (so == s and veh.id[other] < veh.id[slot]):
+                    break
+                order.slot[q] = other
+                q -= 1
+            order.slot[q] = slot
+
+
+@kernel(parallel=True)
+def sort_all(veh: Vehicles, order: Order) -> None:
+    """Sort all lanes, a stripe at a time."""
+    for stripe in prange(STRIPES):
+        sort_stripe(veh, order, stripe)
+
+
+@kernel
+def hang_over(veh: Vehicles, lanes: Lanes, order: Order, lane: int) -> None:
+    """Note the last vehicle of a lane on the lanes behind it that its rear still covers.
+
+    At most one vehicle can hang over a lane's end, so no two tasks write the same entry.
+    Writes over, over_rear.
+    """
+    lo, hi = order.start[lane], order.start[lane + 1]
+    if lo == hi:
+        return
+    slot = order.slot[hi - 1]
+    rear = veh.s[slot] - veh.length[slot]
+    b = 0
+    while rear < 0.0 and b < BEHIND:
+        back = veh.behind[slot, b]
+        if back < 0:
+            break
+        rear += lanes.length[back]
+        order.over[back] = slot
+        order.over_rear[back] = rear
+        b += 1
+
+
+@kernel
+def hang_stripe(veh: Vehicles, lanes: Lanes, order: Order, stripe: int) -> None:
+    """Note overhanging rears of every STRIPES-th lane."""
+    for lane in range(stripe, order.start.shape[0] - 1, STRIPES):
+        hang_over(veh, lanes, order, lane)
+
+
+@kernel(parallel=True)
+def hang_all(veh: Vehicles, lanes: Lanes, order: Order) -> None:
+    """Note all overhanging rears."""
+    for stripe in prange(STRIPES):
+        hang_stripe(veh, lanes, order, stripe)
+
+
+@kernel
+def splice_new(veh: Vehicles, order: Order, newcomers: int) -> None:
+    """Insert the newcomers spare[:newcomers] (on lanes, not yet in the order) into the order.
+
+    Works backwards through the order once; `count[0]` serves as scratch per lane.
+    """
+    lanes = order.start.shape[0] - 1
+    new = order.count[0]
+    new[:] = 0
+    for p in range(newcomers):
+        new[veh.lane[order.spare[p]]] += 1
+    shift = newcomers
+    for lane in range(lanes - 1, -1, -1):
+        lo, hi = order.start[lane], order.start[lane + 1]
+        order.start[lane + 1] = hi + shift
+        shift -= new[lane]
+        if shift + new[lane] == 0:
+            break
+        for p in range(hi - 1, lo - 1, -1):
+            order.slot[p + shift] = order.slot[p]
+        new[lane] = hi + shift if new[lane] > 0 else 0
+    for p in range(newcomers):
+        slot = order.spare[p]
+        lane = veh.lane[slot]
+        s = veh.s[slot]
+        q = new[lane]
+        new[lane] += 1
+        while q > order.start[lane]:
+            other = order.slot[q - 1]
+            so = veh.s[other]
+            if so > s or (so == s and veh.id[other] < veh.id[slot]):
+                break
+            order.slot[q] = other
+            q -= 1
+        order.slot[q] = slot

@@ -1,0 +1,224 @@
+"""Planning: which connectors a vehicle takes next, and which lane of its road it should be on.
+
+A routed vehicle looks DEPTH roads ahead. The *effort* of a lane is the least number of lane
+changes, weighted by how short the roads are, with which the route can be followed from it. A
+random walker draws one connector at each lane's end; the draw depends on the seed, the vehicle and
+how many exits it has drawn before, so it stays the same until the vehicle changes its mind.
+"""
+
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.jit import kernel
+from rushhour.kernels.network import NetworkArrays
+from rushhour.kernels.random import uniform
+from rushhour.kernels.vehicles import MAX_LANES, PATH, STREAM_EXIT, Order, Routes, Vehicles
+
+DEPTH = 4  # roads looked ahead
+Efforts = NDArray[np.float64]  # (2 * (DEPTH + 1), MAX_LANES): efforts, then efforts if not changing
+
+
+@kernel
+def change_effort(length: float) -> float:
+    """Effort of one lane change on a road of that length, m."""
+    return 1.0 + 100.0 / (length + 1.0)
+
+
+@kernel
+def spread_efforts(net: NetworkArrays, road: int, row: int, efforts: Efforts) -> None:
+    """Turn the efforts of staying on each lane (second half) into those with changes allowed."""
+    stay = DEPTH + 1 + row
+    count = net.roads.lane_count[road]
+    step = change_effort(net.roads.length[road])
+    for j in range(count):
+        efforts[row, j] = efforts[stay, j]
+    for j in range(1, count):
+        efforts[row, j] = min(efforts[row, j], efforts[row, j - 1] + step)
+    for j in range(count - 2, -1, -1):
+        efforts[row, j] = min(efforts[row, j], efforts[row, j + 1] + step)
+
+
+@kernel
+def route_efforts(
+    net: NetworkArrays,
+    routes: Routes,
+    leg: int,
+    route_end: int,
+    permission: int,
+    stop_lane: int,
+    efforts: Efforts,
+) -> int:
+    """Fill efforts for the roads at leg, leg+1, ...; returns how many roads were looked at.
+
+    Row d: least effort from lane j of road leg+d; row DEPTH+1+d: the same without changing lane
+    there. stop_lane: lane of the next stop, -1 none.
+    """
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    depth = min(DEPTH + 1, route_end - leg)
+    for d in range(depth - 1, -1, -1):
+        road = routes.road[leg + d]
+        first = net.roads.first_lane[road]
+        for j in range(net.roads.lane_count[road]):
+            best = inf
+            lane = first + j
+            if net.lanes.permissions[lane] & permission:
+                if d == depth - 1:
+                    best = 0.0
+                else:
+                    ahead = routes.road[leg + d + 1]
+                    for k in range(net.lanes.out_start[lane], net.lanes.out_start[lane + 1]):
+                        to = net.connectors.to_lane[k]
+                        if net.lanes.road[to] != ahead:
+                            continue
+                        if not net.lanes.permissions[n_road_lanes + k] & permission:
+                            continue
+                        best = min(best, efforts[d + 1, net.lanes.number[to]])
+                if stop_lane >= 0 and net.lanes.road[stop_lane] == road and stop_lane != lane:
+                    best += change_effort(net.roads.length[road]) * abs(stop_lane - lane)
+            efforts[DEPTH + 1 + d, j] = best
+        spread_efforts(net, road, d, efforts)
+    return depth
+
+
+@kernel
+def best_connector(
+    net: NetworkArrays, order: Order, lane: int, ahead: int, row: int, permission: int,
+    efforts: Efforts,
+) -> int:  # fmt: skip
+    """Connector from lane to road `ahead` with the least effort there (row); -1 none.
+
+    Among equals the one whose lane is emptiest.
+    """
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    best = -1
+    least = inf
+    fewest = 0
+    for k in range(net.lanes.out_start[lane], net.lanes.out_start[lane + 1]):
+        to = net.connectors.to_lane[k]
+        if net.lanes.road[to] != ahead:
+            continue
+        if not net.lanes.permissions[n_road_lanes + k] & permission:
+            continue
+        e = efforts[row, net.lanes.number[to]]
+        if e == inf or not net.lanes.permissions[to] & permission:
+            continue
+        load = order.start[to + 1] - order.start[to]
+        if best < 0 or e < least - 1e-9 or (e < least + 1e-9 and load < fewest):
+            best, least, fewest = k, e, load
+    return best
+
+
+@kernel
+def plan_route(
+    veh: Vehicles, net: NetworkArrays, routes: Routes, order: Order, i: int, lane: int,
+    permission: int, efforts: Efforts,
+) -> None:  # fmt: skip
+    """Plan a routed vehicle from road lane `lane` at its leg; see `plan`."""
+    leg = veh.leg[i]
+    stop_lane = -1
+    if veh.stop[i] < veh.stop_end[i]:
+        stop_lane = routes.stop_lane[veh.stop[i]]
+    depth = route_efforts(net, routes, leg, veh.route_end[i], permission, stop_lane, efforts)
+    road = routes.road[leg]
+    first = net.roads.first_lane[road]
+    count = net.roads.lane_count[road]
+    number = net.lanes.number[lane]
+    step = change_effort(net.roads.length[road])
+    # The wanted lane: nearest of those reached with the least effort in all.
+    wanted = number
+    least = efforts[DEPTH + 1, number]
+    for j in range(count):
+        e = efforts[DEPTH + 1, j] + step * abs(j - number)
+        if e < least - 1e-9:
+            least, wanted = e, j
+    veh.wanted[i] = first + wanted if least < inf else lane
+    suits = np.uint32(0)
+    floor = efforts[DEPTH + 1, wanted]
+    for j in range(min(count, 32)):
+        if efforts[DEPTH + 1, j] <= floor + 1e-9 and floor < inf:
+            suits |= np.uint32(1) << np.uint32(j)
+    veh.suits[i] = suits
+    here = lane
+    for q in range(PATH):
+        k = -1
+        if here >= 0 and q + 1 < depth:
+            k = best_connector(
+                net, order, here, routes.road[leg + q + 1], q + 1, permission, efforts
+            )
+        veh.path[i, q] = k
+        here = net.connectors.to_lane[k] if k >= 0 else -1
+
+
+@kernel
+def draw_exit(net: NetworkArrays, lane: int, permission: int, u: float) -> int:
+    """The u-th (0 <= u < 1) permitted connector out of a lane; -1 if it has none."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    usable = 0
+    for k in range(net.lanes.out_start[lane], net.lanes.out_start[lane + 1]):
+        if net.lanes.permissions[n_road_lanes + k] & permission:
+            usable += 1
+    if usable == 0:
+        return -1
+    pick = int(u * usable)
+    for k in range(net.lanes.out_start[lane], net.lanes.out_start[lane + 1]):
+        if net.lanes.permissions[n_road_lanes + k] & permission:
+            if pick == 0:
+                return k
+            pick -= 1
+    return -1
+
+
+@kernel
+def has_exit(net: NetworkArrays, lane: int, permission: int) -> bool:
+    """Whether a class of vehicles can leave the lane at its end."""
+    return draw_exit(net, lane, permission, 0.0) >= 0
+
+
+@kernel
+def plan_walk(
+    veh: Vehicles, net: NetworkArrays, i: int, lane: int, permission: int, seed: int
+) -> None:
+    """Plan a random walker from road lane `lane`; see `plan`."""
+    road = net.lanes.road[lane]
+    first = net.roads.first_lane[road]
+    count = net.roads.lane_count[road]
+    wanted = lane
+    suits = np.uint32(0)
+    nearest = MAX_LANES
+    for j in range(count):
+        other = first + j
+        if net.lanes.permissions[other] & permission and has_exit(net, other, permission):
+            if j < 32:
+                suits |= np.uint32(1) << np.uint32(j)
+            if abs(other - lane) < nearest:
+                nearest = abs(other - lane)
+                wanted = other
+    veh.wanted[i] = wanted
+    veh.suits[i] = suits
+    here = lane
+    stream = STREAM_EXIT + 64 * veh.minds[i]
+    for q in range(PATH):
+        k = -1
+        if here >= 0:
+            u = uniform(seed, veh.id[i], veh.draws[i] + q, stream)
+            k = draw_exit(net, here, permission, u)
+        veh.path[i, q] = k
+        here = net.connectors.to_lane[k] if k >= 0 else -1
+
+
+@kernel
+def plan(
+    veh: Vehicles, net: NetworkArrays, routes: Routes, order: Order, i: int, lane: int,
+    permission: int, seed: int, efforts: Efforts,
+) -> None:  # fmt: skip
+    """Plan vehicle i from road lane `lane`: its path, wanted lane and lanes that suit as well.
+
+    Writes path, wanted, suits. path[0] is -1 where the lane does not lead on: the vehicle must
+    change lane, or is on its last road.
+    """
+    if veh.leg[i] < 0:
+        plan_walk(veh, net, i, lane, permission, seed)
+    else:
+        plan_route(veh, net, routes, order, i, lane, permission, efforts)

@@ -1,0 +1,446 @@
+"""The grant phase: who may enter an intersection.
+
+A vehicle enters a connector only with a grant. Grants are given once a frame by each *grant group*
+(intersections tied by links shorter than a vehicle), serially and in a fixed order within the
+group; groups are processed side by side, as no two write the same vehicle, tail or reservation.
+A grant covers a *chain* of connectors up to the first lane that can hold the vehicle, so nobody
+waits inside for something outside. Source: right-of-way.md sections 1 and 2.
+"""
+
+from math import inf
+
+import numpy as np
+from numba import prange
+from numpy.typing import NDArray
+
+from rushhour.kernels.car_following import stopping_distance
+from rushhour.kernels.gaps import chain_length, gap_blocker, has_room, is_clear
+from rushhour.kernels.jit import kernel
+from rushhour.kernels.network import (
+    ALL_WAY_STOP,
+    LEFT,
+    RED,
+    SIGNAL,
+    STOP_THEN_GO,
+    YELLOW,
+    NetworkArrays,
+)
+from rushhour.kernels.random import uniform
+from rushhour.kernels.rules import POLICY_FAIR, POLICY_LITERAL, Rules
+from rushhour.kernels.vehicles import (
+    CONFLICT,
+    EXIT_FULL,
+    RED_LIGHT,
+    STOP_SIGN,
+    STREAM_REACTION,
+    YIELDS,
+    Grants,
+    Order,
+    Types,
+    Vehicles,
+)
+
+LINE_ZONE = 2.0  # m before the stop line within which a standing vehicle has arrived
+LEFT_AT_YELLOW = 4.0  # m; a left turn that waits this close may go at yellow
+
+
+@kernel
+def note_tail(grants: Grants, veh: Vehicles, k: int, rear: float, i: int) -> None:
+    """Take i for the last holder of connector k if its rear is the last one so far."""
+    if rear < grants.tail[k] or (
+        rear == grants.tail[k] and veh.id[i] < veh.id[grants.tail_slot[k]]
+    ):
+        grants.tail[k] = rear
+        grants.tail_slot[k] = i
+
+
+@kernel
+def note_holder(net: NetworkArrays, veh: Vehicles, grants: Grants, rules: Rules, i: int) -> None:
+    """Note vehicle i on every connector it holds, and the room it will take on its exit."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    lane = veh.lane[i]
+    rear = veh.s[i] - veh.length[i]
+    base = net.lanes.length[lane]
+    exit_lane = -1
+    if lane >= n_road_lanes:
+        k = lane - n_road_lanes
+        note_tail(grants, veh, k, rear, i)
+        exit_lane = net.connectors.to_lane[k]
+        base += net.lanes.length[exit_lane]
+    for q in range(veh.granted[i]):
+        k = veh.path[i, q]
+        note_tail(grants, veh, k, rear - base, i)
+        exit_lane = net.connectors.to_lane[k]
+        base += net.lanes.length[n_road_lanes + k] + net.lanes.length[exit_lane]
+    if exit_lane >= 0:
+        grants.reserved[exit_lane] += veh.length[i] + rules.queue_gap
+
+
+@kernel
+def worst_light(net: NetworkArrays, veh: Vehicles, grants: Grants, i: int, n: int) -> int:
+    """The first RED, YELLOW or STOP_THEN_GO among the first n connectors of i's path; else 0."""
+    for q in range(n):
+        k = veh.path[i, q]
+        if net.connectors.signal[k] >= 0:
+            light = grants.light[k]
+            if light == RED or light == YELLOW or light == STOP_THEN_GO:
+                return int(light)
+    return 0
+
+
+@kernel
+def keeps_grant(
+    net: NetworkArrays, veh: Vehicles, types: Types, grants: Grants, rules: Rules, i: int, dt: float
+) -> bool:
+    """Whether a vehicle before the line still has green, or can no longer stop."""
+    light = worst_light(net, veh, grants, i, veh.granted[i])
+    if light != RED and light != YELLOW:
+        return True
+    v = veh.speed[i]
+    d = net.lanes.length[veh.lane[i]] - veh.s[i]
+    if light == YELLOW and d < LEFT_AT_YELLOW and net.connectors.turn[veh.path[i, 0]] == LEFT:
+        return True
+    return d <= stopping_distance(v, types.decel[veh.type[i]]) + v * dt + rules.stop_offset
+
+
+@kernel
+def review_lane(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    lane: int, frame: int, dt: float,
+) -> int:  # fmt: skip
+    """Note the holders on a lane before an intersection; returns its candidate, or -1.
+
+    Takes grants back at yellow and red where the vehicle can still stop, and from all behind it.
+    The candidate is the first vehicle without a grant, when it is close enough to ask.
+    """
+    lo, hi = order.start[lane], order.start[lane + 1]
+    length = net.lanes.length[lane]
+    revoked = False
+    for p in range(lo, hi):
+        i = order.slot[p]
+        d = length - veh.s[i]
+        if veh.granted[i] > 0:
+            if not revoked and keeps_grant(net, veh, types, grants, rules, i, dt):
+                note_holder(net, veh, grants, rules, i)
+                continue
+            revoked = True
+            veh.granted[i] = 0
+            veh.refused[i] = RED_LIGHT
+            continue
+        if revoked:
+            continue
+        v = veh.speed[i]
+        if p == lo and veh.arrived[i] < 0 and v < 0.1 and d <= LINE_ZONE + rules.stop_offset:
+            veh.arrived[i] = frame
+        k = veh.path[i, 0]
+        if k < 0 or net.connectors.free[k]:
+            return -1
+        b = types.decel[veh.type[i]]
+        if d > stopping_distance(v, b) + v * (1.0 + dt) + LINE_ZONE + rules.stop_offset:
+            return -1
+        if net.connectors.must_stop[k] and (p != lo or veh.arrived[i] < 0):
+            veh.refused[i] = STOP_SIGN
+            return -1
+        return i
+    return -1
+
+
+@kernel
+def goes_before(net: NetworkArrays, veh: Vehicles, all_way: bool, i: int, j: int) -> bool:
+    """Order in which candidates are considered: arrival at an all-way stop, else rank."""
+    if all_way:
+        if veh.arrived[i] != veh.arrived[j]:
+            return veh.arrived[i] < veh.arrived[j]
+    else:
+        ri = net.connectors.rank[veh.path[i, 0]]
+        rj = net.connectors.rank[veh.path[j, 0]]
+        if ri != rj:
+            return ri < rj
+    return veh.lane[i] < veh.lane[j]
+
+
+@kernel
+def waits_longer(veh: Vehicles, j: int, i: int) -> bool:
+    """Whether j stood at its line before i did (ties by lane)."""
+    if veh.arrived[j] < 0:
+        return False
+    if veh.arrived[i] < 0 or veh.arrived[j] < veh.arrived[i]:
+        return True
+    return veh.arrived[j] == veh.arrived[i] and veh.lane[j] < veh.lane[i]
+
+
+@kernel
+def in_conflict(net: NetworkArrays, k: int, o: int) -> bool:
+    """Whether two connectors conflict."""
+    for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
+        if net.conflicts.other[c] == o:
+            return True
+    return False
+
+
+@kernel
+def my_turn(
+    net: NetworkArrays, veh: Vehicles, grants: Grants, first: int, count: int, i: int, limit: int,
+    literal: bool,
+) -> bool:  # fmt: skip
+    """Whether all who have waited longer, conflict and could go let i pass once more.
+
+    literal: everybody who has waited longer goes first, whatever the movement.
+    """
+    k = veh.path[i, 0]
+    for x in range(first, first + count):
+        j = grants.candidate[x]
+        if j < 0 or j == i or veh.granted[j] > 0 or veh.refused[j] == EXIT_FULL:
+            continue
+        if not waits_longer(veh, j, i):
+            continue
+        if literal or (in_conflict(net, k, veh.path[j, 0]) and veh.overtaken[j] >= limit):
+            return False
+    return True
+
+
+@kernel
+def count_overtaken(
+    net: NetworkArrays, veh: Vehicles, grants: Grants, first: int, count: int, i: int
+) -> None:
+    """Count i's grant for those who have waited longer and conflict with it."""
+    k = veh.path[i, 0]
+    for x in range(first, first + count):
+        j = grants.candidate[x]
+        if j < 0 or j == i or veh.granted[j] > 0 or veh.refused[j] == EXIT_FULL:
+            continue
+        if waits_longer(veh, j, i) and in_conflict(net, k, veh.path[j, 0]):
+            veh.overtaken[j] += 1
+
+
+@kernel
+def nobody_inside(net: NetworkArrays, grants: Grants, x: int) -> bool:
+    """Whether no connector of an intersection is held."""
+    inter = net.intersections
+    for c in range(inter.connector_start[x], inter.connector_start[x + 1]):
+        k = inter.connector[c]
+        if grants.tail[k] < inf:
+            return False
+    return True
+
+
+@kernel
+def reaction_of(veh: Vehicles, rules: Rules, control: int, stop: bool, i: int, seed: int) -> float:
+    """Seconds between a grant and the first movement of vehicle i."""
+    if veh.speed[i] > 0.5:
+        return 0.0
+    if control == ALL_WAY_STOP:
+        u = uniform(seed, veh.id[i], veh.arrived[i], STREAM_REACTION)
+        return rules.stop_reaction * (1.0 + rules.reaction_spread * (2.0 * u - 1.0))
+    if control == SIGNAL and veh.refused[i] == RED_LIGHT and not stop:
+        return rules.green_reaction
+    return 0.0
+
+
+@kernel
+def margin_of(rules: Rules, control: int, must_stop: bool) -> float:
+    """Seconds wanted between two users of a conflict zone."""
+    if control == SIGNAL:
+        return rules.margin_signal
+    if control == ALL_WAY_STOP:
+        return rules.margin_all_way
+    return rules.margin_stop if must_stop else rules.margin_yield
+
+
+@kernel
+def try_grant(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    x: int, first: int, count: int, i: int, patient: bool, frame: int, dt: float, seed: int,
+) -> bool:  # fmt: skip
+    """Give i its grant if light, room, way, gap and turn allow; else note why not."""
+    k = veh.path[i, 0]
+    control = net.intersections.control[x]
+    stop = net.connectors.must_stop[k]
+    all_way = control == ALL_WAY_STOP
+    reaction = reaction_of(veh, rules, control, stop, i, seed)
+    n = chain_length(net, veh, i, rules.stop_offset)
+    d = net.lanes.length[veh.lane[i]] - veh.s[i]
+    light = worst_light(net, veh, grants, i, n)
+    if light == RED or (
+        light == YELLOW and (d >= LEFT_AT_YELLOW or net.connectors.turn[k] != LEFT)
+    ):
+        veh.refused[i] = RED_LIGHT
+        veh.full_since[i] = -1
+        return False
+    if light == STOP_THEN_GO and veh.arrived[i] < 0:
+        veh.refused[i] = STOP_SIGN
+        return False
+    if grants.waived[k] < frame and not has_room(net, veh, order, grants, rules, i, n):
+        veh.refused[i] = EXIT_FULL
+        if veh.full_since[i] < 0 and veh.speed[i] < 0.1:
+            veh.full_since[i] = frame
+        return False
+    veh.full_since[i] = -1
+    j = is_clear(net, veh, types, grants, i, n, d, reaction, margin_of(rules, control, stop))
+    if j >= 0:
+        veh.refused[i] = CONFLICT
+        veh.blocker[i] = veh.id[j]
+        return False
+    if all_way:
+        literal = rules.all_way_policy == POLICY_LITERAL
+        limit = rules.overtake_limit if rules.all_way_policy == POLICY_FAIR else 0
+        if not my_turn(net, veh, grants, first, count, i, limit, literal):
+            veh.refused[i] = STOP_SIGN
+            return False
+        if literal and not nobody_inside(net, grants, x):
+            veh.refused[i] = CONFLICT
+            return False
+    else:
+        j = gap_blocker(net, veh, types, order, grants, rules, i, n, patient)
+        if j >= 0:
+            veh.refused[i] = YIELDS
+            veh.blocker[i] = veh.id[j]
+            return False
+        if not patient and not my_turn(
+            net, veh, grants, first, count, i, rules.overtake_limit, False
+        ):
+            return False
+    if all_way or not patient:
+        count_overtaken(net, veh, grants, first, count, i)
+    veh.granted[i] = n
+    veh.go[i] = frame + int(np.ceil(reaction / dt - 1e-9))
+    veh.overtaken[i] = 0
+    veh.refused[i] = 0
+    return True
+
+
+@kernel
+def grant_intersection(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    x: int, serial: int, frame: int, dt: float, seed: int,
+) -> int:  # fmt: skip
+    """Give grants at intersection x; returns how many grants its group has given (serial + ...).
+
+    First everybody in the order of rank or arrival. Then, among those who stand and yield only to
+    heads that were refused themselves, the one who has waited longest (a round of mutual yields
+    would never end otherwise).
+    """
+    inter = net.intersections
+    first, count = inter.lane_start[x], inter.lane_start[x + 1] - inter.lane_start[x]
+    all_way = inter.control[x] == ALL_WAY_STOP
+    # Insertion sort of the candidates; lanes without one fall out.
+    n = 0
+    for y in range(count):
+        i = grants.candidate[first + y]
+        if i < 0:
+            continue
+        z = n
+        while z > 0 and goes_before(net, veh, all_way, i, grants.candidate[first + z - 1]):
+            grants.candidate[first + z] = grants.candidate[first + z - 1]
+            z -= 1
+        grants.candidate[first + z] = i
+        n += 1
+    yielding = False
+    for turn in range(2 * n):
+        i = grants.candidate[first + turn % n]
+        patient = turn < n
+        if not patient and (
+            not yielding or veh.granted[i] > 0 or veh.refused[i] != YIELDS or veh.arrived[i] < 0
+        ):
+            continue
+        if try_grant(
+            net, veh, types, order, grants, rules, x, first, n, i, patient, frame, dt, seed
+        ):
+            veh.stamp[i] = np.int64(frame) * 65536 + serial
+            serial += 1
+            note_holder(net, veh, grants, rules, i)
+        elif veh.refused[i] == YIELDS and veh.arrived[i] >= 0:
+            yielding = True
+    return serial
+
+
+@kernel
+def clear_group(net: NetworkArrays, grants: Grants, lo: int, hi: int) -> None:
+    """Forget the holders and reservations of the intersections group[lo:hi]."""
+    inter = net.intersections
+    for g in range(lo, hi):
+        x = inter.group[g]
+        for c in range(inter.connector_start[x], inter.connector_start[x + 1]):
+            k = inter.connector[c]
+            grants.tail[k] = inf
+            grants.tail_slot[k] = -1
+            grants.reserved[net.connectors.to_lane[k]] = 0.0
+
+
+@kernel
+def note_inside(
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, x: int
+) -> None:
+    """Note the vehicles on the connectors of x, and those just beyond whose rear is still there."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    inter = net.intersections
+    for c in range(inter.connector_start[x], inter.connector_start[x + 1]):
+        k = inter.connector[c]
+        lane = n_road_lanes + k
+        for p in range(order.start[lane], order.start[lane + 1]):
+            note_holder(net, veh, grants, rules, order.slot[p])
+        # The vehicle whose rear hangs over the connector's end (its front is further on).
+        if order.over[lane] >= 0:
+            note_tail(grants, veh, k, order.over_rear[lane], order.over[lane])
+
+
+@kernel
+def grant_group(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    group: int, frame: int, dt: float, seed: int,
+) -> None:  # fmt: skip
+    """Run the grant phase of one group. Reads positions and speeds; writes grants, see module."""
+    inter = net.intersections
+    lo, hi = inter.group_start[group], inter.group_start[group + 1]
+    clear_group(net, grants, lo, hi)
+    for g in range(lo, hi):
+        note_inside(net, veh, order, grants, rules, inter.group[g])
+    asking = False
+    for g in range(lo, hi):
+        x = inter.group[g]
+        for y in range(inter.lane_start[x], inter.lane_start[x + 1]):
+            lane = inter.lane[y]
+            grants.candidate[y] = -1
+            if order.start[lane] < order.start[lane + 1]:
+                i = review_lane(net, veh, types, order, grants, rules, lane, frame, dt)
+                grants.candidate[y] = i
+                asking = asking or i >= 0
+    if not asking:
+        return
+    serial = 0
+    for g in range(lo, hi):
+        serial = grant_intersection(
+            net, veh, types, order, grants, rules, inter.group[g], serial, frame, dt, seed
+        )
+
+
+@kernel
+def grant_groups(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    tasks: NDArray[np.int32], task: int, frame: int, dt: float, seed: int,
+) -> None:  # fmt: skip
+    """Run the groups tasks[task] .. tasks[task+1]."""
+    for group in range(tasks[task], tasks[task + 1]):
+        grant_group(net, veh, types, order, grants, rules, group, frame, dt, seed)
+
+
+@kernel(parallel=True)
+def grant_all(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    tasks: NDArray[np.int32], frame: int, dt: float, seed: int,
+) -> None:  # fmt: skip
+    """Run the grant phase, a task of groups of about equal work at a time."""
+    for task in prange(tasks.shape[0] - 1):
+        grant_groups(
+            net,
+            veh,
+            types,
+            order,
+            grants,
+            rules,
+            tasks,
+            task,
+            frame,
+            dt,
+            seed,
+        )

@@ -1,0 +1,145 @@
+"""The state of vehicles, and what a frame derives from it, as kernels see them.
+
+A vehicle has a permanent `id` and a *slot*, its place in the arrays. `path` lists the connectors
+it will take next: path[0] leaves the road lane that it is on, or that its connector leads to.
+The first `granted` of them it may enter. `behind` lists the lanes it has just left, latest first,
+as far as its rear may still be on them.
+"""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+PATH: Final = 8  # connectors planned ahead
+BEHIND: Final = 8  # lanes remembered behind
+CHUNK: Final = 2048  # entries of the order per parallel task; fixed, whatever the thread count
+MAX_LANES: Final = 64  # lanes of one road, at most
+
+# Reason: why a vehicle is not at its desired speed.
+FREE: Final = 0
+LEADER: Final = 1
+RED_LIGHT: Final = 2
+STOP_SIGN: Final = 3
+YIELDS: Final = 4  # gives way to a movement with priority
+CONFLICT: Final = 5  # waits until the conflict zone is clear
+EXIT_FULL: Final = 6
+CURVE: Final = 7
+SPEED_LIMIT_AHEAD: Final = 8
+LANE_CHANGE: Final = 9  # must change lane before the lane ends, or lets another change
+AT_STOP: Final = 10  # a bus stop or another stop of its trip
+STARTING: Final = 11  # has its grant, reacts
+REASONS: Final = (
+    "free", "leader", "red_light", "stop_sign", "yields", "conflict", "exit_full", "curve",
+    "speed_limit_ahead", "lane_change", "at_stop", "starting",
+)  # fmt: skip
+
+IDM: Final = 0
+KRAUSS: Final = 1
+
+# Streams of the counter-based random numbers: each use has its own.
+STREAM_FACTOR: Final = 1
+STREAM_REACTION: Final = 2
+STREAM_DAWDLE: Final = 3
+STREAM_DEPART: Final = 4
+STREAM_EXIT: Final = 16  # plus 64 per change of mind
+
+
+class Types(NamedTuple):
+    """Vehicle types, shape (n_types,)."""
+
+    length: NDArray[np.float64]  # m
+    width: NDArray[np.float64]  # m
+    min_gap: NDArray[np.float64]  # m
+    accel: NDArray[np.float64]  # m/s^2
+    decel: NDArray[np.float64]  # m/s^2, comfortable
+    emergency: NDArray[np.float64]  # m/s^2
+    time_gap: NDArray[np.float64]  # s
+    max_speed: NDArray[np.float64]  # m/s
+    sigma: NDArray[np.float64]  # Krauss only
+    model: NDArray[np.int32]  # IDM, KRAUSS
+    permission: NDArray[np.uint32]  # bit of its class
+    factor_mean: NDArray[np.float64]
+    factor_dev: NDArray[np.float64]
+    factor_min: NDArray[np.float64]
+    factor_max: NDArray[np.float64]
+
+
+class Vehicles(NamedTuple):
+    """One entry per slot, shape (capacity,) unless said; lane -1 marks a free slot."""
+
+    id: NDArray[np.int32]
+    lane: NDArray[np.int32]
+    s: NDArray[np.float64]  # m, front bumper from the lane's start
+    speed: NDArray[np.float64]  # m/s
+    accel: NDArray[np.float64]  # m/s^2, of the last frame
+    lateral: NDArray[np.float64]  # m left of the lane's middle, while changing lane
+    type: NDArray[np.int32]
+    length: NDArray[np.float64]  # m
+    factor: NDArray[np.float64]  # desired speed / limit
+    path: NDArray[np.int32]  # (capacity, PATH) connectors, -1 unknown
+    granted: NDArray[np.int32]  # entries of path it may enter
+    go: NDArray[np.int32]  # first frame it may use its grant
+    stamp: NDArray[np.int64]  # order in which grants were given
+    arrived: NDArray[np.int32]  # frame it first stood at the line of this lane; -1
+    overtaken: NDArray[np.int32]  # grants given past it while it stood at the line
+    refused: NDArray[np.uint8]  # reason the head has no grant; written by the grant phase only
+    full_since: NDArray[np.int32]  # frame since when its exit is full; -1
+    behind: NDArray[np.int32]  # (capacity, BEHIND) lanes, -1 none
+    trip: NDArray[np.int32]
+    leg: NDArray[np.int64]  # place of its road in the route pool; -1 a random walker
+    route_end: NDArray[np.int64]  # end of its route in the pool
+    draws: NDArray[np.int32]  # exits drawn so far (walkers)
+    wanted: NDArray[np.int32]  # lane it should be on; -1 no wish
+    suits: NDArray[np.uint32]  # bit per lane number of its road: as good as the wanted one
+    change_frame: NDArray[np.int32]  # of its last lane change
+    change_to: NDArray[np.int32]  # lane it changes to in this frame; -1
+    yields_to: NDArray[np.int32]  # slot it lets in, within this frame; -1
+    stop: NDArray[np.int64]  # its next stop; equals stop_end when none is left
+    stop_end: NDArray[np.int64]
+    dwell_until: NDArray[np.int32]  # frame; -1 not at a stop
+    reason: NDArray[np.uint8]
+    blocker: NDArray[np.int32]  # id of the vehicle it waits for; -1 none
+    standing: NDArray[np.int32]  # frames below 0.1 m/s, in a row
+    longest: NDArray[np.int32]  # its longest standstill, frames, without stops
+    waited: NDArray[np.int32]  # frames below 0.1 m/s in all, without stops
+    stopped: NDArray[np.int32]  # frames spent at stops
+    depart_frame: NDArray[np.int32]
+    distance: NDArray[np.float64]  # m driven
+    ideal: NDArray[np.float64]  # s the same way takes at the desired speed
+    minds: NDArray[np.int32]  # times it changed its mind
+    left: NDArray[np.bool_]  # reached its end in this frame
+
+
+class Routes(NamedTuple):
+    """Pools that vehicles point into."""
+
+    road: NDArray[np.int32]  # routes, end to end
+    arrival: NDArray[np.float64]  # (n_trips,) m on the last road; inf: its end
+    stop_lane: NDArray[np.int32]
+    stop_pos: NDArray[np.float64]  # m
+    stop_frames: NDArray[np.int32]  # dwell
+    stop_until: NDArray[np.int32]  # frame; not before
+    stop_parking: NDArray[np.bool_]
+
+
+class Order(NamedTuple):
+    """Vehicles by lane, the head of each lane first; derived anew in every frame."""
+
+    start: NDArray[np.int32]  # (n_lanes+1,) into slot
+    slot: NDArray[np.int32]  # (capacity,)
+    spare: NDArray[np.int32]  # (capacity,) the other buffer
+    count: NDArray[np.int32]  # (chunks, n_lanes+1) scratch of the counting sort
+    over: NDArray[np.int32]  # (n_lanes,) slot whose rear hangs over the lane's end; -1
+    over_rear: NDArray[np.float64]  # (n_lanes,) m, where that rear is on the lane
+
+
+class Grants(NamedTuple):
+    """What the grant phase knows in a frame."""
+
+    light: NDArray[np.uint8]  # (n_connectors,) state of its signal
+    tail: NDArray[np.float64]  # (n_connectors,) m, rear of the last holder; inf: nobody
+    tail_slot: NDArray[np.int32]  # (n_connectors,)
+    reserved: NDArray[np.float64]  # (n_road_lanes,) m promised to holders not yet on the lane
+    candidate: NDArray[np.int32]  # (n_road_lanes,) scratch, per intersection's lanes
+    waived: NDArray[np.int32]  # (n_connectors,) frame until which exit room is waived

@@ -1,0 +1,83 @@
+"""Watching: who is stuck, and which rings of lanes wait for each other."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.jit import kernel
+from rushhour.kernels.network import NetworkArrays
+from rushhour.kernels.vehicles import EXIT_FULL, Order, Vehicles
+
+LINE_REACH = 8.0  # m from the lane's end within which a vehicle without a way on is stuck
+
+
+@kernel
+def find_stuck(
+    net: NetworkArrays, veh: Vehicles, order: Order, n: int, frame: int, patience: int,
+    out: NDArray[np.int32],
+) -> int:  # fmt: skip
+    """Slots of heads that should change their mind: patience frames before a full exit, or
+    standing at the end of a lane that does not lead on. Returns their number."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    found = 0
+    for p in range(n):
+        i = order.slot[p]
+        if veh.standing[i] < patience or veh.lane[i] >= n_road_lanes or veh.granted[i] > 0:
+            continue
+        stuck = veh.full_since[i] >= 0 and frame - veh.full_since[i] >= patience
+        if not stuck and veh.path[i, 0] < 0:
+            lane = veh.lane[i]
+            stuck = net.lanes.length[lane] - veh.s[i] < LINE_REACH
+        if stuck:
+            out[found] = i
+            found += 1
+    return found
+
+
+@kernel
+def wait_for_lanes(
+    net: NetworkArrays, veh: Vehicles, order: Order, waits: NDArray[np.int32]
+) -> int:
+    """For each road lane the lane that its standing head waits to enter because it is full; -1.
+
+    Returns how many wait.
+    """
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    count = 0
+    for lane in range(n_road_lanes):
+        waits[lane] = -1
+        if order.start[lane] == order.start[lane + 1]:
+            continue
+        i = order.slot[order.start[lane]]
+        if veh.full_since[i] < 0 or veh.refused[i] != EXIT_FULL or veh.granted[i] > 0:
+            continue
+        if veh.path[i, 0] >= 0:
+            waits[lane] = net.connectors.to_lane[veh.path[i, 0]]
+            count += 1
+    return count
+
+
+@kernel
+def find_rings(
+    waits: NDArray[np.int32], colour: NDArray[np.int32], rings: NDArray[np.int32]
+) -> int:
+    """Lanes at which walks along `waits` close; one per ring, its lowest lane. Returns how many.
+
+    colour: scratch, one entry per road lane.
+    """
+    n = waits.shape[0]
+    colour[:n] = -1
+    found = 0
+    for start in range(n):
+        lane = start
+        while lane >= 0 and colour[lane] < 0:
+            colour[lane] = start
+            lane = waits[lane]
+        if lane >= 0 and colour[lane] == start and waits[start] >= 0:
+            low = lane
+            walk = waits[lane]
+            while walk != lane:
+                low = min(low, walk)
+                walk = waits[walk]
+            rings[found] = low
+            found += 1
+    return found

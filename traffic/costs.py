@@ -1,0 +1,68 @@
+"""What every frame costs: nanoseconds per phase, always measured, kept in a ring."""
+
+from time import perf_counter_ns
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+PHASES: Final = (
+    "order", "depart", "signals", "grant", "lanes", "drive", "move", "watch", "record", "check",
+)  # fmt: skip
+
+
+class Costs:
+    """A ring of the last frames' costs.
+
+    `start()` opens a frame; each `mark(phase)` gives the time since the mark before to a phase.
+    """
+
+    names: Final = PHASES
+
+    def __init__(self, frames: int = 16384) -> None:
+        self.ring: NDArray[np.int64] = np.zeros((frames, len(PHASES)), np.int64)
+        self.updates: NDArray[np.int64] = np.zeros(frames, np.int64)
+        self.frames = 0
+        self._last = 0
+        self._row = self.ring[0]
+
+    def start(self) -> None:
+        """Open the next frame."""
+        place = self.frames % self.ring.shape[0]
+        self._row = self.ring[place]
+        self._row[:] = 0
+        self.updates[place] = 0
+        self.frames += 1
+        self._last = perf_counter_ns()
+
+    def mark(self, phase: int) -> None:
+        """Give the time since the last mark to a phase (place in `names`)."""
+        now = perf_counter_ns()
+        self._row[phase] += now - self._last
+        self._last = now
+
+    def count(self, vehicles: int) -> None:
+        """Note how many vehicles this frame updated."""
+        self.updates[(self.frames - 1) % self.ring.shape[0]] = vehicles
+
+    def recent(self) -> NDArray[np.int64]:
+        """Costs of the frames still in the ring, oldest first, shape (frames, phases), ns."""
+        size = self.ring.shape[0]
+        if self.frames <= size:
+            return self.ring[: self.frames].copy()
+        return np.roll(self.ring, -(self.frames % size), axis=0)
+
+    def last(self) -> dict[str, int]:
+        """Nanoseconds of each phase in the last frame."""
+        return {name: int(ns) for name, ns in zip(PHASES, self._row, strict=True)}
+
+    def summary(self) -> dict[str, dict[str, float]]:
+        """Per phase p50 and p99 in milliseconds."""
+        rows = self.recent()
+        if rows.shape[0] == 0:
+            return {name: {"p50": 0.0, "p99": 0.0} for name in PHASES}
+        p50, p99 = np.percentile(rows, [50, 99], axis=0) / 1e6
+        return {
+            name: {"p50": round(float(p50[i]), 4), "p99": round(float(p99[i]), 4)}
+            for i, name in enumerate(PHASES)
+        }

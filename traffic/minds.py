@@ -1,0 +1,179 @@
+"""Changing minds, and rings of lanes that wait for each other.
+
+A head that has faced a full exit for a while takes another one: a random walker draws again, a
+routed driver finds the best way on from another connector of its lane. The same for a vehicle that
+stands at the end of a lane that does not lead on. Rings that remain are named, counted and rotated.
+Source: right-of-way.md section 6.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.moving import leave_line
+from rushhour.kernels.planning import plan
+from rushhour.kernels.right_of_way import in_conflict
+from rushhour.kernels.vehicles import Order, Routes, Types, Vehicles
+from rushhour.kernels.watching import find_rings, find_stuck, wait_for_lanes
+from rushhour.roadnets.model import Network
+from rushhour.traffic.routing import routes_onward
+
+RING_PERIOD = 10.0  # s between two looks at the wait-for graph
+ROTATE_AFTER = 40.0  # s a ring may stand before it is rotated
+
+
+class Minds:
+    """Counts and acts on heads that are stuck and on rings."""
+
+    def __init__(self, network: Network, dt: float, patience: float, keep_routes: bool) -> None:
+        n = network.n_road_lanes
+        self.network = network
+        self.dt = dt
+        self.patience = max(1, round(patience / dt))
+        self.keep_routes = keep_routes
+        self.changed = 0
+        self.rings_found = 0
+        self.rings_resolved = 0
+        self._waits = np.full(n, -1, np.int32)
+        self._colour = np.zeros(n, np.int32)
+        self._found = np.zeros(n, np.int32)
+        self._rings: dict[int, int] = {}  # lowest lane of a ring -> frame when first seen
+
+    def change(
+        self,
+        veh: Vehicles,
+        order: Order,
+        routes: Routes,
+        types: Types,
+        n: int,
+        frame: int,
+        seed: int,
+        efforts: NDArray[np.float64],
+    ) -> Routes:
+        """Let those who have waited long enough choose again; returns the routes, maybe grown."""
+        net = self.network.arrays
+        stuck = np.zeros(max(n, 1), np.int32)
+        found = find_stuck(net, veh, order, n, frame, self.patience, stuck)
+        if found == 0:
+            return routes
+        slots = stuck[:found]
+        walkers = veh.leg[slots] < 0
+        drivers = slots[~walkers]
+        if drivers.size and not self.keep_routes:
+            routes = self._reroute(veh, routes, types, drivers)
+            changed = np.concatenate((slots[walkers], drivers[veh.minds[drivers] < 0]))
+        else:
+            changed = slots[walkers]
+        for i in slots:
+            if i not in changed:
+                veh.full_since[i] = frame if veh.full_since[i] >= 0 else -1
+                veh.standing[i] = 1
+        for i in changed:
+            veh.minds[i] = abs(veh.minds[i]) + (1 if veh.leg[i] < 0 else 0)
+            leave_line(veh, i)
+            permission = int(types.permission[veh.type[i]])
+            plan(veh, net, routes, order, i, int(veh.lane[i]), permission, seed, efforts)
+            self.changed += 1
+        return routes
+
+    def _reroute(
+        self, veh: Vehicles, routes: Routes, types: Types, slots: NDArray[np.int32]
+    ) -> Routes:
+        """Append better routes for drivers, from another exit of their lane.
+
+        Marks those for whom there is one by a negative `minds`, whose size already counts it.
+        """
+        net = self.network.arrays
+        rows: list[tuple[int, int, int]] = []  # slot, next road, goal
+        for i in slots:
+            lane, leg, end = int(veh.lane[i]), int(veh.leg[i]), int(veh.route_end[i])
+            goal = end - 1
+            if veh.stop[i] < veh.stop_end[i]:
+                road = net.lanes.road[routes.stop_lane[veh.stop[i]]]
+                later = np.flatnonzero(routes.road[leg:end] == road)
+                goal = leg + int(later[0]) if later.size else end - 1
+            avoid = routes.road[leg + 1] if leg + 1 < end else -1
+            n_road_lanes = self.network.n_road_lanes
+            permission = types.permission[veh.type[i]]
+            seen = set()
+            for k in range(net.lanes.out_start[lane], net.lanes.out_start[lane + 1]):
+                road = int(net.lanes.road[net.connectors.to_lane[k]])
+                if road == avoid or road in seen:
+                    continue
+                if net.lanes.permissions[n_road_lanes + k] & permission:
+                    seen.add(road)
+                    rows.append((int(i), road, goal))
+        if not rows:
+            return routes
+        ways = routes_onward(
+            self.network,
+            np.array([road for _, road, _ in rows], np.int32),
+            np.array([routes.road[goal] for _, _, goal in rows], np.int32),
+            np.array([types.permission[veh.type[i]] for i, _, _ in rows], np.uint32),
+        )
+        best: dict[int, tuple[float, int]] = {}
+        for row, (i, _, _) in enumerate(rows):
+            cost = float(ways.cost[row])
+            if np.isfinite(cost) and (i not in best or cost < best[i][0]):
+                best[i] = (cost, row)
+        pool: list[NDArray[np.int32]] = []
+        size = routes.road.size
+        for i, (_, row) in best.items():
+            goal = rows[row][2]
+            here = routes.road[veh.leg[i]]
+            rest = routes.road[goal + 1 : veh.route_end[i]]
+            way = ways.roads[ways.start[row] : ways.start[row + 1]]
+            route = np.concatenate(([here], way, rest)).astype(np.int32)
+            pool.append(route)
+            veh.leg[i] = size
+            size += route.size
+            veh.route_end[i] = size
+            veh.minds[i] = -(veh.minds[i] + 1)
+        return routes._replace(road=np.concatenate((routes.road, *pool)))
+
+    def look_for_rings(
+        self, net: Any, veh: Vehicles, order: Order, waived: NDArray[np.int32], frame: int
+    ) -> None:
+        """Count the rings that have formed or gone since the last look; rotate old ones."""
+        now: dict[int, int] = {}
+        if wait_for_lanes(net, veh, order, self._waits) > 1:
+            found = find_rings(self._waits, self._colour, self._found)
+            now = {int(lane): self._rings.get(int(lane), frame) for lane in self._found[:found]}
+        self.rings_found += len(now.keys() - self._rings.keys())
+        self.rings_resolved += len(self._rings.keys() - now.keys())
+        self._rings = now
+        busy: set[int] = set()
+        for lane, since in now.items():
+            if (frame - since) * self.dt >= ROTATE_AFTER:
+                self._rotate(net, veh, order, waived, frame, lane, busy)
+
+    def _rotate(
+        self,
+        net: Any,
+        veh: Vehicles,
+        order: Order,
+        waived: NDArray[np.int32],
+        frame: int,
+        lane: int,
+        busy: set[int],
+    ) -> None:
+        """Let the heads of a ring move on together, without room beyond, if they can."""
+        heads: list[int] = []
+        walk = lane
+        while True:
+            heads.append(int(veh.path[order.slot[order.start[walk]], 0]))
+            walk = int(self._waits[walk])
+            if walk == lane:
+                break
+        crossings = [int(net.connectors.intersection[k]) for k in heads]
+        if busy.intersection(crossings) or _any_conflict(net, heads):
+            return
+        busy.update(crossings)
+        waived[heads] = frame + round(3.0 / self.dt)
+
+
+def _any_conflict(net: Any, heads: Sequence[int]) -> bool:
+    """Whether two connectors of a ring conflict (they cannot move together)."""
+    return any(in_conflict(net, k, o) for i, k in enumerate(heads) for o in heads[i + 1 :])

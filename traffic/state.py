@@ -1,0 +1,196 @@
+"""The arrays of a world: made, grown, re-packed, hashed."""
+
+import hashlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.departing import Trips, Waiting
+from rushhour.kernels.network import NetworkArrays
+from rushhour.kernels.order import PARTS
+from rushhour.kernels.vehicles import (
+    BEHIND,
+    IDM,
+    KRAUSS,
+    PATH,
+    Grants,
+    Order,
+    Routes,
+    Types,
+    Vehicles,
+)
+from rushhour.roadnets.classes import CLASS_BIT
+from rushhour.traffic.demand import Demand, VehicleType
+
+_WIDE = {"path": PATH, "behind": BEHIND}
+# Not part of the state: slots, and what is only valid within a frame.
+_DERIVED = ("yields_to", "change_to", "left", "trip")
+
+
+def new_vehicles(capacity: int) -> Vehicles:
+    """Arrays for `capacity` vehicles, all slots free."""
+    fields: list[Any] = []
+    for name, kind in Vehicles.__annotations__.items():
+        dtype = kind.__args__[1].__args__[0]
+        shape: Any = (capacity, _WIDE[name]) if name in _WIDE else (capacity,)
+        fields.append(np.full(shape, -1 if name == "lane" else 0, dtype))
+    return Vehicles(*fields)
+
+
+def grown(array: NDArray[Any], size: int, fill: int = 0) -> NDArray[Any]:
+    """A copy with `size` entries along its first axis, the new ones filled."""
+    new = np.full((size, *array.shape[1:]), fill, array.dtype)
+    new[: array.shape[0]] = array
+    return new
+
+
+def grown_vehicles(veh: Vehicles, capacity: int) -> Vehicles:
+    """The same vehicles in arrays for more of them."""
+    return Vehicles(
+        *(
+            grown(array, capacity, -1 if name == "lane" else 0)
+            for name, array in zip(veh._fields, veh, strict=True)
+        )
+    )
+
+
+def new_order(n_lanes: int, capacity: int) -> Order:
+    """An empty order."""
+    return Order(
+        start=np.zeros(n_lanes + 1, np.int32),
+        slot=np.zeros(capacity, np.int32),
+        spare=np.zeros(capacity, np.int32),
+        count=np.zeros((PARTS, n_lanes + 1), np.int32),
+        over=np.full(n_lanes, -1, np.int32),
+        over_rear=np.full(n_lanes, np.inf),
+    )
+
+
+def new_grants(net: NetworkArrays) -> Grants:
+    """Grants that nobody holds."""
+    n = net.connectors.from_lane.size
+    n_road_lanes = net.lanes.out_start.size - 1
+    return Grants(
+        light=np.zeros(n, np.uint8),
+        tail=np.full(n, np.inf),
+        tail_slot=np.full(n, -1, np.int32),
+        reserved=np.zeros(n_road_lanes),
+        candidate=np.full(net.intersections.lane.size, -1, np.int32),
+        waived=np.full(n, -1, np.int32),
+    )
+
+
+def type_arrays(types: tuple[VehicleType, ...]) -> Types:
+    """Vehicle types as kernels see them."""
+
+    def column(name: str) -> NDArray[np.float64]:
+        return np.array([getattr(t, name) for t in types], np.float64)
+
+    return Types(
+        length=column("length"),
+        width=column("width"),
+        min_gap=column("min_gap"),
+        accel=column("accel"),
+        decel=column("decel"),
+        emergency=column("emergency_decel"),
+        time_gap=column("time_gap"),
+        max_speed=column("max_speed"),
+        sigma=column("sigma"),
+        model=np.array([KRAUSS if t.model == "krauss" else IDM for t in types], np.int32),
+        permission=np.array([CLASS_BIT[t.vehicle_class] for t in types], np.uint32),
+        factor_mean=column("speed_factor"),
+        factor_dev=column("speed_dev"),
+        factor_min=column("speed_factor_min"),
+        factor_max=column("speed_factor_max"),
+    )
+
+
+def trip_arrays(demand: Demand) -> Trips:
+    """Demand as kernels see it."""
+    return Trips(
+        depart=demand.depart,
+        type=demand.type,
+        walker=demand.walker,
+        route_start=demand.route_start,
+        lane=demand.depart_lane,
+        pos=demand.depart_pos,
+        pos_kind=demand.depart_pos_kind,
+        speed=demand.depart_speed,
+        speed_kind=demand.depart_speed_kind,
+        stop_start=demand.stop_start,
+    )
+
+
+def route_arrays(demand: Demand, begin: float, dt: float) -> Routes:
+    """Routes and stops with times in frames."""
+    until = np.where(np.isfinite(demand.stop_until), np.ceil((demand.stop_until - begin) / dt), -1)
+    return Routes(
+        road=demand.roads.copy(),
+        arrival=demand.arrival_pos,
+        stop_lane=demand.stop_lane,
+        stop_pos=demand.stop_pos,
+        stop_frames=np.ceil(demand.stop_duration / dt).astype(np.int32),
+        stop_until=np.clip(until, -1, 2**31 - 1).astype(np.int32),
+        stop_parking=demand.stop_parking,
+    )
+
+
+def new_waiting(net: NetworkArrays, n_trips: int, capacity: int) -> Waiting:
+    """Empty queues outside."""
+    n_roads = net.roads.first_lane.size
+    return Waiting(
+        head=np.full(n_roads, -1, np.int32),
+        tail=np.full(n_roads, -1, np.int32),
+        following=np.full(n_trips, -1, np.int32),
+        busy=np.zeros(n_roads, np.int32),
+        numbers=np.zeros(3, np.int64),
+        newest=np.full(net.lanes.length.size, -1, np.int32),
+        older=np.full(capacity, -1, np.int32),
+    )
+
+
+def repack(veh: Vehicles, order: Order, n: int) -> None:
+    """Put the n vehicles of the order into the first n slots, in that order."""
+    places = order.slot[:n]
+    for name, array in zip(veh._fields, veh, strict=True):
+        array[:n] = array[places]
+        if name == "lane":
+            array[n:] = -1
+    order.slot[:n] = np.arange(n, dtype=np.int32)
+
+
+def grant_tasks(net: NetworkArrays, tasks: int = 64) -> NDArray[np.int32]:
+    """Bounds of runs of grant groups of about equal work, at most `tasks` of them."""
+    inter = net.intersections
+    size = np.diff(inter.connector_start) + np.diff(inter.lane_start)
+    weight = np.concatenate(([0], np.cumsum(size[inter.group])))[inter.group_start]
+    cuts = np.searchsorted(weight, np.linspace(0, weight[-1], tasks + 1))
+    cuts[-1] = inter.group_start.size - 1
+    return np.unique(cuts).astype(np.int32)
+
+
+def program_members(net: NetworkArrays) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Connectors of each signal program: offsets and connector numbers."""
+    signal = net.connectors.signal
+    members = np.flatnonzero(signal >= 0)
+    members = members[np.argsort(signal[members], kind="stable")]
+    n = net.signals.cycle.size
+    start = np.searchsorted(signal[members], np.arange(n + 1))
+    return start.astype(np.int32), members.astype(np.int32)
+
+
+def state_hash(veh: Vehicles, routes: Routes, frame: int, waiting: Waiting) -> str:
+    """SHA-256 of the state in order of vehicle id; slots, packing and threads leave no trace."""
+    live = np.flatnonzero(veh.lane >= 0)
+    live = live[np.argsort(veh.id[live], kind="stable")]
+    h = hashlib.sha256(np.array([frame, live.size], np.int64).tobytes())
+    for name, array in zip(veh._fields, veh, strict=True):
+        if name not in _DERIVED:
+            h.update(name.encode())
+            h.update(np.ascontiguousarray(array[live]).tobytes())
+    for i in live:
+        if veh.leg[i] >= 0:
+            h.update(routes.road[veh.leg[i] : veh.route_end[i]].tobytes())
+    h.update(waiting.head.tobytes() + waiting.numbers[:2].tobytes())
+    return h.hexdigest()

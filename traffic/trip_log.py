@@ -1,0 +1,68 @@
+"""Finished trips, one row each, in the order of arrival."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.vehicles import Vehicles
+
+COLUMNS = (
+    "trip", "departed", "arrived", "distance", "waiting_time", "time_loss", "stop_time",
+    "longest_standstill", "minds_changed",
+)  # fmt: skip
+
+
+class TripLog:
+    """Arrays over finished trips; times in s, distances in m.
+
+    trip: place in the demand. departed, arrived: when it entered and left the road. waiting_time:
+    below 0.1 m/s, stops not counted. time_loss: travel time less stops less what the way takes at
+    the desired speed. longest_standstill: without stops.
+    """
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self._table: NDArray[np.float64] = np.zeros((1024, len(COLUMNS)))
+
+    def add(
+        self, veh: Vehicles, slots: NDArray[np.int32], begin: float, now: float, dt: float
+    ) -> None:
+        """Append the vehicles in `slots`, which have just arrived at time `now`."""
+        n = slots.size
+        while self.rows + n > self._table.shape[0]:
+            self._table = np.concatenate((self._table, np.zeros_like(self._table)))
+        departed = begin + veh.depart_frame[slots] * dt
+        stop_time = veh.stopped[slots] * dt
+        columns: tuple[Any, ...] = (
+            veh.trip[slots],
+            departed,
+            now,
+            veh.distance[slots],
+            veh.waited[slots] * dt,
+            now - departed - stop_time - veh.ideal[slots],
+            stop_time,
+            veh.longest[slots] * dt,
+            veh.minds[slots],
+        )
+        part = self._table[self.rows : self.rows + n]
+        for c, values in enumerate(columns):
+            part[:, c] = values
+        self.rows += n
+
+    def column(self, name: str) -> NDArray[np.float64]:
+        """One column, shape (finished,)."""
+        return self._table[: self.rows, COLUMNS.index(name)]
+
+    def __len__(self) -> int:
+        return self.rows
+
+    @property
+    def trip(self) -> NDArray[np.int64]:
+        """Places in the demand."""
+        return self.column("trip").astype(np.int64)
+
+    def __getattr__(self, name: str) -> NDArray[np.float64]:
+        if name in COLUMNS:
+            return self.column(name)
+        raise AttributeError(name)

@@ -1,0 +1,285 @@
+"""The world: a network, its demand, and the frame that steps them.
+
+`World.step` is the frame, readable from top to bottom; each phase is one line and is timed.
+"""
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.departing import depart, queue_due, release_left
+from rushhour.kernels.driving import drive_all
+from rushhour.kernels.lane_choice import ROADS, choose_lanes_all
+from rushhour.kernels.moving import (
+    TALLY_COLUMNS,
+    TALLY_LEFT,
+    TALLY_OVERRUN,
+    TALLY_STOPS_MADE,
+    TALLY_STOPS_MISSED,
+    move_all,
+)
+from rushhour.kernels.order import (
+    count_all,
+    hang_all,
+    place_lanes,
+    scatter_all,
+    sort_all,
+    splice_new,
+)
+from rushhour.kernels.planning import DEPTH
+from rushhour.kernels.right_of_way import grant_all
+from rushhour.kernels.signals import switch_lights
+from rushhour.kernels.vehicles import CHUNK, MAX_LANES, REASONS
+from rushhour.roadnets.errors import ParameterError
+from rushhour.roadnets.model import Network
+from rushhour.traffic import state
+from rushhour.traffic.costs import PHASES, Costs
+from rushhour.traffic.demand import Demand, empty_demand
+from rushhour.traffic.minds import RING_PERIOD, Minds
+from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.routing import route_demand
+from rushhour.traffic.trip_log import TripLog
+from rushhour.traffic.vehicle_table import VehicleTable
+
+ORDER, DEPART, SIGNALS, GRANT, LANES, DRIVE, MOVE, WATCH, RECORD, CHECK = range(len(PHASES))
+REPACK_EVERY: Final = 128  # frames; a rule of the state, so that runs stay comparable
+REPACK_FROM: Final = 4096  # vehicles; below, everything is in cache anyway
+DT_RANGE: Final = (1.0 / 120.0, 0.5)
+
+
+class World:
+    """Traffic on a network.
+
+    dt: s per frame, 1/120 .. 0.5. begin: s, time of frame 0 (default: the first departure).
+    Raises ParameterError for a dt out of range, DemandError for trips that cannot be routed.
+
+    >>> world = World(network, demand, dt=0.25, seed=1)
+    >>> world.step(40)
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        demand: Demand | None = None,
+        *,
+        parameters: Parameters | None = None,
+        dt: float = 0.25,
+        seed: int = 0,
+        begin: float | None = None,
+    ) -> None:
+        if not DT_RANGE[0] - 1e-9 <= dt <= DT_RANGE[1]:
+            raise ParameterError(f"dt {dt:g} s: wanted 1/120 to 0.5 s; choose one in that range")
+        self.network = network
+        self.parameters = parameters if parameters is not None else Parameters()
+        self.dt = dt
+        self.seed = seed
+        demand = demand if demand is not None else empty_demand()
+        self.demand = route_demand(network, demand)
+        first = float(self.demand.depart[0]) if len(self.demand) else 0.0
+        self.begin = first if begin is None else float(begin)
+        self.frame = 0
+        self.costs = Costs()
+        self.trips = TripLog()
+        self.observers: list[Any] = []  # called after each frame: recorder, checker
+        self.vehicle_updates = 0
+        self.lane_changes = 0
+        self.departed = 0
+        self.tally: NDArray[np.int64] = np.zeros(TALLY_COLUMNS, np.int64)
+        self._rules = self.parameters.rules()
+        self._make_arrays()
+
+    def _make_arrays(self) -> None:
+        net = self.network.arrays
+        capacity = 1024
+        self._types = state.type_arrays(self.demand.types)
+        self._trips = state.trip_arrays(self.demand)
+        self._routes = state.route_arrays(self.demand, self.begin, self.dt)
+        self._veh = state.new_vehicles(capacity)
+        self._order = state.new_order(self.network.n_lanes, capacity)
+        self._grants = state.new_grants(net)
+        self._waiting = state.new_waiting(net, len(self.demand), capacity)
+        self._tasks = state.grant_tasks(net)
+        self._members = state.program_members(net)
+        self._phase = np.full(net.signals.cycle.size, -1, np.int32)
+        self._efforts = np.zeros((1, 2 * (DEPTH + 1), MAX_LANES))
+        self._tallies = np.zeros((1, TALLY_COLUMNS), np.int64)
+        self._changes = np.zeros((net.roads.first_lane.size + ROADS - 1) // ROADS, np.int64)
+        self._minds = Minds(
+            self.network, self.dt, self._rules.change_mind_after, self._rules.keep_routes
+        )
+        self._ring_frames = max(1, round(RING_PERIOD / self.dt))
+        self._watch_frames = max(1, round(1.0 / self.dt))
+        self._n = 0
+
+    # --- the frame -------------------------------------------------------------------------
+
+    def step(self, n: int = 1) -> None:
+        """Step n frames."""
+        for _ in range(n):
+            self._step_once()
+
+    def _step_once(self) -> None:
+        net, rules, types = self.network.arrays, self._rules, self._types
+        frame, dt, seed, costs = self.frame, self.dt, self.seed, self.costs
+        grants = self._grants
+        costs.start()
+        self._sort()
+        costs.mark(ORDER)
+        self._depart()
+        veh, order, n = self._veh, self._order, self._n
+        costs.mark(DEPART)
+        switch_lights(
+            net.signals, net.connectors, *self._members, self._phase, grants.light, self.time
+        )
+        costs.mark(SIGNALS)
+        grant_all(net, veh, types, order, grants, rules, self._tasks, frame, dt, seed)
+        costs.mark(GRANT)
+        choose_lanes_all(net, veh, types, order, grants, rules, self._changes, frame, dt)
+        costs.mark(LANES)
+        routes = self._routes
+        drive_all(net, veh, types, routes, order, grants, rules, n, frame, dt, seed)
+        costs.mark(DRIVE)
+        move_all(
+            net, veh, types, routes, order, rules, n, frame, dt, seed, self._tallies, self._efforts
+        )
+        self._arrive()
+        costs.mark(MOVE)
+        self._watch()
+        costs.mark(WATCH)
+        costs.count(n)
+        self.vehicle_updates += n
+        self.frame += 1
+        for observer in self.observers:
+            observer.observe()
+            costs.mark(CHECK if getattr(observer, "is_checker", False) else RECORD)
+
+    def _sort(self) -> None:
+        """Rebuild the order; now and then re-pack the slots by it."""
+        veh, n = self._veh, self._n
+        count_all(veh, self._order, n)
+        self._n = place_lanes(self._order)
+        scatter_all(veh, self._order, n)
+        self._order = self._order._replace(slot=self._order.spare, spare=self._order.slot)
+        sort_all(veh, self._order)
+        if self.frame % REPACK_EVERY == 0 and self._n >= REPACK_FROM:
+            state.repack(veh, self._order, self._n)
+            self._waiting.numbers[2] = self._n
+        hang_all(veh, self.network.arrays.lanes, self._order)
+
+    def _depart(self) -> None:
+        """Queue the trips that are due and let those depart for whom there is room."""
+        queue_due(self._trips, self._routes, self._waiting, self.time)
+        while self._waiting.numbers[1] > 0:
+            new = depart(
+                self.network.arrays, self._veh, self._types, self._routes, self._order,
+                self._grants, self._waiting, self._trips, self.frame, self.dt, self.seed,
+                self._efforts[0],
+            )  # fmt: skip
+            full = new < 0
+            new = -1 - new if full else new
+            if new:
+                splice_new(self._veh, self._order, new)
+                self._n += new
+                self.departed += new
+            if not full:
+                break
+            self._grow()
+        chunks = (self._n + CHUNK - 1) // CHUNK
+        if chunks > self._tallies.shape[0]:
+            self._tallies = state.grown(self._tallies, 2 * chunks)
+            self._efforts = np.zeros((2 * chunks, 2 * (DEPTH + 1), MAX_LANES))
+
+    def _grow(self) -> None:
+        """Double the places for vehicles."""
+        capacity = 2 * self._veh.lane.size
+        self._veh = state.grown_vehicles(self._veh, capacity)
+        self._order = self._order._replace(
+            slot=state.grown(self._order.slot, capacity),
+            spare=state.grown(self._order.spare, capacity),
+        )
+        self._waiting = self._waiting._replace(older=state.grown(self._waiting.older, capacity, -1))
+
+    def _arrive(self) -> None:
+        """Take those off the road who have reached their end."""
+        self.tally += self._tallies.sum(axis=0)
+        left = int(self._tallies[:, TALLY_LEFT].sum())
+        self._tallies[:] = 0
+        if left:
+            out = np.zeros(left, np.int32)
+            release_left(self._veh, self._order, self._waiting, self._n, out)
+            now = self.begin + (self.frame + 1) * self.dt
+            self.trips.add(self._veh, out, self.begin, now, self.dt)
+
+    def _watch(self) -> None:
+        """Minds are changed once a second, rings looked for every ten."""
+        if self.frame % self._watch_frames == 0:
+            self._routes = self._minds.change(
+                self._veh, self._order, self._routes, self._types, self._n, self.frame,
+                self.seed, self._efforts[0],
+            )  # fmt: skip
+        if self.frame % self._ring_frames == 0:
+            self._minds.look_for_rings(
+                self.network.arrays, self._veh, self._order, self._grants.waived, self.frame
+            )
+
+    # --- what can be asked -----------------------------------------------------------------
+
+    @property
+    def time(self) -> float:
+        """Simulated time, s: that of the frame that comes next."""
+        return self.begin + self.frame * self.dt
+
+    @property
+    def active(self) -> int:
+        """Vehicles on the road."""
+        return self.departed - self.arrived
+
+    @property
+    def arrived(self) -> int:
+        """Vehicles that have reached their end."""
+        return len(self.trips)
+
+    @property
+    def waiting_to_depart(self) -> int:
+        """Trips that are due and wait outside for room."""
+        return int(self._waiting.numbers[0]) - self.departed
+
+    @property
+    def done(self) -> bool:
+        """Everybody has departed and arrived."""
+        return self.arrived == len(self.demand)
+
+    @property
+    def vehicles(self) -> VehicleTable:
+        """The vehicles on the road, as read-only arrays that are valid until the next step."""
+        return VehicleTable(self._veh, self._types)
+
+    def state_hash(self) -> str:
+        """SHA-256 of the state in order of vehicle id."""
+        return state.state_hash(self._veh, self._routes, self.frame, self._waiting)
+
+    def counts(self) -> dict[str, int]:
+        """Totals since frame 0."""
+        return {
+            "departed": self.departed,
+            "arrived": self.arrived,
+            "active": self.active,
+            "waiting_to_depart": self.waiting_to_depart,
+            "removed": 0,
+            "minds_changed": self._minds.changed,
+            "cycles_found": self._minds.rings_found,
+            "cycles_resolved": self._minds.rings_resolved,
+            "lane_changes": int(self._changes.sum()),
+            "stops_made": int(self.tally[TALLY_STOPS_MADE]),
+            "stops_missed": int(self.tally[TALLY_STOPS_MISSED]),
+            "overruns": int(self.tally[TALLY_OVERRUN]),
+            "vehicle_updates": self.vehicle_updates,
+        }
+
+    def reasons(self) -> dict[str, int]:
+        """How many vehicles stand still, by the reason for it."""
+        table = self.vehicles
+        standing = table.reason[table.speed < 0.1]
+        count = np.bincount(standing, minlength=len(REASONS))
+        return {name: int(count[i]) for i, name in enumerate(REASONS)}
