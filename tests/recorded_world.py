@@ -1,0 +1,50 @@
+"""A stand-in for a World whose vehicles drive by a formula, to test what observes it."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from rushhour.roadnets.generators import generate
+from rushhour.traffic.parameters import Parameters
+
+
+class FormulaWorld:
+    """n vehicles on one straight road; vehicle i is at 7 i + 2 t, in slots that rotate."""
+
+    def __init__(self, n: int = 5, dt: float = 0.25, begin: float = 100.0) -> None:
+        self.n, self.dt, self.begin, self.seed, self.frame = n, dt, begin, 3, 0
+        self.network = generate("straight")
+        self.parameters = Parameters({"car.time_gap": 1.2})
+        kind = self.parameters.vehicle_type("bus")
+        self.demand = SimpleNamespace(
+            ids=tuple(f"veh,{i}" for i in range(n)),
+            types=(kind,),
+            type=np.zeros(n, np.int32),
+            depart=np.arange(n, dtype=float),
+        )
+        self.observers: list[Any] = []
+
+    @property
+    def time(self) -> float:
+        return self.begin + self.frame * self.dt
+
+    @property
+    def vehicles(self) -> SimpleNamespace:
+        """The first `frame` vehicles at most are there, so that counts change."""
+        there = min(self.n, self.frame)
+        ids = np.roll(np.arange(there, dtype=np.int32), self.frame)
+        return SimpleNamespace(
+            id=ids,
+            lane=np.zeros(there, np.int32),
+            s=7.0 * ids + 2.0 * self.frame * self.dt,
+            lateral=0.1 * ids,
+            speed=np.full(there, 2.0),
+            reason=(ids % 3).astype(np.uint8),
+        )
+
+    def step(self, n: int = 1) -> None:
+        for _ in range(n):
+            self.frame += 1
+            for observer in self.observers:
+                observer.observe()

@@ -1,0 +1,79 @@
+"""The figures that the benchmarks print, against hand-made inputs."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from real_data import data_folder
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "bench"))
+
+from peers import ratios
+from scenarios import SCENARIOS, scenario_files
+from sumo_trips import totals_of, trip_means
+from tables import table
+from windows import window
+
+TRIPS = """<tripinfos>
+<tripinfo id="a" depart="10.0" arrival="110.0" duration="100.0" departDelay="4.0"
+ routeLength="1000.0" waitingTime="20.0"/>
+<tripinfo id="b" depart="30.0" arrival="80.0" duration="50.0" departDelay="0.0"
+ routeLength="800.0" waitingTime="0.0"/>
+</tripinfos>"""
+
+TOTALS = """<statistics><vehicles loaded="9" inserted="8" running="2" waiting="1"/>
+<teleports total="3" jam="3" yield="0" wrongLane="0"/></statistics>"""
+
+
+def test_trip_means_are_those_of_a_table_written_by_hand(tmp_path: Path) -> None:
+    path = tmp_path / "tripinfo.xml"
+    path.write_text(TRIPS)
+    means = trip_means(path)
+    assert means["arrived"] == 2
+    assert means["mean_travel_time_s"] == 75.0
+    assert means["mean_departure_delay_s"] == 2.0
+    assert means["mean_sum_s"] == 77.0
+    assert means["mean_waiting_time_s"] == 10.0
+    assert means["mean_speed_mps"] == 1800.0 / 150.0
+    assert means["last_arrival_s"] == 110.0
+    assert means["simulated_s"] == 104.0
+
+
+def test_unfinished_are_those_still_running_or_waiting(tmp_path: Path) -> None:
+    path = tmp_path / "statistics.xml"
+    path.write_text(TOTALS)
+    assert totals_of(path) == {"teleports": 3, "unfinished": 3}
+
+
+def test_a_window_weighs_the_mean_speed_by_vehicles() -> None:
+    samples = iter([(100, 1000.0), (300, 600.0)])
+    figures = window(lambda: 50, lambda: next(samples), blocks=2, block_s=10.0)
+    assert figures["mean_on_road"] == 200.0
+    assert figures["mean_speed_mps"] == 4.0
+    assert figures["vehicle_updates"] == 100
+    assert figures["simulated_s"] == 20.0
+    assert figures["best_real_time_factor"] >= figures["real_time_factor"] > 0.0
+
+
+def test_ratios_are_ours_over_theirs() -> None:
+    peer = {"real_time_factor": 5.0, "vehicle_updates_per_s": 1e5, "mean_on_road": 20.0}
+    peer["mean_speed_mps"] = 8.0
+    ours = {name: 3.0 * value for name, value in peer.items()} | {"step_s": 0.5}
+    assert ratios(peer, ours) == {name: 3.0 for name in peer} | {"step_s": 0.5}
+
+
+def test_columns_of_a_table_line_up() -> None:
+    lines = table(["what", "n", "s"], [["a", 12_345, 0.5], ["longer", 1, 1234.5]])
+    assert lines == [
+        "what         n      s",
+        "a       12,345    0.5",
+        "longer       1  1,234",
+    ]
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_the_files_of_a_scenario_are_in_the_data_folder(name: str) -> None:
+    base = data_folder("sumo_grids").parent
+    files = scenario_files(SCENARIOS[name], base)
+    for path in (files["network"], *files["demand"], *files["programs"]):
+        assert Path(path).is_file(), path

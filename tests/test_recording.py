@@ -1,0 +1,223 @@
+"""The run file: what was recorded is read back, also after a kill or a full disk."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from recorded_world import FormulaWorld
+
+from rushhour.roadnets.errors import RunError, RushhourError
+from rushhour.roadnets.storage import save
+from rushhour.traffic.recording import COLUMNS, Recorder
+from rushhour.traffic.run_file import RunFile
+
+TESTS = Path(__file__).parent
+
+
+def recorded(path: Path, frames: int = 40, every: float = 0.5) -> FormulaWorld:
+    world = FormulaWorld()
+    with Recorder(path, world, every) as recorder:  # type: ignore[arg-type]
+        world.observers.append(recorder)
+        world.step(frames)
+    return world
+
+
+def test_a_recorded_frame_is_the_frame_sorted_by_vehicle(tmp_path: Path) -> None:
+    recorded(tmp_path / "run.h5")
+    with RunFile(tmp_path / "run.h5") as run:
+        np.testing.assert_array_equal(run.frames, np.arange(0, 41, 2))
+        np.testing.assert_array_equal(run.times, 100.0 + 0.25 * run.frames)
+        for i, number in enumerate(run.frames):
+            frame = run.frame(i)
+            np.testing.assert_array_equal(frame.id, np.arange(min(5, number)))
+            np.testing.assert_allclose(frame.s, 7.0 * frame.id + 2.0 * number * 0.25)
+            np.testing.assert_allclose(frame.lateral, 0.1 * frame.id, rtol=1e-6)
+            np.testing.assert_array_equal(frame.reason, frame.id % 3)
+        assert run.complete
+
+
+def test_the_frame_at_a_time_is_the_last_one_recorded_until_then(tmp_path: Path) -> None:
+    recorded(tmp_path / "run.h5")
+    with RunFile(tmp_path / "run.h5") as run:
+        at = {t: run.at(t).frame for t in (0.0, 100.0, 100.49, 100.5, 109.99, 110.0, 999.0)}
+        assert at == {0.0: 0, 100.0: 0, 100.49: 0, 100.5: 2, 109.99: 38, 110.0: 40, 999.0: 40}
+        assert run.frame(-1).frame == 40
+        with pytest.raises(RunError, match="no recorded frame 21; it holds 21"):
+            run.frame(21)
+
+
+def test_the_file_says_what_the_run_was(tmp_path: Path) -> None:
+    world = recorded(tmp_path / "run.h5")
+    with RunFile(tmp_path / "run.h5") as run:
+        assert run.meta["seed"] == 3 and run.meta["dt"] == 0.25 and run.meta["begin"] == 100.0
+        assert run.parameters["car.time_gap"] == "1.2"
+        assert len(run.parameters) == len(world.parameters)
+        network = run.network()
+        np.testing.assert_array_equal(network.points, world.network.points)
+        assert network.lane_ids == world.network.lane_ids
+        np.testing.assert_array_equal(run.vehicles("length"), np.full(5, 12.0, np.float32))
+    with h5py.File(tmp_path / "run.h5") as file:
+        assert {name: file["frames"][name].attrs["unit"] for name in COLUMNS}["speed"] == "m/s"
+        assert file["vehicles/name"].asstr()[2] == "veh,2"
+
+
+def test_many_flushes_give_the_same_rows_as_one(tmp_path: Path) -> None:
+    recorded(tmp_path / "one.h5")
+    world = FormulaWorld()
+    with Recorder(tmp_path / "many.h5", world, 0.5) as recorder:  # type: ignore[arg-type]
+        for _ in range(40):
+            world.step()
+            recorder.observe()
+            recorder.flush()
+    with RunFile(tmp_path / "one.h5") as one, RunFile(tmp_path / "many.h5") as many:
+        np.testing.assert_array_equal(one.frames, many.frames)
+        for i in range(one.frames.size):
+            for name in COLUMNS:
+                a, b = getattr(one.frame(i), name), getattr(many.frame(i), name)
+                np.testing.assert_array_equal(a, b)
+
+
+KILLED = """
+import sys
+from recorded_world import FormulaWorld
+from rushhour.traffic import recording
+recording.FLUSH_SECONDS = 0.0
+world = FormulaWorld(n=2000)
+world.frame = 2000
+world.observers.append(recording.Recorder(sys.argv[1], world, 0.25))
+while True:
+    world.step()
+    print(world.frame, flush=True)
+"""
+
+
+@pytest.mark.parametrize("after", [3, 20, 57])
+def test_a_killed_run_opens_with_every_flushed_frame(tmp_path: Path, after: int) -> None:
+    path = tmp_path / "run.h5"
+    environment = os.environ | {"PYTHONPATH": f"{TESTS}{os.pathsep}{TESTS.parent}"}
+    process = subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(path)], stdout=subprocess.PIPE, env=environment
+    )
+    assert process.stdout is not None
+    seen = 0
+    for _ in range(after):
+        seen = int(process.stdout.readline())
+    time.sleep(0.003 * (after % 5))
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    with RunFile(path) as run:
+        assert not run.complete
+        assert run.frames[-1] >= seen
+        np.testing.assert_array_equal(run.frames, np.arange(2000, run.frames[-1] + 1))
+        for i in range(run.frames.size):
+            frame = run.frame(i)
+            np.testing.assert_array_equal(frame.id, np.arange(2000))
+            want = 7.0 * frame.id + 0.5 * frame.frame
+            np.testing.assert_array_equal(frame.s, want.astype(np.float32))
+    recorded(path)  # and it may be replaced
+    with RunFile(path) as run:
+        assert run.complete
+
+
+def test_a_run_is_readable_while_it_goes_on(tmp_path: Path) -> None:
+    world = FormulaWorld()
+    recorder = Recorder(tmp_path / "run.h5", world, 0.25)  # type: ignore[arg-type]
+    world.observers.append(recorder)
+    world.step(10)
+    recorder.flush()
+    code = "import sys; from rushhour.traffic.run_file import RunFile; " \
+           "print(RunFile(sys.argv[1]).frames.size)"  # fmt: skip
+    shown = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "run.h5")],
+        capture_output=True, text=True, check=True, cwd=TESTS.parent,
+    )  # fmt: skip
+    recorder.close()
+    assert shown.stdout.strip() == "11"
+
+
+FULL = """
+import resource, signal, sys
+from recorded_world import FormulaWorld
+from rushhour.roadnets.errors import RunError
+from rushhour.traffic import recording
+recording.FLUSH_ROWS = 20_000
+world = FormulaWorld(n=2000)
+world.frame = 2000
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
+try:
+    with recording.Recorder(sys.argv[1], world, 0.25) as recorder:
+        world.observers.append(recorder)
+        world.step(3000)
+except RunError as error:
+    print(error)
+"""
+
+
+def test_a_full_disk_is_one_line(tmp_path: Path) -> None:
+    environment = os.environ | {"PYTHONPATH": f"{TESTS}{os.pathsep}{TESTS.parent}"}
+    shown = subprocess.run(
+        [sys.executable, "-c", FULL, str(tmp_path / "run.h5")],
+        check=False, capture_output=True, text=True, env=environment, timeout=60,
+    )  # fmt: skip
+    assert "run.h5 cannot be written: " in shown.stdout, shown.stderr
+    assert len(shown.stdout.strip().splitlines()) == 1
+    assert "Traceback" not in shown.stderr
+
+
+def test_only_run_files_are_replaced(tmp_path: Path) -> None:
+    world = FormulaWorld()
+    save(world.network, tmp_path / "city.h5")
+    (tmp_path / "notes.txt").write_text("mine")
+    for name in ("city.h5", "notes.txt"):
+        before = (tmp_path / name).read_bytes()
+        with pytest.raises(RunError, match=f"{name} exists and is not a run file"):
+            Recorder(tmp_path / name, world)  # type: ignore[arg-type]
+        assert (tmp_path / name).read_bytes() == before
+    with pytest.raises(RunError, match="is not a file"):
+        Recorder(tmp_path, world)  # type: ignore[arg-type]
+    with pytest.raises(RunError, match="cannot be written: No such file or directory"):
+        Recorder(tmp_path / "no" / "run.h5", world)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["city.h5", "notes.txt", "none.h5", "empty.h5"])
+def test_what_is_no_run_file_is_refused(tmp_path: Path, name: str) -> None:
+    save(FormulaWorld().network, tmp_path / "city.h5")
+    (tmp_path / "notes.txt").write_text("mine")
+    (tmp_path / "empty.h5").write_bytes(b"")
+    with pytest.raises(RunError, match="(is not a run file|does not exist).*rushhour run --record"):
+        RunFile(tmp_path / name)
+
+
+def test_a_damaged_run_file_is_refused_or_read_as_far_as_it_is_sound(tmp_path: Path) -> None:
+    whole = tmp_path / "run.h5"
+    recorded(whole)
+    data = bytearray(whole.read_bytes())
+    random = np.random.default_rng(1)
+    for _ in range(60):
+        broken = data.copy()
+        for place in random.integers(0, len(data), 8):
+            broken[place] ^= int(random.integers(1, 256))
+        path = tmp_path / "broken.h5"
+        path.write_bytes(broken[: int(random.integers(len(data) // 2, len(data) + 1))])
+        try:
+            with RunFile(path) as run:
+                for i in range(run.frames.size):
+                    run.frame(i)
+        except RushhourError as error:
+            assert "\n" not in str(error)
+
+
+def test_rows_that_point_outside_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "run.h5"
+    recorded(path)
+    with h5py.File(path, "r+", libver="latest") as file:
+        file["frames/count"][7] = 1 << 60
+    with RunFile(path) as run:
+        assert run.frames.size == 7
