@@ -3,6 +3,7 @@
 from math import cos, log, pi, sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rushhour.kernels.jit import kernel
 
@@ -40,3 +41,12 @@ def normal(seed: int, a: int, b: int, stream: int) -> float:
     u = uniform(seed, a, b, stream)
     w = uniform(seed, a, b, stream + 1000003)
     return sqrt(-2.0 * log(1.0 - u)) * cos(2.0 * pi * w)
+
+
+@kernel
+def uniform_all(seed: int, a: NDArray[np.int64], b: int, stream: int) -> NDArray[np.float64]:
+    """`uniform` for every a, shape of a."""
+    out = np.zeros(a.shape[0])
+    for i in range(a.shape[0]):
+        out[i] = uniform(seed, a[i], b, stream)
+    return out

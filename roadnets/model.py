@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,8 @@ class Network:
     projection: str = ""
     origin: tuple[float, float] = (0.0, 0.0)
     remarks: tuple[str, ...] = field(default=())
+    # What others derive from the network once and keep with it, by a key of their own.
+    derived: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def n_roads(self) -> int:

@@ -1,0 +1,275 @@
+"""Routes: the way of each trip over roads, found in batches.
+
+The cost of a road is the time to drive it at the limit of the class's fastest lane; of a turn, the
+time along its connector plus MINOR_DELAY where it must yield. Both are never less than the
+straight line at the network's top speed, which keeps the search's estimate honest.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import inf
+from typing import Final
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.routing import RoadGraph, Scratch, search_all
+from rushhour.roadnets.classes import CLASS_BIT
+from rushhour.roadnets.errors import DemandError
+from rushhour.roadnets.model import Network
+from rushhour.traffic.demand import Demand
+
+MINOR_DELAY: Final = 1.5  # s for a turn that must yield; SUMO's default for its routers as well
+BATCH: Final = 2048  # pairs searched in one call
+WIDTH: Final = 512  # roads a way may have before a wider array is taken
+
+
+@dataclass(frozen=True)
+class Ways:
+    """Ways of q pairs of roads.
+
+    way i is roads[start[i]:start[i+1]], both ends included; empty where there is none.
+    cost: (q,) s, without the first road's own; inf unreachable. closed: (q,) roads looked at.
+    """
+
+    start: NDArray[np.int64]
+    roads: NDArray[np.int32]
+    cost: NDArray[np.float64]
+    closed: NDArray[np.int32]
+
+
+def road_graph(network: Network, permission: int) -> RoadGraph:
+    """The road graph for vehicles of a class (a mask of roadnets.classes); made once."""
+    key = ("road graph", permission)
+    if key not in network.derived:
+        network.derived[key] = _new_graph(network, permission)
+    graph: RoadGraph = network.derived[key]
+    return graph
+
+
+def _new_graph(network: Network, permission: int) -> RoadGraph:
+    net, n, n_lanes = network.arrays, network.n_roads, network.n_road_lanes
+    usable = (net.lanes.permissions & np.uint32(permission)) != 0
+    road_of, speed = net.lanes.road[:n_lanes], net.lanes.speed[:n_lanes]
+    open_lane = usable[:n_lanes]
+    fastest = np.zeros(n)
+    np.maximum.at(fastest, road_of[open_lane], speed[open_lane])
+    top = float(max(net.lanes.speed.max(initial=1.0), 1.0))
+    first, last = net.roads.first_lane, net.roads.first_lane + net.roads.lane_count // 2
+    starts = network.points[network.point_start[first]]
+    ends = network.points[network.point_start[last + 1] - 1]
+    straight = np.hypot(*(ends - starts).T) / top
+    with np.errstate(divide="ignore"):
+        cost = np.where(fastest > 0.0, net.roads.length / fastest, inf)
+    cost = np.maximum(cost, straight)
+
+    links = net.connectors
+    good = usable[n_lanes:] & open_lane[links.from_lane] & open_lane[links.to_lane]
+    origin, target = road_of[links.from_lane[good]], road_of[links.to_lane[good]]
+    time = net.lanes.length[n_lanes:][good] / net.lanes.speed[n_lanes:][good]
+    time = time + np.where(links.rank[good] > 0, MINOR_DELAY, 0.0)
+    gap = np.hypot(*(starts[target] - ends[origin]).T) / top
+    time = np.maximum(time, gap)
+    pair = origin.astype(np.int64) * n + target
+    by_pair = np.lexsort((time, pair))
+    unique, place = np.unique(pair[by_pair], return_index=True)
+    out_start = np.searchsorted(unique, np.arange(n + 1, dtype=np.int64) * n)
+    return RoadGraph(
+        out_start=out_start.astype(np.int32),
+        out=(unique % max(n, 1)).astype(np.int32),
+        turn_cost=time[by_pair][place],
+        cost=cost,
+        start_x=np.ascontiguousarray(starts[:, 0]),
+        start_y=np.ascontiguousarray(starts[:, 1]),
+        end_x=np.ascontiguousarray(ends[:, 0]),
+        end_y=np.ascontiguousarray(ends[:, 1]),
+        top_speed=top,
+    )
+
+
+def find_ways(
+    graph: RoadGraph,
+    starts: NDArray[np.int32],
+    goals: NDArray[np.int32],
+    *,
+    multipliers: NDArray[np.float64] | None = None,
+    taste: float = 0.0,
+    taste_seeds: NDArray[np.int64] | None = None,
+    estimate: bool = True,
+) -> Ways:
+    """Cheapest ways between pairs of roads (q,).
+
+    multipliers: (n_roads,) > 0 on the costs of roads; inf closes a road. taste: each pair's driver
+    finds every road dearer by a share of its own, uniform in 0..taste, drawn from its taste seed.
+    estimate: False searches without one (Dijkstra), for comparison.
+    Raises DemandError for multipliers that are not positive.
+    """
+    n, q = graph.cost.size, starts.size
+    multiplier = np.ones(n) if multipliers is None else np.asarray(multipliers, np.float64)
+    if multiplier.shape != (n,) or not (multiplier > 0.0).all():
+        raise DemandError(f"multipliers: wanted {n} numbers > 0, one per road (inf closes it)")
+    if not (np.isfinite(taste) and taste >= 0.0):
+        raise DemandError(f"randomness {taste!r}: wanted a share >= 0, such as 0.2")
+    least = min(1.0, float(multiplier.min(initial=1.0)))
+    pace = least / graph.top_speed * (1.0 - 1e-12) if estimate else 0.0
+    seeds = np.zeros(q, np.int64) if taste_seeds is None else taste_seeds.astype(np.int64)
+    length, closed = np.zeros(q, np.int32), np.zeros(q, np.int32)
+    cost = np.full(q, inf)
+    pieces: list[NDArray[np.int32]] = []
+    scratch = _scratch(graph, max(1, min(numba.get_num_threads(), q)))
+    ways = np.zeros((min(BATCH, max(q, 1)), WIDTH), np.int32)
+    for at in range(0, q, BATCH):
+        part = slice(at, min(at + BATCH, q))
+        rows = part.stop - at
+        while True:
+            search_all(
+                graph, scratch, at + 1, starts[part], goals[part], multiplier, pace, seeds[part],
+                taste, ways, length[part], cost[part], closed[part],
+            )  # fmt: skip
+            longest = -int(length[part].min())
+            if longest <= 0:
+                break
+            ways = np.zeros((ways.shape[0], longest), np.int32)
+            scratch.seen[:] = 0
+            scratch.closed[:] = 0
+        pieces.append(ways[:rows][np.arange(ways.shape[1]) < length[part, None]])
+    start = np.concatenate(([0], np.cumsum(length, dtype=np.int64)))
+    return Ways(start, np.concatenate([*pieces, np.zeros(0, np.int32)]), cost, closed)
+
+
+def _scratch(graph: RoadGraph, chunks: int) -> Scratch:
+    n, m = graph.cost.size, graph.out.size
+    return Scratch(
+        cost=np.zeros((chunks, n)),
+        before=np.full((chunks, n), -1, np.int32),
+        seen=np.zeros((chunks, n), np.int64),
+        closed=np.zeros((chunks, n), np.int64),
+        heap_key=np.zeros((chunks, m + 2)),
+        heap_road=np.zeros((chunks, m + 2), np.int32),
+    )
+
+
+def route_trips(
+    network: Network,
+    origins: Sequence[int] | NDArray[np.int32],
+    destinations: Sequence[int] | NDArray[np.int32],
+    vehicle_class: str = "passenger",
+    *,
+    multipliers: NDArray[np.float64] | None = None,
+    randomness: float = 0.0,
+    seed: int = 0,
+) -> Ways:
+    """Cheapest ways by time between pairs of roads (indices), for a vehicle class.
+
+    randomness: every driver sees each road's cost raised by up to that share, drawn from the seed
+    and the driver's place in the list: the same seed gives the same routes.
+    """
+    graph = road_graph(network, CLASS_BIT[vehicle_class])
+    starts, goals = np.asarray(origins, np.int32), np.asarray(destinations, np.int32)
+    seeds = np.int64(seed) * 1_000_003 + np.arange(starts.size, dtype=np.int64)
+    return find_ways(
+        graph, starts, goals, multipliers=multipliers, taste=randomness, taste_seeds=seeds
+    )
+
+
+def routes_onward(
+    network: Network,
+    starts: NDArray[np.int32],
+    goals: NDArray[np.int32],
+    permissions: NDArray[np.uint32],
+) -> Ways:
+    """Ways for drivers on the road, each with the permissions of its own class."""
+    cost, closed = np.full(starts.size, inf), np.zeros(starts.size, np.int32)
+    found: list[NDArray[np.int32]] = [np.zeros(0, np.int32)] * starts.size
+    for permission in np.unique(permissions):
+        rows = np.flatnonzero(permissions == permission)
+        ways = find_ways(road_graph(network, int(permission)), starts[rows], goals[rows])
+        cost[rows], closed[rows] = ways.cost, ways.closed
+        for j, row in enumerate(rows):
+            found[row] = ways.roads[ways.start[j] : ways.start[j + 1]]
+    start = np.concatenate(([0], np.cumsum([way.size for way in found], dtype=np.int64)))
+    return Ways(start, np.concatenate([*found, np.zeros(0, np.int32)]), cost, closed)
+
+
+def route_demand(network: Network, demand: Demand, *, skip_bad: bool = False) -> Demand:
+    """Demand with the way of every trip filled in, through its stops in their order.
+
+    Raises DemandError naming the first trip without a way, unless skip_bad: then those trips are
+    left out and counted in the remarks.
+    """
+    open_trips = np.flatnonzero(~demand.routed & ~demand.walker)
+    if not open_trips.size:
+        return demand
+    # One pair of roads per leg of a trip.
+    first = demand.route_start[open_trips]
+    legs = demand.route_start[open_trips + 1] - first - 1
+    leg_start = np.concatenate(([0], np.cumsum(legs)))
+    place = np.arange(leg_start[-1]) - np.repeat(leg_start[:-1] - first, legs)
+    permission = np.array([CLASS_BIT[t.vehicle_class] for t in demand.types], np.uint32)
+    ways = routes_onward(
+        network,
+        demand.roads[place],
+        demand.roads[place + 1],
+        np.repeat(permission[demand.type[open_trips]], legs),
+    )
+    bad = np.zeros(len(demand), bool)
+    routes: dict[int, NDArray[np.int32]] = {}
+    for j, trip in enumerate(open_trips):
+        parts: list[NDArray[np.int32]] = [demand.roads[first[j] : first[j] + 1]]
+        for leg in range(leg_start[j], leg_start[j + 1]):
+            way = ways.roads[ways.start[leg] : ways.start[leg + 1]]
+            if not way.size and not skip_bad:
+                raise DemandError(_no_way(network, demand, int(trip), int(place[leg])))
+            bad[trip] |= not way.size
+            parts.append(way[1:])
+        routes[int(trip)] = np.concatenate(parts)
+    return _with_routes(demand, routes, bad)
+
+
+def _no_way(network: Network, demand: Demand, trip: int, place: int) -> str:
+    kind = demand.types[demand.type[trip]].vehicle_class
+    a, b = (network.road_ids[demand.roads[p]] for p in (place, place + 1))
+    return (
+        f"vehicle {demand.ids[trip]!r}: no way for class {kind} from road {a!r} to {b!r}; "
+        "correct the trip or leave such trips out with --ignore-route-errors"
+    )
+
+
+def _with_routes(
+    demand: Demand, routes: dict[int, NDArray[np.int32]], bad: NDArray[np.bool_]
+) -> Demand:
+    """The demand with these routes, without the bad trips."""
+    start, stop = demand.route_start[:-1].tolist(), demand.route_start[1:].tolist()
+    keep = np.flatnonzero(~bad)
+    pieces = [routes[i] if i in routes else demand.roads[start[i] : stop[i]] for i in keep.tolist()]
+    sizes = np.array([piece.size for piece in pieces], np.int64)
+    whole = replace(
+        demand,
+        routed=np.where(demand.walker, demand.routed, True)[keep],
+        route_start=np.concatenate(([0], np.cumsum(sizes))),
+        roads=np.concatenate([*pieces, np.zeros(0, np.int32)]),
+    )
+    if not bad.any():
+        return whole
+    stops = np.diff(demand.stop_start)
+    keep_stop = np.repeat(~bad, stops)
+    by_trip = {
+        name: getattr(demand, name)[keep]
+        for name in (
+            "depart", "type", "walker", "depart_lane", "depart_pos", "depart_pos_kind",
+            "depart_speed", "depart_speed_kind", "arrival_pos",
+        )
+    }  # fmt: skip
+    by_stop = {
+        name: getattr(demand, name)[keep_stop]
+        for name in ("stop_lane", "stop_pos", "stop_duration", "stop_until", "stop_parking")
+    }
+    return replace(
+        whole,
+        ids=tuple(demand.ids[i] for i in keep),
+        stop_start=np.concatenate(([0], np.cumsum(stops[keep]))),
+        remarks=(*demand.remarks, f"{int(bad.sum())} trips without a way were left out"),
+        **by_trip,
+        **by_stop,
+    )
