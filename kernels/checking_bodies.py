@@ -1,0 +1,189 @@
+"""Checks of where bodies are: gaps within lanes, conflict zones, and who stands too long.
+
+A body reaches from its front bumper back over the lanes that it came from; whatever lies within is
+occupied. On connectors this tells who is inside the zone where two movements conflict.
+Source: validation.md E1, E8.
+"""
+
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.checking import (
+    CLOSE_GAP,
+    CLOSEST,
+    CONFLICT_ZONE_SHARED,
+    MERGES_SHARED,
+    OVERLAP,
+    STANDS_INSIDE,
+    STANDSTILL,
+    STUCK,
+    Findings,
+    Survey,
+    note_extreme,
+    note_row,
+)
+from rushhour.kernels.jit import kernel
+from rushhour.kernels.network import NetworkArrays
+from rushhour.kernels.vehicles import BEHIND, IDM, Types, Vehicles
+
+CLOSE_SHARE = 0.5  # of the standstill gap, which drivers who follow by IDM always keep
+
+
+class Bodies(NamedTuple):
+    """Bodies on connectors, chained by connector, and the rears that hang over lane ends."""
+
+    first: NDArray[np.int32]  # (n_connectors,) last body added; -1 none
+    then: NDArray[np.int32]  # (bodies,) the one added before it; -1
+    row: NDArray[np.int32]  # (bodies,)
+    rear: NDArray[np.float64]  # (bodies,) m along the connector, negative before it
+    front: NDArray[np.float64]  # (bodies,) m, beyond its length after it
+    hanging: NDArray[np.int32]  # (n_lanes,) row of the rearmost body over the lane's end; -1
+    hanging_rear: NDArray[np.float64]  # (n_lanes,) m along the lane
+
+
+@kernel
+def check_gap(
+    found: Findings, types: Types, veh: Vehicles, now: Survey, before: Survey, ahead: int, r: int,
+    gap: float, frame: int,
+) -> None:  # fmt: skip
+    """Check the gap (m) between row r and the body of row `ahead` on its lane."""
+    note_extreme(found, veh, now, CLOSEST, frame, r, -gap)
+    t = veh.type[now.slot[r]]
+    close = CLOSE_SHARE * types.min_gap[t]
+    if gap <= 0.0:
+        note_row(found, now, before, OVERLAP, frame, r, int(now.id[ahead]), gap, 0.0)
+    elif gap <= close and types.model[t] == IDM:
+        note_row(found, now, before, CLOSE_GAP, frame, r, int(now.id[ahead]), gap, close)
+
+
+@kernel
+def place_bodies_of(
+    net: NetworkArrays, veh: Vehicles, now: Survey, before: Survey, found: Findings, bodies: Bodies,
+    r: int, used: int, frame: int,
+) -> int:  # fmt: skip
+    """Add row r to every connector that its body is on; returns how many bodies there are."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    here = now.lane[r]
+    i = now.slot[r]
+    rear = now.s[r] - now.length[r]
+    for b in range(BEHIND + 1):
+        if here >= n_road_lanes:
+            k = here - n_road_lanes
+            if used < bodies.row.shape[0]:
+                bodies.row[used] = r
+                bodies.rear[used] = rear
+                bodies.front[used] = rear + now.length[r]
+                bodies.then[used] = bodies.first[k]
+                bodies.first[k] = used
+            used += 1
+        if b > 0:
+            j = bodies.hanging[here]
+            if j >= 0:  # both reach over the end of this lane
+                note_row(found, now, before, OVERLAP, frame, r, int(now.id[j]), 0.0, 0.0)
+            if j < 0 or rear < bodies.hanging_rear[here]:
+                bodies.hanging[here] = r
+                bodies.hanging_rear[here] = rear
+        if rear >= 0.0 or b == BEHIND:
+            break
+        back = veh.behind[i, b]
+        if back < 0 or back >= net.lanes.length.shape[0]:
+            break
+        rear += net.lanes.length[back]
+        here = back
+    return used
+
+
+@kernel
+def check_gaps(
+    net: NetworkArrays, types: Types, veh: Vehicles, now: Survey, before: Survey, found: Findings,
+    bodies: Bodies, frame: int,
+) -> int:  # fmt: skip
+    """Check every gap within a lane; returns the number of bodies on connectors.
+
+    Writes bodies; those beyond its capacity are left out.
+    """
+    bodies.first[:] = -1
+    bodies.hanging[:] = -1
+    used = 0
+    for r in range(now.start[now.start.shape[0] - 1]):
+        used = place_bodies_of(net, veh, now, before, found, bodies, r, used, frame)
+    for r in range(now.start[now.start.shape[0] - 1]):
+        lane = now.lane[r]
+        if r > now.start[lane]:
+            gap = now.s[r - 1] - now.length[r - 1] - now.s[r]
+            check_gap(found, types, veh, now, before, r - 1, r, gap, frame)
+        elif bodies.hanging[lane] >= 0:
+            gap = bodies.hanging_rear[lane] - now.s[r]
+            check_gap(found, types, veh, now, before, int(bodies.hanging[lane]), r, gap, frame)
+    return used
+
+
+@kernel
+def check_zones(
+    net: NetworkArrays, now: Survey, before: Survey, found: Findings, bodies: Bodies, frame: int,
+    patience: int,
+) -> None:  # fmt: skip
+    """Check that no two bodies are in the zone of two conflicting connectors at once.
+
+    Two that merge into one lane may follow each other within the zone, but not overlap. Notes also
+    who has stood in a zone for `patience` frames.
+    """
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    for k in range(bodies.first.shape[0]):
+        e = bodies.first[k]
+        while e >= 0:
+            r = int(bodies.row[e])
+            inside = False
+            for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
+                if bodies.front[e] <= net.conflicts.here_in[c]:
+                    continue
+                if bodies.rear[e] >= net.conflicts.here_out[c]:
+                    continue
+                inside = True
+                o = net.conflicts.other[c]
+                if o < k:
+                    continue
+                f = bodies.first[o]
+                while f >= 0:
+                    q = bodies.row[f]
+                    if (
+                        q != r
+                        and bodies.front[f] > net.conflicts.there_in[c]
+                        and bodies.rear[f] < net.conflicts.there_out[c]
+                    ):
+                        gap = -inf
+                        if net.connectors.to_lane[k] == net.connectors.to_lane[o]:
+                            a = bodies.front[e] - net.lanes.length[n_road_lanes + k]
+                            b = bodies.front[f] - net.lanes.length[n_road_lanes + o]
+                            gap = a - now.length[r] - b if a > b else b - now.length[q] - a
+                        if gap > 0.0:
+                            found.tally[MERGES_SHARED] += 1
+                        else:
+                            note_row(
+                                found, now, before, CONFLICT_ZONE_SHARED, frame, r, int(now.id[q]),
+                                bodies.front[e], bodies.front[f],
+                            )  # fmt: skip
+                    f = bodies.then[f]
+            if inside and now.standing[r] == patience:
+                note_row(found, now, before, STANDS_INSIDE, frame, r, k, float(patience), 0.0)
+            e = bodies.then[e]
+
+
+@kernel
+def check_standing(
+    veh: Vehicles, now: Survey, before: Survey, found: Findings, frame: int, dt: float,
+    patience: int,
+) -> None:  # fmt: skip
+    """Note who has stood still for `patience` frames, stops of its trip apart."""
+    for r in range(now.start[now.start.shape[0] - 1]):
+        if now.standing[r] == 0:
+            continue
+        note_extreme(found, veh, now, STANDSTILL, frame, r, now.standing[r] * dt)
+        if now.standing[r] == patience:
+            note_row(
+                found, now, before, STUCK, frame, r, int(veh.blocker[now.slot[r]]),
+                float(veh.reason[now.slot[r]]), patience * dt,
+            )  # fmt: skip

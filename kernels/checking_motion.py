@@ -1,0 +1,371 @@
+"""Checks of how each vehicle moved: its way, its speed, and the lines that it crossed.
+
+A vehicle moves along its lanes by (v + v') dt / 2, or comes to rest by v^2 / 2a; it goes from lane
+to lane along connectors, or to the neighbouring lane of its road. It crosses no line at red that
+it could have stopped before, and no stop line without having stood there. Source: validation.md
+E2 - E5, E14.
+"""
+
+from math import floor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.checking import (
+    ACCELERATION_CAP,
+    BRAKING,
+    CAUGHT_BY_RED,
+    JUMPED,
+    LINE_ZONE,
+    NEGATIVE_SPEED,
+    RED_IN_CHAIN,
+    RED_LIGHT,
+    SPEED_CAP,
+    STANDING,
+    STOP_IN_CHAIN,
+    STOP_ORDER,
+    STOP_SIGN,
+    WAIT_AT_LINE,
+    Findings,
+    Survey,
+    note_extreme,
+    note_row,
+)
+from rushhour.kernels.jit import kernel
+from rushhour.kernels.network import ALL_WAY_STOP, RED, Connectors, NetworkArrays, Signals
+from rushhour.kernels.vehicles import BEHIND, Types, Vehicles
+
+EXACT = 1e-6  # m, of a displacement
+ROUNDING = 1e-6  # m/s^2, of an acceleration
+SPEED_SHARE = 0.02  # over the desired speed while speeding up
+SPEED_EXTRA = 0.3  # m/s
+CONNECTORS = 64  # out of one lane, of which those caught by red are remembered
+
+
+@kernel
+def show_lights(
+    sig: Signals, con: Connectors, light: NDArray[np.uint8], since: NDArray[np.int64], t: float,
+    frame: int,
+) -> int:  # fmt: skip
+    """Work out the light of each connector at time t (s); returns how many turned red.
+
+    Writes light, since (frame when it turned red).
+    """
+    turned = 0
+    for k in range(light.shape[0]):
+        program = con.signal[k]
+        if program < 0:
+            continue
+        place = t - sig.offset[program]
+        place -= floor(place / sig.cycle[program]) * sig.cycle[program]
+        p = sig.phase_start[program]
+        while p < sig.phase_start[program + 1] - 1 and place >= sig.phase_end[p]:
+            p += 1
+        row = p - sig.phase_start[program]
+        now = sig.state[sig.state_start[program] + row * sig.links[program] + con.link[k]]
+        if now == RED and light[k] != RED:
+            since[k] = frame
+            turned += 1
+        light[k] = now
+    return turned
+
+
+@kernel
+def excuse_caught(
+    net: NetworkArrays, types: Types, veh: Vehicles, before: Survey, since: NDArray[np.int64],
+    frame: int, dt: float,
+) -> None:  # fmt: skip
+    """Mark those who could not stop before a line whose light has just turned red.
+
+    Braking comfortably after one frame. Writes caught_at, caught.
+    """
+    for r in range(before.start[before.start.shape[0] - 1]):
+        line = before.line[r]
+        first = net.lanes.out_start[line]
+        count = min(CONNECTORS, net.lanes.out_start[line + 1] - first)
+        for j in range(count):
+            if since[first + j] != frame:
+                continue
+            v = before.speed[r]
+            b = types.decel[veh.type[before.slot[r]]]
+            if before.to_line[r] < v * v / (2.0 * b) + v * dt + 0.1:
+                if before.caught_at[r] != line:
+                    before.caught_at[r] = line
+                    before.caught[r] = np.uint64(0)
+                before.caught[r] |= np.uint64(1) << np.uint64(j)
+
+
+@kernel
+def way_back(
+    net: NetworkArrays, veh: Vehicles, i: int, start: int, way: NDArray[np.int32]
+) -> tuple[int, float, bool]:
+    """How vehicle i came from lane `start` to its own: lanes left, their metres, lane changed.
+
+    Writes the lanes it has left into `way`, latest first. The number is -1 if there is no such way.
+    """
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    here = veh.lane[i]
+    far = 0.0
+    for b in range(BEHIND + 1):
+        if here == start:
+            return b, far, False
+        if (
+            max(here, start) < n_road_lanes
+            and net.lanes.road[here] == net.lanes.road[start]
+            and abs(here - start) == 1
+        ):
+            return b, far, True
+        if b == BEHIND:
+            break
+        back = veh.behind[i, b]
+        if back < 0 or back >= net.lanes.length.shape[0]:
+            break
+        if here < n_road_lanes:
+            if back < n_road_lanes or net.connectors.to_lane[back - n_road_lanes] != here:
+                break
+        elif net.connectors.from_lane[here - n_road_lanes] != back:
+            break
+        way[b] = back
+        far += net.lanes.length[back]
+        here = back
+    return -1, 0.0, False
+
+
+@kernel
+def check_speed(
+    net: NetworkArrays, types: Types, veh: Vehicles, now: Survey, before: Survey, found: Findings,
+    r: int, frame: int, dt: float,
+) -> None:  # fmt: skip
+    """Check the speed and acceleration of row r, which was there before."""
+    o = now.old[r]
+    i = now.slot[r]
+    t = veh.type[i]
+    v, was = now.speed[r], before.speed[o]
+    if v < 0.0:
+        note_row(found, now, before, NEGATIVE_SPEED, frame, r, -1, v, 0.0)
+    a = (v - was) / dt
+    note_extreme(found, veh, now, BRAKING, frame, r, -a)
+    if a > types.accel[t] + ROUNDING or veh.accel[i] > types.accel[t] + ROUNDING:
+        worst = max(a, veh.accel[i])
+        note_row(found, now, before, ACCELERATION_CAP, frame, r, -1, worst, types.accel[t])
+    if a < -types.emergency[t] - ROUNDING or veh.accel[i] < -types.emergency[t] - ROUNDING:
+        worst = min(a, veh.accel[i])
+        note_row(found, now, before, ACCELERATION_CAP, frame, r, -1, worst, -types.emergency[t])
+    if v > was + EXACT:
+        limit = max(net.lanes.speed[now.lane[r]], net.lanes.speed[before.lane[o]])
+        cap = min(types.max_speed[t], limit * veh.factor[i])
+        if v > cap * (1.0 + SPEED_SHARE) + SPEED_EXTRA:
+            note_row(found, now, before, SPEED_CAP, frame, r, -1, v, cap)
+
+
+@kernel
+def cross_line(
+    net: NetworkArrays, veh: Vehicles, now: Survey, before: Survey, found: Findings,
+    light: NDArray[np.uint8], since: NDArray[np.int64], r: int, k: int, frame: int, dt: float,
+    stop_offset: float,
+) -> None:  # fmt: skip
+    """Check that row r was allowed to cross the line of connector k, as lights and signs go."""
+    o = now.old[r]
+    lane = net.connectors.from_lane[k]
+    in_chain = now.stretch[r] < now.length[r] + stop_offset
+    if light[k] == RED:
+        j = k - net.lanes.out_start[lane]
+        if in_chain and now.chain[r] <= since[k]:
+            found.tally[RED_IN_CHAIN] += 1
+        elif (
+            before.caught_at[o] == lane
+            and j < CONNECTORS
+            and (before.caught[o] >> np.uint64(j)) & np.uint64(1) == np.uint64(1)
+        ):
+            found.tally[CAUGHT_BY_RED] += 1
+        else:
+            red = (frame - since[k]) * dt
+            note_row(found, now, before, RED_LIGHT, frame, r, k, red, before.speed[o])
+    if net.connectors.must_stop[k]:
+        if before.line[o] == lane and before.stood[o] >= 0:
+            wait = (frame - before.stood[o]) * dt
+            note_extreme(found, veh, now, WAIT_AT_LINE, frame, r, wait)
+        elif in_chain:
+            found.tally[STOP_IN_CHAIN] += 1
+        else:
+            note_row(found, now, before, STOP_SIGN, frame, r, k, before.speed[o], before.to_line[o])
+    if not in_chain:
+        now.chain[r] = frame
+
+
+@kernel
+def follow_row(
+    net: NetworkArrays, veh: Vehicles, now: Survey, before: Survey, found: Findings,
+    light: NDArray[np.uint8], since: NDArray[np.int64], crossed: NDArray[np.int32],
+    way: NDArray[np.int32], r: int, n_crossed: int, frame: int, dt: float, stop_offset: float,
+) -> int:  # fmt: skip
+    """Check the way of row r since the survey before and carry on what is remembered of it.
+
+    Rows that crossed the line of an all-way stop are written to `crossed`; returns their number.
+    """
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    o = now.old[r]
+    i = now.slot[r]
+    now.caught_at[r] = before.caught_at[o]
+    now.caught[r] = before.caught[o]
+    now.chain[r] = before.chain[o]
+    now.stretch[r] = before.stretch[o]
+    now.standing[r] = before.standing[o]
+    steps, far, changed = way_back(net, veh, i, before.lane[o], way)
+    v, was = now.speed[r], before.speed[o]
+    ds = far + now.s[r] - before.s[o]
+    want = 0.5 * (was + v) * dt
+    if v == 0.0 and veh.accel[i] < 0.0 and was + veh.accel[i] * dt <= 0.0:
+        want = -0.5 * was * was / veh.accel[i]
+    if steps < 0 or abs(ds - want) > EXACT:
+        if steps < 0:
+            ds = np.nan
+        note_row(found, now, before, JUMPED, frame, r, int(before.lane[o]), ds, want)
+        now.stood[r] = -1
+        now.stretch[r] = np.inf
+        return n_crossed
+    lined = False
+    for b in range(steps - 1, -1, -1):
+        lane = way[b]
+        if lane >= n_road_lanes:
+            if net.connectors.free[lane - n_road_lanes]:
+                now.stretch[r] += net.lanes.length[lane]
+            else:
+                now.stretch[r] = 0.0
+            continue
+        now.stretch[r] += net.lanes.length[lane]
+        onto = way[b - 1] if b > 0 else now.lane[r]
+        k = onto - n_road_lanes
+        if net.connectors.free[k]:
+            continue
+        lined = True
+        cross_line(net, veh, now, before, found, light, since, r, k, frame, dt, stop_offset)
+        control = net.intersections.control[net.connectors.intersection[k]]
+        if control == ALL_WAY_STOP and n_crossed < crossed.shape[0]:
+            crossed[n_crossed] = r
+            n_crossed += 1
+    same = before.line[o] == now.line[r] and before.aim[o] == now.aim[r] and not changed
+    if same and not lined:
+        now.stood[r] = before.stood[o]
+        now.full[r] = before.full[o]
+        now.overtaken[r] = before.overtaken[o]
+    return n_crossed
+
+
+@kernel
+def follow(
+    net: NetworkArrays, types: Types, veh: Vehicles, now: Survey, before: Survey, found: Findings,
+    light: NDArray[np.uint8], since: NDArray[np.int64], crossed: NDArray[np.int32],
+    way: NDArray[np.int32], frame: int, dt: float, stop_offset: float,
+) -> int:  # fmt: skip
+    """Check the motion of every row; returns how many crossed the line of an all-way stop."""
+    n_crossed = 0
+    for r in range(now.start[now.start.shape[0] - 1]):
+        now.stood[r] = -1
+        now.full[r] = False
+        now.overtaken[r] = 0
+        if now.old[r] < 0:
+            now.caught_at[r] = -1
+            now.caught[r] = np.uint64(0)
+            now.chain[r] = frame
+            now.stretch[r] = np.inf
+            now.standing[r] = 0
+        else:
+            check_speed(net, types, veh, now, before, found, r, frame, dt)
+            n_crossed = follow_row(
+                net, veh, now, before, found, light, since, crossed, way, r, n_crossed, frame, dt,
+                stop_offset,
+            )  # fmt: skip
+        if now.speed[r] >= STANDING:
+            now.standing[r] = 0
+            continue
+        now.standing[r] = 0 if now.at_stop[r] else now.standing[r] + 1
+        head = now.start[now.lane[r]] == r
+        if head and now.stood[r] < 0 and now.to_line[r] <= LINE_ZONE + stop_offset:
+            now.stood[r] = frame
+    return n_crossed
+
+
+@kernel
+def conflicting(net: NetworkArrays, k: int, o: int) -> bool:
+    """Whether connectors k and o conflict."""
+    for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
+        if net.conflicts.other[c] == o:
+            return True
+    return False
+
+
+@kernel
+def little_room(
+    net: NetworkArrays, now: Survey, k: int, length: float, gap: float, stop_offset: float
+) -> bool:
+    """Whether the exit of connector k may be full for a vehicle; in doubt, yes.
+
+    Full is what does not hold it, those inside and one more who may have been promised room.
+    """
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    lane = net.connectors.to_lane[k]
+    room = net.lanes.length[lane]
+    if room < length + stop_offset:
+        return True
+    for r in range(now.start[lane], now.start[lane + 1]):
+        if now.at_stop[r]:
+            return True
+        room -= now.length[r] + gap
+    for c in range(net.lanes.in_start[lane], net.lanes.in_start[lane + 1]):
+        on = n_road_lanes + net.lanes.in_connector[c]
+        for r in range(now.start[on], now.start[on + 1]):
+            room -= now.length[r] + gap
+    return bool(room < 2.0 * (length + gap))
+
+
+@kernel
+def note_full_exits(net: NetworkArrays, now: Survey, gap: float, stop_offset: float) -> None:
+    """Remember of those who stand at the line of an all-way stop whether their exit was full."""
+    inter = net.intersections
+    for x in range(inter.control.shape[0]):
+        if inter.control[x] != ALL_WAY_STOP:
+            continue
+        for y in range(inter.lane_start[x], inter.lane_start[x + 1]):
+            r = now.start[inter.lane[y]]
+            if r == now.start[inter.lane[y] + 1] or now.stood[r] < 0 or now.full[r]:
+                continue
+            if now.aim[r] >= 0:
+                now.full[r] = little_room(net, now, now.aim[r], now.length[r], gap, stop_offset)
+
+
+@kernel
+def check_stop_order(
+    net: NetworkArrays, now: Survey, before: Survey, found: Findings, crossed: NDArray[np.int32],
+    n_crossed: int, frame: int, limit: int, literal: bool,
+) -> None:  # fmt: skip
+    """Count those at all-way stops who were overtaken by the rows that have just crossed.
+
+    limit: how often conflicting movements may do so. literal: anybody counts.
+    """
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    inter = net.intersections
+    for e in range(n_crossed):
+        r = crossed[e]
+        since = before.stood[now.old[r]]
+        k = before.aim[now.old[r]]
+        if k < 0 or since < 0:
+            continue
+        x = net.connectors.intersection[k]
+        own = net.connectors.from_lane[k]
+        for y in range(inter.lane_start[x], inter.lane_start[x + 1]):
+            lane = inter.lane[y]
+            j = int(now.start[lane])
+            if lane == own or j == now.start[lane + 1] or now.aim[j] < 0 or lane >= n_road_lanes:
+                continue
+            if now.stood[j] < 0 or now.speed[j] >= STANDING or now.full[j]:
+                continue
+            if now.stood[j] > since or (now.stood[j] == since and lane > own):
+                continue
+            if literal or conflicting(net, k, now.aim[j]):
+                now.overtaken[j] += 1
+                if now.overtaken[j] > limit:
+                    note_row(
+                        found, now, before, STOP_ORDER, frame, j, int(now.id[r]),
+                        float(now.overtaken[j]), float(limit),
+                    )  # fmt: skip
