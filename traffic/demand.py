@@ -92,3 +92,29 @@ class Demand:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+
+def empty_demand() -> Demand:
+    """Nobody: one default vehicle type and no trip."""
+    return Demand(
+        types=(VehicleType(),),
+        ids=(),
+        depart=np.zeros(0),
+        type=np.zeros(0, np.int32),
+        walker=np.zeros(0, np.bool_),
+        routed=np.zeros(0, np.bool_),
+        route_start=np.zeros(1, np.int64),
+        roads=np.zeros(0, np.int32),
+        depart_lane=np.zeros(0, np.int32),
+        depart_pos=np.zeros(0),
+        depart_pos_kind=np.zeros(0, np.uint8),
+        depart_speed=np.zeros(0),
+        depart_speed_kind=np.zeros(0, np.uint8),
+        arrival_pos=np.zeros(0),
+        stop_start=np.zeros(1, np.int64),
+        stop_lane=np.zeros(0, np.int32),
+        stop_pos=np.zeros(0),
+        stop_duration=np.zeros(0),
+        stop_until=np.zeros(0),
+        stop_parking=np.zeros(0, np.bool_),
+    )

@@ -25,7 +25,7 @@ from rushhour.traffic.demand import Demand, VehicleType
 
 _WIDE = {"path": PATH, "behind": BEHIND}
 # Not part of the state: slots, and what is only valid within a frame.
-_DERIVED = ("yields_to", "change_to", "left", "trip")
+_DERIVED = ("line", "yields_to", "change_to", "left", "trip")
 
 
 def new_vehicles(capacity: int) -> Vehicles:
