@@ -135,7 +135,9 @@ def safe_start(
         if rear - veh.s[j] < room:
             return -1.0
     elif net.lanes.in_start[lane] < net.lanes.in_start[lane + 1]:
-        if rear - types.min_gap[t] < grants.reserved[lane]:
+        # Those with a grant for this lane must still find room if the newcomer stops.
+        stops = rear + stopping_distance(v, types.decel[t])
+        if grants.reserved[lane] > 0.0 and stops - keep < grants.reserved[lane]:
             return -1.0
         if not upstream_allows(net, veh, types, order, lane, rear, v, FOLLOWER_BRAKING, dt):
             return -1.0

@@ -52,6 +52,7 @@ from rushhour.kernels.vehicles import (
 ZONE_BRAKING = 4.5  # m/s^2 before a conflict zone that is still in use
 ZONE_OFFSET = 0.5  # m kept before it
 COOPERATION = 2.0  # m/s^2, the hardest braking to let somebody in
+SWAP_ROOM = 14.0  # m left free before the line by a vehicle that must change to the left
 MIN_GAP_SHARE = 0.6  # of the standstill gap that the collision guard never gives up
 
 
@@ -172,14 +173,17 @@ def drive_vehicle(
                 if q == 0 and not last_leg and lane < n_road_lanes:
                     # The lane does not lead on: stop before its end and change lane.
                     if veh.leg[i] >= 0 or veh.wanted[i] != lane:
-                        limit = approach_speed(v, d - rules.stop_offset, 0.0, decel, dt)
+                        halt = d - rules.stop_offset
+                        if veh.wanted[i] > lane:
+                            # Those who want to the left leave room at the line for those who
+                            # want to the right: two heads that must swap lanes can.
+                            halt -= min(SWAP_ROOM, 0.4 * net.lanes.length[lane])
+                        limit = approach_speed(v, halt, 0.0, decel, dt)
                         if limit < nxt:
                             nxt, reason, blocker = limit, LANE_CHANGE, -1
                         look = d
                 break
-            if not net.connectors.free[k] and (
-                q >= veh.granted[i] or (q == 0 and frame < veh.go[i])
-            ):
+            if not net.connectors.free[k] and (q >= veh.granted[i] or frame < veh.go[i]):
                 limit = approach_speed(v, d - rules.stop_offset, 0.0, decel, dt)
                 if limit < nxt:
                     nxt = limit

@@ -48,12 +48,12 @@ def queue_end(
 
 @kernel
 def chain_length(net: NetworkArrays, veh: Vehicles, i: int, stop_offset: float) -> int:
-    """How many connectors vehicle i must be granted together: up to a lane that can hold it.
+    """Entries of path that candidate i must be granted together: up to a lane that can hold it.
 
     Connectors that need no grant and the lanes they join count as one stretch of road.
     """
     need = veh.length[i] + stop_offset
-    q = 0
+    q = veh.line[i]
     while True:
         k = veh.path[i, q]
         if k < 0:
@@ -81,12 +81,17 @@ def has_room(
 ) -> bool:
     """Whether the exit beyond the first n connectors of i's path takes the whole vehicle.
 
-    Counts those already granted to that exit; what can close up counts as room.
+    Counts those already granted to that exit; what can close up counts as room. A last road that is
+    shorter than the vehicle needs to be empty only: the vehicle leaves there.
     """
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     lane = net.connectors.to_lane[veh.path[i, n - 1]]
-    need = grants.reserved[lane] + veh.length[i]
+    need = grants.reserved[lane] + grants.claimed[lane] + veh.length[i]
     now, closed, vacant = queue_end(veh, order, lane, rules.queue_gap, net.lanes.length[lane])
+    if vacant and grants.reserved[lane] <= 0.0 and veh.leg[i] >= 0:
+        entered = 1 if veh.lane[i] >= n_road_lanes else 0  # its leg counts from the road before
+        if veh.leg[i] + entered + n == veh.route_end[i] - 1:
+            return True
     q = n
     while now < need and closed < need and q < PATH:
         k = veh.path[i, q]

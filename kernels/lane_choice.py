@@ -24,8 +24,8 @@ from rushhour.kernels.vehicles import Grants, Order, Types, Vehicles
 ROADS = 32  # roads per parallel task
 BLOCKED_WITHIN = 50.0  # m to a vehicle at a stop that makes a lane blocked
 KEEP_SHARE = 0.7  # of the standstill gap kept to both sides of a change
-URGENT = 6.0  # s to the lane's end at which others are asked to let one in
-URGENT_WITHIN = 60.0  # m, likewise
+URGENT = 10.0  # s to the lane's end at which others are asked to let one in
+URGENT_WITHIN = 120.0  # m, likewise
 
 
 @kernel
@@ -111,6 +111,12 @@ def leader_stands_at_stop(veh: Vehicles, order: Order, lane: int, place: int, s:
 
 
 @kernel
+def is_urgent(to_end: float, v: float) -> bool:
+    """Whether a change that must come has so little way left that others are asked to help."""
+    return to_end < URGENT_WITHIN or to_end < URGENT * v
+
+
+@kernel
 def consider_change(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
     p: int, lane: int, target: int, cut: float, frame: int, dt: float,
@@ -164,7 +170,7 @@ def consider_change(
         place = place_behind(veh, order, target, s)
         if to_end > BLOCKED_WITHIN + 30.0 and leader_stands_at_stop(veh, order, target, place, s):
             return False
-    urgent = mandatory and (to_end < URGENT_WITHIN or to_end < URGENT * v)
+    urgent = mandatory and is_urgent(to_end, v)
     b = rules.safe_braking if urgent else 0.5 * rules.safe_braking
     if change_fits(
         net, veh, types, order, grants, rules, i, target, place, cut, b, dt
@@ -172,7 +178,22 @@ def consider_change(
         return True
     if urgent:
         ask_to_yield(veh, order, types, target, place, i)
+        grants.claimed[target] += veh.length[i] + rules.queue_gap
     return False
+
+
+@kernel
+def ask_the_other_side(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    i: int, lane: int, side: int,
+) -> None:  # fmt: skip
+    """Ask for room towards the side that has no changes in this frame, if i must go there."""
+    if (veh.wanted[i] - lane) * side <= 0 or veh.granted[i] > 0 or veh.dwell_until[i] >= 0:
+        return
+    if is_urgent(net.lanes.length[lane] - veh.s[i], veh.speed[i]):
+        place = place_behind(veh, order, lane + side, veh.s[i])
+        ask_to_yield(veh, order, types, lane + side, place, i)
+        grants.claimed[lane + side] += veh.length[i] + rules.queue_gap
 
 
 @kernel
@@ -184,16 +205,24 @@ def choose_lanes_of_road(
     count = net.roads.lane_count[road]
     first = net.roads.first_lane[road]
     lo, hi = order.start[first], order.start[first + count]
-    if count < 2 or lo == hi:
+    if count < 2:
+        return 0
+    grants.claimed[first : first + count] = 0.0
+    if lo == hi:
         return 0
     for p in range(lo, hi):
         veh.yields_to[order.slot[p]] = -1
     side = 1 if frame & 1 == 0 else -1
     changes = 0
     for number in range(count):
+        lane = first + number
+        if 0 <= number - side < count:
+            for p in range(order.start[lane], order.start[lane + 1]):
+                ask_the_other_side(
+                    net, veh, types, order, grants, rules, order.slot[p], lane, -side
+                )
         if number + side < 0 or number + side >= count:
             continue
-        lane = first + number
         cut = inf
         for p in range(order.start[lane], order.start[lane + 1]):
             i = order.slot[p]

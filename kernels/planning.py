@@ -16,14 +16,17 @@ from rushhour.kernels.network import NetworkArrays
 from rushhour.kernels.random import uniform
 from rushhour.kernels.vehicles import MAX_LANES, PATH, STREAM_EXIT, Order, Routes, Vehicles
 
-DEPTH = 4  # roads looked ahead
+DEPTH = 8  # roads looked ahead, at most
+SIGHT = 500.0  # m looked ahead beyond the road a vehicle is on
+TOO_SHORT = 10.0  # m; on a shorter road nobody changes lane
+IMPOSSIBLE = 1000.0  # effort of having to do so
 Efforts = NDArray[np.float64]  # (2 * (DEPTH + 1), MAX_LANES): efforts, then efforts if not changing
 
 
 @kernel
 def change_effort(length: float) -> float:
     """Effort of one lane change on a road of that length, m."""
-    return 1.0 + 100.0 / (length + 1.0)
+    return 1.0 + 100.0 / (length + 1.0) if length >= TOO_SHORT else IMPOSSIBLE
 
 
 @kernel
@@ -56,7 +59,12 @@ def route_efforts(
     there. stop_lane: lane of the next stop, -1 none.
     """
     n_road_lanes = net.lanes.out_start.shape[0] - 1
-    depth = min(DEPTH + 1, route_end - leg)
+    most = min(DEPTH + 1, route_end - leg)
+    depth = min(2, most)
+    seen = 0.0
+    while depth < most and seen < SIGHT:
+        seen += net.roads.length[routes.road[leg + depth - 1]]
+        depth += 1
     for d in range(depth - 1, -1, -1):
         road = routes.road[leg + d]
         first = net.roads.first_lane[road]
@@ -85,9 +93,9 @@ def route_efforts(
 @kernel
 def best_connector(
     net: NetworkArrays, order: Order, lane: int, ahead: int, row: int, permission: int,
-    efforts: Efforts,
+    most: float, efforts: Efforts,
 ) -> int:  # fmt: skip
-    """Connector from lane to road `ahead` with the least effort there (row); -1 none.
+    """Connector from lane to road `ahead` with the least effort there (row), below most; -1 none.
 
     Among equals the one whose lane is emptiest.
     """
@@ -102,7 +110,7 @@ def best_connector(
         if not net.lanes.permissions[n_road_lanes + k] & permission:
             continue
         e = efforts[row, net.lanes.number[to]]
-        if e == inf or not net.lanes.permissions[to] & permission:
+        if e >= most or not net.lanes.permissions[to] & permission:
             continue
         load = order.start[to + 1] - order.start[to]
         if best < 0 or e < least - 1e-9 or (e < least + 1e-9 and load < fewest):
@@ -140,12 +148,14 @@ def plan_route(
         if efforts[DEPTH + 1, j] <= floor + 1e-9 and floor < inf:
             suits |= np.uint32(1) << np.uint32(j)
     veh.suits[i] = suits
+    # A way on that needs a change where none is possible is taken only if there is no other.
+    most = IMPOSSIBLE if least < IMPOSSIBLE else inf
     here = lane
     for q in range(PATH):
         k = -1
         if here >= 0 and q + 1 < depth:
             k = best_connector(
-                net, order, here, routes.road[leg + q + 1], q + 1, permission, efforts
+                net, order, here, routes.road[leg + q + 1], q + 1, permission, most, efforts
             )
         veh.path[i, q] = k
         here = net.connectors.to_lane[k] if k >= 0 else -1

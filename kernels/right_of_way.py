@@ -41,6 +41,7 @@ from rushhour.kernels.vehicles import (
 )
 
 LINE_ZONE = 2.0  # m before the stop line within which a standing vehicle has arrived
+JOINTS = 4  # joints that need no grant, between a vehicle and the line it asks at
 LEFT_AT_YELLOW = 4.0  # m; a left turn that waits this close may go at yellow
 
 
@@ -55,6 +56,17 @@ def note_tail(grants: Grants, veh: Vehicles, k: int, rear: float, i: int) -> Non
 
 
 @kernel
+def to_path(net: NetworkArrays, veh: Vehicles, i: int) -> float:
+    """Metres from i's front to the start of path[0]."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    lane = veh.lane[i]
+    d = net.lanes.length[lane] - veh.s[i]
+    if lane >= n_road_lanes:
+        d += net.lanes.length[net.connectors.to_lane[lane - n_road_lanes]]
+    return d
+
+
+@kernel
 def note_holder(net: NetworkArrays, veh: Vehicles, grants: Grants, rules: Rules, i: int) -> None:
     """Note vehicle i on every connector it holds, and the room it will take on its exit."""
     n_road_lanes = net.lanes.out_start.shape[0] - 1
@@ -64,14 +76,19 @@ def note_holder(net: NetworkArrays, veh: Vehicles, grants: Grants, rules: Rules,
     exit_lane = -1
     if lane >= n_road_lanes:
         k = lane - n_road_lanes
-        note_tail(grants, veh, k, rear, i)
         exit_lane = net.connectors.to_lane[k]
         base += net.lanes.length[exit_lane]
+        if net.connectors.free[k]:
+            exit_lane = -1
+        else:
+            note_tail(grants, veh, k, rear, i)
     for q in range(veh.granted[i]):
         k = veh.path[i, q]
-        note_tail(grants, veh, k, rear - base, i)
-        exit_lane = net.connectors.to_lane[k]
-        base += net.lanes.length[n_road_lanes + k] + net.lanes.length[exit_lane]
+        to = net.connectors.to_lane[k]
+        if not net.connectors.free[k]:
+            note_tail(grants, veh, k, rear - base, i)
+            exit_lane = to
+        base += net.lanes.length[n_road_lanes + k] + net.lanes.length[to]
     if exit_lane >= 0:
         grants.reserved[exit_lane] += veh.length[i] + rules.queue_gap
 
@@ -90,17 +107,64 @@ def worst_light(net: NetworkArrays, veh: Vehicles, grants: Grants, i: int, n: in
 
 @kernel
 def keeps_grant(
-    net: NetworkArrays, veh: Vehicles, types: Types, grants: Grants, rules: Rules, i: int, dt: float
-) -> bool:
-    """Whether a vehicle before the line still has green, or can no longer stop."""
+    net: NetworkArrays, veh: Vehicles, types: Types, grants: Grants, rules: Rules, i: int,
+    line: int, d: float, dt: float,
+) -> bool:  # fmt: skip
+    """Whether a vehicle d m before its line still has green, or can no longer stop."""
     light = worst_light(net, veh, grants, i, veh.granted[i])
     if light != RED and light != YELLOW:
         return True
     v = veh.speed[i]
-    d = net.lanes.length[veh.lane[i]] - veh.s[i]
-    if light == YELLOW and d < LEFT_AT_YELLOW and net.connectors.turn[veh.path[i, 0]] == LEFT:
+    if light == YELLOW and d < LEFT_AT_YELLOW and net.connectors.turn[veh.path[i, line]] == LEFT:
         return True
     return d <= stopping_distance(v, types.decel[veh.type[i]]) + v * dt + rules.stop_offset
+
+
+@kernel
+def led_to_by_joint(net: NetworkArrays, lane: int) -> bool:
+    """Whether the only way into a road lane is a connector that needs no grant."""
+    at = net.lanes.in_start[lane]
+    return (
+        net.lanes.in_start[lane + 1] - at == 1 and net.connectors.free[net.lanes.in_connector[at]]
+    )
+
+
+HELD = 0  # has its grant
+REVOKED = 1  # lost it, and so do all behind
+NOT_YET = 2  # does not ask; nobody behind may
+ASKS = 3
+
+
+@kernel
+def review_vehicle(
+    net: NetworkArrays, veh: Vehicles, types: Types, grants: Grants, rules: Rules, i: int,
+    line: int, d: float, head: bool, frame: int, dt: float,
+) -> int:  # fmt: skip
+    """HELD, REVOKED, NOT_YET or ASKS for a vehicle d m before the line of its path[line].
+
+    head: nobody is between it and the line.
+    """
+    if veh.granted[i] > line:
+        if keeps_grant(net, veh, types, grants, rules, i, line, d, dt):
+            note_holder(net, veh, grants, rules, i)
+            return HELD
+        veh.granted[i] = 0
+        veh.refused[i] = RED_LIGHT
+        return REVOKED
+    v = veh.speed[i]
+    if head and veh.arrived[i] < 0 and v < 0.1 and d <= LINE_ZONE + rules.stop_offset:
+        veh.arrived[i] = frame
+    k = veh.path[i, line]
+    if k < 0 or net.connectors.free[k]:
+        return NOT_YET
+    b = types.decel[veh.type[i]]
+    if d > stopping_distance(v, b) + v * (1.0 + dt) + LINE_ZONE + rules.stop_offset:
+        return NOT_YET
+    if net.connectors.must_stop[k] and (not head or veh.arrived[i] < 0):
+        veh.refused[i] = STOP_SIGN
+        return NOT_YET
+    veh.line[i] = line
+    return ASKS
 
 
 @kernel
@@ -108,41 +172,60 @@ def review_lane(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
     lane: int, frame: int, dt: float,
 ) -> int:  # fmt: skip
-    """Note the holders on a lane before an intersection; returns its candidate, or -1.
+    """Note the holders before the line at the end of a lane; returns its candidate, or -1.
 
     Takes grants back at yellow and red where the vehicle can still stop, and from all behind it.
-    The candidate is the first vehicle without a grant, when it is close enough to ask.
+    The candidate is the first vehicle without a grant, when it is close enough to ask. Looks back
+    through joints that need no grant (the lane before the line may be shorter than a car).
     """
-    lo, hi = order.start[lane], order.start[lane + 1]
-    length = net.lanes.length[lane]
-    revoked = False
-    for p in range(lo, hi):
-        i = order.slot[p]
-        d = length - veh.s[i]
-        if veh.granted[i] > 0:
-            if not revoked and keeps_grant(net, veh, types, grants, rules, i, dt):
-                note_holder(net, veh, grants, rules, i)
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    head, revoked, closed = True, False, False
+    candidate = -1
+    here, line, last = lane, 0, -1  # last: the joint into `lane`
+    dist = 0.0
+    fast = 1.2 * net.lanes.speed[lane]
+    reach = fast * fast / 3.0 + 2.0 * fast + 10.0
+    while True:
+        on_connector = here >= n_road_lanes
+        for p in range(order.start[here], order.start[here + 1]):
+            i = order.slot[p]
+            at = line - 1 if on_connector else line
+            if at > 0 and veh.path[i, at - 1] != last:
+                continue  # it goes elsewhere
+            d = dist + net.lanes.length[here] - veh.s[i]
+            if d > reach:
+                break
+            if revoked or closed:
+                # Somebody without a grant changed lane to before a holder: it is still one.
+                if veh.granted[i] > at and revoked:
+                    veh.granted[i] = 0
+                    veh.refused[i] = RED_LIGHT
+                elif veh.granted[i] > at:
+                    note_holder(net, veh, grants, rules, i)
                 continue
-            revoked = True
-            veh.granted[i] = 0
-            veh.refused[i] = RED_LIGHT
+            what = review_vehicle(net, veh, types, grants, rules, i, at, d, head, frame, dt)
+            head = False
+            if what == REVOKED:
+                revoked = True
+            elif what == NOT_YET:
+                closed = True
+            elif what == ASKS:
+                candidate = i
+                closed = True
+        dist += net.lanes.length[here]
+        if on_connector:
+            here = net.connectors.from_lane[here - n_road_lanes]
             continue
-        if revoked:
-            continue
-        v = veh.speed[i]
-        if p == lo and veh.arrived[i] < 0 and v < 0.1 and d <= LINE_ZONE + rules.stop_offset:
-            veh.arrived[i] = frame
-        k = veh.path[i, 0]
-        if k < 0 or net.connectors.free[k]:
-            return -1
-        b = types.decel[veh.type[i]]
-        if d > stopping_distance(v, b) + v * (1.0 + dt) + LINE_ZONE + rules.stop_offset:
-            return -1
-        if net.connectors.must_stop[k] and (p != lo or veh.arrived[i] < 0):
-            veh.refused[i] = STOP_SIGN
-            return -1
-        return i
-    return -1
+        if line >= JOINTS or dist > reach:
+            break
+        if not led_to_by_joint(net, here):
+            break
+        k = net.lanes.in_connector[net.lanes.in_start[here]]
+        if line == 0:
+            last = k
+        line += 1
+        here = n_road_lanes + k
+    return candidate
 
 
 @kernel
@@ -152,8 +235,8 @@ def goes_before(net: NetworkArrays, veh: Vehicles, all_way: bool, i: int, j: int
         if veh.arrived[i] != veh.arrived[j]:
             return veh.arrived[i] < veh.arrived[j]
     else:
-        ri = net.connectors.rank[veh.path[i, 0]]
-        rj = net.connectors.rank[veh.path[j, 0]]
+        ri = net.connectors.rank[veh.path[i, veh.line[i]]]
+        rj = net.connectors.rank[veh.path[j, veh.line[j]]]
         if ri != rj:
             return ri < rj
     return veh.lane[i] < veh.lane[j]
@@ -187,14 +270,14 @@ def my_turn(
 
     literal: everybody who has waited longer goes first, whatever the movement.
     """
-    k = veh.path[i, 0]
+    k = veh.path[i, veh.line[i]]
     for x in range(first, first + count):
         j = grants.candidate[x]
         if j < 0 or j == i or veh.granted[j] > 0 or veh.refused[j] == EXIT_FULL:
             continue
         if not waits_longer(veh, j, i):
             continue
-        if literal or (in_conflict(net, k, veh.path[j, 0]) and veh.overtaken[j] >= limit):
+        if literal or (in_conflict(net, k, veh.path[j, veh.line[j]]) and veh.overtaken[j] >= limit):
             return False
     return True
 
@@ -204,12 +287,12 @@ def count_overtaken(
     net: NetworkArrays, veh: Vehicles, grants: Grants, first: int, count: int, i: int
 ) -> None:
     """Count i's grant for those who have waited longer and conflict with it."""
-    k = veh.path[i, 0]
+    k = veh.path[i, veh.line[i]]
     for x in range(first, first + count):
         j = grants.candidate[x]
         if j < 0 or j == i or veh.granted[j] > 0 or veh.refused[j] == EXIT_FULL:
             continue
-        if waits_longer(veh, j, i) and in_conflict(net, k, veh.path[j, 0]):
+        if waits_longer(veh, j, i) and in_conflict(net, k, veh.path[j, veh.line[j]]):
             veh.overtaken[j] += 1
 
 
@@ -253,13 +336,18 @@ def try_grant(
     x: int, first: int, count: int, i: int, patient: bool, frame: int, dt: float, seed: int,
 ) -> bool:  # fmt: skip
     """Give i its grant if light, room, way, gap and turn allow; else note why not."""
-    k = veh.path[i, 0]
+    k = veh.path[i, veh.line[i]]
     control = net.intersections.control[x]
     stop = net.connectors.must_stop[k]
     all_way = control == ALL_WAY_STOP
     reaction = reaction_of(veh, rules, control, stop, i, seed)
     n = chain_length(net, veh, i, rules.stop_offset)
-    d = net.lanes.length[veh.lane[i]] - veh.s[i]
+    ahead = to_path(net, veh, i)
+    d = ahead
+    for q in range(veh.line[i]):
+        joint = veh.path[i, q]
+        d += net.lanes.length[net.lanes.out_start.shape[0] - 1 + joint]
+        d += net.lanes.length[net.connectors.to_lane[joint]]
     light = worst_light(net, veh, grants, i, n)
     if light == RED or (
         light == YELLOW and (d >= LEFT_AT_YELLOW or net.connectors.turn[k] != LEFT)
@@ -276,7 +364,7 @@ def try_grant(
             veh.full_since[i] = frame
         return False
     veh.full_since[i] = -1
-    j = is_clear(net, veh, types, grants, i, n, d, reaction, margin_of(rules, control, stop))
+    j = is_clear(net, veh, types, grants, i, n, ahead, reaction, margin_of(rules, control, stop))
     if j >= 0:
         veh.refused[i] = CONFLICT
         veh.blocker[i] = veh.id[j]
@@ -377,6 +465,8 @@ def note_inside(
     for c in range(inter.connector_start[x], inter.connector_start[x + 1]):
         k = inter.connector[c]
         lane = n_road_lanes + k
+        if net.connectors.free[k]:
+            continue  # noted from the line that it leads to
         for p in range(order.start[lane], order.start[lane + 1]):
             note_holder(net, veh, grants, rules, order.slot[p])
         # The vehicle whose rear hangs over the connector's end (its front is further on).
@@ -401,10 +491,11 @@ def grant_group(
         for y in range(inter.lane_start[x], inter.lane_start[x + 1]):
             lane = inter.lane[y]
             grants.candidate[y] = -1
-            if order.start[lane] < order.start[lane + 1]:
-                i = review_lane(net, veh, types, order, grants, rules, lane, frame, dt)
-                grants.candidate[y] = i
-                asking = asking or i >= 0
+            if order.start[lane] == order.start[lane + 1] and not led_to_by_joint(net, lane):
+                continue
+            i = review_lane(net, veh, types, order, grants, rules, lane, frame, dt)
+            grants.candidate[y] = i
+            asking = asking or i >= 0
     if not asking:
         return
     serial = 0

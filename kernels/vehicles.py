@@ -79,6 +79,7 @@ class Vehicles(NamedTuple):
     factor: NDArray[np.float64]  # desired speed / limit
     path: NDArray[np.int32]  # (capacity, PATH) connectors, -1 unknown
     granted: NDArray[np.int32]  # entries of path it may enter
+    line: NDArray[np.int32]  # entry of path whose line it faces; valid for candidates for a grant
     go: NDArray[np.int32]  # first frame it may use its grant
     stamp: NDArray[np.int64]  # order in which grants were given
     arrived: NDArray[np.int32]  # frame it first stood at the line of this lane; -1
@@ -141,5 +142,6 @@ class Grants(NamedTuple):
     tail: NDArray[np.float64]  # (n_connectors,) m, rear of the last holder; inf: nobody
     tail_slot: NDArray[np.int32]  # (n_connectors,)
     reserved: NDArray[np.float64]  # (n_road_lanes,) m promised to holders not yet on the lane
+    claimed: NDArray[np.float64]  # (n_road_lanes,) m for those who must change to the lane
     candidate: NDArray[np.int32]  # (n_road_lanes,) scratch, per intersection's lanes
     waived: NDArray[np.int32]  # (n_connectors,) frame until which exit room is waived

@@ -7,7 +7,7 @@ from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import NetworkArrays
 from rushhour.kernels.vehicles import EXIT_FULL, Order, Vehicles
 
-LINE_REACH = 8.0  # m from the lane's end within which a vehicle without a way on is stuck
+LINE_REACH = 20.0  # m from the lane's end within which a vehicle without a way on is stuck
 
 
 @kernel
@@ -23,11 +23,11 @@ def find_stuck(
         i = order.slot[p]
         if veh.standing[i] < patience or veh.lane[i] >= n_road_lanes or veh.granted[i] > 0:
             continue
-        stuck = veh.full_since[i] >= 0 and frame - veh.full_since[i] >= patience
-        if not stuck and veh.path[i, 0] < 0:
+        if veh.path[i, 0] < 0 and veh.full_since[i] < 0:
             lane = veh.lane[i]
-            stuck = net.lanes.length[lane] - veh.s[i] < LINE_REACH
-        if stuck:
+            if net.lanes.length[lane] - veh.s[i] < LINE_REACH:
+                veh.full_since[i] = frame - patience
+        if veh.full_since[i] >= 0 and frame - veh.full_since[i] >= patience:
             out[found] = i
             found += 1
     return found

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.moving import leave_line
-from rushhour.kernels.planning import plan
+from rushhour.kernels.planning import TOO_SHORT, plan
 from rushhour.kernels.right_of_way import in_conflict
-from rushhour.kernels.vehicles import Order, Routes, Types, Vehicles
+from rushhour.kernels.vehicles import PATH, Order, Routes, Types, Vehicles
 from rushhour.kernels.watching import find_rings, find_stuck, wait_for_lanes
 from rushhour.roadnets.model import Network
 from rushhour.traffic.routing import routes_onward
@@ -67,9 +67,7 @@ class Minds:
         else:
             changed = slots[walkers]
         for i in slots:
-            if i not in changed:
-                veh.full_since[i] = frame if veh.full_since[i] >= 0 else -1
-                veh.standing[i] = 1
+            veh.full_since[i] = frame  # where there is nothing else, ask again in a while
         for i in changed:
             veh.minds[i] = abs(veh.minds[i]) + (1 if veh.leg[i] < 0 else 0)
             leave_line(veh, i)
@@ -85,31 +83,24 @@ class Minds:
 
         Marks those for whom there is one by a negative `minds`, whose size already counts it.
         """
-        net = self.network.arrays
-        rows: list[tuple[int, int, int]] = []  # slot, next road, goal
+        rows: list[tuple[int, list[int], int]] = []  # slot, roads to the next long one, goal
         for i in slots:
-            lane, leg, end = int(veh.lane[i]), int(veh.leg[i]), int(veh.route_end[i])
+            leg, end = int(veh.leg[i]), int(veh.route_end[i])
             goal = end - 1
             if veh.stop[i] < veh.stop_end[i]:
-                road = net.lanes.road[routes.stop_lane[veh.stop[i]]]
+                road = self.network.arrays.lanes.road[routes.stop_lane[veh.stop[i]]]
                 later = np.flatnonzero(routes.road[leg:end] == road)
                 goal = leg + int(later[0]) if later.size else end - 1
-            avoid = routes.road[leg + 1] if leg + 1 < end else -1
-            n_road_lanes = self.network.n_road_lanes
-            permission = types.permission[veh.type[i]]
-            seen = set()
-            for k in range(net.lanes.out_start[lane], net.lanes.out_start[lane + 1]):
-                road = int(net.lanes.road[net.connectors.to_lane[k]])
-                if road == avoid or road in seen:
-                    continue
-                if net.lanes.permissions[n_road_lanes + k] & permission:
-                    seen.add(road)
-                    rows.append((int(i), road, goal))
+            # Before a full exit any other one will do; without a way on, any that there is.
+            avoid = int(veh.path[i, 0]) if veh.path[i, 0] >= 0 else -1
+            permission = int(types.permission[veh.type[i]])
+            for roads in self._exits(int(veh.lane[i]), permission, avoid):
+                rows.append((int(i), roads, goal))
         if not rows:
             return routes
         ways = routes_onward(
             self.network,
-            np.array([road for _, road, _ in rows], np.int32),
+            np.array([roads[-1] for _, roads, _ in rows], np.int32),
             np.array([routes.road[goal] for _, _, goal in rows], np.int32),
             np.array([types.permission[veh.type[i]] for i, _, _ in rows], np.uint32),
         )
@@ -121,17 +112,40 @@ class Minds:
         pool: list[NDArray[np.int32]] = []
         size = routes.road.size
         for i, (_, row) in best.items():
-            goal = rows[row][2]
+            _, roads, goal = rows[row]
             here = routes.road[veh.leg[i]]
             rest = routes.road[goal + 1 : veh.route_end[i]]
             way = ways.roads[ways.start[row] : ways.start[row + 1]]
-            route = np.concatenate(([here], way, rest)).astype(np.int32)
+            route = np.concatenate(([here], roads[:-1], way, rest)).astype(np.int32)
             pool.append(route)
             veh.leg[i] = size
             size += route.size
             veh.route_end[i] = size
             veh.minds[i] = -(veh.minds[i] + 1)
         return routes._replace(road=np.concatenate((routes.road, *pool)))
+
+    def _exits(self, lane: int, permission: int, avoid: int) -> list[list[int]]:
+        """Roads to which a lane leads, each with the roads before it that are too short to change
+        lane on. avoid: a connector not to take, -1 none."""
+        net, n_road_lanes = self.network.arrays, self.network.n_road_lanes
+        found: list[list[int]] = []
+        seen: set[int] = set()
+        open_ways: list[tuple[int, list[int]]] = [(lane, [])]
+        while open_ways:
+            lane, roads = open_ways.pop()
+            for k in range(net.lanes.out_start[lane], net.lanes.out_start[lane + 1]):
+                to = int(net.connectors.to_lane[k])
+                allowed = net.lanes.permissions[n_road_lanes + k] & net.lanes.permissions[to]
+                if k == avoid or to in seen or not allowed & permission:
+                    continue
+                seen.add(to)
+                road = int(net.lanes.road[to])
+                way = [*roads, road]
+                if net.roads.length[road] >= TOO_SHORT or len(way) >= PATH:
+                    found.append(way)
+                else:
+                    open_ways.append((to, way))
+        return found
 
     def look_for_rings(
         self, net: Any, veh: Vehicles, order: Order, waived: NDArray[np.int32], frame: int
