@@ -18,6 +18,7 @@ from rushhour.kernels.car_following import (
     krauss_speed,
     stopping_distance,
 )
+from rushhour.kernels.entering import place_beside
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import (
     PROFILE_STEP,
@@ -261,7 +262,7 @@ def drive_vehicle(
         a = min(a, (nxt - v) / dt)
     j = veh.yields_to[i]
     if j >= 0:
-        opening = veh.s[j] - veh.length[j] - s
+        opening = place_beside(net, veh.lane[j], lane, veh.s[j]) - veh.length[j] - s
         b = idm_acceleration(v, v0, opening, veh.speed[j], accel, decel, min_gap, time_gap)
         b = max(b, -COOPERATION)
         if b < a:

@@ -9,6 +9,12 @@ from rushhour.kernels.vehicles import Order, Types, Vehicles
 
 
 @kernel
+def place_beside(net: NetworkArrays, lane: int, target: int, s: float) -> float:
+    """Place on a neighbouring lane beside s: lanes of one road differ in length round a bend."""
+    return s * net.lanes.length[target] / net.lanes.length[lane]
+
+
+@kernel
 def place_behind(veh: Vehicles, order: Order, lane: int, s: float) -> int:
     """First place of the order on `lane` whose vehicle is not ahead of s; the lane's end if none.
 

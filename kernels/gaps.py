@@ -238,17 +238,18 @@ def critical_gap(rules: Rules, control: int, turn: int, must_stop: bool) -> floa
 @kernel
 def gap_blocker(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
-    i: int, n: int, patient: bool,
+    i: int, n: int, patient: bool, share: float,
 ) -> int:  # fmt: skip
     """Slot of a vehicle with priority that i must let go first; -1 if the gap is enough.
 
     At a signal only movements with green count. patient False: standing heads that yield
-    themselves no longer count (see `grant_intersection`).
+    themselves no longer count (see `grant_intersection`). share: of the critical gap.
     """
     for q in range(n):
         k = veh.path[i, q]
         control = net.intersections.control[net.connectors.intersection[k]]
         gap = critical_gap(rules, control, net.connectors.turn[k], net.connectors.must_stop[k])
+        gap *= share
         for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
             if not net.conflicts.yields[c]:
                 continue

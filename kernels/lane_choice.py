@@ -12,7 +12,13 @@ from numba import prange
 from numpy.typing import NDArray
 
 from rushhour.kernels.car_following import idm_acceleration, stopping_distance
-from rushhour.kernels.entering import braking_gap, front_gap, place_behind, upstream_allows
+from rushhour.kernels.entering import (
+    braking_gap,
+    front_gap,
+    place_behind,
+    place_beside,
+    upstream_allows,
+)
 from rushhour.kernels.gaps import queue_end
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import (
@@ -30,11 +36,12 @@ URGENT_WITHIN = 120.0  # m, likewise
 
 @kernel
 def lane_ahead(
-    veh: Vehicles, types: Types, order: Order, net: NetworkArrays, lane: int, place: int, i: int
-) -> float:
-    """Acceleration (IDM) of vehicle i at its own s behind the leader that `lane` offers there."""
+    veh: Vehicles, types: Types, order: Order, net: NetworkArrays, lane: int, place: int, i: int,
+    s: float,
+) -> float:  # fmt: skip
+    """Acceleration (IDM) of vehicle i at s behind the leader that `lane` offers there."""
     t = veh.type[i]
-    gap, v_lead, _ = front_gap(net, veh, order, lane, place, veh.s[i])
+    gap, v_lead, _ = front_gap(net, veh, order, lane, place, s)
     v0 = min(types.max_speed[t], net.lanes.speed[lane] * veh.factor[i])
     return idm_acceleration(
         veh.speed[i], v0, gap, v_lead, types.accel[t], types.decel[t], types.min_gap[t],
@@ -45,14 +52,14 @@ def lane_ahead(
 @kernel
 def change_fits(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
-    i: int, lane: int, place: int, cut: float, b: float, dt: float,
+    i: int, lane: int, s: float, place: int, cut: float, b: float, dt: float,
 ) -> bool:  # fmt: skip
-    """Whether i can move over to `lane` without forcing more than b on anybody, itself included.
+    """Whether i can move over to `lane` at s there without forcing more than b on anybody, itself included.
 
     cut: rear (m) of the last vehicle that changed to this lane in this frame, ahead of i; inf.
     """
     t = veh.type[i]
-    s, v = veh.s[i], veh.speed[i]
+    v = veh.speed[i]
     keep = KEEP_SHARE * types.min_gap[t]
     gap, v_lead, _ = front_gap(net, veh, order, lane, place, s)
     if gap < braking_gap(v, v_lead, b, dt, keep):
@@ -84,9 +91,11 @@ def leaves_room(
 
 
 @kernel
-def ask_to_yield(veh: Vehicles, order: Order, types: Types, lane: int, place: int, i: int) -> None:
-    """Ask the first vehicle on `lane` that can stop comfortably behind i to let it in."""
-    rear = veh.s[i] - veh.length[i]
+def ask_to_yield(
+    veh: Vehicles, order: Order, types: Types, lane: int, s: float, place: int, i: int
+) -> None:
+    """Ask the first vehicle on `lane` that can stop comfortably behind i, at s there, to let it in."""
+    rear = s - veh.length[i]
     for p in range(place, order.start[lane + 1]):
         j = order.slot[p]
         if veh.granted[j] > 0 or veh.dwell_until[j] >= 0:
@@ -132,16 +141,17 @@ def consider_change(
     side = target - lane
     mandatory = (wanted - lane) * side > 0
     since = (frame - veh.change_frame[i]) * dt
-    s, v = veh.s[i], veh.speed[i]
+    v = veh.speed[i]
     number = net.lanes.number[target]
-    to_end = net.lanes.length[lane] - s
+    to_end = net.lanes.length[lane] - veh.s[i]
+    s = place_beside(net, lane, target, veh.s[i])
     place = -1
     if not mandatory:
         if p == order.start[lane] or ((frame >> 1) + veh.id[i]) & 3 != 0:
             return False
         if since < rules.lane_change_pause:
             return False
-        blocked = leader_stands_at_stop(veh, order, lane, p, s)
+        blocked = leader_stands_at_stop(veh, order, lane, p, veh.s[i])
         suits = number < 32 and (veh.suits[i] >> np.uint32(number)) & np.uint32(1) == np.uint32(1)
         if not suits and not (blocked and to_end > BLOCKED_WITHIN + 30.0):
             return False
@@ -149,8 +159,8 @@ def consider_change(
         if leader_stands_at_stop(veh, order, target, place, s):
             return False
         if not blocked:
-            here = lane_ahead(veh, types, order, net, lane, p, i)
-            there = lane_ahead(veh, types, order, net, target, place, i)
+            here = lane_ahead(veh, types, order, net, lane, p, i, veh.s[i])
+            there = lane_ahead(veh, types, order, net, target, place, i, s)
             loss = 0.0
             if place < order.start[target + 1]:
                 j = order.slot[place]
@@ -161,7 +171,9 @@ def consider_change(
                     veh.speed[j], v0, gap, v, types.accel[tj], types.decel[tj],
                     types.min_gap[tj], types.time_gap[tj],
                 )  # fmt: skip
-                loss = max(0.0, lane_ahead(veh, types, order, net, target, place, j) - after)
+                loss = max(
+                    0.0, lane_ahead(veh, types, order, net, target, place, j, veh.s[j]) - after
+                )
             if there - here < rules.lane_change_gain + rules.lane_change_politeness * loss:
                 return False
     else:
@@ -173,11 +185,11 @@ def consider_change(
     urgent = mandatory and is_urgent(to_end, v)
     b = rules.safe_braking if urgent else 0.5 * rules.safe_braking
     if change_fits(
-        net, veh, types, order, grants, rules, i, target, place, cut, b, dt
+        net, veh, types, order, grants, rules, i, target, s, place, cut, b, dt
     ) and leaves_room(net, veh, order, grants, rules, i, target):
         return True
     if urgent:
-        ask_to_yield(veh, order, types, target, place, i)
+        ask_to_yield(veh, order, types, target, s, place, i)
         grants.claimed[target] += veh.length[i] + rules.queue_gap
     return False
 
@@ -191,8 +203,9 @@ def ask_the_other_side(
     if (veh.wanted[i] - lane) * side <= 0 or veh.granted[i] > 0 or veh.dwell_until[i] >= 0:
         return
     if is_urgent(net.lanes.length[lane] - veh.s[i], veh.speed[i]):
-        place = place_behind(veh, order, lane + side, veh.s[i])
-        ask_to_yield(veh, order, types, lane + side, place, i)
+        s = place_beside(net, lane, lane + side, veh.s[i])
+        place = place_behind(veh, order, lane + side, s)
+        ask_to_yield(veh, order, types, lane + side, s, place, i)
         grants.claimed[lane + side] += veh.length[i] + rules.queue_gap
 
 
@@ -230,7 +243,7 @@ def choose_lanes_of_road(
                 net, veh, types, order, grants, rules, p, lane, lane + side, cut, frame, dt
             ):
                 veh.change_to[i] = lane + side
-                cut = veh.s[i] - veh.length[i]
+                cut = place_beside(net, lane, lane + side, veh.s[i]) - veh.length[i]
                 changes += 1
     return changes
 

@@ -4,6 +4,7 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
+from rushhour.kernels.entering import place_beside
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import (
     NetworkArrays,
@@ -71,6 +72,7 @@ def change_lane(
     old, lane = veh.lane[i], veh.change_to[i]
     side = 1.0 if lane > old else -1.0
     veh.lateral[i] -= side * 0.5 * (net.lanes.width[old] + net.lanes.width[lane])
+    veh.s[i] = place_beside(net, old, lane, veh.s[i])
     veh.lane[i] = lane
     veh.change_to[i] = -1
     veh.change_frame[i] = frame

@@ -42,6 +42,9 @@ from rushhour.kernels.vehicles import (
 
 LINE_ZONE = 2.0  # m before the stop line within which a standing vehicle has arrived
 JOINTS = 4  # joints that need no grant, between a vehicle and the line it asks at
+CALM = 30.0  # s at the line before a driver accepts smaller gaps
+IMPATIENT = 180.0  # s, after which only the smallest counts
+LEAST_GAP = 0.3  # share of the critical gap
 LEFT_AT_YELLOW = 4.0  # m; a left turn that waits this close may go at yellow
 
 
@@ -230,11 +233,16 @@ def review_lane(
 
 @kernel
 def goes_before(net: NetworkArrays, veh: Vehicles, all_way: bool, i: int, j: int) -> bool:
-    """Order in which candidates are considered: arrival at an all-way stop, else rank."""
+    """Order in which candidates are considered: arrival at an all-way stop, else rank.
+
+    Before the rank come those who stand before a full exit: each place there goes to one of them.
+    """
     if all_way:
         if veh.arrived[i] != veh.arrived[j]:
             return veh.arrived[i] < veh.arrived[j]
     else:
+        if (veh.full_since[i] >= 0) != (veh.full_since[j] >= 0):
+            return veh.full_since[i] >= 0
         ri = net.connectors.rank[veh.path[i, veh.line[i]]]
         rj = net.connectors.rank[veh.path[j, veh.line[j]]]
         if ri != rj:
@@ -331,6 +339,15 @@ def margin_of(rules: Rules, control: int, must_stop: bool) -> float:
 
 
 @kernel
+def impatience(veh: Vehicles, i: int, frame: int, dt: float) -> float:
+    """Share of its critical gap that a vehicle still wants after waiting at the line, <= 1."""
+    if veh.arrived[i] < 0:
+        return 1.0
+    waited = (frame - veh.arrived[i]) * dt
+    return max(LEAST_GAP, 1.0 - max(0.0, waited - CALM) / (IMPATIENT - CALM))
+
+
+@kernel
 def try_grant(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
     x: int, first: int, count: int, i: int, patient: bool, frame: int, dt: float, seed: int,
@@ -362,6 +379,9 @@ def try_grant(
         veh.refused[i] = EXIT_FULL
         if veh.full_since[i] < 0 and veh.speed[i] < 0.1:
             veh.full_since[i] = frame
+        if veh.full_since[i] >= 0:
+            exit_lane = net.connectors.to_lane[veh.path[i, n - 1]]
+            grants.reserved[exit_lane] += veh.length[i] + rules.queue_gap
         return False
     veh.full_since[i] = -1
     j = is_clear(net, veh, types, grants, i, n, ahead, reaction, margin_of(rules, control, stop))
@@ -379,7 +399,9 @@ def try_grant(
             veh.refused[i] = CONFLICT
             return False
     else:
-        j = gap_blocker(net, veh, types, order, grants, rules, i, n, patient)
+        j = gap_blocker(
+            net, veh, types, order, grants, rules, i, n, patient, impatience(veh, i, frame, dt)
+        )
         if j >= 0:
             veh.refused[i] = YIELDS
             veh.blocker[i] = veh.id[j]
