@@ -18,6 +18,7 @@ from rushhour.kernels.gaps import chain_length, gap_blocker, has_room, is_clear
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import (
     ALL_WAY_STOP,
+    GROUP_LENGTH,
     LEFT,
     RED,
     SIGNAL,
@@ -30,6 +31,7 @@ from rushhour.kernels.rules import POLICY_FAIR, POLICY_LITERAL, Rules
 from rushhour.kernels.vehicles import (
     CONFLICT,
     EXIT_FULL,
+    PATH,
     RED_LIGHT,
     STOP_SIGN,
     STREAM_REACTION,
@@ -339,6 +341,42 @@ def margin_of(rules: Rules, control: int, must_stop: bool) -> float:
 
 
 @kernel
+def all_go_on(net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, lane: int) -> bool:
+    """Whether everybody on a lane, or on the way to it, has a grant that leads beyond it."""
+    if grants.reserved[lane] > 0.0:
+        return False
+    for p in range(order.start[lane], order.start[lane + 1]):
+        if veh.granted[order.slot[p]] == 0:
+            return False
+    return True
+
+
+@kernel
+def chain_with_room(
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int,
+    frame: int,
+) -> int:  # fmt: skip
+    """Entries of path to grant candidate i together, ending at a lane with room; minus if none.
+
+    Where the first lane that could hold the vehicle has no room, but all on it go on, the chain is
+    led through it: a platoon flows through a short lane between two lines as through none. Only
+    lanes within the group count, so nobody else decides on them at the same time.
+    """
+    n = chain_length(net, veh, i, rules.stop_offset)
+    least = n
+    if grants.waived[veh.path[i, veh.line[i]]] >= frame:
+        return n
+    while not has_room(net, veh, order, grants, rules, i, n):
+        lane = net.connectors.to_lane[veh.path[i, n - 1]]
+        if n >= PATH or veh.path[i, n] < 0 or net.lanes.length[lane] >= GROUP_LENGTH:
+            return -least
+        if net.connectors.free[veh.path[i, n]] or not all_go_on(net, veh, order, grants, lane):
+            return -least
+        n += 1
+    return n
+
+
+@kernel
 def impatience(veh: Vehicles, i: int, frame: int, dt: float) -> float:
     """Share of its critical gap that a vehicle still wants after waiting at the line, <= 1."""
     if veh.arrived[i] < 0:
@@ -358,7 +396,10 @@ def try_grant(
     stop = net.connectors.must_stop[k]
     all_way = control == ALL_WAY_STOP
     reaction = reaction_of(veh, rules, control, stop, i, seed)
-    n = chain_length(net, veh, i, rules.stop_offset)
+    n = chain_with_room(net, veh, order, grants, rules, i, frame)
+    room = n > 0
+    if not room:
+        n = -n
     ahead = to_path(net, veh, i)
     d = ahead
     for q in range(veh.line[i]):
@@ -375,7 +416,7 @@ def try_grant(
     if light == STOP_THEN_GO and veh.arrived[i] < 0:
         veh.refused[i] = STOP_SIGN
         return False
-    if grants.waived[k] < frame and not has_room(net, veh, order, grants, rules, i, n):
+    if not room:
         veh.refused[i] = EXIT_FULL
         if veh.full_since[i] < 0 and veh.speed[i] < 0.1:
             veh.full_since[i] = frame
