@@ -18,8 +18,10 @@ from rushhour.traffic.demand import (
     empty_demand,
 )
 
+MOST_ROADS: Final = 200_000_000  # of all routes; 800 MB
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, slots=True)
 class Stop:
     """A halt on the way."""
 
@@ -30,7 +32,7 @@ class Stop:
     parking: bool = False  # off the lane
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Trip:
     """One trip; roads and lanes are indices of the network."""
 
@@ -55,6 +57,8 @@ class DemandBuilder:
     def __init__(self) -> None:
         self.trips: list[Trip] = []
         self.remarks: list[str] = []
+        self._checked: dict[int, VehicleType] = {}  # types by identity
+        self._roads = 0
 
     def add(self, trip: Trip) -> None:
         """Add a trip. Raises DemandError for one that cannot be driven anywhere."""
@@ -62,16 +66,26 @@ class DemandBuilder:
             raise DemandError(f"vehicle {trip.id!r}: departs at {trip.depart}; give a time in s")
         if not trip.roads:
             raise DemandError(f"vehicle {trip.id!r}: has no road; give its route")
-        _check_type(trip.type)
+        if id(trip.type) not in self._checked:
+            _check_type(trip.type)
+            self._checked[id(trip.type)] = trip.type
+        self._roads += len(trip.roads)
+        if self._roads > MOST_ROADS:
+            raise DemandError(
+                f"vehicle {trip.id!r}: the routes have more than {MOST_ROADS} roads in all; "
+                "shorten them or run a part of the demand"
+            )
         self.trips.append(trip)
 
     def build(self) -> Demand:
         """The demand, sorted by departure; ties stay in the order in which they were added."""
         trips = sorted(self.trips, key=lambda trip: trip.depart)
-        types = {id(trip.type): trip.type for trip in trips}
-        distinct = list(dict.fromkeys(types.values())) or [VehicleType()]
+        used = {id(trip.type): trip.type for trip in trips}
+        distinct = list(dict.fromkeys(used.values())) or [VehicleType()]
         place = {kind: i for i, kind in enumerate(distinct)}
-        by_id = {key: place[kind] for key, kind in types.items()}
+        by_id = {key: place[kind] for key, kind in used.items()}
+        routes = {id(trip.roads): trip.roads for trip in trips}  # many share one
+        pieces = {key: np.array(roads, np.int32) for key, roads in routes.items()}
         stops = [stop for trip in trips for stop in trip.stops]
 
         def column(name: str, dtype: Any) -> Any:
@@ -91,7 +105,9 @@ class DemandBuilder:
             walker=column("walker", np.bool_),
             routed=column("routed", np.bool_),
             route_start=starts([len(trip.roads) for trip in trips]),
-            roads=np.fromiter((road for trip in trips for road in trip.roads), np.int32),
+            roads=np.concatenate(
+                [np.zeros(0, np.int32), *(pieces[id(trip.roads)] for trip in trips)]
+            ),
             depart_lane=column("depart_lane", np.int32),
             depart_pos=column("depart_pos", np.float64),
             depart_pos_kind=column("depart_pos_kind", np.uint8),

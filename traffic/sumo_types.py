@@ -55,6 +55,7 @@ _NUMBERS: Final = {
     "decel": "decel", "emergencyDecel": "emergency_decel", "tau": "time_gap",
     "maxSpeed": "max_speed", "speedDev": "speed_dev", "sigma": "sigma",
 }  # fmt: skip
+TYPE_ATTRIBUTES: Final = ("id", "vClass", "speedFactor", "carFollowModel", *_NUMBERS)
 _NORMAL = re.compile(r"norm(c?)\(([^()]*)\)")
 
 
@@ -68,15 +69,17 @@ def read_type(attributes: dict[str, str], where: str, remarks: Remarks) -> Vehic
     name = attributes.get("id", "")
     vehicle_class = attributes.get("vClass", DEFAULT_IDS.get(name, "passenger"))
     if vehicle_class not in CLASS_BIT:
-        raise DemandError(f"{where}: vClass {vehicle_class[:40]!r} is unknown; see docs/demand.md")
+        raise DemandError(
+            f"{where}: vClass {vehicle_class[:40]!r} is unknown; give one of SUMO's, as passenger"
+        )
     kind = replace(default_type(vehicle_class), name=name)
     values: dict[str, float] = {}
     for attribute, field in _NUMBERS.items():
         if attribute in attributes:
             values[field] = number(attributes[attribute], where, attribute, 0.0, 1000.0)
-    for field in ("length", "width", "accel", "decel", "emergency_decel", "max_speed"):
-        if values.get(field, 1.0) <= 0.0:
-            raise DemandError(f"{where}: {field} of vType {name!r} is 0; wanted more than 0")
+    for attribute in ("length", "width", "accel", "decel", "emergencyDecel", "maxSpeed"):
+        if values.get(_NUMBERS[attribute], 1.0) <= 0.0:
+            raise DemandError(f"{where}: {attribute} is 0; give more than 0")
     if values.get("length", 0.0) > LONGEST_VEHICLE:
         remarks.add(f"vehicle types longer than {LONGEST_VEHICLE:g} m are shortened to it", name)
         values["length"] = LONGEST_VEHICLE
@@ -97,12 +100,14 @@ def _speed_factor(text: str | None, where: str) -> dict[str, float]:
     if not match:
         return {"speed_factor": number(text, where, "speedFactor", 0.01, 10.0)}
     parts = [number(t, where, "speedFactor", 0.0, 10.0) for t in match[2].split(",")]
-    if len(parts) != (4 if match[1] else 2) or parts[0] <= 0.0:
+    bounded = len(parts) == 4 and bool(match[1])
+    if not (bounded or len(parts) == 2) or parts[0] <= 0.0:
         raise DemandError(f"{where}: speedFactor {text[:40]!r}; give norm(m,d) or normc(m,d,lo,hi)")
     values = {"speed_factor": parts[0], "speed_dev": parts[1]}
-    if match[1]:
-        values["speed_factor_min"] = max(parts[2], 0.01)
-        values["speed_factor_max"] = max(parts[3], parts[2], 0.01)
+    if bounded:
+        if not 0.0 < parts[2] <= parts[3]:
+            raise DemandError(f"{where}: speedFactor {text[:40]!r}; wanted bounds 0 < lo <= hi")
+        values["speed_factor_min"], values["speed_factor_max"] = parts[2], parts[3]
     return values
 
 
