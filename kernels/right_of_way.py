@@ -341,14 +341,36 @@ def margin_of(rules: Rules, control: int, must_stop: bool) -> float:
 
 
 @kernel
-def all_go_on(net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, lane: int) -> bool:
-    """Whether everybody on a lane, or on the way to it, has a grant that leads beyond it."""
-    if grants.reserved[lane] > 0.0:
-        return False
+def all_go_on(veh: Vehicles, order: Order, lane: int) -> bool:
+    """Whether everybody on a lane has a grant that leads beyond it."""
     for p in range(order.start[lane], order.start[lane + 1]):
         if veh.granted[order.slot[p]] == 0:
             return False
     return True
+
+
+@kernel
+def through(
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, i: int, n: int
+) -> int:  # fmt: skip
+    """Entries of i's path up to the line after the n-th, if all between the two lines go on; else 0.
+
+    The two lines must belong to one group: no lane between them is longer than couples two.
+    """
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    q = n
+    while True:
+        lane = net.connectors.to_lane[veh.path[i, q - 1]]
+        if q >= PATH or veh.path[i, q] < 0 or net.lanes.length[lane] >= GROUP_LENGTH:
+            return 0
+        if grants.reserved[lane] > 0.0 or not all_go_on(veh, order, lane):
+            return 0
+        k = veh.path[i, q]
+        q += 1
+        if not net.connectors.free[k]:
+            return q
+        if not all_go_on(veh, order, n_road_lanes + k):
+            return 0
 
 
 @kernel
@@ -367,12 +389,9 @@ def chain_with_room(
     if grants.waived[veh.path[i, veh.line[i]]] >= frame:
         return n
     while not has_room(net, veh, order, grants, rules, i, n):
-        lane = net.connectors.to_lane[veh.path[i, n - 1]]
-        if n >= PATH or veh.path[i, n] < 0 or net.lanes.length[lane] >= GROUP_LENGTH:
+        n = through(net, veh, order, grants, i, n)
+        if n == 0:
             return -least
-        if net.connectors.free[veh.path[i, n]] or not all_go_on(net, veh, order, grants, lane):
-            return -least
-        n += 1
     return n
 
 

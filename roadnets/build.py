@@ -36,7 +36,7 @@ from rushhour.roadnets.precedence import find_yields
 from rushhour.roadnets.programs import pack_signals
 from rushhour.roadnets.shapes import Shapes, connector_shapes, end_headings, joined, lane_shapes
 
-LATERAL_ACCELERATION = 2.5  # m/s^2, comfortable in a bend
+LATERAL_ACCELERATION = 3.5  # m/s^2, comfortable in a bend
 THROUGH = math.radians(30.0)  # a movement that turns less goes straight on
 U_TURN_FROM = math.radians(135.0)  # back to where one came from
 FASTEST = 100.0  # m/s

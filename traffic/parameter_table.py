@@ -100,7 +100,7 @@ _GENERAL: Final = (
               "greatest deceleration forced on a new follower"),
     Parameter("curve.braking", "m/s^2", 2.0, 0.5, 9.0, "comfortable braking",
               "deceleration before bends, lower limits and lines"),
-    Parameter("curve.lateral_acceleration", "m/s^2", 2.5, 0.5, 9.0, "comfortable cornering",
+    Parameter("curve.lateral_acceleration", "m/s^2", 3.5, 0.5, 9.0, "AASHTO side friction .35 below 30 km/h",
               "sideways acceleration that sets the speed in bends; used when a map is built"),
     Parameter("following.model", "", "idm", 0, 0, "Treiber et al. 2000; Krauss 1998",
               "car-following model of every vehicle", MODELS),
