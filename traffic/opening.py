@@ -43,7 +43,13 @@ def _from_sumo(path: Path, fields: dict[str, Any]) -> Scenario:
         given["begin"] = config.begin
     if config.end is not None and not fields.get("until_empty"):
         given["duration"] = config.end - (config.begin or 0.0)
-    return Scenario(**{**given, **fields})
+    remarks = []
+    if config.ignored:
+        names = ", ".join(dict.fromkeys(config.ignored))
+        remarks.append(f"options of {path.name} that are not used: {names[:200]}")
+    if config.step_length is not None:
+        remarks.append(f"step-length {config.step_length:g} s of {path.name} is not used, see --dt")
+    return Scenario(**{**given, "remarks": tuple(remarks), **fields})
 
 
 def scenario_network(scenario: Scenario, parameters: Parameters) -> Network:
@@ -83,7 +89,9 @@ def scenario_demand(scenario: Scenario, network: Network, parameters: Parameters
 
     parts: list[Demand] = []
     begin = scenario.begin or 0.0
-    end = begin + scenario.duration if scenario.duration is not None else None
+    end = None  # without a begin the run starts with the first departure, which is to be read
+    if scenario.begin is not None and scenario.duration is not None:
+        end = begin + scenario.duration
     if scenario.demand:
         parts.append(
             read_demand(
@@ -92,6 +100,7 @@ def scenario_demand(scenario: Scenario, network: Network, parameters: Parameters
                 begin=scenario.begin,
                 end=end,
                 ignore_route_errors=scenario.ignore_route_errors,
+                seed=scenario.seed,
             )
         )
     car = parameters.vehicle_type("car")
@@ -110,7 +119,11 @@ def scenario_demand(scenario: Scenario, network: Network, parameters: Parameters
         )
     demand = merge(parts) if len(parts) != 1 else parts[0]
     model = str(parameters["following.model"])
-    return replace(demand, types=tuple(replace(kind, model=model) for kind in demand.types))
+    return replace(
+        demand,
+        types=tuple(replace(kind, model=model) for kind in demand.types),
+        remarks=(*scenario.remarks, *demand.remarks),
+    )
 
 
 def open_world(scenario: Scenario, tell: Tell = lambda what: None) -> "World":

@@ -43,6 +43,7 @@ class Scenario:
     record_every: float = 1.0
     output: Path | None = None
     ignore_route_errors: bool = False
+    remarks: tuple[str, ...] = ()  # on reading it, for the summary
 
     def __post_init__(self) -> None:
         for name, most in (("vehicles", 5_000_000), ("trips", 20_000_000)):

@@ -4,11 +4,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rushhour.roadnets.errors import DemandError
+from rushhour.roadnets.errors import DemandError, NetworkError
 from rushhour.roadnets.sumo_values import number, seconds
 from rushhour.roadnets.xml_reading import elements
+from rushhour.traffic.sumo_records import VEHICLES
 
-_LOOKED_AT: Final = 1000  # elements of a file that are looked at to tell its kinds
+_SHORT: Final = {
+    "n": "net-file", "net": "net-file", "r": "route-files", "a": "additional-files",
+    "additional": "additional-files", "b": "begin", "e": "end",
+}  # fmt: skip
+_USED: Final = ("net-file", "route-files", "additional-files", "begin", "end", "step-length")
+MOST_OPTIONS: Final = 10_000
 
 
 @dataclass(frozen=True)
@@ -28,45 +34,56 @@ def read_config(path: Path) -> SumoConfig:
     """Read a .sumocfg. Raises DemandError when it names no network."""
     values: dict[str, str] = {}
     ignored: list[str] = []
-    used = ("net-file", "route-files", "additional-files", "begin", "end", "step-length")
-    for event, tag, attributes, _ in elements(path):
+    for event, tag, attributes, line in elements(path):
         if event == "end" or "value" not in attributes:
             continue
-        name = {"n": "net-file", "r": "route-files", "a": "additional-files"}.get(tag, tag)
-        if name in used:
+        name = _SHORT.get(tag, tag)
+        if name in _USED:
             values[name] = attributes["value"]
+        elif len(ignored) < MOST_OPTIONS:
+            ignored.append(name[:60])
         else:
-            ignored.append(name)
-    if "net-file" not in values:
-        raise DemandError(f"{path.name}: names no net-file; wanted a SUMO configuration (.sumocfg)")
-    where, folder = path.name, path.parent
+            raise DemandError(f"{path}:{line}: too many options; give a SUMO configuration")
+    if not values.get("net-file", "").strip():
+        raise DemandError(f"{path}: names no net-file; give a SUMO configuration (.sumocfg)")
+    folder = path.parent
 
     def files(name: str) -> tuple[Path, ...]:
-        parts = values.get(name, "").replace(",", " ").split()
-        return tuple(folder / part for part in parts)
+        parts = values.get(name, "").replace(";", ",").split(",")
+        return tuple(folder / part.strip() for part in parts if part.strip())
 
-    begin, end = (
-        seconds(values[name], where, name, -1.0, 1e9) if name in values else None
-        for name in ("begin", "end")
-    )
-    step = values.get("step-length")
+    def time(name: str) -> float | None:
+        found = seconds(values[name], str(path), name, -1.0, 1e9) if name in values else -1.0
+        return found if found >= 0.0 else None  # -1 is SUMO's "not given"
+
+    try:
+        begin, end = time("begin"), time("end")
+        step = values.get("step-length")
+        step_length = None
+        if step is not None:
+            step_length = number(step, str(path), "step-length", 0.001, 10.0)
+    except NetworkError as error:  # of a value, by the readers that network files share
+        raise DemandError(str(error)) from None
     return SumoConfig(
         net_file=folder / values["net-file"].strip(),
         route_files=files("route-files"),
         additional_files=files("additional-files"),
         begin=begin,
-        end=end if end is None or end >= 0.0 else None,
-        step_length=number(step, where, "step-length", 0.001, 10.0) if step else None,
+        end=end,
+        step_length=step_length,
         ignored=tuple(ignored),
     )
 
 
 def additional_kinds(path: Path) -> set[str]:
-    """Names of the elements near the start of an additional file; empty if it cannot be read."""
+    """Names of the elements of an additional file, as far as its kind shows: vehicles end the look.
+
+    Raises RushhourError for a file that cannot be read or is not XML.
+    """
     kinds: set[str] = set()
-    for i, (event, tag, _, _) in enumerate(elements(path)):
+    for event, tag, _, _ in elements(path):
         if event == "start":
             kinds.add(tag)
-        if i >= _LOOKED_AT:
-            break
+            if "routes" in kinds and tag in VEHICLES:
+                break
     return kinds

@@ -100,6 +100,7 @@ class Records:
     sinks: dict[str, Shares] = field(default_factory=dict)
     vehicles: list[Record] = field(default_factory=list)
     weights: dict[tuple[str, str], float] = field(default_factory=dict)  # (tag, id): probability
+    looks: set[str] = field(default_factory=set)  # attributes of _LOOKS that were named
     remarks: Remarks = field(default_factory=Remarks)
 
 
@@ -182,7 +183,9 @@ class _Reader:
         if not attributes.keys() <= known:
             for name in sorted(attributes.keys() - known):
                 if name in _LOOKS:
-                    self.remarks.add("attributes that leave traffic as it is are not read", name)
+                    example = "" if name in self.records.looks else name
+                    self.records.looks.add(name)
+                    self.remarks.add("attributes that leave traffic as it is are not read", example)
                 else:
                     self.remarks.add(f"attribute {name!r} of <{tag}> is not read")
 
@@ -328,8 +331,8 @@ class _Reader:
                     alternatives.append((name, self._weight(inner, where)))
             elif inner_tag == "stop":
                 stop = self._stop(inner, inner_line, f"{tag} {attributes['id'][:60]!r}")
-                inside = depth > 1 and record.route is not None
-                (record.route.stops if inside and record.route else record.stops).append(stop)
+                owner = record.route if alternatives and record.route else record
+                owner.stops.append(stop)
             elif inner_tag not in _QUIET and inner_tag != "routeDistribution":
                 self.remarks.add(f"<{inner_tag}> of a {tag} is not read")
         if alternatives:
