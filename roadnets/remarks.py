@@ -20,7 +20,8 @@ class Remarks:
         self._counts[kind] = self._counts.get(kind, 0) + count
         examples = self._kinds.setdefault(kind, [])
         if example and len(examples) < MOST_EXAMPLES:
-            examples.append(example[:LONGEST_EXAMPLE])
+            shown = example[:LONGEST_EXAMPLE]
+            examples.append(shown if shown.isprintable() else repr(shown))  # a remark is one line
 
     def count(self, kind: str) -> int:
         """How often a kind has occurred."""

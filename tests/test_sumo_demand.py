@@ -218,6 +218,7 @@ BAD = {
         r"distribution 't' of vTypes: nothing to choose from",
     ),
     "unknown zone": ('<trip id="v" depart="0" fromTaz="z" to="e"/>', r"taz 'z' is in no file"),
+    "included name": ('<include href="a&#10;b"/>', "is no name of a file"),
     "include": ('<include href="../other.add.xml"/>', r"outside of the folder"),
 }  # fmt: skip
 
@@ -279,6 +280,13 @@ def test_what_is_not_read_is_named_once_with_a_count(network: Network, tmp_path:
     assert "<rerouter> is not read, so traffic differs from SUMO's: 1" in remarks
     assert "attribute 'departPosLat' of <vehicle> is not read: 1" in remarks
     assert len(remarks) == 5
+
+
+def test_remarks_stay_on_one_line_whatever_a_file_calls_its_types(
+    network: Network, tmp_path: Path
+) -> None:
+    remarks = demand_of(network, tmp_path, car(more='type="a&#10;b"')).remarks
+    assert remarks == ("unknown vehicle types are taken for cars: 1 ('a\\nb')",)
 
 
 # --- builder -----------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ Definition = TypeVar("Definition")
 Shares = list[tuple[str, float]]  # names and weights of any scale
 VEHICLES: Final = ("vehicle", "trip", "flow")
 DEEPEST_INCLUDE: Final = 8
+LONGEST_NAME: Final = 255  # characters of a file's name
 # What traffic does changes without these, so each says so.
 _STEERING: Final = ("rerouter", "variableSpeedSign", "calibrator", "closingReroute")
 _QUIET: Final = ("param", "tlLogic", "phase", "location")
@@ -164,7 +165,7 @@ class _Reader:
                 if tag in _STEERING:
                     self.remarks.add(f"<{tag}> is not read, so traffic differs from SUMO's")
                 elif tag not in _QUIET:
-                    self.remarks.add(f"<{tag}> is not read")
+                    self.remarks.add(f"<{tag[:40]}> is not read")
 
     def _children(self, stream: Iterator[Element]) -> Iterator[tuple[int, str, Attributes, int]]:
         """Elements inside the one that has just started, with their depth from 1."""
@@ -187,7 +188,7 @@ class _Reader:
                     self.records.looks.add(name)
                     self.remarks.add("attributes that leave traffic as it is are not read", example)
                 else:
-                    self.remarks.add(f"attribute {name!r} of <{tag}> is not read")
+                    self.remarks.add(f"attribute {name[:40]!r} of <{tag}> is not read")
 
     def _where(self, line: int, tag: str, attributes: Attributes) -> str:
         return f"{self.path}:{line}: {tag} {attributes.get('id', '')[:60]!r}"
@@ -204,10 +205,13 @@ class _Reader:
 
     def _include(self, stream: Iterator[Element], attributes: Attributes, line: int) -> None:
         where = f"{self.path}:{line}: include"
-        path = self.path.parent / self._needed(attributes, "href", where)
+        name = self._needed(attributes, "href", where)
+        if not (0 < len(name) <= LONGEST_NAME and name.isprintable()):
+            raise DemandError(f"{where}: href {name[:40]!r} is no name of a file; correct it")
+        path = self.path.parent / name
         if not path.resolve().is_relative_to(self.folder.resolve()):
             raise DemandError(
-                f"{where}: {attributes['href'][:60]!r} lies outside of the folder of the demand "
+                f"{where}: {name[:60]!r} lies outside of the folder of the demand "
                 "file; give it to --demand instead"
             )
         if self.depth >= DEEPEST_INCLUDE:
@@ -334,7 +338,7 @@ class _Reader:
                 owner = record.route if alternatives and record.route else record
                 owner.stops.append(stop)
             elif inner_tag not in _QUIET and inner_tag != "routeDistribution":
-                self.remarks.add(f"<{inner_tag}> of a {tag} is not read")
+                self.remarks.add(f"<{inner_tag[:40]}> of a {tag} is not read")
         if alternatives:
             record.route, record.attributes["route"] = None, f"{attributes['id']}!"
             self.records.route_shares[f"{attributes['id']}!"] = alternatives
