@@ -29,7 +29,8 @@ from rushhour.kernels.vehicles import (
     Vehicles,
 )
 
-TRIES = 8  # trips of one road's queue tried in a frame
+TRIES = 16  # trips of one road's queue that may fail to find room in a frame
+DEPARTED = np.uint64(1 << 63)  # no road has so many lanes
 RANDOM_PLACES = 10  # random places tried by POS_RANDOM_FREE
 FOLLOWER_BRAKING = 2.0  # m/s^2 a departing vehicle may force on the one behind
 EASE = 0.2  # s of reaction left to whoever follows
@@ -56,6 +57,7 @@ class Waiting(NamedTuple):
     head: NDArray[np.int32]  # (n_roads,) first trip of the queue; -1
     tail: NDArray[np.int32]  # (n_roads,)
     following: NDArray[np.int32]  # (n_trips,) next in the queue; -1
+    lanes: NDArray[np.uint64]  # (n_trips,) bit per lane number on which it may depart
     busy: NDArray[np.int32]  # (n_roads,) roads with a queue, in front
     numbers: NDArray[np.int64]  # [0] next trip to become due, [1] roads in busy, [2] lowest slot
     newest: NDArray[np.int32]  # (n_lanes,) newcomer of this frame on the lane; -1
@@ -63,7 +65,54 @@ class Waiting(NamedTuple):
 
 
 @kernel
-def queue_due(trips: Trips, routes: Routes, wait: Waiting, t: float) -> int:
+def lanes_for_trip(
+    net: NetworkArrays, types: Types, routes: Routes, trips: Trips, trip: int, seed: int,
+    efforts: NDArray[np.float64],
+) -> np.uint64:  # fmt: skip
+    """Bit per lane number of its first road on which a trip may depart."""
+    permission = types.permission[trips.type[trip]]
+    start = trips.route_start[trip]
+    road = routes.road[start]
+    first, count = net.roads.first_lane[road], net.roads.lane_count[road]
+    wish = trips.lane[trip]
+    one = np.uint64(1)
+    allowed = np.uint64(0)
+    usable = 0
+    for j in range(count):
+        if net.lanes.permissions[first + j] & permission:
+            allowed |= one << np.uint64(j)
+            usable += 1
+    if wish >= 0:
+        return one << np.uint64(min(wish, count - 1))
+    if wish == -1 or wish == -4:
+        pick = 0 if wish == -1 else int(uniform(seed, trip, 1, STREAM_DEPART) * usable)
+        for j in range(count):
+            if net.lanes.permissions[first + j] & permission:
+                if pick == 0:
+                    return one << np.uint64(j)
+                pick -= 1
+        return np.uint64(0)
+    if wish != -2 or trips.walker[trip]:
+        return allowed
+    stop_lane = -1
+    if trips.stop_start[trip] < trips.stop_start[trip + 1]:
+        stop_lane = routes.stop_lane[trips.stop_start[trip]]
+    route_efforts(net, routes, start, trips.route_start[trip + 1], permission, stop_lane, efforts)
+    least = inf
+    for j in range(count):
+        least = min(least, efforts[DEPTH + 1, j])
+    best = np.uint64(0)
+    for j in range(count):
+        if efforts[DEPTH + 1, j] <= least + 1e-9:
+            best |= one << np.uint64(j)
+    return best & allowed
+
+
+@kernel
+def queue_due(
+    net: NetworkArrays, types: Types, routes: Routes, trips: Trips, wait: Waiting, t: float,
+    seed: int, efforts: NDArray[np.float64],
+) -> int:  # fmt: skip
     """Move the trips that are due at time t (s) into the queues; returns their number."""
     due = 0
     while wait.numbers[0] < trips.depart.shape[0]:
@@ -71,6 +120,7 @@ def queue_due(trips: Trips, routes: Routes, wait: Waiting, t: float) -> int:
         if trips.depart[trip] > t:
             break
         road = routes.road[trips.route_start[trip]]
+        wait.lanes[trip] = lanes_for_trip(net, types, routes, trips, trip, seed, efforts)
         wait.following[trip] = -1
         if wait.head[road] < 0:
             wait.head[road] = trip
@@ -267,86 +317,50 @@ def born(
 
 
 @kernel
-def lane_to_try(
-    net: NetworkArrays, order: Order, road: int, wish: int, permission: int, tried: int, trip: int,
-    efforts: NDArray[np.float64], seed: int,
-) -> int:  # fmt: skip
-    """Lane number that a trip tries next on a road; -1 when there is none left.
-
-    tried: bits of the numbers tried so far. efforts: as filled by `route_efforts`.
-    """
-    count = net.roads.lane_count[road]
+def emptiest(net: NetworkArrays, order: Order, road: int, lanes: np.uint64) -> int:
+    """Number of the emptiest of the lanes of a road (bits); -1 for none."""
     first = net.roads.first_lane[road]
-    if wish >= 0:
-        return min(wish, count - 1) if tried == 0 else -1
-    if wish == -1 or wish == -4:
-        usable = 0
-        for j in range(count):
-            if net.lanes.permissions[first + j] & permission:
-                usable += 1
-        if tried != 0 or usable == 0:
-            return -1
-        pick = 0 if wish == -1 else int(uniform(seed, trip, 1, STREAM_DEPART) * usable)
-        for j in range(count):
-            if net.lanes.permissions[first + j] & permission:
-                if pick == 0:
-                    return j
-                pick -= 1
-    least = inf
-    for j in range(count):
-        if net.lanes.permissions[first + j] & permission:
-            least = min(least, efforts[DEPTH + 1, j])
     best, fewest = -1, 0
-    for j in range(count):
-        if not net.lanes.permissions[first + j] & permission or (tried >> j) & 1:
-            continue
-        if wish == -2 and efforts[DEPTH + 1, j] > least + 1e-9:
-            continue
-        load = order.start[first + j + 1] - order.start[first + j]
-        if best < 0 or load < fewest:
-            best, fewest = j, load
+    for j in range(net.roads.lane_count[road]):
+        if (lanes >> np.uint64(j)) & np.uint64(1):
+            load = order.start[first + j + 1] - order.start[first + j]
+            if best < 0 or load < fewest:
+                best, fewest = j, load
     return best
 
 
 @kernel
 def try_depart(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, grants: Grants,
-    wait: Waiting, trips: Trips, trip: int, i: int, frame: int, dt: float, seed: int,
-    efforts: NDArray[np.float64],
-) -> bool:  # fmt: skip
-    """Put the vehicle of a trip on the road in slot i, if there is room for it now."""
+    wait: Waiting, trips: Trips, trip: int, i: int, lanes: np.uint64, frame: int, dt: float,
+    seed: int, efforts: NDArray[np.float64],
+) -> np.uint64:  # fmt: skip
+    """Put the vehicle of a trip on the road in slot i, on one of `lanes` with room for it now.
+
+    Returns the lanes without room, or DEPARTED when it has departed.
+    """
     t = trips.type[trip]
-    permission = types.permission[t]
-    start, end = trips.route_start[trip], trips.route_start[trip + 1]
-    road = routes.road[start]
-    stop_lane = -1
-    if trips.stop_start[trip] < trips.stop_start[trip + 1]:
-        stop_lane = routes.stop_lane[trips.stop_start[trip]]
-    if trips.walker[trip]:
-        for j in range(net.roads.lane_count[road]):
-            efforts[DEPTH + 1, j] = 0.0
-    else:
-        route_efforts(net, routes, start, end, permission, stop_lane, efforts)
+    road = routes.road[trips.route_start[trip]]
     factor = types.factor_mean[t]
     if types.factor_dev[t] > 0.0:
         factor += types.factor_dev[t] * normal(seed, trip, 0, STREAM_FACTOR)
         factor = min(max(factor, types.factor_min[t]), types.factor_max[t])
-    tried = 0
+    left = lanes
     while True:
-        j = lane_to_try(net, order, road, trips.lane[trip], permission, tried, trip, efforts, seed)
-        if j < 0 or j > 30 or (tried >> j) & 1:
-            return False
-        tried |= 1 << j
+        j = emptiest(net, order, road, left)
+        if j < 0:
+            return lanes
+        left &= ~(np.uint64(1) << np.uint64(j))
         lane = net.roads.first_lane[road] + j
         s, v = start_place(
             net, veh, types, order, grants, wait, trips, trip, lane, factor, frame, dt, seed
         )
         if v >= 0.0:
             born(veh, types, trips, i, trip, lane, s, v, factor, frame)
-            plan(veh, net, routes, order, i, lane, permission, seed, efforts)
+            plan(veh, net, routes, order, i, lane, types.permission[t], seed, efforts)
             wait.older[i] = wait.newest[lane]
             wait.newest[lane] = i
-            return True
+            return DEPARTED
 
 
 @kernel
@@ -366,18 +380,26 @@ def depart(
         before = -1
         trip = wait.head[road]
         tries = TRIES
-        while trip >= 0 and tries > 0 and not full:
+        closed = np.uint64(0)  # lanes without room at their start in this frame
+        whole = (np.uint64(1) << np.uint64(net.roads.lane_count[road])) - np.uint64(1)
+        while trip >= 0 and tries > 0 and closed != whole and not full:
+            after = wait.following[trip]
+            lanes = wait.lanes[trip] & ~closed
+            if lanes == 0:
+                before = trip
+                trip = after
+                continue
             while wait.numbers[2] < veh.lane.shape[0] and veh.lane[wait.numbers[2]] >= 0:
                 wait.numbers[2] += 1
             if wait.numbers[2] >= veh.lane.shape[0]:
                 full = True
                 break
             i = np.int32(wait.numbers[2])
-            after = wait.following[trip]
-            if try_depart(
-                net, veh, types, routes, order, grants, wait, trips, trip, i, frame, dt, seed,
-                efforts,
-            ):  # fmt: skip
+            without_room = try_depart(
+                net, veh, types, routes, order, grants, wait, trips, trip, i, lanes, frame, dt,
+                seed, efforts,
+            )  # fmt: skip
+            if without_room == DEPARTED:
                 order.spare[newcomers] = i
                 newcomers += 1
                 if before < 0:
@@ -389,6 +411,8 @@ def depart(
             else:
                 before = trip
                 tries -= 1
+                if trips.pos_kind[trip] <= 1:
+                    closed |= without_room
             trip = after
         if wait.head[road] >= 0:
             wait.busy[kept] = road

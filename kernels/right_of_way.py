@@ -120,6 +120,8 @@ def keeps_grant(
     if light != RED and light != YELLOW:
         return True
     v = veh.speed[i]
+    if net.lanes.length[veh.lane[i]] < GROUP_LENGTH:
+        return True  # it is between two lines that it may pass together, and others follow it
     if light == YELLOW and d < LEFT_AT_YELLOW and net.connectors.turn[veh.path[i, line]] == LEFT:
         return True
     return d <= stopping_distance(v, types.decel[veh.type[i]]) + v * dt + rules.stop_offset

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 PATH: Final = 8  # connectors planned ahead
 BEHIND: Final = 8  # lanes remembered behind
 CHUNK: Final = 2048  # entries of the order per parallel task; fixed, whatever the thread count
-MAX_LANES: Final = 64  # lanes of one road, at most
+MAX_LANES: Final = 63  # lanes of one road, at most
 
 # Reason: why a vehicle is not at its desired speed.
 FREE: Final = 0

@@ -144,6 +144,7 @@ def new_waiting(net: NetworkArrays, n_trips: int, capacity: int) -> Waiting:
         head=np.full(n_roads, -1, np.int32),
         tail=np.full(n_roads, -1, np.int32),
         following=np.full(n_trips, -1, np.int32),
+        lanes=np.zeros(n_trips, np.uint64),
         busy=np.zeros(n_roads, np.int32),
         numbers=np.zeros(3, np.int64),
         newest=np.full(net.lanes.length.size, -1, np.int32),

@@ -169,7 +169,10 @@ class World:
 
     def _depart(self) -> None:
         """Queue the trips that are due and let those depart for whom there is room."""
-        queue_due(self._trips, self._routes, self._waiting, self.time)
+        queue_due(
+            self.network.arrays, self._types, self._routes, self._trips, self._waiting,
+            self.time, self.seed, self._efforts[0],
+        )  # fmt: skip
         while self._waiting.numbers[1] > 0:
             new = depart(
                 self.network.arrays, self._veh, self._types, self._routes, self._order,
