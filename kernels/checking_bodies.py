@@ -5,7 +5,6 @@ occupied. On connectors this tells who is inside the zone where two movements co
 Source: validation.md E1, E8.
 """
 
-from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +19,7 @@ from rushhour.kernels.checking import (
     STANDS_INSIDE,
     STANDSTILL,
     STUCK,
+    VALUE,
     Findings,
     Survey,
     note_extreme,
@@ -45,22 +45,7 @@ class Bodies(NamedTuple):
 
 
 @kernel
-def check_gap(
-    found: Findings, types: Types, veh: Vehicles, now: Survey, before: Survey, ahead: int, r: int,
-    gap: float, frame: int,
-) -> None:  # fmt: skip
-    """Check the gap (m) between row r and the body of row `ahead` on its lane."""
-    note_extreme(found, veh, now, CLOSEST, frame, r, -gap)
-    t = veh.type[now.slot[r]]
-    close = CLOSE_SHARE * types.min_gap[t]
-    if gap <= 0.0:
-        note_row(found, now, before, OVERLAP, frame, r, int(now.id[ahead]), gap, 0.0)
-    elif gap <= close and types.model[t] == IDM:
-        note_row(found, now, before, CLOSE_GAP, frame, r, int(now.id[ahead]), gap, close)
-
-
-@kernel
-def place_bodies_of(
+def place_body(
     net: NetworkArrays, veh: Vehicles, now: Survey, before: Survey, found: Findings, bodies: Bodies,
     r: int, used: int, frame: int,
 ) -> int:  # fmt: skip
@@ -105,33 +90,75 @@ def check_gaps(
 
     Writes bodies; those beyond its capacity are left out.
     """
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
     bodies.first[:] = -1
     bodies.hanging[:] = -1
     used = 0
     for r in range(now.start[now.start.shape[0] - 1]):
-        used = place_bodies_of(net, veh, now, before, found, bodies, r, used, frame)
+        if now.lane[r] >= n_road_lanes or now.s[r] < now.length[r]:
+            used = place_body(net, veh, now, before, found, bodies, r, used, frame)
     for r in range(now.start[now.start.shape[0] - 1]):
         lane = now.lane[r]
         if r > now.start[lane]:
-            gap = now.s[r - 1] - now.length[r - 1] - now.s[r]
-            check_gap(found, types, veh, now, before, r - 1, r, gap, frame)
+            ahead = r - 1
+            gap = now.s[ahead] - now.length[ahead] - now.s[r]
         elif bodies.hanging[lane] >= 0:
+            ahead = int(bodies.hanging[lane])
             gap = bodies.hanging_rear[lane] - now.s[r]
-            check_gap(found, types, veh, now, before, int(bodies.hanging[lane]), r, gap, frame)
+        else:
+            continue
+        if -gap > found.extreme[CLOSEST, VALUE]:
+            note_extreme(found, veh, now, CLOSEST, frame, r, -gap)
+        t = veh.type[now.slot[r]]
+        close = CLOSE_SHARE * types.min_gap[t]
+        if gap <= 0.0:
+            note_row(found, now, before, OVERLAP, frame, r, int(now.id[ahead]), gap, 0.0)
+        elif gap <= close and types.model[t] == IDM:
+            note_row(found, now, before, CLOSE_GAP, frame, r, int(now.id[ahead]), gap, close)
     return used
+
+
+@kernel
+def are_apart(
+    net: NetworkArrays, now: Survey, bodies: Bodies, e: int, f: int, k: int, o: int
+) -> bool:
+    """Whether bodies e and f, on connectors k and o, follow each other into one lane."""
+    if net.connectors.to_lane[k] != net.connectors.to_lane[o]:
+        return False
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    a = bodies.front[e] - net.lanes.length[n_road_lanes + k]
+    b = bodies.front[f] - net.lanes.length[n_road_lanes + o]
+    if a > b:
+        return bool(a - now.length[bodies.row[e]] > b)
+    return bool(b - now.length[bodies.row[f]] > a)
+
+
+@kernel
+def note_shared(
+    net: NetworkArrays, now: Survey, before: Survey, found: Findings, bodies: Bodies, e: int, f: int,
+    c: int, frame: int,
+) -> None:  # fmt: skip
+    """Note that bodies e and f share the zone of conflict c, about the one that came later."""
+    x = net.conflicts
+    e_in, f_in = bodies.front[e] - x.here_in[c], bodies.front[f] - x.there_in[c]
+    e_rest, f_rest = x.here_out[c] - bodies.rear[e], x.there_out[c] - bodies.rear[f]
+    r, q = int(bodies.row[e]), int(bodies.row[f])
+    if e_in <= f_in:
+        note_row(found, now, before, CONFLICT_ZONE_SHARED, frame, r, int(now.id[q]), e_in, f_rest)
+    else:
+        note_row(found, now, before, CONFLICT_ZONE_SHARED, frame, q, int(now.id[r]), f_in, e_rest)
 
 
 @kernel
 def check_zones(
     net: NetworkArrays, now: Survey, before: Survey, found: Findings, bodies: Bodies, frame: int,
-    patience: int,
+    dt: float, patience: int,
 ) -> None:  # fmt: skip
     """Check that no two bodies are in the zone of two conflicting connectors at once.
 
     Two that merge into one lane may follow each other within the zone, but not overlap. Notes also
     who has stood in a zone for `patience` frames.
     """
-    n_road_lanes = net.lanes.out_start.shape[0] - 1
     for k in range(bodies.first.shape[0]):
         e = bodies.first[k]
         while e >= 0:
@@ -154,21 +181,13 @@ def check_zones(
                         and bodies.front[f] > net.conflicts.there_in[c]
                         and bodies.rear[f] < net.conflicts.there_out[c]
                     ):
-                        gap = -inf
-                        if net.connectors.to_lane[k] == net.connectors.to_lane[o]:
-                            a = bodies.front[e] - net.lanes.length[n_road_lanes + k]
-                            b = bodies.front[f] - net.lanes.length[n_road_lanes + o]
-                            gap = a - now.length[r] - b if a > b else b - now.length[q] - a
-                        if gap > 0.0:
+                        if are_apart(net, now, bodies, e, f, k, o):
                             found.tally[MERGES_SHARED] += 1
                         else:
-                            note_row(
-                                found, now, before, CONFLICT_ZONE_SHARED, frame, r, int(now.id[q]),
-                                bodies.front[e], bodies.front[f],
-                            )  # fmt: skip
+                            note_shared(net, now, before, found, bodies, e, f, c, frame)
                     f = bodies.then[f]
             if inside and now.standing[r] == patience:
-                note_row(found, now, before, STANDS_INSIDE, frame, r, k, float(patience), 0.0)
+                note_row(found, now, before, STANDS_INSIDE, frame, r, k, patience * dt, 0.0)
             e = bodies.then[e]
 
 
@@ -181,7 +200,8 @@ def check_standing(
     for r in range(now.start[now.start.shape[0] - 1]):
         if now.standing[r] == 0:
             continue
-        note_extreme(found, veh, now, STANDSTILL, frame, r, now.standing[r] * dt)
+        if now.standing[r] * dt > found.extreme[STANDSTILL, VALUE]:
+            note_extreme(found, veh, now, STANDSTILL, frame, r, now.standing[r] * dt)
         if now.standing[r] == patience:
             note_row(
                 found, now, before, STUCK, frame, r, int(veh.blocker[now.slot[r]]),

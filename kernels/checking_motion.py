@@ -25,6 +25,7 @@ from rushhour.kernels.checking import (
     STOP_IN_CHAIN,
     STOP_ORDER,
     STOP_SIGN,
+    VALUE,
     WAIT_AT_LINE,
     Findings,
     Survey,
@@ -32,7 +33,14 @@ from rushhour.kernels.checking import (
     note_row,
 )
 from rushhour.kernels.jit import kernel
-from rushhour.kernels.network import ALL_WAY_STOP, RED, Connectors, NetworkArrays, Signals
+from rushhour.kernels.network import (
+    ALL_WAY_STOP,
+    GROUP_LENGTH,
+    RED,
+    Connectors,
+    NetworkArrays,
+    Signals,
+)
 from rushhour.kernels.vehicles import BEHIND, Types, Vehicles
 
 EXACT = 1e-6  # m, of a displacement
@@ -97,27 +105,29 @@ def excuse_caught(
 
 @kernel
 def way_back(
-    net: NetworkArrays, veh: Vehicles, i: int, start: int, way: NDArray[np.int32]
+    net: NetworkArrays, veh: Vehicles, i: int, start: int, s: float, way: NDArray[np.int32]
 ) -> tuple[int, float, bool]:
-    """How vehicle i came from lane `start` to its own: lanes left, their metres, lane changed.
+    """How vehicle i came from s on lane `start` to its own: lanes left, metres to the start of its
+    own, whether it changed lane first.
 
     Writes the lanes it has left into `way`, latest first. The number is -1 if there is no such way.
+    A change of lane keeps the place beside: lanes of one road differ in length round a bend.
     """
     n_road_lanes = net.lanes.out_start.shape[0] - 1
-    here = veh.lane[i]
+    here = int(veh.lane[i])
     far = 0.0
     for b in range(BEHIND + 1):
         if here == start:
-            return b, far, False
+            return b, far - s, False
         if (
             max(here, start) < n_road_lanes
             and net.lanes.road[here] == net.lanes.road[start]
             and abs(here - start) == 1
         ):
-            return b, far, True
+            return b, far - s * net.lanes.length[here] / net.lanes.length[start], True
         if b == BEHIND:
             break
-        back = veh.behind[i, b]
+        back = int(veh.behind[i, b])
         if back < 0 or back >= net.lanes.length.shape[0]:
             break
         if here < n_road_lanes:
@@ -128,34 +138,39 @@ def way_back(
         way[b] = back
         far += net.lanes.length[back]
         here = back
-    return -1, 0.0, False
+    return -1, np.nan, False
 
 
 @kernel
-def check_speed(
+def check_speeds(
     net: NetworkArrays, types: Types, veh: Vehicles, now: Survey, before: Survey, found: Findings,
-    r: int, frame: int, dt: float,
+    frame: int, dt: float,
 ) -> None:  # fmt: skip
-    """Check the speed and acceleration of row r, which was there before."""
-    o = now.old[r]
-    i = now.slot[r]
-    t = veh.type[i]
-    v, was = now.speed[r], before.speed[o]
-    if v < 0.0:
-        note_row(found, now, before, NEGATIVE_SPEED, frame, r, -1, v, 0.0)
-    a = (v - was) / dt
-    note_extreme(found, veh, now, BRAKING, frame, r, -a)
-    if a > types.accel[t] + ROUNDING or veh.accel[i] > types.accel[t] + ROUNDING:
-        worst = max(a, veh.accel[i])
-        note_row(found, now, before, ACCELERATION_CAP, frame, r, -1, worst, types.accel[t])
-    if a < -types.emergency[t] - ROUNDING or veh.accel[i] < -types.emergency[t] - ROUNDING:
-        worst = min(a, veh.accel[i])
-        note_row(found, now, before, ACCELERATION_CAP, frame, r, -1, worst, -types.emergency[t])
-    if v > was + EXACT:
-        limit = max(net.lanes.speed[now.lane[r]], net.lanes.speed[before.lane[o]])
-        cap = min(types.max_speed[t], limit * veh.factor[i])
-        if v > cap * (1.0 + SPEED_SHARE) + SPEED_EXTRA:
-            note_row(found, now, before, SPEED_CAP, frame, r, -1, v, cap)
+    """Check speeds and accelerations of all who were there before."""
+    for r in range(now.start[now.start.shape[0] - 1]):
+        o = now.old[r]
+        if o < 0:
+            continue
+        i = now.slot[r]
+        t = veh.type[i]
+        v, was = now.speed[r], before.speed[o]
+        if v < 0.0:
+            note_row(found, now, before, NEGATIVE_SPEED, frame, r, -1, v, 0.0)
+        a = (v - was) / dt
+        if -a > found.extreme[BRAKING, VALUE]:
+            note_extreme(found, veh, now, BRAKING, frame, r, -a)
+        most = max(a, veh.accel[i])
+        if most > types.accel[t] + ROUNDING:
+            note_row(found, now, before, ACCELERATION_CAP, frame, r, -1, most, types.accel[t])
+        least = min(a, veh.accel[i])
+        if least < -types.emergency[t] - ROUNDING:
+            cap = -types.emergency[t]
+            note_row(found, now, before, ACCELERATION_CAP, frame, r, -1, least, cap)
+        if v > was + EXACT:
+            limit = max(net.lanes.speed[now.lane[r]], net.lanes.speed[before.lane[o]])
+            cap = min(types.max_speed[t], limit * veh.factor[i])
+            if v > cap * (1.0 + SPEED_SHARE) + SPEED_EXTRA:
+                note_row(found, now, before, SPEED_CAP, frame, r, -1, v, cap)
 
 
 @kernel
@@ -167,7 +182,7 @@ def cross_line(
     """Check that row r was allowed to cross the line of connector k, as lights and signs go."""
     o = now.old[r]
     lane = net.connectors.from_lane[k]
-    in_chain = now.stretch[r] < now.length[r] + stop_offset
+    in_chain = now.stretch[r] < max(GROUP_LENGTH, now.length[r] + stop_offset)
     if light[k] == RED:
         j = k - net.lanes.out_start[lane]
         if in_chain and now.chain[r] <= since[k]:
@@ -194,37 +209,17 @@ def cross_line(
 
 
 @kernel
-def follow_row(
+def cross_lines(
     net: NetworkArrays, veh: Vehicles, now: Survey, before: Survey, found: Findings,
-    light: NDArray[np.uint8], since: NDArray[np.int64], crossed: NDArray[np.int32],
-    way: NDArray[np.int32], r: int, n_crossed: int, frame: int, dt: float, stop_offset: float,
-) -> int:  # fmt: skip
-    """Check the way of row r since the survey before and carry on what is remembered of it.
+    light: NDArray[np.uint8], since: NDArray[np.int64], way: NDArray[np.int32], r: int, steps: int,
+    frame: int, dt: float, stop_offset: float,
+) -> bool:  # fmt: skip
+    """Check the lines that row r crossed on its way; returns whether one is of an all-way stop.
 
-    Rows that crossed the line of an all-way stop are written to `crossed`; returns their number.
+    way: the lanes it has left, see `way_back`.
     """
     n_road_lanes = net.lanes.out_start.shape[0] - 1
-    o = now.old[r]
-    i = now.slot[r]
-    now.caught_at[r] = before.caught_at[o]
-    now.caught[r] = before.caught[o]
-    now.chain[r] = before.chain[o]
-    now.stretch[r] = before.stretch[o]
-    now.standing[r] = before.standing[o]
-    steps, far, changed = way_back(net, veh, i, before.lane[o], way)
-    v, was = now.speed[r], before.speed[o]
-    ds = far + now.s[r] - before.s[o]
-    want = 0.5 * (was + v) * dt
-    if v == 0.0 and veh.accel[i] < 0.0 and was + veh.accel[i] * dt <= 0.0:
-        want = -0.5 * was * was / veh.accel[i]
-    if steps < 0 or abs(ds - want) > EXACT:
-        if steps < 0:
-            ds = np.nan
-        note_row(found, now, before, JUMPED, frame, r, int(before.lane[o]), ds, want)
-        now.stood[r] = -1
-        now.stretch[r] = np.inf
-        return n_crossed
-    lined = False
+    all_way = False
     for b in range(steps - 1, -1, -1):
         lane = way[b]
         if lane >= n_road_lanes:
@@ -234,55 +229,89 @@ def follow_row(
                 now.stretch[r] = 0.0
             continue
         now.stretch[r] += net.lanes.length[lane]
-        onto = way[b - 1] if b > 0 else now.lane[r]
+        onto = int(way[b - 1]) if b > 0 else int(now.lane[r])
         k = onto - n_road_lanes
         if net.connectors.free[k]:
             continue
-        lined = True
+        now.stood[r] = -1
         cross_line(net, veh, now, before, found, light, since, r, k, frame, dt, stop_offset)
-        control = net.intersections.control[net.connectors.intersection[k]]
-        if control == ALL_WAY_STOP and n_crossed < crossed.shape[0]:
-            crossed[n_crossed] = r
-            n_crossed += 1
-    same = before.line[o] == now.line[r] and before.aim[o] == now.aim[r] and not changed
-    if same and not lined:
-        now.stood[r] = before.stood[o]
-        now.full[r] = before.full[o]
-        now.overtaken[r] = before.overtaken[o]
-    return n_crossed
+        if net.intersections.control[net.connectors.intersection[k]] == ALL_WAY_STOP:
+            all_way = True
+    return all_way
 
 
 @kernel
-def follow(
-    net: NetworkArrays, types: Types, veh: Vehicles, now: Survey, before: Survey, found: Findings,
-    light: NDArray[np.uint8], since: NDArray[np.int64], crossed: NDArray[np.int32],
-    way: NDArray[np.int32], frame: int, dt: float, stop_offset: float,
-) -> int:  # fmt: skip
-    """Check the motion of every row; returns how many crossed the line of an all-way stop."""
-    n_crossed = 0
+def remember(now: Survey, before: Survey, frame: int, stop_offset: float) -> None:
+    """Carry on what is remembered of each row, and note who stands and who has come to a line.
+
+    Who has turned to another line, or to another movement at it, has not stood there yet.
+    """
     for r in range(now.start[now.start.shape[0] - 1]):
+        o = now.old[r]
         now.stood[r] = -1
         now.full[r] = False
         now.overtaken[r] = 0
-        if now.old[r] < 0:
+        now.standing[r] = 0
+        if o < 0:
             now.caught_at[r] = -1
             now.caught[r] = np.uint64(0)
             now.chain[r] = frame
             now.stretch[r] = np.inf
-            now.standing[r] = 0
         else:
-            check_speed(net, types, veh, now, before, found, r, frame, dt)
-            n_crossed = follow_row(
-                net, veh, now, before, found, light, since, crossed, way, r, n_crossed, frame, dt,
-                stop_offset,
-            )  # fmt: skip
+            now.caught_at[r] = before.caught_at[o]
+            now.caught[r] = before.caught[o]
+            now.chain[r] = before.chain[o]
+            now.stretch[r] = before.stretch[o]
+            if before.line[o] == now.line[r] and before.aim[o] == now.aim[r]:
+                now.stood[r] = before.stood[o]
+                now.full[r] = before.full[o]
+                now.overtaken[r] = before.overtaken[o]
         if now.speed[r] >= STANDING:
-            now.standing[r] = 0
             continue
-        now.standing[r] = 0 if now.at_stop[r] else now.standing[r] + 1
+        if not now.at_stop[r]:
+            now.standing[r] = before.standing[o] + 1 if o >= 0 else 1
         head = now.start[now.lane[r]] == r
         if head and now.stood[r] < 0 and now.to_line[r] <= LINE_ZONE + stop_offset:
             now.stood[r] = frame
+
+
+@kernel
+def follow(
+    net: NetworkArrays, veh: Vehicles, now: Survey, before: Survey, found: Findings,
+    light: NDArray[np.uint8], since: NDArray[np.int64], crossed: NDArray[np.int32],
+    way: NDArray[np.int32], frame: int, dt: float, stop_offset: float,
+) -> int:  # fmt: skip
+    """Check the way of every row since the survey before, and the lines on it.
+
+    Rows that crossed the line of an all-way stop are written to `crossed`; returns their number.
+    """
+    n_crossed = 0
+    for r in range(now.start[now.start.shape[0] - 1]):
+        o = now.old[r]
+        if o < 0:
+            continue
+        a, v, was = veh.accel[now.slot[r]], now.speed[r], before.speed[o]
+        ds = now.s[r] - before.s[o]
+        want = 0.5 * (was + v) * dt
+        if v == 0.0 and a < 0.0 and was + a * dt <= 0.0:
+            want = -0.5 * was * was / a
+        same = now.lane[r] == before.lane[o]
+        steps = 0
+        if not same:
+            steps, far, changed = way_back(
+                net, veh, int(now.slot[r]), int(before.lane[o]), before.s[o], way
+            )
+            ds = far + now.s[r]
+            if changed:
+                now.stood[r] = -1
+        if not abs(ds - want) <= EXACT:
+            note_row(found, now, before, JUMPED, frame, r, int(before.lane[o]), ds, want)
+            now.stretch[r] = np.inf
+        elif not same and cross_lines(
+            net, veh, now, before, found, light, since, way, r, steps, frame, dt, stop_offset
+        ):
+            crossed[n_crossed] = r
+            n_crossed += 1
     return n_crossed
 
 

@@ -33,10 +33,12 @@ from rushhour.kernels.checking import (
 )
 from rushhour.kernels.checking_bodies import Bodies, check_gaps, check_standing, check_zones
 from rushhour.kernels.checking_motion import (
+    check_speeds,
     check_stop_order,
     excuse_caught,
     follow,
     note_full_exits,
+    remember,
     show_lights,
 )
 from rushhour.kernels.rules import POLICY_FAIR, POLICY_LITERAL
@@ -59,7 +61,7 @@ TALLY_NAMES: Final = ("caught_by_red", "red_in_chain", "stop_in_chain", "merges_
 TEXTS: Final = {
     "overlap": "gap {value:.3f} m to vehicle {other}",
     "close_gap": "gap {value:.3f} m to vehicle {other}, wanted more than {bound:.2f}",
-    "conflict_zone_shared": "{value:.2f} m along its connector, vehicle {other} {bound:.2f} m",
+    "conflict_zone_shared": "{value:.2f} m into the zone that vehicle {other} leaves in {bound:.2f} m",
     "negative_speed": "{value:.6g} m/s",
     "not_finite": "a number of its state is not finite",
     "acceleration_cap": "{value:.3f} m/s^2, cap {bound:.2f}",
@@ -70,8 +72,8 @@ TEXTS: Final = {
     "red_light": "onto {connector}, red for {value:.2f} s, at {bound:.2f} m/s",
     "stop_sign": "onto {connector} without standing, {bound:.2f} m before it at {value:.2f} m/s",
     "stop_order": "overtaken {value:.0f} times, allowed {bound:.0f}, last by vehicle {other}",
-    "stands_inside": "stood {bound:.0f} s in the conflict zone of {connector}",
-    "stuck": "stood {bound:.0f} s: {reason}, waits for vehicle {other}",
+    "stands_inside": "has stood {value:.0f} s in a conflict zone of {connector}",
+    "stuck": "has stood {bound:.0f} s: {reason}, waits for vehicle {other}",
 }
 OF_CONNECTORS: Final = ("red_light", "stop_sign", "stands_inside")
 
@@ -143,7 +145,8 @@ class Checker:
         sizes = {"start": n_lanes + 1, "place": n_lanes}
         before: Survey = _new(Survey, sizes, wanted)
         if self._capacity:
-            for name, old in zip(Survey._fields, self._before, strict=True):
+            for name in Survey._fields:
+                old = getattr(self._before, name)
                 getattr(before, name)[: old.size] = old
         else:
             before.start[:] = 0
@@ -188,9 +191,11 @@ class Checker:
         turned = show_lights(net.signals, net.connectors, self._light, self._since, lit, frame)
         if turned:
             excuse_caught(net, types, veh, before, self._since, frame, dt)
+        remember(now, before, frame, rules.stop_offset)
+        check_speeds(net, types, veh, now, before, found, frame, dt)
         crossed = follow(
-            net, types, veh, now, before, found, self._light, self._since, self._crossed,
-            self._way, frame, dt, rules.stop_offset,
+            net, veh, now, before, found, self._light, self._since, self._crossed, self._way,
+            frame, dt, rules.stop_offset,
         )  # fmt: skip
         note_full_exits(net, now, rules.queue_gap, rules.stop_offset)
         if crossed:
@@ -203,7 +208,7 @@ class Checker:
         if used > self._bodies.row.size:
             self._make_bodies(2 * used)
             check_gaps(net, types, veh, now, before, found, self._bodies, frame)
-        check_zones(net, now, before, found, self._bodies, frame, round(INSIDE_PATIENCE / dt))
+        check_zones(net, now, before, found, self._bodies, frame, dt, round(INSIDE_PATIENCE / dt))
         check_standing(veh, now, before, found, frame, dt, round(STUCK_PATIENCE / dt))
         self._now, self._before = before, now
 
