@@ -14,6 +14,7 @@ from rushhour.kernels.rules import Rules
 from rushhour.kernels.vehicles import BEHIND, CHUNK, PATH, Order, Routes, Types, Vehicles
 
 STANDING = 0.1  # m/s, below which a vehicle counts as standing
+REPLAN = 40.0  # m before a lane's end at which its driver looks again
 STOP_REACH = 1.5  # m from its place within which a standing vehicle is at its stop
 
 # Columns of the tally, one row per task.
@@ -186,8 +187,14 @@ def move_vehicle(
             lane = net.connectors.to_lane[lane - n_road_lanes]
             enter_road(net, veh, types, routes, order, i, lane, seed, tally, efforts)
         length = net.lanes.length[lane]
-    veh.s[i] = s
     veh.lane[i] = lane
+    if (
+        lane < n_road_lanes and veh.granted[i] == 0 and not veh.left[i]
+        and veh.s[i] < length - REPLAN <= s and veh.leg[i] >= 0
+    ):  # fmt: skip
+        # Once more with what is known near the line: which of the lanes ahead are full.
+        plan(veh, net, routes, order, i, lane, types.permission[veh.type[i]], seed, efforts)
+    veh.s[i] = s
     if veh.stop[i] < veh.stop_end[i] and not veh.left[i]:
         serve_stop(net, veh, types, routes, order, i, frame, seed, tally, efforts)
 

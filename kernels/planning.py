@@ -19,6 +19,8 @@ from rushhour.kernels.vehicles import MAX_LANES, PATH, STREAM_EXIT, Order, Route
 DEPTH = 8  # roads looked ahead, at most
 SIGHT = 500.0  # m looked ahead beyond the road a vehicle is on
 TOO_SHORT = 10.0  # m; on a shorter road nobody changes lane
+QUEUE_SPACE = 7.5  # m a vehicle takes in a queue
+LOAD_WEIGHT = 2.0  # effort that a full lane is worth more than an empty one
 IMPOSSIBLE = 1000.0  # effort of having to do so
 Efforts = NDArray[np.float64]  # (2 * (DEPTH + 1), MAX_LANES): efforts, then efforts if not changing
 
@@ -97,12 +99,11 @@ def best_connector(
 ) -> int:  # fmt: skip
     """Connector from lane to road `ahead` with the least effort there (row), below most; -1 none.
 
-    Among equals the one whose lane is emptiest.
+    An empty lane is worth one easy change of lane later.
     """
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     best = -1
     least = inf
-    fewest = 0
     for k in range(net.lanes.out_start[lane], net.lanes.out_start[lane + 1]):
         to = net.connectors.to_lane[k]
         if net.lanes.road[to] != ahead:
@@ -112,9 +113,10 @@ def best_connector(
         e = efforts[row, net.lanes.number[to]]
         if e >= most or not net.lanes.permissions[to] & permission:
             continue
-        load = order.start[to + 1] - order.start[to]
-        if best < 0 or e < least - 1e-9 or (e < least + 1e-9 and load < fewest):
-            best, least, fewest = k, e, load
+        room = max(1.0, net.lanes.length[to] / QUEUE_SPACE)
+        e += LOAD_WEIGHT * min(1.0, (order.start[to + 1] - order.start[to]) / room)
+        if e < least - 1e-9:
+            best, least = k, e
     return best
 
 
