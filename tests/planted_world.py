@@ -1,0 +1,136 @@
+"""A stand-in for a World whose vehicles move by a plain rule, to plant what a checker must find."""
+
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from rushhour.kernels.vehicles import BEHIND, Routes
+from rushhour.roadnets.model import Network
+from rushhour.traffic import state
+from rushhour.traffic.checker import Checker
+from rushhour.traffic.demand import VehicleType
+from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.trip_log import TripLog
+
+CAR = VehicleType()
+
+
+class Names(SimpleNamespace):
+    """A demand that knows the source ids only."""
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+class PlantedWorld:
+    """Vehicles put where a test wants them; they keep their acceleration and follow their path."""
+
+    def __init__(
+        self,
+        network: Network,
+        types: Sequence[VehicleType] = (CAR,),
+        dt: float = 0.25,
+        begin: float = 0.0,
+        capacity: int = 16,
+        **parameters: object,
+    ) -> None:
+        self.network, self.dt, self.begin, self.frame = network, dt, begin, 0
+        self.demand = Names(ids=tuple(f"car{i}" for i in range(20)))
+        self.trips = TripLog()
+        self.departed = 0
+        self._rules = Parameters(parameters).rules()
+        self._types = state.type_arrays(tuple(types))
+        self._veh = state.new_vehicles(capacity)
+        self._routes = Routes(
+            np.zeros(1, np.int32), np.full(20, np.inf), np.zeros(0, np.int32), np.zeros(0),
+            np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.bool_),
+        )  # fmt: skip
+
+    @property
+    def arrived(self) -> int:
+        return len(self.trips)
+
+    def counts(self) -> dict[str, int]:
+        return {"removed": 0}
+
+    def lane(self, name: str | int) -> int:
+        """A road lane by its source id; a connector by its number."""
+        if isinstance(name, str):
+            return self.network.lane_index[name]
+        return self.network.n_road_lanes + name
+
+    def put(
+        self,
+        lane: str | int,
+        s: float,
+        speed: float = 0.0,
+        path: Sequence[int] = (),
+        behind: Sequence[str | int] = (),
+        kind: int = 0,
+        slot: int | None = None,
+    ) -> int:
+        """Put a vehicle on the road; returns its slot. Ids are given in this order."""
+        veh = self._veh
+        i = self.departed if slot is None else slot
+        for array in veh:
+            array[i] = 0
+        veh.id[i] = veh.trip[i] = self.departed
+        veh.lane[i] = self.lane(lane)
+        veh.s[i], veh.speed[i] = s, speed
+        veh.type[i], veh.length[i] = kind, self._types.length[kind]
+        veh.factor[i] = 1.0
+        veh.path[i], veh.behind[i] = -1, -1
+        veh.path[i, : len(path)] = path
+        veh.behind[i, : len(behind)] = [self.lane(name) for name in behind]
+        veh.leg[i] = veh.blocker[i] = veh.dwell_until[i] = -1
+        self.departed += 1
+        return i
+
+    def move(self, i: int) -> None:
+        """Move one vehicle by its acceleration, along its path."""
+        veh, lanes = self._veh, self.network.arrays.lanes
+        v, a = veh.speed[i], veh.accel[i]
+        if v + a * self.dt >= 0.0:
+            ds = (v + 0.5 * a * self.dt) * self.dt
+            veh.speed[i] = v + a * self.dt
+        else:
+            ds = -0.5 * v * v / a
+            veh.speed[i] = 0.0
+        veh.s[i] += ds
+        while veh.s[i] >= lanes.length[veh.lane[i]]:
+            lane = veh.lane[i]
+            veh.s[i] -= lanes.length[lane]
+            veh.behind[i, 1:] = veh.behind[i, : BEHIND - 1].copy()
+            veh.behind[i, 0] = lane
+            if lane >= self.network.n_road_lanes:
+                veh.lane[i] = self.network.arrays.connectors.to_lane[
+                    lane - self.network.n_road_lanes
+                ]
+            else:
+                veh.lane[i] = self.network.n_road_lanes + veh.path[i, 0]
+                veh.path[i, :-1] = veh.path[i, 1:].copy()
+                veh.path[i, -1] = -1
+
+    def arrive(self, i: int) -> None:
+        """Take a vehicle off the road and log its trip."""
+        self.trips.add(self._veh, np.array([i]), self.begin, 0.0, self.dt)
+        self._veh.lane[i] = -1
+
+    def step(self, checker: Checker, frames: int = 1) -> None:
+        """Move everybody and let the checker look."""
+        for _ in range(frames):
+            for i in np.flatnonzero(self._veh.lane >= 0):
+                self.move(int(i))
+            self.frame += 1
+            checker.observe()
+
+
+def start(network: Network, *cars: Any, **options: Any) -> tuple[PlantedWorld, Checker]:
+    """A world with cars, each a tuple of `put`'s arguments (the last may be a dict), checked."""
+    world = PlantedWorld(network, **options)
+    for car in cars:
+        more = car[2] if len(car) == 3 else {}
+        world.put(*car[:2], **more)
+    return world, Checker(world)  # type: ignore[arg-type]

@@ -1,0 +1,149 @@
+"""Checks of lines: red lights, stop signs, and the order at all-way stops."""
+
+import pytest
+from network_drafts import chain, connector, crossing, line
+from planted_world import start
+
+from rushhour.kernels.network import ALL_WAY_STOP, SIGNAL, STOP
+from rushhour.roadnets.build import finish
+from rushhour.roadnets.draft import DraftSignal
+
+# --- lights ----------------------------------------------------------------------------------
+
+
+def signalled(phases, link=20.0):
+    """Two signals with one program, r0 -> r1 (link m) -> r2; everything is green or red at once."""
+    draft = chain(line(0.0, 200.0), line(210.0, 210.0 + link), line(220.0 + link, 400.0))
+    draft.signals.append(DraftSignal("t", phases))
+    for c in draft.connectors:
+        c.signal, c.link = "t", 0
+    for x in draft.intersections[1:3]:
+        x.control = SIGNAL
+    return finish(draft)
+
+
+def way_through(network) -> list[int]:
+    return [0, 1] if network.arrays.connectors.from_lane[0] == 0 else [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("distance", "found", "caught"),
+    [(35.0, {"red_light": 1}, 0), (15.0, {}, 1)],  # 10 m/s: 20 m to stop, and a frame
+)
+def test_red_is_kept_by_all_who_could_stop_when_it_came(distance, found, caught):
+    network = signalled([(1.0, "G"), (59.0, "r")], link=60.0)
+    car = {"speed": 10.0, "path": way_through(network)}
+    world, checker = start(network, ("r0_0", 190.0 - distance, car))  # red comes 10 m later
+    world.step(checker, 24)
+    assert checker.violations == found
+    assert checker.information["caught_by_red"] == caught
+
+
+def test_green_and_yellow_may_be_passed():
+    network = signalled([(3.0, "G"), (57.0, "y")], link=60.0)
+    car = {"speed": 10.0, "path": way_through(network)}
+    world, checker = start(network, ("r0_0", 190.0, car), ("r0_0", 160.0, car))
+    world.step(checker, 24)
+    assert checker.violations == {}
+
+
+def test_who_arrives_after_the_light_turned_red_has_no_excuse():
+    network = signalled([(1.0, "r"), (1.0, "G"), (58.0, "r")], link=60.0)
+    world, checker = start(network)
+    world.step(checker, 20)
+    world.put("r0_0", 195.0, 10.0, way_through(network))
+    world.step(checker, 4)
+    assert checker.violations == {"red_light": 1}
+    assert "r0_0 -> r1_0, red for 3.25 s" in checker.lines()[0]
+
+
+@pytest.mark.parametrize(("link", "found"), [(12.0, {}), (60.0, {"red_light": 1})])
+def test_a_grant_covers_the_next_line_beyond_a_link_for_one_vehicle(link, found):
+    network = signalled([(1.0, "G"), (59.0, "r")], link=link)
+    car = {"speed": 10.0, "path": way_through(network)}
+    world, checker = start(network, ("r0_0", 195.0, car))  # over the first line at 0.5 s
+    world.step(checker, round((10.0 + link + 20.0) / 2.5))
+    assert checker.violations == found
+    assert checker.information["red_in_chain"] == (1 if not found else 0)
+
+
+# --- stop signs ------------------------------------------------------------------------------
+
+
+def stop_road(control=STOP):
+    draft = crossing(control)
+    for c in draft.connectors:
+        c.must_stop = True
+    return finish(draft)
+
+
+STOPPING = stop_road()
+ALL_WAY = finish(crossing(ALL_WAY_STOP))
+
+
+def test_a_stop_sign_is_passed_only_after_standing_at_the_line():
+    k = connector(STOPPING, "e", "w")
+    world, checker = start(STOPPING, ("in_e_0", 85.0, {"speed": 5.0, "path": [k]}))
+    world.step(checker, 8)
+    assert checker.violations == {"stop_sign": 1}
+
+
+def test_who_has_stood_at_the_line_may_go():
+    k = connector(STOPPING, "e", "w")
+    world, checker = start(STOPPING, ("in_e_0", 89.5, {"path": [k]}))
+    world.step(checker, 4)
+    world._veh.accel[0] = 2.0
+    world.step(checker, 12)
+    assert checker.violations == {}
+    assert checker.information["longest_wait_at_stop_sign_s"]["value"] == pytest.approx(1.5)
+
+
+def test_standing_far_from_the_line_is_no_stop():
+    k = connector(STOPPING, "e", "w")
+    world, checker = start(STOPPING, ("in_e_0", 85.0, {"path": [k]}))
+    world.step(checker, 4)
+    world._veh.accel[0] = 2.0
+    world.step(checker, 12)
+    assert checker.violations == {"stop_sign": 1}
+
+
+def overtaken(times: int, movement: tuple[str, str], policy: str) -> int:
+    """A car waits at an all-way stop while others, who came later, go `movement` one by one."""
+    world, checker = start(ALL_WAY, **{"right_of_way.all_way_policy": policy})
+    world.put("in_n_0", 89.5, path=[connector(ALL_WAY, "n", "s")])
+    world.step(checker, 2)
+    for _ in range(times):
+        i = world.put(f"in_{movement[0]}_0", 89.5, path=[connector(ALL_WAY, *movement)])
+        world.step(checker, 3)
+        world._veh.accel[i] = 2.5
+        world.step(checker, 6)
+        world.arrive(i)
+    return checker.report()["stop_order"]
+
+
+@pytest.mark.parametrize(
+    ("times", "movement", "policy", "found"),
+    [
+        (2, ("e", "w"), "fair", 0),
+        (3, ("e", "w"), "fair", 1),
+        (1, ("e", "w"), "fifo", 1),
+        (3, ("s", "n"), "fair", 0),  # does not conflict
+        (1, ("s", "n"), "fifo", 0),
+        (1, ("s", "n"), "literal", 1),
+    ],
+)
+def test_an_all_way_stop_is_left_in_the_order_of_its_policy(times, movement, policy, found):
+    assert overtaken(times, movement, policy) == found
+
+
+def test_who_faces_a_full_exit_may_be_overtaken():
+    world, checker = start(ALL_WAY, **{"right_of_way.all_way_policy": "fifo"})
+    world.put("in_n_0", 89.5, path=[connector(ALL_WAY, "n", "s")])
+    for place in range(11):
+        world.put("out_s_0", 88.0 - 7.5 * place)
+    world.step(checker, 2)
+    i = world.put("in_e_0", 89.5, path=[connector(ALL_WAY, "e", "w")])
+    world.step(checker, 3)
+    world._veh.accel[i] = 2.5
+    world.step(checker, 4)
+    assert checker.violations == {}
