@@ -1,0 +1,22 @@
+"""Step a tiny world and print its state hash; run in a process of its own, compiled or not."""
+
+import sys
+
+from rushhour.roadnets.generators import generate
+from rushhour.traffic.checker import Checker
+from rushhour.traffic.random_demand import vehicles_on_road
+from rushhour.traffic.world import World
+
+
+def tiny_hash(control: str, frames: int) -> tuple[str, dict[str, int]]:
+    """State hash and violations of a crossing with a few cars after some frames."""
+    network = generate("cross", length=80.0, lanes=2, control=control)
+    world = World(network, vehicles_on_road(network, 24, seed=3), dt=0.25, seed=3)
+    checker = Checker(world)
+    world.observers.append(checker)
+    world.step(frames)
+    return world.state_hash(), checker.violations
+
+
+if __name__ == "__main__":
+    print(tiny_hash(sys.argv[1], int(sys.argv[2]))[0])
