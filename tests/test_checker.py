@@ -15,6 +15,7 @@ from rushhour.traffic import state
 from rushhour.traffic.checker import OF_CONNECTORS, TEXTS, Checker
 from rushhour.traffic.demand import VehicleType
 
+pytestmark = [pytest.mark.small_world, pytest.mark.tiny_world]
 ROAD = finish(chain(line(0.0, 200.0), line(210.0, 400.0)))
 TWO_LANES = generate("straight", length=300.0, lanes=3)
 CROSSING = finish(crossing(YIELD))

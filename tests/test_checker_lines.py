@@ -8,6 +8,8 @@ from rushhour.kernels.network import ALL_WAY_STOP, SIGNAL, STOP
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.draft import DraftSignal
 
+pytestmark = [pytest.mark.small_world, pytest.mark.tiny_world]
+
 # --- lights ----------------------------------------------------------------------------------
 
 

@@ -9,6 +9,7 @@ from rushhour.traffic.checker import Checker
 from rushhour.traffic.random_demand import vehicles_on_road
 from rushhour.traffic.world import World
 
+pytestmark = pytest.mark.small_world
 GRIDS = ("signals", "all_way_stop", "priority")
 
 
