@@ -1,0 +1,29 @@
+"""Step a large grid and print its state hash; run in a process of its own, for its threads."""
+
+import sys
+
+from rushhour.roadnets.generators import generate
+from rushhour.roadnets.model import Network
+from rushhour.traffic.demand_builder import merge
+from rushhour.traffic.random_demand import random_trips, vehicles_on_road
+from rushhour.traffic.world import World
+
+VEHICLES = 5000  # several chunks of the order, and enough for slots to be re-packed
+
+
+def large_grid() -> Network:
+    """A hundred crossings with signals."""
+    return generate("grid", rows=10, columns=10, border="loops")
+
+
+def busy_world(network: Network, vehicles: int = VEHICLES) -> World:
+    """Walkers from the first frame, and trips that depart, are routed and arrive."""
+    walkers = vehicles_on_road(network, vehicles, seed=2)
+    trips = random_trips(network, vehicles // 10, over=60.0, seed=3)
+    return World(network, merge([walkers, trips]), dt=0.25, seed=4)
+
+
+if __name__ == "__main__":
+    world = busy_world(large_grid())
+    world.step(int(sys.argv[1]))
+    print(world.state_hash(), world.active, world.lane_changes)

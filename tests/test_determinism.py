@@ -1,0 +1,137 @@
+"""A run is a function of network, demand, parameters and seed: not of threads, slots or others."""
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rushhour.kernels.jit import config
+from rushhour.roadnets.build import finish
+from rushhour.roadnets.draft import DraftIntersection, DraftLane, DraftRoad
+from rushhour.roadnets.generate_town import town_draft
+from rushhour.traffic.demand import VehicleType
+from rushhour.traffic.demand_builder import DemandBuilder, Trip, merge
+from rushhour.traffic.random_demand import random_trips, vehicles_on_road
+from rushhour.traffic.world import World
+
+TESTS = Path(__file__).parent
+FRAMES = 240
+WALKERS = 300
+
+
+@pytest.fixture(scope="module")
+def town():
+    """A small town, and a road from which nothing leads to it."""
+    draft = town_draft("small", seed=1)
+    draft.intersections += [
+        DraftIntersection("island west", -900.0, -900.0, 0),
+        DraftIntersection("island east", -600.0, -900.0, 0),
+    ]
+    shape = np.array([(-900.0, -900.0), (-600.0, -900.0)])
+    lane = DraftLane("island_0", shape, 13.9)
+    draft.roads.append(DraftRoad("island", "island west", "island east", [lane]))
+    return finish(draft)
+
+
+def town_demand(network):
+    walkers = vehicles_on_road(network, WALKERS, seed=5)
+    trips = random_trips(network, 100, over=30.0, seed=6)
+    return merge([walkers, replace(trips, ids=tuple(f"trip{name}" for name in trips.ids))])
+
+
+def islander(network, depart: float):
+    """One trip along the road that is not connected."""
+    builder = DemandBuilder()
+    builder.add(Trip("islander", depart, VehicleType(), [network.road_index["island"]]))
+    return builder.build()
+
+
+def positions(world: World) -> dict[str, tuple[int, float, float]]:
+    """Lane, place and speed by source id."""
+    table = world.vehicles
+    rows = zip(table.id, table.lane, table.s, table.speed, strict=True)
+    return {world.demand.ids[i]: (int(k), float(s), float(v)) for i, k, s, v in rows}
+
+
+def shuffle_slots(world: World, seed: int) -> None:
+    """Move every vehicle to another slot and forget the previous order."""
+    draw = np.random.default_rng(seed)
+    veh, order = world._veh, world._order
+    new = draw.permutation(veh.lane.size).astype(np.int32)
+    for array in veh:
+        array[new] = array.copy()
+    slots = new[order.slot[: world._n]]
+    order.slot[: world._n] = draw.permutation(slots)
+    held = world._grants.tail_slot >= 0
+    world._grants.tail_slot[held] = new[world._grants.tail_slot[held]]
+    world._waiting.numbers[2] = 0  # look for free slots from the first on
+
+
+def hash_in_new_process(threads: int, frames: int) -> str:
+    done = subprocess.run(
+        [sys.executable, str(TESTS / "hashed_run.py"), str(frames)],
+        env={
+            **os.environ,
+            "NUMBA_NUM_THREADS": str(threads),
+            "PYTHONPATH": f"{TESTS.parent}{os.pathsep}{os.environ.get('PYTHONPATH', '')}",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout.strip()
+
+
+@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="plain Python has one thread")
+def test_one_two_and_four_threads_give_the_same_state():
+    assert len({hash_in_new_process(threads, FRAMES) for threads in (1, 2, 4)}) == 1
+
+
+def test_the_same_run_twice_gives_the_same_state(town):
+    worlds = [World(town, town_demand(town), dt=0.25, seed=7) for _ in range(2)]
+    hashes = []
+    for world in worlds:
+        for _ in range(4):
+            world.step(FRAMES // 4)
+            hashes.append(world.state_hash())
+    assert hashes[:4] == hashes[4:]
+    assert len(set(hashes)) == 4
+
+
+def test_another_seed_gives_another_state(town):
+    hashes = set()
+    for seed in (7, 8):
+        world = World(town, town_demand(town), dt=0.25, seed=seed)
+        world.step(FRAMES // 4)
+        hashes.add(world.state_hash())
+    assert len(hashes) == 2
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_slots_of_vehicles_leave_no_trace(town, seed):
+    straight, shuffled = (World(town, town_demand(town), dt=0.25, seed=7) for _ in range(2))
+    straight.step(FRAMES)
+    for _ in range(3):
+        shuffled.step(FRAMES // 4)
+        shuffle_slots(shuffled, seed)
+    shuffled.step(FRAMES - shuffled.frame)
+    assert shuffled.counts() == straight.counts()
+    assert shuffled.state_hash() == straight.state_hash()
+
+
+def test_a_vehicle_on_a_road_of_its_own_changes_nobody_else(town):
+    without = World(town, town_demand(town), dt=0.25, seed=7, begin=0.0)
+    demand = merge([town_demand(town), islander(town, depart=31.0)])
+    more = World(town, demand, dt=0.25, seed=7, begin=0.0)
+    for _ in range(4):
+        without.step(FRAMES // 4)
+        more.step(FRAMES // 4)
+        there = positions(more)
+        assert ("islander" in there) == (31.0 < more.time <= 50.0)
+        there.pop("islander", None)
+        assert there == positions(without)
