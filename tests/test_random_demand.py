@@ -98,11 +98,11 @@ def test_walkers_have_one_road_each_and_depart_at_random_places(town):
 
 def test_vehicles_on_the_road_are_there_in_the_first_frame_and_stay():
     network = generate("grid", rows=3, columns=3, border="loops")
-    world = World(network, vehicles_on_road(network, 200, seed=5), dt=0.25, seed=5)
+    world = World(network, vehicles_on_road(network, 100, seed=5), dt=0.25, seed=5)
     world.step()
-    assert world.departed == 200
+    assert world.departed == 100
     world.step(200)
-    assert world.active == 200
+    assert world.active == 100
 
 
 def test_min_distance_is_kept(town):
