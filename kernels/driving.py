@@ -53,6 +53,7 @@ from rushhour.kernels.vehicles import (
 ZONE_BRAKING = 4.5  # m/s^2 before a conflict zone that is still in use
 ZONE_OFFSET = 0.5  # m kept before it
 COOPERATION = 2.0  # m/s^2, the hardest braking to let somebody in
+STOP_ROOM = 10.0  # m before the place of its stop where a vehicle on another lane waits
 SWAP_ROOM = 14.0  # m left free before the line by a vehicle that must change to the left
 MIN_GAP_SHARE = 0.6  # of the standstill gap that the collision guard never gives up
 
@@ -152,13 +153,16 @@ def drive_vehicle(
         v_lead = veh.speed[leader]
 
     # Ahead along the path: lines, limits, bends, leaders.
+    stop_lane = routes.stop_lane[veh.stop[i]] if veh.stop[i] < veh.stop_end[i] else -1
     root = np.sqrt(accel * decel)
     look = look_distance(v, min_gap, time_gap, root, dt)
     d = net.lanes.length[lane] - s
     braking = rules.curve_braking
     q = 0
-    last_leg = veh.leg[i] >= 0 and veh.leg[i] + 1 >= veh.route_end[i]
     on_connector = lane >= n_road_lanes
+    # The leg counts the road before a connector, the way on is that of the road behind it.
+    ahead = 2 if on_connector else 1
+    last_leg = veh.leg[i] >= 0 and veh.leg[i] + ahead >= veh.route_end[i]
     if on_connector:
         k = lane - n_road_lanes
         limit = zone_speed(net, veh, order, grants, i, k, -s, dt)
@@ -171,11 +175,11 @@ def drive_vehicle(
         else:
             k = veh.path[i, q] if q < PATH else -1
             if k < 0:
-                if q == 0 and not last_leg and lane < n_road_lanes:
+                if q == 0 and not last_leg:
                     # The lane does not lead on: stop before its end and change lane.
-                    if veh.leg[i] >= 0 or veh.wanted[i] != lane:
+                    if veh.leg[i] >= 0 or (ahead == 1 and veh.wanted[i] != lane):
                         halt = d - rules.stop_offset
-                        if veh.wanted[i] > lane:
+                        if ahead == 1 and veh.wanted[i] > lane:
                             # Those who want to the left leave room at the line for those who
                             # want to the right: two heads that must swap lanes can.
                             halt -= min(SWAP_ROOM, 0.4 * net.lanes.length[lane])
@@ -226,6 +230,13 @@ def drive_vehicle(
             if limit < nxt:
                 nxt, blocker = limit, -1
                 reason = CURVE if net.lanes.entry_speed[road_lane] == end else SPEED_LIMIT_AHEAD
+        if stop_lane >= 0 and net.lanes.road[stop_lane] == net.lanes.road[road_lane]:
+            place = d + routes.stop_pos[veh.stop[i]]
+            if stop_lane != road_lane:
+                place -= STOP_ROOM
+            limit = approach_speed(v, place, 0.0, decel, dt)
+            if limit < nxt:
+                nxt, reason, blocker = limit, AT_STOP, -1
         if leader < 0:
             if order.start[road_lane] < order.start[road_lane + 1]:
                 leader = order.slot[order.start[road_lane + 1] - 1]
@@ -237,13 +248,21 @@ def drive_vehicle(
                 v_lead = veh.speed[leader]
         d += net.lanes.length[road_lane]
 
-    # The stop of its trip.
-    if veh.stop[i] < veh.stop_end[i] and routes.stop_lane[veh.stop[i]] == lane:
-        limit = approach_speed(v, routes.stop_pos[veh.stop[i]] - s, 0.0, decel, dt)
-        if veh.dwell_until[i] >= 0:
-            limit = 0.0
+    # The stop of its trip; beside it, on another lane, it waits for room to change.
+    if stop_lane >= 0 and lane < n_road_lanes:
+        limit = inf
+        why = AT_STOP
+        if stop_lane == lane:
+            limit = approach_speed(v, routes.stop_pos[veh.stop[i]] - s, 0.0, decel, dt)
+            if veh.dwell_until[i] >= 0:
+                limit = 0.0
+        elif net.lanes.road[stop_lane] == net.lanes.road[lane] and veh.wanted[i] != lane:
+            room = place_beside(net, stop_lane, lane, routes.stop_pos[veh.stop[i]]) - s
+            if room > 0.0 and veh.granted[i] == 0:
+                limit = approach_speed(v, room - STOP_ROOM, 0.0, decel, dt)
+                why = LANE_CHANGE
         if limit < nxt:
-            nxt, reason, blocker = limit, AT_STOP, -1
+            nxt, reason, blocker = limit, why, -1
 
     if types.model[t] == IDM:
         a = idm_acceleration(v, v0, gap, v_lead, accel, decel, min_gap, time_gap)

@@ -86,7 +86,8 @@ def route_efforts(
                             continue
                         best = min(best, efforts[d + 1, net.lanes.number[to]])
                 if stop_lane >= 0 and net.lanes.road[stop_lane] == road and stop_lane != lane:
-                    best += change_effort(net.roads.length[road]) * abs(stop_lane - lane)
+                    # More than the change itself, or staying would be as good.
+                    best += 3.0 * change_effort(net.roads.length[road]) * abs(stop_lane - lane)
             efforts[DEPTH + 1 + d, j] = best
         spread_efforts(net, road, d, efforts)
     return depth

@@ -31,6 +31,7 @@ from rushhour.kernels.rules import POLICY_FAIR, POLICY_LITERAL, Rules
 from rushhour.kernels.vehicles import (
     CONFLICT,
     EXIT_FULL,
+    FREE,
     PATH,
     RED_LIGHT,
     STOP_SIGN,
@@ -120,7 +121,8 @@ def keeps_grant(
     if light != RED and light != YELLOW:
         return True
     v = veh.speed[i]
-    if net.lanes.length[veh.lane[i]] < GROUP_LENGTH:
+    lane = veh.lane[i]
+    if net.lanes.length[lane] < GROUP_LENGTH and (v > 0.5 or light == YELLOW):
         return True  # it is between two lines that it may pass together, and others follow it
     if light == YELLOW and d < LEFT_AT_YELLOW and net.connectors.turn[veh.path[i, line]] == LEFT:
         return True
@@ -407,6 +409,36 @@ def impatience(veh: Vehicles, i: int, frame: int, dt: float) -> float:
 
 
 @kernel
+def blocker_of(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    i: int, n: int, ahead: float, reaction: float, margin: float, patient: bool, share: float,
+    all_way: bool,
+) -> tuple[int, int]:  # fmt: skip
+    """Reason and slot of who keeps candidate i from using n entries of its path; FREE, -1."""
+    j = is_clear(net, veh, types, grants, i, n, ahead, reaction, margin)
+    if j >= 0:
+        return CONFLICT, j
+    if not all_way:
+        j = gap_blocker(net, veh, types, order, grants, rules, i, n, patient, share)
+        if j >= 0:
+            return YIELDS, j
+    return FREE, -1
+
+
+@kernel
+def further_chain(
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int, n: int
+) -> int:
+    """Entries of path up to the line after the n-th, if i could pass both at once; else 0."""
+    m = through(net, veh, order, grants, i, n)
+    if m == 0 or net.connectors.must_stop[veh.path[i, m - 1]]:
+        return 0
+    if worst_light(net, veh, grants, i, m) != 0:
+        return 0
+    return m if has_room(net, veh, order, grants, rules, i, m) else 0
+
+
+@kernel
 def try_grant(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
     x: int, first: int, count: int, i: int, patient: bool, frame: int, dt: float, seed: int,
@@ -446,9 +478,24 @@ def try_grant(
             grants.reserved[exit_lane] += veh.length[i] + rules.queue_gap
         return False
     veh.full_since[i] = -1
-    j = is_clear(net, veh, types, grants, i, n, ahead, reaction, margin_of(rules, control, stop))
+    # Through the next line as well if that can be had: then nobody waits between the two.
+    share = impatience(veh, i, frame, dt)
+    margin = margin_of(rules, control, stop)
+    m = further_chain(net, veh, order, grants, rules, i, n)
+    reason, j = FREE, -1
+    for turn in range(2):
+        entries = m if turn == 0 else n
+        if entries == 0:
+            continue
+        reason, j = blocker_of(
+            net, veh, types, order, grants, rules, i, entries, ahead, reaction, margin, patient,
+            share, all_way,
+        )  # fmt: skip
+        if j < 0:
+            n = entries
+            break
     if j >= 0:
-        veh.refused[i] = CONFLICT
+        veh.refused[i] = reason
         veh.blocker[i] = veh.id[j]
         return False
     if all_way:
@@ -460,18 +507,11 @@ def try_grant(
         if literal and not nobody_inside(net, grants, x):
             veh.refused[i] = CONFLICT
             return False
-    else:
-        j = gap_blocker(
-            net, veh, types, order, grants, rules, i, n, patient, impatience(veh, i, frame, dt)
-        )
-        if j >= 0:
-            veh.refused[i] = YIELDS
-            veh.blocker[i] = veh.id[j]
-            return False
-        if not patient and not my_turn(
-            net, veh, grants, first, count, i, rules.overtake_limit, False
-        ):
-            return False
+    elif not patient and not my_turn(
+        net, veh, grants, first, count, i, rules.overtake_limit, False
+    ):
+        veh.refused[i] = YIELDS
+        return False
     if all_way or not patient:
         count_overtaken(net, veh, grants, first, count, i)
     veh.granted[i] = n
