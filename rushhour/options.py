@@ -36,9 +36,9 @@ def _demo(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--vehicles",
         type=int,
-        default=3000,
+        default=2000,
         metavar="N",
-        help="vehicles on the road (default: 3000)",
+        help="vehicles on the road (default: 2000)",
     )
     command.add_argument(
         "--duration", default="5min", metavar="T", help="simulated time (default: 5min)"

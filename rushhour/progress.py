@@ -27,6 +27,9 @@ def bar(total: float | None, unit: str, what: str) -> Any:
     )
 
 
+_told = False  # whether this process has said that it compiles
+
+
 @contextmanager
 def compile_bar() -> Iterator[None]:
     """Say which kernel is being compiled, the first time only; silent when the cache serves."""
@@ -35,14 +38,17 @@ def compile_bar() -> Iterator[None]:
     bars: list[Any] = []
 
     def tell(name: str) -> None:
+        global _told
         if not bars:
             if sys.stderr.isatty():
                 from tqdm import tqdm
 
                 bars.append(tqdm(desc="compiling", unit=" kernels", leave=False))
             else:
-                print("compiling kernels (first run only)", file=sys.stderr, flush=True)
+                if not _told:
+                    print("compiling kernels (first run only)", file=sys.stderr, flush=True)
                 bars.append(None)
+            _told = True
         if bars[0] is not None:
             bars[0].set_description(f"compiling {name} (first run only)")
             bars[0].update(1)

@@ -54,7 +54,7 @@ def run_summary(
         "violations": dict(violations),
         "phases_ms": world.costs.summary(),
         "parameters_changed": world.parameters.changed(),
-        "remarks": list(world.demand.remarks),
+        "remarks": [*world.network.remarks, *world.demand.remarks],
         "state_hash": world.state_hash(),
         "max_rss_mb": max_rss_mb(),
     }
