@@ -118,7 +118,7 @@ def zone_speed(
     return allowed
 
 
-@kernel
+@kernel(forceinline=True)
 def drive_vehicle(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, grants: Grants,
     rules: Rules, p: int, frame: int, dt: float, seed: int,

@@ -76,6 +76,16 @@ def chain_length(net: NetworkArrays, veh: Vehicles, i: int, stop_offset: float) 
 
 
 @kernel
+def all_take(veh: Vehicles, order: Order, lane: int, k: int) -> bool:
+    """Whether everybody on a lane will leave it by connector k, or has a grant to leave it."""
+    for p in range(order.start[lane], order.start[lane + 1]):
+        j = order.slot[p]
+        if veh.path[j, 0] != k and veh.granted[j] == 0:
+            return False
+    return True
+
+
+@kernel
 def has_room(
     net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int, n: int
 ) -> bool:
@@ -95,8 +105,9 @@ def has_room(
     q = n
     while now < need and closed < need and q < PATH:
         k = veh.path[i, q]
-        if k < 0 or not net.connectors.free[k]:
+        if k < 0 or not net.connectors.free[k] or not all_take(veh, order, lane, k):
             break
+        lane = net.connectors.to_lane[k]
         add_now, add_closed, empty = queue_end(
             veh, order, n_road_lanes + k, rules.queue_gap, net.lanes.length[n_road_lanes + k]
         )

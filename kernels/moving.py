@@ -110,7 +110,7 @@ def serve_stop(
         plan(veh, net, routes, order, i, lane, types.permission[veh.type[i]], seed, efforts)
 
 
-@kernel
+@kernel(forceinline=True)
 def move_vehicle(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, rules: Rules,
     i: int, frame: int, dt: float, seed: int, tally: NDArray[np.int64],

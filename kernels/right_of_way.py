@@ -124,6 +124,8 @@ def keeps_grant(
     lane = veh.lane[i]
     if net.lanes.length[lane] < GROUP_LENGTH and (v > 0.5 or light == YELLOW):
         return True  # it is between two lines that it may pass together, and others follow it
+    if v < 0.5 and light == RED:
+        return False
     if light == YELLOW and d < LEFT_AT_YELLOW and net.connectors.turn[veh.path[i, line]] == LEFT:
         return True
     return d <= stopping_distance(v, types.decel[veh.type[i]]) + v * dt + rules.stop_offset

@@ -80,7 +80,7 @@ _GENERAL: Final = (
     Parameter("right_of_way.all_way_policy", "", "fair", 0, 0, _ROW,
               "order at an all-way stop: fair (conflict-aware, overtaken at most overtake_limit "
               "times), fifo (conflict-aware, strict), literal (one vehicle at a time)", POLICIES),
-    Parameter("right_of_way.queue_gap", "m", 2.5, 0.5, 10.0, _ROW,
+    Parameter("right_of_way.queue_gap", "m", 3.0, 0.5, 10.0, _ROW,
               "room reserved on an exit lane beyond each vehicle's length"),
     Parameter("gridlock.change_mind_after", "s", 30.0, 1.0, 3600.0, _ROW,
               "time a head faces a full exit before it chooses again"),
