@@ -5,7 +5,7 @@ import json
 from time import perf_counter
 
 from rushhour.progress import compile_bar
-from rushhour.traffic.parameter_table import TABLE
+from rushhour.traffic.parameter_table import TABLE, Parameter
 
 
 def parameters(args: argparse.Namespace) -> int:
@@ -23,12 +23,30 @@ def parameters(args: argparse.Namespace) -> int:
         }
         print(json.dumps(rows))
         return 0
+    if args.markdown:
+        print("\n".join(markdown_table()))
+        return 0
     name_width = max(map(len, TABLE))
     for row in TABLE.values():
-        value = str(row.default).lower() if isinstance(row.default, bool) else f"{row.default}"
-        shown = f"{value} {row.unit}".rstrip()
+        shown = f"{_default(row)} {row.unit}".rstrip()
         print(f"{row.name:<{name_width}}  {shown:<12}  {row.description} ({row.wanted})")
     return 0
+
+
+def _default(row: Parameter) -> str:
+    """The default as it is written behind --set."""
+    return str(row.default).lower() if isinstance(row.default, bool) else f"{row.default}"
+
+
+def markdown_table() -> list[str]:
+    """The lines of the table in docs/parameters.md."""
+    lines = ["| name | unit | default | wanted | what | source |", "|---|---|---|---|---|---|"]
+    lines += [
+        f"| `{row.name}` | {row.unit} | {_default(row)} | {row.wanted} | {row.description} | "
+        f"{row.source} |"
+        for row in TABLE.values()
+    ]
+    return lines
 
 
 def compile_all(args: argparse.Namespace) -> int:

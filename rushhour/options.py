@@ -96,6 +96,9 @@ def _info(command: argparse.ArgumentParser) -> None:
 
 
 def _parameters(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--markdown", action="store_true", help="print the table of docs/parameters.md"
+    )
     _json(command)
 
 
