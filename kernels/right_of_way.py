@@ -18,6 +18,7 @@ from rushhour.kernels.gaps import chain_length, gap_blocker, has_room, is_clear
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import (
     ALL_WAY_STOP,
+    GREEN,
     GROUP_LENGTH,
     LEFT,
     RED,
@@ -101,14 +102,18 @@ def note_holder(net: NetworkArrays, veh: Vehicles, grants: Grants, rules: Rules,
 
 @kernel
 def worst_light(net: NetworkArrays, veh: Vehicles, grants: Grants, i: int, n: int) -> int:
-    """The first RED, YELLOW or STOP_THEN_GO among the first n connectors of i's path; else 0."""
+    """RED if any of the first n connectors of i's path shows it, else the first YELLOW or
+    STOP_THEN_GO; else 0."""
+    worst = 0
     for q in range(n):
         k = veh.path[i, q]
         if net.connectors.signal[k] >= 0:
             light = grants.light[k]
-            if light == RED or light == YELLOW or light == STOP_THEN_GO:
-                return int(light)
-    return 0
+            if light == RED:
+                return RED
+            if worst == 0 and (light == YELLOW or light == STOP_THEN_GO):
+                worst = int(light)
+    return worst
 
 
 @kernel
@@ -466,7 +471,13 @@ def try_grant(
         light == YELLOW and (d >= LEFT_AT_YELLOW or net.connectors.turn[k] != LEFT)
     ):
         veh.refused[i] = RED_LIGHT
-        veh.full_since[i] = -1
+        mine = grants.light[k] if net.connectors.signal[k] >= 0 else GREEN
+        if mine == RED or mine == YELLOW:
+            veh.full_since[i] = -1
+        elif veh.full_since[i] < 0 and veh.speed[i] < 0.1:
+            # A later line of the chain is red at its green: perhaps never both, so it counts as
+            # a way on that is not to be had.
+            veh.full_since[i] = frame
         return False
     if light == STOP_THEN_GO and veh.arrived[i] < 0:
         veh.refused[i] = STOP_SIGN

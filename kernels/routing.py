@@ -156,6 +156,51 @@ def search(
     return closed
 
 
+@kernel
+def search_chunk(
+    graph: RoadGraph,
+    scratch: Scratch,
+    chunk: int,
+    stamp: int,
+    starts: NDArray[np.int32],
+    goals: NDArray[np.int32],
+    multiplier: NDArray[np.float64],
+    pace: float,
+    taste_seeds: NDArray[np.int64],
+    taste: float,
+    ways: NDArray[np.int32],
+    length: NDArray[np.int32],
+    cost: NDArray[np.float64],
+    closed: NDArray[np.int32],
+) -> None:
+    """Search every chunks-th pair of a batch; see `search_all`."""
+    chunks = scratch.seen.shape[0]
+    for i in range(chunk, starts.shape[0], chunks):
+        goal = goals[i]
+        closed[i] = search(
+            graph, scratch, chunk, stamp + i, starts[i], goal, multiplier, pace, taste_seeds[i],
+            taste,
+        )  # fmt: skip
+        length[i] = 0
+        cost[i] = inf
+        if closed[i] == 0 or scratch.closed[chunk, goal] != stamp + i:
+            continue
+        cost[i] = scratch.cost[chunk, goal]
+        n = 0
+        road = goal
+        while road >= 0:
+            n += 1
+            road = scratch.before[chunk, road]
+        if n > ways.shape[1]:
+            length[i] = -n
+            continue
+        length[i] = n
+        road = goal
+        for place in range(n - 1, -1, -1):
+            ways[i, place] = road
+            road = scratch.before[chunk, road]
+
+
 @kernel(parallel=True)
 def search_all(
     graph: RoadGraph,
@@ -172,36 +217,14 @@ def search_all(
     cost: NDArray[np.float64],
     closed: NDArray[np.int32],
 ) -> None:
-    """Ways of a batch of q pairs of roads, cut into as many chunks as the scratch has rows.
+    """Ways of a batch of q pairs of roads, dealt to as many chunks as the scratch has rows.
 
     Writes for each: ways[i, :length[i]] with both ends; length 0 unreachable, or minus the length
     where `ways` is too narrow for it; cost, s, without the start's own (inf unreachable); closed,
     roads closed by the search. stamp: larger by q than at the call before.
     """
-    q = starts.shape[0]
-    chunks = scratch.seen.shape[0]
-    for chunk in prange(chunks):
-        for i in range(chunk, q, chunks):
-            goal = goals[i]
-            closed[i] = search(
-                graph, scratch, chunk, stamp + i, starts[i], goal, multiplier, pace,
-                taste_seeds[i], taste,
-            )  # fmt: skip
-            length[i] = 0
-            cost[i] = inf
-            if closed[i] == 0 or scratch.closed[chunk, goal] != stamp + i:
-                continue
-            cost[i] = scratch.cost[chunk, goal]
-            n = 0
-            road = goal
-            while road >= 0:
-                n += 1
-                road = scratch.before[chunk, road]
-            if n > ways.shape[1]:
-                length[i] = -n
-                continue
-            length[i] = n
-            road = goal
-            for place in range(n - 1, -1, -1):
-                ways[i, place] = road
-                road = scratch.before[chunk, road]
+    for chunk in prange(scratch.seen.shape[0]):
+        search_chunk(
+            graph, scratch, chunk, stamp, starts, goals, multiplier, pace, taste_seeds, taste,
+            ways, length, cost, closed,
+        )  # fmt: skip
