@@ -116,7 +116,7 @@ def queue_due(
     """Move the trips that are due at time t (s) into the queues; returns their number."""
     due = 0
     while wait.numbers[0] < trips.depart.shape[0]:
-        trip = np.int32(wait.numbers[0])
+        trip = int(wait.numbers[0])
         if trips.depart[trip] > t:
             break
         road = routes.road[trips.route_start[trip]]
@@ -394,7 +394,7 @@ def depart(
             if wait.numbers[2] >= veh.lane.shape[0]:
                 full = True
                 break
-            i = np.int32(wait.numbers[2])
+            i = int(wait.numbers[2])
             without_room = try_depart(
                 net, veh, types, routes, order, grants, wait, trips, trip, i, lanes, frame, dt,
                 seed, efforts,

@@ -74,9 +74,7 @@ def change_fits(
         j = order.slot[place]
         keep = KEEP_SHARE * types.min_gap[veh.type[j]]
         return rear - veh.s[j] >= braking_gap(veh.speed[j], v, b, dt + 0.2, keep)
-    if not upstream_allows(net, veh, types, order, lane, rear, v, b, dt):
-        return False
-    return True
+    return upstream_allows(net, veh, types, order, lane, rear, v, b, dt)
 
 
 @kernel

@@ -20,7 +20,7 @@ STRIPES = 64  # of lanes: road lanes and connectors differ in work, so lanes are
 @kernel
 def count_part(veh: Vehicles, order: Order, n: int, part: int) -> None:
     """Count the vehicles of each lane in one part of the previous order (n entries in all)."""
-    count = order.count[part]
+    count = order.counts[part]
     count[:] = 0
     lanes = count.shape[0] - 1
     for p in range(part * n // PARTS, (part + 1) * n // PARTS):
@@ -43,8 +43,8 @@ def place_lanes(order: Order) -> int:
     for lane in range(lanes):
         order.start[lane] = place
         for part in range(PARTS):
-            c = order.count[part, lane]
-            order.count[part, lane] = place
+            c = order.counts[part, lane]
+            order.counts[part, lane] = place
             place += c
     order.start[lanes] = place
     return place
@@ -53,7 +53,7 @@ def place_lanes(order: Order) -> int:
 @kernel
 def scatter_part(veh: Vehicles, order: Order, n: int, part: int) -> None:
     """Write one part of the previous order to its places in `spare`."""
-    count = order.count[part]
+    count = order.counts[part]
     for p in range(part * n // PARTS, (part + 1) * n // PARTS):
         slot = order.slot[p]
         lane = veh.lane[slot]
@@ -138,10 +138,10 @@ def hang_all(veh: Vehicles, lanes: Lanes, order: Order) -> None:
 def splice_new(veh: Vehicles, order: Order, newcomers: int) -> None:
     """Insert the newcomers spare[:newcomers] (on lanes, not yet in the order) into the order.
 
-    Works backwards through the order once; `count[0]` serves as scratch per lane.
+    Works backwards through the order once; `counts[0]` serves as scratch per lane.
     """
     lanes = order.start.shape[0] - 1
-    new = order.count[0]
+    new = order.counts[0]
     new[:] = 0
     for p in range(newcomers):
         new[veh.lane[order.spare[p]]] += 1

@@ -22,7 +22,7 @@ from rushhour.kernels.network import (
     U_TURN,
     YELLOW,
 )
-from rushhour.roadnets.build import finish
+from rushhour.roadnets.build import LATERAL_ACCELERATION, finish
 from rushhour.roadnets.draft import DraftConnector, DraftLane, DraftSignal
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.groups import group_report
@@ -170,7 +170,7 @@ def test_a_circle_allows_the_speed_of_its_radius(radius, step):
     n = finish(chain(circle(radius, 180.0, step), speed=20.0))
     allowed = profile(n, 0)
     assert len(allowed) == math.ceil(n.arrays.lanes.length[0] / PROFILE_STEP) + 1
-    assert np.median(allowed) == pytest.approx(math.sqrt(2.5 * radius), rel=0.03)
+    assert np.median(allowed) == pytest.approx(math.sqrt(LATERAL_ACCELERATION * radius), rel=0.03)
     assert n.arrays.lanes.entry_speed[0] == allowed[0]
 
 
@@ -208,7 +208,7 @@ def test_braking_for_a_bend_begins_before_it_at_two_metres_per_second_squared():
     gain = -np.diff(allowed[: slowest + 1] ** 2) / (2.0 * PROFILE_STEP)
     assert gain.max() <= 2.0 + 1e-9
     assert allowed[slowest - 10] > allowed[slowest - 3] > allowed[slowest]
-    assert allowed[slowest] == pytest.approx(math.sqrt(2.5 * 8.0), rel=0.1)
+    assert allowed[slowest] == pytest.approx(math.sqrt(LATERAL_ACCELERATION * 8.0), rel=0.1)
 
 
 # Groups and signals

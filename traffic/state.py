@@ -61,7 +61,7 @@ def new_order(n_lanes: int, capacity: int) -> Order:
         start=np.zeros(n_lanes + 1, np.int32),
         slot=np.zeros(capacity, np.int32),
         spare=np.zeros(capacity, np.int32),
-        count=np.zeros((PARTS, n_lanes + 1), np.int32),
+        counts=np.zeros((PARTS, n_lanes + 1), np.int32),
         over=np.full(n_lanes, -1, np.int32),
         over_rear=np.full(n_lanes, np.inf),
     )
