@@ -189,15 +189,16 @@ def test_straight_lanes_and_small_kinks_are_no_bends():
     assert np.isinf(n.arrays.lanes.entry_speed[:2]).all()
 
 
-def test_a_bend_drawn_with_long_segments_is_wide_and_one_drawn_with_short_ones_tight():
+@pytest.mark.parametrize("segment", [8.0, 14.0, 20.0])
+def test_a_bend_is_as_wide_as_the_circle_that_its_corners_lie_on(segment):
     def slowest(segment):
         a = np.radians([0.0, 22.0, 66.0, 88.0])
         steps = segment * np.stack([np.cos(a), np.sin(a)], axis=1)
         shape = np.concatenate([[[0.0, 0.0]], np.cumsum(steps, axis=0)])
         return profile(finish(chain(shape, speed=25.0)), 0).min()
 
-    assert slowest(50.0) > 8.0
-    assert slowest(8.0) < 6.0
+    radius = 0.5 * segment / math.sin(math.radians(22.0))
+    assert slowest(segment) == pytest.approx(math.sqrt(LATERAL_ACCELERATION * radius), rel=0.1)
 
 
 def test_braking_for_a_bend_begins_before_it_at_two_metres_per_second_squared():

@@ -6,6 +6,7 @@ leaves a file that opens with every flushed frame.
 """
 
 import platform
+from ctypes import py_object, pythonapi
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -28,8 +29,6 @@ ROWS_PER_CHUNK: Final = 16_384
 FRAMES_PER_CHUNK: Final = 1024
 FLUSH_ROWS: Final = 1 << 18  # rows gathered, at most
 FLUSH_SECONDS: Final = 2.0  # wall time between two flushes, at most
-
-_given_up: list[Any] = []  # files that could not be written; closing them would fail once more
 
 # Column of /frames: type in the file, unit, what it is.
 COLUMNS: Final[dict[str, tuple[str, str, str]]] = {
@@ -148,7 +147,7 @@ class Recorder:
     def _failure(self, error: Exception) -> RunError:
         """Give the file up: what was flushed before stays readable."""
         self._failed = True
-        _given_up.append((self._file, self._data))
+        _never_close(self._file, *self._data.values())
         return RunError(_unwritable(self.path, error))
 
     def _lay_out(self) -> None:
@@ -214,6 +213,17 @@ def _write_vehicles(group: h5py.Group, world: "World") -> None:
     group["type_name"] = np.array([t.name for t in demand.types], dtype=text)
 
 
+def _never_close(*objects: Any) -> None:
+    """Keep what could not be written open until the process ends.
+
+    To close it is to write once more, which fails again: HDF5 tells so by tracebacks, even while
+    Python shuts down. A reference that nobody holds keeps that from happening.
+    """
+    for item in objects:
+        pythonapi.Py_IncRef(py_object(item))
+        pythonapi.Py_IncRef(py_object(item.id))
+
+
 def _append(data: Any, values: NDArray[Any]) -> None:
     """Put values behind the end of a dataset."""
     size = data.shape[0]
@@ -236,7 +246,7 @@ def is_run_file(path: Path) -> bool:
     try:
         with open_for_reading(path) as file:
             return bool(file.attrs.get("format", "") == FORMAT)
-    except (OSError, ValueError, RuntimeError):
+    except (KeyError, OSError, RuntimeError, ValueError):
         return False
 
 

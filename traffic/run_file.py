@@ -143,7 +143,7 @@ def _opened(path: Path) -> h5py.File:
         if file.attrs.get("format", "") == FORMAT:
             return _of_known_version(path, file)
         file.close()
-    except (OSError, ValueError, RuntimeError):
+    except (KeyError, OSError, RuntimeError, ValueError):  # KeyError: not laid out yet
         pass
     raise RunError(f"{path} is not a run file: give one written by `rushhour run --record`")
 
