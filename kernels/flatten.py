@@ -14,6 +14,9 @@ import textwrap
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
+
+UNSIGNED = "uintp__"
 Path = tuple[str, ...]  # of a field within a parameter, () the parameter itself
 
 
@@ -84,6 +87,17 @@ class _Rewriter(ast.NodeTransformer):
             raise TypeError(f"{self.where}: {ast.unparse(node)} is used as a value")
         return ast.copy_location(self.leaf(found[0], found[1], node.ctx), node)
 
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        """Index arrays of the state by unsigned numbers: nothing is checked for a place below 0."""
+        is_state = self.resolve(node.value) is not None
+        self.generic_visit(node)
+        if is_state:
+            if isinstance(node.slice, ast.Tuple):
+                node.slice.elts = [_unsigned(index) for index in node.slice.elts]
+            else:
+                node.slice = _unsigned(node.slice)
+        return node
+
     def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
         found = self.resolve(node.value)
         if found is not None and state_fields(found[2]) is not None:
@@ -113,6 +127,13 @@ class _Rewriter(ast.NodeTransformer):
         return ast.copy_location(ast.Call(node.func, args, []), node)
 
 
+def _unsigned(index: ast.expr) -> ast.expr:
+    if isinstance(index, ast.Slice | ast.Constant):
+        return index
+    cast = ast.Name(UNSIGNED, ast.Load())
+    return ast.copy_location(ast.Call(cast, [index], []), index)
+
+
 def flattened(
     func: Callable[..., Any], layouts: dict[str, Layout], flat_kernels: dict[str, Any]
 ) -> tuple[Callable[..., Any], Layout]:
@@ -139,7 +160,7 @@ def flattened(
     definition.returns = None
     definition.decorator_list = []
     ast.fix_missing_locations(tree)
-    space = {**func.__globals__, **flat_kernels}
+    space = {**func.__globals__, **flat_kernels, UNSIGNED: np.uintp}
     exec(compile(tree, func.__code__.co_filename, "exec"), space)  # noqa: S102  (our own source)
     flat: Callable[..., Any] = space[func.__name__]
     flat.__doc__ = func.__doc__
