@@ -42,6 +42,7 @@ from rushhour.kernels.vehicles import (
     SPEED_LIMIT_AHEAD,
     STARTING,
     STREAM_DAWDLE,
+    TASKS,
     YIELDS,
     Grants,
     Order,
@@ -297,11 +298,12 @@ def drive_vehicle(
 @kernel
 def drive(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, grants: Grants,
-    rules: Rules, lo: int, hi: int, frame: int, dt: float, seed: int,
+    rules: Rules, n: int, task: int, frame: int, dt: float, seed: int,
 ) -> None:  # fmt: skip
-    """Choose accelerations at places lo <= p < hi of the order."""
-    for p in range(lo, hi):
-        drive_vehicle(net, veh, types, routes, order, grants, rules, p, frame, dt, seed)
+    """Choose accelerations at every TASKS-th chunk of the n places of the order."""
+    for lo in range(task * CHUNK, n, TASKS * CHUNK):
+        for p in range(lo, min(n, lo + CHUNK)):
+            drive_vehicle(net, veh, types, routes, order, grants, rules, p, frame, dt, seed)
 
 
 @kernel(parallel=True)
@@ -309,9 +311,6 @@ def drive_all(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, grants: Grants,
     rules: Rules, n: int, frame: int, dt: float, seed: int,
 ) -> None:  # fmt: skip
-    """Choose every acceleration, CHUNK vehicles at a time."""
-    for c in prange((n + CHUNK - 1) // CHUNK):
-        drive(
-            net, veh, types, routes, order, grants, rules, c * CHUNK, min(n, (c + 1) * CHUNK),
-            frame, dt, seed,
-        )  # fmt: skip
+    """Choose every acceleration."""
+    for task in prange(TASKS):
+        drive(net, veh, types, routes, order, grants, rules, n, task, frame, dt, seed)

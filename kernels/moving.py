@@ -11,7 +11,7 @@ from rushhour.kernels.network import (
 )
 from rushhour.kernels.planning import plan
 from rushhour.kernels.rules import Rules
-from rushhour.kernels.vehicles import BEHIND, CHUNK, PATH, Order, Routes, Types, Vehicles
+from rushhour.kernels.vehicles import BEHIND, CHUNK, PATH, TASKS, Order, Routes, Types, Vehicles
 
 STANDING = 0.1  # m/s, below which a vehicle counts as standing
 REPLAN = 40.0  # m before a lane's end at which its driver looks again
@@ -202,14 +202,14 @@ def move_vehicle(
 @kernel
 def move(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, rules: Rules,
-    lo: int, hi: int, frame: int, dt: float, seed: int, tally: NDArray[np.int64],
+    n: int, task: int, frame: int, dt: float, seed: int, tally: NDArray[np.int64],
     efforts: NDArray[np.float64],
 ) -> None:  # fmt: skip
-    """Move the vehicles at places lo <= p < hi of the order."""
-    for p in range(lo, hi):
-        move_vehicle(
-            net, veh, types, routes, order, rules, order.slot[p], frame, dt, seed, tally, efforts
-        )
+    """Move the vehicles at every TASKS-th chunk of the n places of the order."""
+    for lo in range(task * CHUNK, n, TASKS * CHUNK):
+        for p in range(lo, min(n, lo + CHUNK)):
+            i = order.slot[p]
+            move_vehicle(net, veh, types, routes, order, rules, i, frame, dt, seed, tally, efforts)
 
 
 @kernel(parallel=True)
@@ -218,9 +218,9 @@ def move_all(
     n: int, frame: int, dt: float, seed: int, tally: NDArray[np.int64],
     efforts: NDArray[np.float64],
 ) -> None:  # fmt: skip
-    """Move everybody, CHUNK vehicles at a time; tally and efforts have one row per task."""
-    for c in prange((n + CHUNK - 1) // CHUNK):
+    """Move everybody; tally and efforts have one row per task."""
+    for task in prange(TASKS):
         move(
-            net, veh, types, routes, order, rules, c * CHUNK, min(n, (c + 1) * CHUNK), frame, dt,
-            seed, tally[c], efforts[c],
+            net, veh, types, routes, order, rules, n, task, frame, dt, seed, tally[task],
+            efforts[task],
         )  # fmt: skip

@@ -19,13 +19,19 @@ STRIPES = 64  # of lanes: road lanes and connectors differ in work, so lanes are
 
 @kernel
 def count_part(veh: Vehicles, order: Order, n: int, part: int) -> None:
-    """Count the vehicles of each lane in one part of the previous order (n entries in all)."""
+    """Count the vehicles of each lane in one part of the previous order (n entries in all).
+
+    Clears `over` for the same part of the lanes.
+    """
     count = order.counts[part]
     count[:] = 0
     lanes = count.shape[0] - 1
     for p in range(part * n // PARTS, (part + 1) * n // PARTS):
         lane = veh.lane[order.slot[p]]
         count[lane if lane >= 0 else lanes] += 1
+    for lane in range(part * lanes // PARTS, (part + 1) * lanes // PARTS):
+        order.over[lane] = -1
+        order.over_rear[lane] = inf
 
 
 @kernel(parallel=True)
@@ -70,34 +76,6 @@ def scatter_all(veh: Vehicles, order: Order, n: int) -> None:
 
 
 @kernel
-def sort_stripe(veh: Vehicles, order: Order, stripe: int) -> None:
-    """Sort every STRIPES-th lane by falling s, ties by id; clear its `over`."""
-    for lane in range(stripe, order.start.shape[0] - 1, STRIPES):
-        order.over[lane] = -1
-        order.over_rear[lane] = inf
-        lo = order.start[lane]
-        for p in range(lo + 1, order.start[lane + 1]):
-            slot = order.slot[p]
-            s = veh.s[slot]
-            q = p
-            while q > lo:
-                other = order.slot[q - 1]
-                so = veh.s[other]
-                if so > s or (so == s and veh.id[other] < veh.id[slot]):
-                    break
-                order.slot[q] = other
-                q -= 1
-            order.slot[q] = slot
-
-
-@kernel(parallel=True)
-def sort_all(veh: Vehicles, order: Order) -> None:
-    """Sort all lanes, a stripe at a time."""
-    for stripe in prange(STRIPES):
-        sort_stripe(veh, order, stripe)
-
-
-@kernel
 def hang_over(veh: Vehicles, lanes: Lanes, order: Order, lane: int) -> None:
     """Note the last vehicle of a lane on the lanes behind it that its rear still covers.
 
@@ -121,17 +99,32 @@ def hang_over(veh: Vehicles, lanes: Lanes, order: Order, lane: int) -> None:
 
 
 @kernel
-def hang_stripe(veh: Vehicles, lanes: Lanes, order: Order, stripe: int) -> None:
-    """Note overhanging rears of every STRIPES-th lane."""
+def sort_stripe(veh: Vehicles, lanes: Lanes, order: Order, stripe: int) -> None:
+    """Sort every STRIPES-th lane by falling s, ties by id, and note overhanging rears."""
     for lane in range(stripe, order.start.shape[0] - 1, STRIPES):
+        lo = order.start[lane]
+        if lo == order.start[lane + 1]:
+            continue
+        for p in range(lo + 1, order.start[lane + 1]):
+            slot = order.slot[p]
+            s = veh.s[slot]
+            q = p
+            while q > lo:
+                other = order.slot[q - 1]
+                so = veh.s[other]
+                if so > s or (so == s and veh.id[other] < veh.id[slot]):
+                    break
+                order.slot[q] = other
+                q -= 1
+            order.slot[q] = slot
         hang_over(veh, lanes, order, lane)
 
 
 @kernel(parallel=True)
-def hang_all(veh: Vehicles, lanes: Lanes, order: Order) -> None:
-    """Note all overhanging rears."""
+def sort_all(veh: Vehicles, lanes: Lanes, order: Order) -> None:
+    """Sort all lanes and note all overhanging rears, a stripe at a time."""
     for stripe in prange(STRIPES):
-        hang_stripe(veh, lanes, order, stripe)
+        sort_stripe(veh, lanes, order, stripe)
 
 
 @kernel
@@ -146,15 +139,21 @@ def splice_new(veh: Vehicles, order: Order, newcomers: int) -> None:
     for p in range(newcomers):
         new[veh.lane[order.spare[p]]] += 1
     shift = newcomers
+    last, end = lanes, order.start[lanes]  # what comes from there on is in place
     for lane in range(lanes - 1, -1, -1):
-        lo, hi = order.start[lane], order.start[lane + 1]
-        order.start[lane + 1] = hi + shift
-        shift -= new[lane]
-        if shift + new[lane] == 0:
-            break
-        for p in range(hi - 1, lo - 1, -1):
+        if new[lane] == 0:
+            continue
+        # All that lies between two lanes with newcomers moves as one block.
+        lo = order.start[lane + 1]
+        for p in range(end - 1, lo - 1, -1):
             order.slot[p + shift] = order.slot[p]
-        new[lane] = hi + shift if new[lane] > 0 else 0
+        for behind in range(lane + 1, last + 1):
+            order.start[behind] += shift
+        last, end = lane, lo
+        shift -= new[lane]
+        new[lane] = lo + shift
+        if shift == 0:
+            break
     for p in range(newcomers):
         slot = order.spare[p]
         lane = veh.lane[slot]

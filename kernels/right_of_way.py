@@ -452,6 +452,10 @@ def try_grant(
 ) -> bool:  # fmt: skip
     """Give i its grant if light, room, way, gap and turn allow; else note why not."""
     k = veh.path[i, veh.line[i]]
+    if net.connectors.signal[k] >= 0 and grants.light[k] == RED:
+        veh.refused[i] = RED_LIGHT
+        veh.full_since[i] = -1
+        return False
     control = net.intersections.control[x]
     stop = net.connectors.must_stop[k]
     all_way = control == ALL_WAY_STOP

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 PATH: Final = 8  # connectors planned ahead
 BEHIND: Final = 8  # lanes remembered behind
-CHUNK: Final = 2048  # entries of the order per parallel task; fixed, whatever the thread count
+CHUNK: Final = 256  # entries of the order that a task takes at a time
+TASKS: Final = 32  # parallel tasks, whatever the thread count; chunks are dealt to them like cards
 MAX_LANES: Final = 63  # lanes of one road, at most
 
 # Reason: why a vehicle is not at its desired speed.

@@ -21,7 +21,6 @@ from rushhour.kernels.moving import (
 )
 from rushhour.kernels.order import (
     count_all,
-    hang_all,
     place_lanes,
     scatter_all,
     sort_all,
@@ -30,7 +29,7 @@ from rushhour.kernels.order import (
 from rushhour.kernels.planning import DEPTH
 from rushhour.kernels.right_of_way import grant_all
 from rushhour.kernels.signals import switch_lights
-from rushhour.kernels.vehicles import CHUNK, MAX_LANES, REASONS
+from rushhour.kernels.vehicles import MAX_LANES, REASONS, TASKS
 from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.model import Network
 from rushhour.traffic import state
@@ -102,8 +101,8 @@ class World:
         self._tasks = state.grant_tasks(net)
         self._members = state.program_members(net)
         self._phase = np.full(net.signals.cycle.size, -1, np.int32)
-        self._efforts = np.zeros((1, 2 * (DEPTH + 1), MAX_LANES))
-        self._tallies = np.zeros((1, TALLY_COLUMNS), np.int64)
+        self._efforts = np.zeros((TASKS, 2 * (DEPTH + 1), MAX_LANES))
+        self._tallies = np.zeros((TASKS, TALLY_COLUMNS), np.int64)
         self._changes = np.zeros((net.roads.first_lane.size + ROADS - 1) // ROADS, np.int64)
         self._minds = Minds(
             self.network, self.dt, self._rules.change_mind_after, self._rules.keep_routes
@@ -161,11 +160,10 @@ class World:
         self._n = place_lanes(self._order)
         scatter_all(veh, self._order, n)
         self._order = self._order._replace(slot=self._order.spare, spare=self._order.slot)
-        sort_all(veh, self._order)
         if self.frame % REPACK_EVERY == 0 and self._n >= REPACK_FROM:
             state.repack(veh, self._order, self._n)
             self._waiting.numbers[2] = self._n
-        hang_all(veh, self.network.arrays.lanes, self._order)
+        sort_all(veh, self.network.arrays.lanes, self._order)
 
     def _depart(self) -> None:
         """Queue the trips that are due and let those depart for whom there is room."""
@@ -188,10 +186,6 @@ class World:
             if not full:
                 break
             self._grow()
-        chunks = (self._n + CHUNK - 1) // CHUNK
-        if chunks > self._tallies.shape[0]:
-            self._tallies = state.grown(self._tallies, 2 * chunks)
-            self._efforts = np.zeros((2 * chunks, 2 * (DEPTH + 1), MAX_LANES))
 
     def _grow(self) -> None:
         """Double the places for vehicles."""
