@@ -145,13 +145,13 @@ def consider_change(
     s = place_beside(net, lane, target, veh.s[i])
     place = -1
     if not mandatory:
-        if p == order.start[lane] or ((frame >> 1) + veh.id[i]) & 3 != 0:
+        if p == order.start[lane] or since < rules.lane_change_pause:
             return False
-        if since < rules.lane_change_pause:
+        suits = number < 32 and (veh.suits[i] >> np.uint32(number)) & np.uint32(1) == np.uint32(1)
+        if not suits and to_end <= BLOCKED_WITHIN + 30.0:
             return False
         blocked = leader_stands_at_stop(veh, order, lane, p, veh.s[i])
-        suits = number < 32 and (veh.suits[i] >> np.uint32(number)) & np.uint32(1) == np.uint32(1)
-        if not suits and not (blocked and to_end > BLOCKED_WITHIN + 30.0):
+        if not suits and not blocked:
             return False
         place = place_behind(veh, order, target, s)
         if leader_stands_at_stop(veh, order, target, place, s):
@@ -227,16 +227,17 @@ def choose_lanes_of_road(
     changes = 0
     for number in range(count):
         lane = first + number
-        if 0 <= number - side < count:
-            for p in range(order.start[lane], order.start[lane + 1]):
-                ask_the_other_side(
-                    net, veh, types, order, grants, rules, order.slot[p], lane, -side
-                )
-        if number + side < 0 or number + side >= count:
-            continue
+        open_side = 0 <= number + side < count
+        other_side = 0 <= number - side < count
         cut = inf
         for p in range(order.start[lane], order.start[lane + 1]):
             i = order.slot[p]
+            wish = (veh.wanted[i] - lane) * side
+            if wish < 0 and other_side:
+                ask_the_other_side(net, veh, types, order, grants, rules, i, lane, -side)
+            # Without need, everybody looks in one of four pairs of frames only.
+            if not open_side or (wish <= 0 and ((frame >> 1) + veh.id[i]) & 3 != 0):
+                continue
             if consider_change(
                 net, veh, types, order, grants, rules, p, lane, lane + side, cut, frame, dt
             ):

@@ -19,6 +19,7 @@ from rushhour.kernels.vehicles import PATH, Order, Routes, Types, Vehicles
 from rushhour.kernels.watching import find_rings, find_stuck, wait_for_lanes
 from rushhour.roadnets.model import Network
 from rushhour.traffic.routing import routes_onward
+from rushhour.traffic.state import grown
 
 RING_PERIOD = 10.0  # s between two looks at the wait-for graph
 ROTATE_AFTER = 40.0  # s a ring may stand before it is rotated
@@ -27,12 +28,15 @@ ROTATE_AFTER = 40.0  # s a ring may stand before it is rotated
 class Minds:
     """Counts and acts on heads that are stuck and on rings."""
 
-    def __init__(self, network: Network, dt: float, patience: float, keep_routes: bool) -> None:
+    def __init__(
+        self, network: Network, routes: Routes, dt: float, patience: float, keep_routes: bool
+    ) -> None:
         n = network.n_road_lanes
         self.network = network
         self.dt = dt
         self.patience = max(1, round(patience / dt))
         self.keep_routes = keep_routes
+        self._used = routes.road.size  # of the pool of routes; the rest is room for new ones
         self.changed = 0
         self.rings_found = 0
         self.rings_resolved = 0
@@ -110,7 +114,9 @@ class Minds:
             if np.isfinite(cost) and (i not in best or cost < best[i][0]):
                 best[i] = (cost, row)
         pool: list[NDArray[np.int32]] = []
-        size = routes.road.size
+        size = self._used
+        if not best:
+            return routes
         for i, (_, row) in best.items():
             _, roads, goal = rows[row]
             here = routes.road[veh.leg[i]]
@@ -122,7 +128,11 @@ class Minds:
             size += route.size
             veh.route_end[i] = size
             veh.minds[i] = -(veh.minds[i] + 1)
-        return routes._replace(road=np.concatenate((routes.road, *pool)))
+        if size > routes.road.size:
+            routes = routes._replace(road=grown(routes.road, 2 * size))
+        routes.road[self._used : size] = np.concatenate(pool)
+        self._used = size
+        return routes
 
     def _exits(self, lane: int, permission: int, avoid: int) -> list[list[int]]:
         """Roads to which a lane leads, each with the roads before it that are too short to change

@@ -105,7 +105,11 @@ class World:
         self._tallies = np.zeros((TASKS, TALLY_COLUMNS), np.int64)
         self._changes = np.zeros((net.roads.first_lane.size + ROADS - 1) // ROADS, np.int64)
         self._minds = Minds(
-            self.network, self.dt, self._rules.change_mind_after, self._rules.keep_routes
+            self.network,
+            self._routes,
+            self.dt,
+            self._rules.change_mind_after,
+            self._rules.keep_routes,
         )
         self._ring_frames = max(1, round(RING_PERIOD / self.dt))
         self._watch_frames = max(1, round(1.0 / self.dt))
