@@ -130,8 +130,17 @@ def drive_vehicle(
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     t = veh.type[i]
     s, v = veh.s[i], veh.speed[i]
+    min_gap = types.min_gap[t]
+    # In a queue that has closed up nothing else matters: half of a full city stands in one.
+    if v == 0.0 and p > order.start[lane] and veh.stop[i] == veh.stop_end[i]:
+        leader = order.slot[p - 1]
+        if veh.s[leader] - veh.length[leader] - s <= min_gap:
+            veh.accel[i] = 0.0
+            veh.reason[i] = LEADER
+            veh.blocker[i] = veh.id[leader]
+            return
     accel, decel = types.accel[t], types.decel[t]
-    min_gap, time_gap = types.min_gap[t], types.time_gap[t]
+    time_gap = types.time_gap[t]
     factor = veh.factor[i]
     v0 = min(types.max_speed[t], net.lanes.speed[lane] * factor)
     reason, blocker = FREE, -1

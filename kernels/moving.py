@@ -65,6 +65,14 @@ def enter_road(
 
 
 @kernel
+def count_standing(veh: Vehicles, i: int) -> None:
+    """Count a frame in which i stands, not at a stop."""
+    veh.standing[i] += 1
+    veh.waited[i] += 1
+    veh.longest[i] = max(veh.longest[i], veh.standing[i])
+
+
+@kernel
 def change_lane(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, i: int,
     frame: int, seed: int, efforts: NDArray[np.float64],
@@ -122,6 +130,9 @@ def move_vehicle(
         change_lane(net, veh, types, routes, order, i, frame, seed, efforts)
     lane = veh.lane[i]
     v, a = veh.speed[i], veh.accel[i]
+    if v == 0.0 and a <= 0.0 and veh.lateral[i] == 0.0 and veh.stop[i] == veh.stop_end[i]:
+        count_standing(veh, i)
+        return
     nxt = v + a * dt
     if nxt >= 0.0:
         ds = 0.5 * (v + nxt) * dt
@@ -144,9 +155,7 @@ def move_vehicle(
             veh.stopped[i] += 1
             veh.standing[i] = 0
         else:
-            veh.standing[i] += 1
-            veh.waited[i] += 1
-            veh.longest[i] = max(veh.longest[i], veh.standing[i])
+            count_standing(veh, i)
     else:
         veh.standing[i] = 0
     length = net.lanes.length[lane]

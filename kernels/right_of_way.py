@@ -49,6 +49,7 @@ JOINTS = 4  # joints that need no grant, between a vehicle and the line it asks 
 CALM = 30.0  # s at the line before a driver accepts smaller gaps
 IMPATIENT = 180.0  # s, after which only the smallest counts
 LEAST_GAP = 0.3  # share of the critical gap
+PARTS = 4  # of the connectors, cleared side by side
 LEFT_AT_YELLOW = 4.0  # m; a left turn that waits this close may go at yellow
 
 
@@ -178,6 +179,10 @@ def review_vehicle(
         return NOT_YET
     if net.connectors.must_stop[k] and (not head or veh.arrived[i] < 0):
         veh.refused[i] = STOP_SIGN
+        return NOT_YET
+    if net.connectors.signal[k] >= 0 and grants.light[k] == RED:
+        veh.refused[i] = RED_LIGHT
+        veh.full_since[i] = -1
         return NOT_YET
     veh.line[i] = line
     return ASKS
@@ -452,10 +457,6 @@ def try_grant(
 ) -> bool:  # fmt: skip
     """Give i its grant if light, room, way, gap and turn allow; else note why not."""
     k = veh.path[i, veh.line[i]]
-    if net.connectors.signal[k] >= 0 and grants.light[k] == RED:
-        veh.refused[i] = RED_LIGHT
-        veh.full_since[i] = -1
-        return False
     control = net.intersections.control[x]
     stop = net.connectors.must_stop[k]
     all_way = control == ALL_WAY_STOP
@@ -584,16 +585,22 @@ def grant_intersection(
 
 
 @kernel
-def clear_group(net: NetworkArrays, grants: Grants, lo: int, hi: int) -> None:
-    """Forget the holders and reservations of the intersections group[lo:hi]."""
-    inter = net.intersections
-    for g in range(lo, hi):
-        x = inter.group[g]
-        for c in range(inter.connector_start[x], inter.connector_start[x + 1]):
-            k = inter.connector[c]
-            grants.tail[k] = inf
-            grants.tail_slot[k] = -1
-            grants.reserved[net.connectors.to_lane[k]] = 0.0
+def forget_part(grants: Grants, part: int) -> None:
+    """Forget the holders of one part of the connectors, the reservations of one of the lanes."""
+    n = grants.tail.shape[0]
+    for k in range(part * n // PARTS, (part + 1) * n // PARTS):
+        grants.tail[k] = inf
+        grants.tail_slot[k] = -1
+    n = grants.reserved.shape[0]
+    for lane in range(part * n // PARTS, (part + 1) * n // PARTS):
+        grants.reserved[lane] = 0.0
+
+
+@kernel(parallel=True)
+def forget_all(grants: Grants) -> None:
+    """Forget last frame's holders and reservations, PARTS at a time."""
+    for part in prange(PARTS):
+        forget_part(grants, part)
 
 
 @kernel
@@ -623,7 +630,6 @@ def grant_group(
     """Run the grant phase of one group. Reads positions and speeds; writes grants, see module."""
     inter = net.intersections
     lo, hi = inter.group_start[group], inter.group_start[group + 1]
-    clear_group(net, grants, lo, hi)
     for g in range(lo, hi):
         note_inside(net, veh, order, grants, rules, inter.group[g])
     asking = False

@@ -27,7 +27,7 @@ from rushhour.kernels.order import (
     splice_new,
 )
 from rushhour.kernels.planning import DEPTH
-from rushhour.kernels.right_of_way import grant_all
+from rushhour.kernels.right_of_way import forget_all, grant_all
 from rushhour.kernels.signals import switch_lights
 from rushhour.kernels.vehicles import MAX_LANES, REASONS, TASKS
 from rushhour.roadnets.errors import ParameterError
@@ -136,6 +136,7 @@ class World:
             net.signals, net.connectors, *self._members, self._phase, grants.light, self.time
         )
         costs.mark(SIGNALS)
+        forget_all(grants)
         grant_all(net, veh, types, order, grants, rules, self._tasks, frame, dt, seed)
         costs.mark(GRANT)
         choose_lanes_all(net, veh, types, order, grants, rules, self._changes, frame, dt)
