@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from rushhour.kernels.curvature import max_curvature
 from rushhour.kernels.geometry import place_at, segment_at
 from rushhour.kernels.jit import kernel
-from rushhour.kernels.network import PROFILE_STEP
+from rushhour.kernels.network import PROFILE_STEP, Lanes
 
 REACH: Final = 6.0  # m from the middle of a triple of points to its ends
 COARSE_REACH: Final = 20.0  # m, the same where the source drew a bend with long segments
@@ -151,3 +151,16 @@ def lay_profiles(
         total += n
     start[length.shape[0]] = total
     return total
+
+
+@kernel
+def bend_speed(lanes: Lanes, lane: int, s: float) -> float:
+    """Speed that bends allow at s on a lane, braking for those ahead on it included."""
+    lo, hi = lanes.profile_start[lane], lanes.profile_start[lane + 1]
+    if lo == hi:
+        return math.inf
+    p = lo + int(s / PROFILE_STEP)
+    if p >= hi - 1:
+        return lanes.profile[hi - 1]
+    w = (s - (p - lo) * PROFILE_STEP) / PROFILE_STEP
+    return lanes.profile[p] + w * (lanes.profile[p + 1] - lanes.profile[p])

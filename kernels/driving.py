@@ -18,12 +18,12 @@ from rushhour.kernels.car_following import (
     krauss_speed,
     stopping_distance,
 )
+from rushhour.kernels.curve_speed import bend_speed
 from rushhour.kernels.entering import place_beside
+from rushhour.kernels.gaps import SWAP_ROOM
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import (
-    PROFILE_STEP,
     SIGNAL,
-    Lanes,
     NetworkArrays,
 )
 from rushhour.kernels.random import uniform
@@ -55,21 +55,7 @@ ZONE_BRAKING = 4.5  # m/s^2 before a conflict zone that is still in use
 ZONE_OFFSET = 0.5  # m kept before it
 COOPERATION = 2.0  # m/s^2, the hardest braking to let somebody in
 STOP_ROOM = 10.0  # m before the place of its stop where a vehicle on another lane waits
-SWAP_ROOM = 14.0  # m left free before the line by a vehicle that must change to the left
 MIN_GAP_SHARE = 0.6  # of the standstill gap that the collision guard never gives up
-
-
-@kernel
-def bend_speed(lanes: Lanes, lane: int, s: float) -> float:
-    """Speed that bends allow at s on a lane, braking for those ahead on it included."""
-    lo, hi = lanes.profile_start[lane], lanes.profile_start[lane + 1]
-    if lo == hi:
-        return inf
-    p = lo + int(s / PROFILE_STEP)
-    if p >= hi - 1:
-        return lanes.profile[hi - 1]
-    w = (s - (p - lo) * PROFILE_STEP) / PROFILE_STEP
-    return lanes.profile[p] + w * (lanes.profile[p + 1] - lanes.profile[p])
 
 
 @kernel
@@ -79,6 +65,29 @@ def look_distance(v: float, min_gap: float, time_gap: float, root: float, dt: fl
     root: sqrt(accel * decel), m/s^2.
     """
     return 10.0 + 1.5 * (min_gap + v * (time_gap + dt) + v * v / (2.0 * root))
+
+
+@kernel
+def held_before(
+    net: NetworkArrays, veh: Vehicles, order: Order, i: int, o: int, zone_out: float, lane: int
+) -> bool:  # fmt: skip
+    """Whether somebody granted before i is still to leave the zone of connector o that ends at
+    zone_out: on o (which is `lane`), just beyond it with its rear inside, or on its approach."""
+    for p in range(order.start[lane], order.start[lane + 1]):
+        j = order.slot[p]
+        if j != i and veh.stamp[j] < veh.stamp[i] and veh.s[j] - veh.length[j] < zone_out:
+            return True
+    j = order.over[lane]
+    if j >= 0 and j != i and veh.stamp[j] < veh.stamp[i] and order.over_rear[lane] < zone_out:
+        return True
+    back = net.connectors.from_lane[o]
+    for p in range(order.start[back], order.start[back + 1]):
+        j = order.slot[p]
+        if veh.granted[j] == 0:
+            break
+        if j != i and veh.path[j, 0] == o and veh.stamp[j] < veh.stamp[i]:
+            return True
+    return False
 
 
 @kernel
@@ -107,13 +116,10 @@ def zone_speed(
             continue
         before = veh.stamp[j] < veh.stamp[i]
         if not before:
-            # The last holder came later; one ahead of it on the connector may still be there.
-            lane = n_road_lanes + o
-            for p in range(order.start[lane], order.start[lane + 1]):
-                j = order.slot[p]
-                if veh.s[j] - veh.length[j] < net.conflicts.there_out[c]:
-                    if veh.stamp[j] < veh.stamp[i] and j != i:
-                        before = True
+            # The last holder came later; somebody ahead of it may still be there or come.
+            before = held_before(
+                net, veh, order, i, o, net.conflicts.there_out[c], n_road_lanes + o
+            )
         if before:
             allowed = min(allowed, approach_speed(v, d - ZONE_OFFSET, 0.0, ZONE_BRAKING, dt))
     return allowed

@@ -3,7 +3,10 @@
 Source: right-of-way.md section 2. Distances along a connector are negative before its start.
 """
 
+from math import inf, sqrt
+
 from rushhour.kernels.car_following import stopping_distance, travel_time
+from rushhour.kernels.curve_speed import bend_speed
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import GREEN, OFF, RIGHT, SIGNAL, STRAIGHT, NetworkArrays
 from rushhour.kernels.rules import Rules
@@ -18,32 +21,45 @@ from rushhour.kernels.vehicles import (
     Vehicles,
 )
 
+SWAP_ROOM = 14.0  # m left free before the line by a vehicle that must change to the left
+
+
+@kernel
+def must_leave(net: NetworkArrays, veh: Vehicles, j: int) -> bool:
+    """Whether vehicle j stands or drives on a lane that does not lead it on: it must change."""
+    return veh.path[j, 0] < 0 and veh.leg[j] >= 0 and veh.leg[j] + 1 < veh.route_end[j]
+
 
 @kernel
 def queue_end(
-    veh: Vehicles, order: Order, lane: int, queue_gap: float, length: float
-) -> tuple[float, float, bool]:
-    """Free metres at a lane's start now; free metres once its vehicles have closed up; open end.
+    net: NetworkArrays, veh: Vehicles, order: Order, lane: int, queue_gap: float
+) -> tuple[float, float, bool, bool]:
+    """Free metres at a lane's start now, and once its vehicles have closed up; empty; held.
 
-    A vehicle at a stop will not close up: the lane counts only as far as its rear.
-    The third value tells that nobody is on the lane.
+    Whoever is at a stop, or stands because it must change lane, will not close up: the lane counts
+    only as far as its rear, and is `held`. The second value may be negative: an overfull lane.
     """
+    length = net.lanes.length[lane]
     lo, hi = order.start[lane], order.start[lane + 1]
     now = length
-    closed = length
     if order.over[lane] >= 0:
         now = min(now, max(order.over_rear[lane], 0.0) - queue_gap)
     if lo == hi:
-        return now, closed, True
+        return now, length, True, False
     last = order.slot[hi - 1]
     now = veh.s[last] - veh.length[last] - queue_gap
     used = 0.0
+    kept = 0.0
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
     for p in range(hi - 1, lo - 1, -1):
         j = order.slot[p]
-        if veh.dwell_until[j] >= 0:
-            return now, veh.s[j] - veh.length[j] - queue_gap - used, False
+        changing = lane < n_road_lanes and must_leave(net, veh, j)
+        if veh.dwell_until[j] >= 0 or (changing and veh.speed[j] < 0.1):
+            return now, veh.s[j] - veh.length[j] - queue_gap - used, False, True
+        if changing:
+            kept = min(SWAP_ROOM, 0.4 * length)
         used += veh.length[j] + queue_gap
-    return now, length - used, False
+    return now, length - used - kept, False, False
 
 
 @kernel
@@ -97,40 +113,78 @@ def has_room(
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     lane = net.connectors.to_lane[veh.path[i, n - 1]]
     need = grants.reserved[lane] + grants.claimed[lane] + veh.length[i]
-    now, closed, vacant = queue_end(veh, order, lane, rules.queue_gap, net.lanes.length[lane])
+    now, closed, vacant, held = queue_end(net, veh, order, lane, rules.queue_gap)
     if vacant and grants.reserved[lane] <= 0.0 and veh.leg[i] >= 0:
         entered = 1 if veh.lane[i] >= n_road_lanes else 0  # its leg counts from the road before
         if veh.leg[i] + entered + n == veh.route_end[i] - 1:
             return True
     q = n
-    while now < need and closed < need and q < PATH:
-        k = veh.path[i, q]
-        if k < 0 or not net.connectors.free[k] or not all_take(veh, order, lane, k):
+    while now < need and not held:
+        # Through joints: what lies beyond is room as well, or takes some where it is overfull.
+        k = veh.path[i, q] if q < PATH else -1
+        out = net.lanes.out_start[lane]
+        if k < 0 and out < net.lanes.out_start[lane + 1]:
+            k = out
+        if k < 0 or not net.connectors.free[k]:
+            if order.over[lane] >= 0 and veh.speed[order.over[lane]] < 0.1:
+                closed -= net.lanes.length[lane] - order.over_rear[lane] + rules.queue_gap
             break
-        lane = net.connectors.to_lane[k]
-        add_now, add_closed, empty = queue_end(
-            veh, order, n_road_lanes + k, rules.queue_gap, net.lanes.length[n_road_lanes + k]
-        )
-        if vacant:
-            now += add_now
-        vacant = vacant and empty
-        closed += add_closed
         to = net.connectors.to_lane[k]
-        add_now, add_closed, empty = queue_end(
-            veh, order, to, rules.queue_gap, net.lanes.length[to]
-        )
+        now_on, more, empty_on, held = queue_end(net, veh, order, n_road_lanes + k, rules.queue_gap)
+        now_to, more_to, empty_to, held_to = queue_end(net, veh, order, to, rules.queue_gap)
+        if not held:
+            more += more_to
+        if q >= PATH or veh.path[i, q] != k or not all_take(veh, order, lane, k):
+            closed += min(0.0, more)
+            break
         if vacant:
-            now += add_now
-        vacant = vacant and empty
-        closed += add_closed
+            now += now_on
+            if empty_on:
+                now += now_to
+        vacant = vacant and empty_on and empty_to
+        closed += more
+        if more >= 0.0 and closed >= need and order.over[to] < 0:
+            break
+        held = held or held_to
+        lane = to
         q += 1
     return now >= need or closed >= need
 
 
 @kernel
+def time_to_leave(
+    net: NetworkArrays, veh: Vehicles, types: Types, rules: Rules, j: int, o: int, tail: float,
+    out: float,
+) -> float:  # fmt: skip
+    """Seconds until the rear of j, `tail` m along connector o, has come to `out` there.
+
+    It brakes in time for the bends of the connector, and keeps their speed inside.
+    """
+    t = veh.type[j]
+    v = veh.speed[j]
+    lane = net.lanes.out_start.shape[0] - 1 + o
+    inside = min(types.max_speed[t], net.lanes.speed[lane] * veh.factor[j])
+    inside = min(inside, net.lanes.entry_speed[lane])
+    if inside < inf:
+        inside = min(inside, bend_speed(net.lanes, lane, 0.5 * out))
+        inside = min(inside, bend_speed(net.lanes, lane, out))
+    if v <= inside:
+        return travel_time(out - tail, v, 0.8 * types.accel[t], inside)
+    to_start = -tail - veh.length[j]
+    if to_start <= 0.0:
+        return (out - tail) / inside
+    b = rules.curve_braking
+    brake = (v * v - inside * inside) / (2.0 * b)
+    if to_start >= brake:
+        return (to_start - brake) / v + (v - inside) / b + (out + veh.length[j]) / inside
+    reached = sqrt(v * v - 2.0 * b * to_start)
+    return 2.0 * to_start / (v + reached) + (out + veh.length[j]) / inside
+
+
+@kernel
 def is_clear(
-    net: NetworkArrays, veh: Vehicles, types: Types, grants: Grants, i: int, n: int, to_line: float,
-    reaction: float, margin: float,
+    net: NetworkArrays, veh: Vehicles, types: Types, grants: Grants, rules: Rules, i: int, n: int,
+    to_line: float, reaction: float, margin: float,
 ) -> int:  # fmt: skip
     """-1 if every conflicting holder has left its zone before i reaches it, else its slot.
 
@@ -153,12 +207,7 @@ def is_clear(
                 continue
             if veh.speed[j] < 0.5 and veh.accel[j] <= 0.1 and veh.lane[j] >= n_road_lanes:
                 return j
-            tj = veh.type[j]
-            vj_max = min(types.max_speed[tj], net.lanes.speed[n_road_lanes + o] * veh.factor[j])
-            leaves = travel_time(
-                net.conflicts.there_out[c] - tail, veh.speed[j], 0.8 * types.accel[tj],
-                min(vj_max, net.lanes.entry_speed[n_road_lanes + o]),
-            )  # fmt: skip
+            leaves = time_to_leave(net, veh, types, rules, j, o, tail, net.conflicts.there_out[c])
             enters = travel_time(ahead + net.conflicts.here_in[c], veh.speed[i], accel, v_max)
             if leaves + margin > reaction + enters:
                 return j

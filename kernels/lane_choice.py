@@ -84,7 +84,7 @@ def leaves_room(
     """Whether those already granted to `lane` still fit on it when i has moved there."""
     if grants.reserved[lane] <= 0.0:
         return True
-    _, closed, _ = queue_end(veh, order, lane, rules.queue_gap, net.lanes.length[lane])
+    _, closed, _, _ = queue_end(net, veh, order, lane, rules.queue_gap)
     return closed >= grants.reserved[lane] + veh.length[i] + rules.queue_gap
 
 

@@ -427,7 +427,7 @@ def blocker_of(
     all_way: bool,
 ) -> tuple[int, int]:  # fmt: skip
     """Reason and slot of who keeps candidate i from using n entries of its path; FREE, -1."""
-    j = is_clear(net, veh, types, grants, i, n, ahead, reaction, margin)
+    j = is_clear(net, veh, types, grants, rules, i, n, ahead, reaction, margin)
     if j >= 0:
         return CONFLICT, j
     if not all_way:
