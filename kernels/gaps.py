@@ -119,7 +119,7 @@ def has_room(
         if veh.leg[i] + entered + n == veh.route_end[i] - 1:
             return True
     q = n
-    while now < need and not held:
+    while not held and (now < need or (vacant and now < need + rules.queue_gap)):
         # Through joints: what lies beyond is room as well, or takes some where it is overfull.
         k = veh.path[i, q] if q < PATH else -1
         out = net.lanes.out_start[lane]
@@ -136,6 +136,8 @@ def has_room(
             more += more_to
         if q >= PATH or veh.path[i, q] != k or not all_take(veh, order, lane, k):
             closed += min(0.0, more)
+            if vacant:
+                now += min(0.0, now_on)
             break
         if vacant:
             now += now_on

@@ -24,6 +24,7 @@ from rushhour.kernels.network import (
     RED,
     SIGNAL,
     STOP_THEN_GO,
+    U_TURN,
     YELLOW,
     NetworkArrays,
 )
@@ -118,6 +119,12 @@ def worst_light(net: NetworkArrays, veh: Vehicles, grants: Grants, i: int, n: in
 
 
 @kernel
+def turns_left(net: NetworkArrays, k: int) -> bool:
+    """Whether a movement crosses the oncoming traffic."""
+    return net.connectors.turn[k] == LEFT or net.connectors.turn[k] == U_TURN
+
+
+@kernel
 def keeps_grant(
     net: NetworkArrays, veh: Vehicles, types: Types, grants: Grants, rules: Rules, i: int,
     line: int, d: float, dt: float,
@@ -132,7 +139,7 @@ def keeps_grant(
         return True  # it is between two lines that it may pass together, and others follow it
     if v < 0.5 and light == RED:
         return False
-    if light == YELLOW and d < LEFT_AT_YELLOW and net.connectors.turn[veh.path[i, line]] == LEFT:
+    if light == YELLOW and d < LEFT_AT_YELLOW and turns_left(net, veh.path[i, line]):
         return True
     return d <= stopping_distance(v, types.decel[veh.type[i]]) + v * dt + rules.stop_offset
 
@@ -472,9 +479,7 @@ def try_grant(
         d += net.lanes.length[net.lanes.out_start.shape[0] - 1 + joint]
         d += net.lanes.length[net.connectors.to_lane[joint]]
     light = worst_light(net, veh, grants, i, n)
-    if light == RED or (
-        light == YELLOW and (d >= LEFT_AT_YELLOW or net.connectors.turn[k] != LEFT)
-    ):
+    if light == RED or (light == YELLOW and (d >= LEFT_AT_YELLOW or not turns_left(net, k))):
         veh.refused[i] = RED_LIGHT
         mine = grants.light[k] if net.connectors.signal[k] >= 0 else GREEN
         if mine == RED or mine == YELLOW:
