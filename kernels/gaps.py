@@ -134,7 +134,10 @@ def has_room(
         now_to, more_to, empty_to, held_to = queue_end(net, veh, order, to, rules.queue_gap)
         if not held:
             more += more_to
-        if q >= PATH or veh.path[i, q] != k or not all_take(veh, order, lane, k):
+        # Those on their way here may turn off elsewhere, and wait for it.
+        forks = net.lanes.out_start[lane + 1] - out > 1
+        mixed = (forks and grants.reserved[lane] > 0.0) or not all_take(veh, order, lane, k)
+        if mixed or q >= PATH or veh.path[i, q] != k:
             closed += min(0.0, more)
             if vacant:
                 now += min(0.0, now_on)

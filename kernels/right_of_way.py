@@ -397,6 +397,25 @@ def through(
 
 
 @kernel
+def nobody_between(
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, i: int, n: int
+) -> bool:
+    """Whether nobody will wait on the lanes between the first n connectors of candidate i's path.
+
+    A long vehicle is granted several lines at once; a short one may stop between them.
+    """
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    for q in range(veh.line[i], n - 1):
+        lane = net.connectors.to_lane[veh.path[i, q]]
+        k = veh.path[i, q + 1]
+        if grants.reserved[lane] > 0.0 or not all_go_on(veh, order, lane):
+            return False
+        if net.connectors.free[k] and not all_go_on(veh, order, n_road_lanes + k):
+            return False
+    return True
+
+
+@kernel
 def chain_with_room(
     net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int,
     frame: int,
@@ -411,6 +430,8 @@ def chain_with_room(
     least = n
     if grants.waived[veh.path[i, veh.line[i]]] >= frame:
         return n
+    if not nobody_between(net, veh, order, grants, i, n):
+        return -least
     while not has_room(net, veh, order, grants, rules, i, n):
         n = through(net, veh, order, grants, i, n)
         if n == 0:
@@ -496,7 +517,8 @@ def try_grant(
         veh.refused[i] = EXIT_FULL
         if veh.full_since[i] < 0 and veh.speed[i] < 0.1:
             veh.full_since[i] = frame
-        if veh.full_since[i] >= 0:
+        if veh.full_since[i] >= 0 and n == veh.line[i] + 1:
+            # Room that comes is kept for it; not where others stop before it gets there.
             exit_lane = net.connectors.to_lane[veh.path[i, n - 1]]
             grants.reserved[exit_lane] += veh.length[i] + rules.queue_gap
         return False
