@@ -135,8 +135,8 @@ def has_room(
         if not held:
             more += more_to
         # Those on their way here may turn off elsewhere, and wait for it.
-        forks = net.lanes.out_start[lane + 1] - out > 1
-        mixed = (forks and grants.reserved[lane] > 0.0) or not all_take(veh, order, lane, k)
+        mixed = grants.reserved[lane] > 0.0 and grants.onward[lane] != k
+        mixed = mixed or not all_take(veh, order, lane, k)
         if mixed or q >= PATH or veh.path[i, q] != k:
             closed += min(0.0, more)
             if vacant:

@@ -76,13 +76,23 @@ def to_path(net: NetworkArrays, veh: Vehicles, i: int) -> float:
 
 
 @kernel
+def reserve(veh: Vehicles, grants: Grants, rules: Rules, i: int, lane: int, n: int) -> None:
+    """Keep room for i on a lane, which it will leave by path[n]."""
+    k = veh.path[i, n] if n < PATH else -1
+    if grants.reserved[lane] > 0.0 and grants.onward[lane] != k:
+        k = -1
+    grants.onward[lane] = k
+    grants.reserved[lane] += veh.length[i] + rules.queue_gap
+
+
+@kernel
 def note_holder(net: NetworkArrays, veh: Vehicles, grants: Grants, rules: Rules, i: int) -> None:
     """Note vehicle i on every connector it holds, and the room it will take on its exit."""
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     lane = veh.lane[i]
     rear = veh.s[i] - veh.length[i]
     base = net.lanes.length[lane]
-    exit_lane = -1
+    exit_lane, beyond = -1, 0
     if lane >= n_road_lanes:
         k = lane - n_road_lanes
         exit_lane = net.connectors.to_lane[k]
@@ -96,10 +106,10 @@ def note_holder(net: NetworkArrays, veh: Vehicles, grants: Grants, rules: Rules,
         to = net.connectors.to_lane[k]
         if not net.connectors.free[k]:
             note_tail(grants, veh, k, rear - base, i)
-            exit_lane = to
+            exit_lane, beyond = to, q + 1
         base += net.lanes.length[n_road_lanes + k] + net.lanes.length[to]
     if exit_lane >= 0:
-        grants.reserved[exit_lane] += veh.length[i] + rules.queue_gap
+        reserve(veh, grants, rules, i, exit_lane, beyond)
 
 
 @kernel
@@ -520,7 +530,7 @@ def try_grant(
         if veh.full_since[i] >= 0 and n == veh.line[i] + 1:
             # Room that comes is kept for it; not where others stop before it gets there.
             exit_lane = net.connectors.to_lane[veh.path[i, n - 1]]
-            grants.reserved[exit_lane] += veh.length[i] + rules.queue_gap
+            reserve(veh, grants, rules, i, exit_lane, n)
         return False
     veh.full_since[i] = -1
     # Through the next line as well if that can be had: then nobody waits between the two.

@@ -143,6 +143,7 @@ class Grants(NamedTuple):
     tail: NDArray[np.float64]  # (n_connectors,) m, rear of the last holder; inf: nobody
     tail_slot: NDArray[np.int32]  # (n_connectors,)
     reserved: NDArray[np.float64]  # (n_road_lanes,) m promised to holders not yet on the lane
+    onward: NDArray[np.int32]  # (n_road_lanes,) connector by which all of them go on; -1 several
     claimed: NDArray[np.float64]  # (n_road_lanes,) m for those who must change to the lane
     candidate: NDArray[np.int32]  # (n_road_lanes,) scratch, per intersection's lanes
     waived: NDArray[np.int32]  # (n_connectors,) frame until which exit room is waived

@@ -205,13 +205,16 @@ def seal(network: Network) -> Network:
     return network
 
 
-def finish(draft: Draft, lateral_acceleration: float = LATERAL_ACCELERATION) -> Network:
+def finish(draft: Draft, lateral_acceleration: float | None = None) -> Network:
     """Turn a draft into a network.
 
-    lateral_acceleration: m/s^2 that drivers accept in bends.
+    lateral_acceleration: m/s^2 that drivers accept in bends; None: what the source gives, or
+    LATERAL_ACCELERATION.
     Raises NetworkError for names that are unknown or given twice, numbers out of range, shapes
     without extent.
     """
+    if lateral_acceleration is None:
+        lateral_acceleration = draft.lateral_acceleration or LATERAL_ACCELERATION
     if not 0.0 < lateral_acceleration < math.inf:
         raise NetworkError(
             f"lateral acceleration {lateral_acceleration}; give a positive number of m/s^2"

@@ -94,6 +94,7 @@ class Draft:
     connectors: list[DraftConnector] = field(default_factory=list)
     signals: list[DraftSignal] = field(default_factory=list)
     left_hand: bool = False
+    lateral_acceleration: float | None = None  # m/s^2 in bends, as far as the source gives it
     projection: str = ""  # PROJ string of the source coordinates, "" if they are plain metres
     origin: tuple[float, float] = (0.0, 0.0)  # what was subtracted from the source coordinates
     remarks: list[str] = field(default_factory=list)  # what was mended, skipped or doubted

@@ -106,6 +106,7 @@ class SumoFile:
     path: Path
     remarks: Remarks
     left_hand: bool = False
+    lateral_acceleration: float | None = None  # m/s^2 that its turns were made for
     offset: tuple[float, float] = (0.0, 0.0)
     projection: str = ""
     edges: dict[str, RawEdge] = field(default_factory=dict)
@@ -311,6 +312,9 @@ def read_elements(path: Path) -> SumoFile:
         )
     reader.start(root, attributes, line)
     file.left_hand = attributes.get("lefthand", "false").lower() in ("true", "1", "yes", "on", "x")
+    if limit := attributes.get("limitTurnSpeed"):
+        given = number(limit, f"{path}:{line}: net", "limitTurnSpeed", -1.0, 100.0)
+        file.lateral_acceleration = given if given > 0.0 else None
     for event, tag, attributes, line in stream:
         if event == "start":
             reader.start(tag, attributes, line)

@@ -334,6 +334,7 @@ def read_network_draft(path: Path, programs: Sequence[Path] = ()) -> Draft:
         name,
         f"SUMO network {path.name}",
         left_hand=file.left_hand,
+        lateral_acceleration=file.lateral_acceleration,
         projection=file.projection,
         origin=(0.0 - file.offset[0], 0.0 - file.offset[1]),
     )

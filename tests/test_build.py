@@ -300,6 +300,16 @@ def test_a_wrong_draft_is_refused_in_one_line(change, message):
     assert "\n" not in str(caught.value)
 
 
+def test_the_lateral_acceleration_is_that_given_then_that_of_the_source_then_the_default():
+    def speed(own, given):
+        draft = chain(circle(30.0, 90.0, 1.0))
+        draft.lateral_acceleration = own
+        return np.median(profile(finish(draft, given), 0))
+
+    for own, given, used in ((None, None, LATERAL_ACCELERATION), (2.0, None, 2.0), (2.0, 1.0, 1.0)):
+        assert speed(own, given) == pytest.approx(math.sqrt(used * 30.0), rel=0.03)
+
+
 def test_a_lateral_acceleration_must_be_positive():
     with pytest.raises(NetworkError, match="lateral acceleration 0"):
         finish(crossing(), lateral_acceleration=0.0)

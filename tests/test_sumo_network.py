@@ -278,3 +278,11 @@ def test_offset_projection_and_driving_side_are_kept(tmp_path: Path) -> None:
     assert draft.projection == "+proj=utm"
     assert draft.origin == (-10.0, 20.0)
     assert not read(tmp_path, crossing()).left_hand
+
+
+def test_bends_are_driven_as_the_file_was_made_for(tmp_path):
+    for value, wanted in (("5.50", 5.5), ("-1", None), ("0", None)):
+        draft = read(tmp_path, crossing(net=f'limitTurnSpeed="{value}"'))
+        assert draft.lateral_acceleration == wanted
+    with pytest.raises(NetworkError, match="limitTurnSpeed 'fast'; give a number"):
+        read(tmp_path, crossing(net='limitTurnSpeed="fast"'))

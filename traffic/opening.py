@@ -72,7 +72,8 @@ def built_network(path: Path, programs: Sequence[Path], parameters: Parameters) 
     from rushhour.roadnets.sumo_network import read_network_draft
 
     draft = read_network_draft(path, programs=list(programs))
-    return finish(draft, lateral_acceleration=parameters.number("curve.lateral_acceleration"))
+    name = "curve.lateral_acceleration"
+    return finish(draft, parameters.number(name) if parameters.given(name) else None)
 
 
 def _kinds(path: Path) -> set[str]:

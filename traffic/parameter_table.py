@@ -101,7 +101,7 @@ _GENERAL: Final = (
     Parameter("curve.braking", "m/s^2", 2.0, 0.5, 9.0, "comfortable braking",
               "deceleration before bends, lower limits and lines"),
     Parameter("curve.lateral_acceleration", "m/s^2", 3.5, 0.5, 9.0, "AASHTO side friction .35 below 30 km/h",
-              "sideways acceleration that sets the speed in bends; used when a map is built"),
+              "sideways acceleration that sets the speed in bends, where a map does not say"),
     Parameter("following.model", "", "idm", 0, 0, "Treiber et al. 2000; Krauss 1998",
               "car-following model of every vehicle", MODELS),
 )  # fmt: skip

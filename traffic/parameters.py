@@ -50,6 +50,7 @@ class Parameters(Mapping[str, Value]):
 
     def __init__(self, values: Mapping[str, object] | None = None) -> None:
         given = {name: _checked(row_named(name), value) for name, value in (values or {}).items()}
+        self._given = frozenset(given)
         self._values: dict[str, Value] = {
             name: given.get(name, row.default) for name, row in TABLE.items()
         }
@@ -76,7 +77,7 @@ class Parameters(Mapping[str, Value]):
         >>> Parameters().with_(**{"car.length": 4.5})["car.length"]
         4.5
         """
-        return Parameters({**self._values, **values})
+        return Parameters({**{name: self[name] for name in self._given}, **values})
 
     def rules(self) -> Rules:
         """What kernels need of them."""
@@ -105,6 +106,10 @@ class Parameters(Mapping[str, Value]):
     def as_dict(self) -> dict[str, Value]:
         """All names and values, in the order of the table."""
         return dict(self._values)
+
+    def given(self, name: str) -> bool:
+        """Whether a parameter was given, be it at its default."""
+        return row_named(name).name in self._given
 
     def changed(self) -> dict[str, Value]:
         """Only those that differ from their defaults."""
