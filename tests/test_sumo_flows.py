@@ -123,7 +123,25 @@ def test_types_start_from_the_defaults_of_their_class(network: Network, tmp_path
     assert (truck.length, truck.width, truck.accel, truck.decel) == (7.1, 2.4, 2.0, 4.0)
     assert truck.max_speed == pytest.approx(130 / 3.6)
     assert (car.name, car.length, car.min_gap, car.accel) == ("DEFAULT_VEHTYPE", 5.0, 2.5, 2.6)
-    assert (car.time_gap, car.sigma, car.speed_dev, car.model) == (1.0, 0.5, 0.1, "idm")
+    assert (car.time_gap, car.sigma, car.speed_dev, car.model) == (1.0, 0.5, 0.1, "krauss")
+
+
+@pytest.mark.parametrize(
+    ("text", "model", "remarks"),
+    [
+        ("", "krauss", 0),
+        ('carFollowModel="KraussPS"', "krauss", 0),
+        ('carFollowModel="IDM"', "idm", 0),
+        ('carFollowModel="W99"', "idm", 1),
+    ],
+)
+def test_types_follow_by_the_model_that_they_name_or_as_sumo_does(
+    network: Network, tmp_path: Path, text: str, model: str, remarks: int
+) -> None:
+    trip = '<vType id="t" {}/><trip id="a" depart="0" type="t" from="a" to="b"/>'
+    demand = demand_of(network, tmp_path, trip.format(text))
+    assert demand.types[0].model == model
+    assert len(demand.remarks) == remarks
 
 
 @pytest.mark.parametrize(

@@ -119,12 +119,11 @@ def scenario_demand(scenario: Scenario, network: Network, parameters: Parameters
             )
         )
     demand = merge(parts) if len(parts) != 1 else parts[0]
-    model = str(parameters["following.model"])
-    return replace(
-        demand,
-        types=tuple(replace(kind, model=model) for kind in demand.types),
-        remarks=(*scenario.remarks, *demand.remarks),
-    )
+    types = demand.types
+    if parameters.given("following.model"):
+        model = str(parameters["following.model"])
+        types = tuple(replace(kind, model=model) for kind in types)
+    return replace(demand, types=types, remarks=(*scenario.remarks, *demand.remarks))
 
 
 def open_world(scenario: Scenario, tell: Tell = lambda what: None) -> "World":

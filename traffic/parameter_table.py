@@ -103,7 +103,7 @@ _GENERAL: Final = (
     Parameter("curve.lateral_acceleration", "m/s^2", 3.5, 0.5, 9.0, "AASHTO side friction .35 below 30 km/h",
               "sideways acceleration that sets the speed in bends, where a map does not say"),
     Parameter("following.model", "", "idm", 0, 0, "Treiber et al. 2000; Krauss 1998",
-              "car-following model of every vehicle", MODELS),
+              "car-following model; when given, also of vehicles whose file says another", MODELS),
 )  # fmt: skip
 
 # Field of a vehicle type: unit, low, high, description.

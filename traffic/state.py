@@ -45,13 +45,15 @@ def grown(array: NDArray[Any], size: int, fill: int = 0) -> NDArray[Any]:
     return new
 
 
+def columns(veh: Vehicles) -> list[tuple[str, NDArray[Any]]]:
+    """Names and arrays of the vehicles' state."""
+    return [(name, getattr(veh, name)) for name in veh._fields]
+
+
 def grown_vehicles(veh: Vehicles, capacity: int) -> Vehicles:
     """The same vehicles in arrays for more of them."""
     return Vehicles(
-        *(
-            grown(array, capacity, -1 if name == "lane" else 0)
-            for name, array in zip(veh._fields, veh, strict=True)
-        )
+        *(grown(array, capacity, -1 if name == "lane" else 0) for name, array in columns(veh))
     )
 
 
@@ -156,7 +158,7 @@ def new_waiting(net: NetworkArrays, n_trips: int, capacity: int) -> Waiting:
 def repack(veh: Vehicles, order: Order, n: int) -> None:
     """Put the n vehicles of the order into the first n slots, in that order."""
     places = order.slot[:n]
-    for name, array in zip(veh._fields, veh, strict=True):
+    for name, array in columns(veh):
         array[:n] = array[places]
         if name == "lane":
             array[n:] = -1
@@ -188,7 +190,7 @@ def state_hash(veh: Vehicles, routes: Routes, frame: int, waiting: Waiting) -> s
     live = np.flatnonzero(veh.lane >= 0)
     live = live[np.argsort(veh.id[live], kind="stable")]
     h = hashlib.sha256(np.array([frame, live.size], np.int64).tobytes())
-    for name, array in zip(veh._fields, veh, strict=True):
+    for name, array in columns(veh):
         if name not in _DERIVED:
             h.update(name.encode())
             h.update(np.ascontiguousarray(array[live]).tobytes())

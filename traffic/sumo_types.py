@@ -26,7 +26,7 @@ def _type(
     return VehicleType(
         name=vehicle_class, vehicle_class=vehicle_class, length=length, width=width,
         min_gap=min_gap, accel=accel, decel=decel, emergency_decel=emergency, time_gap=1.0,
-        max_speed=top_kmh / 3.6, speed_dev=dev, sigma=0.5,
+        max_speed=top_kmh / 3.6, speed_dev=dev, sigma=0.5, model="krauss",
     )  # fmt: skip
 
 
@@ -56,6 +56,7 @@ _NUMBERS: Final = {
     "maxSpeed": "max_speed", "speedDev": "speed_dev", "sigma": "sigma",
 }  # fmt: skip
 TYPE_ATTRIBUTES: Final = ("id", "vClass", "speedFactor", "carFollowModel", *_NUMBERS)
+_KRAUSS: Final = ("Krauss", "KraussOrig1", "KraussPS", "SKOrig")  # SUMO's default and its kin
 _NORMAL = re.compile(r"norm(c?)\(([^()]*)\)")
 
 
@@ -87,9 +88,10 @@ def read_type(attributes: dict[str, str], where: str, remarks: Remarks) -> Vehic
         values["emergency_decel"] = max(kind.emergency_decel, values["decel"])
     values.update(_speed_factor(attributes.get("speedFactor"), where))
     model = attributes.get("carFollowModel", "Krauss")
-    if model not in ("Krauss", "IDM", "EIDM"):
-        remarks.add("car-following models other than Krauss and IDM are driven by ours", model)
-    return replace(kind, **values)  # type: ignore[arg-type]  # numbers for number fields
+    if model not in (*_KRAUSS, "IDM", "EIDM"):
+        remarks.add("car-following models other than Krauss and IDM are driven as IDM", model)
+    follows = "krauss" if model in _KRAUSS else "idm"
+    return replace(kind, model=follows, **values)  # type: ignore[arg-type]  # numbers for number fields
 
 
 def _speed_factor(text: str | None, where: str) -> dict[str, float]:
