@@ -19,7 +19,7 @@ from rushhour.kernels.car_following import (
     stopping_distance,
 )
 from rushhour.kernels.curve_speed import bend_speed
-from rushhour.kernels.entering import place_beside
+from rushhour.kernels.entering import place_behind, place_beside
 from rushhour.kernels.gaps import SWAP_ROOM
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import (
@@ -123,6 +123,24 @@ def zone_speed(
         if before:
             allowed = min(allowed, approach_speed(v, d - ZONE_OFFSET, 0.0, ZONE_BRAKING, dt))
     return allowed
+
+
+@kernel
+def free_before_stop(
+    veh: Vehicles, routes: Routes, order: Order, lane: int, place: int, min_gap: float
+) -> float:
+    """How far (m along a lane) somebody who must come to it may go beside it; inf.
+
+    Whoever is at a stop there, or on its way to one or out again, must be able to leave the lane:
+    one who waits for the stop on the neighbouring lane stays behind it. place: of the order, behind
+    the leader on that lane.
+    """
+    if place > order.start[lane]:
+        j = order.slot[place - 1]
+        stops = veh.stop[j] < veh.stop_end[j] and routes.stop_lane[veh.stop[j]] == lane
+        if stops or veh.wanted[j] != lane:
+            return veh.s[j] - veh.length[j] - min_gap
+    return inf
 
 
 @kernel(forceinline=True)
@@ -249,7 +267,10 @@ def drive_vehicle(
         if stop_lane >= 0 and net.lanes.road[stop_lane] == net.lanes.road[road_lane]:
             place = d + routes.stop_pos[veh.stop[i]]
             if stop_lane != road_lane:
-                place -= STOP_ROOM
+                free = free_before_stop(
+                    veh, routes, order, stop_lane, order.start[stop_lane + 1], min_gap
+                )
+                place = min(place - STOP_ROOM, d + max(0.0, free))
             limit = approach_speed(v, place, 0.0, decel, dt)
             if limit < nxt:
                 nxt, reason, blocker = limit, AT_STOP, -1
@@ -275,6 +296,11 @@ def drive_vehicle(
         elif net.lanes.road[stop_lane] == net.lanes.road[lane] and veh.wanted[i] != lane:
             room = place_beside(net, stop_lane, lane, routes.stop_pos[veh.stop[i]]) - s
             if room > 0.0 and veh.granted[i] == 0:
+                beside = place_beside(net, lane, stop_lane, s)
+                place = place_behind(veh, order, stop_lane, beside)
+                free = free_before_stop(veh, routes, order, stop_lane, place, min_gap) - beside
+                if free > 0.0:
+                    room = min(room, free + STOP_ROOM)
                 limit = approach_speed(v, room - STOP_ROOM, 0.0, decel, dt)
                 why = LANE_CHANGE
         if limit < nxt:

@@ -46,6 +46,22 @@ def spread_efforts(net: NetworkArrays, road: int, row: int, efforts: Efforts) ->
 
 
 @kernel
+def prefer_stop(net: NetworkArrays, road: int, row: int, at: int, efforts: Efforts) -> None:
+    """Make lane `at` of a road, where the next stop is, worth a change, be it a bay that ends there.
+
+    Works on the efforts of staying (second half); after the stop the vehicle may change again.
+    """
+    stay = DEPTH + 1 + row
+    step = change_effort(net.roads.length[road])
+    for j in range(net.roads.lane_count[road]):
+        if j != at:
+            efforts[stay, at] = min(efforts[stay, at], efforts[stay, j] + step * abs(j - at))
+    for j in range(net.roads.lane_count[road]):
+        # More than the change itself, or staying would be as good.
+        efforts[stay, j] += 3.0 * step * abs(j - at)
+
+
+@kernel
 def route_efforts(
     net: NetworkArrays,
     routes: Routes,
@@ -85,10 +101,9 @@ def route_efforts(
                         if not net.lanes.permissions[n_road_lanes + k] & permission:
                             continue
                         best = min(best, efforts[d + 1, net.lanes.number[to]])
-                if stop_lane >= 0 and net.lanes.road[stop_lane] == road and stop_lane != lane:
-                    # More than the change itself, or staying would be as good.
-                    best += 3.0 * change_effort(net.roads.length[road]) * abs(stop_lane - lane)
             efforts[DEPTH + 1 + d, j] = best
+        if stop_lane >= 0 and net.lanes.road[stop_lane] == road:
+            prefer_stop(net, road, d, stop_lane - first, efforts)
         spread_efforts(net, road, d, efforts)
     return depth
 
