@@ -90,7 +90,7 @@ def held_before(
     return False
 
 
-@kernel
+@kernel(forceinline=True)
 def zone_speed(
     net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, i: int, k: int, to_start: float,
     dt: float,
@@ -125,7 +125,7 @@ def zone_speed(
     return allowed
 
 
-@kernel
+@kernel(forceinline=True)
 def free_before_stop(
     veh: Vehicles, routes: Routes, order: Order, lane: int, place: int, min_gap: float
 ) -> float:

@@ -123,7 +123,7 @@ def is_urgent(to_end: float, v: float) -> bool:
     return to_end < URGENT_WITHIN or to_end < URGENT * v
 
 
-@kernel
+@kernel(forceinline=True)
 def consider_change(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
     p: int, lane: int, target: int, cut: float, frame: int, dt: float,
@@ -207,7 +207,7 @@ def ask_the_other_side(
         grants.claimed[lane + side] += veh.length[i] + rules.queue_gap
 
 
-@kernel
+@kernel(forceinline=True)
 def choose_lanes_of_road(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
     road: int, frame: int, dt: float,

@@ -43,7 +43,7 @@ def leave_line(veh: Vehicles, i: int) -> None:
     veh.yields_to[i] = -1
 
 
-@kernel
+@kernel(forceinline=True)
 def enter_road(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, i: int, lane: int,
     seed: int, tally: NDArray[np.int64], efforts: NDArray[np.float64],

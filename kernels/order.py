@@ -75,7 +75,7 @@ def scatter_all(veh: Vehicles, order: Order, n: int) -> None:
         scatter_part(veh, order, n, part)
 
 
-@kernel
+@kernel(forceinline=True)
 def hang_over(veh: Vehicles, lanes: Lanes, order: Order, lane: int) -> None:
     """Note the last vehicle of a lane on the lanes behind it that its rear still covers.
 

@@ -169,7 +169,7 @@ NOT_YET = 2  # does not ask; nobody behind may
 ASKS = 3
 
 
-@kernel
+@kernel(forceinline=True)
 def review_vehicle(
     net: NetworkArrays, veh: Vehicles, types: Types, grants: Grants, rules: Rules, i: int,
     line: int, d: float, head: bool, frame: int, dt: float,
@@ -205,7 +205,7 @@ def review_vehicle(
     return ASKS
 
 
-@kernel
+@kernel(forceinline=True)
 def review_lane(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
     lane: int, frame: int, dt: float,
@@ -488,7 +488,7 @@ def further_chain(
     return m if has_room(net, veh, order, grants, rules, i, m) else 0
 
 
-@kernel
+@kernel(forceinline=True)
 def try_grant(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
     x: int, first: int, count: int, i: int, patient: bool, frame: int, dt: float, seed: int,
@@ -576,7 +576,7 @@ def try_grant(
     return True
 
 
-@kernel
+@kernel(forceinline=True)
 def grant_intersection(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
     x: int, serial: int, frame: int, dt: float, seed: int,
@@ -640,7 +640,7 @@ def forget_all(grants: Grants) -> None:
         forget_part(grants, part)
 
 
-@kernel
+@kernel(forceinline=True)
 def note_inside(
     net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, x: int
 ) -> None:
@@ -659,7 +659,7 @@ def note_inside(
             note_tail(grants, veh, k, order.over_rear[lane], order.over[lane])
 
 
-@kernel
+@kernel(forceinline=True)
 def grant_group(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
     group: int, frame: int, dt: float, seed: int,
