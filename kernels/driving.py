@@ -221,6 +221,11 @@ def drive_vehicle(
                         if limit < nxt:
                             nxt, reason, blocker = limit, LANE_CHANGE, -1
                         look = d
+                elif q > 0 and veh.leg[i] >= 0 and veh.leg[i] + ahead + q < veh.route_end[i]:
+                    # Nor does the lane ahead: it must be able to stop there, and change.
+                    limit = approach_speed(v, d - rules.stop_offset, 0.0, decel, dt)
+                    if limit < nxt:
+                        nxt, reason, blocker = limit, LANE_CHANGE, -1
                 break
             if not net.connectors.free[k] and (q >= veh.granted[i] or frame < veh.go[i]):
                 limit = approach_speed(v, d - rules.stop_offset, 0.0, decel, dt)
