@@ -130,7 +130,11 @@ def consider_change(
 ) -> bool:  # fmt: skip
     """Decide whether the vehicle at place p changes to the neighbouring lane `target` now."""
     i = order.slot[p]
-    if veh.granted[i] > 0 or veh.dwell_until[i] >= 0 or veh.s[i] < veh.length[i] + 0.5:
+    if veh.granted[i] > 0 or veh.dwell_until[i] >= 0:
+        return False
+    # The whole body must be on the road, but for those who have to change on one too short for it.
+    body = veh.length[i] + 0.5
+    if veh.s[i] < body and (net.lanes.length[lane] > body + 0.5 or veh.wanted[i] == lane):
         return False
     t = veh.type[i]
     if not net.lanes.permissions[target] & types.permission[t]:

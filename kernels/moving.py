@@ -85,8 +85,9 @@ def change_lane(
     veh.lane[i] = lane
     veh.change_to[i] = -1
     veh.change_frame[i] = frame
-    for b in range(BEHIND):
-        veh.behind[i, b] = -1
+    if veh.s[i] >= veh.length[i]:
+        for b in range(BEHIND):
+            veh.behind[i, b] = -1
     leave_line(veh, i)
     plan(veh, net, routes, order, i, lane, types.permission[veh.type[i]], seed, efforts)
 
