@@ -89,6 +89,12 @@ def leaves_room(
 
 
 @kernel
+def claim(veh: Vehicles, grants: Grants, rules: Rules, i: int, lane: int) -> None:
+    """Keep room on a lane for one of those who must change to it; the others of them wait."""
+    grants.claimed[lane] = max(grants.claimed[lane], veh.length[i] + rules.queue_gap)
+
+
+@kernel
 def ask_to_yield(
     veh: Vehicles, order: Order, types: Types, lane: int, s: float, place: int, i: int
 ) -> None:
@@ -186,13 +192,14 @@ def consider_change(
             return False
     urgent = mandatory and is_urgent(to_end, v)
     b = rules.safe_braking if urgent else 0.5 * rules.safe_braking
-    if change_fits(
-        net, veh, types, order, grants, rules, i, target, s, place, cut, b, dt
-    ) and leaves_room(net, veh, order, grants, rules, i, target):
+    room = leaves_room(net, veh, order, grants, rules, i, target)
+    if room and change_fits(net, veh, types, order, grants, rules, i, target, s, place, cut, b, dt):
         return True
     if urgent:
-        ask_to_yield(veh, order, types, target, s, place, i)
-        grants.claimed[target] += veh.length[i] + rules.queue_gap
+        # Those who hold the room come first; nobody must stop for a change that waits for them.
+        if room:
+            ask_to_yield(veh, order, types, target, s, place, i)
+        claim(veh, grants, rules, i, target)
     return False
 
 
@@ -207,8 +214,9 @@ def ask_the_other_side(
     if is_urgent(net.lanes.length[lane] - veh.s[i], veh.speed[i]):
         s = place_beside(net, lane, lane + side, veh.s[i])
         place = place_behind(veh, order, lane + side, s)
-        ask_to_yield(veh, order, types, lane + side, s, place, i)
-        grants.claimed[lane + side] += veh.length[i] + rules.queue_gap
+        if leaves_room(net, veh, order, grants, rules, i, lane + side):
+            ask_to_yield(veh, order, types, lane + side, s, place, i)
+        claim(veh, grants, rules, i, lane + side)
 
 
 @kernel(forceinline=True)

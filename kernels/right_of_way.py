@@ -199,7 +199,11 @@ def review_vehicle(
         return NOT_YET
     if net.connectors.signal[k] >= 0 and grants.light[k] == RED:
         veh.refused[i] = RED_LIGHT
-        veh.full_since[i] = -1
+        if veh.arrived[i] < 0 or (frame - veh.arrived[i]) * dt < IMPATIENT:
+            veh.full_since[i] = -1
+        elif veh.full_since[i] >= 0:
+            # Its exit was full in its last green: the room that comes is its own by now.
+            reserve(veh, grants, rules, i, net.connectors.to_lane[k], line + 1)
         return NOT_YET
     veh.line[i] = line
     return ASKS

@@ -34,6 +34,7 @@ from rushhour.roadnets.draft import (
     DraftSignal,
 )
 from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.remarks import Remarks
 from rushhour.roadnets.sumo_elements import (
     RawConnection,
     RawEdge,
@@ -71,6 +72,8 @@ _KINDS: Final = {
     *_LIGHTS, "priority", "priority_stop", "right_before_left", "left_before_right", "allway_stop",
     "zipper", "unregulated", "rail_signal", "rail_crossing", "dead_end", "district",
 }  # fmt: skip
+
+STUB: Final = 5.0  # m, shorter than a car
 
 
 @dataclass
@@ -320,6 +323,28 @@ class _Drafting:
         return bool(marked)
 
 
+def lead_past_stubs(draft: Draft, remarks: Remarks) -> None:
+    """Lead connectors onto a lane shorter than a car that ends there to the lane beside it.
+
+    SUMO's vehicles change lane on such a stub, in no time; ours do not fit on it.
+    """
+    roads = {road.id: road for road in draft.roads}
+    lead_on = {(c.from_road, c.from_lane) for c in draft.connectors}
+    for c in draft.connectors:
+        if (c.to_road, c.to_lane) in lead_on:
+            continue
+        lanes = roads[c.to_road].lanes
+        steps = np.diff(lanes[c.to_lane].shape, axis=0)
+        if np.hypot(steps[:, 0], steps[:, 1]).sum() >= STUB:
+            continue
+        beside = [j for j in range(len(lanes)) if (c.to_road, j) in lead_on]
+        if beside:
+            c.to_lane = min(beside, key=lambda j: abs(j - c.to_lane))
+            remarks.add(
+                "connections onto lanes shorter than a car that end lead to the lane beside"
+            )
+
+
 def read_network_draft(path: Path, programs: Sequence[Path] = ()) -> Draft:
     """Read a SUMO network as a draft for `roadnets.build.finish`.
 
@@ -344,6 +369,7 @@ def read_network_draft(path: Path, programs: Sequence[Path] = ()) -> Draft:
         raise NetworkError(f"{path}: no drivable lane; give a network with a lane for cars")
     draft.signals = draft_signals(file)
     drafting.add_connectors()
+    lead_past_stubs(draft, file.remarks)
     drafting.remark_drops()
     drafting.add_intersections(draft.signals)
     draft.remarks = file.remarks.lines()

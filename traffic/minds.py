@@ -22,6 +22,7 @@ from rushhour.traffic.routing import routes_onward
 from rushhour.traffic.state import grown
 
 RING_PERIOD = 10.0  # s between two looks at the wait-for graph
+BESIDE_AFTER = 180.0  # s at a standstill after which the exits of other lanes are considered
 ROTATE_AFTER = 40.0  # s a ring may stand before it is rotated
 
 
@@ -98,7 +99,8 @@ class Minds:
             # Before a full exit any other one will do; without a way on, any that there is.
             avoid = int(veh.path[i, 0]) if veh.path[i, 0] >= 0 else -1
             permission = int(types.permission[veh.type[i]])
-            for roads in self._exits(int(veh.lane[i]), permission, avoid):
+            long = veh.standing[i] * self.dt > BESIDE_AFTER
+            for roads in self._exits_near(int(veh.lane[i]), permission, avoid, long):
                 rows.append((int(i), roads, goal))
         if not rows:
             return routes
@@ -133,6 +135,19 @@ class Minds:
         routes.road[self._used : size] = np.concatenate(pool)
         self._used = size
         return routes
+
+    def _exits_near(self, lane: int, permission: int, avoid: int, long: bool) -> list[list[int]]:
+        """Exits of a lane; if it has no other, after a long wait, those of the lanes beside it."""
+        found = self._exits(lane, permission, avoid)
+        net = self.network.arrays
+        road = int(net.lanes.road[lane])
+        if found or not long or net.roads.length[road] < TOO_SHORT:
+            return found
+        first = int(net.roads.first_lane[road])
+        for beside in range(first, first + int(net.roads.lane_count[road])):
+            if beside != lane and net.lanes.permissions[beside] & permission:
+                found += self._exits(beside, permission, avoid)
+        return found
 
     def _exits(self, lane: int, permission: int, avoid: int) -> list[list[int]]:
         """Roads to which a lane leads, each with the roads before it that are too short to change
