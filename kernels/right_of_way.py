@@ -271,25 +271,6 @@ def review_lane(
 
 
 @kernel
-def goes_before(net: NetworkArrays, veh: Vehicles, all_way: bool, i: int, j: int) -> bool:
-    """Order in which candidates are considered: arrival at an all-way stop, else rank.
-
-    Before the rank come those who stand before a full exit: each place there goes to one of them.
-    """
-    if all_way:
-        if veh.arrived[i] != veh.arrived[j]:
-            return veh.arrived[i] < veh.arrived[j]
-    else:
-        if (veh.full_since[i] >= 0) != (veh.full_since[j] >= 0):
-            return veh.full_since[i] >= 0
-        ri = net.connectors.rank[veh.path[i, veh.line[i]]]
-        rj = net.connectors.rank[veh.path[j, veh.line[j]]]
-        if ri != rj:
-            return ri < rj
-    return veh.lane[i] < veh.lane[j]
-
-
-@kernel
 def waits_longer(veh: Vehicles, j: int, i: int) -> bool:
     """Whether j stood at its line before i did (ties by lane)."""
     if veh.arrived[j] < 0:
@@ -297,6 +278,28 @@ def waits_longer(veh: Vehicles, j: int, i: int) -> bool:
     if veh.arrived[i] < 0 or veh.arrived[j] < veh.arrived[i]:
         return True
     return veh.arrived[j] == veh.arrived[i] and veh.lane[j] < veh.lane[i]
+
+
+@kernel
+def goes_before(net: NetworkArrays, veh: Vehicles, all_way: bool, i: int, j: int) -> bool:
+    """Order in which candidates are considered: arrival at an all-way stop, else rank.
+
+    Before the rank come those who stand before a full exit, by how long they stand: each place there
+    goes to one of them.
+    """
+    if all_way:
+        if veh.arrived[i] != veh.arrived[j]:
+            return veh.arrived[i] < veh.arrived[j]
+    else:
+        if (veh.full_since[i] >= 0) != (veh.full_since[j] >= 0):
+            return veh.full_since[i] >= 0
+        if veh.full_since[i] >= 0 and veh.arrived[i] != veh.arrived[j]:
+            return waits_longer(veh, i, j)
+        ri = net.connectors.rank[veh.path[i, veh.line[i]]]
+        rj = net.connectors.rank[veh.path[j, veh.line[j]]]
+        if ri != rj:
+            return ri < rj
+    return veh.lane[i] < veh.lane[j]
 
 
 @kernel
