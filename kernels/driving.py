@@ -313,6 +313,8 @@ def drive_vehicle(
 
     if types.model[t] == IDM:
         a = idm_acceleration(v, v0, gap, v_lead, accel, decel, min_gap, time_gap)
+        if v < v0:
+            a = min(a, (v0 - v) / dt)
     else:
         w = krauss_speed(v, v0, gap, v_lead, accel, decel, min_gap, time_gap, dt)
         if types.sigma[t] > 0.0:

@@ -163,6 +163,38 @@ def led_to_by_joint(net: NetworkArrays, lane: int) -> bool:
     )
 
 
+@kernel
+def give_back_later_lines(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    i: int, line: int, d: float, dt: float,
+) -> None:  # fmt: skip
+    """Shorten the grant of a vehicle d m before path[line] that covers a later line, not green now.
+
+    Where it can stop before that line, and the lanes before it hold it, it waits there.
+    """
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    v = veh.speed[i]
+    room = stopping_distance(v, types.decel[veh.type[i]]) + v * dt + rules.stop_offset
+    held = 0.0  # m of lanes since the line before, on which it could wait
+    last = line + 1
+    for q in range(line, veh.granted[i]):
+        k = veh.path[i, q]
+        if q > line and not net.connectors.free[k]:
+            light = grants.light[k]
+            closed = net.connectors.signal[k] >= 0 and (light == RED or light == YELLOW)
+            if closed and d > room and held >= veh.length[i] + rules.stop_offset:
+                if has_room(net, veh, order, grants, rules, i, last):
+                    veh.granted[i] = last
+                return
+            held = 0.0
+            last = q + 1
+        length = net.lanes.length[net.connectors.to_lane[k]]
+        held += length
+        d += net.lanes.length[n_road_lanes + k] + length
+        if net.connectors.free[k]:
+            held += net.lanes.length[n_road_lanes + k]
+
+
 HELD = 0  # has its grant
 REVOKED = 1  # lost it, and so do all behind
 NOT_YET = 2  # does not ask; nobody behind may
@@ -171,14 +203,15 @@ ASKS = 3
 
 @kernel(forceinline=True)
 def review_vehicle(
-    net: NetworkArrays, veh: Vehicles, types: Types, grants: Grants, rules: Rules, i: int,
-    line: int, d: float, head: bool, frame: int, dt: float,
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    i: int, line: int, d: float, head: bool, frame: int, dt: float,
 ) -> int:  # fmt: skip
     """HELD, REVOKED, NOT_YET or ASKS for a vehicle d m before the line of its path[line].
 
     head: nobody is between it and the line.
     """
     if veh.granted[i] > line:
+        give_back_later_lines(net, veh, types, order, grants, rules, i, line, d, dt)
         if keeps_grant(net, veh, types, grants, rules, i, line, d, dt):
             note_holder(net, veh, grants, rules, i)
             return HELD
@@ -245,7 +278,7 @@ def review_lane(
                 elif veh.granted[i] > at:
                     note_holder(net, veh, grants, rules, i)
                 continue
-            what = review_vehicle(net, veh, types, grants, rules, i, at, d, head, frame, dt)
+            what = review_vehicle(net, veh, types, order, grants, rules, i, at, d, head, frame, dt)
             head = False
             if what == REVOKED:
                 revoked = True
