@@ -54,6 +54,7 @@ from rushhour.kernels.vehicles import (
 ZONE_BRAKING = 4.5  # m/s^2 before a conflict zone that is still in use
 ZONE_OFFSET = 0.5  # m kept before it
 COOPERATION = 2.0  # m/s^2, the hardest braking to let somebody in
+SLOW = 0.5  # m/s, below which a vehicle before its line lets those inside go first
 STOP_ROOM = 10.0  # m before the place of its stop where a vehicle on another lane waits
 MIN_GAP_SHARE = 0.6  # of the standstill gap that the collision guard never gives up
 
@@ -68,15 +69,31 @@ def look_distance(v: float, min_gap: float, time_gap: float, root: float, dt: fl
 
 
 @kernel
+def goes_first(veh: Vehicles, i: int, j: int, inside: bool, n_road_lanes: int) -> bool:
+    """Whether j goes before i through a zone that both have a grant for: the earlier grant does.
+
+    Of two of whom one is inside and the other stands at its line, the one inside does (inside: i is).
+    """
+    if inside and veh.speed[j] < SLOW and veh.lane[j] < n_road_lanes:
+        return False
+    if not inside and veh.speed[i] < SLOW and veh.lane[j] >= n_road_lanes:
+        return True
+    return veh.stamp[j] < veh.stamp[i]
+
+
+@kernel
 def held_before(
-    net: NetworkArrays, veh: Vehicles, order: Order, i: int, o: int, zone_out: float, lane: int
+    net: NetworkArrays, veh: Vehicles, order: Order, i: int, o: int, zone_out: float, inside: bool
 ) -> bool:  # fmt: skip
-    """Whether somebody granted before i is still to leave the zone of connector o that ends at
-    zone_out: on o (which is `lane`), just beyond it with its rear inside, or on its approach."""
+    """Whether somebody who goes before i is still to leave the zone of connector o that ends at
+    zone_out: on o, just beyond it with its rear inside, or on its approach."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    lane = n_road_lanes + o
     for p in range(order.start[lane], order.start[lane + 1]):
         j = order.slot[p]
-        if j != i and veh.stamp[j] < veh.stamp[i] and veh.s[j] - veh.length[j] < zone_out:
-            return True
+        if j != i and veh.s[j] - veh.length[j] < zone_out:
+            if goes_first(veh, i, j, inside, n_road_lanes):
+                return True
     j = order.over[lane]
     if j >= 0 and j != i and veh.stamp[j] < veh.stamp[i] and order.over_rear[lane] < zone_out:
         return True
@@ -85,7 +102,7 @@ def held_before(
         j = order.slot[p]
         if veh.granted[j] == 0:
             break
-        if j != i and veh.path[j, 0] == o and veh.stamp[j] < veh.stamp[i]:
+        if j != i and veh.path[j, 0] == o and goes_first(veh, i, j, inside, n_road_lanes):
             return True
     return False
 
@@ -114,13 +131,11 @@ def zone_speed(
         j = grants.tail_slot[o]
         if j == i:
             continue
-        before = veh.stamp[j] < veh.stamp[i]
-        if not before:
-            # The last holder came later; somebody ahead of it may still be there or come.
-            before = held_before(
-                net, veh, order, i, o, net.conflicts.there_out[c], n_road_lanes + o
-            )
-        if before:
+        # If the last holder comes later, somebody ahead of it may still be there or come.
+        inside = to_start < 0.0
+        if goes_first(veh, i, j, inside, n_road_lanes) or held_before(
+            net, veh, order, i, o, net.conflicts.there_out[c], inside
+        ):
             allowed = min(allowed, approach_speed(v, d - ZONE_OFFSET, 0.0, ZONE_BRAKING, dt))
     return allowed
 
