@@ -7,13 +7,13 @@ Source: right-of-way.md section 6.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.moving import leave_line
-from rushhour.kernels.planning import TOO_SHORT, plan
+from rushhour.kernels.planning import QUEUE_SPACE, TOO_SHORT, plan
 from rushhour.kernels.right_of_way import in_conflict
 from rushhour.kernels.vehicles import PATH, Order, Routes, Types, Vehicles
 from rushhour.kernels.watching import find_rings, find_stuck, wait_for_lanes
@@ -24,6 +24,13 @@ from rushhour.traffic.state import grown
 RING_PERIOD = 10.0  # s between two looks at the wait-for graph
 BESIDE_AFTER = 180.0  # s at a standstill after which the exits of other lanes are considered
 ROTATE_AFTER = 40.0  # s a ring may stand before it is rotated
+
+
+class _Exit(NamedTuple):
+    """A way out of a lane."""
+
+    roads: list[int]  # the first long enough to change lane on, after those that are too short
+    full: bool  # one of the lanes that it leads to holds no further vehicle
 
 
 class Minds:
@@ -67,7 +74,7 @@ class Minds:
         walkers = veh.leg[slots] < 0
         drivers = slots[~walkers]
         if drivers.size and not self.keep_routes:
-            routes = self._reroute(veh, routes, types, drivers)
+            routes = self._reroute(veh, order, routes, types, drivers)
             changed = np.concatenate((slots[walkers], drivers[veh.minds[drivers] < 0]))
         else:
             changed = slots[walkers]
@@ -78,17 +85,21 @@ class Minds:
             leave_line(veh, i)
             permission = int(types.permission[veh.type[i]])
             plan(veh, net, routes, order, i, int(veh.lane[i]), permission, seed, efforts)
+            if veh.path[i, 0] < 0:
+                veh.full_since[i] = frame  # it has to change lane for it: give it time
             self.changed += 1
         return routes
 
     def _reroute(
-        self, veh: Vehicles, routes: Routes, types: Types, slots: NDArray[np.int32]
+        self, veh: Vehicles, order: Order, routes: Routes, types: Types, slots: NDArray[np.int32]
     ) -> Routes:
         """Append better routes for drivers, from another exit of their lane.
 
-        Marks those for whom there is one by a negative `minds`, whose size already counts it.
+        An exit with room goes before all that are full; from one full exit to another a driver
+        changes only after long. Marks those for whom there is one by a negative `minds`, whose
+        size already counts it.
         """
-        rows: list[tuple[int, list[int], int]] = []  # slot, roads to the next long one, goal
+        rows: list[tuple[int, _Exit, int]] = []  # slot, exit, goal
         for i in slots:
             leg, end = int(veh.leg[i]), int(veh.route_end[i])
             goal = end - 1
@@ -100,31 +111,33 @@ class Minds:
             avoid = int(veh.path[i, 0]) if veh.path[i, 0] >= 0 else -1
             permission = int(types.permission[veh.type[i]])
             long = veh.standing[i] * self.dt > BESIDE_AFTER
-            for roads in self._exits_near(int(veh.lane[i]), permission, avoid, long):
-                rows.append((int(i), roads, goal))
+            for way in self._exits_near(order, int(veh.lane[i]), permission, avoid, long):
+                if not way.full or avoid < 0 or long:
+                    rows.append((int(i), way, goal))
         if not rows:
             return routes
         ways = routes_onward(
             self.network,
-            np.array([roads[-1] for _, roads, _ in rows], np.int32),
+            np.array([way.roads[-1] for _, way, _ in rows], np.int32),
             np.array([routes.road[goal] for _, _, goal in rows], np.int32),
             np.array([types.permission[veh.type[i]] for i, _, _ in rows], np.uint32),
         )
-        best: dict[int, tuple[float, int]] = {}
-        for row, (i, _, _) in enumerate(rows):
+        best: dict[int, tuple[bool, float, int]] = {}
+        for row, (i, exit_way, _) in enumerate(rows):
             cost = float(ways.cost[row])
-            if np.isfinite(cost) and (i not in best or cost < best[i][0]):
-                best[i] = (cost, row)
+            if np.isfinite(cost):
+                this = (exit_way.full, cost, row)
+                best[i] = min(best.get(i, this), this)
         pool: list[NDArray[np.int32]] = []
         size = self._used
         if not best:
             return routes
-        for i, (_, row) in best.items():
-            _, roads, goal = rows[row]
+        for i, (_, _, row) in best.items():
+            _, exit_way, goal = rows[row]
             here = routes.road[veh.leg[i]]
             rest = routes.road[goal + 1 : veh.route_end[i]]
-            way = ways.roads[ways.start[row] : ways.start[row + 1]]
-            route = np.concatenate(([here], roads[:-1], way, rest)).astype(np.int32)
+            onward = ways.roads[ways.start[row] : ways.start[row + 1]]
+            route = np.concatenate(([here], exit_way.roads[:-1], onward, rest)).astype(np.int32)
             pool.append(route)
             veh.leg[i] = size
             size += route.size
@@ -136,9 +149,11 @@ class Minds:
         self._used = size
         return routes
 
-    def _exits_near(self, lane: int, permission: int, avoid: int, long: bool) -> list[list[int]]:
+    def _exits_near(
+        self, order: Order, lane: int, permission: int, avoid: int, long: bool
+    ) -> list[_Exit]:
         """Exits of a lane; if it has no other, after a long wait, those of the lanes beside it."""
-        found = self._exits(lane, permission, avoid)
+        found = self._exits(order, lane, permission, avoid)
         net = self.network.arrays
         road = int(net.lanes.road[lane])
         if found or not long or net.roads.length[road] < TOO_SHORT:
@@ -146,18 +161,17 @@ class Minds:
         first = int(net.roads.first_lane[road])
         for beside in range(first, first + int(net.roads.lane_count[road])):
             if beside != lane and net.lanes.permissions[beside] & permission:
-                found += self._exits(beside, permission, avoid)
+                found += self._exits(order, beside, permission, avoid)
         return found
 
-    def _exits(self, lane: int, permission: int, avoid: int) -> list[list[int]]:
-        """Roads to which a lane leads, each with the roads before it that are too short to change
-        lane on. avoid: a connector not to take, -1 none."""
+    def _exits(self, order: Order, lane: int, permission: int, avoid: int) -> list[_Exit]:
+        """Where a lane leads to. avoid: a connector not to take, -1 none."""
         net, n_road_lanes = self.network.arrays, self.network.n_road_lanes
-        found: list[list[int]] = []
+        found: list[_Exit] = []
         seen: set[int] = set()
-        open_ways: list[tuple[int, list[int]]] = [(lane, [])]
+        open_ways: list[tuple[int, _Exit]] = [(lane, _Exit([], False))]
         while open_ways:
-            lane, roads = open_ways.pop()
+            lane, before = open_ways.pop()
             for k in range(net.lanes.out_start[lane], net.lanes.out_start[lane + 1]):
                 to = int(net.connectors.to_lane[k])
                 allowed = net.lanes.permissions[n_road_lanes + k] & net.lanes.permissions[to]
@@ -165,8 +179,10 @@ class Minds:
                     continue
                 seen.add(to)
                 road = int(net.lanes.road[to])
-                way = [*roads, road]
-                if net.roads.length[road] >= TOO_SHORT or len(way) >= PATH:
+                on_it = int(order.start[to + 1] - order.start[to])
+                full = on_it > 0 and (on_it + 1) * QUEUE_SPACE > net.lanes.length[to]
+                way = _Exit([*before.roads, road], before.full or full)
+                if net.roads.length[road] >= TOO_SHORT or len(way.roads) >= PATH:
                     found.append(way)
                 else:
                     open_ways.append((to, way))

@@ -1,0 +1,83 @@
+"""Drivers who stand before a full exit, or on a lane that does not lead on, choose another way."""
+
+import numpy as np
+import pytest
+
+from rushhour.kernels.network import ALL_WAY_STOP, NONE, YIELD
+from rushhour.roadnets.build import finish
+from rushhour.roadnets.draft import (
+    Draft,
+    DraftConnector,
+    DraftIntersection,
+    DraftLane,
+    DraftRoad,
+)
+from rushhour.traffic.demand import POS_GIVEN, VehicleType
+from rushhour.traffic.demand_builder import DemandBuilder, Stop, Trip
+from rushhour.traffic.world import World
+
+pytestmark = pytest.mark.small_world
+HOUR = 3600.0  # s
+CAR = VehicleType()
+
+
+def fork(lanes: int = 1):
+    """Road `in` (lane 0 leads on) to roads `short`, `longer`, `longest`, which join in `out`."""
+    draft = Draft("fork", "test")
+    for name, x, control in (("w", -100, NONE), ("c", 0, ALL_WAY_STOP), ("m", 70, YIELD)):
+        draft.intersections.append(DraftIntersection(name, float(x), 0.0, control))
+    draft.intersections.append(DraftIntersection("e", 200.0, 0.0, NONE))
+
+    def road(name, a, b, x0, x1, y, speed, count=1):
+        lines = [np.array([(x0, y + 3.2 * i), (x1, y + 3.2 * i)], float) for i in range(count)]
+        strips = [DraftLane(f"{name}_{i}", line, speed) for i, line in enumerate(lines)]
+        draft.roads.append(DraftRoad(name, a, b, strips))
+
+    road("in", "w", "c", -100, -10, 0.0, 13.9, lanes)
+    for i, name in enumerate(("short", "longer", "longest")):
+        road(name, "c", "m", 15, 40, -12.0 * i, 13.9 - 3.0 * i)
+        draft.connectors.append(DraftConnector("in", 0, name, 0))
+        draft.connectors.append(DraftConnector(name, 0, "out", 0))
+    road("out", "m", "e", 80, 200, 0.0, 13.9)
+    return finish(draft)
+
+
+def world_of(network, trips, **options):
+    builder = DemandBuilder()
+    for trip in trips:
+        builder.add(trip)
+    return World(network, builder.build(), dt=0.25, seed=1, **options)
+
+
+def queue(network, name: str, n: int, first: float = 24.0):
+    """n cars that halt for an hour on lane 0 of a road, the first at `first`, 7 m apart."""
+    roads = [network.road_index[name]]
+    lane = network.lane_index[f"{name}_0"]
+    for j in range(n):
+        pos = first - 7.0 * j
+        yield Trip(
+            f"{name}{j}", 0.0, CAR, roads, depart_pos=pos, depart_pos_kind=POS_GIVEN,
+            stops=[Stop(lane, pos, HOUR)],
+        )  # fmt: skip
+
+
+def test_a_driver_before_a_full_exit_takes_the_one_with_room():
+    network = fork()
+    way = [network.road_index[name] for name in ("in", "short", "out")]
+    blocked = [*queue(network, "short", 3), *queue(network, "longer", 3)]
+    world = world_of(network, [*blocked, Trip("driver", 5.0, CAR, way)])
+    world.step(4 * 100)
+    assert world.counts()["minds_changed"] == 1
+    assert world.arrived == 1
+
+
+def test_a_driver_who_cannot_reach_the_lane_of_another_way_does_not_choose_anew_each_second():
+    network = fork(lanes=2)
+    way = [network.road_index[name] for name in ("in", "short", "out")]
+    driver = Trip(
+        "driver", 5.0, CAR, way, depart_lane=1, depart_pos=80.0, depart_pos_kind=POS_GIVEN
+    )
+    world = world_of(network, [*queue(network, "in", 6, 89.0), driver])
+    world.step(4 * 305)
+    assert world.arrived == 0
+    assert 1 <= world.counts()["minds_changed"] <= 300 / 30
