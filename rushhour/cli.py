@@ -72,10 +72,6 @@ def _run(argv: Sequence[str]) -> int:
         if not 1 <= threads <= 256:
             raise UsageError(f"--threads {threads}: wanted 1 to 256")
         os.environ["NUMBA_NUM_THREADS"] = str(threads)
-    # Threads that wait spin for milliseconds by default: on a busy machine that costs more than
-    # the work. Here they spin for about 20 us, then sleep.
-    if "OMP_WAIT_POLICY" not in os.environ:
-        os.environ.setdefault("GOMP_SPINCOUNT", "10000")
     code = _command(args)
     sys.stdout.flush()
     return code
