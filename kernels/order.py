@@ -77,15 +77,12 @@ def scatter_all(veh: Vehicles, order: Order, n: int) -> None:
 
 @kernel(forceinline=True)
 def hang_over(veh: Vehicles, lanes: Lanes, order: Order, lane: int) -> None:
-    """Note the last vehicle of a lane on the lanes behind it that its rear still covers.
+    """Note the last vehicle of a lane that is not empty on the lanes that its rear still covers.
 
     At most one vehicle can hang over a lane's end, so no two tasks write the same entry.
     Writes over, over_rear.
     """
-    lo, hi = order.start[lane], order.start[lane + 1]
-    if lo == hi:
-        return
-    slot = order.slot[hi - 1]
+    slot = order.slot[order.start[lane + 1] - 1]
     rear = veh.s[slot] - veh.length[slot]
     b = 0
     while rear < 0.0 and b < BEHIND:
@@ -98,6 +95,20 @@ def hang_over(veh: Vehicles, lanes: Lanes, order: Order, lane: int) -> None:
         b += 1
 
 
+@kernel(forceinline=True)
+def settle(veh: Vehicles, order: Order, lo: int, p: int, slot: int) -> None:
+    """Put a vehicle into the sorted places lo .. p-1 of its lane and the free place p after them."""
+    s = veh.s[slot]
+    while p > lo:
+        other = order.slot[p - 1]
+        so = veh.s[other]
+        if so > s or (so == s and veh.id[other] < veh.id[slot]):
+            break
+        order.slot[p] = other
+        p -= 1
+    order.slot[p] = slot
+
+
 @kernel
 def sort_stripe(veh: Vehicles, lanes: Lanes, order: Order, stripe: int) -> None:
     """Sort every STRIPES-th lane by falling s, ties by id, and note overhanging rears."""
@@ -106,17 +117,7 @@ def sort_stripe(veh: Vehicles, lanes: Lanes, order: Order, stripe: int) -> None:
         if lo == order.start[lane + 1]:
             continue
         for p in range(lo + 1, order.start[lane + 1]):
-            slot = order.slot[p]
-            s = veh.s[slot]
-            q = p
-            while q > lo:
-                other = order.slot[q - 1]
-                so = veh.s[other]
-                if so > s or (so == s and veh.id[other] < veh.id[slot]):
-                    break
-                order.slot[q] = other
-                q -= 1
-            order.slot[q] = slot
+            settle(veh, order, lo, p, order.slot[p])
         hang_over(veh, lanes, order, lane)
 
 
@@ -157,14 +158,5 @@ def splice_new(veh: Vehicles, order: Order, newcomers: int) -> None:
     for p in range(newcomers):
         slot = order.spare[p]
         lane = veh.lane[slot]
-        s = veh.s[slot]
-        q = new[lane]
+        settle(veh, order, order.start[lane], new[lane], slot)
         new[lane] += 1
-        while q > order.start[lane]:
-            other = order.slot[q - 1]
-            so = veh.s[other]
-            if so > s or (so == s and veh.id[other] < veh.id[slot]):
-                break
-            order.slot[q] = other
-            q -= 1
-        order.slot[q] = slot

@@ -1,14 +1,13 @@
 """Lanes that do not lead on: braked for in time, left sideways, however short and fast."""
 
 import pytest
+from checked_runs import driven
 from network_drafts import chain, line
 
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.draft import DraftLane
-from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand import VehicleType
-from rushhour.traffic.demand_builder import DemandBuilder, Trip
-from rushhour.traffic.world import World
+from rushhour.traffic.demand_builder import Trip
 
 
 def dead_end_beside_the_way_on(length: float, speed: float):
@@ -28,14 +27,9 @@ def dead_end_beside_the_way_on(length: float, speed: float):
 @pytest.mark.parametrize("length", [5.2, 8.0, 20.0, 80.0])
 def test_a_lane_that_ends_is_left_without_being_overrun(length, dt, model):
     network = dead_end_beside_the_way_on(length, speed=30.0)
-    builder = DemandBuilder()
-    for i in range(6):
-        builder.add(Trip(f"v{i}", 4.0 * i, VehicleType(model=model), tuple(range(3))))
-    world = World(network, builder.build(), dt=dt, seed=1)
-    checker = Checker(world)
-    world.observers.append(checker)
-    while not world.done and world.time < 300.0:
-        world.step()
+    kind = VehicleType(model=model)
+    trips = [Trip(f"v{i}", 4.0 * i, kind, tuple(range(3))) for i in range(6)]
+    world, checker = driven(network, trips, dt)
     assert world.done
     assert (world.counts()["overruns"], world.counts()["lane_changes"]) == (0, 6)
     assert checker.violations == {}

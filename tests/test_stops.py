@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
+from checked_runs import driven
 from network_drafts import chain, line
 
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.draft import DraftLane
-from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand import VehicleType
-from rushhour.traffic.demand_builder import DemandBuilder, Stop, Trip
-from rushhour.traffic.world import World
+from rushhour.traffic.demand_builder import Stop, Trip
 
 BUS = VehicleType(name="bus", vehicle_class="bus", length=12.0, width=2.5)
 
@@ -32,14 +31,7 @@ def test_buses_serve_a_bay_that_ends_and_go_on(length, dt):
         Trip(f"bus{i}", 15.0 * i, BUS, tuple(range(network.n_roads)), stops=(stop,))
         for i in range(3)
     ]
-    builder = DemandBuilder()
-    for trip in trips:
-        builder.add(trip)
-    world = World(network, builder.build(), dt=dt, seed=1)
-    checker = Checker(world)
-    world.observers.append(checker)
-    while not world.done and world.time < 300.0:
-        world.step()
+    world, checker = driven(network, trips, dt)
     assert world.done
     assert (world.counts()["stops_made"], world.counts()["stops_missed"]) == (3, 0)
     assert np.all(world.trips.arrived - world.trips.departed > 20.0)

@@ -1,0 +1,21 @@
+"""Runs under the eyes of the checker that several tests begin with."""
+
+from collections.abc import Iterable
+
+from rushhour.roadnets.model import Network
+from rushhour.traffic.checker import Checker
+from rushhour.traffic.demand_builder import DemandBuilder, Trip
+from rushhour.traffic.world import World
+
+
+def driven(network: Network, trips: Iterable[Trip], dt: float) -> tuple[World, Checker]:
+    """The world after everybody has arrived, or after 300 s, and what watched it."""
+    builder = DemandBuilder()
+    for trip in trips:
+        builder.add(trip)
+    world = World(network, builder.build(), dt=dt, seed=1)
+    checker = Checker(world)
+    world.observers.append(checker)
+    while not world.done and world.time < 300.0:
+        world.step()
+    return world, checker
