@@ -141,6 +141,16 @@ def test_a_class_gets_only_ways_that_it_may_use():
         random_trips(network, 20, seed=1)
 
 
+def test_trips_are_found_where_few_pairs_of_roads_are_connected():
+    """40 pairs of roads, 20 connections: drawing pairs blindly fails for one trip in three."""
+    draft = chain(*(line(100.0 * k, 100.0 * k + 99.0) for k in range(40)))
+    draft.connectors = draft.connectors[::2]
+    network = finish(draft)
+    demand = random_trips(network, 400, seed=1)
+    ways = [tuple(route(demand, i)) for i in range(400)]
+    assert set(ways) == {(k, k + 1) for k in range(0, 40, 2)}
+
+
 def test_roads_that_nothing_joins_are_an_error_not_a_loop():
     draft = chain(line(0.0, 100.0), line(101.0, 200.0))
     draft.connectors.clear()

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.random import uniform_all
+from rushhour.kernels.routing import RoadGraph
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.model import Network
@@ -27,7 +28,8 @@ from rushhour.traffic.durations import seconds
 from rushhour.traffic.routing import find_ways, road_graph
 
 MOST_TRIPS: Final = 10_000_000
-ATTEMPTS: Final = 40  # draws of a pair of roads before giving up
+ATTEMPTS: Final = 40  # draws of a pair of roads before looking at what a drawn origin reaches
+ORIGINS: Final = 100  # origins looked at for such a trip before giving up
 STREAM: Final = 8100  # + 0 origin, 1 destination, 2 departure, 3 type
 SHORTEST_ROAD: Final = 12.0  # m; nobody starts or ends on a shorter one
 CAR: Final = VehicleType()
@@ -188,10 +190,69 @@ def _draw_ways(
         left = left[open_trips]
         if not left.size:
             return
-    raise DemandError(
-        f"{network.name}: {left.size} of {trips.size} random trips found no pair of connected "
-        f"roads in {ATTEMPTS} draws; check the network's turns or lower min_distance"
-    )
+    lost = _draw_reached(graph, roads, edge, left, seed, min_distance, pieces)
+    if lost:
+        raise DemandError(
+            f"{network.name}: {lost} of {trips.size} random trips found no pair of connected "
+            f"roads from {ORIGINS} origins; check the network's turns or lower min_distance"
+        )
+
+
+def _draw_reached(
+    graph: RoadGraph,
+    roads: NDArray[np.int32],
+    edge: NDArray[np.float64],
+    trips: NDArray[np.int64],
+    seed: int,
+    min_distance: float,
+    pieces: list[NDArray[np.int32]],
+) -> int:
+    """Draw these trips' destinations among the roads that the origin reaches; trips left without.
+
+    For networks where few pairs are connected: slower, but no draw of a destination is wasted.
+    """
+    weight = np.diff(edge, prepend=0.0)
+    reached: dict[int, tuple[NDArray[np.int32], NDArray[np.float64]]] = {}
+    left = trips
+    for attempt in range(ATTEMPTS, ATTEMPTS + ORIGINS):
+        u, v = (uniform_all(seed, left, attempt, STREAM + end) for end in (0, 1))
+        origin = roads[edge.searchsorted(u, "right")]
+        target = np.full(left.size, -1, np.int32)
+        for i, a in enumerate(origin.tolist()):
+            if a not in reached:
+                distance = np.hypot(
+                    graph.start_x[roads] - graph.end_x[a], graph.start_y[roads] - graph.end_y[a]
+                )
+                fit = (roads != a) & (distance >= min_distance)
+                if fit.any():
+                    fit &= _reached(graph, a)[roads]
+                reached[a] = roads[fit], np.cumsum(weight[fit])
+            places, running = reached[a]
+            if places.size:
+                pick = running.searchsorted(v[i] * running[-1], "right")
+                target[i] = places[min(pick, places.size - 1)]
+        found = np.flatnonzero(target >= 0)
+        ways = find_ways(graph, origin[found], target[found])
+        for j, trip in enumerate(left[found].tolist()):
+            pieces[trip] = ways.roads[ways.start[j] : ways.start[j + 1]]
+        left = left[target < 0]
+        if not left.size:
+            break
+    return left.size
+
+
+def _reached(graph: RoadGraph, origin: int) -> NDArray[np.bool_]:
+    """Which roads can be driven to from a road."""
+    seen = np.zeros(graph.out_start.size - 1, bool)
+    seen[origin] = True
+    front = [origin]
+    while front:
+        road = front.pop()
+        for target in graph.out[graph.out_start[road] : graph.out_start[road + 1]].tolist():
+            if not seen[target]:
+                seen[target] = True
+                front.append(target)
+    return seen
 
 
 def _demand(
