@@ -164,4 +164,5 @@ def flattened(
     exec(compile(tree, func.__code__.co_filename, "exec"), space)  # noqa: S102  (our own source)
     flat: Callable[..., Any] = space[func.__name__]
     flat.__doc__ = func.__doc__
+    flat.__annotations__ = {n: k for n, k in func.__annotations__.items() if n in names}
     return flat, Layout(parameters, fields)

@@ -303,3 +303,7 @@ def test_after_compile_nothing_is_left_to_compile(grid: Path, tmp_path: Path) ->
         told.append(done.stderr)
     assert "compiling kernels" in told[0]
     assert ["compiling" in text for text in told[1:]] == [False, False, False]
+    inner = [path.name for path in (tmp_path / "cache").glob("**/*-inner/**/*.nbc")]
+    assert len(inner) > 50
+    twice = [name for name in inner if not name.endswith(".1.nbc")]
+    assert not twice, "kernels compiled for several kinds of integers"
