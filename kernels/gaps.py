@@ -107,12 +107,15 @@ def has_room(
 ) -> bool:
     """Whether the exit beyond the first n connectors of i's path takes the whole vehicle.
 
-    Counts those already granted to that exit; what can close up counts as room. A last road that is
-    shorter than the vehicle needs to be empty only: the vehicle leaves there.
+    Counts those already granted to that exit; what can close up counts as room. Who has no grant yet
+    comes after those who stand before the exit or must change to it. A last road that is shorter
+    than the vehicle needs to be empty only: the vehicle leaves there.
     """
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     lane = net.connectors.to_lane[veh.path[i, n - 1]]
-    need = grants.reserved[lane] + grants.claimed[lane] + veh.length[i]
+    need = grants.reserved[lane] + veh.length[i]
+    if veh.granted[i] == 0:
+        need += grants.wished[lane] + grants.claimed[lane]
     now, closed, vacant, held = queue_end(net, veh, order, lane, rules.queue_gap)
     if vacant and grants.reserved[lane] <= 0.0 and veh.leg[i] >= 0:
         entered = 1 if veh.lane[i] >= n_road_lanes else 0  # its leg counts from the road before
@@ -132,11 +135,23 @@ def has_room(
         to = net.connectors.to_lane[k]
         now_on, more, empty_on, held = queue_end(net, veh, order, n_road_lanes + k, rules.queue_gap)
         now_to, more_to, empty_to, held_to = queue_end(net, veh, order, to, rules.queue_gap)
-        if not held:
+        j = order.over[n_road_lanes + k]
+        if j >= 0 and veh.granted[j] == 0 and veh.lane[j] != to:
+            # It has left the way to the side, its rear still here: nobody gets past it.
+            more -= net.lanes.length[n_road_lanes + k] - order.over_rear[n_road_lanes + k]
+            more -= rules.queue_gap
+            held = True
+        elif not held:
             more += more_to
         # Those on their way here may turn off elsewhere, and wait for it.
         mixed = grants.reserved[lane] > 0.0 and grants.onward[lane] != k
         mixed = mixed or not all_take(veh, order, lane, k)
+        j = order.over[lane]
+        elsewhere = j >= 0 and veh.lane[j] != n_road_lanes + k and veh.lane[j] != to
+        if elsewhere and veh.granted[j] == 0:
+            # It waits on another joint, its rear still here: nobody gets past it.
+            closed -= net.lanes.length[lane] - order.over_rear[lane] + rules.queue_gap
+            mixed = True
         if mixed or q >= PATH or veh.path[i, q] != k:
             closed += min(0.0, more)
             if vacant:

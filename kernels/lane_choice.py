@@ -25,7 +25,7 @@ from rushhour.kernels.network import (
     NetworkArrays,
 )
 from rushhour.kernels.rules import Rules
-from rushhour.kernels.vehicles import Grants, Order, Types, Vehicles
+from rushhour.kernels.vehicles import BEHIND, Grants, Order, Types, Vehicles
 
 ROADS = 32  # roads per parallel task
 BLOCKED_WITHIN = 50.0  # m to a vehicle at a stop that makes a lane blocked
@@ -78,11 +78,29 @@ def change_fits(
 
 
 @kernel
+def rear_inside(net: NetworkArrays, veh: Vehicles, j: int) -> bool:
+    """Whether the rear of vehicle j, on a road lane, is still in an intersection."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    rear = veh.s[j] - veh.length[j]
+    for b in range(BEHIND):
+        lane = veh.behind[j, b]
+        if rear >= 0.0 or lane < 0:
+            return False
+        if lane >= n_road_lanes and not net.connectors.free[lane - n_road_lanes]:
+            return True
+        rear += net.lanes.length[lane]
+    return False
+
+
+@kernel
 def leaves_room(
     net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int, lane: int
 ) -> bool:
-    """Whether those already granted to `lane` still fit on it when i has moved there."""
-    if grants.reserved[lane] <= 0.0:
+    """Whether those granted to `lane`, or entering it, still fit on it when i has moved there."""
+    entering = False
+    if order.start[lane] < order.start[lane + 1]:
+        entering = rear_inside(net, veh, order.slot[order.start[lane + 1] - 1])
+    if grants.reserved[lane] <= 0.0 and not entering:
         return True
     _, closed, _, _ = queue_end(net, veh, order, lane, rules.queue_gap)
     return closed >= grants.reserved[lane] + veh.length[i] + rules.queue_gap

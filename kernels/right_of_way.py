@@ -155,6 +155,23 @@ def keeps_grant(
 
 
 @kernel
+def has_lost_room(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    i: int, line: int, d: float, frame: int, dt: float,
+) -> bool:  # fmt: skip
+    """Whether a holder that can still stop d m before its line finds no room beyond any more.
+
+    Somebody ahead whose going on was counted on may have lost its green, or its way.
+    """
+    v = veh.speed[i]
+    if d <= stopping_distance(v, types.decel[veh.type[i]]) + v * dt + rules.stop_offset:
+        return False
+    if grants.waived[veh.path[i, line]] >= frame:
+        return False
+    return not has_room(net, veh, order, grants, rules, i, veh.granted[i])
+
+
+@kernel
 def led_to_by_joint(net: NetworkArrays, lane: int) -> bool:
     """Whether the only way into a road lane is a connector that needs no grant."""
     at = net.lanes.in_start[lane]
@@ -212,11 +229,14 @@ def review_vehicle(
     """
     if veh.granted[i] > line:
         give_back_later_lines(net, veh, types, order, grants, rules, i, line, d, dt)
-        if keeps_grant(net, veh, types, grants, rules, i, line, d, dt):
+        if not keeps_grant(net, veh, types, grants, rules, i, line, d, dt):
+            veh.refused[i] = RED_LIGHT
+        elif has_lost_room(net, veh, types, order, grants, rules, i, line, d, frame, dt):
+            veh.refused[i] = EXIT_FULL
+        else:
             note_holder(net, veh, grants, rules, i)
             return HELD
         veh.granted[i] = 0
-        veh.refused[i] = RED_LIGHT
         return REVOKED
     v = veh.speed[i]
     if head and veh.arrived[i] < 0 and v < 0.1 and d <= LINE_ZONE + rules.stop_offset:
@@ -236,7 +256,7 @@ def review_vehicle(
             veh.full_since[i] = -1
         elif veh.full_since[i] >= 0:
             # Its exit was full in its last green: the room that comes is its own by now.
-            reserve(veh, grants, rules, i, net.connectors.to_lane[k], line + 1)
+            grants.wished[net.connectors.to_lane[k]] += veh.length[i] + rules.queue_gap
         return NOT_YET
     veh.line[i] = line
     return ASKS
@@ -415,11 +435,12 @@ def margin_of(rules: Rules, control: int, must_stop: bool) -> float:
 
 @kernel
 def all_go_on(veh: Vehicles, order: Order, lane: int) -> bool:
-    """Whether everybody on a lane has a grant that leads beyond it."""
+    """Whether everybody on a lane has a grant that leads beyond it, and nobody stands in its end."""
     for p in range(order.start[lane], order.start[lane + 1]):
         if veh.granted[order.slot[p]] == 0:
             return False
-    return True
+    j = order.over[lane]
+    return j < 0 or veh.granted[j] > 0 or veh.speed[j] >= 0.5
 
 
 @kernel
@@ -570,7 +591,7 @@ def try_grant(
         if veh.full_since[i] >= 0 and n == veh.line[i] + 1:
             # Room that comes is kept for it; not where others stop before it gets there.
             exit_lane = net.connectors.to_lane[veh.path[i, n - 1]]
-            reserve(veh, grants, rules, i, exit_lane, n)
+            grants.wished[exit_lane] += veh.length[i] + rules.queue_gap
         return False
     veh.full_since[i] = -1
     # Through the next line as well if that can be had: then nobody waits between the two.
@@ -671,6 +692,7 @@ def forget_part(grants: Grants, part: int) -> None:
     n = grants.reserved.shape[0]
     for lane in range(part * n // PARTS, (part + 1) * n // PARTS):
         grants.reserved[lane] = 0.0
+        grants.wished[lane] = 0.0
 
 
 @kernel(parallel=True)

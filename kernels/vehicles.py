@@ -144,6 +144,7 @@ class Grants(NamedTuple):
     tail_slot: NDArray[np.int32]  # (n_connectors,)
     reserved: NDArray[np.float64]  # (n_road_lanes,) m promised to holders not yet on the lane
     onward: NDArray[np.int32]  # (n_road_lanes,) connector by which all of them go on; -1 several
+    wished: NDArray[np.float64]  # (n_road_lanes,) m kept for those who stand before it, without grant
     claimed: NDArray[np.float64]  # (n_road_lanes,) m for the longest of those who must change to it
     candidate: NDArray[np.int32]  # (n_road_lanes,) scratch, per intersection's lanes
     waived: NDArray[np.int32]  # (n_connectors,) frame until which exit room is waived

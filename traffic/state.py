@@ -79,6 +79,7 @@ def new_grants(net: NetworkArrays) -> Grants:
         tail_slot=np.full(n, -1, np.int32),
         reserved=np.zeros(n_road_lanes),
         onward=np.full(n_road_lanes, -1, np.int32),
+        wished=np.zeros(n_road_lanes),
         claimed=np.zeros(n_road_lanes),
         candidate=np.full(net.intersections.lane.size, -1, np.int32),
         waived=np.full(n, -1, np.int32),
