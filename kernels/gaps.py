@@ -172,7 +172,31 @@ def has_room(
 
 
 @kernel
-def time_to_leave(
+def time_to_next_line(
+    net: NetworkArrays, veh: Vehicles, types: Types, rules: Rules, j: int, x: float
+) -> float:
+    """Seconds until j has gone x m further, if it brakes for the first line it may not pass; else 0."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    n = veh.granted[j]
+    v = veh.speed[j]
+    if v < 1.0 or n >= PATH or veh.path[j, n] < 0 or net.connectors.free[veh.path[j, n]]:
+        return 0.0
+    lane = veh.lane[j]
+    d = net.lanes.length[lane] - veh.s[j] - rules.stop_offset
+    if lane >= n_road_lanes:
+        d += net.lanes.length[net.connectors.to_lane[lane - n_road_lanes]]
+    for q in range(n):
+        k = veh.path[j, q]
+        d += net.lanes.length[n_road_lanes + k] + net.lanes.length[net.connectors.to_lane[k]]
+    b = types.decel[veh.type[j]]
+    cruise = max(0.0, d - v * v / (2.0 * b))
+    if x <= cruise:
+        return 0.0
+    return cruise / v + (v - sqrt(max(0.0, v * v - 2.0 * b * (x - cruise)))) / b
+
+
+@kernel
+def time_through_bends(
     net: NetworkArrays, veh: Vehicles, types: Types, rules: Rules, j: int, o: int, tail: float,
     out: float,
 ) -> float:  # fmt: skip
@@ -199,6 +223,21 @@ def time_to_leave(
         return (to_start - brake) / v + (v - inside) / b + (out + veh.length[j]) / inside
     reached = sqrt(v * v - 2.0 * b * to_start)
     return 2.0 * to_start / (v + reached) + (out + veh.length[j]) / inside
+
+
+@kernel
+def time_to_leave(
+    net: NetworkArrays, veh: Vehicles, types: Types, rules: Rules, j: int, o: int, tail: float,
+    out: float,
+) -> float:  # fmt: skip
+    """Seconds until the rear of j, `tail` m along connector o, has come to `out` there.
+
+    It keeps to the speed of the connector's bends, and brakes for the next line where that is close.
+    """
+    return max(
+        time_through_bends(net, veh, types, rules, j, o, tail, out),
+        time_to_next_line(net, veh, types, rules, j, out - tail),
+    )
 
 
 @kernel

@@ -290,6 +290,12 @@ def review_lane(
             d = dist + net.lanes.length[here] - veh.s[i]
             if d > reach:
                 break
+            k = veh.path[i, at]
+            if k >= 0 and net.connectors.free[k]:
+                # It goes on by a joint: it is seen from the line that this leads to.
+                head = False
+                closed = closed or veh.granted[i] <= at
+                continue
             if revoked or closed:
                 # Somebody without a grant changed lane to before a holder: it is still one.
                 if veh.granted[i] > at and revoked:
