@@ -157,7 +157,7 @@ def check_zones(
     """Check that no two bodies are in the zone of two conflicting connectors at once.
 
     Two that merge into one lane may follow each other within the zone, but not overlap. Notes also
-    who has stood in a zone for `patience` frames.
+    who has stood for `patience` frames in the way of a movement to another lane.
     """
     for k in range(bodies.first.shape[0]):
         e = bodies.first[k]
@@ -169,8 +169,9 @@ def check_zones(
                     continue
                 if bodies.rear[e] >= net.conflicts.here_out[c]:
                     continue
-                inside = True
                 o = net.conflicts.other[c]
+                if net.connectors.to_lane[o] != net.connectors.to_lane[k]:
+                    inside = True
                 if o < k:
                     continue
                 f = bodies.first[o]

@@ -108,14 +108,16 @@ def has_room(
     """Whether the exit beyond the first n connectors of i's path takes the whole vehicle.
 
     Counts those already granted to that exit; what can close up counts as room. Who has no grant yet
-    comes after those who stand before the exit or must change to it. A last road that is shorter
-    than the vehicle needs to be empty only: the vehicle leaves there.
+    comes after those who stand before the exit, or for longer beside it to change to it. A last
+    road that is shorter than the vehicle needs to be empty only: the vehicle leaves there.
     """
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     lane = net.connectors.to_lane[veh.path[i, n - 1]]
     need = grants.reserved[lane] + veh.length[i]
     if veh.granted[i] == 0:
-        need += grants.wished[lane] + grants.claimed[lane]
+        need += grants.wished[lane]
+        if veh.arrived[i] < 0 or grants.claimed_since[lane] <= veh.arrived[i]:
+            need += grants.claimed[lane]
     now, closed, vacant, held = queue_end(net, veh, order, lane, rules.queue_gap)
     if vacant and grants.reserved[lane] <= 0.0 and veh.leg[i] >= 0:
         entered = 1 if veh.lane[i] >= n_road_lanes else 0  # its leg counts from the road before

@@ -107,9 +107,10 @@ def leaves_room(
 
 
 @kernel
-def claim(veh: Vehicles, grants: Grants, rules: Rules, i: int, lane: int) -> None:
+def claim(veh: Vehicles, grants: Grants, rules: Rules, i: int, lane: int, frame: int) -> None:
     """Keep room on a lane for one of those who must change to it; the others of them wait."""
     grants.claimed[lane] = max(grants.claimed[lane], veh.length[i] + rules.queue_gap)
+    grants.claimed_since[lane] = min(grants.claimed_since[lane], frame - veh.standing[i])
 
 
 @kernel
@@ -217,14 +218,14 @@ def consider_change(
         # Those who hold the room come first; nobody must stop for a change that waits for them.
         if room:
             ask_to_yield(veh, order, types, target, s, place, i)
-        claim(veh, grants, rules, i, target)
+        claim(veh, grants, rules, i, target, frame)
     return False
 
 
 @kernel
 def ask_the_other_side(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
-    i: int, lane: int, side: int,
+    i: int, lane: int, side: int, frame: int,
 ) -> None:  # fmt: skip
     """Ask for room towards the side that has no changes in this frame, if i must go there."""
     if (veh.wanted[i] - lane) * side <= 0 or veh.granted[i] > 0 or veh.dwell_until[i] >= 0:
@@ -234,7 +235,7 @@ def ask_the_other_side(
         place = place_behind(veh, order, lane + side, s)
         if leaves_room(net, veh, order, grants, rules, i, lane + side):
             ask_to_yield(veh, order, types, lane + side, s, place, i)
-        claim(veh, grants, rules, i, lane + side)
+        claim(veh, grants, rules, i, lane + side, frame)
 
 
 @kernel(forceinline=True)
@@ -249,6 +250,7 @@ def choose_lanes_of_road(
     if count < 2:
         return 0
     grants.claimed[first : first + count] = 0.0
+    grants.claimed_since[first : first + count] = frame
     if lo == hi:
         return 0
     for p in range(lo, hi):
@@ -264,7 +266,7 @@ def choose_lanes_of_road(
             i = order.slot[p]
             wish = (veh.wanted[i] - lane) * side
             if wish < 0 and other_side:
-                ask_the_other_side(net, veh, types, order, grants, rules, i, lane, -side)
+                ask_the_other_side(net, veh, types, order, grants, rules, i, lane, -side, frame)
             # Without need, everybody looks in one of four pairs of frames only.
             if not open_side or (wish <= 0 and ((frame >> 1) + veh.id[i]) & 3 != 0):
                 continue

@@ -13,7 +13,8 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
-from rushhour.kernels.car_following import stopping_distance
+from rushhour.kernels.car_following import stopping_distance, travel_time
+from rushhour.kernels.curve_speed import bend_speed
 from rushhour.kernels.gaps import chain_length, gap_blocker, has_room, is_clear
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import (
@@ -50,6 +51,7 @@ JOINTS = 4  # joints that need no grant, between a vehicle and the line it asks 
 CALM = 30.0  # s at the line before a driver accepts smaller gaps
 IMPATIENT = 180.0  # s, after which only the smallest counts
 LEAST_GAP = 0.3  # share of the critical gap
+LOST_GREEN = 15.0  # s before a full exit in the green, after which the next place there is kept
 PARTS = 4  # of the connectors, cleared side by side
 LEFT_AT_YELLOW = 4.0  # m; a left turn that waits this close may go at yellow
 
@@ -218,6 +220,15 @@ NOT_YET = 2  # does not ask; nobody behind may
 ASKS = 3
 
 
+@kernel
+def has_lost_green(veh: Vehicles, i: int, frame: int, dt: float) -> bool:
+    """Whether i faced a full exit for so long that its green was lost to it."""
+    if veh.full_since[i] < 0:
+        return False
+    stands = veh.arrived[i] >= 0 and (frame - veh.arrived[i]) * dt >= IMPATIENT
+    return stands or (frame - veh.full_since[i]) * dt >= LOST_GREEN
+
+
 @kernel(forceinline=True)
 def review_vehicle(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
@@ -252,11 +263,13 @@ def review_vehicle(
         return NOT_YET
     if net.connectors.signal[k] >= 0 and grants.light[k] == RED:
         veh.refused[i] = RED_LIGHT
-        if veh.arrived[i] < 0 or (frame - veh.arrived[i]) * dt < IMPATIENT:
+        if not has_lost_green(veh, i, frame, dt):
             veh.full_since[i] = -1
-        elif veh.full_since[i] >= 0:
+        else:
             # Its exit was full in its last green: the room that comes is its own by now.
-            grants.wished[net.connectors.to_lane[k]] += veh.length[i] + rules.queue_gap
+            veh.line[i] = line
+            last = veh.path[i, chain_length(net, veh, i, rules.stop_offset) - 1]
+            grants.wished[net.connectors.to_lane[last]] += veh.length[i] + rules.queue_gap
         return NOT_YET
     veh.line[i] = line
     return ASKS
@@ -517,6 +530,28 @@ def chain_with_room(
 
 
 @kernel
+def is_late(
+    net: NetworkArrays, veh: Vehicles, types: Types, grants: Grants, i: int, n: int, d: float,
+    reaction: float, frame: int, dt: float,
+) -> bool:  # fmt: skip
+    """Whether a later line of a grant for n entries closes before i, d m before the first, is there."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    t = veh.type[i]
+    line = veh.line[i]
+    v_max = min(types.max_speed[t], net.lanes.speed[veh.lane[i]] * veh.factor[i])
+    clock = frame * dt + reaction + travel_time(d, veh.speed[i], types.accel[t], v_max)
+    for q in range(line, n):
+        k = veh.path[i, q]
+        if q > line and net.connectors.signal[k] >= 0 and clock > grants.closes[k]:
+            return True
+        lane = n_road_lanes + k
+        inside = min(types.max_speed[t], net.lanes.speed[lane] * veh.factor[i])
+        inside = min(inside, bend_speed(net.lanes, lane, 0.5 * net.lanes.length[lane]))
+        clock += (net.lanes.length[lane] + net.lanes.length[net.connectors.to_lane[k]]) / inside
+    return False
+
+
+@kernel
 def impatience(veh: Vehicles, i: int, frame: int, dt: float) -> float:
     """Share of its critical gap that a vehicle still wants after waiting at the line, <= 1."""
     if veh.arrived[i] < 0:
@@ -581,11 +616,16 @@ def try_grant(
         veh.refused[i] = RED_LIGHT
         mine = grants.light[k] if net.connectors.signal[k] >= 0 else GREEN
         if mine == RED or mine == YELLOW:
-            veh.full_since[i] = -1
+            if not has_lost_green(veh, i, frame, dt):
+                veh.full_since[i] = -1
         elif veh.full_since[i] < 0 and veh.speed[i] < 0.1:
             # A later line of the chain is red at its green: perhaps never both, so it counts as
             # a way on that is not to be had.
             veh.full_since[i] = frame
+        return False
+    late = n > veh.line[i] + 1 and is_late(net, veh, types, grants, i, n, d, reaction, frame, dt)
+    if late and not (veh.arrived[i] >= 0 and (frame - veh.arrived[i]) * dt >= IMPATIENT):
+        veh.refused[i] = RED_LIGHT
         return False
     if light == STOP_THEN_GO and veh.arrived[i] < 0:
         veh.refused[i] = STOP_SIGN
@@ -594,8 +634,8 @@ def try_grant(
         veh.refused[i] = EXIT_FULL
         if veh.full_since[i] < 0 and veh.speed[i] < 0.1:
             veh.full_since[i] = frame
-        if veh.full_since[i] >= 0 and n == veh.line[i] + 1:
-            # Room that comes is kept for it; not where others stop before it gets there.
+        if veh.full_since[i] >= 0:
+            # Room that comes is kept for it.
             exit_lane = net.connectors.to_lane[veh.path[i, n - 1]]
             grants.wished[exit_lane] += veh.length[i] + rules.queue_gap
         return False

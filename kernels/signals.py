@@ -1,12 +1,12 @@
 """Fixed-time signals: which letter shows for each connector in a frame."""
 
-from math import floor
+from math import floor, inf
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.jit import kernel
-from rushhour.kernels.network import Connectors, Signals
+from rushhour.kernels.network import RED, YELLOW, Connectors, Signals
 
 
 @kernel
@@ -23,6 +23,25 @@ def phase_at(sig: Signals, program: int, t: float) -> int:
 
 
 @kernel
+def time_to_close(sig: Signals, program: int, phase: int, link: int, t: float) -> float:
+    """Seconds from t until a link shows yellow or red, 0 where it does now; inf: never."""
+    lo = sig.phase_start[program]
+    n = sig.phase_start[program + 1] - lo
+    place = t - sig.offset[program]
+    place -= floor(place / sig.cycle[program]) * sig.cycle[program]
+    first = sig.state_start[program] + link
+    wait = 0.0
+    for step in range(n):
+        p = (phase + step) % n
+        state = sig.state[first + p * sig.links[program]]
+        if state == RED or state == YELLOW:
+            return wait
+        begin = sig.phase_end[lo + p - 1] if p > 0 else 0.0
+        wait += sig.phase_end[lo + p] - (place if step == 0 else begin)
+    return inf
+
+
+@kernel
 def switch_lights(
     sig: Signals,
     con: Connectors,
@@ -30,21 +49,25 @@ def switch_lights(
     members: NDArray[np.int32],
     phase: NDArray[np.int32],
     light: NDArray[np.uint8],
+    closes: NDArray[np.float64],
     t: float,
+    now: float,
 ) -> int:
     """Show the phase of time t (s) at every program; returns how many switched.
 
-    Reads members (connectors by program); writes phase, light. Source: networks.md 6.1.
+    Reads members (connectors by program); writes phase, light, closes (s on the clock that shows
+    `now`). Source: networks.md 6.1.
     """
     switched = 0
     for program in range(phase.shape[0]):
-        now = phase_at(sig, program, t)
-        if now == phase[program]:
+        shown = phase_at(sig, program, t)
+        if shown == phase[program]:
             continue
-        phase[program] = now
+        phase[program] = shown
         switched += 1
-        base = sig.state_start[program] + now * sig.links[program]
+        base = sig.state_start[program] + shown * sig.links[program]
         for m in range(members_start[program], members_start[program + 1]):
             k = members[m]
             light[k] = sig.state[base + con.link[k]]
+            closes[k] = now + time_to_close(sig, program, shown, con.link[k], t)
     return switched

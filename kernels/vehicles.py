@@ -140,11 +140,15 @@ class Grants(NamedTuple):
     """What the grant phase knows in a frame."""
 
     light: NDArray[np.uint8]  # (n_connectors,) state of its signal
+    closes: NDArray[np.float64]  # (n_connectors,) s after frame 0, when it turns yellow or red; inf
     tail: NDArray[np.float64]  # (n_connectors,) m, rear of the last holder; inf: nobody
     tail_slot: NDArray[np.int32]  # (n_connectors,)
     reserved: NDArray[np.float64]  # (n_road_lanes,) m promised to holders not yet on the lane
     onward: NDArray[np.int32]  # (n_road_lanes,) connector by which all of them go on; -1 several
-    wished: NDArray[np.float64]  # (n_road_lanes,) m kept for those who stand before it, without grant
+    wished: NDArray[
+        np.float64
+    ]  # (n_road_lanes,) m kept for those who stand before it, without grant
     claimed: NDArray[np.float64]  # (n_road_lanes,) m for the longest of those who must change to it
+    claimed_since: NDArray[np.int32]  # (n_road_lanes,) frame since which one of them has stood
     candidate: NDArray[np.int32]  # (n_road_lanes,) scratch, per intersection's lanes
     waived: NDArray[np.int32]  # (n_connectors,) frame until which exit room is waived

@@ -82,11 +82,14 @@ class Minds:
             veh.full_since[i] = frame  # where there is nothing else, ask again in a while
         for i in changed:
             veh.minds[i] = abs(veh.minds[i]) + (1 if veh.leg[i] < 0 else 0)
+            stands_since = veh.arrived[i]
             leave_line(veh, i)
             permission = int(types.permission[veh.type[i]])
             plan(veh, net, routes, order, i, int(veh.lane[i]), permission, seed, efforts)
             if veh.path[i, 0] < 0:
                 veh.full_since[i] = frame  # it has to change lane for it: give it time
+            else:
+                veh.arrived[i] = stands_since  # at the same line, for another way on
             self.changed += 1
         return routes
 

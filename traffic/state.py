@@ -75,12 +75,14 @@ def new_grants(net: NetworkArrays) -> Grants:
     n_road_lanes = net.lanes.out_start.size - 1
     return Grants(
         light=np.zeros(n, np.uint8),
+        closes=np.full(n, np.inf),
         tail=np.full(n, np.inf),
         tail_slot=np.full(n, -1, np.int32),
         reserved=np.zeros(n_road_lanes),
         onward=np.full(n_road_lanes, -1, np.int32),
         wished=np.zeros(n_road_lanes),
         claimed=np.zeros(n_road_lanes),
+        claimed_since=np.zeros(n_road_lanes, np.int32),
         candidate=np.full(net.intersections.lane.size, -1, np.int32),
         waived=np.full(n, -1, np.int32),
     )

@@ -133,8 +133,9 @@ class World:
         veh, order, n = self._veh, self._order, self._n
         costs.mark(DEPART)
         switch_lights(
-            net.signals, net.connectors, *self._members, self._phase, grants.light, self.time
-        )
+            net.signals, net.connectors, *self._members, self._phase, grants.light,
+            grants.closes, self.time, frame * dt,
+        )  # fmt: skip
         costs.mark(SIGNALS)
         forget_all(grants)
         grant_all(net, veh, types, order, grants, rules, self._tasks, frame, dt, seed)
