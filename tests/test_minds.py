@@ -81,3 +81,20 @@ def test_a_driver_who_cannot_reach_the_lane_of_another_way_does_not_choose_anew_
     world.step(4 * 305)
     assert world.arrived == 0
     assert 1 <= world.counts()["minds_changed"] <= 300 / 30
+
+
+def test_who_takes_another_way_on_has_waited_at_the_line_since_it_came():
+    """E5, E6: the order of arrival is that at the line, whatever the movement is by now."""
+    network = fork()
+    way = [network.road_index[name] for name in ("in", "short", "out")]
+    blocked = [car for name in ("short", "longer", "longest") for car in queue(network, name, 3)]
+    world = world_of(network, [*blocked, Trip("driver", 5.0, CAR, way)])
+    arrivals = set()
+    for _ in range(4 * 400):
+        world.step()
+        (slot,) = np.flatnonzero((world._veh.lane >= 0) & (world._veh.id == 9)) if (
+            world.departed == 10) else (-1,)  # fmt: skip
+        if slot >= 0 and world._veh.arrived[slot] >= 0:
+            arrivals.add(int(world._veh.arrived[slot]))
+    assert world.counts()["minds_changed"] >= 1
+    assert len(arrivals) == 1

@@ -1,0 +1,94 @@
+"""Lines so close that a vehicle passes several at once, and room that others were to make."""
+
+import numpy as np
+import pytest
+from checked_runs import driven
+from network_drafts import chain, line
+
+from rushhour.kernels.network import NONE, SIGNAL, YIELD
+from rushhour.roadnets.build import finish
+from rushhour.roadnets.draft import (
+    DraftConnector,
+    DraftIntersection,
+    DraftLane,
+    DraftRoad,
+    DraftSignal,
+)
+from rushhour.traffic.demand import VehicleType
+from rushhour.traffic.demand_builder import Trip
+
+CAR = VehicleType()
+CYCLE = 40.0  # s
+
+
+def two_lights(between: float, offset: float):
+    """A road, a piece `between` m long, and a road on, a light before the latter two.
+
+    Both are green half of the time, the second one `offset` s later. From line to line it takes
+    longer than yellow lasts.
+    """
+    draft = chain(line(0, 150), line(175, 175 + between), line(185 + between, 320))
+    draft.connectors[0].speed = 5.0
+    for k, name in enumerate(("first", "second")):
+        phases = [(17.0, "G"), (3.0, "y"), (20.0, "r")]
+        draft.signals.append(DraftSignal(name, phases, offset if k else 0.0))
+        draft.connectors[k].signal, draft.connectors[k].link = name, 0
+        draft.intersections[k + 1].control = SIGNAL
+    return finish(draft)
+
+
+@pytest.mark.parametrize("offset", np.arange(-14.0, 15.0, 2.0))
+@pytest.mark.parametrize("between", [0.5, 3.0, 12.0])
+def test_nobody_is_caught_by_a_later_light_that_closes(between, offset):
+    network = two_lights(between, offset)
+    trips = [Trip(f"v{i}", 7.3 * i, CAR, (0, 1, 2)) for i in range(12)]
+    world, checker = driven(network, trips, dt=0.25)
+    assert checker.violations == {}
+    in_time = -4.0 <= offset <= 10.0  # else both are green for hardly longer than the way takes
+    assert world.done or not in_time
+
+
+def fork_behind_a_crossing():
+    """`in` crosses `side` to `stem`, from whose end `left` and `right` start side by side.
+
+    `right` is shorter than a car and has a light that is red for long; `left` is free.
+    """
+    draft = chain(line(-100, -10), line(10, 31), line(34, 100))
+    draft.intersections[1].control = YIELD
+    for name, y in (("s", -100.0), ("n", 100.0)):
+        draft.intersections.append(DraftIntersection(name, 0.0, y, NONE))
+    draft.intersections.append(DraftIntersection("light", 37.0, -1.0, SIGNAL))
+    draft.intersections.append(DraftIntersection("end", 100.0, -4.0, NONE))
+
+    def road(name, a, b, *points):
+        draft.roads.append(DraftRoad(name, a, b, [DraftLane(f"{name}_0", np.array(points), 13.9)]))
+
+    road("side", "s", "j1", (0.0, -100.0), (0.0, -10.0))
+    road("beyond", "j1", "n", (0.0, 10.0), (0.0, 100.0))
+    road("right", "j2", "light", (32.5, -0.3), (34.5, -0.6))
+    road("after", "light", "end", (40.0, -2.0), (100.0, -4.0))
+    draft.connectors.append(DraftConnector("side", 0, "beyond", 0))
+    draft.connectors.append(DraftConnector("r1", 0, "right", 0))
+    draft.signals.append(DraftSignal("t", [(150.0, "r"), (30.0, "G")]))
+    draft.connectors.append(DraftConnector("right", 0, "after", 0, signal="t", link=0))
+    return finish(draft)
+
+
+def test_a_crossing_stays_clear_behind_one_who_waits_on_the_other_branch():
+    """Its rear is in the way of all who want the free branch: their room beyond is none."""
+    network = fork_behind_a_crossing()
+    road = network.road_index
+    right = [road[name] for name in ("r0", "r1", "right", "after")]
+    left = [road[name] for name in ("r0", "r1", "r2")]
+    trips = [Trip("first", 0.0, CAR, right)]
+    trips += [Trip(f"left{i}", 3.0 + 3.0 * i, CAR, left) for i in range(6)]
+    trips += [
+        Trip(f"side{i}", 30.0 + 6.0 * i, CAR, [road["side"], road["beyond"]]) for i in range(10)
+    ]
+    world, checker = driven(network, sorted(trips, key=lambda trip: trip.depart), dt=0.25)
+    assert checker.violations == {}
+    assert world.done
+    log = world.trips
+    crossed = [log.arrived[log.trip == i][0] for i, t in enumerate(sorted(
+        trips, key=lambda trip: trip.depart)) if t.id.startswith("side")]  # fmt: skip
+    assert max(crossed) < 140.0, "the crossing street waited for the light"

@@ -1,0 +1,50 @@
+"""When lights close: the clock that grants over several lines look at."""
+
+import numpy as np
+import pytest
+from network_drafts import crossing
+
+from rushhour.kernels.network import RED, SIGNAL, YELLOW
+from rushhour.roadnets.build import finish
+from rushhour.roadnets.draft import DraftSignal
+from rushhour.traffic.random_demand import random_trips
+from rushhour.traffic.world import World
+
+pytestmark = pytest.mark.small_world
+
+
+def lights(phases, offset: float):
+    """A crossing whose connectors follow the letters of one program, one after the other."""
+    draft = crossing(SIGNAL)
+    draft.signals.append(DraftSignal("t", phases, offset))
+    for link, connector in enumerate(draft.connectors):
+        connector.signal, connector.link = "t", link
+    return finish(draft)
+
+
+PROGRAMS = {
+    "two phases": [(12.0, "GGGrrrGGGrrr"), (3.0, "yyyrrryyyrrr"), (9.0, "rrrGGGrrrGGG")],
+    "green over phases": [(5.0, "GrGrgrGrGrgO"), (7.5, "GGGrgrGrGrgO"), (4.0, "rGyrgrGsrrgO")],
+    "one phase": [(10.0, "GGGGGGrrryyO")],
+}
+
+
+@pytest.mark.parametrize("offset", [0.0, 3.25, -7.0])
+@pytest.mark.parametrize("phases", PROGRAMS.values(), ids=PROGRAMS)
+def test_it_is_known_when_an_open_light_closes(phases, offset):
+    network = lights(phases, offset)
+    world = World(network, random_trips(network, 1, over=1.0, seed=1), dt=0.25)
+    grants, shown, told = world._grants, [], []
+    for _ in range(4 * 60):
+        world.step()
+        shown.append(np.isin(grants.light, (RED, YELLOW)))
+        told.append(grants.closes.copy())
+    closed = np.array(shown)
+    checked = 0
+    for frame in range(4 * 30):
+        for k in np.flatnonzero(~closed[frame]):
+            later = np.flatnonzero(closed[frame:, k])
+            seen = (frame + later[0]) * world.dt if later.size else np.inf
+            assert told[frame][k] == pytest.approx(seen, abs=world.dt)
+            checked += 1
+    assert checked > 100
