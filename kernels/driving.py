@@ -20,13 +20,13 @@ from rushhour.kernels.car_following import (
 )
 from rushhour.kernels.curve_speed import bend_speed
 from rushhour.kernels.entering import place_behind, place_beside
-from rushhour.kernels.gaps import SWAP_ROOM
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import (
     SIGNAL,
     NetworkArrays,
 )
 from rushhour.kernels.random import uniform
+from rushhour.kernels.room import SWAP_ROOM
 from rushhour.kernels.rules import Rules
 from rushhour.kernels.vehicles import (
     AT_STOP,

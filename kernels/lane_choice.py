@@ -19,11 +19,11 @@ from rushhour.kernels.entering import (
     place_beside,
     upstream_allows,
 )
-from rushhour.kernels.gaps import queue_end
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import (
     NetworkArrays,
 )
+from rushhour.kernels.room import queue_end
 from rushhour.kernels.rules import Rules
 from rushhour.kernels.vehicles import BEHIND, Grants, Order, Types, Vehicles
 

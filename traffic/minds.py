@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.arrival_order import in_conflict
 from rushhour.kernels.moving import leave_line
 from rushhour.kernels.planning import QUEUE_SPACE, TOO_SHORT, plan
-from rushhour.kernels.right_of_way import in_conflict
 from rushhour.kernels.vehicles import PATH, Order, Routes, Types, Vehicles
 from rushhour.kernels.watching import find_rings, find_stuck, wait_for_lanes
 from rushhour.roadnets.model import Network

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.departing import Trips, Waiting
 from rushhour.kernels.network import NetworkArrays
 from rushhour.kernels.order import PARTS
+from rushhour.kernels.trips import Trips, Waiting
 from rushhour.kernels.vehicles import (
     BEHIND,
     IDM,

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.departing import depart, queue_due, release_left
 from rushhour.kernels.driving import drive_all
+from rushhour.kernels.holders import forget_all
 from rushhour.kernels.lane_choice import ROADS, choose_lanes_all
 from rushhour.kernels.moving import (
     TALLY_COLUMNS,
@@ -27,7 +28,7 @@ from rushhour.kernels.order import (
     splice_new,
 )
 from rushhour.kernels.planning import DEPTH
-from rushhour.kernels.right_of_way import forget_all, grant_all
+from rushhour.kernels.right_of_way import grant_all
 from rushhour.kernels.signals import switch_lights
 from rushhour.kernels.vehicles import MAX_LANES, REASONS, TASKS
 from rushhour.roadnets.errors import ParameterError

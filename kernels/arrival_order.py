@@ -1,0 +1,94 @@
+"""In which order candidates for a grant are considered, and who may go before whom."""
+
+from math import inf
+
+from rushhour.kernels.jit import kernel
+from rushhour.kernels.network import NetworkArrays
+from rushhour.kernels.vehicles import EXIT_FULL, Grants, Vehicles
+
+
+@kernel
+def waits_longer(veh: Vehicles, j: int, i: int) -> bool:
+    """Whether j stood at its line before i did (ties by lane)."""
+    if veh.arrived[j] < 0:
+        return False
+    if veh.arrived[i] < 0 or veh.arrived[j] < veh.arrived[i]:
+        return True
+    return veh.arrived[j] == veh.arrived[i] and veh.lane[j] < veh.lane[i]
+
+
+@kernel
+def goes_before(net: NetworkArrays, veh: Vehicles, all_way: bool, i: int, j: int) -> bool:
+    """Order in which candidates are considered: arrival at an all-way stop, else rank.
+
+    Before the rank come those who stand before a full exit, by how long they stand: each place there
+    goes to one of them.
+    """
+    if all_way:
+        if veh.arrived[i] != veh.arrived[j]:
+            return veh.arrived[i] < veh.arrived[j]
+    else:
+        if (veh.full_since[i] >= 0) != (veh.full_since[j] >= 0):
+            return veh.full_since[i] >= 0
+        if veh.full_since[i] >= 0 and veh.arrived[i] != veh.arrived[j]:
+            return waits_longer(veh, i, j)
+        ri = net.connectors.rank[veh.path[i, veh.line[i]]]
+        rj = net.connectors.rank[veh.path[j, veh.line[j]]]
+        if ri != rj:
+            return ri < rj
+    return veh.lane[i] < veh.lane[j]
+
+
+@kernel
+def in_conflict(net: NetworkArrays, k: int, o: int) -> bool:
+    """Whether two connectors conflict."""
+    for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
+        if net.conflicts.other[c] == o:
+            return True
+    return False
+
+
+@kernel
+def my_turn(
+    net: NetworkArrays, veh: Vehicles, grants: Grants, first: int, count: int, i: int, limit: int,
+    literal: bool,
+) -> bool:  # fmt: skip
+    """Whether all who have waited longer, conflict and could go let i pass once more.
+
+    literal: everybody who has waited longer goes first, whatever the movement.
+    """
+    k = veh.path[i, veh.line[i]]
+    for x in range(first, first + count):
+        j = grants.candidate[x]
+        if j < 0 or j == i or veh.granted[j] > 0 or veh.refused[j] == EXIT_FULL:
+            continue
+        if not waits_longer(veh, j, i):
+            continue
+        if literal or (in_conflict(net, k, veh.path[j, veh.line[j]]) and veh.overtaken[j] >= limit):
+            return False
+    return True
+
+
+@kernel
+def count_overtaken(
+    net: NetworkArrays, veh: Vehicles, grants: Grants, first: int, count: int, i: int
+) -> None:
+    """Count i's grant for those who have waited longer and conflict with it."""
+    k = veh.path[i, veh.line[i]]
+    for x in range(first, first + count):
+        j = grants.candidate[x]
+        if j < 0 or j == i or veh.granted[j] > 0 or veh.refused[j] == EXIT_FULL:
+            continue
+        if waits_longer(veh, j, i) and in_conflict(net, k, veh.path[j, veh.line[j]]):
+            veh.overtaken[j] += 1
+
+
+@kernel
+def nobody_inside(net: NetworkArrays, grants: Grants, x: int) -> bool:
+    """Whether no connector of an intersection is held."""
+    inter = net.intersections
+    for c in range(inter.connector_start[x], inter.connector_start[x + 1]):
+        k = inter.connector[c]
+        if grants.tail[k] < inf:
+            return False
+    return True

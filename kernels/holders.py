@@ -1,0 +1,109 @@
+"""Who holds the connectors: noted anew in every frame, before anybody asks for a grant."""
+
+from math import inf
+
+from numba import prange
+
+from rushhour.kernels.jit import kernel
+from rushhour.kernels.network import NetworkArrays
+from rushhour.kernels.rules import Rules
+from rushhour.kernels.vehicles import PATH, Grants, Order, Vehicles
+
+PARTS = 4  # of the connectors, cleared side by side
+
+
+@kernel
+def note_tail(grants: Grants, veh: Vehicles, k: int, rear: float, i: int) -> None:
+    """Take i for the last holder of connector k if its rear is the last one so far."""
+    if rear < grants.tail[k] or (
+        rear == grants.tail[k] and veh.id[i] < veh.id[grants.tail_slot[k]]
+    ):
+        grants.tail[k] = rear
+        grants.tail_slot[k] = i
+
+
+@kernel
+def to_path(net: NetworkArrays, veh: Vehicles, i: int) -> float:
+    """Metres from i's front to the start of path[0]."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    lane = veh.lane[i]
+    d = net.lanes.length[lane] - veh.s[i]
+    if lane >= n_road_lanes:
+        d += net.lanes.length[net.connectors.to_lane[lane - n_road_lanes]]
+    return d
+
+
+@kernel
+def reserve(veh: Vehicles, grants: Grants, rules: Rules, i: int, lane: int, n: int) -> None:
+    """Keep room for i on a lane, which it will leave by path[n]."""
+    k = veh.path[i, n] if n < PATH else -1
+    if grants.reserved[lane] > 0.0 and grants.onward[lane] != k:
+        k = -1
+    grants.onward[lane] = k
+    grants.reserved[lane] += veh.length[i] + rules.queue_gap
+
+
+@kernel
+def note_holder(net: NetworkArrays, veh: Vehicles, grants: Grants, rules: Rules, i: int) -> None:
+    """Note vehicle i on every connector it holds, and the room it will take on its exit."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    lane = veh.lane[i]
+    rear = veh.s[i] - veh.length[i]
+    base = net.lanes.length[lane]
+    exit_lane, beyond = -1, 0
+    if lane >= n_road_lanes:
+        k = lane - n_road_lanes
+        exit_lane = net.connectors.to_lane[k]
+        base += net.lanes.length[exit_lane]
+        if net.connectors.free[k]:
+            exit_lane = -1
+        else:
+            note_tail(grants, veh, k, rear, i)
+    for q in range(veh.granted[i]):
+        k = veh.path[i, q]
+        to = net.connectors.to_lane[k]
+        if not net.connectors.free[k]:
+            note_tail(grants, veh, k, rear - base, i)
+            exit_lane, beyond = to, q + 1
+        base += net.lanes.length[n_road_lanes + k] + net.lanes.length[to]
+    if exit_lane >= 0:
+        reserve(veh, grants, rules, i, exit_lane, beyond)
+
+
+@kernel
+def forget_part(grants: Grants, part: int) -> None:
+    """Forget the holders of one part of the connectors, the reservations of one of the lanes."""
+    n = grants.tail.shape[0]
+    for k in range(part * n // PARTS, (part + 1) * n // PARTS):
+        grants.tail[k] = inf
+        grants.tail_slot[k] = -1
+    n = grants.reserved.shape[0]
+    for lane in range(part * n // PARTS, (part + 1) * n // PARTS):
+        grants.reserved[lane] = 0.0
+        grants.wished[lane] = 0.0
+
+
+@kernel(parallel=True)
+def forget_all(grants: Grants) -> None:
+    """Forget last frame's holders and reservations, PARTS at a time."""
+    for part in prange(PARTS):
+        forget_part(grants, part)
+
+
+@kernel(forceinline=True)
+def note_inside(
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, x: int
+) -> None:
+    """Note the vehicles on the connectors of x, and those just beyond whose rear is still there."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    inter = net.intersections
+    for c in range(inter.connector_start[x], inter.connector_start[x + 1]):
+        k = inter.connector[c]
+        lane = n_road_lanes + k
+        if net.connectors.free[k]:
+            continue  # noted from the line that it leads to
+        for p in range(order.start[lane], order.start[lane + 1]):
+            note_holder(net, veh, grants, rules, order.slot[p])
+        # The vehicle whose rear hangs over the connector's end (its front is further on).
+        if order.over[lane] >= 0:
+            note_tail(grants, veh, k, order.over_rear[lane], order.over[lane])

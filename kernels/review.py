@@ -1,0 +1,262 @@
+"""The review before grants are given: who keeps its grant, who asks for one.
+
+Source: right-of-way.md section 2. From the head of each lane back: holders are noted, grants are
+taken back where the light or the room is gone and the vehicle can still stop, and the first one
+without a grant that is close enough becomes the lane's candidate.
+"""
+
+from rushhour.kernels.car_following import stopping_distance
+from rushhour.kernels.holders import note_holder
+from rushhour.kernels.jit import kernel
+from rushhour.kernels.network import (
+    GROUP_LENGTH,
+    LEFT,
+    RED,
+    STOP_THEN_GO,
+    U_TURN,
+    YELLOW,
+    NetworkArrays,
+)
+from rushhour.kernels.room import chain_length, has_room
+from rushhour.kernels.rules import Rules
+from rushhour.kernels.vehicles import (
+    EXIT_FULL,
+    RED_LIGHT,
+    STOP_SIGN,
+    Grants,
+    Order,
+    Types,
+    Vehicles,
+)
+
+LINE_ZONE = 2.0  # m before the stop line within which a standing vehicle has arrived
+JOINTS = 4  # joints that need no grant, between a vehicle and the line it asks at
+IMPATIENT = 180.0  # s, after which only the smallest counts
+LOST_GREEN = 15.0  # s before a full exit in the green, after which the next place there is kept
+LEFT_AT_YELLOW = 4.0  # m; a left turn that waits this close may go at yellow
+HELD = 0  # has its grant
+REVOKED = 1  # lost it, and so do all behind
+NOT_YET = 2  # does not ask; nobody behind may
+ASKS = 3
+
+
+@kernel
+def worst_light(net: NetworkArrays, veh: Vehicles, grants: Grants, i: int, n: int) -> int:
+    """RED if any of the first n connectors of i's path shows it, else the first YELLOW or
+    STOP_THEN_GO; else 0."""
+    worst = 0
+    for q in range(n):
+        k = veh.path[i, q]
+        if net.connectors.signal[k] >= 0:
+            light = grants.light[k]
+            if light == RED:
+                return RED
+            if worst == 0 and (light == YELLOW or light == STOP_THEN_GO):
+                worst = int(light)
+    return worst
+
+
+@kernel
+def turns_left(net: NetworkArrays, k: int) -> bool:
+    """Whether a movement crosses the oncoming traffic."""
+    return net.connectors.turn[k] == LEFT or net.connectors.turn[k] == U_TURN
+
+
+@kernel
+def keeps_grant(
+    net: NetworkArrays, veh: Vehicles, types: Types, grants: Grants, rules: Rules, i: int,
+    line: int, d: float, dt: float,
+) -> bool:  # fmt: skip
+    """Whether a vehicle d m before its line still has green, or can no longer stop."""
+    light = worst_light(net, veh, grants, i, veh.granted[i])
+    if light != RED and light != YELLOW:
+        return True
+    v = veh.speed[i]
+    lane = veh.lane[i]
+    if net.lanes.length[lane] < GROUP_LENGTH and (v > 0.5 or light == YELLOW):
+        return True  # it is between two lines that it may pass together, and others follow it
+    if v < 0.5 and light == RED:
+        return False
+    if light == YELLOW and d < LEFT_AT_YELLOW and turns_left(net, veh.path[i, line]):
+        return True
+    return d <= stopping_distance(v, types.decel[veh.type[i]]) + v * dt + rules.stop_offset
+
+
+@kernel
+def has_lost_room(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    i: int, line: int, d: float, frame: int, dt: float,
+) -> bool:  # fmt: skip
+    """Whether a holder that can still stop d m before its line finds no room beyond any more.
+
+    Somebody ahead whose going on was counted on may have lost its green, or its way.
+    """
+    v = veh.speed[i]
+    if d <= stopping_distance(v, types.decel[veh.type[i]]) + v * dt + rules.stop_offset:
+        return False
+    if grants.waived[veh.path[i, line]] >= frame:
+        return False
+    return not has_room(net, veh, order, grants, rules, i, veh.granted[i])
+
+
+@kernel
+def led_to_by_joint(net: NetworkArrays, lane: int) -> bool:
+    """Whether the only way into a road lane is a connector that needs no grant."""
+    at = net.lanes.in_start[lane]
+    return (
+        net.lanes.in_start[lane + 1] - at == 1 and net.connectors.free[net.lanes.in_connector[at]]
+    )
+
+
+@kernel
+def give_back_later_lines(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    i: int, line: int, d: float, dt: float,
+) -> None:  # fmt: skip
+    """Shorten the grant of a vehicle d m before path[line] that covers a later line, not green now.
+
+    Where it can stop before that line, and the lanes before it hold it, it waits there.
+    """
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    v = veh.speed[i]
+    room = stopping_distance(v, types.decel[veh.type[i]]) + v * dt + rules.stop_offset
+    held = 0.0  # m of lanes since the line before, on which it could wait
+    last = line + 1
+    for q in range(line, veh.granted[i]):
+        k = veh.path[i, q]
+        if q > line and not net.connectors.free[k]:
+            light = grants.light[k]
+            closed = net.connectors.signal[k] >= 0 and (light == RED or light == YELLOW)
+            if closed and d > room and held >= veh.length[i] + rules.stop_offset:
+                if has_room(net, veh, order, grants, rules, i, last):
+                    veh.granted[i] = last
+                return
+            held = 0.0
+            last = q + 1
+        length = net.lanes.length[net.connectors.to_lane[k]]
+        held += length
+        d += net.lanes.length[n_road_lanes + k] + length
+        if net.connectors.free[k]:
+            held += net.lanes.length[n_road_lanes + k]
+
+
+@kernel
+def has_lost_green(veh: Vehicles, i: int, frame: int, dt: float) -> bool:
+    """Whether i faced a full exit for so long that its green was lost to it."""
+    if veh.full_since[i] < 0:
+        return False
+    stands = veh.arrived[i] >= 0 and (frame - veh.arrived[i]) * dt >= IMPATIENT
+    return stands or (frame - veh.full_since[i]) * dt >= LOST_GREEN
+
+
+@kernel(forceinline=True)
+def review_vehicle(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    i: int, line: int, d: float, head: bool, frame: int, dt: float,
+) -> int:  # fmt: skip
+    """HELD, REVOKED, NOT_YET or ASKS for a vehicle d m before the line of its path[line].
+
+    head: nobody is between it and the line.
+    """
+    if veh.granted[i] > line:
+        give_back_later_lines(net, veh, types, order, grants, rules, i, line, d, dt)
+        if not keeps_grant(net, veh, types, grants, rules, i, line, d, dt):
+            veh.refused[i] = RED_LIGHT
+        elif has_lost_room(net, veh, types, order, grants, rules, i, line, d, frame, dt):
+            veh.refused[i] = EXIT_FULL
+        else:
+            note_holder(net, veh, grants, rules, i)
+            return HELD
+        veh.granted[i] = 0
+        return REVOKED
+    v = veh.speed[i]
+    if head and veh.arrived[i] < 0 and v < 0.1 and d <= LINE_ZONE + rules.stop_offset:
+        veh.arrived[i] = frame
+    k = veh.path[i, line]
+    if k < 0 or net.connectors.free[k]:
+        return NOT_YET
+    b = types.decel[veh.type[i]]
+    if d > stopping_distance(v, b) + v * (1.0 + dt) + LINE_ZONE + rules.stop_offset:
+        return NOT_YET
+    if net.connectors.must_stop[k] and (not head or veh.arrived[i] < 0):
+        veh.refused[i] = STOP_SIGN
+        return NOT_YET
+    if net.connectors.signal[k] >= 0 and grants.light[k] == RED:
+        veh.refused[i] = RED_LIGHT
+        if not has_lost_green(veh, i, frame, dt):
+            veh.full_since[i] = -1
+        else:
+            # Its exit was full in its last green: the room that comes is its own by now.
+            veh.line[i] = line
+            last = veh.path[i, chain_length(net, veh, i, rules.stop_offset) - 1]
+            grants.wished[net.connectors.to_lane[last]] += veh.length[i] + rules.queue_gap
+        return NOT_YET
+    veh.line[i] = line
+    return ASKS
+
+
+@kernel(forceinline=True)
+def review_lane(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    lane: int, frame: int, dt: float,
+) -> int:  # fmt: skip
+    """Note the holders before the line at the end of a lane; returns its candidate, or -1.
+
+    Takes grants back at yellow and red where the vehicle can still stop, and from all behind it.
+    The candidate is the first vehicle without a grant, when it is close enough to ask. Looks back
+    through joints that need no grant (the lane before the line may be shorter than a car).
+    """
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    head, revoked, closed = True, False, False
+    candidate = -1
+    here, line, last = lane, 0, -1  # last: the joint into `lane`
+    dist = 0.0
+    fast = 1.2 * net.lanes.speed[lane]
+    reach = fast * fast / 3.0 + 2.0 * fast + 10.0
+    while True:
+        on_connector = here >= n_road_lanes
+        for p in range(order.start[here], order.start[here + 1]):
+            i = order.slot[p]
+            at = line - 1 if on_connector else line
+            if at > 0 and veh.path[i, at - 1] != last:
+                continue  # it goes elsewhere
+            d = dist + net.lanes.length[here] - veh.s[i]
+            if d > reach:
+                break
+            k = veh.path[i, at]
+            if k >= 0 and net.connectors.free[k]:
+                # It goes on by a joint: it is seen from the line that this leads to.
+                head = False
+                closed = closed or veh.granted[i] <= at
+                continue
+            if revoked or closed:
+                # Somebody without a grant changed lane to before a holder: it is still one.
+                if veh.granted[i] > at and revoked:
+                    veh.granted[i] = 0
+                    veh.refused[i] = RED_LIGHT
+                elif veh.granted[i] > at:
+                    note_holder(net, veh, grants, rules, i)
+                continue
+            what = review_vehicle(net, veh, types, order, grants, rules, i, at, d, head, frame, dt)
+            head = False
+            if what == REVOKED:
+                revoked = True
+            elif what == NOT_YET:
+                closed = True
+            elif what == ASKS:
+                candidate = i
+                closed = True
+        dist += net.lanes.length[here]
+        if on_connector:
+            here = net.connectors.from_lane[here - n_road_lanes]
+            continue
+        if line >= JOINTS or dist > reach:
+            break
+        if not led_to_by_joint(net, here):
+            break
+        k = net.lanes.in_connector[net.lanes.in_start[here]]
+        if line == 0:
+            last = k
+        line += 1
+        here = n_road_lanes + k
+    return candidate

@@ -1,0 +1,239 @@
+"""Is there room beyond: the second question before a grant, and how far a grant must lead.
+
+A grant covers a *chain* of connectors up to the first lane that can hold the vehicle. Room is what
+is free on that lane once all on it have closed up, less what is promised to others. Source:
+right-of-way.md sections 1 and 2.
+"""
+
+from rushhour.kernels.jit import kernel
+from rushhour.kernels.network import GROUP_LENGTH, NetworkArrays
+from rushhour.kernels.rules import Rules
+from rushhour.kernels.vehicles import PATH, Grants, Order, Vehicles
+
+SWAP_ROOM = 14.0  # m left free before the line by a vehicle that must change to the left
+
+
+@kernel
+def must_leave(net: NetworkArrays, veh: Vehicles, j: int) -> bool:
+    """Whether vehicle j stands or drives on a lane that does not lead it on: it must change."""
+    return veh.path[j, 0] < 0 and veh.leg[j] >= 0 and veh.leg[j] + 1 < veh.route_end[j]
+
+
+@kernel
+def queue_end(
+    net: NetworkArrays, veh: Vehicles, order: Order, lane: int, queue_gap: float
+) -> tuple[float, float, bool, bool]:
+    """Free metres at a lane's start now, and once its vehicles have closed up; empty; held.
+
+    Whoever is at a stop, or stands because it must change lane, will not close up: the lane counts
+    only as far as its rear, and is `held`. The second value may be negative: an overfull lane.
+    """
+    length = net.lanes.length[lane]
+    lo, hi = order.start[lane], order.start[lane + 1]
+    now = length
+    if order.over[lane] >= 0:
+        now = min(now, max(order.over_rear[lane], 0.0) - queue_gap)
+    if lo == hi:
+        return now, length, True, False
+    last = order.slot[hi - 1]
+    now = veh.s[last] - veh.length[last] - queue_gap
+    used = 0.0
+    kept = 0.0
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    for p in range(hi - 1, lo - 1, -1):
+        j = order.slot[p]
+        changing = lane < n_road_lanes and must_leave(net, veh, j)
+        if veh.dwell_until[j] >= 0 or (changing and veh.speed[j] < 0.1):
+            return now, veh.s[j] - veh.length[j] - queue_gap - used, False, True
+        if changing:
+            kept = min(SWAP_ROOM, 0.4 * length)
+        used += veh.length[j] + queue_gap
+    return now, length - used - kept, False, False
+
+
+@kernel
+def chain_length(net: NetworkArrays, veh: Vehicles, i: int, stop_offset: float) -> int:
+    """Entries of path that candidate i must be granted together: up to a lane that can hold it.
+
+    Connectors that need no grant and the lanes they join count as one stretch of road.
+    """
+    need = veh.length[i] + stop_offset
+    q = veh.line[i]
+    while True:
+        k = veh.path[i, q]
+        if k < 0:
+            return q
+        length = net.lanes.length[net.connectors.to_lane[k]]
+        r = q + 1
+        while length < need and r < PATH and veh.path[i, r] >= 0:
+            kr = veh.path[i, r]
+            if not net.connectors.free[kr]:
+                break
+            n_road_lanes = net.lanes.out_start.shape[0] - 1
+            length += net.lanes.length[n_road_lanes + kr]
+            length += net.lanes.length[net.connectors.to_lane[kr]]
+            r += 1
+        if length >= need or r >= PATH or veh.path[i, r] < 0:
+            return q + 1
+        q = r
+        if q >= PATH:
+            return PATH
+
+
+@kernel
+def all_take(veh: Vehicles, order: Order, lane: int, k: int) -> bool:
+    """Whether everybody on a lane will leave it by connector k, or has a grant to leave it."""
+    for p in range(order.start[lane], order.start[lane + 1]):
+        j = order.slot[p]
+        if veh.path[j, 0] != k and veh.granted[j] == 0:
+            return False
+    return True
+
+
+@kernel
+def has_room(
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int, n: int
+) -> bool:
+    """Whether the exit beyond the first n connectors of i's path takes the whole vehicle.
+
+    Counts those already granted to that exit; what can close up counts as room. Who has no grant yet
+    comes after those who stand before the exit, or for longer beside it to change to it. A last
+    road that is shorter than the vehicle needs to be empty only: the vehicle leaves there.
+    """
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    lane = net.connectors.to_lane[veh.path[i, n - 1]]
+    need = grants.reserved[lane] + veh.length[i]
+    if veh.granted[i] == 0:
+        need += grants.wished[lane]
+        if veh.arrived[i] < 0 or grants.claimed_since[lane] <= veh.arrived[i]:
+            need += grants.claimed[lane]
+    now, closed, vacant, held = queue_end(net, veh, order, lane, rules.queue_gap)
+    if vacant and grants.reserved[lane] <= 0.0 and veh.leg[i] >= 0:
+        entered = 1 if veh.lane[i] >= n_road_lanes else 0  # its leg counts from the road before
+        if veh.leg[i] + entered + n == veh.route_end[i] - 1:
+            return True
+    q = n
+    while not held and (now < need or (vacant and now < need + rules.queue_gap)):
+        # Through joints: what lies beyond is room as well, or takes some where it is overfull.
+        k = veh.path[i, q] if q < PATH else -1
+        out = net.lanes.out_start[lane]
+        if k < 0 and out < net.lanes.out_start[lane + 1]:
+            k = out
+        if k < 0 or not net.connectors.free[k]:
+            if order.over[lane] >= 0 and veh.speed[order.over[lane]] < 0.1:
+                closed -= net.lanes.length[lane] - order.over_rear[lane] + rules.queue_gap
+            break
+        to = net.connectors.to_lane[k]
+        now_on, more, empty_on, held = queue_end(net, veh, order, n_road_lanes + k, rules.queue_gap)
+        now_to, more_to, empty_to, held_to = queue_end(net, veh, order, to, rules.queue_gap)
+        j = order.over[n_road_lanes + k]
+        if j >= 0 and veh.granted[j] == 0 and veh.lane[j] != to:
+            # It has left the way to the side, its rear still here: nobody gets past it.
+            more -= net.lanes.length[n_road_lanes + k] - order.over_rear[n_road_lanes + k]
+            more -= rules.queue_gap
+            held = True
+        elif not held:
+            more += more_to
+        # Those on their way here may turn off elsewhere, and wait for it.
+        mixed = grants.reserved[lane] > 0.0 and grants.onward[lane] != k
+        mixed = mixed or not all_take(veh, order, lane, k)
+        j = order.over[lane]
+        elsewhere = j >= 0 and veh.lane[j] != n_road_lanes + k and veh.lane[j] != to
+        if elsewhere and veh.granted[j] == 0:
+            # It waits on another joint, its rear still here: nobody gets past it.
+            closed -= net.lanes.length[lane] - order.over_rear[lane] + rules.queue_gap
+            mixed = True
+        if mixed or q >= PATH or veh.path[i, q] != k:
+            closed += min(0.0, more)
+            if vacant:
+                now += min(0.0, now_on)
+            break
+        if vacant:
+            now += now_on
+            if empty_on:
+                now += now_to
+        vacant = vacant and empty_on and empty_to
+        closed += more
+        if more >= 0.0 and closed >= need and order.over[to] < 0:
+            break
+        held = held or held_to
+        lane = to
+        q += 1
+    return now >= need or closed >= need
+
+
+@kernel
+def all_go_on(veh: Vehicles, order: Order, lane: int) -> bool:
+    """Whether everybody on a lane has a grant that leads beyond it, and nobody stands in its end."""
+    for p in range(order.start[lane], order.start[lane + 1]):
+        if veh.granted[order.slot[p]] == 0:
+            return False
+    j = order.over[lane]
+    return j < 0 or veh.granted[j] > 0 or veh.speed[j] >= 0.5
+
+
+@kernel
+def through(
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, i: int, n: int
+) -> int:  # fmt: skip
+    """Entries of i's path up to the line after the n-th, if all between the two lines go on; else 0.
+
+    The two lines must belong to one group: no lane between them is longer than couples two.
+    """
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    q = n
+    while True:
+        lane = net.connectors.to_lane[veh.path[i, q - 1]]
+        if q >= PATH or veh.path[i, q] < 0 or net.lanes.length[lane] >= GROUP_LENGTH:
+            return 0
+        if grants.reserved[lane] > 0.0 or not all_go_on(veh, order, lane):
+            return 0
+        k = veh.path[i, q]
+        q += 1
+        if not net.connectors.free[k]:
+            return q
+        if not all_go_on(veh, order, n_road_lanes + k):
+            return 0
+
+
+@kernel
+def nobody_between(
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, i: int, n: int
+) -> bool:
+    """Whether nobody will wait on the lanes between the first n connectors of candidate i's path.
+
+    A long vehicle is granted several lines at once; a short one may stop between them.
+    """
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    for q in range(veh.line[i], n - 1):
+        lane = net.connectors.to_lane[veh.path[i, q]]
+        k = veh.path[i, q + 1]
+        if grants.reserved[lane] > 0.0 or not all_go_on(veh, order, lane):
+            return False
+        if net.connectors.free[k] and not all_go_on(veh, order, n_road_lanes + k):
+            return False
+    return True
+
+
+@kernel
+def chain_with_room(
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int,
+    frame: int,
+) -> int:  # fmt: skip
+    """Entries of path to grant candidate i together, ending at a lane with room; minus if none.
+
+    Where the first lane that could hold the vehicle has no room, but all on it go on, the chain is
+    led through it: a platoon flows through a short lane between two lines as through none. Only
+    lanes within the group count, so nobody else decides on them at the same time.
+    """
+    n = chain_length(net, veh, i, rules.stop_offset)
+    least = n
+    if grants.waived[veh.path[i, veh.line[i]]] >= frame:
+        return n
+    if not nobody_between(net, veh, order, grants, i, n):
+        return -least
+    while not has_room(net, veh, order, grants, rules, i, n):
+        n = through(net, veh, order, grants, i, n)
+        if n == 0:
+            return -least
+    return n

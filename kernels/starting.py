@@ -1,0 +1,145 @@
+"""Where on a lane a trip can start, and how fast, so that nobody has to brake hard for it."""
+
+from math import inf, sqrt
+
+from rushhour.kernels.car_following import stopping_distance
+from rushhour.kernels.entering import braking_gap, front_gap, place_behind, upstream_allows
+from rushhour.kernels.jit import kernel
+from rushhour.kernels.network import NetworkArrays
+from rushhour.kernels.random import uniform
+from rushhour.kernels.trips import Trips, Waiting
+from rushhour.kernels.vehicles import STREAM_DEPART, Grants, Order, Types, Vehicles
+
+RANDOM_PLACES = 10  # random places tried by POS_RANDOM_FREE
+FOLLOWER_BRAKING = 2.0  # m/s^2 a departing vehicle may force on the one behind
+EASE = 0.2  # s of reaction left to whoever follows
+
+
+@kernel
+def fits_newcomers(veh: Vehicles, wait: Waiting, lane: int, s: float, length: float) -> bool:
+    """Whether a body at s keeps 2.5 m + 1 s from those who departed on this lane just now."""
+    j = wait.newest[lane]
+    while j >= 0:
+        if veh.s[j] >= s:
+            if veh.s[j] - veh.length[j] - s < 2.5:
+                return False
+        elif s - length - veh.s[j] < 2.5 + veh.speed[j]:
+            return False
+        j = wait.older[j]
+    return True
+
+
+@kernel
+def safe_start(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, wait: Waiting,
+    lane: int, s: float, t: int, factor: float, wish: float, exact: bool, dt: float,
+) -> float:  # fmt: skip
+    """Speed (m/s) at which a vehicle of type t can start at s; -1 if it cannot, or not exactly.
+
+    wish: speed wanted. exact: that speed or none.
+    """
+    length = types.length[t]
+    place = place_behind(veh, order, lane, s)
+    gap, v_lead, _ = front_gap(net, veh, order, lane, place, s)
+    keep = types.min_gap[t]
+    b = 0.5 * types.decel[t]
+    if gap < keep or not fits_newcomers(veh, wait, lane, s, length):
+        return -1.0
+    v = wish
+    if gap < inf:
+        free = gap - keep + stopping_distance(v_lead, types.decel[t])
+        # v (dt + EASE) + v^2 / 2b <= free
+        r = dt + EASE
+        v = min(v, b * (sqrt(r * r + 2.0 * free / b) - r))
+    v = min(v, sqrt(max(0.0, 2.0 * b * (net.lanes.length[lane] - s - 0.5))))
+    j = wait.newest[lane]
+    while j >= 0:
+        if veh.s[j] > s:
+            v = min(v, sqrt(2.0 * b * max(0.0, veh.s[j] - veh.length[j] - s - keep)))
+        j = wait.older[j]
+    if exact and v < wish - 1e-9:
+        return -1.0
+    rear = s - length
+    if place < order.start[lane + 1]:
+        j = order.slot[place]
+        room = braking_gap(veh.speed[j], v, FOLLOWER_BRAKING, dt + EASE, types.min_gap[veh.type[j]])
+        if rear - veh.s[j] < room:
+            return -1.0
+    elif net.lanes.in_start[lane] < net.lanes.in_start[lane + 1]:
+        # Those with a grant for this lane must still find room if the newcomer stops.
+        stops = rear + stopping_distance(v, types.decel[t])
+        if grants.reserved[lane] > 0.0 and stops - keep < grants.reserved[lane]:
+            return -1.0
+        if not upstream_allows(net, veh, types, order, lane, rear, v, FOLLOWER_BRAKING, dt):
+            return -1.0
+    return v
+
+
+@kernel
+def start_place(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, wait: Waiting,
+    trips: Trips, trip: int, lane: int, factor: float, frame: int, dt: float, seed: int,
+) -> tuple[float, float]:  # fmt: skip
+    """Place (m) and speed (m/s) at which a trip can start on a lane; speed -1: not now."""
+    t = trips.type[trip]
+    length = net.lanes.length[lane]
+    v0 = min(types.max_speed[t], net.lanes.speed[lane] * factor, net.lanes.entry_speed[lane])
+    kind = trips.speed_kind[trip]
+    wish, exact = trips.speed[trip], True
+    if kind == 1:  # as fast as is safe
+        wish, exact = v0, False
+    elif kind == 2:
+        wish = v0
+    elif kind == 3:
+        wish = net.lanes.speed[lane]
+    elif kind == 4:
+        wish, exact = v0 * uniform(seed, trip, 0, STREAM_DEPART), False
+    elif kind == 5 or kind == 6:
+        lo, hi = order.start[lane], order.start[lane + 1]
+        wish, exact = v0, False
+        if lo < hi and kind == 5:
+            wish = min(v0, veh.speed[order.slot[hi - 1]])
+        elif lo < hi:
+            total = 0.0
+            for p in range(lo, hi):
+                total += veh.speed[order.slot[p]]
+            wish = min(v0, total / (hi - lo))
+    if wish > v0 * 1.5 + 1.0:
+        wish = v0
+    base = min(types.length[t], length)
+    where = trips.pos_kind[trip]
+    lo, hi = order.start[lane], order.start[lane + 1]
+    # Places in turn: `draws` random ones, then `fixed` ones that depend on the kind.
+    draws = 1 if where == 2 else RANDOM_PLACES if where == 4 else 0
+    fixed = 0 if where == 2 else 1 + hi - lo if where == 3 or where == 4 else 1
+    s = base
+    for turn in range(draws + fixed):
+        if turn < draws:
+            u = uniform(seed, trip, turn + (64 * frame if where == 4 else 1), STREAM_DEPART)
+            s = base + u * max(0.0, length - 1.0 - base)
+        elif where == 0:
+            s = trips.pos[trip]
+            if s < 0.0:
+                s += length
+            s = min(max(s, 0.0), length - 0.1)
+            if wish > 0.0 and exact:
+                # A given speed that could not stop before the line is lowered, not refused.
+                wish = min(wish, sqrt(max(0.0, types.decel[t] * (length - s - 0.5))))
+        elif where == 5:
+            s = length - 0.5
+            if lo < hi:
+                j = order.slot[hi - 1]
+                s = veh.s[j] - veh.length[j] - types.min_gap[t] - wish
+            s = max(base, s)
+        elif turn == draws:
+            s = base
+        else:
+            # Just ahead of each vehicle, from the tail on.
+            j = order.slot[hi - (turn - draws)]
+            s = veh.s[j] + types.min_gap[veh.type[j]] + 1.5 * veh.speed[j] + types.length[t] + 0.1
+            if s >= length - 0.5:
+                continue
+        v = safe_start(net, veh, types, order, grants, wait, lane, s, t, factor, wish, exact, dt)
+        if v >= 0.0:
+            return s, v
+    return 0.0, -1.0
