@@ -1,0 +1,98 @@
+"""What README and docs/ tell users to type is typed here, page by page, in one folder."""
+
+import gzip
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sumo_texts import at_lights, crossing, signals
+
+import rushhour as rh
+from rushhour.cli import main
+from rushhour.traffic.checker import Checker
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [
+    "docs/quick-start.md", "README.md", "docs/demand.md", "docs/file-format.md",
+    "docs/checks.md", "docs/networks.md", "docs/scenario.md",
+]  # fmt: skip
+BLOCK = re.compile(r"^```(sh|python|toml)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PROGRAM = signals(["GrGr", "rGrG"])
+ROUTES = (
+    '<routes><vehicle id="a" depart="25300"><route edges="s_in n_out"/></vehicle>'
+    '<vehicle id="b" depart="25310"><route edges="e_in w_out"/></vehicle></routes>'
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the files that the pages take for granted."""
+    here = tmp_path_factory.mktemp("docs")
+    lit = crossing("traffic_light", more=at_lights(), extra=PROGRAM)
+    for name, text in {
+        "city.net.xml.gz": crossing(), "city.rou.xml.gz": ROUTES, "acosta.net.xml.gz": lit,
+    }.items():  # fmt: skip
+        (here / name).write_bytes(gzip.compress(text.encode()))
+    (here / "town.rou.xml").write_text(ROUTES)
+    (here / "stops.add.xml").write_text("<additional/>")
+    (here / "acosta_tls.add.xml").write_text(f"<additional>{PROGRAM}</additional>")
+    return here
+
+
+def type_line(line: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Run one line of a shell block; `make` is tried by the project's own checks."""
+    line = line.split("#")[0].strip()
+    if not line or line.startswith("make "):
+        return
+    command, _, target = line.partition(" > ")
+    words = shlex.split(command)
+    assert words[0] == "rushhour", line
+    assert main(words[1:]) == 0, line
+    if target:
+        (folder / target).write_text(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_commands_of_a_page_work(
+    page: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)
+    network = rh.load_network(folder / "city.net.xml.gz")
+    world = rh.World(network, rh.random_trips(network, 20, "1min", seed=1))
+    names: dict[str, Any] = {"network": network, "world": world, "Checker": Checker}
+    blocks = BLOCK.findall((ROOT / page).read_text())
+    assert blocks
+    for language, text in blocks:
+        if language == "sh":
+            for line in text.splitlines():
+                type_line(line, folder, capsys)
+        elif language == "python":
+            exec(text, names)  # noqa: S102  (our own pages)
+        else:
+            (folder / "scenario.toml").write_text(text)
+            assert main(["run", "scenario.toml"]) == 0
+
+
+LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)")
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", *sorted(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))]
+)
+def test_links_of_a_page_lead_somewhere(page: str) -> None:
+    for target in LINK.findall((ROOT / page).read_text()):
+        assert ((ROOT / page).parent / target).exists(), target
+
+
+def test_every_page_of_the_docs_can_be_reached_from_the_readme() -> None:
+    seen: set[Path] = set()
+    left = [ROOT / "README.md"]
+    while left:
+        page = left.pop()
+        if page in seen or page.suffix != ".md":
+            continue
+        seen.add(page)
+        left += [(page.parent / t).resolve() for t in LINK.findall(page.read_text())]
+    assert {p.name for p in (ROOT / "docs").glob("*.md")} <= {p.name for p in seen}
