@@ -2,9 +2,18 @@
 
 from math import inf
 
+from rushhour.kernels.conflict_zones import in_conflict
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import NetworkArrays
 from rushhour.kernels.vehicles import EXIT_FULL, Grants, Vehicles
+
+IMPATIENT = 180.0  # s at the line after which a driver takes the smallest gap and any place
+
+
+@kernel
+def time_at_line(veh: Vehicles, i: int, frame: int, dt: float) -> float:
+    """Seconds since i first stood at its line; 0 before."""
+    return (frame - veh.arrived[i]) * dt if veh.arrived[i] >= 0 else 0.0
 
 
 @kernel
@@ -37,15 +46,6 @@ def goes_before(net: NetworkArrays, veh: Vehicles, all_way: bool, i: int, j: int
         if ri != rj:
             return ri < rj
     return veh.lane[i] < veh.lane[j]
-
-
-@kernel
-def in_conflict(net: NetworkArrays, k: int, o: int) -> bool:
-    """Whether two connectors conflict."""
-    for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
-        if net.conflicts.other[c] == o:
-            return True
-    return False
 
 
 @kernel

@@ -32,6 +32,7 @@ from rushhour.kernels.checking import (
     note_extreme,
     note_row,
 )
+from rushhour.kernels.conflict_zones import in_conflict
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import (
     ALL_WAY_STOP,
@@ -316,15 +317,6 @@ def follow(
 
 
 @kernel
-def conflicting(net: NetworkArrays, k: int, o: int) -> bool:
-    """Whether connectors k and o conflict."""
-    for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
-        if net.conflicts.other[c] == o:
-            return True
-    return False
-
-
-@kernel
 def little_room(
     net: NetworkArrays, now: Survey, k: int, length: float, gap: float, stop_offset: float
 ) -> bool:
@@ -391,7 +383,7 @@ def check_stop_order(
                 continue
             if now.stood[j] > since or (now.stood[j] == since and lane > own):
                 continue
-            if literal or conflicting(net, k, now.aim[j]):
+            if literal or in_conflict(net, k, now.aim[j]):
                 now.overtaken[j] += 1
                 if now.overtaken[j] > limit:
                     note_row(

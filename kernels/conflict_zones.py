@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.geometry import place_at
 from rushhour.kernels.jit import kernel
+from rushhour.kernels.network import NetworkArrays
 
 SAMPLE_STEP: Final = 0.5  # m
 CLOSE: Final = 2.3  # m between centre lines: twice half a design car (1.0) and a margin (0.15)
@@ -169,3 +170,12 @@ def find_zones(
                     zones[found, :] = zone
                 found += 1
     return found
+
+
+@kernel
+def in_conflict(net: NetworkArrays, k: int, o: int) -> bool:
+    """Whether two connectors conflict."""
+    for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
+        if net.conflicts.other[c] == o:
+            return True
+    return False

@@ -26,7 +26,7 @@ from rushhour.kernels.network import (
     NetworkArrays,
 )
 from rushhour.kernels.random import uniform
-from rushhour.kernels.room import SWAP_ROOM
+from rushhour.kernels.room import swap_room
 from rushhour.kernels.rules import Rules
 from rushhour.kernels.vehicles import (
     AT_STOP,
@@ -231,7 +231,7 @@ def drive_vehicle(
                         if ahead == 1 and veh.wanted[i] > lane:
                             # Those who want to the left leave room at the line for those who
                             # want to the right: two heads that must swap lanes can.
-                            halt -= min(SWAP_ROOM, 0.4 * net.lanes.length[lane])
+                            halt -= swap_room(net.lanes.length[lane])
                         limit = approach_speed(v, halt, 0.0, decel, dt)
                         if limit < nxt:
                             nxt, reason, blocker = limit, LANE_CHANGE, -1

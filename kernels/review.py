@@ -5,6 +5,7 @@ taken back where the light or the room is gone and the vehicle can still stop, a
 without a grant that is close enough becomes the lane's candidate.
 """
 
+from rushhour.kernels.arrival_order import IMPATIENT, time_at_line
 from rushhour.kernels.car_following import stopping_distance
 from rushhour.kernels.holders import note_holder
 from rushhour.kernels.jit import kernel
@@ -31,7 +32,6 @@ from rushhour.kernels.vehicles import (
 
 LINE_ZONE = 2.0  # m before the stop line within which a standing vehicle has arrived
 JOINTS = 4  # joints that need no grant, between a vehicle and the line it asks at
-IMPATIENT = 180.0  # s, after which only the smallest counts
 LOST_GREEN = 15.0  # s before a full exit in the green, after which the next place there is kept
 LEFT_AT_YELLOW = 4.0  # m; a left turn that waits this close may go at yellow
 HELD = 0  # has its grant
@@ -63,6 +63,13 @@ def turns_left(net: NetworkArrays, k: int) -> bool:
 
 
 @kernel
+def room_to_stop(veh: Vehicles, types: Types, rules: Rules, i: int, dt: float) -> float:
+    """Metres before its line from which i can still stop there comfortably."""
+    v = veh.speed[i]
+    return stopping_distance(v, types.decel[veh.type[i]]) + v * dt + rules.stop_offset
+
+
+@kernel
 def keeps_grant(
     net: NetworkArrays, veh: Vehicles, types: Types, grants: Grants, rules: Rules, i: int,
     line: int, d: float, dt: float,
@@ -79,7 +86,7 @@ def keeps_grant(
         return False
     if light == YELLOW and d < LEFT_AT_YELLOW and turns_left(net, veh.path[i, line]):
         return True
-    return d <= stopping_distance(v, types.decel[veh.type[i]]) + v * dt + rules.stop_offset
+    return d <= room_to_stop(veh, types, rules, i, dt)
 
 
 @kernel
@@ -91,8 +98,7 @@ def has_lost_room(
 
     Somebody ahead whose going on was counted on may have lost its green, or its way.
     """
-    v = veh.speed[i]
-    if d <= stopping_distance(v, types.decel[veh.type[i]]) + v * dt + rules.stop_offset:
+    if d <= room_to_stop(veh, types, rules, i, dt):
         return False
     if grants.waived[veh.path[i, line]] >= frame:
         return False
@@ -118,8 +124,7 @@ def give_back_later_lines(
     Where it can stop before that line, and the lanes before it hold it, it waits there.
     """
     n_road_lanes = net.lanes.out_start.shape[0] - 1
-    v = veh.speed[i]
-    room = stopping_distance(v, types.decel[veh.type[i]]) + v * dt + rules.stop_offset
+    room = room_to_stop(veh, types, rules, i, dt)
     held = 0.0  # m of lanes since the line before, on which it could wait
     last = line + 1
     for q in range(line, veh.granted[i]):
@@ -145,8 +150,10 @@ def has_lost_green(veh: Vehicles, i: int, frame: int, dt: float) -> bool:
     """Whether i faced a full exit for so long that its green was lost to it."""
     if veh.full_since[i] < 0:
         return False
-    stands = veh.arrived[i] >= 0 and (frame - veh.arrived[i]) * dt >= IMPATIENT
-    return stands or (frame - veh.full_since[i]) * dt >= LOST_GREEN
+    return (
+        time_at_line(veh, i, frame, dt) >= IMPATIENT
+        or (frame - veh.full_since[i]) * dt >= LOST_GREEN
+    )
 
 
 @kernel(forceinline=True)
@@ -173,7 +180,7 @@ def review_vehicle(
     if head and veh.arrived[i] < 0 and v < 0.1 and d <= LINE_ZONE + rules.stop_offset:
         veh.arrived[i] = frame
     k = veh.path[i, line]
-    if k < 0 or net.connectors.free[k]:
+    if k < 0:
         return NOT_YET
     b = types.decel[veh.type[i]]
     if d > stopping_distance(v, b) + v * (1.0 + dt) + LINE_ZONE + rules.stop_offset:

@@ -11,7 +11,14 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
-from rushhour.kernels.arrival_order import count_overtaken, goes_before, my_turn, nobody_inside
+from rushhour.kernels.arrival_order import (
+    IMPATIENT,
+    count_overtaken,
+    goes_before,
+    my_turn,
+    nobody_inside,
+    time_at_line,
+)
 from rushhour.kernels.car_following import travel_time
 from rushhour.kernels.curve_speed import bend_speed
 from rushhour.kernels.gaps import gap_blocker, is_clear
@@ -28,7 +35,6 @@ from rushhour.kernels.network import (
 )
 from rushhour.kernels.random import uniform
 from rushhour.kernels.review import (
-    IMPATIENT,
     LEFT_AT_YELLOW,
     has_lost_green,
     led_to_by_joint,
@@ -104,9 +110,7 @@ def is_late(
 @kernel
 def impatience(veh: Vehicles, i: int, frame: int, dt: float) -> float:
     """Share of its critical gap that a vehicle still wants after waiting at the line, <= 1."""
-    if veh.arrived[i] < 0:
-        return 1.0
-    waited = (frame - veh.arrived[i]) * dt
+    waited = time_at_line(veh, i, frame, dt)
     return max(LEAST_GAP, 1.0 - max(0.0, waited - CALM) / (IMPATIENT - CALM))
 
 
@@ -174,7 +178,7 @@ def try_grant(
             veh.full_since[i] = frame
         return False
     late = n > veh.line[i] + 1 and is_late(net, veh, types, grants, i, n, d, reaction, frame, dt)
-    if late and not (veh.arrived[i] >= 0 and (frame - veh.arrived[i]) * dt >= IMPATIENT):
+    if late and time_at_line(veh, i, frame, dt) < IMPATIENT:
         veh.refused[i] = RED_LIGHT
         return False
     if light == STOP_THEN_GO and veh.arrived[i] < 0:

@@ -20,6 +20,12 @@ def must_leave(net: NetworkArrays, veh: Vehicles, j: int) -> bool:
 
 
 @kernel
+def swap_room(length: float) -> float:
+    """Metres left free at the end of a lane by those who must leave it to the left."""
+    return min(SWAP_ROOM, 0.4 * length)
+
+
+@kernel
 def queue_end(
     net: NetworkArrays, veh: Vehicles, order: Order, lane: int, queue_gap: float
 ) -> tuple[float, float, bool, bool]:
@@ -46,7 +52,7 @@ def queue_end(
         if veh.dwell_until[j] >= 0 or (changing and veh.speed[j] < 0.1):
             return now, veh.s[j] - veh.length[j] - queue_gap - used, False, True
         if changing:
-            kept = min(SWAP_ROOM, 0.4 * length)
+            kept = swap_room(length)
         used += veh.length[j] + queue_gap
     return now, length - used - kept, False, False
 

@@ -10,11 +10,17 @@ from rushhour.kernels.network import RED, YELLOW, Connectors, Signals
 
 
 @kernel
-def phase_at(sig: Signals, program: int, t: float) -> int:
-    """Phase (counted within its program) that shows at time t, s."""
+def place_in_cycle(sig: Signals, program: int, t: float) -> float:
+    """Seconds since the program's cycle began, at time t."""
     cycle = sig.cycle[program]
     place = t - sig.offset[program]
-    place -= floor(place / cycle) * cycle
+    return place - floor(place / cycle) * cycle
+
+
+@kernel
+def phase_at(sig: Signals, program: int, t: float) -> int:
+    """Phase (counted within its program) that shows at time t, s."""
+    place = place_in_cycle(sig, program, t)
     lo, hi = sig.phase_start[program], sig.phase_start[program + 1]
     for p in range(lo, hi - 1):
         if place < sig.phase_end[p]:
@@ -27,8 +33,7 @@ def time_to_close(sig: Signals, program: int, phase: int, link: int, t: float) -
     """Seconds from t until a link shows yellow or red, 0 where it does now; inf: never."""
     lo = sig.phase_start[program]
     n = sig.phase_start[program + 1] - lo
-    place = t - sig.offset[program]
-    place -= floor(place / sig.cycle[program]) * sig.cycle[program]
+    place = place_in_cycle(sig, program, t)
     first = sig.state_start[program] + link
     wait = 0.0
     for step in range(n):

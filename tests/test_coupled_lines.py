@@ -85,10 +85,12 @@ def test_a_crossing_stays_clear_behind_one_who_waits_on_the_other_branch():
     trips += [
         Trip(f"side{i}", 30.0 + 6.0 * i, CAR, [road["side"], road["beyond"]]) for i in range(10)
     ]
-    world, checker = driven(network, sorted(trips, key=lambda trip: trip.depart), dt=0.25)
+    trips.sort(key=lambda trip: trip.depart)
+    world, checker = driven(network, trips, dt=0.25)
     assert checker.violations == {}
     assert world.done
     log = world.trips
-    crossed = [log.arrived[log.trip == i][0] for i, t in enumerate(sorted(
-        trips, key=lambda trip: trip.depart)) if t.id.startswith("side")]  # fmt: skip
-    assert max(crossed) < 140.0, "the crossing street waited for the light"
+    side = [number for number, trip in enumerate(trips) if trip.id.startswith("side")]
+    crossed = log.arrived[np.isin(log.trip, side)]
+    assert crossed.size == 10
+    assert crossed.max() < 140.0, "the crossing street waited for the light"

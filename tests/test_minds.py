@@ -92,9 +92,8 @@ def test_who_takes_another_way_on_has_waited_at_the_line_since_it_came():
     arrivals = set()
     for _ in range(4 * 400):
         world.step()
-        (slot,) = np.flatnonzero((world._veh.lane >= 0) & (world._veh.id == 9)) if (
-            world.departed == 10) else (-1,)  # fmt: skip
-        if slot >= 0 and world._veh.arrived[slot] >= 0:
-            arrivals.add(int(world._veh.arrived[slot]))
+        veh = world._veh
+        waiting = (veh.lane >= 0) & (veh.id == 9) & (veh.arrived >= 0)
+        arrivals.update(veh.arrived[waiting].tolist())
     assert world.counts()["minds_changed"] >= 1
     assert len(arrivals) == 1

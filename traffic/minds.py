@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.arrival_order import in_conflict
+from rushhour.kernels.conflict_zones import in_conflict
 from rushhour.kernels.moving import leave_line
 from rushhour.kernels.planning import QUEUE_SPACE, TOO_SHORT, plan
 from rushhour.kernels.vehicles import PATH, Order, Routes, Types, Vehicles
