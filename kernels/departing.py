@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.jit import kernel
+from rushhour.kernels.moving import log_way
 from rushhour.kernels.network import NetworkArrays
 from rushhour.kernels.planning import DEPTH, plan, route_efforts
 from rushhour.kernels.random import normal, uniform
@@ -104,8 +105,8 @@ def queue_due(
 
 @kernel
 def born(
-    veh: Vehicles, types: Types, trips: Trips, i: int, trip: int, lane: int, s: float, v: float,
-    factor: float, frame: int,
+    net: NetworkArrays, veh: Vehicles, types: Types, trips: Trips, i: int, trip: int, lane: int,
+    s: float, v: float, factor: float, frame: int,
 ) -> None:  # fmt: skip
     """Fill slot i with the vehicle of a trip."""
     t = trips.type[trip]
@@ -143,13 +144,14 @@ def born(
     veh.dwell_until[i] = -1
     veh.reason[i] = 0
     veh.blocker[i] = -1
-    veh.standing[i] = 0
+    veh.stands_since[i] = -1
     veh.longest[i] = 0
     veh.waited[i] = 0
     veh.stopped[i] = 0
     veh.depart_frame[i] = frame
     veh.distance[i] = 0.0
     veh.ideal[i] = 0.0
+    log_way(net, veh, types, i, lane, -s)
     veh.minds[i] = 0
     veh.left[i] = False
 
@@ -194,7 +196,7 @@ def try_depart(
             net, veh, types, order, grants, wait, trips, trip, lane, factor, frame, dt, seed
         )
         if v >= 0.0:
-            born(veh, types, trips, i, trip, lane, s, v, factor, frame)
+            born(net, veh, types, trips, i, trip, lane, s, v, factor, frame)
             plan(veh, net, routes, order, i, lane, types.permission[t], seed, efforts)
             wait.older[i] = wait.newest[lane]
             wait.newest[lane] = i

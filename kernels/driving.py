@@ -16,11 +16,11 @@ from rushhour.kernels.car_following import (
     guard_speed,
     idm_acceleration,
     krauss_speed,
-    stopping_distance,
 )
 from rushhour.kernels.curve_speed import bend_speed
 from rushhour.kernels.entering import place_behind, place_beside
 from rushhour.kernels.jit import kernel
+from rushhour.kernels.keeping_clear import zone_speed
 from rushhour.kernels.network import (
     SIGNAL,
     NetworkArrays,
@@ -51,10 +51,7 @@ from rushhour.kernels.vehicles import (
     Vehicles,
 )
 
-ZONE_BRAKING = 4.5  # m/s^2 before a conflict zone that is still in use
-ZONE_OFFSET = 0.5  # m kept before it
 COOPERATION = 2.0  # m/s^2, the hardest braking to let somebody in
-SLOW = 0.5  # m/s, below which a vehicle before its line lets those inside go first
 STOP_ROOM = 10.0  # m before the place of its stop where a vehicle on another lane waits
 MIN_GAP_SHARE = 0.6  # of the standstill gap that the collision guard never gives up
 
@@ -66,78 +63,6 @@ def look_distance(v: float, min_gap: float, time_gap: float, root: float, dt: fl
     root: sqrt(accel * decel), m/s^2.
     """
     return 10.0 + 1.5 * (min_gap + v * (time_gap + dt) + v * v / (2.0 * root))
-
-
-@kernel
-def goes_first(veh: Vehicles, i: int, j: int, inside: bool, n_road_lanes: int) -> bool:
-    """Whether j goes before i through a zone that both have a grant for: the earlier grant does.
-
-    Of two of whom one is inside and the other stands at its line, the one inside does (inside: i is).
-    """
-    if inside and veh.speed[j] < SLOW and veh.lane[j] < n_road_lanes:
-        return False
-    if not inside and veh.speed[i] < SLOW and veh.lane[j] >= n_road_lanes:
-        return True
-    return veh.stamp[j] < veh.stamp[i]
-
-
-@kernel
-def held_before(
-    net: NetworkArrays, veh: Vehicles, order: Order, i: int, o: int, zone_out: float, inside: bool
-) -> bool:  # fmt: skip
-    """Whether somebody who goes before i is still to leave the zone of connector o that ends at
-    zone_out: on o, just beyond it with its rear inside, or on its approach."""
-    n_road_lanes = net.lanes.out_start.shape[0] - 1
-    lane = n_road_lanes + o
-    for p in range(order.start[lane], order.start[lane + 1]):
-        j = order.slot[p]
-        if j != i and veh.s[j] - veh.length[j] < zone_out:
-            if goes_first(veh, i, j, inside, n_road_lanes):
-                return True
-    j = order.over[lane]
-    if j >= 0 and j != i and veh.stamp[j] < veh.stamp[i] and order.over_rear[lane] < zone_out:
-        return True
-    back = net.connectors.from_lane[o]
-    for p in range(order.start[back], order.start[back + 1]):
-        j = order.slot[p]
-        if veh.granted[j] == 0:
-            break
-        if j != i and veh.path[j, 0] == o and goes_first(veh, i, j, inside, n_road_lanes):
-            return True
-    return False
-
-
-@kernel(forceinline=True)
-def zone_speed(
-    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, i: int, k: int, to_start: float,
-    dt: float,
-) -> float:  # fmt: skip
-    """Next speed that keeps i out of zones of connector k used by those granted before it.
-
-    to_start: m from i's front to the start of k, negative inside. The grant predicted that they
-    would be gone; this holds when they are slower than predicted.
-    """
-    v = veh.speed[i]
-    n_road_lanes = net.lanes.out_start.shape[0] - 1
-    allowed = inf
-    reach = stopping_distance(v, 0.7 * ZONE_BRAKING) + v * dt + 2.0
-    for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
-        d = to_start + net.conflicts.here_in[c]
-        if d <= 0.0 or d > reach:
-            continue
-        o = net.conflicts.other[c]
-        if grants.tail[o] >= net.conflicts.there_out[c]:
-            continue
-        j = grants.tail_slot[o]
-        if j == i:
-            continue
-        # If the last holder comes later, somebody ahead of it may still be there or come.
-        inside = to_start < 0.0
-        if goes_first(veh, i, j, inside, n_road_lanes) or held_before(
-            net, veh, order, i, o, net.conflicts.there_out[c], inside
-        ):
-            allowed = min(allowed, approach_speed(v, d - ZONE_OFFSET, 0.0, ZONE_BRAKING, dt))
-    return allowed
 
 
 @kernel(forceinline=True)
@@ -158,6 +83,33 @@ def free_before_stop(
     return inf
 
 
+@kernel
+def dawdling(veh: Vehicles, types: Types, i: int, frame: int, dt: float, seed: int) -> float:
+    """How much slower (m/s) than it could be a Krauss driver is in this frame."""
+    sigma = types.sigma[veh.type[i]]
+    if sigma <= 0.0:
+        return 0.0
+    u = uniform(seed, veh.id[i], frame, STREAM_DAWDLE)
+    return sigma * types.accel[veh.type[i]] * dt * u
+
+
+@kernel
+def stays(
+    veh: Vehicles, types: Types, i: int, gap: float, v_lead: float, frame: int, dt: float, seed: int
+) -> bool:
+    """Whether i, which stands, stands in the next frame for its leader alone."""
+    t = veh.type[i]
+    if gap <= types.min_gap[t]:
+        return True
+    if types.model[t] == IDM or types.sigma[t] <= 0.0:
+        return False
+    w = krauss_speed(
+        0.0, inf, gap, v_lead, types.accel[t], types.decel[t], types.min_gap[t], types.time_gap[t],
+        dt,
+    )  # fmt: skip
+    return w <= dawdling(veh, types, i, frame, dt, seed)
+
+
 @kernel(forceinline=True)
 def drive_vehicle(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, grants: Grants,
@@ -170,15 +122,19 @@ def drive_vehicle(
     t = veh.type[i]
     s, v = veh.s[i], veh.speed[i]
     min_gap = types.min_gap[t]
+    accel, decel = types.accel[t], types.decel[t]
+    lets_in = veh.yields_to[i]
+    if lets_in >= 0:
+        veh.yields_to[i] = -1
     # In a queue that has closed up nothing else matters: half of a full city stands in one.
     if v == 0.0 and p > order.start[lane] and veh.stop[i] == veh.stop_end[i]:
         leader = order.slot[p - 1]
-        if veh.s[leader] - veh.length[leader] - s <= min_gap:
+        gap = veh.s[leader] - veh.length[leader] - s
+        if stays(veh, types, i, gap, veh.speed[leader], frame, dt, seed):
             veh.accel[i] = 0.0
             veh.reason[i] = LEADER
             veh.blocker[i] = veh.id[leader]
             return
-    accel, decel = types.accel[t], types.decel[t]
     time_gap = types.time_gap[t]
     factor = veh.factor[i]
     v0 = min(types.max_speed[t], net.lanes.speed[lane] * factor)
@@ -211,7 +167,6 @@ def drive_vehicle(
     on_connector = lane >= n_road_lanes
     # The leg counts the road before a connector, the way on is that of the road behind it.
     ahead = 2 if on_connector else 1
-    last_leg = veh.leg[i] >= 0 and veh.leg[i] + ahead >= veh.route_end[i]
     if on_connector:
         k = lane - n_road_lanes
         limit = zone_speed(net, veh, order, grants, i, k, -s, dt)
@@ -224,9 +179,11 @@ def drive_vehicle(
         else:
             k = veh.path[i, q] if q < PATH else -1
             if k < 0:
+                routed = veh.leg[i] >= 0
+                last_leg = routed and veh.leg[i] + ahead + q >= veh.route_end[i]
                 if q == 0 and not last_leg:
                     # The lane does not lead on: stop before its end and change lane.
-                    if veh.leg[i] >= 0 or (ahead == 1 and veh.wanted[i] != lane):
+                    if routed or (ahead == 1 and veh.wanted[i] != lane):
                         halt = d - rules.stop_offset
                         if ahead == 1 and veh.wanted[i] > lane:
                             # Those who want to the left leave room at the line for those who
@@ -236,7 +193,7 @@ def drive_vehicle(
                         if limit < nxt:
                             nxt, reason, blocker = limit, LANE_CHANGE, -1
                         look = d
-                elif q > 0 and veh.leg[i] >= 0 and veh.leg[i] + ahead + q < veh.route_end[i]:
+                elif routed and not last_leg:
                     # Nor does the lane ahead: it must be able to stop there, and change.
                     limit = approach_speed(v, d - rules.stop_offset, 0.0, decel, dt)
                     if limit < nxt:
@@ -332,9 +289,7 @@ def drive_vehicle(
             a = min(a, (v0 - v) / dt)
     else:
         w = krauss_speed(v, v0, gap, v_lead, accel, decel, min_gap, time_gap, dt)
-        if types.sigma[t] > 0.0:
-            u = uniform(seed, veh.id[i], frame, STREAM_DAWDLE)
-            w = max(0.0, w - types.sigma[t] * accel * dt * u)
+        w = max(0.0, w - dawdling(veh, types, i, frame, dt, seed))
         a = (w - v) / dt
     if leader >= 0:
         guard = guard_speed(v, gap - MIN_GAP_SHARE * min_gap, v_lead, types.emergency[t], dt)
@@ -343,8 +298,8 @@ def drive_vehicle(
             reason, blocker = LEADER, veh.id[leader]
     if nxt < inf:
         a = min(a, (nxt - v) / dt)
-    j = veh.yields_to[i]
-    if j >= 0:
+    if lets_in >= 0:
+        j = lets_in
         opening = place_beside(net, veh.lane[j], lane, veh.s[j]) - veh.length[j] - s
         b = idm_acceleration(v, v0, opening, veh.speed[j], accel, decel, min_gap, time_gap)
         b = max(b, -COOPERATION)

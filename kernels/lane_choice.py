@@ -110,7 +110,8 @@ def leaves_room(
 def claim(veh: Vehicles, grants: Grants, rules: Rules, i: int, lane: int, frame: int) -> None:
     """Keep room on a lane for one of those who must change to it; the others of them wait."""
     grants.claimed[lane] = max(grants.claimed[lane], veh.length[i] + rules.queue_gap)
-    grants.claimed_since[lane] = min(grants.claimed_since[lane], frame - veh.standing[i])
+    since = veh.stands_since[i] if veh.stands_since[i] >= 0 else frame
+    grants.claimed_since[lane] = min(grants.claimed_since[lane], since)
 
 
 @kernel
@@ -253,8 +254,6 @@ def choose_lanes_of_road(
     grants.claimed_since[first : first + count] = frame
     if lo == hi:
         return 0
-    for p in range(lo, hi):
-        veh.yields_to[order.slot[p]] = -1
     side = 1 if frame & 1 == 0 else -1
     changes = 0
     for number in range(count):

@@ -65,11 +65,28 @@ def enter_road(
 
 
 @kernel
-def count_standing(veh: Vehicles, i: int) -> None:
-    """Count a frame in which i stands, not at a stop."""
-    veh.standing[i] += 1
-    veh.waited[i] += 1
-    veh.longest[i] = max(veh.longest[i], veh.standing[i])
+def end_standstill(veh: Vehicles, i: int, frame: int) -> None:
+    """Add the standstill of i, if it stands, to its clocks; frame is the first that it lacks."""
+    if veh.stands_since[i] >= 0:
+        stood = frame - veh.stands_since[i]
+        veh.waited[i] += stood
+        veh.longest[i] = max(veh.longest[i], stood)
+        veh.stands_since[i] = -1
+
+
+@kernel
+def desired_speed(net: NetworkArrays, veh: Vehicles, types: Types, i: int, lane: int) -> float:
+    """Speed (m/s) of i on a lane that is straight and empty."""
+    return min(types.max_speed[veh.type[i]], net.lanes.speed[lane] * veh.factor[i])
+
+
+@kernel
+def log_way(
+    net: NetworkArrays, veh: Vehicles, types: Types, i: int, lane: int, metres: float
+) -> None:
+    """Add metres of a lane to the distance of i, and what they take at its desired speed."""
+    veh.distance[i] += metres
+    veh.ideal[i] += metres / desired_speed(net, veh, types, i, lane)
 
 
 @kernel
@@ -81,7 +98,10 @@ def change_lane(
     old, lane = veh.lane[i], veh.change_to[i]
     side = 1.0 if lane > old else -1.0
     veh.lateral[i] -= side * 0.5 * (net.lanes.width[old] + net.lanes.width[lane])
-    veh.s[i] = place_beside(net, old, lane, veh.s[i])
+    s = place_beside(net, old, lane, veh.s[i])
+    log_way(net, veh, types, i, old, veh.s[i])
+    log_way(net, veh, types, i, lane, -s)
+    veh.s[i] = s
     veh.lane[i] = lane
     veh.change_to[i] = -1
     veh.change_frame[i] = frame
@@ -110,6 +130,7 @@ def serve_stop(
     elif veh.s[i] > routes.stop_pos[stop] + STOP_REACH:
         tally[TALLY_STOPS_MISSED] += 1
     elif veh.speed[i] < STANDING and routes.stop_pos[stop] - veh.s[i] < STOP_REACH:
+        end_standstill(veh, i, frame + 1)
         veh.dwell_until[i] = max(frame + routes.stop_frames[stop], routes.stop_until[stop])
         return
     else:
@@ -132,7 +153,8 @@ def move_vehicle(
     lane = veh.lane[i]
     v, a = veh.speed[i], veh.accel[i]
     if v == 0.0 and a <= 0.0 and veh.lateral[i] == 0.0 and veh.stop[i] == veh.stop_end[i]:
-        count_standing(veh, i)
+        if veh.stands_since[i] < 0:
+            veh.stands_since[i] = frame
         return
     nxt = v + a * dt
     if nxt >= 0.0:
@@ -141,9 +163,6 @@ def move_vehicle(
         ds = -0.5 * v * v / a
         nxt = 0.0
     s = veh.s[i] + ds
-    veh.distance[i] += ds
-    v0 = min(types.max_speed[veh.type[i]], net.lanes.speed[lane] * veh.factor[i])
-    veh.ideal[i] += ds / v0
     veh.speed[i] = nxt
     if veh.lateral[i] != 0.0:
         step = 3.5 * dt / rules.lane_change_time
@@ -154,11 +173,10 @@ def move_vehicle(
     if nxt < STANDING:
         if veh.dwell_until[i] >= 0:
             veh.stopped[i] += 1
-            veh.standing[i] = 0
-        else:
-            count_standing(veh, i)
+        elif veh.stands_since[i] < 0:
+            veh.stands_since[i] = frame
     else:
-        veh.standing[i] = 0
+        end_standstill(veh, i, frame)
     length = net.lanes.length[lane]
     while True:
         if lane < n_road_lanes:
@@ -166,14 +184,12 @@ def move_vehicle(
             if last and s >= min(routes.arrival[veh.trip[i]], length):
                 if veh.stop[i] >= veh.stop_end[i] or s >= length:
                     veh.left[i] = True
-                    tally[TALLY_LEFT] += 1
                     break
             if s < length:
                 break
             k = veh.path[i, 0]
             if k < 0 and veh.leg[i] < 0 and veh.wanted[i] == lane:
                 veh.left[i] = True  # a walker at a dead end
-                tally[TALLY_LEFT] += 1
                 break
             if k < 0 or (veh.granted[i] == 0 and not net.connectors.free[k]):
                 s = length - 1e-3
@@ -181,6 +197,7 @@ def move_vehicle(
                 tally[TALLY_OVERRUN] += 1
                 break
             s -= length
+            log_way(net, veh, types, i, lane, length)
             push_behind(veh, i, lane)
             for q in range(PATH - 1):
                 veh.path[i, q] = veh.path[i, q + 1]
@@ -193,19 +210,25 @@ def move_vehicle(
             if s < length:
                 break
             s -= length
+            log_way(net, veh, types, i, lane, length)
             push_behind(veh, i, lane)
             lane = net.connectors.to_lane[lane - n_road_lanes]
             enter_road(net, veh, types, routes, order, i, lane, seed, tally, efforts)
         length = net.lanes.length[lane]
     veh.lane[i] = lane
+    if veh.left[i]:
+        tally[TALLY_LEFT] += 1
+        log_way(net, veh, types, i, lane, s)
+        end_standstill(veh, i, frame + 1)
+        return
     if (
-        lane < n_road_lanes and veh.granted[i] == 0 and not veh.left[i]
+        lane < n_road_lanes and veh.granted[i] == 0
         and veh.s[i] < length - REPLAN <= s and veh.leg[i] >= 0
     ):  # fmt: skip
         # Once more with what is known near the line: which of the lanes ahead are full.
         plan(veh, net, routes, order, i, lane, types.permission[veh.type[i]], seed, efforts)
     veh.s[i] = s
-    if veh.stop[i] < veh.stop_end[i] and not veh.left[i]:
+    if veh.stop[i] < veh.stop_end[i]:
         serve_stop(net, veh, types, routes, order, i, frame, seed, tally, efforts)
 
 

@@ -89,25 +89,25 @@ class Vehicles(NamedTuple):
     full_since: NDArray[np.int32]  # frame since when its exit is full; -1
     behind: NDArray[np.int32]  # (capacity, BEHIND) lanes, -1 none
     trip: NDArray[np.int32]
-    leg: NDArray[np.int64]  # place of its road in the route pool; -1 a random walker
-    route_end: NDArray[np.int64]  # end of its route in the pool
+    leg: NDArray[np.int32]  # place of its road in the route pool; -1 a random walker
+    route_end: NDArray[np.int32]  # end of its route in the pool
     draws: NDArray[np.int32]  # exits drawn so far (walkers)
     wanted: NDArray[np.int32]  # lane it should be on; -1 no wish
     suits: NDArray[np.uint32]  # bit per lane number of its road: as good as the wanted one
     change_frame: NDArray[np.int32]  # of its last lane change
     change_to: NDArray[np.int32]  # lane it changes to in this frame; -1
-    yields_to: NDArray[np.int32]  # slot it lets in, within this frame; -1
-    stop: NDArray[np.int64]  # its next stop; equals stop_end when none is left
-    stop_end: NDArray[np.int64]
+    yields_to: NDArray[np.int32]  # slot it lets in; -1, and again once it has looked at it
+    stop: NDArray[np.int32]  # its next stop; equals stop_end when none is left
+    stop_end: NDArray[np.int32]
     dwell_until: NDArray[np.int32]  # frame; -1 not at a stop
     reason: NDArray[np.uint8]
     blocker: NDArray[np.int32]  # id of the vehicle it waits for; -1 none
-    standing: NDArray[np.int32]  # frames below 0.1 m/s, in a row
-    longest: NDArray[np.int32]  # its longest standstill, frames, without stops
-    waited: NDArray[np.int32]  # frames below 0.1 m/s in all, without stops
+    stands_since: NDArray[np.int32]  # first frame of its standstill, not at a stop; -1 moving
+    longest: NDArray[np.int32]  # its longest standstill that is over, frames, without stops
+    waited: NDArray[np.int32]  # frames of all standstills that are over
     stopped: NDArray[np.int32]  # frames spent at stops
     depart_frame: NDArray[np.int32]
-    distance: NDArray[np.float64]  # m driven
+    distance: NDArray[np.float64]  # m driven up to the start of its lane; in all once it has left
     ideal: NDArray[np.float64]  # s the same way takes at the desired speed
     minds: NDArray[np.int32]  # times it changed its mind
     left: NDArray[np.bool_]  # reached its end in this frame

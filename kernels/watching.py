@@ -21,7 +21,10 @@ def find_stuck(
     found = 0
     for p in range(n):
         i = order.slot[p]
-        if veh.standing[i] < patience or veh.lane[i] >= n_road_lanes or veh.granted[i] > 0:
+        since = veh.stands_since[i]
+        if since < 0 or frame + 1 - since < patience:
+            continue
+        if veh.lane[i] >= n_road_lanes or veh.granted[i] > 0:
             continue
         if veh.path[i, 0] < 0 and veh.full_since[i] < 0:
             lane = veh.lane[i]

@@ -21,6 +21,7 @@ from rushhour.roadnets.model import Network
 from rushhour.traffic.routing import routes_onward
 from rushhour.traffic.state import grown
 
+MIND_PERIOD = 2.0  # s between two looks at those who are stuck
 RING_PERIOD = 10.0  # s between two looks at the wait-for graph
 BESIDE_AFTER = 180.0  # s at a standstill after which the exits of other lanes are considered
 ROTATE_AFTER = 40.0  # s a ring may stand before it is rotated
@@ -74,7 +75,7 @@ class Minds:
         walkers = veh.leg[slots] < 0
         drivers = slots[~walkers]
         if drivers.size and not self.keep_routes:
-            routes = self._reroute(veh, order, routes, types, drivers)
+            routes = self._reroute(veh, order, routes, types, drivers, frame)
             changed = np.concatenate((slots[walkers], drivers[veh.minds[drivers] < 0]))
         else:
             changed = slots[walkers]
@@ -94,8 +95,9 @@ class Minds:
         return routes
 
     def _reroute(
-        self, veh: Vehicles, order: Order, routes: Routes, types: Types, slots: NDArray[np.int32]
-    ) -> Routes:
+        self, veh: Vehicles, order: Order, routes: Routes, types: Types, slots: NDArray[np.int32],
+        frame: int,
+    ) -> Routes:  # fmt: skip
         """Append better routes for drivers, from another exit of their lane.
 
         An exit with room goes before all that are full; from one full exit to another a driver
@@ -113,7 +115,7 @@ class Minds:
             # Before a full exit any other one will do; without a way on, any that there is.
             avoid = int(veh.path[i, 0]) if veh.path[i, 0] >= 0 else -1
             permission = int(types.permission[veh.type[i]])
-            long = veh.standing[i] * self.dt > BESIDE_AFTER
+            long = (frame + 1 - veh.stands_since[i]) * self.dt > BESIDE_AFTER
             for way in self._exits_near(order, int(veh.lane[i]), permission, avoid, long):
                 if not way.full or avoid < 0 or long:
                     rows.append((int(i), way, goal))

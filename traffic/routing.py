@@ -22,6 +22,7 @@ from rushhour.traffic.demand import Demand
 
 MINOR_DELAY: Final = 1.5  # s for a turn that must yield; SUMO's default for its routers as well
 BATCH: Final = 2048  # pairs searched in one call
+FEW: Final = 64  # ways for which working arrays are kept: drivers who change their mind
 WIDTH: Final = 512  # roads a way may have before a wider array is taken
 
 
@@ -88,6 +89,22 @@ def _new_graph(network: Network, permission: int) -> RoadGraph:
     )
 
 
+class Desk:
+    """Working arrays for searches on a graph, `chunks` side by side."""
+
+    def __init__(self, graph: RoadGraph, chunks: int) -> None:
+        n, m = graph.cost.size, graph.out.size
+        self.stamp = 1  # larger than any that the arrays hold
+        self.scratch = Scratch(
+            cost=np.zeros((chunks, n)),
+            before=np.full((chunks, n), -1, np.int32),
+            seen=np.zeros((chunks, n), np.int64),
+            closed=np.zeros((chunks, n), np.int64),
+            heap_key=np.zeros((chunks, m + 2)),
+            heap_road=np.zeros((chunks, m + 2), np.int32),
+        )
+
+
 def find_ways(
     graph: RoadGraph,
     starts: NDArray[np.int32],
@@ -97,12 +114,14 @@ def find_ways(
     taste: float = 0.0,
     taste_seeds: NDArray[np.int64] | None = None,
     estimate: bool = True,
+    desk: Desk | None = None,
 ) -> Ways:
     """Cheapest ways between pairs of roads (q,).
 
     multipliers: (n_roads,) > 0 on the costs of roads; inf closes a road. taste: each pair's driver
     finds every road dearer by a share of its own, uniform in 0..taste, drawn from its taste seed.
-    estimate: False searches without one (Dijkstra), for comparison.
+    estimate: False searches without one (Dijkstra), for comparison. desk: working arrays to use
+    again, for few ways at a time (default: new ones).
     Raises DemandError for multipliers that are not positive.
     """
     n, q = graph.cost.size, starts.size
@@ -117,37 +136,25 @@ def find_ways(
     length, closed = np.zeros(q, np.int32), np.zeros(q, np.int32)
     cost = np.full(q, inf)
     pieces: list[NDArray[np.int32]] = []
-    scratch = _scratch(graph, max(1, min(numba.get_num_threads(), q)))
+    if desk is None:
+        desk = Desk(graph, max(1, min(numba.get_num_threads(), q)))
     ways = np.zeros((min(BATCH, max(q, 1)), WIDTH), np.int32)
     for at in range(0, q, BATCH):
         part = slice(at, min(at + BATCH, q))
         rows = part.stop - at
         while True:
             search_all(
-                graph, scratch, at + 1, starts[part], goals[part], multiplier, pace, seeds[part],
+                graph, desk.scratch, desk.stamp, starts[part], goals[part], multiplier, pace, seeds[part],
                 taste, ways, length[part], cost[part], closed[part],
             )  # fmt: skip
+            desk.stamp += rows
             longest = -int(length[part].min())
             if longest <= 0:
                 break
             ways = np.zeros((ways.shape[0], longest), np.int32)
-            scratch.seen[:] = 0
-            scratch.closed[:] = 0
         pieces.append(ways[:rows][np.arange(ways.shape[1]) < length[part, None]])
     start = np.concatenate(([0], np.cumsum(length, dtype=np.int64)))
     return Ways(start, np.concatenate([*pieces, np.zeros(0, np.int32)]), cost, closed)
-
-
-def _scratch(graph: RoadGraph, chunks: int) -> Scratch:
-    n, m = graph.cost.size, graph.out.size
-    return Scratch(
-        cost=np.zeros((chunks, n)),
-        before=np.full((chunks, n), -1, np.int32),
-        seen=np.zeros((chunks, n), np.int64),
-        closed=np.zeros((chunks, n), np.int64),
-        heap_key=np.zeros((chunks, m + 2)),
-        heap_road=np.zeros((chunks, m + 2), np.int32),
-    )
 
 
 def route_trips(
@@ -184,7 +191,11 @@ def routes_onward(
     found: list[NDArray[np.int32]] = [np.zeros(0, np.int32)] * starts.size
     for permission in np.unique(permissions):
         rows = np.flatnonzero(permissions == permission)
-        ways = find_ways(road_graph(network, int(permission)), starts[rows], goals[rows])
+        graph = road_graph(network, int(permission))
+        desk = network.derived.get(("desk", int(permission)))
+        if rows.size <= FEW and desk is None:
+            desk = network.derived[("desk", int(permission))] = Desk(graph, numba.get_num_threads())
+        ways = find_ways(graph, starts[rows], goals[rows], desk=desk if rows.size <= FEW else None)
         cost[rows], closed[rows] = ways.cost, ways.closed
         for j, row in enumerate(rows):
             found[row] = ways.roads[ways.start[j] : ways.start[j + 1]]
