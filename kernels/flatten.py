@@ -134,10 +134,18 @@ def _unsigned(index: ast.expr) -> ast.expr:
     return ast.copy_location(ast.Call(cast, [index], []), index)
 
 
+class Flat(NamedTuple):
+    """A rewritten kernel: its source, what its names stand for, and its layout."""
+
+    definition: ast.FunctionDef
+    space: dict[str, Any]
+    layout: Layout
+
+
 def flattened(
     func: Callable[..., Any], layouts: dict[str, Layout], flat_kernels: dict[str, Any]
-) -> tuple[Callable[..., Any], Layout]:
-    """The flat version of a kernel, and its layout.
+) -> Flat:
+    """The flat version of a kernel.
 
     layouts, flat_kernels: of the kernels that it may call, by the name they have in its module.
     """
@@ -159,10 +167,18 @@ def flattened(
     definition.args.args = [ast.arg(name) for name in names]
     definition.returns = None
     definition.decorator_list = []
-    ast.fix_missing_locations(tree)
     space = {**func.__globals__, **flat_kernels, UNSIGNED: np.uintp}
+    return Flat(definition, space, Layout(parameters, fields))
+
+
+def defined(
+    definition: ast.FunctionDef, func: Callable[..., Any], space: dict[str, Any]
+) -> Callable[..., Any]:
+    """The function of a rewritten definition of func."""
+    tree = ast.Module([ast.fix_missing_locations(definition)], [])
     exec(compile(tree, func.__code__.co_filename, "exec"), space)  # noqa: S102  (our own source)
-    flat: Callable[..., Any] = space[func.__name__]
-    flat.__doc__ = func.__doc__
-    flat.__annotations__ = {n: k for n, k in func.__annotations__.items() if n in names}
-    return flat, Layout(parameters, fields)
+    made: Callable[..., Any] = space[definition.name]
+    names = {a.arg for a in definition.args.args}
+    made.__doc__ = func.__doc__
+    made.__annotations__ = {n: k for n, k in func.__annotations__.items() if n in names}
+    return made

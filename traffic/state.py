@@ -69,6 +69,11 @@ def new_order(n_lanes: int, capacity: int) -> Order:
     )
 
 
+def other_order(order: Order) -> Order:
+    """The same order with its two buffers exchanged, for the next frame."""
+    return order._replace(slot=order.spare, spare=order.slot)
+
+
 def new_grants(net: NetworkArrays) -> Grants:
     """Grants that nobody holds."""
     n = net.connectors.from_lane.size

@@ -3,6 +3,7 @@
 `World.step` is the frame, readable from top to bottom; each phase is one line and is timed.
 """
 
+import weakref
 from typing import Any, Final
 
 import numpy as np
@@ -27,6 +28,7 @@ from rushhour.kernels.order import (
     sort_all,
     splice_new,
 )
+from rushhour.kernels.passing import forget_states
 from rushhour.kernels.planning import DEPTH
 from rushhour.kernels.right_of_way import grant_all
 from rushhour.kernels.signals import switch_lights
@@ -36,7 +38,7 @@ from rushhour.roadnets.model import Network
 from rushhour.traffic import state
 from rushhour.traffic.costs import PHASES, Costs
 from rushhour.traffic.demand import Demand, empty_demand
-from rushhour.traffic.minds import RING_PERIOD, Minds
+from rushhour.traffic.minds import MIND_PERIOD, RING_PERIOD, Minds
 from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.routing import route_demand
 from rushhour.traffic.trip_log import TripLog
@@ -88,6 +90,7 @@ class World:
         self.tally: NDArray[np.int64] = np.zeros(TALLY_COLUMNS, np.int64)
         self._rules = self.parameters.rules()
         self._make_arrays()
+        weakref.finalize(self, forget_states)
 
     def _make_arrays(self) -> None:
         net = self.network.arrays
@@ -97,6 +100,7 @@ class World:
         self._routes = state.route_arrays(self.demand, self.begin, self.dt)
         self._veh = state.new_vehicles(capacity)
         self._order = state.new_order(self.network.n_lanes, capacity)
+        self._next_order = state.other_order(self._order)
         self._grants = state.new_grants(net)
         self._waiting = state.new_waiting(net, len(self.demand), capacity)
         self._tasks = state.grant_tasks(net)
@@ -113,7 +117,7 @@ class World:
             self._rules.keep_routes,
         )
         self._ring_frames = max(1, round(RING_PERIOD / self.dt))
-        self._watch_frames = max(1, round(1.0 / self.dt))
+        self._watch_frames = max(1, round(MIND_PERIOD / self.dt))
         self._n = 0
 
     # --- the frame -------------------------------------------------------------------------
@@ -166,7 +170,7 @@ class World:
         count_all(veh, self._order, n)
         self._n = place_lanes(self._order)
         scatter_all(veh, self._order, n)
-        self._order = self._order._replace(slot=self._order.spare, spare=self._order.slot)
+        self._order, self._next_order = self._next_order, self._order
         if self.frame % REPACK_EVERY == 0 and self._n >= REPACK_FROM:
             state.repack(veh, self._order, self._n)
             self._waiting.numbers[2] = self._n
@@ -202,6 +206,7 @@ class World:
             slot=state.grown(self._order.slot, capacity),
             spare=state.grown(self._order.spare, capacity),
         )
+        self._next_order = state.other_order(self._order)
         self._waiting = self._waiting._replace(older=state.grown(self._waiting.older, capacity, -1))
 
     def _arrive(self) -> None:
@@ -216,7 +221,7 @@ class World:
             self.trips.add(self._veh, out, self.begin, now, self.dt)
 
     def _watch(self) -> None:
-        """Minds are changed once a second, rings looked for every ten."""
+        """Now and then minds are changed, and rings looked for."""
         if self.frame % self._watch_frames == 0:
             self._routes = self._minds.change(
                 self._veh, self._order, self._routes, self._types, self._n, self.frame,

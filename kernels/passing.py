@@ -1,0 +1,151 @@
+"""How state gets from Python into a compiled kernel: as one table of addresses.
+
+numba unpacks an array argument in about 150 ns, and a kernel of the frame takes up to ninety
+arrays: for a thousand vehicles, most of a frame. Addresses of arrays do not change, so they are
+listed once for given NamedTuples, and the entry of a kernel makes arrays of them again, which
+costs nothing.
+"""
+
+import ast
+import copy
+import hashlib
+import weakref
+from collections.abc import Callable
+from functools import cache
+from operator import attrgetter
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numba.core import types
+from numba.extending import intrinsic
+from numba.np import arrayobj
+from numba.np.numpy_support import from_dtype
+from numpy.typing import NDArray
+
+from rushhour.kernels.flatten import Flat, Layout, defined, flat_name
+
+arrays: Any = arrayobj  # untyped in numba
+
+COLUMNS: Final = 4  # of the table: address or whole number, up to three dimensions
+REMEMBERED: Final = 4  # sets of NamedTuples that a kernel keeps the table of
+
+
+class Kind(NamedTuple):
+    """What a field is: dimensions 0 for a number."""
+
+    dtype: Any
+    dimensions: int
+    readonly: bool
+
+    @property
+    def name(self) -> str:
+        """As part of the name of a function: characters of dtype, dimensions."""
+        letter = "b" if self.dtype.kind == "b" else str(self.dtype.char)
+        return f"{letter}{'r' if self.readonly else ''}{self.dimensions}"
+
+
+@cache
+def array_maker(kind: Kind) -> Any:
+    """What makes, within a kernel, an array of a kind from a row of a table."""
+    made = types.Array(from_dtype(kind.dtype), kind.dimensions, "C", readonly=kind.readonly)
+
+    @intrinsic
+    def array_at(_context: Any, table: Any, row: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            cells = arrays.make_array(signature.args[0])(context, builder, args[0]).data
+            first = builder.mul(args[1], context.get_constant(types.intp, COLUMNS))
+            row_of_cells = builder.gep(cells, [first])
+
+            def cell(column: int) -> Any:
+                place = context.get_constant(types.intp, column)
+                return builder.load(builder.gep(row_of_cells, [place]))
+
+            item = context.get_data_type(made.dtype)
+            size = context.get_abi_sizeof(item)
+            shape = [cell(1 + d) for d in range(made.ndim)]
+            strides = [context.get_constant(types.intp, size)]
+            for length in reversed(shape[1:]):
+                strides.insert(0, builder.mul(strides[0], length))
+            array = arrays.make_array(made)(context, builder)
+            arrays.populate_array(
+                array, data=builder.inttoptr(cell(0), item.as_pointer()), shape=shape,
+                strides=strides, itemsize=size, meminfo=None,
+            )  # fmt: skip
+            return array._getvalue()
+
+        return made(table, types.intp), generate
+
+    return array_at
+
+
+class Table(NamedTuple):
+    """Addresses and dimensions of the arrays that a kernel uses, for given states."""
+
+    states: tuple[Any, ...]  # kept: an id belongs to it as long as it lives
+    kinds: tuple[Kind, ...]
+    numbers: NDArray[np.int64]  # (fields, COLUMNS)
+    reals: NDArray[np.float64]  # (fields,) of those that are one
+
+
+def table_of(where: str, layout: Layout, states: tuple[Any, ...]) -> Table:
+    """List the arrays and numbers that a kernel uses of its states.
+
+    Raises TypeError for what is neither a number nor a C-contiguous array of up to three dimensions.
+    """
+    size = sum(map(len, layout.fields.values()))
+    numbers, reals = np.zeros((size, COLUMNS), np.int64), np.zeros(size)
+    kinds: list[Kind] = []
+    for name, state in zip(layout.fields, states, strict=True):
+        for path in layout.fields[name]:
+            field, row = attrgetter(".".join(path))(state), len(kinds)
+            if isinstance(field, np.ndarray) and field.flags.c_contiguous:
+                numbers[row, : 1 + field.ndim] = field.ctypes.data, *field.shape
+                kinds.append(Kind(field.dtype, field.ndim, not field.flags.writeable))
+            elif isinstance(field, float):
+                reals[row] = field
+                kinds.append(Kind(np.dtype(float), 0, False))
+            elif isinstance(field, int):
+                numbers[row, 0] = field
+                kinds.append(Kind(np.dtype(type(field)), 0, False))
+            else:
+                raise TypeError(f"{where}: {flat_name(name, path)} is no number and no plain array")
+    return Table(states, tuple(kinds), numbers, reals)
+
+
+def entry_of(func: Callable[..., Any], flat: Flat, kinds: tuple[Kind, ...]) -> Callable[..., Any]:
+    """The flat kernel with a table instead of fields, for fields of these kinds."""
+    fields = [flat_name(name, path) for name, paths in flat.layout.fields.items() for path in paths]
+    others = [name for name in flat.layout.parameters if name not in flat.layout.fields]
+    space = dict(flat.space)
+    lines: list[str] = []
+    for row, (field, kind) in enumerate(zip(fields, kinds, strict=True)):
+        made = f"table__[{row}, 0]"
+        if kind.dimensions:
+            space[f"{kind.name}__"] = array_maker(kind)
+            made = f"{kind.name}__(table__, {row})"
+        elif kind.dtype.kind == "f":
+            made = f"reals__[{row}]"
+        elif kind.dtype.kind == "b":
+            made += " != 0"
+        lines.append(f"{field} = {made}")
+    definition = copy.deepcopy(flat.definition)
+    # numba's cache tells functions apart by name and line: the kinds are part of the name.
+    text = " ".join(kind.name for kind in kinds)
+    definition.name += "__" + hashlib.sha256(text.encode()).hexdigest()[:12]
+    definition.args.args = [ast.arg(name) for name in ("table__", "reals__", *others)]
+    definition.body[:0] = ast.parse("\n".join(lines)).body
+    return defined(definition, func, space)
+
+
+_known: "weakref.WeakSet[Any]" = weakref.WeakSet()
+
+
+def remember(kernel: Any) -> None:
+    """Note a kernel that keeps tables."""
+    _known.add(kernel)
+
+
+def forget_states() -> None:
+    """Let go of all states that kernels were called with, so that their memory can be freed."""
+    for kernel in _known:
+        kernel.tables.clear()

@@ -1,0 +1,125 @@
+"""State reaches compiled kernels as a table of addresses, made once for given NamedTuples."""
+
+import gc
+import weakref
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from numba.core.errors import NumbaError
+from numpy.typing import NDArray
+
+from rushhour.kernels import jit
+from rushhour.kernels.jit import StateKernel, config, kernel
+from rushhour.roadnets.generators import generate
+from rushhour.traffic.random_demand import vehicles_on_road
+from rushhour.traffic.world import World
+
+pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+
+
+class Cells(NamedTuple):
+    small: NDArray[np.int32]
+    flat: NDArray[np.float64]
+    plane: NDArray[np.float64]
+    cube: NDArray[np.float64]
+    flags: NDArray[np.bool_]
+    factor: float
+    count: int
+    on: bool
+
+
+def plain_add_up(cells: Cells, scale: float) -> float:
+    total = 0.0
+    for i in range(cells.small.shape[0]):
+        total += cells.small[i] + cells.flat[i]
+        for j in range(cells.plane.shape[1]):
+            total += cells.plane[i, j]
+            for k in range(cells.cube.shape[2]):
+                total += cells.cube[i, j, k]
+        if cells.flags[i] and cells.on:
+            total += cells.factor * cells.count
+    return total * scale
+
+
+def plain_write(cells: Cells, value: float) -> None:
+    cells.flat[0] = value
+
+
+add_up: Any = plain_add_up
+write: Any = plain_write
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled(tmp_path_factory):
+    """add_up and write of this module, compiled as those of kernels/ are."""
+    with pytest.MonkeyPatch.context() as patch:
+        folder = str(tmp_path_factory.mktemp("cache"))
+        patch.setattr(jit, "cache_folder", lambda module: folder)
+        globals().update(add_up=kernel(plain_add_up), write=kernel(plain_write))
+        yield
+
+
+def cells(n: int = 5) -> Cells:
+    r = np.random.default_rng(n)
+    return Cells(
+        r.integers(-9, 9, n).astype(np.int32), r.random(n), r.random((n, 3)), r.random((n, 3, 4)),
+        r.random(n) < 0.5, 2.5, 7, True,
+    )  # fmt: skip
+
+
+def test_every_kind_of_field_arrives_as_it_is():
+    assert isinstance(add_up, StateKernel)
+    for n in (1, 5, 40):
+        state = cells(n)
+        assert add_up(state, 2.0) == pytest.approx(add_up.py_func(state, 2.0), rel=1e-12)
+
+
+def test_what_changes_in_place_or_is_replaced_is_seen():
+    state = cells()
+    add_up(state, 1.0)
+    state.flat[2] += 10.0
+    assert add_up(state, 1.0) == pytest.approx(add_up.py_func(state, 1.0), rel=1e-12)
+    other = state._replace(flat=state.flat + 3.0, factor=-1.0)
+    assert add_up(other, 1.0) == pytest.approx(add_up.py_func(other, 1.0), rel=1e-12)
+    assert add_up(state, 1.0) == pytest.approx(add_up.py_func(state, 1.0), rel=1e-12)
+
+
+def test_many_states_in_turn_are_told_apart():
+    states = [cells(n) for n in range(2, 12)]
+    for state in states * 2:
+        assert add_up(state, 1.0) == pytest.approx(add_up.py_func(state, 1.0), rel=1e-12)
+
+
+def test_writes_reach_the_array_but_never_a_read_only_one():
+    state = cells()
+    write(state, 42.0)
+    assert state.flat[0] == 42.0
+    state.flat.flags.writeable = False
+    locked = state._replace()
+    with pytest.raises(NumbaError, match="readonly"):
+        write(locked, 1.0)
+    assert state.flat[0] == 42.0
+
+
+@pytest.mark.parametrize(
+    "flat", [np.zeros(10)[::2], [0.0] * 5], ids=["with gaps", "no array"]
+)  # fmt: skip
+def test_what_is_no_plain_array_is_refused_by_name(flat):
+    with pytest.raises(TypeError, match="cells__flat is no number and no plain array"):
+        write(cells()._replace(flat=flat), 1.0)
+
+
+def test_too_few_arguments_are_refused():
+    with pytest.raises(TypeError, match="arguments"):
+        add_up(cells())
+
+
+def test_the_arrays_of_a_world_that_is_gone_are_freed():
+    network = generate("ring", circumference=300.0)
+    world = World(network, vehicles_on_road(network, 5, seed=1), dt=0.5, seed=1)
+    world.step(3)
+    speeds = weakref.ref(world._veh.speed)
+    del world
+    gc.collect()
+    assert speeds() is None
