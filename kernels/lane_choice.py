@@ -25,7 +25,7 @@ from rushhour.kernels.network import (
 )
 from rushhour.kernels.room import queue_end
 from rushhour.kernels.rules import Rules
-from rushhour.kernels.vehicles import BEHIND, Grants, Order, Types, Vehicles
+from rushhour.kernels.vehicles import BEHIND, Grants, Order, Routes, Types, Vehicles
 
 ROADS = 32  # roads per parallel task
 BLOCKED_WITHIN = 50.0  # m to a vehicle at a stop that makes a lane blocked
@@ -47,6 +47,43 @@ def lane_ahead(
         veh.speed[i], v0, gap, v_lead, types.accel[t], types.decel[t], types.min_gap[t],
         types.time_gap[t],
     )  # fmt: skip
+
+
+@kernel
+def free_ahead(veh: Vehicles, types: Types, net: NetworkArrays, lane: int, i: int) -> float:
+    """Acceleration (IDM) of vehicle i on a lane with nobody ahead."""
+    t = veh.type[i]
+    v0 = min(types.max_speed[t], net.lanes.speed[lane] * veh.factor[i])
+    return idm_acceleration(
+        veh.speed[i], v0, inf, 0.0, types.accel[t], types.decel[t], types.min_gap[t],
+        types.time_gap[t],
+    )  # fmt: skip
+
+
+@kernel
+def pays(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, rules: Rules, i: int,
+    target: int, s: float, place: int, here: float,
+) -> bool:  # fmt: skip
+    """Whether i gains enough at s on the lane `target`, against what its new follower loses.
+
+    here: its acceleration (m/s^2) if it stays. Source: MOBIL, Kesting, Treiber, Helbing 2007.
+    """
+    gain = lane_ahead(veh, types, order, net, target, place, i, s) - here
+    if gain < rules.lane_change_gain:
+        return False
+    if place >= order.start[target + 1]:
+        return True
+    j = order.slot[place]
+    t = veh.type[j]
+    gap = s - veh.length[i] - veh.s[j]
+    v0 = min(types.max_speed[t], net.lanes.speed[target] * veh.factor[j])
+    after = idm_acceleration(
+        veh.speed[j], v0, gap, veh.speed[i], types.accel[t], types.decel[t], types.min_gap[t],
+        types.time_gap[t],
+    )  # fmt: skip
+    loss = max(0.0, lane_ahead(veh, types, order, net, target, place, j, veh.s[j]) - after)
+    return gain >= rules.lane_change_gain + rules.lane_change_politeness * loss
 
 
 @kernel
@@ -132,8 +169,12 @@ def ask_to_yield(
 
 
 @kernel
-def leader_stands_at_stop(veh: Vehicles, order: Order, lane: int, place: int, s: float) -> bool:
+def leader_stands_at_stop(
+    veh: Vehicles, routes: Routes, order: Order, lane: int, place: int, s: float
+) -> bool:
     """Whether somebody close ahead on the lane is at a stop of its trip."""
+    if not routes.stops_on[lane]:
+        return False
     for p in range(place - 1, order.start[lane] - 1, -1):
         j = order.slot[p]
         if veh.s[j] - s > BLOCKED_WITHIN:
@@ -151,8 +192,8 @@ def is_urgent(to_end: float, v: float) -> bool:
 
 @kernel(forceinline=True)
 def consider_change(
-    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
-    p: int, lane: int, target: int, cut: float, frame: int, dt: float,
+    net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, grants: Grants,
+    rules: Rules, p: int, lane: int, target: int, cut: float, frame: int, dt: float,
 ) -> bool:  # fmt: skip
     """Decide whether the vehicle at place p changes to the neighbouring lane `target` now."""
     i = order.slot[p]
@@ -180,35 +221,27 @@ def consider_change(
         suits = number < 32 and (veh.suits[i] >> np.uint32(number)) & np.uint32(1) == np.uint32(1)
         if not suits and to_end <= BLOCKED_WITHIN + 30.0:
             return False
-        blocked = leader_stands_at_stop(veh, order, lane, p, veh.s[i])
+        blocked = leader_stands_at_stop(veh, routes, order, lane, p, veh.s[i])
         if not suits and not blocked:
             return False
-        place = place_behind(veh, order, target, s)
-        if leader_stands_at_stop(veh, order, target, place, s):
-            return False
+        here = -inf
         if not blocked:
             here = lane_ahead(veh, types, order, net, lane, p, i, veh.s[i])
-            there = lane_ahead(veh, types, order, net, target, place, i, s)
-            loss = 0.0
-            if place < order.start[target + 1]:
-                j = order.slot[place]
-                tj = veh.type[j]
-                gap = s - veh.length[i] - veh.s[j]
-                v0 = min(types.max_speed[tj], net.lanes.speed[target] * veh.factor[j])
-                after = idm_acceleration(
-                    veh.speed[j], v0, gap, v, types.accel[tj], types.decel[tj],
-                    types.min_gap[tj], types.time_gap[tj],
-                )  # fmt: skip
-                loss = max(
-                    0.0, lane_ahead(veh, types, order, net, target, place, j, veh.s[j]) - after
-                )
-            if there - here < rules.lane_change_gain + rules.lane_change_politeness * loss:
+            # Not even an empty lane would bring enough: most look no further.
+            if free_ahead(veh, types, net, target, i) - here < rules.lane_change_gain:
                 return False
+        place = place_behind(veh, order, target, s)
+        if leader_stands_at_stop(veh, routes, order, target, place, s):
+            return False
+        if not blocked and not pays(net, veh, types, order, rules, i, target, s, place, here):
+            return False
     else:
         if since < 1.0:
             return False
         place = place_behind(veh, order, target, s)
-        if to_end > BLOCKED_WITHIN + 30.0 and leader_stands_at_stop(veh, order, target, place, s):
+        if to_end > BLOCKED_WITHIN + 30.0 and leader_stands_at_stop(
+            veh, routes, order, target, place, s
+        ):
             return False
     urgent = mandatory and is_urgent(to_end, v)
     b = rules.safe_braking if urgent else 0.5 * rules.safe_braking
@@ -241,8 +274,8 @@ def ask_the_other_side(
 
 @kernel(forceinline=True)
 def choose_lanes_of_road(
-    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
-    road: int, frame: int, dt: float,
+    net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, grants: Grants,
+    rules: Rules, road: int, frame: int, dt: float,
 ) -> int:  # fmt: skip
     """Decide lane changes on one road; returns their number. Writes change_to, yields_to."""
     count = net.roads.lane_count[road]
@@ -270,7 +303,7 @@ def choose_lanes_of_road(
             if not open_side or (wish <= 0 and ((frame >> 1) + veh.id[i]) & 3 != 0):
                 continue
             if consider_change(
-                net, veh, types, order, grants, rules, p, lane, lane + side, cut, frame, dt
+                net, veh, types, routes, order, grants, rules, p, lane, lane + side, cut, frame, dt
             ):
                 veh.change_to[i] = lane + side
                 cut = place_beside(net, lane, lane + side, veh.s[i]) - veh.length[i]
@@ -280,33 +313,24 @@ def choose_lanes_of_road(
 
 @kernel
 def choose_lanes(
-    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
-    changes: NDArray[np.int64], task: int, frame: int, dt: float,
+    net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, grants: Grants,
+    rules: Rules, changes: NDArray[np.int64], task: int, frame: int, dt: float,
 ) -> None:  # fmt: skip
     """Decide lane changes on the roads of one task; counts them in changes[task]."""
     n = net.roads.first_lane.shape[0]
     total = 0
     for road in range(task * ROADS, min(n, (task + 1) * ROADS)):
-        total += choose_lanes_of_road(net, veh, types, order, grants, rules, road, frame, dt)
+        total += choose_lanes_of_road(
+            net, veh, types, routes, order, grants, rules, road, frame, dt
+        )
     changes[task] += total
 
 
 @kernel(parallel=True)
 def choose_lanes_all(
-    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
-    changes: NDArray[np.int64], frame: int, dt: float,
+    net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, grants: Grants,
+    rules: Rules, changes: NDArray[np.int64], frame: int, dt: float,
 ) -> None:  # fmt: skip
     """Decide all lane changes, ROADS roads at a time."""
     for task in prange(changes.shape[0]):
-        choose_lanes(
-            net,
-            veh,
-            types,
-            order,
-            grants,
-            rules,
-            changes,
-            task,
-            frame,
-            dt,
-        )
+        choose_lanes(net, veh, types, routes, order, grants, rules, changes, task, frame, dt)

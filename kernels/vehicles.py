@@ -123,6 +123,7 @@ class Routes(NamedTuple):
     stop_frames: NDArray[np.int32]  # dwell
     stop_until: NDArray[np.int32]  # frame; not before
     stop_parking: NDArray[np.bool_]
+    stops_on: NDArray[np.bool_]  # (n_lanes,) whether anybody ever stops there
 
 
 class Order(NamedTuple):

@@ -46,6 +46,7 @@ class PlantedWorld:
         self._routes = Routes(
             np.zeros(1, np.int32), np.full(20, np.inf), np.zeros(0, np.int32), np.zeros(0),
             np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.bool_),
+            np.zeros(network.n_lanes, np.bool_),
         )  # fmt: skip
 
     @property

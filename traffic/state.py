@@ -134,7 +134,7 @@ def trip_arrays(demand: Demand) -> Trips:
     )
 
 
-def route_arrays(demand: Demand, begin: float, dt: float) -> Routes:
+def route_arrays(demand: Demand, n_lanes: int, begin: float, dt: float) -> Routes:
     """Routes and stops with times in frames."""
     until = np.where(np.isfinite(demand.stop_until), np.ceil((demand.stop_until - begin) / dt), -1)
     return Routes(
@@ -145,6 +145,7 @@ def route_arrays(demand: Demand, begin: float, dt: float) -> Routes:
         stop_frames=np.ceil(demand.stop_duration / dt).astype(np.int32),
         stop_until=np.clip(until, -1, 2**31 - 1).astype(np.int32),
         stop_parking=demand.stop_parking,
+        stops_on=np.isin(np.arange(n_lanes), demand.stop_lane),
     )
 
 

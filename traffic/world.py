@@ -97,7 +97,7 @@ class World:
         capacity = 1024
         self._types = state.type_arrays(self.demand.types)
         self._trips = state.trip_arrays(self.demand)
-        self._routes = state.route_arrays(self.demand, self.begin, self.dt)
+        self._routes = state.route_arrays(self.demand, self.network.n_lanes, self.begin, self.dt)
         self._veh = state.new_vehicles(capacity)
         self._order = state.new_order(self.network.n_lanes, capacity)
         self._next_order = state.other_order(self._order)
@@ -145,9 +145,9 @@ class World:
         forget_all(grants)
         grant_all(net, veh, types, order, grants, rules, self._tasks, frame, dt, seed)
         costs.mark(GRANT)
-        choose_lanes_all(net, veh, types, order, grants, rules, self._changes, frame, dt)
-        costs.mark(LANES)
         routes = self._routes
+        choose_lanes_all(net, veh, types, routes, order, grants, rules, self._changes, frame, dt)
+        costs.mark(LANES)
         drive_all(net, veh, types, routes, order, grants, rules, n, frame, dt, seed)
         costs.mark(DRIVE)
         move_all(
