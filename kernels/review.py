@@ -57,6 +57,18 @@ def worst_light(net: NetworkArrays, veh: Vehicles, grants: Grants, i: int, n: in
 
 
 @kernel
+def shows_green(net: NetworkArrays, veh: Vehicles, grants: Grants, i: int, n: int) -> bool:
+    """Whether a signal on the first n connectors of i's path lets it go."""
+    for q in range(n):
+        k = veh.path[i, q]
+        if net.connectors.signal[k] >= 0:
+            light = grants.light[k]
+            if light != RED and light != YELLOW:
+                return True
+    return False
+
+
+@kernel
 def turns_left(net: NetworkArrays, k: int) -> bool:
     """Whether a movement crosses the oncoming traffic."""
     return net.connectors.turn[k] == LEFT or net.connectors.turn[k] == U_TURN

@@ -39,6 +39,7 @@ from rushhour.kernels.review import (
     has_lost_green,
     led_to_by_joint,
     review_lane,
+    shows_green,
     turns_left,
     worst_light,
 )
@@ -169,12 +170,12 @@ def try_grant(
     if light == RED or (light == YELLOW and (d >= LEFT_AT_YELLOW or not turns_left(net, k))):
         veh.refused[i] = RED_LIGHT
         mine = grants.light[k] if net.connectors.signal[k] >= 0 else GREEN
-        if mine == RED or mine == YELLOW:
+        if mine == RED or mine == YELLOW or not shows_green(net, veh, grants, i, n):
             if not has_lost_green(veh, i, frame, dt):
                 veh.full_since[i] = -1
         elif veh.full_since[i] < 0 and veh.speed[i] < 0.1:
-            # A later line of the chain is red at its green: perhaps never both, so it counts as
-            # a way on that is not to be had.
+            # One line of the chain is red while another is green: perhaps never both, so it
+            # counts as a way on that is not to be had.
             veh.full_since[i] = frame
         return False
     late = n > veh.line[i] + 1 and is_late(net, veh, types, grants, i, n, d, reaction, frame, dt)
