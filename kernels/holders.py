@@ -7,7 +7,7 @@ from numba import prange
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import NetworkArrays
 from rushhour.kernels.rules import Rules
-from rushhour.kernels.vehicles import PATH, Grants, Order, Vehicles
+from rushhour.kernels.vehicles import NEVER, PATH, Grants, Order, Vehicles
 
 PARTS = 4  # of the connectors, cleared side by side
 
@@ -41,6 +41,16 @@ def reserve(veh: Vehicles, grants: Grants, rules: Rules, i: int, lane: int, n: i
         k = -1
     grants.onward[lane] = k
     grants.reserved[lane] += veh.length[i] + rules.queue_gap
+
+
+@kernel
+def wish(veh: Vehicles, grants: Grants, rules: Rules, i: int, lane: int) -> None:
+    """Note that i lacks nothing but room on a lane: room that comes is kept for it."""
+    need = veh.length[i] + rules.queue_gap
+    grants.wished[lane] += need
+    if 0 <= veh.arrived[i] < grants.wished_since[lane]:
+        grants.wished_since[lane] = veh.arrived[i]
+        grants.wished_first[lane] = need
 
 
 @kernel
@@ -81,6 +91,10 @@ def forget_part(grants: Grants, part: int) -> None:
     for lane in range(part * n // PARTS, (part + 1) * n // PARTS):
         grants.reserved[lane] = 0.0
         grants.wished[lane] = 0.0
+        grants.eldest_since[lane] = grants.wished_since[lane]
+        grants.eldest[lane] = grants.wished_first[lane]
+        grants.wished_since[lane] = NEVER
+        grants.wished_first[lane] = 0.0
 
 
 @kernel(parallel=True)

@@ -133,14 +133,19 @@ def rear_inside(net: NetworkArrays, veh: Vehicles, j: int) -> bool:
 def leaves_room(
     net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int, lane: int
 ) -> bool:
-    """Whether those granted to `lane`, or entering it, still fit on it when i has moved there."""
+    """Whether others still fit on `lane` when i has moved there: those granted to it or entering it,
+    and the head that stands before it for longer than i does."""
     entering = False
     if order.start[lane] < order.start[lane + 1]:
         entering = rear_inside(net, veh, order.slot[order.start[lane + 1] - 1])
-    if grants.reserved[lane] <= 0.0 and not entering:
+    need = grants.reserved[lane]
+    since = veh.stands_since[i]
+    if since < 0 or grants.wished_since[lane] < since:
+        need += grants.wished_first[lane]
+    if need <= 0.0 and not entering:
         return True
     _, closed, _, _ = queue_end(net, veh, order, lane, rules.queue_gap)
-    return closed >= grants.reserved[lane] + veh.length[i] + rules.queue_gap
+    return closed >= need + veh.length[i] + rules.queue_gap
 
 
 @kernel

@@ -7,7 +7,7 @@ without a grant that is close enough becomes the lane's candidate.
 
 from rushhour.kernels.arrival_order import IMPATIENT, time_at_line
 from rushhour.kernels.car_following import stopping_distance
-from rushhour.kernels.holders import note_holder
+from rushhour.kernels.holders import note_holder, wish
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import (
     GROUP_LENGTH,
@@ -208,7 +208,7 @@ def review_vehicle(
             # Its exit was full in its last green: the room that comes is its own by now.
             veh.line[i] = line
             last = veh.path[i, chain_length(net, veh, i, rules.stop_offset) - 1]
-            grants.wished[net.connectors.to_lane[last]] += veh.length[i] + rules.queue_gap
+            wish(veh, grants, rules, i, net.connectors.to_lane[last])
         return NOT_YET
     veh.line[i] = line
     return ASKS

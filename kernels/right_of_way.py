@@ -22,7 +22,7 @@ from rushhour.kernels.arrival_order import (
 from rushhour.kernels.car_following import travel_time
 from rushhour.kernels.curve_speed import bend_speed
 from rushhour.kernels.gaps import gap_blocker, is_clear
-from rushhour.kernels.holders import note_holder, note_inside, to_path
+from rushhour.kernels.holders import note_holder, note_inside, to_path, wish
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import (
     ALL_WAY_STOP,
@@ -191,8 +191,7 @@ def try_grant(
             veh.full_since[i] = frame
         if veh.full_since[i] >= 0:
             # Room that comes is kept for it.
-            exit_lane = net.connectors.to_lane[veh.path[i, n - 1]]
-            grants.wished[exit_lane] += veh.length[i] + rules.queue_gap
+            wish(veh, grants, rules, i, net.connectors.to_lane[veh.path[i, n - 1]])
         return False
     veh.full_since[i] = -1
     # Through the next line as well if that can be had: then nobody waits between the two.

@@ -8,7 +8,7 @@ right-of-way.md sections 1 and 2.
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import GROUP_LENGTH, NetworkArrays
 from rushhour.kernels.rules import Rules
-from rushhour.kernels.vehicles import PATH, Grants, Order, Vehicles
+from rushhour.kernels.vehicles import NEVER, PATH, Grants, Order, Vehicles
 
 SWAP_ROOM = 14.0  # m left free before the line by a vehicle that must change to the left
 
@@ -110,7 +110,10 @@ def has_room(
     lane = net.connectors.to_lane[veh.path[i, n - 1]]
     need = grants.reserved[lane] + veh.length[i]
     if veh.granted[i] == 0:
-        need += grants.wished[lane]
+        # Heads that ask later in this frame may stand for longer.
+        eldest = grants.eldest_since[lane]
+        waits = eldest < NEVER and (veh.arrived[i] < 0 or eldest < veh.arrived[i])
+        need += max(grants.wished[lane], grants.eldest[lane] if waits else 0.0)
         if veh.arrived[i] < 0 or grants.claimed_since[lane] <= veh.arrived[i]:
             need += grants.claimed[lane]
     now, closed, vacant, held = queue_end(net, veh, order, lane, rules.queue_gap)

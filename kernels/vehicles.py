@@ -17,6 +17,8 @@ CHUNK: Final = 256  # entries of the order that a task takes at a time
 TASKS: Final = 32  # parallel tasks, whatever the thread count; chunks are dealt to them like cards
 MAX_LANES: Final = 63  # lanes of one road, at most
 
+NEVER: Final = 2**31 - 1  # frame
+
 # Reason: why a vehicle is not at its desired speed.
 FREE: Final = 0
 LEADER: Final = 1
@@ -149,6 +151,10 @@ class Grants(NamedTuple):
     wished: NDArray[
         np.float64
     ]  # (n_road_lanes,) m kept for those who stand before it, without grant
+    wished_since: NDArray[np.int32]  # (n_road_lanes,) frame since which the longest of them stands
+    wished_first: NDArray[np.float64]  # (n_road_lanes,) m that this one needs
+    eldest_since: NDArray[np.int32]  # wished_since of the frame before; NEVER nobody
+    eldest: NDArray[np.float64]  # wished_first of the frame before
     claimed: NDArray[np.float64]  # (n_road_lanes,) m for the longest of those who must change to it
     claimed_since: NDArray[np.int32]  # (n_road_lanes,) frame since which one of them has stood
     candidate: NDArray[np.int32]  # (n_road_lanes,) scratch, per intersection's lanes

@@ -94,3 +94,75 @@ def test_a_crossing_stays_clear_behind_one_who_waits_on_the_other_branch():
     crossed = log.arrived[np.isin(log.trip, side)]
     assert crossed.size == 10
     assert crossed.max() < 140.0, "the crossing street waited for the light"
+
+
+def detour_beside_a_light():
+    """`r0` crosses `side` without a light, to a light a car's length on; `detour` leads past both."""
+    draft = chain(line(-100, -10), line(10, 11.5), line(25, 150))
+    draft.intersections[1].control = YIELD
+    draft.intersections[2].control = SIGNAL
+    for name, y in (("s", -100.0), ("n", 100.0)):
+        draft.intersections.append(DraftIntersection(name, 0.0, y, NONE))
+
+    def road(name, a, b, *points):
+        draft.roads.append(DraftRoad(name, a, b, [DraftLane(f"{name}_0", np.array(points), 13.9)]))
+
+    road("side", "s", "j1", (0.0, -100.0), (0.0, -10.0))
+    road("beyond", "j1", "n", (0.0, 10.0), (0.0, 100.0))
+    road("detour", "j1", "j2", (6.0, -12.0), (6.0, -60.0), (18.0, -60.0), (18.0, -12.0))
+    draft.connectors.append(DraftConnector("side", 0, "beyond", 0))
+    draft.connectors.append(DraftConnector("r0", 0, "detour", 0))
+    draft.connectors.append(DraftConnector("detour", 0, "r2", 0))
+    draft.signals.append(DraftSignal("t", [(84.0, "r"), (6.0, "G")]))
+    draft.connectors[1].signal, draft.connectors[1].link = "t", 0
+    return finish(draft)
+
+
+def test_a_red_light_behind_a_line_without_one_changes_no_mind():
+    network = detour_beside_a_light()
+    way = [network.road_index[name] for name in ("r0", "r1", "r2")]
+    world, checker = driven(network, [Trip("driver", 0.0, CAR, way)], dt=0.25)
+    assert checker.violations == {}
+    assert world.trips.arrived[0] > 84.0, "it has waited for the light"
+    assert world.counts()["minds_changed"] == 0
+
+
+def two_ways_into_a_slow_road():
+    """`main` leads to `full`, 30 m before a light that lets one or two go; so does `r0`, across
+    `side` and a piece of 3 m."""
+    draft = chain(line(-100, -10), line(10, 13), line(25, 55), line(65, 150))
+    draft.intersections[1].control = YIELD
+    draft.intersections[2].control = YIELD
+    draft.intersections[3].control = SIGNAL
+    for name, x, y in (("s", 0.0, -100.0), ("n", 0.0, 100.0), ("w", 10.0, -100.0)):
+        draft.intersections.append(DraftIntersection(name, x, y, NONE))
+
+    def road(name, a, b, *points):
+        draft.roads.append(DraftRoad(name, a, b, [DraftLane(f"{name}_0", np.array(points), 13.9)]))
+
+    road("side", "s", "j1", (0.0, -100.0), (0.0, -10.0))
+    road("beyond", "j1", "n", (0.0, 10.0), (0.0, 100.0))
+    road("main", "w", "j2", (10.0, -100.0), (17.0, -10.0))
+    draft.connectors.append(DraftConnector("side", 0, "beyond", 0))
+    draft.connectors.append(DraftConnector("main", 0, "r2", 0))
+    draft.signals.append(DraftSignal("t", [(4.0, "G"), (2.0, "y"), (19.0, "r")]))
+    draft.connectors[2].signal, draft.connectors[2].link = "t", 0
+    return finish(draft)
+
+
+@pytest.mark.parametrize("lone", ["r0", "main"])
+def test_a_head_before_a_full_exit_is_passed_by_few_who_came_to_their_line_later(lone):
+    """Whichever of two coupled lines is asked first in a frame."""
+    network = two_ways_into_a_slow_road()
+    ways = {"r0": ["r0", "r1", "r2", "r3"], "main": ["main", "r2", "r3"]}
+    (crowded,) = set(ways) - {lone}
+    road = network.road_index
+    trips = [Trip(f"c{i}", 2.5 * i, CAR, [road[n] for n in ways[crowded]]) for i in range(14)]
+    trips.append(Trip("lone", 45.0, CAR, [road[n] for n in ways[lone]]))
+    trips.sort(key=lambda trip: trip.depart)
+    world, checker = driven(network, trips, dt=0.25)
+    assert checker.violations == {}
+    order = [trips[number].id for number in world.trips.trip]
+    # When it comes to its line, one car has left, four are on the slow road, one stands before it.
+    assert "lone" in order
+    assert order.index("lone") <= 6 + 2
