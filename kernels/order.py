@@ -14,7 +14,8 @@ from rushhour.kernels.network import Lanes
 from rushhour.kernels.vehicles import BEHIND, Order, Vehicles
 
 PARTS = 4  # of the previous order, counted and scattered side by side
-STRIPES = 64  # of lanes: road lanes and connectors differ in work, so lanes are dealt like cards
+STRIPES = 64  # of lanes: road lanes and connectors differ in work, so they are dealt like cards,
+NEIGHBOURS = 16  # this many neighbouring lanes at a time (their starts share a cache line)
 
 
 @kernel
@@ -111,14 +112,16 @@ def settle(veh: Vehicles, order: Order, lo: int, p: int, slot: int) -> None:
 
 @kernel
 def sort_stripe(veh: Vehicles, lanes: Lanes, order: Order, stripe: int) -> None:
-    """Sort every STRIPES-th lane by falling s, ties by id, and note overhanging rears."""
-    for lane in range(stripe, order.start.shape[0] - 1, STRIPES):
-        lo = order.start[lane]
-        if lo == order.start[lane + 1]:
-            continue
-        for p in range(lo + 1, order.start[lane + 1]):
-            settle(veh, order, lo, p, order.slot[p])
-        hang_over(veh, lanes, order, lane)
+    """Sort one stripe of the lanes by falling s, ties by id, and note overhanging rears."""
+    n = order.start.shape[0] - 1
+    for first in range(stripe * NEIGHBOURS, n, STRIPES * NEIGHBOURS):
+        for lane in range(first, min(n, first + NEIGHBOURS)):
+            lo = order.start[lane]
+            if lo == order.start[lane + 1]:
+                continue
+            for p in range(lo + 1, order.start[lane + 1]):
+                settle(veh, order, lo, p, order.slot[p])
+            hang_over(veh, lanes, order, lane)
 
 
 @kernel(parallel=True)
