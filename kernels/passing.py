@@ -39,9 +39,8 @@ class Kind(NamedTuple):
 
     @property
     def name(self) -> str:
-        """As part of the name of a function: characters of dtype, dimensions."""
-        letter = "b" if self.dtype.kind == "b" else str(self.dtype.char)
-        return f"{letter}{'r' if self.readonly else ''}{self.dimensions}"
+        """One for each kind, and part of a Python name: dtype, whether read-only, dimensions."""
+        return f"{self.dtype.name}{'_readonly' if self.readonly else ''}_{self.dimensions}"
 
 
 @cache
@@ -87,6 +86,11 @@ class Table(NamedTuple):
     reals: NDArray[np.float64]  # (fields,) of those that are one
 
 
+def is_plain(array: NDArray[Any]) -> bool:
+    """Whether a table can hold an array: its address and dimensions are all there is to know."""
+    return 1 <= array.ndim < COLUMNS and array.flags.c_contiguous and array.flags.aligned
+
+
 def table_of(where: str, layout: Layout, states: tuple[Any, ...]) -> Table:
     """List the arrays and numbers that a kernel uses of its states.
 
@@ -98,7 +102,7 @@ def table_of(where: str, layout: Layout, states: tuple[Any, ...]) -> Table:
     for name, state in zip(layout.fields, states, strict=True):
         for path in layout.fields[name]:
             field, row = attrgetter(".".join(path))(state), len(kinds)
-            if isinstance(field, np.ndarray) and field.flags.c_contiguous:
+            if isinstance(field, np.ndarray) and is_plain(field):
                 numbers[row, : 1 + field.ndim] = field.ctypes.data, *field.shape
                 kinds.append(Kind(field.dtype, field.ndim, not field.flags.writeable))
             elif isinstance(field, float):

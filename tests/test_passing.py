@@ -24,6 +24,8 @@ class Cells(NamedTuple):
     plane: NDArray[np.float64]
     cube: NDArray[np.float64]
     flags: NDArray[np.bool_]
+    turns: NDArray[np.int8]
+    bits: NDArray[np.uint8]
     factor: float
     count: int
     on: bool
@@ -32,7 +34,7 @@ class Cells(NamedTuple):
 def plain_add_up(cells: Cells, scale: float) -> float:
     total = 0.0
     for i in range(cells.small.shape[0]):
-        total += cells.small[i] + cells.flat[i]
+        total += cells.small[i] + cells.flat[i] + 100.0 * cells.turns[i] + 1e3 * cells.bits[i]
         for j in range(cells.plane.shape[1]):
             total += cells.plane[i, j]
             for k in range(cells.cube.shape[2]):
@@ -64,7 +66,8 @@ def cells(n: int = 5) -> Cells:
     r = np.random.default_rng(n)
     return Cells(
         r.integers(-9, 9, n).astype(np.int32), r.random(n), r.random((n, 3)), r.random((n, 3, 4)),
-        r.random(n) < 0.5, 2.5, 7, True,
+        r.random(n) < 0.5, r.integers(-9, 9, n).astype(np.int8),
+        r.integers(0, 250, n).astype(np.uint8), 2.5, 7, True,
     )  # fmt: skip
 
 
@@ -103,16 +106,22 @@ def test_writes_reach_the_array_but_never_a_read_only_one():
 
 
 @pytest.mark.parametrize(
-    "flat", [np.zeros(10)[::2], [0.0] * 5], ids=["with gaps", "no array"]
+    "flat",
+    [np.zeros(10)[::2], [0.0] * 5, np.array(1.0), np.zeros((2, 2, 2, 2)),
+     np.zeros(41, np.uint8)[1:].view(np.float64)],
+    ids=["with gaps", "no array", "no dimension", "four dimensions", "not aligned"],
 )  # fmt: skip
 def test_what_is_no_plain_array_is_refused_by_name(flat):
     with pytest.raises(TypeError, match="cells__flat is no number and no plain array"):
         write(cells()._replace(flat=flat), 1.0)
 
 
-def test_too_few_arguments_are_refused():
-    with pytest.raises(TypeError, match="arguments"):
-        add_up(cells())
+def test_too_few_or_too_many_arguments_are_refused():
+    state = cells()
+    add_up(state, 1.0)
+    for args in ((state,), (state, 1.0, 2.0), (cells(),)):
+        with pytest.raises(TypeError, match="takes 2 arguments"):
+            add_up(*args)
 
 
 def test_the_arrays_of_a_world_that_is_gone_are_freed():
