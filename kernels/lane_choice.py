@@ -20,6 +20,7 @@ from rushhour.kernels.entering import (
     upstream_allows,
 )
 from rushhour.kernels.jit import kernel
+from rushhour.kernels.moving import desired_speed
 from rushhour.kernels.network import (
     NetworkArrays,
 )
@@ -35,29 +36,25 @@ URGENT_WITHIN = 120.0  # m, likewise
 
 
 @kernel
+def behind_leader(
+    net: NetworkArrays, veh: Vehicles, types: Types, i: int, lane: int, gap: float, v_lead: float
+) -> float:
+    """Acceleration (IDM) of vehicle i on a lane, gap m behind a leader; inf: nobody."""
+    t = veh.type[i]
+    return idm_acceleration(
+        veh.speed[i], desired_speed(net, veh, types, i, lane), gap, v_lead, types.accel[t],
+        types.decel[t], types.min_gap[t], types.time_gap[t],
+    )  # fmt: skip
+
+
+@kernel
 def lane_ahead(
     veh: Vehicles, types: Types, order: Order, net: NetworkArrays, lane: int, place: int, i: int,
     s: float,
 ) -> float:  # fmt: skip
     """Acceleration (IDM) of vehicle i at s behind the leader that `lane` offers there."""
-    t = veh.type[i]
     gap, v_lead, _ = front_gap(net, veh, order, lane, place, s)
-    v0 = min(types.max_speed[t], net.lanes.speed[lane] * veh.factor[i])
-    return idm_acceleration(
-        veh.speed[i], v0, gap, v_lead, types.accel[t], types.decel[t], types.min_gap[t],
-        types.time_gap[t],
-    )  # fmt: skip
-
-
-@kernel
-def free_ahead(veh: Vehicles, types: Types, net: NetworkArrays, lane: int, i: int) -> float:
-    """Acceleration (IDM) of vehicle i on a lane with nobody ahead."""
-    t = veh.type[i]
-    v0 = min(types.max_speed[t], net.lanes.speed[lane] * veh.factor[i])
-    return idm_acceleration(
-        veh.speed[i], v0, inf, 0.0, types.accel[t], types.decel[t], types.min_gap[t],
-        types.time_gap[t],
-    )  # fmt: skip
+    return behind_leader(net, veh, types, i, lane, gap, v_lead)
 
 
 @kernel
@@ -75,13 +72,8 @@ def pays(
     if place >= order.start[target + 1]:
         return True
     j = order.slot[place]
-    t = veh.type[j]
     gap = s - veh.length[i] - veh.s[j]
-    v0 = min(types.max_speed[t], net.lanes.speed[target] * veh.factor[j])
-    after = idm_acceleration(
-        veh.speed[j], v0, gap, veh.speed[i], types.accel[t], types.decel[t], types.min_gap[t],
-        types.time_gap[t],
-    )  # fmt: skip
+    after = behind_leader(net, veh, types, j, target, gap, veh.speed[i])
     loss = max(0.0, lane_ahead(veh, types, order, net, target, place, j, veh.s[j]) - after)
     return gain >= rules.lane_change_gain + rules.lane_change_politeness * loss
 
@@ -233,7 +225,8 @@ def consider_change(
         if not blocked:
             here = lane_ahead(veh, types, order, net, lane, p, i, veh.s[i])
             # Not even an empty lane would bring enough: most look no further.
-            if free_ahead(veh, types, net, target, i) - here < rules.lane_change_gain:
+            free = behind_leader(net, veh, types, i, target, inf, 0.0)
+            if free - here < rules.lane_change_gain:
                 return False
         place = place_behind(veh, order, target, s)
         if leader_stands_at_stop(veh, routes, order, target, place, s):

@@ -21,7 +21,7 @@ from rushhour.roadnets.model import Network
 from rushhour.traffic.routing import routes_onward
 from rushhour.traffic.state import grown
 
-MIND_PERIOD = 2.0  # s between two looks at those who are stuck
+MIND_PERIOD = 1.0  # s between two looks at those who are stuck
 RING_PERIOD = 10.0  # s between two looks at the wait-for graph
 BESIDE_AFTER = 180.0  # s at a standstill after which the exits of other lanes are considered
 ROTATE_AFTER = 40.0  # s a ring may stand before it is rotated

@@ -105,6 +105,15 @@ class Desk:
         )
 
 
+def _kept_desk(network: Network, permission: int, graph: RoadGraph) -> Desk:
+    """The working arrays that are kept with a network for one class of vehicles."""
+    key = ("desk", permission)
+    if key not in network.derived:
+        network.derived[key] = Desk(graph, numba.get_num_threads())
+    desk: Desk = network.derived[key]
+    return desk
+
+
 def find_ways(
     graph: RoadGraph,
     starts: NDArray[np.int32],
@@ -192,10 +201,8 @@ def routes_onward(
     for permission in np.unique(permissions):
         rows = np.flatnonzero(permissions == permission)
         graph = road_graph(network, int(permission))
-        desk = network.derived.get(("desk", int(permission)))
-        if rows.size <= FEW and desk is None:
-            desk = network.derived[("desk", int(permission))] = Desk(graph, numba.get_num_threads())
-        ways = find_ways(graph, starts[rows], goals[rows], desk=desk if rows.size <= FEW else None)
+        desk = _kept_desk(network, int(permission), graph) if rows.size <= FEW else None
+        ways = find_ways(graph, starts[rows], goals[rows], desk=desk)
         cost[rows], closed[rows] = ways.cost, ways.closed
         for j, row in enumerate(rows):
             found[row] = ways.roads[ways.start[j] : ways.start[j + 1]]

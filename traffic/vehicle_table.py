@@ -12,7 +12,7 @@ class VehicleTable:
     """Columns over the vehicles on the road, shape (n,); valid until the next step.
 
     Every field of `kernels.vehicles.Vehicles` is a column (id, lane, s, speed, accel, lateral,
-    length, reason, blocker, ...), and so is `width`, m.
+    length, reason, blocker, ...), and so is `width`, m. `distance` is all that was driven, m.
     """
 
     def __init__(self, veh: Vehicles, types: Types) -> None:
@@ -26,6 +26,8 @@ class VehicleTable:
     def __getattr__(self, name: str) -> NDArray[Any]:
         if name == "width":
             column = self._types.width[self._veh.type[self._slots]]
+        elif name == "distance":  # kept up to the start of the lane only
+            column = self._veh.distance[self._slots] + self._veh.s[self._slots]
         elif name in Vehicles._fields:
             column = getattr(self._veh, name)[self._slots]
         else:
