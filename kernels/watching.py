@@ -12,27 +12,29 @@ LINE_REACH = 20.0  # m from the lane's end within which a vehicle without a way 
 
 @kernel
 def find_stuck(
-    net: NetworkArrays, veh: Vehicles, order: Order, n: int, frame: int, patience: int,
+    net: NetworkArrays, veh: Vehicles, order: Order, frame: int, patience: int,
     out: NDArray[np.int32],
 ) -> int:  # fmt: skip
-    """Slots of heads that should change their mind: patience frames before a full exit, or
-    standing at the end of a lane that does not lead on. Returns their number."""
+    """Slots of those that should change their mind: patience frames before a full exit, or
+    standing at the end of a lane that does not lead on. Returns their number.
+
+    Of each lane the first is looked at and all that are within LINE_REACH of its end.
+    """
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     found = 0
-    for p in range(n):
-        i = order.slot[p]
-        since = veh.stands_since[i]
-        if since < 0 or frame + 1 - since < patience:
-            continue
-        if veh.lane[i] >= n_road_lanes or veh.granted[i] > 0:
-            continue
-        if veh.path[i, 0] < 0 and veh.full_since[i] < 0:
-            lane = veh.lane[i]
-            if net.lanes.length[lane] - veh.s[i] < LINE_REACH:
-                veh.full_since[i] = frame - patience
-        if veh.full_since[i] >= 0 and frame - veh.full_since[i] >= patience:
-            out[found] = i
-            found += 1
+    for lane in range(n_road_lanes):
+        near = net.lanes.length[lane] - LINE_REACH
+        for p in range(order.start[lane], order.start[lane + 1]):
+            i = order.slot[p]
+            since = veh.stands_since[i]
+            if since >= 0 and frame + 1 - since >= patience and veh.granted[i] == 0:
+                if veh.path[i, 0] < 0 and veh.full_since[i] < 0 and veh.s[i] > near:
+                    veh.full_since[i] = frame - patience
+                if veh.full_since[i] >= 0 and frame - veh.full_since[i] >= patience:
+                    out[found] = i
+                    found += 1
+            if veh.s[i] <= near:
+                break
     return found
 
 

@@ -7,31 +7,23 @@ Source: right-of-way.md section 6.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from math import ceil
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.conflict_zones import in_conflict
-from rushhour.kernels.moving import leave_line
-from rushhour.kernels.planning import QUEUE_SPACE, TOO_SHORT, plan
+from rushhour.kernels.rerouting import BESIDE_AFTER, EXITS, Exits, choose_again, reroute
 from rushhour.kernels.vehicles import PATH, Order, Routes, Types, Vehicles
 from rushhour.kernels.watching import find_rings, find_stuck, wait_for_lanes
 from rushhour.roadnets.model import Network
-from rushhour.traffic.routing import routes_onward
+from rushhour.traffic.routing import WIDTH, kept_desk
 from rushhour.traffic.state import grown
 
 MIND_PERIOD = 1.0  # s between two looks at those who are stuck
 RING_PERIOD = 10.0  # s between two looks at the wait-for graph
-BESIDE_AFTER = 180.0  # s at a standstill after which the exits of other lanes are considered
 ROTATE_AFTER = 40.0  # s a ring may stand before it is rotated
-
-
-class _Exit(NamedTuple):
-    """A way out of a lane."""
-
-    roads: list[int]  # the first long enough to change lane on, after those that are too short
-    full: bool  # one of the lanes that it leads to holds no further vehicle
 
 
 class Minds:
@@ -49,6 +41,16 @@ class Minds:
         self.changed = 0
         self.rings_found = 0
         self.rings_resolved = 0
+        self._stuck = np.zeros(0, np.int32)
+        self._taken = np.zeros(2, np.int64)
+        self._ways = np.zeros((0, WIDTH), np.int32)
+        self._exits = Exits(
+            lane=np.zeros(EXITS + 1, np.int32),
+            roads=np.zeros((EXITS + 1, PATH), np.int32),
+            steps=np.zeros(EXITS + 1, np.int32),
+            full=np.zeros(EXITS + 1, np.bool_),
+            seen=np.zeros(EXITS, np.int32),
+        )
         self._waits = np.full(n, -1, np.int32)
         self._colour = np.zeros(n, np.int32)
         self._found = np.zeros(n, np.int32)
@@ -60,138 +62,62 @@ class Minds:
         order: Order,
         routes: Routes,
         types: Types,
-        n: int,
         frame: int,
         seed: int,
         efforts: NDArray[np.float64],
     ) -> Routes:
         """Let those who have waited long enough choose again; returns the routes, maybe grown."""
         net = self.network.arrays
-        stuck = np.zeros(max(n, 1), np.int32)
-        found = find_stuck(net, veh, order, n, frame, self.patience, stuck)
+        if self._stuck.size < order.slot.size:
+            self._stuck = np.zeros(order.slot.size, np.int32)
+        found = find_stuck(net, veh, order, frame, self.patience, self._stuck)
         if found == 0:
             return routes
-        slots = stuck[:found]
-        walkers = veh.leg[slots] < 0
-        drivers = slots[~walkers]
-        if drivers.size and not self.keep_routes:
-            routes = self._reroute(veh, order, routes, types, drivers, frame)
-            changed = np.concatenate((slots[walkers], drivers[veh.minds[drivers] < 0]))
-        else:
-            changed = slots[walkers]
-        for i in slots:
-            veh.full_since[i] = frame  # where there is nothing else, ask again in a while
-        for i in changed:
-            veh.minds[i] = abs(veh.minds[i]) + (1 if veh.leg[i] < 0 else 0)
-            stands_since = veh.arrived[i]
-            leave_line(veh, i)
-            permission = int(types.permission[veh.type[i]])
-            plan(veh, net, routes, order, i, int(veh.lane[i]), permission, seed, efforts)
-            if veh.path[i, 0] < 0:
-                veh.full_since[i] = frame  # it has to change lane for it: give it time
-            else:
-                veh.arrived[i] = stands_since  # at the same line, for another way on
-            self.changed += 1
+        slots = self._stuck[:found]
+        length = np.zeros(found, np.int32)
+        if not self.keep_routes:
+            drivers = slots[veh.leg[slots] >= 0]
+            for permission in sorted(set(types.permission[veh.type[drivers]].tolist())):
+                self._reroute(veh, order, routes, types, slots, permission, frame, length)
+        need = self._used + int(length.sum())
+        if need > routes.road.size:
+            routes = routes._replace(road=grown(routes.road, 2 * need))
+        choose_again(
+            net, veh, types, routes, order, slots, self._ways, length, self._used, frame, seed,
+            efforts, self._taken,
+        )  # fmt: skip
+        self.changed += int(self._taken[0])
+        self._used = int(self._taken[1])
         return routes
 
     def _reroute(
-        self, veh: Vehicles, order: Order, routes: Routes, types: Types, slots: NDArray[np.int32],
+        self,
+        veh: Vehicles,
+        order: Order,
+        routes: Routes,
+        types: Types,
+        slots: NDArray[np.int32],
+        permission: int,
         frame: int,
-    ) -> Routes:  # fmt: skip
-        """Append better routes for drivers, from another exit of their lane.
-
-        An exit with room goes before all that are full; from one full exit to another a driver
-        changes only after long. Marks those for whom there is one by a negative `minds`, whose
-        size already counts it.
-        """
-        rows: list[tuple[int, _Exit, int]] = []  # slot, exit, goal
-        for i in slots:
-            leg, end = int(veh.leg[i]), int(veh.route_end[i])
-            goal = end - 1
-            if veh.stop[i] < veh.stop_end[i]:
-                road = self.network.arrays.lanes.road[routes.stop_lane[veh.stop[i]]]
-                later = np.flatnonzero(routes.road[leg:end] == road)
-                goal = leg + int(later[0]) if later.size else end - 1
-            # Before a full exit any other one will do; without a way on, any that there is.
-            avoid = int(veh.path[i, 0]) if veh.path[i, 0] >= 0 else -1
-            permission = int(types.permission[veh.type[i]])
-            long = (frame + 1 - veh.stands_since[i]) * self.dt > BESIDE_AFTER
-            for way in self._exits_near(order, int(veh.lane[i]), permission, avoid, long):
-                if not way.full or avoid < 0 or long:
-                    rows.append((int(i), way, goal))
-        if not rows:
-            return routes
-        ways = routes_onward(
-            self.network,
-            np.array([way.roads[-1] for _, way, _ in rows], np.int32),
-            np.array([routes.road[goal] for _, _, goal in rows], np.int32),
-            np.array([types.permission[veh.type[i]] for i, _, _ in rows], np.uint32),
-        )
-        best: dict[int, tuple[bool, float, int]] = {}
-        for row, (i, exit_way, _) in enumerate(rows):
-            cost = float(ways.cost[row])
-            if np.isfinite(cost):
-                this = (exit_way.full, cost, row)
-                best[i] = min(best.get(i, this), this)
-        pool: list[NDArray[np.int32]] = []
-        size = self._used
-        if not best:
-            return routes
-        for i, (_, _, row) in best.items():
-            _, exit_way, goal = rows[row]
-            here = routes.road[veh.leg[i]]
-            rest = routes.road[goal + 1 : veh.route_end[i]]
-            onward = ways.roads[ways.start[row] : ways.start[row + 1]]
-            route = np.concatenate(([here], exit_way.roads[:-1], onward, rest)).astype(np.int32)
-            pool.append(route)
-            veh.leg[i] = size
-            size += route.size
-            veh.route_end[i] = size
-            veh.minds[i] = -(veh.minds[i] + 1)
-        if size > routes.road.size:
-            routes = routes._replace(road=grown(routes.road, 2 * size))
-        routes.road[self._used : size] = np.concatenate(pool)
-        self._used = size
-        return routes
-
-    def _exits_near(
-        self, order: Order, lane: int, permission: int, avoid: int, long: bool
-    ) -> list[_Exit]:
-        """Exits of a lane; if it has no other, after a long wait, those of the lanes beside it."""
-        found = self._exits(order, lane, permission, avoid)
-        net = self.network.arrays
-        road = int(net.lanes.road[lane])
-        if found or not long or net.roads.length[road] < TOO_SHORT:
-            return found
-        first = int(net.roads.first_lane[road])
-        for beside in range(first, first + int(net.roads.lane_count[road])):
-            if beside != lane and net.lanes.permissions[beside] & permission:
-                found += self._exits(order, beside, permission, avoid)
-        return found
-
-    def _exits(self, order: Order, lane: int, permission: int, avoid: int) -> list[_Exit]:
-        """Where a lane leads to. avoid: a connector not to take, -1 none."""
-        net, n_road_lanes = self.network.arrays, self.network.n_road_lanes
-        found: list[_Exit] = []
-        seen: set[int] = set()
-        open_ways: list[tuple[int, _Exit]] = [(lane, _Exit([], False))]
-        while open_ways:
-            lane, before = open_ways.pop()
-            for k in range(net.lanes.out_start[lane], net.lanes.out_start[lane + 1]):
-                to = int(net.connectors.to_lane[k])
-                allowed = net.lanes.permissions[n_road_lanes + k] & net.lanes.permissions[to]
-                if k == avoid or to in seen or not allowed & permission:
-                    continue
-                seen.add(to)
-                road = int(net.lanes.road[to])
-                on_it = int(order.start[to + 1] - order.start[to])
-                full = on_it > 0 and (on_it + 1) * QUEUE_SPACE > net.lanes.length[to]
-                way = _Exit([*before.roads, road], before.full or full)
-                if net.roads.length[road] >= TOO_SHORT or len(way.roads) >= PATH:
-                    found.append(way)
-                else:
-                    open_ways.append((to, way))
-        return found
+        length: NDArray[np.int32],
+    ) -> None:
+        """Search new routes for the drivers of one class among the slots, into `_ways`, length."""
+        graph, desk = kept_desk(self.network, permission)
+        even = np.ones(graph.cost.size)
+        long_stands = frame + 1 - ceil(BESIDE_AFTER / self.dt)
+        while True:
+            if self._ways.shape[0] < slots.size:
+                self._ways = np.zeros((2 * slots.size, self._ways.shape[1]), np.int32)
+            desk.stamp = reroute(
+                self.network.arrays, veh, types, routes, order, graph, desk.scratch, self._exits,
+                even, slots, permission, long_stands, desk.stamp, self._ways, length,
+            )  # fmt: skip
+            longest = -int(length.min())
+            if longest <= 0:
+                return
+            wider = np.zeros((self._ways.shape[0], 2 * longest), np.int32)
+            wider[:, : self._ways.shape[1]] = self._ways
+            self._ways = wider
 
     def look_for_rings(
         self, net: Any, veh: Vehicles, order: Order, waived: NDArray[np.int32], frame: int

@@ -22,7 +22,6 @@ from rushhour.traffic.demand import Demand
 
 MINOR_DELAY: Final = 1.5  # s for a turn that must yield; SUMO's default for its routers as well
 BATCH: Final = 2048  # pairs searched in one call
-FEW: Final = 64  # ways for which working arrays are kept: drivers who change their mind
 WIDTH: Final = 512  # roads a way may have before a wider array is taken
 
 
@@ -105,13 +104,14 @@ class Desk:
         )
 
 
-def _kept_desk(network: Network, permission: int, graph: RoadGraph) -> Desk:
-    """The working arrays that are kept with a network for one class of vehicles."""
+def kept_desk(network: Network, permission: int) -> tuple[RoadGraph, Desk]:
+    """The road graph of a class and working arrays for one search at a time, kept between calls."""
+    graph = road_graph(network, permission)
     key = ("desk", permission)
     if key not in network.derived:
-        network.derived[key] = Desk(graph, numba.get_num_threads())
+        network.derived[key] = Desk(graph, 1)
     desk: Desk = network.derived[key]
-    return desk
+    return graph, desk
 
 
 def find_ways(
@@ -123,14 +123,12 @@ def find_ways(
     taste: float = 0.0,
     taste_seeds: NDArray[np.int64] | None = None,
     estimate: bool = True,
-    desk: Desk | None = None,
 ) -> Ways:
     """Cheapest ways between pairs of roads (q,).
 
     multipliers: (n_roads,) > 0 on the costs of roads; inf closes a road. taste: each pair's driver
     finds every road dearer by a share of its own, uniform in 0..taste, drawn from its taste seed.
-    estimate: False searches without one (Dijkstra), for comparison. desk: working arrays to use
-    again, for few ways at a time (default: new ones).
+    estimate: False searches without one (Dijkstra), for comparison.
     Raises DemandError for multipliers that are not positive.
     """
     n, q = graph.cost.size, starts.size
@@ -145,8 +143,7 @@ def find_ways(
     length, closed = np.zeros(q, np.int32), np.zeros(q, np.int32)
     cost = np.full(q, inf)
     pieces: list[NDArray[np.int32]] = []
-    if desk is None:
-        desk = Desk(graph, max(1, min(numba.get_num_threads(), q)))
+    desk = Desk(graph, max(1, min(numba.get_num_threads(), q)))
     ways = np.zeros((min(BATCH, max(q, 1)), WIDTH), np.int32)
     for at in range(0, q, BATCH):
         part = slice(at, min(at + BATCH, q))
@@ -195,14 +192,13 @@ def routes_onward(
     goals: NDArray[np.int32],
     permissions: NDArray[np.uint32],
 ) -> Ways:
-    """Ways for drivers on the road, each with the permissions of its own class."""
+    """Ways for drivers, each with the permissions of its own class."""
     cost, closed = np.full(starts.size, inf), np.zeros(starts.size, np.int32)
     found: list[NDArray[np.int32]] = [np.zeros(0, np.int32)] * starts.size
     for permission in np.unique(permissions):
         rows = np.flatnonzero(permissions == permission)
         graph = road_graph(network, int(permission))
-        desk = _kept_desk(network, int(permission), graph) if rows.size <= FEW else None
-        ways = find_ways(graph, starts[rows], goals[rows], desk=desk)
+        ways = find_ways(graph, starts[rows], goals[rows])
         cost[rows], closed[rows] = ways.cost, ways.closed
         for j, row in enumerate(rows):
             found[row] = ways.roads[ways.start[j] : ways.start[j + 1]]

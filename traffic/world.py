@@ -224,8 +224,8 @@ class World:
         """Now and then minds are changed, and rings looked for."""
         if self.frame % self._watch_frames == 0:
             self._routes = self._minds.change(
-                self._veh, self._order, self._routes, self._types, self._n, self.frame,
-                self.seed, self._efforts[0],
+                self._veh, self._order, self._routes, self._types, self.frame, self.seed,
+                self._efforts[0],
             )  # fmt: skip
         if self.frame % self._ring_frames == 0:
             self._minds.look_for_rings(
