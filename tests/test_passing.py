@@ -1,7 +1,11 @@
 """State reaches compiled kernels as a table of addresses, made once for given NamedTuples."""
 
 import gc
+import json
+import subprocess
+import sys
 import weakref
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -132,3 +136,16 @@ def test_the_arrays_of_a_world_that_is_gone_are_freed():
     del world
     gc.collect()
     assert speeds() is None
+
+
+def test_no_kernel_is_compiled_after_the_first_frame():
+    """A run's frames cost what they do, with no pause in the middle for a rarely needed kernel."""
+    done = subprocess.run(
+        [sys.executable, str(Path(__file__).parent / "late_kernels.py")],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    report = json.loads(done.stdout)
+    assert report["arrived"] > 0
+    assert report["minds_changed"] > 0
+    assert report["late"] == []

@@ -42,6 +42,9 @@ class Minds:
         self.rings_found = 0
         self.rings_resolved = 0
         self._stuck = np.zeros(0, np.int32)
+        # The first look, in a world's first frame, calls everything, so that no later frame waits
+        # for a kernel to compile or for the graph of a class's roads.
+        self._ready = False
         self._taken = np.zeros(2, np.int64)
         self._ways = np.zeros((0, WIDTH), np.int32)
         self._exits = Exits(
@@ -71,13 +74,15 @@ class Minds:
         if self._stuck.size < order.slot.size:
             self._stuck = np.zeros(order.slot.size, np.int32)
         found = find_stuck(net, veh, order, frame, self.patience, self._stuck)
-        if found == 0:
+        if found == 0 and self._ready:
             return routes
         slots = self._stuck[:found]
         length = np.zeros(found, np.int32)
         if not self.keep_routes:
-            drivers = slots[veh.leg[slots] >= 0]
-            for permission in sorted(set(types.permission[veh.type[drivers]].tolist())):
+            classes = types.permission
+            if self._ready:
+                classes = classes[veh.type[slots[veh.leg[slots] >= 0]]]
+            for permission in sorted(set(classes.tolist())):
                 self._reroute(veh, order, routes, types, slots, permission, frame, length)
         need = self._used + int(length.sum())
         if need > routes.road.size:
@@ -86,6 +91,7 @@ class Minds:
             net, veh, types, routes, order, slots, self._ways, length, self._used, frame, seed,
             efforts, self._taken,
         )  # fmt: skip
+        self._ready = True
         self.changed += int(self._taken[0])
         self._used = int(self._taken[1])
         return routes
@@ -112,7 +118,7 @@ class Minds:
                 self.network.arrays, veh, types, routes, order, graph, desk.scratch, self._exits,
                 even, slots, permission, long_stands, desk.stamp, self._ways, length,
             )  # fmt: skip
-            longest = -int(length.min())
+            longest = -int(length.min(initial=0))
             if longest <= 0:
                 return
             wider = np.zeros((self._ways.shape[0], 2 * longest), np.int32)
@@ -124,7 +130,7 @@ class Minds:
     ) -> None:
         """Count the rings that have formed or gone since the last look; rotate old ones."""
         now: dict[int, int] = {}
-        if wait_for_lanes(net, veh, order, self._waits) > 1:
+        if wait_for_lanes(net, veh, order, self._waits) > 1 or frame == 0:
             found = find_rings(self._waits, self._colour, self._found)
             now = {int(lane): self._rings.get(int(lane), frame) for lane in self._found[:found]}
         self.rings_found += len(now.keys() - self._rings.keys())

@@ -214,7 +214,7 @@ class World:
         self.tally += self._tallies.sum(axis=0)
         left = int(self._tallies[:, TALLY_LEFT].sum())
         self._tallies[:] = 0
-        if left:
+        if left or self.frame == 0:  # in the first frame nobody, so that no later one compiles it
             out = np.zeros(left, np.int32)
             release_left(self._veh, self._order, self._waiting, self._n, out)
             now = self.begin + (self.frame + 1) * self.dt
