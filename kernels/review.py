@@ -236,6 +236,8 @@ def review_lane(
         on_connector = here >= n_road_lanes
         for p in range(order.start[here], order.start[here + 1]):
             i = order.slot[p]
+            if closed and veh.granted[i] == 0:
+                continue  # most of a queue: nothing to take back, nothing to ask
             at = line - 1 if on_connector else line
             if at > 0 and veh.path[i, at - 1] != last:
                 continue  # it goes elsewhere
