@@ -25,12 +25,12 @@ from rushhour.kernels.network import (
     SIGNAL,
     NetworkArrays,
 )
+from rushhour.kernels.order import share
 from rushhour.kernels.random import uniform
 from rushhour.kernels.room import swap_room
 from rushhour.kernels.rules import Rules
 from rushhour.kernels.vehicles import (
     AT_STOP,
-    CHUNK,
     CONFLICT,
     CURVE,
     FREE,
@@ -318,9 +318,10 @@ def drive(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, grants: Grants,
     rules: Rules, n: int, task: int, frame: int, dt: float, seed: int,
 ) -> None:  # fmt: skip
-    """Choose accelerations at every TASKS-th chunk of the n places of the order."""
-    for lo in range(task * CHUNK, n, TASKS * CHUNK):
-        for p in range(lo, min(n, lo + CHUNK)):
+    """Choose the accelerations of one task's share of the order."""
+    roads = order.start[net.lanes.out_start.shape[0] - 1]
+    for first, last in share(0, roads, task, TASKS), share(roads, n - roads, task, TASKS):
+        for p in range(first, last):
             drive_vehicle(net, veh, types, routes, order, grants, rules, p, frame, dt, seed)
 
 

@@ -9,9 +9,10 @@ from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import (
     NetworkArrays,
 )
+from rushhour.kernels.order import share
 from rushhour.kernels.planning import plan
 from rushhour.kernels.rules import Rules
-from rushhour.kernels.vehicles import BEHIND, CHUNK, PATH, TASKS, Order, Routes, Types, Vehicles
+from rushhour.kernels.vehicles import BEHIND, PATH, TASKS, Order, Routes, Types, Vehicles
 
 STANDING = 0.1  # m/s, below which a vehicle counts as standing
 REPLAN = 40.0  # m before a lane's end at which its driver looks again
@@ -238,9 +239,10 @@ def move(
     n: int, task: int, frame: int, dt: float, seed: int, tally: NDArray[np.int64],
     efforts: NDArray[np.float64],
 ) -> None:  # fmt: skip
-    """Move the vehicles at every TASKS-th chunk of the n places of the order."""
-    for lo in range(task * CHUNK, n, TASKS * CHUNK):
-        for p in range(lo, min(n, lo + CHUNK)):
+    """Move the vehicles of one task's share of the order."""
+    roads = order.start[net.lanes.out_start.shape[0] - 1]
+    for first, last in share(0, roads, task, TASKS), share(roads, n - roads, task, TASKS):
+        for p in range(first, last):
             i = order.slot[p]
             move_vehicle(net, veh, types, routes, order, rules, i, frame, dt, seed, tally, efforts)
 

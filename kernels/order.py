@@ -14,8 +14,18 @@ from rushhour.kernels.network import Lanes
 from rushhour.kernels.vehicles import BEHIND, Order, Vehicles
 
 PARTS = 4  # of the previous order, counted and scattered side by side
-STRIPES = 64  # of lanes: road lanes and connectors differ in work, so they are dealt like cards,
-NEIGHBOURS = 16  # this many neighbouring lanes at a time (their starts share a cache line)
+STRIPES = 64  # of lanes, sorted side by side
+
+
+@kernel
+def share(first: int, size: int, task: int, tasks: int) -> tuple[int, int]:
+    """Where the share of a task in `size` things from `first` on begins, and where it ends.
+
+    Lanes, the vehicles on them, and what is granted to them are all divided alike, in one piece
+    each: then a thread finds what it wrote in the phase before in its own cache, not in another
+    core's. Road lanes and connectors are divided apart, as they come one after the other.
+    """
+    return first + task * size // tasks, first + (task + 1) * size // tasks
 
 
 @kernel
@@ -114,8 +124,9 @@ def settle(veh: Vehicles, order: Order, lo: int, p: int, slot: int) -> None:
 def sort_stripe(veh: Vehicles, lanes: Lanes, order: Order, stripe: int) -> None:
     """Sort one stripe of the lanes by falling s, ties by id, and note overhanging rears."""
     n = order.start.shape[0] - 1
-    for first in range(stripe * NEIGHBOURS, n, STRIPES * NEIGHBOURS):
-        for lane in range(first, min(n, first + NEIGHBOURS)):
+    roads = lanes.out_start.shape[0] - 1
+    for first, last in share(0, roads, stripe, STRIPES), share(roads, n - roads, stripe, STRIPES):
+        for lane in range(first, last):
             lo = order.start[lane]
             if lo == order.start[lane + 1]:
                 continue

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 PATH: Final = 8  # connectors planned ahead
 BEHIND: Final = 8  # lanes remembered behind
-CHUNK: Final = 256  # entries of the order that a task takes at a time
-TASKS: Final = 32  # parallel tasks, whatever the thread count; chunks are dealt to them like cards
+TASKS: Final = 32  # parallel tasks of vehicles, whatever the thread count
 MAX_LANES: Final = 63  # lanes of one road, at most
 
 NEVER: Final = 2**31 - 1  # frame
