@@ -259,3 +259,15 @@ def move_all(
             net, veh, types, routes, order, rules, n, task, frame, dt, seed, tally[task],
             efforts[task],
         )  # fmt: skip
+
+
+@kernel
+def collect_tallies(tallies: NDArray[np.int64], tally: NDArray[np.int64]) -> int:
+    """Add the tallies of all tasks to the totals and clear them; returns how many left."""
+    left = 0
+    for task in range(tallies.shape[0]):
+        left += tallies[task, TALLY_LEFT]
+        for column in range(tallies.shape[1]):
+            tally[column] += tallies[task, column]
+            tallies[task, column] = 0
+    return left

@@ -5,15 +5,13 @@ insertion sort inside each lane. Ties in s break by id. Also finds, for each lan
 whose rear still hangs over its end.
 """
 
-from math import inf
-
 from numba import prange
 
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import Lanes
 from rushhour.kernels.vehicles import BEHIND, Order, Vehicles
 
-PARTS = 4  # of the previous order, counted and scattered side by side
+MOST_PARTS = 8  # of the previous order, counted and scattered side by side: one a thread
 STRIPES = 64  # of lanes, sorted side by side
 
 
@@ -37,18 +35,20 @@ def count_part(veh: Vehicles, order: Order, n: int, part: int) -> None:
     count = order.counts[part]
     count[:] = 0
     lanes = count.shape[0] - 1
-    for p in range(part * n // PARTS, (part + 1) * n // PARTS):
+    parts = order.counts.shape[0]
+    first, last = share(0, n, part, parts)
+    for p in range(first, last):
         lane = veh.lane[order.slot[p]]
         count[lane if lane >= 0 else lanes] += 1
-    for lane in range(part * lanes // PARTS, (part + 1) * lanes // PARTS):
+    first, last = share(0, lanes, part, parts)
+    for lane in range(first, last):
         order.over[lane] = -1
-        order.over_rear[lane] = inf
 
 
 @kernel(parallel=True)
 def count_all(veh: Vehicles, order: Order, n: int) -> None:
-    """Count by lane, PARTS at a time."""
-    for part in prange(PARTS):
+    """Count by lane, in as many parts as there are rows of counts."""
+    for part in prange(order.counts.shape[0]):
         count_part(veh, order, n, part)
 
 
@@ -59,7 +59,7 @@ def place_lanes(order: Order) -> int:
     lanes = order.start.shape[0] - 1
     for lane in range(lanes):
         order.start[lane] = place
-        for part in range(PARTS):
+        for part in range(order.counts.shape[0]):
             c = order.counts[part, lane]
             order.counts[part, lane] = place
             place += c
@@ -71,7 +71,8 @@ def place_lanes(order: Order) -> int:
 def scatter_part(veh: Vehicles, order: Order, n: int, part: int) -> None:
     """Write one part of the previous order to its places in `spare`."""
     count = order.counts[part]
-    for p in range(part * n // PARTS, (part + 1) * n // PARTS):
+    first, last = share(0, n, part, order.counts.shape[0])
+    for p in range(first, last):
         slot = order.slot[p]
         lane = veh.lane[slot]
         if lane >= 0:
@@ -81,9 +82,21 @@ def scatter_part(veh: Vehicles, order: Order, n: int, part: int) -> None:
 
 @kernel(parallel=True)
 def scatter_all(veh: Vehicles, order: Order, n: int) -> None:
-    """Scatter, PARTS at a time."""
-    for part in prange(PARTS):
+    """Scatter, a part at a time."""
+    for part in prange(order.counts.shape[0]):
         scatter_part(veh, order, n, part)
+
+
+@kernel
+def sort_by_lane(veh: Vehicles, order: Order, n: int) -> int:
+    """Sort the n vehicles of the previous order by lane into `spare`, those that left fall out.
+
+    Returns how many remain. Writes start; within a lane they keep their sequence.
+    """
+    count_all(veh, order, n)
+    remain = place_lanes(order)
+    scatter_all(veh, order, n)
+    return remain
 
 
 @kernel(forceinline=True)

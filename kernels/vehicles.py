@@ -133,9 +133,9 @@ class Order(NamedTuple):
     start: NDArray[np.int32]  # (n_lanes+1,) into slot
     slot: NDArray[np.int32]  # (capacity,)
     spare: NDArray[np.int32]  # (capacity,) the other buffer
-    counts: NDArray[np.int32]  # (chunks, n_lanes+1) scratch of the counting sort
+    counts: NDArray[np.int32]  # (parts, n_lanes+1) scratch of the counting sort
     over: NDArray[np.int32]  # (n_lanes,) slot whose rear hangs over the lane's end; -1
-    over_rear: NDArray[np.float64]  # (n_lanes,) m, where that rear is on the lane
+    over_rear: NDArray[np.float64]  # (n_lanes,) m, where it is on the lane; valid if there is one
 
 
 class Grants(NamedTuple):

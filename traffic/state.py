@@ -3,11 +3,12 @@
 import hashlib
 from typing import Any
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.network import NetworkArrays
-from rushhour.kernels.order import PARTS
+from rushhour.kernels.order import MOST_PARTS
 from rushhour.kernels.trips import Trips, Waiting
 from rushhour.kernels.vehicles import (
     BEHIND,
@@ -64,9 +65,9 @@ def new_order(n_lanes: int, capacity: int) -> Order:
         start=np.zeros(n_lanes + 1, np.int32),
         slot=np.zeros(capacity, np.int32),
         spare=np.zeros(capacity, np.int32),
-        counts=np.zeros((PARTS, n_lanes + 1), np.int32),
+        counts=np.zeros((min(numba.get_num_threads(), MOST_PARTS), n_lanes + 1), np.int32),
         over=np.full(n_lanes, -1, np.int32),
-        over_rear=np.full(n_lanes, np.inf),
+        over_rear=np.zeros(n_lanes),
     )
 
 

@@ -15,17 +15,15 @@ from rushhour.kernels.holders import forget_all
 from rushhour.kernels.lane_choice import ROADS, choose_lanes_all
 from rushhour.kernels.moving import (
     TALLY_COLUMNS,
-    TALLY_LEFT,
     TALLY_OVERRUN,
     TALLY_STOPS_MADE,
     TALLY_STOPS_MISSED,
+    collect_tallies,
     move_all,
 )
 from rushhour.kernels.order import (
-    count_all,
-    place_lanes,
-    scatter_all,
     sort_all,
+    sort_by_lane,
     splice_new,
 )
 from rushhour.kernels.passing import forget_states
@@ -167,9 +165,7 @@ class World:
     def _sort(self) -> None:
         """Rebuild the order; now and then re-pack the slots by it."""
         veh, n = self._veh, self._n
-        count_all(veh, self._order, n)
-        self._n = place_lanes(self._order)
-        scatter_all(veh, self._order, n)
+        self._n = sort_by_lane(veh, self._order, n)
         self._order, self._next_order = self._next_order, self._order
         if self.frame % REPACK_EVERY == 0 and self._n >= REPACK_FROM:
             state.repack(veh, self._order, self._n)
@@ -211,9 +207,7 @@ class World:
 
     def _arrive(self) -> None:
         """Take those off the road who have reached their end."""
-        self.tally += self._tallies.sum(axis=0)
-        left = int(self._tallies[:, TALLY_LEFT].sum())
-        self._tallies[:] = 0
+        left = collect_tallies(self._tallies, self.tally)
         if left or self.frame == 0:  # in the first frame nobody, so that no later one compiles it
             out = np.zeros(left, np.int32)
             release_left(self._veh, self._order, self._waiting, self._n, out)
