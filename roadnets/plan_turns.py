@@ -75,7 +75,7 @@ def _fitted(feeders: list[int], table: list[str], turn: str, exit_lanes: int) ->
     return kept
 
 
-def _pairs(feeders: list[int], table: list[str], turn: str, lanes: int) -> list[tuple[int, int]]:
+def lane_pairs(feeders: list[int], table: list[str], turn: str, lanes: int) -> list[tuple[int, int]]:
     """Lane-to-lane pairs of one movement (networks.md 4.3), spare exit lanes left open."""
     kept = _fitted(feeders, table, turn, lanes)
     first = lanes - len(kept) if turn == "L" else 0
@@ -105,13 +105,13 @@ def movements_of(corner: Corner, legs: list[Leg]) -> list[Movement]:
             table = turns_by_lane(leg.lanes_in, pocket, letters, ahead)
         for j, turn in exits:
             feeders = [k for k, turns in enumerate(table) if turn in turns]
-            for lane, to_lane in _pairs(feeders, table, turn, legs[j].lanes_out):
+            for lane, to_lane in lane_pairs(feeders, table, turn, legs[j].lanes_out):
                 found.append(Movement(i, j, turn, lane, to_lane))
-    _feed_spare_lanes(found, legs)
+    feed_spare_lanes(found, legs)
     return sorted(found, key=lambda m: (m.entry, m.from_lane, m.exit, m.to_lane))
 
 
-def _feed_spare_lanes(found: list[Movement], legs: list[Leg]) -> None:
+def feed_spare_lanes(found: list[Movement], legs: list[Leg]) -> None:
     """Give every exit lane that nothing feeds a path from the nearest feeder beside it."""
     for j, leg in enumerate(legs):
         into = [m for m in found if m.exit == j]
