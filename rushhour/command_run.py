@@ -43,7 +43,7 @@ def given_fields(args: argparse.Namespace) -> dict[str, Any]:
         if getattr(args, name) is not None:
             option = "--" + name.replace("_", "-")
             fields[name] = seconds(getattr(args, name), option)
-    for name in ("until_empty", "ignore_route_errors"):
+    for name in ("until_empty", "skip_bad_trips"):
         if getattr(args, name):
             fields[name] = True
     if args.demand:

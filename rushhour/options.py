@@ -148,7 +148,7 @@ def _run(command: argparse.ArgumentParser) -> None:
         help="never change a route on the way; short for --set gridlock.keep_routes=true",
     )
     add(
-        "--ignore-route-errors",
+        "--skip-bad-trips",
         action="store_true",
         help="leave out vehicles whose route does not exist, and say how many",
     )

@@ -179,17 +179,20 @@ def test_multipliers_that_are_no_prices_are_refused(bad):
         route_trips(network, [0], [1], multipliers=np.array([1.0, bad]))
 
 
-def test_a_trip_without_a_way_is_named_or_left_out():
+def test_trips_without_a_way_are_counted_the_first_named_or_left_out():
     network = finish(chain(line(0.0, 100.0), line(101.0, 200.0)))
     builder = DemandBuilder()
     builder.add(Trip("good", 0.0, VehicleType(), [0, 1], routed=False))
-    builder.add(Trip("lost", 1.0, VehicleType(), [1, 0], routed=False))
+    for i, name in enumerate(("lost", "gone")):
+        builder.add(Trip(name, 1.0 + i, VehicleType(), [1, 0], routed=False))
     demand = builder.build()
-    with pytest.raises(DemandError, match=r"'lost': no way for class passenger from road 'r1'"):
+    why = "vehicle 'lost': no way for class passenger from road 'r1' to 'r0'"
+    with pytest.raises(DemandError) as caught:
         route_demand(network, demand)
+    assert str(caught.value).startswith(f"{why} (2 such trips); correct the trip or")
     left = route_demand(network, demand, skip_bad=True)
     assert left.ids == ("good",)
-    assert left.remarks == ("1 trips without a way were left out",)
+    assert left.remarks == (f"trips without a way are left out: 2 (first: {why})",)
 
 
 def test_stops_are_on_the_way():

@@ -119,6 +119,6 @@ def test_random_trips_of_braunschweig_find_their_ways() -> None:
     assert kinds == {"passenger": 2725, "truck": 322}
     assert not ends.routed.any()
     assert (np.diff(ends.route_start) == 2).all()
-    ways = read_demand(files, network, ignore_route_errors=True)
+    ways = read_demand(files, network, skip_bad_trips=True)
     assert ways.routed.all()
     assert len(ways) == 2725 + 322

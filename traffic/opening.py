@@ -100,7 +100,7 @@ def scenario_demand(scenario: Scenario, network: Network, parameters: Parameters
                 network,
                 begin=scenario.begin,
                 end=end,
-                ignore_route_errors=scenario.ignore_route_errors,
+                skip_bad_trips=scenario.skip_bad_trips,
                 seed=scenario.seed,
             )
         )

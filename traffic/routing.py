@@ -209,8 +209,8 @@ def routes_onward(
 def route_demand(network: Network, demand: Demand, *, skip_bad: bool = False) -> Demand:
     """Demand with the way of every trip filled in, through its stops in their order.
 
-    Raises DemandError naming the first trip without a way, unless skip_bad: then those trips are
-    left out and counted in the remarks.
+    Raises DemandError with the number of trips without a way, naming the first, unless skip_bad:
+    then they are left out, and a remark says the same.
     """
     open_trips = np.flatnonzero(~demand.routed & ~demand.walker)
     if not open_trips.size:
@@ -228,26 +228,35 @@ def route_demand(network: Network, demand: Demand, *, skip_bad: bool = False) ->
         np.repeat(permission[demand.type[open_trips]], legs),
     )
     bad = np.zeros(len(demand), bool)
+    gap = -1  # place of the first road from which no way leads on
     routes: dict[int, NDArray[np.int32]] = {}
     for j, trip in enumerate(open_trips):
         parts: list[NDArray[np.int32]] = [demand.roads[first[j] : first[j] + 1]]
         for leg in range(leg_start[j], leg_start[j + 1]):
             way = ways.roads[ways.start[leg] : ways.start[leg + 1]]
-            if not way.size and not skip_bad:
-                raise DemandError(_no_way(network, demand, int(trip), int(place[leg])))
+            if not way.size and gap < 0:
+                gap = int(place[leg])
             bad[trip] |= not way.size
             parts.append(way[1:])
         routes[int(trip)] = np.concatenate(parts)
-    return _with_routes(demand, routes, bad)
+    if gap < 0:
+        return _with_routes(demand, routes, bad)
+    first_bad = _no_way(network, demand, int(np.flatnonzero(bad)[0]), gap)
+    count = int(bad.sum())
+    if not skip_bad:
+        such = f" ({count} such trips)" if count > 1 else ""
+        raise DemandError(
+            f"{first_bad}{such}; correct the trip or leave such trips out with --skip-bad-trips"
+        )
+    kept = _with_routes(demand, routes, bad)
+    remark = f"trips without a way are left out: {count} (first: {first_bad})"
+    return replace(kept, remarks=(*demand.remarks, remark))
 
 
 def _no_way(network: Network, demand: Demand, trip: int, place: int) -> str:
     kind = demand.types[demand.type[trip]].vehicle_class
     a, b = (network.road_ids[demand.roads[p]] for p in (place, place + 1))
-    return (
-        f"vehicle {demand.ids[trip]!r}: no way for class {kind} from road {a!r} to {b!r}; "
-        "correct the trip or leave such trips out with --ignore-route-errors"
-    )
+    return f"vehicle {demand.ids[trip][:60]!r}: no way for class {kind} from road {a!r} to {b!r}"
 
 
 def _with_routes(
@@ -283,7 +292,6 @@ def _with_routes(
         whole,
         ids=tuple(demand.ids[i] for i in keep),
         stop_start=np.concatenate(([0], np.cumsum(stops[keep]))),
-        remarks=(*demand.remarks, f"{int(bad.sum())} trips without a way were left out"),
         **by_trip,
         **by_stop,
     )

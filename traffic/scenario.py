@@ -42,7 +42,7 @@ class Scenario:
     record: Path | None = None
     record_every: float = 1.0
     output: Path | None = None
-    ignore_route_errors: bool = False
+    skip_bad_trips: bool = False
     remarks: tuple[str, ...] = ()  # on reading it, for the summary
 
     def __post_init__(self) -> None:
@@ -108,7 +108,7 @@ def _table(path: Path) -> dict[str, Any]:
 
 _SECTIONS: Final = {
     "": ("network", "seed", "demand", "parameters", "times", "recording"),
-    "demand": ("files", "vehicles", "trips", "over", "ignore_route_errors"),
+    "demand": ("files", "vehicles", "trips", "over", "skip_bad_trips"),
     "times": ("begin", "duration", "until_empty", "dt"),
     "recording": ("file", "every", "output"),
 }
@@ -153,7 +153,7 @@ class _Reader:
         for key in ("begin", "duration", "dt"):
             if key in times:
                 fields[key] = self.time(f"times.{key}", times[key])
-        for key, section in (("until_empty", times), ("ignore_route_errors", demand)):
+        for key, section in (("until_empty", times), ("skip_bad_trips", demand)):
             if key in section:
                 if not isinstance(section[key], bool):
                     raise self.error(key, section[key], "true or false")

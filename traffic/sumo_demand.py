@@ -28,7 +28,7 @@ def read_demand(
     network: Network,
     begin: float | None = None,
     end: float | None = None,
-    ignore_route_errors: bool = False,
+    skip_bad_trips: bool = False,
     seed: int = 0,
 ) -> Demand:
     """Read the demand of several files, given in any order; what they define is shared.
@@ -36,7 +36,7 @@ def read_demand(
     begin, end: s; only trips with begin <= depart < end are taken. seed: of what is drawn for a
     vehicle (by its id): its type, its route, the departures of a random flow. Trips with two ends
     only are left for `traffic.routing.route_demand`. Routes that the vehicle's class cannot drive
-    are errors unless ignore_route_errors: then they are routed around the gap, or the vehicle is
+    are errors unless skip_bad_trips: then they are routed around the gap, or the vehicle is
     left out, and counted in the remarks.
     Raises DemandError with file, line and vehicle for what cannot be driven or meant;
     RushhourError for XML that cannot be read.
@@ -45,11 +45,11 @@ def read_demand(
     """
     try:
         records = read_records([Path(path) for path in paths])
-        fitter = _Fitter(records, network, begin, end, ignore_route_errors, seed)
+        fitter = _Fitter(records, network, begin, end, skip_bad_trips, seed)
         demand = fitter.demand()
     except NetworkError as error:  # of a value, by the readers that network files share
         raise DemandError(str(error)) from None
-    return route_demand(network, demand, skip_bad=True) if ignore_route_errors else demand
+    return route_demand(network, demand, skip_bad=True) if skip_bad_trips else demand
 
 
 class _Fitter:
@@ -61,11 +61,11 @@ class _Fitter:
         network: Network,
         begin: float | None,
         end: float | None,
-        ignore_errors: bool,
+        skip_bad_trips: bool,
         seed: int,
     ) -> None:
         self.records = records
-        self.ignore_errors = ignore_errors
+        self.skip_bad_trips = skip_bad_trips
         self.seed = seed
         self.remarks = records.remarks
         self.book = RouteBook(network, seed)
@@ -157,9 +157,9 @@ class _Fitter:
 
     def _forgiven(self, record: Record, roads: Roads, kind: VehicleType, fault: str) -> bool:
         """Whether a faulty route may be mended; False to leave its vehicle out."""
-        if not self.ignore_errors:
+        if not self.skip_bad_trips:
             raise DemandError(
-                f"{record.where}: {fault}; correct the route or give --ignore-route-errors"
+                f"{record.where}: {fault}; correct the route or give --skip-bad-trips"
             )
         if all(self.book.is_open(road, kind) for road in roads) and len(roads) > 1:
             self.remarks.add("routes with a gap are routed anew across it", record.where)
