@@ -8,6 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.network import NetworkArrays
+from rushhour.roadnets.nearest import RoadPlace, nearest_road
+from rushhour.roadnets.tables import (
+    IntersectionTable,
+    LaneTable,
+    RoadTable,
+    intersection_table,
+    lane_table,
+    road_table,
+)
 
 
 @dataclass(frozen=True)
@@ -69,3 +78,38 @@ class Network:
     def lane_points(self, lane: int) -> NDArray[np.float64]:
         """Centre line of a lane, shape (k, 2), m."""
         return self.points[self.point_start[lane] : self.point_start[lane + 1]]
+
+    @cached_property
+    def roads(self) -> RoadTable:
+        """All roads as a table, row i for road i."""
+        return road_table(self)
+
+    @cached_property
+    def lanes(self) -> LaneTable:
+        """All road lanes as a table."""
+        return lane_table(self)
+
+    @cached_property
+    def intersections(self) -> IntersectionTable:
+        """All intersections as a table."""
+        return intersection_table(self)
+
+    def nearest_road(
+        self,
+        x: float | None = None,
+        y: float | None = None,
+        *,
+        lon: float | None = None,
+        lat: float | None = None,
+        vehicle_class: str | None = None,
+    ) -> RoadPlace:
+        """The road whose nearest lane passes closest to a place, of equals the first.
+
+        x, y: m; or lon, lat: degrees (WGS 84), for networks with a projection.
+        vehicle_class: only lanes open to that class, as "passenger".
+        Raises NetworkError for other places, and if lon, lat cannot be turned into metres.
+
+        >>> network.nearest_road(12.0, 3.5).road
+        'main'
+        """
+        return nearest_road(self, x, y, lon, lat, vehicle_class)

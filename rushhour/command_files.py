@@ -98,10 +98,10 @@ def network_facts(network: "Network") -> dict[str, Any]:
     import numpy as np
 
     from rushhour.roadnets.classes import CAR
+    from rushhour.roadnets.tables import CONTROL_NAMES
 
     arrays = network.arrays
-    names = ("none", "signal", "all_way_stop", "stop", "yield")
-    control = np.bincount(arrays.intersections.control, minlength=len(names))
+    control = np.bincount(arrays.intersections.control, minlength=len(CONTROL_NAMES))
     n = network.n_road_lanes
     low, high = network.points.min(axis=0), network.points.max(axis=0)
     groups = np.diff(arrays.intersections.group_start)
@@ -116,7 +116,7 @@ def network_facts(network: "Network") -> dict[str, Any]:
         "connectors": network.n_connectors,
         "conflicts": int(arrays.conflicts.other.size),
         "intersections": len(network.intersection_ids),
-        "control": {name: int(count) for name, count in zip(names, control, strict=True)},
+        "control": {name: int(count) for name, count in zip(CONTROL_NAMES, control, strict=True)},
         "signal_programs": len(network.signal_ids),
         "largest_grant_group": int(groups.max(initial=0)),
         "extent_m": [round(float(high[i] - low[i]), 1) for i in (0, 1)],
