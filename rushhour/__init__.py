@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rushhour.traffic.recording import Recorder
     from rushhour.traffic.run_file import RunFile
     from rushhour.traffic.sumo_demand import read_demand
+    from rushhour.traffic.table_demand import read_trips
     from rushhour.traffic.world import World
 
 __version__ = "0.1.0"
@@ -30,6 +31,7 @@ _HOME = {
     "random_trips": "traffic.random_demand",
     "random_walkers": "traffic.random_demand",
     "read_demand": "traffic.sumo_demand",
+    "read_trips": "traffic.table_demand",
     "vehicles_on_road": "traffic.random_demand",
 }
 
@@ -45,6 +47,7 @@ __all__ = [
     "random_trips",
     "random_walkers",
     "read_demand",
+    "read_trips",
     "vehicles_on_road",
 ]
 

@@ -121,7 +121,7 @@ def _run(command: argparse.ArgumentParser) -> None:
         default=[],
         metavar="FILE",
         help="routes, trips, flows, types, stops or signal programs (.rou.xml, .add.xml, also "
-        ".gz); may be given several times, in any order",
+        ".gz), or a table of trips (.csv, .csv.gz, .parquet); may be given several times",
     )
     add("--vehicles", type=int, metavar="N", help="N vehicles on the road from the first frame")
     add("--trips", type=int, metavar="N", help="N random trips, departing within --over")
@@ -150,7 +150,7 @@ def _run(command: argparse.ArgumentParser) -> None:
     add(
         "--skip-bad-trips",
         action="store_true",
-        help="leave out vehicles whose route does not exist, and say how many",
+        help="leave out trips that cannot be driven, and say how many and which first",
     )
     add("--record", type=Path, metavar="FILE", help="write the run file (.h5)")
     add(

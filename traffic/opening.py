@@ -9,6 +9,7 @@ from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
 from rushhour.traffic.demand import Demand
+from rushhour.traffic.demand_files import DemandOptions, kind_of, read_demand_files
 from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.scenario import Scenario, read_scenario
 
@@ -54,7 +55,8 @@ def _from_sumo(path: Path, fields: dict[str, Any]) -> Scenario:
 
 def scenario_network(scenario: Scenario, parameters: Parameters) -> Network:
     """Read the network of a scenario, with the signal programs that its demand files bring."""
-    programs = [path for path in scenario.demand if "tlLogic" in _kinds(path)]
+    sumo = [path for path in scenario.demand if kind_of(path) == "sumo"]
+    programs = [path for path in sumo if "tlLogic" in _kinds(path)]
     name = scenario.network.name.lower()
     if name.endswith((".net.xml", ".net.xml.gz")) and scenario.network.is_file():
         return built_network(scenario.network, programs, parameters)
@@ -86,7 +88,6 @@ def scenario_demand(scenario: Scenario, network: Network, parameters: Parameters
     """Read or draw the demand of a scenario."""
     from rushhour.traffic.demand_builder import merge
     from rushhour.traffic.random_demand import random_trips, vehicles_on_road
-    from rushhour.traffic.sumo_demand import read_demand
 
     parts: list[Demand] = []
     begin = scenario.begin or 0.0
@@ -94,16 +95,14 @@ def scenario_demand(scenario: Scenario, network: Network, parameters: Parameters
     if scenario.begin is not None and scenario.duration is not None:
         end = begin + scenario.duration
     if scenario.demand:
-        parts.append(
-            read_demand(
-                scenario.demand,
-                network,
-                begin=scenario.begin,
-                end=end,
-                skip_bad_trips=scenario.skip_bad_trips,
-                seed=scenario.seed,
-            )
+        options = DemandOptions(
+            begin=scenario.begin,
+            end=end,
+            skip_bad_trips=scenario.skip_bad_trips,
+            seed=scenario.seed,
+            parameters=parameters,
         )
+        parts.append(read_demand_files(scenario.demand, network, options))
     car = parameters.vehicle_type("car")
     if scenario.trips is not None:
         parts.append(

@@ -1,0 +1,402 @@
+"""Trips from tables: the same demand whatever they are written in, and one line for what is wrong."""
+
+import builtins
+import csv
+import gzip
+import io
+import json
+import random
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from network_drafts import crossing
+
+import rushhour as rh
+from rushhour.cli import main
+from rushhour.kernels.network import ALL_WAY_STOP
+from rushhour.roadnets.build import finish
+from rushhour.roadnets.classes import CLASS_BIT
+from rushhour.roadnets.errors import DemandError, NetworkError
+from rushhour.roadnets.model import Network
+from rushhour.roadnets.storage import save
+from rushhour.traffic.checker import Checker
+from rushhour.traffic.demand import Demand
+from rushhour.traffic.parameters import Parameters
+
+UTM = "+proj=utm +zone=32 +datum=WGS84 +units=m +no_defs"
+COLUMNS = ("id", "depart", "origin", "destination", "type", "route")
+ROWS = (
+    ("a", "10", "in_s", "out_n", "car", ""),
+    ("b", "0:00:05", "in_e", "out_w", "bus", ""),
+    ("c", "7.5", "", "", "", "in_n out_e"),
+)
+
+
+@pytest.fixture(scope="module")
+def network() -> Network:
+    return finish(crossing(ALL_WAY_STOP))
+
+
+def text_of(rows: Sequence[Sequence[str]], columns: Sequence[str] = COLUMNS) -> str:
+    file = io.StringIO()
+    csv.writer(file).writerows([columns, *rows])
+    return file.getvalue()
+
+
+def frame_of(rows: Sequence[Sequence[Any]], columns: Sequence[str] = COLUMNS) -> dict[str, Any]:
+    return {name: [row[i] for row in rows] for i, name in enumerate(columns)}
+
+
+def ways_of(network: Network, demand: Demand) -> dict[str, tuple[float, str, str]]:
+    """Departure, type and roads of each trip by its id."""
+    found = {}
+    for i, name in enumerate(demand.ids):
+        lo, hi = demand.route_start[i : i + 2]
+        roads = " ".join(network.road_ids[road] for road in demand.roads[lo:hi])
+        found[name] = (float(demand.depart[i]), demand.types[demand.type[i]].name, roads)
+    return found
+
+
+WANTED = {
+    "b": (5.0, "bus", "in_e out_w"), "c": (7.5, "car", "in_n out_e"), "a": (10.0, "car", "in_s out_n"),
+}  # fmt: skip
+
+
+def test_a_table_of_trips_becomes_its_demand_in_order_of_departure(
+    network: Network, tmp_path: Path
+) -> None:
+    path = tmp_path / "trips.csv"
+    path.write_text(text_of(ROWS))
+    demand = rh.read_trips(path, network)
+    assert ways_of(network, demand) == WANTED
+    assert demand.ids == ("b", "c", "a")
+    assert demand.routed.all() and demand.remarks == ()
+
+
+@pytest.mark.parametrize("kind", ["csv", "csv.gz", "mark", "parquet", "pandas", "mapping"])
+def test_trips_are_the_same_whatever_they_are_written_in(
+    network: Network, tmp_path: Path, kind: str
+) -> None:
+    source: Any = tmp_path / f"trips.{kind}"
+    if kind == "csv":
+        source.write_text(text_of(ROWS))
+    elif kind == "csv.gz":
+        source.write_bytes(gzip.compress(text_of(ROWS).encode()))
+    elif kind == "mark":
+        source = tmp_path / "trips.csv"
+        source.write_text("\ufeff" + text_of(ROWS, [name.upper() for name in COLUMNS]))
+    elif kind == "mapping":
+        source = frame_of(ROWS)
+    else:
+        pandas = pytest.importorskip("pandas")
+        frame = pandas.DataFrame(frame_of(ROWS)).replace("", None)
+        if kind == "parquet":
+            frame.to_parquet(source)
+        source = frame if kind == "pandas" else source
+    assert ways_of(network, rh.read_trips(source, network)) == WANTED
+
+
+def test_trips_written_from_a_demand_are_read_back() -> None:
+    town = rh.generate("town", seed=1)
+    drawn = rh.random_trips(town, 300, "10min", seed=4)
+    ways = ways_of(town, drawn)
+    rows = [
+        (name, repr(depart), "", "", kind, roads) for name, (depart, kind, roads) in ways.items()
+    ]
+    again = rh.read_trips(frame_of(rows), town)
+    assert ways_of(town, again) == ways
+    np.testing.assert_array_equal(again.roads, drawn.roads)
+    np.testing.assert_array_equal(again.depart, drawn.depart)
+
+
+def test_numbers_of_a_frame_are_read_as_ids_and_seconds(network: Network) -> None:
+    draft = crossing()
+    for road in draft.roads:
+        road.id = {"in_s": "12", "out_n": "7"}.get(road.id, road.id)
+    for link in draft.connectors:
+        link.from_road = {"in_s": "12"}.get(link.from_road, link.from_road)
+        link.to_road = {"out_n": "7"}.get(link.to_road, link.to_road)
+    numbered = finish(draft)
+    frame = {
+        "depart": [1, np.float64(2.5), timedelta(minutes=1)],
+        "origin": [12, 12.0, None],
+        "destination": [7, np.int64(7), np.nan],
+        "route": [None, np.nan, ["12", 7]],
+    }
+    assert ways_of(numbered, rh.read_trips(frame, numbered)) == {
+        "trip.0": (1.0, "car", "12 7"), "trip.1": (2.5, "car", "12 7"),
+        "trip.2": (60.0, "car", "12 7"),
+    }  # fmt: skip
+
+
+def test_places_are_taken_to_the_nearest_road_open_to_the_vehicle() -> None:
+    draft = crossing(ALL_WAY_STOP)
+    bus_only = next(road for road in draft.roads if road.id == "in_s")
+    bus_only.lanes[0].permissions = CLASS_BIT["bus"]
+    network = finish(draft)
+    frame = {
+        "depart": [0, 1, 2], "type": ["bus", "car", "car"],
+        "origin_x": [2.0, 2.0, -60.0], "origin_y": [-13.0, -13.0, -2.0],
+        "destination": ["out_n"] * 3,
+    }  # fmt: skip
+    ways = ways_of(network, rh.read_trips(frame, network, skip_bad_trips=True))
+    assert ways["trip.0"] == (0.0, "bus", "in_s out_n")
+    assert ways["trip.2"] == (2.0, "car", "in_w out_n")
+    assert "trip.1" not in ways  # the nearest road open to cars leads out of the crossing
+
+
+def test_degrees_are_taken_to_the_same_roads_as_metres() -> None:
+    pyproj = pytest.importorskip("pyproj")
+    draft = crossing(ALL_WAY_STOP)
+    draft.projection, draft.origin = UTM, (500_000.0, 5_300_000.0)
+    network = finish(draft)
+    back = pyproj.Transformer.from_crs(UTM, "EPSG:4326", always_xy=True)
+    (x, y), (u, v) = (2.0, -60.0), (-70.0, 2.0)
+    lon, lat = back.transform(np.array([x, u]) + 500_000.0, np.array([y, v]) + 5_300_000.0)
+    metres = {"depart": [0], "origin_x": [x], "origin_y": [y], "destination_x": [u],
+              "destination_y": [v]}  # fmt: skip
+    degrees = {"depart": [0], "origin_lon": lon[:1], "origin_lat": lat[:1],
+               "destination_lon": lon[1:], "destination_lat": lat[1:]}  # fmt: skip
+    wanted = {"trip.0": (0.0, "car", "in_s out_w")}
+    assert ways_of(network, rh.read_trips(metres, network)) == wanted
+    assert ways_of(network, rh.read_trips(degrees, network)) == wanted
+
+
+def test_only_trips_within_the_time_asked_for_are_taken(network: Network) -> None:
+    demand = rh.read_trips(frame_of(ROWS), network, begin=5.0, end=10.0)
+    assert demand.ids == ("b", "c")
+
+
+def test_types_are_those_of_the_parameters(network: Network) -> None:
+    parameters = Parameters({"truck.length": 12.0})
+    frame = {"depart": range(5), "route": ["in_s out_n"] * 5,
+             "type": ["car", "van", "truck", "bus", "Motorcycle"]}  # fmt: skip
+    demand = rh.read_trips(frame, network, parameters=parameters)
+    kinds = [demand.types[k] for k in demand.type]
+    assert kinds == [parameters.vehicle_type(str(name).lower()) for name in frame["type"]]
+    assert kinds[2].length == 12.0
+
+
+def test_columns_that_are_not_known_are_named_once(network: Network) -> None:
+    frame = {**frame_of(ROWS), "purpose": ["work"] * 3, "cost": [1, 2, 3]}
+    assert rh.read_trips(frame, network).remarks == (
+        "columns of the trips that are not used: 2 (purpose, cost)",
+    )
+
+
+# --- trips that cannot be driven ----------------------------------------------------------------
+
+UNDRIVABLE: dict[str, tuple[dict[str, Any], str]] = {
+    "unknown origin": ({"origin": "nowhere"}, r"road 'nowhere' of its origin is not in crossing"),
+    "unknown in route": ({"route": "in_s x"}, r"road 'x' of its route is not in crossing"),
+    "no turn": (
+        {"route": "in_s in_e", "destination": ""},
+        r"no turn for class passenger from road 'in_s' to 'in_e'",
+    ),
+    "no way": ({"origin": "out_n", "destination": "in_s"}, r"no way for class passenger"),
+    "another origin": ({"route": "in_s out_n", "origin": "in_e"}, r"its origin 'in_e' is not that"),
+    "far away": (
+        {"origin": "", "origin_x": 5000.0, "origin_y": 0.0},
+        r"no road for class passenger within 500 m of its origin",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", UNDRIVABLE)
+def test_trips_that_cannot_be_driven_are_counted_and_the_first_is_named(
+    network: Network, kind: str
+) -> None:
+    values, pattern = UNDRIVABLE[kind]
+    good = {"depart": 0.0, "origin": "in_s", "destination": "out_n", "id": ""}
+    rows = [
+        {**good, "id": name, **(values if name != "good" else {})} for name in ("x", "good", "y")
+    ]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    frame = {name: [row.get(name, "") for row in rows] for name in names}
+    with pytest.raises(DemandError, match=pattern) as caught:
+        rh.read_trips(frame, network)
+    message = str(caught.value)
+    assert "'x'" in message and "(2 such trips)" in message and "--skip-bad-trips" in message
+    assert "\n" not in message
+    left = rh.read_trips(frame, network, skip_bad_trips=True)
+    assert left.ids == ("good",)
+    (remark,) = left.remarks
+    assert "left out: 2 (first: " in remark and "'x'" in remark
+
+
+# --- tables that cannot be meant ----------------------------------------------------------------
+
+GOOD = text_of(ROWS)
+FILES: dict[str, tuple[bytes, str]] = {
+    "empty": (b"", r"FILE: empty"),
+    "binary": (bytes(range(256)) * 20, r"FILE:\d: not UTF-8"),
+    "not utf-8": (GOOD.encode().replace(b"in_s", b"in_\xff"), r"FILE:2: not UTF-8"),
+    "truncated gzip": (gzip.compress(GOOD.encode())[:-12], r"damaged gzip"),
+    "junk in gzip": (b"\x1f\x8b" + bytes(60), r"damaged gzip"),
+    "short row": (GOOD.encode() + b"d,5\r\n", r"FILE:5: 2 values for 6 columns"),
+    "no depart": (GOOD.replace("depart", "start").encode(), r"has no column depart; it has id"),
+    "od matrix": (b"o_zone_id,d_zone_id,volume\n1,2,30\n", r"no column depart; it has o_z"),
+    "time as text": (GOOD.replace("10", "soon").encode(), r"FILE:2: depart 'soon'"),
+    "time nan": (GOOD.replace("10", "nan").encode(), r"FILE:2: depart 'nan'"),
+    "time before": (GOOD.replace("10", "-3").encode(), r"FILE:2: depart '-3'"),
+    "huge time": (GOOD.replace("10", "9" * 5000).encode(), r"FILE:2: depart '9{40}'"),
+    "bad clock": (GOOD.replace("0:00:05", "0:05").encode(), r"FILE:3: depart '0:05'"),
+    "type": (GOOD.replace("bus", "tank").encode(), r"FILE:3: type 'tank'; wanted one of car"),
+    "id twice": (GOOD.replace("b,", "a,").encode(), r"FILE:3: 'a' is the id of another trip"),
+    "no origin": (GOOD.replace("in_s", "").encode(), r"FILE:2: has no origin; fill in origin, or"),
+    "column twice": (GOOD.replace("route", "type").encode(), r"'type' is given twice"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_a_file_that_is_no_table_of_trips_is_refused_in_one_line(
+    network: Network, tmp_path: Path, kind: str
+) -> None:
+    content, pattern = FILES[kind]
+    path = tmp_path / "bad.csv"
+    path.write_bytes(content)
+    message = refused(path, network).replace(str(path), "FILE")
+    with pytest.raises(DemandError, match=pattern):
+        raise DemandError(message)
+
+
+def refused(source: Any, network: Network) -> str:
+    with pytest.raises(DemandError) as caught:
+        rh.read_trips(source, network)
+    message = str(caught.value)
+    assert "\n" not in message and len(message) < 400
+    return message
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "pattern"),
+    [("absent.csv", None, "cannot be read"), ("absent.parquet", None, "cannot be read"),
+     ("bad.parquet", b"", "cannot be read"), ("bad.parquet", b"PAR1" + bytes(99), "cannot be read")],
+)  # fmt: skip
+def test_a_file_that_cannot_be_read_is_named(
+    network: Network, tmp_path: Path, name: str, content: bytes | None, pattern: str
+) -> None:
+    if name.endswith("parquet"):
+        pytest.importorskip("pyarrow")
+    path = tmp_path / name
+    if content is not None:
+        path.write_bytes(content)
+    message = refused(path, network)
+    assert str(path) in message and pattern in message
+
+
+FRAMES: dict[str, tuple[Any, str]] = {
+    "a number": (7, "a int; wanted a path, a frame or a mapping"),
+    "a list": ([1, 2], "a list; wanted a path"),
+    "unequal columns": ({"depart": [1, 2], "route": ["in_s out_n"]}, "column 'route' has 1 rows"),
+    "nothing": ({}, "has no column depart; it has none"),
+    "column twice": ({"depart": [1], "Depart": [2]}, "given twice"),
+    "scalar column": ({"depart": 1}, "wanted a path"),
+    "x text": ({"depart": [1], "origin_x": ["e"], "origin_y": [1], "destination": ["out_n"]},
+               "row 0: origin_x 'e'"),
+    "x huge": ({"depart": [1], "origin_x": [1e300], "origin_y": [1], "destination": ["out_n"]},
+               "row 0: origin_x"),
+    "lat 91": ({"depart": [1], "origin_lon": [9], "origin_lat": [91], "destination": ["out_n"]},
+               "row 0: origin_lat '91'"),
+    "no projection": ({"depart": [1], "origin_lon": [9], "origin_lat": [48],
+                       "destination": ["out_n"]}, "crossing: has no projection"),
+    "half a place": ({"depart": [1], "origin_x": [9], "destination": ["out_n"]}, "has no origin"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_a_frame_that_is_no_table_of_trips_is_refused_in_one_line(
+    network: Network, kind: str
+) -> None:
+    source, pattern = FRAMES[kind]
+    assert pattern in refused(source, network)
+
+
+def test_parquet_without_its_package_is_refused_by_name(
+    network: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = builtins.__import__
+
+    def without(name: str, *more: Any, **others: Any) -> Any:
+        if name.startswith("pyarrow"):
+            raise ImportError(name)
+        return real(name, *more, **others)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    assert "pip install 'rushhour[data]'" in refused(tmp_path / "trips.parquet", network)
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet"])
+def test_mutated_tables_are_refused_or_read(network: Network, tmp_path: Path, ending: str) -> None:
+    """200 changes of bytes: a demand on the network, or one line; nothing else."""
+    path = tmp_path / f"trips.{ending}"
+    if ending == "parquet":
+        pytest.importorskip("pandas").DataFrame(frame_of(ROWS)).to_parquet(path)
+        good = path.read_bytes()
+    else:
+        good = GOOD.encode() if ending == "csv" else gzip.compress(GOOD.encode())
+    draw = random.Random(7)
+    for _ in range(200):
+        data = bytearray(good)
+        for _ in range(draw.randint(1, 4)):
+            at = draw.randrange(len(data))
+            action = draw.randrange(3)
+            if action == 0:
+                data[at] = draw.randrange(256)
+            elif action == 1:
+                del data[at : at + draw.randint(1, 20)]
+            else:
+                data[at:at] = data[at : at + draw.randint(1, 20)]
+        path.write_bytes(bytes(data))
+        try:
+            demand = rh.read_trips(path, network, skip_bad_trips=draw.random() < 0.5)
+        except (DemandError, NetworkError) as error:
+            assert "\n" not in str(error)
+        else:
+            assert demand.routed.all()
+            assert ((demand.roads >= 0) & (demand.roads < network.n_roads)).all()
+
+
+# --- from the command line ----------------------------------------------------------------------
+
+
+def test_a_run_takes_its_trips_from_a_table(
+    network: Network, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save(network, tmp_path / "net.h5")
+    good = tmp_path / "trips.csv"
+    good.write_text(text_of(ROWS))
+    command = ["run", str(tmp_path / "net.h5"), "--check", "--json", "--demand"]
+    assert main([*command, str(good)]) == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["vehicles"]["arrived"] == 3 and not sum(summary["violations"].values())
+
+    bad = tmp_path / "bad.csv"
+    bad.write_text(text_of([*ROWS, ("d", "1", "out_n", "in_s", "", "")]))
+    assert main([*command, str(bad)]) == 2
+    assert "'d': no way" in capsys.readouterr().err
+    assert main([*command, str(bad), "--skip-bad-trips"]) == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["vehicles"]["arrived"] == 3
+    assert any("left out: 1 (first: vehicle 'd'" in line for line in summary["remarks"])
+
+
+def test_trips_of_a_table_break_no_rule_on_the_road(network: Network) -> None:
+    arms = ("e", "n", "w", "s")
+    pairs = [(a, b) for a in arms for b in arms if a != b] * 4
+    frame = {
+        "depart": np.arange(len(pairs)) * 3.0,
+        "origin": [f"in_{a}" for a, _ in pairs],
+        "destination": [f"out_{b}" for _, b in pairs],
+    }
+    world = rh.World(network, rh.read_trips(frame, network), dt=0.25, seed=1)
+    checker = Checker(world)
+    world.observers.append(checker)
+    while not world.done and world.time < 900.0:
+        world.step()
+    assert world.arrived == len(pairs)
+    assert not sum(dict(checker.report()).values())

@@ -1,0 +1,71 @@
+"""Demand files of every kind, told apart by name, read into one demand."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from rushhour.roadnets.model import Network
+from rushhour.traffic.demand import Demand
+from rushhour.traffic.demand_builder import merge
+from rushhour.traffic.parameters import Parameters
+
+
+@dataclass(frozen=True)
+class DemandOptions:
+    """What every reader of demand files is told; times in s, None: not given."""
+
+    begin: float | None = None
+    end: float | None = None
+    skip_bad_trips: bool = False
+    seed: int = 0
+    parameters: Parameters | None = None
+
+
+Reader = Callable[[list[Path], Network, DemandOptions], Demand]
+
+
+def kind_of(path: Path) -> str:
+    """What kind of demand a file holds, a key of READERS; SUMO's XML if nothing says otherwise."""
+    name = path.name.lower()
+    if name.endswith((".csv", ".csv.gz", ".parquet")):
+        return "table"
+    return "sumo"
+
+
+def read_demand_files(paths: Sequence[Path], network: Network, options: DemandOptions) -> Demand:
+    """Read demand files of any kinds, in any order, into one demand.
+
+    Raises DemandError for what cannot be read or driven.
+    """
+    kinds: dict[str, list[Path]] = {}
+    for path in paths:
+        kinds.setdefault(kind_of(path), []).append(path)
+    parts = [READERS[kind](files, network, options) for kind, files in kinds.items()]
+    return parts[0] if len(parts) == 1 else merge(parts)
+
+
+def _sumo(paths: list[Path], network: Network, options: DemandOptions) -> Demand:
+    from rushhour.traffic.sumo_demand import read_demand
+
+    return read_demand(
+        paths, network, begin=options.begin, end=options.end,
+        skip_bad_trips=options.skip_bad_trips, seed=options.seed,
+    )  # fmt: skip
+
+
+def _tables(paths: list[Path], network: Network, options: DemandOptions) -> Demand:
+    from rushhour.traffic.table_demand import read_trips
+
+    return merge(
+        [
+            read_trips(
+                path, network, begin=options.begin, end=options.end,
+                skip_bad_trips=options.skip_bad_trips, parameters=options.parameters,
+            )
+            for path in paths
+        ]
+    )  # fmt: skip
+
+
+READERS: Final[dict[str, Reader]] = {"sumo": _sumo, "table": _tables}
