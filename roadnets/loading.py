@@ -8,12 +8,15 @@ from typing import Final
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.model import Network
 
-READABLE: Final = ".net.xml, .net.xml.gz, .sumocfg or .h5"
+READABLE: Final = ".net.xml, .net.xml.gz, .sumocfg, .json, .json.gz or .h5"
 LARGEST_CONFIGURATION: Final = 1 << 20  # bytes of a .sumocfg
 
 
 def load_network(path: str | Path) -> Network:
-    """Read a network: SUMO's (.net.xml, .net.xml.gz, the net-file of a .sumocfg) or our .h5.
+    """Read a network by the name of its file.
+
+    SUMO's: .net.xml, .net.xml.gz, the net-file of a .sumocfg. CityFlow's: a road network in .json
+    or .json.gz, the roadnetFile of a config.json. Our own: .h5.
 
     Raises NetworkError if the file is missing, empty or of a kind that cannot be read.
 
@@ -27,7 +30,9 @@ def load_network(path: str | Path) -> Network:
     if path.is_dir():
         raise NetworkError(f"{path}: a folder; give a {READABLE} file")
     name = path.name.lower()
-    if not name.endswith((".net.xml", ".net.xml.gz", ".sumocfg", ".h5", ".hdf5")):
+    if not name.endswith(
+        (".net.xml", ".net.xml.gz", ".sumocfg", ".json", ".json.gz", ".h5", ".hdf5")
+    ):
         raise NetworkError(f"{path}: unknown kind of network; give a {READABLE} file")
     try:
         empty = not _first_byte(path)
@@ -43,6 +48,11 @@ def load_network(path: str | Path) -> Network:
     if name.endswith(".sumocfg"):
         return load_network(_net_file(path))
     from rushhour.roadnets.build import finish
+
+    if name.endswith((".json", ".json.gz")):
+        from rushhour.roadnets import cityflow_network
+
+        return finish(cityflow_network.read_network_draft(path))
     from rushhour.roadnets.sumo_network import read_network_draft
 
     return finish(read_network_draft(path))

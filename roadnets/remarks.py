@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from rushhour.roadnets.draft import Draft
+
 MOST_EXAMPLES: Final = 5
 LONGEST_EXAMPLE: Final = 120  # characters
 
@@ -37,3 +39,13 @@ class Remarks:
                 line += f" ({', '.join(examples)}{more})"
             found.append(line)
         return found
+
+
+def remark_lane_drops(draft: Draft, remarks: Remarks) -> None:
+    """Name the lanes that end while their road goes on; vehicles must leave them before."""
+    left = {(c.from_road, c.from_lane) for c in draft.connectors}
+    for road in draft.roads:
+        ends = [lane for k, lane in enumerate(road.lanes) if (road.id, k) not in left]
+        if len(ends) < len(road.lanes):
+            for lane in ends:
+                remarks.add("L15 lanes that end while their road goes on", lane.id)

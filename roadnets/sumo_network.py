@@ -34,7 +34,7 @@ from rushhour.roadnets.draft import (
     DraftSignal,
 )
 from rushhour.roadnets.errors import NetworkError
-from rushhour.roadnets.remarks import Remarks
+from rushhour.roadnets.remarks import Remarks, remark_lane_drops
 from rushhour.roadnets.sumo_elements import (
     RawConnection,
     RawEdge,
@@ -243,15 +243,6 @@ class _Drafting:
             if c.attributes.get("keepClear") in ("0", "false"):
                 self.remarks.add("keepClear=0 ignored, junctions are always kept clear")
 
-    def remark_drops(self) -> None:
-        """Name the lanes that end while their road goes on; vehicles must leave them before."""
-        left = {(c.from_road, c.from_lane) for c in self.draft.connectors}
-        for road in self.draft.roads:
-            ends = [lane for k, lane in enumerate(road.lanes) if (road.id, k) not in left]
-            if len(ends) < len(road.lanes):
-                for lane in ends:
-                    self.remarks.add("L15 lanes that end while their road goes on", lane.id)
-
     def add_intersections(self, signals: list[DraftSignal]) -> None:
         """Draft the junctions that a kept road touches."""
         used = {end for r in self.draft.roads for end in (r.from_intersection, r.to_intersection)}
@@ -370,7 +361,7 @@ def read_network_draft(path: Path, programs: Sequence[Path] = ()) -> Draft:
     draft.signals = draft_signals(file)
     drafting.add_connectors()
     lead_past_stubs(draft, file.remarks)
-    drafting.remark_drops()
+    remark_lane_drops(draft, file.remarks)
     drafting.add_intersections(draft.signals)
     draft.remarks = file.remarks.lines()
     return draft
