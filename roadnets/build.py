@@ -31,7 +31,7 @@ from rushhour.roadnets.draft import Draft
 from rushhour.roadnets.draft_index import DraftIndex, connector_name, index_draft
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.groups import joined_intersections
-from rushhour.roadnets.model import Network
+from rushhour.roadnets.model import Network, Zones
 from rushhour.roadnets.precedence import find_yields
 from rushhour.roadnets.programs import pack_signals
 from rushhour.roadnets.shapes import Shapes, connector_shapes, end_headings, joined, lane_shapes
@@ -195,12 +195,23 @@ def _conflicts(pairs: Pairs, yields: NDArray[np.bool_]) -> Conflicts:
     return Conflicts(pairs.other, zone[0], zone[1], zone[2], zone[3], yields)
 
 
+def _zones(draft: Draft, index: DraftIndex) -> Zones:
+    pools = []
+    for names in ([z.origins for z in draft.zones], [z.destinations for z in draft.zones]):
+        pooled = [index.intersection[name] for zone in names for name in zone]
+        sizes = [len(zone) for zone in names]
+        pools += [np.cumsum([0, *sizes]).astype(np.int32), np.array(pooled, np.int32)]
+    return Zones(*pools)
+
+
 def seal(network: Network) -> Network:
     """Make every array of a network read-only."""
     for group in network.arrays:
         for array in group:
             array.flags.writeable = False
     for array in (network.points, network.point_start, network.station, network.declared_length):
+        array.flags.writeable = False
+    for array in network.zones:
         array.flags.writeable = False
     return network
 
@@ -286,5 +297,7 @@ def finish(draft: Draft, lateral_acceleration: float | None = None) -> Network:
             projection=draft.projection,
             origin=(draft.origin[0] + shift[0], draft.origin[1] + shift[1]),
             remarks=(*draft.remarks, *index.remarks),
+            zone_ids=tuple(zone.id for zone in draft.zones),
+            zones=_zones(draft, index),
         )
     )

@@ -84,6 +84,15 @@ class DraftSignal:
 
 
 @dataclass
+class DraftZone:
+    """A zone of demand: intersections at which its trips start, and at which they end."""
+
+    id: str
+    origins: list[str]
+    destinations: list[str]
+
+
+@dataclass
 class Draft:
     """A whole network to be finished."""
 
@@ -97,4 +106,5 @@ class Draft:
     lateral_acceleration: float | None = None  # m/s^2 in bends, as far as the source gives it
     projection: str = ""  # PROJ string of the source coordinates, "" if they are plain metres
     origin: tuple[float, float] = (0.0, 0.0)  # what was subtracted from the source coordinates
+    zones: list[DraftZone] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)  # what was mended, skipped or doubted

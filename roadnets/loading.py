@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Final
 
 from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.gmns_tables import table_path
 from rushhour.roadnets.model import Network
 
-READABLE: Final = ".net.xml, .net.xml.gz, .sumocfg, .json, .json.gz or .h5"
+READABLE: Final = ".net.xml, .net.xml.gz, .sumocfg, .json, .json.gz , .h5 or a GMNS folder"
+GMNS_TABLES: Final = ("node.csv", "node.csv.gz", "link.csv", "link.csv.gz")
 LARGEST_CONFIGURATION: Final = 1 << 20  # bytes of a .sumocfg
 
 
@@ -27,6 +29,11 @@ def load_network(path: str | Path) -> Network:
     path = Path(path)
     if not path.exists():
         raise NetworkError(f"{path}: no such file; give a {READABLE} file")
+    if is_gmns(path):
+        from rushhour.roadnets.build import finish
+        from rushhour.roadnets.gmns_network import read_gmns_draft
+
+        return finish(read_gmns_draft(path if path.is_dir() else path.parent))
     if path.is_dir():
         raise NetworkError(f"{path}: a folder; give a {READABLE} file")
     name = path.name.lower()
@@ -56,6 +63,13 @@ def load_network(path: str | Path) -> Network:
     from rushhour.roadnets.sumo_network import read_network_draft
 
     return finish(read_network_draft(path))
+
+
+def is_gmns(path: Path) -> bool:
+    """Whether a path is a GMNS folder or one of its two tables, node.csv and link.csv."""
+    if path.is_dir():
+        return all(table_path(path, name) for name in ("node", "link"))
+    return path.name.lower() in GMNS_TABLES
 
 
 def _first_byte(path: Path) -> bytes:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,24 @@ from rushhour.roadnets.tables import (
     lane_table,
     road_table,
 )
+
+
+class Zones(NamedTuple):
+    """Zones of demand: where their trips start and end. z zones, pooled intersections.
+
+    The trips of zone i start on roads that leave origin[origin_start[i]:origin_start[i+1]].
+    """
+
+    origin_start: NDArray[np.int32]  # (z+1,) into origin
+    origin: NDArray[np.int32]  # intersection
+    destination_start: NDArray[np.int32]  # (z+1,) into destination
+    destination: NDArray[np.int32]  # intersection
+
+
+def no_zones() -> Zones:
+    """Zones of a network that has none."""
+    start, none = np.zeros(1, np.int32), np.zeros(0, np.int32)
+    return Zones(start, none, start.copy(), none.copy())
 
 
 @dataclass(frozen=True)
@@ -42,6 +60,8 @@ class Network:
     projection: str = ""
     origin: tuple[float, float] = (0.0, 0.0)
     remarks: tuple[str, ...] = field(default=())
+    zone_ids: tuple[str, ...] = ()
+    zones: Zones = field(default_factory=no_zones)
     # What others derive from the network once and keep with it, by a key of their own.
     derived: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 

@@ -71,7 +71,7 @@ def draft_of(plan: Plan) -> Draft:
             else name
             for name, leg in ((street.start, first), (street.end, last))
         ]
-        _draw_street(draft, street, first, last, names[0], names[1])
+        _draw_street(draft, street, first, last, names[0], names[1], plan.squeeze)
     for name, corner in plan.corners.items():
         if corner.control == "roundabout":
             add_roundabout(draft, corner, legs[name])
@@ -91,51 +91,56 @@ def _open_pockets(corner: Corner, legs: list[Leg]) -> None:
 
 
 def _draw_street(
-    draft: Draft, street: Street, first: Leg, last: Leg, from_name: str, to_name: str
+    draft: Draft,
+    street: Street,
+    first: Leg,
+    last: Leg,
+    from_name: str,
+    to_name: str,
+    squeeze: bool,
 ) -> None:
     """Both directions of a street as roads; notes on the legs what they are called."""
     room = line_length(street.line) - first.setback - last.setback
-    if room < SHORTEST_STREET:
+    if room < SHORTEST_STREET and not squeeze:
         raise NetworkError(
             f"street {street.start} - {street.end}: {room:.1f} m between its stop lines, wanted"
             f" {SHORTEST_STREET:.0f} m; make it longer or narrower"
         )
     open_line = part(street.line, first.setback, first.setback + room)
     if street.forward:
-        _draw_direction(draft, street, street.forward, open_line, (from_name, to_name), first, last)
+        _draw_direction(draft, street, True, open_line, (from_name, to_name), first, last)
     if street.backward:
-        _draw_direction(
-            draft, street, street.backward, open_line[::-1], (to_name, from_name), last, first
-        )
+        _draw_direction(draft, street, False, open_line[::-1], (to_name, from_name), last, first)
 
 
 def _draw_direction(
     draft: Draft,
     street: Street,
-    lanes: int,
+    forward: bool,
     line: Line,
     ends: tuple[str, str],
     leave: Leg,
     arrive: Leg,
 ) -> None:
     """One direction: a road, or two with a widening between them where a pocket opens."""
+    lanes = street.forward if forward else street.backward
     offsets = lane_offsets(street, lanes)
     total = line_length(line)
     pocket = pocket_length(street, total) if arrive.pocket else 0.0
     arrive.pocket = pocket > 0.0
-    base = f"{ends[0]}-{ends[1]}"
+    base = f"{ends[0]}-{ends[1]}" if street.roads is None else street.roads[not forward]
     leave.road_out = base
     if not pocket:
         arrive.road_in = base
-        _add_road(draft, street, base, ends, line, offsets)
+        _add_road(draft, street, forward, base, ends, line, offsets)
         return
     joint = f"{base}:widening"
     arrive.road_in = f"{base}:approach"
-    _add_road(draft, street, base, (ends[0], joint), part(line, 0.0, total - pocket - TAPER),
-              offsets)  # fmt: skip
+    narrow_line = part(line, 0.0, total - pocket - TAPER)
+    _add_road(draft, street, forward, base, (ends[0], joint), narrow_line, offsets)
+    wide_line = part(line, total - pocket, total)
     wide = np.append(offsets, street.median / 2.0 - street.lane_width / 2.0)
-    _add_road(draft, street, arrive.road_in, (joint, ends[1]), part(line, total - pocket, total),
-              wide)  # fmt: skip
+    _add_road(draft, street, forward, arrive.road_in, (joint, ends[1]), wide_line, wide)
     taper = part(line, total - pocket - TAPER, total - pocket)
     x, y = taper.mean(axis=0)
     draft.intersections.append(DraftIntersection(joint, float(x), float(y), NONE))
@@ -150,17 +155,19 @@ def _draw_direction(
 def _add_road(
     draft: Draft,
     street: Street,
+    forward: bool,
     name: str,
     ends: tuple[str, str],
     line: Line,
     offsets: np.typing.NDArray[np.float64],
 ) -> None:
     lanes = [
-        DraftLane(f"{name}_{k}", side_line(line, float(offset)), street.speed, street.lane_width,
-                  ROAD_VEHICLES)
+        DraftLane(f"{name}_{k}", side_line(line, float(offset)), street.speed_of(forward),
+                  street.lane_width, ROAD_VEHICLES)
         for k, offset in enumerate(offsets)
     ]  # fmt: skip
-    draft.roads.append(DraftRoad(name, ends[0], ends[1], lanes, street.priority, street.name))
+    priority = street.priority_of(forward)
+    draft.roads.append(DraftRoad(name, ends[0], ends[1], lanes, priority, street.name))
 
 
 def _connect_corner(draft: Draft, corner: Corner, legs: list[Leg]) -> None:
@@ -197,8 +204,8 @@ def _connect_corner(draft: Draft, corner: Corner, legs: list[Leg]) -> None:
 
 def _minor_legs(corner: Corner, legs: list[Leg]) -> set[int]:
     """Legs of lower priority; where all are equal, those that end here (the stem of a T)."""
-    major = max(leg.street.priority for leg in legs)
-    minor = {i for i, leg in enumerate(legs) if leg.street.priority < major}
+    major = max(leg.priority for leg in legs)
+    minor = {i for i, leg in enumerate(legs) if leg.priority < major}
     if minor:
         return minor
     turns = [{turn for _, turn in exits_of(legs, i, corner.turns)} for i in range(len(legs))]

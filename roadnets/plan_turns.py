@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 from math import pi, radians
+from typing import Final
 
-from rushhour.kernels.network import LEFT, RIGHT, STRAIGHT
+from rushhour.kernels.network import LEFT, RIGHT, STRAIGHT, U_TURN
 from rushhour.roadnets.street_plan import Corner, Leg
 
-TURN_CODE = {"R": RIGHT, "T": STRAIGHT, "L": LEFT}
+ALMOST_STRAIGHT: Final = radians(30.0)
+TURN_CODE = {"R": RIGHT, "T": STRAIGHT, "L": LEFT, "U": U_TURN}
 
 
 @dataclass(frozen=True)
@@ -15,27 +17,39 @@ class Movement:
 
     entry: int
     exit: int
-    turn: str  # R, T or L
+    turn: str  # R, T, L or U
     from_lane: int
     to_lane: int
 
 
 def exits_of(legs: list[Leg], entry: int, turns: str) -> list[tuple[int, str]]:
-    """Legs that can be reached from one, from the right to the left, with the turn's letter."""
+    """Legs that can be reached from one, from the right to the left, with the turn's letter.
+
+    Straight on is the fastest of the legs within ALMOST_STRAIGHT, else the one that turns least.
+    """
     angles = [
         (-pi + (leg.angle - legs[entry].angle) % (2.0 * pi), j)
         for j, leg in enumerate(legs)
         if j != entry and leg.lanes_out > 0
     ]
     angles.sort()
-    ahead = min(angles, key=lambda a: abs(a[0]), default=(pi, -1))
+    ahead = min(angles, key=lambda a: _off_straight(legs, *a), default=(pi, -1))
     through = ahead[1] if abs(ahead[0]) <= radians(45.0) else -1
     found = []
     for angle, j in angles:
         letter = "T" if j == through else ("L" if angle > 0.0 else "R")
         if letter in turns:
             found.append((j, letter))
+    if not found and "U" in turns and legs[entry].lanes_out > 0:
+        found.append((entry, "U"))
     return found
+
+
+def _off_straight(legs: list[Leg], angle: float, exit_leg: int) -> tuple[float, float]:
+    """Order of exits by how much they are the way straight on, first the most."""
+    leg = legs[exit_leg]
+    speed = leg.street.speed_of(leg.at_start) if abs(angle) <= ALMOST_STRAIGHT else 0.0
+    return -speed, abs(angle)
 
 
 def turns_by_lane(lanes: int, pocket: bool, exits: str, through_lanes: int) -> list[str]:
@@ -119,5 +133,5 @@ def feed_spare_lanes(found: list[Movement], legs: list[Leg]) -> None:
         for lane in range(leg.lanes_out):
             if lane in fed or not into:
                 continue
-            nearest = min(into, key=lambda m: (abs(m.to_lane - lane), "TLR".index(m.turn), m.entry))
+            nearest = min(into, key=lambda m: (abs(m.to_lane - lane), "TLRU".index(m.turn), m.entry))
             found.append(Movement(nearest.entry, j, nearest.turn, nearest.from_lane, lane))

@@ -23,7 +23,7 @@ from rushhour.kernels.network import (
 from rushhour.roadnets.build import seal
 from rushhour.roadnets.draft_index import MOST_LANES
 from rushhour.roadnets.errors import NetworkError
-from rushhour.roadnets.model import Network
+from rushhour.roadnets.model import Network, Zones, no_zones
 from rushhour.roadnets.storage_checks import check_array, check_relations
 from rushhour.roadnets.storage_fields import FIELDS, NAMES
 
@@ -88,7 +88,9 @@ def write_network(group: Group, network: Network) -> None:
     group.attrs["projection"] = network.projection
     group.attrs["origin"] = np.array(network.origin, np.float64)
     for part, fields in FIELDS.items():
-        holder = network if part == "shapes" else getattr(network.arrays, part)
+        holder: Any = network if part == "shapes" else network.zones
+        if part not in ("shapes", "zones"):
+            holder = getattr(network.arrays, part)
         place = group.create_group(part)
         for name, field in fields.items():
             data = np.asarray(getattr(holder, name), field.dtype)
@@ -115,14 +117,19 @@ def read_network(group: Group) -> Network:
             f"network format {version!s:.20}, this program reads {FORMAT_VERSION}; "
             "import the map again"
         )
+    zoned = "zones" in group  # files written before zones were known have none
     arrays: dict[str, dict[str, NDArray[Any]]] = {
         part: {
             name: _array(group, f"{part}/{name}", np.dtype(field.dtype))
             for name, field in fields.items()
         }
         for part, fields in FIELDS.items()
+        if part != "zones" or zoned
     }
-    names = {name: _texts(group, name) for name in NAMES}
+    if not zoned:
+        arrays["zones"] = no_zones()._asdict()
+    names = {name: _texts(group, name) for name in NAMES if name != "zone_ids" or zoned}
+    names.setdefault("zone_ids", ())
     count = {
         "roads": len(names["road_ids"]),
         "road_lanes": len(names["lane_ids"]),
@@ -131,6 +138,7 @@ def read_network(group: Group) -> Network:
         "connectors": len(arrays["connectors"]["from_lane"]),
         "conflicts": len(arrays["conflicts"]["other"]),
         "points": len(arrays["shapes"]["points"]),
+        "zones": len(names["zone_ids"]),
     }
     count["lanes"] = count["road_lanes"] + count["connectors"]
     if not 0 < count["roads"] <= count["road_lanes"] or count["lanes"] > MOST_LANES:
@@ -141,7 +149,7 @@ def read_network(group: Group) -> Network:
         for name, field in fields.items():
             check_array(f"{part}/{name}", arrays[part][name], field, count, arrays)
     check_relations(arrays, count)
-    for name in ("road_ids", "lane_ids", "intersection_ids", "signal_ids"):
+    for name in ("road_ids", "lane_ids", "intersection_ids", "signal_ids", "zone_ids"):
         if len(set(names[name])) != len(names[name]):
             raise NetworkError(f"{name}: an id stands twice; import the map again")
     shapes = arrays["shapes"]
@@ -172,6 +180,8 @@ def read_network(group: Group) -> Network:
             projection=_text(group, "projection"),
             origin=(float(origin[0]), float(origin[1])),
             remarks=names["remarks"],
+            zone_ids=names["zone_ids"],
+            zones=Zones(**arrays["zones"]),
         )
     )
 

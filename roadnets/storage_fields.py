@@ -93,6 +93,14 @@ FIELDS: Final[dict[str, dict[str, Field]]] = {
             np.uint8, "0 off, 1 red, 2 yellow, 3 green, 4 green yield, 5 stop then go", "", "code 5"
         ),
     },
+    "zones": {
+        "origin_start": Field(I4, "place in origin", "zones+1", "offsets zones/origin"),
+        "origin": Field(I4, "intersection", "", "index intersections"),
+        "destination_start": Field(
+            I4, "place in destination", "zones+1", "offsets zones/destination"
+        ),
+        "destination": Field(I4, "intersection", "", "index intersections"),
+    },
     "shapes": {
         "points": Field(F8, "m, east and north of the origin", "", "finite"),
         "point_start": Field(I4, "place in points", "lanes+1", "offsets shapes/points"),
@@ -105,5 +113,6 @@ NAMES: Final = {
     "lane_ids": "road_lanes",
     "intersection_ids": "intersections",
     "signal_ids": "signals",
+    "zone_ids": "zones",
     "remarks": "",
 }

@@ -39,7 +39,8 @@ def part(line: Line, start: float, end: float) -> Line:
 def side_line(line: Line, offset: float) -> Line:
     """The line moved sideways, to the right of its direction if offset is positive, m.
 
-    Corners are mitred, the mitre limited to twice the offset.
+    Corners are mitred, the mitre limited to twice the offset; points that would run backwards, in
+    bends tighter than the offset, are dropped.
     """
     if len(line) == 2:
         x, y = (line[1] - line[0]) * (offset / line_length(line))
@@ -53,7 +54,34 @@ def side_line(line: Line, offset: float) -> Line:
     middle /= np.maximum(np.hypot(middle[:, 0], middle[:, 1]), 1e-9)[:, None]
     stretch = 1.0 / np.maximum(np.sum(middle * before, axis=1), 0.5)
     moved: Line = line + middle * (offset * stretch)[:, None]
-    return moved
+    return _unfolded(moved, along)
+
+
+def _unfolded(line: Line, along: Line) -> Line:
+    """The line without the points between which it runs against `along`, (p-1, 2) unit vectors.
+
+    What comes before them and what follows is drawn on to where they meet.
+    """
+    while len(line) > 2:
+        back = np.sum(np.diff(line, axis=0) * along, axis=1) <= 0.0
+        if not back.any():
+            break
+        if back.all():
+            return line[[0, -1]]
+        i = int(np.argmax(back))
+        j = i + int(np.argmin(np.append(back[i:], False)))  # segments i to j - 1 run backwards
+        if i == 0:
+            line, along = np.vstack((line[:1], line[j + 1 :])), along[j:]
+        elif j == len(along):
+            line, along = np.vstack((line[:i], line[-1:])), along[:i]
+        else:
+            u, v = along[i - 1], along[j]
+            gap = line[j] - line[i]
+            turn = u[0] * v[1] - u[1] * v[0]
+            reach = (gap[0] * v[1] - gap[1] * v[0]) / turn if abs(turn) > 1e-6 else 0.0
+            line = np.vstack((line[:i], line[i] + reach * u, line[j + 1 :]))
+            along = np.vstack((along[:i], along[j:]))
+    return line
 
 
 def curve_piece(p: Line, step: float = 5.0) -> Line:

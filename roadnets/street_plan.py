@@ -30,6 +30,7 @@ ROUNDABOUT_SETBACK: Final = 10.0  # m from a ring's centre line to the ends of i
 TAPER: Final = 16.0  # m in which a pocket opens
 SHORTEST_POCKET: Final = 20.0  # m
 SHORTEST_BEFORE_POCKET: Final = 25.0  # m of street before a pocket opens
+MOST_OF_A_STREET: Final = 0.45  # of its length, that a corner of a squeezed plan takes
 
 
 @dataclass
@@ -43,7 +44,7 @@ class Corner:
     kerb: float = 6.0  # m, radius of the kerbs
     ring: float = 15.0  # m, radius of a roundabout's ring (centre line)
     lefts: Lefts = "shared"  # "phase": each leg has a signal phase of its own
-    turns: str = "RTL"  # turns that exist here, of R, T and L
+    turns: str = "RTL"  # turns that exist here, of R, T and L; U: back where nothing else leads on
     lane_turns: tuple[str, ...] = ()  # per lane from the kerb, e.g. ("RT", "L"); (): by rule
     green: float = 0.0  # s of the first phase; 0: by rule
     cycle: float = 0.0  # s; 0: by rule
@@ -66,6 +67,17 @@ class Street:
     pocket: float = 0.0  # m of left-turn lane at both ends; needs a median one lane wide
     centred: bool = True  # a one-way street lies astride its line
     name: str = ""
+    back_speed: float | None = None  # m/s towards `start`; None: as `speed`
+    back_priority: int | None = None  # towards `start`; None: as `priority`
+    roads: tuple[str, str] | None = None  # ids forward and back; None: by the ends
+
+    def speed_of(self, forward: bool) -> float:
+        """Limit of one direction, m/s."""
+        return self.speed if forward or self.back_speed is None else self.back_speed
+
+    def priority_of(self, forward: bool) -> int:
+        """Priority of one direction, at the corner where it arrives."""
+        return self.priority if forward or self.back_priority is None else self.back_priority
 
 
 @dataclass
@@ -76,6 +88,7 @@ class Plan:
     source: str
     corners: dict[str, Corner] = field(default_factory=dict)
     streets: list[Street] = field(default_factory=list)
+    squeeze: bool = False  # streets shorter than their corners ask are drawn all the same
 
     def add_corner(self, corner: Corner) -> None:
         """Put a corner into the plan."""
@@ -108,6 +121,11 @@ class Leg:
     road_in: str = ""  # the road that arrives
     road_out: str = ""  # the road that leaves
 
+    @property
+    def priority(self) -> int:
+        """Priority of the road that arrives."""
+        return self.street.priority_of(not self.at_start)
+
 
 def _half_widths(street: Street) -> tuple[float, float]:
     """Width of the forward and of the backward side of a street, m."""
@@ -121,7 +139,7 @@ def _half_widths(street: Street) -> tuple[float, float]:
     return street.median / 2.0 + forward * w, street.median / 2.0 + backward * w
 
 
-def _outward_angle(line: Line) -> float:
+def outward_angle(line: Line) -> float:
     """Direction in which a line leaves its start, measured over some metres, rad."""
     ahead = line[1] if len(line) == 2 else point_at(line, min(15.0, line_length(line) / 2.0))
     dx, dy = ahead - line[0]
@@ -133,19 +151,23 @@ def legs_of(plan: Plan) -> dict[str, list[Leg]]:
     legs: dict[str, list[Leg]] = {name: [] for name in plan.corners}
     for street in plan.streets:
         ahead, back = _half_widths(street)
-        start = Leg(street, True, _outward_angle(street.line), street.backward, street.forward,
+        start = Leg(street, True, outward_angle(street.line), street.backward, street.forward,
                     back, ahead)  # fmt: skip
-        end = Leg(street, False, _outward_angle(street.line[::-1]), street.forward,
+        end = Leg(street, False, outward_angle(street.line[::-1]), street.forward,
                   street.backward, ahead, back)  # fmt: skip
         legs[street.start].append(start)
         legs[street.end].append(end)
     for name, around in legs.items():
         around.sort(key=lambda leg: leg.angle)
-        _set_back(plan.corners[name], around)
+        set_back(plan.corners[name], around)
+        if plan.squeeze:
+            for leg in around:
+                share = MOST_OF_A_STREET * line_length(leg.street.line)
+                leg.setback = min(leg.setback, share)
     return legs
 
 
-def _set_back(corner: Corner, legs: list[Leg]) -> None:
+def set_back(corner: Corner, legs: list[Leg]) -> None:
     """Place the stop lines of a corner so that kerbs of neighbouring legs clear each other."""
     if corner.control in ("gate", "turning_loop"):
         for leg in legs:

@@ -10,7 +10,7 @@ from network_drafts import chain, crossing, line
 
 from rushhour.kernels.network import SIGNAL
 from rushhour.roadnets.build import finish
-from rushhour.roadnets.draft import DraftSignal
+from rushhour.roadnets.draft import DraftSignal, DraftZone
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.storage import load, read_network, save, write_network
@@ -24,6 +24,7 @@ def signalled():
         c.signal, c.link = "Ampel \u00fc", i % 2
     draft.projection, draft.origin, draft.left_hand = "+proj=utm +zone=29", (3.0, -4.0), True
     draft.remarks.append("a doubt")
+    draft.zones = [DraftZone("7", ["c"], ["e", "n"]), DraftZone("8", [], ["w"])]
     return finish(draft)
 
 
@@ -35,13 +36,13 @@ def stored(tmp_path):
 
 
 def assert_same(a, b):
-    for part, other in zip(a.arrays, b.arrays, strict=True):
+    for part, other in zip((*a.arrays, a.zones), (*b.arrays, b.zones), strict=True):
         for name, x, y in zip(part._fields, part, other, strict=True):
             assert x.dtype == y.dtype, name
             np.testing.assert_array_equal(x, y, err_msg=name)
             assert not y.flags.writeable and y.flags.c_contiguous
     for f in fields(a):
-        if f.name != "arrays":
+        if f.name not in ("arrays", "zones"):
             np.testing.assert_array_equal(getattr(a, f.name), getattr(b, f.name), err_msg=f.name)
 
 
@@ -54,6 +55,14 @@ def test_a_network_without_connectors_or_signals_survives_too(tmp_path):
     network = finish(chain(line(0, 50)))
     save(network, tmp_path / "one.h5")
     assert_same(network, load(tmp_path / "one.h5"))
+
+
+def test_a_file_without_zones_is_a_network_without_zones(stored):
+    with h5py.File(stored, "r+") as file:
+        del file["network/zones"], file["network/zone_ids"]
+    network = load(stored)
+    assert network.zone_ids == ()
+    assert [array.tolist() for array in network.zones] == [[0], [], [0], []]
 
 
 def test_a_network_can_live_in_a_group_of_another_file(tmp_path):
@@ -141,6 +150,9 @@ def one_sided(group):
         (set_value("roads/lane_count", 1, 2), "roads/first_lane: does not fit"),
         (set_value("intersections/group", 0, 1), "intersections/group: does not fit"),
         (set_value("road_ids", 0, "in_n"), "road_ids: an id stands twice"),
+        (set_value("zones/origin", 0, 99), "zones/origin: value 99 at 0"),
+        (set_value("zones/destination_start", 1, 9), "zones/destination_start: expected offsets"),
+        (lambda g: g.__delitem__("zone_ids"), "zone_ids: missing"),
         (mutual, "conflicts/other: does not fit"),
         (one_sided, "conflicts/other: does not fit"),
         (hole, "says 1000000000000 values, but 0 bytes are stored"),

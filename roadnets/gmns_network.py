@@ -1,0 +1,249 @@
+"""From GMNS tables to a draft: links become streets, nodes corners, zone connectors zones.
+
+A link and its reverse *twin* on the same line make one two-way street, other links one-way streets
+astride their line. Each link stays a road of its own id; the way back of an undirected link `7` is
+called `-7`. Sources: networks.md sections 3, 4.6 and 7.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from rushhour.roadnets.draft import Draft, DraftZone
+from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.gmns_places import Measures, measures_of, node_places
+from rushhour.roadnets.gmns_records import SPEED, GmnsTables, Link, Node, read_records
+from rushhour.roadnets.plan_drafting import draft_of
+from rushhour.roadnets.street_lines import Line, line_length, point_at
+from rushhour.roadnets.street_plan import Control, Corner, Leg, Plan, Street, legs_of
+
+SHORTEST: Final = 1.0  # m, a link that is drawn
+SAME_LINE: Final = 2.0  # m between the lines of twins
+SAME_POINT: Final = 0.5  # m
+FASTEST: Final = 70.0  # m/s, limits above are taken as this
+KERB: Final = 4.0  # m
+STRAIGHT_ON: Final = np.radians(45.0)  # off the straight, for the pair of legs with priority
+CAR_AND_GAP: Final = 7.5  # m
+
+
+@dataclass
+class _Road:
+    """A link that is a road, in metres."""
+
+    link: Link
+    line: Line
+    speed: float  # m/s
+
+
+def read_gmns_draft(folder: Path) -> Draft:
+    """Read a GMNS folder (node.csv, link.csv, perhaps config.csv) as a draft.
+
+    Raises NetworkError, one line with file and line, for tables that cannot be read or meant.
+    """
+    tables = read_records(folder)
+    places = node_places(tables, folder)
+    roads = [link for link in tables.links if not link.connector]
+    if not roads:
+        raise NetworkError(f"{folder}: no link for cars; a GMNS folder needs links that are roads")
+    lines = {link.id: _line_of(tables, link, places.xy, places.to_metres) for link in roads}
+    measures = measures_of(tables, [(link, line_length(lines[link.id])) for link in roads])
+    plan = Plan(folder.resolve().name, f"GMNS network {folder.name}", squeeze=True)
+    _add_streets(plan, tables, _drawn(tables, roads, lines, measures), places.xy)
+    if not plan.streets:
+        raise NetworkError(f"{folder}: all links lie in one place; correct the coordinates")
+    _control_corners(plan, tables.nodes)
+    draft = draft_of(plan)
+    draft.projection = places.projection
+    draft.zones = _zones(tables, plan)
+    connectors = sum(link.connector for link in tables.links)
+    if connectors:
+        tables.remarks.add("zone connectors, no roads", count=connectors)
+    for road in draft.roads:
+        if line_length(road.lanes[0].shape) < CAR_AND_GAP:
+            tables.remarks.add(
+                "L13 roads shorter than a car and its gap after the setbacks", road.id
+            )
+    draft.remarks = [*measures.remarks, *tables.remarks.lines()]
+    return draft
+
+
+def _line_of(tables: GmnsTables, link: Link, xy: dict[str, Line], to_metres: object) -> Line:
+    """The line of a link from node to node, m; a geometry that runs the other way is turned."""
+    start, end = xy[link.start], xy[link.end]
+    if link.line is None:
+        return np.array([start, end])
+    given: Line = to_metres(link.line)  # type: ignore[operator]
+    ahead = np.hypot(*(given[0] - start)) + np.hypot(*(given[-1] - end))
+    back = np.hypot(*(given[-1] - start)) + np.hypot(*(given[0] - end))
+    if back < ahead:
+        tables.remarks.add("geometries of links that run against them turned", link.id)
+        given = given[::-1]
+    line = np.vstack((start, given[1:-1], end))
+    steps = np.hypot(*np.diff(line, axis=0).T)
+    keep = np.concatenate(([True], steps[:-1] >= SAME_POINT, [True]))
+    line = line[keep]
+    if len(line) > 2 and np.hypot(*(line[-1] - line[-2])) < SAME_POINT:
+        line = np.delete(line, -2, axis=0)
+    return line
+
+
+def _drawn(
+    tables: GmnsTables, links: Iterable[Link], lines: dict[str, Line], measures: Measures
+) -> list[_Road]:
+    """The links that can be drawn, with their speeds."""
+    found = []
+    for link in links:
+        line = lines[link.id]
+        length = line_length(line)
+        if link.start == link.end or length < SHORTEST:
+            tables.remarks.add(
+                "L02 links without extent or back to their own node left out", link.id
+            )
+            continue
+        if link.speed is None:
+            tables.remarks.add(f"L06 links without free_speed, {SPEED:g} m/s taken", link.id)
+        speed = SPEED if link.speed is None else link.speed * measures.speed
+        if speed > FASTEST:
+            tables.remarks.add(f"L06 speeds above {FASTEST:g} m/s lowered to it", link.id)
+        declared = None if link.length is None else link.length * measures.length
+        off = 0.0 if declared is None else abs(declared - length)
+        if not measures.schematic and off > max(1.0, 0.05 * length):
+            tables.remarks.add(
+                "L25 declared and drawn length of links disagree, drawn taken",
+                f"{link.id} {declared:.0f} m drawn {length:.0f} m",
+            )
+        found.append(_Road(link, line, min(speed, FASTEST)))
+    return found
+
+
+def _same_line(a: Line, b: Line) -> bool:
+    """Whether two lines with the same ends lie on each other."""
+    at = np.linspace(0.0, 1.0, 9)
+    first, second = (
+        np.array([point_at(line, share * line_length(line)) for share in at]) for line in (a, b)
+    )
+    return bool((np.hypot(*(first - second).T) <= SAME_LINE).all())
+
+
+def _add_streets(plan: Plan, tables: GmnsTables, roads: list[_Road], xy: dict[str, Line]) -> None:
+    """Put the streets of the roads into the plan, and the corners that they join."""
+    by_ends: dict[tuple[str, str], list[Street]] = {}
+    for road in roads:
+        link = road.link
+        for name in (link.start, link.end):
+            if name not in plan.corners:
+                x, y = xy[name]
+                plan.add_corner(Corner(name, float(x), float(y), "none", kerb=KERB, turns="RTLU"))
+        along = by_ends.setdefault((link.start, link.end), [])
+        if any(s.forward and _same_line(s.line, road.line) for s in along):
+            tables.remarks.add("L03 links on another of the same ends left out", link.id)
+            continue
+        twin = next(
+            (
+                s
+                for s in by_ends.get((link.end, link.start), ())
+                if not s.backward and _same_line(s.line[::-1], road.line)
+            ),
+            None,
+        )
+        if twin is not None and twin.roads is not None and not link.two_way:
+            twin.backward, twin.back_speed = link.lanes, road.speed
+            twin.roads = (twin.roads[0], link.id)
+            continue
+        back = link.lanes if link.two_way else 0
+        street = Street(link.start, link.end, road.line, link.lanes, back, road.speed,
+                        name=link.name, roads=(link.id, f"-{link.id}"))  # fmt: skip
+        along.append(street)
+        plan.streets.append(street)
+
+
+# --- corners ----------------------------------------------------------------------------------
+
+
+def _control_corners(plan: Plan, nodes: dict[str, Node]) -> None:
+    """Choose the control of each corner and the priority of the roads that arrive there."""
+    for name, legs in legs_of(plan).items():
+        corner = plan.corners[name]
+        entries, exits = (sum(getattr(leg, way) > 0 for leg in legs) for way in _WAYS)
+        if len(legs) == 1 and legs[0].lanes_in == legs[0].lanes_out:
+            corner.control = "turning_loop"
+        elif len(legs) == 1 or not entries or not exits:
+            corner.control = "gate"
+        else:
+            untold: Control = "none" if len(legs) == 2 else "yield"
+            corner.control = nodes[name].control or untold
+        major = _major_legs(legs)
+        for i, leg in enumerate(legs):
+            if leg.at_start:
+                leg.street.back_priority = int(i in major)
+            else:
+                leg.street.priority = int(i in major)
+
+
+_WAYS: Final = ("lanes_in", "lanes_out")
+
+
+def _major_legs(legs: list[Leg]) -> set[int]:
+    """Legs of the highest rank, and the partner straight across from one of them (4.6).
+
+    Rank is by the faster direction's speed, then by lanes.
+    """
+    ranks = [
+        (
+            max(leg.street.speed_of(way) for way in (True, False)),
+            max(leg.street.forward, leg.street.backward),
+        )
+        for leg in legs
+    ]
+    top = max(ranks)
+    major = {i for i, rank in enumerate(ranks) if rank == top}
+    if len(major) > 1:
+        return major
+    first = next(iter(major))
+    across = [
+        (abs((legs[i].angle - legs[first].angle) % (2.0 * np.pi) - np.pi), i)
+        for i in range(len(legs))
+        if i != first
+    ]
+    straight = [(ranks[i], -off, i) for off, i in across if off <= STRAIGHT_ON]
+    return major | {i for _, _, i in sorted(straight)[-1:]}
+
+
+# --- zones ------------------------------------------------------------------------------------
+
+
+def _zones(tables: GmnsTables, plan: Plan) -> list[DraftZone]:
+    """Where the trips of each zone start and end: by its connectors, else at its nodes."""
+    nodes, corners = tables.nodes, plan.corners
+    origins: dict[str, list[str]] = {}
+    destinations: dict[str, list[str]] = {}
+    for link in tables.links:
+        if not link.connector:
+            continue
+        ways = [(link.start, link.end)] + ([(link.end, link.start)] if link.two_way else [])
+        for start, end in ways:
+            if end in corners and start not in corners and nodes[start].zone:
+                origins.setdefault(nodes[start].zone, []).append(end)
+            elif start in corners and end not in corners and nodes[end].zone:
+                destinations.setdefault(nodes[end].zone, []).append(start)
+            else:
+                tables.remarks.add("zone connectors between no zone and no road not used", link.id)
+    at_nodes: dict[str, list[str]] = {}
+    for name in corners:
+        if nodes[name].zone:
+            at_nodes.setdefault(nodes[name].zone, []).append(name)
+    zones = dict.fromkeys(node.zone for node in nodes.values() if node.zone)
+    found = []
+    for zone in zones:
+        here = at_nodes.get(zone, []) if zone not in origins and zone not in destinations else []
+        found.append(
+            DraftZone(
+                zone,
+                list(dict.fromkeys(origins.get(zone, here))),
+                list(dict.fromkeys(destinations.get(zone, here))),
+            )
+        )
+    return found

@@ -1,0 +1,137 @@
+"""Tables of GMNS folders: csv with a header line, also gzipped, read without trusting them.
+
+The tables stay text; `gmns_records` says what the columns mean. Names of columns are compared
+without regard to case. A byte-order mark is passed over.
+"""
+
+import csv
+import gzip
+import io
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from rushhour.roadnets.errors import NetworkError
+
+BLOCK: Final = 1 << 20  # bytes read at once
+LARGEST: Final = 1 << 28  # bytes of one table after decompression
+HIGHEST_RATIO: Final = 300  # decompressed to compressed; tables reach 20
+RATIO_COUNTS_FROM: Final = 1 << 24  # decompressed bytes below which any ratio is harmless
+MOST_COLUMNS: Final = 1000
+
+
+@dataclass(frozen=True)
+class CsvTable:
+    """A table as texts. columns: by lower-case name, one text per row; lines: of each row."""
+
+    path: Path
+    columns: dict[str, list[str]]
+    lines: list[int]
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def where(self, row: int) -> str:
+        """Place of a row for messages."""
+        return f"{self.path}:{self.lines[row]}"
+
+    def column(self, *names: str) -> list[str] | None:
+        """The first column that exists under one of these names; None if there is none."""
+        return next((self.columns[name] for name in names if name in self.columns), None)
+
+    def needed(self, *names: str) -> list[str]:
+        """A column that must exist. Raises NetworkError naming what was looked for."""
+        found = self.column(*names)
+        if found is None:
+            raise NetworkError(
+                f"{self.path}: has no column {' or '.join(names)}; add it to the first line"
+            )
+        return found
+
+
+def table_path(folder: Path, name: str) -> Path | None:
+    """The file of a table in a folder, plain or gzipped; None if there is none."""
+    for ending in (".csv", ".csv.gz"):
+        path = folder / (name + ending)
+        if path.is_file():
+            return path
+    return None
+
+
+def read_table(path: Path) -> CsvTable:
+    """Read a table. Blank lines are passed over, blanks around values are dropped.
+
+    Raises NetworkError, one line with file and line, for what cannot be opened, is empty, damaged,
+    not UTF-8 or not a table: rows longer or shorter than the header, a column given twice.
+    """
+    data = _content(path)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise NetworkError(f"{path}:{line}: not UTF-8 text; save the table as UTF-8") from None
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    header: list[str] = []
+    try:
+        for row in reader:
+            if not any(value.strip() for value in row):
+                continue
+            if not header:
+                header = _header(path, reader.line_num, row)
+                continue
+            if len(row) != len(header):
+                raise NetworkError(
+                    f"{path}:{reader.line_num}: {len(row)} values for {len(header)} columns;"
+                    " complete the row"
+                )
+            rows.append(row)
+            lines.append(reader.line_num)
+    except csv.Error as error:
+        raise NetworkError(
+            f"{path}:{reader.line_num}: not a row of a table ({error}); mend its quotes"
+        ) from None
+    if not header:
+        raise NetworkError(f"{path}: empty; wanted a first line with the names of the columns")
+    columns = {name: [row[i].strip() for row in rows] for i, name in enumerate(header)}
+    return CsvTable(path, columns, lines)
+
+
+def _header(path: Path, line: int, row: list[str]) -> list[str]:
+    names = [name.strip().lower() for name in row]
+    if len(names) > MOST_COLUMNS:
+        raise NetworkError(f"{path}:{line}: {len(names)} columns; wanted at most {MOST_COLUMNS}")
+    if len(names) == 1 and (";" in names[0] or "\t" in names[0]):
+        raise NetworkError(f"{path}:{line}: one column; separate the values by commas")
+    for i, name in enumerate(names):
+        if name and name in names[:i]:
+            raise NetworkError(f"{path}:{line}: column {name[:40]!r} is given twice; drop one")
+    return names
+
+
+def _content(path: Path) -> bytes:
+    """All bytes of a file, decompressed if its first two say gzip, as long as that is bounded."""
+    data = bytearray()
+    try:
+        with path.open("rb") as raw:
+            zipped = raw.read(2) == b"\x1f\x8b"
+            raw.seek(0)
+            stream = gzip.GzipFile(fileobj=raw) if zipped else raw
+            while block := stream.read(BLOCK):
+                data += block
+                if len(data) > LARGEST:
+                    raise NetworkError(f"{path}: larger than {LARGEST >> 20} MB; cut it into parts")
+                many = len(data) > RATIO_COUNTS_FROM and len(data) > HIGHEST_RATIO * raw.tell()
+                if zipped and many:
+                    raise NetworkError(
+                        f"{path}: expands more than {HIGHEST_RATIO}-fold; unpack it to see what it is"
+                    )
+    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
+        raise NetworkError(f"{path}: damaged gzip ({error}); copy the file again") from None
+    except OSError as error:
+        raise NetworkError(
+            f"{path}: cannot be read ({error.strerror or error}); check the name"
+        ) from None
+    return bytes(data)

@@ -1,0 +1,123 @@
+"""GMNS tables that cannot be used: each is refused with one line that says where and why."""
+
+import gzip
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gmns_texts import LINKS, NODES, replaced, written
+
+from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.loading import load_network
+
+
+def refused(folder: Path) -> str:
+    with pytest.raises(NetworkError) as caught:
+        load_network(folder)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert len(message) < 400
+    return message.replace(str(folder), "F")
+
+
+BAD = {
+    "link.csv:2.*3 values for 7 columns": ("link", "ab,a,b,1,300,72,2", "ab,a,b"),
+    "link.csv:2: not a row of a table": ("link", "ab,a", '"ab"x,a'),
+    "link.csv:3: link 'ab': is given twice": ("link", "ba,b,a", "ab,b,a"),
+    "link.csv:2: link 'ab': unknown node 'q'": ("link", "ab,a,b", "ab,a,q"),
+    "link.csv:2: link '': has no link_id": ("link", "ab,a,b", ",a,b"),
+    "directed 'maybe'": ("link", "ab,a,b,1", "ab,a,b,maybe"),
+    "length 'nan'": ("link", "1,300,72", "1,nan,72"),
+    "length '-3'": ("link", "1,300,72", "1,-3,72"),
+    "free_speed 'fast'": ("link", "300,72", "300,fast"),
+    "free_speed '9{40}'": ("link", "300,72", "300," + "9" * 5000),
+    "has no column from_node_id": ("link", "from_node_id", "from"),
+    "column 'length' is given twice": ("link", "free_speed", "LENGTH"),
+    "separate the values by commas": ("link", LINKS, LINKS.replace(",", ";")),
+    "link.csv: empty": ("link", LINKS, "\n\n"),
+    "no link for cars": ("link", LINKS, LINKS.splitlines()[0]),
+    "node.csv:3: node 'a': is given twice": ("node", "b,1300", "a,1300"),
+    "node.csv:2: node 'a': x_coord 'east'": ("node", "a,1000", "a,east"),
+    "x_coord 'inf'": ("node", "a,1000", "a,inf"),
+    "y_coord '1e300'": ("node", "1300,300", "1300,1e300"),
+    "has no column y_coord": ("node", "y_coord", "north"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("message", BAD)
+def test_a_table_that_cannot_be_meant_is_refused_in_one_line(tmp_path, message):
+    name, old, new = BAD[message]
+    texts = {"node": NODES, "link": LINKS}
+    texts[name] = replaced(texts[name], old, new)
+    folder = written(tmp_path / "t", texts["node"], texts["link"])
+    told = refused(folder)
+    with pytest.raises(NetworkError, match=message):
+        raise NetworkError(told)
+
+
+def test_geometries_and_units_that_cannot_be_meant_are_refused(tmp_path):
+    head, rest = "link_id,from_node_id,to_node_id,geometry\n", {
+        "CIRCLE (1 2)": "give LINESTRING", "LINESTRING (1 2)": "2 or more points",
+        "LINESTRING (1 2, 3)": "2 or more points", "LINESTRING (1 2, x 3)": "geometry 'x'",
+        "LINESTRING (1 2, nan 3)": "geometry 'nan'",
+    }  # fmt: skip
+    for text, message in rest.items():
+        folder = written(tmp_path / "t", links=f'{head}ab,a,b,"{text}"\n')
+        assert message in refused(folder)
+    assert "long_length 'parsecs'" in refused(
+        written(tmp_path / "u", config="long_length\nparsecs\n")
+    )
+
+
+def test_damaged_files_are_refused(tmp_path):
+    folder = written(tmp_path / "t")
+    good = gzip.compress(LINKS.encode())
+    (folder / "link.csv").unlink()
+    for data, message in (
+        (b"", "empty"), (good[:-9], "damaged gzip"), (b"\x1f\x8b" + b"\0" * 99, "damaged gzip"),
+        (b"link_id\n\xff\xfe\n", ":2: not UTF-8"), (b"link_id\n\0\0\n", "has no column"),
+    ):  # fmt: skip
+        (folder / "link.csv.gz").write_bytes(data)
+        assert message in refused(folder), message
+    with gzip.open(folder / "link.csv.gz", "wb") as file:
+        for _ in range(64):
+            file.write(b"\n" * (1 << 20))
+    assert "expands more than" in refused(folder)
+    (folder / "link.csv.gz").unlink()
+    assert "a folder" in refused(folder)
+    assert "has no link.csv" in refused(folder / "node.csv")
+
+
+def test_damaged_tables_make_a_sound_network_or_are_refused_but_never_crash(tmp_path):
+    draw = random.Random(1)
+    geometry = '"LINESTRING (1300 500, 1340 400, 1300 300)"'
+    links = LINKS.replace("lanes\n", "lanes,geometry\n").replace(",2\n", ",2,\n")
+    links = links.replace("36,1\n", f"36,1,{geometry}\n")
+    refusals = 0
+    for _ in range(400):
+        texts = [bytearray(NODES.encode()), bytearray(links.encode())]
+        for _ in range(draw.randint(1, 4)):
+            text = draw.choice(texts)
+            at = draw.randrange(len(text))
+            kind = draw.randrange(4)
+            if kind == 0:
+                text[at] = draw.choice(b'0123456789.-",\n abcdexi\xff')
+            elif kind == 1:
+                del text[at : at + draw.randint(1, 12)]
+            elif kind == 2:
+                text[at:at] = text[at : at + draw.randint(1, 40)]
+            else:
+                digits = [i for i, c in enumerate(text) if chr(c).isdigit()]
+                text[draw.choice(digits)] = draw.choice(b"0123456789-.e")
+        for name, text in zip(("node", "link"), texts, strict=True):
+            (tmp_path / f"{name}.csv").write_bytes(text)
+        try:
+            network = load_network(tmp_path)
+        except NetworkError as error:
+            refusals += 1
+            assert "\n" not in str(error)
+            continue
+        assert np.isfinite(network.points).all()
+        assert (network.arrays.lanes.length > 0.0).all()
+    assert 100 < refusals < 390
