@@ -53,6 +53,7 @@ class DraftConnector:
     signal: str | None = None  # id of a DraftSignal
     link: int = -1
     must_stop: bool = False
+    priority: int | None = None  # among those it meets; None: that of the road it comes from
     permissions: int = 0xFFFFFFFF
     declared_length: float = 0.0
 

@@ -9,7 +9,8 @@ from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.gmns_tables import table_path
 from rushhour.roadnets.model import Network
 
-READABLE: Final = ".net.xml, .net.xml.gz, .sumocfg, .json, .json.gz , .h5 or a GMNS folder"
+READABLE: Final = ".osm[.gz|.pbf], .net.xml[.gz], .sumocfg, .json[.gz], .h5 or a GMNS folder"
+OSM_NAMES: Final = (".osm", ".osm.gz", ".osm.bz2", ".pbf")
 GMNS_TABLES: Final = ("node.csv", "node.csv.gz", "link.csv", "link.csv.gz")
 LARGEST_CONFIGURATION: Final = 1 << 20  # bytes of a .sumocfg
 
@@ -17,6 +18,7 @@ LARGEST_CONFIGURATION: Final = 1 << 20  # bytes of a .sumocfg
 def load_network(path: str | Path) -> Network:
     """Read a network by the name of its file.
 
+    OpenStreetMap: .osm, .osm.gz, .osm.bz2, .osm.pbf (by the defaults of openstreetmap.OsmOptions).
     SUMO's: .net.xml, .net.xml.gz, the net-file of a .sumocfg. CityFlow's: a road network in .json
     or .json.gz, the roadnetFile of a config.json. Our own: .h5.
 
@@ -38,7 +40,7 @@ def load_network(path: str | Path) -> Network:
         raise NetworkError(f"{path}: a folder; give a {READABLE} file")
     name = path.name.lower()
     if not name.endswith(
-        (".net.xml", ".net.xml.gz", ".sumocfg", ".json", ".json.gz", ".h5", ".hdf5")
+        (".net.xml", ".net.xml.gz", ".sumocfg", ".json", ".json.gz", ".h5", ".hdf5", *OSM_NAMES)
     ):
         raise NetworkError(f"{path}: unknown kind of network; give a {READABLE} file")
     try:
@@ -56,6 +58,10 @@ def load_network(path: str | Path) -> Network:
         return load_network(_net_file(path))
     from rushhour.roadnets.build import finish
 
+    if name.endswith(OSM_NAMES):
+        from rushhour.roadnets.openstreetmap import read_osm_draft
+
+        return finish(read_osm_draft(path))
     if name.endswith((".json", ".json.gz")):
         from rushhour.roadnets import cityflow_network
 

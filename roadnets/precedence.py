@@ -56,6 +56,9 @@ def find_yields(
     stated = np.array([i.yields is not None for i in draft.intersections], bool)[node]
     road = index.lane_road[index.from_lane]
     priority = np.array([r.priority for r in draft.roads], np.int64)[road]
+    for k, i in enumerate(index.sequence):
+        own = draft.connectors[i].priority
+        priority[k] = priority[k] if own is None else own
     rank = np.where(must_stop, 0, 1) * (1 << 40) + priority
     # Positive: the other comes from the right.
     diff = np.remainder(

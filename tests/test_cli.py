@@ -189,8 +189,8 @@ def _cut(folder: Path) -> None:
 
 
 REFUSED = {
-    "run none.net.xml --vehicles 5 --duration 5s": "none.net.xml: no such file; give a .net.xml",
-    "run map.foo --vehicles 5 --duration 5s": "map.foo: unknown kind of network; give a .net.xml",
+    "run none.net.xml --vehicles 5 --duration 5s": "none.net.xml: no such file; give a .osm",
+    "run map.foo --vehicles 5 --duration 5s": "map.foo: unknown kind of network; give a .osm",
     "run cut.net.xml.gz --vehicles 5 --duration 5s": "cut.net.xml.gz:1: damaged gzip",
     "import cut.net.xml.gz": "cut.net.xml.gz:1: damaged gzip",
     "info none.h5": "none.h5: no such file",

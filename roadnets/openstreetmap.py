@@ -1,0 +1,91 @@
+"""OpenStreetMap: from a file to the draft of a lane network, rule by rule (networks.md 1 - 5)."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rushhour.roadnets.draft import Draft
+from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.osm_drafting import Drafter
+from rushhour.roadnets.osm_links import Streets, streets_of
+from rushhour.roadnets.osm_merging import merge
+from rushhour.roadnets.osm_movements import Road, bans_of, turns_of, usable
+from rushhour.roadnets.osm_reading import OsmMap, read_osm
+from rushhour.roadnets.osm_signs import line_of, signs_of, split_at
+from rushhour.roadnets.remarks import MOST_EXAMPLES
+
+__all__ = ["OsmOptions", "read_osm_draft"]
+
+
+@dataclass(frozen=True)
+class OsmOptions:
+    """How a map is read. speeds: km/h by class of road, instead of the defaults."""
+
+    service: str = "yes"  # service ways: "yes" or "no"
+    country: str = ""  # two letters; "": by the map's own speed limits
+    private: bool = False  # private streets are open
+    box: tuple[float, float, float, float] | None = None  # west, south, east, north, degrees
+    speeds: dict[str, float] = field(default_factory=dict)
+
+
+def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
+    """Read a .osm, .osm.gz or .osm.pbf file.
+
+    Raises NetworkError for what is no map, or has no road that can be reached and left.
+    """
+    options = options or OsmOptions()
+    osm = read_osm(path, options.service, options.box)
+    country = options.country or country_of(osm)
+    streets = streets_of(osm, country, options.speeds, options.private, set())
+    if not streets.links:
+        raise NetworkError(f"{path}: no road is open to cars; see --private")
+    signs = signs_of(osm, streets)
+    split_at(streets, signs)
+    together = {
+        n for n, tags in osm.node_tags.items() if tags.get("junction") in ("yes", "intersection")
+    }
+    merged = merge(streets, signs.signals, set(), together)
+    turns = turns_of(streets, merged, bans_of(osm.restrictions, streets))
+    used, core = usable(turns)
+    if not used:
+        raise NetworkError(f"{path}: no road can be both reached and left; give a larger map")
+    _note_kept(streets, set(turns.follow), used, core)
+    draft = Drafter(streets, merged, signs, turns, used, country).draft(osm.name)
+    draft.projection = osm.projection
+    draft.remarks = _remarks(osm, streets)
+    return draft
+
+
+def country_of(osm: OsmMap) -> str:
+    """Country as far as the choice of rules needs it: US where most limits are in miles."""
+    speeds = [way.tags["maxspeed"] for way in osm.ways if "maxspeed" in way.tags]
+    miles = sum("mph" in text for text in speeds)
+    return "US" if speeds and 2 * miles > len(speeds) else ""
+
+
+def _note_kept(streets: Streets, every: set[Road], used: set[Road], core: set[Road]) -> None:
+    """Say how much of the map can be reached and left."""
+    length = [line_of(streets, link.nodes) for link in streets.links]
+    total, kept, strong = (sum(length[i] for i, _ in part) / 1000.0 for part in (every, used, core))
+    if total > 0.0:
+        streets.note(
+            "kept",
+            f"{kept:.1f} of {total:.1f} km of road can be reached and left "
+            f"({100.0 * kept / total:.1f} %); {100.0 * strong / total:.1f} % reach each other",
+        )
+
+
+def _remarks(osm: OsmMap, streets: Streets) -> list[str]:
+    """What was mended or left out, a few examples of each kind and their number."""
+    found: list[str] = []
+    if osm.skipped:
+        kinds = Counter(osm.skipped).most_common(6)
+        text = ", ".join(f"{number} {kind}" for kind, number in kinds)
+        found.append(f"{sum(osm.skipped.values())} ways are no roads for cars ({text}, ...)")
+    for way, lost in sorted(osm.missing.items())[:MOST_EXAMPLES]:
+        found.append(f"way {way}: {lost} nodes are not in the file; cut there")
+    for messages in streets.notes.values():
+        found += messages[:MOST_EXAMPLES]
+        if len(messages) > MOST_EXAMPLES:
+            found.append(f"... and {len(messages) - MOST_EXAMPLES} more like it")
+    return found

@@ -1,0 +1,81 @@
+"""Which lane of an entry leads to which lane of an exit (networks.md 1.4, 4.1 - 4.5)."""
+
+from math import radians
+
+from rushhour.roadnets.osm_tags import Direction
+from rushhour.roadnets.plan_turns import lane_pairs, turns_by_lane
+
+THROUGH = radians(45.0)  # the exit that turns least goes straight on, if it turns less
+
+
+def letters_for(angles: list[float]) -> list[str]:
+    """R, T, L or U for exits sorted from the right to the left."""
+    ahead = min(range(len(angles)), key=lambda j: abs(angles[j]), default=-1)
+    found = []
+    for j, angle in enumerate(angles):
+        if j == ahead and abs(angle) <= THROUGH:
+            found.append("T")
+        elif abs(angle) > radians(179.0):
+            found.append("U")
+        else:
+            found.append("L" if angle > 0.0 else "R")
+    return found
+
+
+def car_lanes(direction: Direction) -> list[int]:
+    """Lanes that cars may use."""
+    return [i for i in range(direction.lanes) if not (direction.bus and direction.bus[i])]
+
+
+def table_of(direction: Direction, letters: str, through_lanes: int) -> list[str]:
+    """Letters that each car lane of an entry serves, by its indications, else by rule.
+
+    letters: all turns there are, R before T before L before U.
+    """
+    cars = car_lanes(direction)
+    by_rule = turns_by_lane(len(cars), False, letters.replace("U", ""), through_lanes)
+    if "U" in letters:
+        by_rule[-1] += "U"
+    if not direction.turns:
+        return by_rule
+    table = ["".join(t for t in direction.turns[i] if t in letters) for i in cars]
+    shown = set("".join(table))
+    for lane, turns in enumerate(table):
+        if turns:
+            continue
+        open_turns = "T" if "T" in letters else ""
+        if lane == 0 and "R" in letters and "R" not in shown:
+            open_turns = "R" + open_turns
+        if lane == len(table) - 1 and "L" in letters and "L" not in shown:
+            open_turns += "L"
+        table[lane] = open_turns
+    if not all(table) or set("".join(table)) != set(letters):
+        return by_rule
+    return table
+
+
+def pairs_of(entry: Direction, exits: list[tuple[str, Direction]]) -> list[list[tuple[int, int]]]:
+    """Lane pairs from an entry to each of its exits (letter, lanes), from right to left.
+
+    Every car lane of the entry leads somewhere. Lanes for buses alone go with the nearest lane.
+    """
+    letters = "".join(t for t in "RTLU" if any(t == letter for letter, _ in exits))
+    ahead = sum(len(car_lanes(d)) for letter, d in exits if letter == "T")
+    table = table_of(entry, letters, ahead)
+    cars = car_lanes(entry)
+    found: list[list[tuple[int, int]]] = []
+    for letter, direction in exits:
+        feeders = [k for k, turns in enumerate(table) if letter in turns]
+        to = car_lanes(direction)
+        found.append([(cars[a], to[b]) for a, b in lane_pairs(feeders, table, letter, len(to))])
+    used = {a for pairs in found for a, _ in pairs}
+    for lane in range(entry.lanes):
+        if lane in used:
+            continue
+        near = min(
+            ((abs(a - lane), j, a, b) for j, pairs in enumerate(found) for a, b in pairs),
+            default=None,
+        )
+        if near is not None:
+            found[near[1]].append((lane, near[3]))
+    return [sorted(pairs) for pairs in found]

@@ -1,0 +1,110 @@
+"""The ends of streets at intersections: how far they are cut back, and the lanes between.
+
+Source: networks.md 3.1 - 3.4.
+"""
+
+from dataclasses import dataclass
+from math import cos, pi, radians, sin, tan
+from typing import Final
+
+import numpy as np
+
+from rushhour.roadnets.osm_links import Link, Streets
+from rushhour.roadnets.osm_merging import Merged
+from rushhour.roadnets.osm_movements import heading_from
+from rushhour.roadnets.street_lines import Line, line_length, part
+
+LEAST: Final = 1.0  # m from a node to a stop line
+MOST: Final = 30.0  # m
+SHARE: Final = 0.45  # of a street, at most, that one end is cut back
+SHARP: Final = radians(30.0)  # streets at a smaller angle run side by side
+FLAT: Final = radians(150.0)  # no corner between streets at a larger one
+LOOP: Final = 13.0  # m cut from a dead end for the turn back
+KERB: Final = {3: 3.0, 2: 3.0, 1: 2.0}  # m, radius of the kerb by rank; others 4
+
+
+@dataclass
+class End:
+    """One end of a link."""
+
+    link: int
+    start: bool
+    heading: float  # rad, away from the intersection
+    half: float  # m, half the width of its lanes
+    rank: int
+    setback: float = LEAST
+
+
+def half_width(link: Link) -> float:
+    """Half the width of all lanes of a street, m."""
+    rules = link.rules
+    return 0.5 * (rules.forward.lanes + rules.backward.lanes + rules.both) * rules.width
+
+
+def lane_offset(link: Link, lane: int) -> float:
+    """Metres from the way's line to the middle of a lane (from the kerb), to the right of it."""
+    return half_width(link) - (lane + 0.5) * link.rules.width
+
+
+def ends_of(
+    streets: Streets, merged: Merged, loops: set[tuple[int, bool]]
+) -> dict[tuple[int, bool], End]:
+    """Every end of every link, with its setback. loops: ends where one turns back."""
+    found: dict[tuple[int, bool], End] = {}
+    for node, here in streets.ends().items():
+        around = []
+        for index, start in here:
+            link = streets.links[index]
+            heading = heading_from(streets, link, start)
+            end = End(index, start, heading, half_width(link), link.rules.rank)
+            around.append(end)
+            found[index, start] = end
+        if len(around) > 1:
+            _set_back(streets, around, node in merged.member)
+        elif (around[0].link, around[0].start) in loops:
+            around[0].setback = LOOP
+        else:
+            around[0].setback = 0.0
+    return found
+
+
+def _set_back(streets: Streets, around: list[End], merged: bool) -> None:
+    """Place the stop lines of a node's streets so that neighbouring kerbs clear each other."""
+    around.sort(key=lambda end: (end.heading, end.link, end.start))
+    if len(around) == 2 and not merged:
+        change = abs(around[0].half - around[1].half)
+        for end in around:
+            end.setback = LEAST + 3.0 * change
+        return
+    for end, following in zip(around, around[1:] + around[:1], strict=True):
+        t = (following.heading - end.heading) % (2.0 * pi)
+        if t >= FLAT:
+            continue
+        if t < SHARP:
+            narrow = min(end, following, key=lambda e: (e.half, e.rank, e.link))
+            apart = (end.half + following.half) / max(2.0 * tan(t / 2.0), 0.1)
+            narrow.setback = max(narrow.setback, min(MOST, apart))
+            continue
+        a, b = end.half, following.half
+        kerb = KERB.get(min(end.rank, following.rank), 4.0) / tan(t / 2.0)
+        end.setback = max(end.setback, min(MOST, (b + a * cos(t)) / sin(t) + kerb))
+        following.setback = max(following.setback, min(MOST, (a + b * cos(t)) / sin(t) + kerb))
+
+
+def street_line(streets: Streets, link: Link) -> Line:
+    """The line of a link, points on top of each other left out."""
+    line: Line = np.array([streets.xy[node] for node in link.nodes])
+    step = np.hypot(*np.diff(line, axis=0).T)
+    keep = np.concatenate(([True], step > 0.3))
+    keep[-1] = True
+    line = line[keep]
+    if len(line) > 2 and float(np.hypot(*(line[-1] - line[-2]))) <= 0.3:
+        line = np.delete(line, -2, axis=0)
+    return line
+
+
+def open_line(line: Line, first: float, last: float) -> Line:
+    """A line without what intersections take at its two ends, m."""
+    length = line_length(line)
+    first, last = min(first, SHARE * length), min(last, SHARE * length)
+    return part(line, first, length - last)

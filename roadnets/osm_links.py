@@ -1,0 +1,217 @@
+"""From ways to links: streets between nodes where something happens.
+
+Ways are split at shared nodes; nodes that only bend the street, and joints at which nothing
+changes, are dissolved again. Topology comes from shared node ids alone. Source: networks.md 2.1-2.3.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+
+from rushhour.roadnets.osm_reading import OsmMap, OsmWay
+from rushhour.roadnets.osm_tags import Direction, Tags, WayRules, is_open, rules_of
+
+BLOCKING = ("bollard", "block", "wall", "chain", "cycle_barrier", "debris")
+GATES = ("gate", "lift_gate", "swing_gate")
+COPY = 1 << 60  # added to a node's id for its copy behind a barrier
+
+
+@dataclass
+class Link:
+    """A street between two nodes; its line runs in the direction `forward` of its rules."""
+
+    nodes: list[int]
+    rules: WayRules
+    first_way: int  # id of the way at its start
+    last_way: int
+
+    @property
+    def a(self) -> int:
+        """Node at its start."""
+        return self.nodes[0]
+
+    @property
+    def b(self) -> int:
+        """Node at its end."""
+        return self.nodes[-1]
+
+
+@dataclass
+class Streets:
+    """Links and what was noted while they were made."""
+
+    links: list[Link]
+    xy: dict[int, tuple[float, float]]
+    node_tags: dict[int, Tags]
+    notes: dict[str, list[str]] = field(default_factory=dict)  # kind -> messages
+
+    def note(self, kind: str, message: str) -> None:
+        """Remember a message of a kind."""
+        self.notes.setdefault(kind, []).append(message)
+
+    def ends(self) -> dict[int, list[tuple[int, bool]]]:
+        """For each node the links that end there: index, whether it is the start of the link."""
+        found: dict[int, list[tuple[int, bool]]] = {}
+        for i, link in enumerate(self.links):
+            found.setdefault(link.a, []).append((i, True))
+            found.setdefault(link.b, []).append((i, False))
+        return found
+
+
+def turned(link: Link) -> Link:
+    """The same link, seen from its other end."""
+    rules = replace(link.rules, forward=link.rules.backward, backward=link.rules.forward)
+    return Link(link.nodes[::-1], rules, link.last_way, link.first_way)
+
+
+def streets_of(
+    osm: OsmMap, country: str, speeds: dict[str, float], private: bool, breaks: set[int]
+) -> Streets:
+    """Links of a map. breaks: nodes that stay ends though nothing changes there."""
+    streets = Streets([], dict(osm.xy), osm.node_tags)
+    rules: dict[int, tuple[WayRules, bool]] = {}
+    ways: list[OsmWay] = []
+    closed = 0
+    for way in osm.ways:
+        if not is_open(way.tags, private):
+            closed += 1
+            continue
+        if way.id not in rules:
+            doubts: list[str] = []
+            rules[way.id] = rules_of(way.tags, country, speeds, doubts)
+            for doubt in doubts:
+                streets.note("tags", f"way {way.id}: {doubt}")
+        nodes = way.nodes[::-1] if rules[way.id][1] else way.nodes
+        ways.append(OsmWay(way.id, nodes, way.tags))
+    if closed:
+        streets.note("closed", f"{closed} ways are closed to cars")
+    _cut_at_barriers(ways, streets)
+    used = Counter(node for way in ways for node in way.nodes)
+    for way in ways:
+        for piece in _pieces(way.nodes, used, breaks):
+            streets.links.append(Link(piece, rules[way.id][0], way.id, way.id))
+    _drop_doubles(streets)
+    _dissolve_joints(streets, breaks)
+    _open_loops(streets)
+    return streets
+
+
+def _cut_at_barriers(ways: list[OsmWay], streets: Streets) -> None:
+    """Give every piece of way beside a closed barrier an end of its own there."""
+    cut = {node for node, tags in streets.node_tags.items() if _blocks(tags)}
+    copies = 0
+    for way in ways:
+        for place in range(len(way.nodes) - 1, 0, -1):
+            node = way.nodes[place]
+            if node in cut and place < len(way.nodes) - 1:
+                copies += 1
+                copy = COPY + copies
+                streets.xy[copy] = streets.xy[node]
+                ways.append(OsmWay(way.id, [copy, *way.nodes[place + 1 :]], way.tags))
+                way.nodes = way.nodes[: place + 1]
+
+
+def _blocks(tags: Tags) -> bool:
+    barrier = tags.get("barrier", "")
+    access = tags.get("motor_vehicle", tags.get("access", ""))
+    if barrier in BLOCKING:
+        return access != "yes"
+    return barrier in GATES and access in ("no", "private")
+
+
+def _pieces(nodes: list[int], used: Counter[int], breaks: set[int]) -> list[list[int]]:
+    """A way's nodes cut where another way, or itself, touches it."""
+    pieces = [[nodes[0]]]
+    for node in nodes[1:]:
+        pieces[-1].append(node)
+        if used[node] > 1 or node in breaks:
+            pieces.append([node])
+    return [piece for piece in pieces if len(piece) > 1]
+
+
+def _drop_doubles(streets: Streets) -> None:
+    """Of two links over the same nodes keep the one of higher rank."""
+    best: dict[tuple[int, ...], int] = {}
+    drop: set[int] = set()
+    for i, link in enumerate(streets.links):
+        key = tuple(link.nodes if link.a <= link.b else link.nodes[::-1])
+        other = best.setdefault(key, i)
+        if other == i:
+            continue
+        first, second = streets.links[other].rules, link.rules
+        one_ways = first.one_way and second.one_way and first.forward != second.forward
+        if one_ways and streets.links[other].nodes != link.nodes:
+            continue  # the two directions of one street, drawn as two ways
+        worse = i if second.rank <= first.rank else other
+        best[key] = other + i - worse
+        drop.add(worse)
+        kept = streets.links[best[key]].first_way
+        streets.note("doubled", f"ways {first and streets.links[worse].first_way} and {kept} "
+                     f"share nodes; kept way {kept}")  # fmt: skip
+    streets.links = [link for i, link in enumerate(streets.links) if i not in drop]
+
+
+def _same_street(first: WayRules, second: WayRules) -> bool:
+    """Whether nothing but the name and the turns indicated changes from one to the other."""
+
+    def plain(rules: WayRules) -> WayRules:
+        ahead, back = rules.forward._replace(turns=()), rules.backward._replace(turns=())
+        return replace(rules, forward=ahead, backward=back, name="", layer="")
+
+    return plain(first) == plain(second)
+
+
+def _carried(near: Direction, far: Direction) -> Direction:
+    """One direction of two pieces in a row: indications of the last piece, else of the first."""
+    return far if far.turns else near
+
+
+def _joined(first: Link, second: Link) -> Link:
+    """Two links end to end as one."""
+    rules = replace(
+        first.rules,
+        forward=_carried(first.rules.forward, second.rules.forward),
+        backward=_carried(second.rules.backward, first.rules.backward),
+        name=first.rules.name or second.rules.name,
+    )
+    return Link(first.nodes + second.nodes[1:], rules, first.first_way, second.last_way)
+
+
+def _dissolve_joints(streets: Streets, breaks: set[int]) -> None:
+    """Join links at nodes where exactly two meet and nothing changes."""
+    links: list[Link | None] = list(streets.links)
+    ends = streets.ends()
+    for node in list(ends):
+        here = ends[node]
+        if len(here) != 2 or here[0][0] == here[1][0] or node in breaks:
+            continue
+        (i, i_start), (j, j_start) = here
+        first, second = links[i], links[j]
+        if first is None or second is None:
+            continue
+        first = turned(first) if i_start else first
+        second = second if j_start else turned(second)
+        if first.a == second.b or not _same_street(first.rules, second.rules):
+            continue
+        whole = _joined(first, second)
+        if whole.rules.backward.lanes and not whole.rules.forward.lanes:
+            whole = turned(whole)
+        links[i], links[j] = whole, None
+        for end, other in ((whole.a, True), (whole.b, False)):
+            ends[end] = [e for e in ends[end] if e[0] not in (i, j)] + [(i, other)]
+        ends[node] = []
+    streets.links = [link for link in links if link is not None]
+
+
+def _open_loops(streets: Streets) -> None:
+    """Split links that start and end at one node: a road needs two ends."""
+    opened: list[Link] = []
+    for link in streets.links:
+        if link.a != link.b:
+            opened.append(link)
+            continue
+        middle = len(link.nodes) // 2
+        if middle == 0 or len(link.nodes) < 3:
+            continue
+        opened.append(Link(link.nodes[: middle + 1], link.rules, link.first_way, link.last_way))
+        opened.append(Link(link.nodes[middle:], link.rules, link.first_way, link.last_way))
+    streets.links = opened

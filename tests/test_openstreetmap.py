@@ -1,0 +1,223 @@
+"""Maps of OpenStreetMap: hand-made ones against what was drawn, real ones against their counts."""
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+from osm_texts import CROSS, CROSS_WAYS, osm_text, street, write_osm
+from real_data import data_folder
+
+from rushhour.kernels.network import ALL_WAY_STOP, NONE, SIGNAL, STOP, YIELD
+from rushhour.roadnets.build import finish
+from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.loading import load_network
+from rushhour.roadnets.openstreetmap import OsmOptions, read_osm_draft
+
+pytest.importorskip("osmium")
+
+
+def turns(network) -> set[tuple[str, str]]:
+    """Pairs of roads joined by a connector."""
+    lanes, links = network.arrays.lanes, network.arrays.connectors
+    return {
+        (network.road_ids[lanes.road[a]], network.road_ids[lanes.road[b]])
+        for a, b in zip(links.from_lane, links.to_lane, strict=True)
+    }
+
+
+def control(network, name: str) -> int:
+    return int(network.arrays.intersections.control[network.intersection_ids.index(name)])
+
+
+def test_a_crossing_has_every_movement_and_its_lanes_lie_right_of_the_line(tmp_path: Path):
+    network = load_network(write_osm(tmp_path, CROSS, CROSS_WAYS))
+    assert network.n_roads == 8
+    from_west = {b for a, b in turns(network) if a == "10#0"}
+    assert from_west == {"10#1", "11#1", "-11#0"}
+    lane = network.lane_points(network.lane_index["10#0_0"])
+    assert lane[:, 1] == pytest.approx(-1.45, abs=1e-3)  # half a lane of 2.9 m to the right
+    assert lane[-1, 0] == pytest.approx(-(1.45 * 2 + 3.0), abs=0.01)  # kerb radius 3 m
+    assert control(network, "1") == YIELD
+    assert network.projection.startswith("+proj=tmerc")
+
+
+def test_dead_ends_within_the_map_turn_back_and_those_at_its_border_are_gates(tmp_path: Path):
+    nodes = {**CROSS, 6: (100.0, 0.0), 7: (100.0, 80.0)}
+    ways = [(10, [4, 1, 6, 2], street()), CROSS_WAYS[1], (12, [6, 7], street())]
+    network = load_network(write_osm(tmp_path, nodes, ways))
+    assert ("12#0", "-12#0") in turns(network)
+    assert not {a for a, _ in turns(network)} & {"10#2", "-10#0"}
+
+
+@pytest.mark.parametrize(
+    ("at", "expected"), [((-20.0, 0.0), "1"), ((-100.0, 0.0), "9")], ids=["near", "mid-block"]
+)
+def test_a_signal_before_a_junction_is_the_junctions(tmp_path: Path, at, expected):
+    nodes = {**CROSS, 9: at}
+    ways = [(10, [4, 9, 1, 2], street(oneway="yes")), CROSS_WAYS[1]]
+    tags = {9: {"highway": "traffic_signals"}}
+    network = load_network(write_osm(tmp_path, nodes, ways, tags))
+    assert network.signal_ids == (expected,)
+    assert control(network, expected) == SIGNAL
+
+
+def test_stop_signs_stop_their_entry_or_all(tmp_path: Path):
+    nodes = {**CROSS, 8: (0.0, 10.0), 9: (0.0, -10.0)}
+    ways = [(10, [4, 1, 2], street("tertiary")), (11, [3, 8, 1, 9, 5], street())]
+    tags = {8: {"highway": "stop"}, 9: {"highway": "stop"}}
+    network = load_network(write_osm(tmp_path, nodes, ways, tags))
+    stops = network.arrays.connectors.must_stop
+    roads = network.arrays.lanes.road[network.arrays.connectors.from_lane[stops]]
+    assert control(network, "1") == STOP
+    assert {network.road_ids[r] for r in roads} == {"11#0", "-11#1"}
+    all_way = write_osm(tmp_path, CROSS, CROSS_WAYS, {1: {"highway": "stop", "stop": "all"}})
+    assert control(load_network(all_way), "1") == ALL_WAY_STOP
+
+
+@pytest.mark.parametrize(
+    ("rule", "to", "left"),
+    [
+        ("no_left_turn", 13, {"11#0", "12#0"}),
+        ("only_straight_on", 12, {"12#0"}),
+        ("no_entry", 99, {"11#0", "12#0", "-13#0"}),  # of a way that is not there
+    ],
+)
+def test_restrictions_take_movements_away(tmp_path: Path, rule, to, left):
+    ways = [(10, [4, 1], street()), (11, [1, 5], street()), (12, [1, 2], street()),
+            (13, [3, 1], street())]  # fmt: skip
+    members = [("way", "from", 10), ("node", "via", 1), ("way", "to", to)]
+    relations = [(1, members, {"type": "restriction", "restriction": rule})]
+    network = load_network(write_osm(tmp_path, CROSS, ways, None, relations))
+    assert {b for a, b in turns(network) if a == "10#0"} == left
+
+
+def test_a_dual_carriageway_and_its_crossing_are_one_intersection(tmp_path: Path):
+    nodes = {1: (0.0, 6.0), 2: (0.0, -6.0), 3: (-300.0, 6.0), 4: (300.0, 6.0),
+             5: (-300.0, -6.0), 6: (300.0, -6.0), 7: (0.0, 300.0), 8: (0.0, -300.0)}  # fmt: skip
+    main = street("primary", oneway="yes", lanes="2")
+    ways = [(10, [4, 1, 3], main), (11, [5, 2, 6], main), (12, [7, 1, 2, 8], street())]
+    network = load_network(
+        write_osm(tmp_path, nodes, ways, {1: {"highway": "traffic_signals"},
+                                          2: {"highway": "traffic_signals"}})
+    )  # fmt: skip
+    assert network.signal_ids == ("1",)
+    assert "2" not in network.intersection_ids
+    assert {b for a, b in turns(network) if a == "12#0"} == {"10#1", "11#1", "12#1"}
+    assert {b for a, b in turns(network) if a == "11#0"} == {"11#1", "12#1", "-12#0"}
+
+
+def test_one_intersection_is_not_made_of_a_whole_district(tmp_path: Path):
+    """Single linkage would join this chain of 30 nodes, 9 m apart, into one."""
+    n = 30
+    nodes = {i: (9.0 * i, 0.0) for i in range(n)}
+    nodes |= {100 + i: (9.0 * i, 200.0) for i in range(n)}
+    ways = [(1, list(range(n)), street())]
+    ways += [(10 + i, [i, 100 + i], street()) for i in range(n)]
+    draft = read_osm_draft(write_osm(tmp_path, nodes, ways))
+    crossings = [i for i in draft.intersections if int(i.id) < 100]
+    assert 261.0 / 60.0 < len(crossings) < n  # none wider than 60 m
+
+
+def test_roundabouts_have_priority(tmp_path: Path):
+    angle = np.arange(8) * np.pi / 4
+    nodes = {i: (25.0 * float(np.cos(a)), 25.0 * float(np.sin(a))) for i, a in enumerate(angle)}
+    nodes |= {10 + i: (12.0 * nodes[i][0], 12.0 * nodes[i][1]) for i in (0, 2, 4, 6)}
+    ring = (1, [*range(8), 0], street("tertiary", junction="roundabout"))
+    ways = [ring] + [(10 + i, [10 + i, i], street("primary")) for i in (0, 2, 4, 6)]
+    network = load_network(write_osm(tmp_path, nodes, ways))
+    rings = [i for i, name in enumerate(network.road_ids) if name.startswith("1#")]
+    assert len(rings) == 4
+    conflicts, links = network.arrays.conflicts, network.arrays.connectors
+    road = network.arrays.lanes.road
+    seen = 0
+    for k in range(links.from_lane.size):
+        for c in range(links.conflict_start[k], links.conflict_start[k + 1]):
+            other = conflicts.other[c]
+            on_ring = road[links.from_lane[k]] in rings
+            if on_ring != (road[links.from_lane[other]] in rings):
+                assert bool(conflicts.yields[c]) == (not on_ring)
+                seen += 1
+    assert seen >= 8
+
+
+def test_ways_are_cut_where_nodes_are_missing_and_negative_ids_are_legal(tmp_path: Path):
+    nodes = {-1: (0.0, 0.0), -2: (300.0, 0.0), -3: (0.0, 300.0), -4: (-300.0, 0.0)}
+    ways = [(-10, [-4, -1, -2], street()), (-11, [-3, -1], street()),
+            (-12, [-2, -99, -3], street())]  # fmt: skip
+    draft = read_osm_draft(write_osm(tmp_path, nodes, ways))
+    assert {road.id.lstrip("-").split("#")[0] for road in draft.roads} == {"10", "11"}
+    assert any("way -12: 1 nodes are not in the file" in line for line in draft.remarks)
+
+
+def test_what_is_changed_along_a_street_is_a_joint_without_control(tmp_path: Path):
+    nodes = {**CROSS, 6: (150.0, 0.0)}
+    ways = [(10, [4, 1, 6], street()), (12, [6, 2], street("primary")), CROSS_WAYS[1]]
+    network = load_network(write_osm(tmp_path, nodes, ways))
+    assert control(network, "6") == NONE
+    assert ("10#1", "12#0") in turns(network)
+    assert ("10#1", "-10#1") not in turns(network)
+
+
+def test_the_same_map_in_another_order_is_the_same_network(tmp_path: Path):
+    a = read_osm_draft(write_osm(tmp_path, CROSS, CROSS_WAYS))
+    b = read_osm_draft(write_osm(tmp_path, dict(reversed(CROSS.items())), CROSS_WAYS[::-1]))
+    assert [road.id for road in a.roads] == [road.id for road in b.roads]
+    assert [(c.from_road, c.to_road) for c in a.connectors] == [
+        (c.from_road, c.to_road) for c in b.connectors
+    ]
+
+
+REAL = {
+    # map: file, signalised intersections, intersections without service roads (networks.md 9.1)
+    "krems": ("osm_krems/krems.osm.gz", (11, 14), 237),
+    "luxembourg": ("sumo_luxembourg/luxembourg_main_roads.osm.gz", (198, 203), 1902),
+}
+
+
+@pytest.mark.parametrize("name", list(REAL))
+def test_real_maps_have_as_many_intersections_as_counted(name):
+    file, (low, high), crossings = REAL[name]
+    folder, leaf = file.split("/")
+    draft = read_osm_draft(data_folder(folder) / leaf, OsmOptions(service="no"))
+    lit = [s for s in draft.signals if [time for time, _ in s.phases] != [40.0, 3.0, 15.0]]
+    assert low <= len(lit) <= high
+    meeting: dict[str, set[str]] = {}
+    for road in draft.roads:
+        for at, other in ((road.from_intersection, road.to_intersection),
+                          (road.to_intersection, road.from_intersection)):  # fmt: skip
+            meeting.setdefault(at, set()).add(other)
+    found = sum(len(others) > 2 for others in meeting.values())
+    assert found == pytest.approx(crossings, rel=0.12)
+
+
+def test_every_lane_of_a_real_map_leads_on_unless_it_ends_at_a_gate():
+    network = finish(read_osm_draft(data_folder("osm_krems") / "krems.osm.gz"))
+    lanes, inter = network.arrays.lanes, network.arrays.intersections
+    out = np.diff(lanes.out_start[: network.n_road_lanes + 1])
+    for lane in np.flatnonzero(out == 0):
+        x = lanes.intersection[lane]
+        assert inter.connector_start[x] == inter.connector_start[x + 1] or (
+            network.arrays.roads.lane_count[lanes.road[lane]] > 1
+        )
+
+
+BAD = {
+    "truncated gzip": lambda text: gzip.compress(text.encode())[:-30],
+    "not XML": lambda text: b"this is no map",
+    "cut in the middle": lambda text: text.encode()[: len(text) // 2],
+    "no road": lambda text: text.replace("residential", "footway").encode(),
+    "beyond the earth": lambda text: text.replace('lat="0.0', 'lat="89.9').encode(),
+    "entities": lambda text: b'<!DOCTYPE osm [<!ENTITY a "b">]>' + text.encode(),
+    "empty": lambda text: b"",
+}
+
+
+@pytest.mark.parametrize("name", list(BAD))
+def test_bad_maps_end_in_one_line(tmp_path: Path, name):
+    path = tmp_path / ("map.osm.gz" if "gzip" in name else "map.osm")
+    path.write_bytes(BAD[name](osm_text(CROSS, CROSS_WAYS)))
+    with pytest.raises(NetworkError) as caught:
+        load_network(path)
+    assert "\n" not in str(caught.value)
+    assert path.name in str(caught.value)

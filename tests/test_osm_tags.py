@@ -1,0 +1,132 @@
+"""What tags of ways say, by hand-made ways: speeds, lanes, turns, access, direction."""
+
+import pytest
+from osm_texts import street
+
+from rushhour.roadnets.osm_speeds import KMH, MPH, limit, read_speed
+from rushhour.roadnets.osm_tags import direction_of, is_open, letters_of, rules_of, wanted
+
+SPEEDS = {
+    "50": 50 * KMH, "50 km/h": 50 * KMH, "30mph": 30 * MPH, "30 mph": 30 * MPH, "none": 130 * KMH,
+    "walk": 10 * KMH, "DE:urban": 50 * KMH, "AT:rural": 100 * KMH, "DE:zone:30": 30 * KMH,
+    "DE:zone30": 30 * KMH, "zone:30": 30 * KMH, "50; 40": 50 * KMH, "10 knots": 18.52 * KMH,
+    "US:urban": 25 * MPH,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", list(SPEEDS))
+def test_speed_limits_are_read_as_written(text):
+    assert read_speed(text) == pytest.approx(SPEEDS[text], rel=1e-3)
+
+
+@pytest.mark.parametrize("text", ["", "fast", "50 furlongs", "-5", "1e9", "12345678", "XX:urban"])
+def test_what_is_no_speed_limit_is_none(text):
+    assert read_speed(text) is None
+
+
+def test_limits_of_one_direction_win_and_absurd_ones_are_clamped():
+    tags = {"maxspeed": "50", "maxspeed:backward": "30"}
+    assert limit(tags, "forward", 1.0) == (50 * KMH, "")
+    assert limit(tags, "backward", 1.0) == (30 * KMH, "")
+    speed, doubt = limit({"maxspeed": "400"}, "forward", 1.0)
+    assert speed == 160 * KMH
+    assert "160" in doubt
+    assert limit({"source:maxspeed": "DE:rural"}, "forward", 1.0)[0] == 100 * KMH
+
+
+def read(country: str = "", kind: str = "primary", **tags: str):
+    notes: list[str] = []
+    rules, reverse = rules_of(street(kind, **tags), country, {}, notes)
+    return rules, reverse, notes
+
+
+LANES = {
+    "nothing said": ({}, (1, 1, 0)),
+    "four": ({"lanes": "4"}, (2, 2, 0)),
+    "three": ({"lanes": "3"}, (2, 1, 0)),
+    "three, more turns back": (
+        {"lanes": "3", "turn__lanes__backward": "left|through"}, (1, 2, 0)
+    ),
+    "one": ({"lanes": "1"}, (1, 1, 0)),
+    "by direction": ({"lanes__forward": "3", "lanes__backward": "1"}, (3, 1, 0)),
+    "one of them missing": ({"lanes": "5", "lanes__forward": "3"}, (3, 2, 0)),
+    "centre lane": ({"lanes": "5", "lanes__both_ways": "1"}, (2, 2, 1)),
+    "one-way": ({"lanes": "3", "oneway": "yes"}, (3, 0, 0)),
+    "one-way, nothing said": ({"oneway": "yes"}, (2, 0, 0)),
+    "a list": ({"lanes": "2;3"}, (1, 1, 0)),
+    "nonsense": ({"lanes": "many"}, (1, 1, 0)),
+    "too many": ({"lanes": "99"}, (1, 1, 0)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", list(LANES))
+def test_lanes_are_counted_by_direction(name):
+    tags, wanted_lanes = LANES[name]
+    rules, _, _ = read(**tags)
+    assert (rules.forward.lanes, rules.backward.lanes, rules.both) == wanted_lanes
+
+
+def test_an_odd_lane_in_america_is_a_turn_lane_in_the_middle():
+    rules, _, _ = read("US", lanes="5")
+    assert (rules.forward.lanes, rules.backward.lanes, rules.both) == (2, 2, 1)
+
+
+def test_turn_lanes_are_listed_from_the_left_and_kept_from_the_kerb():
+    rules, _, notes = read(oneway="yes", lanes="3", turn__lanes="left|through|through;right")
+    assert rules.forward.turns == ("RT", "T", "L")
+    assert notes == []
+
+
+def test_turn_lanes_that_do_not_fit_are_dropped_or_widen_a_one_way():
+    rules, _, notes = read(lanes="2", turn__lanes__forward="left|through|right")
+    assert rules.forward.turns == ()
+    assert "ignored" in notes[0]
+    rules, _, _ = read(oneway="yes", lanes="2", turn__lanes="left|through|right")
+    assert rules.forward.lanes == 3
+    assert rules.forward.turns == ("R", "T", "L")
+    rules, _, _ = read(
+        oneway="yes", lanes="2", turn__lanes="left||right", bicycle__lanes="no|designated|no"
+    )
+    assert rules.forward.turns == ("R", "L")
+
+
+def test_letters_of_an_indication():
+    assert letters_of("slight_left;through") == "TL"
+    assert letters_of("reverse;left") == "LU"
+    assert letters_of("none") == letters_of("") == letters_of("merge_to_left") == ""
+
+
+def test_a_way_against_its_nodes_swaps_its_directions():
+    rules, reverse, _ = read(oneway="-1", lanes="2", maxspeed__forward="30",
+                             turn__lanes__backward="left|through")  # fmt: skip
+    assert reverse
+    assert rules.forward.turns == ("T", "L")
+    assert rules.forward.speed == pytest.approx(50 * KMH)  # of the class: 30 is the other way's
+
+
+def test_bus_lanes_stay_in_the_cross_section():
+    rules, _, _ = read(oneway="yes", lanes="3", bus__lanes="||designated")
+    assert rules.forward.bus == (True, False, False)
+    rules, _, _ = read(oneway="yes", lanes="3", lanes__psv="1")
+    assert rules.forward.bus == (True, False, False)
+    rules, _, _ = read(oneway="yes", lanes="1", lanes__psv="1")
+    assert rules.forward.bus == ()
+
+
+def test_the_most_specific_access_decides():
+    assert not is_open(street(access="no"))
+    assert is_open(street(access="no", motor_vehicle="yes"))
+    assert is_open(street(access="private", motorcar="destination"))
+    assert not is_open(street(vehicle="no"))
+    assert is_open(street(access="private"), private=True)
+
+
+def test_roads_for_cars_and_one_ways():
+    assert wanted(street("service"), "yes")
+    assert not wanted(street("service"), "no")
+    assert not wanted(street("footway"), "yes")
+    assert not wanted(street(area="yes"), "yes")
+    assert direction_of(street("motorway")) == (True, False)
+    assert direction_of(street("motorway", oneway="no")) == (False, False)
+    assert direction_of(street("primary_link")) == (False, False)
+    assert direction_of(street(junction="roundabout", oneway="no")) == (True, False)
