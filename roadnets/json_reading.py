@@ -149,6 +149,14 @@ class Item:
             return value
         self._refuse(key, "a list")
 
+    def texts(self, key: str) -> list[str]:
+        """A list of texts."""
+        values = self.entries(key)
+        for i, value in enumerate(values):
+            if not isinstance(value, str):
+                raise NetworkError(f"{self.where}: {key}[{i}] {shown(value)}; give a text")
+        return values  # type: ignore[return-value]  # as just checked
+
     def item(self, key: str) -> "Item":
         """An object."""
         return Item(self._taken(key), self.file, self._inside(key))

@@ -85,6 +85,14 @@ def info(args: argparse.Namespace) -> int:
         facts = demand_facts(path)
         print(json.dumps(facts) if args.json else as_text(facts))
         return 0
+    if name.endswith((".json", ".json.gz")) and path.is_file():
+        from rushhour.roadnets.json_reading import read_json
+        from rushhour.traffic.cityflow_demand import flow_facts
+
+        if isinstance(read_json(path), list):
+            facts = flow_facts(path)
+            print(json.dumps(facts) if args.json else as_text(facts))
+            return 0
     from rushhour.roadnets.loading import load_network
 
     with compile_bar():
@@ -201,7 +209,7 @@ def _draw(network: "Network", picture: Path | None) -> None:
 
 def _stem(path: Path) -> str:
     name = path.name
-    for ending in (".net.xml.gz", ".net.xml", ".sumocfg", ".h5", ".hdf5"):
+    for ending in (".net.xml.gz", ".net.xml", ".json.gz", ".json", ".sumocfg", ".h5", ".hdf5"):
         if name.lower().endswith(ending):
             return name[: -len(ending)]
     return path.stem

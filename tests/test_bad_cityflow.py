@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cityflow_texts import LANES, point, town, written
+from cityflow_texts import LANES, mutated, point, town, written
 
 from rushhour.roadnets import json_reading
 from rushhour.roadnets.errors import NetworkError
@@ -217,31 +217,6 @@ def test_a_config_that_names_nothing_usable_is_refused(tmp_path: Path, kind: str
 def test_a_config_that_names_itself_is_refused(tmp_path: Path) -> None:
     file = written(tmp_path, {"roadnetFile": "config.json"}, "config.json")
     assert "has no 'intersections' and 'roads'" in refused(file)
-
-
-def mutated(draw: random.Random, content: Any) -> None:
-    """Change one value somewhere in a JSON document."""
-    while content:
-        keys = list(content) if isinstance(content, dict) else list(range(len(content)))
-        key = draw.choice(keys)
-        if isinstance(content[key], dict | list) and content[key] and draw.random() < 0.9:
-            content = content[key]
-            continue
-        value = content[key]
-        kind = draw.randrange(4)
-        if kind == 0:
-            content[key] = draw.choice(
-                [None, True, -1, 0, 1, 3, 1e-9, 1e9, 1e300, 10**30, "", "a", "w-a", [], {}, [{}]]
-            )
-        elif kind == 1:
-            del content[key]
-        elif kind == 2 and isinstance(value, int | float):
-            content[key] = value * draw.choice([-1, 0.5, 2, 100, 1e6])
-        elif isinstance(content, list):
-            content.insert(0, value)
-        else:
-            content[draw.choice(keys)] = value
-        return
 
 
 def test_mutated_networks_are_read_or_refused_but_never_crash(tmp_path: Path) -> None:

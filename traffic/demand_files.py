@@ -30,6 +30,8 @@ def kind_of(path: Path) -> str:
     name = path.name.lower()
     if name.endswith((".csv", ".csv.gz", ".parquet")):
         return "table"
+    if name.endswith((".json", ".json.gz")):
+        return "cityflow"
     return "sumo"
 
 
@@ -68,4 +70,13 @@ def _tables(paths: list[Path], network: Network, options: DemandOptions) -> Dema
     )  # fmt: skip
 
 
-READERS: Final[dict[str, Reader]] = {"sumo": _sumo, "table": _tables}
+def _cityflow(paths: list[Path], network: Network, options: DemandOptions) -> Demand:
+    from rushhour.traffic.cityflow_demand import read_flows
+
+    return read_flows(
+        paths, network, begin=options.begin, end=options.end,
+        skip_bad_trips=options.skip_bad_trips,
+    )  # fmt: skip
+
+
+READERS: Final[dict[str, Reader]] = {"sumo": _sumo, "table": _tables, "cityflow": _cityflow}

@@ -20,7 +20,7 @@ Tell = Callable[[str], None]
 
 
 def opened(path: Path, **fields: Any) -> Scenario:
-    """The scenario of a file: a network alone, a scenario.toml or a .sumocfg.
+    """The scenario of a file: a network alone, a scenario.toml, a .sumocfg, CityFlow's config.json.
 
     fields: what is given elsewhere; it wins over the file.
     """
@@ -29,6 +29,8 @@ def opened(path: Path, **fields: Any) -> Scenario:
         return read_scenario(path, **fields)
     if name.endswith(".sumocfg"):
         return _from_sumo(path, fields)
+    if name.endswith(".json"):
+        return _from_cityflow(path, fields)
     return Scenario(network=path, **fields)
 
 
@@ -50,6 +52,24 @@ def _from_sumo(path: Path, fields: dict[str, Any]) -> Scenario:
         remarks.append(f"options of {path.name} that are not used: {names[:200]}")
     if config.step_length is not None:
         remarks.append(f"step-length {config.step_length:g} s of {path.name} is not used, see --dt")
+    return Scenario(**{**given, "remarks": tuple(remarks), **fields})
+
+
+def _from_cityflow(path: Path, fields: dict[str, Any]) -> Scenario:
+    from rushhour.roadnets.cityflow_config import read_config
+
+    config = read_config(path)
+    if config is None:  # a road network
+        return Scenario(network=path, **fields)
+    given: dict[str, Any] = {"network": config.roadnet_file}
+    if config.flow_file is not None:
+        given["demand"] = (config.flow_file, *fields.pop("demand", ()))
+    remarks = []
+    if config.ignored:
+        names = ", ".join(config.ignored)
+        remarks.append(f"options of {path.name} that are not used: {names[:200]}")
+    if config.interval is not None:
+        remarks.append(f"interval {config.interval:g} s of {path.name} is not used, see --dt")
     return Scenario(**{**given, "remarks": tuple(remarks), **fields})
 
 
@@ -135,6 +155,8 @@ def open_world(scenario: Scenario, tell: Tell = lambda what: None) -> "World":
         raise DemandError(
             f"{scenario.network.name}: nobody drives; give --demand FILE, --vehicles N or --trips N"
         )
+    if scenario.begin is None and "cityflow" in map(kind_of, scenario.demand):
+        scenario = scenario.with_(begin=0.0)  # where CityFlow's clock starts
     tell("reading the network")
     network = scenario_network(scenario, parameters)
     tell("reading the demand")
