@@ -20,11 +20,12 @@ from rushhour.roadnets.draft import (
     DraftIntersection,
     DraftLane,
     DraftRoad,
+    DraftSignal,
 )
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.plan_roundabouts import add_roundabout, arm_corner
 from rushhour.roadnets.plan_signals import program
-from rushhour.roadnets.plan_turns import TURN_CODE, exits_of, movements_of
+from rushhour.roadnets.plan_turns import TURN_CODE, Movement, exits_of, movements_of
 from rushhour.roadnets.street_lines import Line, line_length, part, side_line, turning_loop
 from rushhour.roadnets.street_plan import (
     TAPER,
@@ -171,18 +172,29 @@ def _add_road(
 
 
 def _connect_corner(draft: Draft, corner: Corner, legs: list[Leg]) -> None:
+    joined = corner.control not in ("gate", "turning_loop")
+    connect_corner(draft, corner, legs, movements_of(corner, legs) if joined else [])
+    if corner.control == "turning_loop":
+        _add_loop(draft, corner, legs[0])
+
+
+def connect_corner(
+    draft: Draft,
+    corner: Corner,
+    legs: list[Leg],
+    movements: list[Movement],
+    signal: DraftSignal | None = None,
+) -> None:
+    """Draw the intersection and the connectors of a corner.
+
+    signal: its program where it has signals, link k for movements[k]; None: one by rule.
+    """
     draft.intersections.append(
         DraftIntersection(corner.id, corner.x, corner.y, CONTROL[corner.control])
     )
-    if corner.control == "gate":
-        return
-    if corner.control == "turning_loop":
-        _add_loop(draft, corner, legs[0])
-        return
-    movements = movements_of(corner, legs)
     signalled = corner.control == "signals"
     if signalled:
-        draft.signals.append(program(corner, legs, movements))
+        draft.signals.append(signal or program(corner, legs, movements))
     minor = _minor_legs(corner, legs)
     for link, m in enumerate(movements):
         stops = corner.control == "all_way_stop" or (
@@ -204,7 +216,7 @@ def _connect_corner(draft: Draft, corner: Corner, legs: list[Leg]) -> None:
 
 def _minor_legs(corner: Corner, legs: list[Leg]) -> set[int]:
     """Legs of lower priority; where all are equal, those that end here (the stem of a T)."""
-    major = max(leg.priority for leg in legs)
+    major = max((leg.priority for leg in legs), default=0)
     minor = {i for i, leg in enumerate(legs) if leg.priority < major}
     if minor:
         return minor

@@ -76,16 +76,21 @@ def _groups(
     return groups
 
 
-def _letters(group: list[Movement], lefts: bool, movements: list[Movement]) -> list[str]:
-    """Letters of one green phase: the group's own, permitted lefts, and what it leaves open."""
-    wanted = sorted(group, key=lambda m: (m.turn == "L", m.entry, m.from_lane))
+def green_letters(
+    group: list[Movement], movements: list[Movement], lefts: bool = False, grow: bool = True
+) -> list[str]:
+    """Letters of one green phase: the group's own, permitted lefts, and what it leaves open.
+
+    lefts: it is a left-turn phase, in which nobody yields. grow: False leaves nothing else open.
+    """
+    wanted = sorted(group, key=lambda m: (m.turn in "LU", m.entry, m.from_lane))
     priority: list[Movement] = []
     permitted: list[Movement] = []
     for m in wanted:
         (permitted if any(crosses(m, p) for p in priority) else priority).append(m)
     if lefts:
         permitted = []
-    for m in movements:
+    for m in movements if grow else ():
         if m not in group and not any(crosses(m, p) for p in priority + permitted):
             priority.append(m)
     return ["G" if m in priority else "g" if m in permitted else "r" for m in movements]
@@ -101,14 +106,32 @@ def all_red_time(clear: float, speed: float) -> float:
     return round(min(4.0, max(1.0, (clear + 5.0) / max(speed, CLEARING_SPEED))), 1)
 
 
-def program(corner: Corner, legs: list[Leg], movements: list[Movement]) -> DraftSignal:
-    """The program of a signalled corner; link k is movements[k]."""
+def program(
+    corner: Corner, legs: list[Leg], movements: list[Movement], grow: bool = True
+) -> DraftSignal:
+    """The program of a signalled corner; link k is movements[k].
+
+    grow: False shows a phase's own movements green and nothing that it leaves open.
+    """
     groups = _groups(corner, legs, movements)
-    greens = [_letters(group, lefts, movements) for group, lefts in groups]
+    greens = [green_letters(group, movements, lefts, grow) for group, lefts in groups]
+    speed = max(leg.street.speed for leg in legs)
+    times = _green_times(corner, legs, groups, sum(_clearing_times(legs)), speed)
+    return cleared_program(corner, legs, greens, times)
+
+
+def _clearing_times(legs: list[Leg]) -> tuple[float, float]:
+    """Yellow and all-red between two phases, s."""
     speed = max(leg.street.speed for leg in legs)
     clear = 2.0 * max(leg.setback for leg in legs)
-    yellow, red = yellow_time(speed), all_red_time(clear, speed)
-    times = _green_times(corner, legs, groups, yellow + red, speed)
+    return yellow_time(speed), all_red_time(clear, speed)
+
+
+def cleared_program(
+    corner: Corner, legs: list[Leg], greens: list[list[str]], times: list[float]
+) -> DraftSignal:
+    """Green phases of these lengths, s, with yellow and all-red between those that differ."""
+    yellow, red = _clearing_times(legs)
     phases: list[tuple[float, str]] = []
     for k, (now, time) in enumerate(zip(greens, times, strict=True)):
         after = greens[(k + 1) % len(greens)]

@@ -1,5 +1,6 @@
 """Which lane leads where at a corner (networks.md 4.1 - 4.3)."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from math import pi, radians
 from typing import Final
@@ -101,13 +102,18 @@ def lane_pairs(feeders: list[int], table: list[str], turn: str, lanes: int) -> l
     return sorted(pairs)
 
 
-def movements_of(corner: Corner, legs: list[Leg]) -> list[Movement]:
-    """Every lane-to-lane movement of a corner, by entry leg, lane, exit leg."""
+def movements_of(
+    corner: Corner, legs: list[Leg], banned: Collection[tuple[int, int]] = ()
+) -> list[Movement]:
+    """Every lane-to-lane movement of a corner, by entry leg, lane, exit leg.
+
+    banned: pairs (entry leg, exit leg) that must not be driven.
+    """
     found: list[Movement] = []
     for i, leg in enumerate(legs):
         if leg.lanes_in == 0:
             continue
-        exits = exits_of(legs, i, corner.turns)
+        exits = [e for e in exits_of(legs, i, corner.turns) if (i, e[0]) not in banned]
         letters = "".join(sorted({turn for _, turn in exits}, reverse=True))
         ahead = sum(legs[j].lanes_out for j, turn in exits if turn == "T")
         if corner.lane_turns:

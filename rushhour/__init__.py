@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rushhour.roadnets.builder import NetworkBuilder
     from rushhour.roadnets.errors import RushhourError
     from rushhour.roadnets.generators import generate
     from rushhour.roadnets.loading import load_network
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "NetworkBuilder": "roadnets.builder",
     "Parameters": "traffic.parameters",
     "Recorder": "traffic.recording",
     "RunFile": "traffic.run_file",
@@ -36,6 +38,7 @@ _HOME = {
 }
 
 __all__ = [
+    "NetworkBuilder",
     "Parameters",
     "Recorder",
     "RunFile",

@@ -1,0 +1,475 @@
+"""Networks drawn by hand: lanes where they were drawn, movements and right of way by the rules."""
+
+import json
+
+import numpy as np
+import pytest
+
+import rushhour as rh
+from rushhour.kernels.network import (
+    ALL_WAY_STOP,
+    GREEN,
+    GREEN_YIELD,
+    LEFT,
+    NONE,
+    RIGHT,
+    SIGNAL,
+    STOP,
+    STRAIGHT,
+    U_TURN,
+    YELLOW,
+    YIELD,
+)
+from rushhour.roadnets.classes import CLASS_BIT, ROAD_VEHICLES
+from rushhour.roadnets.model import Network
+from rushhour.roadnets.storage import load, save
+from rushhour.traffic.checker import Checker
+
+ARMS = {"e": (1, 0), "n": (0, 1), "w": (-1, 0), "s": (0, -1)}
+KERB = 6.0  # m, the default
+WIDTH = 3.2  # m, the default
+
+
+def arms(
+    control: str = "none", forward: int = 1, backward: int = 1, names: str = "enws", **more: float
+) -> rh.NetworkBuilder:
+    """Streets of 150 m out of the origin, one to each side; those along x are the major ones."""
+    builder = rh.NetworkBuilder("crossing")
+    for name in names:
+        x, y = ARMS[name]
+        builder.add_street(
+            [(0, 0), (150 * x, 150 * y)], forward, backward, id=name, priority=abs(x)
+        )
+    builder.add_intersection(0, 0, control=control, id="c", **more)  # type: ignore[arg-type]
+    return builder
+
+
+def movements(network: Network) -> dict[tuple[str, str], int]:
+    """Connector of each pair of lanes."""
+    links = network.arrays.connectors
+    return {
+        (network.lane_ids[a], network.lane_ids[b]): k
+        for k, (a, b) in enumerate(zip(links.from_lane, links.to_lane, strict=True))
+    }
+
+
+def turns(network: Network) -> dict[tuple[str, str], int]:
+    """Turn of each movement between roads."""
+    code = network.arrays.connectors.turn
+    return {
+        (a[: a.rindex("_")], b[: b.rindex("_")]): int(code[k])
+        for (a, b), k in movements(network).items()
+    }
+
+
+def lane_line(network: Network, name: str) -> np.ndarray:
+    return network.lane_points(network.lane_index[name])
+
+
+# --- lanes --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("offset", "places"), [("centre", (-3.0, 0.0, 3.0)), ("right", (-7.5, -4.5, -1.5))]
+)
+def test_lanes_lie_astride_a_line_or_to_its_right_the_first_at_the_kerb(
+    offset: str, places: tuple[float, ...]
+) -> None:
+    builder = rh.NetworkBuilder()
+    builder.add_road([(0, 0), (80, 0)], 3, 20.0, width=3.0, id="r", offset=offset)  # type: ignore[arg-type]
+    network = builder.build()
+    for k, y in enumerate(places):
+        np.testing.assert_allclose(lane_line(network, f"r_{k}"), [(0, y), (80, y)], atol=1e-9)
+    assert set(network.lanes.speed) == {20.0} and set(network.lanes.width) == {3.0}
+
+
+def test_a_street_has_a_road_each_way_to_the_right_of_its_line() -> None:
+    builder = rh.NetworkBuilder()
+    assert builder.add_street([(0, 0), (100, 0)], 2, 1, id="main") == ("main", "-main")
+    network = builder.build()
+    wanted = {"main_0": -1.5 * WIDTH, "main_1": -0.5 * WIDTH, "-main_0": 0.5 * WIDTH}
+    assert set(network.lane_ids) == set(wanted)
+    for name, y in wanted.items():
+        ends = [(0, y), (100, y)] if name[0] == "m" else [(100, y), (0, y)]
+        np.testing.assert_allclose(lane_line(network, name), ends, atol=1e-9)
+
+
+def test_roads_are_cut_where_the_kerbs_of_a_crossing_begin() -> None:
+    """Two half widths of one lane at 90 degrees: the other's half width and the kerb's radius."""
+    network = arms().build()
+    setback = WIDTH + KERB
+    np.testing.assert_allclose(network.roads.length, 150.0 - setback, atol=1e-9)
+    np.testing.assert_allclose(
+        lane_line(network, "-e_0"), [(150.0, 1.6), (setback, 1.6)], atol=1e-9
+    )
+
+
+def test_roads_that_end_outside_are_never_moved() -> None:
+    builder = rh.NetworkBuilder()
+    lines = {}
+    for name, (x, y) in ARMS.items():
+        lines[name] = np.array([(120.0 * x, 120.0 * y), (20.0 * x, 20.0 * y)])
+        builder.add_road(lines[name], id=f"in_{name}", offset="right")
+        builder.add_road(lines[name][::-1], id=f"out_{name}", offset="right")
+    builder.add_intersection(0.0, 0.0)
+    network = builder.build()
+    assert network.n_connectors == 12
+    for name, line in lines.items():
+        x, y = ARMS[name]
+        right = np.array([-y, x]) * WIDTH / 2.0  # of one who drives in
+        np.testing.assert_allclose(lane_line(network, f"in_{name}_0"), line + right, atol=1e-9)
+
+
+def test_roads_that_overshoot_are_cut_at_the_same_stop_line() -> None:
+    builder = rh.NetworkBuilder()
+    for name, (x, y) in ARMS.items():
+        over = 12.0 if name in "en" else 0.0  # beyond the middle
+        builder.add_street([(-over * x, -over * y), (150 * x, 150 * y)], id=name)
+    builder.add_intersection(0.0, 0.0)
+    network = builder.build()
+    np.testing.assert_allclose(network.roads.length, 150.0 - WIDTH - KERB, atol=1e-6)
+
+
+def test_a_road_keeps_more_than_half_of_itself_between_two_crossings() -> None:
+    builder = rh.NetworkBuilder()
+    builder.add_street([(0, 0), (10, 0)], id="short")
+    for x, name in ((0, "a"), (10, "b")):
+        builder.add_street([(x, 0), (x, 100)], id=f"{name}n")
+        builder.add_street([(x, 0), (x, -100)], id=f"{name}s")
+        builder.add_intersection(x, 0, id=name, reach=4.0)
+    network = builder.build()
+    assert network.roads.length[network.road_index["short"]] == pytest.approx(1.0)
+    assert any(line.startswith("L13 road 'short' (1.0 m)") for line in network.remarks)
+
+
+def test_ends_join_the_nearest_intersection_in_reach_unless_they_are_tied() -> None:
+    builder = rh.NetworkBuilder()
+    builder.add_intersection(0, 0, id="a")
+    builder.add_intersection(40, 0, id="b")
+    builder.add_road([(-100, 0), (18, 0)], id="near a")
+    builder.add_road([(-100, 50), (24, 0)], id="near b")
+    builder.add_road([(-100, -50), (18, 0)], end="b", id="tied")
+    builder.add_road([(20, 20), (20, 100)], start="a", id="out")
+    builder.add_road([(-100, 90), (18, 90)], id="free")
+    table = builder.build().roads
+    ends = dict(zip(table.id, table.to_intersection, strict=True))
+    assert ends == {"near a": "a", "near b": "b", "tied": "b", "out": "out:end", "free": "free:end"}
+    assert table.from_intersection[3] == "a"
+
+
+def test_a_spline_of_an_engine_keeps_its_bends_and_loses_its_heights() -> None:
+    t = np.linspace(0.0, np.pi / 2.0, 60)
+    spline = np.column_stack((100.0 * np.cos(t), 100.0 * np.sin(t), np.linspace(0.0, 8.0, 60)))
+    builder = rh.NetworkBuilder()
+    builder.add_road(spline, id="bend", offset="right")
+    network = builder.build()
+    radius = np.hypot(*lane_line(network, "bend_0").T)
+    np.testing.assert_allclose(radius, 100.0 + WIDTH / 2.0, atol=0.01)
+    assert network.roads.length[0] == pytest.approx((100.0 + WIDTH / 2.0) * np.pi / 2.0, rel=1e-3)
+
+
+def test_permissions_are_masks_or_names() -> None:
+    builder = rh.NetworkBuilder()
+    builder.add_road([(0, 0), (50, 0)], id="all")
+    builder.add_road([(0, 9), (50, 9)], id="bus", permissions="bus")
+    builder.add_road([(0, 18), (50, 18)], id="two", permissions=("bus", "taxi"))
+    mask = builder.build().lanes.permissions
+    assert mask.tolist() == [
+        ROAD_VEHICLES, CLASS_BIT["bus"], CLASS_BIT["bus"] | CLASS_BIT["taxi"],
+    ]  # fmt: skip
+
+
+# --- movements ----------------------------------------------------------------------------------
+
+
+def test_a_crossing_has_every_movement_but_turns_back() -> None:
+    wanted = {}
+    order = "enws"  # counter-clockwise
+    for i, a in enumerate(order):
+        for step, turn in ((1, RIGHT), (2, STRAIGHT), (3, LEFT)):
+            wanted[f"-{a}", order[(i + step) % 4]] = turn
+    assert turns(arms().build()) == wanted
+
+
+def test_with_two_lanes_the_kerb_lane_turns_right_and_the_inner_one_left() -> None:
+    pairs = set(movements(arms(forward=2, backward=2).build()))
+    from_east = {(a, b) for a, b in pairs if a.startswith("-e")}
+    assert from_east == {
+        ("-e_0", "n_0"), ("-e_0", "w_0"), ("-e_1", "w_1"), ("-e_1", "s_1"),
+    }  # fmt: skip
+
+
+def test_the_stem_of_a_t_turns_both_ways_and_the_bar_goes_on() -> None:
+    assert turns(arms(names="ews").build()) == {
+        ("-s", "e"): RIGHT, ("-s", "w"): LEFT, ("-e", "w"): STRAIGHT, ("-e", "s"): LEFT,
+        ("-w", "e"): STRAIGHT, ("-w", "s"): RIGHT,
+    }  # fmt: skip
+
+
+def test_movements_may_be_forbidden_and_allowed_again() -> None:
+    builder = arms()
+    every = set(turns(builder.build()))
+    builder.forbid("-s", "w")
+    builder.forbid("-n", "s")
+    assert set(turns(builder.build())) == every - {("-s", "w"), ("-n", "s")}
+    builder.connect("-n", "s")
+    assert set(turns(builder.build())) == every - {("-s", "w")}
+
+
+def test_a_turn_back_and_single_lanes_are_connected_by_hand() -> None:
+    builder = arms(forward=2, backward=2)
+    builder.connect("-e", "e")
+    builder.connect("-w", "e", lanes=[(0, 1), (1, 1)])
+    network = builder.build()
+    pairs = movements(network)
+    assert ("-e_1", "e_1") in pairs
+    assert network.arrays.connectors.turn[pairs["-e_1", "e_1"]] == U_TURN
+    assert {(a, b) for a, b in pairs if a[:2] == "-w" and b[0] == "e"} == {
+        ("-w_0", "e_1"), ("-w_1", "e_1"),
+    }  # fmt: skip
+    assert ("-e_0", "w_0") in pairs  # by rule, as before
+
+
+def test_roads_whose_ends_meet_are_joined_lane_by_lane() -> None:
+    builder = rh.NetworkBuilder()
+    builder.add_road([(0, 0), (100, 0)], 2, id="a")
+    builder.add_road([(100.4, 0), (200, 30)], 2, id="b")
+    builder.add_road([(200, 30), (300, 30)], 1, id="c")
+    network = builder.build()
+    assert set(movements(network)) == {
+        ("a_0", "b_0"), ("a_1", "b_1"), ("b_0", "c_0"), ("b_1", "c_0"),
+    }  # fmt: skip
+    assert set(network.intersections.control) == {"none"}
+
+
+def test_where_more_roads_meet_without_an_intersection_they_give_way() -> None:
+    builder = rh.NetworkBuilder()
+    for name, (x, y) in ARMS.items():
+        builder.add_street([(0, 0), (150 * x, 150 * y)], id=name)
+    network = builder.build()
+    assert sorted(network.intersections.control) == ["none"] * 4 + ["yield"]
+    assert network.n_connectors == 12
+
+
+# --- who goes first -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("control", "code"),
+    [("none", NONE), ("yield", YIELD), ("stop", STOP), ("all_way_stop", ALL_WAY_STOP),
+     ("signals", SIGNAL)],
+)  # fmt: skip
+def test_right_of_way_follows_control_and_priority(control: str, code: int) -> None:
+    network = arms(control).build()
+    arrays = network.arrays
+    node = list(network.intersections.id).index("c")
+    assert arrays.intersections.control[node] == code
+    pairs, links = movements(network), arrays.connectors
+    minor, major = pairs["-s_0", "n_0"], pairs["-e_0", "w_0"]
+    assert yields(network, minor, major) == (control in ("yield", "stop"))
+    assert not yields(network, major, minor)
+    left = pairs["-e_0", "s_0"]
+    assert yields(network, left, pairs["-w_0", "e_0"]) == (control in ("yield", "stop", "signals"))
+    assert bool(links.must_stop[minor]) == (control in ("stop", "all_way_stop"))
+    assert bool(links.must_stop[major]) == (control == "all_way_stop")
+    assert (links.signal >= 0).all() == (control == "signals")
+
+
+def yields(network: Network, k: int, other: int) -> bool:
+    start, conflicts = network.arrays.connectors.conflict_start, network.arrays.conflicts
+    for c in range(start[k], start[k + 1]):
+        if conflicts.other[c] == other:
+            return bool(conflicts.yields[c])
+    return False
+
+
+def letters(network: Network, movement: tuple[str, str]) -> list[tuple[float, int]]:
+    """Duration and state of each phase, for one movement."""
+    signals, links = network.arrays.signals, network.arrays.connectors
+    link = links.link[movements(network)[movement]]
+    lo, hi = signals.phase_start[:2]
+    ends = signals.phase_end[lo:hi]
+    states = signals.state.reshape(hi - lo, -1)[:, link]
+    return list(zip(np.diff(ends, prepend=0.0).round(6).tolist(), states.tolist(), strict=True))
+
+
+def test_signals_by_hand_are_green_as_told_with_yellow_and_red_between() -> None:
+    builder = arms("signals")
+    builder.add_signal("c", [(30, ["-e", "-w"]), (20, ["-n", ("-s", "n")])], offset=7.0)
+    network = builder.build()
+    assert network.arrays.signals.offset[0] == 7.0
+    through = letters(network, ("-e_0", "w_0"))
+    assert through[0] == (30.0, GREEN) and through[1][1] == YELLOW
+    assert [state for _, state in through].count(GREEN) == 1
+    assert letters(network, ("-e_0", "s_0"))[0] == (30.0, GREEN_YIELD)  # across oncoming traffic
+    crossing = letters(network, ("-n_0", "s_0"))
+    assert crossing[3] == (20.0, GREEN) and GREEN not in [state for _, state in crossing[:3]]
+    yellow, red = through[1][0], through[2][0]
+    assert yellow == pytest.approx(1.0 + 13.9 / 6.1, abs=0.05)  # networks.md 5.3
+    assert red == pytest.approx((2.0 * (WIDTH + KERB) + 5.0) / 13.9, abs=0.05)
+    never = [line for line in network.remarks if line.startswith("L20")]
+    assert len(never) == 2 and all("-s -> " in line and "never green" in line for line in never)
+
+
+def test_greens_that_cross_are_found() -> None:
+    builder = arms("signals")
+    builder.add_signal("c", [(30, ["-e", "-w", "-n"]), (20, ["-s"])])
+    found = [line for line in builder.build().remarks if line.startswith("L19")]
+    assert any("phase 0: " in line and "-n -> s" in line and "-e -> w" in line for line in found)
+
+
+@pytest.mark.parametrize("lanes", [1, 2, 3])
+@pytest.mark.parametrize("names", ["enws", "ews", "en"])
+def test_signals_by_rule_are_safe_and_serve_everybody(lanes: int, names: str) -> None:
+    network = arms("signals", lanes, lanes, names).build()
+    assert not [line for line in network.remarks if line[:3] in ("L19", "L20")]
+    assert network.arrays.signals.cycle.size == 1
+    for movement in movements(network):
+        assert {GREEN, GREEN_YIELD} & {state for _, state in letters(network, movement)}
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_signals_by_rule_are_safe_whatever_the_angles(seed: int) -> None:
+    """Legs in order around a crossing do not say whether swept paths meet: sharp turns do."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 6))
+    gaps = np.radians(36.0) + rng.dirichlet(np.ones(n)) * (2.0 * np.pi - n * np.radians(36.0))
+    builder = rh.NetworkBuilder()
+    for angle in np.cumsum(gaps):
+        line = np.array([(0.0, 0.0), (200.0 * np.cos(angle), 200.0 * np.sin(angle))])
+        lanes = int(rng.integers(1, 4))
+        if rng.random() < 0.8:
+            builder.add_street(line, lanes, int(rng.integers(1, 4)))
+        else:
+            builder.add_road(line[:: rng.choice((1, -1))], lanes)
+    builder.add_intersection(0.0, 0.0, control="signals")
+    network = builder.build()
+    assert not [line for line in network.remarks if line[:3] in ("L19", "L20")]
+    signals, links = network.arrays.signals, network.arrays.connectors
+    conflicts, road = network.arrays.conflicts, network.arrays.lanes.road
+    for k in range(network.n_connectors):
+        mine = signals.state.reshape(-1, int(signals.links[0]))[:, links.link[k]]
+        for c in range(links.conflict_start[k], links.conflict_start[k + 1]):
+            other = conflicts.other[c]
+            if road[links.from_lane[k]] != road[links.from_lane[other]]:
+                theirs = signals.state.reshape(-1, int(signals.links[0]))[:, links.link[other]]
+                assert not ((mine == GREEN) & (theirs == GREEN)).any()
+
+
+# --- what looks wrong ---------------------------------------------------------------------------
+
+
+def test_a_sound_crossing_has_no_findings() -> None:
+    for control in ("none", "yield", "stop", "all_way_stop", "signals", "roundabout"):
+        assert arms(control).build().remarks == ()
+
+
+def finding(builder: rh.NetworkBuilder, code: str) -> list[str]:
+    lines = [line for line in builder.build().remarks if line.startswith(code)]
+    assert all("\n" not in line for line in lines)
+    return lines
+
+
+def test_roads_that_end_inside_the_network_are_found_and_those_at_the_border_not() -> None:
+    builder = arms()
+    builder.add_road([(40, 30), (40, 60)], id="lost")
+    lines = finding(builder, "L1")
+    assert [line[:15] for line in lines] == ["L15 road 'lost'", "L16 road 'lost'"]
+
+
+def test_lanes_without_exit_or_entry_are_found() -> None:
+    builder = rh.NetworkBuilder()
+    builder.add_road([(0, 0), (100, 0)], 2, id="a")
+    builder.add_road([(100, 0), (200, 0)], 2, id="b")
+    assert builder.build().remarks == ()
+    builder.connect("a", "b", lanes=[(0, 1)])
+    assert builder.build().remarks[:2] == (
+        "L15 lane 'a_1': no exit; vehicles must leave it before its end",
+        "L16 lane 'b_0': no entry; only lane changes lead onto it",
+    )
+
+
+def test_tight_connectors_are_found_with_their_radius() -> None:
+    """A turn back between two lanes d apart is a half circle of radius d / 2 at best."""
+    builder = arms()
+    assert not finding(builder, "L18")
+    builder.connect("-e", "e")
+    (line,) = finding(builder, "L18")
+    assert line.startswith("L18 connector '-e_0' to 'e_0': radius ")
+    assert float(line.split("radius ")[1].split()[0]) <= WIDTH / 2.0 + 0.1
+
+
+def test_legs_on_top_of_each_other_are_found() -> None:
+    builder = arms()
+    builder.add_street([(0, 0), (150, 12)], id="beside")
+    (line, *_) = finding(builder, "L17")
+    assert "intersection 'c'" in line and "beside" in line and "(5 degrees)" in line
+    apart = arms()
+    apart.add_street([(0, 0), (110, 110)], id="diagonal")
+    assert not finding(apart, "L17")
+
+
+def test_an_intersection_that_no_road_reaches_is_found() -> None:
+    builder = arms()
+    builder.add_intersection(70.0, 60.0, control="signals", id="alone")
+    assert finding(builder, "L10") == [
+        "L10 intersection 'alone': no road comes near it; correct its place"
+    ]
+
+
+def test_many_findings_of_a_kind_are_counted() -> None:
+    builder = rh.NetworkBuilder()
+    for i in range(9):
+        builder.add_road([(0, 20 * i), (5, 20 * i)])
+    lines = finding(builder, "L13")
+    assert len(lines) == 6 and lines[-1] == "L13 4 more of this kind"
+
+
+# --- driving ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "control", ["none", "yield", "stop", "all_way_stop", "signals", "roundabout"]
+)
+@pytest.mark.parametrize("lanes", [1, 2])
+def test_traffic_on_a_crossing_drawn_by_hand_breaks_no_rule(control: str, lanes: int) -> None:
+    if control == "roundabout" and lanes == 2:
+        pytest.skip("a ring has one lane")
+    network = arms(control, lanes, lanes).build()
+    world = rh.World(network, rh.random_trips(network, 80, "4min", seed=2), dt=0.25, seed=1)
+    checker = Checker(world)
+    world.observers.append(checker)
+    while not world.done and world.time < 900.0:
+        world.step()
+    assert world.arrived == 80
+    assert {name: count for name, count in checker.report().items() if count} == {}
+
+
+def test_building_again_gives_the_same_network_and_more_can_be_added() -> None:
+    builder = arms("signals")
+    first, second = builder.build(), builder.build()
+    for a, b in zip(first.arrays, second.arrays, strict=True):
+        for x, y in zip(a, b, strict=True):
+            np.testing.assert_array_equal(x, y)
+    builder.add_street([(150, 0), (300, 0)], id="more")
+    assert builder.build().n_roads == first.n_roads + 2
+
+
+def test_a_network_drawn_by_hand_is_saved_and_loaded(tmp_path) -> None:
+    network = arms("signals").build()
+    save(network, tmp_path / "net.h5")
+    again = load(tmp_path / "net.h5")
+    assert again.road_ids == network.road_ids and again.remarks == network.remarks
+    np.testing.assert_array_equal(again.points, network.points)
+
+
+def test_coordinates_of_an_engine_far_from_the_origin_are_kept() -> None:
+    here, there = arms().build(), rh.NetworkBuilder()
+    x0, y0 = 3_500_000.0, 5_400_000.0
+    for name, (x, y) in ARMS.items():
+        there.add_street([(x0, y0), (x0 + 150 * x, y0 + 150 * y)], id=name, priority=abs(x))
+    there.add_intersection(x0, y0, id="c")
+    far = there.build()
+    shift = np.array(far.origin)
+    np.testing.assert_allclose(far.points + shift, here.points + (x0, y0), atol=1e-6)
+    assert json.loads(json.dumps(far.remarks)) == []
