@@ -167,7 +167,8 @@ class Drafter:
             ]
             if not after:
                 continue
-            letters = letters_for([angle for _, angle in after])
+            ranks = [self.streets.links[other[0]].rules.rank for other, _ in after]
+            letters = letters_for([angle for _, angle in after], ranks)
             entry = direction(self.streets.links[road[0]], road[1])
             exits = [
                 (letter, direction(self.streets.links[other[0]], other[1]))

@@ -8,15 +8,25 @@ from rushhour.roadnets.plan_turns import lane_pairs, turns_by_lane
 THROUGH = radians(45.0)  # the exit that turns least goes straight on, if it turns less
 
 
-def letters_for(angles: list[float]) -> list[str]:
-    """R, T, L or U for exits sorted from the right to the left."""
-    ahead = min(range(len(angles)), key=lambda j: abs(angles[j]), default=-1)
+def letters_for(angles: list[float], ranks: list[int]) -> list[str]:
+    """R, T, L or U for exits sorted from the right to the left.
+
+    ranks: of the exits' classes. Straight on is the exit of highest rank that turns little, and
+    among equals the one that turns least: at a fork the ramp may lie straighter than the road.
+    """
+    ahead = min(
+        (j for j in range(len(angles)) if abs(angles[j]) <= THROUGH),
+        key=lambda j: (-ranks[j], abs(angles[j])),
+        default=-1,
+    )
     found = []
     for j, angle in enumerate(angles):
-        if j == ahead and abs(angle) <= THROUGH:
+        if j == ahead:
             found.append("T")
         elif abs(angle) > radians(179.0):
             found.append("U")
+        elif ahead >= 0:
+            found.append("L" if j > ahead else "R")
         else:
             found.append("L" if angle > 0.0 else "R")
     return found

@@ -6,12 +6,15 @@ changes, are dissolved again. Topology comes from shared node ids alone. Source:
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from math import dist
 
 from rushhour.roadnets.osm_reading import OsmMap, OsmWay
 from rushhour.roadnets.osm_tags import Direction, Tags, WayRules, is_open, rules_of
 
 BLOCKING = ("bollard", "block", "wall", "chain", "cycle_barrier", "debris")
 GATES = ("gate", "lift_gate", "swing_gate")
+SAME_PLACE = 0.05  # m
 COPY = 1 << 60  # added to a node's id for its copy behind a barrier
 
 
@@ -84,6 +87,7 @@ def streets_of(
         ways.append(OsmWay(way.id, nodes, way.tags))
     if closed:
         streets.note("closed", f"{closed} ways are closed to cars")
+    _join_twins(ways, streets)
     _cut_at_barriers(ways, streets)
     used = Counter(node for way in ways for node in way.nodes)
     for way in ways:
@@ -93,6 +97,29 @@ def streets_of(
     _dissolve_joints(streets, breaks)
     _open_loops(streets)
     return streets
+
+
+def _join_twins(ways: list[OsmWay], streets: Streets) -> None:
+    """Take nodes that follow each other in the same place for one."""
+    same: dict[int, int] = {}
+    for way in ways:
+        for a, b in pairwise(way.nodes):
+            if dist(streets.xy[a], streets.xy[b]) < SAME_PLACE:
+                a, b = same.get(a, a), same.get(b, b)
+                for node, other in list(same.items()):
+                    same[node] = min(a, b) if other in (a, b) else other
+                same[max(a, b)] = same[min(a, b)] = min(a, b)
+    for node, other in same.items():
+        if node in streets.node_tags:
+            streets.node_tags[other] = {
+                **streets.node_tags[node],
+                **streets.node_tags.get(other, {}),
+            }
+    for way in ways:
+        if same.keys() & set(way.nodes):
+            renamed = [same.get(node, node) for node in way.nodes]
+            way.nodes = [n for i, n in enumerate(renamed) if i == 0 or n != renamed[i - 1]]
+    ways[:] = [way for way in ways if len(way.nodes) > 1]
 
 
 def _cut_at_barriers(ways: list[OsmWay], streets: Streets) -> None:
@@ -131,6 +158,7 @@ def _pieces(nodes: list[int], used: Counter[int], breaks: set[int]) -> list[list
 def _drop_doubles(streets: Streets) -> None:
     """Of two links over the same nodes keep the one of higher rank."""
     best: dict[tuple[int, ...], int] = {}
+    said: set[tuple[int, int]] = set()
     drop: set[int] = set()
     for i, link in enumerate(streets.links):
         key = tuple(link.nodes if link.a <= link.b else link.nodes[::-1])
@@ -144,9 +172,10 @@ def _drop_doubles(streets: Streets) -> None:
         worse = i if second.rank <= first.rank else other
         best[key] = other + i - worse
         drop.add(worse)
-        kept = streets.links[best[key]].first_way
-        streets.note("doubled", f"ways {first and streets.links[worse].first_way} and {kept} "
-                     f"share nodes; kept way {kept}")  # fmt: skip
+        kept, lost = streets.links[best[key]].first_way, streets.links[worse].first_way
+        if (kept, lost) not in said:
+            streets.note("doubled", f"ways {lost} and {kept} share nodes; kept way {kept}")
+        said.add((kept, lost))
     streets.links = [link for i, link in enumerate(streets.links) if i not in drop]
 
 
