@@ -53,7 +53,8 @@ def _import(command: argparse.ArgumentParser) -> None:
         "map",
         type=Path,
         metavar="MAP",
-        help="a SUMO network (.net.xml, .net.xml.gz), .sumocfg or .h5",
+        help="a SUMO network (.net.xml, .net.xml.gz) or .sumocfg, a CityFlow network (.json, "
+        ".json.gz) or config.json, or a .h5",
     )
     command.add_argument(
         "-o",
@@ -112,7 +113,8 @@ def _run(command: argparse.ArgumentParser) -> None:
         "network",
         type=Path,
         metavar="NETWORK",
-        help="a network (.net.xml[.gz], .h5), a scenario.toml or a .sumocfg",
+        help="a network (.net.xml[.gz], CityFlow's .json[.gz], .h5), a scenario.toml, a .sumocfg or "
+        "CityFlow's config.json",
     )
     add(
         "--demand",
@@ -121,7 +123,7 @@ def _run(command: argparse.ArgumentParser) -> None:
         default=[],
         metavar="FILE",
         help="routes, trips, flows, types, stops or signal programs (.rou.xml, .add.xml, also "
-        ".gz), or a table of trips (.csv, .csv.gz, .parquet); may be given several times",
+        ".gz), CityFlow's flows (.json[.gz]), or a table of trips (.csv, .csv.gz, .parquet); may be given several times",
     )
     add("--vehicles", type=int, metavar="N", help="N vehicles on the road from the first frame")
     add("--trips", type=int, metavar="N", help="N random trips, departing within --over")

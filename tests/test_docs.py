@@ -1,12 +1,14 @@
 """What README and docs/ tell users to type is typed here, page by page, in one folder."""
 
 import gzip
+import json
 import re
 import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cityflow_texts import flow
 from sumo_texts import at_lights, crossing, signals
 
 import rushhour as rh
@@ -16,7 +18,7 @@ from rushhour.traffic.checker import Checker
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [
     "docs/quick-start.md", "README.md", "docs/demand.md", "docs/file-format.md",
-    "docs/checks.md", "docs/networks.md", "docs/scenario.md",
+    "docs/checks.md", "docs/networks.md", "docs/python.md", "docs/scenario.md",
 ]  # fmt: skip
 BLOCK = re.compile(r"^```(sh|python|toml)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PROGRAM = signals(["GrGr", "rGrG"])
@@ -36,6 +38,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }.items():  # fmt: skip
         (here / name).write_bytes(gzip.compress(text.encode()))
     (here / "town.rou.xml").write_text(ROUTES)
+    (here / "flow.json").write_text(json.dumps([flow("s_in", "n_out"), flow("e_in", "w_out")]))
     (here / "stops.add.xml").write_text("<additional/>")
     (here / "acosta_tls.add.xml").write_text(f"<additional>{PROGRAM}</additional>")
     return here

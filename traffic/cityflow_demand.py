@@ -28,7 +28,7 @@ _NEVER: Final = -1.0  # endTime of a flow that goes on for ever
 
 
 def read_flows(
-    paths: Sequence[Path],
+    paths: Sequence[str | Path],
     network: Network,
     *,
     begin: float | None = None,
@@ -43,12 +43,12 @@ def read_flows(
     Raises DemandError naming file, flow and value for anything that cannot be meant, and for a
     flow without an end where the run has none.
 
-    >>> demand = read_flows([Path("flow.json")], network, begin=0.0, end=3600.0)
+    >>> demand = read_flows(["flow.json"], network, begin=0.0, end=3600.0)
     """
     reader = _Reader(network, -inf if begin is None else begin, end, skip_bad_trips)
     try:
         for path in paths:
-            for item in flow_items(path):
+            for item in flow_items(Path(path)):
                 reader.add(item)
     except NetworkError as error:  # of a value, by the readers that network files share
         raise DemandError(str(error)) from None
