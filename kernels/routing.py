@@ -107,14 +107,16 @@ def search(
     """Fill `scratch.before` from start to goal; returns how many roads were closed.
 
     The cost is in scratch.cost[row, goal], valid where scratch.closed[row, goal] == stamp.
-    pace: s/m of the estimate, 0 for Dijkstra's search.
+    pace: s/m of the estimate, 0 for Dijkstra's search. goal: -1 closes every road that can be
+    reached; with pace 0.
     """
     scratch.seen[row, start] = stamp
     scratch.before[row, start] = -1
     scratch.cost[row, start] = 0.0
-    if graph.cost[start] == inf or graph.cost[goal] == inf:
+    if graph.cost[start] == inf or (goal >= 0 and graph.cost[goal] == inf):
         return 0
-    x, y = graph.start_x[goal], graph.start_y[goal]
+    aim = max(goal, 0)
+    x, y = graph.start_x[aim], graph.start_y[aim]
     closed = 0
     size = 0
     heap_key = scratch.heap_key[row]

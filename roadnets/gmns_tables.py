@@ -14,6 +14,7 @@ from typing import Final
 
 from rushhour.roadnets.errors import NetworkError
 
+HEADER: Final = 1 << 16  # bytes in which the first line ends
 BLOCK: Final = 1 << 20  # bytes read at once
 LARGEST: Final = 1 << 28  # bytes of one table after decompression
 HIGHEST_RATIO: Final = 300  # decompressed to compressed; tables reach 20
@@ -99,6 +100,16 @@ def read_table(path: Path) -> CsvTable:
     return CsvTable(path, columns, lines)
 
 
+def header_of(path: Path) -> list[str]:
+    """Names of the columns of a table, lower case, as far as its first 64 KB hold them.
+
+    Raises NetworkError for what cannot be opened or is damaged gzip.
+    """
+    text = _content(path, HEADER).decode("utf-8-sig", "replace")
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    return [name.strip().strip('"').lower() for name in first.split(",")]
+
+
 def _header(path: Path, line: int, row: list[str]) -> list[str]:
     names = [name.strip().lower() for name in row]
     if len(names) > MOST_COLUMNS:
@@ -111,16 +122,21 @@ def _header(path: Path, line: int, row: list[str]) -> list[str]:
     return names
 
 
-def _content(path: Path) -> bytes:
-    """All bytes of a file, decompressed if its first two say gzip, as long as that is bounded."""
+def _content(path: Path, most: int = 0) -> bytes:
+    """Bytes of a file, decompressed if its first two say gzip, as long as that is bounded.
+
+    most: only so many of them; 0: all.
+    """
     data = bytearray()
     try:
         with path.open("rb") as raw:
             zipped = raw.read(2) == b"\x1f\x8b"
             raw.seek(0)
             stream = gzip.GzipFile(fileobj=raw) if zipped else raw
-            while block := stream.read(BLOCK):
+            while block := stream.read(most or BLOCK):
                 data += block
+                if most:
+                    break
                 if len(data) > LARGEST:
                     raise NetworkError(f"{path}: larger than {LARGEST >> 20} MB; cut it into parts")
                 many = len(data) > RATIO_COUNTS_FROM and len(data) > HIGHEST_RATIO * raw.tell()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rushhour.progress import Stopping, bar, compile_bar
 from rushhour.traffic.durations import clock, seconds
 from rushhour.traffic.parameters import parsed_items
-from rushhour.traffic.scenario import Scenario
+from rushhour.traffic.scenario import Scenario, ScenarioError
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World
@@ -36,13 +36,15 @@ def say(args: argparse.Namespace, what: str) -> None:
 def given_fields(args: argparse.Namespace) -> dict[str, Any]:
     """The fields of a Scenario that the command line gives."""
     fields: dict[str, Any] = {}
-    for name in ("vehicles", "trips", "seed", "record", "output"):
+    for name in ("vehicles", "trips", "seed", "record", "output", "demand_scale"):
         if getattr(args, name) is not None:
             fields[name] = getattr(args, name)
-    for name in ("over", "begin", "duration", "dt", "record_every"):
+    for name in ("over", "begin", "duration", "dt", "record_every", "demand_period"):
         if getattr(args, name) is not None:
             option = "--" + name.replace("_", "-")
             fields[name] = seconds(getattr(args, name), option)
+    if args.demand_profile is not None:
+        fields["demand_profile"] = tuple(_shares(args.demand_profile))
     for name in ("until_empty", "skip_bad_trips"):
         if getattr(args, name):
             fields[name] = True
@@ -56,6 +58,16 @@ def given_fields(args: argparse.Namespace) -> dict[str, Any]:
     if parameters:
         fields["parameters"] = tuple(parameters.items())
     return fields
+
+
+def _shares(text: str) -> list[float]:
+    """Numbers of a list such as "1,3,2"."""
+    try:
+        return [float(share) for share in text.split(",")]
+    except ValueError:
+        raise ScenarioError(
+            f"--demand-profile {text[:60]!r}: wanted shares such as 1,3,2"
+        ) from None
 
 
 def drive(

@@ -125,6 +125,11 @@ def _run(command: argparse.ArgumentParser) -> None:
         help="routes, trips, flows, types, stops or signal programs (.rou.xml, .add.xml, also "
         ".gz), CityFlow's flows (.json[.gz]), or a table of trips (.csv, .csv.gz, .parquet); may be given several times",
     )
+    add("--demand-period", metavar="T", help="time that the volumes of a matrix of trips between "
+        "zones are for (default: 1h)")  # fmt: skip
+    add("--demand-scale", type=float, metavar="X", help="factor on these volumes (default: 1)")
+    add("--demand-profile", metavar="A,B,...", help="their shares in equal parts of the period "
+        "(default: even)")  # fmt: skip
     add("--vehicles", type=int, metavar="N", help="N vehicles on the road from the first frame")
     add("--trips", type=int, metavar="N", help="N random trips, departing within --over")
     add("--over", metavar="T", help="time within which --trips depart, as 1h")

@@ -20,6 +20,9 @@ class DemandOptions:
     skip_bad_trips: bool = False
     seed: int = 0
     parameters: Parameters | None = None
+    period: float = 3600.0  # s that the volumes of a matrix are for
+    scale: float = 1.0  # of the volumes of a matrix
+    profile: tuple[float, ...] = ()  # shares of a matrix in equal parts of the period
 
 
 Reader = Callable[[list[Path], Network, DemandOptions], Demand]
@@ -57,16 +60,24 @@ def _sumo(paths: list[Path], network: Network, options: DemandOptions) -> Demand
 
 
 def _tables(paths: list[Path], network: Network, options: DemandOptions) -> Demand:
+    return merge([_table(path, network, options) for path in paths])
+
+
+def _table(path: Path, network: Network, options: DemandOptions) -> Demand:
+    """A table of trips, or an origin-destination matrix, told apart by its columns."""
+    from rushhour.traffic.od_demand import is_matrix, read_matrix
     from rushhour.traffic.table_demand import read_trips
 
-    return merge(
-        [
-            read_trips(
-                path, network, begin=options.begin, end=options.end,
-                skip_bad_trips=options.skip_bad_trips, parameters=options.parameters,
-            )
-            for path in paths
-        ]
+    parameters = options.parameters or Parameters()
+    if not path.name.lower().endswith(".parquet") and is_matrix(path):
+        return read_matrix(
+            path, network, period=options.period, scale=options.scale, profile=options.profile,
+            begin=options.begin or 0.0, end=options.end, seed=options.seed,
+            skip_bad_trips=options.skip_bad_trips, vehicle_type=parameters.vehicle_type("car"),
+        )  # fmt: skip
+    return read_trips(
+        path, network, begin=options.begin, end=options.end,
+        skip_bad_trips=options.skip_bad_trips, parameters=parameters,
     )  # fmt: skip
 
 

@@ -121,6 +121,9 @@ def scenario_demand(scenario: Scenario, network: Network, parameters: Parameters
             skip_bad_trips=scenario.skip_bad_trips,
             seed=scenario.seed,
             parameters=parameters,
+            period=scenario.demand_period,
+            scale=scenario.demand_scale,
+            profile=scenario.demand_profile,
         )
         parts.append(read_demand_files(scenario.demand, network, options))
     car = parameters.vehicle_type("car")

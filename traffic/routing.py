@@ -14,7 +14,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.routing import RoadGraph, Scratch, search_all
+from rushhour.kernels.routing import RoadGraph, Scratch, search, search_all
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.model import Network
@@ -112,6 +112,18 @@ def kept_desk(network: Network, permission: int) -> tuple[RoadGraph, Desk]:
         network.derived[key] = Desk(graph, 1)
     desk: Desk = network.derived[key]
     return graph, desk
+
+
+def costs_from(graph: RoadGraph, desk: Desk, start: int) -> NDArray[np.float64]:
+    """Cost of the cheapest way from a road to every road, (n,) s, the first road's own included.
+
+    inf where there is no way. desk: working arrays of the graph, see `kept_desk`.
+    """
+    scratch, n = desk.scratch, graph.cost.size
+    search(graph, scratch, 0, desk.stamp, start, -1, np.ones(n), 0.0, 0, 0.0)
+    found = np.where(scratch.closed[0] == desk.stamp, scratch.cost[0], inf)
+    desk.stamp += 1
+    return np.asarray(found + graph.cost[start])
 
 
 def find_ways(

@@ -15,6 +15,7 @@ from rushhour.roadnets.errors import RunError, RushhourError
 from rushhour.traffic.durations import seconds
 
 LARGEST_FILE: Final = 1 << 20  # bytes of a scenario.toml
+MOST_NUMBER: Final = 1e12  # a factor or a share
 
 
 class ScenarioError(RunError, ValueError):
@@ -43,6 +44,9 @@ class Scenario:
     record_every: float = 1.0
     output: Path | None = None
     skip_bad_trips: bool = False
+    demand_period: float = 3600.0  # that the volumes of a matrix are for
+    demand_scale: float = 1.0  # of these volumes
+    demand_profile: tuple[float, ...] = ()  # their shares in equal parts of the period
     remarks: tuple[str, ...] = ()  # on reading it, for the summary
 
     def __post_init__(self) -> None:
@@ -108,10 +112,12 @@ def _table(path: Path) -> dict[str, Any]:
 
 _SECTIONS: Final = {
     "": ("network", "seed", "demand", "parameters", "times", "recording"),
-    "demand": ("files", "vehicles", "trips", "over", "skip_bad_trips"),
+    "demand": (
+        "files", "vehicles", "trips", "over", "skip_bad_trips", "period", "scale", "profile",
+    ),
     "times": ("begin", "duration", "until_empty", "dt"),
     "recording": ("file", "every", "output"),
-}
+}  # fmt: skip
 
 
 class _Reader:
@@ -138,7 +144,10 @@ class _Reader:
         top, demand, times, recording = (
             self.sections[name] for name in ("", "demand", "times", "recording")
         )
-        fields: dict[str, Any] = {"network": self.file("network", top["network"])}
+        network = self.place("network", top["network"])
+        if not network.is_dir():  # of GMNS tables
+            network = self.file("network", top["network"])
+        fields: dict[str, Any] = {"network": network}
         if "seed" in top:
             fields["seed"] = self.whole("seed", top["seed"])
         if "files" in demand:
@@ -150,6 +159,12 @@ class _Reader:
                 fields[key] = self.whole(f"demand.{key}", demand[key])
         if "over" in demand:
             fields["over"] = self.time("demand.over", demand["over"])
+        if "period" in demand:
+            fields["demand_period"] = self.time("demand.period", demand["period"])
+        if "scale" in demand:
+            fields["demand_scale"] = self.numbers("demand.scale", [demand["scale"]])[0]
+        if "profile" in demand:
+            fields["demand_profile"] = self.numbers("demand.profile", demand["profile"])
         for key in ("begin", "duration", "dt"):
             if key in times:
                 fields[key] = self.time(f"times.{key}", times[key])
@@ -187,6 +202,17 @@ class _Reader:
         if not isinstance(value, str | int | float) or isinstance(value, bool):
             raise self.error(key, value, 'a time such as "10min" or 600')
         return seconds(value, f"{self.path}: {key}")
+
+    def numbers(self, key: str, values: object) -> tuple[float, ...]:
+        listed = values if isinstance(values, list) else [values]
+        found: list[float] = []
+        for value in listed:
+            if not isinstance(value, int | float) or isinstance(value, bool):
+                raise self.error(key, value, "a number")
+            if not 0.0 <= value <= MOST_NUMBER:
+                raise self.error(key, value, "a number >= 0")
+            found.append(float(value))
+        return tuple(found)
 
     def error(self, key: str, value: object, wanted: str) -> ScenarioError:
         shown = repr(value)
