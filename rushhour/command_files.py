@@ -85,6 +85,12 @@ def info(args: argparse.Namespace) -> int:
         facts = demand_facts(path)
         print(json.dumps(facts) if args.json else as_text(facts))
         return 0
+    if name.endswith((".csv", ".csv.gz", ".parquet")):
+        from rushhour.traffic.table_demand import trip_facts
+
+        facts = trip_facts(path)
+        print(json.dumps(facts) if args.json else as_text(facts))
+        return 0
     if name.endswith((".json", ".json.gz")) and path.is_file():
         from rushhour.roadnets.json_reading import read_json
         from rushhour.traffic.cityflow_demand import flow_facts

@@ -385,6 +385,19 @@ def test_a_run_takes_its_trips_from_a_table(
     assert any("left out: 1 (first: vehicle 'd'" in line for line in summary["remarks"])
 
 
+def test_a_table_of_trips_is_described(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "trips.csv"
+    path.write_text(text_of([(*row, "x") for row in ROWS], (*COLUMNS, "purpose")))
+    assert main(["info", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {
+        "kind": "demand", "name": "trips.csv", "trips": 3, "columns": ", ".join(COLUMNS),
+        "columns_not_used": "purpose", "first_departure_s": 5.0, "last_departure_s": 10.0,
+    }  # fmt: skip
+    path.write_text("depart\nlater\n")
+    assert main(["info", str(path)]) == 2
+    assert "trips.csv:2: depart 'later'" in capsys.readouterr().err
+
+
 def test_trips_of_a_table_break_no_rule_on_the_road(network: Network) -> None:
     arms = ("e", "n", "w", "s")
     pairs = [(a, b) for a in arms for b in arms if a != b] * 4

@@ -60,6 +60,40 @@ def read_trips(
     return route_demand(network, demand, skip_bad=skip_bad_trips)
 
 
+def trip_facts(path: Path) -> dict[str, Any]:
+    """What a table of trips holds: how many, which columns, when they depart.
+
+    Raises DemandError for a file that is no table of trips.
+    """
+    table = columns_of_file(path)
+    try:
+        depart = _departures(table)
+    except NetworkError as error:
+        raise DemandError(str(error)) from None
+    facts: dict[str, Any] = {
+        "kind": "demand",
+        "name": path.name,
+        "trips": len(depart),
+        "columns": ", ".join(table.columns),
+        "columns_not_used": ", ".join(table.unknown),
+    }
+    if depart.size:
+        facts["first_departure_s"] = float(depart.min())
+        facts["last_departure_s"] = float(depart.max())
+    return facts
+
+
+def _departures(table: TripColumns) -> NDArray[np.float64]:
+    """When each row departs, s. Raises NetworkError for what is no time."""
+    return np.array(
+        [
+            seconds(text, table.where(row), "depart", 0.0, LATEST)
+            for row, text in enumerate(table.needed("depart"))
+        ],
+        np.float64,
+    )
+
+
 class _Undrivable(Exception):
     """Why a trip cannot be driven."""
 
@@ -80,10 +114,7 @@ class _Rows:
     def demand(self, begin: float, end: float) -> Demand:
         """The trips that depart in time."""
         table, builder = self.table, DemandBuilder()
-        departs = table.needed("depart")
-        depart = np.array(
-            [seconds(t, table.where(i), "depart", 0.0, LATEST) for i, t in enumerate(departs)]
-        )
+        depart = _departures(table)
         rows = np.flatnonzero((depart >= begin) & (depart < end)).tolist()
         kinds = {row: self._kind(row) for row in rows}
         self.snapped = {name: self._snapped(name, rows, kinds) for name in ENDS}
