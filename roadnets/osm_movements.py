@@ -48,6 +48,8 @@ def bans_of(restrictions: list[Restriction], streets: Streets) -> Bans:
         if set(r.tags.get("except", "").replace(" ", "").split(";")) & set(NOT_FOR_CARS):
             continue
         known = [w for w in r.sources if w in ways], [w for w in r.targets if w in ways]
+        if not known[0] and not known[1]:
+            continue  # elsewhere, or of ways that are no roads
         if not r.via_nodes or not known[0] or not known[1]:
             what = "leads over a way" if r.via_ways else "names what is no road of the map"
             streets.note("restrictions", f"relation {r.id}: {what}; not used")

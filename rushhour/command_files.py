@@ -12,13 +12,14 @@ from rushhour.traffic.durations import clock
 
 if TYPE_CHECKING:
     from rushhour.roadnets.model import Network
+    from rushhour.roadnets.openstreetmap import OsmOptions
 
 REMARKS_SHOWN = 12
 
 
 def import_map(args: argparse.Namespace) -> int:
     """Read a map and save it in our own format."""
-    from rushhour.roadnets.loading import load_network
+    from rushhour.roadnets.loading import OSM_NAMES, load_network
     from rushhour.roadnets.storage import save
     from rushhour.traffic.opening import built_network
     from rushhour.traffic.parameters import Parameters
@@ -33,12 +34,52 @@ def import_map(args: argparse.Namespace) -> int:
             network = built_network(args.map, args.programs, parameters)
         elif args.programs or args.parameters:
             raise NetworkError(f"{args.map}: --programs and --set want a .net.xml map")
+        elif args.map.name.lower().endswith(OSM_NAMES) and args.map.is_file():
+            from rushhour.roadnets.build import finish
+            from rushhour.roadnets.openstreetmap import read_osm_draft
+
+            network = finish(read_osm_draft(args.map, osm_options(args)))
         else:
             network = load_network(args.map)
         save(network, output)
         _draw(network, args.picture)
     _show(network, args.json, output)
     return 0
+
+
+def osm_options(args: argparse.Namespace) -> "OsmOptions":
+    """How an OpenStreetMap file is to be read. Raises NetworkError for an option that is not right."""
+    from rushhour.roadnets.openstreetmap import OsmOptions
+    from rushhour.roadnets.osm_tags import CLASSES
+
+    box: tuple[float, float, float, float] | None = None
+    if args.bbox is not None:
+        try:
+            west, south, east, north = (float(part) for part in args.bbox.split(","))
+        except ValueError:
+            west = south = east = north = 0.0
+        if not (-180.0 <= west < east <= 180.0 and -90.0 <= south < north <= 90.0):
+            raise NetworkError(
+                f"--bbox {args.bbox}: wanted west,south,east,north in degrees, "
+                "such as -8.65,41.13,-8.58,41.18"
+            )
+        box = (west, south, east, north)
+    speeds: dict[str, float] = {}
+    for item in args.default_speed:
+        name, _, value = item.partition("=")
+        try:
+            speeds[name] = float(value)
+        except ValueError:
+            speeds[name] = 0.0
+        if name not in CLASSES or not 5.0 <= speeds[name] <= 160.0:
+            raise NetworkError(
+                f"--default-speed {item}: wanted CLASS=KMH, one of {', '.join(CLASSES)}, "
+                "and 5 to 160"
+            )
+    country = args.country.upper()
+    if country and not (len(country) == 2 and country.isascii() and country.isalpha()):
+        raise NetworkError(f"--country {args.country}: wanted two letters, such as US or PT")
+    return OsmOptions(args.service, country, args.private, box, speeds)
 
 
 def generate_map(args: argparse.Namespace) -> int:

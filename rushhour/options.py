@@ -53,7 +53,7 @@ def _import(command: argparse.ArgumentParser) -> None:
         "map",
         type=Path,
         metavar="MAP",
-        help="a SUMO network (.net.xml, .net.xml.gz) or .sumocfg, a CityFlow network (.json, "
+        help="an OpenStreetMap file (.osm, .osm.gz, .osm.pbf), a SUMO network (.net.xml, .net.xml.gz) or .sumocfg, a CityFlow network (.json, "
         ".json.gz) or config.json, or a .h5",
     )
     command.add_argument(
@@ -74,6 +74,21 @@ def _import(command: argparse.ArgumentParser) -> None:
     command.add_argument("--picture", type=Path, metavar="FILE", help="also draw it as a PNG")
     _set(command)  # fmt: skip
     _json(command)
+    osm = command.add_argument_group("OpenStreetMap")
+    osm.add_argument(
+        "--bbox", metavar="W,S,E,N", help="only what lies within, degrees west, south, east, north"
+    )
+    osm.add_argument(
+        "--service", choices=("yes", "no"), default="yes", help="service ways (default: yes)"
+    )
+    osm.add_argument(
+        "--country", default="", metavar="CC", help="two letters; default: by the map's limits"
+    )
+    osm.add_argument(
+        "--default-speed", action="append", default=[], metavar="CLASS=KMH",
+        help="limit of a class of ways that have none, such as residential=30",
+    )  # fmt: skip
+    osm.add_argument("--private", action="store_true", help="open private streets to all")
 
 
 def _generate(command: argparse.ArgumentParser) -> None:

@@ -12,15 +12,18 @@ def osm_text(
     ways: list[tuple[int, list[int], dict[str, str]]],
     node_tags: dict[int, dict[str, str]] | None = None,
     relations: list[tuple[int, list[tuple[str, str, int]], dict[str, str]]] | None = None,
+    origin: tuple[float, float] = (0.0, 0.0),
 ) -> str:
-    """An .osm document. nodes: metres around the equator. relations: members (type, role, ref)."""
+    """An .osm document. nodes: metres from the origin, which is lon, lat (on the equator they are
+    metres, elsewhere eastings come out shorter). relations: members (type, role, ref)."""
 
     def tags(found: dict[str, str]) -> str:
         return "".join(f"<tag k={quoteattr(k)} v={quoteattr(v)}/>" for k, v in found.items())
 
     lines = ['<osm version="0.6">']
     for ref, (x, y) in nodes.items():
-        at = f'id="{ref}" version="1" lat="{y / DEGREE:.9f}" lon="{x / DEGREE:.9f}"'
+        lon, lat = origin[0] + x / DEGREE, origin[1] + y / DEGREE
+        at = f'id="{ref}" version="1" lat="{lat:.9f}" lon="{lon:.9f}"'
         lines.append(f"<node {at}>{tags((node_tags or {}).get(ref, {}))}</node>")
     for ref, members, found in ways:
         inside = "".join(f'<nd ref="{node}"/>' for node in members)
@@ -48,3 +51,14 @@ CROSS: Nodes = {
     1: (0.0, 0.0), 2: (300.0, 0.0), 3: (0.0, 300.0), 4: (-300.0, 0.0), 5: (0.0, -300.0),
 }  # fmt: skip
 CROSS_WAYS = [(10, [4, 1, 2], street()), (11, [3, 1, 5], street())]
+
+
+def write_pbf(path: Path, text: str) -> None:
+    """Write an .osm document in the binary form."""
+    import osmium
+
+    plain = path.with_suffix(".osm")
+    plain.write_text(text)
+    with osmium.SimpleWriter(str(path), overwrite=True) as writer:
+        for found in osmium.FileProcessor(str(plain)):
+            writer.add(found)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from cityflow_texts import flow
+from osm_texts import CROSS, CROSS_WAYS, osm_text, write_pbf
 from sumo_texts import at_lights, crossing, signals
 
 import rushhour as rh
@@ -18,7 +19,7 @@ from rushhour.traffic.checker import Checker
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [
     "docs/quick-start.md", "README.md", "docs/demand.md", "docs/file-format.md",
-    "docs/checks.md", "docs/networks.md", "docs/python.md", "docs/scenario.md",
+    "docs/checks.md", "docs/networks.md", "docs/openstreetmap.md", "docs/python.md", "docs/scenario.md",
 ]  # fmt: skip
 BLOCK = re.compile(r"^```(sh|python|toml)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PROGRAM = signals(["GrGr", "rGrG"])
@@ -38,6 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }.items():  # fmt: skip
         (here / name).write_bytes(gzip.compress(text.encode()))
     (here / "town.rou.xml").write_text(ROUTES)
+    write_pbf(here / "porto.osm.pbf", osm_text(CROSS, CROSS_WAYS, origin=(-8.615, 41.15)))
     (here / "flow.json").write_text(json.dumps([flow("s_in", "n_out"), flow("e_in", "w_out")]))
     (here / "stops.add.xml").write_text("<additional/>")
     (here / "acosta_tls.add.xml").write_text(f"<additional>{PROGRAM}</additional>")

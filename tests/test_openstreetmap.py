@@ -1,6 +1,7 @@
 """Maps of OpenStreetMap: hand-made ones against what was drawn, real ones against their counts."""
 
 import gzip
+import json
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from osm_texts import CROSS, CROSS_WAYS, osm_text, street, write_osm
 from real_data import data_folder
 
+from rushhour.cli import main
 from rushhour.kernels.network import ALL_WAY_STOP, NONE, SIGNAL, STOP, YIELD
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.errors import NetworkError
@@ -221,3 +223,35 @@ def test_bad_maps_end_in_one_line(tmp_path: Path, name):
         load_network(path)
     assert "\n" not in str(caught.value)
     assert path.name in str(caught.value)
+
+
+def imported(tmp_path: Path, capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, str]:
+    path = write_osm(tmp_path, CROSS, CROSS_WAYS)
+    code = main(["import", str(path), "-o", str(tmp_path / "map.h5"), "--json", *options])
+    out = capsys.readouterr()
+    return code, out.out + out.err
+
+
+def test_options_of_import_are_obeyed(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    facts = json.loads(imported(tmp_path, capsys)[1])
+    assert facts["roads"] == 8
+    west = "--bbox=-0.01,-0.0001,-0.001,0.0001"
+    assert json.loads(imported(tmp_path, capsys, west)[1])["roads"] == 2
+    imported(tmp_path, capsys, "--default-speed", "residential=30")
+    speed = load_network(tmp_path / "map.h5").roads.speed
+    assert speed == pytest.approx(30.0 / 3.6)
+    american = json.loads(imported(tmp_path, capsys, "--country", "us")[1])
+    assert american["control"]["all_way_stop"] == 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["--bbox=1,2"], ["--bbox=5,0,4,1"], ["--default-speed", "road=fast"],
+     ["--default-speed", "canal=30"], ["--country", "Portugal"]],
+    ids=["half a box", "turned round", "no speed", "no class", "no code"],
+)  # fmt: skip
+def test_bad_options_of_import_end_in_one_line(tmp_path: Path, capsys, options):
+    code, text = imported(tmp_path, capsys, *options)
+    assert code == 2
+    assert len(text.strip().splitlines()) == 1
+    assert "wanted" in text
