@@ -98,7 +98,10 @@ def keeps_grant(
         return False
     if light == YELLOW and d < LEFT_AT_YELLOW and turns_left(net, veh.path[i, line]):
         return True
-    return d <= room_to_stop(veh, types, rules, i, dt)
+    room = room_to_stop(veh, types, rules, i, dt)
+    if light == RED:  # no yellow came before it: whoever can, stops, be it at the line itself
+        room -= rules.stop_offset
+    return d <= room
 
 
 @kernel

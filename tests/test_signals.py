@@ -2,11 +2,14 @@
 
 import numpy as np
 import pytest
+from checked_runs import driven
 from network_drafts import crossing
 
 from rushhour.kernels.network import RED, SIGNAL, YELLOW
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.draft import DraftSignal
+from rushhour.traffic.demand import POS_GIVEN, VehicleType
+from rushhour.traffic.demand_builder import Trip
 from rushhour.traffic.random_demand import random_trips
 from rushhour.traffic.world import World
 
@@ -48,3 +51,23 @@ def test_it_is_known_when_an_open_light_closes(phases, offset):
             assert told[frame][k] == pytest.approx(seen, abs=world.dt)
             checked += 1
     assert checked > 100
+
+
+@pytest.mark.parametrize(("dt", "around"), [(0.1, 11.7), (0.25, 9.4), (0.5, 5.6)])
+def test_whoever_can_stop_before_a_light_without_yellow_does(dt, around):
+    draft = crossing(SIGNAL)
+    draft.connectors = [c for c in draft.connectors if c.from_road == "in_w"]
+    draft.signals.append(DraftSignal("t", [(8.0, "G"), (20.0, "r")]))
+    for connector in draft.connectors:
+        connector.signal, connector.link = "t", 0
+    network = finish(draft)
+    roads = [network.road_index[name] for name in ("in_w", "out_e")]
+    kind = VehicleType(accel=2.0, decel=4.5, emergency_decel=4.5, speed_dev=0.0)
+    passed = []
+    for start in np.arange(around - 0.5, around + 0.6, 0.1):  # m; the farther on, the sooner there
+        trip = Trip("v", 0.0, kind, roads, depart_pos=start, depart_pos_kind=POS_GIVEN)
+        world, checker = driven(network, [trip], dt)
+        assert checker.report()["red_light"] == 0, start
+        passed.append(world.time < 25.0)
+    assert 0 < sum(passed) < len(passed)
+    assert passed == sorted(passed)
