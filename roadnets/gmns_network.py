@@ -27,6 +27,8 @@ FASTEST: Final = 70.0  # m/s, limits above are taken as this
 KERB: Final = 4.0  # m
 STRAIGHT_ON: Final = np.radians(45.0)  # off the straight, for the pair of legs with priority
 CAR_AND_GAP: Final = 7.5  # m
+MOST_PARALLEL: Final = 50  # links from one node to another
+MOST_MOVEMENTS: Final = 3000  # of an intersection: lanes in times ways out
 
 
 @dataclass
@@ -138,6 +140,10 @@ def _add_streets(plan: Plan, tables: GmnsTables, roads: list[_Road], xy: dict[st
                 x, y = xy[name]
                 plan.add_corner(Corner(name, float(x), float(y), "none", kerb=KERB, turns="RTLU"))
         along = by_ends.setdefault((link.start, link.end), [])
+        if len(along) >= MOST_PARALLEL:
+            raise NetworkError(
+                f"{link.where}: more than {MOST_PARALLEL} links between two nodes; drop some"
+            )
         if any(s.forward and _same_line(s.line, road.line) for s in along):
             tables.remarks.add("L03 links on another of the same ends left out", link.id)
             continue
@@ -167,7 +173,14 @@ def _control_corners(plan: Plan, nodes: dict[str, Node]) -> None:
     """Choose the control of each corner and the priority of the roads that arrive there."""
     for name, legs in legs_of(plan).items():
         corner = plan.corners[name]
-        entries, exits = (sum(getattr(leg, way) > 0 for leg in legs) for way in _WAYS)
+        lanes_in = sum(leg.lanes_in for leg in legs)
+        entries = sum(leg.lanes_in > 0 for leg in legs)
+        exits = sum(leg.lanes_out > 0 for leg in legs)
+        if lanes_in * exits > MOST_MOVEMENTS:
+            raise NetworkError(
+                f"{nodes[name].where}: {lanes_in} lanes of {len(legs)} links arrive; a node of so "
+                "many is no intersection, give zones centroids with connectors (link_type 99)"
+            )
         if len(legs) == 1 and legs[0].lanes_in == legs[0].lanes_out:
             corner.control = "turning_loop"
         elif len(legs) == 1 or not entries or not exits:
@@ -181,9 +194,6 @@ def _control_corners(plan: Plan, nodes: dict[str, Node]) -> None:
                 leg.street.back_priority = int(i in major)
             else:
                 leg.street.priority = int(i in major)
-
-
-_WAYS: Final = ("lanes_in", "lanes_out")
 
 
 def _major_legs(legs: list[Leg]) -> set[int]:

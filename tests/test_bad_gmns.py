@@ -70,6 +70,18 @@ def test_geometries_and_units_that_cannot_be_meant_are_refused(tmp_path):
     )
 
 
+def test_a_node_where_hundreds_of_links_meet_is_refused_at_once(tmp_path):
+    nodes = NODES + "".join(f"n{i},{1000 + 5 * i},900,,\n" for i in range(300))
+    links = LINKS + "".join(f"l{i},n{i},b,0,400,36,2\n" for i in range(300))
+    assert "node.csv:3: node 'b': 605 lanes of 303 links" in refused(
+        written(tmp_path / "t", nodes, links)
+    )
+    many = "".join(f'p{i},a,b,1,"LINESTRING (0 {i}0, 5 {i}0)"\n' for i in range(60))
+    head = "link_id,from_node_id,to_node_id,directed,geometry\n"
+    links = head + many.replace("(0 ", "(1000 500, 1150 ").replace(", 5 ", ", 1200 ")
+    assert "more than 50 links between two nodes" in refused(written(tmp_path / "t", links=links))
+
+
 def test_damaged_files_are_refused(tmp_path):
     folder = written(tmp_path / "t")
     good = gzip.compress(LINKS.encode())

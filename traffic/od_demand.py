@@ -8,6 +8,7 @@ Among the roads at its two places it takes those with the quickest way between t
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import inf, isfinite
 from pathlib import Path
 from typing import Final
@@ -30,7 +31,15 @@ from rushhour.traffic.routing import costs_from, kept_desk
 COLUMNS: Final = ("o_zone_id", "d_zone_id", "volume")
 MOST_SHARES: Final = 100_000  # intervals of a profile
 STREAM: Final = 8400  # + 0 rest of the volume, 1 departure, 2 origin, 3 destination
+ATTEMPTS: Final = 4  # draws of a trip's places before combinations are tried in turn
+COMBINATIONS: Final = 16
+BAD: Final = -1  # instead of a road: cannot be driven
+WITHIN: Final = -2  # stays within a zone
+STAYS: Final = "stays"
 CAR: Final = VehicleType()
+
+_Ints = NDArray[np.int64]
+_Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -79,38 +88,32 @@ def read_matrix(
         pairs = _pairs(table, network, scale)
     except NetworkError as error:  # of a value, by the readers that network files share
         raise DemandError(str(error)) from None
-    matrix = _Matrix(network, seed, vehicle_type)
-    counts = matrix.counts(pairs)
+    drawn = _drawn(network, pairs, seed, vehicle_type)
+    depart = begin + period_s * np.interp(
+        uniform_all(seed, drawn.key, 0, STREAM + 1), edges, np.linspace(0.0, 1.0, edges.size)
+    )
     builder = DemandBuilder()
-    faults: dict[int, str] = {}
-    within = 0
-    for i in sorted(np.flatnonzero(counts).tolist(), key=lambda i: pairs[i].origin):
-        pair, count = pairs[i], int(counts[i])
-        ends, fault = matrix.ends(pair, count)
-        if not ends and not fault:
-            within += count
-            continue
-        if fault:
-            faults[i] = f"{pair.where}: {fault}"
-            continue
-        key = matrix.keys(pair, count)
-        share = uniform_all(seed, key, 0, STREAM + 1)
-        depart = begin + period_s * np.interp(share, edges, np.linspace(0.0, 1.0, edges.size))
-        for k, time in enumerate(depart.tolist()):
-            if end is None or time < end:
-                roads = tuple(dict.fromkeys(ends[k]))
-                builder.add(
-                    Trip(
-                        f"{pair.name}.{k}", time, vehicle_type, roads, len(roads) == 1,
-                        depart_lane=LANE_FREE, depart_speed_kind=SPEED_MAX,
-                    )
-                )  # fmt: skip
-    bad = int(counts[list(faults)].sum())
-    told = f"{faults[min(faults)]} ({bad} trips of {len(faults)} such pairs)" if faults else ""
-    if faults and not skip_bad_trips:
-        raise DemandError(f"{told}; correct them or leave them out with --skip-bad-trips")
-    if faults:
+    taken = drawn.first >= 0
+    if end is not None:
+        taken &= depart < end
+    for t in np.flatnonzero(taken).tolist():
+        roads = tuple(dict.fromkeys((int(drawn.first[t]), int(drawn.last[t]))))
+        name = f"{pairs[drawn.pair[t]].name}.{drawn.number[t]}"
+        builder.add(
+            Trip(name, float(depart[t]), vehicle_type, roads, len(roads) == 1,
+                 depart_lane=LANE_FREE, depart_speed_kind=SPEED_MAX)
+        )  # fmt: skip
+    if drawn.faults:
+        i = min(drawn.faults)
+        bad = int(np.count_nonzero(drawn.first == BAD))
+        told = (
+            f"{pairs[i].where}: trips {pairs[i].name[:60]!r}: {drawn.faults[i]} "
+            f"({bad} trips of {len(drawn.faults)} such pairs)"
+        )
+        if not skip_bad_trips:
+            raise DemandError(f"{told}; correct them or leave them out with --skip-bad-trips")
         builder.remarks.append(f"trips of pairs that cannot be driven are left out: {told}")
+    within = int(np.count_nonzero(drawn.first == WITHIN))
     if within:
         builder.remarks.append(f"trips within one zone or place are left out: {within}")
     return builder.build()
@@ -162,95 +165,135 @@ def _pairs(table: CsvTable, network: Network, scale: float) -> list[_Pair]:
     return list(found.values())
 
 
-class _Matrix:
-    """Draws the trips of pairs, and finds roads for them."""
+@dataclass(frozen=True)
+class _Drawn:
+    """Trips of all pairs, (t,) each, and why pairs have trips that cannot be driven."""
 
-    def __init__(self, network: Network, seed: int, kind: VehicleType) -> None:
-        self.network, self.seed = network, seed
-        permission = CLASS_BIT[kind.vehicle_class]
-        self.graph, self.desk = kept_desk(network, permission)
-        roads = network.arrays.roads
+    pair: NDArray[np.int64]
+    number: NDArray[np.int64]  # within its pair
+    key: NDArray[np.int64]  # what its draws are hashed from
+    first: NDArray[np.int64]  # road, or BAD or WITHIN
+    last: NDArray[np.int64]
+    faults: dict[int, str]  # by pair
+
+
+def _drawn(network: Network, pairs: list[_Pair], seed: int, kind: VehicleType) -> _Drawn:
+    """Draw the trips of all pairs and their first and last roads."""
+    volume = np.array([pair.volume for pair in pairs], np.float64)
+    ends = np.array([(p.origin, p.destination) for p in pairs], np.int64).reshape(-1, 2)
+    keys = (ends[:, 0] * (len(network.zone_ids) + 1) + ends[:, 1]) * MOST_TRIPS
+    whole = np.floor(volume)
+    count = whole.astype(np.int64) + (uniform_all(seed, keys, 0, STREAM) < volume - whole)
+    pair = np.repeat(np.arange(len(pairs)), count)
+    number = np.arange(pair.size) - np.repeat(np.cumsum(count) - count, count)
+    key = keys[pair] + number
+    places = _Places(network, kind)
+    code = np.full(len(pairs), BAD)
+    faults: dict[int, str] = {}
+    drivable = np.zeros(len(pairs), bool)
+    for i in np.flatnonzero(count).tolist():
+        fault = places.fault(*ends[i].tolist())
+        if fault == STAYS:
+            code[i] = WITHIN
+        elif fault:
+            faults[i] = fault
+        drivable[i] = not fault
+    first, last = code[pair], code[pair]
+    left = np.flatnonzero(drivable[pair])
+    for attempt in range(ATTEMPTS + COMBINATIONS):
+        if not left.size:
+            break
+        zones = ends[pair[left]]
+        if attempt < ATTEMPTS:
+            u, v = (uniform_all(seed, key[left], attempt, STREAM + e) for e in (2, 3))
+            a, b = places.picked(zones, u, v)
+        else:
+            a, b = places.combination(zones, attempt - ATTEMPTS)
+        first[left], last[left] = places.quickest(a, b)
+        left = left[first[left] < 0]
+    for i in np.unique(pair[left]).tolist():
+        faults[i] = "no way from zone to zone"
+    return _Drawn(pair, number, key, first, last, faults)
+
+
+class _Places:
+    """The intersections where the trips of each zone start and end, and the roads at them."""
+
+    def __init__(self, network: Network, kind: VehicleType) -> None:
+        self.graph, self.desk = kept_desk(network, CLASS_BIT[kind.vehicle_class])
+        roads, zones = network.arrays.roads, network.zones
         usable = np.flatnonzero(np.isfinite(self.graph.cost))
-        n = len(network.intersection_ids)
-        self.leaving = _grouped(roads.from_intersection, usable, n, roads.length)
-        self.arriving = _grouped(roads.to_intersection, usable, n, roads.length)
-        self.costs: dict[int, NDArray[np.float64]] = {}  # from the roads of one zone
-        self.costs_of = -1
+        self.leaving = _grouped(roads.from_intersection, usable, roads.length)
+        self.arriving = _grouped(roads.to_intersection, usable, roads.length)
+        self.starts = _with_roads(zones.origin_start, zones.origin, self.leaving)
+        self.goals = _with_roads(zones.destination_start, zones.destination, self.arriving)
 
-    def keys(self, pair: _Pair, count: int) -> NDArray[np.int64]:
-        """What the draws of a pair's trips are hashed from."""
-        n = len(self.network.zone_ids) + 1
-        return (pair.origin * n + pair.destination) * MOST_TRIPS + np.arange(count)
+    def fault(self, origin: int, destination: int) -> str:
+        """Why nobody can drive between two zones, STAYS if nobody has to; "" if perhaps one can."""
+        if origin < 0 or destination < 0:
+            return "a zone that the network does not have"
+        starts, goals = self.starts[origin], self.goals[destination]
+        if origin == destination or (starts.size == 1 and np.array_equal(starts, goals)):
+            return STAYS
+        if not starts.size or not goals.size:
+            return f"their zone has no road to {'end' if starts.size else 'start'} on"
+        return ""
 
-    def counts(self, pairs: list[_Pair]) -> NDArray[np.int64]:
-        """Whole trips of each pair: as many as its volume on average over the seeds."""
-        volume = np.array([pair.volume for pair in pairs])
-        keys = np.array([self.keys(pair, 1)[0] for pair in pairs], np.int64)
-        whole = np.floor(volume)
-        more = uniform_all(self.seed, keys, 0, STREAM) < volume - whole
-        return np.asarray(whole.astype(np.int64) + more)
-
-    def ends(self, pair: _Pair, count: int) -> tuple[list[tuple[int, int]], str]:
-        """First and last road of each trip of a pair, or why there are none.
-
-        Neither for trips that stay at one place.
-        """
-        names = pair.name
-        for zone in (pair.origin, pair.destination):
-            if zone < 0:
-                return [], f"trips {names[:60]!r}: a zone that the network does not have"
-        zones = self.network.zones
-        starts = self._places(zones.origin_start, zones.origin, pair.origin, self.leaving)
-        goals = self._places(
-            zones.destination_start, zones.destination, pair.destination, self.arriving
+    def picked(self, zones: _Ints, u: _Floats, v: _Floats) -> tuple[_Ints, _Ints]:
+        """Places of trips, (t,), at shares u and v of those of their zones, (t, 2)."""
+        a = [self.starts[z] for z in zones[:, 0].tolist()]
+        b = [self.goals[z] for z in zones[:, 1].tolist()]
+        return (
+            np.array([here[int(x * here.size)] for here, x in zip(a, u.tolist(), strict=True)]),
+            np.array([here[int(x * here.size)] for here, x in zip(b, v.tolist(), strict=True)]),
         )
-        if pair.origin == pair.destination or (starts == goals and len(starts) == 1):
-            return [], ""
-        if not starts or not goals:
-            which = "start" if not starts else "end"
-            return [], f"trips {names[:60]!r}: their zone has no road to {which} on"
-        if self.costs_of != pair.origin:
-            self.costs_of = pair.origin
-            self.costs.clear()
-        ways = [way for a in starts for b in goals if (way := self._way(a, b)) is not None]
-        if not ways:
-            return [], f"trips {names[:60]!r}: no way from zone to zone"
-        u, v = (uniform_all(self.seed, self.keys(pair, count), 0, STREAM + e) for e in (2, 3))
-        found = []
-        for k in range(count):
-            a = starts[int(u[k] * len(starts))]
-            b = goals[int(v[k] * len(goals))]
-            found.append(self._way(a, b) or ways[0])
-        return found, ""
 
-    @staticmethod
-    def _places(
-        start: NDArray[np.int32], pool: NDArray[np.int32], zone: int, roads: dict[int, list[int]]
-    ) -> list[int]:
-        """Intersections of a zone that have a road."""
-        here = pool[start[zone] : start[zone + 1]].tolist()
-        return [node for node in here if node in roads]
+    def combination(self, zones: _Ints, number: int) -> tuple[_Ints, _Ints]:
+        """Places of trips, (t,): combination `number` of those of their zones, round and round."""
+        pairs = []
+        for z, w in zones.tolist():
+            starts, goals = self.starts[z], self.goals[w]
+            pairs.append((starts[number // goals.size % starts.size], goals[number % goals.size]))
+        return np.array([a for a, _ in pairs]), np.array([b for _, b in pairs])
 
-    def _way(self, start: int, goal: int) -> tuple[int, int] | None:
-        """First and last road of the quickest way between two intersections; None without one."""
-        if start == goal:
-            return None
-        best: tuple[float, int, int] = (inf, -1, -1)
-        for first in self.leaving[start]:
-            if first not in self.costs:
-                self.costs[first] = costs_from(self.graph, self.desk, first)
-            for last in self.arriving[goal]:
-                best = min(best, (float(self.costs[first][last]), first, last))
-        return None if best[0] == inf else best[1:]
+    def quickest(self, a: _Ints, b: _Ints) -> tuple[_Ints, _Ints]:
+        """First and last roads of the quickest ways from place to place, (t,); BAD without one."""
+        first, last = np.full(a.size, BAD), np.full(a.size, BAD)
+        order = np.argsort(a, kind="stable")
+        starts = np.flatnonzero(np.diff(a[order], prepend=-1))
+        for rows in np.split(order, starts[1:]):
+            rows = rows[b[rows] != a[rows]]
+            if not rows.size:
+                continue
+            goals, at = np.unique(b[rows], return_inverse=True)
+            best = np.full(goals.size, inf)
+            ways = np.full((goals.size, 2), BAD)
+            for road in self.leaving[int(a[rows[0]])]:
+                cost = costs_from(self.graph, self.desk, road)
+                for g, goal in enumerate(goals.tolist()):
+                    arriving = self.arriving[goal]
+                    j = int(cost[arriving].argmin())
+                    if cost[arriving[j]] < best[g]:
+                        best[g] = cost[arriving[j]]
+                        ways[g] = road, arriving[j]
+            first[rows], last[rows] = ways[at].T
+        return first, last
 
 
-def _grouped(
-    node: NDArray[np.int32], roads: NDArray[np.int64], n: int, length: NDArray[np.float64]
-) -> dict[int, list[int]]:
+def _with_roads(
+    start: NDArray[np.int32], pool: NDArray[np.int32], roads: dict[int, list[int]]
+) -> list[_Ints]:
+    """Of each zone the intersections that have a road."""
+    lists = [pool[a:b].tolist() for a, b in pairwise(start.tolist())]
+    return [np.array([node for node in here if node in roads], np.int64) for here in lists]
+
+
+def _grouped(node: NDArray[np.int32], roads: _Ints, length: _Floats) -> dict[int, list[int]]:
     """Roads by intersection; where there are others, without those too short to begin or end on."""
     found: dict[int, list[int]] = {}
     for road in roads.tolist():
         found.setdefault(int(node[road]), []).append(road)
-    for place, here in found.items():
-        found[place] = [road for road in here if length[road] >= SHORTEST_ROAD] or here
-    return found
+    return {
+        place: [road for road in here if length[road] >= SHORTEST_ROAD] or here
+        for place, here in found.items()
+    }
