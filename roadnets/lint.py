@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.network import GREEN, GREEN_YIELD, STRAIGHT
 from rushhour.roadnets.model import Network
+from rushhour.roadnets.nearest import road_finder
 
 BORDER: Final = 25.0  # m within the convex hull
+PASSING: Final = 5.0  # m from the middle of an intersection
 SHORTEST_ROAD: Final = 7.5  # m, room for a car and its gap
 TIGHTEST: Final = 4.5  # m, radius that a car can drive
 TURN_WINDOW: Final = 2.0  # m over which a radius is measured
@@ -32,7 +34,7 @@ def findings(network: Network) -> list[str]:
     """All findings; of each kind at most MOST_EXAMPLES lines and one that counts the others."""
     lines: list[str] = []
     for check in (
-        _without_roads, _short_roads, _dead_roads, _dead_lanes, _overlaps, _tight, _greens,
+        _passing, _without_roads, _short_roads, _dead_roads, _dead_lanes, _overlaps, _tight, _greens,
     ):  # fmt: skip
         found = list(check(network))
         lines += found[:MOST_EXAMPLES]
@@ -45,6 +47,19 @@ def _without_roads(network: Network) -> Iterator[str]:
     table = network.intersections
     for node in np.flatnonzero(table.roads_in + table.roads_out == 0):
         yield f"L10 intersection {table.id[node]!r}: no road comes near it; correct its place"
+
+
+def _passing(network: Network) -> Iterator[str]:
+    """Roads that lead through the middle of an intersection at which they have no end."""
+    nodes, roads = network.arrays.intersections, network.arrays.roads
+    near = road_finder(network).nearest(nodes.x, nodes.y, PASSING)
+    for node in np.flatnonzero(near.lane >= 0):
+        road = network.arrays.lanes.road[near.lane[node]]
+        if node not in (roads.from_intersection[road], roads.to_intersection[road]):
+            yield (
+                f"L04 road {network.road_ids[road]!r} passes intersection "
+                f"{network.intersection_ids[node]!r} without an end there; draw it as two"
+            )
 
 
 def _short_roads(network: Network) -> Iterator[str]:
@@ -139,28 +154,29 @@ def _overlaps(network: Network) -> Iterator[str]:
     """Pairs of roads that lie on top of each other where they meet an intersection."""
     lanes, roads = network.arrays.lanes, network.arrays.roads
     road_of = lanes.road[: network.n_road_lanes]
-    for node, name in enumerate(network.intersection_ids):
-        here: list[tuple[int, Points]] = []  # lane, its points outward
-        for lane in np.flatnonzero(roads.to_intersection[road_of] == node).tolist():
-            here.append((lane, network.lane_points(lane)[::-1]))
-        for lane in np.flatnonzero(roads.from_intersection[road_of] == node).tolist():
-            here.append((lane, network.lane_points(lane)))
+    meeting: dict[int, list[tuple[int, Points]]] = {}  # by intersection: lane, points outward
+    for lane, road in enumerate(road_of.tolist()):
+        points = network.lane_points(lane)
+        meeting.setdefault(int(roads.to_intersection[road]), []).append((lane, points[::-1]))
+        meeting.setdefault(int(roads.from_intersection[road]), []).append((lane, points))
+    for node, here in sorted(meeting.items()):
+        name = network.intersection_ids[node]
         seen: set[tuple[int, int]] = set()
-        for lane, line in here:
-            for other, points in here:
-                pair = (int(road_of[lane]), int(road_of[other]))
-                if pair[0] == pair[1] or pair in seen or pair[::-1] in seen:
-                    continue
-                u, v = line[1] - line[0], points[1] - points[0]
-                cosine = float(u @ v) / float(np.hypot(*u) * np.hypot(*v))
-                if cosine <= SAME_SIDE:
-                    continue
-                room = 0.5 * float(lanes.width[lane] + lanes.width[other]) - SLACK
-                if _nearest(line[0], points) < room:
-                    seen.add(pair)
-                    a, b = (network.road_ids[road] for road in pair)
-                    angle = degrees(np.arccos(min(1.0, cosine)))
-                    yield f"L17 intersection {name!r}: roads {a!r} and {b!r} overlap ({angle:.0f} degrees)"
+        roads_here = road_of[[lane for lane, _ in here]]
+        ahead = np.array([points[1] - points[0] for _, points in here])
+        ahead /= np.hypot(ahead[:, 0], ahead[:, 1])[:, None]
+        cosine = ahead @ ahead.T
+        near = (cosine > SAME_SIDE) & (roads_here[:, None] != roads_here)
+        for i, j in np.argwhere(near).tolist():
+            pair = (int(roads_here[i]), int(roads_here[j]))
+            if pair in seen or pair[::-1] in seen:
+                continue
+            room = 0.5 * float(lanes.width[here[i][0]] + lanes.width[here[j][0]]) - SLACK
+            if _nearest(here[i][1][0], here[j][1]) < room:
+                seen.add(pair)
+                a, b = (network.road_ids[road] for road in pair)
+                angle = degrees(np.arccos(min(1.0, cosine[i, j])))
+                yield f"L17 intersection {name!r}: roads {a!r} and {b!r} overlap ({angle:.0f} degrees)"
 
 
 def _nearest(place: Points, line: Points) -> float:
@@ -176,6 +192,8 @@ def _nearest(place: Points, line: Points) -> float:
 
 def tightest_radius(points: Points) -> float:
     """Least radius of a line, measured over TURN_WINDOW, m; inf for a straight or a short one."""
+    if len(points) < 3:
+        return np.inf
     step = np.hypot(*np.diff(points, axis=0).T)
     station = np.concatenate(([0.0], np.cumsum(step)))
     n = int(station[-1] / ALONG)
@@ -195,7 +213,7 @@ def _tight(network: Network) -> Iterator[str]:
         radius = tightest_radius(network.lane_points(network.n_road_lanes + k))
         if radius < TIGHTEST:
             a, b = (network.lane_ids[lane] for lane in (links.from_lane[k], links.to_lane[k]))
-            yield f"L18 connector {a!r} to {b!r}: radius {radius:.1f} m; wanted {TIGHTEST:g} m"
+            yield f"L18 connector {a!r} to {b!r}: radius {radius:.2f} m; wanted {TIGHTEST:g} m"
 
 
 # --- signals ----------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ JOINED: Final = 1.0  # m within which ends meet without an intersection
 SAME_LEG: Final = radians(30.0)  # directions of two ends on one leg differ by less
 
 End = tuple[str, bool]  # road, whether at its start
-CONTROLS: Final[dict[str, Control]] = {"stop": "two_way_stop"}  # others are called the same
+PLAN_CONTROL: Final[dict[str, Control]] = {"stop": "two_way_stop"}  # others: the same word
 
 
 @dataclass
@@ -157,7 +157,7 @@ def _joint(sketch: Sketch, node: SketchIntersection, ends: list[End]) -> Joint:
     control = node.control
     if control == "none" and len(legs) > 2 and node.id not in sketch.intersections:
         control = "yield"  # nobody has said who goes first
-    corner = Corner(node.id, node.x, node.y, CONTROLS.get(control, cast(Control, control)))
+    corner = Corner(node.id, node.x, node.y, PLAN_CONTROL.get(control, cast(Control, control)))
     corner.kerb, corner.ring = node.kerb, node.radius
     around = [leg for leg, _ in legs]
     set_back(corner, around)

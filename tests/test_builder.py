@@ -417,6 +417,14 @@ def test_an_intersection_that_no_road_reaches_is_found() -> None:
     ]
 
 
+def test_a_road_through_an_intersection_without_an_end_there_is_found() -> None:
+    builder = arms(names="ns")
+    builder.add_road([(-150, 0), (150, 0)], id="through")
+    assert finding(builder, "L04") == [
+        "L04 road 'through' passes intersection 'c' without an end there; draw it as two"
+    ]
+
+
 def test_many_findings_of_a_kind_are_counted() -> None:
     builder = rh.NetworkBuilder()
     for i in range(9):
