@@ -126,10 +126,13 @@ def info(args: argparse.Namespace) -> int:
         facts = demand_facts(path)
         print(json.dumps(facts) if args.json else as_text(facts))
         return 0
-    if name.endswith((".csv", ".csv.gz", ".parquet")):
+    from rushhour.roadnets.loading import is_gmns, load_network
+
+    if name.endswith((".csv", ".csv.gz", ".parquet")) and not is_gmns(path):
+        from rushhour.traffic.od_demand import is_matrix, matrix_facts
         from rushhour.traffic.table_demand import trip_facts
 
-        facts = trip_facts(path)
+        facts = matrix_facts(path) if is_matrix(path) else trip_facts(path)
         print(json.dumps(facts) if args.json else as_text(facts))
         return 0
     if name.endswith((".json", ".json.gz")) and path.is_file():
@@ -140,8 +143,6 @@ def info(args: argparse.Namespace) -> int:
             facts = flow_facts(path)
             print(json.dumps(facts) if args.json else as_text(facts))
             return 0
-    from rushhour.roadnets.loading import load_network
-
     with compile_bar():
         network = load_network(path)
     _show(network, args.json, None)

@@ -54,7 +54,7 @@ def _import(command: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="MAP",
         help="an OpenStreetMap file (.osm, .osm.gz, .osm.pbf), a SUMO network (.net.xml, .net.xml.gz) or .sumocfg, a CityFlow network (.json, "
-        ".json.gz) or config.json, or a .h5",
+        ".json.gz) or config.json, a GMNS folder, or a .h5",
     )
     command.add_argument(
         "-o",
@@ -129,7 +129,7 @@ def _run(command: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="NETWORK",
         help="a network (.net.xml[.gz], CityFlow's .json[.gz], .h5), a scenario.toml, a .sumocfg or "
-        "CityFlow's config.json",
+        "CityFlow's config.json; a GMNS folder (node.csv, link.csv)",
     )
     add(
         "--demand",
@@ -138,7 +138,8 @@ def _run(command: argparse.ArgumentParser) -> None:
         default=[],
         metavar="FILE",
         help="routes, trips, flows, types, stops or signal programs (.rou.xml, .add.xml, also "
-        ".gz), CityFlow's flows (.json[.gz]), or a table of trips (.csv, .csv.gz, .parquet); may be given several times",
+        ".gz), CityFlow's flows (.json[.gz]), a table of trips (.csv, .csv.gz, .parquet) or a "
+        "matrix of trips between zones (.csv, .csv.gz); may be given several times",
     )
     add("--demand-period", metavar="T", help="time that the volumes of a matrix of trips between "
         "zones are for (default: 1h)")  # fmt: skip

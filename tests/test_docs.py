@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from cityflow_texts import flow
+from gmns_texts import written
 from osm_texts import CROSS, CROSS_WAYS, osm_text, write_pbf
 from sumo_texts import at_lights, crossing, signals
 
@@ -41,6 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (here / "town.rou.xml").write_text(ROUTES)
     write_pbf(here / "porto.osm.pbf", osm_text(CROSS, CROSS_WAYS, origin=(-8.615, 41.15)))
     (here / "flow.json").write_text(json.dumps([flow("s_in", "n_out"), flow("e_in", "w_out")]))
+    written(here / "region", demand="o_zone_id,d_zone_id,volume\n1,3,200\n4,1,50\n")
     (here / "stops.add.xml").write_text("<additional/>")
     (here / "acosta_tls.add.xml").write_text(f"<additional>{PROGRAM}</additional>")
     return here

@@ -298,6 +298,17 @@ def test_a_scenario_with_bad_options_of_a_matrix_is_refused(tmp_path, capsys, li
     assert "--demand-profile '1,x'" in capsys.readouterr().err
 
 
+def test_info_counts_a_matrix(tmp_path, capsys):
+    path = matrix(tmp_path, "1,3,7.5\n3,4,5\n4,4,2\n")
+    assert main(["info", str(path), "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["pairs"], facts["zones"]) == (3, 3)
+    assert (facts["volume"], facts["volume_within_zones"]) == (14.5, 2.0)
+    folder = written(tmp_path / "t")
+    assert main(["info", str(folder / "link.csv"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["roads"] == 6
+
+
 def test_a_demand_error_is_no_network_error(tmp_path, network):
     with pytest.raises(DemandError) as caught:
         read_matrix(tmp_path / "none.csv", network)

@@ -69,7 +69,7 @@ def _table(path: Path, network: Network, options: DemandOptions) -> Demand:
     from rushhour.traffic.table_demand import read_trips
 
     parameters = options.parameters or Parameters()
-    if not path.name.lower().endswith(".parquet") and is_matrix(path):
+    if is_matrix(path):
         return read_matrix(
             path, network, period=options.period, scale=options.scale, profile=options.profile,
             begin=options.begin or 0.0, end=options.end, seed=options.seed,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import inf, isfinite
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ from rushhour.traffic.random_demand import MOST_TRIPS, SHORTEST_ROAD
 from rushhour.traffic.routing import costs_from, kept_desk
 
 COLUMNS: Final = ("o_zone_id", "d_zone_id", "volume")
+LARGEST_VOLUME: Final = 1e9  # trips of one pair
 MOST_SHARES: Final = 100_000  # intervals of a profile
 STREAM: Final = 8400  # + 0 rest of the volume, 1 departure, 2 origin, 3 destination
 ATTEMPTS: Final = 4  # draws of a trip's places before combinations are tried in turn
@@ -134,11 +135,41 @@ def _edges(profile: Sequence[float]) -> NDArray[np.float64]:
 
 
 def is_matrix(path: Path) -> bool:
-    """Whether a csv table has the columns of a matrix. Raises DemandError if it cannot be read."""
+    """Whether a file is a csv with the columns of a matrix.
+
+    Raises DemandError if it cannot be read.
+    """
+    if path.name.lower().endswith(".parquet"):
+        return False
     try:
         return set(COLUMNS[:2]) <= set(header_of(path))
     except NetworkError as error:
         raise DemandError(str(error)) from None
+
+
+def matrix_facts(path: Path) -> dict[str, Any]:
+    """What a matrix holds, counted.
+
+    Raises DemandError, with file and line, for what cannot be read.
+    """
+    try:
+        table = read_table(path)
+        ends = [table.needed(name) for name in COLUMNS[:2]]
+        volume = [
+            number(text, table.where(row), "volume", 0.0, LARGEST_VOLUME)
+            for row, text in enumerate(table.needed(COLUMNS[2]))
+        ]
+    except NetworkError as error:
+        raise DemandError(str(error)) from None
+    within = sum(v for a, b, v in zip(*ends, volume, strict=True) if a == b)
+    return {
+        "kind": "matrix of trips between zones",
+        "name": path.name,
+        "pairs": len(table),
+        "zones": len({*ends[0], *ends[1]}),
+        "volume": round(sum(volume), 6),
+        "volume_within_zones": round(within, 6),
+    }
 
 
 def _pairs(table: CsvTable, network: Network, scale: float) -> list[_Pair]:
@@ -153,7 +184,7 @@ def _pairs(table: CsvTable, network: Network, scale: float) -> list[_Pair]:
     total = 0.0
     for row, (a, b) in enumerate(zip(origins, destinations, strict=True)):
         where = table.where(row)
-        volume = number(volumes[row], where, "volume", 0.0, 1e9) * scale
+        volume = number(volumes[row], where, "volume", 0.0, LARGEST_VOLUME) * scale
         total += volume
         if total > MOST_TRIPS:
             raise DemandError(f"{where}: more than {MOST_TRIPS} trips; lower the demand scale")
