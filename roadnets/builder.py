@@ -82,7 +82,7 @@ class NetworkBuilder:
         >>> builder.add_road([(0, 0), (80, 0), (120, 30)], lanes=2, id="ramp")
         'ramp'
         """
-        name = identifier(id, self._sketch.roads, "road")
+        name = self._road_id(id)
         where = f"road {shown(name)}"
         if offset not in ("centre", "right"):
             raise NetworkError(f"{where}: offset {shown(offset)}; wanted 'centre' or 'right'")
@@ -123,8 +123,8 @@ class NetworkBuilder:
         >>> builder.add_street([(0, 0), (200, 0)], id="main")
         ('main', '-main')
         """
-        name = identifier(id, self._sketch.roads, "road")
-        back = identifier(f"-{name}", self._sketch.roads, "road")
+        name = self._road_id(id)
+        back = self._road_id(f"-{name}")
         line = line_of(points, f"road {shown(name)}")
         self.add_road(line, forward, speed, start=start, end=end, id=name, offset="right", **more)
         try:
@@ -160,7 +160,8 @@ class NetworkBuilder:
         >>> builder.add_intersection(0.0, 0.0, control="all_way_stop", id="middle")
         'middle'
         """
-        name = identifier(id, self._sketch.intersections, "intersection")
+        known = self._sketch.intersections
+        name = identifier(id, known, "intersection", len(known))
         where = f"intersection {shown(name)}"
         if control not in CONTROLS:
             raise NetworkError(
@@ -208,6 +209,9 @@ class NetworkBuilder:
     def forbid(self, from_road: str, to_road: str) -> None:
         """Let nobody drive from a road into another; undone by `connect`."""
         self._sketch.movements[self._pair(from_road, to_road)] = None
+
+    def _road_id(self, id: str | None) -> str:
+        return identifier(id, self._sketch.roads, "road", len(self._sketch.roads))
 
     @staticmethod
     def _pair(from_road: str, to_road: str) -> tuple[str, str]:

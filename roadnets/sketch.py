@@ -2,7 +2,7 @@
 
 import math
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -110,20 +110,18 @@ def shown(value: Any) -> str:
     return " ".join(text.split())[:40]
 
 
-def identifier(value: Any, taken: Iterable[str], what: str) -> str:
-    """An id that nothing else has; without one, `what` and a number.
+def identifier(value: Any, taken: Container[str], what: str, count: int) -> str:
+    """An id that is not taken; without one, `what` and a number from count on.
 
     Raises NetworkError for an id that is no text, or is taken.
     """
-    known = set(taken)
     if value is None:
-        count = len(known)
-        while f"{what}{count}" in known:
+        while f"{what}{count}" in taken:
             count += 1
         return f"{what}{count}"
     if not isinstance(value, str) or not value or len(value) > LONGEST_ID:
         raise NetworkError(f"{what} id {shown(value)}; give a text of 1 to {LONGEST_ID} characters")
-    if value in known:
+    if value in taken:
         raise NetworkError(f"{what} {shown(value)} is given twice; give each its own id")
     return value
 

@@ -168,6 +168,23 @@ def test_a_spline_of_an_engine_keeps_its_bends_and_loses_its_heights() -> None:
     assert network.roads.length[0] == pytest.approx((100.0 + WIDTH / 2.0) * np.pi / 2.0, rel=1e-3)
 
 
+def test_a_closed_line_is_a_track_on_which_vehicles_go_round() -> None:
+    t = np.linspace(0.0, 2.0 * np.pi, 200)
+    builder = rh.NetworkBuilder("track")
+    builder.add_road(100.0 * np.column_stack((np.cos(t), np.sin(t))), 2, id="track")
+    network = builder.build()
+    assert network.remarks == () and network.n_connectors == 2
+    around = network.arrays.lanes.length[:2] + network.arrays.lanes.length[2:]
+    radius = np.array([100.0 + WIDTH / 2.0, 100.0 - WIDTH / 2.0])  # kerb outside: it runs left
+    np.testing.assert_allclose(around, 2.0 * np.pi * radius, rtol=2e-3)
+    # In a frame of 0.1 s nobody drives over the whole joint, 2 m, and so the checker sees who did.
+    world = rh.World(network, rh.vehicles_on_road(network, 20, seed=1), dt=0.1, seed=1)
+    checker = Checker(world)
+    world.observers.append(checker)
+    world.step(1000)
+    assert world.active == 20 and not sum(checker.report().values())
+
+
 def test_permissions_are_masks_or_names() -> None:
     builder = rh.NetworkBuilder()
     builder.add_road([(0, 0), (50, 0)], id="all")
