@@ -1,12 +1,12 @@
 """From streets, intersections and movements of a map to a draft of lanes and connectors."""
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import atan2, cos, sin
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rushhour.kernels.network import ALL_WAY_STOP, NONE, SIGNAL, STOP, YIELD
 from rushhour.roadnets.classes import CLASS_BIT, ROAD_VEHICLES
@@ -22,9 +22,10 @@ from rushhour.roadnets.osm_lanes import car_lanes, letters_for, pairs_of
 from rushhour.roadnets.osm_legs import (
     LOOP,
     End,
+    draw,
     ends_of,
     lane_offset,
-    open_line,
+    stop_line,
     street_line,
 )
 from rushhour.roadnets.osm_links import Link, Streets
@@ -34,7 +35,7 @@ from rushhour.roadnets.osm_signs import Signs
 from rushhour.roadnets.osm_tags import Direction
 from rushhour.roadnets.plan_signals import program
 from rushhour.roadnets.plan_turns import TURN_CODE, Movement
-from rushhour.roadnets.street_lines import Line, side_line, turning_loop
+from rushhour.roadnets.street_lines import Line, turning_loop
 from rushhour.roadnets.street_plan import Corner, Leg, Street
 
 RING_PRIORITY: Final = 100
@@ -86,7 +87,6 @@ class Drafter:
         self.loops = {end for end in loops if self._dead_end(end)}
         self.ends = ends_of(streets, merged, self.loops)
         self.names = self._road_names()
-        self.lines: dict[int, Line] = {}
 
     def _dead_end(self, end: tuple[int, bool]) -> bool:
         node = node_at(self.streets.links[end[0]], end[1])
@@ -115,44 +115,38 @@ class Drafter:
         """Draw everything."""
         draft = Draft(name, "OpenStreetMap")
         roads = sorted(self.used)
+        counts = [direction(self.streets.links[i], forward).lanes for i, forward in roads]
+        shapes = iter(draw(self.streets, self.ends, roads, counts))
         for road in roads:
-            draft.roads.append(self._draw(road))
+            draft.roads.append(self._road(road, shapes))
         arriving: dict[int, list[Road]] = {}
         for road in roads:
             arriving.setdefault(self.home(road, True), []).append(road)
             arriving.setdefault(self.home(road, False), [])
         for home in sorted(arriving):
             x, y = self._middle(home)
-            inter = DraftIntersection(str(home), float(x), float(y), NONE)
+            inter = DraftIntersection(str(home), x, y, NONE)
             draft.intersections.append(inter)
             self._connect(draft, inter, home, arriving[home])
         return draft
 
-    def _middle(self, home: int) -> NDArray[np.float64]:
+    def _middle(self, home: int) -> tuple[float, float]:
         """Middle of the nodes of an intersection, m."""
-        nodes = self.members.get(home, [home])
-        middle: NDArray[np.float64] = np.mean([self.streets.xy[node] for node in nodes], axis=0)
-        return middle
+        at = [self.streets.xy[node] for node in self.members.get(home, [home])]
+        return sum(x for x, _ in at) / len(at), sum(y for _, y in at) / len(at)
 
-    def _line(self, index: int) -> Line:
-        """Line of a link between its stop lines."""
-        if index not in self.lines:
-            first, last = self.ends[index, True].setback, self.ends[index, False].setback
-            line = street_line(self.streets, self.streets.links[index])
-            self.lines[index] = open_line(line, first, last)
-        return self.lines[index]
-
-    def _draw(self, road: Road) -> DraftRoad:
+    def _road(self, road: Road, shapes: Iterator[Line]) -> DraftRoad:
+        """A road with its lanes, whose shapes come next."""
         index, forward = road
         link = self.streets.links[index]
-        line = self._line(index) if forward else self._line(index)[::-1]
         lanes = []
         way = direction(link, forward)
         for k in range(way.lanes):
-            shape = side_line(line, lane_offset(link, k))
             mask = BUSES if way.bus and way.bus[k] else ROAD_VEHICLES
             lanes.append(
-                DraftLane(f"{self.names[road]}_{k}", shape, way.speed, link.rules.width, mask)
+                DraftLane(
+                    f"{self.names[road]}_{k}", next(shapes), way.speed, link.rules.width, mask
+                )
             )
         rank = RING_PRIORITY if link.rules.ring else link.rules.rank
         a, b = str(self.home(road, False)), str(self.home(road, True))
@@ -190,6 +184,8 @@ class Drafter:
                 into.setdefault(other, []).append((letter, pairs))
         for road, movements in into.items():
             lanes = direction(self.streets.links[road[0]], road[1])
+            if lanes.lanes == 1:
+                continue
             fed = {b for _, pairs in movements for _, b in pairs}
             for lane in car_lanes(lanes):
                 if lane in fed:
@@ -214,7 +210,7 @@ class Drafter:
         walk = home in self.signs.mid_block
         if home in self.signalled or walk:
             inter.control = SIGNAL
-        elif len(entries) > 1 and len(self._around(home)) > 2:
+        elif len(entries) > 1 and self._streets_at(home) > 2:
             inter.control, stops = self._control(home, entries)
         link = 0
         signal = inter.id if inter.control == SIGNAL else None
@@ -239,6 +235,15 @@ class Drafter:
         if walk and home not in self.signalled:
             phases = [(time, letter * link) for time, letter in WALK]
             draft.signals.append(DraftSignal(inter.id, phases))
+
+    def _streets_at(self, home: int) -> int:
+        """How many streets meet at an intersection, used ones."""
+        return sum(
+            (index, True) in self.used or (index, False) in self.used
+            for node in self.members.get(home, [home])
+            for index, _ in self.around[node]
+            if index not in self.merged.inner
+        )
 
     def _around(self, home: int) -> list[End]:
         """Ends of the streets that meet at an intersection, used ones, counter-clockwise."""
@@ -308,10 +313,11 @@ class Drafter:
         """The turn back at a dead end, from lane a of a road to lane b of its other direction."""
         index, forward = road
         link = self.streets.links[index]
-        line = self._line(index) if forward else self._line(index)[::-1]
-        dx, dy = line[-1] - line[-2]
-        angle = atan2(dy, dx)
+        line = street_line(self.streets, link)
+        end, angle = stop_line(
+            line if forward else line[::-1], self.ends[index, not forward].setback
+        )
         turn = np.array([[cos(angle), sin(angle)], [-sin(angle), cos(angle)]])
         shape = turning_loop(lane_offset(link, a), lane_offset(link, b), LOOP_RADIUS)
-        moved: Line = shape @ turn + line[-1]
+        moved: Line = shape @ turn + end
         return moved

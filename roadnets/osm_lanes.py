@@ -69,6 +69,8 @@ def pairs_of(entry: Direction, exits: list[tuple[str, Direction]]) -> list[list[
 
     Every car lane of the entry leads somewhere. Lanes for buses alone go with the nearest lane.
     """
+    if entry.lanes == 1 and all(d.lanes == 1 for _, d in exits):
+        return [[(0, 0)] for _ in exits]
     letters = "".join(t for t in "RTLU" if any(t == letter for letter, _ in exits))
     ahead = sum(len(car_lanes(d)) for letter, d in exits if letter == "T")
     table = table_of(entry, letters, ahead)

@@ -4,11 +4,13 @@ Source: networks.md 3.1 - 3.4.
 """
 
 from dataclasses import dataclass
-from math import cos, pi, radians, sin, tan
+from itertools import pairwise
+from math import atan2, cos, pi, radians, sin, tan
 from typing import Final
 
 import numpy as np
 
+from rushhour.kernels.lane_lines import SHARE, draw_lanes
 from rushhour.roadnets.osm_links import Link, Streets
 from rushhour.roadnets.osm_merging import Merged
 from rushhour.roadnets.osm_movements import heading_from
@@ -16,7 +18,6 @@ from rushhour.roadnets.street_lines import Line, line_length, part
 
 LEAST: Final = 1.0  # m from a node to a stop line
 MOST: Final = 30.0  # m
-SHARE: Final = 0.45  # of a street, at most, that one end is cut back
 SHARP: Final = radians(30.0)  # streets at a smaller angle run side by side
 FLAT: Final = radians(150.0)  # no corner between streets at a larger one
 LOOP: Final = 13.0  # m cut from a dead end for the turn back
@@ -97,19 +98,42 @@ def _set_back(streets: Streets, around: list[End], merged: bool) -> None:
 
 
 def street_line(streets: Streets, link: Link) -> Line:
-    """The line of a link, points on top of each other left out."""
+    """The line of a link."""
     line: Line = np.array([streets.xy[node] for node in link.nodes])
-    step = np.hypot(*np.diff(line, axis=0).T)
-    keep = np.concatenate(([True], step > 0.3))
-    keep[-1] = True
-    line = line[keep]
-    if len(line) > 2 and float(np.hypot(*(line[-1] - line[-2]))) <= 0.3:
-        line = np.delete(line, -2, axis=0)
     return line
 
 
-def open_line(line: Line, first: float, last: float) -> Line:
-    """A line without what intersections take at its two ends, m."""
+def stop_line(line: Line, setback: float) -> tuple[Line, float]:
+    """Where a line stops that is cut back at its end, and its direction there, rad."""
     length = line_length(line)
-    first, last = min(first, SHARE * length), min(last, SHARE * length)
-    return part(line, first, length - last)
+    end = part(line, 0.0, length - min(setback, SHARE * length))[-2:]
+    return end[1], atan2(end[1, 1] - end[0, 1], end[1, 0] - end[0, 0])
+
+
+def draw(
+    streets: Streets,
+    ends: dict[tuple[int, bool], End],
+    roads: list[tuple[int, bool]],
+    lanes: list[int],
+) -> list[Line]:
+    """Lines of all lanes of roads (link, forward), road after road, from the kerb.
+
+    lanes: how many each road has.
+    """
+    links = sorted({index for index, _ in roads})
+    place = {index: i for i, index in enumerate(links)}
+    nodes = [streets.links[index].nodes for index in links]
+    points = np.array([streets.xy[node] for line in nodes for node in line])
+    start = np.concatenate(([0], np.cumsum([len(line) for line in nodes])))
+    cut = np.array([(ends[i, True].setback, ends[i, False].setback) for i in links])
+    counts = np.array(lanes)
+    street = np.repeat([place[index] for index, _ in roads], counts)
+    offset = [lane_offset(streets.links[i], k) for (i, _), n in zip(roads, lanes, strict=True)
+              for k in range(n)]  # fmt: skip
+    out = np.empty((int((start[street + 1] - start[street] + 2).sum()), 2))
+    out_start = np.zeros(street.size + 1, np.int64)
+    draw_lanes(
+        points, start, cut, street, np.repeat([not forward for _, forward in roads], counts),
+        np.array(offset), out, out_start,
+    )  # fmt: skip
+    return [out[a:b] for a, b in pairwise(out_start.tolist())]
