@@ -144,20 +144,17 @@ def _add_streets(plan: Plan, tables: GmnsTables, roads: list[_Road], xy: dict[st
             raise NetworkError(
                 f"{link.where}: more than {MOST_PARALLEL} links between two nodes; drop some"
             )
-        if any(s.forward and _same_line(s.line, road.line) for s in along):
+        against = by_ends.get((link.end, link.start), [])
+        turned = [s for s in against if _same_line(s.line[::-1], road.line)]
+        if any(_same_line(s.line, road.line) for s in along) or any(s.backward for s in turned):
             tables.remarks.add("L03 links on another of the same ends left out", link.id)
             continue
-        twin = next(
-            (
-                s
-                for s in by_ends.get((link.end, link.start), ())
-                if not s.backward and _same_line(s.line[::-1], road.line)
-            ),
-            None,
-        )
-        if twin is not None and twin.roads is not None and not link.two_way:
+        if turned:
+            twin = turned[0]
+            if link.two_way:
+                tables.remarks.add("L03 links on another of the same ends left out", f"-{link.id}")
             twin.backward, twin.back_speed = link.lanes, road.speed
-            twin.roads = (twin.roads[0], link.id)
+            twin.roads = (twin.roads[0] if twin.roads else "", link.id)
             continue
         back = link.lanes if link.two_way else 0
         street = Street(link.start, link.end, road.line, link.lanes, back, road.speed,

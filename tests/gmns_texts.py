@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from rushhour.roadnets.model import Network
+
 NODES = """node_id,x_coord,y_coord,zone_id,ctrl_type
 a,1000,500,1,
 b,1300,500,2,
@@ -31,3 +33,8 @@ def replaced(text: str, old: str, new: str) -> str:
     """The text with one thing changed, which must be in it."""
     assert old in text
     return text.replace(old, new, 1)
+
+
+def remark(network: Network, word: str) -> str:
+    """The first remark with a word in it."""
+    return next(line for line in network.remarks if word in line)

@@ -1,11 +1,11 @@
 """GMNS folders: nodes and links become roads, zones and controls."""
 
 import gzip
+import sys
 
 import numpy as np
 import pytest
-from gmns_texts import LINKS, NODES, replaced, written
-from real_data import data_folder
+from gmns_texts import LINKS, NODES, remark, replaced, written
 
 from rushhour.kernels.network import (
     ALL_WAY_STOP,
@@ -15,14 +15,11 @@ from rushhour.kernels.network import (
     U_TURN,
     YIELD,
 )
+from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.street_lines import side_line
 
 MILE = 1609.344  # m
-
-
-def remark(network, word: str) -> str:
-    return next(line for line in network.remarks if word in line)
 
 
 def control(network, node: str) -> int:
@@ -226,6 +223,15 @@ def test_links_without_extent_and_doubled_ones_are_left_out(tmp_path):
     assert "(ab2)" in remark(network, "L03")
 
 
+@pytest.mark.parametrize(("order", "lost"), [((0, 1), "x2"), ((1, 0), "-x1")])
+def test_an_undirected_link_on_a_directed_one_makes_one_street_with_it(tmp_path, order, lost):
+    rows = ["x1,a,b,0,300,72,2", "x2,b,a,1,300,72,2"]
+    links = "\n".join([LINKS.splitlines()[0], *(rows[i] for i in order), "bc,b,c,1,300,72,2\n"])
+    network = load_network(written(tmp_path / "t", links=links))
+    assert sorted(network.road_ids) == sorted({"x1", "-x1", "x2", "bc"} - {lost})
+    assert f"({lost})" in remark(network, "L03")
+
+
 # --- units and columns ------------------------------------------------------------------------
 
 
@@ -268,6 +274,16 @@ def test_degrees_become_metres_with_a_projection(tmp_path):
     assert length["ab"] == pytest.approx(845.2 - 7.2, abs=0.5)
     assert length["bd"] == pytest.approx(1110.4 - 10.4, abs=0.5)
     assert network.projection.startswith("+proj=tmerc +lat_0=40.7")
+
+
+def test_degrees_without_pyproj_say_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyproj", None)
+    nodes = "node_id,x_coord,y_coord\na,-84.1,40.7\nb,-84.0,40.7\nc,-84.1,40.8\nd,-84.0,40.8\n"
+    with pytest.raises(
+        NetworkError, match=r"need pyproj; install it: pip install 'rushhour\[data\]'"
+    ):
+        load_network(written(tmp_path / "t", nodes=nodes))
+    assert load_network(written(tmp_path / "u")).projection == ""  # metres need nothing
 
 
 def test_columns_and_tables_that_are_not_used_are_named_once(tmp_path):
@@ -324,63 +340,3 @@ def test_zone_connectors_are_no_roads_but_say_where_trips_start_and_end(tmp_path
     assert "z" not in network.intersection_ids
     assert "(z3)" in remark(network, "not typed so")
     assert remark(network, "zone connectors, no roads") == "zone connectors, no roads: 3"
-
-
-# --- real networks ----------------------------------------------------------------------------
-
-
-def reached(network, first: int, back: bool = False) -> set[int]:
-    """Roads that can be driven to from one, or (back) from which it can be driven to."""
-    links = network.arrays.connectors
-    road = network.arrays.lanes.road
-    ways: dict[int, set[int]] = {}
-    for a, b in zip(road[links.from_lane].tolist(), road[links.to_lane].tolist(), strict=True):
-        ways.setdefault(*((b, set()) if back else (a, set()))).add(a if back else b)
-    seen, front = {first}, [first]
-    while front:
-        for ahead in ways.get(front.pop(), set()) - seen:
-            seen.add(ahead)
-            front.append(ahead)
-    return seen
-
-
-def test_lima_holds_what_its_readme_counts():
-    network = load_network(data_folder("gmns_lima"))
-    # 6,095 links; 1,470 typed as zone connectors and 483 more that leave a centroid.
-    assert network.n_roads == 6095 - 1470 - 483
-    assert remark(network, "zone connectors, no roads").endswith(f": {1470 + 483}")
-    assert remark(network, "lengths taken") == (
-        "lengths taken as miles, speeds as mph (100% of the links fit)"
-    )
-    assert "L25" not in "".join(network.remarks)
-    assert len(network.zone_ids) == 448
-    lane_km = float(network.arrays.lanes.length[: network.n_road_lanes].sum()) / 1000.0
-    # The setbacks take the rest of what the tables say: 1,661.6 lane-miles without connectors.
-    assert 0.95 < lane_km / (1661.6 * 1.609344) < 1.0
-
-
-def test_nearly_all_of_lima_can_be_reached_and_left():
-    network = load_network(data_folder("gmns_lima"))
-    first = network.road_index["3001"]
-    both = reached(network, first) & reached(network, first, back=True)
-    assert len(both) > 0.99 * network.n_roads
-    # What is not lies at the ends of the freeways, where vehicles enter and leave.
-    entries = np.diff(network.arrays.lanes.in_start)
-    roads = network.arrays.roads
-    for road in set(range(network.n_roads)) - both:
-        lane = roads.first_lane[road]
-        gates = (
-            entries[lane] == 0
-            or network.arrays.lanes.out_start[lane + 1] == (network.arrays.lanes.out_start[lane])
-        )
-        reaches = reached(network, road) & both or reached(network, road, back=True) & both
-        assert gates or reaches, network.road_ids[road]
-
-
-def test_sioux_falls_is_schematic_and_every_road_can_be_reached():
-    network = load_network(data_folder("gmns_siouxfalls"))
-    assert network.n_roads == network.n_road_lanes == 76
-    assert len(network.zone_ids) == len(network.intersection_ids) == 24
-    assert remark(network, "schematic")
-    assert reached(network, 0) == reached(network, 0, back=True) == set(range(76))
-    np.testing.assert_allclose(network.roads.speed, 60 * 0.44704)

@@ -254,6 +254,17 @@ def run(capsys, *words: object):
 
 
 @pytest.mark.slow
+def test_a_fifth_of_lima_drives_its_hour_without_a_violation(capsys):
+    folder = data_folder("gmns_lima")
+    options = ("--demand-scale", 0.2, "--skip-bad-trips", "--duration", "1h", "--seed", 1)
+    summary = run(capsys, folder, "--demand", folder / "demand.csv.gz", *options)
+    assert not any(summary["violations"].values())
+    assert summary["vehicles"]["departed"] == pytest.approx(29367 * 0.2, rel=0.02)
+    assert summary["vehicles"]["arrived"] > 0.8 * summary["vehicles"]["departed"]
+    assert summary["trips"]["longest_standstill_s"] < 600.0
+
+
+@pytest.mark.slow
 def test_sioux_falls_carries_part_of_its_day_without_a_violation(capsys):
     folder = data_folder("gmns_siouxfalls")
     summary = run(
