@@ -86,7 +86,7 @@ def _tied(sketch: Sketch) -> list[tuple[SketchIntersection, list[End]]]:
     reach = np.array([node.reach for node in nodes])
     free: list[End] = []
     for road in sketch.roads.values():
-        wanted: list[tuple[str, float]] = []  # intersection and distance of start and end
+        wanted: list[tuple[str, float]] = []  # intersection, and how far: -1 where it was said
         for at_start, given in ((True, road.start), (False, road.end)):
             if given is not None:
                 if given not in tied:
@@ -94,7 +94,7 @@ def _tied(sketch: Sketch) -> list[tuple[SketchIntersection, list[End]]]:
                     raise NetworkError(
                         f"road {road.id[:60]!r}: {what} {given[:60]!r} is no intersection; add it"
                     )
-                wanted.append((given, 0.0))
+                wanted.append((given, -1.0))
                 continue
             away = np.hypot(*(places - _point(sketch, (road.id, at_start))).T)
             away[away > reach] = np.inf
@@ -102,7 +102,7 @@ def _tied(sketch: Sketch) -> list[tuple[SketchIntersection, list[End]]]:
             near = best >= 0 and np.isfinite(away[best])
             wanted.append((nodes[best].id, float(away[best])) if near else ("", np.inf))
         (a, first), (b, last) = wanted
-        if a and a == b and not (road.start or road.end):
+        if a and a == b and not (road.start and road.end):
             if line_length(road.line) < 2.0 * sketch.intersections[a].reach:  # one end is meant
                 wanted[first <= last] = ("", np.inf)
         for at_start, (name, _) in zip((True, False), wanted, strict=True):

@@ -157,6 +157,19 @@ def test_ends_join_the_nearest_intersection_in_reach_unless_they_are_tied() -> N
     assert table.from_intersection[3] == "a"
 
 
+@pytest.mark.parametrize("tied", [{}, {"start": "a"}])
+def test_of_a_short_road_within_reach_the_nearer_end_or_the_tied_one_joins(tied) -> None:
+    for line, joins in (([(4, 0), (24, 0)], "start"), ([(24, 0), (4, 0)], "end")):
+        builder = rh.NetworkBuilder()
+        builder.add_intersection(0, 0, id="a")
+        builder.add_road(line, id="r", **tied)
+        table = builder.build().roads
+        ends = {"start": table.from_intersection[0], "end": table.to_intersection[0]}
+        joins = "start" if tied else joins
+        assert ends[joins] == "a"
+        assert list(ends.values()).count("a") == 1
+
+
 def test_a_spline_of_an_engine_keeps_its_bends_and_loses_its_heights() -> None:
     t = np.linspace(0.0, np.pi / 2.0, 60)
     spline = np.column_stack((100.0 * np.cos(t), 100.0 * np.sin(t), np.linspace(0.0, 8.0, 60)))
