@@ -11,6 +11,7 @@ from rushhour.roadnets.osm_links import Streets, streets_of
 from rushhour.roadnets.osm_merging import merge
 from rushhour.roadnets.osm_movements import Road, bans_of, turns_of, usable
 from rushhour.roadnets.osm_reading import OsmMap, read_osm
+from rushhour.roadnets.osm_sides import left_hand, mirror, mirror_back
 from rushhour.roadnets.osm_signs import line_of, signs_of, split_at
 from rushhour.roadnets.remarks import MOST_EXAMPLES
 
@@ -36,6 +37,10 @@ def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
     options = options or OsmOptions()
     osm = read_osm(path, options.service, options.box)
     country = options.country or country_of(osm)
+    sides: list[str] = []
+    left = left_hand(osm, sides)
+    if left:
+        mirror(osm)
     streets = streets_of(osm, country, options.speeds, options.private, set())
     if not streets.links:
         raise NetworkError(f"{path}: no road is open to cars; see --private")
@@ -51,8 +56,10 @@ def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
         raise NetworkError(f"{path}: no road can be both reached and left; give a larger map")
     _note_kept(streets, set(turns.follow), used, core)
     draft = Drafter(streets, merged, signs, turns, used, country).draft(osm.name)
+    if left:
+        mirror_back(draft)
     draft.projection = osm.projection
-    draft.remarks = _remarks(osm, streets)
+    draft.remarks = sides + _remarks(osm, streets)
     return draft
 
 

@@ -225,6 +225,44 @@ def test_bad_maps_end_in_one_line(tmp_path: Path, name):
     assert path.name in str(caught.value)
 
 
+def with_rings(clockwise: bool) -> tuple[dict, list]:
+    """The crossing, three lanes from the west, and three roundabouts off its northern arm."""
+    nodes, ways = dict(CROSS), [
+        (10, [4, 1], street("primary", oneway="yes", lanes="3",
+                            turn__lanes="left|through|right")),
+        (12, [1, 2], street("primary")), CROSS_WAYS[1],
+    ]  # fmt: skip
+    angle = np.arange(8) * np.pi / 4 * (-1.0 if clockwise else 1.0)
+    for ring in range(3):
+        x, y = 20.0, 150.0 + 200.0 * ring
+        first = 100 * (ring + 1)
+        for i, a in enumerate(angle):
+            nodes[first + i] = (x + 20.0 * float(np.cos(a)), y + 20.0 * float(np.sin(a)))
+        ways.append((first, [*(first + i for i in range(8)), first],
+                     street(junction="roundabout")))  # fmt: skip
+        ways.append((first + 1, [3 if ring == 0 else first - 100, first], street()))
+    return nodes, ways
+
+
+@pytest.mark.parametrize("clockwise", [False, True], ids=["right", "left"])
+def test_roundabouts_tell_the_side_of_the_road_and_lanes_keep_to_it(tmp_path: Path, clockwise):
+    network = load_network(write_osm(tmp_path, *with_rings(clockwise)))
+    assert network.left_hand == clockwise
+    side = 1.0 if clockwise else -1.0
+    south = network.lane_points(network.lane_index["11#1_0"])  # from the crossing to the south
+    assert (np.sign(south[:, 0]) == side).all()
+    lanes, links = network.arrays.lanes, network.arrays.connectors
+    leads = {
+        int(lanes.number[a]): network.road_ids[lanes.road[b]].lstrip("-")
+        for a, b in zip(links.from_lane, links.to_lane, strict=True)
+        if network.road_ids[lanes.road[a]] == "10#0"
+    }
+    kerb, inner = ("11#0", "11#1") if clockwise else ("11#1", "11#0")  # north, south
+    assert leads == {0: kerb, 1: "12#0", 2: inner}
+    west = network.lane_points(network.lane_index["10#0_0"])
+    assert np.sign(west[0, 1]) == side  # lane 0 is at the kerb
+
+
 def imported(tmp_path: Path, capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, str]:
     path = write_osm(tmp_path, CROSS, CROSS_WAYS)
     code = main(["import", str(path), "-o", str(tmp_path / "map.h5"), "--json", *options])
