@@ -259,8 +259,10 @@ def test_roundabouts_tell_the_side_of_the_road_and_lanes_keep_to_it(tmp_path: Pa
     }
     kerb, inner = ("11#0", "11#1") if clockwise else ("11#1", "11#0")  # north, south
     assert leads == {0: kerb, 1: "12#0", 2: inner}
-    west = network.lane_points(network.lane_index["10#0_0"])
-    assert np.sign(west[0, 1]) == side  # lane 0 is at the kerb
+    kerb_lane, inner_lane = (
+        network.lane_points(network.lane_index[f"10#0_{k}"])[0] for k in (0, 2)
+    )
+    assert np.sign(kerb_lane[1] - inner_lane[1]) == side
 
 
 def imported(tmp_path: Path, capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, str]:
