@@ -309,6 +309,18 @@ def test_a_scenario_with_bad_options_of_a_matrix_is_refused(tmp_path, capsys, li
     assert "--demand-profile '1,x'" in capsys.readouterr().err
 
 
+def test_options_of_a_matrix_without_one_are_refused(tmp_path, capsys):
+    folder = written(tmp_path / "t")
+    (folder / "trips.csv").write_text("depart,origin,destination\n1,ab,bc\n")
+    for words in (
+        ["--demand", str(folder / "trips.csv"), "--demand-scale", "0.5"],
+        ["--trips", "10", "--over", "1min", "--demand-period", "2h"],
+    ):
+        assert main(["run", str(folder), *words]) == 2
+        assert "period, scale and profile are" in capsys.readouterr().err
+    assert run(capsys, folder, "--demand", folder / "trips.csv")["vehicles"]["arrived"] == 1
+
+
 def test_info_counts_a_matrix(tmp_path, capsys):
     path = matrix(tmp_path, "1,3,7.5\n3,4,5\n4,4,2\n")
     assert main(["info", str(path), "--json"]) == 0

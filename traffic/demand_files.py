@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.model import Network
 from rushhour.traffic.demand import Demand
 from rushhour.traffic.demand_builder import merge
@@ -41,11 +42,19 @@ def kind_of(path: Path) -> str:
 def read_demand_files(paths: Sequence[Path], network: Network, options: DemandOptions) -> Demand:
     """Read demand files of any kinds, in any order, into one demand.
 
-    Raises DemandError for what cannot be read or driven.
+    Raises DemandError for what cannot be read or driven, and for options of a matrix without one.
     """
+    from rushhour.traffic.od_demand import is_matrix
+
     kinds: dict[str, list[Path]] = {}
     for path in paths:
         kinds.setdefault(kind_of(path), []).append(path)
+    given = (options.period, options.scale, options.profile) != (3600.0, 1.0, ())
+    if given and not any(is_matrix(path) for path in kinds.get("table", ())):
+        raise DemandError(
+            f"{paths[0]}: the demand's period, scale and profile are for matrices of trips between "
+            "zones (columns o_zone_id, d_zone_id, volume); drop them"
+        )
     parts = [READERS[kind](files, network, options) for kind, files in kinds.items()]
     return parts[0] if len(parts) == 1 else merge(parts)
 

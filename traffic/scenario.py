@@ -64,6 +64,12 @@ class Scenario:
             raise ScenarioError("over is given without trips; add trips N or drop it")
         if self.until_empty and self.duration is not None:
             raise ScenarioError("duration and until_empty exclude each other; drop one of them")
+        of_matrix = (self.demand_period, self.demand_scale, self.demand_profile)
+        if not self.demand and of_matrix != (3600.0, 1.0, ()):
+            raise ScenarioError(
+                "the demand's period, scale and profile are given without a demand file; "
+                "add the matrix of trips between zones that they are for, or drop them"
+            )
         if self.vehicles is not None and self.duration is None:
             raise ScenarioError("vehicles on the road never end; give a duration, as 10min")
 
