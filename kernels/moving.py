@@ -141,6 +141,13 @@ def serve_stop(
         plan(veh, net, routes, order, i, lane, types.permission[veh.type[i]], seed, efforts)
 
 
+@kernel
+def passes_freely(net: NetworkArrays, veh: Vehicles, i: int) -> bool:
+    """Whether i leaves its lane without a grant: what it chose instead might need one."""
+    k = veh.path[i, 0]
+    return k >= 0 and net.connectors.free[k]
+
+
 @kernel(forceinline=True)
 def move_vehicle(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, rules: Rules,
@@ -225,6 +232,7 @@ def move_vehicle(
     if (
         lane < n_road_lanes and veh.granted[i] == 0
         and veh.s[i] < length - REPLAN <= s and veh.leg[i] >= 0
+        and not (passes_freely(net, veh, i) and nxt * nxt > types.decel[veh.type[i]] * (length - s))
     ):  # fmt: skip
         # Once more with what is known near the line: which of the lanes ahead are full.
         plan(veh, net, routes, order, i, lane, types.permission[veh.type[i]], seed, efforts)

@@ -1,13 +1,25 @@
 """Lanes that do not lead on: braked for in time, left sideways, however short and fast."""
 
+import numpy as np
 import pytest
 from checked_runs import driven
 from network_drafts import chain, line
 
+from rushhour.kernels.network import NONE, YIELD
 from rushhour.roadnets.build import finish
-from rushhour.roadnets.draft import DraftLane
-from rushhour.traffic.demand import VehicleType
-from rushhour.traffic.demand_builder import Trip
+from rushhour.roadnets.draft import (
+    Draft,
+    DraftConnector,
+    DraftIntersection,
+    DraftLane,
+    DraftRoad,
+)
+from rushhour.traffic.checker import Checker
+from rushhour.traffic.demand import POS_GIVEN, VehicleType
+from rushhour.traffic.demand_builder import DemandBuilder, Stop, Trip
+from rushhour.traffic.world import World
+
+CAR = VehicleType()
 
 
 def dead_end_beside_the_way_on(length: float, speed: float):
@@ -32,4 +44,58 @@ def test_a_lane_that_ends_is_left_without_being_overrun(length, dt, model):
     world, checker = driven(network, trips, dt)
     assert world.done
     assert (world.counts()["overruns"], world.counts()["lane_changes"]) == (0, 6)
+    assert checker.violations == {}
+
+
+def test_who_passes_freely_and_fast_does_not_choose_a_line_it_cannot_stop_at():
+    """A lane leads to both lanes of a road; a ramp joins the kerb lane, which gets emptier late."""
+    draft = Draft("merge", "test")
+    for name, x, y, control in (
+        ("a", -900.0, 0.0, NONE), ("m", 0.0, 0.0, YIELD), ("b", 500.0, 0.0, NONE),
+        ("r", -100.0, -40.0, NONE),
+    ):  # fmt: skip
+        draft.intersections.append(DraftIntersection(name, x, y, control))
+    lanes = {
+        "in": [((-900.0, 1.6), (-30.0, 1.6))],
+        "ramp": [((-100.0, -40.0), (-30.0, -8.0))],
+        "out": [((30.0, -1.6), (500.0, -1.6)), ((30.0, 1.6), (500.0, 1.6))],
+    }
+    for name, ends in (("in", "am"), ("ramp", "rm"), ("out", "mb")):
+        strips = [
+            DraftLane(f"{name}_{k}", np.array(shape), 38.0) for k, shape in enumerate(lanes[name])
+        ]
+        draft.roads.append(DraftRoad(name, *ends, strips, priority=1 if name == "ramp" else 2))
+    for source, lane in (("in", 0), ("in", 1), ("ramp", 0)):
+        draft.connectors.append(DraftConnector(source, 0, "out", lane))
+    network = finish(draft)
+    links = network.arrays.connectors
+    free = {int(network.arrays.lanes.number[links.to_lane[k]]): bool(links.free[k])
+            for k in range(3) if links.from_lane[k] == network.lane_index["in_0"]}  # fmt: skip
+    assert free == {0: False, 1: True}
+    out = network.road_index["out"]
+    builder = DemandBuilder()
+    for j in range(6):  # on the kerb lane while the driver first plans; gone when it comes
+        builder.add(
+            Trip(f"goes{j}", 0.0, CAR, [out], depart_lane=0, depart_pos=20.0 + 30.0 * j,
+                 depart_pos_kind=POS_GIVEN)
+        )  # fmt: skip
+    for j in range(12):  # on the other lane from then on
+        stop = Stop(network.lane_index["out_1"], 300.0 - 10.0 * j, 3600.0)
+        builder.add(
+            Trip(f"halts{j}", 5.0, CAR, [out], depart_lane=1, depart_pos=300.0 - 10.0 * j,
+                 depart_pos_kind=POS_GIVEN, stops=[stop])
+        )  # fmt: skip
+    for j in range(15):  # from the ramp, so that the kerb lane's line is often closed
+        builder.add(Trip(f"ramp{j}", 15.0 + 2.0 * j, CAR, [network.road_index["ramp"], out]))
+    for j in range(5):
+        builder.add(Trip(f"driver{j}", 1.0 + 4.0 * j, CAR, [network.road_index["in"], out]))
+    world = World(network, builder.build(), dt=0.25, seed=1)
+    checker = Checker(world)
+    world.observers.append(checker)
+    fastest = 0.0
+    for _ in range(4 * 60):
+        world.step()
+        fastest = max(fastest, float(world.vehicles.speed.max(initial=0.0)))
+    assert fastest > 20.0
+    assert world.counts()["overruns"] == 0
     assert checker.violations == {}
