@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from math import atan2, cos, sin
-from typing import Final
+from math import atan2, cos, radians, sin
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from rushhour.roadnets.draft import (
 from rushhour.roadnets.osm_lanes import car_lanes, letters_for, pairs_of
 from rushhour.roadnets.osm_legs import (
     LOOP,
+    MOST,
     End,
     draw,
     ends_of,
@@ -38,6 +39,9 @@ from rushhour.roadnets.plan_turns import TURN_CODE, Movement
 from rushhour.roadnets.street_lines import Line, turning_loop
 from rushhour.roadnets.street_plan import Corner, Leg, Street
 
+STRAIGHT_ON: Final = radians(30.0)  # turns of less lead on
+UNFELT: Final = 0.2  # m aside that is no bend
+SIDEWAYS: Final = 2.5  # m/s^2 in the bends of lanes that swing aside
 RING_PRIORITY: Final = 100
 GIVES_WAY: Final = -1  # priority of an entry with a give-way sign
 AROUND: Final = 20.0  # m from a node at which the legs of an intersection are put in order
@@ -48,12 +52,21 @@ STOP_COUNTRIES: Final = ("US", "CA")  # minor streets stop, crossings of equals 
 TERTIARY, UNCLASSIFIED = 10, 4  # ranks
 
 
+class Exit(NamedTuple):
+    """A road that can follow another."""
+
+    road: Road
+    letter: str  # R, T, L or U
+    pairs: list[tuple[int, int]]  # lanes of the entry and of the exit
+    angle: float  # rad, left positive
+
+
 @dataclass
 class Approach:
     """A road that arrives at an intersection, with its lane pairs to every exit."""
 
     road: Road
-    exits: list[tuple[Road, str, list[tuple[int, int]]]] = field(default_factory=list)
+    exits: list["Exit"] = field(default_factory=list)
 
 
 def direction(link: Link, forward: bool) -> Direction:
@@ -115,25 +128,49 @@ class Drafter:
         """Draw everything."""
         draft = Draft(name, "OpenStreetMap")
         roads = sorted(self.used)
-        counts = [direction(self.streets.links[i], forward).lanes for i, forward in roads]
-        shapes = iter(draw(self.streets, self.ends, roads, counts))
-        for road in roads:
-            draft.roads.append(self._road(road, shapes))
         arriving: dict[int, list[Road]] = {}
         for road in roads:
             arriving.setdefault(self.home(road, True), []).append(road)
             arriving.setdefault(self.home(road, False), [])
+        approaches = {home: self._approaches(entries) for home, entries in arriving.items()}
+        for around in approaches.values():
+            self._make_room(around)
+        counts = [direction(self.streets.links[i], forward).lanes for i, forward in roads]
+        shapes = iter(draw(self.streets, self.ends, roads, counts))
+        for road in roads:
+            draft.roads.append(self._road(road, shapes))
         for home in sorted(arriving):
             x, y = self._middle(home)
             inter = DraftIntersection(str(home), x, y, NONE)
             draft.intersections.append(inter)
-            self._connect(draft, inter, home, arriving[home])
+            self._connect(draft, inter, home, approaches[home])
         return draft
 
     def _middle(self, home: int) -> tuple[float, float]:
         """Middle of the nodes of an intersection, m."""
         at = [self.streets.xy[node] for node in self.members.get(home, [home])]
         return sum(x for x, _ in at) / len(at), sum(y for _, y in at) / len(at)
+
+    def _make_room(self, approaches: list[Approach]) -> None:
+        """Set ends back so far that lanes which lead on a little aside can do so at their speed."""
+        for approach in approaches:
+            link = self.streets.links[approach.road[0]]
+            entry = direction(link, approach.road[1])
+            for exit in approach.exits:
+                if abs(exit.angle) > STRAIGHT_ON:
+                    continue
+                onward = self.streets.links[exit.road[0]]
+                speed = min(entry.speed, direction(onward, exit.road[1]).speed)
+                aside = max(
+                    abs(lane_offset(link, a) - lane_offset(onward, b)) for a, b in exit.pairs
+                )
+                # Two bends, one each way, of the radius that the speed asks for.
+                room = min(MOST, speed * (max(aside - UNFELT, 0.0) / SIDEWAYS) ** 0.5)
+                for end in (
+                    self.ends[approach.road[0], not approach.road[1]],
+                    self.ends[exit.road],
+                ):
+                    end.setback = max(end.setback, room)
 
     def _road(self, road: Road, shapes: Iterator[Line]) -> DraftRoad:
         """A road with its lanes, whose shapes come next."""
@@ -170,9 +207,14 @@ class Drafter:
             ]
             pairs = pairs_of(entry, exits)
             found.append(
-                Approach(road, [(other, letter, p) for (other, _), letter, p in
-                                zip(after, letters, pairs, strict=True)])
-            )  # fmt: skip
+                Approach(
+                    road,
+                    [
+                        Exit(other, letter, lanes, angle)
+                        for (other, angle), letter, lanes in zip(after, letters, pairs, strict=True)
+                    ],
+                )
+            )
         self._feed_spare_lanes(found)
         return found
 
@@ -180,7 +222,7 @@ class Drafter:
         """Give exit lanes that nothing feeds a connector from the nearest feeder beside them."""
         into: dict[Road, list[tuple[str, list[tuple[int, int]]]]] = {}
         for approach in approaches:
-            for other, letter, pairs in approach.exits:
+            for other, letter, pairs, _ in approach.exits:
                 into.setdefault(other, []).append((letter, pairs))
         for road, movements in into.items():
             lanes = direction(self.streets.links[road[0]], road[1])
@@ -202,9 +244,8 @@ class Drafter:
                     movements[near[2]][1].append((near[3], lane))
 
     def _connect(
-        self, draft: Draft, inter: DraftIntersection, home: int, roads: list[Road]
+        self, draft: Draft, inter: DraftIntersection, home: int, approaches: list[Approach]
     ) -> None:
-        approaches = self._approaches(roads)
         entries = [a.road for a in approaches]
         stops: set[Road] = set()
         walk = home in self.signs.mid_block
@@ -220,7 +261,7 @@ class Drafter:
             index, forward = approach.road
             sign = (index, not forward)
             gives_way = GIVES_WAY if sign in self.signs.gives_way else None
-            for other, letter, pairs in approach.exits:
+            for other, letter, pairs, _ in approach.exits:
                 shape_end = other[0] == index and sign in self.loops
                 for a, b in pairs:
                     shape = self._loop(approach.road, a, b) if shape_end else None
@@ -304,7 +345,7 @@ class Drafter:
         movements = []
         for approach in approaches:
             entry = place[approach.road[0], not approach.road[1]]
-            for other, letter, pairs in approach.exits:
+            for other, letter, pairs, _ in approach.exits:
                 exit_leg = place[other]
                 movements += [Movement(entry, exit_leg, letter, a, b) for a, b in pairs]
         return program(Corner(inter.id, inter.x, inter.y, "signals"), legs, movements)

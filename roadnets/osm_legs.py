@@ -73,15 +73,7 @@ def _set_back(streets: Streets, around: list[End], merged: bool) -> None:
     """Place the stop lines of a node's streets so that neighbouring kerbs clear each other."""
     around.sort(key=lambda end: (end.heading, end.link, end.start))
     if len(around) == 2 and not merged:
-        change = abs(around[0].half - around[1].half)
-        for end in around:
-            end.setback = LEAST + 3.0 * change
         return
-    for end in around:
-        for other in around:
-            if abs((other.heading - end.heading) % (2.0 * pi) - pi) <= pi - FLAT:
-                # Lanes that begin or end here need some length to swing aside.
-                end.setback = max(end.setback, LEAST + 3.0 * abs(end.half - other.half))
     for end, following in zip(around, around[1:] + around[:1], strict=True):
         t = (following.heading - end.heading) % (2.0 * pi)
         if t >= FLAT:
