@@ -7,13 +7,16 @@ the drawn ones in miles, kilometres and metres, and speeds go with them. Source:
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.gmns_records import GmnsTables, Link
+from rushhour.roadnets.projecting import local_projection
+from rushhour.roadnets.projecting import to_metres as projected
 from rushhour.roadnets.street_lines import Line
 
 MOST_DEGREES: Final = 10.0  # that a network spans; a region does not reach 1,000 km
@@ -80,11 +83,8 @@ def node_places(tables: GmnsTables, folder: Path) -> Places:
                 f"{folder}: latitudes beyond {MOST_LATITUDE:g} degrees; correct them"
             )
         middle = np.round((low + high) / 2.0, 4)
-        projection = (
-            f"+proj=tmerc +lat_0={middle[1]:g} +lon_0={middle[0]:g} +k=1 +ellps=WGS84 +units=m "
-            "+no_defs"
-        )
-        to_metres = _projector(projection, folder)
+        projection = local_projection(float(middle[0]), float(middle[1]))
+        to_metres = partial(projected, projection, what=str(folder))
     xy = to_metres(given)
     if not np.isfinite(xy).all():
         raise NetworkError(f"{folder}: coordinates without a place on the map; correct them")
@@ -93,22 +93,6 @@ def node_places(tables: GmnsTables, folder: Path) -> Places:
 
 def _as_given(points: Line) -> Line:
     return points
-
-
-def _projector(projection: str, folder: Path) -> Callable[[Line], Line]:
-    try:
-        import pyproj
-    except ImportError:
-        raise NetworkError(
-            f"{folder}: coordinates in degrees need pyproj; install it: pip install 'rushhour[data]'"
-        ) from None
-    project: Any = pyproj.Proj(projection)
-
-    def to_metres(points: Line) -> Line:
-        x, y = project(points[:, 0], points[:, 1])
-        return np.column_stack((x, y))
-
-    return to_metres
 
 
 def measures_of(tables: GmnsTables, drawn: list[tuple[Link, float]]) -> Measures:

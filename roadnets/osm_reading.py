@@ -1,7 +1,7 @@
 """Reading OpenStreetMap files: the ways that are roads, their nodes in metres, turn restrictions.
 
-The file is read by osmium (libosmium: XML, gzip, bzip2, PBF; BSL-1.0), coordinates are projected
-by PROJ. Both are imported here only, from the extra `data`.
+The file is read by osmium (libosmium: XML, gzip, bzip2, PBF; BSL-1.0), which is imported here only,
+from the extra `data`.
 """
 
 from dataclasses import dataclass, field
@@ -12,6 +12,7 @@ import numpy as np
 
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.osm_tags import Tags, wanted
+from rushhour.roadnets.projecting import local_projection, to_metres
 
 NODE_KEYS: Final = (
     "highway", "crossing", "barrier", "direction", "traffic_signals", "traffic_signals:direction",
@@ -59,15 +60,14 @@ class OsmMap:
     missing: dict[int, int] = field(default_factory=dict)  # way -> nodes that are not in the file
 
 
-def _osmium() -> tuple[Any, Any]:
+def _osmium() -> Any:
     try:
         import osmium
-        import pyproj
     except ImportError:
         raise NetworkError(
-            "OpenStreetMap files need osmium and pyproj; install them: pip install 'rushhour[data]'"
+            "OpenStreetMap files need osmium; install it: pip install 'rushhour[data]'"
         ) from None
-    return osmium, pyproj
+    return osmium
 
 
 def read_osm(path: Path, service: str, box: tuple[float, float, float, float] | None) -> OsmMap:
@@ -75,7 +75,7 @@ def read_osm(path: Path, service: str, box: tuple[float, float, float, float] | 
 
     Raises NetworkError for what is no OpenStreetMap file or has no road.
     """
-    osmium, pyproj = _osmium()
+    osmium = _osmium()
     try:
         found = _read(osmium, path, service)
     except (RuntimeError, ValueError, OSError, MemoryError) as error:
@@ -102,9 +102,10 @@ def read_osm(path: Path, service: str, box: tuple[float, float, float, float] | 
             "--bbox WEST,SOUTH,EAST,NORTH"
         )
     lon, lat = round(float(west + east) / 2.0, 4), round(float(south + north) / 2.0, 4)
-    projection = f"+proj=tmerc +lat_0={lat} +lon_0={lon} +k=1 +ellps=WGS84 +units=m +no_defs"
-    x, y = pyproj.Proj(projection)(degrees[:, 0], degrees[:, 1])
-    xy = dict(zip(used, zip(x.tolist(), y.tolist(), strict=True), strict=True))
+    projection = local_projection(lon, lat)
+    xy = dict(
+        zip(used, map(tuple, to_metres(projection, degrees, str(path)).tolist()), strict=True)
+    )
     kept = {node: tags for node, tags in node_tags.items() if node in xy}
     name = path.name.split(".")[0]
     return OsmMap(name, ways, xy, kept, restrictions, projection, skipped, missing)

@@ -90,7 +90,9 @@ def _fitted(feeders: list[int], table: list[str], turn: str, exit_lanes: int) ->
     return kept
 
 
-def lane_pairs(feeders: list[int], table: list[str], turn: str, lanes: int) -> list[tuple[int, int]]:
+def lane_pairs(
+    feeders: list[int], table: list[str], turn: str, lanes: int
+) -> list[tuple[int, int]]:
     """Lane-to-lane pairs of one movement (networks.md 4.3), spare exit lanes left open."""
     kept = _fitted(feeders, table, turn, lanes)
     first = lanes - len(kept) if turn == "L" else 0
@@ -139,5 +141,7 @@ def feed_spare_lanes(found: list[Movement], legs: list[Leg]) -> None:
         for lane in range(leg.lanes_out):
             if lane in fed or not into:
                 continue
-            nearest = min(into, key=lambda m: (abs(m.to_lane - lane), "TLRU".index(m.turn), m.entry))
+            nearest = min(
+                into, key=lambda m: (abs(m.to_lane - lane), "TLRU".index(m.turn), m.entry)
+            )
             found.append(Movement(nearest.entry, j, nearest.turn, nearest.from_lane, lane))
