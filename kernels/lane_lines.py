@@ -13,8 +13,20 @@ from rushhour.kernels.jit import kernel
 
 NEAR: Final = 0.3  # m, points of a street that lie nearer to the one before are left out
 SHARE: Final = 0.45  # of a street's length that is cut from one end at most
+LEAST_SHARE: Final = 0.15  # that may always be cut
+STORAGE: Final = 8.0  # m of a short street that are left, if it has them: room for a car
 
 Points = NDArray[np.float64]  # (p, 2), m
+
+
+@kernel
+def most_cut(length: float) -> float:
+    """How much (m) of a street's length one end may lose.
+
+    Between two junctions close by, as on a roundabout, a lane that holds a car is worth more than
+    wide corners: nobody could be granted a way that ends on a shorter one.
+    """
+    return min(SHARE * length, max(LEAST_SHARE * length, 0.5 * (length - STORAGE)))
 
 
 @kernel
@@ -37,8 +49,8 @@ def cut_line(line: Points, n: int, first: float, last: float, out: Points) -> in
     length = 0.0
     for p in range(1, n):
         length += hypot(line[p, 0] - line[p - 1, 0], line[p, 1] - line[p - 1, 1])
-    start = min(first, SHARE * length)
-    end = length - min(last, SHARE * length)
+    start = min(first, most_cut(length))
+    end = length - min(last, most_cut(length))
     m = 0
     s = 0.0
     for p in range(1, n):
@@ -110,7 +122,7 @@ def draw_lanes(
     """Draw lanes: lane l lies offset[l] m right of the line of street[l] in its own direction.
 
     points, start: lines of streets, end to end; street t has points[start[t]:start[t+1]]. cut: (streets,
-    2) m taken from its start and its end, SHARE of it at most. backward: the lane runs against the
+    2) m taken from its start and its end, `most_cut` at most. backward: the lane runs against the
     line. Writes out[out_start[l]:out_start[l+1]]; there must be room for 2 points more than the
     street has for each lane.
     """

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from rushhour.kernels.lane_lines import SHARE, draw_lanes
+from rushhour.kernels.lane_lines import draw_lanes, most_cut
 from rushhour.roadnets.osm_links import Link, Streets
 from rushhour.roadnets.osm_merging import Merged
 from rushhour.roadnets.osm_movements import heading_from
@@ -98,7 +98,7 @@ def street_line(streets: Streets, link: Link) -> Line:
 def stop_line(line: Line, setback: float) -> tuple[Line, float]:
     """Where a line stops that is cut back at its end, and its direction there, rad."""
     length = line_length(line)
-    end = part(line, 0.0, length - min(setback, SHARE * length))[-2:]
+    end = part(line, 0.0, length - min(setback, most_cut(length)))[-2:]
     return end[1], atan2(end[1, 1] - end[0, 1], end[1, 0] - end[0, 0])
 
 

@@ -42,7 +42,8 @@ def test_lanes_are_those_of_the_street_lines_drawn_one_by_one():
     for lane, shape in enumerate(found):
         line = lines[street[lane]]
         length = line_length(line)
-        first, last = np.minimum(cut[street[lane]], 0.45 * length)
+        most = min(0.45 * length, max(0.15 * length, (length - 8.0) / 2.0))
+        first, last = np.minimum(cut[street[lane]], most)
         open_line = part(line, float(first), float(length - last))
         expected = side_line(open_line[::-1] if backward[lane] else open_line, float(offset[lane]))
         np.testing.assert_allclose(shape, expected, atol=1e-9)
@@ -63,3 +64,9 @@ def test_points_on_top_of_each_other_do_not_matter():
     line = np.array([(0.0, 0.0), (0.0, 0.0), (10.0, 0.0), (10.1, 0.0), (20.0, 0.0), (20.0, 0.0)])
     (lane,) = drawn([line], [(1, 2)], [0], [False], [1.5])
     np.testing.assert_allclose(lane, [(1.0, -1.5), (10.0, -1.5), (18.0, -1.5)], atol=1e-9)
+
+
+def test_a_short_street_keeps_room_for_a_car_if_it_has_it():
+    for length, left in ((100.0, 80.0), (20.0, 8.0), (12.0, 8.0), (6.0, 4.2)):
+        (lane,) = drawn([np.array([(0.0, 0.0), (length, 0.0)])], [(10, 10)], [0], [False], [0.0])
+        assert lane[1, 0] - lane[0, 0] == pytest.approx(left)
