@@ -198,7 +198,11 @@ class Drafter:
             ]
             if not after:
                 continue
-            ranks = [self.streets.links[other[0]].rules.rank for other, _ in after]
+            rings = [self.streets.links[other[0]].rules.ring for other, _ in after]
+            ranks = [
+                RING_PRIORITY if ring else self.streets.links[other[0]].rules.rank
+                for (other, _), ring in zip(after, rings, strict=True)
+            ]
             letters = letters_for([angle for _, angle in after], ranks)
             entry = direction(self.streets.links[road[0]], road[1])
             exits = [
@@ -206,6 +210,11 @@ class Drafter:
                 for (other, _), letter in zip(after, letters, strict=True)
             ]
             pairs = pairs_of(entry, exits)
+            if not self.streets.links[road[0]].rules.ring:
+                for (_, lanes), ring, found_pairs in zip(exits, rings, pairs, strict=True):
+                    if ring and found_pairs:  # every lane: to change on the ring is often too late
+                        last, first = found_pairs[-1]
+                        found_pairs += [(last, b) for b in car_lanes(lanes) if b > first]
             found.append(
                 Approach(
                     road,

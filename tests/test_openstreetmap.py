@@ -143,6 +143,26 @@ def test_roundabouts_have_priority(tmp_path: Path):
     assert seen >= 8
 
 
+def test_on_a_roundabout_of_two_lanes_the_inner_one_goes_on_and_is_entered(tmp_path: Path):
+    """Between two exits there is no room to change lane: who enters must be able to go round."""
+    angle = np.arange(8) * np.pi / 4
+    nodes = {i: (25.0 * float(np.cos(a)), 25.0 * float(np.sin(a))) for i, a in enumerate(angle)}
+    nodes |= {10 + i: (12.0 * nodes[i][0], 12.0 * nodes[i][1]) for i in (0, 2, 4, 6)}
+    ring = (1, [*range(8), 0], street("tertiary", junction="roundabout", lanes="2"))
+    ways = [ring] + [(10 + i, [10 + i, i], street("primary")) for i in (0, 2, 4, 6)]
+    network = load_network(write_osm(tmp_path, nodes, ways))
+    lanes, links = network.arrays.lanes, network.arrays.connectors
+    leads: dict[tuple[str, int], set[tuple[str, int]]] = {}
+    for a, b in zip(links.from_lane, links.to_lane, strict=True):
+        ends = [(network.road_ids[lanes.road[end]].split("#")[0], int(lanes.number[end]))
+                for end in (a, b)]  # fmt: skip
+        leads.setdefault(ends[0], set()).add(ends[1])
+    for arm in (10, 12, 14, 16):
+        assert {("1", 0), ("1", 1)} <= leads[str(arm), 0]
+    assert ("1", 0) in leads["1", 0]  # the kerb lane: off, or on
+    assert leads["1", 1] == {("1", 1)}
+
+
 def test_ways_are_cut_where_nodes_are_missing_and_negative_ids_are_legal(tmp_path: Path):
     nodes = {-1: (0.0, 0.0), -2: (300.0, 0.0), -3: (0.0, 300.0), -4: (-300.0, 0.0)}
     ways = [(-10, [-4, -1, -2], street()), (-11, [-3, -1], street()),
