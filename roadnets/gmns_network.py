@@ -5,7 +5,7 @@ astride their line. Each link stays a road of its own id; the way back of an und
 called `-7`. Sources: networks.md sections 3, 4.6 and 7.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -72,12 +72,14 @@ def read_gmns_draft(folder: Path) -> Draft:
     return draft
 
 
-def _line_of(tables: GmnsTables, link: Link, xy: dict[str, Line], to_metres: object) -> Line:
+def _line_of(
+    tables: GmnsTables, link: Link, xy: dict[str, Line], to_metres: Callable[[Line], Line]
+) -> Line:
     """The line of a link from node to node, m; a geometry that runs the other way is turned."""
     start, end = xy[link.start], xy[link.end]
     if link.line is None:
         return np.array([start, end])
-    given: Line = to_metres(link.line)  # type: ignore[operator]
+    given = to_metres(link.line)
     ahead = np.hypot(*(given[0] - start)) + np.hypot(*(given[-1] - end))
     back = np.hypot(*(given[-1] - start)) + np.hypot(*(given[0] - end))
     if back < ahead:

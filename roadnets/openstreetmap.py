@@ -41,7 +41,7 @@ def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
     left = left_hand(osm, sides)
     if left:
         mirror(osm)
-    streets = streets_of(osm, country, options.speeds, options.private, set())
+    streets = streets_of(osm, country, options.speeds, options.private)
     if not streets.links:
         raise NetworkError(f"{path}: no road is open to cars; see --private")
     signs = signs_of(osm, streets)
@@ -49,7 +49,7 @@ def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
     together = {
         n for n, tags in osm.node_tags.items() if tags.get("junction") in ("yes", "intersection")
     }
-    merged = merge(streets, signs.signals, set(), together)
+    merged = merge(streets, signs.signals, together)
     turns = turns_of(streets, merged, bans_of(osm.restrictions, streets))
     used, core = usable(turns)
     if not used:

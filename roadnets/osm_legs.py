@@ -61,7 +61,7 @@ def ends_of(
             around.append(end)
             found[index, start] = end
         if len(around) > 1:
-            _set_back(streets, around, node in merged.member)
+            _set_back(around, node in merged.member)
         elif (around[0].link, around[0].start) in loops:
             around[0].setback = LOOP
         else:
@@ -69,7 +69,7 @@ def ends_of(
     return found
 
 
-def _set_back(streets: Streets, around: list[End], merged: bool) -> None:
+def _set_back(around: list[End], merged: bool) -> None:
     """Place the stop lines of a node's streets so that neighbouring kerbs clear each other."""
     around.sort(key=lambda end: (end.heading, end.link, end.start))
     if len(around) == 2 and not merged:

@@ -66,10 +66,8 @@ def turned(link: Link) -> Link:
     return Link(link.nodes[::-1], rules, link.last_way, link.first_way)
 
 
-def streets_of(
-    osm: OsmMap, country: str, speeds: dict[str, float], private: bool, breaks: set[int]
-) -> Streets:
-    """Links of a map. breaks: nodes that stay ends though nothing changes there."""
+def streets_of(osm: OsmMap, country: str, speeds: dict[str, float], private: bool) -> Streets:
+    """Links of a map."""
     streets = Streets([], dict(osm.xy), osm.node_tags)
     rules: dict[int, tuple[WayRules, bool]] = {}
     ways: list[OsmWay] = []
@@ -91,10 +89,10 @@ def streets_of(
     _cut_at_barriers(ways, streets)
     used = Counter(node for way in ways for node in way.nodes)
     for way in ways:
-        for piece in _pieces(way.nodes, used, breaks):
+        for piece in _pieces(way.nodes, used):
             streets.links.append(Link(piece, rules[way.id][0], way.id, way.id))
     _drop_doubles(streets)
-    _dissolve_joints(streets, breaks)
+    _dissolve_joints(streets)
     _open_loops(streets)
     return streets
 
@@ -145,12 +143,12 @@ def _blocks(tags: Tags) -> bool:
     return barrier in GATES and access in ("no", "private")
 
 
-def _pieces(nodes: list[int], used: Counter[int], breaks: set[int]) -> list[list[int]]:
+def _pieces(nodes: list[int], used: Counter[int]) -> list[list[int]]:
     """A way's nodes cut where another way, or itself, touches it."""
     pieces = [[nodes[0]]]
     for node in nodes[1:]:
         pieces[-1].append(node)
-        if used[node] > 1 or node in breaks:
+        if used[node] > 1:
             pieces.append([node])
     return [piece for piece in pieces if len(piece) > 1]
 
@@ -205,13 +203,13 @@ def _joined(first: Link, second: Link) -> Link:
     return Link(first.nodes + second.nodes[1:], rules, first.first_way, second.last_way)
 
 
-def _dissolve_joints(streets: Streets, breaks: set[int]) -> None:
+def _dissolve_joints(streets: Streets) -> None:
     """Join links at nodes where exactly two meet and nothing changes."""
     links: list[Link | None] = list(streets.links)
     ends = streets.ends()
     for node in list(ends):
         here = ends[node]
-        if len(here) != 2 or here[0][0] == here[1][0] or node in breaks:
+        if len(here) != 2 or here[0][0] == here[1][0]:
             continue
         (i, i_start), (j, j_start) = here
         first, second = links[i], links[j]

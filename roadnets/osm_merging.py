@@ -69,10 +69,10 @@ def spans_of(streets: Streets) -> list[Span]:
     return spans
 
 
-def merge(streets: Streets, signals: set[int], apart: set[int], together: set[int]) -> Merged:
+def merge(streets: Streets, signals: set[int], together: set[int]) -> Merged:
     """Decide which nodes are one intersection.
 
-    apart: nodes never to be merged. together: nodes whose spans are always tried (junction=yes).
+    together: nodes whose spans are always tried (junction=yes).
     """
     ends = streets.ends()
     merged = Merged()
@@ -87,7 +87,7 @@ def merge(streets: Streets, signals: set[int], apart: set[int], together: set[in
         if span.length > SIGNALLED:
             break
         u, v = merged.home(span.u), merged.home(span.v)
-        if {span.u, span.v} & (apart | ring):
+        if {span.u, span.v} & ring:
             continue
         if span.length > _limit(streets, span, ends, signals, together):
             continue
