@@ -1,0 +1,94 @@
+"""Lanes of the roads that arrive at an intersection: which leads to which lane of which exit.
+
+Source: networks.md 4.1 - 4.5.
+"""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from rushhour.roadnets.osm_lanes import car_lanes, letters_for, pairs_of
+from rushhour.roadnets.osm_links import Streets
+from rushhour.roadnets.osm_movements import Road, Turns
+from rushhour.roadnets.osm_places import direction, priority_of
+
+
+class Exit(NamedTuple):
+    """A road that can follow another."""
+
+    road: Road
+    letter: str  # R, T, L or U
+    pairs: list[tuple[int, int]]  # lanes of the entry and of the exit
+    angle: float  # rad, left positive
+
+
+@dataclass
+class Approach:
+    """A road that arrives at an intersection, with its lane pairs to every exit."""
+
+    road: Road
+    exits: list[Exit] = field(default_factory=list)
+
+
+def approaches_of(
+    streets: Streets, turns: Turns, used: set[Road], roads: list[Road]
+) -> list[Approach]:
+    """Lane pairs of the roads that arrive at an intersection; every car lane of an exit is fed.
+
+    used: roads that are drawn.
+    """
+    found: list[Approach] = []
+    for road in roads:
+        after = [(other, angle) for other, angle in turns.follow[road] if other in used]
+        if not after:
+            continue
+        rings = [streets.links[other[0]].rules.ring for other, _ in after]
+        ranks = [priority_of(streets.links[other[0]]) for other, _ in after]
+        letters = letters_for([angle for _, angle in after], ranks)
+        entry = direction(streets.links[road[0]], road[1])
+        exits = [
+            (letter, direction(streets.links[other[0]], other[1]))
+            for (other, _), letter in zip(after, letters, strict=True)
+        ]
+        pairs = pairs_of(entry, exits)
+        if not streets.links[road[0]].rules.ring:
+            for (_, lanes), ring, found_pairs in zip(exits, rings, pairs, strict=True):
+                if ring and found_pairs:  # every lane: to change on the ring is often too late
+                    last, first = found_pairs[-1]
+                    found_pairs += [(last, b) for b in car_lanes(lanes) if b > first]
+        found.append(
+            Approach(
+                road,
+                [
+                    Exit(other, letter, lanes, angle)
+                    for (other, angle), letter, lanes in zip(after, letters, pairs, strict=True)
+                ],
+            )
+        )
+    _feed_spare_lanes(streets, found)
+    return found
+
+
+def _feed_spare_lanes(streets: Streets, approaches: list[Approach]) -> None:
+    """Give exit lanes that nothing feeds a connector from the nearest feeder beside them."""
+    into: dict[Road, list[tuple[str, list[tuple[int, int]]]]] = {}
+    for approach in approaches:
+        for other, letter, pairs, _ in approach.exits:
+            into.setdefault(other, []).append((letter, pairs))
+    for road, movements in into.items():
+        lanes = direction(streets.links[road[0]], road[1])
+        if lanes.lanes == 1:
+            continue
+        fed = {b for _, pairs in movements for _, b in pairs}
+        for lane in car_lanes(lanes):
+            if lane in fed:
+                continue
+            near = min(
+                (
+                    (abs(b - lane), "TLRU".index(letter), j, a)
+                    for j, (letter, pairs) in enumerate(movements)
+                    for a, b in pairs
+                ),
+                default=None,
+            )
+            if near is not None:
+                movements[near[2]][1].append((near[3], lane))

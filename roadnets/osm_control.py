@@ -1,0 +1,121 @@
+"""Control of intersections: lights and their programs, stop signs, priority by rank.
+
+Source: networks.md 4.6, 5.
+"""
+
+from math import atan2, cos, sin
+from typing import Final
+
+import numpy as np
+
+from rushhour.kernels.network import ALL_WAY_STOP, NONE, SIGNAL, STOP, YIELD
+from rushhour.roadnets.draft import DraftIntersection, DraftSignal
+from rushhour.roadnets.osm_approaches import Approach
+from rushhour.roadnets.osm_legs import End
+from rushhour.roadnets.osm_movements import Road
+from rushhour.roadnets.osm_places import RING_PRIORITY, Places, priority_of
+from rushhour.roadnets.osm_signs import Signs
+from rushhour.roadnets.plan_signals import program
+from rushhour.roadnets.plan_turns import Movement
+from rushhour.roadnets.street_plan import Corner, Leg, Street
+
+GIVES_WAY: Final = -1  # priority of an entry with a give-way sign
+AROUND: Final = 20.0  # m from a node at which the legs of an intersection are put in order
+WALK: Final = ((40.0, "G"), (3.0, "y"), (15.0, "r"))  # s of a signal for those on foot
+STOP_COUNTRIES: Final = ("US", "CA")  # minor streets stop, crossings of equals are all-way stops
+TERTIARY, UNCLASSIFIED = 10, 4  # ranks
+
+
+class Controls:
+    """Says who may go when; one use for each map."""
+
+    def __init__(
+        self, places: Places, signs: Signs, ends: dict[tuple[int, bool], End], country: str
+    ) -> None:
+        self.places = places
+        self.streets = places.streets
+        self.signs = signs
+        self.ends = ends
+        self.country = country
+        self.signalled = {places.merged.home(node) for node in signs.signals}
+
+    def control_of(self, home: int, entries: list[Road]) -> tuple[int, set[Road]]:
+        """Control of an intersection, and the entries that must stop."""
+        if home in self.signalled or home in self.signs.mid_block:
+            return SIGNAL, set()
+        if len(entries) > 1 and len(self.places.link_ends(home)) > 2:
+            return self._unlit(home, entries)
+        return NONE, set()
+
+    def priority(self, entry: Road) -> int | None:
+        """Priority of a road where it ends, None: that of its class."""
+        return GIVES_WAY if (entry[0], not entry[1]) in self.signs.gives_way else None
+
+    def _unlit(self, home: int, entries: list[Road]) -> tuple[int, set[Road]]:
+        """Control of an intersection without lights, and the entries that must stop."""
+        nodes = self.places.nodes(home)
+        links = self.streets.links
+        rank = {r: priority_of(links[r[0]]) for r in entries}
+        most, least = max(rank.values()), min(rank.values())
+        marked = {r for r in entries if (r[0], not r[1]) in self.signs.stops}
+        if any(node in self.signs.stop_all for node in nodes) or len(marked) == len(entries):
+            return ALL_WAY_STOP, set(entries)
+        if any(node in self.signs.stop_minor for node in nodes):
+            if most == least:
+                return ALL_WAY_STOP, set(entries)
+            marked |= {r for r in entries if rank[r] < most}
+        if marked:
+            return STOP, marked
+        if self.country in STOP_COUNTRIES and most < RING_PRIORITY:
+            if most == least and len(entries) >= 4:
+                return ALL_WAY_STOP, set(entries)
+            minor = {r for r in entries if rank[r] <= UNCLASSIFIED}
+            if most >= TERTIARY and minor:
+                return STOP, minor
+        return YIELD, set()
+
+    def signal_of(
+        self, inter: DraftIntersection, home: int, approaches: list[Approach]
+    ) -> DraftSignal:
+        """Program of an intersection with lights; link k is its k-th connector."""
+        if home in self.signalled:
+            return self._program(inter, home, approaches)
+        links = sum(len(exit.pairs) for approach in approaches for exit in approach.exits)
+        return DraftSignal(inter.id, [(time, letter * links) for time, letter in WALK])
+
+    def _program(
+        self, inter: DraftIntersection, home: int, approaches: list[Approach]
+    ) -> DraftSignal:
+        """A safe fixed-time program."""
+        around = self._around(home)
+        place = {(end.link, end.start): i for i, end in enumerate(around)}
+        legs = []
+        for end in around:
+            rules = self.streets.links[end.link].rules
+            ways = (rules.forward, rules.backward)
+            leave, arrive = ways if end.start else ways[::-1]
+            speed = max(way.speed for way in ways)
+            street = Street("", "", np.zeros((2, 2)), ways[0].lanes, ways[1].lanes, speed, end.rank)
+            legs.append(
+                Leg(street, end.start, end.heading, arrive.lanes, leave.lanes, end.half, end.half,
+                    end.setback)
+            )  # fmt: skip
+        movements = []
+        for approach in approaches:
+            entry = place[approach.road[0], not approach.road[1]]
+            for other, letter, pairs, _ in approach.exits:
+                exit_leg = place[other]
+                movements += [Movement(entry, exit_leg, letter, a, b) for a, b in pairs]
+        return program(Corner(inter.id, inter.x, inter.y, "signals"), legs, movements)
+
+    def _around(self, home: int) -> list[End]:
+        """Ends of the streets that meet at an intersection, counter-clockwise."""
+        at = self.places.middle(home)
+        found = []
+        for node, index, start in self.places.link_ends(home):
+            end = self.ends[index, start]
+            x, y = self.streets.xy[node]
+            dx = x + AROUND * cos(end.heading) - at[0]
+            dy = y + AROUND * sin(end.heading) - at[1]
+            found.append((atan2(dy, dx), index, start, end))
+        return [end for *_, end in sorted(found, key=lambda f: f[:3])]
