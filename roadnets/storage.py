@@ -31,6 +31,7 @@ FORMAT_VERSION: Final = 1
 GROUP: Final = "network"
 MOST_SQUEEZED: Final = 1100  # deflate makes at most 1 byte of so many; more was never written
 SMALL: Final = 1 << 16  # bytes that need no such proof
+POOLS: Final = ("", "points", "conflicts")  # sizes of fields that hold several values per lane
 LONGEST_TEXT: Final = 1 << 16  # characters of one attribute
 
 Group = Any  # an h5py.Group; h5py has no types
@@ -95,7 +96,8 @@ def write_network(group: Group, network: Network) -> None:
         for name, field in fields.items():
             data = np.asarray(getattr(holder, name), field.dtype)
             options: dict[str, Any] = {}
-            if data.size > 256:
+            # Curves in full precision shrink by a quarter, and unpacking them is most of a reload.
+            if data.size > 256 and not (data.dtype == np.float64 and field.size in POOLS):
                 options = {"compression": "gzip", "compression_opts": 1, "shuffle": True}
             place.create_dataset(name, data=data, **options).attrs["unit"] = field.unit
     for name in NAMES:
@@ -235,4 +237,7 @@ def _texts(group: Group, path: str) -> tuple[str, ...]:
         raise NetworkError(f"{path}: expected a list of texts; import the map again")
     if not dataset.size:
         return ()
-    return tuple(text.decode() for text in dataset[...].tolist())
+    texts = tuple(b"\0".join(dataset[...].tolist()).decode().split("\0"))  # decoded at once
+    if len(texts) != dataset.size:
+        raise NetworkError(f"{path}: a text with a zero byte; import the map again")
+    return texts
