@@ -23,15 +23,17 @@ from rushhour.kernels.network import (
 from rushhour.roadnets.build import seal
 from rushhour.roadnets.draft_index import MOST_LANES
 from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.findings import Finding, packed, unpacked
 from rushhour.roadnets.model import Network, Zones, no_zones
 from rushhour.roadnets.storage_checks import check_array, check_relations
-from rushhour.roadnets.storage_fields import FIELDS, NAMES
+from rushhour.roadnets.storage_fields import FIELDS, NAMES, Field
 
 FORMAT_VERSION: Final = 1
 GROUP: Final = "network"
 MOST_SQUEEZED: Final = 1100  # deflate makes at most 1 byte of so many; more was never written
 SMALL: Final = 1 << 16  # bytes that need no such proof
 POOLS: Final = ("", "points", "conflicts")  # sizes of fields that hold several values per lane
+CHUNK: Final = 1 << 15  # rows of a pool that have a checksum of their own
 LONGEST_TEXT: Final = 1 << 16  # characters of one attribute
 
 Group = Any  # an h5py.Group; h5py has no types
@@ -95,10 +97,7 @@ def write_network(group: Group, network: Network) -> None:
         place = group.create_group(part)
         for name, field in fields.items():
             data = np.asarray(getattr(holder, name), field.dtype)
-            options: dict[str, Any] = {}
-            # Curves in full precision shrink by a quarter, and unpacking them is most of a reload.
-            if data.size > 256 and not (data.dtype == np.float64 and field.size in POOLS):
-                options = {"compression": "gzip", "compression_opts": 1, "shuffle": True}
+            options = _storage_of(data, field) if data.size > 256 else {}
             place.create_dataset(name, data=data, **options).attrs["unit"] = field.unit
     for name in NAMES:
         texts = list(getattr(network, name))
@@ -106,6 +105,20 @@ def write_network(group: Group, network: Network) -> None:
             name, data=texts, shape=(len(texts),), dtype=h5py.string_dtype()
         )
         dataset.attrs["unit"] = ""
+    if network.findings:
+        text = np.frombuffer(packed(network.findings), np.uint8)
+        found = group.create_dataset("findings", data=text, compression="gzip", compression_opts=1)
+        found.attrs["unit"] = "JSON, UTF-8"
+
+
+def _storage_of(data: NDArray[Any], field: Field) -> dict[str, Any]:
+    """How a large array is stored: packed where that pays, and so that damage is noticed.
+
+    Curves in full precision shrink by a quarter only, and unpacking them is most of a reload.
+    """
+    if data.dtype == np.float64 and field.size in POOLS:
+        return {"chunks": (min(CHUNK, len(data)), *data.shape[1:]), "fletcher32": True}
+    return {"compression": "gzip", "compression_opts": 1, "shuffle": True}
 
 
 def read_network(group: Group) -> Network:
@@ -130,7 +143,10 @@ def read_network(group: Group) -> Network:
     }
     if not zoned:
         arrays["zones"] = no_zones()._asdict()
-    names = {name: _texts(group, name) for name in NAMES if name != "zone_ids" or zoned}
+    old = {"notes": "remarks"} if "notes" not in group else {}  # until findings were known
+    names = {
+        name: _texts(group, old.get(name, name)) for name in NAMES if name != "zone_ids" or zoned
+    }
     names.setdefault("zone_ids", ())
     count = {
         "roads": len(names["road_ids"]),
@@ -181,7 +197,8 @@ def read_network(group: Group) -> Network:
             left_hand=bool(group.attrs.get("left_hand", False)),
             projection=_text(group, "projection"),
             origin=(float(origin[0]), float(origin[1])),
-            remarks=names["remarks"],
+            notes=names["notes"],
+            findings=_findings(group),
             zone_ids=names["zone_ids"],
             zones=Zones(**arrays["zones"]),
         )
@@ -227,6 +244,12 @@ def _array(group: Group, path: str, dtype: np.dtype[Any]) -> NDArray[Any]:
             f"({'n, 2' if path == 'shapes/points' else 'n,'}); import the map again"
         )
     return cast(NDArray[Any], dataset[...])
+
+
+def _findings(group: Group) -> tuple[Finding, ...]:
+    if "findings" not in group:
+        return ()
+    return unpacked(_array(group, "findings", np.dtype(np.uint8)).tobytes())
 
 
 def _texts(group: Group, path: str) -> tuple[str, ...]:

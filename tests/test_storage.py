@@ -75,6 +75,18 @@ def test_arrays_may_be_packed_or_plain(stored):
     assert_same(signalled(), load(stored))
 
 
+def test_a_flipped_bit_in_a_curve_is_noticed(stored):
+    with h5py.File(stored) as file:
+        points = file["network/shapes/points"]
+        assert points.size > 256
+        at = points.id.get_chunk_info(0).byte_offset + 8 * 100 + 3  # in the middle of a number
+    data = bytearray(stored.read_bytes())
+    data[at] ^= 1
+    stored.write_bytes(data)
+    with pytest.raises(NetworkError, match="damaged or not HDF5"):
+        load(stored)
+
+
 def test_a_network_can_live_in_a_group_of_another_file(tmp_path):
     with h5py.File(tmp_path / "run.h5", "w") as file:
         write_network(file.create_group("network"), signalled())
