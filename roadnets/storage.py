@@ -21,11 +21,10 @@ from rushhour.kernels.network import (
     Signals,
 )
 from rushhour.roadnets.build import seal
-from rushhour.roadnets.draft_index import MOST_LANES
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.findings import Finding, packed, unpacked
 from rushhour.roadnets.model import Network, Zones, no_zones
-from rushhour.roadnets.storage_checks import check_array, check_relations
+from rushhour.roadnets.storage_checks import Parts, check_network
 from rushhour.roadnets.storage_fields import FIELDS, NAMES, Field
 
 FORMAT_VERSION: Final = 1
@@ -90,13 +89,10 @@ def write_network(group: Group, network: Network) -> None:
     group.attrs["left_hand"] = network.left_hand
     group.attrs["projection"] = network.projection
     group.attrs["origin"] = np.array(network.origin, np.float64)
-    for part, fields in FIELDS.items():
-        holder: Any = network if part == "shapes" else network.zones
-        if part not in ("shapes", "zones"):
-            holder = getattr(network.arrays, part)
+    for part, arrays in parts_of(network).items():
         place = group.create_group(part)
-        for name, field in fields.items():
-            data = np.asarray(getattr(holder, name), field.dtype)
+        for name, data in arrays.items():
+            field = FIELDS[part][name]
             options = _storage_of(data, field) if data.size > 256 else {}
             place.create_dataset(name, data=data, **options).attrs["unit"] = field.unit
     for name in NAMES:
@@ -109,6 +105,19 @@ def write_network(group: Group, network: Network) -> None:
         text = np.frombuffer(packed(network.findings), np.uint8)
         found = group.create_dataset("findings", data=text, compression="gzip", compression_opts=1)
         found.attrs["unit"] = "JSON, UTF-8"
+
+
+def parts_of(network: Network) -> Parts:
+    """Every array of a network, by part and name as FIELDS lists them."""
+    holders: dict[str, Any] = {
+        **network.arrays._asdict(), "zones": network.zones, "shapes": network
+    }  # fmt: skip
+    return {
+        part: {
+            name: np.asarray(getattr(holders[part], name), fields[name].dtype) for name in fields
+        }
+        for part, fields in FIELDS.items()
+    }
 
 
 def _storage_of(data: NDArray[Any], field: Field) -> dict[str, Any]:
@@ -133,7 +142,7 @@ def read_network(group: Group) -> Network:
             "import the map again"
         )
     zoned = "zones" in group  # files written before zones were known have none
-    arrays: dict[str, dict[str, NDArray[Any]]] = {
+    arrays: Parts = {
         part: {
             name: _array(group, f"{part}/{name}", np.dtype(field.dtype))
             for name, field in fields.items()
@@ -148,28 +157,7 @@ def read_network(group: Group) -> Network:
         name: _texts(group, old.get(name, name)) for name in NAMES if name != "zone_ids" or zoned
     }
     names.setdefault("zone_ids", ())
-    count = {
-        "roads": len(names["road_ids"]),
-        "road_lanes": len(names["lane_ids"]),
-        "intersections": len(names["intersection_ids"]),
-        "signals": len(names["signal_ids"]),
-        "connectors": len(arrays["connectors"]["from_lane"]),
-        "conflicts": len(arrays["conflicts"]["other"]),
-        "points": len(arrays["shapes"]["points"]),
-        "zones": len(names["zone_ids"]),
-    }
-    count["lanes"] = count["road_lanes"] + count["connectors"]
-    if not 0 < count["roads"] <= count["road_lanes"] or count["lanes"] > MOST_LANES:
-        raise NetworkError(
-            f"{count['roads']} roads with {count['lanes']} lanes; expected 1 to {MOST_LANES}"
-        )
-    for part, fields in FIELDS.items():
-        for name, field in fields.items():
-            check_array(f"{part}/{name}", arrays[part][name], field, count, arrays)
-    check_relations(arrays, count)
-    for name in ("road_ids", "lane_ids", "intersection_ids", "signal_ids", "zone_ids"):
-        if len(set(names[name])) != len(names[name]):
-            raise NetworkError(f"{name}: an id stands twice; import the map again")
+    check_network(arrays, names)
     shapes = arrays["shapes"]
     origin = np.asarray(group.attrs.get("origin", ()), np.float64)
     if origin.shape != (2,) or not np.isfinite(origin).all():

@@ -1,18 +1,50 @@
 """Checks of stored arrays before kernels, which never check, may index with them."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.roadnets.draft_index import MOST_LANES
 from rushhour.roadnets.errors import NetworkError
-from rushhour.roadnets.storage_fields import Field
+from rushhour.roadnets.storage_fields import FIELDS, Field
 
 Parts = dict[str, dict[str, NDArray[Any]]]
 
 
 def _refuse(where: str, what: str) -> None:
     raise NetworkError(f"{where}: {what}; import the map again")
+
+
+def check_network(parts: Parts, names: Mapping[str, tuple[str, ...]]) -> None:
+    """Check every array, what must agree between them, and that no id stands twice.
+
+    names: of roads, lanes, intersections, signals and zones, as NAMES lists them.
+    Raises NetworkError naming what is wrong and where.
+    """
+    count = {
+        "roads": len(names["road_ids"]),
+        "road_lanes": len(names["lane_ids"]),
+        "intersections": len(names["intersection_ids"]),
+        "signals": len(names["signal_ids"]),
+        "connectors": len(parts["connectors"]["from_lane"]),
+        "conflicts": len(parts["conflicts"]["other"]),
+        "points": len(parts["shapes"]["points"]),
+        "zones": len(names["zone_ids"]),
+    }
+    count["lanes"] = count["road_lanes"] + count["connectors"]
+    if not 0 < count["roads"] <= count["road_lanes"] or count["lanes"] > MOST_LANES:
+        raise NetworkError(
+            f"{count['roads']} roads with {count['lanes']} lanes; expected 1 to {MOST_LANES}"
+        )
+    for part, fields in FIELDS.items():
+        for name, field in fields.items():
+            check_array(f"{part}/{name}", parts[part][name], field, count, parts)
+    check_relations(parts, count)
+    for name in ("road_ids", "lane_ids", "intersection_ids", "signal_ids", "zone_ids"):
+        if len(set(names[name])) != len(names[name]):
+            raise NetworkError(f"{name}: an id stands twice; import the map again")
 
 
 def check_array(
