@@ -7,10 +7,11 @@ from pathlib import Path
 from rushhour.roadnets.draft import Draft
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.osm_drafting import Drafter
-from rushhour.roadnets.osm_links import Streets, streets_of
+from rushhour.roadnets.osm_links import Road, Streets, streets_of
 from rushhour.roadnets.osm_merging import merge
-from rushhour.roadnets.osm_movements import Road, bans_of, turns_of, usable
+from rushhour.roadnets.osm_movements import turns_of, usable
 from rushhour.roadnets.osm_reading import OsmMap, read_osm
+from rushhour.roadnets.osm_restrictions import bans_of
 from rushhour.roadnets.osm_sides import left_hand, mirror, mirror_back
 from rushhour.roadnets.osm_signs import line_of, signs_of, split_at
 from rushhour.roadnets.remarks import MOST_EXAMPLES

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from rushhour.roadnets.osm_lanes import car_lanes, letters_for, pairs_of
-from rushhour.roadnets.osm_links import Streets
-from rushhour.roadnets.osm_movements import Road, Turns
+from rushhour.roadnets.osm_links import Road, Streets
+from rushhour.roadnets.osm_movements import Turns
 from rushhour.roadnets.osm_places import direction, priority_of
 
 

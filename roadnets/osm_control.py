@@ -12,7 +12,7 @@ from rushhour.kernels.network import ALL_WAY_STOP, NONE, SIGNAL, STOP, YIELD
 from rushhour.roadnets.draft import DraftIntersection, DraftSignal
 from rushhour.roadnets.osm_approaches import Approach
 from rushhour.roadnets.osm_legs import End
-from rushhour.roadnets.osm_movements import Road
+from rushhour.roadnets.osm_links import Road
 from rushhour.roadnets.osm_places import RING_PRIORITY, Places, priority_of
 from rushhour.roadnets.osm_signs import Signs
 from rushhour.roadnets.plan_signals import program

@@ -27,9 +27,9 @@ from rushhour.roadnets.osm_legs import (
     stop_line,
     street_line,
 )
-from rushhour.roadnets.osm_links import Streets
+from rushhour.roadnets.osm_links import Road, Streets, node_at
 from rushhour.roadnets.osm_merging import Merged
-from rushhour.roadnets.osm_movements import Road, Turns, node_at
+from rushhour.roadnets.osm_movements import Turns
 from rushhour.roadnets.osm_places import Places, direction, priority_of
 from rushhour.roadnets.osm_signs import Signs
 from rushhour.roadnets.plan_turns import TURN_CODE

@@ -17,6 +17,9 @@ GATES = ("gate", "lift_gate", "swing_gate")
 SAME_PLACE = 0.05  # m
 COPY = 1 << 60  # added to a node's id for its copy behind a barrier
 
+# A road is a link driven one way: (link, whether towards the link's end).
+Road = tuple[int, bool]
+
 
 @dataclass
 class Link:
@@ -64,6 +67,16 @@ def turned(link: Link) -> Link:
     """The same link, seen from its other end."""
     rules = replace(link.rules, forward=link.rules.backward, backward=link.rules.forward)
     return Link(link.nodes[::-1], rules, link.last_way, link.first_way)
+
+
+def way_at(link: Link, start: bool) -> int:
+    """Id of the way at one end of a link."""
+    return link.first_way if start else link.last_way
+
+
+def node_at(link: Link, start: bool) -> int:
+    """Node at one end of a link."""
+    return link.a if start else link.b
 
 
 def streets_of(osm: OsmMap, country: str, speeds: dict[str, float], private: bool) -> Streets:

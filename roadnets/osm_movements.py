@@ -4,72 +4,18 @@ A movement of a merged intersection follows a directed path over its inner links
 one-ways and restrictions. Source: networks.md 2.6, 2.8, 2.9, 4.4.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import pairwise
 from math import atan2, hypot, pi, radians
 from typing import Final
 
-from rushhour.roadnets.osm_links import Link, Streets
+from rushhour.roadnets.osm_links import Link, Road, Streets, node_at, way_at
 from rushhour.roadnets.osm_merging import Merged
-from rushhour.roadnets.osm_reading import Restriction
+from rushhour.roadnets.osm_restrictions import Bans
 
 BACK: Final = radians(155.0)  # a turn by more leads back to where one came from
 HEADING_SPAN: Final = 10.0  # m over which a direction is measured
 BORDER: Final = 100.0  # m within which a dead end at the border of the map is a gate
-NOT_FOR_CARS: Final = ("motorcar", "motor_vehicle")
-
-# A road is a link driven one way: (link, whether towards the link's end).
-Road = tuple[int, bool]
-
-
-@dataclass
-class Bans:
-    """Turn restrictions at nodes, by the ids of the ways before and behind."""
-
-    no: set[tuple[int, int, int]] = field(default_factory=set)  # from, node, to
-    only: dict[tuple[int, int], set[int]] = field(default_factory=dict)  # from, node -> allowed
-
-    def forbids(self, before: int, node: int, behind: int) -> bool:
-        """Whether one may not drive from way `before` by the node into way `behind`."""
-        if (before, node, behind) in self.no:
-            return True
-        allowed = self.only.get((before, node))
-        return allowed is not None and behind not in allowed
-
-
-def bans_of(restrictions: list[Restriction], streets: Streets) -> Bans:
-    """Restrictions that hold for cars; what cannot be used is noted."""
-    bans = Bans()
-    ways = {way for link in streets.links for way in (link.first_way, link.last_way)}
-    for r in restrictions:
-        value = r.tags.get("restriction", "")
-        if not value.startswith(("no_", "only_")):
-            streets.note("restrictions", f"relation {r.id}: not for cars, or with conditions")
-            continue
-        if set(r.tags.get("except", "").replace(" ", "").split(";")) & set(NOT_FOR_CARS):
-            continue
-        known = [w for w in r.sources if w in ways], [w for w in r.targets if w in ways]
-        if not known[0] and not known[1]:
-            continue  # elsewhere, or of ways that are no roads
-        if not r.via_nodes or not known[0] or not known[1]:
-            what = "leads over a way" if r.via_ways else "names what is no road of the map"
-            streets.note("restrictions", f"relation {r.id}: {what}; not used")
-            continue
-        for before in known[0]:
-            if value.startswith("no_"):
-                bans.no.update((before, r.via_nodes[0], behind) for behind in known[1])
-            else:
-                bans.only.setdefault((before, r.via_nodes[0]), set()).update(known[1])
-    return bans
-
-
-def way_at(link: Link, start: bool) -> int:
-    """Id of the way at one end of a link."""
-    return link.first_way if start else link.last_way
-
-
-def node_at(link: Link, start: bool) -> int:
-    """Node at one end of a link."""
-    return link.a if start else link.b
 
 
 def heading_from(streets: Streets, link: Link, start: bool) -> float:
@@ -123,20 +69,54 @@ def turns_of(streets: Streets, merged: Merged, bans: Bans) -> Turns:
     xs = [p[0] for p in streets.xy.values()]
     ys = [p[1] for p in streets.xy.values()]
     box = (min(xs) + BORDER, min(ys) + BORDER, max(xs) - BORDER, max(ys) - BORDER)
-    turns = Turns({}, set(), set())
-    for road in roads_of(streets, merged):
+    walker = _Walker(streets, merged, bans, ends, headings, box)
+    roads = roads_of(streets, merged)
+    for road in roads:
+        walker.leave(road)
+    if bans.sequences:
+        for road in sorted(_bans_behind(streets, merged, bans, walker.turns.follow)):
+            walker.leave(road)
+    return walker.turns
+
+
+class _Walker:
+    """Finds what can follow each road."""
+
+    def __init__(
+        self,
+        streets: Streets,
+        merged: Merged,
+        bans: Bans,
+        ends: dict[int, list[tuple[int, bool]]],
+        headings: dict[tuple[int, bool], float],
+        box: tuple[float, float, float, float],
+    ) -> None:
+        self.streets = streets
+        self.merged = merged
+        self.bans = bans
+        self.ends = ends
+        self.headings = headings
+        self.box = box  # x and y of its lower left, then its upper right corner, m
+        self.turns = Turns({}, set(), set())
+
+    def leave(self, road: Road) -> None:
+        """Note what can follow a road, and whether it is a gate."""
+        streets, ends, turns = self.streets, self.ends, self.turns
         index, forward = road
         link = streets.links[index]
-        arrive = headings[index, not forward] + pi  # driving into the intersection
-        found = _exits(streets, merged, bans, ends, road)
-        angles = {exit: turn_angle(arrive, headings[exit[0], exit[1]]) for exit in found}
+        way = link.rules.forward if forward else link.rules.backward
+        arrive = self.headings[index, not forward] + pi  # driving into the intersection
+        angles = {exit: turn_angle(arrive, self.headings[exit]) for exit in self._exits(road)}
         kept = [(exit, angle) for exit, angle in angles.items() if abs(angle) <= BACK]
         kept = kept or list(angles.items())
-        kept.sort(key=lambda e: e[1])
         two_way = link.rules.backward.lanes if forward else link.rules.forward.lanes
         end = node_at(link, not forward)
+        if kept and two_way and any("U" in turn for turn in way.turns):
+            if (way_at(link, not forward), end) not in self.bans.back:
+                kept.append(((index, not forward), pi))
+        kept.sort(key=lambda e: e[1])
         x, y = streets.xy[end]
-        outside = not (box[0] <= x <= box[2] and box[1] <= y <= box[3])
+        outside = not (self.box[0] <= x <= self.box[2] and self.box[1] <= y <= self.box[3])
         if len(ends[end]) == 1:
             if outside or not two_way:
                 turns.gates_out.add(road)
@@ -154,38 +134,71 @@ def turns_of(streets: Streets, merged: Merged, bans: Bans) -> Turns:
         if len(ends[start]) == 1 and not two_way:
             turns.gates_in.add(road)
         turns.follow[road] = kept
-    return turns
+
+    def _exits(self, road: Road) -> list[Road]:
+        """Roads that can follow a road, through the inner links of its intersection."""
+        streets, bans = self.streets, self.bans
+        memory = bans.memory
+        found: list[Road] = []
+        seen: set[tuple[Road, ...]] = {(road,)}
+        open_paths: list[tuple[Road, ...]] = [(road,)]
+        while open_paths:
+            path = open_paths.pop()
+            index, forward = path[-1]
+            link = streets.links[index]
+            node = node_at(link, not forward)
+            before = way_at(link, not forward)
+            for onward in self.ends[node]:
+                other, start = onward
+                rules = streets.links[other].rules
+                lanes = (rules.forward if start else rules.backward).lanes
+                if other == index or not lanes or onward == road:
+                    continue
+                if bans.forbids(before, node, way_at(streets.links[other], start)):
+                    continue
+                if bans.ends_banned((*path, onward)):
+                    continue
+                after = (*path, onward)[-memory:]
+                if after in seen:
+                    continue
+                seen.add(after)
+                if other in self.merged.inner:
+                    open_paths.append(after)
+                elif other != road[0] and onward not in found:
+                    found.append(onward)
+        return found
 
 
-def _exits(
-    streets: Streets,
-    merged: Merged,
-    bans: Bans,
-    ends: dict[int, list[tuple[int, bool]]],
-    road: Road,
-) -> list[Road]:
-    """Roads that can follow a road, through the inner links of its intersection."""
-    found: list[Road] = []
-    seen: set[Road] = {road}
-    open_roads = [road]
-    while open_roads:
-        index, forward = open_roads.pop()
-        link = streets.links[index]
-        node = node_at(link, not forward)
-        before = way_at(link, not forward)
-        for other, start in ends[node]:
-            onward = streets.links[other]
-            lanes = onward.rules.forward.lanes if start else onward.rules.backward.lanes
-            if other == index or not lanes or (other, start) in seen:
-                continue
-            if bans.forbids(before, node, way_at(onward, start)):
-                continue
-            seen.add((other, start))
-            if other in merged.inner:
-                open_roads.append((other, start))
-            elif other != road[0]:
-                found.append((other, start))
-    return found
+def _bans_behind(
+    streets: Streets, merged: Merged, bans: Bans, follow: dict[Road, list[tuple[Road, float]]]
+) -> set[Road]:
+    """Turn banned sequences over roads outside intersections into bans at the end of the last one.
+
+    That is right where the road can only be entered from the one before; other such sequences are
+    not used, as routes do not remember where they came from. Returns the roads with fewer exits.
+    """
+    before: dict[Road, set[Road]] = {}
+    for road, after in follow.items():
+        for following, _ in after:
+            before.setdefault(following, set()).add(road)
+    changed: set[Road] = set()
+    unused: set[int] = set()
+    for path, relation in list(bans.sequences.items()):
+        outer = [place for place, road in enumerate(path[:-1]) if road[0] not in merged.inner]
+        if len(outer) < 2:
+            continue  # within one intersection
+        if all(before.get(path[b]) == {path[a]} for a, b in pairwise(outer)):
+            bans.sequences[path[outer[-1] :]] = relation
+            changed.add(path[outer[-1]])
+        elif relation not in unused:
+            unused.add(relation)
+            way = streets.links[path[outer[-1]][0]].first_way
+            streets.note(
+                "restrictions",
+                f"relation {relation}: leads over way {way}, which can be entered from elsewhere; "
+                "not used",
+            )
+    return changed
 
 
 def _largest_component(follow: dict[Road, list[tuple[Road, float]]]) -> set[Road]:

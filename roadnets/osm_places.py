@@ -2,9 +2,8 @@
 
 from typing import Final
 
-from rushhour.roadnets.osm_links import Link, Streets
+from rushhour.roadnets.osm_links import Link, Road, Streets, node_at
 from rushhour.roadnets.osm_merging import Merged
-from rushhour.roadnets.osm_movements import Road, node_at
 from rushhour.roadnets.osm_tags import Direction
 
 RING_PRIORITY: Final = 100

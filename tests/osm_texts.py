@@ -3,6 +3,8 @@
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
+from rushhour.roadnets.model import Network
+
 DEGREE = 111_319.49  # m, of longitude at the equator
 Nodes = dict[int, tuple[float, float]]
 
@@ -62,3 +64,17 @@ def write_pbf(path: Path, text: str) -> None:
     with osmium.SimpleWriter(str(path), overwrite=True) as writer:
         for found in osmium.FileProcessor(str(plain)):
             writer.add(found)
+
+
+def turns(network: Network) -> set[tuple[str, str]]:
+    """Pairs of roads joined by a connector."""
+    lanes, links = network.arrays.lanes, network.arrays.connectors
+    return {
+        (network.road_ids[lanes.road[a]], network.road_ids[lanes.road[b]])
+        for a, b in zip(links.from_lane, links.to_lane, strict=True)
+    }
+
+
+def control(network: Network, name: str) -> int:
+    """Control of an intersection."""
+    return int(network.arrays.intersections.control[network.intersection_ids.index(name)])

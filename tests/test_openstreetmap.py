@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from osm_texts import CROSS, CROSS_WAYS, osm_text, street, write_osm
+from osm_texts import CROSS, CROSS_WAYS, control, osm_text, street, turns, write_osm
 from real_data import data_folder
 
 from rushhour.cli import main
@@ -17,19 +17,6 @@ from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.openstreetmap import OsmOptions, read_osm_draft
 
 pytest.importorskip("osmium")
-
-
-def turns(network) -> set[tuple[str, str]]:
-    """Pairs of roads joined by a connector."""
-    lanes, links = network.arrays.lanes, network.arrays.connectors
-    return {
-        (network.road_ids[lanes.road[a]], network.road_ids[lanes.road[b]])
-        for a, b in zip(links.from_lane, links.to_lane, strict=True)
-    }
-
-
-def control(network, name: str) -> int:
-    return int(network.arrays.intersections.control[network.intersection_ids.index(name)])
 
 
 def test_a_crossing_has_every_movement_and_its_lanes_lie_right_of_the_line(tmp_path: Path):
