@@ -12,6 +12,7 @@ from rushhour.roadnets.osm_merging import merge
 from rushhour.roadnets.osm_movements import turns_of, usable
 from rushhour.roadnets.osm_reading import OsmMap, read_osm
 from rushhour.roadnets.osm_restrictions import bans_of
+from rushhour.roadnets.osm_short_streets import join_short_streets
 from rushhour.roadnets.osm_sides import left_hand, mirror, mirror_back
 from rushhour.roadnets.osm_signs import line_of, signs_of, split_at
 from rushhour.roadnets.remarks import MOST_EXAMPLES
@@ -51,6 +52,7 @@ def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
         n for n, tags in osm.node_tags.items() if tags.get("junction") in ("yes", "intersection")
     }
     merged = merge(streets, signs.signals, together)
+    join_short_streets(streets, merged, signs)
     turns = turns_of(streets, merged, bans_of(osm.restrictions, streets))
     used, core = usable(turns)
     if not used:

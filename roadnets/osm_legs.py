@@ -3,6 +3,7 @@
 Source: networks.md 3.1 - 3.4.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from math import atan2, cos, pi, radians, sin, tan
@@ -14,6 +15,7 @@ from rushhour.kernels.lane_lines import draw_lanes, most_cut
 from rushhour.roadnets.osm_links import Link, Streets
 from rushhour.roadnets.osm_merging import Merged
 from rushhour.roadnets.osm_movements import heading_from
+from rushhour.roadnets.osm_signs import line_of
 from rushhour.roadnets.street_lines import Line, line_length, part
 
 LEAST: Final = 1.0  # m from a node to a stop line
@@ -51,22 +53,53 @@ def ends_of(
     streets: Streets, merged: Merged, loops: set[tuple[int, bool]]
 ) -> dict[tuple[int, bool], End]:
     """Every end of every link, with its setback. loops: ends where one turns back."""
+    around = streets.ends()
     found: dict[tuple[int, bool], End] = {}
-    for node, here in streets.ends().items():
-        around = []
-        for index, start in here:
+    set_ends(streets, merged, loops, around, around, found)
+    return found
+
+
+def set_ends(
+    streets: Streets,
+    merged: Merged,
+    loops: set[tuple[int, bool]],
+    around: dict[int, list[tuple[int, bool]]],
+    nodes: Iterable[int],
+    found: dict[tuple[int, bool], End],
+) -> None:
+    """Put the ends of links at some nodes into `found`. around: link ends by node."""
+    joints = []
+    for node in nodes:
+        here = []
+        for index, start in around[node]:
             link = streets.links[index]
             heading = heading_from(streets, link, start)
             end = End(index, start, heading, half_width(link), link.rules.rank)
-            around.append(end)
+            here.append(end)
             found[index, start] = end
-        if len(around) > 1:
-            _set_back(around, node in merged.member)
-        elif (around[0].link, around[0].start) in loops:
-            around[0].setback = LOOP
+        if len(here) > 1:
+            _set_back(here, node in merged.member)
+            if len(here) == 2 and node in merged.member:
+                joints.append(node)
+        elif (here[0].link, here[0].start) in loops:
+            here[0].setback = LOOP
         else:
-            around[0].setback = 0.0
-    return found
+            here[0].setback = 0.0
+    for node in joints:
+        _push_out(streets, merged, around[node], found)
+
+
+def _push_out(
+    streets: Streets,
+    merged: Merged,
+    joint: list[tuple[int, bool]],
+    ends: dict[tuple[int, bool], End],
+) -> None:
+    """Where an inner link ends at a joint, the street beyond takes what the link is too short for."""
+    for (index, start), other in (joint, joint[::-1]):
+        if index in merged.inner and (index, not start) in ends:
+            rest = ends[index, not start].setback - line_of(streets, streets.links[index].nodes)
+            ends[other].setback = max(ends[other].setback, rest)
 
 
 def _set_back(around: list[End], merged: bool) -> None:

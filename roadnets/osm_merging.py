@@ -38,10 +38,26 @@ class Merged:
 
     member: dict[int, int] = field(default_factory=dict)
     inner: set[int] = field(default_factory=set)
+    groups: dict[int, list[int]] = field(default_factory=dict)  # that node -> all of them
 
     def home(self, node: int) -> int:
         """The node that names the intersection of a node."""
         return self.member.get(node, node)
+
+    def nodes(self, home: int) -> list[int]:
+        """All nodes of an intersection."""
+        return self.groups.get(home, [home])
+
+    def join(self, u: int, v: int, links: list[int]) -> None:
+        """Make one intersection of those of nodes u and v; links lie within it."""
+        u, v = self.home(u), self.home(v)
+        self.inner.update(links)
+        if u == v:
+            return
+        first, other = min(u, v), max(u, v)
+        self.groups[first] = self.nodes(first) + self.nodes(other)
+        self.groups.pop(other, None)
+        self.member.update(dict.fromkeys(self.groups[first], first))
 
 
 def spans_of(streets: Streets) -> list[Span]:
@@ -76,35 +92,29 @@ def merge(streets: Streets, signals: set[int], together: set[int]) -> Merged:
     """
     ends = streets.ends()
     merged = Merged()
-    groups: dict[int, list[int]] = {}
     ring = {node for link in streets.links if link.rules.ring for node in (link.a, link.b)}
     for nodes, links in _small_rings(streets):
-        groups[min(nodes)] = nodes
+        merged.groups[min(nodes)] = nodes
         merged.member.update(dict.fromkeys(nodes, min(nodes)))
         merged.inner.update(links)
     spans = spans_of(streets)
     for span in spans:
         if span.length > SIGNALLED:
             break
-        u, v = merged.home(span.u), merged.home(span.v)
         if {span.u, span.v} & ring:
             continue
         if span.length > _limit(streets, span, ends, signals, together):
             continue
-        if u == v:
-            merged.inner.update(span.links)
-            continue
-        nodes = groups.get(u, [u]) + groups.get(v, [v])
-        refused = _refused(streets, ends, nodes, merged.inner | set(span.links))
-        if refused:
-            if refused != "joint":
+        u, v = merged.home(span.u), merged.home(span.v)
+        if u != v:
+            nodes = merged.nodes(u) + merged.nodes(v)
+            refused = refusal(streets, nodes)
+            if refused:
                 streets.note("apart", f"nodes {span.u} and {span.v} ({span.length:.0f} m): "
                              f"left apart, {refused}")  # fmt: skip
-            continue
-        groups[min(u, v)] = nodes
-        groups.pop(max(u, v), None)
-        merged.member.update(dict.fromkeys(nodes, min(u, v)))
-        merged.inner.update(span.links)
+            if refused or not _has_cross_traffic(streets, ends, nodes, merged.inner, span.links):
+                continue
+        merged.join(u, v, span.links)
     for span in spans:  # short spans within what others have merged
         if span.length > SIGNALLED:
             break
@@ -123,7 +133,7 @@ def _take_joints(streets: Streets, ends: dict[int, list[tuple[int, bool]]], merg
             link = streets.links[index]
             for near, far in ((link.a, link.b), (link.b, link.a)):
                 if near in merged.member and far not in merged.member and len(ends[far]) == 2:
-                    merged.member[far] = merged.member[near]
+                    merged.join(near, far, [])
                     taken.add(index)
         if not taken:
             return
@@ -156,23 +166,32 @@ def _limit(
     return CARRIAGEWAYS if dual else NEAR
 
 
-def _refused(
+def refusal(streets: Streets, nodes: list[int]) -> str:
+    """Why nodes are too many or too far apart to be one intersection; "" if they are not."""
+    if len(nodes) > MOST_NODES:
+        return f"together {len(nodes)} nodes"
+    width = extent(streets, nodes)
+    return f"together {width:.0f} m wide" if width > WIDEST else ""
+
+
+def extent(streets: Streets, nodes: list[int]) -> float:
+    """Largest distance between two of some nodes, m."""
+    at = np.array([streets.xy[node] for node in nodes])
+    return float(np.hypot(*(at[:, None] - at[None]).transpose(2, 0, 1)).max())
+
+
+def _has_cross_traffic(
     streets: Streets,
     ends: dict[int, list[tuple[int, bool]]],
     nodes: list[int],
     inner: set[int],
-) -> str:
-    """Why nodes cannot be one intersection; "" if they can."""
-    if len(nodes) > MOST_NODES:
-        return f"together {len(nodes)} nodes"
-    at = np.array([streets.xy[node] for node in nodes])
-    extent = float(np.hypot(*(at[:, None] - at[None]).transpose(2, 0, 1)).max())
-    if extent > WIDEST:
-        return f"together {extent:.0f} m wide"
+    links: list[int],
+) -> bool:
+    """Whether nodes that `links` join would be a crossing, not a joint of one street."""
     entries = exits = within = 0
     for node in nodes:
         for index, at_start in ends[node]:
-            if index in inner:
+            if index in inner or index in links:
                 within += 1
                 continue
             rules = streets.links[index].rules
@@ -180,9 +199,8 @@ def _refused(
             leave = rules.forward if at_start else rules.backward
             entries += arrive.lanes > 0
             exits += leave.lanes > 0
-    if entries < 2 or exits < 2 or (len(nodes) == 2 and within <= 2 and max(entries, exits) < 3):
-        return "joint"
-    return ""
+    two_nodes = len(nodes) == 2 and within <= 2
+    return entries >= 2 and exits >= 2 and not (two_nodes and max(entries, exits) < 3)
 
 
 def _small_rings(streets: Streets) -> list[tuple[list[int], list[int]]]:
