@@ -30,6 +30,7 @@ from rushhour.roadnets.conflicts import Pairs, assert_symmetric, find_conflicts
 from rushhour.roadnets.draft import Draft
 from rushhour.roadnets.draft_index import DraftIndex, connector_name, index_draft
 from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.findings import moved
 from rushhour.roadnets.groups import joined_intersections
 from rushhour.roadnets.model import Network, Zones
 from rushhour.roadnets.precedence import find_yields
@@ -296,7 +297,8 @@ def finish(draft: Draft, lateral_acceleration: float | None = None) -> Network:
             left_hand=draft.left_hand,
             projection=draft.projection,
             origin=(draft.origin[0] + shift[0], draft.origin[1] + shift[1]),
-            remarks=(*draft.remarks, *index.remarks),
+            notes=(*draft.remarks, *index.remarks),
+            findings=tuple(moved(draft.findings, -shift[0], -shift[1])),
             zone_ids=tuple(zone.id for zone in draft.zones),
             zones=_zones(draft, index),
         )

@@ -4,7 +4,6 @@ For engines that have their own splines, and for a crossing in ten lines. Right-
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -13,7 +12,7 @@ from rushhour.roadnets.build import finish
 from rushhour.roadnets.classes import ROAD_VEHICLES
 from rushhour.roadnets.draft_index import HIGHEST_PRIORITY, WIDEST_ROAD
 from rushhour.roadnets.errors import NetworkError
-from rushhour.roadnets.lint import crossing_greens, findings
+from rushhour.roadnets.lint import crossing_greens, linted
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.sketch import (
     CONTROLS,
@@ -271,7 +270,7 @@ class NetworkBuilder:
         unsafe -= {name for name, signal in self._sketch.signals.items() if signal.phases}
         if unsafe:  # their swept paths meet although their legs lie in order
             network = finish(draft_of_sketch(self._sketch, unsafe))
-        return replace(network, remarks=(*network.remarks, *findings(network)))
+        return linted(network)
 
 
 def _greens(greens: Collection[str | tuple[str, str]]) -> tuple[str | tuple[str, str], ...]:

@@ -31,8 +31,10 @@ from rushhour.roadnets.draft import (
 )
 from rushhour.roadnets.draft_index import WIDEST_ROAD
 from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.findings import WARNING
+from rushhour.roadnets.fixes import fix_line
 from rushhour.roadnets.json_reading import Item, read_json
-from rushhour.roadnets.remarks import Remarks, remark_lane_drops
+from rushhour.roadnets.remarks import Remarks
 from rushhour.roadnets.street_lines import Line, line_length, part, side_line
 from rushhour.roadnets.sumo_values import FARTHEST
 
@@ -142,7 +144,12 @@ class _Drafting:
             width = entry.number("width", 0.01, WIDEST_LANE)
             speed = entry.number("maxSpeed", 1e-6, HIGHEST_SPEED)
             if speed > FASTEST:
-                self.remarks.add(f"speeds above {FASTEST:g} m/s lowered to it")
+                self.remarks.find(
+                    "L06",
+                    f"road {name!r}: speed {speed:g} m/s, lowered to {FASTEST:g}",
+                    [f"road {name}"],
+                    line[0],
+                )
             shape = side_line(line, inner + 0.5 * width)
             number = len(entries) - 1 - i
             lanes.append(DraftLane(f"{name}_{number}", shape, min(speed, FASTEST), width))
@@ -266,9 +273,16 @@ class _Drafting:
             times = [time for time, _ in phases]
             signal = DraftSignal(corner.id, list(zip(times, states, strict=True)))
             self.draft.signals.append(signal)
-            self.remarks.add(
-                "L19 pairs of equal road links that cross in one phase", corner.id, doubtful
-            )
+            if doubtful:
+                self.remarks.find(
+                    "L19",
+                    f"intersection {corner.id!r}: {doubtful} pairs of equal road links cross in one "
+                    "phase; who comes first goes first",
+                    [f"intersection {corner.id}"],
+                    (corner.x, corner.y),
+                    fix_line("signals", [corner.id], False),
+                    WARNING,
+                )
             node.control = SIGNAL
         elif meets.any():
             node.control = YIELD
@@ -336,6 +350,5 @@ def read_network_draft(path: Path) -> Draft:
     drafting.add_corners()
     drafting.add_roads()
     drafting.connect()
-    remark_lane_drops(draft, drafting.remarks)
-    draft.remarks = drafting.remarks.lines()
+    draft.remarks, draft.findings = drafting.remarks.lines(), drafting.remarks.findings()
     return draft

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.roadnets.findings import Finding
+
 
 @dataclass
 class DraftLane:
@@ -108,4 +110,5 @@ class Draft:
     projection: str = ""  # PROJ string of the source coordinates, "" if they are plain metres
     origin: tuple[float, float] = (0.0, 0.0)  # what was subtracted from the source coordinates
     zones: list[DraftZone] = field(default_factory=list)
-    remarks: list[str] = field(default_factory=list)  # what was mended, skipped or doubted
+    remarks: list[str] = field(default_factory=list)  # what was skipped or taken, in plain words
+    findings: list[Finding] = field(default_factory=list)  # what was mended or doubted

@@ -14,6 +14,7 @@ import numpy as np
 
 from rushhour.roadnets.draft import Draft, DraftZone
 from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.fixes import fix_line
 from rushhour.roadnets.gmns_places import Measures, measures_of, node_places
 from rushhour.roadnets.gmns_records import SPEED, GmnsTables, Link, Node, read_records
 from rushhour.roadnets.plan_drafting import draft_of
@@ -26,7 +27,6 @@ SAME_POINT: Final = 0.5  # m
 FASTEST: Final = 70.0  # m/s, limits above are taken as this
 KERB: Final = 4.0  # m
 STRAIGHT_ON: Final = np.radians(45.0)  # off the straight, for the pair of legs with priority
-CAR_AND_GAP: Final = 7.5  # m
 MOST_PARALLEL: Final = 50  # links from one node to another
 MOST_MOVEMENTS: Final = 3000  # of an intersection: lanes in times ways out
 
@@ -63,12 +63,8 @@ def read_gmns_draft(folder: Path) -> Draft:
     connectors = sum(link.connector for link in tables.links)
     if connectors:
         tables.remarks.add("zone connectors, no roads", count=connectors)
-    for road in draft.roads:
-        if line_length(road.lanes[0].shape) < CAR_AND_GAP:
-            tables.remarks.add(
-                "L13 roads shorter than a car and its gap after the setbacks", road.id
-            )
     draft.remarks = [*measures.remarks, *tables.remarks.lines()]
+    draft.findings = tables.remarks.findings()
     return draft
 
 
@@ -103,21 +99,39 @@ def _drawn(
         line = lines[link.id]
         length = line_length(line)
         if link.start == link.end or length < SHORTEST:
-            tables.remarks.add(
-                "L02 links without extent or back to their own node left out", link.id
+            tables.remarks.find(
+                "L02",
+                f"link {link.id!r}: without extent, or back to its own node; left out",
+                [f"link {link.id}"],
+                line[0],
             )
             continue
         if link.speed is None:
-            tables.remarks.add(f"L06 links without free_speed, {SPEED:g} m/s taken", link.id)
+            tables.remarks.find(
+                "L06",
+                f"link {link.id!r}: no free_speed, {SPEED:g} m/s taken",
+                [f"link {link.id}"],
+                line[len(line) // 2],
+                fix_line("speed", [link.id], round(SPEED * 3.6)),
+            )
         speed = SPEED if link.speed is None else link.speed * measures.speed
         if speed > FASTEST:
-            tables.remarks.add(f"L06 speeds above {FASTEST:g} m/s lowered to it", link.id)
+            tables.remarks.find(
+                "L06",
+                f"link {link.id!r}: free_speed of {speed:.0f} m/s, lowered to {FASTEST:g}",
+                [f"link {link.id}"],
+                line[len(line) // 2],
+                fix_line("speed", [link.id], 130),
+            )
         declared = None if link.length is None else link.length * measures.length
         off = 0.0 if declared is None else abs(declared - length)
         if not measures.schematic and off > max(1.0, 0.05 * length):
-            tables.remarks.add(
-                "L25 declared and drawn length of links disagree, drawn taken",
-                f"{link.id} {declared:.0f} m drawn {length:.0f} m",
+            tables.remarks.find(
+                "L25",
+                f"link {link.id!r}: declared {declared:.0f} m, drawn {length:.0f} m; the drawing "
+                "taken",
+                [f"link {link.id}"],
+                line[len(line) // 2],
             )
         found.append(_Road(link, line, min(speed, FASTEST)))
     return found
@@ -130,6 +144,15 @@ def _same_line(a: Line, b: Line) -> bool:
         np.array([point_at(line, share * line_length(line)) for share in at]) for line in (a, b)
     )
     return bool((np.hypot(*(first - second).T) <= SAME_LINE).all())
+
+
+def _find_double(tables: GmnsTables, link: str, line: Line) -> None:
+    tables.remarks.find(
+        "L03",
+        f"link {link!r}: lies on another between the same nodes; left out",
+        [f"link {link}"],
+        line[len(line) // 2],
+    )
 
 
 def _add_streets(plan: Plan, tables: GmnsTables, roads: list[_Road], xy: dict[str, Line]) -> None:
@@ -149,12 +172,12 @@ def _add_streets(plan: Plan, tables: GmnsTables, roads: list[_Road], xy: dict[st
         against = by_ends.get((link.end, link.start), [])
         turned = [s for s in against if _same_line(s.line[::-1], road.line)]
         if any(_same_line(s.line, road.line) for s in along) or any(s.backward for s in turned):
-            tables.remarks.add("L03 links on another of the same ends left out", link.id)
+            _find_double(tables, link.id, road.line)
             continue
         if turned:
             twin = turned[0]
             if link.two_way:
-                tables.remarks.add("L03 links on another of the same ends left out", f"-{link.id}")
+                _find_double(tables, f"-{link.id}", road.line)
             twin.backward, twin.back_speed = link.lanes, road.speed
             twin.roads = (twin.roads[0] if twin.roads else "", link.id)
             continue

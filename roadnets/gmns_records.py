@@ -118,7 +118,8 @@ def read_records(folder: Path) -> GmnsTables:
 def _remark_columns(table: CsvTable, used: set[str], remarks: Remarks) -> None:
     for name, values in table.columns.items():
         if name and name not in used and any(values):
-            remarks.add(f"columns of {table.path.name.partition('.')[0]}.csv not used", name)
+            what = f"columns of {table.path.name.partition('.')[0]}.csv not used"
+            remarks.add(what, name, check="L28")
 
 
 def _nodes(table: CsvTable, remarks: Remarks) -> dict[str, Node]:
@@ -235,7 +236,7 @@ def _lane_count(text: str, link: str, remarks: Remarks) -> int:
         lanes = 0.0
     if 1.0 <= lanes <= MOST_LANES:
         return int(lanes)
-    remarks.add(f"L06 lanes of links missing or not 1 to {MOST_LANES}, one taken", link)
+    remarks.find("L06", f"link {link!r}: lanes {text!r:.20}, taken as {LANES}", [f"link {link}"])
     return LANES
 
 

@@ -1,10 +1,11 @@
-"""What looks wrong in a finished network, one plain line each (networks.md 8).
+"""What looks wrong in a finished network (networks.md 8).
 
 Lengths are metres. A *border* road end lies near the convex hull of the network: vehicles may enter
 and leave there, so it needs neither exit nor entry.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from math import degrees
 from typing import Final
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.network import GREEN, GREEN_YIELD, STRAIGHT
+from rushhour.roadnets.findings import WARNING, Finding, finding
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.nearest import road_finder
 
@@ -25,47 +27,73 @@ ALONG: Final = 0.5  # m between samples of a connector
 SLACK: Final = 0.3  # m by which lanes may overlap
 OVERLAP_SPAN: Final = 30.0  # m from an intersection in which legs are compared
 SAME_SIDE: Final = 0.0  # cosine between directions above which two legs are compared
-MOST_EXAMPLES: Final = 5
 
 Points = NDArray[np.float64]
 
 
-def findings(network: Network) -> list[str]:
-    """All findings; of each kind at most MOST_EXAMPLES lines and one that counts the others."""
-    lines: list[str] = []
+def findings(network: Network) -> list[Finding]:
+    """Every finding of every check."""
+    found: list[Finding] = []
     for check in (
         _passing, _without_roads, _short_roads, _dead_roads, _dead_lanes, _overlaps, _tight, _greens,
     ):  # fmt: skip
-        found = list(check(network))
-        lines += found[:MOST_EXAMPLES]
-        if len(found) > MOST_EXAMPLES:
-            lines.append(f"{found[0].split()[0]} {len(found) - MOST_EXAMPLES} more of this kind")
-    return lines
+        found += check(network)
+    return found
 
 
-def _without_roads(network: Network) -> Iterator[str]:
+def linted(network: Network) -> Network:
+    """The network with what looks wrong in it among its findings."""
+    every = dict.fromkeys((*network.findings, *findings(network)))
+    return replace(network, findings=tuple(every))
+
+
+def _without_roads(network: Network) -> Iterator[Finding]:
     table = network.intersections
     for node in np.flatnonzero(table.roads_in + table.roads_out == 0):
-        yield f"L10 intersection {table.id[node]!r}: no road comes near it; correct its place"
+        name = table.id[node]
+        yield finding(
+            "L10",
+            f"intersection {name!r}: no road comes near it; correct its place",
+            [f"intersection {name}"],
+            (table.x[node], table.y[node]),
+            severity=WARNING,
+        )
 
 
-def _passing(network: Network) -> Iterator[str]:
+def _passing(network: Network) -> Iterator[Finding]:
     """Roads that lead through the middle of an intersection at which they have no end."""
     nodes, roads = network.arrays.intersections, network.arrays.roads
     near = road_finder(network).nearest(nodes.x, nodes.y, PASSING)
     for node in np.flatnonzero(near.lane >= 0):
         road = network.arrays.lanes.road[near.lane[node]]
         if node not in (roads.from_intersection[road], roads.to_intersection[road]):
-            yield (
-                f"L04 road {network.road_ids[road]!r} passes intersection "
-                f"{network.intersection_ids[node]!r} without an end there; draw it as two"
+            name, passed = network.road_ids[road], network.intersection_ids[node]
+            yield finding(
+                "L04",
+                f"road {name!r} passes intersection {passed!r} without an end there; draw it as two",
+                [f"road {name}", f"intersection {passed}"],
+                (nodes.x[node], nodes.y[node]),
+                severity=WARNING,
             )
 
 
-def _short_roads(network: Network) -> Iterator[str]:
+def _short_roads(network: Network) -> Iterator[Finding]:
     length = network.arrays.roads.length
     for road in np.flatnonzero(length < SHORTEST_ROAD):
-        yield f"L13 road {network.road_ids[road]!r} ({length[road]:.1f} m) holds no car; lengthen it"
+        name = network.road_ids[road]
+        yield finding(
+            "L13",
+            f"road {name!r} ({length[road]:.1f} m) holds no car; lengthen it",
+            [f"road {name}"],
+            _middle(network, network.arrays.roads.first_lane[road]),
+        )
+
+
+def _middle(network: Network, lane: int) -> Points:
+    """A point of a lane about half way along it."""
+    points = network.lane_points(lane)
+    middle: Points = points[len(points) // 2]
+    return middle
 
 
 # --- ends -------------------------------------------------------------------------------------
@@ -117,40 +145,58 @@ def _entries(network: Network) -> NDArray[np.int64]:
     return np.diff(network.arrays.lanes.in_start).astype(np.int64)
 
 
-def _dead_roads(network: Network) -> Iterator[str]:
+def _dead_roads(network: Network) -> Iterator[Finding]:
     roads = network.arrays.roads
     entries = np.add.reduceat(_entries(network), roads.first_lane)
     first, last = (ends[roads.first_lane] for ends in _ends(network))
     no_exit = (network.roads.exits == 0) & ~_at_border(network, last)
     no_entry = (entries == 0) & ~_at_border(network, first)
     for road in np.flatnonzero(no_exit):
-        yield (
-            f"L15 road {network.road_ids[road]!r}: no exit, and not at the border; vehicles leave "
-            "the network there"
+        name = network.road_ids[road]
+        yield finding(
+            "L15",
+            f"road {name!r}: no exit, and not at the border; vehicles leave the network there",
+            [f"road {name}"],
+            last[road],
         )
     for road in np.flatnonzero(no_entry):
-        yield (
-            f"L16 road {network.road_ids[road]!r}: no entry, and not at the border; only vehicles "
-            "that depart there use it"
+        name = network.road_ids[road]
+        yield finding(
+            "L16",
+            f"road {name!r}: no entry, and not at the border; only vehicles that depart there use it",
+            [f"road {name}"],
+            first[road],
         )
 
 
-def _dead_lanes(network: Network) -> Iterator[str]:
+def _dead_lanes(network: Network) -> Iterator[Finding]:
     road = network.arrays.lanes.road[: network.n_road_lanes]
     exits, entries = network.lanes.exits, _entries(network)
     first_lane = network.arrays.roads.first_lane
     fed = np.add.reduceat(entries, first_lane)[road] > 0
     left = (network.roads.exits > 0)[road]
     for lane in np.flatnonzero(left & (exits == 0)):
-        yield f"L15 lane {network.lane_ids[lane]!r}: no exit; vehicles must leave it before its end"
+        name = network.lane_ids[lane]
+        yield finding(
+            "L15",
+            f"lane {name!r}: no exit; vehicles must leave it before its end",
+            [f"lane {name}"],
+            network.lane_points(lane)[-1],
+        )
     for lane in np.flatnonzero(fed & (entries == 0)):
-        yield f"L16 lane {network.lane_ids[lane]!r}: no entry; only lane changes lead onto it"
+        name = network.lane_ids[lane]
+        yield finding(
+            "L16",
+            f"lane {name!r}: no entry; only lane changes lead onto it",
+            [f"lane {name}"],
+            network.lane_points(lane)[0],
+        )
 
 
 # --- shapes -----------------------------------------------------------------------------------
 
 
-def _overlaps(network: Network) -> Iterator[str]:
+def _overlaps(network: Network) -> Iterator[Finding]:
     """Pairs of roads that lie on top of each other where they meet an intersection."""
     lanes, roads = network.arrays.lanes, network.arrays.roads
     road_of = lanes.road[: network.n_road_lanes]
@@ -176,7 +222,12 @@ def _overlaps(network: Network) -> Iterator[str]:
                 seen.add(pair)
                 a, b = (network.road_ids[road] for road in pair)
                 angle = degrees(np.arccos(min(1.0, cosine[i, j])))
-                yield f"L17 intersection {name!r}: roads {a!r} and {b!r} overlap ({angle:.0f} degrees)"
+                yield finding(
+                    "L17",
+                    f"intersection {name!r}: roads {a!r} and {b!r} overlap ({angle:.0f} degrees)",
+                    [f"intersection {name}", f"road {a}", f"road {b}"],
+                    here[i][1][0],
+                )
 
 
 def _nearest(place: Points, line: Points) -> float:
@@ -207,13 +258,18 @@ def tightest_radius(points: Points) -> float:
     return span * float(at[1]) / turn if turn > 1e-9 else np.inf
 
 
-def _tight(network: Network) -> Iterator[str]:
+def _tight(network: Network) -> Iterator[Finding]:
     links = network.arrays.connectors
     for k in range(network.n_connectors):
         radius = tightest_radius(network.lane_points(network.n_road_lanes + k))
         if radius < TIGHTEST:
             a, b = (network.lane_ids[lane] for lane in (links.from_lane[k], links.to_lane[k]))
-            yield f"L18 connector {a!r} to {b!r}: radius {radius:.2f} m; wanted {TIGHTEST:g} m"
+            yield finding(
+                "L18",
+                f"connector {a!r} to {b!r}: radius {radius:.2f} m; wanted {TIGHTEST:g} m",
+                [f"lane {a}", f"lane {b}"],
+                _middle(network, network.n_road_lanes + k),
+            )
 
 
 # --- signals ----------------------------------------------------------------------------------
@@ -257,7 +313,7 @@ def _gives_way(letter: int, turn: int) -> bool:
     return letter == GREEN_YIELD and turn != STRAIGHT
 
 
-def _greens(network: Network) -> Iterator[str]:
+def _greens(network: Network) -> Iterator[Finding]:
     links, lane_road = network.arrays.connectors, network.arrays.lanes.road
 
     def name(k: int) -> str:
@@ -270,13 +326,20 @@ def _greens(network: Network) -> Iterator[str]:
         if pair not in told:
             told.add(pair)
             title = network.signal_ids[program]
-            yield (
-                f"L19 program {title!r} phase {phase}: {pair[0]} and {pair[1]} are both green and "
-                "cross"
+            yield finding(
+                "L19",
+                f"program {title!r} phase {phase}: {pair[0]} and {pair[1]} are both green and cross",
+                [f"signal {title}"],
+                _middle(network, network.n_road_lanes + k),
             )
     for program, title in enumerate(network.signal_ids):
         _, green = _letters(network, program)
         mine = np.flatnonzero(links.signal == program)
         dark = mine[~green[:, links.link[mine]].any(axis=0)]
         for movement in dict.fromkeys(name(k) for k in dark.tolist()):
-            yield f"L20 program {title!r}: {movement} is never green"
+            yield finding(
+                "L20",
+                f"program {title!r}: {movement} is never green",
+                [f"signal {title}"],
+                _middle(network, network.n_road_lanes + int(mine[0])),
+            )

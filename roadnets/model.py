@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.network import NetworkArrays
+from rushhour.roadnets.findings import Finding, short_lines
 from rushhour.roadnets.nearest import RoadPlace, nearest_road
 from rushhour.roadnets.tables import (
     IntersectionTable,
@@ -59,7 +60,8 @@ class Network:
     left_hand: bool = False
     projection: str = ""
     origin: tuple[float, float] = (0.0, 0.0)
-    remarks: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()  # what was skipped or taken on reading, in plain words
+    findings: tuple[Finding, ...] = ()  # what was mended, doubted or counted
     zone_ids: tuple[str, ...] = ()
     zones: Zones = field(default_factory=no_zones)
     # What others derive from the network once and keep with it, by a key of their own.
@@ -84,6 +86,11 @@ class Network:
     def n_lanes(self) -> int:
         """Road lanes and connectors."""
         return self.n_road_lanes + self.n_connectors
+
+    @cached_property
+    def remarks(self) -> tuple[str, ...]:
+        """Notes and findings as lines, of each check at most five and one that counts the others."""
+        return (*self.notes, *short_lines(self.findings))
 
     @cached_property
     def road_index(self) -> dict[str, int]:

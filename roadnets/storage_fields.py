@@ -114,5 +114,5 @@ NAMES: Final = {
     "intersection_ids": "intersections",
     "signal_ids": "signals",
     "zone_ids": "zones",
-    "remarks": "",
+    "notes": "",
 }

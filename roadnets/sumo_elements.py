@@ -144,11 +144,11 @@ class _Reader:
         known = _READ.get(tag)
         if known is None:
             if tag not in _SILENT:
-                self.file.remarks.add(f"element <{tag}> ignored")
+                self.file.remarks.add(f"element <{tag}> ignored", check="L28")
             return
         if not a.keys() <= known:
             for name in sorted(a.keys() - known):
-                self.file.remarks.add(f"attribute {name!r} of <{tag}> ignored")
+                self.file.remarks.add(f"attribute {name!r} of <{tag}> ignored", check="L28")
         if tag == "edge":
             self._start_edge(a, line)
         elif tag == "lane":
@@ -345,5 +345,5 @@ def read_programs(path: Path, remarks: Remarks) -> list[RawProgram]:
             if tag == "tlLogic" and reader.program is not None:
                 found.append(reader.program)
         elif tag in ("WAUT", "wautSwitch", "wautJunction", "timedEvent"):
-            remarks.add(f"element <{tag}> ignored")
+            remarks.add(f"element <{tag}> ignored", check="L28")
     return found

@@ -34,7 +34,7 @@ from rushhour.roadnets.draft import (
     DraftSignal,
 )
 from rushhour.roadnets.errors import NetworkError
-from rushhour.roadnets.remarks import Remarks, remark_lane_drops
+from rushhour.roadnets.remarks import Remarks
 from rushhour.roadnets.sumo_elements import (
     RawConnection,
     RawEdge,
@@ -97,10 +97,14 @@ class _Drafting:
         self.kept: dict[tuple[str, int], tuple[int, int]] = {}  # new number, mask
         self.connector: dict[int, int] = {}  # draft connector of a raw connection, by identity
 
-    def _speed(self, text: str, where: str) -> float:
+    def _speed(self, text: str, where: str, lane: str) -> float:
         speed = number(text, where, "speed", 1e-6, 1e6)
         if speed > FASTEST:
-            self.remarks.add(f"speeds above {FASTEST:g} m/s lowered to it")
+            self.remarks.find(
+                "L06",
+                f"lane {lane!r}: speed {speed:g} m/s, lowered to {FASTEST:g}",
+                [f"lane {lane}"],
+            )
         return min(speed, FASTEST)
 
     def _lane(self, edge: RawEdge, raw: RawLane, mask: int) -> DraftLane:
@@ -116,15 +120,17 @@ class _Drafting:
                 f"{where}: all points of its shape lie in one place; give it two different points"
             )
         if abs(drawn - declared) > max(DOUBTFUL_LENGTH, DOUBTFUL_SHARE * declared):
-            self.remarks.add(
-                "L25 declared and drawn length of lanes disagree, drawn taken",
-                f"{raw.id} {declared:g} m drawn {drawn:.1f} m",
+            self.remarks.find(
+                "L25",
+                f"lane {raw.id!r}: declared {declared:g} m, drawn {drawn:.1f} m; the drawing taken",
+                [f"lane {raw.id}"],
+                points[len(points) // 2],
             )
         width = a.get("width", "")
         return DraftLane(
             raw.id,
             points,
-            self._speed(a["speed"], where),
+            self._speed(a["speed"], where, raw.id),
             number(width, where, "width", 0.01, WIDEST) if width else LANE_WIDTH,
             mask,
             declared,
@@ -183,7 +189,7 @@ class _Drafting:
             points = a["shape"].split()
             if len(points) > 1:
                 pieces.append(shape(a["shape"], place))
-            speeds.append(self._speed(a.get("speed", "13.89"), place))
+            speeds.append(self._speed(a.get("speed", "13.89"), place, via))
             length += number(a.get("length", "0"), place, "length", 0.0, LONGEST)
             mask &= self.permissions.mask(a)
             via = self.file.inner_vias.get((via.rpartition("_")[0], raw.number))
@@ -280,10 +286,15 @@ class _Drafting:
         for number_, connector in place.items():
             if links[number_].attributes.get("pass") in ("1", "true"):
                 pairs = {(i, j) for i, j in pairs if i != connector}
-        self.remarks.add(
-            "L30 pairs of links that yield to each other",
-            count=sum((j, i) in pairs for i, j in pairs if i < j),
-        )
+        mutual = sum((j, i) in pairs for i, j in pairs if i < j)
+        if mutual:
+            self.remarks.find(
+                "L30",
+                f"junction {junction.id!r}: {mutual} pairs of links yield to each other; settled "
+                "by their order",
+                [f"junction {junction.id}"],
+                (junction.x, junction.y),
+            )
         lights = any(self._light(connector) is not None for connector in place.values())
         if lights:
             control = SIGNAL
@@ -361,7 +372,6 @@ def read_network_draft(path: Path, programs: Sequence[Path] = ()) -> Draft:
     draft.signals = draft_signals(file)
     drafting.add_connectors()
     lead_past_stubs(draft, file.remarks)
-    remark_lane_drops(draft, file.remarks)
     drafting.add_intersections(draft.signals)
-    draft.remarks = file.remarks.lines()
+    draft.remarks, draft.findings = file.remarks.lines(), file.remarks.findings()
     return draft

@@ -104,7 +104,7 @@ class PermissionReader:
             if name == "ignoring":  # is let in everywhere, opens nothing for others
                 continue
             if name not in CLASS_BIT:
-                self._remarks.add("unknown vehicle class ignored", name)
+                self._remarks.add("unknown vehicle class ignored", name, check="L28")
                 continue
             mask |= CLASS_BIT[name]
         return mask

@@ -35,6 +35,11 @@ def replaced(text: str, old: str, new: str) -> str:
     return text.replace(old, new, 1)
 
 
+def sources(network: Network, check: str) -> list[tuple[str, ...]]:
+    """Ids of the findings of a check."""
+    return [one.source for one in network.findings if one.check == check]
+
+
 def remark(network: Network, word: str) -> str:
     """The first remark with a word in it."""
     return next(line for line in network.remarks if word in line)

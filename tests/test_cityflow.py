@@ -255,8 +255,11 @@ def test_crossing_streams_of_one_type_in_one_phase_are_doubted(tmp_path: Path) -
     content = town()
     phases = part_of(content, "intersections", "a")["trafficLight"]["lightphases"]
     phases[1]["availableRoadLinks"].append(LINKS["a"].index("wb"))
-    remarks = drafted(tmp_path, content).remarks
-    assert remarks == ["L19 pairs of equal road links that cross in one phase: 2 (a, ...)"]
+    (found,) = drafted(tmp_path, content).findings
+    assert (found.check, found.source, found.fix) == (
+        "L19", ("intersection a",), 'signals."a" = false',
+    )  # fmt: skip
+    assert "2 pairs of equal road links cross in one phase" in found.message
 
 
 def test_movements_of_unknown_type_are_turned_by_their_drawing(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Stored networks: the same after a round trip; damaged ones refused in one line."""
 
 import gzip
+import json
 from dataclasses import fields
 
 import h5py
@@ -12,6 +13,7 @@ from rushhour.kernels.network import SIGNAL
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.draft import DraftSignal, DraftZone
 from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.findings import finding
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.storage import load, read_network, save, write_network
 from rushhour.roadnets.storage_fields import FIELDS
@@ -24,6 +26,7 @@ def signalled():
         c.signal, c.link = "Ampel \u00fc", i % 2
     draft.projection, draft.origin, draft.left_hand = "+proj=utm +zone=29", (3.0, -4.0), True
     draft.remarks.append("a doubt")
+    draft.findings.append(finding("L06", "way 5: \u00fc", ["way 5"], (1.0, 2.5), "speed = 5"))
     draft.zones = [DraftZone("7", ["c"], ["e", "n"]), DraftZone("8", [], ["w"])]
     return finish(draft)
 
@@ -42,7 +45,9 @@ def assert_same(a, b):
             np.testing.assert_array_equal(x, y, err_msg=name)
             assert not y.flags.writeable and y.flags.c_contiguous
     for f in fields(a):
-        if f.name not in ("arrays", "zones"):
+        if f.name == "findings":  # ragged
+            assert a.findings == b.findings
+        elif f.name not in ("arrays", "zones"):
             np.testing.assert_array_equal(getattr(a, f.name), getattr(b, f.name), err_msg=f.name)
 
 
@@ -87,6 +92,14 @@ def test_a_flipped_bit_in_a_curve_is_noticed(stored):
         load(stored)
 
 
+def test_a_file_without_findings_is_read_with_its_remarks(stored):
+    with h5py.File(stored, "r+") as file:
+        network = file["network"]
+        del network["findings"], network["notes"]
+        network.create_dataset("remarks", data=["a doubt"], dtype=h5py.string_dtype())
+    assert load(stored).remarks == ("a doubt",)
+
+
 def test_a_network_can_live_in_a_group_of_another_file(tmp_path):
     with h5py.File(tmp_path / "run.h5", "w") as file:
         write_network(file.create_group("network"), signalled())
@@ -120,6 +133,11 @@ def set_value(path, place, value):
     return change
 
 
+def written_findings(row):
+    text = np.frombuffer(json.dumps([row]).encode(), np.uint8)
+    return lambda group: replace(group, "findings", text)
+
+
 def hole(group):
     """A dataset that says much and holds nothing."""
     del group["lanes/profile"]
@@ -149,6 +167,13 @@ def one_sided(group):
         (lambda g: replace(g, "lanes/length", np.ones(3)), "3 values, expected"),
         (lambda g: replace(g, "lanes/length", np.ones((2, 2))), "shape (2, 2)"),
         (lambda g: replace(g, "lanes/length", np.ones(60, np.float32)), "float32"),
+        (lambda g: replace(g, "findings", np.zeros(9, np.uint8)), "findings: damaged"),
+        (lambda g: replace(g, "findings", np.zeros(9)), "findings: float64"),
+        (written_findings(["L99", "W", "x", [], None, ""]), "findings: damaged"),
+        (written_findings(["L01", "W", "x\ny", [], None, ""]), "findings: damaged"),
+        (written_findings(["L01", "W", "x", [], [1e99, 0], ""]), "findings: damaged"),
+        (written_findings(["L01", "W", "x", [], [float("nan"), 0], ""]), "findings: damaged"),
+        (written_findings(["L01", "W"]), "findings: damaged"),
         (lambda g: replace(g, "road_ids", np.arange(8)), "road_ids: expected a list of texts"),
         (set_value("lanes/length", 2, np.nan), "lanes/length: value nan at 2"),
         (set_value("lanes/speed", 0, -1.0), "lanes/speed: value -1.0 at 0"),

@@ -11,6 +11,7 @@ from rushhour.roadnets.build import finish
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.draft import Draft, DraftConnector, DraftIntersection
 from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.lint import findings as lint_findings
 from rushhour.roadnets.sumo_network import read_network_draft
 
 NOBODY = ("0000",) * 4
@@ -167,7 +168,8 @@ def test_a_lane_that_ends_while_its_road_goes_on_is_named(tmp_path: Path) -> Non
     text = text[:at] + lane("s_in", "-1.6,-100 -1.6,-10", 1) + text[at:]
     draft = read(tmp_path, text)
     assert len(draft.roads[0].lanes) == 2
-    assert "L15 lanes that end while their road goes on: 1 (s_in_1)" in draft.remarks
+    (found,) = (one for one in lint_findings(finish(draft)) if one.check == "L15")
+    assert found.source == ("lane s_in_1",) and found.place == pytest.approx((-1.6, -10.0))
 
 
 def test_a_connection_onto_a_walking_area_is_no_link(tmp_path: Path) -> None:
@@ -258,7 +260,8 @@ def test_a_declared_length_is_kept_and_doubted_when_the_drawing_differs(tmp_path
     text = crossing().replace('length="90.00"', 'length="50.00"', 1)
     draft = read(tmp_path, text)
     assert draft.roads[0].lanes[0].declared_length == 50.0
-    assert any("L25" in r and "s_in_0 50 m drawn 90.0 m" in r for r in draft.remarks)
+    (found,) = draft.findings
+    assert found.check == "L25" and "'s_in_0': declared 50 m, drawn 90.0 m" in found.message
     network = finish(draft)
     assert network.arrays.lanes.length[0] == pytest.approx(90.0)
     assert network.declared_length[0] == 50.0
@@ -267,8 +270,10 @@ def test_a_declared_length_is_kept_and_doubted_when_the_drawing_differs(tmp_path
 def test_the_unknown_is_named_once_and_counted(tmp_path: Path) -> None:
     extra = "<sign/><sign/>"
     draft = read(tmp_path, crossing(extra=extra, lane_more='friction="0.9"'))
-    assert "element <sign> ignored: 2" in draft.remarks
-    assert "attribute 'friction' of <lane> ignored: 4" in draft.remarks
+    assert [(one.check, one.message) for one in draft.findings] == [
+        ("L28", "attribute 'friction' of <lane> ignored: 4"),
+        ("L28", "element <sign> ignored: 2"),
+    ]
 
 
 def test_offset_projection_and_driving_side_are_kept(tmp_path: Path) -> None:

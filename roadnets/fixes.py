@@ -1,0 +1,196 @@
+"""Fixes: what a user says about a map that overrules what was read or guessed.
+
+A file of fixes is TOML with one fix a line: a kind, the ids of the source, a value.
+
+    keep_apart."310 311" = true          # nodes that are not one intersection
+    lanes."27" = { forward = 2, backward = 1 }
+    turns."27 310 28" = "ban"            # way, node, way; or two roads of the network
+
+Every message of the lint report ends with the line that would overrule it. Fixes of one map are
+worked in by osm_fixes and draft_fixes; each must have an effect.
+"""
+
+import json
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.findings import Finding
+
+LARGEST: Final = 16 << 20  # bytes of a file
+MOST_LANES: Final = 12
+SLOWEST, FASTEST = 5.0, 160.0  # km/h
+MOST_IDS: Final = 64  # of one fix
+CONTROLS: Final = ("none", "yield", "stop", "all_way_stop")
+WANTED: Final = {
+    "merge": "true",
+    "keep_apart": "true",
+    "lanes": f"1 to {MOST_LANES}, or {{ forward = 2, backward = 1 }}",
+    "control": " or ".join(f'"{name}"' for name in CONTROLS),
+    "turns": '"ban" or "allow"',
+    "signals": "true or false",
+    "speed": f"{SLOWEST:g} to {FASTEST:g} km/h",
+    "close": "true or false",
+}
+ID_COUNTS: Final = {"merge": (2, MOST_IDS), "keep_apart": (2, MOST_IDS), "turns": (2, 3)}
+
+
+class Fix(NamedTuple):
+    """One line of a file of fixes."""
+
+    kind: str
+    ids: tuple[str, ...]
+    value: Any  # as WANTED
+
+    @property
+    def address(self) -> str:
+        """What is fixed, as it is written before the equals sign."""
+        return _address(self.kind, self.ids)
+
+
+def _address(kind: str, ids: Iterable[str]) -> str:
+    return f"{kind}.{json.dumps(' '.join(ids), ensure_ascii=False)}"
+
+
+def fix_line(kind: str, ids: Iterable[object], value: object) -> str:
+    """A line of a file of fixes; "" where an id cannot be written in one.
+
+    value: as it is written in TOML, true and false as bool.
+
+    >>> fix_line("speed", [27], 50)
+    'speed."27" = 50'
+    """
+    names = [str(name) for name in ids]
+    if not all(name.isprintable() and name and " " not in name for name in names):
+        return ""
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return f"{_address(kind, names)} = {text}"
+
+
+class Fixes:
+    """The fixes of a file, and which of them have had an effect."""
+
+    def __init__(self, path: Path | None = None, fixes: Iterable[Fix] = ()) -> None:
+        self.path = path
+        self._fixes = {(fix.kind, fix.ids): fix for fix in fixes}
+        self._used: set[str] = set()
+
+    def of(self, *kinds: str) -> Iterator[Fix]:
+        """Fixes of some kinds, in the order of the file."""
+        return (fix for fix in self._fixes.values() if fix.kind in kinds)
+
+    def use(self, fix: Fix) -> None:
+        """Note that a fix has had an effect."""
+        self._used.add(fix.address)
+
+    def is_used(self, fix: Fix) -> bool:
+        """Whether it has."""
+        return fix.address in self._used
+
+    def refused(self, fix: Fix, why: str) -> NetworkError:
+        """The error of a fix that cannot be worked in. why: what is wrong; what to do."""
+        shown = fix.address if len(fix.address) <= 80 else fix.address[:77] + "..."
+        return NetworkError(f"{self.path}: {shown}: {why}")
+
+    def finish(self) -> list[str]:
+        """Remarks on the fixes that were used. Raises NetworkError for the first that was not."""
+        for fix in self._fixes.values():
+            if not self.is_used(fix):
+                raise self.refused(fix, "has no effect on this map; correct or drop the line")
+        if not self._used or self.path is None:
+            return []
+        counts = Counter(kind for kind, _ in self._fixes)
+        kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+        return [f"fixes of {self.path.name} worked in: {kinds}"]
+
+    def standing(self, findings: Iterable[Finding]) -> list[Finding]:
+        """The findings that no fix has overruled."""
+        return [one for one in findings if one.fix.rpartition(" = ")[0] not in self._used]
+
+
+def read_fixes(path: Path) -> Fixes:
+    """Read a file of fixes.
+
+    Raises NetworkError for what is no TOML, kinds and values that are not known, and fixes that
+    contradict each other.
+    """
+    try:
+        if path.stat().st_size > LARGEST:
+            raise NetworkError(f"{path}: larger than {LARGEST >> 20} MB; give a file of fixes")
+        table = tomllib.loads(path.read_bytes().decode())
+    except OSError as error:
+        raise NetworkError(f"{path}: cannot be read ({error.strerror}); give a file") from None
+    except UnicodeDecodeError:
+        raise NetworkError(f"{path}: not UTF-8; save it as UTF-8") from None
+    except (ValueError, RecursionError) as error:
+        reason = " ".join(str(error).split())[:120]
+        raise NetworkError(
+            f'{path}: not TOML ({reason}); wanted lines as speed."27" = 50'
+        ) from None
+    fixes: list[Fix] = []
+    for kind, entries in table.items():
+        if kind not in WANTED:
+            raise NetworkError(
+                f"{path}: unknown kind of fix {kind[:40]!r}; wanted {', '.join(WANTED)}"
+            )
+        if not isinstance(entries, dict):
+            raise NetworkError(f'{path}: {kind}: wanted lines as {kind}."ID" = {WANTED[kind]}')
+        fixes += [_read(path, kind, key, value) for key, value in entries.items()]
+    found = Fixes(path, fixes)
+    if len({(fix.kind, fix.ids) for fix in fixes}) < len(fixes):
+        raise NetworkError(f"{path}: a fix stands twice with other blanks; drop one")
+    _refuse_contradictions(found)
+    return found
+
+
+def _read(path: Path, kind: str, key: str, value: Any) -> Fix:
+    fix = Fix(kind, tuple(key.split()), value)
+    if kind in ("merge", "keep_apart"):
+        fix = fix._replace(ids=tuple(sorted(set(fix.ids), key=lambda name: (len(name), name))))
+    least, most = ID_COUNTS.get(kind, (1, 1))
+    lone = Fixes(path)
+    if not least <= len(fix.ids) <= most or not key.isprintable():
+        wanted = f"{least}" if least == most else f"{least} to {most}"
+        raise lone.refused(fix, f"{len(fix.ids)} ids; wanted {wanted}, with blanks between")
+    if not _fits(kind, value):
+        raise lone.refused(fix, f"{str(value)[:40]!r}; wanted {WANTED[kind]}")
+    return fix
+
+
+def _fits(kind: str, value: Any) -> bool:
+    """Whether a value is one of its kind."""
+    if kind in ("merge", "keep_apart"):
+        return value is True
+    if kind in ("signals", "close"):
+        return isinstance(value, bool)
+    if kind == "lanes":
+        if isinstance(value, dict):
+            parts = list(value.values())
+            return (
+                set(value) == {"forward", "backward"}
+                and all(type(n) is int and 0 <= n <= MOST_LANES for n in parts)
+                and any(parts)
+            )
+        return type(value) is int and 1 <= value <= MOST_LANES
+    if kind == "speed":
+        return type(value) in (int, float) and SLOWEST <= value <= FASTEST
+    return (
+        isinstance(value, str) and value in {"control": CONTROLS, "turns": ("ban", "allow")}[kind]
+    )
+
+
+def _refuse_contradictions(fixes: Fixes) -> None:
+    apart = [(fix, set(fix.ids)) for fix in fixes.of("keep_apart")]
+    for fix in fixes.of("merge"):
+        for other, ids in apart:
+            if len(ids & set(fix.ids)) > 1:
+                raise fixes.refused(fix, f"contradicts {other.address}; drop one")
+    closed = {fix.ids: fix for fix in fixes.of("close") if fix.value}
+    lit = {fix.ids: fix for fix in fixes.of("signals") if fix.value}
+    for kinds, others in ((("lanes", "speed"), closed), (("control",), lit)):
+        for fix in fixes.of(*kinds):
+            if fix.ids in others:
+                raise fixes.refused(fix, f"contradicts {others[fix.ids].address}; drop one")
