@@ -15,6 +15,7 @@ from rushhour.roadnets.osm_restrictions import bans_of
 from rushhour.roadnets.osm_short_streets import join_short_streets
 from rushhour.roadnets.osm_sides import left_hand, mirror, mirror_back
 from rushhour.roadnets.osm_signs import line_of, signs_of, split_at
+from rushhour.roadnets.osm_slips import slips_of
 from rushhour.roadnets.remarks import MOST_EXAMPLES
 
 __all__ = ["OsmOptions", "read_osm_draft"]
@@ -48,6 +49,7 @@ def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
         raise NetworkError(f"{path}: no road is open to cars; see --private")
     signs = signs_of(osm, streets)
     split_at(streets, signs)
+    streets.slips = slips_of(streets)
     together = {
         n for n, tags in osm.node_tags.items() if tags.get("junction") in ("yes", "intersection")
     }

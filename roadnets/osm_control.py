@@ -49,7 +49,8 @@ class Controls:
 
     def priority(self, entry: Road) -> int | None:
         """Priority of a road where it ends, None: that of its class."""
-        return GIVES_WAY if (entry[0], not entry[1]) in self.signs.gives_way else None
+        sign = (entry[0], not entry[1]) in self.signs.gives_way
+        return GIVES_WAY if sign or entry[0] in self.streets.slips else None
 
     def _unlit(self, home: int, entries: list[Road]) -> tuple[int, set[Road]]:
         """Control of an intersection without lights, and the entries that must stop."""
@@ -67,9 +68,10 @@ class Controls:
         if marked:
             return STOP, marked
         if self.country in STOP_COUNTRIES and most < RING_PRIORITY:
-            if most == least and len(entries) >= 4:
+            slips = {r for r in entries if r[0] in self.streets.slips}
+            if most == least and len(entries) >= 4 and not slips:
                 return ALL_WAY_STOP, set(entries)
-            minor = {r for r in entries if rank[r] <= UNCLASSIFIED}
+            minor = {r for r in entries if rank[r] <= UNCLASSIFIED} - slips
             if most >= TERTIARY and minor:
                 return STOP, minor
         return YIELD, set()

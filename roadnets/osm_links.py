@@ -49,6 +49,7 @@ class Streets:
     xy: dict[int, tuple[float, float]]
     node_tags: dict[int, Tags]
     notes: dict[str, list[str]] = field(default_factory=dict)  # kind -> messages
+    slips: set[int] = field(default_factory=set)  # links that are slip lanes
 
     def note(self, kind: str, message: str) -> None:
         """Remember a message of a kind."""

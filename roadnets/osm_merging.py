@@ -97,11 +97,14 @@ def merge(streets: Streets, signals: set[int], together: set[int]) -> Merged:
         merged.groups[min(nodes)] = nodes
         merged.member.update(dict.fromkeys(nodes, min(nodes)))
         merged.inner.update(links)
+    corners = {n for i in streets.slips for n in (streets.links[i].a, streets.links[i].b)}
     spans = spans_of(streets)
     for span in spans:
         if span.length > SIGNALLED:
             break
-        if {span.u, span.v} & ring:
+        if {span.u, span.v} & ring or streets.slips.intersection(span.links):
+            continue
+        if span.length > NEAR and {span.u, span.v} & corners:
             continue
         if span.length > _limit(streets, span, ends, signals, together):
             continue

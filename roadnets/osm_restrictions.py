@@ -49,6 +49,7 @@ def bans_of(restrictions: list[Restriction], streets: Streets) -> Bans:
     bans = Bans()
     ways = {way for link in streets.links for way in (link.first_way, link.last_way)}
     ends = streets.ends()
+    elsewhere = 0
     for r in restrictions:
         unused = _unused(r)
         if unused:
@@ -59,7 +60,8 @@ def bans_of(restrictions: list[Restriction], streets: Streets) -> Bans:
         sources = [way for way in r.sources if way in ways]
         targets = [way for way in r.targets if way in ways]
         if not sources and not targets:
-            continue  # elsewhere, or of ways that are no roads
+            elsewhere += 1
+            continue
         if not sources or not targets or not (r.via_nodes or r.via_ways):
             streets.note(
                 "restrictions", f"relation {r.id}: names what is no road of the map; not used"
@@ -68,6 +70,8 @@ def bans_of(restrictions: list[Restriction], streets: Streets) -> Bans:
             _ban_at_node(bans, streets, ends, r, sources, targets)
         else:
             _ban_over_ways(bans, streets, ends, r, sources, targets)
+    if elsewhere:
+        streets.note("restrictions", f"{elsewhere} relations are of ways that are no roads here")
     return bans
 
 
