@@ -9,7 +9,12 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from rushhour.roadnets.errors import NetworkError
+
+Place = Sequence[float] | NDArray[np.float64]  # x, y, m
 
 ERROR, WARNING, NOTE = "E", "W", "I"
 MOST_EXAMPLES: Final = 5  # of a check, where lines are shown
@@ -65,7 +70,7 @@ def finding(
     check: str,
     message: str,
     source: Iterable[str] = (),
-    place: Sequence[float] | None = None,
+    place: Place | None = None,
     fix: str = "",
     severity: str = "",
 ) -> Finding:

@@ -181,7 +181,7 @@ def _dead_lanes(network: Network) -> Iterator[Finding]:
             "L15",
             f"lane {name!r}: no exit; vehicles must leave it before its end",
             [f"lane {name}"],
-            network.lane_points(lane)[-1],
+            network.lane_points(int(lane))[-1],
         )
     for lane in np.flatnonzero(fed & (entries == 0)):
         name = network.lane_ids[lane]
@@ -189,7 +189,7 @@ def _dead_lanes(network: Network) -> Iterator[Finding]:
             "L16",
             f"lane {name!r}: no entry; only lane changes lead onto it",
             [f"lane {name}"],
-            network.lane_points(lane)[0],
+            network.lane_points(int(lane))[0],
         )
 
 

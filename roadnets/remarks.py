@@ -1,9 +1,9 @@
 """Remarks of a reader: what it skipped, counted by kind with a few examples, and its findings."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
-from rushhour.roadnets.findings import Finding, finding
+from rushhour.roadnets.findings import Finding, Place, finding
 
 MOST_EXAMPLES: Final = 5
 LONGEST_EXAMPLE: Final = 120  # characters
@@ -38,7 +38,7 @@ class Remarks:
         check: str,
         message: str,
         source: Iterable[str] = (),
-        place: Sequence[float] | None = None,
+        place: Place | None = None,
         fix: str = "",
         severity: str = "",
     ) -> None:
