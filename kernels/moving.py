@@ -44,6 +44,18 @@ def leave_line(veh: Vehicles, i: int) -> None:
     veh.yields_to[i] = -1
 
 
+@kernel
+def keeps_free_way(net: NetworkArrays, veh: Vehicles, types: Types, i: int, d: float) -> bool:
+    """Whether i, d m before the end of its lane, stays on a way on that needs no grant.
+
+    What it chose instead might need one, and it could not stop for that any more.
+    """
+    k = veh.path[i, 0]
+    if k < 0 or not net.connectors.free[k]:
+        return False
+    return veh.speed[i] * veh.speed[i] > types.decel[veh.type[i]] * d
+
+
 @kernel(forceinline=True)
 def enter_road(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, i: int, lane: int,
@@ -58,7 +70,7 @@ def enter_road(
             if routes.road[veh.leg[i]] != old:
                 veh.stop[i] += 1
                 tally[TALLY_STOPS_MISSED] += 1
-    if veh.granted[i] == 0:
+    if veh.granted[i] == 0 and not keeps_free_way(net, veh, types, i, net.lanes.length[lane]):
         plan(veh, net, routes, order, i, lane, types.permission[veh.type[i]], seed, efforts)
     else:
         veh.wanted[i] = lane
@@ -139,13 +151,6 @@ def serve_stop(
     veh.stop[i] = stop + 1
     if veh.granted[i] == 0:
         plan(veh, net, routes, order, i, lane, types.permission[veh.type[i]], seed, efforts)
-
-
-@kernel
-def passes_freely(net: NetworkArrays, veh: Vehicles, i: int) -> bool:
-    """Whether i leaves its lane without a grant: what it chose instead might need one."""
-    k = veh.path[i, 0]
-    return k >= 0 and net.connectors.free[k]
 
 
 @kernel(forceinline=True)
@@ -232,7 +237,7 @@ def move_vehicle(
     if (
         lane < n_road_lanes and veh.granted[i] == 0
         and veh.s[i] < length - REPLAN <= s and veh.leg[i] >= 0
-        and not (passes_freely(net, veh, i) and nxt * nxt > types.decel[veh.type[i]] * (length - s))
+        and not keeps_free_way(net, veh, types, i, length - s)
     ):  # fmt: skip
         # Once more with what is known near the line: which of the lanes ahead are full.
         plan(veh, net, routes, order, i, lane, types.permission[veh.type[i]], seed, efforts)

@@ -47,20 +47,29 @@ def test_a_lane_that_ends_is_left_without_being_overrun(length, dt, model):
     assert checker.violations == {}
 
 
-def test_who_passes_freely_and_fast_does_not_choose_a_line_it_cannot_stop_at():
-    """A lane leads to both lanes of a road; a ramp joins the kerb lane, which gets emptier late."""
+@pytest.mark.parametrize("stub", [0.0, 7.0])
+def test_who_passes_freely_and_fast_does_not_choose_a_line_it_cannot_stop_at(stub):
+    """A lane leads to both lanes of a road; a ramp joins the kerb lane, which gets emptier late.
+
+    stub: m of a road before the line, which is entered fast and too short to stop on.
+    """
     draft = Draft("merge", "test")
     for name, x, y, control in (
         ("a", -900.0, 0.0, NONE), ("m", 0.0, 0.0, YIELD), ("b", 500.0, 0.0, NONE),
-        ("r", -100.0, -40.0, NONE),
+        ("r", -100.0, -40.0, NONE), ("j", -30.0 - stub, 0.0, NONE),
     ):  # fmt: skip
         draft.intersections.append(DraftIntersection(name, x, y, control))
     lanes = {
-        "in": [((-900.0, 1.6), (-30.0, 1.6))],
+        "far": [((-900.0, 1.6), (-32.0 - stub, 1.6))],
+        "in": [((-30.0 - stub if stub else -900.0, 1.6), (-30.0, 1.6))],
         "ramp": [((-100.0, -40.0), (-30.0, -8.0))],
         "out": [((30.0, -1.6), (500.0, -1.6)), ((30.0, 1.6), (500.0, 1.6))],
     }
-    for name, ends in (("in", "am"), ("ramp", "rm"), ("out", "mb")):
+    roads = [("in", "am"), ("ramp", "rm"), ("out", "mb")]
+    if stub:
+        roads = [("far", "aj"), ("in", "jm"), *roads[1:]]
+        draft.connectors.append(DraftConnector("far", 0, "in", 0))
+    for name, ends in roads:
         strips = [
             DraftLane(f"{name}_{k}", np.array(shape), 38.0) for k, shape in enumerate(lanes[name])
         ]
@@ -70,7 +79,7 @@ def test_who_passes_freely_and_fast_does_not_choose_a_line_it_cannot_stop_at():
     network = finish(draft)
     links = network.arrays.connectors
     free = {int(network.arrays.lanes.number[links.to_lane[k]]): bool(links.free[k])
-            for k in range(3) if links.from_lane[k] == network.lane_index["in_0"]}  # fmt: skip
+            for k in range(links.from_lane.size) if links.from_lane[k] == network.lane_index["in_0"]}  # fmt: skip
     assert free == {0: False, 1: True}
     out = network.road_index["out"]
     builder = DemandBuilder()
@@ -88,7 +97,8 @@ def test_who_passes_freely_and_fast_does_not_choose_a_line_it_cannot_stop_at():
     for j in range(15):  # from the ramp, so that the kerb lane's line is often closed
         builder.add(Trip(f"ramp{j}", 15.0 + 2.0 * j, CAR, [network.road_index["ramp"], out]))
     for j in range(5):
-        builder.add(Trip(f"driver{j}", 1.0 + 4.0 * j, CAR, [network.road_index["in"], out]))
+        way = [network.road_index[name] for name in ("far", "in") if stub or name == "in"]
+        builder.add(Trip(f"driver{j}", 1.0 + 4.0 * j, CAR, [*way, out]))
     world = World(network, builder.build(), dt=0.25, seed=1)
     checker = Checker(world)
     world.observers.append(checker)
