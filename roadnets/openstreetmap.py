@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rushhour.roadnets.draft import Draft
 from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.osm_area import Area, Box, read_polygon
 from rushhour.roadnets.osm_drafting import Drafter
 from rushhour.roadnets.osm_links import Road, Streets, streets_of
 from rushhour.roadnets.osm_merging import merge
@@ -28,8 +29,9 @@ class OsmOptions:
     service: str = "yes"  # service ways: "yes" or "no"
     country: str = ""  # two letters; "": by the map's own speed limits
     private: bool = False  # private streets are open
-    box: tuple[float, float, float, float] | None = None  # west, south, east, north, degrees
+    box: Box | None = None  # only what lies within
     speeds: dict[str, float] = field(default_factory=dict)
+    polygon: Path | None = None  # a file; only what lies within
 
 
 def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
@@ -38,7 +40,11 @@ def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
     Raises NetworkError for what is no map, or has no road that can be reached and left.
     """
     options = options or OsmOptions()
-    osm = read_osm(path, options.service, options.box)
+    area = None
+    if options.box or options.polygon:
+        polygon = read_polygon(options.polygon) if options.polygon else None
+        area = Area(options.box, polygon)
+    osm = read_osm(path, options.service, area)
     country = options.country or country_of(osm)
     sides: list[str] = []
     left = left_hand(osm, sides)

@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.osm_area import Area
 from rushhour.roadnets.osm_tags import Tags, wanted
 from rushhour.roadnets.projecting import local_projection, to_metres
 
@@ -70,22 +71,26 @@ def _osmium() -> Any:
     return osmium
 
 
-def read_osm(path: Path, service: str, box: tuple[float, float, float, float] | None) -> OsmMap:
-    """Read a map. service: "yes" or "no" for service ways. box: west, south, east, north, degrees.
+def read_osm(path: Path, service: str, area: Area | None = None) -> OsmMap:
+    """Read a map. service: "no" leaves service ways out. area: only what lies within.
 
     Raises NetworkError for what is no OpenStreetMap file or has no road.
     """
     osmium = _osmium()
     try:
         found = _read(osmium, path, service)
-    except (RuntimeError, ValueError, OSError, MemoryError) as error:
+    except (
+        osmium.InvalidLocationError, RuntimeError, ValueError, OSError, MemoryError
+    ) as error:  # fmt: skip
         reason = str(error).strip().splitlines()[0][:150] if str(error).strip() else "damaged"
         raise NetworkError(
             f"{path}: not read as OpenStreetMap ({reason}); give a whole .osm, .osm.gz or .osm.pbf"
         ) from None
     ways, places, node_tags, restrictions, skipped = found
-    if box is not None:
-        ways = _within(ways, places, box)
+    if area is not None:
+        ways = _within(ways, places, area)
+        if not ways:
+            raise NetworkError(f"{path}: no road for cars within the area; see --bbox, --polygon")
     missing = _cut_missing(ways, places)
     ways = [way for way in ways if len(way.nodes) > 1]
     if not ways:
@@ -170,16 +175,10 @@ def _place_negative(
             places[node.id] = (node.location.lon, node.location.lat)
 
 
-def _within(
-    ways: list[OsmWay],
-    places: dict[int, tuple[float, float]],
-    box: tuple[float, float, float, float],
-) -> list[OsmWay]:
-    """The parts of ways within a box: nodes outside count as missing, but for the next one."""
-    west, south, east, north = box
-    inside = {
-        node for node, (lon, lat) in places.items() if west <= lon <= east and south <= lat <= north
-    }
+def _within(ways: list[OsmWay], places: dict[int, tuple[float, float]], area: Area) -> list[OsmWay]:
+    """The parts of ways within an area: nodes outside count as missing, but for the next one."""
+    held = area.holds(np.array(list(places.values())).reshape(-1, 2))
+    inside = {node for node, holds in zip(places, held.tolist(), strict=True) if holds}
     kept: list[OsmWay] = []
     for way in ways:
         piece: list[int] = []

@@ -79,7 +79,7 @@ def osm_options(args: argparse.Namespace) -> "OsmOptions":
     country = args.country.upper()
     if country and not (len(country) == 2 and country.isascii() and country.isalpha()):
         raise NetworkError(f"--country {args.country}: wanted two letters, such as US or PT")
-    return OsmOptions(args.service, country, args.private, box, speeds)
+    return OsmOptions(args.service, country, args.private, box, speeds, args.polygon)
 
 
 def generate_map(args: argparse.Namespace) -> int:

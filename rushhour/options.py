@@ -79,6 +79,10 @@ def _import(command: argparse.ArgumentParser) -> None:
         "--bbox", metavar="W,S,E,N", help="only what lies within, degrees west, south, east, north"
     )
     osm.add_argument(
+        "--polygon", type=Path, metavar="FILE", help="only what lies within a polygon: GeoJSON, WKT "
+        "or .poly",
+    )  # fmt: skip
+    osm.add_argument(
         "--service", choices=("yes", "no"), default="yes", help="service ways (default: yes)"
     )
     osm.add_argument(
