@@ -2,7 +2,14 @@
 
 
 class RushhourError(Exception):
-    """Base of every error that rushhour raises for wrong input."""
+    """Base of every error that rushhour raises for wrong input.
+
+    Its message is one printable line, whatever of the input it quotes.
+    """
+
+    def __init__(self, message: str) -> None:
+        shown = (c if c.isprintable() else repr(c)[1:-1] for c in message)
+        super().__init__(message if message.isprintable() else "".join(shown))
 
 
 class NetworkError(RushhourError, ValueError):
