@@ -1,6 +1,5 @@
 """OpenStreetMap: from a file to the draft of a lane network, rule by rule (networks.md 1 - 5)."""
 
-from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -8,16 +7,17 @@ from rushhour.roadnets.draft import Draft
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.osm_area import Area, Box, read_polygon
 from rushhour.roadnets.osm_drafting import Drafter
-from rushhour.roadnets.osm_links import Road, Streets, streets_of
+from rushhour.roadnets.osm_links import streets_of
 from rushhour.roadnets.osm_merging import merge
 from rushhour.roadnets.osm_movements import turns_of, usable
 from rushhour.roadnets.osm_reading import OsmMap, read_osm
+from rushhour.roadnets.osm_report import Kept, report
 from rushhour.roadnets.osm_restrictions import bans_of
 from rushhour.roadnets.osm_short_streets import join_short_streets
 from rushhour.roadnets.osm_sides import left_hand, mirror, mirror_back
-from rushhour.roadnets.osm_signs import line_of, signs_of, split_at
+from rushhour.roadnets.osm_signs import signs_of, split_at
 from rushhour.roadnets.osm_slips import slips_of
-from rushhour.roadnets.remarks import MOST_EXAMPLES
+from rushhour.roadnets.remarks import Remarks
 
 __all__ = ["OsmOptions", "read_osm_draft"]
 
@@ -46,7 +46,7 @@ def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
         area = Area(options.box, polygon)
     osm = read_osm(path, options.service, area)
     country = options.country or country_of(osm)
-    sides: list[str] = []
+    sides = Remarks()
     left = left_hand(osm, sides)
     if left:
         mirror(osm)
@@ -65,12 +65,13 @@ def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
     used, core = usable(turns)
     if not used:
         raise NetworkError(f"{path}: no road can be both reached and left; give a larger map")
-    _note_kept(streets, set(turns.follow), used, core)
     draft = Drafter(streets, merged, signs, turns, used, country).draft(osm.name)
+    report(osm, streets, merged, signs, Kept(set(turns.follow), used, core))
+    draft.findings = sides.findings() + streets.remarks.findings()
     if left:
         mirror_back(draft)
     draft.projection = osm.projection
-    draft.remarks = sides + _remarks(osm, streets)
+    draft.remarks = streets.remarks.lines()
     return draft
 
 
@@ -79,31 +80,3 @@ def country_of(osm: OsmMap) -> str:
     speeds = [way.tags["maxspeed"] for way in osm.ways if "maxspeed" in way.tags]
     miles = sum("mph" in text for text in speeds)
     return "US" if speeds and 2 * miles > len(speeds) else ""
-
-
-def _note_kept(streets: Streets, every: set[Road], used: set[Road], core: set[Road]) -> None:
-    """Say how much of the map can be reached and left."""
-    length = [line_of(streets, link.nodes) for link in streets.links]
-    total, kept, strong = (sum(length[i] for i, _ in part) / 1000.0 for part in (every, used, core))
-    if total > 0.0:
-        streets.note(
-            "kept",
-            f"{kept:.1f} of {total:.1f} km of road can be reached and left "
-            f"({100.0 * kept / total:.1f} %); {100.0 * strong / total:.1f} % reach each other",
-        )
-
-
-def _remarks(osm: OsmMap, streets: Streets) -> list[str]:
-    """What was mended or left out, a few examples of each kind and their number."""
-    found: list[str] = []
-    if osm.skipped:
-        kinds = Counter(osm.skipped).most_common(6)
-        text = ", ".join(f"{number} {kind}" for kind, number in kinds)
-        found.append(f"{sum(osm.skipped.values())} ways are no roads for cars ({text}, ...)")
-    for way, lost in sorted(osm.missing.items())[:MOST_EXAMPLES]:
-        found.append(f"way {way}: {lost} nodes are not in the file; cut there")
-    for messages in streets.notes.values():
-        found += messages[:MOST_EXAMPLES]
-        if len(messages) > MOST_EXAMPLES:
-            found.append(f"... and {len(messages) - MOST_EXAMPLES} more like it")
-    return found

@@ -5,12 +5,16 @@ changes, are dissolved again. Topology comes from shared node ids alone. Source:
 """
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import dist
 
+from rushhour.roadnets.fixes import MOST_LANES, fix_line
 from rushhour.roadnets.osm_reading import OsmMap, OsmWay
-from rushhour.roadnets.osm_tags import Direction, Tags, WayRules, is_open, rules_of
+from rushhour.roadnets.osm_speeds import KMH
+from rushhour.roadnets.osm_tags import Direction, Doubt, Tags, WayRules, is_open, rules_of
+from rushhour.roadnets.remarks import Remarks
 
 BLOCKING = ("bollard", "block", "wall", "chain", "cycle_barrier", "debris")
 GATES = ("gate", "lift_gate", "swing_gate")
@@ -48,12 +52,21 @@ class Streets:
     links: list[Link]
     xy: dict[int, tuple[float, float]]
     node_tags: dict[int, Tags]
-    notes: dict[str, list[str]] = field(default_factory=dict)  # kind -> messages
+    remarks: Remarks = field(default_factory=Remarks)
     slips: set[int] = field(default_factory=set)  # links that are slip lanes
 
-    def note(self, kind: str, message: str) -> None:
-        """Remember a message of a kind."""
-        self.notes.setdefault(kind, []).append(message)
+    def find(
+        self,
+        check: str,
+        message: str,
+        source: Iterable[str] = (),
+        node: int | None = None,
+        fix: str = "",
+        severity: str = "",
+    ) -> None:
+        """Keep a finding (roadnets.findings) at the place of a node."""
+        place = None if node is None else self.xy.get(node)
+        self.remarks.find(check, message, source, place, fix, severity)
 
     def ends(self) -> dict[int, list[tuple[int, bool]]]:
         """For each node the links that end there: index, whether it is the start of the link."""
@@ -91,14 +104,17 @@ def streets_of(osm: OsmMap, country: str, speeds: dict[str, float], private: boo
             closed += 1
             continue
         if way.id not in rules:
-            doubts: list[str] = []
+            doubts: list[Doubt] = []
             rules[way.id] = rules_of(way.tags, country, speeds, doubts)
             for doubt in doubts:
-                streets.note("tags", f"way {way.id}: {doubt}")
+                streets.find(
+                    doubt.check, f"way {way.id}: {doubt.text}", [f"way {way.id}"],
+                    way.nodes[len(way.nodes) // 2], _fix_of(way.id, doubt, rules[way.id][0]),
+                )  # fmt: skip
         nodes = way.nodes[::-1] if rules[way.id][1] else way.nodes
         ways.append(OsmWay(way.id, nodes, way.tags))
     if closed:
-        streets.note("closed", f"{closed} ways are closed to cars")
+        streets.remarks.add("ways closed to cars", count=closed)
     _join_twins(ways, streets)
     _cut_at_barriers(ways, streets)
     used = Counter(node for way in ways for node in way.nodes)
@@ -109,6 +125,18 @@ def streets_of(osm: OsmMap, country: str, speeds: dict[str, float], private: boo
     _dissolve_joints(streets)
     _open_loops(streets)
     return streets
+
+
+def _fix_of(way: int, doubt: Doubt, rules: WayRules) -> str:
+    """The line that says what a doubtful tag leaves open, as it was taken."""
+    lanes = {"forward": rules.forward.lanes, "backward": rules.backward.lanes, **doubt.lanes}
+    if doubt.check == "L06" and doubt.text.startswith("maxspeed"):
+        speed = (rules.forward if rules.forward.lanes else rules.backward).speed
+        return fix_line("speed", [way], f"{speed / KMH:.4g}")
+    if rules.one_way and not lanes["backward"] and doubt.check != "L08":
+        return fix_line("lanes", [way], lanes["forward"])
+    ahead, back = (min(MOST_LANES, lanes[name]) for name in ("forward", "backward"))
+    return fix_line("lanes", [way], f"{{ forward = {ahead}, backward = {back} }}")
 
 
 def _join_twins(ways: list[OsmWay], streets: Streets) -> None:
@@ -186,7 +214,11 @@ def _drop_doubles(streets: Streets) -> None:
         drop.add(worse)
         kept, lost = streets.links[best[key]].first_way, streets.links[worse].first_way
         if (kept, lost) not in said:
-            streets.note("doubled", f"ways {lost} and {kept} share nodes; kept way {kept}")
+            streets.find(
+                "L03", f"ways {lost} and {kept} share nodes; kept way {kept}",
+                [f"way {lost}", f"way {kept}"], link.nodes[len(link.nodes) // 2],
+                fix_line("close", [kept], True) if kept != lost else "",
+            )  # fmt: skip
         said.add((kept, lost))
     streets.links = [link for i, link in enumerate(streets.links) if i not in drop]
 

@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 
+from rushhour.roadnets.fixes import fix_line
 from rushhour.roadnets.osm_links import Streets
 from rushhour.roadnets.osm_signs import line_of
 
@@ -113,8 +114,12 @@ def merge(streets: Streets, signals: set[int], together: set[int]) -> Merged:
             nodes = merged.nodes(u) + merged.nodes(v)
             refused = refusal(streets, nodes)
             if refused:
-                streets.note("apart", f"nodes {span.u} and {span.v} ({span.length:.0f} m): "
-                             f"left apart, {refused}")  # fmt: skip
+                streets.find(
+                    "L12",
+                    f"nodes {span.u} and {span.v} ({span.length:.0f} m): left apart, {refused}",
+                    [f"node {span.u}", f"node {span.v}"], span.u,
+                    fix_line("merge", [span.u, span.v], True),
+                )  # fmt: skip
             if refused or not _has_cross_traffic(streets, ends, nodes, merged.inner, span.links):
                 continue
         merged.join(u, v, span.links)

@@ -9,6 +9,7 @@ from itertools import pairwise
 from math import atan2, hypot, pi, radians
 from typing import Final
 
+from rushhour.roadnets.fixes import fix_line
 from rushhour.roadnets.osm_links import Link, Road, Streets, node_at, way_at
 from rushhour.roadnets.osm_merging import Merged
 from rushhour.roadnets.osm_restrictions import Bans
@@ -126,14 +127,21 @@ class _Walker:
                 kept = [((index, not forward), pi)]
         elif not kept and two_way:
             kept = [((index, not forward), pi)]
-            streets.note("no exit", f"way {link.last_way}: nothing leads on; a U-turn is allowed")
+            self._find_no_exit(link, end, "a U-turn is allowed")
         elif not kept:
             turns.gates_out.add(road)
-            streets.note("no exit", f"way {link.last_way}: ends where nothing leads on")
+            self._find_no_exit(link, end, "vehicles leave the map there")
         start = node_at(link, forward)
         if len(ends[start]) == 1 and not two_way:
             turns.gates_in.add(road)
         turns.follow[road] = kept
+
+    def _find_no_exit(self, link: Link, end: int, done: str) -> None:
+        way = way_at(link, link.a == end)
+        self.streets.find(
+            "L15", f"way {way}: nothing leads on at node {end}; {done}",
+            [f"way {way}", f"node {end}"], end, fix_line("close", [way], True),
+        )  # fmt: skip
 
     def _exits(self, road: Road) -> list[Road]:
         """Roads that can follow a road, through the inner links of its intersection."""
@@ -193,10 +201,12 @@ def _bans_behind(
         elif relation not in unused:
             unused.add(relation)
             way = streets.links[path[outer[-1]][0]].first_way
-            streets.note(
-                "restrictions",
+            streets.find(
+                "L09",
                 f"relation {relation}: leads over way {way}, which can be entered from elsewhere; "
                 "not used",
+                [f"relation {relation}", f"way {way}"],
+                node_at(streets.links[path[-1][0]], path[-1][1]),
             )
     return changed
 

@@ -59,6 +59,7 @@ class OsmMap:
     projection: str
     skipped: dict[str, int] = field(default_factory=dict)  # ways that are no roads, by class
     missing: dict[int, int] = field(default_factory=dict)  # way -> nodes that are not in the file
+    lone: list[int] = field(default_factory=list)  # ways with fewer than two nodes
 
 
 def _osmium() -> Any:
@@ -92,6 +93,7 @@ def read_osm(path: Path, service: str, area: Area | None = None) -> OsmMap:
         if not ways:
             raise NetworkError(f"{path}: no road for cars within the area; see --bbox, --polygon")
     missing = _cut_missing(ways, places)
+    lone = sorted({w.id for w in ways if len(w.nodes) < 2} - missing.keys())
     ways = [way for way in ways if len(way.nodes) > 1]
     if not ways:
         raise NetworkError(f"{path}: no road for cars in it; give a map with highway=* ways")
@@ -113,7 +115,7 @@ def read_osm(path: Path, service: str, area: Area | None = None) -> OsmMap:
     )
     kept = {node: tags for node, tags in node_tags.items() if node in xy}
     name = path.name.split(".")[0]
-    return OsmMap(name, ways, xy, kept, restrictions, projection, skipped, missing)
+    return OsmMap(name, ways, xy, kept, restrictions, projection, skipped, missing, lone)
 
 
 def _read(osmium: Any, path: Path, service: str) -> tuple[Any, ...]:

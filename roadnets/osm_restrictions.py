@@ -9,9 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from rushhour.roadnets.findings import NOTE, WARNING
+from rushhour.roadnets.fixes import fix_line
 from rushhour.roadnets.osm_links import Road, Streets, node_at, way_at
 from rushhour.roadnets.osm_reading import Restriction
 
+NO_CARS: Final = "not for cars"
 NOT_FOR_CARS: Final = ("motorcar", "motor_vehicle")  # in `except`
 TIMED: Final = ("day_on", "day_off", "hour_on", "hour_off")
 LONGEST: Final = 8  # roads along the via ways of one restriction
@@ -53,7 +56,7 @@ def bans_of(restrictions: list[Restriction], streets: Streets) -> Bans:
     for r in restrictions:
         unused = _unused(r)
         if unused:
-            streets.note("restrictions", f"relation {r.id}: {unused}; not used")
+            _find(streets, r, f"{unused}; not used", NOTE if unused == NO_CARS else WARNING)
             continue
         if set(r.tags.get("except", "").replace(" ", "").split(";")) & set(NOT_FOR_CARS):
             continue
@@ -63,16 +66,27 @@ def bans_of(restrictions: list[Restriction], streets: Streets) -> Bans:
             elsewhere += 1
             continue
         if not sources or not targets or not (r.via_nodes or r.via_ways):
-            streets.note(
-                "restrictions", f"relation {r.id}: names what is no road of the map; not used"
-            )
+            _find(streets, r, "names what is no road of the map; not used", NOTE)
         elif r.via_nodes:
             _ban_at_node(bans, streets, ends, r, sources, targets)
         else:
             _ban_over_ways(bans, streets, ends, r, sources, targets)
     if elsewhere:
-        streets.note("restrictions", f"{elsewhere} relations are of ways that are no roads here")
+        streets.remarks.add("turn restrictions of ways that are no roads here", count=elsewhere)
     return bans
+
+
+def _find(
+    streets: Streets, r: Restriction, what: str, severity: str = WARNING, value: str = "ban"
+) -> None:
+    """Keep a finding on a restriction. value: of the turn that would be as drawn by hand."""
+    members = [*r.sources, *r.via_nodes, *r.targets]
+    plain = len(r.sources) == len(r.via_nodes) == len(r.targets) == 1 and not r.via_ways
+    streets.find(
+        "L09", f"relation {r.id}: {what}", [f"relation {r.id}"],
+        r.via_nodes[0] if r.via_nodes else None,
+        fix_line("turns", members, f'"{value}"') if plain and severity == WARNING else "", severity,
+    )  # fmt: skip
 
 
 def _unused(r: Restriction) -> str:
@@ -82,7 +96,7 @@ def _unused(r: Restriction) -> str:
         return "holds at some times only" if any(key in r.tags for key in TIMED) else ""
     if "restriction:conditional" in r.tags:
         return "holds under conditions only"
-    return "not for cars" if any(key.startswith("restriction:") for key in r.tags) else "unknown"
+    return NO_CARS if any(key.startswith("restriction:") for key in r.tags) else "unknown"
 
 
 def _ban_at_node(
@@ -101,13 +115,11 @@ def _ban_at_node(
     here = [way_at(streets.links[index], start) for index, start in ends.get(node, ())]
     for way in {*sources, *targets}:
         if way not in here:
-            streets.note("restrictions", f"relation {r.id}: way {way} does not end at node {node}")
+            _find(streets, r, f"way {way} does not end at node {node}")
     for before in sources:
         if here.count(before) > 1:
-            streets.note(
-                "restrictions",
-                f"relation {r.id}: way {before} runs through node {node}; held for both directions",
-            )
+            text = f"way {before} runs through node {node}; held for both directions"
+            _find(streets, r, text, value="allow")
         if value.startswith("only_"):
             bans.only.setdefault((before, node), set()).update(targets)
             continue
@@ -139,9 +151,7 @@ def _ban_over_ways(
                 if not (only and road in to):
                     bans.sequences[(*path, road)] = r.id
     if not found:
-        streets.note(
-            "restrictions", f"relation {r.id}: its ways do not follow each other; not used"
-        )
+        _find(streets, r, "its ways do not follow each other; not used")
 
 
 def ends_of_ways(

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from rushhour.kernels.lane_lines import most_cut
+from rushhour.roadnets.fixes import fix_line
 from rushhour.roadnets.osm_legs import End, set_ends
 from rushhour.roadnets.osm_links import Link, Streets
 from rushhour.roadnets.osm_merging import Merged, extent, refusal
@@ -46,8 +47,13 @@ def join_short_streets(streets: Streets, merged: Merged, signs: Signs) -> None:
                 why = refusal(streets, nodes)
             if why:
                 refused.add(i)
-                streets.note("short", f"way {link.first_way}: {room:.1f} m between stop lines, no "
-                             f"room for a car; left so ({why})")  # fmt: skip
+                streets.find(
+                    "L13",
+                    f"way {link.first_way}: {room:.1f} m between stop lines, no room for a car; "
+                    f"left so ({why})",
+                    [f"way {link.first_way}", f"node {link.a}", f"node {link.b}"], link.a,
+                    fix_line("merge", [link.a, link.b], True),
+                )  # fmt: skip
                 continue
             for start in (True, False):
                 _hand_on(streets, around, signs, i, start)

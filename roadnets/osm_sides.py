@@ -13,13 +13,14 @@ from rushhour.kernels.network import LEFT, RIGHT
 from rushhour.roadnets.draft import Draft
 from rushhour.roadnets.osm_reading import OsmMap
 from rushhour.roadnets.osm_tags import Tags
+from rushhour.roadnets.remarks import Remarks
 
 FEWEST_VOTES: Final = 3
 MAJORITY: Final = 0.9
 _SIDES: Final = {"left": "right", "right": "left"}
 
 
-def left_hand(osm: OsmMap, notes: list[str]) -> bool:
+def left_hand(osm: OsmMap, remarks: Remarks) -> bool:
     """Whether traffic keeps to the left: by the sense of closed roundabouts, else by tags."""
     votes = []
     for way in osm.ways:
@@ -35,8 +36,8 @@ def left_hand(osm: OsmMap, notes: list[str]) -> bool:
     if said:
         return 2 * said.count("left") > len(said)
     if len(votes) >= FEWEST_VOTES:
-        notes.append(
-            f"driving side: {sum(votes)} of {len(votes)} roundabouts left-hand; right taken"
+        remarks.find(
+            "L27", f"driving side: {sum(votes)} of {len(votes)} roundabouts left-hand; right taken"
         )
     return False
 
@@ -76,6 +77,10 @@ def mirror_back(draft: Draft) -> None:
             lane.shape = lane.shape * flip
     for inter in draft.intersections:
         inter.y = -inter.y
+    draft.findings = [
+        one if one.place is None else one._replace(place=(one.place[0], -one.place[1]))
+        for one in draft.findings
+    ]
     swap = {LEFT: RIGHT, RIGHT: LEFT}
     for link in draft.connectors:
         link.turn = link.turn if link.turn is None else swap.get(link.turn, link.turn)

@@ -3,7 +3,7 @@
 Source: networks.md 1.1 - 1.4; the tag pages of the OpenStreetMap wiki.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from rushhour.roadnets.osm_speeds import KMH, limit
@@ -62,6 +62,15 @@ class Direction(NamedTuple):
     speed: float  # m/s
     turns: tuple[str, ...]  # letters that are indicated, "" none; () nothing is
     bus: tuple[bool, ...]  # for buses only; () none is
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """What was wrong with tags and how it was taken. lanes: as they would fit, by direction."""
+
+    check: str  # as in roadnets.findings
+    text: str
+    lanes: dict[str, int] = field(default_factory=dict)
 
 
 NOTHING: Final = Direction(0, 0.0, (), ())
@@ -125,7 +134,7 @@ def direction_of(tags: Tags) -> tuple[bool, bool]:
     return implied and value not in ("no", "reversible", "alternating"), False
 
 
-def _count(tags: Tags, key: str, notes: list[str]) -> int | None:
+def _count(tags: Tags, key: str, notes: list[Doubt]) -> int | None:
     """A number of lanes; None where there is none that can be used."""
     text = tags.get(key)
     if text is None:
@@ -135,16 +144,16 @@ def _count(tags: Tags, key: str, notes: list[str]) -> int | None:
         number = min(int(p) for p in parts)
         if 1 <= number <= MOST_LANES:
             if len(parts) > 1:
-                notes.append(f'{key} "{text[:20]}" read as {number}')
+                notes.append(Doubt("L06", f'{key} "{text[:20]}" read as {number}'))
             return number
         if number == 0 and key != "lanes":
             return 0
-    notes.append(f'{key} "{text[:20]}" not understood: default')
+    notes.append(Doubt("L06", f'{key} "{text[:20]}" not understood: default'))
     return None
 
 
 def _lanes(
-    tags: Tags, kind: Class, one_way: bool, country: str, notes: list[str]
+    tags: Tags, kind: Class, one_way: bool, country: str, notes: list[Doubt]
 ) -> tuple[int, int, int]:
     """Lanes forward, backward and in the middle."""
     total = _count(tags, "lanes", notes)
@@ -189,7 +198,7 @@ def letters_of(entry: str) -> str:
 
 
 def _turns(
-    tags: Tags, direction: str, lanes: int, one_way: bool, notes: list[str]
+    tags: Tags, direction: str, lanes: int, one_way: bool, notes: list[Doubt]
 ) -> tuple[tuple[str, ...], int]:
     """Letters per lane from the kerb, () if there are none to trust; and the number of lanes."""
     listed = _per_lane(tags, "turn:lanes", direction, one_way)
@@ -204,7 +213,8 @@ def _turns(
     if one_way and lanes < len(listed) <= lanes + 2:
         lanes = len(listed)
     if len(listed) != lanes:
-        notes.append(f"{len(listed)} turn:lanes for {lanes} lanes; ignored")
+        text = f"{len(listed)} turn:lanes for {lanes} lanes; ignored"
+        notes.append(Doubt("L07", text, {direction: len(listed)}))
         return (), lanes
     return tuple(letters_of(entry) for entry in reversed(listed)), lanes
 
@@ -241,7 +251,7 @@ def _width(tags: Tags, kind: Class, lanes: int) -> float:
 
 
 def rules_of(
-    tags: Tags, country: str, speeds: dict[str, float], notes: list[str]
+    tags: Tags, country: str, speeds: dict[str, float], notes: list[Doubt]
 ) -> tuple[WayRules, bool]:
     """Rules of a drivable way, and whether its nodes are to be taken in reverse order.
 
@@ -255,9 +265,11 @@ def rules_of(
     kind = CLASSES[highway]
     ring = tags.get("junction") in ("roundabout", "circular")
     if ring and tags.get("oneway") == "no":
-        notes.append("roundabout says oneway=no; taken as one-way")
+        text = "roundabout says oneway=no; taken as one-way"
+        notes.append(Doubt("L08", text, {"forward": 1, "backward": 1}))
     if tags.get("oneway") in ("reversible", "alternating"):
-        notes.append(f"oneway={tags['oneway']}; taken as one lane each way")
+        text = f"oneway={tags['oneway']}; taken as one lane each way"
+        notes.append(Doubt("L08", text, {"forward": 1, "backward": 0}))
         ahead, back, both = 1, 1, 0
     else:
         ahead, back, both = _lanes(tags, kind, one_way, country, notes)
@@ -273,7 +285,7 @@ def rules_of(
         turns, lanes = _turns(tags, name, lanes, one_way, notes)
         speed, doubt = limit(tags, name, kmh * KMH)
         if doubt:
-            notes.append(doubt)
+            notes.append(Doubt("L06", doubt))
         found.append(Direction(lanes, speed, turns, _bus(tags, name, lanes, one_way)))
     every = sum(d.lanes for d in found) + both
     width = 4.0 if ring else _width(tags, kind, every)

@@ -156,7 +156,8 @@ def test_ways_are_cut_where_nodes_are_missing_and_negative_ids_are_legal(tmp_pat
             (-12, [-2, -99, -3], street())]  # fmt: skip
     draft = read_osm_draft(write_osm(tmp_path, nodes, ways))
     assert {road.id.lstrip("-").split("#")[0] for road in draft.roads} == {"10", "11"}
-    assert any("way -12: 1 nodes are not in the file" in line for line in draft.remarks)
+    (found,) = (one for one in draft.findings if one.check == "L01")
+    assert found.message == "way -12: 1 of its nodes are not in the file; left out"
 
 
 def test_what_is_changed_along_a_street_is_a_joint_without_control(tmp_path: Path):

@@ -24,7 +24,7 @@ def restriction(rule: str, *members: tuple[str, int], **tags: str):
 
 def read(tmp_path: Path, nodes, ways, relation):
     draft = read_osm_draft(write_osm(tmp_path, nodes, ways, None, [relation]))
-    notes = [line for line in draft.remarks if "relation" in line]
+    notes = [one.message for one in draft.findings if one.check == "L09"]
     return turns(finish(draft)), notes
 
 
