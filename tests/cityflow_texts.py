@@ -1,7 +1,6 @@
 """A small hand-made CityFlow road network and flows, as the objects that JSON files hold."""
 
 import json
-import random
 from pathlib import Path
 from typing import Any
 
@@ -104,28 +103,3 @@ def written(folder: Path, content: object, name: str = "town.json") -> Path:
     path = folder / name
     path.write_text(json.dumps(content))
     return path
-
-
-def mutated(draw: random.Random, content: Any) -> None:
-    """Change one value somewhere in a JSON document."""
-    while content:
-        keys = list(content) if isinstance(content, dict) else list(range(len(content)))
-        key = draw.choice(keys)
-        if isinstance(content[key], dict | list) and content[key] and draw.random() < 0.9:
-            content = content[key]
-            continue
-        value = content[key]
-        kind = draw.randrange(4)
-        if kind == 0:
-            content[key] = draw.choice(
-                [None, True, -1, 0, 1, 3, 1e-9, 1e9, 1e300, 10**30, "", "a", "w-a", [], {}, [{}]]
-            )
-        elif kind == 1:
-            del content[key]
-        elif kind == 2 and isinstance(value, int | float):
-            content[key] = value * draw.choice([-1, 0.5, 2, 100, 1e6])
-        elif isinstance(content, list):
-            content.insert(0, value)
-        else:
-            content[draw.choice(keys)] = value
-        return

@@ -55,13 +55,14 @@ CROSS: Nodes = {
 CROSS_WAYS = [(10, [4, 1, 2], street()), (11, [3, 1, 5], street())]
 
 
-def write_pbf(path: Path, text: str) -> None:
-    """Write an .osm document in the binary form."""
+def write_pbf(path: Path, text: str, form: str = "pbf") -> None:
+    """Write an .osm document in the binary form. form: libosmium's, with its options."""
     import osmium
 
     plain = path.with_suffix(".osm")
     plain.write_text(text)
-    with osmium.SimpleWriter(str(path), overwrite=True) as writer:
+    file = osmium.io.File(str(path), form)
+    with osmium.SimpleWriter(file, overwrite=True) as writer:
         for found in osmium.FileProcessor(str(plain)):
             writer.add(found)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from soundness import assert_sound
 
 import rushhour as rh
 from rushhour.roadnets.errors import NetworkError
@@ -144,18 +145,7 @@ def test_random_drawings_are_refused_or_become_sound_networks() -> None:
             assert "\n" not in str(error)
             continue
         built += 1
-        arrays, n = network.arrays, network.n_road_lanes
-        assert np.isfinite(network.points).all() and (arrays.lanes.length > 0.0).all()
-        assert all("\n" not in line for line in network.remarks)
-        links = arrays.connectors
-        starts, ends = network.point_start[:-1], network.point_start[1:] - 1
-        k = np.arange(network.n_connectors) + n
-        gap_in = network.points[starts[k]] - network.points[ends[links.from_lane]]
-        gap_out = network.points[ends[k]] - network.points[starts[links.to_lane]]
-        assert np.abs(np.concatenate((gap_in, gap_out))).max(initial=0.0) < 0.01
-        road = arrays.lanes.road
-        meets = arrays.roads.to_intersection[road[links.from_lane]]
-        assert (meets == arrays.roads.from_intersection[road[links.to_lane]]).all()
+        assert_sound(network)
     assert built > 100
 
 

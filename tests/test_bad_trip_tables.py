@@ -2,18 +2,17 @@
 
 import builtins
 import gzip
-import random
 from pathlib import Path
 from typing import Any
 
 import pytest
 from network_drafts import crossing
-from trip_tables import ROWS, frame_of, text_of
+from trip_tables import ROWS, text_of
 
 import rushhour as rh
 from rushhour.kernels.network import ALL_WAY_STOP
 from rushhour.roadnets.build import finish
-from rushhour.roadnets.errors import DemandError, NetworkError
+from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.model import Network
 
 
@@ -162,34 +161,3 @@ def test_parquet_without_its_package_is_refused_by_name(
 
     monkeypatch.setattr(builtins, "__import__", without)
     assert "pip install 'rushhour[data]'" in refused(tmp_path / "trips.parquet", network)
-
-
-@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet"])
-def test_mutated_tables_are_refused_or_read(network: Network, tmp_path: Path, ending: str) -> None:
-    """200 changes of bytes: a demand on the network, or one line; nothing else."""
-    path = tmp_path / f"trips.{ending}"
-    if ending == "parquet":
-        pytest.importorskip("pandas").DataFrame(frame_of(ROWS)).to_parquet(path)
-        good = path.read_bytes()
-    else:
-        good = GOOD.encode() if ending == "csv" else gzip.compress(GOOD.encode())
-    draw = random.Random(7)
-    for _ in range(200):
-        data = bytearray(good)
-        for _ in range(draw.randint(1, 4)):
-            at = draw.randrange(len(data))
-            action = draw.randrange(3)
-            if action == 0:
-                data[at] = draw.randrange(256)
-            elif action == 1:
-                del data[at : at + draw.randint(1, 20)]
-            else:
-                data[at:at] = data[at : at + draw.randint(1, 20)]
-        path.write_bytes(bytes(data))
-        try:
-            demand = rh.read_trips(path, network, skip_bad_trips=draw.random() < 0.5)
-        except (DemandError, NetworkError) as error:
-            assert "\n" not in str(error)
-        else:
-            assert demand.routed.all()
-            assert ((demand.roads >= 0) & (demand.roads < network.n_roads)).all()

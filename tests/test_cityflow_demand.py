@@ -2,14 +2,13 @@
 
 import gzip
 import json
-import random
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from cityflow_texts import CAR, flow, mutated, town, written
+from cityflow_texts import CAR, flow, town, written
 from real_data import data_folder
 
 from rushhour.cli import main
@@ -284,26 +283,6 @@ def test_flows_that_cannot_be_meant_are_refused_in_one_line(
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path, network: Network) -> None:
     with pytest.raises(DemandError, match="nowhere.json: cannot be read"):
         read_flows([tmp_path / "nowhere.json"], network)
-
-
-def test_mutated_flows_are_read_or_refused_but_never_crash(
-    tmp_path: Path, network: Network
-) -> None:
-    draw = random.Random(3)
-    refusals = 0
-    for _ in range(400):
-        flows = [flow("w-a", "b-e", endTime=20), flow("s-a", "a-b", "b-m", endTime=-1, interval=3)]
-        for _ in range(draw.randint(1, 3)):
-            mutated(draw, flows)
-        try:
-            demand = read(tmp_path, network, *flows, end=100.0)
-        except DemandError as error:
-            refusals += 1
-            assert "\n" not in str(error)
-        else:
-            assert ((demand.depart >= 0.0) & (demand.depart < 100.0)).all()
-            assert demand.routed.all()
-    assert 100 < refusals < 390
 
 
 # --- Hangzhou ---------------------------------------------------------------------------------

@@ -229,22 +229,6 @@ def test_links_out_of_the_file_are_not_followed(stored, tmp_path):
         load(stored)
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_random_damage_is_refused_or_harmless_but_never_another_error(stored, seed):
-    data = bytearray(stored.read_bytes())
-    r = np.random.default_rng(seed)
-    if seed % 3 == 0:
-        data = data[: int(r.integers(1, len(data)))]
-    else:
-        for at in r.integers(0, len(data), int(r.integers(1, 40))):
-            data[at] = int(r.integers(256))
-    stored.write_bytes(data)
-    try:
-        load(stored)
-    except NetworkError as error:
-        assert "\n" not in str(error)
-
-
 def test_a_network_that_cannot_be_written_is_told_in_one_line(tmp_path):
     with pytest.raises(NetworkError, match="cannot be written"):
         save(signalled(), tmp_path / "no" / "folder.h5")

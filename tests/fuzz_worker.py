@@ -1,0 +1,84 @@
+"""Reads damaged inputs of one kind in a process of its own, with bounds on memory and time.
+
+python tests/fuzz_worker.py KIND FIRST LAST [FOLDER]
+
+Input n of a kind is always the same. For each a line: its number, how it ended (refused, sound, or
+fault), seconds, and what was told. FOLDER keeps the files of the last input.
+"""
+
+import faulthandler
+import os
+import random
+import resource
+import signal
+import sys
+import tempfile
+from pathlib import Path
+from time import process_time
+
+from fuzz_kinds import KINDS, Kind
+
+from rushhour.roadnets.errors import RushhourError
+
+MEMORY = 512 << 20  # bytes beyond what reading the good inputs took
+SECONDS = 20.0  # of processor time for one input
+LONGEST = 600  # characters of a message
+
+
+def outcome(kind: Kind, folder: Path) -> tuple[str, str]:
+    """How reading an input ended, and what was told; any other error ends the process."""
+    try:
+        kind.read(folder)
+    except RushhourError as error:
+        message = str(error)
+        if not message.isprintable() or len(message) > LONGEST:
+            return "fault", f"not one line of {LONGEST} printable characters: {message[:900]!r}"
+        if "bad_alloc" in message or "allocate" in message:
+            return "fault", f"asked for much memory: {message}"
+        return "refused", message
+    return "sound", ""
+
+
+def write(files: dict[str, bytes], folder: Path) -> None:
+    """The files of an input."""
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+
+
+def used_memory() -> int:
+    """Bytes of writable memory that the process has reserved."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmData:"):
+            return int(line.split()[1]) << 10
+    return 0
+
+
+def main(name: str, first: int, last: int, folder: Path) -> None:
+    """Read inputs first to last - 1 of a kind."""
+    kind = KINDS[name]
+    good = kind.good(folder)
+    for files in good:
+        write(files, folder)
+        kind.read(folder)
+    most = used_memory() + MEMORY
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    faulthandler.enable()
+    faulthandler.register(signal.SIGPROF, chain=True)  # tell where it is, then end
+    for number in range(first, last):
+        draw = random.Random(f"{name} {number}")
+        files = dict(draw.choice(good))
+        kind.damage(draw, files, folder)
+        write(files, folder)
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)
+        start = process_time()
+        end, told = outcome(kind, folder)
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        print(f"{number}\t{end}\t{process_time() - start:.3f}\t{told}", flush=True)
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("NUMBA_NUM_THREADS", "1")
+    with tempfile.TemporaryDirectory() as temporary:
+        place = Path(sys.argv[4] if len(sys.argv) > 4 else temporary)
+        main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), place)

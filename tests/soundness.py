@@ -1,0 +1,49 @@
+"""What is true of every network and demand that a reader lets through."""
+
+import numpy as np
+
+from rushhour.roadnets.model import Network
+from rushhour.roadnets.storage import parts_of
+from rushhour.roadnets.storage_checks import check_network
+from rushhour.roadnets.storage_fields import NAMES
+from rushhour.traffic.demand import Demand
+from rushhour.traffic.random_demand import vehicles_on_road
+from rushhour.traffic.world import World
+
+JOINT = 0.01  # m, between a lane's end and the connector that begins there
+
+
+def assert_sound(network: Network) -> None:
+    """The arrays fit together as kernels need them, and so does the drawing."""
+    check_network(parts_of(network), {name: getattr(network, name) for name in NAMES})
+    arrays, n = network.arrays, network.n_road_lanes
+    links, road = arrays.connectors, arrays.lanes.road
+    first, last = network.point_start[:-1], network.point_start[1:] - 1
+    k = np.arange(network.n_connectors) + n
+    gap_in = network.points[first[k]] - network.points[last[links.from_lane]]
+    gap_out = network.points[last[k]] - network.points[first[links.to_lane]]
+    assert np.abs(np.concatenate((gap_in, gap_out))).max(initial=0.0) < JOINT
+    meets = arrays.roads.to_intersection[road[links.from_lane]]
+    assert (meets == arrays.roads.from_intersection[road[links.to_lane]]).all()
+    assert all("\n" not in line for line in network.remarks)
+
+
+def assert_drivable(network: Network) -> None:
+    """Vehicles can be put on the network and moved for some frames."""
+    world = World(network, vehicles_on_road(network, 20), dt=0.5)
+    world.step(10)
+
+
+def assert_meant_for(network: Network, demand: Demand) -> None:
+    """Trips depart at some time, on roads that the network has and that follow each other."""
+    assert np.isfinite(demand.depart).all() and (np.diff(demand.depart) >= 0.0).all()
+    assert ((demand.roads >= 0) & (demand.roads < network.n_roads)).all()
+    assert (np.diff(demand.route_start) >= 1).all() and demand.route_start[-1] == demand.roads.size
+    assert ((demand.stop_lane >= 0) & (demand.stop_lane < network.n_road_lanes)).all()
+    start = network.arrays.roads.out_start
+    pairs = np.ones(max(0, demand.roads.size - 1), bool)
+    pairs[demand.route_start[1:-1] - 1] = False  # the last road of one trip, the first of the next
+    kept = np.repeat(demand.routed, np.diff(demand.route_start))[:-1] & pairs
+    for a, b in np.unique(np.stack((demand.roads[:-1], demand.roads[1:]))[:, kept], axis=1).T:
+        assert b in network.arrays.roads.out[start[a] : start[a + 1]], (a, b)
+    assert all("\n" not in line for line in demand.remarks)
