@@ -77,6 +77,7 @@ class Fixes:
         self.path = path
         self._fixes = {(fix.kind, fix.ids): fix for fix in fixes}
         self._used: set[str] = set()
+        self._apart: list[tuple[Fix, set[int]]] | None = None  # nodes of each keep_apart
 
     def of(self, *kinds: str) -> Iterator[Fix]:
         """Fixes of some kinds, in the order of the file."""
@@ -89,6 +90,15 @@ class Fixes:
     def is_used(self, fix: Fix) -> bool:
         """Whether it has."""
         return fix.address in self._used
+
+    def keep_apart(self, nodes: Iterable[int]) -> bool:
+        """Whether a fix forbids to make one intersection of nodes of OpenStreetMap."""
+        if self._apart is None:
+            self._apart = [(fix, {int(name) for name in fix.ids}) for fix in self.of("keep_apart")]
+        found = [fix for fix, ids in self._apart if len(ids.intersection(nodes)) > 1]
+        for fix in found:
+            self.use(fix)
+        return bool(found)
 
     def refused(self, fix: Fix, why: str) -> NetworkError:
         """The error of a fix that cannot be worked in. why: what is wrong; what to do."""

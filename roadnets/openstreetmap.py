@@ -4,9 +4,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rushhour.roadnets.draft import Draft
+from rushhour.roadnets.draft_fixes import fix_roads
 from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.fixes import Fixes
 from rushhour.roadnets.osm_area import Area, Box, read_polygon
 from rushhour.roadnets.osm_drafting import Drafter
+from rushhour.roadnets.osm_fixes import fix_merges, fix_signals, fix_tags, fix_turns
 from rushhour.roadnets.osm_links import streets_of
 from rushhour.roadnets.osm_merging import merge
 from rushhour.roadnets.osm_movements import turns_of, usable
@@ -32,6 +35,7 @@ class OsmOptions:
     box: Box | None = None  # only what lies within
     speeds: dict[str, float] = field(default_factory=dict)
     polygon: Path | None = None  # a file; only what lies within
+    fixes: Fixes | None = None  # what overrules the map
 
 
 def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
@@ -46,6 +50,8 @@ def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
         area = Area(options.box, polygon)
     osm = read_osm(path, options.service, area)
     country = options.country or country_of(osm)
+    fixes = options.fixes or Fixes()
+    fix_tags(osm, fixes, options.private)
     sides = Remarks()
     left = left_hand(osm, sides)
     if left:
@@ -53,6 +59,7 @@ def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
     streets = streets_of(osm, country, options.speeds, options.private)
     if not streets.links:
         raise NetworkError(f"{path}: no road is open to cars; see --private")
+    streets.fixes = fixes
     signs = signs_of(osm, streets)
     split_at(streets, signs)
     streets.slips = slips_of(streets)
@@ -60,18 +67,23 @@ def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
         n for n, tags in osm.node_tags.items() if tags.get("junction") in ("yes", "intersection")
     }
     merged = merge(streets, signs.signals, together)
+    fix_merges(streets, merged, fixes)
     join_short_streets(streets, merged, signs)
-    turns = turns_of(streets, merged, bans_of(osm.restrictions, streets))
+    fix_signals(signs, merged, fixes)
+    bans = bans_of(osm.restrictions, streets)
+    fix_turns(streets, bans, fixes)
+    turns = turns_of(streets, merged, bans)
     used, core = usable(turns)
     if not used:
         raise NetworkError(f"{path}: no road can be both reached and left; give a larger map")
     draft = Drafter(streets, merged, signs, turns, used, country).draft(osm.name)
     report(osm, streets, merged, signs, Kept(set(turns.follow), used, core))
-    draft.findings = sides.findings() + streets.remarks.findings()
+    fix_roads(draft, fixes, {str(node): str(home) for node, home in merged.member.items()})
+    draft.findings = fixes.standing(sides.findings() + streets.remarks.findings())
     if left:
         mirror_back(draft)
     draft.projection = osm.projection
-    draft.remarks = streets.remarks.lines()
+    draft.remarks = streets.remarks.lines() + fixes.finish()
     return draft
 
 

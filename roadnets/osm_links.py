@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import dist
 
-from rushhour.roadnets.fixes import MOST_LANES, fix_line
+from rushhour.roadnets.fixes import MOST_LANES, Fixes, fix_line
 from rushhour.roadnets.osm_reading import OsmMap, OsmWay
 from rushhour.roadnets.osm_speeds import KMH
 from rushhour.roadnets.osm_tags import Direction, Doubt, Tags, WayRules, is_open, rules_of
@@ -53,6 +53,7 @@ class Streets:
     xy: dict[int, tuple[float, float]]
     node_tags: dict[int, Tags]
     remarks: Remarks = field(default_factory=Remarks)
+    fixes: Fixes = field(default_factory=Fixes)
     slips: set[int] = field(default_factory=set)  # links that are slip lanes
 
     def find(
@@ -106,7 +107,7 @@ def streets_of(osm: OsmMap, country: str, speeds: dict[str, float], private: boo
         if way.id not in rules:
             doubts: list[Doubt] = []
             rules[way.id] = rules_of(way.tags, country, speeds, doubts)
-            for doubt in doubts:
+            for doubt in (d for i, d in enumerate(doubts) if d not in doubts[:i]):
                 streets.find(
                     doubt.check, f"way {way.id}: {doubt.text}", [f"way {way.id}"],
                     way.nodes[len(way.nodes) // 2], _fix_of(way.id, doubt, rules[way.id][0]),

@@ -20,6 +20,7 @@ SIGNALLED: Final = 30.0  # m, where lights tell that they belong together
 WIDEST: Final = 60.0  # m between two nodes of one intersection
 MOST_NODES: Final = 8
 SMALL_RING: Final = 14.0  # m, diameter of a roundabout that is one intersection
+KEPT_APART: Final = "as the fixes say"
 MAIN_LINES: Final = ("motorway", "trunk")
 
 
@@ -95,6 +96,8 @@ def merge(streets: Streets, signals: set[int], together: set[int]) -> Merged:
     merged = Merged()
     ring = {node for link in streets.links if link.rules.ring for node in (link.a, link.b)}
     for nodes, links in _small_rings(streets):
+        if streets.fixes.keep_apart(nodes):
+            continue
         merged.groups[min(nodes)] = nodes
         merged.member.update(dict.fromkeys(nodes, min(nodes)))
         merged.inner.update(links)
@@ -113,7 +116,7 @@ def merge(streets: Streets, signals: set[int], together: set[int]) -> Merged:
         if u != v:
             nodes = merged.nodes(u) + merged.nodes(v)
             refused = refusal(streets, nodes)
-            if refused:
+            if refused and refused != KEPT_APART:
                 streets.find(
                     "L12",
                     f"nodes {span.u} and {span.v} ({span.length:.0f} m): left apart, {refused}",
@@ -176,6 +179,8 @@ def _limit(
 
 def refusal(streets: Streets, nodes: list[int]) -> str:
     """Why nodes are too many or too far apart to be one intersection; "" if they are not."""
+    if streets.fixes.keep_apart(nodes):
+        return KEPT_APART
     if len(nodes) > MOST_NODES:
         return f"together {len(nodes)} nodes"
     width = extent(streets, nodes)

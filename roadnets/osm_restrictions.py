@@ -56,7 +56,9 @@ def bans_of(restrictions: list[Restriction], streets: Streets) -> Bans:
     for r in restrictions:
         unused = _unused(r)
         if unused:
-            _find(streets, r, f"{unused}; not used", NOTE if unused == NO_CARS else WARNING)
+            doubt = unused != NO_CARS
+            value = "ban" if doubt else ""
+            _find(streets, r, f"{unused}; not used", WARNING if doubt else NOTE, value)
             continue
         if set(r.tags.get("except", "").replace(" ", "").split(";")) & set(NOT_FOR_CARS):
             continue
@@ -77,15 +79,15 @@ def bans_of(restrictions: list[Restriction], streets: Streets) -> Bans:
 
 
 def _find(
-    streets: Streets, r: Restriction, what: str, severity: str = WARNING, value: str = "ban"
+    streets: Streets, r: Restriction, what: str, severity: str = WARNING, value: str = ""
 ) -> None:
-    """Keep a finding on a restriction. value: of the turn that would be as drawn by hand."""
+    """Keep a finding on a restriction. value: of the fix of its turn that would overrule it."""
     members = [*r.sources, *r.via_nodes, *r.targets]
     plain = len(r.sources) == len(r.via_nodes) == len(r.targets) == 1 and not r.via_ways
     streets.find(
         "L09", f"relation {r.id}: {what}", [f"relation {r.id}"],
         r.via_nodes[0] if r.via_nodes else None,
-        fix_line("turns", members, f'"{value}"') if plain and severity == WARNING else "", severity,
+        fix_line("turns", members, f'"{value}"') if plain and value else "", severity,
     )  # fmt: skip
 
 
@@ -113,9 +115,9 @@ def _ban_at_node(
             bans.on_red.update((way, node) for way in sources)
         return
     here = [way_at(streets.links[index], start) for index, start in ends.get(node, ())]
-    for way in {*sources, *targets}:
-        if way not in here:
-            _find(streets, r, f"way {way} does not end at node {node}")
+    lost = sorted({*sources, *targets} - {*here})
+    if lost:
+        _find(streets, r, f"way {lost[0]} does not end at node {node}")
     for before in sources:
         if here.count(before) > 1:
             text = f"way {before} runs through node {node}; held for both directions"

@@ -11,7 +11,7 @@ from rushhour.kernels.lane_lines import most_cut
 from rushhour.roadnets.fixes import fix_line
 from rushhour.roadnets.osm_legs import End, set_ends
 from rushhour.roadnets.osm_links import Link, Streets
-from rushhour.roadnets.osm_merging import Merged, extent, refusal
+from rushhour.roadnets.osm_merging import KEPT_APART, Merged, extent, refusal
 from rushhour.roadnets.osm_signs import Signs, line_of
 
 A_CAR: Final = 7.5  # m of lane that a car and its gap take
@@ -47,6 +47,8 @@ def join_short_streets(streets: Streets, merged: Merged, signs: Signs) -> None:
                 why = refusal(streets, nodes)
             if why:
                 refused.add(i)
+                if why == KEPT_APART:
+                    continue
                 streets.find(
                     "L13",
                     f"way {link.first_way}: {room:.1f} m between stop lines, no room for a car; "
