@@ -13,11 +13,11 @@ from rushhour.roadnets.osm_fixes import fix_merges, fix_signals, fix_tags, fix_t
 from rushhour.roadnets.osm_links import streets_of
 from rushhour.roadnets.osm_merging import merge
 from rushhour.roadnets.osm_movements import turns_of, usable
-from rushhour.roadnets.osm_reading import OsmMap, read_osm
+from rushhour.roadnets.osm_reading import read_osm
 from rushhour.roadnets.osm_report import Kept, report
 from rushhour.roadnets.osm_restrictions import bans_of
 from rushhour.roadnets.osm_short_streets import join_short_streets
-from rushhour.roadnets.osm_sides import left_hand, mirror, mirror_back
+from rushhour.roadnets.osm_sides import country_of, left_hand, mirror, mirror_back
 from rushhour.roadnets.osm_signs import signs_of, split_at
 from rushhour.roadnets.osm_slips import slips_of
 from rushhour.roadnets.remarks import Remarks
@@ -49,11 +49,11 @@ def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
         polygon = read_polygon(options.polygon) if options.polygon else None
         area = Area(options.box, polygon)
     osm = read_osm(path, options.service, area)
-    country = options.country or country_of(osm)
     fixes = options.fixes or Fixes()
     fix_tags(osm, fixes, options.private)
     sides = Remarks()
     left = left_hand(osm, sides)
+    country = options.country or country_of(osm, left)
     if left:
         mirror(osm)
     streets = streets_of(osm, country, options.speeds, options.private)
@@ -85,10 +85,3 @@ def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
     draft.projection = osm.projection
     draft.remarks = streets.remarks.lines() + fixes.finish()
     return draft
-
-
-def country_of(osm: OsmMap) -> str:
-    """Country as far as the choice of rules needs it: US where most limits are in miles."""
-    speeds = [way.tags["maxspeed"] for way in osm.ways if "maxspeed" in way.tags]
-    miles = sum("mph" in text for text in speeds)
-    return "US" if speeds and 2 * miles > len(speeds) else ""

@@ -27,6 +27,7 @@ IMPLICIT: Final[dict[str, tuple[float, float, float]]] = {
     "FI": (50, 80, 120), "RU": (60, 90, 110), "AU": (50, 100, 110),
     "GB": (48.28, 96.56, 112.65), "US": (40.23, 88.51, 104.61),
 }  # fmt: skip
+ZONE_KEYS: Final = ("maxspeed:type", "source:maxspeed", "zone:maxspeed", "zone:traffic")
 _PLACES: Final = {"urban": 0, "rural": 1, "motorway": 2, "trunk": 1, "nsl_single": 1, "nsl_dual": 2}
 
 
@@ -77,7 +78,7 @@ def limit(tags: dict[str, str], direction: str, default: float) -> tuple[float, 
         if clamped(speed) != speed:
             doubt = f'{key} "{text[:30]}" is beyond 5 to 160 km/h'
         return clamped(speed), doubt
-    for key in ("maxspeed:type", "source:maxspeed", "zone:maxspeed", "zone:traffic"):
+    for key in ZONE_KEYS:
         speed = read_speed(tags.get(key, ""))
         if speed is not None:
             return clamped(speed), ""
