@@ -26,17 +26,30 @@ STOP_COUNTRIES: Final = ("US", "CA")  # minor streets stop, crossings of equals 
 TERTIARY, UNCLASSIFIED = 10, 4  # ranks
 
 
+def left_lane_of_its_own(approach: Approach) -> bool:
+    """Whether a lane of an entry leads to the left and nowhere else."""
+    left = {a for exit in approach.exits if exit.letter == "L" for a, _ in exit.pairs}
+    other = {a for exit in approach.exits if exit.letter in "RT" for a, _ in exit.pairs}
+    return bool(left - other) and bool(other)
+
+
 class Controls:
     """Says who may go when; one use for each map."""
 
     def __init__(
-        self, places: Places, signs: Signs, ends: dict[tuple[int, bool], End], country: str
+        self,
+        places: Places,
+        signs: Signs,
+        ends: dict[tuple[int, bool], End],
+        country: str,
+        waits_on_red: set[Road],
     ) -> None:
         self.places = places
         self.streets = places.streets
         self.signs = signs
         self.ends = ends
         self.country = country
+        self.waits_on_red = waits_on_red  # roads whose right turns may not go at red
         self.signalled = {places.merged.home(node) for node in signs.signals}
 
     def control_of(self, home: int, entries: list[Road]) -> tuple[int, set[Road]]:
@@ -52,8 +65,48 @@ class Controls:
         sign = (entry[0], not entry[1]) in self.signs.gives_way
         return GIVES_WAY if sign or entry[0] in self.streets.slips else None
 
+    def yields_of(
+        self, home: int, control: int, approaches: list[Approach]
+    ) -> list[tuple[int, int]] | None:
+        """Pairs of connectors of which the first gives way; None: by priority and turn.
+
+        On a small roundabout, drawn as one intersection, those who enter give way to those who
+        drive past them (networks.md 2.7).
+        """
+        if control != YIELD or not self._is_circle(home):
+            return None
+        around = self._around(home)
+        n = len(around)
+        place = {(end.link, end.start): i for i, end in enumerate(around)}
+        ways = [
+            (place[approach.road[0], not approach.road[1]], place[exit.road])
+            for approach in approaches
+            for exit in approach.exits
+            for _ in exit.pairs
+        ]
+        return [
+            (i, j)
+            for j, (enters, leaves) in enumerate(ways)
+            for i, (here, _) in enumerate(ways)
+            if 0 < (here - enters) % n < ((leaves - enters) % n or n)
+        ]
+
+    def _is_circle(self, home: int) -> bool:
+        """Whether an intersection is a mini-roundabout or a whole ring."""
+        nodes = self.places.nodes(home)
+        if any(
+            self.streets.node_tags.get(n, {}).get("highway") == "mini_roundabout" for n in nodes
+        ):
+            return True
+        rings = {
+            i for n in nodes for i, _ in self.places.around[n] if self.streets.links[i].rules.ring
+        }
+        return bool(rings) and rings <= self.places.merged.inner
+
     def _unlit(self, home: int, entries: list[Road]) -> tuple[int, set[Road]]:
         """Control of an intersection without lights, and the entries that must stop."""
+        if self._is_circle(home):
+            return YIELD, set()
         nodes = self.places.nodes(home)
         links = self.streets.links
         rank = {r: priority_of(links[r[0]]) for r in entries}
@@ -103,12 +156,24 @@ class Controls:
                     end.setback)
             )  # fmt: skip
         movements = []
+        waits: list[bool] = []  # of each movement: it may not go at red
         for approach in approaches:
             entry = place[approach.road[0], not approach.road[1]]
+            own_lane = left_lane_of_its_own(approach)
+            legs[entry].pocket = own_lane
+            legs[entry].lanes_in -= own_lane
             for other, letter, pairs, _ in approach.exits:
                 exit_leg = place[other]
                 movements += [Movement(entry, exit_leg, letter, a, b) for a, b in pairs]
-        return program(Corner(inter.id, inter.x, inter.y, "signals"), legs, movements)
+                stays = letter != "R" or approach.road in self.waits_on_red
+                waits += [stays or self.country not in STOP_COUNTRIES] * len(pairs)
+        signal = program(Corner(inter.id, inter.x, inter.y, "signals"), legs, movements)
+        signal.phases = [
+            (time, "".join("s" if letter == "r" and not waits[k] else letter
+                           for k, letter in enumerate(letters)))
+            for time, letters in signal.phases
+        ]  # fmt: skip
+        return signal
 
     def _around(self, home: int) -> list[End]:
         """Ends of the streets that meet at an intersection, counter-clockwise."""

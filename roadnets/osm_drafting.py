@@ -60,7 +60,7 @@ class Drafter:
         }
         self.loops = {end for end in loops if self._dead_end(end)}
         self.ends = ends_of(streets, merged, self.loops)
-        self.controls = Controls(self.places, signs, self.ends, country)
+        self.controls = Controls(self.places, signs, self.ends, country, turns.waits_on_red)
         self.names = self._road_names(merged)
 
     def _dead_end(self, end: tuple[int, bool]) -> bool:
@@ -151,7 +151,10 @@ class Drafter:
         signal = inter.id if inter.control == SIGNAL else None
         if signal:
             draft.signals.append(self.controls.signal_of(inter, home, approaches))
-        link = 0
+        first, link = len(draft.connectors), 0
+        pairs_by_rule = self.controls.yields_of(home, inter.control, approaches)
+        if pairs_by_rule is not None:
+            inter.yields = [(first + i, first + j) for i, j in pairs_by_rule]
         for approach in approaches:
             index, forward = approach.road
             for other, letter, pairs, _ in approach.exits:

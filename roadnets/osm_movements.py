@@ -4,7 +4,7 @@ A movement of a merged intersection follows a directed path over its inner links
 one-ways and restrictions. Source: networks.md 2.6, 2.8, 2.9, 4.4.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from math import atan2, hypot, pi, radians
 from typing import Final
@@ -46,6 +46,7 @@ class Turns:
     follow: dict[Road, list[tuple[Road, float]]]
     gates_in: set[Road]  # where vehicles may enter the map
     gates_out: set[Road]  # and leave it
+    waits_on_red: set[Road] = field(default_factory=set)  # no right turn on red at their end
 
 
 def roads_of(streets: Streets, merged: Merged) -> list[Road]:
@@ -116,6 +117,8 @@ class _Walker:
             if (way_at(link, not forward), end) not in self.bans.back:
                 kept.append(((index, not forward), pi))
         kept.sort(key=lambda e: e[1])
+        if (way_at(link, not forward), end) in self.bans.on_red:
+            turns.waits_on_red.add(road)
         x, y = streets.xy[end]
         outside = not (self.box[0] <= x <= self.box[2] and self.box[1] <= y <= self.box[3])
         if len(ends[end]) == 1:

@@ -36,6 +36,17 @@ def _given(draft: Draft, index: DraftIndex) -> NDArray[np.int64]:
     return np.array(kept, np.int64)
 
 
+def _goes_on_red(draft: Draft, index: DraftIndex) -> NDArray[np.bool_]:
+    """Whether a movement may go at red after a stop, as right turns in some countries."""
+    links = {
+        signal.id: {k for _, letters in signal.phases for k, letter in enumerate(letters)
+                    if letter == "s"}
+        for signal in draft.signals
+    }  # fmt: skip
+    given = [draft.connectors[i] for i in index.sequence]
+    return np.array([c.signal is not None and c.link in links[c.signal] for c in given], bool)
+
+
 def find_yields(
     draft: Draft,
     index: DraftIndex,
@@ -75,7 +86,8 @@ def find_yields(
     mirror = _mirror(pairs, n)
     near_side = from_near_side & ~by_turn[mirror]
     by_rule = (rank[here] < rank[other]) | (equal & (by_turn | near_side))
-    derived = np.where(control == SIGNAL, by_turn, by_rule) & ~same_road
+    on_red = _goes_on_red(draft, index)[here] & ~oncoming
+    derived = np.where(control == SIGNAL, by_turn | on_red, by_rule) & ~same_road
     derived &= (control != NONE) & (control != ALL_WAY_STOP)
     given = np.isin(here.astype(np.int64) * n + other, _given(draft, index))
     yields = np.where(stated, given, derived)
