@@ -20,9 +20,12 @@ def must_leave(net: NetworkArrays, veh: Vehicles, j: int) -> bool:
 
 
 @kernel
-def swap_room(length: float) -> float:
-    """Metres left free at the end of a lane by those who must leave it to the left."""
-    return min(SWAP_ROOM, 0.4 * length)
+def swap_room(length: float, body: float, gap: float) -> float:
+    """Metres left free at the end of a lane by one who must leave it to the left.
+
+    body: its length, gap: what it keeps before the line, m. Its rear stays on the lane.
+    """
+    return max(0.0, min(SWAP_ROOM, 0.4 * length, length - body - gap))
 
 
 @kernel
@@ -52,7 +55,7 @@ def queue_end(
         if veh.dwell_until[j] >= 0 or (changing and veh.speed[j] < 0.1):
             return now, veh.s[j] - veh.length[j] - queue_gap - used, False, True
         if changing:
-            kept = swap_room(length)
+            kept = max(kept, swap_room(length, veh.length[j], queue_gap))
         used += veh.length[j] + queue_gap
     return now, length - used - kept, False, False
 

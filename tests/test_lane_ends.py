@@ -47,6 +47,28 @@ def test_a_lane_that_ends_is_left_without_being_overrun(length, dt, model):
     assert checker.violations == {}
 
 
+@pytest.mark.parametrize("length", [7.0, 9.0, 12.0])
+def test_who_waits_to_change_to_the_left_stands_with_its_rear_on_its_lane(length):
+    """It leaves room before the line for those who change to the right, as far as there is any."""
+    draft = chain(line(0, 400), line(410, 410 + length), line(420 + length, 700), speed=14.0)
+    middle = draft.roads[1].lanes[0].shape
+    draft.roads[1].lanes = [
+        DraftLane("end", middle, 14.0), DraftLane("on", middle + [0.0, 3.2], 14.0)
+    ]  # fmt: skip
+    draft.connectors[1].from_lane = 1
+    network = finish(draft)
+    halt = Stop(network.lane_index["on"], length - 1.0, 3600.0)
+    builder = DemandBuilder()
+    builder.add(Trip("halts", 0.0, CAR, (1,), depart_lane=1, depart_pos=length - 1.0,
+                     depart_pos_kind=POS_GIVEN, stops=[halt]))  # fmt: skip
+    builder.add(Trip("waits", 0.0, CAR, (0, 1, 2)))
+    world = World(network, builder.build(), dt=0.25, seed=1)
+    world.step(4 * 120)
+    waits = int(np.flatnonzero(world.vehicles.lane == network.lane_index["end"])[0])
+    assert world.vehicles.speed[waits] == 0.0
+    assert CAR.length <= world.vehicles.s[waits] <= length - min(14.0, 0.4 * length, length - 6.0)
+
+
 @pytest.mark.parametrize("stub", [0.0, 7.0])
 def test_who_passes_freely_and_fast_does_not_choose_a_line_it_cannot_stop_at(stub):
     """A lane leads to both lanes of a road; a ramp joins the kerb lane, which gets emptier late.
