@@ -12,7 +12,8 @@ from rushhour.roadnets.build import finish
 from rushhour.roadnets.classes import ROAD_VEHICLES
 from rushhour.roadnets.draft_index import HIGHEST_PRIORITY, WIDEST_ROAD
 from rushhour.roadnets.errors import NetworkError
-from rushhour.roadnets.lint import crossing_greens, linted
+from rushhour.roadnets.lint import linted
+from rushhour.roadnets.lint_signals import crossing_greens
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.sketch import (
     CONTROLS,

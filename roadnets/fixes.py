@@ -80,8 +80,8 @@ class Fixes:
         self._apart: list[tuple[Fix, set[int]]] | None = None  # nodes of each keep_apart
 
     def of(self, *kinds: str) -> Iterator[Fix]:
-        """Fixes of some kinds, in the order of the file."""
-        return (fix for fix in self._fixes.values() if fix.kind in kinds)
+        """Fixes of some kinds, in the order of the file; without kinds all."""
+        return (fix for fix in self._fixes.values() if not kinds or fix.kind in kinds)
 
     def use(self, fix: Fix) -> None:
         """Note that a fix has had an effect."""

@@ -2,12 +2,17 @@
 
 import gzip
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from rushhour.roadnets.draft import Draft
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.gmns_tables import table_path
 from rushhour.roadnets.model import Network
+
+if TYPE_CHECKING:
+    from rushhour.roadnets.openstreetmap import OsmOptions
 
 READABLE: Final = ".osm[.gz|.pbf], .net.xml[.gz], .sumocfg, .json[.gz], .h5 or a GMNS folder"
 OSM_NAMES: Final = (".osm", ".osm.gz", ".osm.bz2", ".pbf")
@@ -29,13 +34,49 @@ def load_network(path: str | Path) -> Network:
     rushhour.roadnets.errors.NetworkError: nowhere.net.xml: no such file; ...
     """
     path = Path(path)
+    if path.name.lower().endswith((".h5", ".hdf5")) and not path.is_dir():
+        from rushhour.roadnets.storage import load
+
+        _refuse_unreadable(path)
+        return load(path)
+    from rushhour.roadnets.safe_signals import finish_draft
+
+    return finish_draft(read_draft(path))
+
+
+def read_draft(path: Path, osm: "OsmOptions | None" = None, programs: Sequence[Path] = ()) -> Draft:
+    """Read a map, of any kind but .h5, as a draft.
+
+    osm: how an OpenStreetMap file is read. programs: SUMO files whose signal programs replace those
+    of a SUMO network. Raises NetworkError as `load_network`.
+    """
+    _refuse_unreadable(path)
+    if is_gmns(path):
+        from rushhour.roadnets.gmns_network import read_gmns_draft
+
+        return read_gmns_draft(path if path.is_dir() else path.parent)
+    name = path.name.lower()
+    if name.endswith(".sumocfg"):
+        return read_draft(_net_file(path), osm, programs)
+    if name.endswith(OSM_NAMES):
+        from rushhour.roadnets.openstreetmap import read_osm_draft
+
+        return read_osm_draft(path, osm)
+    if name.endswith((".json", ".json.gz")):
+        from rushhour.roadnets import cityflow_network
+
+        return cityflow_network.read_network_draft(path)
+    from rushhour.roadnets.sumo_network import read_network_draft
+
+    return read_network_draft(path, programs)
+
+
+def _refuse_unreadable(path: Path) -> None:
+    """Raise NetworkError for a path that is no file of a kind that can be read, or is empty."""
     if not path.exists():
         raise NetworkError(f"{path}: no such file; give a {READABLE} file")
     if is_gmns(path):
-        from rushhour.roadnets.build import finish
-        from rushhour.roadnets.gmns_network import read_gmns_draft
-
-        return finish(read_gmns_draft(path if path.is_dir() else path.parent))
+        return
     if path.is_dir():
         raise NetworkError(f"{path}: a folder; give a {READABLE} file")
     name = path.name.lower()
@@ -50,25 +91,6 @@ def load_network(path: str | Path) -> Network:
         raise NetworkError(f"{path}: cannot be read ({reason}); give a {READABLE} file") from None
     if empty:
         raise NetworkError(f"{path}: empty; give a {READABLE} file")
-    if name.endswith((".h5", ".hdf5")):
-        from rushhour.roadnets.storage import load
-
-        return load(path)
-    if name.endswith(".sumocfg"):
-        return load_network(_net_file(path))
-    from rushhour.roadnets.build import finish
-
-    if name.endswith(OSM_NAMES):
-        from rushhour.roadnets.openstreetmap import read_osm_draft
-
-        return finish(read_osm_draft(path))
-    if name.endswith((".json", ".json.gz")):
-        from rushhour.roadnets import cityflow_network
-
-        return finish(cityflow_network.read_network_draft(path))
-    from rushhour.roadnets.sumo_network import read_network_draft
-
-    return finish(read_network_draft(path))
 
 
 def is_gmns(path: Path) -> bool:

@@ -6,7 +6,7 @@ piece found is nearer than anything beyond the square can be.
 """
 
 from math import hypot
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -205,6 +205,19 @@ def local_metres(network: "Network", lon: Floats, lat: Floats) -> tuple[Floats, 
 
     Raises NetworkError if the network has no projection or pyproj is not installed.
     """
+    x, y = _transformer(network).transform(lon, lat)
+    return np.asarray(x, float) - network.origin[0], np.asarray(y, float) - network.origin[1]
+
+
+def local_degrees(network: "Network", x: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """Places in the network's metres as longitude and latitude (WGS 84); errors as `local_metres`."""
+    x, y = x + network.origin[0], y + network.origin[1]
+    lon, lat = _transformer(network).transform(x, y, direction="INVERSE")
+    return np.asarray(lon, float), np.asarray(lat, float)
+
+
+def _transformer(network: "Network") -> Any:
+    """Turns degrees into the metres of a network's source."""
     if not network.projection:
         raise NetworkError(
             f"{network.name}: has no projection, so longitudes and latitudes mean nothing here; "
@@ -218,11 +231,9 @@ def local_metres(network: "Network", lon: Floats, lat: Floats) -> tuple[Floats, 
             "longitude and latitude: wanted the package pyproj; pip install 'rushhour[data]'"
         ) from None
     try:
-        transformer = Transformer.from_crs("EPSG:4326", network.projection, always_xy=True)
+        return Transformer.from_crs("EPSG:4326", network.projection, always_xy=True)
     except ProjError:
         raise NetworkError(
             f"{network.name}: its projection {network.projection[:60]!r} is not known to PROJ; "
             "give x and y in metres"
         ) from None
-    x, y = transformer.transform(lon, lat)
-    return np.asarray(x, float) - network.origin[0], np.asarray(y, float) - network.origin[1]

@@ -18,10 +18,10 @@ REMARKS_SHOWN = 12
 
 
 def import_map(args: argparse.Namespace) -> int:
-    """Read a map and save it in our own format."""
-    from rushhour.roadnets.loading import OSM_NAMES, load_network
+    """Read a map, save it in our own format and report what was found in it."""
+    from rushhour.roadnets.fixes import read_fixes
+    from rushhour.roadnets.importing import import_network, refuse_errors
     from rushhour.roadnets.storage import save
-    from rushhour.traffic.opening import built_network
     from rushhour.traffic.parameters import Parameters
 
     parameters = Parameters.from_items(args.parameters)
@@ -29,20 +29,20 @@ def import_map(args: argparse.Namespace) -> int:
     _want_h5(output)
     if output.exists() and args.map.exists() and output.samefile(args.map):
         raise RunError(f"{output} is the map itself; give another name with -o")
+    sumo = args.map.name.lower().endswith((".net.xml", ".net.xml.gz")) and args.map.is_file()
+    if not sumo and (args.programs or args.parameters):
+        raise NetworkError(f"{args.map}: --programs and --set want a .net.xml map")
+    lateral = "curve.lateral_acceleration"
     with compile_bar():
-        if args.map.name.lower().endswith((".net.xml", ".net.xml.gz")) and args.map.is_file():
-            network = built_network(args.map, args.programs, parameters)
-        elif args.programs or args.parameters:
-            raise NetworkError(f"{args.map}: --programs and --set want a .net.xml map")
-        elif args.map.name.lower().endswith(OSM_NAMES) and args.map.is_file():
-            from rushhour.roadnets.build import finish
-            from rushhour.roadnets.openstreetmap import read_osm_draft
-
-            network = finish(read_osm_draft(args.map, osm_options(args)))
-        else:
-            network = load_network(args.map)
+        network = import_network(
+            args.map, osm_options(args), args.programs,
+            read_fixes(args.fixes) if args.fixes else None,
+            parameters.number(lateral) if parameters.given(lateral) else None,
+        )  # fmt: skip
+        if not args.force:
+            refuse_errors(network, args.map)
         save(network, output)
-        _draw(network, args.picture)
+        _draw(network, args.picture, marks=True)
     _show(network, args.json, output)
     return 0
 
@@ -177,7 +177,7 @@ def network_facts(network: "Network") -> dict[str, Any]:
         "largest_grant_group": int(groups.max(initial=0)),
         "extent_m": [round(float(high[i] - low[i]), 1) for i in (0, 1)],
         "left_hand": network.left_hand,
-        "remarks": list(network.remarks),
+        "remarks": list(network.notes),
     }
 
 
@@ -242,14 +242,23 @@ def as_text(facts: dict[str, Any]) -> str:
 
 
 def _show(network: "Network", as_json: bool, written: Path | None) -> None:
+    from rushhour.roadnets.lint_report import finding_rows, report_lines
+
     facts = network_facts(network)
     if written is not None:
         facts["written"] = str(written)
-    print(json.dumps(facts) if as_json else as_text(facts))
+    if as_json:
+        facts["findings"] = finding_rows(network)
+    print(json.dumps(facts) if as_json else "\n".join([as_text(facts), *report_lines(network)]))
 
 
-def _draw(network: "Network", picture: Path | None) -> None:
-    if picture is not None:
+def _draw(network: "Network", picture: Path | None, marks: bool = False) -> None:
+    """Draw a network; marks: what was found in it, too."""
+    if picture is not None and marks:
+        from rushhour.viewer.marks import save_findings
+
+        save_findings(picture, network)
+    elif picture is not None:
         from rushhour.viewer.raster import save_picture
 
         save_picture(picture, network, title=network.name)

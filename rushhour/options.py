@@ -71,7 +71,18 @@ def _import(command: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="additional file whose signal programs replace those of the map",
     )
-    command.add_argument("--picture", type=Path, metavar="FILE", help="also draw it as a PNG")
+    command.add_argument(
+        "--picture",
+        type=Path,
+        metavar="FILE",
+        help="also draw it as a PNG, with marks at what was found",
+    )
+    command.add_argument(
+        "--fixes", type=Path, metavar="FILE", help="fixes.toml, which overrules the map"
+    )
+    command.add_argument(
+        "--force", action="store_true", help="save it whatever errors (E) were found"
+    )
     _set(command)  # fmt: skip
     _json(command)
     osm = command.add_argument_group("OpenStreetMap")

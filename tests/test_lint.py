@@ -5,7 +5,8 @@ import pytest
 from sketches import WIDTH, arms
 
 import rushhour as rh
-from rushhour.roadnets.lint import convex_hull, tightest_radius
+from rushhour.roadnets.lint_ends import convex_hull
+from rushhour.roadnets.lint_shapes import tightest_radii
 
 
 def test_a_sound_crossing_has_no_findings() -> None:
@@ -44,8 +45,9 @@ def test_tight_connectors_are_found_with_their_radius() -> None:
     assert not finding(builder, "L18")
     builder.connect("-e", "e")
     (line,) = finding(builder, "L18")
-    assert line.startswith("L18 connector '-e_0' to 'e_0': radius ")
-    assert float(line.split("radius ")[1].split()[0]) <= WIDTH / 2.0 + 0.1
+    assert line.startswith("L18 intersection 'c': 1 turn tighter than 4.5 m, the tightest from")
+    assert "lane '-e_0' to 'e_0'" in line
+    assert float(line.split("with ")[1].split()[0]) <= WIDTH / 2.0 + 0.1
 
 
 def test_legs_on_top_of_each_other_are_found() -> None:
@@ -96,5 +98,8 @@ def test_the_tightest_radius_of_an_arc_is_its_own(radius: float) -> None:
     t = np.linspace(0.0, np.pi / 2.0, 200)
     arc = radius * np.column_stack((np.cos(t), np.sin(t)))
     straight = np.array([(radius, -30.0)])
-    assert tightest_radius(np.vstack((straight, arc))) == pytest.approx(radius, rel=0.03)
-    assert tightest_radius(np.array([(0.0, 0.0), (9.0, 4.0)])) == np.inf
+    lines = [np.vstack((straight, arc)), np.array([(0.0, 0.0), (9.0, 4.0)]), arc[:3], arc]
+    start = np.concatenate(([0], np.cumsum([len(line) for line in lines])))
+    first, chord, short, last = tightest_radii(np.vstack(lines), start)
+    assert (first, last) == (pytest.approx(radius, rel=0.03), pytest.approx(radius, rel=0.03))
+    assert chord == short == np.inf

@@ -242,7 +242,7 @@ def save_picture(
         colour = np.ascontiguousarray(np.broadcast_to(speed_colours(shown, full), (count, 3)))
         draw_vehicles(raster, network, lane, s, lateral, length, width, colour)
     image = raster.image()
-    _add_legend(image, raster.pixels_per_metre, full if count else None, name, title, count)
+    add_legend(image, raster.pixels_per_metre, full if count else None, name, title, count)
     write_png(path, image)
 
 
@@ -285,13 +285,13 @@ def _round_down(value: float) -> float:
     return max(10.0, float((value + 1.0) // 10.0) * 10.0)
 
 
-def _add_legend(
+def add_legend(
     image: NDArray[np.uint8],
     pixels_per_metre: float,
-    full: float | None,
-    name: str,
-    title: str,
-    count: int,
+    full: float | None = None,
+    name: str = "",
+    title: str = "",
+    count: int = 0,
 ) -> None:
     """Scale bar at the lower left, colours at the lower right, title at the upper left."""
     height, width, _ = image.shape

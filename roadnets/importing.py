@@ -1,0 +1,54 @@
+"""Importing a map: read, mended as the user says, finished, and looked over."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from rushhour.roadnets.draft_fixes import fix_draft
+from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.findings import ERROR
+from rushhour.roadnets.fixes import Fixes
+from rushhour.roadnets.lint import linted
+from rushhour.roadnets.lint_ends import OPENSTREETMAP
+from rushhour.roadnets.loading import load_network, read_draft
+from rushhour.roadnets.model import Network
+from rushhour.roadnets.openstreetmap import OsmOptions
+from rushhour.roadnets.safe_signals import finish_draft
+
+
+def import_network(
+    path: Path,
+    osm: OsmOptions | None = None,
+    programs: Sequence[Path] = (),
+    fixes: Fixes | None = None,
+    lateral_acceleration: float | None = None,
+) -> Network:
+    """Read a map of any kind and look it over; what is wrong with it is in its findings.
+
+    osm: how an OpenStreetMap file is read. programs: additional files of SUMO. fixes: what
+    overrules the map. lateral_acceleration: m/s^2 in bends; None: the map's own, or ours.
+    Raises NetworkError for what cannot be read, and for fixes that do not fit it.
+    """
+    if path.name.lower().endswith((".h5", ".hdf5")) and path.is_file():
+        for fix in (fixes or Fixes()).of():
+            raise (fixes or Fixes()).refused(fix, "fixes are for maps; import the map itself again")
+        return linted(load_network(path))
+    options = replace(osm or OsmOptions(), fixes=fixes)
+    draft = read_draft(path, options, programs)
+    if fixes is not None and draft.source != OPENSTREETMAP:
+        fix_draft(draft, fixes)
+        draft.remarks += fixes.finish()
+        draft.findings = fixes.standing(draft.findings)
+    return linted(finish_draft(draft, lateral_acceleration))
+
+
+def refuse_errors(network: Network, path: Path) -> None:
+    """Raise NetworkError if a network has findings that nothing should be simulated with."""
+    grave = [one for one in network.findings if one.severity == ERROR]
+    if grave:
+        first = grave[0]
+        fix = f" (fixes.toml: {first.fix})" if first.fix else ""
+        more = f"; {len(grave) - 1} more" if len(grave) > 1 else ""
+        raise NetworkError(
+            f"{path}: {first.check} {first.message}{fix}{more}; mend the map or give --force"
+        )

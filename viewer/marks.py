@@ -1,0 +1,52 @@
+"""Marks at what was found in a network, on its picture: a colour for each check, with a legend."""
+
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from rushhour.roadnets.findings import CHECKS, NOTE, Finding, by_check
+from rushhour.roadnets.model import Network
+from rushhour.viewer.lettering import text_width, write_text
+from rushhour.viewer.png import write_png
+from rushhour.viewer.raster import INK, LAND, Colour, Raster, add_legend, draw_network
+
+SIZE: Final = (2000, 1500)  # pixels
+COLOURS: Final[tuple[Colour, ...]] = (
+    (255, 99, 71), (255, 200, 60), (90, 220, 130), (70, 190, 255), (200, 130, 255), (255, 130, 200),
+    (160, 230, 230), (220, 240, 110), (255, 160, 90), (150, 170, 255), (230, 230, 230),
+)  # fmt: skip
+RADIUS: Final = 5.0  # pixels, from the middle of a mark to its corners
+RIM: Final = 1.5  # pixels
+
+
+def save_findings(path: str | Path, network: Network, size: tuple[int, int] = SIZE) -> None:
+    """Write a PNG of a network with a mark at every error and warning that has a place.
+
+    Rarer kinds lie above more frequent ones. Raises RunError if the file cannot be written.
+    """
+    raster = draw_network(network, size)
+    grave = [one for one in network.findings if one.severity != NOTE and one.place is not None]
+    kinds = sorted(by_check(grave).items(), key=lambda kind: -len(kind[1]))
+    colours = {check: COLOURS[i % len(COLOURS)] for i, (check, _) in enumerate(sorted(kinds))}
+    for check, found in kinds:
+        _mark(raster, found, colours[check])
+    image = raster.image()
+    add_legend(image, raster.pixels_per_metre, title=network.name)
+    scale = max(1, round(min(size) / 600))
+    y = 12 * scale
+    for check, found in sorted(kinds):
+        text = f"{check} {CHECKS[check][1].split(':')[0]} ({len(found)})"
+        x = size[0] - 12 * scale - text_width(text, scale)
+        image[y : y + 7 * scale, x - 12 * scale : x - 5 * scale] = colours[check]
+        write_text(image, text, x, y, INK, scale)
+        y += 11 * scale
+    write_png(path, image)
+
+
+def _mark(raster: Raster, found: list[Finding], colour: Colour) -> None:
+    """Paint diamonds with a dark rim."""
+    at = np.array([one.place for one in found])
+    corners = np.array([(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)])
+    for radius, paint in ((RADIUS + RIM, LAND), (RADIUS, colour)):
+        raster.fill_quads(at[:, None] + corners * (radius / raster.pixels_per_metre), paint)
