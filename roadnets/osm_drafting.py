@@ -117,7 +117,11 @@ class Drafter:
                 onward = self.streets.links[exit.road[0]]
                 speed = min(entry.speed, direction(onward, exit.road[1]).speed)
                 aside = max(
-                    abs(lane_offset(link, a) - lane_offset(onward, b)) for a, b in exit.pairs
+                    abs(
+                        lane_offset(link, approach.road[1], a)
+                        - lane_offset(onward, exit.road[1], b)
+                    )
+                    for a, b in exit.pairs
                 )
                 # Two bends, one each way, of the radius that the speed asks for.
                 room = min(MOST, speed * (max(aside - UNFELT, 0.0) / SIDEWAYS) ** 0.5)
@@ -134,11 +138,10 @@ class Drafter:
         lanes = []
         way = direction(link, forward)
         for k in range(way.lanes):
+            speed = way.speeds[k] if way.speeds else way.speed
             mask = BUSES if way.bus and way.bus[k] else ROAD_VEHICLES
             lanes.append(
-                DraftLane(
-                    f"{self.names[road]}_{k}", next(shapes), way.speed, link.rules.width, mask
-                )
+                DraftLane(f"{self.names[road]}_{k}", next(shapes), speed, link.rules.width, mask)
             )
         a, b = str(self.places.home(road, False)), str(self.places.home(road, True))
         return DraftRoad(self.names[road], a, b, lanes, priority_of(link), link.rules.name)
@@ -180,6 +183,8 @@ class Drafter:
             line if forward else line[::-1], self.ends[index, not forward].setback
         )
         turn = np.array([[cos(angle), sin(angle)], [-sin(angle), cos(angle)]])
-        shape = turning_loop(lane_offset(link, a), lane_offset(link, b), LOOP_RADIUS)
+        shape = turning_loop(
+            lane_offset(link, forward, a), lane_offset(link, not forward, b), LOOP_RADIUS
+        )
         moved: Line = shape @ turn + end
         return moved

@@ -50,16 +50,20 @@ def table_of(direction: Direction, letters: str, through_lanes: int) -> list[str
         return by_rule
     table = ["".join(t for t in direction.turns[i] if t in letters) for i in cars]
     shown = set("".join(table))
+    ending = [k for k, i in enumerate(cars) if direction.turns[i] == "E"]
+    staying = [k for k in range(len(table)) if k not in ending]
+    if not staying:
+        return by_rule
     for lane, turns in enumerate(table):
-        if turns:
+        if turns or lane in ending:
             continue
         open_turns = "T" if "T" in letters else ""
-        if lane == 0 and "R" in letters and "R" not in shown:
+        if lane == staying[0] and "R" in letters and "R" not in shown:
             open_turns = "R" + open_turns
-        if lane == len(table) - 1 and "L" in letters and "L" not in shown:
+        if lane == staying[-1] and "L" in letters and "L" not in shown:
             open_turns += "L"
         table[lane] = open_turns
-    if not all(table) or set("".join(table)) != set(letters):
+    if not all(table[k] for k in staying) or set("".join(table)) != set(letters):
         return by_rule
     return table
 
@@ -82,7 +86,7 @@ def pairs_of(entry: Direction, exits: list[tuple[str, Direction]]) -> list[list[
         found.append([(cars[a], to[b]) for a, b in lane_pairs(feeders, table, letter, len(to))])
     used = {a for pairs in found for a, _ in pairs}
     for lane in range(entry.lanes):
-        if lane in used:
+        if lane in used or (entry.turns and entry.turns[lane] == "E"):
             continue
         near = min(
             ((abs(a - lane), j, a, b) for j, pairs in enumerate(found) for a, b in pairs),

@@ -44,9 +44,10 @@ def half_width(link: Link) -> float:
     return 0.5 * (rules.forward.lanes + rules.backward.lanes + rules.both) * rules.width
 
 
-def lane_offset(link: Link, lane: int) -> float:
+def lane_offset(link: Link, forward: bool, lane: int) -> float:
     """Metres from the way's line to the middle of a lane (from the kerb), to the right of it."""
-    return half_width(link) - (lane + 0.5) * link.rules.width
+    shift = link.rules.shift if forward else -link.rules.shift
+    return half_width(link) - (lane + 0.5) * link.rules.width + shift
 
 
 def ends_of(
@@ -153,7 +154,7 @@ def draw(
     cut = np.array([(ends[i, True].setback, ends[i, False].setback) for i in links])
     counts = np.array(lanes)
     street = np.repeat([place[index] for index, _ in roads], counts)
-    offset = [lane_offset(streets.links[i], k) for (i, _), n in zip(roads, lanes, strict=True)
+    offset = [lane_offset(streets.links[i], ahead, k) for (i, ahead), n in zip(roads, lanes, strict=True)
               for k in range(n)]  # fmt: skip
     out = np.empty((int((start[street + 1] - start[street] + 2).sum()), 2))
     out_start = np.zeros(street.size + 1, np.int64)

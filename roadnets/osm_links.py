@@ -12,8 +12,9 @@ from math import dist
 
 from rushhour.roadnets.fixes import MOST_LANES, Fixes, fix_line
 from rushhour.roadnets.osm_reading import OsmMap, OsmWay
+from rushhour.roadnets.osm_rules import rules_of
 from rushhour.roadnets.osm_speeds import KMH
-from rushhour.roadnets.osm_tags import Direction, Doubt, Tags, WayRules, is_open, rules_of
+from rushhour.roadnets.osm_tags import Direction, Doubt, Tags, WayRules, is_open
 from rushhour.roadnets.remarks import Remarks
 
 BLOCKING = ("bollard", "block", "wall", "chain", "cycle_barrier", "debris")
@@ -80,7 +81,12 @@ class Streets:
 
 def turned(link: Link) -> Link:
     """The same link, seen from its other end."""
-    rules = replace(link.rules, forward=link.rules.backward, backward=link.rules.forward)
+    rules = replace(
+        link.rules,
+        forward=link.rules.backward,
+        backward=link.rules.forward,
+        shift=-link.rules.shift,
+    )
     return Link(link.nodes[::-1], rules, link.last_way, link.first_way)
 
 
@@ -130,6 +136,8 @@ def streets_of(osm: OsmMap, country: str, speeds: dict[str, float], private: boo
 
 def _fix_of(way: int, doubt: Doubt, rules: WayRules) -> str:
     """The line that says what a doubtful tag leaves open, as it was taken."""
+    if doubt.check == "L28":
+        return ""
     lanes = {"forward": rules.forward.lanes, "backward": rules.backward.lanes, **doubt.lanes}
     if doubt.check == "L06" and doubt.text.startswith("maxspeed"):
         speed = (rules.forward if rules.forward.lanes else rules.backward).speed

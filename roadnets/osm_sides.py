@@ -142,7 +142,11 @@ def _mirrored(tags: Tags) -> Tags:
     found: Tags = {}
     for key, value in tags.items():
         sides = ":".join(_SIDES.get(part, part) for part in key.split(":"))
-        found[sides] = _swapped(value) if "lanes" in key or key.startswith("turn") else value
+        if key.startswith("placement"):  # lanes count from the left, in the mirror from the right
+            side, _, lane = value.partition("_of:")
+            found[sides] = f"{_SIDES.get(side, side)}_of:-{lane}" if lane else value
+        else:
+            found[sides] = _swapped(value) if "lanes" in key or key.startswith("turn") else value
     return found
 
 

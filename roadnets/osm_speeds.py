@@ -62,6 +62,14 @@ def clamped(speed: float) -> float:
     return min(FASTEST, max(SLOWEST, speed))
 
 
+def national(highway: str, one_way: bool) -> float:
+    """The limit of Britain where a sign says no other (maxspeed=national), m/s."""
+    urban, single, dual = IMPLICIT["GB"]
+    if highway in ("residential", "living_street"):
+        return urban * KMH
+    return (dual if one_way or highway.startswith("motorway") else single) * KMH
+
+
 def limit(tags: dict[str, str], direction: str, default: float) -> tuple[float, str]:
     """Limit of one direction ("forward" or "backward"), m/s, and what was wrong, "" nothing.
 
@@ -69,8 +77,11 @@ def limit(tags: dict[str, str], direction: str, default: float) -> tuple[float, 
     """
     for key in (f"maxspeed:{direction}", "maxspeed"):
         text = tags.get(key)
-        if text is None or text in ("signals", "variable", "national"):
+        if text is None or text in ("signals", "variable"):
             continue
+        if text == "national":
+            one_way = tags.get("oneway") == "yes"
+            return national(tags.get("highway", ""), one_way), ""
         speed = read_speed(text)
         if speed is None:
             return default, f'{key} "{text[:30]}" not understood: {default / KMH:.0f} km/h'

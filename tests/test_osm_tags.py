@@ -3,8 +3,10 @@
 import pytest
 from osm_texts import street
 
+from rushhour.roadnets.osm_lane_tags import letters_of
+from rushhour.roadnets.osm_rules import rules_of
 from rushhour.roadnets.osm_speeds import KMH, MPH, limit, read_speed
-from rushhour.roadnets.osm_tags import Doubt, direction_of, is_open, letters_of, rules_of, wanted
+from rushhour.roadnets.osm_tags import Doubt, direction_of, is_open, wanted
 
 SPEEDS = {
     "50": 50 * KMH, "50 km/h": 50 * KMH, "30mph": 30 * MPH, "30 mph": 30 * MPH, "none": 130 * KMH,
@@ -93,7 +95,9 @@ def test_turn_lanes_that_do_not_fit_are_dropped_or_widen_a_one_way():
 def test_letters_of_an_indication():
     assert letters_of("slight_left;through") == "TL"
     assert letters_of("reverse;left") == "LU"
-    assert letters_of("none") == letters_of("") == letters_of("merge_to_left") == ""
+    assert letters_of("none") == letters_of("") == ""
+    assert letters_of("merge_to_left") == "E"
+    assert letters_of("through;merge_to_left") == "T"
 
 
 def test_a_way_against_its_nodes_swaps_its_directions():
@@ -130,3 +134,86 @@ def test_roads_for_cars_and_one_ways():
     assert direction_of(street("motorway", oneway="no")) == (False, False)
     assert direction_of(street("primary_link")) == (False, False)
     assert direction_of(street(junction="roundabout", oneway="no")) == (True, False)
+
+
+def test_closures_of_one_direction_make_a_one_way():
+    rules, reverse, _ = read(motor_vehicle__backward="no", lanes="2")
+    assert (rules.forward.lanes, rules.backward.lanes, reverse) == (1, 0, False)
+    rules, reverse, _ = read(access__forward="no", maxspeed__backward="30", lanes="2")
+    assert (rules.forward.lanes, rules.backward.lanes, reverse) == (1, 0, True)
+    assert rules.forward.speed == pytest.approx(30 * KMH)
+    rules, _, _ = read(access__backward="no", motorcar="yes")
+    assert rules.backward.lanes == 1
+
+
+def test_streets_for_visitors_rank_below_their_class():
+    assert read(access="destination")[0].rank == read()[0].rank - 1
+    assert read(access="destination", motor_vehicle="yes")[0].rank == read()[0].rank
+
+
+def test_one_lane_for_both_directions_is_narrow_and_slow():
+    rules, _, _ = read(lanes="1", maxspeed="70")
+    assert rules.forward.speed == rules.backward.speed == pytest.approx(30 * KMH)
+    assert rules.width == 2.4
+    assert read(lanes="1", oneway="yes", maxspeed="70")[0].forward.speed == pytest.approx(70 * KMH)
+
+
+WIDTHS = {"7 m": 3.5, "7": 3.5, "24'": 3.6576, "24 ft": 3.6576, "23'6\"": 3.5814, "12": 3.25,
+          "2": 3.25, "wide": 3.25, "": 3.25, "1e9": 3.25, "-7": 3.25, "nan": 3.25}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", list(WIDTHS))
+def test_widths_are_shared_by_the_lanes_where_that_makes_lanes(text):
+    assert read(lanes="2", width=text)[0].width == pytest.approx(WIDTHS[text])
+
+
+def test_limits_of_lanes_are_kept_from_the_kerb():
+    rules, _, _ = read(oneway="yes", lanes="3", maxspeed="80", maxspeed__lanes="100|80|walk")
+    assert rules.forward.speeds == pytest.approx((10 * KMH, 80 * KMH, 100 * KMH))
+    assert read(oneway="yes", lanes="3", maxspeed__lanes="100|80")[0].forward.speeds == ()
+    assert read(oneway="yes", lanes="2", maxspeed__lanes="80|80")[0].forward.speeds == ()
+
+
+def test_the_national_limit_is_britains():
+    assert read(maxspeed="national")[0].forward.speed == pytest.approx(60 * MPH, rel=1e-3)
+    dual = read(maxspeed="national", oneway="yes")[0]
+    assert dual.forward.speed == pytest.approx(70 * MPH, rel=1e-3)
+
+
+def test_bus_lanes_beside_the_lanes_are_added_along_the_kerb():
+    rules, _, _ = read(oneway="yes", lanes="2", busway="lane", turn__lanes="left|through")
+    assert rules.forward.bus == (True, False, False)
+    assert rules.forward.turns == ("", "T", "L")
+    rules, _, _ = read(lanes="2", busway__right="lane")
+    assert (rules.forward.lanes, rules.backward.lanes) == (2, 1)
+    assert read(lanes="2", busway__left="lane")[0].backward.lanes == 2
+
+
+# The way's line from the left edge of the lanes, in lanes of 3.25 m, and what is said of it.
+PLACEMENTS = {
+    "one-way, right of the first": ({"placement": "right_of:1"}, (3, 0), 1.0),
+    "one-way, left of the first": ({"placement": "left_of:1"}, (3, 0), 0.0),
+    "one-way, middle of the second": ({"placement": "middle_of:2"}, (3, 0), 1.5),
+    "from the right, as in a mirror": ({"placement": "left_of:-1"}, (3, 0), 2.0),
+    "two-way, between the directions": ({"placement__forward": "left_of:1"}, (2, 1), 1.0),
+    "two-way, said backward": ({"placement__backward": "right_of:1"}, (1, 2), 1.0),
+    "a lane there is not": ({"placement": "left_of:5"}, (3, 0), 1.5),
+    "nonsense": ({"placement": "here"}, (3, 0), 1.5),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", list(PLACEMENTS))
+def test_lanes_lie_where_placement_says(name):
+    said, (ahead, back), line = PLACEMENTS[name]
+    tags = {"lanes__forward": str(ahead), "lanes__backward": str(back)}
+    if not back:
+        tags = {"oneway": "yes", "lanes": str(ahead)}
+    rules, _, _ = read(**tags, **said)
+    left_edge = -(ahead + back) * 3.25 / 2.0 + rules.shift  # m right of the line
+    assert left_edge == pytest.approx(-line * 3.25)
+
+
+def test_what_holds_under_conditions_is_named():
+    _, _, notes = read(maxspeed__conditional="30 @ (22:00-06:00)", hov__lanes="designated|yes")
+    assert [note.check for note in notes] == ["L28", "L28"]
+    assert "maxspeed:conditional" in notes[1].text
