@@ -12,6 +12,7 @@ import numpy as np
 
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.osm_area import Area
+from rushhour.roadnets.osm_pbf import check_texts
 from rushhour.roadnets.osm_tags import Tags, wanted
 from rushhour.roadnets.projecting import local_projection, to_metres
 
@@ -79,6 +80,8 @@ def read_osm(path: Path, service: str, area: Area | None = None) -> OsmMap:
     """
     osmium = _osmium()
     try:
+        if path.name.lower().endswith(".pbf"):
+            check_texts(path)
         found = _read(osmium, path, service)
     except (
         osmium.InvalidLocationError, RuntimeError, ValueError, OSError, MemoryError
