@@ -40,10 +40,11 @@ def assert_meant_for(network: Network, demand: Demand) -> None:
     assert ((demand.roads >= 0) & (demand.roads < network.n_roads)).all()
     assert (np.diff(demand.route_start) >= 1).all() and demand.route_start[-1] == demand.roads.size
     assert ((demand.stop_lane >= 0) & (demand.stop_lane < network.n_road_lanes)).all()
-    start = network.arrays.roads.out_start
-    pairs = np.ones(max(0, demand.roads.size - 1), bool)
-    pairs[demand.route_start[1:-1] - 1] = False  # the last road of one trip, the first of the next
-    kept = np.repeat(demand.routed, np.diff(demand.route_start))[:-1] & pairs
-    for a, b in np.unique(np.stack((demand.roads[:-1], demand.roads[1:]))[:, kept], axis=1).T:
-        assert b in network.arrays.roads.out[start[a] : start[a + 1]], (a, b)
+    follows = np.repeat(demand.routed, np.diff(demand.route_start))
+    follows[demand.route_start[1:] - 1] = False  # after a trip's last road comes another trip
+    here, n = np.flatnonzero(follows), network.n_roads
+    pairs = np.unique(demand.roads[here].astype(np.int64) * n + demand.roads[here + 1])
+    roads = network.arrays.roads
+    linked = np.repeat(np.arange(n), np.diff(roads.out_start)) * n + roads.out
+    assert np.isin(pairs, linked).all()
     assert all("\n" not in line for line in demand.remarks)
