@@ -237,5 +237,7 @@ def _damage_dataset(draw: random.Random, file: Any, place: str, sets: list[str])
             size = draw.choice((0, 1, data.size + 1, 10**6, 10**12))
             file.create_dataset(place, (size,), data.dtype, chunks=(1024,), maxshape=(None,))
         else:
-            new = draw.choice((data[: len(data) // 2], np.zeros((2, 2)), np.float32(1.0), "text"))
+            new = draw.choice(
+                (data.reshape(-1)[: data.size // 2], np.zeros((2, 2)), np.float32(1.0), "text")
+            )
             file.create_dataset(place, data=new)
