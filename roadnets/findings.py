@@ -40,7 +40,7 @@ CHECKS: Final[dict[str, tuple[str, str]]] = {
     "L15": (WARNING, "roads and lanes without exit"),
     "L16": (NOTE, "roads and lanes without entry"),
     "L17": (WARNING, "roads that overlap"),
-    "L18": (WARNING, "turns tighter than a car's"),
+    "L18": (WARNING, "turns too tight for a car"),
     "L19": (ERROR, "greens that conflict"),
     "L20": (WARNING, "doubtful signal programs"),
     "L21": (WARNING, "parts that do not reach each other"),

@@ -246,19 +246,13 @@ def _dead_lanes(network: Network) -> Iterator[Finding]:
 
 
 def _dead_ends(network: Network, turns: Turns) -> Iterator[Finding]:
-    """Roads from which one can only turn back."""
+    """How many roads can only be left by turning back."""
     n = network.n_roads
     back = np.bincount(turns.before[turns.back], minlength=n)
     every = np.bincount(turns.before, minlength=n)
-    _, last = _ends(network)
-    for road in np.flatnonzero((back > 0) & (back == every)):
-        name = network.road_ids[road]
-        yield finding(
-            "L24",
-            f"road {name!r}: a dead end; vehicles turn back",
-            [f"road {name}"],
-            last[network.arrays.roads.first_lane[road]],
-        )
+    dead = int(np.count_nonzero((back > 0) & (back == every)))
+    if dead:
+        yield finding("L24", f"{dead:,} dead ends where vehicles turn back")
 
 
 # --- reach ------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.network import U_TURN
+from rushhour.kernels.radii import measure_radii
 from rushhour.roadnets.findings import NOTE, Finding, finding
 from rushhour.roadnets.fixes import fix_line
 from rushhour.roadnets.lint_ends import BY_HAND, middle
@@ -23,6 +24,7 @@ ALONG: Final = 0.5  # m between samples of a connector
 SLACK: Final = 0.3  # m by which lanes may overlap
 OVERLAP_SPAN: Final = 30.0  # m from an intersection in which legs are compared
 SAME_SIDE: Final = 0.0  # cosine between directions above which two legs are compared
+FORK: Final = 30.0  # degrees; roads that part or join at less lie on each other for a while
 KINK: Final = radians(99.0)
 
 Points = NDArray[np.float64]
@@ -58,22 +60,34 @@ def _overlaps(network: Network) -> Iterator[Finding]:
     room = 0.5 * (lanes.width[lane[i]] + lanes.width[lane[j]]) - SLACK
     most = (start[lane + 1] - start[lane] - 1)[j]
     close = _comes_near(network.points, point[i], point[j], step[j], most, room)
-    told: set[tuple[int, int, int]] = set()
+    street = _streets(network)
+    told: set[tuple[int, ...]] = set()
     for k in np.flatnonzero(close).tolist():
         a, b = sorted((int(road[lane[i[k]]]), int(road[lane[j[k]]])))
         here = int(node[i[k]])
-        if (here, a, b) in told:
+        pair = (here, *sorted((int(street[a]), int(street[b]))))
+        if pair in told:
             continue
-        told.add((here, a, b))
+        told.add(pair)
         name = network.intersection_ids[here]
         first, second = network.road_ids[a], network.road_ids[b]
         angle = degrees(np.arccos(min(1.0, float(cosine[k]))))
+        fork = angle < FORK and step[i[k]] == step[j[k]]
         yield finding(
             "L17",
             f"intersection {name!r}: roads {first!r} and {second!r} overlap ({angle:.0f} degrees)",
             [f"intersection {name}", f"road {first}", f"road {second}"],
             network.points[point[i[k]]],
+            severity=NOTE if fork else "",
         )
+
+
+def _streets(network: Network) -> NDArray[np.intp]:
+    """A number for each road that both directions of a street share, as they join the same ends."""
+    ends = np.sort(
+        (network.arrays.roads.from_intersection, network.arrays.roads.to_intersection), 0
+    )
+    return np.unique(ends, axis=1, return_inverse=True)[1].ravel()
 
 
 def _pairs_within(key: NDArray[np.int32]) -> tuple[Ints, Ints]:
@@ -117,63 +131,17 @@ def _comes_near(
     return found
 
 
-def tightest_radii(points: Points, start: Ints) -> Points:
-    """Least radius of each of n lines, measured over TURN_WINDOW, m; inf for straight or short ones.
-
-    points: (p, 2) m; line i is points[start[i] : start[i + 1]].
-    """
-    n = start.size - 1
-    owner = np.repeat(np.arange(n), np.diff(start))
-    step = np.zeros(len(points))
-    along = np.diff(points, axis=0)
-    step[1:] = np.where(owner[1:] == owner[:-1], np.hypot(along[:, 0], along[:, 1]), 0.0)
-    run = np.cumsum(step)  # goes on from line to line
-    origin = run[start[:-1]]
-    length = run[start[1:] - 1] - origin
-    pieces = (length / ALONG).astype(np.int64)
-    span = int(TURN_WINDOW / ALONG)
-    radius = np.full(n, np.inf)
-    measured = np.flatnonzero((pieces > span) & (np.diff(start) > 2))
-    if not measured.size:
-        return radius
-    count = pieces[measured] + 1
-    first = np.cumsum(count) - count
-    of = np.repeat(np.arange(measured.size), count)
-    number = np.arange(of.size) - first[of]
-    spacing = length[measured] / pieces[measured]
-    # Lines follow each other without a gap in `run`: keep the first sample on its own line.
-    at = origin[measured][of] + number * spacing[of]
-    lane = measured[of]
-    right = np.clip(np.searchsorted(run, at, side="left"), start[lane] + 1, start[lane + 1] - 1)
-    share = (at - run[right - 1]) / np.maximum(run[right] - run[right - 1], 1e-12)
-    place = points[right - 1] + np.clip(share, 0.0, 1.0)[:, None] * (
-        points[right] - points[right - 1]
-    )
-    step_x, step_y = np.diff(place, axis=0).T
-    heading = np.arctan2(step_y, step_x)
-    bend = np.zeros(heading.size)
-    bend[1:] = np.remainder(np.diff(heading) + np.pi, 2.0 * np.pi) - np.pi
-    total = np.cumsum(bend)
-    inside = np.flatnonzero(of[: -span - 1] == of[span + 1 :])  # headings i and i + span
-    turn = np.abs(total[inside + span] - total[inside])
-    most = np.zeros(measured.size)
-    np.maximum.at(most, of[inside], turn)
-    bent = most > 1e-9
-    radius[measured[bent]] = span * spacing[bent] / most[bent]
-    return radius
-
-
 def _tight(network: Network) -> Iterator[Finding]:
     links, road = network.arrays.connectors, network.arrays.lanes.road
     n = network.n_road_lanes
-    start = network.point_start[n:].astype(np.int64)
-    if start.size < 2:
-        return
-    radii = tightest_radii(network.points[start[0] :], start - start[0])
+    radii = np.empty(network.n_connectors)
+    recent = np.empty(int(TURN_WINDOW / ALONG) + 1)
+    measure_radii(network.points, network.point_start[n:], ALONG, recent, radii, 0, radii.size)
     tight = radii < TIGHTEST
     if network.source != BY_HAND:
         tight &= links.turn != U_TURN  # dead ends are counted as such
-    order = np.lexsort((radii, links.intersection, ~tight))[: np.count_nonzero(tight)]
+    grave = np.flatnonzero(tight & (radii < HARDLY))
+    order = grave[np.lexsort((radii[grave], links.intersection[grave]))]
     nodes, first, count = np.unique(
         links.intersection[order], return_index=True, return_counts=True
     )
@@ -182,12 +150,18 @@ def _tight(network: Network) -> Iterator[Finding]:
         name, ends = network.intersection_ids[node], [network.lane_ids[a], network.lane_ids[b]]
         yield finding(
             "L18",
-            f"intersection {name!r}: {turns} turn{'s' * (turns > 1)} tighter than {TIGHTEST:g} m, "
+            f"intersection {name!r}: {turns} turn{'s' * (turns > 1)} tighter than {HARDLY:g} m, "
             f"the tightest from lane {ends[0]!r} to {ends[1]!r} with {radii[k]:.1f} m",
             [f"intersection {name}", *(f"lane {end}" for end in ends)],
             middle(network, n + k),
             fix_line("turns", [network.road_ids[road[lane]] for lane in (a, b)], '"ban"'),
-            "" if radii[k] < HARDLY else NOTE,
+        )
+    rest = int(np.count_nonzero(tight)) - grave.size
+    if rest:
+        yield finding(
+            "L18",
+            f"{rest:,} turns of {HARDLY:g} to {TIGHTEST:g} m: a car swings out",
+            severity=NOTE,
         )
 
 
@@ -201,12 +175,13 @@ def _kinks(network: Network) -> Iterator[Finding]:
     heading = np.arctan2(y, x)
     turn = np.abs(np.remainder(np.diff(heading) + np.pi, 2.0 * np.pi) - np.pi)
     sharp = np.flatnonzero((turn > KINK) & (owner[:-2] == owner[2:])) + 1
+    street = _streets(network)
     told: set[int] = set()
     for place in sharp.tolist():
         road = int(network.arrays.lanes.road[owner[place]])
-        if road in told:
+        if int(street[road]) in told:
             continue
-        told.add(road)
+        told.add(int(street[road]))
         name = network.road_ids[road]
         yield finding(
             "L23",

@@ -6,7 +6,6 @@ from sketches import WIDTH, arms
 
 import rushhour as rh
 from rushhour.roadnets.lint_ends import convex_hull
-from rushhour.roadnets.lint_shapes import tightest_radii
 
 
 def test_a_sound_crossing_has_no_findings() -> None:
@@ -45,7 +44,7 @@ def test_tight_connectors_are_found_with_their_radius() -> None:
     assert not finding(builder, "L18")
     builder.connect("-e", "e")
     (line,) = finding(builder, "L18")
-    assert line.startswith("L18 intersection 'c': 1 turn tighter than 4.5 m, the tightest from")
+    assert line.startswith("L18 intersection 'c': 1 turn tighter than 2 m, the tightest from")
     assert "lane '-e_0' to 'e_0'" in line
     assert float(line.split("with ")[1].split()[0]) <= WIDTH / 2.0 + 0.1
 
@@ -91,15 +90,3 @@ def test_the_hull_holds_every_point_and_has_no_corner_too_many() -> None:
     spatial = pytest.importorskip("scipy.spatial")
     wanted = points[spatial.ConvexHull(points).vertices]
     assert {tuple(p) for p in hull} == {tuple(p) for p in wanted}
-
-
-@pytest.mark.parametrize("radius", [2.0, 4.5, 10.0, 60.0])
-def test_the_tightest_radius_of_an_arc_is_its_own(radius: float) -> None:
-    t = np.linspace(0.0, np.pi / 2.0, 200)
-    arc = radius * np.column_stack((np.cos(t), np.sin(t)))
-    straight = np.array([(radius, -30.0)])
-    lines = [np.vstack((straight, arc)), np.array([(0.0, 0.0), (9.0, 4.0)]), arc[:3], arc]
-    start = np.concatenate(([0], np.cumsum([len(line) for line in lines])))
-    first, chord, short, last = tightest_radii(np.vstack(lines), start)
-    assert (first, last) == (pytest.approx(radius, rel=0.03), pytest.approx(radius, rel=0.03))
-    assert chord == short == np.inf
