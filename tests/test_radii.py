@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose
 
 from rushhour.kernels import radii
 
@@ -22,7 +22,7 @@ def measured(*lines: np.ndarray, measure=radii.measure_radii) -> np.ndarray:
 
 
 def arc(radius: float, angle: float = np.pi / 2.0) -> np.ndarray:
-    t = np.linspace(0.0, angle, 200)
+    t = np.linspace(0.0, angle, 1000)
     return radius * np.column_stack((np.cos(t), np.sin(t)))
 
 
@@ -51,8 +51,9 @@ def test_straight_and_short_lines_have_no_radius() -> None:
 def test_compiled_radii_are_those_of_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(5)
     lines = [np.cumsum(rng.normal(size=(int(rng.integers(2, 30)), 2)), axis=0) for _ in range(200)]
-    lines += [arc(3.0), np.repeat(arc(5.0)[::20], 2, axis=0)]
+    lines += [arc(3.0), np.repeat(arc(5.0)[::100], 2, axis=0)]
     compiled = measured(*lines)
     assert np.isfinite(compiled).any()
     monkeypatch.setattr(radii, "tightest_radius", as_python(radii.tightest_radius))
-    assert_array_equal(measured(*lines, measure=as_python(radii.measure_radii)), compiled)
+    plain = measured(*lines, measure=as_python(radii.measure_radii))
+    assert_allclose(plain, compiled, rtol=1e-12)  # hypot differs in the last bit
