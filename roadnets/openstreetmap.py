@@ -16,6 +16,7 @@ from rushhour.roadnets.osm_movements import turns_of, usable
 from rushhour.roadnets.osm_reading import read_osm
 from rushhour.roadnets.osm_report import Kept, report
 from rushhour.roadnets.osm_restrictions import bans_of
+from rushhour.roadnets.osm_service import connecting
 from rushhour.roadnets.osm_short_streets import join_short_streets
 from rushhour.roadnets.osm_sides import country_of, left_hand, mirror, mirror_back
 from rushhour.roadnets.osm_signs import signs_of, split_at
@@ -29,7 +30,7 @@ __all__ = ["OsmOptions", "read_osm_draft"]
 class OsmOptions:
     """How a map is read. speeds: km/h by class of road, instead of the defaults."""
 
-    service: str = "yes"  # service ways: "yes" or "no"
+    service: str = "yes"  # service ways: "yes", "no" or "connected", only those that lead through
     country: str = ""  # two letters; "": by the map's own speed limits
     private: bool = False  # private streets are open
     box: Box | None = None  # only what lies within
@@ -51,6 +52,8 @@ def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
     osm = read_osm(path, options.service, area)
     fixes = options.fixes or Fixes()
     fix_tags(osm, fixes, options.private)
+    if options.service == "connected":
+        osm.ways = connecting(osm.ways, options.private)
     sides = Remarks()
     left = left_hand(osm, sides)
     country = options.country or country_of(osm, left)

@@ -94,7 +94,8 @@ def _import(command: argparse.ArgumentParser) -> None:
         "or .poly",
     )  # fmt: skip
     osm.add_argument(
-        "--service", choices=("yes", "no"), default="yes", help="service ways (default: yes)"
+        "--service", choices=("yes", "no", "connected"), default="yes",
+        help="service ways; connected: only those that lead through (default: yes)",
     )
     osm.add_argument(
         "--country", default="", metavar="CC", help="two letters; default: by the map's limits"
