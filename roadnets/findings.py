@@ -137,8 +137,7 @@ def unpacked(data: bytes) -> tuple[Finding, ...]:
 def _checked(row: Any) -> Finding:
     """One finding of a file. Raises ValueError or TypeError if it is none."""
     check, severity, message, source, place, fix = row
-    texts = [check, severity, message, fix, *source]
-    if not all(isinstance(text, str) and text.isprintable() for text in texts):
+    if type(source) is not list or not "".join((message, fix, *source)).isprintable():
         raise ValueError("texts")
     if check not in CHECKS or severity not in (ERROR, WARNING, NOTE):
         raise ValueError("check")

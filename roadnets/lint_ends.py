@@ -252,7 +252,7 @@ def _dead_ends(network: Network, turns: Turns) -> Iterator[Finding]:
     every = np.bincount(turns.before, minlength=n)
     dead = int(np.count_nonzero((back > 0) & (back == every)))
     if dead:
-        yield finding("L24", f"{dead:,} dead ends where vehicles turn back")
+        yield finding("L24", f"{dead:,} dead end{'s' * (dead > 1)} where vehicles turn back")
 
 
 # --- reach ------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from rushhour.roadnets.lint_ends import BY_HAND, middle
 from rushhour.roadnets.model import Network
 
 TIGHTEST: Final = 4.5  # m, radius that a car can drive
-HARDLY: Final = 2.0  # m; below, no car gets round
+HARDLY: Final = 1.0  # m; below, each is named
 TURN_WINDOW: Final = 2.0  # m over which a radius is measured
 ALONG: Final = 0.5  # m between samples of a connector
 SLACK: Final = 0.3  # m by which lanes may overlap
@@ -158,11 +158,9 @@ def _tight(network: Network) -> Iterator[Finding]:
         )
     rest = int(np.count_nonzero(tight)) - grave.size
     if rest:
-        yield finding(
-            "L18",
-            f"{rest:,} turns of {HARDLY:g} to {TIGHTEST:g} m: a car swings out",
-            severity=NOTE,
-        )
+        plural = "s" * (rest > 1)
+        text = f"{rest:,} turn{plural} of {HARDLY:g} to {TIGHTEST:g} m radius: a car swings out"
+        yield finding("L18", text, severity=NOTE)
 
 
 def _kinks(network: Network) -> Iterator[Finding]:

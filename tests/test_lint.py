@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sketches import WIDTH, arms
+from sketches import arms
 
 import rushhour as rh
 from rushhour.roadnets.lint_ends import convex_hull
@@ -43,10 +43,14 @@ def test_tight_connectors_are_found_with_their_radius() -> None:
     builder = arms()
     assert not finding(builder, "L18")
     builder.connect("-e", "e")
-    (line,) = finding(builder, "L18")
-    assert line.startswith("L18 intersection 'c': 1 turn tighter than 2 m, the tightest from")
-    assert "lane '-e_0' to 'e_0'" in line
-    assert float(line.split("with ")[1].split()[0]) <= WIDTH / 2.0 + 0.1
+    assert finding(builder, "L18") == ["L18 1 turn of 1 to 4.5 m radius: a car swings out"]
+    narrow = rh.NetworkBuilder()
+    narrow.add_street([(0, 0), (150, 0)], width=1.6, id="e")
+    narrow.add_intersection(0, 0, id="c")
+    narrow.connect("-e", "e")
+    (line,) = finding(narrow, "L18")
+    assert line.startswith("L18 intersection 'c': 1 turn tighter than 1 m, the tightest from")
+    assert "lane '-e_0' to 'e_0' with 0.8 m" in line
 
 
 def test_legs_on_top_of_each_other_are_found() -> None:

@@ -206,7 +206,7 @@ def test_dead_ends_are_counted_and_lost_roads_measured() -> None:
     draft = chain(line(0, 100), line(100, 0))
     draft.roads[1].to_intersection = "j0"
     (dead,) = of(lint(finish(draft)), "L24")
-    assert dead.message == "1 dead ends where vehicles turn back"
+    assert dead.message == "1 dead end where vehicles turn back"
     lost = chain(line(0, 900), line(900, 1000), line(1000, 900))
     lost.roads[0].to_intersection = "j9"
     lost.intersections.append(replace(lost.intersections[0], id="j9", x=900.0))

@@ -15,8 +15,11 @@ SIZE: Final = (2000, 1500)  # pixels
 COLOURS: Final[tuple[Colour, ...]] = (
     (255, 99, 71), (255, 200, 60), (90, 220, 130), (70, 190, 255), (200, 130, 255), (255, 130, 200),
     (160, 230, 230), (220, 240, 110), (255, 160, 90), (150, 170, 255), (230, 230, 230),
+    (190, 110, 90), (170, 150, 60), (60, 150, 110), (110, 110, 220), (170, 90, 150),
 )  # fmt: skip
-RADIUS: Final = 5.0  # pixels, from the middle of a mark to its corners
+RADIUS: Final = 6.0  # pixels, from the middle of a mark to its corners
+SMALL: Final = 3.0  # pixels, of kinds of which there are MANY
+MANY: Final = 300
 RIM: Final = 1.5  # pixels
 
 
@@ -30,23 +33,26 @@ def save_findings(path: str | Path, network: Network, size: tuple[int, int] = SI
     kinds = sorted(by_check(grave).items(), key=lambda kind: -len(kind[1]))
     colours = {check: COLOURS[i % len(COLOURS)] for i, (check, _) in enumerate(sorted(kinds))}
     for check, found in kinds:
-        _mark(raster, found, colours[check])
+        _mark(raster, found, SMALL if len(found) >= MANY else RADIUS, colours[check])
     image = raster.image()
     add_legend(image, raster.pixels_per_metre, title=network.name)
     scale = max(1, round(min(size) / 600))
     y = 12 * scale
-    for check, found in sorted(kinds):
-        text = f"{check} {CHECKS[check][1].split(':')[0]} ({len(found)})"
-        x = size[0] - 12 * scale - text_width(text, scale)
+    told = [(check, f"{check} {CHECKS[check][1]} ({len(found)})") for check, found in sorted(kinds)]
+    wide = max((text_width(text, scale) for _, text in told), default=0)
+    if told:
+        image[: (14 + 11 * len(told)) * scale, size[0] - wide - 32 * scale :] = LAND
+    for check, text in told:
+        x = size[0] - 12 * scale - wide
         image[y : y + 7 * scale, x - 12 * scale : x - 5 * scale] = colours[check]
         write_text(image, text, x, y, INK, scale)
         y += 11 * scale
     write_png(path, image)
 
 
-def _mark(raster: Raster, found: list[Finding], colour: Colour) -> None:
+def _mark(raster: Raster, found: list[Finding], size: float, colour: Colour) -> None:
     """Paint diamonds with a dark rim."""
     at = np.array([one.place for one in found])
     corners = np.array([(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)])
-    for radius, paint in ((RADIUS + RIM, LAND), (RADIUS, colour)):
+    for radius, paint in ((size + RIM, LAND), (size, colour)):
         raster.fill_quads(at[:, None] + corners * (radius / raster.pixels_per_metre), paint)
