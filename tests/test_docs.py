@@ -20,7 +20,7 @@ from rushhour.traffic.checker import Checker
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [
     "docs/quick-start.md", "README.md", "docs/demand.md", "docs/file-format.md",
-    "docs/checks.md", "docs/networks.md", "docs/openstreetmap.md", "docs/python.md", "docs/scenario.md",
+    "docs/checks.md", "docs/lint.md", "docs/networks.md", "docs/openstreetmap.md", "docs/python.md", "docs/scenario.md",
 ]  # fmt: skip
 BLOCK = re.compile(r"^```(sh|python|toml)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PROGRAM = signals(["GrGr", "rGrG"])
@@ -43,6 +43,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_pbf(here / "porto.osm.pbf", osm_text(CROSS, CROSS_WAYS, origin=(-8.615, 41.15)))
     (here / "flow.json").write_text(json.dumps([flow("s_in", "n_out"), flow("e_in", "w_out")]))
     written(here / "region", demand="o_zone_id,d_zone_id,volume\n1,3,200\n4,1,50\n")
+    (here / "fixes.toml").write_text('speed."10" = 30\n')
     (here / "stops.add.xml").write_text("<additional/>")
     (here / "acosta_tls.add.xml").write_text(f"<additional>{PROGRAM}</additional>")
     return here
