@@ -1,6 +1,6 @@
-"""Strongly connected components: sets of nodes that can all reach each other."""
+"""What can be reached in a directed graph, and its strong components: sets that all reach each other."""
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from typing import TypeVar
 
 Node = TypeVar("Node", bound=Hashable)
@@ -46,3 +46,15 @@ def strong_components(follow: dict[Node, list[Node]]) -> Iterator[list[Node]]:
                         component.append(stack.pop())
                         on_stack.discard(component[-1])
                     yield component
+
+
+def reached(starts: Iterable[Node], follow: dict[Node, list[Node]]) -> set[Node]:
+    """Nodes that can be reached from some, these included."""
+    seen = set(starts)
+    open_nodes = list(seen)
+    while open_nodes:
+        for following in follow[open_nodes.pop()]:
+            if following not in seen:
+                seen.add(following)
+                open_nodes.append(following)
+    return seen

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.network import NONE, U_TURN
-from rushhour.roadnets.components import strong_components
+from rushhour.roadnets.components import reached, strong_components
 from rushhour.roadnets.findings import NOTE, WARNING, Finding, finding
 from rushhour.roadnets.fixes import fix_line
 from rushhour.roadnets.model import Network
@@ -274,9 +274,9 @@ def _reach(network: Network, turns: Turns) -> Iterator[Finding]:
         ahead[a].append(b)
         back[b].append(a)
     core = max(strong_components(ahead), key=lambda part: float(length[part].sum()))
-    reached = _reached({*core, *(road for road in roads if not back[road])}, ahead)
-    left = _reached({*core, *(road for road in roads if not ahead[road])}, back)
-    lost = sorted(set(roads) - (reached & left))
+    entered = reached({*core, *(road for road in roads if not back[road])}, ahead)
+    left = reached({*core, *(road for road in roads if not ahead[road])}, back)
+    lost = sorted(set(roads) - (entered & left))
     if lost:
         off, total = float(length[lost].sum()), float(length.sum())
         names = [network.road_ids[road] for road in lost[:MOST_NAMED]]
@@ -289,14 +289,3 @@ def _reach(network: Network, turns: Turns) -> Iterator[Finding]:
             middle(network, network.arrays.roads.first_lane[lost[0]]),
             severity=WARNING if off > (1.0 - MOSTLY) * total else NOTE,
         )
-
-
-def _reached(starts: set[int], follow: dict[int, list[int]]) -> set[int]:
-    seen = set(starts)
-    open_roads = list(starts)
-    while open_roads:
-        for following in follow[open_roads.pop()]:
-            if following not in seen:
-                seen.add(following)
-                open_roads.append(following)
-    return seen

@@ -9,6 +9,7 @@ from itertools import pairwise
 from math import atan2, hypot, pi, radians
 from typing import Final
 
+from rushhour.roadnets.components import reached, strong_components
 from rushhour.roadnets.fixes import fix_line
 from rushhour.roadnets.osm_links import Link, Road, Streets, node_at, way_at
 from rushhour.roadnets.osm_merging import Merged
@@ -214,67 +215,15 @@ def _bans_behind(
     return changed
 
 
-def _largest_component(follow: dict[Road, list[tuple[Road, float]]]) -> set[Road]:
-    """The largest set of roads that can all reach each other (Tarjan 1972, without recursion)."""
-    number: dict[Road, int] = {}
-    low: dict[Road, int] = {}
-    stack: list[Road] = []
-    on_stack: set[Road] = set()
-    best: list[Road] = []
-    for first, after in follow.items():
-        if first in number:
-            continue
-        work = [(first, iter(after))]
-        number[first] = low[first] = len(number)
-        stack.append(first)
-        on_stack.add(first)
-        while work:
-            road, rest = work[-1]
-            for following, _ in rest:
-                if following not in number:
-                    number[following] = low[following] = len(number)
-                    stack.append(following)
-                    on_stack.add(following)
-                    work.append((following, iter(follow[following])))
-                    break
-                if following in on_stack:
-                    low[road] = min(low[road], number[following])
-            else:
-                work.pop()
-                if work:
-                    low[work[-1][0]] = min(low[work[-1][0]], low[road])
-                if low[road] == number[road]:
-                    component = []
-                    while True:
-                        member = stack.pop()
-                        on_stack.discard(member)
-                        component.append(member)
-                        if member == road:
-                            break
-                    if len(component) > len(best):
-                        best = component
-    return set(best)
-
-
-def _reached(starts: set[Road], follow: dict[Road, list[Road]]) -> set[Road]:
-    seen = set(starts)
-    open_roads = list(starts)
-    while open_roads:
-        for following in follow[open_roads.pop()]:
-            if following not in seen:
-                seen.add(following)
-                open_roads.append(following)
-    return seen
-
-
 def usable(turns: Turns) -> tuple[set[Road], set[Road]]:
     """Roads that can be reached and left, and those that can all reach each other."""
-    core = _largest_component(turns.follow)
     ahead = {road: [following for following, _ in after] for road, after in turns.follow.items()}
+    parts: list[list[Road]] = list(strong_components(ahead))
+    core = set(max(parts, key=len)) if parts else set()
     back: dict[Road, list[Road]] = {road: [] for road in ahead}
     for road, after in ahead.items():
         for following in after:
             back[following].append(road)
-    reached = _reached(core | turns.gates_in, ahead)
-    left = _reached(core | turns.gates_out, back)
-    return reached & left, core
+    entered = reached(core | turns.gates_in, ahead)
+    left = reached(core | turns.gates_out, back)
+    return entered & left, core
