@@ -3,6 +3,8 @@
 Topology comes from shared nodes alone, so such places have no connection; many are gaps of the map.
 """
 
+from collections.abc import Callable
+from itertools import chain
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -37,13 +39,15 @@ def find_crossings(osm: OsmMap, streets: Streets) -> None:
     if not ways:
         return
     segments, loose = _segments(osm, [way.nodes for way in ways], [way.tags for way in ways])
-    i, j = close_pairs(segments.a, segments.b, NEAR)
-    apart = (
-        (segments.start[i] != segments.start[j]) & (segments.start[i] != segments.end[j])
-        & (segments.end[i] != segments.start[j]) & (segments.end[i] != segments.end[j])
-        & (segments.level[i] == segments.level[j])
-    )  # fmt: skip
-    i, j = i[apart], j[apart]
+
+    def apart(i: Ints, j: Ints) -> NDArray[np.bool_]:
+        """Whether pieces on one level have no node in common."""
+        start, end = segments.start, segments.end
+        found = (start[i] != start[j]) & (start[i] != end[j]) & (end[i] != start[j])
+        found &= (end[i] != end[j]) & (segments.level[i] == segments.level[j])
+        return np.asarray(found)
+
+    i, j = close_pairs(segments.a, segments.b, NEAR, apart)
     lines = i[~(loose[i] | loose[j])], j[~(loose[i] | loose[j])]
     _crossings(streets, [way.id for way in ways], segments, *lines)
     first = np.where(loose[i], i, j)
@@ -66,24 +70,31 @@ def _segments(
     osm: OsmMap, lines: list[list[int]], tags: list[Tags]
 ) -> tuple[Segments, NDArray[np.bool_]]:
     """All pieces of ways, then their dead ends; and which are dead ends."""
-    nodes = np.array([node for line in lines for node in line], np.int64)
+    nodes = np.fromiter(chain.from_iterable(lines), np.int64)
     sizes = np.array([len(line) for line in lines])
     owner = np.repeat(np.arange(len(lines)), sizes)
     levels = np.array([level_of(found) for found in tags])
-    xy = np.array([osm.xy[node] for node in nodes.tolist()])
+    places = map(osm.xy.__getitem__, chain.from_iterable(lines))
+    xy = np.fromiter(chain.from_iterable(places), float, 2 * nodes.size).reshape(-1, 2)
     first = np.flatnonzero(owner[:-1] == owner[1:])
-    _, place, count = np.unique(nodes, return_inverse=True, return_counts=True)
     last = np.cumsum(sizes) - 1
     ends = np.concatenate((last - sizes + 1, last))
-    ends = np.unique(ends[count[place[ends]] == 1])
+    order = np.sort(nodes)
+    count = np.searchsorted(order, nodes[ends], "right") - np.searchsorted(order, nodes[ends])
+    ends = np.unique(ends[count == 1])
     a = np.concatenate((first, ends))
     b = np.concatenate((first + 1, ends))
     found = Segments(owner[a], nodes[a], nodes[b], xy[a], xy[b], levels[owner[a]])
     return found, np.arange(a.size) >= first.size
 
 
-def close_pairs(a: Floats, b: Floats, within: float) -> tuple[Ints, Ints]:
-    """Pairs of segments a to b, (n, 2) m each, whose boxes come within some metres: i < j."""
+def close_pairs(
+    a: Floats, b: Floats, within: float, wanted: Callable[[Ints, Ints], NDArray[np.bool_]]
+) -> tuple[Ints, Ints]:
+    """Pairs i < j of segments a to b, (n, 2) m each, that may come within some metres.
+
+    Their boxes do, and they touch a common cell. wanted: which of some pairs are asked for.
+    """
     step = b - a
     cuts = np.maximum(np.ceil(np.hypot(step[:, 0], step[:, 1]) / CELL).astype(np.int64), 1)
     of = np.repeat(np.arange(len(a)), cuts)
@@ -111,7 +122,9 @@ def close_pairs(a: Floats, b: Floats, within: float) -> tuple[Ints, Ints]:
         left = left[key[left] == key[left + apart]]
         i, j = piece[left], piece[left + apart]
         meet = (box_low[i] <= box_high[j]) & (box_low[j] <= box_high[i])
-        kept = np.flatnonzero(meet.all(axis=1) & (i != j))
+        kept = np.flatnonzero(meet[:, 0] & meet[:, 1] & (i != j))
+        i, j = i[kept], j[kept]
+        kept = np.flatnonzero(wanted(i, j))
         found.append(i[kept] * len(a) + j[kept])
         apart += 1
     pairs = np.unique(np.concatenate(found)) if found else np.zeros(0, np.int64)

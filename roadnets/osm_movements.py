@@ -218,8 +218,9 @@ def _bans_behind(
 def usable(turns: Turns) -> tuple[set[Road], set[Road]]:
     """Roads that can be reached and left, and those that can all reach each other."""
     ahead = {road: [following for following, _ in after] for road, after in turns.follow.items()}
-    parts: list[list[Road]] = list(strong_components(ahead))
-    core = set(max(parts, key=len)) if parts else set()
+    parts = list(strong_components(ahead))
+    largest = max(parts, key=len) if parts else []
+    core = set(largest)
     back: dict[Road, list[Road]] = {road: [] for road in ahead}
     for road, after in ahead.items():
         for following in after:

@@ -79,7 +79,7 @@ def test_close_pairs_are_those_whose_boxes_meet() -> None:
     low, high = np.minimum(a, b) - 1.0, np.maximum(a, b) + 1.0
     meet = (low[:, None] <= high[None]).all(axis=2)
     wanted = {(i, j) for i, j in np.argwhere(meet & meet.T).tolist() if i < j}
-    i, j = close_pairs(a, b, 2.0)
+    i, j = close_pairs(a, b, 2.0, lambda i, j: np.ones(i.size, bool))
     found = set(zip(i.tolist(), j.tolist(), strict=True))
     assert found <= wanted and (i < j).all()
     # Pairs that share no cell are not looked at, and none of those touch.
