@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from rushhour.roadnets.collecting import without_collection
 from rushhour.roadnets.draft import Draft
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.gmns_tables import table_path
@@ -44,6 +45,7 @@ def load_network(path: str | Path) -> Network:
     return finish_draft(read_draft(path))
 
 
+@without_collection()
 def read_draft(path: Path, osm: "OsmOptions | None" = None, programs: Sequence[Path] = ()) -> Draft:
     """Read a map, of any kind but .h5, as a draft.
 
