@@ -1,0 +1,77 @@
+"""The lines that a report of finished networks prints, fed back: the findings are gone."""
+
+from pathlib import Path
+
+import pytest
+from osm_texts import Nodes, street, write_osm
+from real_data import data_folder
+from sumo_texts import at_lights, crossing, signals
+
+from rushhour.roadnets.findings import Finding
+from rushhour.roadnets.fixes import read_fixes
+from rushhour.roadnets.importing import import_network
+
+pytest.importorskip("osmium")
+
+
+def about(path: Path, check: str, fixes: Path | None = None) -> list[Finding]:
+    """Findings of a check that have a fix."""
+    network = import_network(path, fixes=read_fixes(fixes) if fixes else None)
+    return [one for one in network.findings if one.check == check and one.fix]
+
+
+def assert_overruled(folder: Path, path: Path, check: str) -> None:
+    """Feed the first line of a check back; it must have an effect, and its finding be gone."""
+    first = about(path, check)[0]
+    fixes = folder / "fixes.toml"
+    fixes.write_text(first.fix)
+    assert first.fix not in [one.fix for one in about(path, check, fixes)]
+
+
+# Two streets meet a third 26 m apart; the second one turns back sharply by a narrow way.
+NEAR: Nodes = {
+    1: (-13.0, 0.0), 2: (13.0, 0.0), 3: (-300.0, 0.0), 4: (300.0, 0.0), 5: (-13.0, 300.0),
+    6: (13.0, -300.0), 7: (-290.0, 40.0), 8: (-60.0, 9.0),
+}  # fmt: skip
+WAYS = [
+    (10, [3, 1, 2, 4], street()), (11, [5, 1], street()), (12, [2, 6], street()),
+    (13, [7, 8, 1], street("service", width="2.4")),
+]  # fmt: skip
+LIT = {1: {"highway": "traffic_signals"}, 2: {"highway": "traffic_signals"}}
+# Two junctions with lights that become one intersection whose legs lie in disorder.
+CLUSTER: Nodes = {
+    1: (-12.0, 0.0), 2: (12.0, 0.0), 3: (-300.0, 0.0), 4: (300.0, 0.0), 5: (-40.0, 300.0),
+    6: (60.0, -300.0), 7: (60.0, 300.0), 8: (-60.0, -300.0),
+}  # fmt: skip
+CLUSTER_WAYS = [
+    (10, [3, 1, 2, 4], street("primary", lanes="4")), (11, [5, 1, 8], street("primary")),
+    (12, [7, 2, 6], street("primary")),
+]  # fmt: skip
+MAPS = {
+    "L14": (NEAR, WAYS, {}),
+    "L18": (NEAR, WAYS, {}),
+    "L19": (CLUSTER, CLUSTER_WAYS, LIT),
+}
+
+
+@pytest.mark.parametrize("check", list(MAPS))
+def test_a_line_printed_for_a_map_overrules_its_finding(tmp_path: Path, check: str) -> None:
+    assert_overruled(tmp_path, write_osm(tmp_path, *MAPS[check]), check)
+
+
+def test_a_line_printed_for_a_program_overrules_its_finding(tmp_path: Path) -> None:
+    text = crossing("traffic_light", more=at_lights(), extra=signals(["GrGr", "rGrG"]))
+    path = tmp_path / "town.net.xml"
+    path.write_text(text)
+    assert_overruled(tmp_path, path, "L20")
+
+
+@pytest.mark.parametrize("check", ["L15", "L16"])
+def test_a_line_printed_for_acosta_overrules_its_finding(tmp_path: Path, check: str) -> None:
+    assert_overruled(tmp_path, data_folder("sumo_bologna_acosta") / "acosta.net.xml.gz", check)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("check", ["L11", "L13", "L14", "L18", "L22"])
+def test_a_line_printed_for_krems_overrules_its_finding(tmp_path: Path, check: str) -> None:
+    assert_overruled(tmp_path, data_folder("osm_krems") / "krems.osm.gz", check)
