@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 
 from rushhour.kernels import radii
 
+pytestmark = pytest.mark.small_world
 SPAN, STEP = 4, 0.5  # a window of 2 m
 
 
