@@ -8,6 +8,7 @@ from rushhour.roadnets.draft_fixes import fix_roads
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.fixes import Fixes
 from rushhour.roadnets.osm_area import Area, Box, read_polygon
+from rushhour.roadnets.osm_centre_lanes import open_turn_lanes
 from rushhour.roadnets.osm_drafting import Drafter
 from rushhour.roadnets.osm_fixes import fix_merges, fix_signals, fix_tags, fix_turns
 from rushhour.roadnets.osm_links import streets_of
@@ -63,6 +64,7 @@ def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
     if not streets.links:
         raise NetworkError(f"{path}: no road is open to cars; see --private")
     streets.fixes = fixes
+    open_turn_lanes(streets)
     signs = signs_of(osm, streets)
     split_at(streets, signs)
     streets.slips = slips_of(streets)

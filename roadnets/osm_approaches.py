@@ -4,12 +4,15 @@ Source: networks.md 4.1 - 4.5.
 """
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from math import radians
+from typing import Final, NamedTuple
 
 from rushhour.roadnets.osm_lanes import car_lanes, letters_for, pairs_of
 from rushhour.roadnets.osm_links import Road, Streets
 from rushhour.roadnets.osm_movements import Turns
 from rushhour.roadnets.osm_places import direction, priority_of
+
+BESIDE: Final = radians(45.0)  # roads that join at less may go on side by side
 
 
 class Exit(NamedTuple):
@@ -64,8 +67,32 @@ def approaches_of(
                 ],
             )
         )
+    _join_side_by_side(streets, found)
     _feed_spare_lanes(streets, found)
     return found
+
+
+def _join_side_by_side(streets: Streets, approaches: list[Approach]) -> None:
+    """Where a road has as many lanes as those that lead into it alone, each goes on in its own."""
+    into: dict[Road, list[tuple[float, Approach]]] = {}
+    for approach in approaches:
+        for exit in approach.exits:
+            into.setdefault(exit.road, []).append((exit.angle, approach))
+    for road, entries in into.items():
+        if len(entries) < 2 or any(len(a.exits) > 1 or abs(t) > BESIDE for t, a in entries):
+            continue
+        feeders = [
+            (approach, lane)
+            for _, approach in sorted(entries, key=lambda e: e[0])  # from the right first
+            for lane in car_lanes(direction(streets.links[approach.road[0]], approach.road[1]))
+        ]
+        lanes = car_lanes(direction(streets.links[road[0]], road[1]))
+        if len(feeders) != len(lanes):
+            continue
+        for _, approach in entries:
+            approach.exits[0].pairs.clear()
+        for (approach, lane), to in zip(feeders, lanes, strict=True):
+            approach.exits[0].pairs.append((lane, to))
 
 
 def _feed_spare_lanes(streets: Streets, approaches: list[Approach]) -> None:

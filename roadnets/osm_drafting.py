@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from math import cos, radians, sin
+from math import cos, pi, radians, sin
 from typing import Final
 
 import numpy as np
@@ -16,7 +16,7 @@ from rushhour.roadnets.draft import (
     DraftLane,
     DraftRoad,
 )
-from rushhour.roadnets.osm_approaches import Approach, approaches_of
+from rushhour.roadnets.osm_approaches import Approach, Exit, approaches_of
 from rushhour.roadnets.osm_control import Controls
 from rushhour.roadnets.osm_legs import (
     LOOP,
@@ -31,13 +31,17 @@ from rushhour.roadnets.osm_links import Road, Streets, node_at
 from rushhour.roadnets.osm_merging import Merged
 from rushhour.roadnets.osm_movements import Turns
 from rushhour.roadnets.osm_places import Places, direction, priority_of
+from rushhour.roadnets.osm_progression import coordinate
 from rushhour.roadnets.osm_signs import Signs
 from rushhour.roadnets.plan_turns import TURN_CODE
-from rushhour.roadnets.street_lines import Line, turning_loop
+from rushhour.roadnets.street_lines import Line, line_length, stations, turning_loop
 
 STRAIGHT_ON: Final = radians(30.0)  # turns of less lead on
 UNFELT: Final = 0.2  # m aside that is no bend
 SIDEWAYS: Final = 2.5  # m/s^2 in the bends of lanes that swing aside
+PARALLEL: Final = radians(2.0)
+BEND: Final = 15.0  # m in which a road turns to go on beside another
+BESIDE: Final = 80.0  # m before a node at which a road is cut back at most, to end beside others
 LOOP_RADIUS: Final = LOOP / 3.5  # m
 BUSES: Final = CLASS_BIT["bus"] | CLASS_BIT["coach"] | CLASS_BIT["taxi"] | CLASS_BIT["emergency"]
 
@@ -94,7 +98,7 @@ class Drafter:
             for home, entries in arriving.items()
         }
         for around in approaches.values():
-            self._make_room(around)
+            self._make_room(around, self._end_beside(around))
         counts = [direction(self.streets.links[i], forward).lanes for i, forward in roads]
         shapes = iter(draw(self.streets, self.ends, roads, counts))
         for road in roads:
@@ -104,11 +108,17 @@ class Drafter:
             inter = DraftIntersection(str(home), x, y, NONE)
             draft.intersections.append(inter)
             self._connect(draft, inter, home, approaches[home])
+        coordinate(draft)
         return draft
 
-    def _make_room(self, approaches: list[Approach]) -> None:
-        """Set ends back so far that lanes which lead on a little aside can do so at their speed."""
+    def _make_room(self, approaches: list[Approach], beside: set[Road]) -> None:
+        """Set ends back so far that lanes which lead on a little aside can do so at their speed.
+
+        beside: roads that end beside those they join.
+        """
         for approach in approaches:
+            if approach.road in beside:
+                continue
             link = self.streets.links[approach.road[0]]
             entry = direction(link, approach.road[1])
             for exit in approach.exits:
@@ -130,6 +140,41 @@ class Drafter:
                     self.ends[exit.road],
                 ):
                     end.setback = max(end.setback, room)
+
+    def _end_beside(self, approaches: list[Approach]) -> set[Road]:
+        """End roads that go on beside others before their lanes lie in those; returns which."""
+        done: set[Road] = set()
+        into: dict[Road, list[tuple[Approach, Exit]]] = {}
+        for approach in approaches:
+            for exit in approach.exits:
+                into.setdefault(exit.road, []).append((approach, exit))
+        for road, entries in into.items():
+            lanes = [b for _, exit in entries for _, b in exit.pairs]
+            if len(entries) < 2 or len(set(lanes)) < len(lanes):
+                continue
+            onward = self.streets.links[road[0]]
+            node = np.array(self.streets.xy[node_at(onward, road[1])])
+            right = self.ends[road].heading - pi / 2.0
+            for approach, exit in entries:
+                index, forward = approach.road
+                link = self.streets.links[index]
+                line = street_line(self.streets, link)
+                line = line[::-1] if forward else line  # from the intersection back
+                side = 1.0 if exit.angle < 0.0 else -1.0  # it comes from the right, or the left
+                a, b = exit.pairs[0]
+                aside = lane_offset(onward, road[1], b) - lane_offset(link, forward, a)
+                back = np.arange(0.0, min(BESIDE, line_length(line)), 2.0)
+                along = stations(line)
+                x, y = (np.interp(back, along, line[:, k]) - node[k] for k in (0, 1))
+                apart = side * (x * cos(right) + y * sin(right) - aside)
+                if back.size < 2 or abs(exit.angle) < PARALLEL:
+                    continue
+                beside = apart > BEND * np.gradient(apart, back)
+                if beside.any():
+                    end = self.ends[index, not forward]
+                    end.setback = max(end.setback, float(back[np.argmax(beside)]))
+                    done.add(approach.road)
+        return done
 
     def _road(self, road: Road, shapes: Iterator[Line]) -> DraftRoad:
         """A road with its lanes, whose shapes come next."""

@@ -71,7 +71,8 @@ def table_of(direction: Direction, letters: str, through_lanes: int) -> list[str
 def pairs_of(entry: Direction, exits: list[tuple[str, Direction]]) -> list[list[tuple[int, int]]]:
     """Lane pairs from an entry to each of its exits (letter, lanes), from right to left.
 
-    Every car lane of the entry leads somewhere. Lanes for buses alone go with the nearest lane.
+    Every lane of the entry leads somewhere. Lanes that end, and those for buses alone, go with the
+    nearest lane: two that lead into one lane take turns there.
     """
     if entry.lanes == 1 and all(d.lanes == 1 for _, d in exits):
         return [[(0, 0)] for _ in exits]
@@ -86,7 +87,7 @@ def pairs_of(entry: Direction, exits: list[tuple[str, Direction]]) -> list[list[
         found.append([(cars[a], to[b]) for a, b in lane_pairs(feeders, table, letter, len(to))])
     used = {a for pairs in found for a, _ in pairs}
     for lane in range(entry.lanes):
-        if lane in used or (entry.turns and entry.turns[lane] == "E"):
+        if lane in used:
             continue
         near = min(
             ((abs(a - lane), j, a, b) for j, pairs in enumerate(found) for a, b in pairs),

@@ -31,15 +31,17 @@ def motorway(turns: str, lanes: tuple[int, int]) -> tuple[dict, list]:
 
 
 ENDS = {
-    "the kerb lane ends": ("through|through|merge_to_left", {1: 0, 2: 1}),
-    "the inner lane ends": ("merge_to_right|through|through", {0: 0, 1: 1}),
+    "the kerb lane ends": ("through|through|merge_to_left", {0: 0, 1: 0, 2: 1}),
+    "the inner lane ends": ("merge_to_right|through|through", {0: 0, 1: 1, 2: 1}),
     "nothing said": ("", {0: 0, 1: 1, 2: 1}),
     "all end, which cannot be": ("merge_to_left|merge_to_left|merge_to_left", {0: 0, 1: 1, 2: 1}),
 }
 
 
 @pytest.mark.parametrize("name", list(ENDS))
-def test_lanes_that_merge_end_and_the_others_go_on_side_by_side(tmp_path: Path, name: str):
+def test_lanes_that_end_go_on_with_their_neighbour_and_the_others_side_by_side(
+    tmp_path: Path, name: str
+):
     turns, expected = ENDS[name]
     network = load_network(write_osm(tmp_path, *motorway(turns, (3, 2))))
     assert leads(network, "10#0") == {a: {("11#0", b)} for a, b in expected.items()}

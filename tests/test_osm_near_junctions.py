@@ -1,0 +1,127 @@
+"""Lanes near junctions: left-turn lanes out of centre lanes, ramps beside the road they join."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from osm_texts import CROSS, street, write_osm
+
+from rushhour.roadnets.build import finish
+from rushhour.roadnets.model import Network
+from rushhour.roadnets.openstreetmap import OsmOptions, read_osm_draft
+
+pytest.importorskip("osmium")
+
+WIDTH = 3.25  # m, a lane of a primary road
+
+
+def read(tmp_path: Path, nodes, ways, country: str = "US") -> Network:
+    return finish(read_osm_draft(write_osm(tmp_path, nodes, ways), OsmOptions(country=country)))
+
+
+def lanes_along(network: Network, way: str) -> dict[str, int]:
+    """Lanes of each road of a way, by id."""
+    counts = network.arrays.roads.lane_count
+    return {
+        name: int(counts[r]) for r, name in enumerate(network.road_ids)
+        if name.lstrip("-").split("#")[0] == way
+    }  # fmt: skip
+
+
+def leads(network: Network) -> dict[tuple[str, int], set[tuple[str, int]]]:
+    lanes, links = network.arrays.lanes, network.arrays.connectors
+    found: dict[tuple[str, int], set[tuple[str, int]]] = {}
+    for a, b in zip(links.from_lane, links.to_lane, strict=True):
+        ends = [(network.road_ids[lanes.road[x]], int(lanes.number[x])) for x in (a, b)]
+        found.setdefault(ends[0], set()).add(ends[1])
+    return found
+
+
+def arriving(network: Network, node: str, way: str) -> str:
+    """The road of a way that ends at an intersection, along the way."""
+    roads = network.arrays.roads
+    (name,) = (
+        name for r, name in enumerate(network.road_ids)
+        if network.intersection_ids[roads.to_intersection[r]] == node
+        and name.split("#")[0] == way
+    )  # fmt: skip
+    return name
+
+
+def test_a_centre_lane_is_a_left_turn_lane_before_a_crossing(tmp_path: Path):
+    ways = [(10, [4, 1, 2], street("primary", lanes="5")), (11, [3, 1, 5], street("primary"))]
+    network = read(tmp_path, CROSS, ways)
+    near = arriving(network, "1", "10")
+    assert lanes_along(network, "10")[near] == 3
+    to = {lane: {road.lstrip("-").split("#")[0] for road, _ in leads(network)[near, lane]}
+          for lane in range(3)}  # fmt: skip
+    assert to == {0: {"10", "11"}, 1: {"10"}, 2: {"11"}}
+    inner = network.lane_points(network.lane_index[f"{near}_2"])
+    assert inner[:, 1] == pytest.approx(0.0, abs=1e-3)  # the middle of the street
+    length = network.arrays.lanes.length[network.lane_index[f"{near}_2"]]
+    assert 25.0 < length < 40.0
+    assert sorted(lanes_along(network, "10").values()) == [2] * 6 + [3] * 2
+
+
+def test_a_centre_lane_stays_closed_where_nothing_leads_off_to_the_left(tmp_path: Path):
+    ways = [(10, [4, 1, 2], street("primary", lanes="5")), (11, [1, 5], street("primary"))]
+    network = read(tmp_path, CROSS, ways)  # the street leads off to the south
+    assert lanes_along(network, "10")[arriving(network, "1", "10")] == 2
+    assert lanes_along(network, "10")["-10#2"] == 3  # coming from the east it is on the left
+
+
+def test_short_streets_keep_their_centre_lane_closed(tmp_path: Path):
+    nodes = {**CROSS, 4: (-120.0, 0.0), 6: (-120.0, 300.0), 7: (-120.0, -300.0)}
+    ways = [(10, [4, 1, 2], street("primary", lanes="5")), (11, [3, 1, 5], street("primary")),
+            (12, [6, 4, 7], street("primary"))]  # fmt: skip
+    network = read(tmp_path, nodes, ways)
+    assert lanes_along(network, "10")["10#0"] == 2
+
+
+def ramp(tmp_path: Path, side: float, behind: str, **more: str) -> Network:
+    """A one-way along the x axis that a ramp joins at 0, from the right where side is -1."""
+    nodes = {1: (-500.0, 0.0), 2: (0.0, 0.0), 3: (500.0, 0.0), 4: (-300.0, side * 80.0),
+             5: (-30.0, side * 5.0)}  # fmt: skip
+    ways = [(10, [1, 2], street("motorway", lanes="2")),
+            (11, [2, 3], street("motorway", lanes=behind, **more)),
+            (12, [4, 5, 2], street("motorway_link", lanes="1"))]  # fmt: skip
+    return read(tmp_path, nodes, ways, "DE")
+
+
+def test_a_ramp_gives_way_where_the_road_is_no_wider_behind_it(tmp_path: Path):
+    network = ramp(tmp_path, -1.0, "2")
+    links, conflicts = network.arrays.connectors, network.arrays.conflicts
+    first = network.lane_index["12#0_0"]
+    (k,) = (k for k in range(links.from_lane.size) if links.from_lane[k] == first)
+    zone = slice(links.conflict_start[k], links.conflict_start[k + 1])
+    assert conflicts.yields[zone].size > 0
+    assert conflicts.yields[zone].all()
+
+
+def test_a_road_as_wide_as_both_that_join_takes_each_in_its_own_lane(tmp_path: Path):
+    for side, first in ((-1.0, 1), (1.0, 0)):
+        line = "right_of:1" if side < 0.0 else "right_of:2"  # the two lanes go straight on
+        network = ramp(tmp_path, side, "3", placement=line)
+        found = leads(network)
+        assert found["12#0", 0] == {("11#0", 2 - 2 * first)}
+        assert [found["10#0", k] for k in (0, 1)] == [{("11#0", first + k)} for k in (0, 1)]
+        assert network.arrays.conflicts.other.size == 0  # nobody is in another's way
+
+
+def test_a_street_is_cut_at_a_node_nearby_or_a_new_one():
+    from rushhour.roadnets.osm_centre_lanes import split_link
+    from rushhour.roadnets.osm_links import Link, Streets
+    from rushhour.roadnets.osm_rules import rules_of
+
+    rules, _ = rules_of(street(), "", {}, [])
+    xy = {1: (0.0, 0.0), 2: (60.0, 0.0), 3: (60.0, 100.0)}
+    rng = np.random.default_rng(3)
+    for at in rng.uniform(1.0, 159.0, 50):
+        streets = Streets([Link([1, 2, 3], rules, 7, 7)], dict(xy), {})
+        second = streets.links[split_link(streets, 0, float(at))]
+        first = streets.links[0]
+        assert first.b == second.a
+        x, y = streets.xy[first.b]
+        assert abs(x + y - at) <= (3.0 if abs(at - 60.0) <= 3.0 else 1e-9)
+        assert (first.b == 2) == (abs(at - 60.0) < 3.0)
+        assert (first.a, second.b) == (1, 3)
