@@ -3,6 +3,7 @@
 Source: networks.md 2.4, 2.5. A sign on a bend belongs to the nearest junction downstream.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import dist, inf
@@ -84,11 +85,12 @@ def _places(streets: Streets) -> dict[int, tuple[int, int]]:
 
 
 def _way_order(osm: OsmMap, nodes: set[int]) -> dict[int, int]:
-    """The node that follows each of these in the order of its way."""
+    """The node that follows each of these in the order of its way, if it has but one."""
     after: dict[int, int] = {}
+    ways = Counter(node for way in osm.ways for node in set(way.nodes) & nodes)
     for way in osm.ways:
         for node, following in pairwise(way.nodes):
-            if node in nodes:
+            if ways[node] == 1:
                 after[node] = following
     return after
 
@@ -132,6 +134,9 @@ def signs_of(osm: OsmMap, streets: Streets) -> Signs:
         if node not in places:
             continue
         index, place = places[node]
+        if tags.get("traffic_signals") == "ramp_meter":
+            signs.mid_block.add(node)
+            continue
         reach = SIGNAL_FAR if is_signal(tags) else SIGN_REACH
         found = [
             walker.junction(index, place, forward, reach)

@@ -51,6 +51,27 @@ def test_a_signal_before_a_junction_is_the_junctions(tmp_path: Path, at, expecte
     assert control(network, expected) == SIGNAL
 
 
+def test_a_ramp_meter_is_no_signal_of_the_junction_behind_it(tmp_path: Path):
+    nodes = {**CROSS, 9: (-20.0, 0.0)}
+    ways = [(10, [4, 9, 1, 2], street(oneway="yes")), CROSS_WAYS[1]]
+    tags = {9: {"highway": "traffic_signals", "traffic_signals": "ramp_meter"}}
+    network = load_network(write_osm(tmp_path, nodes, ways, tags))
+    assert network.signal_ids == ("9",)
+    assert control(network, "1") == YIELD
+
+
+@pytest.mark.parametrize(("apart", "owner"), [(False, "6"), (True, "1")])
+def test_the_direction_of_a_signal_counts_where_one_way_owns_it(tmp_path: Path, apart, owner):
+    """Between two junctions, nearer to the first; where two ways meet the nearer junction counts."""
+    nodes = {**CROSS, 9: (12.0, 0.0), 6: (40.0, 0.0), 7: (40.0, 200.0)}
+    ways = [(10, [4, 1], street()), (12, [1, 9, 6, 2], street()), CROSS_WAYS[1],
+            (13, [6, 7], street())]  # fmt: skip
+    if apart:
+        ways[1:2] = [(12, [1, 9], street()), (14, [9, 6, 2], street())]
+    tags = {9: {"highway": "traffic_signals", "traffic_signals:direction": "forward"}}
+    assert load_network(write_osm(tmp_path, nodes, ways, tags)).signal_ids == (owner,)
+
+
 def test_stop_signs_stop_their_entry_or_all(tmp_path: Path):
     nodes = {**CROSS, 8: (0.0, 10.0), 9: (0.0, -10.0)}
     ways = [(10, [4, 1, 2], street("tertiary")), (11, [3, 8, 1, 9, 5], street())]
