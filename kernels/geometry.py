@@ -179,6 +179,44 @@ def segment_at(station: NDArray[np.float64], lo: int, hi: int, s: float) -> int:
 
 
 @kernel
+def find_segments(
+    station: NDArray[np.float64],
+    start: NDArray[np.int32],
+    s: NDArray[np.float64],
+    segment: NDArray[np.int64],
+    lo: int,
+    hi: int,
+) -> None:
+    """Find where distance s[lane], m, lies on each lane lo .. hi-1, see segment_at.
+
+    Reads station (m) and start of the lanes' points; writes segment, a point.
+    """
+    for lane in range(lo, hi):
+        segment[lane] = segment_at(station, start[lane], start[lane + 1], s[lane])
+
+
+@kernel
+def add_up_steps(
+    step: NDArray[np.float64],
+    start: NDArray[np.int32],
+    station: NDArray[np.float64],
+    lo: int,
+    hi: int,
+) -> None:
+    """Add up the steps from point to point along each lane lo .. hi-1.
+
+    Reads step, m from the point before, and start of the lanes' points; writes station, m, which
+    is 0 at the first point of a lane.
+    """
+    for lane in range(lo, hi):
+        along = 0.0
+        station[start[lane]] = along
+        for p in range(start[lane] + 1, start[lane + 1]):
+            along += step[p]
+            station[p] = along
+
+
+@kernel
 def place_at(
     points: NDArray[np.float64], station: NDArray[np.float64], lo: int, hi: int, s: float
 ) -> tuple[float, float]:

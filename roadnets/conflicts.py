@@ -92,9 +92,10 @@ def find_conflicts(
             break
         room = found
     pair, zones = pair[:found], zones[:found]
-    known = set(map(tuple, pair.tolist()))
+    foes = _source_foes(draft, index).tolist()
+    known = set(map(tuple, pair.tolist())) if foes else set()
     extra_pair, extra_zone = [], []
-    for i, j in _source_foes(draft, index).tolist():
+    for i, j in foes:
         if (i, j) in known or never_conflict(index.from_lane, index.to_lane, index.lane_road, i, j):
             continue
         at_i, at_j = closest_approach(x, y, s, start, i, j)

@@ -61,7 +61,7 @@ def _find(places: dict[str, int], kind: str, name: str, where: str) -> int:
 
 def _lane_of(draft: Draft, index: dict[str, int], c: DraftConnector, which: str) -> tuple[int, int]:
     road, lane = (c.from_road, c.from_lane) if which == "from" else (c.to_road, c.to_lane)
-    r = _find(index, "road", road, connector_name(c))
+    r = index[road] if road in index else _find(index, "road", road, connector_name(c))
     count = len(draft.roads[r].lanes)
     if not 0 <= lane < count:
         raise NetworkError(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.geometry import sample_curves
+from rushhour.kernels.geometry import add_up_steps, find_segments, sample_curves
 from rushhour.roadnets.draft import Draft
 from rushhour.roadnets.draft_index import DraftIndex, connector_name
 from rushhour.roadnets.errors import NetworkError
@@ -35,10 +35,8 @@ def stations(points: NDArray[np.float64], start: NDArray[np.int32]) -> NDArray[n
     """Distance of each point along its own polyline, (p,) m."""
     step = np.zeros(len(points))
     step[1:] = np.hypot(*np.diff(points, axis=0).T)
-    step[start[:-1]] = 0.0
     along = np.empty(len(points))
-    for lo, hi in zip(start[:-1].tolist(), start[1:].tolist(), strict=True):
-        along[lo:hi] = np.cumsum(step[lo:hi])
+    add_up_steps(step, start, along, 0, len(start) - 1)
     return along
 
 
@@ -95,10 +93,14 @@ def lane_shapes(draft: Draft) -> tuple[Shapes, tuple[float, float]]:
     Raises NetworkError for a shape that is not finite, has no extent or is absurdly long.
     """
     lanes = [lane for r in draft.roads for lane in r.lanes]
-    pieces = [_checked(lane.shape, f"lane {lane.id!r}") for lane in lanes]
+    pieces = [np.asarray(lane.shape, np.float64) for lane in lanes]
+    fit = all(p.ndim == 2 and p.shape[1] == 2 and len(p) > 1 for p in pieces)
+    points = np.concatenate(pieces) if fit else np.full((1, 2), np.nan)
+    if not np.isfinite(points).all():  # tell where
+        for one in lanes:
+            _checked(one.shape, f"lane {one.id!r}")
     counts = np.array([len(p) for p in pieces])
     start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-    points = np.concatenate(pieces)
     shift = (0.0, 0.0)
     if np.abs(points).max() > FAR_FROM_ORIGIN:
         middle = np.round(0.5 * (points.min(axis=0) + points.max(axis=0)))
@@ -128,19 +130,22 @@ def end_directions(shapes: Shapes) -> tuple[NDArray[np.float64], NDArray[np.floa
 
 def end_headings(shapes: Shapes) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Headings of the first and of the last HEADING_SPAN metres of each lane, (n,) rad each."""
+    length = shapes.length
+    ahead = _places(shapes, np.minimum(HEADING_SPAN, length)) - shapes.points[shapes.start[:-1]]
+    behind = _places(shapes, np.maximum(0.0, length - HEADING_SPAN))
+    last = shapes.points[shapes.start[1:] - 1] - behind
+    return np.arctan2(ahead[:, 1], ahead[:, 0]), np.arctan2(last[:, 1], last[:, 0])
+
+
+def _places(shapes: Shapes, s: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The point of each lane at distance s, (n, 2) m."""
     n = len(shapes.start) - 1
-    first, last = np.empty(n), np.empty(n)
-    for lane in range(n):
-        lo, hi = shapes.start[lane], shapes.start[lane + 1]
-        s, p = shapes.station[lo:hi], shapes.points[lo:hi]
-        a, b = min(HEADING_SPAN, s[-1]), max(0.0, s[-1] - HEADING_SPAN)
-        first[lane] = np.arctan2(
-            np.interp(a, s, p[:, 1]) - p[0, 1], np.interp(a, s, p[:, 0]) - p[0, 0]
-        )
-        last[lane] = np.arctan2(
-            p[-1, 1] - np.interp(b, s, p[:, 1]), p[-1, 0] - np.interp(b, s, p[:, 0])
-        )
-    return first, last
+    p = np.empty(n, np.int64)
+    find_segments(shapes.station, shapes.start, s, p, 0, n)
+    a, b = shapes.points[p], shapes.points[p + 1]
+    slope = (b - a) / (shapes.station[p + 1] - shapes.station[p])[:, None]
+    places = slope * (s - shapes.station[p])[:, None] + a
+    return np.where((s >= shapes.station[p + 1])[:, None], b, places)
 
 
 def _moved(

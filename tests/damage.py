@@ -201,7 +201,11 @@ def damage_hdf5(draw: random.Random, path: Path) -> None:
         for _ in range(draw.randint(1, 4)):
             places: list[str] = []
             file.visit(places.append)
-            sets = [place for place in places if isinstance(file[place], h5py.Dataset)]
+            sets = [
+                place
+                for place in places
+                if isinstance(file[place], h5py.Dataset) and file[place].size <= 10**6
+            ]
             _damage_dataset(draw, file, draw.choice(sets), sets)
 
 
