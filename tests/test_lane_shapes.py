@@ -1,5 +1,7 @@
 """Stations and headings of many lanes at once, against numpy lane by lane."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from network_drafts import chain, line
