@@ -35,13 +35,15 @@ def fix_draft(draft: Draft, fixes: Fixes) -> None:
         for lane in lanes:
             lane.speed = speed
     _close(draft, fixes)
+    places = _Intersections(draft, {})
     for fix in fixes.of("signals"):
-        inter = _intersection(draft, fixes, fix, {})
+        inter = places.find(fixes, fix)
         if fix.value:
             raise fixes.refused(fix, "signals can be added to OpenStreetMap only; drop the line")
         if inter.control == SIGNAL:
-            _set_control(draft, inter, YIELD)
+            places.set_control(inter, YIELD)
             fixes.use(fix)
+    places.drop_signals()
     fix_roads(draft, fixes, {})
 
 
@@ -50,46 +52,56 @@ def fix_roads(draft: Draft, fixes: Fixes, home: Mapping[str, str]) -> None:
 
     home: the intersection of a source id, where it has another name.
     """
-    for fix in fixes.of("control"):
-        inter = _intersection(draft, fixes, fix, home)
-        control = CONTROL[fix.value]
-        if inter.control == control:
-            continue
-        if control == STOP and not _has_minor(draft, inter):
-            raise fixes.refused(fix, 'no street there is the minor one; use "all_way_stop"')
-        _set_control(draft, inter, control)
-        fixes.use(fix)
+    if any(fixes.of("control")):
+        _fix_controls(fixes, _Intersections(draft, home))
     _fix_turns(draft, fixes)
 
 
-def _intersection(
-    draft: Draft, fixes: Fixes, fix: Fix, home: Mapping[str, str]
-) -> DraftIntersection:
-    name = home.get(fix.ids[0], fix.ids[0])
-    for inter in draft.intersections:
-        if inter.id == name:
-            return inter
-    raise fixes.refused(fix, "is no intersection of the network; correct or drop the line")
+def _fix_controls(fixes: Fixes, places: "_Intersections") -> None:
+    for fix in fixes.of("control"):
+        inter = places.find(fixes, fix)
+        control = CONTROL[fix.value]
+        if inter.control == control:
+            continue
+        if control == STOP and len(places.ranks.get(inter.id, ())) < 2:
+            raise fixes.refused(fix, 'no street there is the minor one; use "all_way_stop"')
+        places.set_control(inter, control)
+        fixes.use(fix)
+    places.drop_signals()
 
 
-def _at(draft: Draft, inter: DraftIntersection) -> list[DraftConnector]:
-    """The movements of an intersection."""
-    arriving = {road.id for road in draft.roads if road.to_intersection == inter.id}
-    return [c for c in draft.connectors if c.from_road in arriving]
+class _Intersections:
+    """The intersections of a draft by id, and what arrives at each."""
 
+    def __init__(self, draft: Draft, home: Mapping[str, str]) -> None:
+        self.draft = draft
+        self.home = home
+        self.by_id = {inter.id: inter for inter in draft.intersections}
+        end = {road.id: road.to_intersection for road in draft.roads}
+        self.movements: dict[str, list[DraftConnector]] = {}
+        for c in draft.connectors:
+            self.movements.setdefault(end[c.from_road], []).append(c)
+        self.ranks: dict[str, set[int]] = {}
+        for road in draft.roads:
+            self.ranks.setdefault(road.to_intersection, set()).add(road.priority)
 
-def _has_minor(draft: Draft, inter: DraftIntersection) -> bool:
-    ranks = {road.priority for road in draft.roads if road.to_intersection == inter.id}
-    return len(ranks) > 1
+    def find(self, fixes: Fixes, fix: Fix) -> DraftIntersection:
+        """The intersection that a fix names. Raises NetworkError if there is none."""
+        inter = self.by_id.get(self.home.get(fix.ids[0], fix.ids[0]))
+        if inter is None:
+            raise fixes.refused(fix, "is no intersection of the network; correct or drop the line")
+        return inter
 
+    def set_control(self, inter: DraftIntersection, control: int) -> None:
+        """Give an intersection another control; who yields follows from priorities and turns."""
+        for c in self.movements.get(inter.id, ()):
+            c.signal, c.link, c.must_stop = None, -1, False
+        inter.control, inter.yields = control, None
 
-def _set_control(draft: Draft, inter: DraftIntersection, control: int) -> None:
-    """Give an intersection another control; who yields follows from priorities and turns."""
-    for c in _at(draft, inter):
-        c.signal, c.link, c.must_stop = None, -1, False
-    inter.control, inter.yields = control, None
-    used = {c.signal for c in draft.connectors}
-    draft.signals = [signal for signal in draft.signals if signal.id in used]
+    def drop_signals(self) -> None:
+        """Leave out programs that no movement has any more."""
+        used = {c.signal for c in self.draft.connectors}
+        self.draft.signals = [signal for signal in self.draft.signals if signal.id in used]
 
 
 def _close(draft: Draft, fixes: Fixes) -> None:
@@ -125,6 +137,7 @@ def _fix_turns(draft: Draft, fixes: Fixes) -> None:
     if not turns:
         return
     roads = {road.id: road for road in draft.roads}
+    pairs = {(c.from_road, c.to_road) for c in draft.connectors}
     banned = set()
     for fix in turns:
         if len(fix.ids) != 2:
@@ -135,8 +148,7 @@ def _fix_turns(draft: Draft, fixes: Fixes) -> None:
         a, b = (roads[name] for name in fix.ids)
         if a.to_intersection != b.from_intersection:
             raise fixes.refused(fix, "the first road does not lead to the second; correct the ids")
-        exists = any((c.from_road, c.to_road) == fix.ids for c in draft.connectors)
-        if exists == (fix.value == "allow"):
+        if (fix.ids in pairs) == (fix.value == "allow"):
             continue
         fixes.use(fix)
         if fix.value == "ban":

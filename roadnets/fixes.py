@@ -24,6 +24,7 @@ LARGEST: Final = 16 << 20  # bytes of a file
 MOST_LANES: Final = 12
 SLOWEST, FASTEST = 5.0, 160.0  # km/h
 MOST_IDS: Final = 64  # of one fix
+MOST_FIXES: Final = 20_000
 CONTROLS: Final = ("none", "yield", "stop", "all_way_stop")
 WANTED: Final = {
     "merge": "true",
@@ -77,7 +78,7 @@ class Fixes:
         self.path = path
         self._fixes = {(fix.kind, fix.ids): fix for fix in fixes}
         self._used: set[str] = set()
-        self._apart: list[tuple[Fix, set[int]]] | None = None  # nodes of each keep_apart
+        self._apart: dict[str, list[Fix]] | None = None  # the keep_apart of each node
 
     def of(self, *kinds: str) -> Iterator[Fix]:
         """Fixes of some kinds, in the order of the file; without kinds all."""
@@ -94,11 +95,12 @@ class Fixes:
     def keep_apart(self, nodes: Iterable[int]) -> bool:
         """Whether a fix forbids to make one intersection of nodes of OpenStreetMap."""
         if self._apart is None:
-            self._apart = [(fix, {int(name) for name in fix.ids}) for fix in self.of("keep_apart")]
-        found = [fix for fix, ids in self._apart if len(ids.intersection(nodes)) > 1]
-        for fix in found:
+            self._apart = _by_id(self.of("keep_apart"))
+        found = Counter(fix for node in nodes for fix in self._apart.get(str(node), ()))
+        held = [fix for fix, count in found.items() if count > 1]
+        for fix in held:
             self.use(fix)
-        return bool(found)
+        return bool(held)
 
     def refused(self, fix: Fix, why: str) -> NetworkError:
         """The error of a fix that cannot be worked in. why: what is wrong; what to do."""
@@ -149,6 +151,8 @@ def read_fixes(path: Path) -> Fixes:
         if not isinstance(entries, dict):
             raise NetworkError(f'{path}: {kind}: wanted lines as {kind}."ID" = {WANTED[kind]}')
         fixes += [_read(path, kind, key, value) for key, value in entries.items()]
+    if len(fixes) > MOST_FIXES:
+        raise NetworkError(f"{path}: {len(fixes)} fixes; wanted at most {MOST_FIXES}")
     found = Fixes(path, fixes)
     if len({(fix.kind, fix.ids) for fix in fixes}) < len(fixes):
         raise NetworkError(f"{path}: a fix stands twice with other blanks; drop one")
@@ -192,11 +196,20 @@ def _fits(kind: str, value: Any) -> bool:
     )
 
 
+def _by_id(fixes: Iterable[Fix]) -> dict[str, list[Fix]]:
+    found: dict[str, list[Fix]] = {}
+    for fix in fixes:
+        for name in fix.ids:
+            found.setdefault(name, []).append(fix)
+    return found
+
+
 def _refuse_contradictions(fixes: Fixes) -> None:
-    apart = [(fix, set(fix.ids)) for fix in fixes.of("keep_apart")]
+    apart = _by_id(fixes.of("keep_apart"))
     for fix in fixes.of("merge"):
-        for other, ids in apart:
-            if len(ids & set(fix.ids)) > 1:
+        found = Counter(other for name in fix.ids for other in apart.get(name, ()))
+        for other, count in found.items():
+            if count > 1:
                 raise fixes.refused(fix, f"contradicts {other.address}; drop one")
     closed = {fix.ids: fix for fix in fixes.of("close") if fix.value}
     lit = {fix.ids: fix for fix in fixes.of("signals") if fix.value}

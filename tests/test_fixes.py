@@ -87,6 +87,17 @@ def test_bad_files_end_in_one_line(tmp_path: Path, name: str) -> None:
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 500
 
 
+def test_a_file_of_many_fixes_is_read_in_no_time_and_one_of_too_many_refused(
+    tmp_path: Path,
+) -> None:
+    lines = [f'keep_apart."{i} {i + 1}" = true' for i in range(0, 10_000, 2)]
+    lines += [f'merge."{i} {i + 1}" = true' for i in range(1, 10_000, 2)]
+    fixes = fixes_of(tmp_path, *lines)
+    assert fixes.keep_apart([4, 5]) and not fixes.keep_apart([5, 6, 9])
+    with pytest.raises(NetworkError, match="25000 fixes; wanted at most 20000"):
+        fixes_of(tmp_path, *(f'speed."{i}" = 50' for i in range(25_000)))
+
+
 def test_files_that_cannot_be_read_end_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "latin.toml").write_bytes(b'# \xe9\nspeed."1" = 50')
     for name, said in (("latin.toml", "not UTF-8"), ("none.toml", "No such file"), ("", "read")):

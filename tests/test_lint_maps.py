@@ -126,6 +126,16 @@ def test_pieces_that_cannot_be_left_are_named_with_their_length(tmp_path: Path) 
     assert km == pytest.approx((1200 + 1200 + 2000 + 1600) / 1000, rel=0.01)
 
 
+def test_places_of_a_map_with_left_hand_traffic_are_where_they_are(tmp_path: Path) -> None:
+    tags = {"driving_side": "left"}
+    nodes = {**CROSS, 9: (-50.0, 120.0), 20: (-50.0, 2.4), 21: (-50.0, 1.2)}
+    ways = [(10, [4, 1, 2], street(**tags)), (11, [3, 1, 5], street(**tags)),
+            (30, [9, 20, 21], street(**tags))]  # fmt: skip
+    draft = read_osm_draft(write_osm(tmp_path, nodes, ways))
+    (near,) = of(draft.findings, "L05")
+    assert draft.left_hand and near.place == pytest.approx((-50.0, 1.2), abs=0.1)
+
+
 def test_the_share_of_defaults_is_that_of_the_length(tmp_path: Path) -> None:
     ways = [(10, [4, 1, 2], street(maxspeed="50", lanes="2")), (11, [3, 1], street(lanes="2"))]
     (limits,) = read(tmp_path, "L26", CROSS, ways)
