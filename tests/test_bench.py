@@ -8,6 +8,7 @@ from real_data import data_folder
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "bench"))
 
+from maps import maps_of
 from peers import ratios
 from scenarios import SCENARIOS, scenario_files
 from sumo_trips import totals_of, trip_means
@@ -77,3 +78,15 @@ def test_the_files_of_a_scenario_are_in_the_data_folder(name: str) -> None:
     files = scenario_files(SCENARIOS[name], base)
     for path in (files["network"], *files["demand"], *files["programs"]):
         assert Path(path).is_file(), path
+
+
+def test_every_map_of_the_data_folder_is_measured() -> None:
+    base = data_folder("sumo_grids").parent
+    folders = {path.parent.name for path in base.glob("*/*") if path.suffix != ".md"}
+    found = maps_of(base, [])
+    assert {name.partition("/")[0] for name in found} == folders - {
+        "racetracks", "trajectories_platoon"
+    }  # fmt: skip
+    assert set(maps_of(base, ["porto", "lima"])) == {
+        "gmns_lima", "osm_porto/porto_portugal.osm.gz", "osm_porto/porto_portugal.osm.pbf"
+    }  # fmt: skip
