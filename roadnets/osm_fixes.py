@@ -7,7 +7,7 @@ import heapq
 from typing import Final
 
 from rushhour.roadnets.fixes import Fix, Fixes
-from rushhour.roadnets.osm_links import Streets, way_at
+from rushhour.roadnets.osm_links import COPY, Streets, way_at
 from rushhour.roadnets.osm_merging import SIGNALLED, WIDEST, Merged
 from rushhour.roadnets.osm_reading import OsmMap
 from rushhour.roadnets.osm_restrictions import Bans
@@ -52,7 +52,7 @@ def fix_tags(osm: OsmMap, fixes: Fixes, private: bool) -> None:
             continue  # of two roads, see draft_fixes
         ids = _numbers(fixes, fix)
         for node in ids[1:2] if fix.kind == "turns" else ids:
-            if node not in osm.xy:
+            if node not in osm.xy and node < COPY:
                 raise fixes.refused(fix, f"node {node} is not on a road; correct or drop the line")
     for fix in fixes.of("signals"):
         (node,) = _numbers(fixes, fix)

@@ -65,7 +65,7 @@ def _reach(streets: Streets, kept: Kept) -> None:
     total, used, strong = (sum(length[i] for i, _ in part) for part in kept)
     if total <= 0.0:
         return
-    severity = WARNING if strong < MOSTLY * total else NOTE
+    severity = WARNING if used < MOSTLY * total else NOTE
     streets.find(
         "L21",
         f"{used:.1f} of {total:.1f} km of road can be reached and left "

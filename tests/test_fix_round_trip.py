@@ -47,7 +47,12 @@ CLUSTER_WAYS = [
     (10, [3, 1, 2, 4], street("primary", lanes="4")), (11, [5, 1, 8], street("primary")),
     (12, [7, 2, 6], street("primary")),
 ]  # fmt: skip
+# A bollard cuts a street 4 m from a junction.
+BARRED: Nodes = {**NEAR, 9: (17.0, 0.0)}
+BARRED_WAYS = [(10, [3, 1, 9, 2, 4], street()), *WAYS[1:3]]
+BOLLARD = {9: {"barrier": "bollard"}}
 MAPS = {
+    "L13": (BARRED | {2: (22.0, 0.0), 6: (22.0, -300.0)}, BARRED_WAYS, BOLLARD),
     "L14": (NEAR, WAYS, {}),
     "L18": (NEAR, WAYS, {}),
     "L19": (CLUSTER, CLUSTER_WAYS, LIT),
