@@ -5,10 +5,12 @@ The grant predicted that they would be gone; this holds when they are slower tha
 
 from math import inf
 
+import numpy as np
+
 from rushhour.kernels.car_following import approach_speed, stopping_distance
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import NetworkArrays
-from rushhour.kernels.vehicles import Grants, Order, Vehicles
+from rushhour.kernels.vehicles import STAMPS, Grants, Order, Vehicles
 
 ZONE_BRAKING = 4.5  # m/s^2 before a conflict zone that is still in use
 ZONE_OFFSET = 0.5  # m kept before it
@@ -16,40 +18,78 @@ SLOW = 0.5  # m/s, below which a vehicle before its line lets those inside go fi
 
 
 @kernel
-def goes_first(veh: Vehicles, i: int, j: int, inside: bool, n_road_lanes: int) -> bool:
-    """Whether j goes before i through a zone that both have a grant for: the earlier grant does.
+def goes_first(veh: Vehicles, i: int, j: int) -> bool:
+    """Whether j goes before i through a zone that both have a grant for: the earlier grant does."""
+    return veh.stamp[j] < veh.stamp[i] or (veh.stamp[j] == veh.stamp[i] and veh.id[j] < veh.id[i])
 
-    Of two of whom one is inside and the other stands at its line, the one inside does (inside: i is).
+
+@kernel
+def let_inside_go_first(
+    net: NetworkArrays, veh: Vehicles, order: Order, i: int, line: int, d: float, frame: int,
+    dt: float,
+) -> None:  # fmt: skip
+    """Put a holder that stands d m before its line behind those who are inside by later grants.
+
+    For good: if it went first again as soon as it moves, both would stop, or neither. Who can no
+    longer stop before the zone keeps its place.
     """
-    if inside and veh.speed[j] < SLOW and veh.lane[j] < n_road_lanes:
-        return False
-    if not inside and veh.speed[i] < SLOW and veh.lane[j] >= n_road_lanes:
-        return True
-    return veh.stamp[j] < veh.stamp[i]
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    if veh.speed[i] >= SLOW or veh.lane[i] >= n_road_lanes:
+        return
+    room = d - ZONE_OFFSET - stopping_distance(veh.speed[i], ZONE_BRAKING) - veh.speed[i] * dt
+    for q in range(line, veh.granted[i]):
+        k = veh.path[i, q]
+        for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
+            if q == line and room + net.conflicts.here_in[c] < 0.0:
+                continue
+            lane = n_road_lanes + net.conflicts.other[c]
+            for p in range(order.start[lane], order.start[lane + 1]):
+                j = order.slot[p]
+                if goes_first(veh, j, i) and veh.s[j] - veh.length[j] < net.conflicts.there_out[c]:
+                    veh.stamp[i] = np.int64(frame) * STAMPS - 1
+                    return
+
+
+@kernel
+def comes_before(veh: Vehicles, order: Order, i: int, lane: int, q: int, o: int, k: int) -> bool:
+    """Whether somebody on a lane who goes before i has a grant for connector o as its path[q].
+
+    k: path[0] of those meant, -1 if all are.
+    """
+    for p in range(order.start[lane], order.start[lane + 1]):
+        j = order.slot[p]
+        if veh.granted[j] == 0:
+            break
+        if j == i or veh.granted[j] <= q or veh.path[j, q] != o:
+            continue
+        if (k < 0 or veh.path[j, 0] == k) and goes_first(veh, i, j):
+            return True
+    return False
 
 
 @kernel
 def held_before(
-    net: NetworkArrays, veh: Vehicles, order: Order, i: int, o: int, zone_out: float, inside: bool
-) -> bool:  # fmt: skip
+    net: NetworkArrays, veh: Vehicles, order: Order, i: int, o: int, zone_out: float
+) -> bool:
     """Whether somebody who goes before i is still to leave the zone of connector o that ends at
-    zone_out: on o, just beyond it with its rear inside, or on its approach."""
+    zone_out: on o, just beyond it with its rear inside, or on its way there by one grant."""
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     lane = n_road_lanes + o
     for p in range(order.start[lane], order.start[lane + 1]):
         j = order.slot[p]
-        if j != i and veh.s[j] - veh.length[j] < zone_out:
-            if goes_first(veh, i, j, inside, n_road_lanes):
-                return True
+        if j != i and veh.s[j] - veh.length[j] < zone_out and goes_first(veh, i, j):
+            return True
     j = order.over[lane]
-    if j >= 0 and j != i and veh.stamp[j] < veh.stamp[i] and order.over_rear[lane] < zone_out:
+    if j >= 0 and j != i and goes_first(veh, i, j) and order.over_rear[lane] < zone_out:
         return True
     back = net.connectors.from_lane[o]
-    for p in range(order.start[back], order.start[back + 1]):
-        j = order.slot[p]
-        if veh.granted[j] == 0:
-            break
-        if j != i and veh.path[j, 0] == o and goes_first(veh, i, j, inside, n_road_lanes):
+    if comes_before(veh, order, i, back, 0, o, -1):
+        return True
+    for x in range(net.lanes.in_start[back], net.lanes.in_start[back + 1]):
+        k = net.lanes.in_connector[x]
+        if comes_before(veh, order, i, n_road_lanes + k, 0, o, -1):
+            return True
+        if comes_before(veh, order, i, net.connectors.from_lane[k], 1, o, k):
             return True
     return False
 
@@ -65,7 +105,6 @@ def zone_speed(
     would be gone; this holds when they are slower than predicted.
     """
     v = veh.speed[i]
-    n_road_lanes = net.lanes.out_start.shape[0] - 1
     allowed = inf
     reach = stopping_distance(v, 0.7 * ZONE_BRAKING) + v * dt + 2.0
     for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
@@ -79,9 +118,6 @@ def zone_speed(
         if j == i:
             continue
         # If the last holder comes later, somebody ahead of it may still be there or come.
-        inside = to_start < 0.0
-        if goes_first(veh, i, j, inside, n_road_lanes) or held_before(
-            net, veh, order, i, o, net.conflicts.there_out[c], inside
-        ):
+        if goes_first(veh, i, j) or held_before(net, veh, order, i, o, net.conflicts.there_out[c]):
             allowed = min(allowed, approach_speed(v, d - ZONE_OFFSET, 0.0, ZONE_BRAKING, dt))
     return allowed

@@ -9,6 +9,7 @@ from rushhour.kernels.arrival_order import IMPATIENT, time_at_line
 from rushhour.kernels.car_following import stopping_distance
 from rushhour.kernels.holders import note_holder, wish
 from rushhour.kernels.jit import kernel
+from rushhour.kernels.keeping_clear import let_inside_go_first
 from rushhour.kernels.network import (
     GROUP_LENGTH,
     LEFT,
@@ -187,6 +188,7 @@ def review_vehicle(
         elif has_lost_room(net, veh, types, order, grants, rules, i, line, d, frame, dt):
             veh.refused[i] = EXIT_FULL
         else:
+            let_inside_go_first(net, veh, order, i, line, d, frame, dt)
             note_holder(net, veh, grants, rules, i)
             return HELD
         veh.granted[i] = 0
@@ -259,6 +261,7 @@ def review_lane(
                     veh.granted[i] = 0
                     veh.refused[i] = RED_LIGHT
                 elif veh.granted[i] > at:
+                    let_inside_go_first(net, veh, order, i, at, d, frame, dt)
                     note_holder(net, veh, grants, rules, i)
                 continue
             what = review_vehicle(net, veh, types, order, grants, rules, i, at, d, head, frame, dt)

@@ -50,6 +50,7 @@ from rushhour.kernels.vehicles import (
     EXIT_FULL,
     FREE,
     RED_LIGHT,
+    STAMPS,
     STOP_SIGN,
     STREAM_REACTION,
     YIELDS,
@@ -274,7 +275,7 @@ def grant_intersection(
         if try_grant(
             net, veh, types, order, grants, rules, x, first, n, i, patient, frame, dt, seed
         ):
-            veh.stamp[i] = np.int64(frame) * 65536 + serial
+            veh.stamp[i] = np.int64(frame) * STAMPS + serial
             serial += 1
             note_holder(net, veh, grants, rules, i)
         elif veh.refused[i] == YIELDS and veh.arrived[i] >= 0:

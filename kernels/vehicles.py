@@ -16,6 +16,7 @@ BEHIND: Final = 8  # lanes remembered behind
 TASKS: Final = 32  # parallel tasks of vehicles, whatever the thread count
 MAX_LANES: Final = 63  # lanes of one road, at most
 
+STAMPS: Final = 65536  # grants of one group in a frame, at most
 NEVER: Final = 2**31 - 1  # frame
 
 # Reason: why a vehicle is not at its desired speed.

@@ -1,0 +1,71 @@
+"""Two who may both enter a merge: the one granted first passes first, and never both at once."""
+
+import numpy as np
+import pytest
+
+from rushhour.kernels.network import NONE, YIELD
+from rushhour.roadnets.build import finish
+from rushhour.roadnets.draft import (
+    Draft,
+    DraftConnector,
+    DraftIntersection,
+    DraftLane,
+    DraftRoad,
+)
+from rushhour.roadnets.model import Network
+from rushhour.traffic.checker import Checker
+from rushhour.traffic.demand import VehicleType
+from rushhour.traffic.demand_builder import DemandBuilder, Stop, Trip
+from rushhour.traffic.world import World
+
+CAR = VehicleType()
+
+
+def fast_merge() -> Network:
+    """A ramp of two lanes joins a main road of two: 31 m of connector beside 2 m."""
+    draft = Draft("merge", "test")
+    for name, x, y, control in (
+        ("a", -600.0, 0.0, NONE), ("m", 0.0, 0.0, YIELD), ("b", 500.0, 0.0, NONE),
+        ("r", -500.0, -90.0, NONE),
+    ):  # fmt: skip
+        draft.intersections.append(DraftIntersection(name, x, y, control))
+    for name, ends, line, speed, priority in (
+        ("main", "am", ((-500.0, 0.0), (-2.0, 0.0)), 25.0, 2),
+        ("ramp", "rm", ((-500.0, -90.0), (-31.0, -6.0)), 19.4, 1),
+        ("out", "mb", ((0.0, 0.0), (500.0, 0.0)), 25.0, 2),
+    ):
+        points = np.array(line)
+        along = points[1] - points[0]
+        left = np.array((-along[1], along[0])) / np.hypot(*along)
+        lanes = [DraftLane(f"{name}_{k}", points + 3.5 * k * left, speed, 3.5) for k in (0, 1)]
+        draft.roads.append(DraftRoad(name, *ends, lanes, priority=priority))
+    for source in ("main", "ramp"):
+        draft.connectors += [DraftConnector(source, k, "out", k) for k in (0, 1)]
+    return finish(draft)
+
+
+@pytest.mark.parametrize("seed", [2, 4, 15, 18])
+def test_a_merge_behind_which_traffic_stops_and_goes_is_used_one_at_a_time(seed):
+    """Buses that halt 20-50 m behind it slow down those who were granted their way before."""
+    network = fast_merge()
+    rng = np.random.default_rng(seed)
+    builder = DemandBuilder()
+    out = network.road_index["out"]
+    for name in ("main", "ramp"):
+        depart = 0.0
+        for j in range(90):
+            depart += rng.exponential(3.0)
+            builder.add(Trip(f"{name}{j}", depart, CAR, [network.road_index[name], out],
+                             depart_lane=int(rng.integers(2))))  # fmt: skip
+    way = [network.road_index["main"], out]
+    for lane in (0, 1):
+        for j in range(8):
+            stop = Stop(network.lane_index[f"out_{lane}"], 20.0 + rng.uniform(0.0, 30.0), 12.0)
+            builder.add(Trip(f"bus{lane}{j}", 10.0 + 30.0 * j + 15.0 * lane, CAR, way,
+                             stops=[stop]))  # fmt: skip
+    world = World(network, builder.build(), dt=0.25, seed=seed)
+    checker = Checker(world)
+    world.observers.append(checker)
+    world.step(4 * 400)
+    assert checker.violations == {}
+    assert world.counts()["arrived"] > 140
