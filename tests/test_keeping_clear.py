@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from planted_world import PlantedWorld
 
+from rushhour.kernels.keeping_clear import zone_speed
 from rushhour.kernels.network import NONE, YIELD
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.draft import (
@@ -13,6 +15,7 @@ from rushhour.roadnets.draft import (
     DraftRoad,
 )
 from rushhour.roadnets.model import Network
+from rushhour.traffic import state
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand import VehicleType
 from rushhour.traffic.demand_builder import DemandBuilder, Stop, Trip
@@ -69,3 +72,48 @@ def test_a_merge_behind_which_traffic_stops_and_goes_is_used_one_at_a_time(seed)
     world.step(4 * 400)
     assert checker.violations == {}
     assert world.counts()["arrived"] > 140
+
+
+def test_who_comes_by_one_grant_through_a_short_lane_is_waited_for():
+    """The first holder is still on the connector before the short lane, a later one behind it."""
+    draft = Draft("chain", "test")
+    for name, x in (("w", -200.0), ("x", -15.0), ("m", 0.0), ("e", 200.0), ("s", -1.0)):
+        draft.intersections.append(DraftIntersection(name, x, 0.0, YIELD))
+    for name, ends, line in (
+        ("far", "wx", ((-200.0, 0.0), (-30.0, 0.0))),
+        ("short", "xm", ((-12.0, 0.0), (-4.0, 0.0))),
+        ("side", "sm", ((-40.0, -40.0), (-5.0, -5.0))),
+        ("out", "me", ((8.0, 0.0), (200.0, 0.0))),
+    ):
+        lane = DraftLane(f"{name}_0", np.array(line), 14.0)
+        draft.roads.append(DraftRoad(name, *ends, [lane]))
+    for a, b in (("far", "short"), ("short", "out"), ("side", "out")):
+        draft.connectors.append(DraftConnector(a, 0, b, 0))
+    network = finish(draft)
+    net = network.arrays
+    first, on, joins = (
+        next(k for k in range(3) if net.connectors.from_lane[k] == network.lane_index[f"{name}_0"])
+        for name in ("far", "short", "side")
+    )
+    world = PlantedWorld(network)
+    ahead = world.put(first, 10.0, 3.0, [on])
+    later = world.put("far_0", 150.0, 3.0, [first, on])
+    waits = world.put("side_0", 40.0, 10.0, [joins])
+    veh = world._veh
+    veh.granted[[ahead, later, waits]] = 1, 2, 1
+    veh.stamp[[ahead, later, waits]] = 10, 30, 20
+    order, grants = state.new_order(network.n_lanes, 16), state.new_grants(net)
+    lanes = veh.lane[:3]
+    order.start[:] = np.searchsorted(np.sort(lanes), np.arange(order.start.size))
+    order.slot[:3] = np.argsort(lanes)
+    order.over[:] = -1
+    grants.tail[:], grants.tail_slot[:] = np.inf, -1
+    grants.tail[on], grants.tail_slot[on] = -60.0, later
+
+    def allowed() -> float:
+        d = float(net.lanes.length[veh.lane[waits]] - veh.s[waits])
+        return float(zone_speed(net, veh, order, grants, waits, joins, d, 0.25))
+
+    assert allowed() < 10.0
+    veh.stamp[ahead] = 40  # were it later as well, nobody would be waited for
+    assert allowed() == np.inf
