@@ -1,9 +1,11 @@
 """What is found in an OpenStreetMap as a whole, when it has become streets (networks.md 8)."""
 
 from collections import Counter
+from itertools import chain
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rushhour.roadnets.findings import ERROR, NOTE, WARNING
 from rushhour.roadnets.fixes import fix_line
@@ -61,8 +63,10 @@ def _incomplete(osm: OsmMap, streets: Streets) -> None:
 
 def _reach(streets: Streets, kept: Kept) -> None:
     """Say how much of the map can be reached and left."""
-    length = [line_of(streets, link.nodes) / 1000.0 for link in streets.links]
-    total, used, strong = (sum(length[i] for i, _ in part) for part in kept)
+    length = _lengths(streets, [link.nodes for link in streets.links]) / 1000.0
+    total, used, strong = (
+        float(length[np.fromiter((i for i, _ in part), int, len(part))].sum()) for part in kept
+    )
     if total <= 0.0:
         return
     severity = WARNING if used < MOSTLY * total else NOTE
@@ -72,6 +76,19 @@ def _reach(streets: Streets, kept: Kept) -> None:
         f"({100.0 * used / total:.1f} %); {100.0 * strong / total:.1f} % reach each other",
         severity=ERROR if used < REACHED * total else severity,
     )
+
+
+def _lengths(streets: Streets, lines: list[list[int]]) -> NDArray[np.float64]:
+    """Lengths of lines of two nodes or more, m."""
+    if not lines:
+        return np.zeros(0)
+    places = map(streets.xy.__getitem__, chain.from_iterable(lines))
+    xy = np.fromiter(chain.from_iterable(places), float).reshape(-1, 2)
+    step = np.zeros(len(xy))
+    step[:-1] = np.hypot(*np.diff(xy, axis=0).T)
+    sizes = np.fromiter(map(len, lines), int, len(lines))
+    step[np.cumsum(sizes) - 1] = 0.0  # from a line to the next one
+    return np.add.reduceat(step, np.cumsum(sizes) - sizes)
 
 
 def _left_out(streets: Streets, kept: Kept) -> None:
@@ -129,7 +146,7 @@ def _large(streets: Streets, merged: Merged) -> None:
 def _defaults(osm: OsmMap, streets: Streets) -> None:
     """Which share of the streets' length has no limit or no lanes of its own."""
     ways = [way for way in osm.ways if is_open(way.tags)]
-    length = np.array([line_of(streets, way.nodes) for way in ways])
+    length = _lengths(streets, [way.nodes for way in ways])
     total = float(length.sum())
     for key, what in (("maxspeed", "limit"), ("lanes", "number of lanes")):
         silent = np.array([not any(name.startswith(key) for name in way.tags) for way in ways])
