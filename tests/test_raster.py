@@ -8,8 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rushhour.kernels.network import NONE
 from rushhour.kernels.pose import lane_pose, place_all_bodies, place_bodies
 from rushhour.kernels.raster import fill_polygons, shrink
+from rushhour.roadnets.build import finish
+from rushhour.roadnets.draft import (
+    Draft,
+    DraftConnector,
+    DraftIntersection,
+    DraftLane,
+    DraftRoad,
+)
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.generate_grid import cross, grid
 from rushhour.roadnets.generate_ring import ring, straight
@@ -215,3 +224,26 @@ def test_unusable_pictures_are_refused_in_one_line(tmp_path: Path) -> None:
 def test_letters_have_the_width_they_claim() -> None:
     assert text_mask("50 km/h", 2).shape == (14, text_width("50 km/h", 2))
     assert text_mask("I", 1).any(axis=0).tolist() == [False, True, True, True, False]
+
+
+def test_an_island_within_an_intersection_stays_land() -> None:
+    """Two streets 40 m apart that are one intersection: between them nobody drives."""
+    draft = Draft("island", "test")
+    for name, x in (("w", -100.0), ("m", 0.0), ("e", 100.0)):
+        draft.intersections.append(DraftIntersection(name, x, 0.0, NONE))
+    for k, y in enumerate((-22.0, -18.8, 18.8, 22.0)):
+        for side, ends, (a, b) in (("w", "wm", (-100.0, -20.0)), ("e", "me", (20.0, 100.0))):
+            lane = DraftLane(f"{side}{k}_0", np.array(((a, y), (b, y))), 10.0)
+            draft.roads.append(DraftRoad(f"{side}{k}", *ends, [lane]))
+        draft.connectors.append(DraftConnector(f"w{k}", 0, f"e{k}", 0))
+    network = finish(draft)
+    raster = draw_network(network, (800, 400), (-100.0, -50.0, 100.0, 50.0))
+
+    def painted(x: float, y: float) -> bool:
+        column, row = raster.pixels(np.array((x, y))).astype(int)
+        return tuple(raster.canvas[row, column].tolist()) != LAND
+
+    assert not painted(0.0, 0.0)
+    assert not painted(0.0, 10.0)
+    assert painted(0.0, 16.0)  # beside a movement the surface goes on
+    assert not painted(0.0, 26.0)  # beyond the outermost lane there is none

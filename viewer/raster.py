@@ -20,6 +20,7 @@ from rushhour.viewer.lights import lane_lights
 from rushhour.viewer.png import write_png
 from rushhour.viewer.shapes import (
     Quads,
+    aprons,
     bodies,
     end_bars,
     intersection_areas,
@@ -129,8 +130,7 @@ def draw_network(
     shown = _shown_speeds(network)
     raster.fill_quads(edges, KERB)
     if raster.pixels_per_metre > AREAS_FROM:
-        areas, which = intersection_areas(network)
-        raster.fill_areas(areas, _shades(shown[which]))
+        _fill_intersections(raster, network, shown)
     on_road = strips.lane[order] < network.n_road_lanes
     fastest = shown[np.maximum(lanes.intersection[strips.lane[order]], 0)]
     raster.fill_quads(fills, _shades(np.where(on_road, speed[by_speed], fastest)))
@@ -138,6 +138,18 @@ def draw_network(
         raster.fill_quads(lane_marks(network, strips), MARKS)
         raster.fill_quads(stop_lines(network), INK)
     return raster
+
+
+def _fill_intersections(raster: Raster, network: Network, shown: NDArray[np.float64]) -> None:
+    """Paint the outlines of intersections as far as vehicles come near: islands stay free."""
+    outlines = Raster(raster.canvas.copy(), raster.left, raster.top, raster.scale)
+    areas, which = intersection_areas(network)
+    outlines.fill_areas(areas, _shades(shown[which]))
+    surface = Raster(np.zeros_like(raster.canvas), raster.left, raster.top, raster.scale)
+    quads = aprons(network)
+    surface.fill_quads(quads[_visible(raster, quads[:, 0], quads[:, 2])], (255, 255, 255))
+    covered = surface.canvas[..., 0] > 0
+    raster.canvas[covered] = outlines.canvas[covered]
 
 
 def _shown_speeds(network: Network) -> NDArray[np.float64]:

@@ -14,6 +14,8 @@ DASH_PERIOD: Final = 9.0  # m
 MARK_WIDTH: Final = 0.15  # m
 STOP_LINE: Final = 0.45  # m
 LEAST_MOVEMENTS: Final = 3
+APRON: Final = 3.0  # m beside a connector that belong to its intersection
+APRON_PIECES: Final = 8
 
 
 @dataclass(frozen=True)
@@ -165,6 +167,34 @@ def intersection_areas(network: Network) -> tuple[list[NDArray[np.float64]], NDA
     large = [k for k, group in enumerate(groups) if len(group) > LEAST_MOVEMENTS]
     which = owner[np.concatenate(([0], cuts))][large]
     return [convex_hull(groups[k].reshape(-1, 2)) for k in large], which
+
+
+def aprons(network: Network) -> Quads:
+    """What vehicles come near within intersections: connectors, wider than their lane, (n, 4, 2).
+
+    An island between two movements stays uncovered.
+    """
+    n, first = network.n_connectors, network.n_road_lanes
+    if n == 0:
+        return np.zeros((0, 4, 2))
+    length = network.arrays.lanes.length[first : first + n]
+    lo = int(network.point_start[first])
+    counts = np.diff(network.point_start[first:])
+    # One line through all connectors, on which each has a stretch of its own.
+    base = np.concatenate(([0.0], np.cumsum(length[:-1] + 1.0)))
+    along = np.repeat(base, counts) + network.station[lo:]
+    share = np.linspace(0.0, 1.0, APRON_PIECES + 1)
+    at = (base[:, None] + share * length[:, None]).ravel()
+    points = np.stack([np.interp(at, along, network.points[lo:, k]) for k in (0, 1)], axis=-1)
+    points = points.reshape(n, APRON_PIECES + 1, 2)
+    step = np.gradient(points, axis=1)
+    step /= np.maximum(np.hypot(step[..., 0], step[..., 1]), 1e-9)[..., None]
+    half = 0.5 * network.arrays.lanes.width[first : first + n, None]
+    half = half + np.minimum(APRON, 0.5 + np.minimum(share, 1.0 - share) * length[:, None])
+    side = np.stack((-step[..., 1], step[..., 0]), axis=-1) * half[..., None]
+    left, right = points + side, points - side
+    quads = np.stack((left[:, :-1], left[:, 1:], right[:, 1:], right[:, :-1]), axis=2)
+    return quads.reshape(-1, 4, 2)
 
 
 def convex_hull(points: NDArray[np.float64]) -> NDArray[np.float64]:
