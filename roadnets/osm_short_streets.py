@@ -15,7 +15,7 @@ from rushhour.roadnets.osm_merging import KEPT_APART, Merged, extent, refusal
 from rushhour.roadnets.osm_signs import Signs, line_of
 
 A_CAR: Final = 7.5  # m of lane that a car and its gap take
-WIDEST_ARM: Final = 25.0  # m between the entry and the exit of one arm of a roundabout
+WIDEST_ARM: Final = 15.0  # m between the entry and the exit of one arm of a roundabout
 FEWEST_ON_RING: Final = 3  # intersections that a roundabout keeps
 ROUNDS: Final = 5  # each join moves stop lines, which may leave another street too short
 
