@@ -23,6 +23,7 @@ from rushhour.roadnets.findings import Finding
 LARGEST: Final = 16 << 20  # bytes of a file
 MOST_LANES: Final = 12
 SLOWEST, FASTEST = 5.0, 160.0  # km/h
+GAP: Final = 5.0  # m between two nodes of different streets that a merge makes one
 MOST_IDS: Final = 64  # of one fix
 MOST_FIXES: Final = 20_000
 CONTROLS: Final = ("none", "yield", "stop", "all_way_stop")

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.roadnets.fixes import GAP, fix_line
 from rushhour.roadnets.osm_links import Streets
 from rushhour.roadnets.osm_reading import OsmMap
 from rushhour.roadnets.osm_tags import Tags, is_open
@@ -168,7 +169,12 @@ def _near_misses(streets: Streets, ids: list[int], s: Segments, end: Ints, other
             continue
         told.add(node)
         way = ids[s.way[other[k]]]
+        far, line_end = min(
+            (float(np.hypot(*(xy[other[k]] - s.a[end[k]]))), int(nodes[other[k]]))
+            for xy, nodes in ((s.a, s.start), (s.b, s.end))
+        )
         streets.remarks.find(
             "L05", f"node {node} ends {away[k]:.1f} m from way {way}: a gap in the map?",
             [f"node {node}", f"way {way}"], s.a[end[k]],
+            fix_line("merge", [node, line_end], True) if far <= GAP else "",
         )  # fmt: skip

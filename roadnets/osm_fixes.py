@@ -4,12 +4,13 @@ Ids are those of ways and nodes; see roadnets.fixes.
 """
 
 import heapq
+from math import dist
 from typing import Final
 
-from rushhour.roadnets.fixes import Fix, Fixes
+from rushhour.roadnets.fixes import GAP, Fix, Fixes
 from rushhour.roadnets.osm_links import COPY, Streets, way_at
 from rushhour.roadnets.osm_merging import SIGNALLED, WIDEST, Merged
-from rushhour.roadnets.osm_reading import OsmMap
+from rushhour.roadnets.osm_reading import OsmMap, OsmWay
 from rushhour.roadnets.osm_restrictions import Bans
 from rushhour.roadnets.osm_signs import Signs, is_signal, line_of
 from rushhour.roadnets.osm_tags import ACCESS_KEYS, Tags, is_open
@@ -54,6 +55,7 @@ def fix_tags(osm: OsmMap, fixes: Fixes, private: bool) -> None:
         for node in ids[1:2] if fix.kind == "turns" else ids:
             if node not in osm.xy and node < COPY:
                 raise fixes.refused(fix, f"node {node} is not on a road; correct or drop the line")
+    _join_gaps(osm, fixes)
     for fix in fixes.of("signals"):
         (node,) = _numbers(fixes, fix)
         found = osm.node_tags.get(node, {})
@@ -65,6 +67,32 @@ def fix_tags(osm: OsmMap, fixes: Fixes, private: bool) -> None:
                 key: value for key, value in found.items() if key not in ("highway", "crossing")
             }
             fixes.use(fix)
+
+
+def _join_gaps(osm: OsmMap, fixes: Fixes) -> None:
+    """Take two nodes that are to be merged for one, if they are near and on no common way."""
+    wanted: list[tuple[Fix, int, int]] = []
+    for fix in fixes.of("merge"):
+        nodes = _numbers(fixes, fix)
+        if len(nodes) == 2 and max(nodes) < COPY:
+            if dist(osm.xy[nodes[0]], osm.xy[nodes[1]]) <= GAP:
+                wanted.append((fix, nodes[0], nodes[1]))
+    named = {node for _, a, b in wanted for node in (a, b)}
+    on_ways: dict[int, list[OsmWay]] = {node: [] for node in named}
+    for way in osm.ways if named else ():
+        for node in named.intersection(way.nodes):
+            on_ways[node].append(way)
+    same = {node: node for node in named}  # what each node has become
+    for fix, a, b in wanted:
+        a, b = same[a], same[b]
+        if any(way is far for way in on_ways[a] for far in on_ways[b]):
+            continue
+        gone, stays = (a, b) if len(on_ways[a]) < len(on_ways[b]) else (b, a)
+        for way in on_ways[gone]:
+            way.nodes = [stays if node == gone else node for node in way.nodes]
+        on_ways[stays] += on_ways[gone]
+        same = {node: stays if one == gone else one for node, one in same.items()}
+        fixes.use(fix)
 
 
 def _fixed(tags: Tags, fix: Fix, private: bool) -> Tags:
@@ -148,6 +176,8 @@ def fix_merges(streets: Streets, merged: Merged, fixes: Fixes) -> None:
     """
     ends = streets.ends()
     for fix in fixes.of("merge"):
+        if fixes.is_used(fix):
+            continue  # a gap that was closed
         nodes = _numbers(fixes, fix)
         for node in nodes:
             if node not in ends:

@@ -209,6 +209,16 @@ def test_nodes_are_merged_and_kept_apart(tmp_path: Path) -> None:
     assert not [one for one in apart.findings if one.check in ("L12", "L13")]
 
 
+def test_gaps_are_closed_one_after_the_other(tmp_path: Path) -> None:
+    """Three streets end within 3 m of each other and of none before; then they are a junction."""
+    nodes = {**CROSS, 20: (600.0, 0.0), 21: (303.0, 0.0), 30: (300.0, 300.0), 31: (300.0, 3.0)}
+    ways = [*CROSS_WAYS, (12, [20, 21], street()), (13, [30, 31], street())]
+    where = write_osm(tmp_path, nodes, ways)
+    assert "12#0" not in {b for a, b in turns(read_osm_draft(where)) if a == "10#1"}
+    joined = fixed(tmp_path, where, 'merge."2 21" = true', 'merge."21 31" = true')
+    assert {b for a, b in turns(joined) if a == "10#1"} == {"-12#0", "-13#0"}
+
+
 REFUSED = {
     'speed."99" = 50': "is no way of the map that cars use",
     'speed."way" = 50': "wanted ids of ways and nodes",
@@ -259,6 +269,10 @@ CHAIN_WAYS = [(1, list(range(12)), street())] + [
 TIMED = [("way", "from", 10), ("node", "via", 1), ("way", "to", 12)]
 MAPS = {
     "L03": (CROSS, [*CROSS_WAYS, (20, [4, 1], street("primary"))], {}, []),
+    "L05": (
+        {**CROSS, 20: (100.0, 80.0), 21: (100.0, 1.5), 22: (102.0, 0.0)},
+        [(10, [4, 1, 22, 2], street()), CROSS_WAYS[1], (30, [20, 21], street())], {}, [],
+    ),
     "L06 speed": (CROSS, [CROSS_WAYS[0], (11, [3, 1, 5], street(maxspeed="50; 40"))], {}, []),
     "L06 lanes": (CROSS, [CROSS_WAYS[0], (11, [3, 1, 5], street(lanes="many"))], {}, []),
     "L07": (
