@@ -223,8 +223,9 @@ def _drop_doubles(streets: Streets) -> None:
         drop.add(worse)
         kept, lost = streets.links[best[key]].first_way, streets.links[worse].first_way
         if (kept, lost) not in said:
+            text = f"ways {lost} and {kept} share nodes; kept way {kept}"
             streets.find(
-                "L03", f"ways {lost} and {kept} share nodes; kept way {kept}",
+                "L03", text if kept != lost else f"way {kept} lies on itself; one piece kept",
                 [f"way {lost}", f"way {kept}"], link.nodes[len(link.nodes) // 2],
                 fix_line("close", [kept], True) if kept != lost else "",
             )  # fmt: skip

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from network_drafts import crossing
 from osm_texts import CROSS, CROSS_WAYS, Nodes, street, write_osm
+from soundness import assert_sound
 
 from rushhour.kernels.network import ALL_WAY_STOP, NONE, SIGNAL, YIELD
 from rushhour.roadnets.build import finish
@@ -117,7 +118,7 @@ turns."10 1 11" = "ban"\ncontrol."1" = "all_way_stop"\nclose."11" = false"""
             data[at] = int(rng.choice(list(b'"\n={}. 0123456789abcdefz\xff')))
         path.write_bytes(data[: int(rng.integers(1, len(data) + 1))])
         try:
-            finish(read_osm_draft(where, OsmOptions(fixes=read_fixes(path))))
+            assert_sound(finish(read_osm_draft(where, OsmOptions(fixes=read_fixes(path)))))
         except NetworkError as error:
             assert str(error).startswith(f"{path}: ") and "\n" not in str(error)
 
