@@ -16,7 +16,7 @@ from fuzz_kinds import KINDS
 from rushhour.roadnets.errors import DemandError
 
 WORKER = Path(__file__).with_name("fuzz_worker.py")
-PATIENCE = 60.0  # s to begin with; what is read after that takes 0.2 s an input at most
+PATIENCE = 300.0  # s to begin with, as kernels may have to be compiled, and 0.2 s an input
 MOST_FAULTS = 5  # that are told
 NEEDS = {"osm": "osmium", "osm.gz": "osmium", "pbf": "osmium", "parquet": "pyarrow"}
 
