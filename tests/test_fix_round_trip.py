@@ -2,11 +2,17 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+from network_drafts import crossing as junction
 from osm_texts import Nodes, street, write_osm
 from real_data import data_folder
+from soundness import assert_sound
 from sumo_texts import at_lights, crossing, signals
 
+from rushhour.roadnets.build import finish
+from rushhour.roadnets.draft_fixes import fix_draft
+from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.findings import Finding
 from rushhour.roadnets.fixes import read_fixes
 from rushhour.roadnets.importing import import_network
@@ -80,3 +86,42 @@ def test_a_line_printed_for_acosta_overrules_its_finding(tmp_path: Path, check: 
 @pytest.mark.parametrize("check", ["L11", "L13", "L14", "L18", "L22"])
 def test_a_line_printed_for_krems_overrules_its_finding(tmp_path: Path, check: str) -> None:
     assert_overruled(tmp_path, data_folder("osm_krems") / "krems.osm.gz", check)
+
+
+def test_whatever_is_fixed_in_a_draft_or_a_map_the_network_is_sound(tmp_path: Path) -> None:
+    arms = "nesw"
+    lines = [f'speed."in_{a}" = {20 + 10 * i}' for i, a in enumerate(arms)]
+    lines += [f'close."{way}_{a}" = true' for a in arms for way in ("in", "out")]
+    lines += [f'turns."in_{a} out_{b}" = "ban"' for a in arms for b in arms if a != b]
+    lines += [f'control."c" = "{name}"' for name in ("none", "all_way_stop")]
+    ways = [
+        f'lanes."{way}" = {{ forward = {n}, backward = {3 - n} }}'
+        for way in (10, 11)
+        for n in (1, 3)
+    ]
+    ways += [
+        'merge."1 2" = true',
+        'keep_apart."1 2" = true',
+        'signals."2" = true',
+        'speed."12" = 9',
+    ]
+    ways += ['turns."10 1 11" = "ban"', 'turns."10#0 11#0" = "allow"', 'control."1" = "none"']
+    where = write_osm(tmp_path, NEAR, WAYS)
+    rng = np.random.default_rng(4)
+    path, refused = tmp_path / "fixes.toml", 0
+    for round_ in range(120):
+        every = ways if round_ % 3 == 0 else lines
+        path.write_text("\n".join(rng.permutation(every)[: int(rng.integers(1, 5))]))
+        try:
+            fixes = read_fixes(path)
+            if every is ways:
+                assert_sound(import_network(where, fixes=fixes))
+                continue
+            draft = junction()
+            fix_draft(draft, fixes)
+            fixes.finish()
+            assert_sound(finish(draft))
+        except NetworkError as error:
+            refused += 1
+            assert str(error).startswith(f"{path}: ") and "\n" not in str(error)
+    assert refused < 80
