@@ -3,7 +3,7 @@
 Source: networks.md 4.6, 5.
 """
 
-from math import atan2, cos, sin
+from math import atan2, cos, pi, radians, sin
 from typing import Final
 
 import numpy as np
@@ -13,6 +13,7 @@ from rushhour.roadnets.draft import DraftIntersection, DraftSignal
 from rushhour.roadnets.osm_approaches import Approach
 from rushhour.roadnets.osm_legs import End
 from rushhour.roadnets.osm_links import Road
+from rushhour.roadnets.osm_movements import turn_angle
 from rushhour.roadnets.osm_places import RING_PRIORITY, Places, priority_of
 from rushhour.roadnets.osm_signs import Signs
 from rushhour.roadnets.plan_signals import program
@@ -23,6 +24,8 @@ GIVES_WAY: Final = -1  # priority of an entry with a give-way sign
 AROUND: Final = 20.0  # m from a node at which the legs of an intersection are put in order
 WALK: Final = ((40.0, "G"), (3.0, "y"), (15.0, "r"))  # s of a signal for those on foot
 STOP_COUNTRIES: Final = ("US", "CA")  # minor streets stop, crossings of equals are all-way stops
+STEM_COUNTRIES: Final = ("US", "CA", "GB", "AU", "NZ")  # no right before left at a T
+STRAIGHT: Final = radians(45.0)  # two legs that bend by less are one street
 TERTIARY, UNCLASSIFIED = 10, 4  # ranks
 
 
@@ -50,6 +53,7 @@ class Controls:
         self.ends = ends
         self.country = country
         self.waits_on_red = waits_on_red  # roads whose right turns may not go at red
+        self.stems: set[tuple[int, bool]] = set()  # ends at streets of their own rank
         self.signalled = {places.merged.home(node) for node in signs.signals}
 
     def control_of(self, home: int, entries: list[Road]) -> tuple[int, set[Road]]:
@@ -62,8 +66,9 @@ class Controls:
 
     def priority(self, entry: Road) -> int | None:
         """Priority of a road where it ends, None: that of its class."""
-        sign = (entry[0], not entry[1]) in self.signs.gives_way
-        return GIVES_WAY if sign or entry[0] in self.streets.slips else None
+        end = entry[0], not entry[1]
+        gives_way = end in self.signs.gives_way or end in self.stems
+        return GIVES_WAY if gives_way or entry[0] in self.streets.slips else None
 
     def yields_of(
         self, home: int, control: int, approaches: list[Approach]
@@ -127,7 +132,25 @@ class Controls:
             minor = {r for r in entries if rank[r] <= UNCLASSIFIED} - slips
             if most >= TERTIARY and minor:
                 return STOP, minor
+        self._find_stem(home)
         return YIELD, set()
+
+    def _find_stem(self, home: int) -> None:
+        """Where three equal streets meet and not the right goes first: the one that ends there."""
+        around = self._around(home)
+        rules = [self.streets.links[end.link].rules for end in around]
+        if (
+            self.country not in STEM_COUNTRIES
+            or len(around) != 3
+            or len({r.rank for r in rules}) > 1
+        ):
+            return
+        off, stem = min(
+            (abs(abs(turn_angle(around[i].heading, around[j].heading)) - pi), 3 - i - j)
+            for i, j in ((0, 1), (0, 2), (1, 2))
+        )
+        if off <= STRAIGHT:
+            self.stems.add((around[stem].link, around[stem].start))
 
     def signal_of(
         self, inter: DraftIntersection, home: int, approaches: list[Approach]

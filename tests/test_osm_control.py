@@ -152,3 +152,27 @@ def test_a_left_turn_lane_against_a_wide_stream_gets_its_own_phase(
     (signal,) = read_osm_draft(write_osm(tmp_path, CROSS, ways, LIT)).signals
     greens = [states for time, states in signal.phases if time >= 8.0]
     assert len(greens) == phases
+
+
+@pytest.mark.parametrize(("country", "stem_yields"), [("US", True), ("GB", True), ("PT", False)])
+def test_at_a_t_of_equal_streets_the_stem_yields_or_the_right_goes_first(
+    tmp_path: Path, country: str, stem_yields: bool
+):
+    ways = [CROSS_WAYS[0], (11, [1, 5], street())]  # the stem comes from the south
+    path = write_osm(tmp_path, CROSS, ways)
+    from rushhour.roadnets.build import finish
+
+    network = finish(read_osm_draft(path, OsmOptions(country=country)))
+    links, conflicts, lanes = (getattr(network.arrays, n) for n in
+                               ("connectors", "conflicts", "lanes"))  # fmt: skip
+    names = [network.road_ids[r] for r in lanes.road[: network.n_road_lanes]]
+    pairs = {
+        (names[links.from_lane[k]], names[links.from_lane[conflicts.other[c]]])
+        for k in range(links.from_lane.size)
+        for c in range(links.conflict_start[k], links.conflict_start[k + 1])
+        if conflicts.yields[c]
+    }
+    stem, west, east = "-11#0", "10#0", "-10#1"
+    assert (stem, east) in pairs  # it comes from the right of the stem
+    assert ((stem, west) in pairs) == stem_yields
+    assert ((west, stem) in pairs) == (not stem_yields)
