@@ -17,6 +17,7 @@ from rushhour.roadnets.components import reached, strong_components
 from rushhour.roadnets.findings import NOTE, WARNING, Finding, finding
 from rushhour.roadnets.fixes import fix_line
 from rushhour.roadnets.model import Network
+from rushhour.roadnets.outlines import convex_hull
 
 OPENSTREETMAP, BY_HAND = "OpenStreetMap", "drawn by hand"  # sources
 BORDER: Final = 25.0  # m within the convex hull
@@ -25,7 +26,6 @@ STORAGE: Final = 15.0  # m, room for two
 RING: Final = 60.0  # m round
 MOST_OF_RING: Final = 8  # intersections that a fix names
 MOSTLY: Final = 0.95  # share of the roads' length that should be of use
-DIRECTIONS: Final = 32
 MOST_NAMED: Final = 8  # roads in one message
 
 Points = NDArray[np.float64]
@@ -147,38 +147,6 @@ def _short_rings(network: Network, turns: Turns) -> Iterator[Finding]:
 
 
 # --- ends -------------------------------------------------------------------------------------
-
-
-def convex_hull(points: Points) -> Points:
-    """Corners of the convex hull, counter-clockwise (monotone chain)."""
-    order = np.unique(_outermost(points), axis=0)
-    hull: list[Points] = []
-    for part in (order, order[::-1]):
-        side: list[Points] = []
-        for p in part:
-            while len(side) > 1 and _cross(side[-1] - side[-2], p - side[-2]) <= 0.0:
-                side.pop()
-            side.append(p)
-        hull += side[:-1]
-    return np.array(hull if hull else order)
-
-
-def _outermost(points: Points) -> Points:
-    """Points without those inside the polygon of the farthest ones in some directions."""
-    angle = np.linspace(0.0, 2.0 * np.pi, DIRECTIONS, endpoint=False)
-    normal = np.column_stack((np.cos(angle), np.sin(angle)))
-    corners = points[(points @ normal.T).argmax(axis=0)]
-    inside = np.ones(len(points), bool)
-    for a, b in pairwise(np.vstack((corners, corners[:1]))):
-        span = b - a
-        if span.any():
-            off = points - a
-            inside &= span[0] * off[:, 1] - span[1] * off[:, 0] > 1e-6 * float(np.abs(span).sum())
-    return points[~inside]
-
-
-def _cross(u: Points, v: Points) -> float:
-    return float(u[0] * v[1] - u[1] * v[0])
 
 
 def _at_border(network: Network, places: Points) -> NDArray[np.bool_]:

@@ -94,7 +94,9 @@ def _import(command: argparse.ArgumentParser) -> None:
         "or .poly",
     )  # fmt: skip
     osm.add_argument(
-        "--service", choices=("yes", "no", "connected"), default="yes",
+        "--service",
+        choices=("yes", "no", "connected"),
+        default="yes",
         help="service ways; connected: only those that lead through (default: yes)",
     )
     osm.add_argument(

@@ -5,7 +5,7 @@ import pytest
 from sketches import arms
 
 import rushhour as rh
-from rushhour.roadnets.lint_ends import convex_hull
+from rushhour.roadnets.outlines import convex_hull
 
 
 def test_a_sound_crossing_has_no_findings() -> None:
@@ -89,7 +89,7 @@ def test_many_findings_of_a_kind_are_counted() -> None:
 
 def test_the_hull_holds_every_point_and_has_no_corner_too_many() -> None:
     rng = np.random.default_rng(1)
-    points = rng.normal(size=(400, 2))
+    points = rng.normal(size=(4000, 2))
     hull = convex_hull(points)
     spatial = pytest.importorskip("scipy.spatial")
     wanted = points[spatial.ConvexHull(points).vertices]

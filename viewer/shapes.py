@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.model import Network
+from rushhour.roadnets.outlines import convex_hull
 
 Quads = NDArray[np.float64]  # (n, 4, 2), m
 DASH: Final = 3.0  # m of a dash between two lanes
@@ -187,7 +188,7 @@ def aprons(network: Network) -> Quads:
     at = (base[:, None] + share * length[:, None]).ravel()
     points = np.stack([np.interp(at, along, network.points[lo:, k]) for k in (0, 1)], axis=-1)
     points = points.reshape(n, APRON_PIECES + 1, 2)
-    step = np.gradient(points, axis=1)
+    step: NDArray[np.float64] = np.asarray(np.gradient(points, axis=1))
     step /= np.maximum(np.hypot(step[..., 0], step[..., 1]), 1e-9)[..., None]
     half = 0.5 * network.arrays.lanes.width[first : first + n, None]
     half = half + np.minimum(APRON, 0.5 + np.minimum(share, 1.0 - share) * length[:, None])
@@ -195,27 +196,6 @@ def aprons(network: Network) -> Quads:
     left, right = points + side, points - side
     quads = np.stack((left[:, :-1], left[:, 1:], right[:, 1:], right[:, :-1]), axis=2)
     return quads.reshape(-1, 4, 2)
-
-
-def convex_hull(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Corners of the convex hull, counter-clockwise (Andrew's monotone chain)."""
-    order = sorted(set(map(tuple, np.round(points, 3).tolist())))
-    if len(order) < 3:
-        return np.array(order)
-
-    def chain(sequence: list[tuple[float, float]]) -> list[tuple[float, float]]:
-        hull: list[tuple[float, float]] = []
-        for x, y in sequence:
-            while len(hull) >= 2 and (
-                (hull[-1][0] - hull[-2][0]) * (y - hull[-2][1])
-                - (hull[-1][1] - hull[-2][1]) * (x - hull[-2][0])
-                <= 0.0
-            ):
-                hull.pop()
-            hull.append((x, y))
-        return hull[:-1]
-
-    return np.array(chain(order) + chain(order[::-1]))
 
 
 def bodies(
