@@ -15,7 +15,7 @@ from rushhour.roadnets.osm_links import Road, Streets, node_at, way_at
 from rushhour.roadnets.osm_reading import Restriction
 
 NO_CARS: Final = "not for cars"
-NOT_FOR_CARS: Final = ("motorcar", "motor_vehicle")  # in `except`
+CAR_KEYS: Final = ("motorcar", "motor_vehicle")  # in `except` and restriction:...
 TIMED: Final = ("day_on", "day_off", "hour_on", "hour_off")
 LONGEST: Final = 8  # roads along the via ways of one restriction
 
@@ -60,7 +60,7 @@ def bans_of(restrictions: list[Restriction], streets: Streets) -> Bans:
             value = "ban" if doubt else ""
             _find(streets, r, f"{unused}; not used", WARNING if doubt else NOTE, value)
             continue
-        if set(r.tags.get("except", "").replace(" ", "").split(";")) & set(NOT_FOR_CARS):
+        if set(r.tags.get("except", "").replace(" ", "").split(";")) & set(CAR_KEYS):
             continue
         sources = [way for way in r.sources if way in ways]
         targets = [way for way in r.targets if way in ways]
@@ -93,12 +93,17 @@ def _find(
 
 def _unused(r: Restriction) -> str:
     """Why a restriction does not count for cars at all times; "" if it does."""
-    value = r.tags.get("restriction", "")
-    if value.startswith(("no_", "only_")):
+    if _rule(r).startswith(("no_", "only_")):
         return "holds at some times only" if any(key in r.tags for key in TIMED) else ""
     if "restriction:conditional" in r.tags:
         return "holds under conditions only"
     return NO_CARS if any(key.startswith("restriction:") for key in r.tags) else "unknown"
+
+
+def _rule(r: Restriction) -> str:
+    """What a restriction says to cars, such as no_left_turn; "" nothing."""
+    keys = (*(f"restriction:{vehicle}" for vehicle in CAR_KEYS), "restriction")
+    return next((r.tags[key] for key in keys if key in r.tags), "")
 
 
 def _ban_at_node(
@@ -109,7 +114,7 @@ def _ban_at_node(
     sources: list[int],
     targets: list[int],
 ) -> None:
-    value, node = r.tags["restriction"], r.via_nodes[0]
+    value, node = _rule(r), r.via_nodes[0]
     if value.endswith("_on_red"):
         if value == "no_right_turn_on_red":
             bans.on_red.update((way, node) for way in sources)
@@ -148,7 +153,7 @@ def _ban_over_ways(
             if not to:
                 continue
             found = True
-            only = r.tags["restriction"].startswith("only_")
+            only = _rule(r).startswith("only_")
             for road in onward if only else to:
                 if not (only and road in to):
                     bans.sequences[(*path, road)] = r.id

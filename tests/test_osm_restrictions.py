@@ -71,6 +71,14 @@ def test_reverse_in_turn_lanes_allows_the_turn_back_unless_it_is_forbidden(
     assert exits(pairs, "-10#1") == {"-10#0", "11#1", "-11#0"}
 
 
+def test_a_restriction_for_cars_alone_holds(tmp_path: Path):
+    members = (("from", 10), ("node", 1), ("to", 12))
+    rule = restriction("", *members, **{"restriction:motorcar": "no_straight_on"})
+    pairs, notes = read(tmp_path, CROSS, ARMS, rule)
+    assert exits(pairs, "10#0") == {"11#0", "-13#0"}
+    assert notes == []
+
+
 DUAL = {1: (0.0, 6.0), 2: (0.0, -6.0), 3: (-300.0, 6.0), 4: (300.0, 6.0),
         5: (-300.0, -6.0), 6: (300.0, -6.0), 7: (0.0, 300.0), 8: (0.0, -300.0)}  # fmt: skip
 MAIN = street("primary", oneway="yes", lanes="2")
