@@ -104,6 +104,7 @@ def streets_of(osm: OsmMap, country: str, speeds: dict[str, float], private: boo
     """Links of a map."""
     streets = Streets([], dict(osm.xy), osm.node_tags)
     rules: dict[int, tuple[WayRules, bool]] = {}
+    known: dict[frozenset[tuple[str, str]], tuple[WayRules, bool, list[Doubt]]] = {}
     ways: list[OsmWay] = []
     closed = 0
     for way in osm.ways:
@@ -111,8 +112,14 @@ def streets_of(osm: OsmMap, country: str, speeds: dict[str, float], private: boo
             closed += 1
             continue
         if way.id not in rules:
-            doubts: list[Doubt] = []
-            rules[way.id] = rules_of(way.tags, country, speeds, doubts)
+            name = way.tags.get("name", "")
+            tags = {key: value for key, value in way.tags.items() if key != "name"}
+            like = frozenset(tags.items())  # one in ten ways of a city differs by more than name
+            if like not in known:
+                doubts: list[Doubt] = []
+                known[like] = (*rules_of(tags, country, speeds, doubts), doubts)
+            same, reverse, doubts = known[like]
+            rules[way.id] = replace(same, name=name), reverse
             for doubt in (d for i, d in enumerate(doubts) if d not in doubts[:i]):
                 streets.find(
                     doubt.check, f"way {way.id}: {doubt.text}", [f"way {way.id}"],
