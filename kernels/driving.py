@@ -188,9 +188,7 @@ def drive_vehicle(
                         if ahead == 1 and veh.wanted[i] > lane:
                             # Those who want to the left leave room at the line for those who
                             # want to the right: two heads that must swap lanes can.
-                            halt -= swap_room(
-                                net.lanes.length[lane], veh.length[i], rules.stop_offset
-                            )
+                            halt -= swap_room(net, lane, veh.length[i], rules.stop_offset)
                         limit = approach_speed(v, halt, 0.0, decel, dt)
                         if limit < nxt:
                             nxt, reason, blocker = limit, LANE_CHANGE, -1

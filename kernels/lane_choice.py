@@ -31,6 +31,7 @@ from rushhour.kernels.vehicles import BEHIND, Grants, Order, Routes, Types, Vehi
 ROADS = 32  # roads per parallel task
 BLOCKED_WITHIN = 50.0  # m to a vehicle at a stop that makes a lane blocked
 KEEP_SHARE = 0.7  # of the standstill gap kept to both sides of a change
+REAR_SLACK = 0.5  # m by which a rear may stay behind after a change
 URGENT = 10.0  # s to the lane's end at which others are asked to let one in
 URGENT_WITHIN = 120.0  # m, likewise
 
@@ -211,6 +212,10 @@ def consider_change(
     number = net.lanes.number[target]
     to_end = net.lanes.length[lane] - veh.s[i]
     s = place_beside(net, lane, target, veh.s[i])
+    # Nor may its rear fall back behind the start of a shorter lane, if it can do so further on.
+    last = place_beside(net, lane, target, net.lanes.length[lane] - rules.stop_offset)
+    if s < veh.length[i] - REAR_SLACK and last >= veh.length[i]:
+        return False
     place = -1
     if not mandatory:
         if p == order.start[lane] or since < rules.lane_change_pause:

@@ -20,11 +20,16 @@ def must_leave(net: NetworkArrays, veh: Vehicles, j: int) -> bool:
 
 
 @kernel
-def swap_room(length: float, body: float, gap: float) -> float:
+def swap_room(net: NetworkArrays, lane: int, body: float, gap: float) -> float:
     """Metres left free at the end of a lane by one who must leave it to the left.
 
-    body: its length, gap: what it keeps before the line, m. Its rear stays on the lane.
+    body: its length, gap: what it keeps before the line, m. Its rear stays on the lane, and comes
+    to lie on the one beside, which may be shorter in a bend.
     """
+    length = net.lanes.length[lane]
+    road = net.lanes.road[lane]
+    if lane + 1 < net.roads.first_lane[road] + net.roads.lane_count[road]:
+        body *= max(1.0, length / net.lanes.length[lane + 1])
     return max(0.0, min(SWAP_ROOM, 0.4 * length, length - body - gap))
 
 
@@ -55,7 +60,7 @@ def queue_end(
         if veh.dwell_until[j] >= 0 or (changing and veh.speed[j] < 0.1):
             return now, veh.s[j] - veh.length[j] - queue_gap - used, False, True
         if changing:
-            kept = max(kept, swap_room(length, veh.length[j], queue_gap))
+            kept = max(kept, swap_room(net, lane, veh.length[j], queue_gap))
         used += veh.length[j] + queue_gap
     return now, length - used - kept, False, False
 

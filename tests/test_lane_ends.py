@@ -131,3 +131,30 @@ def test_who_passes_freely_and_fast_does_not_choose_a_line_it_cannot_stop_at(stu
     assert fastest > 20.0
     assert world.counts()["overruns"] == 0
     assert checker.violations == {}
+
+
+@pytest.mark.parametrize("inner", [6.5, 8.0])
+def test_a_change_to_a_shorter_lane_leaves_nothing_behind_its_start(inner):
+    """On a road that bends to the left the inner lane may be half as long as the outer one."""
+    outer = 12.0
+    draft = chain(line(0, 400), line(410, 410 + outer), line(420 + outer, 700), speed=14.0)
+    middle = draft.roads[1].lanes[0].shape
+    short = line(410 + outer - inner, 410 + outer) + [0.0, 3.2]
+    draft.roads[1].lanes = [DraftLane("end", middle, 14.0), DraftLane("on", short, 14.0)]
+    draft.connectors[1].from_lane = 1
+    network = finish(draft)
+    builder = DemandBuilder()
+    for i in range(6):
+        builder.add(Trip(f"v{i}", 3.0 * i, CAR, (0, 1, 2)))
+    world = World(network, builder.build(), dt=0.25, seed=1)
+    on, rears = network.lane_index["on"], []
+    before: set[int] = set()
+    for _ in range(4 * 150):
+        world.step()
+        here = np.flatnonzero(world.vehicles.lane == on)
+        new = [k for k in here if int(world.vehicles.id[k]) not in before]
+        rears += [float(world.vehicles.s[k] - CAR.length) for k in new]
+        before |= {int(world.vehicles.id[k]) for k in here}
+    assert world.counts()["arrived"] == 6
+    assert len(rears) == 6
+    assert min(rears) > -0.6
