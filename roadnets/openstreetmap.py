@@ -17,6 +17,7 @@ from rushhour.roadnets.osm_movements import turns_of, usable
 from rushhour.roadnets.osm_reading import read_osm
 from rushhour.roadnets.osm_report import Kept, report
 from rushhour.roadnets.osm_restrictions import bans_of
+from rushhour.roadnets.osm_rings import widen_rings
 from rushhour.roadnets.osm_service import connecting
 from rushhour.roadnets.osm_short_streets import join_short_streets
 from rushhour.roadnets.osm_sides import country_of, left_hand, mirror, mirror_back
@@ -60,6 +61,7 @@ def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
     country = options.country or country_of(osm, left)
     if left:
         mirror(osm)
+    widen_rings(osm, country, options.private)
     streets = streets_of(osm, country, options.speeds, options.private)
     if not streets.links:
         raise NetworkError(f"{path}: no road is open to cars; see --private")

@@ -1,0 +1,38 @@
+"""Lanes of roundabouts that do not say how many they have, by the streets that lead in."""
+
+import pytest
+from osm_texts import street
+
+from rushhour.roadnets.osm_reading import OsmMap, OsmWay
+from rushhour.roadnets.osm_rings import widen_rings
+
+RING = street("tertiary", junction="roundabout")
+CASES = {
+    "a two-way street": ({"lanes": "4"}, [1, 2], None),
+    "a one-way that leads in": ({"oneway": "yes", "lanes": "2"}, [1, 2], "2"),
+    "one by default, of a primary road": ({"oneway": "yes"}, [1, 2], "2"),
+    "drawn against its direction": ({"oneway": "-1", "lanes": "2"}, [2, 1], "2"),
+    "a one-way that leads out": ({"oneway": "yes", "lanes": "2"}, [2, 1], None),
+    "of one lane": ({"oneway": "yes", "lanes": "1"}, [1, 2], None),
+    "closed": ({"oneway": "yes", "lanes": "2", "access": "no"}, [1, 2], None),
+    "elsewhere": ({"oneway": "yes", "lanes": "2"}, [1, 9], None),
+}
+
+
+@pytest.mark.parametrize("name", list(CASES))
+def test_a_ring_has_two_lanes_where_a_street_of_two_leads_in(name: str):
+    tags, nodes, lanes = CASES[name]
+    ways = [OsmWay(1, [2, 3, 4], RING), OsmWay(2, [4, 5, 2], RING),
+            OsmWay(3, nodes, street("primary", **tags))]  # fmt: skip
+    osm = OsmMap("ring", ways, {n: (float(n), 0.0) for n in range(10)}, {}, [], "")
+    widen_rings(osm, "", False)
+    assert [way.tags.get("lanes") for way in osm.ways[:2]] == [lanes, lanes]
+    assert "lanes" not in RING
+
+
+def test_what_a_part_of_a_ring_says_holds_for_all_of_it():
+    ways = [OsmWay(1, [2, 3, 4], RING), OsmWay(2, [4, 5, 2], {**RING, "lanes": "1"}),
+            OsmWay(3, [1, 2], street("primary", oneway="yes", lanes="3"))]  # fmt: skip
+    osm = OsmMap("ring", ways, {n: (float(n), 0.0) for n in range(10)}, {}, [], "")
+    widen_rings(osm, "", False)
+    assert "lanes" not in ways[0].tags
