@@ -5,7 +5,7 @@ from math import inf
 from rushhour.kernels.conflict_zones import in_conflict
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import NetworkArrays
-from rushhour.kernels.vehicles import EXIT_FULL, Grants, Vehicles
+from rushhour.kernels.vehicles import CONFLICT, EXIT_FULL, YIELDS, Grants, Vehicles
 
 IMPATIENT = 180.0  # s at the line after which a driver takes the smallest gap and any place
 
@@ -67,6 +67,27 @@ def my_turn(
         if literal or (in_conflict(net, k, veh.path[j, veh.line[j]]) and veh.overtaken[j] >= limit):
             return False
     return True
+
+
+@kernel
+def another_starves(
+    net: NetworkArrays, veh: Vehicles, grants: Grants, first: int, count: int, i: int, frame: int,
+    dt: float,
+) -> bool:  # fmt: skip
+    """Whether a head that has stood for IMPATIENT, and for longer than i, needs what i asks for.
+
+    A stream that never breaks, each granted its way long before it comes, would keep it for ever.
+    """
+    k = veh.path[i, veh.line[i]]
+    for x in range(first, first + count):
+        j = grants.candidate[x]
+        if j < 0 or j == i or veh.granted[j] > 0 or time_at_line(veh, j, frame, dt) < IMPATIENT:
+            continue
+        if veh.refused[j] != CONFLICT and veh.refused[j] != YIELDS:
+            continue
+        if waits_longer(veh, j, i) and in_conflict(net, k, veh.path[j, veh.line[j]]):
+            return True
+    return False
 
 
 @kernel

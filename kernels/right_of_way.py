@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.arrival_order import (
     IMPATIENT,
+    another_starves,
     count_overtaken,
     goes_before,
     my_turn,
@@ -214,6 +215,9 @@ def try_grant(
     if j >= 0:
         veh.refused[i] = reason
         veh.blocker[i] = veh.id[j]
+        return False
+    if control != SIGNAL and another_starves(net, veh, grants, first, count, i, frame, dt):
+        veh.refused[i] = YIELDS
         return False
     if all_way:
         literal = rules.all_way_policy == POLICY_LITERAL

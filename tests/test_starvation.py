@@ -1,0 +1,57 @@
+"""Nobody waits for ever beside a stream that never breaks."""
+
+import numpy as np
+import pytest
+
+from rushhour.kernels.arrival_order import IMPATIENT
+from rushhour.kernels.network import NONE, YIELD
+from rushhour.roadnets.build import finish
+from rushhour.roadnets.draft import (
+    Draft,
+    DraftConnector,
+    DraftIntersection,
+    DraftLane,
+    DraftRoad,
+)
+from rushhour.traffic.checker import Checker
+from rushhour.traffic.demand import VehicleType
+from rushhour.traffic.demand_builder import DemandBuilder, Trip
+from rushhour.traffic.world import World
+
+CAR = VehicleType()
+
+
+@pytest.mark.parametrize("priorities", [(2, 1), (1, 1)], ids=["yields", "equals"])
+def test_a_ramp_gets_its_turn_beside_a_full_road(priorities):
+    """It joins a lane that carries all it can; each there is granted its way 50 m before the zone."""
+    draft = Draft("merge", "test")
+    for name, x, control in (("a", -900.0, NONE), ("m", 0.0, YIELD), ("b", 900.0, NONE),
+                             ("r", -200.0, NONE)):  # fmt: skip
+        draft.intersections.append(DraftIntersection(name, x, 0.0, control))
+    for name, ends, line, priority in (
+        ("main", "am", ((-900.0, 0.0), (-75.0, 0.0)), priorities[0]),
+        ("ramp", "rm", ((-200.0, -60.0), (-30.0, -9.0)), priorities[1]),
+        ("out", "mb", ((0.0, 0.0), (900.0, 0.0)), 2),
+    ):
+        lane = DraftLane(f"{name}_0", np.array(line), 9.0 if name == "out" else 20.0)
+        draft.roads.append(DraftRoad(name, *ends, [lane], priority=priority))
+    draft.connectors += [DraftConnector(name, 0, "out", 0) for name in ("main", "ramp")]
+    network = finish(draft)
+    builder = DemandBuilder()
+    roads = network.road_index
+    for j in range(700):
+        builder.add(Trip(f"main{j}", 1.0 * j, CAR, [roads["main"], roads["out"]]))
+    for j in range(5):
+        builder.add(Trip(f"ramp{j}", 60.0, CAR, [roads["ramp"], roads["out"]]))
+    world = World(network, builder.build(), dt=0.25, seed=1)
+    checker = Checker(world)
+    world.observers.append(checker)
+    ramp, longest = network.lane_index["ramp_0"], 0.0
+    for _ in range(4 * 900):
+        world.step()
+        waits = (world.vehicles.lane == ramp) & (world.vehicles.arrived >= 0)
+        stood = (world.frame - world.vehicles.arrived[waits]) * world.dt
+        longest = max(longest, float(stood.max(initial=0.0)))
+    assert checker.violations == {}
+    assert 60.0 < longest < IMPATIENT + 40.0  # it did wait, and not for ever
+    assert np.count_nonzero(world.vehicles.lane == ramp) <= 2
