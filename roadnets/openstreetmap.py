@@ -17,7 +17,7 @@ from rushhour.roadnets.osm_movements import turns_of, usable
 from rushhour.roadnets.osm_reading import read_osm
 from rushhour.roadnets.osm_report import Kept, report
 from rushhour.roadnets.osm_restrictions import bans_of
-from rushhour.roadnets.osm_rings import widen_rings
+from rushhour.roadnets.osm_rings import narrow_rings, widen_rings
 from rushhour.roadnets.osm_service import connecting
 from rushhour.roadnets.osm_short_streets import join_short_streets
 from rushhour.roadnets.osm_sides import country_of, left_hand, mirror, mirror_back
@@ -76,6 +76,7 @@ def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
     merged = merge(streets, signs.signals, together)
     fix_merges(streets, merged, fixes)
     join_short_streets(streets, merged, signs)
+    narrow_rings(streets, merged)
     fix_signals(signs, merged, fixes)
     bans = bans_of(osm.restrictions, streets)
     fix_turns(streets, bans, fixes)

@@ -1,8 +1,11 @@
 """Lanes of roundabouts that do not say how many they have, by the streets that lead in."""
 
-import pytest
-from osm_texts import street
+from math import cos, radians, sin
 
+import pytest
+from osm_texts import street, write_osm
+
+from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.osm_reading import OsmMap, OsmWay
 from rushhour.roadnets.osm_rings import widen_rings
 
@@ -36,3 +39,23 @@ def test_what_a_part_of_a_ring_says_holds_for_all_of_it():
     osm = OsmMap("ring", ways, {n: (float(n), 0.0) for n in range(10)}, {}, [], "")
     widen_rings(osm, "", False)
     assert "lanes" not in ways[0].tags
+
+
+@pytest.mark.parametrize(("radius", "lanes"), [(7.5, 1), (30.0, 2)])
+def test_a_ring_whose_inner_lane_holds_no_car_has_one_lane(tmp_path, radius: float, lanes: int):
+    nodes, ring, ways = {}, [], []
+    for k in range(4):
+        at = radians(90.0 * k)
+        nodes[k + 1] = (radius * cos(at), radius * sin(at))
+        nodes[k + 11] = ((radius + 300.0) * cos(at), (radius + 300.0) * sin(at))
+        half = radians(90.0 * k + 45.0)
+        nodes[k + 21] = (radius * cos(half), radius * sin(half))
+        ring += [k + 1, k + 21]
+        ways.append((100 + k, [k + 1, k + 11], street("tertiary")))
+    ways.append((1, [*ring, ring[0]], street("tertiary", junction="roundabout", lanes="2")))
+    network = load_network(write_osm(tmp_path, nodes, ways))
+    roads = network.arrays.roads
+    on_ring = [k for k, name in enumerate(network.road_ids) if name.startswith("1#")]
+    assert len(on_ring) == 4
+    assert set(roads.lane_count[on_ring].tolist()) == {lanes}
+    assert any("taken as one lane" in text for text in network.remarks) == (lanes == 1)
