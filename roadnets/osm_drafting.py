@@ -108,7 +108,7 @@ class Drafter:
             inter = DraftIntersection(str(home), x, y, NONE)
             draft.intersections.append(inter)
             self._connect(draft, inter, home, approaches[home])
-        coordinate(draft)
+        coordinate(draft, {str(home) for home in self.controls.signalled})
         return draft
 
     def _make_room(self, approaches: list[Approach], beside: set[Road]) -> None:

@@ -4,6 +4,7 @@ Source: networks.md 5.1, 5.4.
 """
 
 from collections import deque
+from collections.abc import Collection
 from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
@@ -25,15 +26,18 @@ class _Between(NamedTuple):
     length: float  # m
 
 
-def coordinate(draft: Draft) -> None:
-    """Set the offsets of a draft's signals, and the cycles of those close together."""
-    signals = {signal.id: signal for signal in draft.signals}
+def coordinate(draft: Draft, names: Collection[str]) -> None:
+    """Set the offsets of signals of a draft, and the cycles of those close together.
+
+    names: of the signals; those for people on foot stay as they are.
+    """
+    signals = {signal.id: signal for signal in draft.signals if signal.id in names}
     roads = _roads_between(draft, signals)
     _share_cycles(signals, roads)
     into: dict[str, list[DraftConnector]] = {}
     out: dict[str, list[DraftConnector]] = {}
     for link in draft.connectors:
-        if link.signal is not None:
+        if link.signal in signals:
             into.setdefault(link.to_road, []).append(link)
             out.setdefault(link.from_road, []).append(link)
     done: set[str] = set()

@@ -80,12 +80,21 @@ def two_signals(gap: float) -> Draft:
 @pytest.mark.parametrize(("gap", "cycle"), [(20.0, 80.0), (200.0, 60.0)])
 def test_only_signals_side_by_side_take_the_longest_cycle(gap: float, cycle: float):
     draft = two_signals(gap)
-    coordinate(draft)
+    coordinate(draft, ("a", "b"))
     first, second = draft.signals
     assert cycle_of(first) == pytest.approx(cycle)
     assert [time for time, _ in first.phases[1::2]] == [3.0, 3.0]
     # The second turns green 53 s into its program, 2 s after the first.
     assert second.offset == pytest.approx((2.0 - 53.0) % 80.0 if gap < 30.0 else 0.0, abs=0.1)
+
+
+def test_signals_that_are_not_named_stay_as_they_are():
+    draft = two_signals(20.0)
+    coordinate(draft, ("b",))
+    assert [(cycle_of(signal), signal.offset) for signal in draft.signals] == [
+        (60.0, 0.0),
+        (80.0, 0.0),
+    ]
 
 
 def test_a_stretched_program_keeps_its_clearing_times_and_shares():
