@@ -1,15 +1,23 @@
 """Errors that a user can cause: each says what, where, what was wanted and what to do."""
 
+from typing import Final
+
+LONGEST: Final = 600  # characters of a message
+END: Final = 200  # of them, what a message that quotes more ends with: what to do
+
 
 class RushhourError(Exception):
     """Base of every error that rushhour raises for wrong input.
 
-    Its message is one printable line, whatever of the input it quotes.
+    Its message is one printable line of at most LONGEST characters, whatever of the input it quotes.
     """
 
     def __init__(self, message: str) -> None:
-        shown = (c if c.isprintable() else repr(c)[1:-1] for c in message)
-        super().__init__(message if message.isprintable() else "".join(shown))
+        if not message.isprintable():
+            message = "".join(c if c.isprintable() else repr(c)[1:-1] for c in message)
+        if len(message) > LONGEST:
+            message = f"{message[: LONGEST - END - 5]} ... {message[-END:]}"
+        super().__init__(message)
 
 
 class NetworkError(RushhourError, ValueError):

@@ -64,3 +64,9 @@ def test_damaged_files_are_refused_in_one_line_or_become_something_sound(
 def test_a_message_is_one_printable_line_whatever_it_quotes() -> None:
     message = str(DemandError("trip 'a\nb\x1b[2J': wanted 'gr\u00fcn'"))
     assert message == "trip 'a\\nb\\x1b[2J': wanted 'gr\u00fcn'"
+
+
+def test_a_message_that_quotes_much_keeps_its_place_and_what_to_do() -> None:
+    message = str(DemandError(f"trips.csv:3: road {'a' * 3000!r}; correct it"))
+    assert len(message) == 600
+    assert message.startswith("trips.csv:3: road 'aaa") and message.endswith("aa'; correct it")
