@@ -70,8 +70,16 @@ def enter_road(
             if routes.road[veh.leg[i]] != old:
                 veh.stop[i] += 1
                 tally[TALLY_STOPS_MISSED] += 1
-    if veh.granted[i] == 0 and not keeps_free_way(net, veh, types, i, net.lanes.length[lane]):
+    if veh.granted[i] == 0:
+        stays = keeps_free_way(net, veh, types, i, net.lanes.length[lane])
+        before = veh.path[i, 0]
         plan(veh, net, routes, order, i, lane, types.permission[veh.type[i]], seed, efforts)
+        k = veh.path[i, 0]
+        if stays and k >= 0 and not net.connectors.free[k]:
+            veh.path[i, 0] = before
+            for q in range(1, PATH):
+                veh.path[i, q] = -1
+            veh.wanted[i] = lane
     else:
         veh.wanted[i] = lane
         veh.suits[i] = np.uint32(0)

@@ -17,7 +17,7 @@ from rushhour.roadnets.osm_signs import line_of
 from rushhour.roadnets.osm_tags import CLASSES, direction_of, is_open
 
 RINGS = ("roundabout", "circular")
-A_BODY: Final = 6.0  # m of lane that a car takes before its line
+A_BODY: Final = 7.0  # m of lane that a car and its gap take, by a rough measure of the lane
 
 
 def widen_rings(osm: OsmMap, country: str, private: bool) -> None:

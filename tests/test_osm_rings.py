@@ -41,7 +41,7 @@ def test_what_a_part_of_a_ring_says_holds_for_all_of_it():
     assert "lanes" not in ways[0].tags
 
 
-@pytest.mark.parametrize(("radius", "lanes"), [(7.5, 1), (30.0, 2)])
+@pytest.mark.parametrize(("radius", "lanes"), [(9.0, 1), (30.0, 2)])
 def test_a_ring_whose_inner_lane_holds_no_car_has_one_lane(tmp_path, radius: float, lanes: int):
     nodes, ring, ways = {}, [], []
     for k in range(4):
