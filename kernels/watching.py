@@ -39,25 +39,50 @@ def find_stuck(
 
 
 @kernel
+def faces_full_exit(veh: Vehicles, i: int) -> bool:
+    """Whether a head stands before an exit without room."""
+    return veh.full_since[i] >= 0 and veh.refused[i] == EXIT_FULL and veh.granted[i] == 0
+
+
+@kernel
+def stands_on_joint(net: NetworkArrays, veh: Vehicles, order: Order, lane: int) -> int:
+    """The lane that a queue reaches back from over a joint into the end of this lane; -1."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    if order.start[lane] < order.start[lane + 1]:
+        i = order.slot[order.start[lane]]
+        k = veh.path[i, 0]
+        if k >= 0 and net.connectors.free[k] and veh.stands_since[i] >= 0:
+            return int(net.connectors.to_lane[k])
+    for k in range(net.lanes.out_start[lane], net.lanes.out_start[lane + 1]):
+        on = n_road_lanes + k
+        if net.connectors.free[k] and order.start[on] < order.start[on + 1]:
+            if veh.stands_since[order.slot[order.start[on]]] >= 0:
+                return int(net.connectors.to_lane[k])
+    return -1
+
+
+@kernel
 def wait_for_lanes(
     net: NetworkArrays, veh: Vehicles, order: Order, waits: NDArray[np.int32]
 ) -> int:
     """For each road lane the lane that its standing head waits to enter because it is full; -1.
 
-    Returns how many wait.
+    A lane from which a queue goes on over a joint waits for what lies behind that. Returns how many
+    heads wait.
     """
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     count = 0
     for lane in range(n_road_lanes):
         waits[lane] = -1
-        if order.start[lane] == order.start[lane + 1]:
-            continue
-        i = order.slot[order.start[lane]]
-        if veh.full_since[i] < 0 or veh.refused[i] != EXIT_FULL or veh.granted[i] > 0:
-            continue
-        if veh.path[i, 0] >= 0:
-            waits[lane] = net.connectors.to_lane[veh.path[i, 0]]
-            count += 1
+        if order.start[lane] < order.start[lane + 1]:
+            i = order.slot[order.start[lane]]
+            if veh.path[i, 0] >= 0 and faces_full_exit(veh, i):
+                waits[lane] = net.connectors.to_lane[veh.path[i, 0]]
+                count += 1
+    if count > 1:
+        for lane in range(n_road_lanes):
+            if waits[lane] < 0:
+                waits[lane] = stands_on_joint(net, veh, order, lane)
     return count
 
 

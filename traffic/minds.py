@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rushhour.kernels.conflict_zones import in_conflict
 from rushhour.kernels.rerouting import BESIDE_AFTER, EXITS, Exits, choose_again, reroute
 from rushhour.kernels.vehicles import PATH, Order, Routes, Types, Vehicles
-from rushhour.kernels.watching import find_rings, find_stuck, wait_for_lanes
+from rushhour.kernels.watching import faces_full_exit, find_rings, find_stuck, wait_for_lanes
 from rushhour.roadnets.model import Network
 from rushhour.traffic.routing import WIDTH, kept_desk
 from rushhour.traffic.state import grown
@@ -155,7 +155,10 @@ class Minds:
         heads: list[int] = []
         walk = lane
         while True:
-            heads.append(int(veh.path[order.slot[order.start[walk]], 0]))
+            if order.start[walk] < order.start[walk + 1]:
+                head = int(order.slot[order.start[walk]])
+                if faces_full_exit(veh, head):  # others of the ring are on joints: they follow
+                    heads.append(int(veh.path[head, 0]))
             walk = int(self._waits[walk])
             if walk == lane:
                 break

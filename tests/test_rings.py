@@ -1,0 +1,72 @@
+"""Rings of lanes that wait for each other are found, also over joints, and go on."""
+
+import numpy as np
+import pytest
+from planted_world import PlantedWorld
+
+from rushhour.kernels.network import NONE, YIELD
+from rushhour.kernels.vehicles import EXIT_FULL
+from rushhour.kernels.watching import find_rings, wait_for_lanes
+from rushhour.roadnets.build import finish
+from rushhour.roadnets.draft import (
+    Draft,
+    DraftConnector,
+    DraftIntersection,
+    DraftLane,
+    DraftRoad,
+)
+from rushhour.traffic import state
+
+ROADS = {
+    "a": ("x1", "j1", (10.0, 0.0), (20.0, 0.0)), "b": ("j1", "x2", (30.0, 10.0), (30.0, 20.0)),
+    "c": ("x2", "j2", (20.0, 30.0), (10.0, 30.0)), "d": ("j2", "x1", (0.0, 20.0), (0.0, 10.0)),
+    "s1": ("w", "x1", (-40.0, 0.0), (0.0, 0.0)), "s2": ("e", "x2", (70.0, 30.0), (30.0, 30.0)),
+}  # fmt: skip
+
+
+def ring():
+    """Four roads in a circle; streets join before two of them, the other two follow by joints."""
+    draft = Draft("ring", "test")
+    for name in ("x1", "x2", "j1", "j2", "w", "e"):
+        control = YIELD if name.startswith("x") else NONE
+        draft.intersections.append(DraftIntersection(name, 0.0, 0.0, control))
+    for name, (start, end, *line) in ROADS.items():
+        lane = DraftLane(f"{name}_0", np.array(line), 10.0)
+        draft.roads.append(DraftRoad(name, start, end, [lane]))
+    for a, b in ("ab", "bc", "cd", "da", ("s1", "a"), ("s2", "c")):
+        draft.connectors.append(DraftConnector(a, 0, b, 0))
+    return finish(draft)
+
+
+@pytest.mark.parametrize("on_joint", [True, False])
+def test_a_ring_is_found_over_queues_that_stand_on_joints(on_joint):
+    network = ring()
+    net = network.arrays
+    n = network.n_road_lanes
+    link = {
+        network.lane_ids[a][0] + network.lane_ids[b][0]: k
+        for k, (a, b) in enumerate(
+            zip(net.connectors.from_lane, net.connectors.to_lane, strict=True)
+        )
+        if not network.lane_ids[a].startswith("s")
+    }
+    assert net.connectors.free[[link["ab"], link["cd"]]].all()
+    assert not net.connectors.free[[link["bc"], link["da"]]].any()
+    world = PlantedWorld(network)
+    heads = [world.put("b_0", 9.0, 0.0, [link["bc"]]), world.put("d_0", 9.0, 0.0, [link["da"]])]
+    follows = [world.put("a_0", 9.0, 0.0, [link["ab"]])]  # the head of a: to b by a joint
+    if on_joint:
+        follows.append(world.put(link["cd"], 5.0))  # c is empty, its queue stands on the joint
+    veh = world._veh
+    veh.stands_since[:4] = 0
+    veh.full_since[:4] = -1
+    veh.full_since[heads] = 0
+    veh.refused[heads] = EXIT_FULL
+    count = len(heads) + len(follows)
+    order = state.new_order(network.n_lanes, 16)
+    lanes = veh.lane[:count]
+    order.start[:] = np.searchsorted(np.sort(lanes), np.arange(order.start.size))
+    order.slot[:count] = np.argsort(lanes)
+    waits, colour, found = (np.empty(n, np.int32) for _ in range(3))
+    assert wait_for_lanes(net, veh, order, waits) == 2
+    assert find_rings(waits, colour, found) == (1 if on_joint else 0)
