@@ -102,33 +102,36 @@ def merge(streets: Streets, signals: set[int], together: set[int]) -> Merged:
         merged.member.update(dict.fromkeys(nodes, min(nodes)))
         merged.inner.update(links)
     corners = {n for i in streets.slips for n in (streets.links[i].a, streets.links[i].b)}
-    spans = spans_of(streets)
-    for span in spans:
-        if span.length > SIGNALLED:
-            break
-        if {span.u, span.v} & ring or streets.slips.intersection(span.links):
-            continue
-        if span.length > NEAR and {span.u, span.v} & corners:
-            continue
-        if span.length > _limit(streets, span, ends, signals, together):
-            continue
-        u, v = merged.home(span.u), merged.home(span.v)
-        if u != v:
-            nodes = merged.nodes(u) + merged.nodes(v)
-            refused = refusal(streets, nodes)
-            if refused and refused != KEPT_APART:
-                streets.find(
-                    "L12",
-                    f"nodes {span.u} and {span.v} ({span.length:.0f} m): left apart, {refused}",
-                    [f"node {span.u}", f"node {span.v}"], span.u,
-                    fix_line("merge", [span.u, span.v], True),
-                )  # fmt: skip
-            if refused or not _has_cross_traffic(streets, ends, nodes, merged.inner, span.links):
+    spans = [
+        span
+        for span in spans_of(streets)
+        if span.length <= SIGNALLED and not {span.u, span.v} & ring
+        if not streets.slips.intersection(span.links)
+        if span.length <= NEAR or not {span.u, span.v} & corners
+    ]
+    refused: dict[tuple[int, int], tuple[Span, str]] = {}
+    for _ in range(2):  # the lights of one intersection may be found by a longer span
+        for span in spans:
+            if span.length > _limit(streets, span, ends, merged, signals, together):
                 continue
-        merged.join(u, v, span.links)
+            u, v = merged.home(span.u), merged.home(span.v)
+            if u != v:
+                nodes = merged.nodes(u) + merged.nodes(v)
+                why = refusal(streets, nodes)
+                if why:
+                    refused[span.u, span.v] = span, why
+                if why or not _has_cross_traffic(streets, ends, nodes, merged.inner, span.links):
+                    continue
+            merged.join(u, v, span.links)
+    for span, why in refused.values():
+        if why != KEPT_APART and merged.home(span.u) != merged.home(span.v):
+            streets.find(
+                "L12",
+                f"nodes {span.u} and {span.v} ({span.length:.0f} m): left apart, {why}",
+                [f"node {span.u}", f"node {span.v}"], span.u,
+                fix_line("merge", [span.u, span.v], True),
+            )  # fmt: skip
     for span in spans:  # short spans within what others have merged
-        if span.length > SIGNALLED:
-            break
         if merged.home(span.u) == merged.home(span.v):
             merged.inner.update(span.links)
     _take_joints(streets, ends, merged)
@@ -158,13 +161,15 @@ def _limit(
     streets: Streets,
     span: Span,
     ends: dict[int, list[tuple[int, bool]]],
+    merged: Merged,
     signals: set[int],
     together: set[int],
 ) -> float:
     """Longest span between two such nodes that makes them one intersection, m."""
     rules = [streets.links[i].rules for i in span.links]
     lit = (span.u in signals) + (span.v in signals)
-    if lit < 2 and any(r.highway in MAIN_LINES for r in rules):
+    both = all(signals.intersection(merged.nodes(merged.home(n))) for n in (span.u, span.v))
+    if not both and any(r.highway in MAIN_LINES for r in rules):
         return 0.0
     layers = [{streets.links[i].rules.layer for i, _ in ends[node]} for node in (span.u, span.v)]
     if not layers[0] & layers[1]:
@@ -172,7 +177,7 @@ def _limit(
     if span.u in together and span.v in together:
         return SIGNALLED
     dual = all(_one_ways(streets, ends[node]) >= 2 for node in (span.u, span.v))
-    if lit == 2 or (lit == 1 and dual):
+    if both or (lit == 1 and dual):
         return SIGNALLED
     return CARRIAGEWAYS if dual else NEAR
 

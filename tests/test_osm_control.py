@@ -176,3 +176,19 @@ def test_at_a_t_of_equal_streets_the_stem_yields_or_the_right_goes_first(
     assert (stem, east) in pairs  # it comes from the right of the stem
     assert ((stem, west) in pairs) == stem_yields
     assert ((west, stem) in pairs) == (not stem_yields)
+
+
+def test_lights_on_two_parts_of_a_crossing_make_one_intersection_of_it(tmp_path: Path):
+    """15 m apart: the pair in between has lights on none of its two nodes, but each part has."""
+    nodes = {1: (0.0, 0.0), 2: (8.0, 0.0), 3: (23.0, 0.0), 4: (31.0, 0.0)}
+    for node, (x, _) in list(nodes.items()):
+        nodes[node + 10], nodes[node + 20] = (x, 250.0 - 5 * node), (x, -250.0 + 5 * node)
+    nodes[30], nodes[31] = (-300.0, 0.0), (300.0, 0.0)
+    ways = [(1, [30, 1, 2, 3, 4, 31], street("secondary"))]
+    ways += [(10 + k, [k + 10, k, k + 20], street("tertiary")) for k in (1, 2, 3, 4)]
+    lights = {node: {"highway": "traffic_signals"} for node in (1, 4)}
+    network = load_network(write_osm(tmp_path, nodes, ways, lights))
+    assert len(network.signal_ids) == 1
+    dark = load_network(write_osm(tmp_path, nodes, ways))
+    assert dark.signal_ids == ()
+    assert sum(name.startswith("1#") for name in dark.road_ids) == 3  # two parts, 15 m between them
