@@ -17,6 +17,7 @@ from rushhour.roadnets.osm_signs import Signs, line_of
 A_CAR: Final = 7.5  # m of lane that a car and its gap take
 WIDEST_ARM: Final = 15.0  # m between the entry and the exit of one arm of a roundabout
 FEWEST_ON_RING: Final = 3  # intersections that a roundabout keeps
+WIDEST_RING: Final = 22.0  # m across, of one that is one intersection where its arms lie too close
 ROUNDS: Final = 5  # each join moves stop lines, which may leave another street too short
 
 
@@ -41,6 +42,9 @@ def join_short_streets(streets: Streets, merged: Merged, signs: Signs) -> None:
         for room, i in short:
             link = streets.links[i]
             why = "a signal" if {link.a, link.b} & signs.mid_block else ""
+            if not why and rings.collapse(merged, i):
+                changed.update(merged.nodes(merged.home(link.a)))
+                continue
             why = why or rings.refusal(merged, i)
             if not why and merged.home(link.a) != merged.home(link.b):
                 nodes = [n for end in (link.a, link.b) for n in merged.nodes(merged.home(end))]
@@ -114,6 +118,20 @@ class _Rings:
             nodes = {link.a, link.b}.union(*(self.members[k] for k in numbers))
             self.members.append(nodes)
             self.of_node.update(dict.fromkeys(nodes, len(self.members) - 1))
+
+    def collapse(self, merged: Merged, index: int) -> bool:
+        """Make a small roundabout one intersection, if a link of it that is too short cannot go."""
+        link = self.streets.links[index]
+        if not link.rules.ring or not self.refusal(merged, index):
+            return False
+        ring = self.members[self.of_node[link.a]]
+        nodes = sorted({n for node in ring for n in merged.nodes(merged.home(node))})
+        if extent(self.streets, nodes) > WIDEST_RING or refusal(self.streets, nodes):
+            return False
+        for i, other in enumerate(self.streets.links):
+            if other.rules.ring and other.a in ring:
+                merged.join(other.a, other.b, [i])
+        return True
 
     def refusal(self, merged: Merged, index: int) -> str:
         """Why the ends of a link on or at a roundabout stay apart; "" if they need not."""

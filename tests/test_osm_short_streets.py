@@ -102,9 +102,17 @@ def test_exit_and_entry_of_one_arm_of_a_roundabout_are_one_intersection(tmp_path
     assert sum(name.startswith("1#") for name in apart.road_ids) == 8
 
 
-def test_a_small_roundabout_keeps_three_intersections(tmp_path: Path):
-    network = load_network(write_osm(tmp_path, *roundabout(10.0, 3, 5.0)))
-    assert sum(name.startswith("1#") for name in network.road_ids) >= 3
+@pytest.mark.parametrize(("radius", "segments"), [(8.0, 0), (14.0, 4)])
+def test_a_roundabout_keeps_three_intersections_or_is_one(tmp_path: Path, radius, segments):
+    network = load_network(write_osm(tmp_path, *roundabout(radius, 4, 5.0)))
+    ring = sum(name.startswith("1#") for name in network.road_ids)
+    assert ring == segments
+    found = turns(network)
+    for k in range(4):  # from each arm to the three others, one after the other around the ring
+        if segments == 0:
+            assert {b for a, b in found if a == f"20{k}#0"} >= {
+                f"10{m}#0" for m in range(4) if m != k
+            }
 
 
 def test_a_signal_for_people_on_foot_is_not_swallowed(tmp_path: Path):
