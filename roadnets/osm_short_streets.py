@@ -17,7 +17,7 @@ from rushhour.roadnets.osm_signs import Signs, line_of
 A_CAR: Final = 7.5  # m of lane that a car and its gap take
 WIDEST_ARM: Final = 15.0  # m between the entry and the exit of one arm of a roundabout
 FEWEST_ON_RING: Final = 3  # intersections that a roundabout keeps
-WIDEST_RING: Final = 22.0  # m across, of one that is one intersection where its arms lie too close
+WIDEST_RING: Final = 18.0  # m across, of one that is one intersection where its arms lie too close
 ROUNDS: Final = 5  # each join moves stop lines, which may leave another street too short
 
 
