@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 
 from rushhour.roadnets.fixes import fix_line
+from rushhour.roadnets.groups import Parts
 from rushhour.roadnets.osm_links import Streets
 from rushhour.roadnets.osm_signs import line_of
 
@@ -223,20 +224,13 @@ def _has_cross_traffic(
 
 def _small_rings(streets: Streets) -> list[tuple[list[int], list[int]]]:
     """Roundabouts so small that they are one intersection: their nodes and links."""
-    parent: dict[int, int] = {}
-
-    def root(node: int) -> int:
-        while parent.setdefault(node, node) != node:
-            node = parent[node]
-        return node
-
+    parts = Parts()
     links = [i for i, link in enumerate(streets.links) if link.rules.ring]
     for i in links:
-        a, b = root(streets.links[i].a), root(streets.links[i].b)
-        parent[max(a, b)] = min(a, b)
+        parts.join(streets.links[i].a, streets.links[i].b)
     rings: dict[int, list[int]] = {}
     for i in links:
-        rings.setdefault(root(streets.links[i].a), []).append(i)
+        rings.setdefault(parts.find(streets.links[i].a), []).append(i)
     found = []
     for _, members in sorted(rings.items()):
         points = np.array([streets.xy[n] for i in members for n in streets.links[i].nodes])

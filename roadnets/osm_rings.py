@@ -7,6 +7,7 @@ from dataclasses import replace
 from math import pi
 from typing import Final
 
+from rushhour.roadnets.groups import Parts
 from rushhour.roadnets.osm_lane_tags import lane_counts
 from rushhour.roadnets.osm_legs import End, lane_offset, set_ends
 from rushhour.roadnets.osm_links import Streets
@@ -80,16 +81,8 @@ def narrow_rings(streets: Streets, merged: Merged) -> None:
 
 def _parts(lines: list[list[int]]) -> dict[int, int]:
     """For each node of some lines the part of them that it belongs to, named by one of its nodes."""
-    root: dict[int, int] = {}
-
-    def find(node: int) -> int:
-        while root.setdefault(node, node) != node:
-            root[node] = root[root[node]]
-            node = root[node]
-        return node
-
+    parts = Parts()
     for nodes in lines:
         for node in nodes[1:]:
-            a, b = find(nodes[0]), find(node)
-            root[max(a, b)] = min(a, b)
-    return {node: find(node) for node in list(root)}
+            parts.join(nodes[0], node)
+    return {node: parts.find(node) for nodes in lines for node in nodes}

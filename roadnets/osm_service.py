@@ -5,6 +5,7 @@ Source: networks.md 1.1 (--service connected).
 
 from collections import Counter
 
+from rushhour.roadnets.groups import Parts
 from rushhour.roadnets.osm_reading import OsmWay
 from rushhour.roadnets.osm_tags import is_open
 
@@ -49,27 +50,19 @@ def _pieces(ways: list[OsmWay], outside: set[int]) -> list[OsmWay]:
 
 def _through(pieces: list[OsmWay], outside: set[int]) -> list[OsmWay]:
     """Pieces of those groups that meet the streets outside at two nodes or more."""
-    root: dict[int, int] = {}
-
-    def find(node: int) -> int:
-        while root.setdefault(node, node) != node:
-            root[node] = root[root[node]]
-            node = root[node]
-        return node
-
+    parts = Parts()
     # At a street outside groups part: a way that only crosses it there joins nothing.
     names = [[(node, k) if node in outside else (node, -1) for node in (w.nodes[0], w.nodes[-1])]
              for k, w in enumerate(pieces)]  # fmt: skip
     number: dict[tuple[int, int], int] = {}
     for ends in names:
-        a, b = (find(number.setdefault(end, len(number))) for end in ends)
-        root[max(a, b)] = min(a, b)
+        parts.join(*(number.setdefault(end, len(number)) for end in ends))
     contacts: dict[int, set[int]] = {}
     for ends in names:
         for node, piece in ends:
             if piece >= 0:
-                contacts.setdefault(find(number[node, piece]), set()).add(node)
+                contacts.setdefault(parts.find(number[node, piece]), set()).add(node)
     return [
         way for way, ends in zip(pieces, names, strict=True)
-        if len(contacts.get(find(number[ends[0]]), ())) > 1
+        if len(contacts.get(parts.find(number[ends[0]]), ())) > 1
     ]  # fmt: skip

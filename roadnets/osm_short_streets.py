@@ -9,6 +9,7 @@ from typing import Final
 
 from rushhour.kernels.lane_lines import most_cut
 from rushhour.roadnets.fixes import fix_line
+from rushhour.roadnets.groups import Parts
 from rushhour.roadnets.osm_legs import End, set_ends
 from rushhour.roadnets.osm_links import Link, Streets
 from rushhour.roadnets.osm_merging import KEPT_APART, Merged, extent, refusal
@@ -109,15 +110,16 @@ class _Rings:
 
     def __init__(self, streets: Streets) -> None:
         self.streets = streets
-        self.of_node: dict[int, int] = {}  # node -> number of its ring
-        self.members: list[set[int]] = []
-        for link in streets.links:
-            if not link.rules.ring:
-                continue
-            numbers = {self.of_node[n] for n in (link.a, link.b) if n in self.of_node}
-            nodes = {link.a, link.b}.union(*(self.members[k] for k in numbers))
-            self.members.append(nodes)
-            self.of_node.update(dict.fromkeys(nodes, len(self.members) - 1))
+        self.links = [i for i, link in enumerate(streets.links) if link.rules.ring]
+        parts = Parts()
+        for i in self.links:
+            parts.join(streets.links[i].a, streets.links[i].b)
+        self.of_node: dict[int, int] = {}  # node -> name of its ring
+        self.members: dict[int, set[int]] = {}
+        for i in self.links:
+            for node in (streets.links[i].a, streets.links[i].b):
+                self.of_node[node] = parts.find(node)
+                self.members.setdefault(self.of_node[node], set()).add(node)
 
     def collapse(self, merged: Merged, index: int) -> bool:
         """Make a small roundabout one intersection, if a link of it that is too short cannot go."""
@@ -128,8 +130,9 @@ class _Rings:
         nodes = sorted({n for node in ring for n in merged.nodes(merged.home(node))})
         if extent(self.streets, nodes) > WIDEST_RING or refusal(self.streets, nodes):
             return False
-        for i, other in enumerate(self.streets.links):
-            if other.rules.ring and other.a in ring:
+        for i in self.links:
+            other = self.streets.links[i]
+            if other.a in ring:
                 merged.join(other.a, other.b, [i])
         return True
 
