@@ -1,6 +1,7 @@
 """Crossings drawn by hand that several tests begin with."""
 
 import rushhour as rh
+from rushhour.roadnets.builder import BuilderControl
 from rushhour.roadnets.model import Network
 
 ARMS = {"e": (1, 0), "n": (0, 1), "w": (-1, 0), "s": (0, -1)}
@@ -9,7 +10,11 @@ WIDTH = 3.2  # m, the default
 
 
 def arms(
-    control: str = "none", forward: int = 1, backward: int = 1, names: str = "enws", **more: float
+    control: BuilderControl = "none",
+    forward: int = 1,
+    backward: int = 1,
+    names: str = "enws",
+    **more: float,
 ) -> rh.NetworkBuilder:
     """Streets of 150 m out of the origin, one to each side; those along x are the major ones."""
     builder = rh.NetworkBuilder("crossing")
@@ -18,7 +23,7 @@ def arms(
         builder.add_street(
             [(0, 0), (150 * x, 150 * y)], forward, backward, id=name, priority=abs(x)
         )
-    builder.add_intersection(0, 0, control=control, id="c", **more)  # type: ignore[arg-type]
+    builder.add_intersection(0, 0, control=control, id="c", **more)
     return builder
 
 
