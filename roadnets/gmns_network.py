@@ -1,7 +1,7 @@
 """From GMNS tables to a draft: links become streets, nodes corners, zone connectors zones.
 
-A link and its reverse *twin* on the same line make one two-way street, other links one-way streets
-astride their line. Each link stays a road of its own id; the way back of an undirected link `7` is
+A link and its reverse *twin* on the same line, or on one so close that their lanes would overlap,
+make one two-way street, other links one-way streets astride their line. Each link stays a road of its own id; the way back of an undirected link `7` is
 called `-7`. Sources: networks.md sections 3, 4.6 and 7.
 """
 
@@ -12,17 +12,23 @@ from typing import Final
 
 import numpy as np
 
+from rushhour.roadnets.classes import ROAD_VEHICLES
 from rushhour.roadnets.draft import Draft, DraftZone
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.fixes import fix_line
+from rushhour.roadnets.gmns_crossings import Crossings
+from rushhour.roadnets.gmns_lanes import WIDTH, LaneTables, LinkShape, stretches_of
+from rushhour.roadnets.gmns_movements import read_movements
 from rushhour.roadnets.gmns_places import Measures, measures_of, node_places
 from rushhour.roadnets.gmns_records import SPEED, GmnsTables, Link, Node, read_records
+from rushhour.roadnets.gmns_signals import read_plans
 from rushhour.roadnets.plan_drafting import draft_of
 from rushhour.roadnets.street_lines import Line, line_length, point_at
 from rushhour.roadnets.street_plan import Control, Corner, Leg, Plan, Street, legs_of
+from rushhour.roadnets.stretches import StreetLane, Stretch
 
 SHORTEST: Final = 1.0  # m, a link that is drawn
-SAME_LINE: Final = 2.0  # m between the lines of twins
+SAME_LINE: Final = 2.0  # m between the lines of twins, at least
 SAME_POINT: Final = 0.5  # m
 FASTEST: Final = 70.0  # m/s, limits above are taken as this
 KERB: Final = 4.0  # m
@@ -38,15 +44,19 @@ class _Road:
     link: Link
     line: Line
     speed: float  # m/s
+    stretches: list[Stretch] | None  # None: the lanes that link.csv counts, all the way
+    back: list[Stretch]  # of the way back, where there are stretches and a way back
 
 
 def read_gmns_draft(folder: Path) -> Draft:
-    """Read a GMNS folder (node.csv, link.csv, perhaps config.csv) as a draft.
+    """Read a GMNS folder (node.csv, link.csv, perhaps further tables) as a draft.
 
     Raises NetworkError, one line with file and line, for tables that cannot be read or meant.
     """
     tables = read_records(folder)
     places = node_places(tables, folder)
+    movements = read_movements(folder, tables)
+    plans = read_plans(folder, movements.ids, tables.remarks)
     roads = [link for link in tables.links if not link.connector]
     if not roads:
         raise NetworkError(f"{folder}: no link for cars; a GMNS folder needs links that are roads")
@@ -57,7 +67,7 @@ def read_gmns_draft(folder: Path) -> Draft:
     if not plan.streets:
         raise NetworkError(f"{folder}: all links lie in one place; correct the coordinates")
     _control_corners(plan, tables.nodes)
-    draft = draft_of(plan)
+    draft = draft_of(plan, Crossings(tables, movements, plans))
     draft.projection = places.projection
     draft.zones = _zones(tables, plan)
     connectors = sum(link.connector for link in tables.links)
@@ -133,17 +143,30 @@ def _drawn(
                 [f"link {link.id}"],
                 line[len(line) // 2],
             )
-        found.append(_Road(link, line, min(speed, FASTEST)))
+        speed = min(speed, FASTEST)
+        shape = LinkShape(link.id, (link.start, link.end), length, link.lanes, speed,
+                          measures.short, measures.speed, FASTEST)  # fmt: skip
+        stretches = stretches_of(tables.lanes, shape, tables.remarks)
+        back: list[Stretch] = []
+        if stretches and link.two_way:  # segments lie along the link
+            whole = LaneTables(tables.lanes.lanes)
+            back = stretches_of(whole, shape, tables.remarks) or _alike(link.lanes, speed)
+        found.append(_Road(link, line, speed, stretches, back))
     return found
 
 
-def _same_line(a: Line, b: Line) -> bool:
-    """Whether two lines with the same ends lie on each other."""
+def _same_line(a: Line, b: Line, within: float = SAME_LINE) -> bool:
+    """Whether two lines with the same ends lie on each other, m."""
     at = np.linspace(0.0, 1.0, 9)
     first, second = (
         np.array([point_at(line, share * line_length(line)) for share in at]) for line in (a, b)
     )
-    return bool((np.hypot(*(first - second).T) <= SAME_LINE).all())
+    return bool((np.hypot(*(first - second).T) <= within).all())
+
+
+def _room(lanes: int, others: int) -> float:
+    """How far apart two opposite lines must lie so that lanes astride them do not overlap, m."""
+    return max(SAME_LINE, WIDTH * (lanes + others) / 2.0)
 
 
 def _find_double(tables: GmnsTables, link: str, line: Line) -> None:
@@ -170,7 +193,10 @@ def _add_streets(plan: Plan, tables: GmnsTables, roads: list[_Road], xy: dict[st
                 f"{link.where}: more than {MOST_PARALLEL} links between two nodes; drop some"
             )
         against = by_ends.get((link.end, link.start), [])
-        turned = [s for s in against if _same_line(s.line[::-1], road.line)]
+        turned = [
+            s for s in against
+            if _same_line(s.line[::-1], road.line, _room(max(s.forward, s.backward), link.lanes))
+        ]  # fmt: skip
         if any(_same_line(s.line, road.line) for s in along) or any(s.backward for s in turned):
             _find_double(tables, link.id, road.line)
             continue
@@ -180,12 +206,23 @@ def _add_streets(plan: Plan, tables: GmnsTables, roads: list[_Road], xy: dict[st
                 _find_double(tables, f"-{link.id}", road.line)
             twin.backward, twin.back_speed = link.lanes, road.speed
             twin.roads = (twin.roads[0] if twin.roads else "", link.id)
+            if twin.stretches or road.stretches:
+                ahead = twin.stretches[0] if twin.stretches else _alike(twin.forward, twin.speed)
+                twin.stretches = ahead, road.stretches or _alike(link.lanes, road.speed)
             continue
         back = link.lanes if link.two_way else 0
         street = Street(link.start, link.end, road.line, link.lanes, back, road.speed,
                         name=link.name, roads=(link.id, f"-{link.id}"))  # fmt: skip
+        if road.stretches:
+            street.stretches = road.stretches, road.back
         along.append(street)
         plan.streets.append(street)
+
+
+def _alike(lanes: int, speed: float) -> list[Stretch]:
+    """A direction whose lanes are the same all the way."""
+    row = tuple(StreetLane(n, WIDTH, ROAD_VEHICLES) for n in range(lanes, 0, -1))
+    return [Stretch(0.0, row, speed)]
 
 
 # --- corners ----------------------------------------------------------------------------------

@@ -1,10 +1,12 @@
 """Where GMNS nodes lie in metres, and in which units lengths and speeds are given.
 
 Coordinates are taken for degrees of longitude and latitude (WGS 84) if they could be and span less
-than MOST_DEGREES, else for metres. Units come from config.csv; without it lengths are compared with
-the drawn ones in miles, kilometres and metres, and speeds go with them. Source: networks.md 7.
+than MOST_DEGREES, else for metres, or for the unit of the coordinate system whose EPSG number is
+the crs of config.csv. Units come from config.csv; without it lengths are compared with the drawn
+ones in miles, kilometres and metres, and speeds go with them. Source: networks.md 7.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -27,12 +29,15 @@ SCHEMATIC: Final = "schematic: most declared lengths disagree with the drawn one
 MILE: Final = 1609.344  # m
 MPH: Final = 0.44704  # m/s
 KMH: Final = 1.0 / 3.6  # m/s
+FOOT: Final = 0.3048  # m
 _LENGTHS: Final = {"miles": MILE, "kilometres": 1000.0, "metres": 1.0}
-_SPEED_WITH: Final = {"miles": "mph", "kilometres": "km/h", "metres": "km/h"}
+_NAMED_LENGTHS: Final = {**_LENGTHS, "feet": FOOT}
+_SPEED_WITH: Final = {"miles": "mph", "feet": "mph", "kilometres": "km/h", "metres": "km/h"}
 _SPEEDS: Final = {"mph": MPH, "km/h": KMH, "m/s": 1.0}
 _LENGTH_NAMES: Final = {
     "mi": "miles", "mile": "miles", "miles": "miles", "km": "kilometres", "kilometer": "kilometres",
     "kilometers": "kilometres", "kilometre": "kilometres", "kilometres": "kilometres",
+    "ft": "feet", "foot": "feet", "feet": "feet",
     "m": "metres", "meter": "metres", "meters": "metres", "metre": "metres", "metres": "metres",
 }  # fmt: skip
 _SPEED_NAMES: Final = {
@@ -59,6 +64,7 @@ class Measures:
 
     length: float
     speed: float
+    short: float  # of widths and of places along a link
     schematic: bool
     remarks: list[str]
 
@@ -76,7 +82,7 @@ def node_places(tables: GmnsTables, folder: Path) -> Places:
     reach = np.abs(given).max(axis=0)
     geographic = reach[0] <= 180.0 and reach[1] <= 90.0 and (high - low).max() < MOST_DEGREES
     projection = ""
-    to_metres: Callable[[Line], Line] = _as_given
+    to_metres: Callable[[Line], Line] = partial(_scaled, _metres_of(tables, geographic))
     if geographic:
         if reach[1] > MOST_LATITUDE:
             raise NetworkError(
@@ -91,8 +97,31 @@ def node_places(tables: GmnsTables, folder: Path) -> Places:
     return Places(dict(zip(used, xy, strict=True)), to_metres, projection)
 
 
-def _as_given(points: Line) -> Line:
-    return points
+def _scaled(unit: float, points: Line) -> Line:
+    return points if unit == 1.0 else points * unit
+
+
+def _metres_of(tables: GmnsTables, geographic: bool) -> float:
+    """Metres of one unit of projected coordinates, by the crs of config.csv; 1 without one."""
+    given = re.fullmatch(r"(?:epsg:)?(\d{4,6})", tables.units.get("crs", ""))
+    if geographic or given is None:
+        return 1.0
+    try:
+        from pyproj import CRS
+        from pyproj.exceptions import CRSError
+    except ImportError:
+        tables.remarks.add("crs of config.csv not used without pyproj, metres taken", given[0])
+        return 1.0
+    try:
+        crs = CRS.from_epsg(int(given[1]))
+    except CRSError:
+        crs = None
+    if crs is None or not crs.is_projected:
+        tables.remarks.add(
+            "crs of config.csv that the coordinates are not in, metres taken", given[0]
+        )
+        return 1.0
+    return float(crs.axis_info[0].unit_conversion_factor)
 
 
 def measures_of(tables: GmnsTables, drawn: list[tuple[Link, float]]) -> Measures:
@@ -120,11 +149,16 @@ def measures_of(tables: GmnsTables, drawn: list[tuple[Link, float]]) -> Measures
         how = f"{fits[best]:.0%} of the links fit" if clear else "assumed, config.csv can say"
     if speed is None:
         speed = _SPEED_WITH[length]
+    short = _named(tables, "short_length", _LENGTH_NAMES) or (
+        "feet" if length == "miles" else "metres"
+    )
     remarks = [f"lengths taken as {length}, speeds as {speed} ({how})"]
-    schematic = ratio.size > 0 and fits[length] < 0.5
+    schematic = ratio.size > 0 and fits.get(length, 0.0) < 0.5
     if schematic:
         remarks.append(SCHEMATIC)
-    return Measures(_LENGTHS[length], _SPEEDS[speed], schematic, remarks)
+    return Measures(
+        _NAMED_LENGTHS[length], _SPEEDS[speed], _NAMED_LENGTHS[short], schematic, remarks
+    )
 
 
 def _named(tables: GmnsTables, column: str, names: dict[str, str]) -> str | None:

@@ -13,23 +13,28 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.roadnets.classes import CAR
 from rushhour.roadnets.errors import NetworkError
-from rushhour.roadnets.gmns_tables import CsvTable, read_table, table_path
+from rushhour.roadnets.gmns_lanes import MOST_LANES, LaneTables, read_lanes
+from rushhour.roadnets.gmns_tables import (
+    CsvTable,
+    blank,
+    optional_table,
+    read_table,
+    refuse_doubles,
+    table_path,
+)
+from rushhour.roadnets.gmns_uses import for_cars
 from rushhour.roadnets.remarks import Remarks
 from rushhour.roadnets.street_plan import Control
 from rushhour.roadnets.sumo_values import FARTHEST, LONGEST_SHAPE, number
 
-MOST_LANES: Final = 12  # of one direction; more is a mistake
 LANES: Final = 1  # where a link gives none
 SPEED: Final = 13.9  # m/s, where a link gives none
 LONGEST_LINK: Final = 1e7  # in whatever unit
 FASTEST: Final = 1000.0  # in whatever unit
 CONNECTOR_TYPE: Final = "99"
 NO_ZONE: Final = ("", "0", "-1")
-CAR_USES: Final = {
-    "all", "any", "auto", "autos", "automobile", "car", "cars", "drive", "driving", "hov", "motor",
-    "motor_vehicle", "private", "sov", "truck", "trucks", "vehicle", "vehicles",
-}  # fmt: skip
 CONTROLS: Final[dict[str, Control]] = {
     "signal": "signals", "signals": "signals", "signalized": "signals", "traffic_signal": "signals",
     "traffic_signals": "signals", "stop": "two_way_stop", "2_stop": "two_way_stop",
@@ -37,17 +42,17 @@ CONTROLS: Final[dict[str, Control]] = {
     "allway_stop": "all_way_stop", "yield": "yield",
 }  # fmt: skip
 UNUSED_FILES: Final = (
-    "lane", "segment", "segment_lane", "movement", "geometry", "location", "link_tod", "lane_tod",
-    "segment_tod", "segment_lane_tod", "movement_tod", "signal_controller", "signal_coordination",
-    "signal_detector", "signal_phase_mvmt", "signal_timing_phase", "signal_timing_plan",
+    "location", "link_tod", "lane_tod", "segment_tod", "segment_lane_tod", "movement_tod",
+    "signal_detector", "time_set_definitions", "use_group", "curb_seg",
 )  # fmt: skip
 _NODE_COLUMNS: Final = {
     "node_id", "x_coord", "y_coord", "zone_id", "node_type", "ctrl_type", "control_type", "name",
 }  # fmt: skip
 _LINK_COLUMNS: Final = {
     "link_id", "from_node_id", "to_node_id", "directed", "dir_flag", "length", "facility_type",
-    "link_type", "free_speed", "lanes", "geometry", "allowed_uses", "name",
+    "link_type", "free_speed", "lanes", "geometry", "geometry_id", "allowed_uses", "name",
 }  # fmt: skip
+Geometry = tuple[str, str]  # WKT, and its place for messages
 _LINE: Final = re.compile(r"LINESTRING(?:\s+(?:Z|M|ZM))?\s*\(([^()]*)\)", re.IGNORECASE)
 
 
@@ -89,10 +94,12 @@ class GmnsTables:
     links: list[Link]
     units: dict[str, str]
     remarks: Remarks
+    lanes: LaneTables
+    closed: set[str]  # ids of links that are left out
 
 
 def read_records(folder: Path) -> GmnsTables:
-    """Read node.csv, link.csv and config.csv of a folder, each plain or gzipped.
+    """Read node.csv, link.csv, config.csv, geometry.csv and the tables of lanes of a folder.
 
     Raises NetworkError, one line with file and line, for tables that cannot be read, ids given
     twice, links between unknown nodes, coordinates and numbers that cannot be meant.
@@ -104,7 +111,21 @@ def read_records(folder: Path) -> GmnsTables:
             raise NetworkError(f"{folder}: has no {name}.csv; a GMNS folder has node and link.csv")
     assert paths["node"] is not None and paths["link"] is not None
     nodes = _nodes(read_table(paths["node"]), remarks)
-    links = _links(read_table(paths["link"]), nodes, remarks)
+    lines = _geometries(optional_table(folder, "geometry"), remarks)
+    lanes = read_lanes(folder, remarks)
+    links, closed = _links(read_table(paths["link"]), nodes, lines, lanes, remarks)
+    known = {link.id for link in links} | closed
+    for owner, rows in lanes.lanes.items():
+        if owner not in known:
+            raise NetworkError(
+                f"{folder}: lane.csv: {len(rows)} lanes of link {owner[:40]!r}, which is not in "
+                "link.csv; add it or drop them"
+            )
+    for owner, segments in lanes.segments.items():
+        if owner not in known:
+            raise NetworkError(
+                f"{segments[0].where}: unknown link {owner[:40]!r}; add it to link.csv or drop it"
+            )
     units: dict[str, str] = {}
     if paths["config"] is not None:
         config = read_table(paths["config"])
@@ -112,14 +133,7 @@ def read_records(folder: Path) -> GmnsTables:
     for name in UNUSED_FILES:
         if table_path(folder, name) is not None:
             remarks.add("tables of the folder that are not used", f"{name}.csv")
-    return GmnsTables(nodes, links, units, remarks)
-
-
-def _remark_columns(table: CsvTable, used: set[str], remarks: Remarks) -> None:
-    for name, values in table.columns.items():
-        if name and name not in used and any(values):
-            what = f"columns of {table.path.name.partition('.')[0]}.csv not used"
-            remarks.add(what, name, check="L28")
+    return GmnsTables(nodes, links, units, remarks, lanes, closed)
 
 
 def _nodes(table: CsvTable, remarks: Remarks) -> dict[str, Node]:
@@ -145,7 +159,7 @@ def _nodes(table: CsvTable, remarks: Remarks) -> dict[str, Node]:
             _control(controls[row], name, remarks),
             where,
         )
-    _remark_columns(table, _NODE_COLUMNS, remarks)
+    table.remark_unused(_NODE_COLUMNS, remarks)
     return nodes
 
 
@@ -156,15 +170,36 @@ def _control(text: str, node: str, remarks: Remarks) -> Control | None:
     return CONTROLS.get(key)
 
 
-def _links(table: CsvTable, nodes: dict[str, Node], remarks: Remarks) -> list[Link]:
+def _geometries(table: CsvTable | None, remarks: Remarks) -> dict[str, Geometry]:
+    """Lines of geometry.csv by id; those that are no line are refused where a link names them."""
+    if table is None:
+        return {}
+    refuse_doubles(table, "geometry_id")
+    names, lines = table.needed("geometry_id"), table.needed("geometry")
+    table.remark_unused({"geometry_id", "geometry"}, remarks)
+    return {
+        name: (lines[row], f"{table.where(row)}: geometry {name[:40]!r}")
+        for row, name in enumerate(names)
+    }
+
+
+def _links(
+    table: CsvTable,
+    nodes: dict[str, Node],
+    lines: dict[str, Geometry],
+    lanes: LaneTables,
+    remarks: Remarks,
+) -> tuple[list[Link], set[str]]:
+    """The links that are roads or zone connectors, and the ids of others."""
     ids = table.needed("link_id")
     ends = table.needed("from_node_id"), table.needed("to_node_id")
     empty = [""] * len(table)
-    names = ("name", "length", "free_speed", "lanes", "geometry", "allowed_uses")
-    texts = {name: table.column(name) or empty for name in names}
+    names = ("name", "length", "free_speed", "lanes", "geometry", "geometry_id", "allowed_uses")
+    texts = {name: table.texts(name) for name in names}
     directed, flag = table.column("directed"), table.column("dir_flag")
     kinds = table.column("link_type") or empty, table.column("facility_type") or empty
     seen: set[str] = set()
+    closed: set[str] = set()
     links: list[Link] = []
     for row, name in enumerate(ids):
         where = f"{table.where(row)}: link {name[:40]!r}"
@@ -184,9 +219,24 @@ def _links(table: CsvTable, nodes: dict[str, Node], remarks: Remarks) -> list[Li
         touches = nodes[start].centroid != nodes[end].centroid
         if touches and not connector:
             remarks.add("links at a centroid that are not typed so taken for zone connectors", name)
-        if not connector and not touches and not _for_cars(texts["allowed_uses"][row]):
+        open_ = for_cars(texts["allowed_uses"][row])
+        if name in lanes.lanes:
+            open_ &= any(lane.permissions & CAR for lane in lanes.lanes[name])
+        if not connector and not touches and not open_:
             remarks.add("links closed to cars left out", name)
+            closed.add(name)
             continue
+        geometry = texts["geometry"][row], where
+        if blank(geometry[0]) and not blank(texts["geometry_id"][row]):
+            given = texts["geometry_id"][row]
+            if given not in lines:
+                raise NetworkError(
+                    f"{where}: unknown geometry_id {given[:40]!r}; add it to geometry.csv or drop it"
+                )
+            geometry = lines[given]
+        line = _line(*geometry)
+        if line is not None and flag is not None and flag[row] == "-1":
+            line = line[::-1]
         links.append(
             Link(
                 name,
@@ -195,20 +245,15 @@ def _links(table: CsvTable, nodes: dict[str, Node], remarks: Remarks) -> list[Li
                 _two_way(directed[row] if directed else flag[row] if flag else "1", where),
                 _optional(texts["length"][row], where, "length", LONGEST_LINK),
                 _optional(texts["free_speed"][row], where, "free_speed", FASTEST),
-                _lane_count(texts["lanes"][row], name, remarks),
+                len(lanes.trunk(name)) or _lane_count(texts["lanes"][row], name, remarks),
                 connector or touches,
-                _line(texts["geometry"][row], where),
+                line,
                 texts["name"][row],
                 where,
             )
         )
-    _remark_columns(table, _LINK_COLUMNS, remarks)
-    return links
-
-
-def _for_cars(uses: str) -> bool:
-    words = {word for word in re.split(r"[^a-z_]+", uses.lower()) if word}
-    return not words or bool(words & CAR_USES)
+    table.remark_unused(_LINK_COLUMNS, remarks)
+    return links, closed
 
 
 def _two_way(text: str, where: str) -> bool:
@@ -242,7 +287,7 @@ def _lane_count(text: str, link: str, remarks: Remarks) -> int:
 
 def _line(text: str, where: str) -> NDArray[np.float64] | None:
     """Points of a WKT line string, (p, 2) as given; None without one."""
-    if not text:
+    if blank(text):
         return None
     found = _LINE.fullmatch(text.strip())
     if found is None:

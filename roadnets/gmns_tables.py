@@ -8,11 +8,13 @@ import csv
 import gzip
 import io
 import zlib
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.remarks import Remarks
 
 HEADER: Final = 1 << 16  # bytes in which the first line ends
 BLOCK: Final = 1 << 20  # bytes read at once
@@ -20,6 +22,7 @@ LARGEST: Final = 1 << 28  # bytes of one table after decompression
 HIGHEST_RATIO: Final = 300  # decompressed to compressed; tables reach 20
 RATIO_COUNTS_FROM: Final = 1 << 24  # decompressed bytes below which any ratio is harmless
 MOST_COLUMNS: Final = 1000
+BLANKS: Final = ("", "nan", "null")  # lower case
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,45 @@ class CsvTable:
                 f"{self.path}: has no column {' or '.join(names)}; add it to the first line"
             )
         return found
+
+    def texts(self, *names: str) -> list[str]:
+        """The first column that exists under one of these names; empty texts if there is none."""
+        return self.column(*names) or [""] * len(self)
+
+    @property
+    def name(self) -> str:
+        """The name of the table."""
+        return self.path.name.partition(".")[0]
+
+    def remark_unused(self, used: Collection[str], remarks: Remarks) -> None:
+        """Remark the columns that hold something and are not used."""
+        for name, values in self.columns.items():
+            if name and name not in used and any(values):
+                remarks.add(f"columns of {self.name}.csv not used", name, check="L28")
+
+
+def blank(text: str) -> bool:
+    """Whether a text of an optional column stands for nothing."""
+    return text.lower() in BLANKS
+
+
+def refuse_doubles(table: CsvTable, column: str) -> None:
+    """Raise NetworkError for the first row whose id is empty or has been given before."""
+    seen: set[str] = set()
+    for row, name in enumerate(table.needed(column)):
+        if blank(name):
+            raise NetworkError(f"{table.where(row)}: has no {column}; give each row its own")
+        if name in seen:
+            raise NetworkError(
+                f"{table.where(row)}: {column} {name[:40]!r} is given twice; give each row its own"
+            )
+        seen.add(name)
+
+
+def optional_table(folder: Path, name: str) -> CsvTable | None:
+    """A table of a folder that it need not have; None if it has not. Raises as read_table."""
+    path = table_path(folder, name)
+    return None if path is None else read_table(path)
 
 
 def table_path(folder: Path, name: str) -> Path | None:

@@ -1,5 +1,7 @@
 """From a street plan to a draft of lanes, connectors and signals."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -33,10 +35,12 @@ from rushhour.roadnets.street_plan import (
     Leg,
     Plan,
     Street,
+    count_lanes,
     lane_offsets,
     legs_of,
     pocket_length,
 )
+from rushhour.roadnets.stretch_drafting import draw_stretches
 
 SHORTEST_STREET: Final = 8.0  # m between two stop lines
 LOOP_RADIUS: Final = 8.0  # m of a turning loop
@@ -51,10 +55,35 @@ CONTROL: Final = {
 }
 
 
-def draft_of(plan: Plan) -> Draft:
+@dataclass
+class Rule:
+    """How one movement of a crossing is controlled. link: of the program; -1: not by it."""
+
+    link: int = -1
+    stops: bool = False
+    priority: int | None = None  # None: that of the road it comes from
+
+
+@dataclass
+class Crossing:
+    """What is known of a corner that has no movements by rule. rules: one for each movement.
+
+    signal: of a corner with signals; yields: pairs of movements, the first gives way; None: by rule.
+    """
+
+    movements: list[Movement]
+    rules: list[Rule]
+    signal: DraftSignal | None = None
+    yields: list[tuple[int, int]] | None = None
+
+
+Known = Callable[[Corner, list[Leg]], Crossing | None]
+
+
+def draft_of(plan: Plan, known: Known = lambda corner, legs: None) -> Draft:
     """Draw every street, then connect and control every corner.
 
-    Raises NetworkError where streets leave each other no room.
+    known: says what is known of a corner, and may change its control. Raises NetworkError where streets leave each other no room.
     """
     draft = Draft(plan.name, plan.source)
     legs = legs_of(plan)
@@ -77,7 +106,7 @@ def draft_of(plan: Plan) -> Draft:
         if corner.control == "roundabout":
             add_roundabout(draft, corner, legs[name])
         else:
-            _connect_corner(draft, corner, legs[name])
+            _connect_corner(draft, corner, legs[name], known(corner, legs[name]))
     return draft
 
 
@@ -124,13 +153,21 @@ def _draw_direction(
     arrive: Leg,
 ) -> None:
     """One direction: a road, or two with a widening between them where a pocket opens."""
+    if street.stretches is not None:
+        leave.road_out = _road_name(street, forward, ends)
+        pieces, arrive.road_in = draw_stretches(
+            draft, street.stretches[not forward], line, leave.setback, leave.road_out, ends,
+            street.priority_of(forward), street.name, not (street.forward and street.backward),
+        )  # fmt: skip
+        count_lanes(leave, pieces, None)
+        count_lanes(arrive, None, pieces)
+        return
     lanes = street.forward if forward else street.backward
     offsets = lane_offsets(street, lanes)
     total = line_length(line)
     pocket = pocket_length(street, total) if arrive.pocket else 0.0
     arrive.pocket = pocket > 0.0
-    base = f"{ends[0]}-{ends[1]}" if street.roads is None else street.roads[not forward]
-    leave.road_out = base
+    base = leave.road_out = _road_name(street, forward, ends)
     if not pocket:
         arrive.road_in = base
         _add_road(draft, street, forward, base, ends, line, offsets)
@@ -153,6 +190,10 @@ def _draw_direction(
     draft.connectors.append(DraftConnector(base, lanes - 1, arrive.road_in, lanes, turn=STRAIGHT))
 
 
+def _road_name(street: Street, forward: bool, ends: tuple[str, str]) -> str:
+    return f"{ends[0]}-{ends[1]}" if street.roads is None else street.roads[not forward]
+
+
 def _add_road(
     draft: Draft,
     street: Street,
@@ -171,8 +212,13 @@ def _add_road(
     draft.roads.append(DraftRoad(name, ends[0], ends[1], lanes, priority, street.name))
 
 
-def _connect_corner(draft: Draft, corner: Corner, legs: list[Leg]) -> None:
+def _connect_corner(
+    draft: Draft, corner: Corner, legs: list[Leg], crossing: Crossing | None
+) -> None:
     joined = corner.control not in ("gate", "turning_loop")
+    if crossing is not None and joined:
+        connect_corner(draft, corner, legs, crossing.movements, crossing.signal, crossing)
+        return
     connect_corner(draft, corner, legs, movements_of(corner, legs) if joined else [])
     if corner.control == "turning_loop":
         _add_loop(draft, corner, legs[0])
@@ -184,22 +230,29 @@ def connect_corner(
     legs: list[Leg],
     movements: list[Movement],
     signal: DraftSignal | None = None,
+    crossing: Crossing | None = None,
 ) -> None:
     """Draw the intersection and the connectors of a corner.
 
     signal: its program where it has signals, link k for movements[k]; None: one by rule.
+    crossing: says how each movement is controlled; None: by rule.
     """
-    draft.intersections.append(
-        DraftIntersection(corner.id, corner.x, corner.y, CONTROL[corner.control])
-    )
+    node = DraftIntersection(corner.id, corner.x, corner.y, CONTROL[corner.control])
+    draft.intersections.append(node)
+    if crossing is not None and crossing.yields is not None:
+        first = len(draft.connectors)
+        node.yields = [(first + i, first + j) for i, j in crossing.yields]
     signalled = corner.control == "signals"
     if signalled:
         draft.signals.append(signal or program(corner, legs, movements))
-    minor = _minor_legs(corner, legs)
-    for link, m in enumerate(movements):
-        stops = corner.control == "all_way_stop" or (
+    minor = minor_legs(corner, legs)
+    for k, m in enumerate(movements):
+        by_rule = corner.control == "all_way_stop" or (
             corner.control == "two_way_stop" and m.entry in minor
         )
+        rule = Rule(k if signalled else -1, by_rule)
+        if crossing is not None:
+            rule = crossing.rules[k]
         draft.connectors.append(
             DraftConnector(
                 legs[m.entry].road_in,
@@ -207,14 +260,15 @@ def connect_corner(
                 legs[m.exit].road_out,
                 m.to_lane,
                 turn=TURN_CODE[m.turn],
-                signal=corner.id if signalled else None,
-                link=link if signalled else -1,
-                must_stop=stops,
+                signal=corner.id if rule.link >= 0 else None,
+                link=rule.link,
+                must_stop=rule.stops,
+                priority=rule.priority,
             )
         )
 
 
-def _minor_legs(corner: Corner, legs: list[Leg]) -> set[int]:
+def minor_legs(corner: Corner, legs: list[Leg]) -> set[int]:
     """Legs of lower priority; where all are equal, those that end here (the stem of a T)."""
     major = max((leg.priority for leg in legs), default=0)
     minor = {i for i, leg in enumerate(legs) if leg.priority < major}

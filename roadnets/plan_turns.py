@@ -75,6 +75,16 @@ def turns_by_lane(lanes: int, pocket: bool, exits: str, through_lanes: int) -> l
     return table
 
 
+def _with_turn_lanes(leg: Leg, exits: str, through_lanes: int) -> list[str]:
+    """Turns allowed on each lane of a leg with lanes for turns alone, as far as there are such."""
+    right = leg.right_only if "R" in exits and exits != "R" else 0
+    rest = exits.replace("R", "") if right else exits
+    left = leg.left_only if "L" in rest and rest != "L" else 0
+    rest = rest.replace("L", "") if left else rest
+    trunk = turns_by_lane(leg.lanes_in - left - right, False, rest, through_lanes)
+    return ["R"] * right + trunk + ["L"] * left
+
+
 def _fitted(feeders: list[int], table: list[str], turn: str, exit_lanes: int) -> list[int]:
     """The feeding lanes that remain when there are more of them than exit lanes."""
     kept = list(feeders)
@@ -122,6 +132,8 @@ def movements_of(
             table = [
                 "".join(t for t in turns if t in letters) or letters for turns in corner.lane_turns
             ]
+        elif leg.left_only or leg.right_only:
+            table = _with_turn_lanes(leg, letters, ahead)
         else:
             pocket = leg.pocket and "L" in letters and letters != "L"
             table = turns_by_lane(leg.lanes_in, pocket, letters, ahead)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.street_lines import Line, line_length, point_at
+from rushhour.roadnets.stretches import Stretch, half_widths, turn_lanes
 
 Control = Literal[
     "signals",
@@ -70,6 +71,7 @@ class Street:
     back_speed: float | None = None  # m/s towards `start`; None: as `speed`
     back_priority: int | None = None  # towards `start`; None: as `priority`
     roads: tuple[str, str] | None = None  # ids forward and back; None: by the ends
+    stretches: tuple[list[Stretch], list[Stretch]] | None = None  # forward and back; None: alike
 
     def speed_of(self, forward: bool) -> float:
         """Limit of one direction, m/s."""
@@ -118,6 +120,10 @@ class Leg:
     right_half: float
     setback: float = 1.0  # m from the corner's centre to the stop line
     pocket: bool = False
+    left_only: int = 0  # lanes of those that arrive, for left turns alone where there are any
+    right_only: int = 0
+    numbers_in: tuple[int, ...] = ()  # of lanes that arrive, from the kerb, where they have some
+    numbers_out: tuple[int, ...] = ()
     road_in: str = ""  # the road that arrives
     road_out: str = ""  # the road that leaves
 
@@ -127,9 +133,11 @@ class Leg:
         return self.street.priority_of(not self.at_start)
 
 
-def _half_widths(street: Street) -> tuple[float, float]:
-    """Width of the forward and of the backward side of a street, m."""
+def _half_widths(street: Street, at_start: bool) -> tuple[float, float]:
+    """Width of the forward and of the backward side of a street at one of its ends, m."""
     w = street.lane_width
+    if street.stretches is not None:
+        return half_widths(*street.stretches, at_start)
     one_way = street.forward == 0 or street.backward == 0
     if one_way and street.centred:
         half = (street.forward + street.backward) * w / 2.0
@@ -150,11 +158,15 @@ def legs_of(plan: Plan) -> dict[str, list[Leg]]:
     """The legs of every corner, counter-clockwise, with their setbacks."""
     legs: dict[str, list[Leg]] = {name: [] for name in plan.corners}
     for street in plan.streets:
-        ahead, back = _half_widths(street)
+        ahead, back = _half_widths(street, True)
         start = Leg(street, True, outward_angle(street.line), street.backward, street.forward,
                     back, ahead)  # fmt: skip
+        ahead, back = _half_widths(street, False)
         end = Leg(street, False, outward_angle(street.line[::-1]), street.forward,
                   street.backward, ahead, back)  # fmt: skip
+        if street.stretches is not None:
+            count_lanes(start, *street.stretches)
+            count_lanes(end, *street.stretches[::-1])
         legs[street.start].append(start)
         legs[street.end].append(end)
     for name, around in legs.items():
@@ -165,6 +177,17 @@ def legs_of(plan: Plan) -> dict[str, list[Leg]]:
                 share = MOST_OF_A_STREET * line_length(leg.street.line)
                 leg.setback = min(leg.setback, share)
     return legs
+
+
+def count_lanes(leg: Leg, leaving: list[Stretch] | None, arriving: list[Stretch] | None) -> None:
+    """Note on a leg which lanes of its stretches leave and arrive; None: as they were noted."""
+    if leaving is not None:
+        leg.numbers_out = leaving[0].numbers if leaving else ()
+        leg.lanes_out = len(leg.numbers_out)
+    if arriving is not None:
+        leg.numbers_in = arriving[-1].numbers if arriving else ()
+        leg.lanes_in = len(leg.numbers_in)
+        leg.left_only, leg.right_only = turn_lanes(arriving)
 
 
 def set_back(corner: Corner, legs: list[Leg]) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import cityflow_texts
+import gmns_crossings
 import gmns_texts
 from damage import (
     damage_hdf5,
@@ -30,7 +31,7 @@ from trip_tables import COLUMNS, ROWS, frame_of, text_of
 import rushhour as rh
 from rushhour.kernels.network import SIGNAL
 from rushhour.roadnets.build import finish
-from rushhour.roadnets.draft import DraftSignal, DraftZone
+from rushhour.roadnets.draft import DraftActuation, DraftSignal, DraftZone
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.storage import save
@@ -238,8 +239,24 @@ def gmns(folder: Path) -> list[Files]:
     return [{"node.csv": gmns_texts.NODES.encode(), "link.csv": links.encode()}]
 
 
+def gmns_crossing(folder: Path) -> list[Files]:
+    """A crossing with lanes, pockets, movements, lines and signals."""
+    lanes = 'lane_id,link_id,lane_num,allowed_uses,width\na,wx,1,all,3\nb,wx,2,"bus,hov",3\n'
+    lines = 'geometry_id,geometry\ng,"LINESTRING (700 1000, 800 1010, 1000 1000)"\n'
+    links = gmns_crossings.LINKS.replace("lanes\n", "lanes,geometry_id,dir_flag\n")
+    links = links.replace(",2\n", ",2,,\n").replace("wx,w,x,1,300,50,2,,", "wx,w,x,1,300,50,2,g,1")
+    texts = gmns_crossings.tables("signal", **gmns_crossings.eight_phases(
+        lane=lanes, geometry=lines, links=links,
+        segment_lane="segment_id,lane_num,parent_lane_id,allowed_uses\npw,-1,,\npe,-1,,auto\n",
+        signal_coordination="timing_plan_id,controller_id,coord_phase,coord_ref_to,offset\n"
+        "day,c,2,begin_of_green,5\n",
+    ))  # fmt: skip
+    names_of = {"nodes": "node", "links": "link"}
+    return [{f"{names_of.get(k, k)}.csv": text.encode() for k, text in texts.items()}]
+
+
 def damaged_gmns(draw: random.Random, files: Files, folder: Path) -> None:
-    name = draw.choice(("node.csv", "link.csv"))
+    name = draw.choice(sorted(files))
     one_of(name, damaged_table, damaged_text, damaged_bytes)(draw, files, folder)
 
 
@@ -277,11 +294,13 @@ def crossing_network(folder: Path) -> Network:
 
 def stored(folder: Path) -> list[Files]:
     draft = crossing(SIGNAL, lanes=3)
-    draft.signals.append(DraftSignal("Ampel \u00fc", [(30.0, "rG"), (5.5, "yr")], offset=2.0))
+    plan = DraftActuation([(5.0, 50.0), (5.5, 5.5)], [(1, 0), ()])
+    draft.signals.append(DraftSignal("Ampel \u00fc", [(30.0, "rG"), (5.5, "yr")], 2.0, plan))
     for i, c in enumerate(draft.connectors):
         c.signal, c.link = "Ampel \u00fc", i % 2
     draft.projection, draft.origin = "+proj=utm +zone=29", (3.0, -4.0)
     draft.zones = [DraftZone("7", ["c"], ["e", "n"]), DraftZone("8", [], ["w"])]
+    draft.banned = [("in_w", "out_e", "in_e"), ("in_w", "out_e", "in_e", "out_s")]
     save(finish(draft), folder / "good.h5")
     return [{"net.h5": (folder / "good.h5").read_bytes()}]
 
@@ -336,6 +355,7 @@ KINDS: dict[str, Kind] = {
         configs, one_of("config.json", *JSON_TEXT), partial(read_run, "config.json")
     ),
     "gmns": Kind(gmns, damaged_gmns, partial(read_map, "")),
+    "gmns crossing": Kind(gmns_crossing, damaged_gmns, partial(read_map, "")),
     "od matrix": Kind(
         matrix, one_of("demand.csv", *TABLE_TEXT), Demands("demand.csv", gmns_network, 1e-3)
     ),

@@ -100,6 +100,16 @@ def test_twins_on_lines_of_their_own_are_two_one_way_streets(tmp_path):
     assert outer[1:-1, 1] == pytest.approx(530.0 + 1.6)
 
 
+def test_twins_whose_lanes_would_overlap_are_one_two_way_street(tmp_path):
+    links = LINKS.replace("lanes\n", "lanes,geometry\n").replace(",2\n", ",2,\n")
+    links = links.replace("36,1\n", "36,1,\n")
+    near = '"LINESTRING (1600 500, 1550 505, 1350 505, 1300 500)"'  # lanes of 6.4 m each way
+    links = replaced(links, "cb,c,b,1,300,36,2,", f"cb,c,b,1,300,36,2,{near}")
+    network = load_network(written(tmp_path / "t", links=links))
+    assert lane_shape(network, "bc_1")[0, 1] == pytest.approx(500.0 - 1.6)
+    assert lane_shape(network, "cb_1")[0, 1] == pytest.approx(500.0 + 1.6)
+
+
 def test_a_geometry_that_runs_against_its_link_is_turned(tmp_path):
     links = LINKS.replace("lanes\n", "lanes,geometry\n").replace(",2\n", ",2,\n")
     links = links.replace("36,1\n", '36,1,"LINESTRING (1300 300, 1340 400, 1300 500)"\n')
@@ -277,6 +287,21 @@ def test_degrees_become_metres_with_a_projection(tmp_path):
     assert network.projection.startswith("+proj=tmerc +lat_0=40.7")
 
 
+def test_coordinates_count_in_the_unit_of_their_coordinate_system(tmp_path):
+    config = "long_length,speed,crs\nm,km/h,{}\n"
+    length = {}
+    for crs in ("", "3735", "EPSG:3735", "32619", "4326", "99999"):  # 3735: Ohio, US survey feet
+        network = load_network(written(tmp_path / crs[-5:], config=config.format(crs)))
+        end = lane_shape(network, "ab_0")[0]
+        length[crs] = float(
+            network.arrays.intersections.x.max() - network.arrays.intersections.x.min()
+        )
+        assert end.shape == (2,)
+    foot = 1200.0 / 3937.0  # m
+    assert [length[crs] for crs in ("", "32619", "4326", "99999")] == pytest.approx([600.0] * 4)
+    assert [length[crs] for crs in ("3735", "EPSG:3735")] == pytest.approx([600.0 * foot] * 2)
+
+
 def test_degrees_without_pyproj_say_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyproj", None)
     nodes = "node_id,x_coord,y_coord\na,-84.1,40.7\nb,-84.0,40.7\nc,-84.1,40.8\nd,-84.0,40.8\n"
@@ -290,12 +315,12 @@ def test_degrees_without_pyproj_say_what_to_install(tmp_path, monkeypatch):
 def test_columns_and_tables_that_are_not_used_are_named_once(tmp_path):
     links = LINKS.replace("lanes\n", "lanes,capacity,toll\n")
     links = links.replace(",2\n", ",2,1800,\n").replace("36,1\n", "36,1,900,\n")
-    lane = "lane_id,link_id,lane_num\n1,ab,1\n"
-    network = load_network(written(tmp_path / "t", links=links, lane=lane))
+    location = "loc_id,link_id\n1,ab\n"
+    network = load_network(written(tmp_path / "t", links=links, location=location))
     assert remark(network, "columns of link.csv not used") == (
         "L28 columns of link.csv not used: 1 (capacity)"
     )
-    assert "(lane.csv)" in remark(network, "tables of the folder")
+    assert "(location.csv)" in remark(network, "tables of the folder")
 
 
 def test_aliases_a_byte_order_mark_and_gzip_change_nothing(tmp_path):
