@@ -33,6 +33,11 @@ GREEN: Final = 3  # 'G', has priority
 GREEN_YIELD: Final = 4  # 'g', yields to conflicting green
 STOP_THEN_GO: Final = 5  # 's', right turn on red: stop, then yield
 
+# Who says when a phase of a program ends.
+FIXED: Final = 0  # the clock
+ACTUATED: Final = 1  # detectors, between a least and a greatest time
+MAX_PRESSURE: Final = 2  # queues before and behind the crossing
+
 GROUP_LENGTH: Final = 19.0  # m; a shorter lane couples the intersections at its two ends
 LONGEST_VEHICLE: Final = 18.0  # m; a lane of GROUP_LENGTH holds it with its gap to the line
 PROFILE_STEP: Final = 2.0  # m between samples of an allowed-speed profile
@@ -111,7 +116,7 @@ class Roads(NamedTuple):
 
 
 class Signals(NamedTuple):
-    """Fixed-time programs, shape (n_programs,) unless said."""
+    """Programs with their fixed times, shape (n_programs,) unless said."""
 
     phase_start: NDArray[np.int32]  # (n+1,) into phase_end
     phase_end: NDArray[np.float64]  # s from the start of the cycle, at which the phase ends
@@ -120,6 +125,21 @@ class Signals(NamedTuple):
     links: NDArray[np.int32]  # letters per state
     state_start: NDArray[np.int32]  # (n+1,) into `state`
     state: NDArray[np.uint8]  # OFF ...; phase p, link j at state_start + p*links + j
+
+
+class Actuation(NamedTuple):
+    """How programs react to traffic. f phases of all programs, d detectors."""
+
+    control: NDArray[np.uint8]  # (n_programs,) FIXED ...
+    least: NDArray[np.float64]  # (f,) s that a phase lasts; 0 by the clock
+    most: NDArray[np.float64]  # (f,) s; equal to least: detectors do not matter
+    next_start: NDArray[np.int32]  # (f+1,) into `next`; none: the next phase in order
+    next: NDArray[np.int32]  # phases that may follow, counted within their program
+    watch_start: NDArray[np.int32]  # (f+1,) into `watch`
+    watch: NDArray[np.int32]  # detectors that extend the phase
+    lane: NDArray[np.int32]  # (d,) where a detector lies, connectors included
+    place: NDArray[np.float64]  # (d,) m from that lane's start
+    gap: NDArray[np.float64]  # (d,) s without a vehicle that end the phase
 
 
 class NetworkArrays(NamedTuple):

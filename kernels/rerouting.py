@@ -3,6 +3,9 @@
 A driver considers the other exits of its lane, each as far as the first road that is long enough to
 change lane on. An exit with room goes before all that are full; from one full exit to another a
 driver changes only after long. Source: right-of-way.md section 6.
+
+Drivers know the last `memory` roads before the one they are on, as many as matter to whether a road
+ends a banned sequence: no new way does, together with what was driven before it.
 """
 
 from math import inf
@@ -15,7 +18,7 @@ from rushhour.kernels.jit import kernel
 from rushhour.kernels.moving import leave_line
 from rushhour.kernels.network import NetworkArrays
 from rushhour.kernels.planning import QUEUE_SPACE, TOO_SHORT, plan
-from rushhour.kernels.routing import RoadGraph, Scratch, search
+from rushhour.kernels.routing import RoadGraph, Scratch, node_after, search
 from rushhour.kernels.vehicles import PATH, Order, Routes, Types, Vehicles
 
 EXITS: Final = 64  # ways out of a lane that are considered, at most
@@ -126,19 +129,49 @@ def next_goal(net: NetworkArrays, veh: Vehicles, routes: Routes, i: int) -> int:
 
 
 @kernel
+def node_at_exit(
+    veh: Vehicles, routes: Routes, graph: RoadGraph, exits: Exits, row: int, i: int, memory: int
+) -> int:
+    """Node of driver i on the last road of an exit; -1 where a banned sequence ends on the way."""
+    leg = veh.leg[i]
+    first = max(veh.route_start[i], leg - memory)
+    node = routes.road[first]
+    for place in range(first + 1, leg + 1):
+        node = node_after(graph, node, routes.road[place])
+        if node < 0:  # the route was given so
+            node = node_after(graph, routes.road[place - 1], routes.road[place])
+    for q in range(exits.steps[row]):
+        if node >= 0:
+            node = node_after(graph, node, exits.roads[row, q])
+    return node
+
+
+@kernel
+def leads_on(
+    veh: Vehicles, routes: Routes, graph: RoadGraph, i: int, goal: int, node: int, memory: int
+) -> bool:
+    """Whether who comes to the goal in this node may drive on from there as before."""
+    for place in range(goal + 1, min(goal + 1 + memory, veh.route_end[i])):
+        node = node_after(graph, node, routes.road[place])
+        if node < 0:
+            return False
+    return True
+
+
+@kernel
 def write_way(
-    veh: Vehicles, routes: Routes, scratch: Scratch, exits: Exits, row: int, i: int, goal: int,
-    way: NDArray[np.int32],
+    veh: Vehicles, routes: Routes, graph: RoadGraph, scratch: Scratch, exits: Exits, row: int, i: int,
+    goal: int, found: int, way: NDArray[np.int32],
 ) -> int:  # fmt: skip
-    """Write the route of driver i by an exit to the goal just searched for, and on as before.
+    """Write the route of driver i by an exit to the goal, found in that node, and on as before.
 
     Returns its length, or minus its length where `way` is too short for it.
     """
     onward = 0
-    road = routes.road[goal]
-    while road >= 0:
+    node = found
+    while node >= 0:
         onward += 1
-        road = scratch.before[0, road]
+        node = scratch.before[0, node]
     before = exits.steps[row]  # the road that it is on and the short ones
     rest = veh.route_end[i] - goal - 1
     size = before + onward + rest
@@ -147,10 +180,10 @@ def write_way(
     way[0] = routes.road[veh.leg[i]]
     for q in range(before - 1):
         way[1 + q] = exits.roads[row, q]
-    road = routes.road[goal]
+    node = found
     for place in range(before + onward - 1, before - 1, -1):
-        way[place] = road
-        road = scratch.before[0, road]
+        way[place] = graph.road_of[node]
+        node = scratch.before[0, node]
     for q in range(rest):
         way[before + onward + q] = routes.road[goal + 1 + q]
     return size
@@ -160,15 +193,15 @@ def write_way(
 def reroute(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order,
     graph: RoadGraph, scratch: Scratch, exits: Exits, even: NDArray[np.float64],
-    slots: NDArray[np.int32], permission: int, long_stands: int, stamp: int,
+    slots: NDArray[np.int32], permission: int, long_stands: int, memory: int, stamp: int,
     ways: NDArray[np.int32], length: NDArray[np.int32],
 ) -> int:  # fmt: skip
     """The best new route of each driver among `slots` whose class has that permission.
 
     Writes ways[row, :length[row]], the road it is on first; length 0: there is none better, minus
     the length: `ways` is too narrow. even: ones, the multipliers of the roads' costs. long_stands:
-    frame; who has stood since before has stood for long. stamp: larger than any in the scratch;
-    returns the next one that is.
+    frame; who has stood since before has stood for long. memory: roads driven before that matter.
+    stamp: larger than any in the scratch; returns the next one that is.
     """
     pace = 1.0 / graph.top_speed * (1.0 - 1e-12)
     for row in range(slots.shape[0]):
@@ -187,28 +220,33 @@ def reroute(
             full = exits.full[e]
             if (full and avoid >= 0 and not long) or (full and not best_full):
                 continue
-            start = exits.roads[e, exits.steps[e] - 1]
-            end = routes.road[goal]
-            search(graph, scratch, 0, stamp, start, end, even, pace, 0, 0.0)
-            if scratch.closed[0, end] == stamp:
-                cost = scratch.cost[0, end]
-                if cost < best or (best_full and not full):
-                    best_full, best = full, cost
-                    length[row] = write_way(veh, routes, scratch, exits, e, i, goal, ways[row])
+            start = node_at_exit(veh, routes, graph, exits, e, i, memory)
+            if start < 0:
+                continue
+            end = search(graph, scratch, 0, stamp, start, routes.road[goal], even, pace, 0, 0.0)
             stamp += 1
+            if end < 0 or not leads_on(veh, routes, graph, i, goal, end, memory):
+                continue
+            cost = scratch.cost[0, end]
+            if cost < best or (best_full and not full):
+                best_full, best = full, cost
+                length[row] = write_way(
+                    veh, routes, graph, scratch, exits, e, i, goal, end, ways[row]
+                )
     return stamp
 
 
 @kernel
 def choose_again(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order,
-    slots: NDArray[np.int32], ways: NDArray[np.int32], length: NDArray[np.int32], used: int,
-    frame: int, seed: int, efforts: NDArray[np.float64], taken: NDArray[np.int64],
+    slots: NDArray[np.int32], ways: NDArray[np.int32], length: NDArray[np.int32], memory: int,
+    used: int, frame: int, seed: int, efforts: NDArray[np.float64], taken: NDArray[np.int64],
 ) -> None:  # fmt: skip
     """Let walkers draw again and drivers take their new ways, where they have one.
 
-    used: entries of the pool of routes that are in use; it has room for the new ones. Writes
-    taken: how many changed their mind, and the entries in use then.
+    used: entries of the pool of routes that are in use; it has room for the new ones, each behind
+    the `memory` roads driven before. Writes taken: how many changed their mind, and the entries in
+    use then.
     """
     changed = 0
     for row in range(slots.shape[0]):
@@ -217,6 +255,12 @@ def choose_again(
         if veh.leg[i] >= 0:
             if length[row] <= 0:
                 continue
+            first = max(veh.route_start[i], veh.leg[i] - memory)
+            driven = veh.leg[i] - first
+            for q in range(driven):
+                routes.road[used + q] = routes.road[first + q]
+            veh.route_start[i] = used
+            used += driven
             for q in range(length[row]):
                 routes.road[used + q] = ways[row, q]
             veh.leg[i] = used

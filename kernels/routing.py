@@ -1,5 +1,8 @@
 """A* over roads: nodes are roads (turn restrictions live between them), costs are seconds.
 
+A road on which it matters where one came from, because a sequence of roads is banned, has further
+nodes, its *states*: each for those who have driven a certain beginning of such a sequence up to it.
+
 The estimate of the rest is the straight line from a road's end to the goal's start, driven at the
 highest speed there is. Every cost of the graph is at least that long a drive, so the estimate is
 consistent: each road is closed once and the way found is one of the cheapest (C3.5). Multipliers
@@ -21,74 +24,96 @@ STREAM_TASTE = 7001  # drivers' differing views of what a road costs
 
 
 class RoadGraph(NamedTuple):
-    """Roads that one class of vehicles can use, and the turns between them. n roads, m turns."""
+    """Roads that one class of vehicles can use, and the turns between them.
 
-    out_start: NDArray[np.int32]  # (n+1,) into out, turn_cost
-    out: NDArray[np.int32]  # (m,) roads that can follow, ascending
+    n roads, m turns, k nodes: first the roads, each for those whose way up to it does not matter,
+    then the states.
+    """
+
+    out_start: NDArray[np.int32]  # (k+1,) into out, turn_cost
+    out: NDArray[np.int32]  # (m,) nodes that can follow, ascending by road
     turn_cost: NDArray[np.float64]  # (m,) s
     cost: NDArray[np.float64]  # (n,) s to drive the road; inf: closed to the class
     start_x: NDArray[np.float64]  # (n,) m
     start_y: NDArray[np.float64]
     end_x: NDArray[np.float64]
     end_y: NDArray[np.float64]
+    road_of: NDArray[np.int32]  # (k,) road of each node
     top_speed: float  # m/s, no part of the graph is faster
 
 
 class Scratch(NamedTuple):
-    """Working arrays of one search per chunk: (chunks, n), heaps (chunks, m+2)."""
+    """Working arrays of one search per chunk: (chunks, k), heaps (chunks, m+2)."""
 
     cost: NDArray[np.float64]
-    before: NDArray[np.int32]  # road from which it was reached
+    before: NDArray[np.int32]  # node from which it was reached
     seen: NDArray[np.int64]  # search in which `cost` was written
     closed: NDArray[np.int64]  # search in which it was closed
     heap_key: NDArray[np.float64]
-    heap_road: NDArray[np.int32]
+    heap_node: NDArray[np.int32]
+    looked_at: NDArray[np.int32]  # (chunks,) nodes that the last search closed
 
 
 @kernel(inline="always")
-def comes_first(key_a: float, road_a: int, key_b: float, road_b: int) -> bool:
-    """Order of the heap: by key, among equals by road, so that ways never depend on chance."""
-    return key_a < key_b or (key_a == key_b and road_a < road_b)
+def comes_first(key_a: float, node_a: int, key_b: float, node_b: int) -> bool:
+    """Order of the heap: by key, among equals by node, so that ways never depend on chance."""
+    return key_a < key_b or (key_a == key_b and node_a < node_b)
 
 
 @kernel
 def push(
-    keys: NDArray[np.float64], roads: NDArray[np.int32], size: int, key: float, road: int
+    keys: NDArray[np.float64], nodes: NDArray[np.int32], size: int, key: float, node: int
 ) -> None:
-    """Put (key, road) on a heap that holds size entries."""
+    """Put (key, node) on a heap that holds size entries."""
     here = size
     while here > 0:
         parent = (here - 1) >> 1
-        if not comes_first(key, road, keys[parent], roads[parent]):
+        if not comes_first(key, node, keys[parent], nodes[parent]):
             break
         keys[here] = keys[parent]
-        roads[here] = roads[parent]
+        nodes[here] = nodes[parent]
         here = parent
     keys[here] = key
-    roads[here] = road
+    nodes[here] = node
 
 
 @kernel
-def drop_first(keys: NDArray[np.float64], roads: NDArray[np.int32], size: int) -> None:
+def drop_first(keys: NDArray[np.float64], nodes: NDArray[np.int32], size: int) -> None:
     """Remove the first of a heap that holds size entries."""
     last = size - 1
     key = keys[last]
-    road = roads[last]
+    node = nodes[last]
     here = 0
     while True:
         child = 2 * here + 1
         if child >= last:
             break
         right = child + 1
-        if right < last and comes_first(keys[right], roads[right], keys[child], roads[child]):
+        if right < last and comes_first(keys[right], nodes[right], keys[child], nodes[child]):
             child = right
-        if not comes_first(keys[child], roads[child], key, road):
+        if not comes_first(keys[child], nodes[child], key, node):
             break
         keys[here] = keys[child]
-        roads[here] = roads[child]
+        nodes[here] = nodes[child]
         here = child
     keys[here] = key
-    roads[here] = road
+    nodes[here] = node
+
+
+@kernel
+def node_after(graph: RoadGraph, node: int, road: int) -> int:
+    """Node of those who drive on from a node into a road; -1 where that ends a banned sequence.
+
+    Into a road that cannot follow: its first node, as of those who start there.
+    """
+    for e in range(graph.out_start[node], graph.out_start[node + 1]):
+        if graph.road_of[graph.out[e]] == road:
+            return graph.out[e]
+    base = graph.road_of[node]
+    for e in range(graph.out_start[base], graph.out_start[base + 1]):
+        if graph.road_of[graph.out[e]] == road:
+            return -1
+    return road
 
 
 @kernel
@@ -104,43 +129,47 @@ def search(
     taste_seed: int,
     taste: float,
 ) -> int:
-    """Fill `scratch.before` from start to goal; returns how many roads were closed.
+    """Fill `scratch.before` from node start to road goal; returns the goal's node, -1 without a way.
 
-    The cost is in scratch.cost[row, goal], valid where scratch.closed[row, goal] == stamp.
-    pace: s/m of the estimate, 0 for Dijkstra's search. goal: -1 closes every road that can be
-    reached; with pace 0.
+    The cost is in scratch.cost[row, node returned]. Writes scratch.looked_at: nodes closed. multiplier:
+    of the roads' costs. pace: s/m of the estimate, 0 for Dijkstra's search. goal: -1 closes every
+    node that can be reached; with pace 0.
     """
+    scratch.looked_at[row] = 0
     scratch.seen[row, start] = stamp
     scratch.before[row, start] = -1
     scratch.cost[row, start] = 0.0
-    if graph.cost[start] == inf or (goal >= 0 and graph.cost[goal] == inf):
-        return 0
+    if graph.cost[graph.road_of[start]] == inf or (goal >= 0 and graph.cost[goal] == inf):
+        return -1
     aim = max(goal, 0)
     x, y = graph.start_x[aim], graph.start_y[aim]
     closed = 0
+    reached = -1
     size = 0
     heap_key = scratch.heap_key[row]
-    heap_road = scratch.heap_road[row]
-    push(heap_key, heap_road, size, 0.0, start)
+    heap_node = scratch.heap_node[row]
+    push(heap_key, heap_node, size, 0.0, start)
     size = 1
     while size > 0:
-        road = heap_road[0]
-        drop_first(heap_key, heap_road, size)
+        node = heap_node[0]
+        drop_first(heap_key, heap_node, size)
         size -= 1
-        if scratch.closed[row, road] == stamp:
+        if scratch.closed[row, node] == stamp:
             continue
-        scratch.closed[row, road] = stamp
+        scratch.closed[row, node] = stamp
         closed += 1
-        if road == goal:
+        if graph.road_of[node] == goal:
+            reached = node
             break
-        here = scratch.cost[row, road]
-        for e in range(graph.out_start[road], graph.out_start[road + 1]):
+        here = scratch.cost[row, node]
+        for e in range(graph.out_start[node], graph.out_start[node + 1]):
             ahead = graph.out[e]
             if scratch.closed[row, ahead] == stamp:
                 continue
-            drive = graph.cost[ahead] * multiplier[ahead]
+            road = graph.road_of[ahead]
+            drive = graph.cost[road] * multiplier[road]
             if taste > 0.0:
-                drive *= 1.0 + taste * uniform(taste_seed, ahead, 0, STREAM_TASTE)
+                drive *= 1.0 + taste * uniform(taste_seed, road, 0, STREAM_TASTE)
             cost = here + graph.turn_cost[e] + drive
             if cost == inf or (
                 scratch.seen[row, ahead] == stamp and cost >= scratch.cost[row, ahead]
@@ -148,14 +177,15 @@ def search(
                 continue
             scratch.seen[row, ahead] = stamp
             scratch.cost[row, ahead] = cost
-            scratch.before[row, ahead] = road
+            scratch.before[row, ahead] = node
             key = cost
-            if pace > 0.0 and ahead != goal:
+            if pace > 0.0 and road != goal:
                 # To the goal's start: the goal's own cost is on top and the same for all.
-                key += pace * sqrt((graph.end_x[ahead] - x) ** 2 + (graph.end_y[ahead] - y) ** 2)
-            push(heap_key, heap_road, size, key, ahead)
+                key += pace * sqrt((graph.end_x[road] - x) ** 2 + (graph.end_y[road] - y) ** 2)
+            push(heap_key, heap_node, size, key, ahead)
             size += 1
-    return closed
+    scratch.looked_at[row] = closed
+    return reached
 
 
 @kernel
@@ -178,29 +208,29 @@ def search_chunk(
     """Search every chunks-th pair of a batch; see `search_all`."""
     chunks = scratch.seen.shape[0]
     for i in range(chunk, starts.shape[0], chunks):
-        goal = goals[i]
-        closed[i] = search(
-            graph, scratch, chunk, stamp + i, starts[i], goal, multiplier, pace, taste_seeds[i],
+        goal = search(
+            graph, scratch, chunk, stamp + i, starts[i], goals[i], multiplier, pace, taste_seeds[i],
             taste,
         )  # fmt: skip
+        closed[i] = scratch.looked_at[chunk]
         length[i] = 0
         cost[i] = inf
-        if closed[i] == 0 or scratch.closed[chunk, goal] != stamp + i:
+        if goal < 0:
             continue
         cost[i] = scratch.cost[chunk, goal]
         n = 0
-        road = goal
-        while road >= 0:
+        node = goal
+        while node >= 0:
             n += 1
-            road = scratch.before[chunk, road]
+            node = scratch.before[chunk, node]
         if n > ways.shape[1]:
             length[i] = -n
             continue
         length[i] = n
-        road = goal
+        node = goal
         for place in range(n - 1, -1, -1):
-            ways[i, place] = road
-            road = scratch.before[chunk, road]
+            ways[i, place] = graph.road_of[node]
+            node = scratch.before[chunk, node]
 
 
 @kernel(parallel=True)
@@ -223,7 +253,7 @@ def search_all(
 
     Writes for each: ways[i, :length[i]] with both ends; length 0 unreachable, or minus the length
     where `ways` is too narrow for it; cost, s, without the start's own (inf unreachable); closed,
-    roads closed by the search. stamp: larger by q than at the call before.
+    nodes closed by the search. stamp: larger by q than at the call before.
     """
     for chunk in prange(scratch.seen.shape[0]):
         search_chunk(

@@ -26,6 +26,8 @@ from rushhour.kernels.network import (
     NetworkArrays,
     Roads,
 )
+from rushhour.roadnets.actuation import lay_detectors
+from rushhour.roadnets.banned import packed_ways
 from rushhour.roadnets.conflicts import Pairs, assert_symmetric, find_conflicts
 from rushhour.roadnets.draft import Draft
 from rushhour.roadnets.draft_index import DraftIndex, connector_name, index_draft
@@ -212,7 +214,7 @@ def seal(network: Network) -> Network:
             array.flags.writeable = False
     for array in (network.points, network.point_start, network.station, network.declared_length):
         array.flags.writeable = False
-    for array in network.zones:
+    for array in (*network.zones, *network.banned, *network.actuation):
         array.flags.writeable = False
     return network
 
@@ -264,23 +266,27 @@ def finish(draft: Draft, lateral_acceleration: float | None = None) -> Network:
         free=(np.diff(conflict_start) == 0) & (signal < 0) & ~must_stop,
         conflict_start=conflict_start,
     )
+    arrays = NetworkArrays(
+        lanes=lanes,
+        connectors=connectors,
+        conflicts=_conflicts(pairs, yields),
+        intersections=intersections,
+        roads=_roads(draft, index, lanes),
+        signals=signals,
+    )
+    lane_ids = tuple(lane.id for r in draft.roads for lane in r.lanes)
+    plans = [signal.actuation for signal in draft.signals]
     return seal(
         Network(
             name=draft.name,
             source=draft.source,
-            arrays=NetworkArrays(
-                lanes=lanes,
-                connectors=connectors,
-                conflicts=_conflicts(pairs, yields),
-                intersections=intersections,
-                roads=_roads(draft, index, lanes),
-                signals=signals,
-            ),
+            arrays=arrays,
+            actuation=lay_detectors(arrays, plans, {name: i for i, name in enumerate(lane_ids)}),
             points=shapes.points,
             point_start=shapes.start,
             station=shapes.station,
             road_ids=tuple(r.id for r in draft.roads),
-            lane_ids=tuple(lane.id for r in draft.roads for lane in r.lanes),
+            lane_ids=lane_ids,
             intersection_ids=tuple(i.id for i in draft.intersections),
             signal_ids=tuple(s.id for s in draft.signals),
             declared_length=np.array(
@@ -301,5 +307,6 @@ def finish(draft: Draft, lateral_acceleration: float | None = None) -> Network:
             findings=tuple(moved(draft.findings, -shift[0], -shift[1])),
             zone_ids=tuple(zone.id for zone in draft.zones),
             zones=_zones(draft, index),
+            banned=packed_ways(draft.banned, index.road, index.road_from, index.road_to),
         )
     )

@@ -78,12 +78,32 @@ class DraftIntersection:
 
 
 @dataclass
+class DraftActuation:
+    """How a program reacts to detectors, as SUMO's `actuated` ones.
+
+    limits: least and greatest time of each phase, s. following: of each phase those that may
+    follow; empty lists: the next in order. gaps: s by lane id, where they differ.
+    """
+
+    limits: list[tuple[float, float]]
+    following: list[tuple[int, ...]] = field(default_factory=list)
+    max_gap: float = 3.0  # s without a vehicle that end a green
+    detector_gap: float = 2.0  # s of travel from detector to line
+    passing_time: float = 2.0  # s for each vehicle that waits between detector and line
+    gaps: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass
 class DraftSignal:
-    """A fixed-time program. phases: (duration in s, letters as in SUMO's tlLogic states)."""
+    """A program. phases: (duration in s, letters as in SUMO's tlLogic states).
+
+    actuation: None for a program that runs by the clock.
+    """
 
     id: str
     phases: list[tuple[float, str]]
     offset: float = 0.0
+    actuation: DraftActuation | None = None
 
 
 @dataclass
@@ -110,5 +130,6 @@ class Draft:
     projection: str = ""  # PROJ string of the source coordinates, "" if they are plain metres
     origin: tuple[float, float] = (0.0, 0.0)  # what was subtracted from the source coordinates
     zones: list[DraftZone] = field(default_factory=list)
+    banned: list[tuple[str, ...]] = field(default_factory=list)  # roads, see roadnets.banned
     remarks: list[str] = field(default_factory=list)  # what was skipped or taken, in plain words
     findings: list[Finding] = field(default_factory=list)  # what was mended or doubted

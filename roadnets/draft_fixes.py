@@ -114,6 +114,7 @@ def _close(draft: Draft, fixes: Fixes) -> None:
     if not closed:
         return
     draft.roads = [road for road in draft.roads if road.id not in closed]
+    draft.banned = [way for way in draft.banned if closed.isdisjoint(way)]
     _keep(draft, [c.from_road not in closed and c.to_road not in closed for c in draft.connectors])
 
 

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.network import NetworkArrays
+from rushhour.kernels.network import Actuation, NetworkArrays
+from rushhour.roadnets.banned import Banned, Way, by_first_road, none_banned
 from rushhour.roadnets.findings import Finding, short_lines
 from rushhour.roadnets.nearest import RoadPlace, nearest_road
 from rushhour.roadnets.tables import (
@@ -49,6 +50,7 @@ class Network:
     name: str
     source: str
     arrays: NetworkArrays
+    actuation: Actuation  # how signal programs react
     points: NDArray[np.float64]
     point_start: NDArray[np.int32]
     station: NDArray[np.float64]
@@ -64,6 +66,7 @@ class Network:
     findings: tuple[Finding, ...] = ()  # what was mended, doubted or counted
     zone_ids: tuple[str, ...] = ()
     zones: Zones = field(default_factory=no_zones)
+    banned: Banned = field(default_factory=none_banned)  # roads not to drive one after the other
     # What others derive from the network once and keep with it, by a key of their own.
     derived: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
@@ -101,6 +104,11 @@ class Network:
     def lane_index(self) -> dict[str, int]:
         """Place of each road lane by its source id."""
         return {name: i for i, name in enumerate(self.lane_ids)}
+
+    @cached_property
+    def banned_from(self) -> dict[int, list[Way]]:
+        """Banned sequences of roads by their first road."""
+        return by_first_road(self.banned)
 
     def lane_points(self, lane: int) -> NDArray[np.float64]:
         """Centre line of a lane, shape (k, 2), m."""

@@ -11,21 +11,21 @@ from rushhour.roadnets.osm_area import Area, Box, read_polygon
 from rushhour.roadnets.osm_centre_lanes import open_turn_lanes
 from rushhour.roadnets.osm_drafting import Drafter
 from rushhour.roadnets.osm_fixes import fix_merges, fix_signals, fix_tags, fix_turns
-from rushhour.roadnets.osm_links import streets_of
-from rushhour.roadnets.osm_merging import merge
+from rushhour.roadnets.osm_links import Streets, streets_of
+from rushhour.roadnets.osm_merging import Merged, merge
 from rushhour.roadnets.osm_movements import turns_of, usable
-from rushhour.roadnets.osm_reading import read_osm
+from rushhour.roadnets.osm_reading import OsmMap, read_osm
 from rushhour.roadnets.osm_report import Kept, report
 from rushhour.roadnets.osm_restrictions import bans_of
 from rushhour.roadnets.osm_rings import narrow_rings, widen_rings
 from rushhour.roadnets.osm_service import connecting
 from rushhour.roadnets.osm_short_streets import join_short_streets
 from rushhour.roadnets.osm_sides import country_of, left_hand, mirror, mirror_back
-from rushhour.roadnets.osm_signs import signs_of, split_at
+from rushhour.roadnets.osm_signs import Signs, signs_of, split_at
 from rushhour.roadnets.osm_slips import slips_of
 from rushhour.roadnets.remarks import Remarks
 
-__all__ = ["OsmOptions", "read_osm_draft"]
+__all__ = ["OsmOptions", "OsmPlan", "plan_osm", "read_osm_draft"]
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,24 @@ class OsmOptions:
     fixes: Fixes | None = None  # what overrules the map
 
 
-def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
-    """Read a .osm, .osm.gz or .osm.pbf file.
+@dataclass(frozen=True)
+class OsmPlan:
+    """What a map says, before anything is drawn: its streets, and which nodes cross as one."""
 
-    Raises NetworkError for what is no map, or has no road that can be reached and left.
+    osm: OsmMap
+    streets: Streets
+    signs: Signs
+    merged: Merged
+    country: str  # two letters, or ""
+    left: bool  # the map is mirrored until it is drawn
+    sides: Remarks  # on which side of the road one drives
+
+
+def plan_osm(path: Path, options: OsmOptions) -> OsmPlan:
+    """Read a map and find its streets, signs and intersections.
+
+    Raises NetworkError for what is no map or has no road that is open.
     """
-    options = options or OsmOptions()
     area = None
     if options.box or options.polygon:
         polygon = read_polygon(options.polygon) if options.polygon else None
@@ -78,18 +90,29 @@ def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
     join_short_streets(streets, merged, signs)
     narrow_rings(streets, merged)
     fix_signals(signs, merged, fixes)
-    bans = bans_of(osm.restrictions, streets)
+    return OsmPlan(osm, streets, signs, merged, country, left, sides)
+
+
+def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
+    """Read a .osm, .osm.gz or .osm.pbf file.
+
+    Raises NetworkError for what is no map, or has no road that can be reached and left.
+    """
+    options = options or OsmOptions()
+    plan = plan_osm(path, options)
+    streets, merged, signs, fixes = plan.streets, plan.merged, plan.signs, plan.streets.fixes
+    bans = bans_of(plan.osm.restrictions, streets)
     fix_turns(streets, bans, fixes)
     turns = turns_of(streets, merged, bans)
     used, core = usable(turns)
     if not used:
         raise NetworkError(f"{path}: no road can be both reached and left; give a larger map")
-    draft = Drafter(streets, merged, signs, turns, used, country).draft(osm.name)
-    report(osm, streets, merged, signs, Kept(set(turns.follow), used, core))
+    draft = Drafter(streets, merged, signs, turns, used, plan.country).draft(plan.osm.name)
+    report(plan.osm, streets, merged, signs, Kept(set(turns.follow), used, core))
     fix_roads(draft, fixes, {str(node): str(home) for node, home in merged.member.items()})
-    draft.findings = fixes.standing(sides.findings() + streets.remarks.findings())
-    if left:
+    draft.findings = fixes.standing(plan.sides.findings() + streets.remarks.findings())
+    if plan.left:
         mirror_back(draft)
-    draft.projection = osm.projection
+    draft.projection = plan.osm.projection
     draft.remarks = streets.remarks.lines() + fixes.finish()
     return draft

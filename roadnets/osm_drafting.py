@@ -108,6 +108,11 @@ class Drafter:
             inter = DraftIntersection(str(home), x, y, NONE)
             draft.intersections.append(inter)
             self._connect(draft, inter, home, approaches[home])
+        draft.banned = [
+            tuple(self.names[road] for road in roads)
+            for roads in self.turns.banned
+            if self.used.issuperset(roads)
+        ]
         coordinate(draft, {str(home) for home in self.controls.signalled})
         return draft
 

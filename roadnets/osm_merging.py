@@ -121,7 +121,10 @@ def merge(streets: Streets, signals: set[int], together: set[int]) -> Merged:
                 why = refusal(streets, nodes)
                 if why:
                     refused[span.u, span.v] = span, why
-                if why or not _has_cross_traffic(streets, ends, nodes, merged.inner, span.links):
+                lit = span.u in signals and span.v in signals
+                if why or not _has_cross_traffic(
+                    streets, ends, nodes, merged.inner, span.links, lit
+                ):
                     continue
             merged.join(u, v, span.links)
     for span, why in refused.values():
@@ -205,8 +208,12 @@ def _has_cross_traffic(
     nodes: list[int],
     inner: set[int],
     links: list[int],
+    lit: bool,
 ) -> bool:
-    """Whether nodes that `links` join would be a crossing, not a joint of one street."""
+    """Whether nodes that `links` join would be a crossing, not a joint of one street.
+
+    lit: both its nodes have lights, so there is something to cross, if only a turn back.
+    """
     entries = exits = within = 0
     for node in nodes:
         for index, at_start in ends[node]:
@@ -218,8 +225,8 @@ def _has_cross_traffic(
             leave = rules.forward if at_start else rules.backward
             entries += arrive.lanes > 0
             exits += leave.lanes > 0
-    two_nodes = len(nodes) == 2 and within <= 2
-    return entries >= 2 and exits >= 2 and not (two_nodes and max(entries, exits) < 3)
+    joint = len(nodes) == 2 and within <= 2 and max(entries, exits) < 3 and not lit
+    return entries >= 2 and exits >= 2 and not joint
 
 
 def _small_rings(streets: Streets) -> list[tuple[list[int], list[int]]]:

@@ -5,7 +5,6 @@ one-ways and restrictions. Source: networks.md 2.6, 2.8, 2.9, 4.4.
 """
 
 from dataclasses import dataclass, field
-from itertools import pairwise
 from math import atan2, hypot, pi, radians
 from typing import Final
 
@@ -13,6 +12,7 @@ from rushhour.roadnets.components import reached, strong_components
 from rushhour.roadnets.fixes import fix_line
 from rushhour.roadnets.osm_links import Link, Road, Streets, node_at, way_at
 from rushhour.roadnets.osm_merging import Merged
+from rushhour.roadnets.osm_paths import Paths
 from rushhour.roadnets.osm_restrictions import Bans
 
 BACK: Final = radians(155.0)  # a turn by more leads back to where one came from
@@ -48,6 +48,7 @@ class Turns:
     gates_in: set[Road]  # where vehicles may enter the map
     gates_out: set[Road]  # and leave it
     waits_on_red: set[Road] = field(default_factory=set)  # no right turn on red at their end
+    banned: list[tuple[Road, ...]] = field(default_factory=list)  # not to be driven in turn
 
 
 def roads_of(streets: Streets, merged: Merged) -> list[Road]:
@@ -72,13 +73,15 @@ def turns_of(streets: Streets, merged: Merged, bans: Bans) -> Turns:
     xs = [p[0] for p in streets.xy.values()]
     ys = [p[1] for p in streets.xy.values()]
     box = (min(xs) + BORDER, min(ys) + BORDER, max(xs) - BORDER, max(ys) - BORDER)
-    walker = _Walker(streets, merged, bans, ends, headings, box)
+    paths = Paths(streets, merged, bans, ends)
+    walker = _Walker(paths, headings, box)
     roads = roads_of(streets, merged)
     for road in roads:
         walker.leave(road)
     if bans.sequences:
-        for road in sorted(_bans_behind(streets, merged, bans, walker.turns.follow)):
+        for road in sorted(paths.ban_behind(walker.turns.follow)):
             walker.leave(road)
+        walker.turns.banned = paths.banned_roads(walker.turns.follow)
     return walker.turns
 
 
@@ -87,17 +90,14 @@ class _Walker:
 
     def __init__(
         self,
-        streets: Streets,
-        merged: Merged,
-        bans: Bans,
-        ends: dict[int, list[tuple[int, bool]]],
+        paths: Paths,
         headings: dict[tuple[int, bool], float],
         box: tuple[float, float, float, float],
     ) -> None:
-        self.streets = streets
-        self.merged = merged
-        self.bans = bans
-        self.ends = ends
+        self.paths = paths
+        self.streets = paths.streets
+        self.bans = paths.bans
+        self.ends = paths.ends
         self.headings = headings
         self.box = box  # x and y of its lower left, then its upper right corner, m
         self.turns = Turns({}, set(), set())
@@ -109,14 +109,17 @@ class _Walker:
         link = streets.links[index]
         way = link.rules.forward if forward else link.rules.backward
         arrive = self.headings[index, not forward] + pi  # driving into the intersection
-        angles = {exit: turn_angle(arrive, self.headings[exit]) for exit in self._exits(road)}
-        kept = [(exit, angle) for exit, angle in angles.items() if abs(angle) <= BACK]
+        exits = self.paths.exits(road)
+        angles = {exit: turn_angle(arrive, self.headings[exit]) for exit in exits}
+        kept = [(e, angle) for e, angle in angles.items() if abs(angle) <= BACK or exits[e]]
         kept = kept or list(angles.items())
         two_way = link.rules.backward.lanes if forward else link.rules.forward.lanes
         end = node_at(link, not forward)
         if kept and two_way and any("U" in turn for turn in way.turns):
-            if (way_at(link, not forward), end) not in self.bans.back:
-                kept.append(((index, not forward), pi))
+            back = (index, not forward)
+            closed = (way_at(link, not forward), end) in self.bans.back
+            if not closed and (road, back) not in self.bans.sequences:
+                kept.append((back, pi))
         kept.sort(key=lambda e: e[1])
         if (way_at(link, not forward), end) in self.bans.on_red:
             turns.waits_on_red.add(road)
@@ -146,73 +149,6 @@ class _Walker:
             "L15", f"way {way}: nothing leads on at node {end}; {done}",
             [f"way {way}", f"node {end}"], end, fix_line("close", [way], True),
         )  # fmt: skip
-
-    def _exits(self, road: Road) -> list[Road]:
-        """Roads that can follow a road, through the inner links of its intersection."""
-        streets, bans = self.streets, self.bans
-        memory = bans.memory
-        found: list[Road] = []
-        seen: set[tuple[Road, ...]] = {(road,)}
-        open_paths: list[tuple[Road, ...]] = [(road,)]
-        while open_paths:
-            path = open_paths.pop()
-            index, forward = path[-1]
-            link = streets.links[index]
-            node = node_at(link, not forward)
-            before = way_at(link, not forward)
-            for onward in self.ends[node]:
-                other, start = onward
-                rules = streets.links[other].rules
-                lanes = (rules.forward if start else rules.backward).lanes
-                if other == index or not lanes or onward == road:
-                    continue
-                if bans.forbids(before, node, way_at(streets.links[other], start)):
-                    continue
-                if bans.ends_banned((*path, onward)):
-                    continue
-                after = (*path, onward)[-memory:]
-                if after in seen:
-                    continue
-                seen.add(after)
-                if other in self.merged.inner:
-                    open_paths.append(after)
-                elif other != road[0] and onward not in found:
-                    found.append(onward)
-        return found
-
-
-def _bans_behind(
-    streets: Streets, merged: Merged, bans: Bans, follow: dict[Road, list[tuple[Road, float]]]
-) -> set[Road]:
-    """Turn banned sequences over roads outside intersections into bans at the end of the last one.
-
-    That is right where the road can only be entered from the one before; other such sequences are
-    not used, as routes do not remember where they came from. Returns the roads with fewer exits.
-    """
-    before: dict[Road, set[Road]] = {}
-    for road, after in follow.items():
-        for following, _ in after:
-            before.setdefault(following, set()).add(road)
-    changed: set[Road] = set()
-    unused: set[int] = set()
-    for path, relation in list(bans.sequences.items()):
-        outer = [place for place, road in enumerate(path[:-1]) if road[0] not in merged.inner]
-        if len(outer) < 2:
-            continue  # within one intersection
-        if all(before.get(path[b]) == {path[a]} for a, b in pairwise(outer)):
-            bans.sequences[path[outer[-1] :]] = relation
-            changed.add(path[outer[-1]])
-        elif relation not in unused:
-            unused.add(relation)
-            way = streets.links[path[outer[-1]][0]].first_way
-            streets.find(
-                "L09",
-                f"relation {relation}: leads over way {way}, which can be entered from elsewhere; "
-                "not used",
-                [f"relation {relation}", f"way {way}"],
-                node_at(streets.links[path[-1][0]], path[-1][1]),
-            )
-    return changed
 
 
 def usable(turns: Turns) -> tuple[set[Road], set[Road]]:

@@ -153,10 +153,12 @@ def _ban_over_ways(
             if not to:
                 continue
             found = True
-            only = _rule(r).startswith("only_")
-            for road in onward if only else to:
-                if not (only and road in to):
-                    bans.sequences[(*path, road)] = r.id
+            banned = to
+            if _rule(r).startswith("only_"):
+                back = (path[-1][0], not path[-1][1])
+                banned = [road for road in (*onward, back) if road not in to]
+            for road in banned:
+                bans.sequences[(*path, road)] = r.id
     if not found:
         _find(streets, r, "its ways do not follow each other; not used")
 

@@ -5,6 +5,7 @@ ranges and the relations that kernels rely on are checked on load.
 """
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.network import (
+    Actuation,
     Conflicts,
     Connectors,
     Intersections,
@@ -20,6 +22,8 @@ from rushhour.kernels.network import (
     Roads,
     Signals,
 )
+from rushhour.roadnets.actuation import fixed_times
+from rushhour.roadnets.banned import Banned, none_banned
 from rushhour.roadnets.build import seal
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.findings import Finding, packed, unpacked
@@ -34,6 +38,12 @@ SMALL: Final = 1 << 16  # bytes that need no such proof
 POOLS: Final = ("", "points", "conflicts")  # sizes of fields that hold several values per lane
 CHUNK: Final = 1 << 15  # rows of a pool that have a checksum of their own
 LONGEST_TEXT: Final = 1 << 16  # characters of one attribute
+# Parts that files lack which were written before these were known.
+LATER: Final[dict[str, Callable[[Signals], Any]]] = {
+    "zones": lambda _: no_zones(),
+    "banned": lambda _: none_banned(),
+    "actuation": fixed_times,
+}
 
 Group = Any  # an h5py.Group; h5py has no types
 
@@ -110,7 +120,8 @@ def write_network(group: Group, network: Network) -> None:
 def parts_of(network: Network) -> Parts:
     """Every array of a network, by part and name as FIELDS lists them."""
     holders: dict[str, Any] = {
-        **network.arrays._asdict(), "zones": network.zones, "shapes": network
+        **network.arrays._asdict(), "zones": network.zones, "banned": network.banned,
+        "actuation": network.actuation, "shapes": network,
     }  # fmt: skip
     return {
         part: {
@@ -141,20 +152,22 @@ def read_network(group: Group) -> Network:
             f"network format {version!s:.20}, this program reads {FORMAT_VERSION}; "
             "import the map again"
         )
-    zoned = "zones" in group  # files written before zones were known have none
+    absent = {part: none for part, none in LATER.items() if part not in group}
     arrays: Parts = {
         part: {
             name: _array(group, f"{part}/{name}", np.dtype(field.dtype))
             for name, field in fields.items()
         }
         for part, fields in FIELDS.items()
-        if part != "zones" or zoned
+        if part not in absent
     }
-    if not zoned:
-        arrays["zones"] = no_zones()._asdict()
+    signals = Signals(**arrays["signals"])
+    arrays |= {part: none(signals)._asdict() for part, none in absent.items()}
     old = {"notes": "remarks"} if "notes" not in group else {}  # until findings were known
     names = {
-        name: _texts(group, old.get(name, name)) for name in NAMES if name != "zone_ids" or zoned
+        name: _texts(group, old.get(name, name))
+        for name in NAMES
+        if name != "zone_ids" or "zones" not in absent
     }
     names.setdefault("zone_ids", ())
     check_network(arrays, names)
@@ -172,8 +185,9 @@ def read_network(group: Group) -> Network:
                 conflicts=Conflicts(**arrays["conflicts"]),
                 intersections=Intersections(**arrays["intersections"]),
                 roads=Roads(**arrays["roads"]),
-                signals=Signals(**arrays["signals"]),
+                signals=signals,
             ),
+            actuation=Actuation(**arrays["actuation"]),
             points=shapes["points"],
             point_start=shapes["point_start"],
             station=shapes["station"],
@@ -189,6 +203,7 @@ def read_network(group: Group) -> Network:
             findings=_findings(group),
             zone_ids=names["zone_ids"],
             zones=Zones(**arrays["zones"]),
+            banned=Banned(**arrays["banned"]),
         )
     )
 

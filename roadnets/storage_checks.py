@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.roadnets.banned import LONGEST, MOST, SHORTEST
 from rushhour.roadnets.draft_index import MOST_LANES
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.storage_fields import FIELDS, Field
@@ -32,6 +33,8 @@ def check_network(parts: Parts, names: Mapping[str, tuple[str, ...]]) -> None:
         "conflicts": len(parts["conflicts"]["other"]),
         "points": len(parts["shapes"]["points"]),
         "zones": len(names["zone_ids"]),
+        "phases": len(parts["signals"]["phase_end"]),
+        "detectors": len(parts["actuation"]["lane"]),
     }
     count["lanes"] = count["road_lanes"] + count["connectors"]
     if not 0 < count["roads"] <= count["road_lanes"] or count["lanes"] > MOST_LANES:
@@ -97,6 +100,7 @@ def check_relations(parts: Parts, count: dict[str, int]) -> None:
     roads, signals, shapes = parts["roads"], parts["signals"], parts["shapes"]
     nodes = parts["intersections"]
     n = count["road_lanes"]
+    banned = np.diff(parts["banned"]["start"])
     agree = {
         "roads/first_lane": np.array_equal(
             roads["first_lane"],
@@ -125,6 +129,8 @@ def check_relations(parts: Parts, count: dict[str, int]) -> None:
             np.diff(signals["state_start"]).astype(np.int64),
             signals["links"].astype(np.int64) * np.diff(signals["phase_start"]),
         ),
+        "banned/start": bool(((banned >= SHORTEST) & (banned <= LONGEST)).all())
+        and len(parts["banned"]["road"]) <= MOST,
         "shapes/point_start": bool((np.diff(shapes["point_start"]) >= 2).all()),
     }
     for where, right in agree.items():
@@ -140,6 +146,10 @@ def check_relations(parts: Parts, count: dict[str, int]) -> None:
         ),
         "conflicts/other": _symmetric(connectors["conflict_start"], conflicts),
         "connectors/link": _links_fit(connectors, signals),
+        "actuation/least": bool((parts["actuation"]["least"] >= 0.0).all()),
+        "actuation/most": bool((parts["actuation"]["most"] >= parts["actuation"]["least"]).all()),
+        "actuation/next": _next_fit(parts["actuation"], signals),
+        "actuation/place": _places_fit(parts["actuation"], lanes),
     }
     for where, right in agree.items():
         if not right:
@@ -151,6 +161,17 @@ def _links_fit(connectors: dict[str, NDArray[Any]], signals: dict[str, NDArray[A
     with_one = signal >= 0
     fits = (link[with_one] >= 0) & (link[with_one] < signals["links"][signal[with_one]])
     return bool(fits.all() and (link[~with_one] == -1).all())
+
+
+def _next_fit(actuation: dict[str, NDArray[Any]], signals: dict[str, NDArray[Any]]) -> bool:
+    phases = np.diff(signals["phase_start"])
+    of_phase = np.repeat(phases, phases)
+    return bool((actuation["next"] < of_phase[_keys(actuation["next_start"])]).all())
+
+
+def _places_fit(actuation: dict[str, NDArray[Any]], lanes: dict[str, NDArray[Any]]) -> bool:
+    place = actuation["place"]
+    return bool(((place >= 0.0) & (place <= lanes["length"][actuation["lane"]])).all())
 
 
 def _symmetric(start: NDArray[Any], conflicts: dict[str, NDArray[Any]]) -> bool:

@@ -93,6 +93,18 @@ FIELDS: Final[dict[str, dict[str, Field]]] = {
             np.uint8, "0 off, 1 red, 2 yellow, 3 green, 4 green yield, 5 stop then go", "", "code 5"
         ),
     },
+    "actuation": {
+        "control": Field(np.uint8, "0 fixed times, 1 actuated", "signals", "code 1"),
+        "least": Field(F8, "s, 0 by the clock", "phases", "finite"),
+        "most": Field(F8, "s, 0 by the clock", "phases", "finite"),
+        "next_start": Field(I4, "place in next", "phases+1", "offsets actuation/next"),
+        "next": Field(I4, "phase of the program", "", "index phases"),
+        "watch_start": Field(I4, "place in watch", "phases+1", "offsets actuation/watch"),
+        "watch": Field(I4, "detector", "", "index detectors"),
+        "lane": Field(I4, "lane of a detector", "detectors", "index lanes"),
+        "place": Field(F8, "m", "detectors", "finite"),
+        "gap": Field(F8, "s", "detectors", "positive"),
+    },
     "zones": {
         "origin_start": Field(I4, "place in origin", "zones+1", "offsets zones/origin"),
         "origin": Field(I4, "intersection", "", "index intersections"),
@@ -100,6 +112,10 @@ FIELDS: Final[dict[str, dict[str, Field]]] = {
             I4, "place in destination", "zones+1", "offsets zones/destination"
         ),
         "destination": Field(I4, "intersection", "", "index intersections"),
+    },
+    "banned": {
+        "start": Field(I4, "place in road", "", "offsets banned/road"),
+        "road": Field(I4, "road", "", "index roads"),
     },
     "shapes": {
         "points": Field(F8, "m, east and north of the origin", "", "finite"),

@@ -4,6 +4,7 @@ Rows stand in the order of the network's indices, so row i of a table is road, l
 intersection i everywhere else. Ids and names are arrays of str (dtype object). All are read-only.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -39,13 +40,18 @@ class Table:
 
         Raises NetworkError if pandas is not installed.
         """
-        try:
-            import pandas
-        except ImportError:
-            raise NetworkError(
-                "to_pandas: wanted the package pandas; pip install 'rushhour[data]'"
-            ) from None
-        return pandas.DataFrame({name: column.copy() for name, column in self.columns.items()})
+        return as_frame(self.columns)
+
+
+def as_frame(columns: Mapping[str, NDArray[Any]]) -> Any:
+    """A pandas.DataFrame with copies of columns. Raises NetworkError if pandas is not installed."""
+    try:
+        import pandas
+    except ImportError:
+        raise NetworkError(
+            "to_pandas: wanted the package pandas; pip install 'rushhour[data]'"
+        ) from None
+    return pandas.DataFrame({name: column.copy() for name, column in columns.items()})
 
 
 @dataclass(frozen=True)

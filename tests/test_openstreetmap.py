@@ -14,7 +14,7 @@ from rushhour.kernels.network import ALL_WAY_STOP, NONE, SIGNAL, STOP, YIELD
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.loading import load_network
-from rushhour.roadnets.openstreetmap import OsmOptions, read_osm_draft
+from rushhour.roadnets.openstreetmap import read_osm_draft
 
 pytest.importorskip("osmium")
 
@@ -117,6 +117,24 @@ def test_a_dual_carriageway_and_its_crossing_are_one_intersection(tmp_path: Path
     assert {b for a, b in turns(network) if a == "11#0"} == {"11#1", "12#1", "-12#0"}
 
 
+@pytest.mark.parametrize("lit", [True, False])
+def test_a_way_to_turn_back_between_carriageways_is_a_crossing_where_both_ends_have_lights(
+    tmp_path: Path, lit: bool
+):
+    nodes = {1: (0.0, 9.0), 2: (0.0, -9.0), 3: (-300.0, 9.0), 4: (300.0, 9.0),
+             5: (-300.0, -9.0), 6: (300.0, -9.0)}  # fmt: skip
+    main = street("primary", oneway="yes", lanes="2")
+    ways = [(10, [4, 1, 3], main), (11, [5, 2, 6], main),
+            (12, [1, 2], street("primary_link", oneway="yes"))]  # fmt: skip
+    light = {"highway": "traffic_signals"}
+    network = load_network(write_osm(tmp_path, nodes, ways, {1: light, 2: light} if lit else {}))
+    assert network.signal_ids == (("1",) if lit else ())
+    assert ("2" in network.intersection_ids) != lit
+    if lit:
+        back = {("10#0", "11#1")}
+        assert turns(network) == {("10#0", "10#1"), ("11#0", "11#1")} | back
+
+
 def test_one_intersection_is_not_made_of_a_whole_district(tmp_path: Path):
     """Single linkage would join this chain of 30 nodes, 9 m apart, into one."""
     n = 30
@@ -197,29 +215,6 @@ def test_the_same_map_in_another_order_is_the_same_network(tmp_path: Path):
     assert [(c.from_road, c.to_road) for c in a.connectors] == [
         (c.from_road, c.to_road) for c in b.connectors
     ]
-
-
-REAL = {
-    # map: file, signalised intersections, intersections without service roads (networks.md 9.1)
-    "krems": ("osm_krems/krems.osm.gz", (11, 14), 237),
-    "luxembourg": ("sumo_luxembourg/luxembourg_main_roads.osm.gz", (198, 203), 1902),
-}
-
-
-@pytest.mark.parametrize("name", list(REAL))
-def test_real_maps_have_as_many_intersections_as_counted(name):
-    file, (low, high), crossings = REAL[name]
-    folder, leaf = file.split("/")
-    draft = read_osm_draft(data_folder(folder) / leaf, OsmOptions(service="no"))
-    lit = [s for s in draft.signals if [time for time, _ in s.phases] != [40.0, 3.0, 15.0]]
-    assert low <= len(lit) <= high
-    meeting: dict[str, set[str]] = {}
-    for road in draft.roads:
-        for at, other in ((road.from_intersection, road.to_intersection),
-                          (road.to_intersection, road.from_intersection)):  # fmt: skip
-            meeting.setdefault(at, set()).add(other)
-    found = sum(len(others) > 2 for others in meeting.values())
-    assert found == pytest.approx(crossings, rel=0.12)
 
 
 def test_every_lane_of_a_real_map_leads_on_unless_it_ends_at_a_gate():

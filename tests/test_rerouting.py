@@ -22,7 +22,8 @@ from rushhour.roadnets.draft import (
 )
 from rushhour.roadnets.generators import generate
 from rushhour.traffic.random_demand import random_trips
-from rushhour.traffic.routing import find_ways, kept_desk, road_graph
+from rushhour.traffic.road_graph import road_graph
+from rushhour.traffic.routing import find_ways, kept_desk
 from rushhour.traffic.state import new_order
 from rushhour.traffic.world import World
 
@@ -136,7 +137,7 @@ def test_drivers_are_given_the_cheapest_way_by_an_exit_with_room_before_any_by_a
     length = np.zeros(slots.size, np.int32)
     desk.stamp = reroute(
         net, veh, world._types, routes, world._order, graph, desk.scratch, table(),
-        np.ones(network.n_roads), slots, CAR, -1, desk.stamp, ways, length,
+        np.ones(network.n_roads), slots, CAR, -1, 0, desk.stamp, ways, length,
     )  # fmt: skip
     rerouted = 0
     for row, i in enumerate(slots):
@@ -186,7 +187,7 @@ def test_a_way_that_is_longer_than_its_place_asks_for_a_longer_one(world):
         length = np.zeros(slots.size, np.int32)
         desk.stamp = reroute(
             network.arrays, veh, world._types, world._routes, world._order, graph, desk.scratch,
-            table(), np.ones(network.n_roads), slots, CAR, -1, desk.stamp, ways, length,
+            table(), np.ones(network.n_roads), slots, CAR, -1, 0, desk.stamp, ways, length,
         )  # fmt: skip
         lengths.append(length)
     long = lengths[0] > 3

@@ -17,7 +17,8 @@ from rushhour.roadnets.generators import generate
 from rushhour.roadnets.loading import load_network
 from rushhour.traffic.demand import VehicleType
 from rushhour.traffic.demand_builder import DemandBuilder, Trip
-from rushhour.traffic.routing import find_ways, road_graph, route_demand, route_trips
+from rushhour.traffic.road_graph import road_graph
+from rushhour.traffic.routing import find_ways, route_demand, route_trips
 
 PAIRS = 1000
 CAR = CLASS_BIT["passenger"]

@@ -11,7 +11,7 @@ from network_drafts import chain, crossing, line
 
 from rushhour.kernels.network import SIGNAL
 from rushhour.roadnets.build import finish
-from rushhour.roadnets.draft import DraftSignal, DraftZone
+from rushhour.roadnets.draft import DraftActuation, DraftSignal, DraftZone
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.findings import finding
 from rushhour.roadnets.loading import load_network
@@ -21,13 +21,15 @@ from rushhour.roadnets.storage_fields import FIELDS
 
 def signalled():
     draft = crossing(SIGNAL, lanes=3)
-    draft.signals.append(DraftSignal("Ampel \u00fc", [(30.0, "rG"), (5.5, "yr")], offset=2.0))
+    plan = DraftActuation([(5.0, 50.0), (5.5, 5.5)], [(1, 0), ()], gaps={"in_w_1": 4.0})
+    draft.signals.append(DraftSignal("Ampel \u00fc", [(30.0, "rG"), (5.5, "yr")], 2.0, plan))
     for i, c in enumerate(draft.connectors):
         c.signal, c.link = "Ampel \u00fc", i % 2
     draft.projection, draft.origin, draft.left_hand = "+proj=utm +zone=29", (3.0, -4.0), True
     draft.remarks.append("a doubt")
     draft.findings.append(finding("L06", "way 5: \u00fc", ["way 5"], (1.0, 2.5), "speed = 5"))
     draft.zones = [DraftZone("7", ["c"], ["e", "n"]), DraftZone("8", [], ["w"])]
+    draft.banned = [("in_w", "out_e", "in_e"), ("in_w", "out_e", "in_e", "out_s")]
     return finish(draft)
 
 
@@ -39,7 +41,11 @@ def stored(tmp_path):
 
 
 def assert_same(a, b):
-    for part, other in zip((*a.arrays, a.zones), (*b.arrays, b.zones), strict=True):
+    for part, other in zip(
+        (*a.arrays, a.zones, a.banned, a.actuation),
+        (*b.arrays, b.zones, b.banned, b.actuation),
+        strict=True,
+    ):
         for name, x, y in zip(part._fields, part, other, strict=True):
             assert x.dtype == y.dtype, name
             np.testing.assert_array_equal(x, y, err_msg=name)
@@ -47,7 +53,7 @@ def assert_same(a, b):
     for f in fields(a):
         if f.name == "findings":  # ragged
             assert a.findings == b.findings
-        elif f.name not in ("arrays", "zones"):
+        elif f.name not in ("arrays", "zones", "banned", "actuation"):
             np.testing.assert_array_equal(getattr(a, f.name), getattr(b, f.name), err_msg=f.name)
 
 
@@ -68,6 +74,21 @@ def test_a_file_without_zones_is_a_network_without_zones(stored):
     network = load(stored)
     assert network.zone_ids == ()
     assert [array.tolist() for array in network.zones] == [[0], [], [0], []]
+
+
+def test_a_file_without_banned_sequences_is_a_network_that_bans_none(stored):
+    with h5py.File(stored, "r+") as file:
+        del file["network/banned"]
+    assert [array.tolist() for array in load(stored).banned] == [[0], []]
+
+
+def test_a_file_without_actuation_is_a_network_whose_signals_run_by_the_clock(stored):
+    with h5py.File(stored, "r+") as file:
+        del file["network/actuation"]
+    actuation = load(stored).actuation
+    assert actuation.control.tolist() == [0]
+    assert actuation.least.tolist() == actuation.most.tolist() == [0.0, 0.0]
+    assert actuation.lane.size == actuation.watch.size == actuation.next.size == 0
 
 
 def test_arrays_may_be_packed_or_plain(stored):
@@ -204,6 +225,18 @@ def one_sided(group):
         (set_value("zones/origin", 0, 99), "zones/origin: value 99 at 0"),
         (set_value("zones/destination_start", 1, 9), "zones/destination_start: expected offsets"),
         (lambda g: g.__delitem__("zone_ids"), "zone_ids: missing"),
+        (set_value("banned/road", 3, 8), "banned/road: value 8 at 3"),
+        (set_value("banned/start", 1, 9), "banned/start: expected offsets"),
+        (set_value("banned/start", 1, 2), "banned/start: does not fit"),
+        (lambda g: replace(g, "banned/start", np.zeros(0, np.int32)), "banned/start: expected"),
+        (lambda g: g.__delitem__("banned/road"), "banned/road: missing"),
+        (set_value("actuation/control", 0, 2), "actuation/control: value 2 at 0"),
+        (set_value("actuation/least", 0, 60.0), "actuation/most: does not fit"),
+        (set_value("actuation/least", 1, -1.0), "actuation/least: does not fit"),
+        (set_value("actuation/next", 0, 2), "actuation/next: value 2 at 0"),
+        (set_value("actuation/lane", 0, 10**6), "actuation/lane: value 1000000 at 0"),
+        (set_value("actuation/place", 0, 1e4), "actuation/place: does not fit"),
+        (set_value("actuation/watch_start", 1, -1), "actuation/watch_start: expected offsets"),
         (mutual, "conflicts/other: does not fit"),
         (one_sided, "conflicts/other: does not fit"),
         (hole, "says 1000000000000 values, but 0 bytes are stored"),
@@ -245,7 +278,7 @@ def test_a_network_that_cannot_be_written_is_told_in_one_line(tmp_path):
         ("a.xml", b"<net/>", "unknown kind of network"),
         ("a.net.xml", b"", "empty"),
         ("a.h5", b"", "empty"),
-        ("a.net.xml.gz", gzip.compress(b""), "empty"),
+        ("a.net.xml.gz", gzip.compress(b"", mtime=0), "empty"),
         ("a.net.xml.gz", b"not gzip", "cannot be read"),
         ("a.h5", b"not HDF5", "damaged or not HDF5"),
         ("a.sumocfg", b"<configuration/>", "names no net-file"),

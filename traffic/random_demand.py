@@ -25,7 +25,8 @@ from rushhour.traffic.demand import (
     VehicleType,
 )
 from rushhour.traffic.durations import seconds
-from rushhour.traffic.routing import find_ways, road_graph
+from rushhour.traffic.road_graph import road_graph
+from rushhour.traffic.routing import find_ways
 
 MOST_TRIPS: Final = 10_000_000
 ATTEMPTS: Final = 40  # draws of a pair of roads before looking at what a drawn origin reaches
@@ -147,7 +148,7 @@ def _road_weights(
     graph = road_graph(network, CLASS_BIT[vehicle_type.vehicle_class])
     usable = np.isfinite(graph.cost) & (net.roads.length >= SHORTEST_ROAD)
     if need_exit:
-        usable &= np.diff(graph.out_start) > 0
+        usable &= np.diff(graph.out_start[: network.n_roads + 1]) > 0
     roads = np.flatnonzero(usable).astype(np.int32)
     if not roads.size:
         raise DemandError(
@@ -243,16 +244,18 @@ def _draw_reached(
 
 def _reached(graph: RoadGraph, origin: int) -> NDArray[np.bool_]:
     """Which roads can be driven to from a road."""
-    seen = np.zeros(graph.out_start.size - 1, bool)
+    seen = np.zeros(graph.road_of.size, bool)
     seen[origin] = True
     front = [origin]
     while front:
-        road = front.pop()
-        for target in graph.out[graph.out_start[road] : graph.out_start[road + 1]].tolist():
+        node = front.pop()
+        for target in graph.out[graph.out_start[node] : graph.out_start[node + 1]].tolist():
             if not seen[target]:
                 seen[target] = True
                 front.append(target)
-    return seen
+    roads = np.zeros(graph.cost.size, bool)
+    roads[graph.road_of[seen]] = True
+    return roads
 
 
 def _demand(

@@ -1,9 +1,4 @@
-"""Routes: the way of each trip over roads, found in batches.
-
-The cost of a road is the time to drive it at the limit of the class's fastest lane; of a turn, the
-time along its connector plus MINOR_DELAY where it must yield. Both are never less than the
-straight line at the network's top speed, which keeps the search's estimate honest.
-"""
+"""Routes: the way of each trip over roads, found in batches. None drives a banned sequence of roads."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.routing import RoadGraph, Scratch, search, search_all
+from rushhour.roadnets.banned import banned_part
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.model import Network
 from rushhour.traffic.demand import Demand
+from rushhour.traffic.road_graph import road_graph
 
-MINOR_DELAY: Final = 1.5  # s for a turn that must yield; SUMO's default for its routers as well
 BATCH: Final = 2048  # pairs searched in one call
 WIDTH: Final = 512  # roads a way may have before a wider array is taken
 
@@ -39,60 +35,11 @@ class Ways:
     closed: NDArray[np.int32]
 
 
-def road_graph(network: Network, permission: int) -> RoadGraph:
-    """The road graph for vehicles of a class (a mask of roadnets.classes); made once."""
-    key = ("road graph", permission)
-    if key not in network.derived:
-        network.derived[key] = _new_graph(network, permission)
-    graph: RoadGraph = network.derived[key]
-    return graph
-
-
-def _new_graph(network: Network, permission: int) -> RoadGraph:
-    net, n, n_lanes = network.arrays, network.n_roads, network.n_road_lanes
-    usable = (net.lanes.permissions & np.uint32(permission)) != 0
-    road_of, speed = net.lanes.road[:n_lanes], net.lanes.speed[:n_lanes]
-    open_lane = usable[:n_lanes]
-    fastest = np.zeros(n)
-    np.maximum.at(fastest, road_of[open_lane], speed[open_lane])
-    top = float(max(net.lanes.speed.max(initial=1.0), 1.0))
-    first, last = net.roads.first_lane, net.roads.first_lane + net.roads.lane_count // 2
-    starts = network.points[network.point_start[first]]
-    ends = network.points[network.point_start[last + 1] - 1]
-    straight = np.hypot(*(ends - starts).T) / top
-    with np.errstate(divide="ignore"):
-        cost = np.where(fastest > 0.0, net.roads.length / fastest, inf)
-    cost = np.maximum(cost, straight)
-
-    links = net.connectors
-    good = usable[n_lanes:] & open_lane[links.from_lane] & open_lane[links.to_lane]
-    origin, target = road_of[links.from_lane[good]], road_of[links.to_lane[good]]
-    time = net.lanes.length[n_lanes:][good] / net.lanes.speed[n_lanes:][good]
-    time = time + np.where(links.rank[good] > 0, MINOR_DELAY, 0.0)
-    gap = np.hypot(*(starts[target] - ends[origin]).T) / top
-    time = np.maximum(time, gap)
-    pair = origin.astype(np.int64) * n + target
-    by_pair = np.lexsort((time, pair))
-    unique, place = np.unique(pair[by_pair], return_index=True)
-    out_start = np.searchsorted(unique, np.arange(n + 1, dtype=np.int64) * n)
-    return RoadGraph(
-        out_start=out_start.astype(np.int32),
-        out=(unique % max(n, 1)).astype(np.int32),
-        turn_cost=time[by_pair][place],
-        cost=cost,
-        start_x=np.ascontiguousarray(starts[:, 0]),
-        start_y=np.ascontiguousarray(starts[:, 1]),
-        end_x=np.ascontiguousarray(ends[:, 0]),
-        end_y=np.ascontiguousarray(ends[:, 1]),
-        top_speed=top,
-    )
-
-
 class Desk:
     """Working arrays for searches on a graph, `chunks` side by side."""
 
     def __init__(self, graph: RoadGraph, chunks: int) -> None:
-        n, m = graph.cost.size, graph.out.size
+        n, m = graph.road_of.size, graph.out.size
         self.stamp = 1  # larger than any that the arrays hold
         self.scratch = Scratch(
             cost=np.zeros((chunks, n)),
@@ -100,7 +47,8 @@ class Desk:
             seen=np.zeros((chunks, n), np.int64),
             closed=np.zeros((chunks, n), np.int64),
             heap_key=np.zeros((chunks, m + 2)),
-            heap_road=np.zeros((chunks, m + 2), np.int32),
+            heap_node=np.zeros((chunks, m + 2), np.int32),
+            looked_at=np.zeros(chunks, np.int32),
         )
 
 
@@ -121,7 +69,9 @@ def costs_from(graph: RoadGraph, desk: Desk, start: int) -> NDArray[np.float64]:
     """
     scratch, n = desk.scratch, graph.cost.size
     search(graph, scratch, 0, desk.stamp, start, -1, np.ones(n), 0.0, 0, 0.0)
-    found = np.where(scratch.closed[0] == desk.stamp, scratch.cost[0], inf)
+    found = np.full(n, inf)
+    reached = scratch.closed[0] == desk.stamp
+    np.minimum.at(found, graph.road_of[reached], scratch.cost[0, reached])
     desk.stamp += 1
     return np.asarray(found + graph.cost[start])
 
@@ -250,7 +200,14 @@ def route_demand(network: Network, demand: Demand, *, skip_bad: bool = False) ->
                 gap = int(place[leg])
             bad[trip] |= not way.size
             parts.append(way[1:])
-        routes[int(trip)] = np.concatenate(parts)
+        route = np.concatenate(parts)
+        if not bad[trip] and legs[j] > 1 and banned_part(route.tolist(), network.banned_from):
+            roads = demand.roads[first[j] : first[j] + legs[j] + 1].tolist()
+            route, served = _way_through(network, int(permission[demand.type[trip]]), roads)
+            bad[trip] = served < legs[j]
+            if bad[trip] and gap < 0:
+                gap = int(first[j]) + served
+        routes[int(trip)] = route
     if gap < 0:
         return _with_routes(demand, routes, bad)
     first_bad = _no_way(network, demand, int(np.flatnonzero(bad)[0]), gap)
@@ -263,6 +220,45 @@ def route_demand(network: Network, demand: Demand, *, skip_bad: bool = False) ->
     kept = _with_routes(demand, routes, bad)
     remark = f"trips without a way are left out: {count} (first: {first_bad})"
     return replace(kept, remarks=(*demand.remarks, remark))
+
+
+def _way_through(
+    network: Network, permission: int, roads: list[int]
+) -> tuple[NDArray[np.int32], int]:
+    """The cheapest way through all these roads that drives no banned sequence across one of them.
+
+    Returns it, and over how many legs it leads: where there is no way on, not over all.
+    """
+    graph, desk = kept_desk(network, permission)
+    scratch, even = desk.scratch, np.ones(graph.cost.size)
+    # By the node of the road reached: what the way up to it costs, and its nodes.
+    best: dict[int, tuple[float, list[int]]] = {roads[0]: (0.0, roads[:1])}
+    for leg, goal in enumerate(roads[1:]):
+        nodes = np.flatnonzero(graph.road_of == goal).tolist()
+        found: dict[int, tuple[float, list[int]]] = {}
+        for start, (cost, way) in best.items():
+            search(graph, scratch, 0, desk.stamp, start, -1, even, 0.0, 0, 0.0)
+            for node in nodes:
+                if scratch.closed[0, node] != desk.stamp:
+                    continue
+                total = cost + float(scratch.cost[0, node])
+                if node not in found or total < found[node][0]:
+                    found[node] = total, way + _way_to(scratch, node)[1:]
+            desk.stamp += 1
+        if not found:
+            return np.zeros(0, np.int32), leg
+        best = found
+    _, way = min(best.values())
+    return graph.road_of[way], len(roads) - 1
+
+
+def _way_to(scratch: Scratch, node: int) -> list[int]:
+    """Nodes from the start of the last search to a node that it closed."""
+    way = []
+    while node >= 0:
+        way.append(node)
+        node = int(scratch.before[0, node])
+    return way[::-1]
 
 
 def _no_way(network: Network, demand: Demand, trip: int, place: int) -> str:
