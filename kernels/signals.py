@@ -1,12 +1,30 @@
-"""Fixed-time signals: which letter shows for each connector in a frame."""
+"""Signals: which letter shows for each connector in a frame.
+
+Programs run by the clock, by detectors (`actuation`) or by queues (`max_pressure`).
+"""
 
 from math import floor, inf
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import RED, YELLOW, Connectors, Signals
+
+
+class Lights(NamedTuple):
+    """What programs remember from frame to frame: part of the state where any of them reacts.
+
+    Shape (n_programs,) unless said. Only phase matters to programs that run by the clock.
+    """
+
+    phase: NDArray[np.int32]  # counted within its program; -1 before the first frame
+    since: NDArray[np.float64]  # s after frame 0, when it began, or began to be cleared
+    target: NDArray[np.int32]  # phase for which it is being cleared; -1 none
+    held: NDArray[np.int32]  # frame in which somebody last had a grant for a later line of it
+    hit: NDArray[np.int32]  # (n_detectors,) frame when somebody was last over the detector
+    served: NDArray[np.int32]  # (n_detectors,) frame when its lane last had its phase
 
 
 @kernel
@@ -29,6 +47,12 @@ def phase_at(sig: Signals, program: int, t: float) -> int:
 
 
 @kernel
+def letter_of(sig: Signals, program: int, phase: int, link: int) -> int:
+    """Letter of a link in a phase of its program."""
+    return int(sig.state[sig.state_start[program] + phase * sig.links[program] + link])
+
+
+@kernel
 def time_to_close(sig: Signals, program: int, phase: int, link: int, t: float) -> float:
     """Seconds from t until a link shows yellow or red, 0 where it does now; inf: never."""
     lo = sig.phase_start[program]
@@ -47,32 +71,22 @@ def time_to_close(sig: Signals, program: int, phase: int, link: int, t: float) -
 
 
 @kernel
-def switch_lights(
-    sig: Signals,
-    con: Connectors,
-    members_start: NDArray[np.int32],
-    members: NDArray[np.int32],
-    phase: NDArray[np.int32],
-    light: NDArray[np.uint8],
-    closes: NDArray[np.float64],
-    t: float,
+def keep_time(
+    sig: Signals, con: Connectors, members: NDArray[np.int32], first: int, last: int,
+    lights: Lights, light: NDArray[np.uint8], closes: NDArray[np.float64], program: int, t: float,
     now: float,
-) -> int:
-    """Show the phase of time t (s) at every program; returns how many switched.
+) -> bool:  # fmt: skip
+    """Show the phase of time t (s) of a program that runs by the clock; whether it switched.
 
-    Reads members (connectors by program); writes phase, light, closes (s on the clock that shows
+    Its connectors are members[first:last]. Writes phase, light, closes (s on the clock that shows
     `now`). Source: networks.md 6.1.
     """
-    switched = 0
-    for program in range(phase.shape[0]):
-        shown = phase_at(sig, program, t)
-        if shown == phase[program]:
-            continue
-        phase[program] = shown
-        switched += 1
-        base = sig.state_start[program] + shown * sig.links[program]
-        for m in range(members_start[program], members_start[program + 1]):
-            k = members[m]
-            light[k] = sig.state[base + con.link[k]]
-            closes[k] = now + time_to_close(sig, program, shown, con.link[k], t)
-    return switched
+    shown = phase_at(sig, program, t)
+    if shown == lights.phase[program]:
+        return False
+    lights.phase[program] = shown
+    for m in range(first, last):
+        k = members[m]
+        light[k] = letter_of(sig, program, shown, con.link[k])
+        closes[k] = now + time_to_close(sig, program, shown, con.link[k], t)
+    return True

@@ -1,19 +1,23 @@
 """Grids of streets and single crossings, for capacity tests and for large runs."""
 
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import Final, Literal, get_args
 
 from rushhour.kernels.network import LONGEST_VEHICLE
+from rushhour.roadnets.actuation import made_actuated
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.plan_drafting import draft_of
 from rushhour.roadnets.street_plan import ROUNDABOUT_SETBACK, Control, Corner, Lefts, Plan
 
-GridControl = Literal["signals", "all_way_stop", "priority"]
+GridControl = Literal["signals", "actuated", "all_way_stop", "priority"]
 Border = Literal["gates", "loops", "closed"]
 CrossControl = Literal["signals", "all_way_stop", "two_way_stop", "yield", "none", "roundabout"]
 
+AT: Final[dict[GridControl, Control]] = {
+    "signals": "signals", "actuated": "signals", "all_way_stop": "all_way_stop", "priority": "yield",
+}  # fmt: skip
 LARGEST_GRID = 1_000_000  # intersections
 DIRECTIONS = {"E": (1.0, 0.0), "N": (0.0, 1.0), "W": (-1.0, 0.0), "S": (0.0, -1.0)}
 
@@ -49,7 +53,8 @@ def grid(
 
     lanes: through lanes of each direction.   left: "lane" opens a left-turn lane in the median
     before each crossing, "phase" gives each entry a signal phase of its own, "shared" neither.
-    control: "priority" lets the columns yield to the rows.   border: "gates" lets vehicles enter
+    control: "actuated" are signals whose greens end by detectors, "priority" lets the columns
+    yield to the rows.   border: "gates" lets vehicles enter
     and leave, "loops" turns them back, "closed" has no streets beyond the outer crossings.
     Raises NetworkError for a size, lane count, speed or word out of range.
 
@@ -61,7 +66,7 @@ def grid(
         raise NetworkError(
             f"grid {rows} x {columns}: wanted at least 1 x 1 and at most {LARGEST_GRID} crossings"
         )
-    one_of("control", control, ("signals", "all_way_stop", "priority"))
+    one_of("control", control, tuple(AT))
     one_of("left", left, ("lane", "phase", "shared"))
     one_of("turns", turns, ("all", "through"))
     one_of("border", border, ("gates", "loops", "closed"))
@@ -69,12 +74,12 @@ def grid(
         raise NetworkError("border closed: wanted at least 2 x 2 and all turns; use loops")
     plan = Plan("grid", f"grid {rows} x {columns}")
     width = 3.2 if left == "lane" and turns == "all" else 0.0
-    at: Control = "yield" if control == "priority" else control
+    at = AT[control]
     for r in range(rows):
         for c in range(columns):
             corner = Corner(f"{r}.{c}", c * length, r * length, at, lefts=left)
             corner.turns = "RTL" if turns == "all" else "T"
-            corner.offset = round(c * length / speed, 1) if control == "signals" else 0.0
+            corner.offset = round(c * length / speed, 1) if at == "signals" else 0.0
             plan.add_corner(corner)
 
     def join(a: str, b: str, along: bool) -> None:
@@ -101,7 +106,8 @@ def grid(
             plan.add_corner(Corner(f"north.{c}", c * length, rows * length, end))
             join(f"south.{c}", f"0.{c}", False)
             join(f"{rows - 1}.{c}", f"north.{c}", False)
-    return finish(draft_of(plan))
+    network = finish(draft_of(plan))
+    return made_actuated(network) if control == "actuated" else network
 
 
 def cross(

@@ -13,13 +13,39 @@ from rushhour.kernels.network import (
     YELLOW,
     Signals,
 )
-from rushhour.roadnets.draft import DraftSignal
+from rushhour.roadnets.draft import DraftActuation, DraftSignal
 from rushhour.roadnets.errors import NetworkError
 
 CODES = {
     "r": RED, "u": RED, "y": YELLOW, "Y": YELLOW, "G": GREEN, "g": GREEN_YIELD,
     "s": STOP_THEN_GO, "o": OFF, "O": OFF,
 }  # fmt: skip
+
+
+LONGEST = 1e6  # s of a gap or of a phase that reacts
+
+
+def _check_actuation(name: str, plan: DraftActuation, phases: int) -> None:
+    """Refuse times that are none, and phases that do not exist."""
+    if len(plan.limits) != phases or len(plan.following) not in (0, phases):
+        raise NetworkError(f"{name}: {phases} phases; give each its limits and its next phases")
+    for p, (least, most) in enumerate(plan.limits):
+        if not 0.0 < least <= most <= LONGEST:
+            raise NetworkError(
+                f"{name}: phase {p} lasts {least:g} to {most:g} s; give a minimum above 0 and a "
+                f"maximum from there to {LONGEST:g} s"
+            )
+    for p, following in enumerate(plan.following):
+        if not all(0 <= other < phases for other in following):
+            raise NetworkError(
+                f"{name}: phase {p} is followed by {following}; name phases from 0 to {phases - 1}"
+            )
+    times = {"max-gap": plan.max_gap, "detector-gap": plan.detector_gap,
+             "passing-time": plan.passing_time,
+             **{f"max-gap:{lane}": gap for lane, gap in plan.gaps.items()}}  # fmt: skip
+    for what, time in times.items():
+        if not 0.0 < time <= LONGEST:
+            raise NetworkError(f"{name}: {what} {time:g} s; give more than 0, at most {LONGEST:g}")
 
 
 def pack_signals(signals: list[DraftSignal]) -> Signals:
@@ -57,6 +83,8 @@ def pack_signals(signals: list[DraftSignal]) -> Signals:
                 state.append(CODES[letter])
             end += duration
             phase_end.append(end)
+        if signal.actuation is not None:
+            _check_actuation(name, signal.actuation, len(signal.phases))
         cycle.append(end)
         links.append(width)
         phase_start.append(len(phase_end))

@@ -34,7 +34,7 @@ _READ: Final[dict[str, set[str]]] = {
                    "pass", "keepClear", "uncontrolled", "allow", "disallow", "speed", "length",
                    "shape"},
     "tlLogic": {"id", "type", "programID", "offset"},
-    "phase": {"duration", "state", "minDur", "maxDur", "name"},
+    "phase": {"duration", "state", "minDur", "maxDur", "name", "next"},
 }  # fmt: skip
 # Elements that are already worked into others, or say nothing about traffic.
 _SILENT: Final = {"type", "restriction", "param", "roundabout", "prohibition", "net"}
@@ -97,6 +97,8 @@ class RawProgram:
     offset: float
     where: str
     phases: list[tuple[float, str]] = field(default_factory=list)
+    details: list[dict[str, str]] = field(default_factory=list)  # of phases: all attributes
+    params: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -141,6 +143,8 @@ class _Reader:
 
     def start(self, tag: str, a: dict[str, str], line: int) -> None:
         """Take the start of an element."""
+        if tag == "param" and self.program is not None:
+            self.program.params[a.get("key", "")] = a.get("value", "")
         known = _READ.get(tag)
         if known is None:
             if tag not in _SILENT:
@@ -284,6 +288,7 @@ class _Reader:
                 _needed(a, "state", where),
             )
         )
+        self.program.details.append(a)
 
     def _location(self, a: dict[str, str], line: int) -> None:
         where = self.file.where(line, "location")
@@ -340,7 +345,7 @@ def read_programs(path: Path, remarks: Remarks) -> list[RawProgram]:
     for event, tag, attributes, line in stream:
         if event == "end":
             reader.end(tag)
-        elif tag in ("tlLogic", "phase"):
+        elif tag in ("tlLogic", "phase", "param"):
             reader.start(tag, attributes, line)
             if tag == "tlLogic" and reader.program is not None:
                 found.append(reader.program)

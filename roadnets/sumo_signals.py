@@ -6,6 +6,7 @@ from pathlib import Path
 from rushhour.roadnets.draft import DraftSignal
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.programs import CODES
+from rushhour.roadnets.sumo_actuation import actuation_of
 from rushhour.roadnets.sumo_elements import RawProgram, SumoFile, read_programs
 from rushhour.roadnets.sumo_values import whole
 
@@ -84,8 +85,8 @@ def _letters(program: RawProgram) -> int:
 def draft_signals(file: SumoFile) -> list[DraftSignal]:
     """The active program of every signal that guards a connection, in file order.
 
-    Programs of other types than static run on their fixed durations, which is remarked.
-    Raises NetworkError for states that are too short for the links.
+    Programs of other types than static and actuated run on their fixed durations, remarked.
+    Raises NetworkError for states that are too short for the links, and times that are none.
     """
     needed = _links_needed(file)
     signals: list[DraftSignal] = []
@@ -101,7 +102,10 @@ def draft_signals(file: SumoFile) -> list[DraftSignal]:
         if program.id not in needed:
             file.remarks.add("signals without a road connection left out", program.id)
             continue
-        if program.kind != "static":
+        plan = None
+        if program.kind == "actuated" and len(program.details) == len(program.phases):
+            plan = actuation_of(program, file.remarks)
+        elif program.kind not in ("static", "actuated"):
             file.remarks.add(f"{program.kind} signals run on their fixed durations", program.id)
-        signals.append(DraftSignal(program.id, program.phases, program.offset))
+        signals.append(DraftSignal(program.id, program.phases, program.offset, plan))
     return signals

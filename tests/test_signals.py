@@ -53,7 +53,7 @@ def test_it_is_known_when_an_open_light_closes(phases, offset):
     assert checked > 100
 
 
-@pytest.mark.parametrize(("dt", "around"), [(0.1, 11.7), (0.25, 9.4), (0.5, 5.6)])
+@pytest.mark.parametrize(("dt", "around"), [(0.1, 11.9), (0.25, 9.6), (0.5, 7.6)])
 def test_whoever_can_stop_before_a_light_without_yellow_does(dt, around):
     draft = crossing(SIGNAL)
     draft.connectors = [c for c in draft.connectors if c.from_road == "in_w"]

@@ -206,13 +206,14 @@ def test_green_with_priority_goes_before_green_that_yields(tmp_path: Path) -> No
     assert arms(draft, centre(draft).yields or []) == {"se"}
 
 
-def test_other_programs_run_on_fixed_durations_and_say_so(tmp_path: Path) -> None:
+def test_an_actuated_program_is_read_and_its_offset_may_be_a_word(tmp_path: Path) -> None:
     program = (
         signals(["GrGr"]).replace('"static"', '"actuated"').replace('offset="0"', 'offset="begin"')
     )
     draft = read(tmp_path, crossing("traffic_light", more=at_lights(), extra=program))
     assert draft.signals[0].offset == 0.0
-    assert "actuated signals run on their fixed durations: 1 (c)" in draft.remarks
+    assert draft.signals[0].actuation is not None
+    assert draft.remarks == []
 
 
 def test_the_last_program_of_additional_files_replaces_the_network_s(tmp_path: Path) -> None:
