@@ -7,8 +7,9 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.network import NetworkArrays
+from rushhour.kernels.network import FIXED, Actuation, NetworkArrays
 from rushhour.kernels.order import MOST_PARTS
+from rushhour.kernels.signals import Lights
 from rushhour.kernels.trips import Trips, Waiting
 from rushhour.kernels.vehicles import (
     BEHIND,
@@ -25,9 +26,10 @@ from rushhour.kernels.vehicles import (
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.traffic.demand import Demand, VehicleType
 
+LONG_AGO = -(2**30)  # frame
 _WIDE = {"path": PATH, "behind": BEHIND}
-# Not part of the state: slots, and what is only valid within a frame.
-_DERIVED = ("line", "yields_to", "change_to", "left", "trip")
+# Not part of the state: slots, what is only valid within a frame, and how roads are remembered.
+_DERIVED = ("line", "yields_to", "change_to", "left", "trip", "route_start")
 
 
 def new_vehicles(capacity: int) -> Vehicles:
@@ -200,7 +202,27 @@ def program_members(net: NetworkArrays) -> tuple[NDArray[np.int32], NDArray[np.i
     return start.astype(np.int32), members.astype(np.int32)
 
 
-def state_hash(veh: Vehicles, routes: Routes, frame: int, waiting: Waiting) -> str:
+def new_lights(actuation: Actuation) -> Lights:
+    """Signals before the first frame."""
+    n, detectors = actuation.control.size, actuation.lane.size
+    return Lights(
+        phase=np.full(n, -1, np.int32),
+        since=np.zeros(n),
+        target=np.full(n, -1, np.int32),
+        held=np.full(n, LONG_AGO, np.int32),
+        hit=np.full(detectors, LONG_AGO, np.int32),
+        served=np.full(detectors, LONG_AGO, np.int32),
+    )
+
+
+def state_hash(
+    veh: Vehicles,
+    routes: Routes,
+    frame: int,
+    waiting: Waiting,
+    actuation: Actuation,
+    lights: Lights,
+) -> str:
     """SHA-256 of the state in order of vehicle id; slots, packing and threads leave no trace."""
     live = np.flatnonzero(veh.lane >= 0)
     live = live[np.argsort(veh.id[live], kind="stable")]
@@ -213,4 +235,7 @@ def state_hash(veh: Vehicles, routes: Routes, frame: int, waiting: Waiting) -> s
         if veh.leg[i] >= 0:
             h.update(routes.road[veh.leg[i] : veh.route_end[i]].tobytes())
     h.update(waiting.head.tobytes() + waiting.numbers[:2].tobytes())
+    if (actuation.control != FIXED).any():
+        for remembered in lights:
+            h.update(remembered.tobytes())
     return h.hexdigest()

@@ -1,0 +1,141 @@
+"""Diagrams of a run: what they show is what was recorded and measured."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rushhour.cli import main
+from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.generators import generate
+from rushhour.roadnets.model import Network
+from rushhour.traffic.demand import VehicleType
+from rushhour.traffic.demand_builder import DemandBuilder, Trip
+from rushhour.traffic.measures import Measures
+from rushhour.traffic.random_demand import random_trips
+from rushhour.traffic.recording import Recorder
+from rushhour.traffic.run_file import RunFile
+from rushhour.traffic.world import World
+from rushhour.viewer.plots import Window, save_fundamental, save_speed_map, save_time_space
+
+PNG = b"\x89PNG"
+
+
+@pytest.fixture(scope="module")
+def run_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("plots") / "run.h5"
+    network = generate("grid", rows=2, columns=2)
+    world = World(network, random_trips(network, 150, over=90.0, seed=3), dt=0.5, seed=4)
+    measures = Measures(world, 20.0)
+    with Recorder(path, world, 1.0, measures) as recorder:
+        world.observers += [measures, recorder]
+        world.step(240)
+    return path
+
+
+def follower(network: Network, road: int) -> int:
+    """A road that follows another."""
+    roads = network.arrays.roads
+    return int(roads.out[roads.out_start[road]])
+
+
+def test_a_time_space_diagram_joins_each_vehicle_from_frame_to_frame(
+    run_path: Path, tmp_path: Path
+) -> None:
+    with RunFile(run_path) as run:
+        network = run.network()
+        road = int(network.arrays.lanes.road[run.frame(60).lane.min()])
+        facts = save_time_space(tmp_path / "a.png", Window(run), [network.road_ids[road]])
+        pieces, seen, before = 0, set(), set()
+        for i in range(run.frames.size):
+            frame = run.frame(i)
+            now = set(frame.id[network.arrays.lanes.road[frame.lane] == road].tolist())
+            pieces, seen, before = pieces + len(now & before), seen | now, now
+        assert facts == {"vehicles": len(seen), "pieces": pieces}
+        assert pieces > 20
+        pair = [network.road_ids[road], network.road_ids[follower(network, road)]]
+        longer = save_time_space(tmp_path / "b.png", Window(run), pair)
+        assert longer["pieces"] > pieces
+        part = save_time_space(tmp_path / "c.png", Window(run, end=60.0), pair)
+        assert 0 < part["pieces"] < longer["pieces"]
+    for name in "abc":
+        assert (tmp_path / f"{name}.png").read_bytes().startswith(PNG)
+
+
+def test_a_fundamental_diagram_has_a_point_for_each_road_and_interval(
+    run_path: Path, tmp_path: Path
+) -> None:
+    with RunFile(run_path) as run:
+        roads = run.table("roads")
+        some = roads.road[int(np.argmax(roads.flow))]
+        facts = save_fundamental(tmp_path / "a.png", Window(run), [])
+        assert facts == {"points": len(roads), "roads": len(set(roads.road))}
+        one = save_fundamental(tmp_path / "b.png", Window(run, begin=20.0), [some])
+        wanted = (roads.road == some) & (roads.begin >= 20.0)
+        assert one == {"points": int(wanted.sum()), "roads": 1}
+
+
+def test_a_speed_map_shows_every_road_that_was_driven_on(run_path: Path, tmp_path: Path) -> None:
+    with RunFile(run_path) as run:
+        driven = len(set(run.table("roads").road))
+        facts = save_speed_map(tmp_path / "a.png", Window(run))
+        assert facts == {"roads": driven, "without_vehicles": run.network().n_roads - driven}
+
+
+def test_without_measures_a_speed_map_takes_the_recorded_frames(tmp_path: Path) -> None:
+    network = generate("straight")
+    builder = DemandBuilder()
+    builder.add(Trip("a", 0.0, VehicleType(), [0]))
+    world = World(network, builder.build(), dt=0.5)
+    with Recorder(tmp_path / "run.h5", world) as recorder:
+        world.observers.append(recorder)
+        world.step(60)
+    with RunFile(tmp_path / "run.h5") as run:
+        facts = save_speed_map(tmp_path / "a.png", Window(run))
+        assert facts == {"roads": 1, "without_vehicles": 0}
+        with pytest.raises(RunError, match="holds no roads; run it with --measure"):
+            save_fundamental(tmp_path / "b.png", Window(run), [])
+
+
+def test_plots_are_drawn_by_the_command(
+    run_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with RunFile(run_path) as run:
+        road = run.network().road_ids[0]
+    for kind in ("time-space", "fundamental", "speed-map"):
+        assert main(["plot", str(run_path), kind, "--road", road]) == 0
+        assert (tmp_path / f"run-{kind}.png").read_bytes().startswith(PNG)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["time-space"], "wanted at least one road"),
+        (["time-space", "--road", "x"], "the network has no road 'x'"),
+        (["fundamental", "--road", "x"], "the network has no road 'x'"),
+        (["fundamental", "--from", "2h"], "no interval was measured in that time"),
+        (["speed-map", "--from", "2min", "--until", "1min"], "wanted a begin before the end"),
+        (["speed-map", "-o", "map.bmp"], "wanted a name that ends in .png"),
+        (["speed-map", "-o", "no/map.png"], "cannot be written (No such file or directory)"),
+        (["pie"], "invalid choice: 'pie'"),
+    ],
+)
+def test_a_diagram_that_cannot_be_drawn_is_refused_in_one_line(
+    run_path: Path, words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["plot", str(run_path), *words]) == 2
+    told = capsys.readouterr().err
+    assert message in told and told.count("\n") == 1
+
+
+def test_roads_that_do_not_follow_each_other_are_refused(run_path: Path, tmp_path: Path) -> None:
+    with RunFile(run_path) as run:
+        network = run.network()
+        follow = network.arrays.roads.out[: network.arrays.roads.out_start[1]]
+        other = next(i for i in range(1, network.n_roads) if i not in follow)
+        names = [network.road_ids[0], network.road_ids[other]]
+        with pytest.raises(RunError, match="does not follow"):
+            save_time_space(tmp_path / "a.png", Window(run), names)
+        with pytest.raises(RunError, match="no frame in that time; it was recorded from 0:00:0"):
+            save_time_space(tmp_path / "a.png", Window(run, begin=9999.0), names[:1])

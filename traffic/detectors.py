@@ -1,0 +1,123 @@
+"""Detectors as they are asked for, and as places of a network: loops, sections, queues."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.model import Network
+
+MOST_DETECTORS: Final = 1_000_000  # of one kind
+
+
+class DetectorError(RunError, ValueError):
+    """A detector that is nowhere on the network."""
+
+
+@dataclass(frozen=True)
+class Loop:
+    """An induction loop. lane: id or index; pos: m from the lane's start, or back from its end if
+    negative. interval: s, of its own; None: that of the measures.
+    """
+
+    name: str
+    lane: str | int
+    pos: float
+    interval: float | None = None
+
+
+@dataclass(frozen=True)
+class Section:
+    """Travel times from the start of one road to the end of another. Roads: id or index."""
+
+    name: str
+    from_road: str | int
+    to_road: str | int
+
+
+@dataclass(frozen=True)
+class Queue:
+    """The queue at the end of a lane. lane: id or index."""
+
+    name: str
+    lane: str | int
+
+
+def lane_of(network: Network, lane: str | int, where: str) -> int:
+    """Index of a road lane. Raises DetectorError, naming where it was asked for, without it."""
+    return _place(network.lane_index, lane, network.n_road_lanes, "lane", where)
+
+
+def road_of(network: Network, road: str | int, where: str) -> int:
+    """Index of a road. Raises DetectorError, naming where it was asked for, without it."""
+    return _place(network.road_index, road, network.n_roads, "road", where)
+
+
+def _place(index: dict[str, int], asked: str | int, size: int, what: str, where: str) -> int:
+    if isinstance(asked, str):
+        found = index.get(asked, -1)
+    else:
+        found = int(asked) if isinstance(asked, int | np.integer) and asked < size else -1
+    if found < 0:
+        raise DetectorError(f"{where}: the network has no {what} {asked!r:.60}; give one of its")
+    return found
+
+
+def loop_place(network: Network, loop: Loop) -> tuple[int, float]:
+    """Lane and m along it of a loop. Raises DetectorError if it is nowhere on the network."""
+    where = f"loop {loop.name[:60]!r}"
+    lane = lane_of(network, loop.lane, where)
+    length = float(network.arrays.lanes.length[lane])
+    pos = float(loop.pos) + (length if loop.pos < 0.0 else 0.0)
+    if not 0.0 <= pos <= length:
+        raise DetectorError(
+            f"{where}: pos {loop.pos:g} m is not on lane {network.lane_ids[lane]!r:.60}; "
+            f"wanted 0 to {length:.2f}"
+        )
+    return lane, pos
+
+
+def queues_of(network: Network, wanted: bool | Sequence[str | Queue]) -> list[Queue]:
+    """The queues that are wanted, one a lane.
+
+    wanted: True for all lanes at whose end somebody may have to wait, or ids of lanes, ids of
+    intersections for all lanes that end there, or Queues.
+    Raises DetectorError for an id that is neither.
+    """
+    lanes = network.arrays.lanes
+    if isinstance(wanted, bool):
+        free = network.arrays.connectors.free
+        some = np.zeros(network.n_road_lanes, bool)
+        some[network.arrays.connectors.from_lane[~free]] = True
+        return [
+            Queue(network.lane_ids[lane], lane) for lane in np.flatnonzero(some & wanted).tolist()
+        ]
+    nodes = {name: i for i, name in enumerate(network.intersection_ids)}
+    found: list[Queue] = []
+    for item in wanted:
+        if isinstance(item, Queue):
+            found.append(item)
+        elif item in network.lane_index:
+            found.append(Queue(item, item))
+        elif item in nodes:
+            ends = np.flatnonzero(lanes.intersection[: network.n_road_lanes] == nodes[item])
+            found += [Queue(network.lane_ids[lane], lane) for lane in ends.tolist()]
+        else:
+            raise DetectorError(
+                f"queue {str(item)[:60]!r}: is the id of no lane and no intersection of the "
+                "network; give one"
+            )
+    return found
+
+
+def refuse_twins(names: Sequence[str], what: str) -> None:
+    """Raise DetectorError if a name is given twice, or if there are too many."""
+    if len(names) > MOST_DETECTORS:
+        raise DetectorError(f"{len(names)} {what}s; wanted at most {MOST_DETECTORS}")
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise DetectorError(f"{what} {name[:60]!r} is given twice; give each its own name")
+        seen.add(name)

@@ -1,0 +1,246 @@
+"""Diagrams of a run file: time-space, fundamental, speed map (docs/measures.md).
+
+Drawn by matplotlib, which is imported where it is needed (`pip install 'rushhour[plot]'`).
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.roadnets.errors import RunError
+from rushhour.traffic.detectors import road_of
+from rushhour.traffic.durations import clock
+from rushhour.traffic.run_file import RunFile
+
+ENDINGS: Final = (".png", ".pdf", ".svg")
+MOST_LINES: Final = 2_000_000  # pieces of trajectories in one diagram
+KMH: Final = 3.6  # km/h per m/s
+CLOCK_STEPS: Final = (1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600)  # s between marks
+SLOW_TO_FAST: Final = ("#a50026", "#e8502a", "#e3a008", "#6fae3a", "#0f6b35")
+
+
+class Window:
+    """A run file from one time to another, s; None: from its begin, to its end."""
+
+    def __init__(self, run: RunFile, begin: float | None = None, end: float | None = None) -> None:
+        self.run = run
+        self.network = run.network()
+        self.begin = -np.inf if begin is None else begin
+        self.end = np.inf if end is None else end
+        if self.begin >= self.end:
+            raise RunError(f"from {begin} s until {end} s: wanted a begin before the end")
+
+    @property
+    def frames(self) -> list[int]:
+        """Numbers of the recorded frames within. Raises RunError if there are none."""
+        times = self.run.times
+        found = np.flatnonzero((times >= self.begin) & (times <= self.end)).tolist()
+        if not found:
+            span = f"{clock(times[0])} to {clock(times[-1])}" if times.size else "no time at all"
+            raise RunError(f"{self.run.path}: no frame in that time; it was recorded from {span}")
+        return list(found)
+
+    def roads(self) -> dict[str, NDArray[Any]]:
+        """Rows of the table of roads whose intervals lie within; `road` by number."""
+        columns = self.run.table("roads").columns
+        inside = (columns["begin"] >= self.begin) & (columns["end"] <= self.end)
+        if not inside.any():
+            raise RunError(f"{self.run.path}: no interval was measured in that time")
+        rows = {name: values[inside] for name, values in columns.items()}
+        rows["road"] = np.array([self.network.road_index[name] for name in rows["road"]], np.int32)
+        return rows
+
+
+def save_time_space(path: Path, window: Window, roads: Sequence[str]) -> dict[str, int]:
+    """Draw where vehicles were over time on roads that follow each other, coloured by speed.
+
+    Raises RunError without roads, for roads that do not follow each other, and without frames.
+    """
+    if not roads:
+        raise RunError("time-space: wanted at least one road; give it with --road ID")
+    offset, ticks = _chain(window, roads)
+    parts: list[tuple[NDArray[Any], ...]] = []
+    for number in window.frames:
+        frame = window.run.frame(number)
+        on = offset[frame.lane] >= 0.0
+        place = offset[frame.lane[on]] + frame.s[on]
+        step = np.full(place.size, number)
+        parts.append((frame.id[on], step, np.full(place.size, frame.time), place, frame.speed[on]))
+    name, step, time, place, speed = (np.concatenate(column) for column in zip(*parts, strict=True))
+    order = np.lexsort((step, name))
+    name, step, time, place, speed = (c[order] for c in (name, step, time, place, speed))
+    pieces = np.flatnonzero((name[1:] == name[:-1]) & (step[1:] == step[:-1] + 1))
+    pieces = pieces[place[pieces + 1] >= place[pieces] - 5.0]  # the same road again is a new line
+    if pieces.size > MOST_LINES:
+        raise RunError(
+            f"time-space: {pieces.size:,} pieces; give a shorter time with --from, --until"
+        )
+    lines = np.stack((time, place), axis=1)
+    figure, axes = _figure((11.0, 6.0))
+    drawn = _lines(axes, np.stack((lines[pieces], lines[pieces + 1]), axis=1), 0.8)
+    drawn.set_array(KMH * speed[pieces + 1])
+    drawn.set_clim(0.0, max(KMH * float(speed.max(initial=1.0)), 1.0))
+    figure.colorbar(drawn, ax=axes, label="speed, km/h", pad=0.02)
+    for mark in ticks[1:-1]:
+        axes.axhline(mark, color="0.6", linewidth=0.5)
+    times = window.run.times[window.frames]
+    axes.set_xlim(times[0], max(times[-1], times[0] + 1.0))
+    axes.set_ylim(0.0, ticks[-1])
+    _clock_axis(axes)
+    axes.set_ylabel("m along " + (roads[0] if len(roads) == 1 else f"{roads[0]} to {roads[-1]}"))
+    axes.set_title(f"{window.network.name}: time and space")
+    _save(figure, path)
+    return {"vehicles": int(np.unique(name).size), "pieces": int(pieces.size)}
+
+
+def save_fundamental(path: Path, window: Window, roads: Sequence[str]) -> dict[str, int]:
+    """Draw flow, density and speed of roads by interval, per lane; without roads, of all.
+
+    Raises RunError if roads were not measured.
+    """
+    rows = window.roads()
+    if roads:
+        wanted = [road_of(window.network, road, "fundamental") for road in roads]
+        inside = np.isin(rows["road"], wanted)
+        if not inside.any():
+            raise RunError(f"{window.run.path}: nobody was on {', '.join(roads)[:80]} in that time")
+        rows = {name: values[inside] for name, values in rows.items()}
+    lanes = window.network.arrays.roads.lane_count[rows["road"]]
+    density, flow = rows["density"] / lanes, rows["flow"] / lanes
+    speed = KMH * rows["speed"]
+    figure, axes = _figure((14.0, 4.6), 3)
+    size = 18.0 if density.size < 500 else 5.0
+    texts = {"density": "density, veh/km and lane", "flow": "flow, veh/h and lane",
+             "speed": "speed, km/h"}  # fmt: skip
+    values = {"density": density, "flow": flow, "speed": speed}
+    for axis, (x, y) in zip(
+        axes, (("density", "flow"), ("density", "speed"), ("flow", "speed")), strict=True
+    ):
+        drawn = axis.scatter(values[x], values[y], s=size, c=rows["begin"] / 60.0, cmap="viridis",
+                             linewidths=0.0)  # fmt: skip
+        axis.set_xlabel(texts[x])
+        axis.set_ylabel(texts[y])
+        axis.set_xlim(left=0.0)
+        axis.set_ylim(bottom=0.0)
+        axis.grid(alpha=0.3)
+    figure.colorbar(drawn, ax=axes, label="interval begins, min", pad=0.01)
+    what = ", ".join(roads) if 0 < len(roads) <= 3 else f"{np.unique(rows['road']).size} roads"
+    figure.suptitle(f"{window.network.name}: fundamental diagram of {what[:80]}")
+    _save(figure, path)
+    return {"points": int(density.size), "roads": int(np.unique(rows["road"]).size)}
+
+
+def save_speed_map(path: Path, window: Window) -> dict[str, int]:
+    """Draw every road in the colour of its mean speed, relative to its limit.
+
+    Speeds are those of the table of roads; without it, of the recorded frames.
+    """
+    network, run = window.network, window.run
+    roads = network.arrays.roads
+    weight, total = np.zeros(network.n_roads), np.zeros(network.n_roads)
+    if run.group("measures/roads") is not None:
+        rows = window.roads()
+        np.add.at(weight, rows["road"], rows["vehicle_seconds"])
+        np.add.at(total, rows["road"], rows["distance"])
+    else:
+        for number in window.frames:
+            frame = run.frame(number)
+            road = network.arrays.lanes.road[frame.lane]
+            np.add.at(weight, road[road >= 0], 1.0)
+            np.add.at(total, road[road >= 0], frame.speed[road >= 0])
+    seen = weight > 0.0
+    share = np.divide(total, weight, out=np.zeros(seen.size), where=seen) / roads.speed
+    middle = roads.first_lane + roads.lane_count // 2
+    shapes = [network.lane_points(int(lane)) for lane in middle]
+    low, high = network.points.min(axis=0), network.points.max(axis=0)
+    wide, tall = np.maximum(high - low, 1.0)
+    figure, axes = _figure((11.0, float(np.clip(10.0 * tall / wide + 0.6, 3.5, 14.0))))
+    width = 1.2 + 0.5 * np.minimum(roads.lane_count, 4)
+    empty = np.flatnonzero(~seen)
+    _lines(axes, [shapes[i] for i in empty], 0.6).set_color("0.85")
+    slow_last = np.flatnonzero(seen)[np.argsort(-share[seen], kind="stable")]
+    drawn = _lines(axes, [shapes[i] for i in slow_last], width[slow_last])
+    drawn.set_array(share[slow_last])
+    drawn.set_clim(0.0, 1.0)
+    figure.colorbar(drawn, ax=axes, label="mean speed / limit", pad=0.02, shrink=0.8)
+    axes.set_aspect("equal")
+    axes.set_xlim(low[0] - 0.02 * wide, high[0] + 0.02 * wide)
+    axes.set_ylim(low[1] - 0.02 * tall, high[1] + 0.02 * tall)
+    axes.set_xlabel("m east")
+    axes.set_ylabel("m north")
+    axes.set_title(f"{network.name}: mean speed")
+    _save(figure, path)
+    return {"roads": int(seen.sum()), "without_vehicles": int(empty.size)}
+
+
+def _chain(window: Window, roads: Sequence[str]) -> tuple[NDArray[np.float64], list[float]]:
+    """Metres at which each lane begins along the roads, -1 for others; where each road begins."""
+    network = window.network
+    lanes, connectors = network.arrays.lanes, network.arrays.connectors
+    offset, at, ticks = np.full(network.n_lanes, -1.0), 0.0, [0.0]
+    before = -1
+    for road in roads:
+        number = road_of(network, road, "time-space")
+        if before >= 0:
+            joins = np.flatnonzero(
+                (lanes.road[connectors.from_lane] == before)
+                & (lanes.road[connectors.to_lane] == number)
+            )
+            if not joins.size:
+                last = network.road_ids[before]
+                raise RunError(f"time-space: road {road!r:.60} does not follow {last!r:.60}")
+            offset[network.n_road_lanes + joins] = at
+            at += float(lanes.length[network.n_road_lanes + joins].mean())
+            ticks.append(at)
+        first = network.arrays.roads.first_lane[number]
+        offset[first : first + network.arrays.roads.lane_count[number]] = at
+        at += float(network.arrays.roads.length[number])
+        before = number
+    return offset, [*ticks, at]
+
+
+def _figure(size: tuple[float, float], columns: int = 1) -> tuple[Any, Any]:
+    """A figure of that size, inches, and its axes."""
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise RunError(
+            "plot: wanted the package matplotlib; pip install 'rushhour[plot]'"
+        ) from None
+    figure = Figure(figsize=size, dpi=120, layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure, figure.subplots(1, columns)
+
+
+def _lines(axes: Any, lines: Any, width: Any) -> Any:
+    from matplotlib.collections import LineCollection
+    from matplotlib.colors import LinearSegmentedColormap
+
+    colours = LinearSegmentedColormap.from_list("speed", SLOW_TO_FAST)
+    drawn = LineCollection(lines, linewidths=width, cmap=colours, capstyle="round")
+    axes.add_collection(drawn)
+    return drawn
+
+
+def _clock_axis(axes: Any) -> None:
+    from matplotlib.ticker import FuncFormatter, MultipleLocator
+
+    low, high = axes.get_xlim()
+    step = next((step for step in CLOCK_STEPS if (high - low) / step <= 10), CLOCK_STEPS[-1])
+    if (high - low) / step <= 100:
+        axes.xaxis.set_major_locator(MultipleLocator(step))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda time, _: clock(max(time, 0.0))))
+    axes.set_xlabel("time")
+
+
+def _save(figure: Any, path: Path) -> None:
+    if path.suffix.lower() not in ENDINGS:
+        raise RunError(f"{path}: wanted a name that ends in {', '.join(ENDINGS)}")
+    try:
+        figure.savefig(path)
+    except OSError as error:
+        raise RunError(f"{path}: cannot be written ({error.strerror}); check the folder") from error
