@@ -36,6 +36,7 @@ from rushhour.kernels.conflict_zones import in_conflict
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import (
     ALL_WAY_STOP,
+    FIXED,
     GROUP_LENGTH,
     RED,
     Connectors,
@@ -53,12 +54,13 @@ CONNECTORS = 64  # out of one lane, of which those caught by red are remembered
 
 @kernel
 def show_lights(
-    sig: Signals, con: Connectors, light: NDArray[np.uint8], since: NDArray[np.int64], t: float,
-    frame: int,
+    sig: Signals, con: Connectors, control: NDArray[np.uint8], shown: NDArray[np.uint8],
+    light: NDArray[np.uint8], since: NDArray[np.int64], t: float, frame: int,
 ) -> int:  # fmt: skip
     """Work out the light of each connector at time t (s); returns how many turned red.
 
-    Writes light, since (frame when it turned red).
+    What programs that react have `shown` is taken from them. Writes light, since (frame when it
+    turned red).
     """
     turned = 0
     for k in range(light.shape[0]):
@@ -72,6 +74,8 @@ def show_lights(
             p += 1
         row = p - sig.phase_start[program]
         now = sig.state[sig.state_start[program] + row * sig.links[program] + con.link[k]]
+        if control[program] != FIXED:
+            now = shown[k]
         if now == RED and light[k] != RED:
             since[k] = frame
             turned += 1

@@ -126,12 +126,14 @@ def born(
     veh.granted[i] = 0
     veh.go[i] = 0
     veh.stamp[i] = 0
+    veh.cut[i] = -1
     veh.arrived[i] = -1
     veh.overtaken[i] = 0
     veh.refused[i] = 0
     veh.full_since[i] = -1
     veh.trip[i] = trip
     veh.leg[i] = -1 if trips.walker[trip] else trips.route_start[trip]
+    veh.route_start[i] = trips.route_start[trip]
     veh.route_end[i] = trips.route_start[trip + 1]
     veh.draws[i] = 0
     veh.wanted[i] = lane

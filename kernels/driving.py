@@ -211,6 +211,9 @@ def drive_vehicle(
                             else YIELDS
                         )
                     blocker = veh.blocker[i] if reason in (CONFLICT, YIELDS) else -1
+                if q == 0 and p == order.start[lane]:
+                    # Who is to stop at the line keeps only clear of those who are past it.
+                    time_gap = 0.0
                 break
             step = n_road_lanes + k
             end = min(net.lanes.speed[step] * factor, net.lanes.entry_speed[step])
@@ -288,7 +291,7 @@ def drive_vehicle(
         if v < v0:
             a = min(a, (v0 - v) / dt)
     else:
-        w = krauss_speed(v, v0, gap, v_lead, accel, decel, min_gap, time_gap, dt)
+        w = krauss_speed(v, v0, gap, v_lead, accel, decel, min_gap, types.time_gap[t], dt)
         w = max(0.0, w - dawdling(veh, types, i, frame, dt, seed))
         a = (w - v) / dt
     if leader >= 0:

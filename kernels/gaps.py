@@ -3,16 +3,16 @@
 Source: right-of-way.md section 2. Distances along a connector are negative before its start.
 """
 
-from math import inf, sqrt
+import numpy as np
 
 from rushhour.kernels.car_following import stopping_distance, travel_time
-from rushhour.kernels.curve_speed import bend_speed
+from rushhour.kernels.going_between import approach_limit, arrives_within, stamp_to_cut
 from rushhour.kernels.jit import kernel
-from rushhour.kernels.network import GREEN, OFF, RIGHT, SIGNAL, STRAIGHT, NetworkArrays
+from rushhour.kernels.leaving import time_to_leave
+from rushhour.kernels.network import GREEN, LEFT, OFF, RIGHT, SIGNAL, STRAIGHT, NetworkArrays
 from rushhour.kernels.rules import Rules
 from rushhour.kernels.vehicles import (
     EXIT_FULL,
-    PATH,
     RED_LIGHT,
     YIELDS,
     Grants,
@@ -23,88 +23,57 @@ from rushhour.kernels.vehicles import (
 
 
 @kernel
-def time_to_next_line(
-    net: NetworkArrays, veh: Vehicles, types: Types, rules: Rules, j: int, x: float
-) -> float:
-    """Seconds until j has gone x m further, if it brakes for the first line it may not pass; else 0."""
-    n_road_lanes = net.lanes.out_start.shape[0] - 1
-    n = veh.granted[j]
-    v = veh.speed[j]
-    if v < 1.0 or n >= PATH or veh.path[j, n] < 0 or net.connectors.free[veh.path[j, n]]:
-        return 0.0
-    lane = veh.lane[j]
-    d = net.lanes.length[lane] - veh.s[j] - rules.stop_offset
-    if lane >= n_road_lanes:
-        d += net.lanes.length[net.connectors.to_lane[lane - n_road_lanes]]
-    for q in range(n):
-        k = veh.path[j, q]
-        d += net.lanes.length[n_road_lanes + k] + net.lanes.length[net.connectors.to_lane[k]]
-    b = types.decel[veh.type[j]]
-    cruise = max(0.0, d - v * v / (2.0 * b))
-    if x <= cruise:
-        return 0.0
-    return cruise / v + (v - sqrt(max(0.0, v * v - 2.0 * b * (x - cruise)))) / b
+def crosses_oncoming_only(net: NetworkArrays, k: int) -> bool:
+    """Whether connector k turns left and yields to a single road: from the road that goes first."""
+    if net.connectors.turn[k] != LEFT:
+        return False
+    road = -1
+    for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
+        if net.conflicts.yields[c]:
+            other = net.lanes.road[net.connectors.from_lane[net.conflicts.other[c]]]
+            if road >= 0 and other != road:
+                return False
+            road = other
+    return road >= 0
 
 
 @kernel
-def time_through_bends(
-    net: NetworkArrays, veh: Vehicles, types: Types, rules: Rules, j: int, o: int, tail: float,
-    out: float,
-) -> float:  # fmt: skip
-    """Seconds until the rear of j, `tail` m along connector o, has come to `out` there.
+def critical_gap(net: NetworkArrays, rules: Rules, k: int) -> float:
+    """Seconds the movement over connector k wants before the next vehicle with priority.
 
-    It brakes in time for the bends of the connector, and keeps their speed inside.
+    Chosen so that capacities are those of HCM 7 (validation.md D13, D14): its critical headways
+    run from front to front, these from the moment at which the way is clear.
     """
-    t = veh.type[j]
-    v = veh.speed[j]
-    lane = net.lanes.out_start.shape[0] - 1 + o
-    inside = min(types.max_speed[t], net.lanes.speed[lane] * veh.factor[j])
-    inside = min(inside, net.lanes.entry_speed[lane])
-    if inside < inf:
-        inside = min(inside, bend_speed(net.lanes, lane, 0.5 * out))
-        inside = min(inside, bend_speed(net.lanes, lane, out))
-    if v <= inside:
-        return travel_time(out - tail, v, 0.8 * types.accel[t], inside)
-    to_start = -tail - veh.length[j]
-    if to_start <= 0.0:
-        return (out - tail) / inside
-    b = rules.curve_braking
-    brake = (v * v - inside * inside) / (2.0 * b)
-    if to_start >= brake:
-        return (to_start - brake) / v + (v - inside) / b + (out + veh.length[j]) / inside
-    reached = sqrt(v * v - 2.0 * b * to_start)
-    return 2.0 * to_start / (v + reached) + (out + veh.length[j]) / inside
-
-
-@kernel
-def time_to_leave(
-    net: NetworkArrays, veh: Vehicles, types: Types, rules: Rules, j: int, o: int, tail: float,
-    out: float,
-) -> float:  # fmt: skip
-    """Seconds until the rear of j, `tail` m along connector o, has come to `out` there.
-
-    It keeps to the speed of the connector's bends, and brakes for the next line where that is close.
-    """
-    return max(
-        time_through_bends(net, veh, types, rules, j, o, tail, out),
-        time_to_next_line(net, veh, types, rules, j, out - tail),
-    )
+    if net.intersections.control[net.connectors.intersection[k]] == SIGNAL:
+        return rules.gap_permissive
+    turn = net.connectors.turn[k]
+    if not net.connectors.must_stop[k]:
+        return rules.gap_major_left if crosses_oncoming_only(net, k) else rules.gap_yield
+    if turn == RIGHT:
+        return rules.gap_right
+    if turn == STRAIGHT:
+        return rules.gap_straight
+    return rules.gap_left
 
 
 @kernel
 def is_clear(
-    net: NetworkArrays, veh: Vehicles, types: Types, grants: Grants, rules: Rules, i: int, n: int,
-    to_line: float, reaction: float, margin: float,
-) -> int:  # fmt: skip
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    i: int, n: int, to_line: float, reaction: float, margin: float, share: float, between: bool,
+    dt: float,
+) -> tuple[int, int, np.int64]:  # fmt: skip
     """-1 if every conflicting holder has left its zone before i reaches it, else its slot.
 
-    to_line: m from i's front to the first of its n connectors. Source: right-of-way.md clear(i).
+    And the connector before some of whose holders i goes, with the first of their stamps, if it
+    goes between two (`between` allows that, where it yields); else -1, 0. to_line: m from i's front
+    to the first of its n connectors. share: of the critical gap. Source: right-of-way.md clear(i).
     """
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     t = veh.type[i]
     accel = types.accel[t]
     ahead = to_line
     v_max = min(types.max_speed[t], net.lanes.speed[veh.lane[i]] * veh.factor[i])
+    cut, cut_stamp = -1, np.int64(0)
     for q in range(n):
         k = veh.path[i, q]
         for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
@@ -116,20 +85,27 @@ def is_clear(
             if j == i:
                 continue
             if veh.speed[j] < 0.5 and veh.accel[j] <= 0.1 and veh.lane[j] >= n_road_lanes:
-                return j
+                return j, -1, cut_stamp
             leaves = time_to_leave(net, veh, types, rules, j, o, tail, net.conflicts.there_out[c])
-            enters = travel_time(ahead + net.conflicts.here_in[c], veh.speed[i], accel, v_max)
-            if leaves + margin > reaction + enters:
-                return j
+            here = ahead + net.conflicts.here_in[c]
+            enters = reaction + travel_time(here, veh.speed[i], accel, v_max)
+            if leaves + margin <= enters:
+                continue
+            if not between or cut >= 0 or q != veh.line[i] or not net.conflicts.yields[c]:
+                return j, -1, cut_stamp
+            # Whoever merges is out of the way once it is ahead, who crosses when it has crossed.
+            merges = net.connectors.to_lane[o] == net.connectors.to_lane[k]
+            gone = net.conflicts.here_in[c] if merges else net.conflicts.here_out[c]
+            inside = min(v_max, net.lanes.entry_speed[n_road_lanes + k])
+            through = travel_time(ahead + gone + veh.length[i], veh.speed[i], accel, inside)
+            need = max(share * critical_gap(net, rules, k), reaction + through + margin)
+            cut_stamp = stamp_to_cut(net, veh, types, order, rules, c, enters - margin, need, dt)
+            if cut_stamp < 0:
+                return j, -1, cut_stamp
+            cut = o
         ahead += net.lanes.length[n_road_lanes + k]
         ahead += net.lanes.length[net.connectors.to_lane[k]]
-    return -1
-
-
-@kernel
-def arrives_within(veh: Vehicles, types: Types, j: int, d: float, v_max: float, gap: float) -> bool:
-    """Whether vehicle j can cover d metres within gap seconds."""
-    return travel_time(d, veh.speed[j], types.accel[veh.type[j]], v_max) <= gap
+    return -1, cut, cut_stamp
 
 
 @kernel
@@ -145,11 +121,11 @@ def prior_vehicle(
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     lane = net.connectors.from_lane[o]
     length = net.lanes.length[lane]
-    limit = net.lanes.speed[lane] * 1.1
+    limit = 1.1 * net.lanes.speed[lane]
     for p in range(order.start[lane], order.start[lane + 1]):
         j = order.slot[p]
         d = length - veh.s[j] + zone
-        if not arrives_within(veh, types, j, d, limit, gap):
+        if not arrives_within(veh, types, j, d, approach_limit(net, veh, j, o), gap):
             return -1
         if veh.granted[j] > 0:
             continue
@@ -165,7 +141,9 @@ def prior_vehicle(
         back = length + zone + net.lanes.length[n_road_lanes + u]
         for p in range(order.start[n_road_lanes + u], order.start[n_road_lanes + u + 1]):
             j = order.slot[p]
-            if not arrives_within(veh, types, j, back - veh.s[j], limit, gap):
+            if not arrives_within(
+                veh, types, j, back - veh.s[j], approach_limit(net, veh, j, o), gap
+            ):
                 break
             if veh.path[j, 0] == o and veh.granted[j] == 0:
                 return j
@@ -176,7 +154,7 @@ def prior_vehicle(
         for p in range(order.start[up], order.start[up + 1]):
             j = order.slot[p]
             d = back + net.lanes.length[up] - veh.s[j]
-            if not arrives_within(veh, types, j, d, limit, gap):
+            if not arrives_within(veh, types, j, d, approach_limit(net, veh, j, o), gap):
                 break
             if veh.path[j, 0] != u or veh.path[j, 1] != o:
                 continue
@@ -186,23 +164,6 @@ def prior_vehicle(
             if free or to_line < stopping_distance(veh.speed[j], b):
                 return j
     return -1
-
-
-@kernel
-def critical_gap(rules: Rules, control: int, turn: int, must_stop: bool) -> float:
-    """Seconds a movement wants before the next vehicle with priority.
-
-    Source: validation.md D13, D14 less 0.6 s (right-of-way.md section 5).
-    """
-    if control == SIGNAL:
-        return rules.gap_permissive
-    if not must_stop:
-        return rules.gap_yield
-    if turn == RIGHT:
-        return rules.gap_right
-    if turn == STRAIGHT:
-        return rules.gap_straight
-    return rules.gap_left
 
 
 @kernel
@@ -217,9 +178,7 @@ def gap_blocker(
     """
     for q in range(n):
         k = veh.path[i, q]
-        control = net.intersections.control[net.connectors.intersection[k]]
-        gap = critical_gap(rules, control, net.connectors.turn[k], net.connectors.must_stop[k])
-        gap *= share
+        gap = share * critical_gap(net, rules, k)
         for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
             if not net.conflicts.yields[c]:
                 continue

@@ -18,8 +18,15 @@ SLOW = 0.5  # m/s, below which a vehicle before its line lets those inside go fi
 
 
 @kernel
-def goes_first(veh: Vehicles, i: int, j: int) -> bool:
-    """Whether j goes before i through a zone that both have a grant for: the earlier grant does."""
+def goes_first(veh: Vehicles, i: int, k: int, j: int, o: int) -> bool:
+    """Whether j on connector o goes before i on k, where both have a grant and the two conflict.
+
+    The earlier grant does, unless the later one was given for the time before the other comes.
+    """
+    if veh.cut[i] == o and veh.stamp[j] >= veh.cut_stamp[i]:
+        return False
+    if veh.cut[j] == k and veh.stamp[i] >= veh.cut_stamp[j]:
+        return True
     return veh.stamp[j] < veh.stamp[i] or (veh.stamp[j] == veh.stamp[i] and veh.id[j] < veh.id[i])
 
 
@@ -42,19 +49,26 @@ def let_inside_go_first(
         for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
             if q == line and room + net.conflicts.here_in[c] < 0.0:
                 continue
-            lane = n_road_lanes + net.conflicts.other[c]
+            o = net.conflicts.other[c]
+            lane = n_road_lanes + o
             for p in range(order.start[lane], order.start[lane + 1]):
                 j = order.slot[p]
-                if goes_first(veh, j, i) and veh.s[j] - veh.length[j] < net.conflicts.there_out[c]:
+                if (
+                    goes_first(veh, j, o, i, k)
+                    and veh.s[j] - veh.length[j] < net.conflicts.there_out[c]
+                ):
                     veh.stamp[i] = np.int64(frame) * STAMPS - 1
                     return
 
 
 @kernel
-def comes_before(veh: Vehicles, order: Order, i: int, lane: int, q: int, o: int, k: int) -> bool:
-    """Whether somebody on a lane who goes before i has a grant for connector o as its path[q].
+def comes_before(
+    veh: Vehicles, order: Order, i: int, own: int, lane: int, q: int, o: int, k: int
+) -> int:
+    """1 if the first on a lane who has a grant for connector o as its path[q] goes before i, 0 if it
+    goes after i, and with it all behind; -1 if nobody has.
 
-    k: path[0] of those meant, -1 if all are.
+    own: connector of i. k: path[0] of those meant, -1 if all are.
     """
     for p in range(order.start[lane], order.start[lane + 1]):
         j = order.slot[p]
@@ -62,34 +76,41 @@ def comes_before(veh: Vehicles, order: Order, i: int, lane: int, q: int, o: int,
             break
         if j == i or veh.granted[j] <= q or veh.path[j, q] != o:
             continue
-        if (k < 0 or veh.path[j, 0] == k) and goes_first(veh, i, j):
-            return True
-    return False
+        if k < 0 or veh.path[j, 0] == k:
+            return 1 if goes_first(veh, i, own, j, o) else 0
+    return -1
 
 
 @kernel
 def held_before(
-    net: NetworkArrays, veh: Vehicles, order: Order, i: int, o: int, zone_out: float
+    net: NetworkArrays, veh: Vehicles, order: Order, i: int, own: int, o: int, zone_out: float
 ) -> bool:
-    """Whether somebody who goes before i is still to leave the zone of connector o that ends at
-    zone_out: on o, just beyond it with its rear inside, or on its way there by one grant."""
+    """Whether somebody who goes before i, on connector `own`, is still to leave the zone of
+    connector o that ends at zone_out: on o, just beyond it with its rear inside, or on its way there
+    by one grant.
+
+    The first of them decides: whoever is behind one that waits for i comes after i, too, whenever
+    it was granted its way.
+    """
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     lane = n_road_lanes + o
+    j = order.over[lane]
+    if j >= 0 and j != i and order.over_rear[lane] < zone_out:
+        return goes_first(veh, i, own, j, o)
     for p in range(order.start[lane], order.start[lane + 1]):
         j = order.slot[p]
-        if j != i and veh.s[j] - veh.length[j] < zone_out and goes_first(veh, i, j):
-            return True
-    j = order.over[lane]
-    if j >= 0 and j != i and goes_first(veh, i, j) and order.over_rear[lane] < zone_out:
-        return True
+        if j != i and veh.s[j] - veh.length[j] < zone_out:
+            return goes_first(veh, i, own, j, o)
     back = net.connectors.from_lane[o]
-    if comes_before(veh, order, i, back, 0, o, -1):
-        return True
+    what = comes_before(veh, order, i, own, back, 0, o, -1)
+    if what >= 0:
+        return what == 1
     for x in range(net.lanes.in_start[back], net.lanes.in_start[back + 1]):
         k = net.lanes.in_connector[x]
-        if comes_before(veh, order, i, n_road_lanes + k, 0, o, -1):
-            return True
-        if comes_before(veh, order, i, net.connectors.from_lane[k], 1, o, k):
+        what = comes_before(veh, order, i, own, n_road_lanes + k, 0, o, -1)
+        if what < 0:
+            what = comes_before(veh, order, i, own, net.connectors.from_lane[k], 1, o, k)
+        if what == 1:
             return True
     return False
 
@@ -112,12 +133,9 @@ def zone_speed(
         if d <= 0.0 or d > reach:
             continue
         o = net.conflicts.other[c]
-        if grants.tail[o] >= net.conflicts.there_out[c]:
+        zone_out = net.conflicts.there_out[c]
+        if grants.tail[o] >= zone_out or grants.tail_slot[o] == i:
             continue
-        j = grants.tail_slot[o]
-        if j == i:
-            continue
-        # If the last holder comes later, somebody ahead of it may still be there or come.
-        if goes_first(veh, i, j) or held_before(net, veh, order, i, o, net.conflicts.there_out[c]):
+        if held_before(net, veh, order, i, k, o, zone_out):
             allowed = min(allowed, approach_speed(v, d - ZONE_OFFSET, 0.0, ZONE_BRAKING, dt))
     return allowed

@@ -199,8 +199,11 @@ def review_vehicle(
     k = veh.path[i, line]
     if k < 0:
         return NOT_YET
-    b = types.decel[veh.type[i]]
-    if d > stopping_distance(v, b) + v * (1.0 + dt) + LINE_ZONE + rules.stop_offset:
+    # It asks in the last frame before the line would slow it down: whoever holds a grant for longer
+    # keeps others waiting for longer.
+    t = veh.type[i]
+    w = min(v + types.accel[t] * dt, max(v, net.lanes.speed[veh.lane[i]] * veh.factor[i]))
+    if d > stopping_distance(w, types.decel[t]) + w * dt + LINE_ZONE + rules.stop_offset:
         return NOT_YET
     if net.connectors.must_stop[k] and (not head or veh.arrived[i] < 0):
         veh.refused[i] = STOP_SIGN

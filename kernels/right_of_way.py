@@ -121,16 +121,24 @@ def impatience(veh: Vehicles, i: int, frame: int, dt: float) -> float:
 def blocker_of(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
     i: int, n: int, ahead: float, reaction: float, margin: float, patient: bool, share: float,
-    all_way: bool,
+    control: int, dt: float,
 ) -> tuple[int, int]:  # fmt: skip
-    """Reason and slot of who keeps candidate i from using n entries of its path; FREE, -1."""
-    j = is_clear(net, veh, types, grants, rules, i, n, ahead, reaction, margin)
+    """Reason and slot of who keeps candidate i from using n entries of its path; FREE, -1.
+
+    Where nobody does, writes before whom of the holders it goes.
+    """
+    between = control not in (SIGNAL, ALL_WAY_STOP)
+    j, cut, cut_stamp = is_clear(
+        net, veh, types, order, grants, rules, i, n, ahead, reaction, margin, share, between, dt
+    )
     if j >= 0:
         return CONFLICT, j
-    if not all_way:
+    if control != ALL_WAY_STOP:
         j = gap_blocker(net, veh, types, order, grants, rules, i, n, patient, share)
         if j >= 0:
             return YIELDS, j
+    veh.cut[i] = cut
+    veh.cut_stamp[i] = cut_stamp
     return FREE, -1
 
 
@@ -140,7 +148,13 @@ def further_chain(
 ) -> int:
     """Entries of path up to the line after the n-th, if i could pass both at once; else 0."""
     m = through(net, veh, order, grants, i, n)
-    if m == 0 or net.connectors.must_stop[veh.path[i, m - 1]]:
+    if m == 0:
+        return 0
+    k = veh.path[i, m - 1]
+    # Whoever has the right of way there need not take it from so far away.
+    if net.connectors.must_stop[k] or (
+        net.connectors.signal[k] < 0 and net.connectors.rank[k] == 0
+    ):
         return 0
     if worst_light(net, veh, grants, i, m) != 0:
         return 0
@@ -207,7 +221,7 @@ def try_grant(
             continue
         reason, j = blocker_of(
             net, veh, types, order, grants, rules, i, entries, ahead, reaction, margin, patient,
-            share, all_way,
+            share, control, dt,
         )  # fmt: skip
         if j < 0:
             n = entries
@@ -236,7 +250,8 @@ def try_grant(
     if all_way or not patient:
         count_overtaken(net, veh, grants, first, count, i)
     veh.granted[i] = n
-    veh.go[i] = frame + int(np.ceil(reaction / dt - 1e-9))
+    # It stood half a frame ago, on average; but who reacts at all is seen standing for a frame.
+    veh.go[i] = frame + (max(1, int(np.floor(reaction / dt + 1e-9))) if reaction > 0.0 else 0)
     veh.overtaken[i] = 0
     veh.refused[i] = 0
     return True

@@ -25,6 +25,7 @@ class Rules(NamedTuple):
     gap_left: float  # s, critical gap of a left turn from a minor road
     gap_straight: float  # s, of crossing from a minor road
     gap_right: float  # s, of a right turn from a minor road
+    gap_major_left: float  # s, critical gap of a left turn from the road that goes first
     gap_yield: float  # s, critical gap at a yield sign or roundabout entry
     gap_permissive: float  # s, critical gap of a left turn against oncoming green
     overtake_limit: int  # times a waiting vehicle may be overtaken by conflicting ones
@@ -38,3 +39,5 @@ class Rules(NamedTuple):
     lane_change_time: float  # s that the lateral movement takes
     safe_braking: float  # m/s^2, deceleration forced on a new follower, at most
     curve_braking: float  # m/s^2, comfortable braking before bends, limits and lines
+    min_green: float  # s, least green under max pressure
+    pressure_period: float  # s between two choices under max pressure

@@ -85,6 +85,8 @@ class Vehicles(NamedTuple):
     line: NDArray[np.int32]  # entry of path whose line it faces; valid for candidates for a grant
     go: NDArray[np.int32]  # first frame it may use its grant
     stamp: NDArray[np.int64]  # order in which grants were given
+    cut: NDArray[np.int32]  # connector before some holders of which it goes; -1 none
+    cut_stamp: NDArray[np.int64]  # the first stamp of these
     arrived: NDArray[np.int32]  # frame it first stood at the line of this lane; -1
     overtaken: NDArray[np.int32]  # grants given past it while it stood at the line
     refused: NDArray[np.uint8]  # reason the head has no grant; written by the grant phase only
@@ -92,6 +94,7 @@ class Vehicles(NamedTuple):
     behind: NDArray[np.int32]  # (capacity, BEHIND) lanes, -1 none
     trip: NDArray[np.int32]
     leg: NDArray[np.int32]  # place of its road in the route pool; -1 a random walker
+    route_start: NDArray[np.int32]  # start of its route in the pool, as far as it is remembered
     route_end: NDArray[np.int32]  # end of its route in the pool
     draws: NDArray[np.int32]  # exits drawn so far (walkers)
     wanted: NDArray[np.int32]  # lane it should be on; -1 no wish

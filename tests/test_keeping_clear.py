@@ -117,3 +117,11 @@ def test_who_comes_by_one_grant_through_a_short_lane_is_waited_for():
     assert allowed() < 10.0
     veh.stamp[ahead] = 40  # were it later as well, nobody would be waited for
     assert allowed() == np.inf
+    # Nor if the one behind it was granted earlier, and then overtaken: it cannot pass before.
+    veh.stamp[later] = 15
+    assert allowed() == np.inf
+    # Whoever went between two goes before the second, though granted later than both.
+    veh.stamp[[ahead, later, waits]] = 10, 20, 30
+    assert allowed() < 10.0
+    veh.cut[waits], veh.cut_stamp[waits] = on, 10
+    assert allowed() == np.inf
