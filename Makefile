@@ -1,24 +1,32 @@
-# make demo | test | check | soak | clean. Everything is installed into .venv, once.
+# make demo | test | check | slow | bounds | soak | clean. Everything is installed into .venv, once.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# A process for each core, up to four, of one thread each; tests that want more threads start their own.
+PYTEST := NUMBA_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal
 STAMP := $(VENV)/.installed-$(shell cksum < pyproject.toml | cut -d' ' -f1)
 
-.PHONY: demo test check soak clean
+.PHONY: demo test check slow bounds soak clean
 
 demo: $(STAMP)
 	$(BIN)/rushhour demo
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -q
+	$(PYTEST)
 
 check: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+slow: $(STAMP)
+	$(PYTEST) -m slow --durations=10
+
+bounds: $(STAMP)
+	NUMBA_BOUNDSCHECK=1 $(PYTEST) -m "small_world and not slow"
+
 soak: $(STAMP)
-	$(BIN)/python -m pytest -q -m soak
+	$(PYTEST) -m soak
 
 # An environment that already has everything is taken as it is, without the network.
 $(STAMP):

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from rushhour.roadnets.errors import RushhourError
     from rushhour.roadnets.generators import generate
     from rushhour.roadnets.loading import load_network
+    from rushhour.traffic.detectors import Loop, Queue, Section
+    from rushhour.traffic.measures import Measures
     from rushhour.traffic.parameters import Parameters
     from rushhour.traffic.random_demand import random_trips, random_walkers, vehicles_on_road
     from rushhour.traffic.recording import Recorder
@@ -22,11 +24,15 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "Loop": "traffic.detectors",
+    "Measures": "traffic.measures",
     "NetworkBuilder": "roadnets.builder",
     "Parameters": "traffic.parameters",
+    "Queue": "traffic.detectors",
     "Recorder": "traffic.recording",
     "RunFile": "traffic.run_file",
     "RushhourError": "roadnets.errors",
+    "Section": "traffic.detectors",
     "World": "traffic.world",
     "generate": "roadnets.generators",
     "load_network": "roadnets.loading",
@@ -38,11 +44,15 @@ _HOME = {
 }
 
 __all__ = [
+    "Loop",
+    "Measures",
     "NetworkBuilder",
     "Parameters",
+    "Queue",
     "Recorder",
     "RunFile",
     "RushhourError",
+    "Section",
     "World",
     "__version__",
     "generate",

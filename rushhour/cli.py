@@ -100,6 +100,11 @@ def _command(args: argparse.Namespace) -> int:
 
         commands = {"parameters": command_setup.parameters, "compile": command_setup.compile_all}
         return commands[args.command](args)
+    if args.command in ("export", "plot"):
+        from rushhour import command_measures
+
+        reports = {"export": command_measures.export, "plot": command_measures.plot}
+        return reports[args.command](args)
     from rushhour import command_files
 
     files = {

@@ -39,7 +39,7 @@ def given_fields(args: argparse.Namespace) -> dict[str, Any]:
     for name in ("vehicles", "trips", "seed", "record", "output", "demand_scale"):
         if getattr(args, name) is not None:
             fields[name] = getattr(args, name)
-    for name in ("over", "begin", "duration", "dt", "record_every", "demand_period"):
+    for name in ("over", "begin", "duration", "dt", "record_every", "demand_period", "measure"):
         if getattr(args, name) is not None:
             option = "--" + name.replace("_", "-")
             fields[name] = seconds(getattr(args, name), option)
@@ -50,14 +50,30 @@ def given_fields(args: argparse.Namespace) -> dict[str, Any]:
             fields[name] = True
     if args.demand:
         fields["demand"] = tuple(args.demand)
+    if args.loop:
+        fields["loops"] = tuple((lane, _metres(pos)) for lane, pos in args.loop)
+    if args.section:
+        fields["sections"] = tuple((start, end) for start, end in args.section)
+    if args.queue:
+        fields["queues"] = tuple(args.queue)
     parameters: dict[str, object] = dict(parsed_items(args.parameters))
     if args.policy:
         parameters["right_of_way.all_way_policy"] = args.policy
+    if args.signals:
+        parameters["signals.control"] = args.signals
     if args.keep_routes:
         parameters["gridlock.keep_routes"] = True
     if parameters:
         fields["parameters"] = tuple(parameters.items())
     return fields
+
+
+def _metres(text: str) -> float:
+    """The place of a --loop."""
+    try:
+        return float(text)
+    except ValueError:
+        raise ScenarioError(f"--loop: {text[:60]!r} is no number of metres along a lane") from None
 
 
 def _shares(text: str) -> list[float]:
@@ -83,16 +99,20 @@ def drive(
 
     from rushhour.traffic.recording import Recorder
     from rushhour.traffic.running import run_world
+    from rushhour.traffic.scenario_measures import scenario_measures
     from rushhour.traffic.summary import run_summary
 
     checker: Any = None
+    measures, notes = scenario_measures(scenario, world)
     with ExitStack() as stack:
         if scenario.output is not None:
             _check_folder(scenario.output)
         if scenario.record is not None:
-            recorder = Recorder(scenario.record, world, scenario.record_every)
+            recorder = Recorder(scenario.record, world, scenario.record_every, measures)
             stack.enter_context(recorder)
             world.observers.append(recorder)
+        if measures is not None:
+            world.observers.append(measures)
         if check:
             from rushhour.traffic.checker import Checker
 
@@ -112,11 +132,14 @@ def drive(
 
         clocking = run_world(world, end, lambda: stopping.signal != 0, progress)
     violations = dict(checker.report()) if checker is not None else {}
-    summary = run_summary(world, clocking, violations, numba.get_num_threads())
+    if measures is not None:
+        measures.finish()
+    summary = run_summary(world, clocking, violations, numba.get_num_threads(), measures)
+    summary["remarks"] += notes
     if scenario.output is not None:
         from rushhour.traffic.trip_table import write_output
 
-        write_output(scenario.output, world, summary)
+        write_output(scenario.output, world, summary, measures)
     if picture is not None:
         save_last_frame(world, picture)
     lines = [] if checker is None else list(checker.lines())
@@ -166,6 +189,8 @@ def summary_text(summary: Mapping[str, Any], checked: bool = False) -> str:
         ("gridlock", (f"{jam['minds_changed']:,} minds changed, rings: {jam['cycles_found']:,} "
                      f"found, {jam['cycles_resolved']:,} resolved")),
     ]  # fmt: skip
+    if summary["measures"]:
+        rows.append(("measures", _measures_text(summary["measures"])))
     if checked:
         violations = {k: v for k, v in summary["violations"].items() if v}
         text = ", ".join(f"{name} {count:,}" for name, count in violations.items())
@@ -201,6 +226,27 @@ def _standing_text(reasons: Mapping[str, int]) -> str:
     standing = sorted(((n, name) for name, n in reasons.items() if n), reverse=True)
     text = ", ".join(f"{n:,} {name.replace('_', ' ')}" for n, name in standing[:6])
     return text or "nobody"
+
+
+def _measures_text(measures: Mapping[str, Any]) -> str:
+    parts = [f"every {measures['interval_s']:g} s"]
+    if "roads" in measures:
+        roads = measures["roads"]
+        parts.append(f"{roads['measured']:,} roads, {roads['vehicle_hours']:,.1f} vehicle-hours, "
+                     f"{roads['hours_lost']:,.1f} of them lost")  # fmt: skip
+    if "loops" in measures:
+        loops = measures["loops"]
+        parts.append(f"{loops['measured']:,} loops passed {loops['passed']:,} times")
+    if "sections" in measures:
+        sections = measures["sections"]
+        mean = sections["mean_time_s"]
+        parts.append(f"{sections['measured']:,} sections driven {sections['passed']:,} times"
+                     + (f", {mean:.1f} s" if mean is not None else ""))  # fmt: skip
+    if "queues" in measures:
+        queues = measures["queues"]
+        parts.append(f"{queues['measured']:,} queues, the longest {queues['longest_m']:.0f} m "
+                     f"({queues['longest_at']})")  # fmt: skip
+    return "; ".join(parts)
 
 
 def _phases_text(phases: Mapping[str, Mapping[str, float]]) -> str:

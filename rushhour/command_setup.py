@@ -60,6 +60,7 @@ def compile_all(args: argparse.Namespace) -> int:
         from rushhour.roadnets.generators import generate
         from rushhour.roadnets.storage import load, save
         from rushhour.traffic.checker import Checker
+        from rushhour.traffic.measures import Measures
         from rushhour.traffic.random_demand import random_trips, vehicles_on_road
         from rushhour.traffic.world import World
 
@@ -70,7 +71,7 @@ def compile_all(args: argparse.Namespace) -> int:
                 vehicles_on_road(network, 150, seed=1),
             ):
                 world = World(network, demand, dt=0.5, seed=1)
-                world.observers.append(Checker(world))
+                world.observers += [Checker(world), Measures(world, queues=True)]
                 world.step(240)
         save(world.network, Path(folder) / "grid.h5")
         load(Path(folder) / "grid.h5")

@@ -15,6 +15,8 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
         ("parameters", "every parameter: unit, default, range, source", _parameters),
         ("compile", "compile all kernels now, not at first use", _compile),
         ("run", "run the traffic of a network", _run),
+        ("export", "write a table of a run file as csv or parquet", _export),
+        ("plot", "draw a diagram of a run file", _plot),
     ):
         command = commands.add_parser(
             name, help=what, description=what[0].upper() + what[1:] + ".", allow_abbrev=False,
@@ -184,6 +186,11 @@ def _run(command: argparse.ArgumentParser) -> None:
         help="order at all-way stops; short for --set right_of_way.all_way_policy=...",
     )
     add(
+        "--signals",
+        choices=("program", "fixed", "actuated", "max_pressure"),
+        help="when phases of signals end; short for --set signals.control=...",
+    )
+    add(
         "--keep-routes",
         action="store_true",
         help="never change a route on the way; short for --set gridlock.keep_routes=true",
@@ -200,9 +207,43 @@ def _run(command: argparse.ArgumentParser) -> None:
         help="simulated time between two recorded frames (default: 1s)",
     )
     add("--output", type=Path, metavar="DIR", help="write trips.csv and summary.json there")
+    add("--measure", metavar="T", help="measure roads, and detectors of the demand files, in "
+        "intervals of T, as 5min; tables go to --record and --output")  # fmt: skip
+    add("--loop", nargs=2, action="append", default=[], metavar=("LANE", "POS"),
+        help="an induction loop POS m along a lane; with --measure, repeatable")  # fmt: skip
+    add("--section", nargs=2, action="append", default=[], metavar=("FROM", "TO"),
+        help="travel times from the start of road FROM to the end of road TO; with --measure, "
+        "repeatable")  # fmt: skip
+    add("--queue", action="append", default=[], metavar="ID",
+        help="queues of a lane, of the lanes of an intersection, or `all`; with --measure, "
+        "repeatable")  # fmt: skip
     add("--picture", type=Path, metavar="FILE", help="draw the last frame as a PNG")
     add("--check", action="store_true",
         help="check every frame; violations are reported and the exit code is 1")  # fmt: skip
+    _json(command)
+
+
+def _export(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add("file", type=Path, metavar="RUN", help="a run file, from `rushhour run --record`")
+    add("--table", required=True, metavar="TABLE",
+        help="trips, roads, loops, sections, passages or queues")  # fmt: skip
+    add("--to", type=Path, required=True, metavar="FILE",
+        help="the file to write: .csv, .csv.gz or .parquet")  # fmt: skip
+    _json(command)
+
+
+def _plot(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add("file", type=Path, metavar="RUN", help="a run file, from `rushhour run --record`")
+    add("kind", choices=("time-space", "fundamental", "speed-map"),
+        help="positions over time on --road; density, flow and speed by interval; mean speed of "
+        "every road")  # fmt: skip
+    add("--road", action="append", default=[], metavar="ID",
+        help="road; repeatable, for time-space one after the other")  # fmt: skip
+    add("--from", dest="begin", metavar="T", help="from this time on, as 7:30")
+    add("--until", dest="end", metavar="T", help="until this time")
+    add("-o", "--output", type=Path, metavar="FILE", help="the PNG (default: RUN-KIND.png)")
     _json(command)
 
 

@@ -1,10 +1,14 @@
-"""Step a large grid and print its state hash; run in a process of its own, for its threads."""
+"""Step a large grid and print its state hash; run in a process of its own, for its threads.
+
+Arguments: frames, and who controls the signals.
+"""
 
 import sys
 
 from rushhour.roadnets.generators import generate
 from rushhour.roadnets.model import Network
 from rushhour.traffic.demand_builder import merge
+from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.random_demand import random_trips, vehicles_on_road
 from rushhour.traffic.world import World
 
@@ -16,14 +20,15 @@ def large_grid() -> Network:
     return generate("grid", rows=10, columns=10, border="loops")
 
 
-def busy_world(network: Network, vehicles: int = VEHICLES) -> World:
+def busy_world(network: Network, vehicles: int = VEHICLES, control: str = "program") -> World:
     """Walkers from the first frame, and trips that depart, are routed and arrive."""
     walkers = vehicles_on_road(network, vehicles, seed=2)
     trips = random_trips(network, vehicles // 10, over=60.0, seed=3)
-    return World(network, merge([walkers, trips]), dt=0.25, seed=4)
+    parameters = Parameters({"signals.control": control})
+    return World(network, merge([walkers, trips]), parameters=parameters, dt=0.25, seed=4)
 
 
 if __name__ == "__main__":
-    world = busy_world(large_grid())
+    world = busy_world(large_grid(), control=sys.argv[2])
     world.step(int(sys.argv[1]))
     print(world.state_hash(), world.active, world.lane_changes)

@@ -12,6 +12,7 @@ from rushhour.traffic import state
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand import VehicleType
 from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.signal_control import controlled
 from rushhour.traffic.trip_log import TripLog
 
 CAR = VehicleType()
@@ -41,6 +42,8 @@ class PlantedWorld:
         self.trips = TripLog()
         self.departed = 0
         self._rules = Parameters(parameters).rules()
+        self._actuation = controlled(network, Parameters(parameters))[0]
+        self._grants = state.new_grants(network.arrays)
         self._types = state.type_arrays(tuple(types))
         self._veh = state.new_vehicles(capacity)
         self._routes = Routes(

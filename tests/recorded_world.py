@@ -7,6 +7,7 @@ import numpy as np
 
 from rushhour.roadnets.generators import generate
 from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.trip_log import TripLog
 
 
 class FormulaWorld:
@@ -24,6 +25,7 @@ class FormulaWorld:
             depart=np.arange(n, dtype=float),
         )
         self.observers: list[Any] = []
+        self.trips = TripLog()
 
     @property
     def time(self) -> float:

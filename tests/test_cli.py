@@ -23,7 +23,7 @@ KEYS = {
     "network", "seed", "threads", "dt_s", "begin_s", "frames", "sim_s", "wall_s", "compile_s",
     "real_time_factor", "vehicle_updates", "vehicle_updates_per_s", "vehicles", "trips",
     "stopped_by_reason", "lane_changes", "gridlock", "violations", "phases_ms",
-    "parameters_changed", "remarks", "state_hash", "max_rss_mb",
+    "parameters_changed", "remarks", "state_hash", "max_rss_mb", "measures",
 }  # fmt: skip
 NESTED = {
     "vehicles": {"departed", "arrived", "active", "waiting_to_depart", "removed"},
@@ -125,7 +125,7 @@ def test_generated_and_imported_networks_are_the_same_to_info(
     assert told(capsys, "info", "x.h5") == imported
     assert main(["generate", "--help"]) == 0
     listed = capsys.readouterr().out
-    assert "\ntown\n" in listed and "--control signals|all_way_stop|priority" in listed
+    assert "\ntown\n" in listed and "--control signals|actuated|all_way_stop|priority" in listed
 
 
 def test_info_tells_demand_and_runs_apart(

@@ -73,9 +73,9 @@ def shuffle_slots(world: World, seed: int) -> None:
     world._waiting.numbers[2] = 0  # look for free slots from the first on
 
 
-def hash_in_new_process(threads: int, frames: int) -> str:
+def hash_in_new_process(threads: int, frames: int, control: str = "program") -> str:
     done = subprocess.run(
-        [sys.executable, str(TESTS / "hashed_run.py"), str(frames)],
+        [sys.executable, str(TESTS / "hashed_run.py"), str(frames), control],
         env={
             **os.environ,
             "NUMBA_NUM_THREADS": str(threads),
@@ -92,6 +92,41 @@ def hash_in_new_process(threads: int, frames: int) -> str:
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="plain Python has one thread")
 def test_one_two_and_four_threads_give_the_same_state():
     assert len({hash_in_new_process(threads, FRAMES) for threads in (1, 2, 4)}) == 1
+
+
+@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="plain Python has one thread")
+@pytest.mark.parametrize("control", ["actuated", "max_pressure"])
+def test_threads_leave_no_trace_of_signals_that_react(control):
+    hashes = [hash_in_new_process(threads, FRAMES // 2, control) for threads in (1, 2, 4)]
+    assert len(set(hashes)) == 1
+    assert hashes[0] != hash_in_new_process(1, FRAMES // 2)
+
+
+@pytest.mark.parametrize("control", ["actuated", "max_pressure"])
+def test_slots_leave_no_trace_of_signals_that_react(town, control):
+    given = Parameters({"signals.control": control})
+    straight, shuffled = (
+        World(town, town_demand(town), parameters=given, dt=0.25, seed=7) for _ in range(2)
+    )
+    straight.step(FRAMES)
+    for seed in range(3):
+        shuffled.step(FRAMES // 4)
+        shuffle_slots(shuffled, seed)
+    shuffled.step(FRAMES - shuffled.frame)
+    assert shuffled.state_hash() == straight.state_hash()
+
+
+def test_what_signals_remember_is_part_of_the_state(town):
+    for control, part in (("program", False), ("actuated", True), ("max_pressure", True)):
+        given = Parameters({"signals.control": control})
+        world = World(town, town_demand(town), parameters=given, dt=0.25, seed=7)
+        world.step(20)
+        before = world.state_hash()
+        for field in world._lights:
+            if field.size:
+                field[0] += 1
+                assert (world.state_hash() != before) == part
+                field[0] -= 1
 
 
 def test_the_same_run_twice_gives_the_same_state(town):

@@ -81,7 +81,9 @@ def test_random_numbers_equal_plain_python_bit_for_bit(kernel):
 
 
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="there is nothing compiled to compare with")
-@pytest.mark.parametrize("control", ["all_way_stop", "signals", "yield"])
+@pytest.mark.parametrize(
+    "control", ["all_way_stop", "signals", "yield", "actuated", "max_pressure"]
+)
 def test_a_tiny_world_as_plain_python_has_the_same_state(control):
     compiled, violations = tiny_hash(control, FRAMES)
     done = subprocess.run(

@@ -1,13 +1,16 @@
 """Parameters: one table, checked values, suggestions for misspelt names."""
 
+import argparse
 import dataclasses
 
 import pytest
 
+from rushhour.command_run import given_fields
 from rushhour.kernels.rules import POLICY_FIFO, Rules
+from rushhour.options import add_commands
 from rushhour.roadnets.errors import ParameterError
 from rushhour.traffic.demand import VehicleType
-from rushhour.traffic.parameter_table import TABLE, TYPE_NAMES
+from rushhour.traffic.parameter_table import CONTROLS, TABLE, TYPE_NAMES
 from rushhour.traffic.parameters import Parameters
 
 
@@ -20,6 +23,7 @@ def test_every_field_of_the_rules_is_a_parameter_and_none_is_lost() -> None:
             for name in TABLE
             if name.startswith(("right_of_way", "lane_change", "curve.braking"))
             or name in ("gridlock.change_mind_after", "gridlock.keep_routes")
+            or name in ("signals.min_green", "signals.max_pressure_period")
         }
     ).rules()
     same = [field for field in Rules._fields if getattr(rules, field) == getattr(changed, field)]
@@ -61,6 +65,14 @@ def test_a_vehicle_type_carries_its_parameters(kind: str) -> None:
 def test_the_model_is_that_of_every_type() -> None:
     krauss = Parameters.from_items(["following.model=krauss"])
     assert {krauss.vehicle_type(kind).model for kind in TYPE_NAMES} == {"krauss"}
+
+
+def test_the_option_for_signals_is_short_for_their_parameter() -> None:
+    parser = argparse.ArgumentParser()
+    add_commands(parser)
+    for control in CONTROLS:
+        args = parser.parse_args(["run", "net.h5", "--signals", control])
+        assert given_fields(args)["parameters"] == (("signals.control", control),)
 
 
 def test_the_policy_is_a_word_outside_and_a_number_inside() -> None:

@@ -4,14 +4,24 @@ import sys
 
 from rushhour.roadnets.generators import generate
 from rushhour.traffic.checker import Checker
+from rushhour.traffic.parameter_table import CONTROLS
+from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.random_demand import vehicles_on_road
 from rushhour.traffic.world import World
 
 
 def tiny_hash(control: str, frames: int) -> tuple[str, dict[str, int]]:
-    """State hash and violations of a crossing with a few cars after some frames."""
-    network = generate("cross", length=80.0, lanes=2, control=control)
-    world = World(network, vehicles_on_road(network, 24, seed=3), dt=0.25, seed=3)
+    """State hash and violations of a crossing with a few cars after some frames.
+
+    control: of the crossing, or a control of its signals.
+    """
+    by = control if control in CONTROLS else "program"
+    given = Parameters({"signals.control": by})
+    network = generate(
+        "cross", length=80.0, lanes=2, control="signals" if control in CONTROLS else control
+    )
+    cars = vehicles_on_road(network, 24, seed=3)
+    world = World(network, cars, parameters=given, dt=0.25, seed=3)
     checker = Checker(world)
     world.observers.append(checker)
     world.step(frames)

@@ -188,7 +188,10 @@ class Checker:
         left = miss(net, now, before, self._row_of_id, self._gone, found, frame, dt)
         self._check_counts(live, left)
         lit = world.begin + (frame - 1) * dt
-        turned = show_lights(net.signals, net.connectors, self._light, self._since, lit, frame)
+        turned = show_lights(
+            net.signals, net.connectors, world._actuation.control, world._grants.light,
+            self._light, self._since, lit, frame,
+        )  # fmt: skip
         if turned:
             excuse_caught(net, types, veh, before, self._since, frame, dt)
         remember(now, before, frame, rules.stop_offset)

@@ -37,6 +37,8 @@ class Minds:
         self.dt = dt
         self.patience = max(1, round(patience / dt))
         self.keep_routes = keep_routes
+        longest = int(np.diff(network.banned.start).max(initial=2))
+        self.memory = longest - 2  # roads before the present one that banned sequences may hold
         self._used = routes.road.size  # of the pool of routes; the rest is room for new ones
         self.changed = 0
         self.rings_found = 0
@@ -84,12 +86,12 @@ class Minds:
                 classes = classes[veh.type[slots[veh.leg[slots] >= 0]]]
             for permission in sorted(set(classes.tolist())):
                 self._reroute(veh, order, routes, types, slots, permission, frame, length)
-        need = self._used + int(length.sum())
+        need = self._used + int(length.sum()) + self.memory * found
         if need > routes.road.size:
             routes = routes._replace(road=grown(routes.road, 2 * need))
         choose_again(
-            net, veh, types, routes, order, slots, self._ways, length, self._used, frame, seed,
-            efforts, self._taken,
+            net, veh, types, routes, order, slots, self._ways, length, self.memory, self._used, frame,
+            seed, efforts, self._taken,
         )  # fmt: skip
         self._ready = True
         self.changed += int(self._taken[0])
@@ -116,7 +118,7 @@ class Minds:
                 self._ways = np.zeros((2 * slots.size, self._ways.shape[1]), np.int32)
             desk.stamp = reroute(
                 self.network.arrays, veh, types, routes, order, graph, desk.scratch, self._exits,
-                even, slots, permission, long_stands, desk.stamp, self._ways, length,
+                even, slots, permission, long_stands, self.memory, desk.stamp, self._ways, length,
             )  # fmt: skip
             longest = -int(length.min(initial=0))
             if longest <= 0:

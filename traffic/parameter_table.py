@@ -10,6 +10,7 @@ from typing import Final
 Value = float | int | bool | str
 
 POLICIES: Final = ("fair", "fifo", "literal")  # places are kernels.rules.POLICY_FAIR ...
+CONTROLS: Final = ("program", "fixed", "actuated", "max_pressure")
 MODELS: Final = ("idm", "krauss")
 TYPE_NAMES: Final = ("car", "van", "truck", "bus", "motorcycle")
 CLASS_OF_TYPE: Final = {
@@ -47,7 +48,8 @@ class Parameter:
 
 
 _ROW = "right-of-way measurements"
-_HCM = "HCM 7, ch. 20: critical headway less 0.6 s"
+_HCM = "HCM 7, ch. 20: capacities"
+_ACTUATED = "SUMO's default"
 _MOBIL = "MOBIL (Kesting, Treiber, Helbing 2007)"
 
 _GENERAL: Final = (
@@ -55,7 +57,7 @@ _GENERAL: Final = (
               "distance from the front bumper to the stop line at rest"),
     Parameter("right_of_way.green_reaction", "s", 1.5, 0.0, 5.0, "start-up loss 1.6 s",
               "reaction of the head of a queue when the light turns green"),
-    Parameter("right_of_way.stop_reaction", "s", 0.8, 0.0, 5.0, "HCM 7, ch. 21: capacities",
+    Parameter("right_of_way.stop_reaction", "s", 0.6, 0.0, 5.0, "HCM 7, ch. 21: capacities",
               "standing time at a stop sign before a granted vehicle goes"),
     Parameter("right_of_way.reaction_spread", "", 0.5, 0.0, 0.9, _ROW,
               "share by which the stop reaction varies between vehicles"),
@@ -65,13 +67,15 @@ _GENERAL: Final = (
     Parameter("right_of_way.margin_stop", "s", 0.5, 0.0, 10.0, _ROW, "the same, two-way stop"),
     Parameter("right_of_way.margin_yield", "s", 0.5, 0.0, 10.0, _ROW, "the same, yield sign"),
     Parameter("right_of_way.margin_signal", "s", 1.0, 0.0, 10.0, _ROW, "the same, signal"),
-    Parameter("right_of_way.gap_left", "s", 6.5, 1.0, 15.0, _HCM,
+    Parameter("right_of_way.gap_left", "s", 5.9, 1.0, 15.0, _HCM,
               "critical gap of a left turn from a minor road"),
     Parameter("right_of_way.gap_straight", "s", 5.9, 1.0, 15.0, _HCM,
               "critical gap for crossing from a minor road"),
-    Parameter("right_of_way.gap_right", "s", 5.6, 1.0, 15.0, _HCM,
+    Parameter("right_of_way.gap_right", "s", 4.4, 1.0, 15.0, _HCM,
               "critical gap of a right turn from a minor road"),
-    Parameter("right_of_way.gap_yield", "s", 4.3, 1.0, 15.0, "HCM 7, ch. 22",
+    Parameter("right_of_way.gap_major_left", "s", 2.2, 1.0, 15.0, _HCM,
+              "critical gap of a left turn from the road that goes first"),
+    Parameter("right_of_way.gap_yield", "s", 3.5, 1.0, 15.0, "HCM 7, ch. 22",
               "critical gap at a yield sign or a roundabout entry"),
     Parameter("right_of_way.gap_permissive", "s", 4.5, 1.0, 15.0, "HCM 7, ch. 31",
               "critical gap of a left turn against oncoming green"),
@@ -102,6 +106,20 @@ _GENERAL: Final = (
               "deceleration before bends, lower limits and lines"),
     Parameter("curve.lateral_acceleration", "m/s^2", 3.5, 0.5, 9.0, "AASHTO side friction .35 below 30 km/h",
               "sideways acceleration that sets the speed in bends, where a map does not say"),
+    Parameter("signals.control", "", "program", 0, 0, "choice",
+              "when phases end: program (as the network says), fixed (by the clock), actuated "
+              "(fixed programs with several greens react to detectors, too), max_pressure (the "
+              "green with the longest queues before it and the shortest behind it)", CONTROLS),
+    Parameter("signals.min_green", "s", 5.0, 1.0, 120.0, _ACTUATED,
+              "least green of programs that react by signals.control"),
+    Parameter("signals.max_green", "s", 50.0, 1.0, 600.0, _ACTUATED,
+              "greatest green of programs made actuated"),
+    Parameter("signals.max_gap", "s", 3.0, 0.1, 60.0, _ACTUATED,
+              "time without a vehicle at any detector that ends a green of programs made actuated"),
+    Parameter("signals.detector_gap", "s", 2.0, 0.1, 10.0, _ACTUATED,
+              "time of travel from detector to stop line, at most (min_green / 2 s + 0.5) x 7.5 m"),
+    Parameter("signals.max_pressure_period", "s", 10.0, 1.0, 600.0, "Varaiya 2013",
+              "time between two choices of a green under max pressure"),
     Parameter("following.model", "", "idm", 0, 0, "Treiber et al. 2000; Krauss 1998",
               "car-following model; when given, also of vehicles whose file says another", MODELS),
 )  # fmt: skip

@@ -24,8 +24,8 @@ _RULES: dict[str, str] = {
         for name in (
             "stop_offset", "green_reaction", "stop_reaction", "reaction_spread", "margin_all_way",
             "margin_stop", "margin_yield", "margin_signal", "gap_left", "gap_straight",
-            "gap_right", "gap_yield", "gap_permissive", "overtake_limit", "all_way_policy",
-            "queue_gap",
+            "gap_right", "gap_major_left", "gap_yield", "gap_permissive", "overtake_limit",
+            "all_way_policy", "queue_gap",
         )
     },
     "change_mind_after": "gridlock.change_mind_after",
@@ -36,6 +36,8 @@ _RULES: dict[str, str] = {
     "lane_change_time": "lane_change.time",
     "safe_braking": "lane_change.safe_braking",
     "curve_braking": "curve.braking",
+    "min_green": "signals.min_green",
+    "pressure_period": "signals.max_pressure_period",
 }  # fmt: skip
 
 

@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.storage import write_network
+from rushhour.traffic.measure_file import TableWriter
 from rushhour.traffic.parameter_table import TABLE
 from rushhour.traffic.unclosed_file import open_for_reading
 
 if TYPE_CHECKING:
+    from rushhour.traffic.measures import Measures
     from rushhour.traffic.world import World
 
 FORMAT: Final = "rushhour run"
@@ -52,16 +54,24 @@ class Recorder:
 
     every: s of simulated time between two recorded frames, rounded to whole frames. An existing
     run file is replaced; any other file is refused with RunError, as is a path that cannot be
-    written. Use as an observer of the world, or call `record` where you want a frame.
+    written. Use as an observer of the world, or call `record` where you want a frame. measures:
+    their tables are written, too; closing the file ends their running intervals.
 
     >>> with Recorder("run.h5", world, every=1.0) as recorder:
     ...     world.observers.append(recorder)
     ...     world.step(1000)
     """
 
-    def __init__(self, path: str | Path, world: "World", every: float = 1.0) -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        world: "World",
+        every: float = 1.0,
+        measures: "Measures | None" = None,
+    ) -> None:
         self.path = Path(path)
         self.world = world
+        self.measures = measures
         self.every = max(1, round(every / world.dt))
         self._rows: list[tuple[NDArray[Any], ...]] = []
         self._index: list[tuple[int, float, int, int]] = []
@@ -110,6 +120,7 @@ class Recorder:
     def flush(self) -> None:
         """Bring everything recorded so far to the disk."""
         self._flushed_at = monotonic()
+        self._flush_tables()
         if not self._index:
             return
         try:
@@ -126,10 +137,20 @@ class Recorder:
         self._rows.clear()
         self._index.clear()
 
+    def _flush_tables(self) -> None:
+        """Bring the trips that finished, and the intervals that ended, to the disk."""
+        try:
+            for data, values in self._tables.new_rows():
+                _append(data, values)
+        except (OSError, RuntimeError) as error:
+            raise self._failure(error) from error
+
     def close(self) -> None:
         """Write what is left and close the file; may be called twice."""
         if not self._file or self._failed:
             return
+        if self.measures is not None:
+            self.measures.finish()
         self.flush()
         try:
             self._data["complete"][()] = 1
@@ -157,6 +178,7 @@ class Recorder:
         self._data["complete"] = _write_meta(file.create_group("meta"), world, self.every)
         write_network(file.create_group("network"), world.network)
         _write_vehicles(file.create_group("vehicles"), world)
+        self._tables = TableWriter(file, world, self.measures, self._data)
         frames = file.create_group("frames")
         for names, chunk in ((COLUMNS, ROWS_PER_CHUNK), (INDEX, FRAMES_PER_CHUNK)):
             for name, (kind, unit, what) in names.items():

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.storage import read_network
+from rushhour.traffic.measure_file import read_table
+from rushhour.traffic.measure_tables import MeasureTable
 from rushhour.traffic.recording import COLUMNS, FORMAT, FORMAT_VERSION, INDEX
 from rushhour.traffic.unclosed_file import open_for_reading
 
@@ -108,6 +110,32 @@ class RunFile:
     def vehicles(self, name: str) -> NDArray[Any]:
         """A column of /vehicles, row by vehicle id: length, width, depart, type."""
         return np.asarray(self._file["vehicles"][name][:])
+
+    def ids(self) -> dict[str, tuple[str, ...]]:
+        """Ids by number of "road", "lane" (of roads), "intersection", "vehicle", "type"."""
+        network = self.network()
+        vehicles = self._file["vehicles"]
+        return {
+            "road": network.road_ids,
+            "lane": network.lane_ids,
+            "intersection": network.intersection_ids,
+            "vehicle": tuple(vehicles["name"].asstr()[:]),
+            "type": tuple(vehicles["type_name"].asstr()[:]),
+        }
+
+    def group(self, place: str) -> Any:
+        """A group of the file, as h5py gives it; None if there is none."""
+        found = self._file.get(place)
+        return found if isinstance(found, h5py.Group) else None
+
+    def table(self, name: str) -> MeasureTable:
+        """Finished trips ("trips") or measures ("roads", "loops", "sections", "passages", "queues").
+
+        Raises RunError if they were not measured.
+
+        >>> RunFile("run.h5").table("roads").to_pandas()
+        """
+        return read_table(self, name)
 
     def frame(self, i: int) -> RecordedFrame:
         """The i-th recorded frame; negative i counts from the end."""

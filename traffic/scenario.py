@@ -47,6 +47,10 @@ class Scenario:
     demand_period: float = 3600.0  # that the volumes of a matrix are for
     demand_scale: float = 1.0  # of these volumes
     demand_profile: tuple[float, ...] = ()  # their shares in equal parts of the period
+    measure: float | None = None  # s, interval of the measures
+    loops: tuple[tuple[str, float], ...] = ()  # lane and m along it
+    sections: tuple[tuple[str, str], ...] = ()  # roads, from the start of one to the end of one
+    queues: tuple[str, ...] = ()  # lanes, intersections, or "all"
     remarks: tuple[str, ...] = ()  # on reading it, for the summary
 
     def __post_init__(self) -> None:
@@ -70,6 +74,10 @@ class Scenario:
                 "the demand's period, scale and profile are given without a demand file; "
                 "add the matrix of trips between zones that they are for, or drop them"
             )
+        if self.measure is None and (self.loops or self.sections or self.queues):
+            raise ScenarioError("loops, sections and queues want measure, their interval, as 5min")
+        if self.measure is not None and self.measure < self.dt:
+            raise ScenarioError(f"measure {self.measure:g} s: wanted at least dt, {self.dt:g} s")
         if self.vehicles is not None and self.duration is None:
             raise ScenarioError("vehicles on the road never end; give a duration, as 10min")
 
@@ -117,12 +125,13 @@ def _table(path: Path) -> dict[str, Any]:
 
 
 _SECTIONS: Final = {
-    "": ("network", "seed", "demand", "parameters", "times", "recording"),
+    "": ("network", "seed", "demand", "parameters", "times", "recording", "measures"),
     "demand": (
         "files", "vehicles", "trips", "over", "skip_bad_trips", "period", "scale", "profile",
     ),
     "times": ("begin", "duration", "until_empty", "dt"),
     "recording": ("file", "every", "output"),
+    "measures": ("interval", "loops", "sections", "queues"),
 }  # fmt: skip
 
 
@@ -132,7 +141,7 @@ class _Reader:
     def __init__(self, path: Path, table: dict[str, Any]) -> None:
         self.path = path
         self.sections: dict[str, Mapping[str, Any]] = {"": table}
-        for name in ("demand", "times", "recording", "parameters"):
+        for name in ("demand", "times", "recording", "parameters", "measures"):
             section = table.get(name, {})
             if name == "demand" and isinstance(section, list | str):
                 section = {"files": section}
@@ -185,7 +194,31 @@ class _Reader:
             fields["record_every"] = self.time("recording.every", recording["every"])
         if "output" in recording:
             fields["output"] = self.place("recording.output", recording["output"])
+        fields |= self.measures(self.sections["measures"])
         fields["parameters"] = tuple(_flat(self.sections["parameters"]))
+        return fields
+
+    def measures(self, section: Mapping[str, Any]) -> dict[str, Any]:
+        fields: dict[str, Any] = {}
+        if "interval" in section:
+            fields["measure"] = self.time("measures.interval", section["interval"])
+        queues = section.get("queues", [])
+        queues = [queues] if isinstance(queues, str) else queues
+        pairs = [("sections", str), ("loops", int | float)]
+        for key, kind in pairs:
+            items = section.get(key, [])
+            if not isinstance(items, list) or not all(
+                isinstance(item, list) and len(item) == 2
+                and isinstance(item[0], str) and isinstance(item[1], kind)
+                and not isinstance(item[1], bool)
+                for item in items
+            ):  # fmt: skip
+                example = '[["road", "road"]]' if key == "sections" else '[["lane", 20.0]]'
+                raise self.error(f"measures.{key}", items, f"a list such as {example}")
+            fields[key] = tuple((first, second) for first, second in items)
+        if not isinstance(queues, list) or not all(isinstance(item, str) for item in queues):
+            raise self.error("measures.queues", queues, 'a list of ids, or "all"')
+        fields["queues"] = tuple(queues)
         return fields
 
     def place(self, key: str, value: object) -> Path:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from rushhour.traffic.measures import Measures
     from rushhour.traffic.world import World
 
 
@@ -21,7 +22,11 @@ class Clocking:
 
 
 def run_summary(
-    world: "World", clocking: Clocking, violations: Mapping[str, int], threads: int
+    world: "World",
+    clocking: Clocking,
+    violations: Mapping[str, int],
+    threads: int,
+    measures: "Measures | None" = None,
 ) -> dict[str, Any]:
     """The summary of a run, its keys as documented in docs/command-line.md."""
     counts = world.counts()
@@ -51,6 +56,7 @@ def run_summary(
         "gridlock": {
             name: counts[name] for name in ("minds_changed", "cycles_found", "cycles_resolved")
         },
+        "measures": {} if measures is None else measure_totals(measures),
         "violations": dict(violations),
         "phases_ms": world.costs.summary(),
         "parameters_changed": world.parameters.changed(),
@@ -82,6 +88,37 @@ def trip_means(world: "World") -> dict[str, float | int | None]:
         "longest_standstill_s": round(float(np.max(log.longest_standstill)), 3) if n else None,
         "last_arrival_s": round(float(np.max(log.arrived)), 3) if n else None,
     }
+
+
+def measure_totals(measures: "Measures") -> dict[str, Any]:
+    """What the tables of measures come to, by table."""
+    totals: dict[str, Any] = {"interval_s": measures.interval * measures.world.dt}
+    tables = {name: measures.table(name) for name in measures.kept}
+    measured = {name: int(found["name"].size) for name, found in measures.detectors.items()}
+    if "roads" in tables:
+        roads = tables["roads"]
+        totals["roads"] = {
+            "measured": int(np.unique(roads.road.astype(str)).size),
+            "vehicle_hours": round(float(roads.vehicle_seconds.sum()) / 3600.0, 3),
+            "hours_lost": round(float(roads.time_lost.sum()) / 3600.0, 3),
+        }
+    if "loops" in tables:
+        passed = int(tables["loops"].count.sum())
+        totals["loops"] = {"measured": measured["loops"], "passed": passed}
+    if "sections" in tables:
+        times = tables["passages"].left - tables["passages"].entered
+        mean = round(float(times.mean()), 3) if times.size else None
+        counts = {"measured": measured["sections"], "passed": int(times.size)}
+        totals["sections"] = {**counts, "mean_time_s": mean}
+    if "queues" in tables:
+        queues = tables["queues"]
+        longest = int(np.argmax(queues.most_length)) if len(queues) else -1
+        totals["queues"] = {
+            "measured": measured["queues"],
+            "longest_m": round(float(queues.most_length[longest]), 3) if longest >= 0 else 0.0,
+            "longest_at": str(queues.queue[longest]) if longest >= 0 else "",
+        }
+    return totals
 
 
 def max_rss_mb() -> float | None:

@@ -24,6 +24,10 @@ DEEPEST_INCLUDE: Final = 8
 LONGEST_NAME: Final = 255  # characters of a file's name
 # What traffic does changes without these, so each says so.
 _STEERING: Final = ("rerouter", "variableSpeedSign", "calibrator", "closingReroute")
+# Left to traffic.sumo_detectors, which measures the first two kinds.
+LOOPS: Final = ("inductionLoop", "e1Detector", "instantInductionLoop")
+AREAS: Final = ("laneAreaDetector", "e2Detector")
+DETECTORS: Final = (*LOOPS, *AREAS, "entryExitDetector", "e3Detector", "routeProbe")
 _QUIET: Final = ("param", "tlLogic", "phase", "location")
 _OWN_WEIGHT: Final = -1.0  # in a list without probabilities: that of the entry's definition
 
@@ -164,6 +168,8 @@ class _Reader:
                     pass
                 if tag in _STEERING:
                     self.remarks.add(f"<{tag}> is not read, so traffic differs from SUMO's")
+                elif tag in DETECTORS:
+                    self.remarks.add(f"<{tag}> is left to `rushhour run --measure`")
                 elif tag not in _QUIET:
                     self.remarks.add(f"<{tag[:40]}> is not read")
 

@@ -5,6 +5,7 @@ from typing import Final
 
 import numpy as np
 
+from rushhour.roadnets.banned import banned_part
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.model import Network
@@ -102,7 +103,9 @@ class RouteBook:
             return f"road {ids[roads[0]]!r} is closed to class {name}"
         gap = self._first_gap(roads, CLASS_BIT[name])
         if gap < 0:
-            return None
+            banned = banned_part(roads, self.network.banned_from)
+            names = " ".join(repr(ids[road]) for road in banned)
+            return f"a turn restriction bans the roads {names} in turn" if banned else None
         start, end = ids[roads[gap]], ids[roads[gap + 1]]
         if not self.is_open(roads[gap + 1], kind):
             return f"road {end!r} is closed to class {name}"

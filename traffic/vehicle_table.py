@@ -5,7 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.vehicles import Types, Vehicles
+from rushhour.kernels.pose import place_all_bodies
+from rushhour.kernels.vehicles import REASONS, Types, Vehicles
+from rushhour.roadnets.model import Network
+from rushhour.roadnets.tables import as_frame
+from rushhour.traffic.demand import Demand
 
 
 class VehicleTable:
@@ -34,3 +38,46 @@ class VehicleTable:
             raise AttributeError(name)
         column.flags.writeable = False
         return column
+
+
+def vehicle_frame(table: VehicleTable, network: Network, demand: Demand, time: float) -> Any:
+    """The vehicles as a pandas.DataFrame, sorted by their number in the demand; SI units, ids.
+
+    Raises NetworkError if pandas is not installed.
+    """
+    order = np.argsort(table.id, kind="stable")
+    lane, s, lateral = table.lane[order], table.s[order], table.lateral[order]
+    length = table.length[order]
+    pose = np.zeros((order.size, 3))
+    place_all_bodies(
+        network.points, network.station, network.point_start, lane, s, lateral, length, pose
+    )
+    names, numbers = np.array((*demand.ids, ""), object), table.id[order]
+    lanes = np.full(network.n_lanes + 1, "", object)
+    lanes[: network.n_road_lanes] = network.lane_ids
+    roads = np.array((*network.road_ids, ""), object)
+    crossing = np.full(network.n_lanes, -1, np.int32)
+    crossing[network.n_road_lanes :] = network.arrays.connectors.intersection
+    kinds = np.array([kind.name for kind in demand.types], object)
+    return as_frame(
+        {
+            "id": names[numbers],
+            "type": kinds[table.type[order]],
+            "time": np.full(order.size, time),
+            "road": roads[network.arrays.lanes.road[lane]],
+            "lane": lanes[lane],
+            "intersection": np.array((*network.intersection_ids, ""), object)[crossing[lane]],
+            "s": s,
+            "lateral": lateral,
+            "x": pose[:, 0],
+            "y": pose[:, 1],
+            "heading": pose[:, 2],
+            "speed": table.speed[order],
+            "accel": table.accel[order],
+            "length": length,
+            "width": table.width[order],
+            "distance": table.distance[order],
+            "reason": np.array(REASONS, object)[table.reason[order]],
+            "blocker": names[table.blocker[order]],
+        }
+    )

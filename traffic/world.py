@@ -29,7 +29,7 @@ from rushhour.kernels.order import (
 from rushhour.kernels.passing import forget_states
 from rushhour.kernels.planning import DEPTH
 from rushhour.kernels.right_of_way import grant_all
-from rushhour.kernels.signals import switch_lights
+from rushhour.kernels.switching import switch_lights
 from rushhour.kernels.vehicles import MAX_LANES, REASONS, TASKS
 from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.model import Network
@@ -39,8 +39,9 @@ from rushhour.traffic.demand import Demand, empty_demand
 from rushhour.traffic.minds import MIND_PERIOD, RING_PERIOD, Minds
 from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.routing import route_demand
+from rushhour.traffic.signal_control import controlled
 from rushhour.traffic.trip_log import TripLog
-from rushhour.traffic.vehicle_table import VehicleTable
+from rushhour.traffic.vehicle_table import VehicleTable, vehicle_frame
 
 ORDER, DEPART, SIGNALS, GRANT, LANES, DRIVE, MOVE, WATCH, RECORD, CHECK = range(len(PHASES))
 REPACK_EVERY: Final = 128  # frames; a rule of the state, so that runs stay comparable
@@ -103,7 +104,8 @@ class World:
         self._waiting = state.new_waiting(net, len(self.demand), capacity)
         self._tasks = state.grant_tasks(net)
         self._members = state.program_members(net)
-        self._phase = np.full(net.signals.cycle.size, -1, np.int32)
+        self._actuation, self._clearing = controlled(self.network, self.parameters)
+        self._lights = state.new_lights(self._actuation)
         self._efforts = np.zeros((TASKS, 2 * (DEPTH + 1), MAX_LANES))
         self._tallies = np.zeros((TASKS, TALLY_COLUMNS), np.int64)
         self._changes = np.zeros((net.roads.first_lane.size + ROADS - 1) // ROADS, np.int64)
@@ -136,8 +138,8 @@ class World:
         veh, order, n = self._veh, self._order, self._n
         costs.mark(DEPART)
         switch_lights(
-            net.signals, net.connectors, *self._members, self._phase, grants.light,
-            grants.closes, self.time, frame * dt,
+            net, self._actuation, self._clearing, veh, order, *self._members, self._lights,
+            grants, rules.pressure_period, rules.min_green, self.time, frame, dt,
         )  # fmt: skip
         costs.mark(SIGNALS)
         forget_all(grants)
@@ -258,9 +260,18 @@ class World:
         """The vehicles on the road, as read-only arrays that are valid until the next step."""
         return VehicleTable(self._veh, self._types)
 
+    def table(self) -> Any:
+        """The vehicles on the road as a pandas.DataFrame: ids, places, SI units (docs/measures.md).
+
+        Raises NetworkError if pandas is not installed.
+        """
+        return vehicle_frame(self.vehicles, self.network, self.demand, self.time)
+
     def state_hash(self) -> str:
         """SHA-256 of the state in order of vehicle id."""
-        return state.state_hash(self._veh, self._routes, self.frame, self._waiting)
+        return state.state_hash(
+            self._veh, self._routes, self.frame, self._waiting, self._actuation, self._lights
+        )
 
     def counts(self) -> dict[str, int]:
         """Totals since frame 0."""
