@@ -113,6 +113,7 @@ class Roads(NamedTuple):
     priority: NDArray[np.int32]  # rank of the source, larger is more important
     out_start: NDArray[np.int32]  # (n_roads+1,) into `out`
     out: NDArray[np.int32]  # roads that can follow, ascending (for routing)
+    ends_only: NDArray[np.bool_]  # (n_roads,) only for those who start or end their trip there
 
 
 class Signals(NamedTuple):

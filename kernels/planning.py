@@ -2,8 +2,8 @@
 
 A routed vehicle looks DEPTH roads ahead. The *effort* of a lane is the least number of lane
 changes, weighted by how short the roads are, with which the route can be followed from it. A
-random walker draws one connector at each lane's end; the draw depends on the seed, the vehicle and
-how many exits it has drawn before, so it stays the same until the vehicle changes its mind.
+random walker draws one of the best connectors at each lane's end; the draw depends on the seed, the
+vehicle and how many exits it has drawn before, so it stays the same until the vehicle changes its mind.
 """
 
 from math import inf
@@ -22,6 +22,10 @@ TOO_SHORT = 10.0  # m; on a shorter road nobody changes lane
 QUEUE_SPACE = 7.5  # m a vehicle takes in a queue
 LOAD_WEIGHT = 2.0  # effort that a full lane is worth more than an empty one
 IMPOSSIBLE = 1000.0  # effort of having to do so
+# Exits to a random walker: into roads for those who start or end there it goes from outside only
+# where nothing else leads on.
+GUEST = 1
+GOOD = 2
 Efforts = NDArray[np.float64]  # (2 * (DEPTH + 1), MAX_LANES): efforts, then efforts if not changing
 
 
@@ -180,28 +184,42 @@ def plan_route(
 
 
 @kernel
-def draw_exit(net: NetworkArrays, lane: int, permission: int, u: float) -> int:
-    """The u-th (0 <= u < 1) permitted connector out of a lane; -1 if it has none."""
+def goodness(net: NetworkArrays, lane: int, k: int, permission: int) -> int:
+    """What connector k is to a random walker on the lane: 0 closed, else GUEST or GOOD."""
     n_road_lanes = net.lanes.out_start.shape[0] - 1
+    if not net.lanes.permissions[n_road_lanes + k] & permission:
+        return 0
+    if not net.roads.ends_only[net.lanes.road[net.connectors.to_lane[k]]]:
+        return GOOD
+    return GOOD if net.roads.ends_only[net.lanes.road[lane]] else GUEST
+
+
+@kernel
+def best_exit(net: NetworkArrays, lane: int, permission: int) -> int:
+    """Goodness of the best connector out of a lane; 0 if it has none."""
+    best = 0
+    for k in range(net.lanes.out_start[lane], net.lanes.out_start[lane + 1]):
+        best = max(best, goodness(net, lane, k, permission))
+    return best
+
+
+@kernel
+def draw_exit(net: NetworkArrays, lane: int, permission: int, u: float) -> int:
+    """The u-th (0 <= u < 1) of the best connectors out of a lane; -1 if it has none."""
+    best = best_exit(net, lane, permission)
+    if best == 0:
+        return -1
     usable = 0
     for k in range(net.lanes.out_start[lane], net.lanes.out_start[lane + 1]):
-        if net.lanes.permissions[n_road_lanes + k] & permission:
+        if goodness(net, lane, k, permission) == best:
             usable += 1
-    if usable == 0:
-        return -1
     pick = int(u * usable)
     for k in range(net.lanes.out_start[lane], net.lanes.out_start[lane + 1]):
-        if net.lanes.permissions[n_road_lanes + k] & permission:
+        if goodness(net, lane, k, permission) == best:
             if pick == 0:
                 return k
             pick -= 1
     return -1
-
-
-@kernel
-def has_exit(net: NetworkArrays, lane: int, permission: int) -> bool:
-    """Whether a class of vehicles can leave the lane at its end."""
-    return draw_exit(net, lane, permission, 0.0) >= 0
 
 
 @kernel
@@ -215,9 +233,13 @@ def plan_walk(
     wanted = lane
     suits = np.uint32(0)
     nearest = MAX_LANES
+    best = 1
+    for j in range(count):
+        if net.lanes.permissions[first + j] & permission:
+            best = max(best, best_exit(net, first + j, permission))
     for j in range(count):
         other = first + j
-        if net.lanes.permissions[other] & permission and has_exit(net, other, permission):
+        if net.lanes.permissions[other] & permission and best_exit(net, other, permission) == best:
             if j < 32:
                 suits |= np.uint32(1) << np.uint32(j)
             if abs(other - lane) < nearest:

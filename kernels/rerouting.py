@@ -4,8 +4,9 @@ A driver considers the other exits of its lane, each as far as the first road th
 change lane on. An exit with room goes before all that are full; from one full exit to another a
 driver changes only after long. Source: right-of-way.md section 6.
 
-Drivers know the last `memory` roads before the one they are on, as many as matter to whether a road
-ends a banned sequence: no new way does, together with what was driven before it.
+Drivers know the roads before the one they are on that matter to whether a road ends a banned sequence,
+or leaves roads where only those may drive whose trip starts or ends there: no new way does, together
+with what was driven before it.
 """
 
 from math import inf
@@ -129,12 +130,25 @@ def next_goal(net: NetworkArrays, veh: Vehicles, routes: Routes, i: int) -> int:
 
 
 @kernel
+def roads_behind(veh: Vehicles, routes: Routes, graph: RoadGraph, i: int, memory: int) -> int:
+    """How many roads that driver i drove before the one it is on matter to where it may go on.
+
+    The last `memory`; and back to a road from which on it does not matter where the trip began. A
+    stop in between is taken for driving past, which allows no more than the truth.
+    """
+    first = max(veh.route_start[i], veh.leg[i] - memory)
+    while first > veh.route_start[i] and graph.told_apart[routes.road[first]]:
+        first -= 1
+    return veh.leg[i] - first
+
+
+@kernel
 def node_at_exit(
-    veh: Vehicles, routes: Routes, graph: RoadGraph, exits: Exits, row: int, i: int, memory: int
+    veh: Vehicles, routes: Routes, graph: RoadGraph, exits: Exits, row: int, i: int, behind: int
 ) -> int:
-    """Node of driver i on the last road of an exit; -1 where a banned sequence ends on the way."""
+    """Node of driver i on the last road of an exit; -1 where it may not come to it that way."""
     leg = veh.leg[i]
-    first = max(veh.route_start[i], leg - memory)
+    first = leg - behind
     node = routes.road[first]
     for place in range(first + 1, leg + 1):
         node = node_after(graph, node, routes.road[place])
@@ -151,6 +165,7 @@ def leads_on(
     veh: Vehicles, routes: Routes, graph: RoadGraph, i: int, goal: int, node: int, memory: int
 ) -> bool:
     """Whether who comes to the goal in this node may drive on from there as before."""
+    node = graph.anew[node]
     for place in range(goal + 1, min(goal + 1 + memory, veh.route_end[i])):
         node = node_after(graph, node, routes.road[place])
         if node < 0:
@@ -194,14 +209,15 @@ def reroute(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order,
     graph: RoadGraph, scratch: Scratch, exits: Exits, even: NDArray[np.float64],
     slots: NDArray[np.int32], permission: int, long_stands: int, memory: int, stamp: int,
-    ways: NDArray[np.int32], length: NDArray[np.int32],
+    ways: NDArray[np.int32], length: NDArray[np.int32], behind: NDArray[np.int32],
 ) -> int:  # fmt: skip
     """The best new route of each driver among `slots` whose class has that permission.
 
     Writes ways[row, :length[row]], the road it is on first; length 0: there is none better, minus
-    the length: `ways` is too narrow. even: ones, the multipliers of the roads' costs. long_stands:
-    frame; who has stood since before has stood for long. memory: roads driven before that matter.
-    stamp: larger than any in the scratch; returns the next one that is.
+    the length: `ways` is too narrow; and behind[row], how many roads before that one matter. even:
+    ones, the multipliers of the roads' costs. long_stands: frame; who has stood since before has
+    stood for long. memory: roads of banned sequences before. stamp: larger than any in the scratch;
+    returns the next one that is.
     """
     pace = 1.0 / graph.top_speed * (1.0 - 1e-12)
     for row in range(slots.shape[0]):
@@ -209,6 +225,7 @@ def reroute(
         if veh.leg[i] < 0 or types.permission[veh.type[i]] != permission:
             continue
         length[row] = 0
+        behind[row] = roads_behind(veh, routes, graph, i, memory)
         goal = next_goal(net, veh, routes, i)
         # Before a full exit any other one will do; without a way on, any that there is.
         avoid = veh.path[i, 0]
@@ -220,7 +237,7 @@ def reroute(
             full = exits.full[e]
             if (full and avoid >= 0 and not long) or (full and not best_full):
                 continue
-            start = node_at_exit(veh, routes, graph, exits, e, i, memory)
+            start = node_at_exit(veh, routes, graph, exits, e, i, behind[row])
             if start < 0:
                 continue
             end = search(graph, scratch, 0, stamp, start, routes.road[goal], even, pace, 0, 0.0)
@@ -239,14 +256,15 @@ def reroute(
 @kernel
 def choose_again(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order,
-    slots: NDArray[np.int32], ways: NDArray[np.int32], length: NDArray[np.int32], memory: int,
-    used: int, frame: int, seed: int, efforts: NDArray[np.float64], taken: NDArray[np.int64],
+    slots: NDArray[np.int32], ways: NDArray[np.int32], length: NDArray[np.int32],
+    behind: NDArray[np.int32], used: int, frame: int, seed: int, efforts: NDArray[np.float64],
+    taken: NDArray[np.int64],
 ) -> None:  # fmt: skip
     """Let walkers draw again and drivers take their new ways, where they have one.
 
     used: entries of the pool of routes that are in use; it has room for the new ones, each behind
-    the `memory` roads driven before. Writes taken: how many changed their mind, and the entries in
-    use then.
+    the behind[row] roads driven before. Writes taken: how many changed their mind, and the entries
+    in use then.
     """
     changed = 0
     for row in range(slots.shape[0]):
@@ -255,8 +273,8 @@ def choose_again(
         if veh.leg[i] >= 0:
             if length[row] <= 0:
                 continue
-            first = max(veh.route_start[i], veh.leg[i] - memory)
-            driven = veh.leg[i] - first
+            driven = behind[row]
+            first = veh.leg[i] - driven
             for q in range(driven):
                 routes.road[used + q] = routes.road[first + q]
             veh.route_start[i] = used

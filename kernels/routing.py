@@ -1,7 +1,8 @@
 """A* over roads: nodes are roads (turn restrictions live between them), costs are seconds.
 
-A road on which it matters where one came from, because a sequence of roads is banned, has further
-nodes, its *states*: each for those who have driven a certain beginning of such a sequence up to it.
+A road on which it matters where one came from has further nodes, its *states*: where a sequence of
+roads is banned, each for those who have driven a certain beginning of such a sequence up to it; where
+only those may drive whose trip starts or ends there, for those who came from outside.
 
 The estimate of the rest is the straight line from a road's end to the goal's start, driven at the
 highest speed there is. Every cost of the graph is at least that long a drive, so the estimate is
@@ -39,6 +40,8 @@ class RoadGraph(NamedTuple):
     end_x: NDArray[np.float64]
     end_y: NDArray[np.float64]
     road_of: NDArray[np.int32]  # (k,) road of each node
+    anew: NDArray[np.int32]  # (k,) node of those who came the same way, but whose trip begins there
+    told_apart: NDArray[np.bool_]  # (n,) it matters where on the trip the road is driven
     top_speed: float  # m/s, no part of the graph is faster
 
 

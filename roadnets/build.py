@@ -167,6 +167,7 @@ def _roads(draft: Draft, index: DraftIndex, lanes: Lanes) -> Roads:
         priority=np.array([r.priority for r in draft.roads], np.int32),
         out_start=_starts(pairs[:, 0], n),
         out=pairs[:, 1].astype(np.int32),
+        ends_only=np.array([r.ends_only for r in draft.roads], np.bool_),
     )
 
 

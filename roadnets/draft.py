@@ -35,6 +35,7 @@ class DraftRoad:
     lanes: list[DraftLane]
     priority: int = 0
     name: str = ""
+    ends_only: bool = False  # only for those who start or end their trip there
 
 
 @dataclass

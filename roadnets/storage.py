@@ -44,6 +44,8 @@ LATER: Final[dict[str, Callable[[Signals], Any]]] = {
     "banned": lambda _: none_banned(),
     "actuation": fixed_times,
 }
+# The same for single arrays: of what size, all zero.
+LATER_ARRAYS: Final = {"roads/ends_only": "road_ids"}
 
 Group = Any  # an h5py.Group; h5py has no types
 
@@ -157,6 +159,7 @@ def read_network(group: Group) -> Network:
         part: {
             name: _array(group, f"{part}/{name}", np.dtype(field.dtype))
             for name, field in fields.items()
+            if f"{part}/{name}" not in LATER_ARRAYS or f"{part}/{name}" in group
         }
         for part, fields in FIELDS.items()
         if part not in absent
@@ -170,6 +173,9 @@ def read_network(group: Group) -> Network:
         if name != "zone_ids" or "zones" not in absent
     }
     names.setdefault("zone_ids", ())
+    for path, rows in LATER_ARRAYS.items():
+        part, _, name = path.partition("/")
+        arrays[part].setdefault(name, np.zeros(len(names[rows]), FIELDS[part][name].dtype))
     check_network(arrays, names)
     shapes = arrays["shapes"]
     origin = np.asarray(group.attrs.get("origin", ()), np.float64)

@@ -81,6 +81,7 @@ FIELDS: Final[dict[str, dict[str, Field]]] = {
         "priority": Field(I4, "larger is more important", "roads", "any"),
         "out_start": Field(I4, "place in out", "roads+1", "offsets roads/out"),
         "out": Field(I4, "road", "", "index roads"),
+        "ends_only": Field(np.bool_, "", "roads", "any"),
     },
     "signals": {
         "phase_start": Field(I4, "place in phase_end", "signals+1", "offsets signals/phase_end"),

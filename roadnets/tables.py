@@ -66,6 +66,7 @@ class RoadTable(Table):
     speed: Floats  # m/s, the highest limit of its lanes
     priority: Ints
     exits: Ints  # roads that can follow
+    ends_only: NDArray[np.bool_]  # only for those who start or end their trip there
 
 
 @dataclass(frozen=True)
@@ -129,6 +130,7 @@ def road_table(network: "Network") -> RoadTable:
             speed=roads.speed.copy(),
             priority=roads.priority.copy(),
             exits=np.diff(roads.out_start),
+            ends_only=roads.ends_only.copy(),
         )
     )
 

@@ -1,17 +1,17 @@
 """Banned sequences of roads: no route drives one, and each is the cheapest of those that do not."""
 
 import heapq
-from dataclasses import replace
 from itertools import pairwise
 from math import inf
 
 import numpy as np
 import pytest
+from drawn_ways import drawn_ways, price, with_banned
 from network_drafts import chain, line
 
 from rushhour.kernels.planning import PATH
 from rushhour.kernels.rerouting import EXITS, Exits, reroute
-from rushhour.roadnets.banned import LONGEST, Banned, banned_part, packed_ways
+from rushhour.roadnets.banned import LONGEST, banned_part, packed_ways
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.draft_fixes import fix_draft
@@ -31,31 +31,6 @@ TRIPS = 3000
 
 def grid():
     return generate("grid", rows=3, columns=3, lanes=1, control="all_way_stop")
-
-
-def with_banned(network, ways):
-    """The network with these sequences of roads banned too."""
-    sizes = np.cumsum([0, *map(len, ways)]).astype(np.int32)
-    roads = np.array([road for way in ways for road in way], np.int32)
-    return replace(network, banned=Banned(sizes, roads), derived={})
-
-
-def drawn_ways(graph, draw, count: int, longest: int = 5) -> list[tuple[int, ...]]:
-    """Random walks over connected roads; many share beginnings or run into each other."""
-    found: list[tuple[int, ...]] = []
-    while len(found) < count:
-        size = int(draw.integers(3, longest + 1))
-        grow = bool(found) and draw.random() < 0.5  # from within another one
-        other = found[int(draw.integers(len(found)))] if grow else ()
-        way = list(other[int(draw.integers(1, 3)) :]) or [int(draw.integers(graph.cost.size))]
-        while len(way) < size:
-            after = graph.out[graph.out_start[way[-1]] : graph.out_start[way[-1] + 1]]
-            if not after.size:
-                break
-            way.append(int(draw.choice(after)))
-        if len(way) >= size:
-            found.append(tuple(way[:size]))
-    return found
 
 
 def cheapest(graph, banned, behind: tuple[int, ...], places, factor=None) -> float:
@@ -90,15 +65,6 @@ def cheapest(graph, banned, behind: tuple[int, ...], places, factor=None) -> flo
             if price < inf:
                 heapq.heappush(heap, (price, (way[-memory:], passed(road, count))))
     return inf
-
-
-def price(graph, way) -> float:
-    """Cost of a way without its first road; fails where it is not connected. graph: without states."""
-    total = 0.0
-    for a, b in pairwise(way):
-        (e,) = (e for e in range(graph.out_start[a], graph.out_start[a + 1]) if graph.out[e] == b)
-        total += graph.turn_cost[e] + graph.cost[b]
-    return total
 
 
 @pytest.fixture(scope="module", params=range(6))
@@ -293,6 +259,7 @@ def test_new_ways_are_the_cheapest_from_the_roads_driven_so_far(busy):
     desk.stamp = reroute(
         net, veh, world._types, routes, world._order, graph, desk.scratch, table(),
         np.ones(network.n_roads), slots, CAR, -1, 3, desk.stamp, ways, length,
+        np.zeros(slots.size, np.int32),
     )  # fmt: skip
     checked = kept_off = 0
     for row in np.flatnonzero(length > 0).tolist():

@@ -138,6 +138,7 @@ def test_drivers_are_given_the_cheapest_way_by_an_exit_with_room_before_any_by_a
     desk.stamp = reroute(
         net, veh, world._types, routes, world._order, graph, desk.scratch, table(),
         np.ones(network.n_roads), slots, CAR, -1, 0, desk.stamp, ways, length,
+        np.zeros(slots.size, np.int32),
     )  # fmt: skip
     rerouted = 0
     for row, i in enumerate(slots):
@@ -188,6 +189,7 @@ def test_a_way_that_is_longer_than_its_place_asks_for_a_longer_one(world):
         desk.stamp = reroute(
             network.arrays, veh, world._types, world._routes, world._order, graph, desk.scratch,
             table(), np.ones(network.n_roads), slots, CAR, -1, 0, desk.stamp, ways, length,
+            np.zeros(slots.size, np.int32),
         )  # fmt: skip
         lengths.append(length)
     long = lengths[0] > 3

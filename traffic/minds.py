@@ -79,19 +79,19 @@ class Minds:
         if found == 0 and self._ready:
             return routes
         slots = self._stuck[:found]
-        length = np.zeros(found, np.int32)
+        length, behind = np.zeros(found, np.int32), np.zeros(found, np.int32)
         if not self.keep_routes:
             classes = types.permission
             if self._ready:
                 classes = classes[veh.type[slots[veh.leg[slots] >= 0]]]
             for permission in sorted(set(classes.tolist())):
-                self._reroute(veh, order, routes, types, slots, permission, frame, length)
-        need = self._used + int(length.sum()) + self.memory * found
+                self._reroute(veh, order, routes, types, slots, permission, frame, length, behind)
+        need = self._used + int(length.sum()) + int(behind.sum())
         if need > routes.road.size:
             routes = routes._replace(road=grown(routes.road, 2 * need))
         choose_again(
-            net, veh, types, routes, order, slots, self._ways, length, self.memory, self._used, frame,
-            seed, efforts, self._taken,
+            net, veh, types, routes, order, slots, self._ways, length, behind, self._used, frame, seed,
+            efforts, self._taken,
         )  # fmt: skip
         self._ready = True
         self.changed += int(self._taken[0])
@@ -108,8 +108,9 @@ class Minds:
         permission: int,
         frame: int,
         length: NDArray[np.int32],
+        behind: NDArray[np.int32],
     ) -> None:
-        """Search new routes for the drivers of one class among the slots, into `_ways`, length."""
+        """Search new routes for drivers of one class among the slots: `_ways`, length, behind."""
         graph, desk = kept_desk(self.network, permission)
         even = np.ones(graph.cost.size)
         long_stands = frame + 1 - ceil(BESIDE_AFTER / self.dt)
@@ -119,6 +120,7 @@ class Minds:
             desk.stamp = reroute(
                 self.network.arrays, veh, types, routes, order, graph, desk.scratch, self._exits,
                 even, slots, permission, long_stands, self.memory, desk.stamp, self._ways, length,
+                behind,
             )  # fmt: skip
             longest = -int(length.min(initial=0))
             if longest <= 0:

@@ -7,7 +7,7 @@ straight line at the network's top speed, which keeps the search's estimate hone
 Banned sequences of roads (roadnets.banned) become states of the graph: one for each beginning of a
 sequence of two roads or more, a node of the last of them. Who drives on goes to the state of the
 longest beginning that its last roads are; the last turn of a sequence is left out. Source: Aho,
-Corasick 1975.
+Corasick 1975. Roads for those alone whose trip starts or ends there double it once more: trip_ends.py.
 """
 
 from itertools import compress
@@ -19,6 +19,7 @@ import numpy as np
 from rushhour.kernels.routing import RoadGraph
 from rushhour.roadnets.banned import Way, ways_of
 from rushhour.roadnets.model import Network
+from rushhour.traffic.trip_ends import phases_of, with_phases
 
 MINOR_DELAY: Final = 1.5  # s for a turn that must yield; SUMO's default for its routers as well
 
@@ -28,9 +29,13 @@ def road_graph(network: Network, permission: int) -> RoadGraph:
     key = ("road graph", permission)
     if key not in network.derived:
         turns = _graph_of_turns(network, permission)
-        network.derived[key] = _with_states(turns, ways_of(network.banned))
-    graph: RoadGraph = network.derived[key]
-    return graph
+        graph = _with_states(turns, ways_of(network.banned))
+        ends_only = network.arrays.roads.ends_only
+        if ends_only.any():
+            graph = with_phases(graph, phases_of(turns, ends_only))
+        network.derived[key] = graph
+    known: RoadGraph = network.derived[key]
+    return known
 
 
 def _graph_of_turns(network: Network, permission: int) -> RoadGraph:
@@ -71,6 +76,8 @@ def _graph_of_turns(network: Network, permission: int) -> RoadGraph:
         end_x=np.ascontiguousarray(ends[:, 0]),
         end_y=np.ascontiguousarray(ends[:, 1]),
         road_of=np.arange(n, dtype=np.int32),
+        anew=np.arange(n, dtype=np.int32),
+        told_apart=np.zeros(n, np.bool_),
         top_speed=top,
     )
 
@@ -108,4 +115,5 @@ def _with_states(graph: RoadGraph, banned: list[Way]) -> RoadGraph:
         out=np.concatenate(turns),
         turn_cost=np.concatenate(costs),
         road_of=np.concatenate((graph.road_of, np.array([way[-1] for way in begun], np.int32))),
+        anew=np.arange(n + len(begun), dtype=np.int32),
     )

@@ -242,8 +242,9 @@ def _way_through(
                 if scratch.closed[0, node] != desk.stamp:
                     continue
                 total = cost + float(scratch.cost[0, node])
-                if node not in found or total < found[node][0]:
-                    found[node] = total, way + _way_to(scratch, node)[1:]
+                begun = int(graph.anew[node])
+                if begun not in found or total < found[begun][0]:
+                    found[begun] = total, way + _way_to(scratch, node)[1:]
             desk.stamp += 1
         if not found:
             return np.zeros(0, np.int32), leg
