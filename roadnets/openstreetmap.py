@@ -23,6 +23,7 @@ from rushhour.roadnets.osm_short_streets import join_short_streets
 from rushhour.roadnets.osm_sides import country_of, left_hand, mirror, mirror_back
 from rushhour.roadnets.osm_signs import Signs, signs_of, split_at
 from rushhour.roadnets.osm_slips import slips_of
+from rushhour.roadnets.osm_transitions import lay_transitions
 from rushhour.roadnets.remarks import Remarks
 
 __all__ = ["OsmOptions", "OsmPlan", "plan_osm", "read_osm_draft"]
@@ -90,6 +91,7 @@ def plan_osm(path: Path, options: OsmOptions) -> OsmPlan:
     join_short_streets(streets, merged, signs)
     narrow_rings(streets, merged)
     fix_signals(signs, merged, fixes)
+    lay_transitions(streets)
     return OsmPlan(osm, streets, signs, merged, country, left, sides)
 
 

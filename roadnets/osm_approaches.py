@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from math import radians
 from typing import Final, NamedTuple
 
-from rushhour.roadnets.osm_lanes import car_lanes, letters_for, pairs_of
+from rushhour.roadnets.osm_lanes import letters_for, pairs_of
 from rushhour.roadnets.osm_links import Road, Streets
 from rushhour.roadnets.osm_movements import Turns
 from rushhour.roadnets.osm_places import direction, priority_of
+from rushhour.roadnets.osm_tags import Direction
 
 BESIDE: Final = radians(45.0)  # roads that join at less may go on side by side
 
@@ -57,7 +58,7 @@ def approaches_of(
             for (_, lanes), ring, found_pairs in zip(exits, rings, pairs, strict=True):
                 if ring and found_pairs:  # every lane: to change on the ring is often too late
                     last, first = found_pairs[-1]
-                    found_pairs += [(last, b) for b in car_lanes(lanes) if b > first]
+                    found_pairs += [(last, b) for b in lanes.car_lanes if b > first]
         found.append(
             Approach(
                 road,
@@ -72,11 +73,16 @@ def approaches_of(
     return found
 
 
+def _entry(streets: Streets, approach: Approach) -> Direction:
+    """The lanes of an approach."""
+    return direction(streets.links[approach.road[0]], approach.road[1])
+
+
 def _join_side_by_side(streets: Streets, approaches: list[Approach]) -> None:
     """Where a road has as many lanes as those that lead into it alone, each goes on in its own."""
     into: dict[Road, list[tuple[float, Approach]]] = {}
     for approach in approaches:
-        for exit in approach.exits:
+        for exit in approach.exits if _entry(streets, approach).cars else ():
             into.setdefault(exit.road, []).append((exit.angle, approach))
     for road, entries in into.items():
         if len(entries) < 2 or any(len(a.exits) > 1 or abs(t) > BESIDE for t, a in entries):
@@ -84,9 +90,9 @@ def _join_side_by_side(streets: Streets, approaches: list[Approach]) -> None:
         feeders = [
             (approach, lane)
             for _, approach in sorted(entries, key=lambda e: e[0])  # from the right first
-            for lane in car_lanes(direction(streets.links[approach.road[0]], approach.road[1]))
+            for lane in _entry(streets, approach).car_lanes
         ]
-        lanes = car_lanes(direction(streets.links[road[0]], road[1]))
+        lanes = direction(streets.links[road[0]], road[1]).car_lanes
         if len(feeders) != len(lanes):
             continue
         for _, approach in entries:
@@ -99,14 +105,14 @@ def _feed_spare_lanes(streets: Streets, approaches: list[Approach]) -> None:
     """Give exit lanes that nothing feeds a connector from the nearest feeder beside them."""
     into: dict[Road, list[tuple[str, list[tuple[int, int]]]]] = {}
     for approach in approaches:
-        for other, letter, pairs, _ in approach.exits:
+        for other, letter, pairs, _ in approach.exits if _entry(streets, approach).cars else ():
             into.setdefault(other, []).append((letter, pairs))
     for road, movements in into.items():
         lanes = direction(streets.links[road[0]], road[1])
         if lanes.lanes == 1:
             continue
         fed = {b for _, pairs in movements for _, b in pairs}
-        for lane in car_lanes(lanes):
+        for lane in lanes.car_lanes:
             if lane in fed:
                 continue
             near = min(

@@ -13,7 +13,6 @@ from typing import Final
 from rushhour.roadnets.osm_links import Link, Streets, node_at, turned
 from rushhour.roadnets.osm_movements import heading_from, turn_angle
 from rushhour.roadnets.osm_signs import line_of
-from rushhour.roadnets.osm_tags import Direction
 
 TURN_LANE: Final = 55.0  # m from a junction: some 30 m of lane, its opening and the junction
 BETWEEN: Final = 20.0  # m of street that stay as they are
@@ -102,7 +101,7 @@ def _open_turn_lane(streets: Streets, index: int, start: bool) -> None:
     turns = (*(way.turns or ("",) * way.lanes), "L")
     bus = (*way.bus, False) if way.bus else ()
     speeds = (*way.speeds, way.speed) if way.speeds else ()
-    wider = Direction(way.lanes + 1, way.speed, turns, bus, speeds)
+    wider = way._replace(lanes=way.lanes + 1, turns=turns, bus=bus, speeds=speeds)
     rules = replace(seen.rules, forward=wider, both=seen.rules.both - 1)
     seen = Link(seen.nodes, rules, seen.first_way, seen.last_way)
     streets.links[piece] = turned(seen) if start else seen

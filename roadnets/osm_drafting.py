@@ -24,6 +24,7 @@ from rushhour.roadnets.osm_legs import (
     draw,
     ends_of,
     lane_offset,
+    offset_at,
     stop_line,
     street_line,
 )
@@ -133,8 +134,8 @@ class Drafter:
                 speed = min(entry.speed, direction(onward, exit.road[1]).speed)
                 aside = max(
                     abs(
-                        lane_offset(link, approach.road[1], a)
-                        - lane_offset(onward, exit.road[1], b)
+                        offset_at(link, approach.road[1], a, True)
+                        - offset_at(onward, exit.road[1], b, False)
                     )
                     for a, b in exit.pairs
                 )
@@ -167,7 +168,7 @@ class Drafter:
                 line = line[::-1] if forward else line  # from the intersection back
                 side = 1.0 if exit.angle < 0.0 else -1.0  # it comes from the right, or the left
                 a, b = exit.pairs[0]
-                aside = lane_offset(onward, road[1], b) - lane_offset(link, forward, a)
+                aside = offset_at(onward, road[1], b, False) - lane_offset(link, forward, a)
                 back = np.arange(0.0, min(BESIDE, line_length(line)), 2.0)
                 along = stations(line)
                 x, y = (np.interp(back, along, line[:, k]) - node[k] for k in (0, 1))
@@ -194,7 +195,9 @@ class Drafter:
                 DraftLane(f"{self.names[road]}_{k}", next(shapes), speed, link.rules.width, mask)
             )
         a, b = str(self.places.home(road, False)), str(self.places.home(road, True))
-        return DraftRoad(self.names[road], a, b, lanes, priority_of(link), link.rules.name)
+        return DraftRoad(
+            self.names[road], a, b, lanes, priority_of(link), link.rules.name, way.visitors
+        )
 
     def _connect(
         self, draft: Draft, inter: DraftIntersection, home: int, approaches: list[Approach]

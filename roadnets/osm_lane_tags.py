@@ -144,6 +144,12 @@ def added_bus_lanes(tags: Tags, direction: str, one_way: bool) -> int:
     return int(any(tags.get(key) == "lane" for key in keys))
 
 
+def has_contraflow(tags: Tags) -> bool:
+    """Whether a one-way has a bus lane against it (busway=opposite_lane), at that direction's kerb."""
+    keys = ("busway", "busway:left", "busway:right", "busway:both")
+    return any(tags.get(key) == "opposite_lane" for key in keys)
+
+
 def lane_speeds(tags: Tags, direction: str, lanes: int, one_way: bool, limit: float) -> list[float]:
     """Limits of the lanes of one direction from the kerb, m/s; [] if they do not differ.
 
@@ -177,16 +183,19 @@ def lane_width(tags: Tags, kind: Class, lanes: int) -> float:
     return each if NARROWEST <= each <= WIDEST else kind.width
 
 
-def line_shift(tags: Tags, ahead: int, back: int, both: int, width: float) -> float:
+def line_shift(
+    tags: Tags, ahead: int, back: int, both: int, width: float, one_way: bool
+) -> tuple[float, float | None]:
     """How far right of where they would be the lanes lie, m, by `placement`.
 
-    placement tells at which lane, counted from the left, the way's line is drawn; a number below 0
-    counts from the right (maps read in a mirror). Without it the line is the middle of all lanes.
+    And how many lanes lie left of the line, if that is said of a one-way in no mirror. placement tells at which
+    lane, counted from the left, the way's line is drawn; a number below 0 counts from the right
+    (maps read in a mirror). Without it the line is the middle of all lanes.
     """
     middle = (ahead + back + both) * width / 2.0
     for key, lanes, sign in (
         ("placement:forward", ahead, 1.0), ("placement:backward", back, -1.0),
-        ("placement", 0 if back else ahead, 1.0),
+        ("placement", ahead if one_way else 0, 1.0),
     ):  # fmt: skip
         match = _PLACEMENT.match(tags.get(key, ""))
         if match is None or not 1 <= abs(int(match["lane"])) <= lanes:
@@ -194,5 +203,7 @@ def line_shift(tags: Tags, ahead: int, back: int, both: int, width: float) -> fl
         lane = int(match["lane"])
         left = lane - 1 if lane > 0 else lanes + lane
         line = left + {"left_of": 0.0, "middle_of": 0.5, "right_of": 1.0}[match["side"]]
-        return sign * ((lanes - line) * width - middle)
-    return 0.0
+        return sign * (
+            (lanes - line) * width - middle
+        ), line if one_way and not back and lane > 0 else None
+    return 0.0, None

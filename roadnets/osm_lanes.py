@@ -32,17 +32,12 @@ def letters_for(angles: list[float], ranks: list[int]) -> list[str]:
     return found
 
 
-def car_lanes(direction: Direction) -> list[int]:
-    """Lanes that cars may use."""
-    return [i for i in range(direction.lanes) if not (direction.bus and direction.bus[i])]
-
-
 def table_of(direction: Direction, letters: str, through_lanes: int) -> list[str]:
     """Letters that each car lane of an entry serves, by its indications, else by rule.
 
     letters: all turns there are, R before T before L before U.
     """
-    cars = car_lanes(direction)
+    cars = direction.car_lanes
     by_rule = turns_by_lane(len(cars), False, letters.replace("U", ""), through_lanes)
     if "U" in letters:
         by_rule[-1] += "U"
@@ -72,18 +67,28 @@ def pairs_of(entry: Direction, exits: list[tuple[str, Direction]]) -> list[list[
     """Lane pairs from an entry to each of its exits (letter, lanes), from right to left.
 
     Every lane of the entry leads somewhere. Lanes that end, and those for buses alone, go with the
-    nearest lane: two that lead into one lane take turns there.
+    nearest lane: two that lead into one lane take turns there. From and to roads for buses alone
+    there is one pair, at the side to which one turns.
     """
     if entry.lanes == 1 and all(d.lanes == 1 for _, d in exits):
         return [[(0, 0)] for _ in exits]
+    if not (entry.cars and all(d.cars for _, d in exits)):
+        rest = [(letter, d) for letter, d in exits if entry.cars and d.cars]
+        by_rule = iter(pairs_of(entry, rest) if rest else [])
+        return [
+            next(by_rule)
+            if entry.cars and d.cars
+            else [(entry.lanes - 1, d.lanes - 1) if letter in "LU" else (0, 0)]
+            for letter, d in exits
+        ]
     letters = "".join(t for t in "RTLU" if any(t == letter for letter, _ in exits))
-    ahead = sum(len(car_lanes(d)) for letter, d in exits if letter == "T")
+    ahead = sum(len(d.car_lanes) for letter, d in exits if letter == "T")
     table = table_of(entry, letters, ahead)
-    cars = car_lanes(entry)
+    cars = entry.car_lanes
     found: list[list[tuple[int, int]]] = []
     for letter, direction in exits:
         feeders = [k for k, turns in enumerate(table) if letter in turns]
-        to = car_lanes(direction)
+        to = direction.car_lanes
         found.append([(cars[a], to[b]) for a, b in lane_pairs(feeders, table, letter, len(to))])
     used = {a for pairs in found for a, _ in pairs}
     for lane in range(entry.lanes):

@@ -50,6 +50,12 @@ def lane_offset(link: Link, forward: bool, lane: int) -> float:
     return half_width(link) - (lane + 0.5) * link.rules.width + shift
 
 
+def offset_at(link: Link, forward: bool, lane: int, end: bool) -> float:
+    """`lane_offset` where the road ends, or where it starts, of lanes that slide too."""
+    slide = link.slide[end == forward]
+    return lane_offset(link, forward, lane) + (slide if forward else -slide)
+
+
 def ends_of(
     streets: Streets, merged: Merged, loops: set[tuple[int, bool]]
 ) -> dict[tuple[int, bool], End]:
@@ -124,8 +130,15 @@ def _set_back(around: list[End], merged: bool) -> None:
 
 
 def street_line(streets: Streets, link: Link) -> Line:
-    """The line of a link."""
+    """The line of a link; where its lanes slide aside, the line that they keep their distance from."""
     line: Line = np.array([streets.xy[node] for node in link.nodes])
+    if link.slide == (0.0, 0.0):
+        return line
+    step = np.diff(line, axis=0)
+    along = np.concatenate((step[:1], step[:-1] + step[1:], step[-1:]))
+    length = np.concatenate(([0.0], np.cumsum(np.hypot(*step.T))))
+    aside = np.interp(length, length[[0, -1]], link.slide) / np.maximum(np.hypot(*along.T), 1e-9)
+    line += aside[:, None] * np.stack((along[:, 1], -along[:, 0]), axis=1)
     return line
 
 
@@ -151,6 +164,9 @@ def draw(
     nodes = [streets.links[index].nodes for index in links]
     points = np.array([streets.xy[node] for line in nodes for node in line])
     start = np.concatenate(([0], np.cumsum([len(line) for line in nodes])))
+    for i, index in enumerate(links):
+        if streets.links[index].rules.transition:
+            points[start[i] : start[i + 1]] = street_line(streets, streets.links[index])
     cut = np.array([(ends[i, True].setback, ends[i, False].setback) for i in links])
     counts = np.array(lanes)
     street = np.repeat([place[index] for index, _ in roads], counts)

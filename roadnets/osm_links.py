@@ -34,6 +34,7 @@ class Link:
     rules: WayRules
     first_way: int  # id of the way at its start
     last_way: int
+    slide: tuple[float, float] = (0.0, 0.0)  # m right of the line at its start and end, on top
 
     @property
     def a(self) -> int:
@@ -145,7 +146,8 @@ def _fix_of(way: int, doubt: Doubt, rules: WayRules) -> str:
     """The line that says what a doubtful tag leaves open, as it was taken."""
     if doubt.check == "L28":
         return ""
-    lanes = {"forward": rules.forward.lanes, "backward": rules.backward.lanes, **doubt.lanes}
+    back = rules.backward.lanes if rules.backward.cars else 0
+    lanes = {"forward": rules.forward.lanes, "backward": back, **doubt.lanes}
     if doubt.check == "L06" and doubt.text.startswith("maxspeed"):
         speed = (rules.forward if rules.forward.lanes else rules.backward).speed
         return fix_line("speed", [way], f"{speed / KMH:.4g}")

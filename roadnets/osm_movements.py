@@ -13,6 +13,7 @@ from rushhour.roadnets.fixes import fix_line
 from rushhour.roadnets.osm_links import Link, Road, Streets, node_at, way_at
 from rushhour.roadnets.osm_merging import Merged
 from rushhour.roadnets.osm_paths import Paths
+from rushhour.roadnets.osm_places import direction
 from rushhour.roadnets.osm_restrictions import Bans
 
 BACK: Final = radians(155.0)  # a turn by more leads back to where one came from
@@ -49,6 +50,7 @@ class Turns:
     gates_out: set[Road]  # and leave it
     waits_on_red: set[Road] = field(default_factory=set)  # no right turn on red at their end
     banned: list[tuple[Road, ...]] = field(default_factory=list)  # not to be driven in turn
+    buses: set[Road] = field(default_factory=set)  # roads for buses alone
 
 
 def roads_of(streets: Streets, merged: Merged) -> list[Road]:
@@ -76,6 +78,7 @@ def turns_of(streets: Streets, merged: Merged, bans: Bans) -> Turns:
     paths = Paths(streets, merged, bans, ends)
     walker = _Walker(paths, headings, box)
     roads = roads_of(streets, merged)
+    walker.turns.buses |= {(i, f) for i, f in roads if not direction(streets.links[i], f).cars}
     for road in roads:
         walker.leave(road)
     if bans.sequences:
@@ -103,17 +106,22 @@ class _Walker:
         self.turns = Turns({}, set(), set())
 
     def leave(self, road: Road) -> None:
-        """Note what can follow a road, and whether it is a gate."""
+        """Note what can follow a road, and whether it is a gate.
+
+        For cars first, who do not see the roads for buses alone; these may be taken besides.
+        """
         streets, ends, turns = self.streets, self.ends, self.turns
         index, forward = road
         link = streets.links[index]
-        way = link.rules.forward if forward else link.rules.backward
+        way = direction(link, forward)
         arrive = self.headings[index, not forward] + pi  # driving into the intersection
         exits = self.paths.exits(road)
         angles = {exit: turn_angle(arrive, self.headings[exit]) for exit in exits}
+        beside = set() if road in turns.buses else turns.buses.intersection(angles)
+        buses = [(e, angles.pop(e)) for e in sorted(beside)]
         kept = [(e, angle) for e, angle in angles.items() if abs(angle) <= BACK or exits[e]]
         kept = kept or list(angles.items())
-        two_way = link.rules.backward.lanes if forward else link.rules.forward.lanes
+        two_way = direction(link, not forward).cars
         end = node_at(link, not forward)
         if kept and two_way and any("U" in turn for turn in way.turns):
             back = (index, not forward)
@@ -128,7 +136,7 @@ class _Walker:
         if len(ends[end]) == 1:
             if outside or not two_way:
                 turns.gates_out.add(road)
-                if two_way:
+                if direction(link, not forward).lanes:
                     turns.gates_in.add((index, not forward))
             else:
                 kept = [((index, not forward), pi)]
@@ -141,7 +149,7 @@ class _Walker:
         start = node_at(link, forward)
         if len(ends[start]) == 1 and not two_way:
             turns.gates_in.add(road)
-        turns.follow[road] = kept
+        turns.follow[road] = sorted(kept + buses, key=lambda e: e[1]) if buses else kept
 
     def _find_no_exit(self, link: Link, end: int, done: str) -> None:
         way = way_at(link, link.a == end)
@@ -153,14 +161,29 @@ class _Walker:
 
 def usable(turns: Turns) -> tuple[set[Road], set[Road]]:
     """Roads that can be reached and left, and those that can all reach each other."""
-    ahead = {road: [following for following, _ in after] for road, after in turns.follow.items()}
+    ahead = {
+        road: [following for following, _ in after if following not in turns.buses]
+        for road, after in turns.follow.items()
+        if road not in turns.buses
+    }
     parts = list(strong_components(ahead))
     largest = max(parts, key=len) if parts else []
     core = set(largest)
+    used = _between(
+        core | (turns.gates_in - turns.buses), core | (turns.gates_out - turns.buses), ahead
+    )
+    if turns.buses:  # and those between them
+        every = {road: [other for other, _ in after] for road, after in turns.follow.items()}
+        used |= turns.buses & _between(used | turns.gates_in, used | turns.gates_out, every)
+    return used, core
+
+
+def _between(starts: set[Road], goals: set[Road], ahead: dict[Road, list[Road]]) -> set[Road]:
+    """Roads that are reached from some roads and lead to some, these included."""
     back: dict[Road, list[Road]] = {road: [] for road in ahead}
     for road, after in ahead.items():
         for following in after:
             back[following].append(road)
-    entered = reached(core | turns.gates_in, ahead)
-    left = reached(core | turns.gates_out, back)
-    return entered & left, core
+    entered = reached(starts, ahead)
+    left = reached(goals, back)
+    return entered & left

@@ -10,6 +10,7 @@ from rushhour.roadnets.osm_lane_tags import (
     NARROWEST,
     added_bus_lanes,
     bus_lanes,
+    has_contraflow,
     lane_counts,
     lane_speeds,
     lane_turns,
@@ -82,16 +83,20 @@ def rules_of(
         if doubt:
             notes.append(Doubt("L06", doubt))
         each = tuple(lane_speeds(tags, name, lanes, one_way, speed))
-        way = Direction(lanes, min(speed, NARROW_SPEED) if narrow else speed, turns, bus, each)
+        speed = min(speed, NARROW_SPEED) if narrow else speed
+        way = Direction(lanes, speed, turns, bus, each, only_for_visitors(tags, name))
         found.append(_widened(way, added_bus_lanes(tags, name, one_way)))
+    if one_way and not ring and has_contraflow(tags):
+        found[1] = Direction(1, limit(tags, "backward", kmh * KMH)[0], (), (True,))
     every = sum(d.lanes for d in found) + both
     width = RING_WIDTH if ring else NARROWEST if narrow else lane_width(tags, kind, every)
     layer = tags.get("layer", "0")
-    shift = line_shift(tags, found[0].lanes, found[1].lanes, both, width)
-    rank = kind.rank - only_for_visitors(tags)
+    shift, line = line_shift(tags, found[0].lanes, found[1].lanes, both, width, one_way)
+    rank = kind.rank - (found[0].visitors or found[1].visitors)
     rules = WayRules(
-        highway, rank, width, found[0], found[1], both, ring, tags.get("name", ""), layer, shift
-    )
+        highway, rank, width, found[0], found[1], both, ring, tags.get("name", ""), layer, shift,
+        line, tags.get("placement") == "transition",
+    )  # fmt: skip
     return rules, reverse
 
 
@@ -99,12 +104,11 @@ def _widened(way: Direction, more: int) -> Direction:
     """A direction with more lanes along the kerb, for buses only."""
     if not more:
         return way
-    return Direction(
-        way.lanes + more,
-        way.speed,
-        ("",) * more + way.turns if way.turns else (),
-        (True,) * more + (way.bus or (False,) * way.lanes),
-        (way.speed,) * more + way.speeds if way.speeds else (),
+    return way._replace(
+        lanes=way.lanes + more,
+        turns=("",) * more + way.turns if way.turns else (),
+        bus=(True,) * more + (way.bus or (False,) * way.lanes),
+        speeds=(way.speed,) * more + way.speeds if way.speeds else (),
     )
 
 
@@ -116,5 +120,3 @@ def _unread(tags: Tags) -> Iterator[Doubt]:
             yield Doubt("L28", f"{key} is not read")
         elif base == "hov" and rest.startswith("lanes") and "designated" in tags[key]:
             yield Doubt("L28", f"{key} is not read: open to every car")
-    if tags.get("placement") == "transition":
-        yield Doubt("L28", "placement=transition is not read")

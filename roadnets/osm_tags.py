@@ -49,6 +49,17 @@ class Direction(NamedTuple):
     turns: tuple[str, ...]  # letters that are indicated, "" none; () nothing is
     bus: tuple[bool, ...]  # for buses only; () none is
     speeds: tuple[float, ...] = ()  # m/s; () all have `speed`
+    visitors: bool = False  # only for those who start or end there
+
+    @property
+    def cars(self) -> bool:
+        """Whether cars may use it."""
+        return self.lanes > sum(self.bus)
+
+    @property
+    def car_lanes(self) -> list[int]:
+        """Lanes that cars may use."""
+        return [i for i in range(self.lanes) if not (self.bus and self.bus[i])]
 
 
 @dataclass(frozen=True)
@@ -77,11 +88,13 @@ class WayRules:
     name: str
     layer: str
     shift: float = 0.0  # m by which all lanes lie right of the line, seen along `forward`
+    line: float | None = None  # lanes left of the line, where `placement` of a one-way says it
+    transition: bool = False  # the lanes slide from where the street before has them to the next's
 
     @property
     def one_way(self) -> bool:
-        """Whether it is closed one way."""
-        return not (self.forward.lanes and self.backward.lanes)
+        """Whether it is closed to cars one way."""
+        return not (self.forward.cars and self.backward.cars)
 
 
 def is_open(tags: Tags, private: bool = False) -> bool:
@@ -107,10 +120,13 @@ def closed_ways(tags: Tags) -> list[str]:
     return found
 
 
-def only_for_visitors(tags: Tags) -> bool:
-    """Whether a way is open to those alone who start or end there."""
-    said = next((tags[key] for key in ACCESS_KEYS if key in tags), "")
-    return said in VISITORS
+def only_for_visitors(tags: Tags, direction: str) -> bool:
+    """Whether a direction of a way is open to those alone who start or end there."""
+    for key in ACCESS_KEYS:
+        said = tags.get(f"{key}:{direction}", tags.get(key))
+        if said is not None:
+            return said in VISITORS
+    return False
 
 
 def wanted(tags: Tags, service: str) -> bool:

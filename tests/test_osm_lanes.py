@@ -80,3 +80,72 @@ def test_placement_counts_from_the_left_where_traffic_keeps_left_too(tmp_path: P
             assert network.left_hand == (side == "left")
             shifts.append(sorted(edges(network, "10#0")))
         assert shifts[0] == pytest.approx(shifts[1], abs=1e-3)
+
+
+# Lanes that slide aside
+
+WIDTH = 3.25  # m
+LINE = {n: (200.0 * n, 0.0) for n in range(1, 6)}
+
+
+def sliding(folder: Path, before: dict, behind: dict, lanes: int = 2, **more: str) -> Network:
+    """A one-way from 1 to 5 whose lanes slide aside from 2 to 4, over a change of limits at 3."""
+    one_way = street("primary", oneway="yes", **more)
+    slide = one_way | {"lanes": str(lanes), "placement": "transition"}
+    ways = [(10, [1, 2], one_way | before), (11, [2, 3], slide | {"maxspeed": "50"}),
+            (12, [3, 4], slide | {"maxspeed": "60"}), (13, [4, 5], one_way | behind)]  # fmt: skip
+    return load_network(write_osm(folder, LINE, ways))
+
+
+def heights(network: Network, road: str, end: int) -> list[float]:
+    """y of the lanes of a road at its start (0) or its end (-1), from the kerb."""
+    lanes = [i for i, name in enumerate(network.lane_ids) if name.rpartition("_")[0] == road]
+    return [float(network.lane_points(i)[end, 1]) for i in lanes]
+
+
+def test_lanes_in_transition_slide_from_where_they_were_to_where_they_go_on(tmp_path: Path):
+    left = {"lanes": "2", "placement": "left_of:1"}
+    right = {"lanes": "2", "placement": "right_of:2"}
+    network = sliding(tmp_path, left, right)
+    assert heights(network, "10#0", -1) == pytest.approx([-1.5 * WIDTH, -0.5 * WIDTH], abs=1e-3)
+    assert heights(network, "13#0", 0) == pytest.approx([0.5 * WIDTH, 1.5 * WIDTH], abs=1e-3)
+    # At a joint a metre is left out on either side.
+    for before, behind in (("10#0", "11#0"), ("11#0", "12#0"), ("12#0", "13#0")):
+        assert heights(network, before, -1) == pytest.approx(heights(network, behind, 0), abs=0.05)
+    assert heights(network, "11#0", -1) == pytest.approx([-0.5 * WIDTH, 0.5 * WIDTH], abs=0.05)
+
+
+def test_lanes_in_transition_go_on_with_the_same_lanes_left_of_the_line(tmp_path: Path):
+    """A third lane begins at the kerb, which a way's line between the other two does not show."""
+    network = sliding(tmp_path, {"lanes": "2"}, {"lanes": "3", "placement": "right_of:2"})
+    assert heights(network, "11#0", 0) == pytest.approx([-0.5 * WIDTH, 0.5 * WIDTH], abs=0.05)
+    inner = heights(network, "13#0", 0)[1:]
+    assert inner == pytest.approx([0.5 * WIDTH, 1.5 * WIDTH], abs=1e-3)
+    assert heights(network, "12#0", -1) == pytest.approx(inner, abs=0.15)
+
+
+def test_a_transition_against_the_way_and_one_to_a_dead_end(tmp_path: Path):
+    nodes = {1: (0.0, 0.0), 2: (300.0, 0.0), 3: (600.0, 0.0)}
+    tags = street("primary", lanes="2")
+    ways = [(10, [1, 2], tags | {"oneway": "yes", "placement": "left_of:1"}),
+            (11, [3, 2], tags | {"oneway": "-1", "placement": "transition"})]  # fmt: skip
+    network = load_network(write_osm(tmp_path, nodes, ways))
+    for end in (0, -1):  # nothing says where it slides to
+        assert heights(network, "11#0", end) == pytest.approx(
+            heights(network, "10#0", -1), abs=1e-3
+        )
+    assert not [f for f in network.findings if "placement" in f.message]
+
+
+def test_a_transition_in_a_mirror_is_the_mirror_image(tmp_path: Path):
+    before, behind = {"lanes": "2", "placement": "left_of:1"}, {"lanes": "2"}
+    here = sliding(tmp_path, before, behind)
+    there = sliding(
+        tmp_path, {"lanes": "2", "placement": "right_of:2"}, behind, driving_side="left"
+    )
+    assert there.left_hand
+    for road in ("11#0", "12#0"):
+        for end in (0, -1):
+            assert heights(here, road, end) == pytest.approx(
+                [-y for y in heights(there, road, end)], abs=1e-3
+            )
