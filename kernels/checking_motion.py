@@ -249,7 +249,8 @@ def cross_lines(
 def remember(now: Survey, before: Survey, frame: int, stop_offset: float) -> None:
     """Carry on what is remembered of each row, and note who stands and who has come to a line.
 
-    Who has turned to another line, or to another movement at it, has not stood there yet.
+    Who has turned to another line has not stood there yet; who has turned to another movement at
+    the same one keeps its place among those who wait.
     """
     for r in range(now.start[now.start.shape[0] - 1]):
         o = now.old[r]
@@ -267,10 +268,11 @@ def remember(now: Survey, before: Survey, frame: int, stop_offset: float) -> Non
             now.caught[r] = before.caught[o]
             now.chain[r] = before.chain[o]
             now.stretch[r] = before.stretch[o]
-            if before.line[o] == now.line[r] and before.aim[o] == now.aim[r]:
+            if before.line[o] == now.line[r]:
                 now.stood[r] = before.stood[o]
                 now.full[r] = before.full[o]
-                now.overtaken[r] = before.overtaken[o]
+                if before.aim[o] == now.aim[r]:
+                    now.overtaken[r] = before.overtaken[o]
         if now.speed[r] >= STANDING:
             continue
         if not now.at_stop[r]:

@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.moving import leave_line
 from rushhour.kernels.network import NetworkArrays
-from rushhour.kernels.planning import QUEUE_SPACE, TOO_SHORT, plan
+from rushhour.kernels.planning import QUEUE_SPACE, TOO_SHORT, best_exit, draw_exit, goodness, plan
+from rushhour.kernels.random import uniform
 from rushhour.kernels.routing import RoadGraph, Scratch, node_after, search
-from rushhour.kernels.vehicles import PATH, Order, Routes, Types, Vehicles
+from rushhour.kernels.vehicles import PATH, STREAM_EXIT, Order, Routes, Types, Vehicles
 
 EXITS: Final = 64  # ways out of a lane that are considered, at most
 BESIDE_AFTER: Final = 180.0  # s at a standstill after which the exits of other lanes count
@@ -34,6 +35,13 @@ class Exits(NamedTuple):
     steps: NDArray[np.int32]  # (EXITS+1,) of these roads
     full: NDArray[np.bool_]  # (EXITS+1,) one of the lanes it leads to holds no further vehicle
     seen: NDArray[np.int32]  # (EXITS,) lanes reached so far
+
+
+@kernel
+def is_full(net: NetworkArrays, order: Order, lane: int) -> bool:
+    """Whether a lane holds no further vehicle in a queue."""
+    on_it = order.start[lane + 1] - order.start[lane]
+    return on_it > 0 and (on_it + 1) * QUEUE_SPACE > net.lanes.length[lane]
 
 
 @kernel
@@ -91,11 +99,10 @@ def add_exits(
                 top -= 1
                 row = top
             copy_exit(exits, current, row)
-            on_it = order.start[to + 1] - order.start[to]
             exits.lane[row] = to
             exits.roads[row, n - 1] = road
             exits.steps[row] = n
-            if on_it > 0 and (on_it + 1) * QUEUE_SPACE > net.lanes.length[to]:
+            if is_full(net, order, to):
                 exits.full[row] = True
     return found
 
@@ -254,6 +261,40 @@ def reroute(
 
 
 @kernel
+def draw_exit_with_room(
+    net: NetworkArrays, veh: Vehicles, order: Order, i: int, permission: int, seed: int
+) -> None:
+    """Where walker i has drawn a full exit: draw one of those with room, if there are any."""
+    k = veh.path[i, 0]
+    if k < 0 or not is_full(net, order, net.connectors.to_lane[k]):
+        return
+    lane = veh.lane[i]
+    best = best_exit(net, lane, permission)
+    first, last = net.lanes.out_start[lane], net.lanes.out_start[lane + 1]
+    usable = 0
+    for k in range(first, last):
+        room = not is_full(net, order, net.connectors.to_lane[k])
+        if room and goodness(net, lane, k, permission) == best:
+            usable += 1
+    stream = STREAM_EXIT + 64 * veh.minds[i]
+    pick = int(usable * uniform(seed, veh.id[i], veh.draws[i] + PATH, stream))
+    for k in range(first, last):
+        room = not is_full(net, order, net.connectors.to_lane[k])
+        if room and goodness(net, lane, k, permission) == best:
+            if pick == 0:
+                veh.path[i, 0] = k
+                break
+            pick -= 1
+    if usable > 0:
+        here = net.connectors.to_lane[veh.path[i, 0]]
+        for q in range(1, PATH):
+            u = uniform(seed, veh.id[i], veh.draws[i] + q, stream)
+            k = draw_exit(net, here, permission, u) if here >= 0 else -1
+            veh.path[i, q] = k
+            here = net.connectors.to_lane[k] if k >= 0 else -1
+
+
+@kernel
 def choose_again(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order,
     slots: NDArray[np.int32], ways: NDArray[np.int32], length: NDArray[np.int32],
@@ -286,13 +327,17 @@ def choose_again(
             veh.route_end[i] = used
         veh.minds[i] += 1
         changed += 1
-        stands_since = veh.arrived[i]
+        stands_since, overtaken, k = veh.arrived[i], veh.overtaken[i], veh.path[i, 0]
         leave_line(veh, i)
         permission = types.permission[veh.type[i]]
         plan(veh, net, routes, order, i, veh.lane[i], permission, seed, efforts)
+        if veh.leg[i] < 0:
+            draw_exit_with_room(net, veh, order, i, permission, seed)
         if veh.path[i, 0] < 0:
             veh.full_since[i] = frame  # it has to change lane for it: give it time
         else:
             veh.arrived[i] = stands_since  # at the same line, for another way on
+            if veh.path[i, 0] == k:
+                veh.overtaken[i] = overtaken
     taken[0] = changed
     taken[1] = used

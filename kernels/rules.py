@@ -31,8 +31,6 @@ class Rules(NamedTuple):
     overtake_limit: int  # times a waiting vehicle may be overtaken by conflicting ones
     all_way_policy: int  # POLICY_FAIR ...
     queue_gap: float  # m, room reserved beyond each vehicle's length on an exit lane
-    change_mind_after: float  # s a head faces a full exit before it chooses again
-    keep_routes: bool  # never change a route on the way
     lane_change_gain: float  # m/s^2 a discretionary lane change must bring
     lane_change_politeness: float  # weight of what the followers lose, 0..1 (MOBIL)
     lane_change_pause: float  # s between two changes of one vehicle

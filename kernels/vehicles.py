@@ -45,6 +45,7 @@ STREAM_FACTOR: Final = 1
 STREAM_REACTION: Final = 2
 STREAM_DAWDLE: Final = 3
 STREAM_DEPART: Final = 4
+STREAM_MIND: Final = 5
 STREAM_EXIT: Final = 16  # plus 64 per change of mind
 
 

@@ -5,20 +5,34 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import NetworkArrays
-from rushhour.kernels.vehicles import EXIT_FULL, Order, Vehicles
+from rushhour.kernels.random import uniform
+from rushhour.kernels.vehicles import EXIT_FULL, STREAM_MIND, Order, Vehicles
 
 LINE_REACH = 20.0  # m from the lane's end within which a vehicle without a way on is stuck
 
 
 @kernel
+def wants_another_way(
+    veh: Vehicles, i: int, frame: int, patience: int, share: float, seed: int
+) -> bool:
+    """Whether somebody has waited long enough, and is drawn among those who have."""
+    since = veh.full_since[i]
+    if since < 0 or frame - since < patience:
+        return False
+    times = (frame - since) // patience
+    when = since + times * patience
+    return share >= 1.0 or uniform(seed, veh.id[i], when, STREAM_MIND) < share
+
+
+@kernel
 def find_stuck(
-    net: NetworkArrays, veh: Vehicles, order: Order, frame: int, patience: int,
-    out: NDArray[np.int32],
+    net: NetworkArrays, veh: Vehicles, order: Order, frame: int, patience: int, share: float,
+    seed: int, out: NDArray[np.int32],
 ) -> int:  # fmt: skip
     """Slots of those that should change their mind: patience frames before a full exit, or
     standing at the end of a lane that does not lead on. Returns their number.
 
-    Of each lane the first is looked at and all that are within LINE_REACH of its end.
+    share: of those before a full exit, drawn anew after every `patience` frames. Of each lane the first is looked at and all that are within LINE_REACH of its end.
     """
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     found = 0
@@ -30,7 +44,7 @@ def find_stuck(
             if since >= 0 and frame + 1 - since >= patience and veh.granted[i] == 0:
                 if veh.path[i, 0] < 0 and veh.full_since[i] < 0 and veh.s[i] > near:
                     veh.full_since[i] = frame - patience
-                if veh.full_since[i] >= 0 and frame - veh.full_since[i] >= patience:
+                if wants_another_way(veh, i, frame, patience, share, seed):
                     out[found] = i
                     found += 1
             if veh.s[i] <= near:

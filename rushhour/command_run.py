@@ -187,7 +187,9 @@ def summary_text(summary: Mapping[str, Any], checked: bool = False) -> str:
         ("trips", _trips_text(trips)),
         ("standing", _standing_text(summary["stopped_by_reason"])),
         ("gridlock", (f"{jam['minds_changed']:,} minds changed, rings: {jam['cycles_found']:,} "
-                     f"found, {jam['cycles_resolved']:,} resolved")),
+                     f"found, {jam['cycles_resolved']:,} resolved"
+                     + (f", the longest after {jam['longest_cycle']:g} s" if jam["cycles_found"]
+                        else ""))),
     ]  # fmt: skip
     if summary["measures"]:
         rows.append(("measures", _measures_text(summary["measures"])))

@@ -32,7 +32,9 @@ NESTED = {
         "mean_time_loss_s", "mean_waiting_time_s", "mean_distance_m", "longest_standstill_s",
         "last_arrival_s",
     },
-    "gridlock": {"minds_changed", "cycles_found", "cycles_resolved"},
+    "gridlock": {
+        "policy", "minds_changed", "cycles_found", "cycles_resolved", "longest_cycle", "cycles",
+    },
 }  # fmt: skip
 
 

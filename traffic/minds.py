@@ -1,48 +1,46 @@
-"""Changing minds, and rings of lanes that wait for each other.
+"""Changing minds: who is stuck takes another way.
 
 A head that has faced a full exit for a while takes another one: a random walker draws again, a
 routed driver finds the best way on from another connector of its lane. The same for a vehicle that
-stands at the end of a lane that does not lead on. Rings that remain are named, counted and rotated.
-Source: right-of-way.md section 6.
+stands at the end of a lane that does not lead on. Source: right-of-way.md section 6.
 """
 
 from collections.abc import Sequence
 from math import ceil
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.conflict_zones import in_conflict
 from rushhour.kernels.rerouting import BESIDE_AFTER, EXITS, Exits, choose_again, reroute
 from rushhour.kernels.vehicles import PATH, Order, Routes, Types, Vehicles
-from rushhour.kernels.watching import faces_full_exit, find_rings, find_stuck, wait_for_lanes
+from rushhour.kernels.watching import find_stuck
 from rushhour.roadnets.model import Network
 from rushhour.traffic.routing import WIDTH, kept_desk
 from rushhour.traffic.state import grown
 
 MIND_PERIOD = 1.0  # s between two looks at those who are stuck
-RING_PERIOD = 10.0  # s between two looks at the wait-for graph
-ROTATE_AFTER = 40.0  # s a ring may stand before it is rotated
 
 
 class Minds:
-    """Counts and acts on heads that are stuck and on rings."""
+    """Counts those who are stuck and lets them choose again.
+
+    patience: s for which a head faces a full exit before it chooses again, and between two
+    choices. share: of the heads, drawn anew for each choice.
+    """
 
     def __init__(
-        self, network: Network, routes: Routes, dt: float, patience: float, keep_routes: bool
-    ) -> None:
-        n = network.n_road_lanes
+        self, network: Network, routes: Routes, dt: float, patience: float, share: float,
+        keep_routes: bool,
+    ) -> None:  # fmt: skip
         self.network = network
         self.dt = dt
         self.patience = max(1, round(patience / dt))
+        self.share = share
         self.keep_routes = keep_routes
         longest = int(np.diff(network.banned.start).max(initial=2))
         self.memory = longest - 2  # roads before the present one that banned sequences may hold
         self._used = routes.road.size  # of the pool of routes; the rest is room for new ones
         self.changed = 0
-        self.rings_found = 0
-        self.rings_resolved = 0
         self._stuck = np.zeros(0, np.int32)
         # The first look, in a world's first frame, calls everything, so that no later frame waits
         # for a kernel to compile or for the graph of a class's roads.
@@ -56,10 +54,6 @@ class Minds:
             full=np.zeros(EXITS + 1, np.bool_),
             seen=np.zeros(EXITS, np.int32),
         )
-        self._waits = np.full(n, -1, np.int32)
-        self._colour = np.zeros(n, np.int32)
-        self._found = np.zeros(n, np.int32)
-        self._rings: dict[int, int] = {}  # lowest lane of a ring -> frame when first seen
 
     def change(
         self,
@@ -70,12 +64,19 @@ class Minds:
         frame: int,
         seed: int,
         efforts: NDArray[np.float64],
+        also: Sequence[int],
     ) -> Routes:
-        """Let those who have waited long enough choose again; returns the routes, maybe grown."""
+        """Let those who have waited long enough choose again; returns the routes, maybe grown.
+
+        also: slots of others that must, whatever they have waited and are drawn.
+        """
         net = self.network.arrays
         if self._stuck.size < order.slot.size:
             self._stuck = np.zeros(order.slot.size, np.int32)
-        found = find_stuck(net, veh, order, frame, self.patience, self._stuck)
+        found = find_stuck(net, veh, order, frame, self.patience, self.share, seed, self._stuck)
+        late = sorted(set(also).difference(self._stuck[:found].tolist()))
+        self._stuck[found : found + len(late)] = late
+        found += len(late)
         if found == 0 and self._ready:
             return routes
         slots = self._stuck[:found]
@@ -128,51 +129,3 @@ class Minds:
             wider = np.zeros((self._ways.shape[0], 2 * longest), np.int32)
             wider[:, : self._ways.shape[1]] = self._ways
             self._ways = wider
-
-    def look_for_rings(
-        self, net: Any, veh: Vehicles, order: Order, waived: NDArray[np.int32], frame: int
-    ) -> None:
-        """Count the rings that have formed or gone since the last look; rotate old ones."""
-        now: dict[int, int] = {}
-        if wait_for_lanes(net, veh, order, self._waits) > 1 or frame == 0:
-            found = find_rings(self._waits, self._colour, self._found)
-            now = {int(lane): self._rings.get(int(lane), frame) for lane in self._found[:found]}
-        self.rings_found += len(now.keys() - self._rings.keys())
-        self.rings_resolved += len(self._rings.keys() - now.keys())
-        self._rings = now
-        busy: set[int] = set()
-        for lane, since in now.items():
-            if (frame - since) * self.dt >= ROTATE_AFTER:
-                self._rotate(net, veh, order, waived, frame, lane, busy)
-
-    def _rotate(
-        self,
-        net: Any,
-        veh: Vehicles,
-        order: Order,
-        waived: NDArray[np.int32],
-        frame: int,
-        lane: int,
-        busy: set[int],
-    ) -> None:
-        """Let the heads of a ring move on together, without room beyond, if they can."""
-        heads: list[int] = []
-        walk = lane
-        while True:
-            if order.start[walk] < order.start[walk + 1]:
-                head = int(order.slot[order.start[walk]])
-                if faces_full_exit(veh, head):  # others of the ring are on joints: they follow
-                    heads.append(int(veh.path[head, 0]))
-            walk = int(self._waits[walk])
-            if walk == lane:
-                break
-        crossings = [int(net.connectors.intersection[k]) for k in heads]
-        if busy.intersection(crossings) or _any_conflict(net, heads):
-            return
-        busy.update(crossings)
-        waived[heads] = frame + round(3.0 / self.dt)
-
-
-def _any_conflict(net: Any, heads: Sequence[int]) -> bool:
-    """Whether two connectors of a ring conflict (they cannot move together)."""
-    return any(in_conflict(net, k, o) for i, k in enumerate(heads) for o in heads[i + 1 :])

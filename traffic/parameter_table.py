@@ -10,6 +10,7 @@ from typing import Final
 Value = float | int | bool | str
 
 POLICIES: Final = ("fair", "fifo", "literal")  # places are kernels.rules.POLICY_FAIR ...
+GRIDLOCK_POLICIES: Final = ("reroute", "rotate", "none", "teleport")
 CONTROLS: Final = ("program", "fixed", "actuated", "max_pressure")
 MODELS: Final = ("idm", "krauss")
 TYPE_NAMES: Final = ("car", "van", "truck", "bus", "motorcycle")
@@ -88,10 +89,18 @@ _GENERAL: Final = (
               "room reserved on an exit lane beyond each vehicle's length"),
     Parameter("gridlock.change_mind_after", "s", 30.0, 1.0, 3600.0, _ROW,
               "time a head faces a full exit before it chooses again"),
+    Parameter("gridlock.change_mind_share", "", 1.0, 0.0, 1.0, _ROW,
+              "share of these heads that choose again, drawn anew after each such time; 0: nobody"),
     Parameter("gridlock.keep_routes", "", False, 0, 1, "choice",
               "true forbids changing a route on the way"),
     Parameter("gridlock.wait_for_period", "s", 10.0, 1.0, 600.0, _ROW,
               "time between two searches for rings of lanes that wait for each other"),
+    Parameter("gridlock.policy", "", "reroute", 0, 0, _ROW,
+              "what resolves a ring: reroute (its heads choose again, then rotate), rotate (its "
+              "heads move on together), none, teleport (a head is removed, as SUMO does)",
+              GRIDLOCK_POLICIES),
+    Parameter("gridlock.act_after", "s", 20.0, 0.0, 3600.0, _ROW,
+              "time a ring stands before the policy acts on it"),
     Parameter("lane_change.gain", "m/s^2", 0.3, 0.0, 5.0, _MOBIL,
               "acceleration that a discretionary lane change must bring"),
     Parameter("lane_change.politeness", "", 0.2, 0.0, 1.0, _MOBIL,

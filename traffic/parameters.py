@@ -28,8 +28,6 @@ _RULES: dict[str, str] = {
             "all_way_policy", "queue_gap",
         )
     },
-    "change_mind_after": "gridlock.change_mind_after",
-    "keep_routes": "gridlock.keep_routes",
     "lane_change_gain": "lane_change.gain",
     "lane_change_politeness": "lane_change.politeness",
     "lane_change_pause": "lane_change.pause",

@@ -53,9 +53,7 @@ def run_summary(
         "trips": trip_means(world),
         "stopped_by_reason": world.reasons(),
         "lane_changes": counts["lane_changes"],
-        "gridlock": {
-            name: counts[name] for name in ("minds_changed", "cycles_found", "cycles_resolved")
-        },
+        "gridlock": world.gridlock(),
         "measures": {} if measures is None else measure_totals(measures),
         "violations": dict(violations),
         "phases_ms": world.costs.summary(),

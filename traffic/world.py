@@ -36,8 +36,9 @@ from rushhour.roadnets.model import Network
 from rushhour.traffic import state
 from rushhour.traffic.costs import PHASES, Costs
 from rushhour.traffic.demand import Demand, empty_demand
-from rushhour.traffic.minds import MIND_PERIOD, RING_PERIOD, Minds
+from rushhour.traffic.minds import MIND_PERIOD, Minds
 from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.rings import Rings
 from rushhour.traffic.routing import route_demand
 from rushhour.traffic.signal_control import controlled
 from rushhour.traffic.trip_log import TripLog
@@ -109,14 +110,16 @@ class World:
         self._efforts = np.zeros((TASKS, 2 * (DEPTH + 1), MAX_LANES))
         self._tallies = np.zeros((TASKS, TALLY_COLUMNS), np.int64)
         self._changes = np.zeros((net.roads.first_lane.size + ROADS - 1) // ROADS, np.int64)
+        number = self.parameters.number
         self._minds = Minds(
-            self.network,
-            self._routes,
-            self.dt,
-            self._rules.change_mind_after,
-            self._rules.keep_routes,
-        )
-        self._ring_frames = max(1, round(RING_PERIOD / self.dt))
+            self.network, self._routes, self.dt, number("gridlock.change_mind_after"),
+            number("gridlock.change_mind_share"), bool(self.parameters["gridlock.keep_routes"]),
+        )  # fmt: skip
+        self._rings = Rings(
+            self.network, str(self.parameters["gridlock.policy"]),
+            number("gridlock.act_after"), self.dt,
+        )  # fmt: skip
+        self._ring_frames = max(1, round(number("gridlock.wait_for_period") / self.dt))
         self._watch_frames = max(1, round(MIND_PERIOD / self.dt))
         self._n = 0
 
@@ -218,15 +221,14 @@ class World:
 
     def _watch(self) -> None:
         """Now and then minds are changed, and rings looked for."""
-        if self.frame % self._watch_frames == 0:
+        also: list[int] = []
+        if self.frame % self._ring_frames == 0:
+            also, _gone = self._rings.look(self._veh, self._order, self._grants.waived, self.frame)
+        if also or self.frame % self._watch_frames == 0:
             self._routes = self._minds.change(
                 self._veh, self._order, self._routes, self._types, self.frame, self.seed,
-                self._efforts[0],
+                self._efforts[0], also,
             )  # fmt: skip
-        if self.frame % self._ring_frames == 0:
-            self._minds.look_for_rings(
-                self.network.arrays, self._veh, self._order, self._grants.waived, self.frame
-            )
 
     # --- what can be asked -----------------------------------------------------------------
 
@@ -282,13 +284,29 @@ class World:
             "waiting_to_depart": self.waiting_to_depart,
             "removed": 0,
             "minds_changed": self._minds.changed,
-            "cycles_found": self._minds.rings_found,
-            "cycles_resolved": self._minds.rings_resolved,
+            "cycles_found": self._rings.found,
+            "cycles_resolved": self._rings.resolved,
             "lane_changes": int(self._changes.sum()),
             "stops_made": int(self.tally[TALLY_STOPS_MADE]),
             "stops_missed": int(self.tally[TALLY_STOPS_MISSED]),
             "overruns": int(self.tally[TALLY_OVERRUN]),
             "vehicle_updates": self.vehicle_updates,
+        }
+
+    def gridlock(self) -> dict[str, Any]:
+        """Changes of mind, and the rings of lanes that waited for each other, by name.
+
+        longest_cycle: s. cycles: the first thousand, with their lanes, when they were seen (s since
+        the begin), and what was done about them.
+        """
+        rings = self._rings
+        return {
+            "policy": rings.policy,
+            "minds_changed": self._minds.changed,
+            "cycles_found": rings.found,
+            "cycles_resolved": rings.resolved,
+            "longest_cycle": round(rings.longest * self.dt, 3),
+            "cycles": rings.report(),
         }
 
     def reasons(self) -> dict[str, int]:

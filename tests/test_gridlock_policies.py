@@ -1,0 +1,88 @@
+"""What is done about rings of lanes that wait for each other: right-of-way.md section 6, E8."""
+
+import pytest
+
+from rushhour.roadnets.generators import generate
+from rushhour.traffic.checker import Checker
+from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.random_demand import vehicles_on_road
+from rushhour.traffic.world import World
+
+pytestmark = pytest.mark.small_world
+FULL = 200  # cars: 8 of 11 that stand on a lane
+
+
+@pytest.fixture(scope="module")
+def network():
+    """Nine crossings; nobody leaves it."""
+    return generate(
+        "grid", rows=3, columns=3, length=100.0, lanes=1, control="all_way_stop",
+        left="shared", border="closed",
+    )  # fmt: skip
+
+
+def full(network, minutes=10.0, **given):
+    """A full world after so long, with its checker."""
+    parameters = Parameters({f"gridlock.{name}": value for name, value in given.items()})
+    world = World(
+        network, vehicles_on_road(network, FULL, seed=3), parameters=parameters, dt=0.5, seed=3
+    )
+    checker = Checker(world)
+    world.observers.append(checker)
+    world.step(round(minutes * 120))
+    return world, checker
+
+
+def test_without_a_policy_a_ring_stands_for_ever_and_is_named(network):
+    world, _ = full(network, policy="none", change_mind_share=0.0)
+    report = world.gridlock()
+    assert report["cycles_found"] > report["cycles_resolved"]
+    assert report["longest_cycle"] > 300.0
+    old = max(report["cycles"], key=lambda ring: -ring["since"])
+    assert old["until"] is None or old["until"] > old["since"]
+    assert all(old[what] == 0 for what in ("rerouted", "rotated", "removed"))
+    ends = [network.lane_index[name] for name in old["lanes"]]
+    net = network.arrays.connectors
+    follows = set(zip(net.from_lane.tolist(), net.to_lane.tolist(), strict=True))
+    assert len(ends) >= 3
+    assert all(pair in follows for pair in zip(ends, [*ends[1:], ends[0]], strict=True))
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_rerouting_resolves_every_ring_within_a_minute_and_removes_nobody(network, share):
+    world, checker = full(network, policy="reroute", change_mind_share=share)
+    report = world.gridlock()
+    assert report["cycles_found"] > 0
+    assert report["longest_cycle"] <= 60.0
+    assert share > 0.0 or sum(ring["rerouted"] for ring in report["cycles"]) > 0
+    assert world.counts()["removed"] == 0
+    assert checker.violations == {}
+
+
+def test_the_heads_of_a_rotated_ring_move_on(network):
+    """It goes in the look after, or the one after that; what its movements forbid stays."""
+    world, checker = full(network, policy="rotate", act_after=0.0, change_mind_share=0.0)
+    cycles = world.gridlock()["cycles"]
+    rotated = [ring for ring in cycles if ring["rotated"] and ring["until"] is not None]
+    assert len(rotated) > 2
+    still = full(network, policy="none", change_mind_share=0.0)[0]
+    assert world.vehicles.distance.sum() > 1.1 * still.vehicles.distance.sum()
+    assert checker.violations == {}
+
+
+def test_the_share_of_heads_that_change_their_mind_is_a_parameter(network):
+    changes = [
+        full(network, 5.0, policy="none", change_mind_share=share)[0].counts()["minds_changed"]
+        for share in (0.0, 0.3, 1.0)
+    ]
+    assert changes[0] == 0
+    assert 0 < changes[1] < changes[2]
+
+
+@pytest.mark.parametrize("period", [5.0, 20.0])
+def test_rings_are_looked_for_once_a_period(network, period):
+    world, _ = full(network, policy="none", change_mind_share=0.0, wait_for_period=period)
+    since = [ring["since"] for ring in world.gridlock()["cycles"]]
+    assert since
+    assert all(seen % period == 0.0 for seen in since)
+    assert period == 20.0 or any(seen % 20.0 for seen in since)
