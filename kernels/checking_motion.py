@@ -23,7 +23,6 @@ from rushhour.kernels.checking import (
     SPEED_CAP,
     STANDING,
     STOP_IN_CHAIN,
-    STOP_ORDER,
     STOP_SIGN,
     VALUE,
     WAIT_AT_LINE,
@@ -32,7 +31,6 @@ from rushhour.kernels.checking import (
     note_extreme,
     note_row,
 )
-from rushhour.kernels.conflict_zones import in_conflict
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import (
     ALL_WAY_STOP,
@@ -320,79 +318,3 @@ def follow(
             crossed[n_crossed] = r
             n_crossed += 1
     return n_crossed
-
-
-@kernel
-def little_room(
-    net: NetworkArrays, now: Survey, k: int, length: float, gap: float, stop_offset: float
-) -> bool:
-    """Whether the exit of connector k may be full for a vehicle; in doubt, yes.
-
-    Full is what does not hold it, those inside and one more who may have been promised room.
-    """
-    n_road_lanes = net.lanes.out_start.shape[0] - 1
-    lane = net.connectors.to_lane[k]
-    room = net.lanes.length[lane]
-    if room < length + stop_offset:
-        return True
-    for r in range(now.start[lane], now.start[lane + 1]):
-        if now.at_stop[r]:
-            return True
-        room -= now.length[r] + gap
-    for c in range(net.lanes.in_start[lane], net.lanes.in_start[lane + 1]):
-        on = n_road_lanes + net.lanes.in_connector[c]
-        for r in range(now.start[on], now.start[on + 1]):
-            room -= now.length[r] + gap
-    return bool(room < 2.0 * (length + gap))
-
-
-@kernel
-def note_full_exits(net: NetworkArrays, now: Survey, gap: float, stop_offset: float) -> None:
-    """Remember of those who stand at the line of an all-way stop whether their exit was full."""
-    inter = net.intersections
-    for x in range(inter.control.shape[0]):
-        if inter.control[x] != ALL_WAY_STOP:
-            continue
-        for y in range(inter.lane_start[x], inter.lane_start[x + 1]):
-            r = now.start[inter.lane[y]]
-            if r == now.start[inter.lane[y] + 1] or now.stood[r] < 0 or now.full[r]:
-                continue
-            if now.aim[r] >= 0:
-                now.full[r] = little_room(net, now, now.aim[r], now.length[r], gap, stop_offset)
-
-
-@kernel
-def check_stop_order(
-    net: NetworkArrays, now: Survey, before: Survey, found: Findings, crossed: NDArray[np.int32],
-    n_crossed: int, frame: int, limit: int, literal: bool,
-) -> None:  # fmt: skip
-    """Count those at all-way stops who were overtaken by the rows that have just crossed.
-
-    limit: how often conflicting movements may do so. literal: anybody counts.
-    """
-    n_road_lanes = net.lanes.out_start.shape[0] - 1
-    inter = net.intersections
-    for e in range(n_crossed):
-        r = crossed[e]
-        since = before.stood[now.old[r]]
-        k = before.aim[now.old[r]]
-        if k < 0 or since < 0:
-            continue
-        x = net.connectors.intersection[k]
-        own = net.connectors.from_lane[k]
-        for y in range(inter.lane_start[x], inter.lane_start[x + 1]):
-            lane = inter.lane[y]
-            j = int(now.start[lane])
-            if lane == own or j == now.start[lane + 1] or now.aim[j] < 0 or lane >= n_road_lanes:
-                continue
-            if now.stood[j] < 0 or now.speed[j] >= STANDING or now.full[j]:
-                continue
-            if now.stood[j] > since or (now.stood[j] == since and lane > own):
-                continue
-            if literal or in_conflict(net, k, now.aim[j]):
-                now.overtaken[j] += 1
-                if now.overtaken[j] > limit:
-                    note_row(
-                        found, now, before, STOP_ORDER, frame, j, int(now.id[r]),
-                        float(now.overtaken[j]), float(limit),
-                    )  # fmt: skip

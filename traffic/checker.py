@@ -34,13 +34,12 @@ from rushhour.kernels.checking import (
 from rushhour.kernels.checking_bodies import Bodies, check_gaps, check_standing, check_zones
 from rushhour.kernels.checking_motion import (
     check_speeds,
-    check_stop_order,
     excuse_caught,
     follow,
-    note_full_exits,
     remember,
     show_lights,
 )
+from rushhour.kernels.checking_stops import check_stop_order, note_full_exits
 from rushhour.kernels.rules import POLICY_FAIR, POLICY_LITERAL
 from rushhour.kernels.vehicles import BEHIND, REASONS
 from rushhour.traffic.durations import clock
