@@ -49,10 +49,13 @@ def approaches_of(
         ranks = [priority_of(streets.links[other[0]]) for other, _ in after]
         letters = letters_for([angle for _, angle in after], ranks)
         entry = direction(streets.links[road[0]], road[1])
-        exits = [
-            (letter, direction(streets.links[other[0]], other[1]))
-            for (other, _), letter in zip(after, letters, strict=True)
-        ]
+        onward = [direction(streets.links[other[0]], other[1]) for other, _ in after]
+        cars = [j for j, lanes in enumerate(onward) if lanes.cars]
+        if entry.cars and len(cars) < len(after):  # to cars, which exit leads straight on
+            own = letters_for([after[j][1] for j in cars], [ranks[j] for j in cars])
+            for j, letter in zip(cars, own, strict=True):
+                letters[j] = letter
+        exits = list(zip(letters, onward, strict=True))
         pairs = pairs_of(entry, exits)
         if not streets.links[road[0]].rules.ring:
             for (_, lanes), ring, found_pairs in zip(exits, rings, pairs, strict=True):

@@ -10,6 +10,7 @@ from itertools import pairwise, product
 
 from rushhour.roadnets.osm_links import Road, Streets, node_at, way_at
 from rushhour.roadnets.osm_merging import Merged
+from rushhour.roadnets.osm_places import direction
 from rushhour.roadnets.osm_restrictions import Bans
 
 Path = tuple[Road, ...]
@@ -30,9 +31,18 @@ class Paths:
         self.merged = merged
         self.bans = bans
         self.ends = ends
+        self.buses = {  # within intersections
+            (i, forward)
+            for i in merged.inner
+            for forward in (True, False)
+            if (way := direction(streets.links[i], forward)).lanes and not way.cars
+        }
 
-    def _after(self, path: Path) -> Iterator[Road]:
-        """Links that may be driven after those of a path, without the turn back."""
+    def _after(self, path: Path, buses: bool = False) -> Iterator[Road]:
+        """Links that may be driven after those of a path, without the turn back.
+
+        buses: also links within intersections that are for buses alone.
+        """
         streets, bans = self.streets, self.bans
         index, forward = path[-1]
         link = streets.links[index]
@@ -40,9 +50,9 @@ class Paths:
         before = way_at(link, not forward)
         for onward in self.ends[node]:
             other, start = onward
-            rules = streets.links[other].rules
-            lanes = (rules.forward if start else rules.backward).lanes
-            if other == index or not lanes:
+            if other == index or not direction(streets.links[other], start).lanes:
+                continue
+            if not buses and onward in self.buses:
                 continue
             if bans.forbids(before, node, way_at(streets.links[other], start)):
                 continue
@@ -52,8 +62,16 @@ class Paths:
     def exits(self, road: Road) -> dict[Road, bool]:
         """Roads that can follow a road, through the inner links of its intersection.
 
-        Each with whether one comes to it by a link road, which is there to turn, even back.
+        Each with whether one comes to it by a link road, which is there to turn, even back. Inner links
+        for buses alone lead only from and to roads for buses alone.
         """
+        found = self._exits(road, False)
+        for onward, by_link in self._exits(road, True).items() if self.buses else ():
+            if not all(direction(self.streets.links[i], ahead).cars for i, ahead in (road, onward)):
+                found.setdefault(onward, by_link)
+        return found
+
+    def _exits(self, road: Road, buses: bool) -> dict[Road, bool]:
         memory = self.bans.memory
         found: dict[Road, bool] = {}
         seen: set[Path] = {(road,)}
@@ -62,7 +80,7 @@ class Paths:
             path = open_paths.pop()
             index = path[-1][0]
             link = self.streets.links[index]
-            for onward in self._after(path):
+            for onward in self._after(path, buses):
                 after = (*path, onward)[-memory:]
                 if onward == road or after in seen:
                     continue

@@ -301,6 +301,7 @@ def stored(folder: Path) -> list[Files]:
     draft.projection, draft.origin = "+proj=utm +zone=29", (3.0, -4.0)
     draft.zones = [DraftZone("7", ["c"], ["e", "n"]), DraftZone("8", [], ["w"])]
     draft.banned = [("in_w", "out_e", "in_e"), ("in_w", "out_e", "in_e", "out_s")]
+    draft.roads[1].ends_only = True
     save(finish(draft), folder / "good.h5")
     return [{"net.h5": (folder / "good.h5").read_bytes()}]
 

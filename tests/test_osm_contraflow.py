@@ -95,3 +95,17 @@ def test_where_nothing_leads_on_buses_turn_back_into_the_one_way(tmp_path: Path)
             (11, [8, 1, 9], street()), (12, [2, 7], street()), (13, [6, 8], street())]  # fmt: skip
     network = load_network(write_osm(tmp_path, nodes, ways))
     assert ("-10#0", "10#0") in turns(network)
+
+
+def test_cars_do_not_turn_against_it_within_an_intersection_either(tmp_path: Path):
+    """The streets that cross the one-way at 1 and, 8 m on, at 6 are one intersection."""
+    nodes = CROSS | {6: (8.0, 0.0), 7: (8.0, 300.0)}
+    found = []
+    for busway in ({}, {"busway": "opposite_lane"}):
+        ways = [(10, [4, 1, 6, 2], street("primary", oneway="yes") | busway),
+                (11, [1, 5], street()), (12, [6, 7], street())]  # fmt: skip
+        network = load_network(write_osm(tmp_path, nodes, ways))
+        found.append(for_cars(network))
+    assert found[0] == found[1]
+    assert ("-12#0_0", "11#0_0") not in found[1]
+    assert ("-12#0", "-10#0") in turns(network)

@@ -61,6 +61,7 @@ WORDS = (
     "left_of:1",
     "right_of:9",
     "transition",
+    "opposite_lane",
     "50 mph",
     "forward",
 )

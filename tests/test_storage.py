@@ -30,6 +30,7 @@ def signalled():
     draft.findings.append(finding("L06", "way 5: \u00fc", ["way 5"], (1.0, 2.5), "speed = 5"))
     draft.zones = [DraftZone("7", ["c"], ["e", "n"]), DraftZone("8", [], ["w"])]
     draft.banned = [("in_w", "out_e", "in_e"), ("in_w", "out_e", "in_e", "out_s")]
+    draft.roads[1].ends_only = True
     return finish(draft)
 
 
