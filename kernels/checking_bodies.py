@@ -82,6 +82,43 @@ def place_body(
 
 
 @kernel
+def beside(types: Types, veh: Vehicles, now: Survey, r: int, q: int) -> bool:
+    """Whether two rows of one lane are side by side: one of them passes the other."""
+    i, j = now.slot[r], now.slot[q]
+    if veh.around[i] == 0 and veh.around[j] == 0:
+        return False
+    widths = types.width[veh.type[i]] + types.width[veh.type[j]]
+    return bool(abs(veh.lateral[i] - veh.lateral[j]) > 0.5 * widths)
+
+
+@kernel
+def check_oncoming(
+    net: NetworkArrays, types: Types, veh: Vehicles, now: Survey, before: Survey, found: Findings,
+    opposite: NDArray[np.int32], frame: int,
+) -> None:  # fmt: skip
+    """Check that nobody who passes touches somebody on the lane in the other direction.
+
+    opposite: (n_road_lanes,) that lane; -1.
+    """
+    for r in range(now.start[opposite.shape[0]]):
+        i = now.slot[r]
+        if veh.around[i] == 0 or opposite[now.lane[r]] < 0:
+            continue
+        lane, other = now.lane[r], opposite[now.lane[r]]
+        apart = 0.5 * (net.lanes.width[lane] + net.lanes.width[other])
+        scale = net.lanes.length[lane] / net.lanes.length[other]
+        for q in range(now.start[other], now.start[other + 1]):
+            j = now.slot[q]
+            front = net.lanes.length[lane] - now.s[q] * scale
+            if front > now.s[r] or front + now.length[q] < now.s[r] - now.length[r]:
+                continue
+            room = apart - abs(veh.lateral[i]) - abs(veh.lateral[j])
+            room -= 0.5 * (types.width[veh.type[i]] + types.width[veh.type[j]])
+            if room < 0.0:
+                note_row(found, now, before, OVERLAP, frame, r, int(now.id[q]), room, 0.0)
+
+
+@kernel
 def check_gaps(
     net: NetworkArrays, types: Types, veh: Vehicles, now: Survey, before: Survey, found: Findings,
     bodies: Bodies, frame: int,
@@ -101,6 +138,10 @@ def check_gaps(
         lane = now.lane[r]
         if r > now.start[lane]:
             ahead = r - 1
+            while ahead >= now.start[lane] and beside(types, veh, now, r, ahead):
+                ahead -= 1
+            if ahead < now.start[lane]:
+                continue
             gap = now.s[ahead] - now.length[ahead] - now.s[r]
         elif bodies.hanging[lane] >= 0:
             ahead = int(bodies.hanging[lane])

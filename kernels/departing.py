@@ -116,6 +116,9 @@ def born(
     veh.speed[i] = v
     veh.accel[i] = 0.0
     veh.lateral[i] = 0.0
+    veh.swerve[i] = 0.0
+    veh.around[i] = 0
+    veh.pass_frame[i] = 0
     veh.type[i] = t
     veh.length[i] = types.length[t]
     veh.factor[i] = factor

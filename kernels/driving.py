@@ -26,6 +26,7 @@ from rushhour.kernels.network import (
     NetworkArrays,
 )
 from rushhour.kernels.order import share
+from rushhour.kernels.overtaking import is_passed, last_beside, leader_beside, oncoming_speed
 from rushhour.kernels.random import uniform
 from rushhour.kernels.room import swap_room
 from rushhour.kernels.rules import Rules
@@ -37,6 +38,8 @@ from rushhour.kernels.vehicles import (
     IDM,
     LANE_CHANGE,
     LEADER,
+    ONCOMING,
+    PASSED,
     PATH,
     RED_LIGHT,
     SPEED_LIMIT_AHEAD,
@@ -127,7 +130,8 @@ def drive_vehicle(
     if lets_in >= 0:
         veh.yields_to[i] = -1
     # In a queue that has closed up nothing else matters: half of a full city stands in one.
-    if v == 0.0 and p > order.start[lane] and veh.stop[i] == veh.stop_end[i]:
+    beside = lane < n_road_lanes and grants.passers[lane] > 0
+    if v == 0.0 and p > order.start[lane] and veh.stop[i] == veh.stop_end[i] and not beside:
         leader = order.slot[p - 1]
         gap = veh.s[leader] - veh.length[leader] - s
         if stays(veh, types, i, gap, veh.speed[leader], frame, dt, seed):
@@ -148,7 +152,9 @@ def drive_vehicle(
 
     # The leader in the lane; failing that, the rear that hangs over the lane's end.
     gap, v_lead, leader = inf, 0.0, -1
-    if p > order.start[lane]:
+    if beside:
+        gap, v_lead, leader = leader_beside(veh, types, order, lane, p)
+    elif p > order.start[lane]:
         leader = order.slot[p - 1]
         gap = veh.s[leader] - veh.length[leader] - s
         v_lead = veh.speed[leader]
@@ -257,6 +263,8 @@ def drive_vehicle(
         if leader < 0:
             if order.start[road_lane] < order.start[road_lane + 1]:
                 leader = order.slot[order.start[road_lane + 1] - 1]
+                if grants.passers[road_lane] > 0:
+                    leader = last_beside(veh, order, road_lane)
                 gap = d + veh.s[leader] - veh.length[leader]
                 v_lead = veh.speed[leader]
             elif order.over[road_lane] >= 0:
@@ -299,8 +307,16 @@ def drive_vehicle(
         a = min(a, (guard - v) / dt)
         if (nxt - v) / dt > a and (reason != CURVE or gap < look) and a < 0.5 * accel:
             reason, blocker = LEADER, veh.id[leader]
+    if lane < n_road_lanes and grants.opposite[lane] >= 0:
+        limit = oncoming_speed(net, veh, types, order, grants, i, lane, dt)
+        if limit < nxt:
+            nxt = limit
+            if limit < v0:
+                reason, blocker = ONCOMING, -1
     if nxt < inf:
         a = min(a, (nxt - v) / dt)
+    if beside and a > 0.0 and is_passed(veh, order, lane, i):
+        a, reason = 0.0, PASSED
     if lets_in >= 0:
         j = lets_in
         opening = place_beside(net, veh.lane[j], lane, veh.s[j]) - veh.length[j] - s

@@ -1,5 +1,7 @@
 """Moving: positions and speeds of the next frame, lane after lane, and standing clocks."""
 
+from math import copysign
+
 import numpy as np
 from numba import prange
 from numpy.typing import NDArray
@@ -16,6 +18,7 @@ from rushhour.kernels.vehicles import BEHIND, PATH, TASKS, Order, Routes, Types,
 
 STANDING = 0.1  # m/s, below which a vehicle counts as standing
 REPLAN = 40.0  # m before a lane's end at which its driver looks again
+CREEP = 0.6  # m/s to the side, of somebody who passes and hardly moves forward
 STOP_REACH = 1.5  # m from its place within which a standing vehicle is at its stop
 
 # Columns of the tally, one row per task.
@@ -173,7 +176,7 @@ def move_vehicle(
         change_lane(net, veh, types, routes, order, i, frame, seed, efforts)
     lane = veh.lane[i]
     v, a = veh.speed[i], veh.accel[i]
-    if v == 0.0 and a <= 0.0 and veh.lateral[i] == 0.0 and veh.stop[i] == veh.stop_end[i]:
+    if v == 0.0 and a <= 0.0 and veh.lateral[i] == veh.swerve[i] and veh.stop[i] == veh.stop_end[i]:
         if veh.stands_since[i] < 0:
             veh.stands_since[i] = frame
         return
@@ -185,12 +188,12 @@ def move_vehicle(
         nxt = 0.0
     s = veh.s[i] + ds
     veh.speed[i] = nxt
-    if veh.lateral[i] != 0.0:
+    if veh.lateral[i] != veh.swerve[i]:
         step = 3.5 * dt / rules.lane_change_time
-        if abs(veh.lateral[i]) <= step:
-            veh.lateral[i] = 0.0
-        else:
-            veh.lateral[i] -= step if veh.lateral[i] > 0.0 else -step
+        if veh.around[i] > 0 and v < 2.0:
+            step = CREEP * dt
+        off = veh.lateral[i] - veh.swerve[i]
+        veh.lateral[i] = veh.swerve[i] if abs(off) <= step else veh.lateral[i] - copysign(step, off)
     if nxt < STANDING:
         if veh.dwell_until[i] >= 0:
             veh.stopped[i] += 1

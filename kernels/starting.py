@@ -81,6 +81,9 @@ def start_place(
     trips: Trips, trip: int, lane: int, factor: float, frame: int, dt: float, seed: int,
 ) -> tuple[float, float]:  # fmt: skip
     """Place (m) and speed (m/s) at which a trip can start on a lane; speed -1: not now."""
+    other = grants.opposite[lane]
+    if grants.passers[lane] > 0 or (other >= 0 and grants.passers[other] > 0):
+        return 0.0, -1.0  # nobody turns up where somebody has seen the road free
     t = trips.type[trip]
     length = net.lanes.length[lane]
     v0 = min(types.max_speed[t], net.lanes.speed[lane] * factor, net.lanes.entry_speed[lane])

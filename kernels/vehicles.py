@@ -32,9 +32,11 @@ SPEED_LIMIT_AHEAD: Final = 8
 LANE_CHANGE: Final = 9  # must change lane before the lane ends, or lets another change
 AT_STOP: Final = 10  # a bus stop or another stop of its trip
 STARTING: Final = 11  # has its grant, reacts
+ONCOMING: Final = 12  # somebody comes towards it on one lane
+PASSED: Final = 13  # lets somebody pass
 REASONS: Final = (
     "free", "leader", "red_light", "stop_sign", "yields", "conflict", "exit_full", "curve",
-    "speed_limit_ahead", "lane_change", "at_stop", "starting",
+    "speed_limit_ahead", "lane_change", "at_stop", "starting", "oncoming", "passed",
 )  # fmt: skip
 
 IDM: Final = 0
@@ -77,7 +79,10 @@ class Vehicles(NamedTuple):
     s: NDArray[np.float64]  # m, front bumper from the lane's start
     speed: NDArray[np.float64]  # m/s
     accel: NDArray[np.float64]  # m/s^2, of the last frame
-    lateral: NDArray[np.float64]  # m left of the lane's middle, while changing lane
+    lateral: NDArray[np.float64]  # m left of the lane's middle, while changing lane or passing
+    swerve: NDArray[np.float64]  # m left of the lane's middle, where it wants to be to pass
+    around: NDArray[np.int32]  # 1 + id of the last whom it passes on its lane; 0 nobody
+    pass_frame: NDArray[np.int32]  # in which it last began to pass on its lane
     type: NDArray[np.int32]
     length: NDArray[np.float64]  # m
     factor: NDArray[np.float64]  # desired speed / limit
@@ -163,3 +168,5 @@ class Grants(NamedTuple):
     claimed_since: NDArray[np.int32]  # (n_road_lanes,) frame since which one of them has stood
     candidate: NDArray[np.int32]  # (n_road_lanes,) scratch, per intersection's lanes
     waived: NDArray[np.int32]  # (n_connectors,) frame until which exit room is waived
+    opposite: NDArray[np.int32]  # (n_road_lanes,) lane in the other direction beside it; -1 none
+    passers: NDArray[np.int32]  # (n_road_lanes,) vehicles that pass somebody on their lane

@@ -31,7 +31,13 @@ from rushhour.kernels.checking import (
     miss,
     note,
 )
-from rushhour.kernels.checking_bodies import Bodies, check_gaps, check_standing, check_zones
+from rushhour.kernels.checking_bodies import (
+    Bodies,
+    check_gaps,
+    check_oncoming,
+    check_standing,
+    check_zones,
+)
 from rushhour.kernels.checking_motion import (
     check_speeds,
     excuse_caught,
@@ -210,6 +216,8 @@ class Checker:
         if used > self._bodies.row.size:
             self._make_bodies(2 * used)
             check_gaps(net, types, veh, now, before, found, self._bodies, frame)
+        if world._rules.passing_side != 0.0:
+            check_oncoming(net, types, veh, now, before, found, world._grants.opposite, frame)
         check_zones(net, now, before, found, self._bodies, frame, dt, round(INSIDE_PATIENCE / dt))
         check_standing(veh, now, before, found, frame, dt, round(STUCK_PATIENCE / dt))
         self._now, self._before = before, now

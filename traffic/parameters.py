@@ -28,6 +28,7 @@ _RULES: dict[str, str] = {
             "all_way_policy", "queue_gap",
         )
     },
+    "passing_gain": "passing.gain",
     "lane_change_gain": "lane_change.gain",
     "lane_change_politeness": "lane_change.politeness",
     "lane_change_pause": "lane_change.pause",
@@ -82,6 +83,7 @@ class Parameters(Mapping[str, Value]):
     def rules(self) -> Rules:
         """What kernels need of them."""
         values = {field: self._values[name] for field, name in _RULES.items()}
+        values["passing_side"] = 1.0  # a world knows better: left-hand traffic, or forbidden
         values["all_way_policy"] = POLICIES.index(str(values["all_way_policy"]))
         return Rules(**values)  # type: ignore[arg-type]
 

@@ -98,6 +98,8 @@ def new_grants(net: NetworkArrays) -> Grants:
         claimed_since=np.zeros(n_road_lanes, np.int32),
         candidate=np.full(net.intersections.lane.size, -1, np.int32),
         waived=np.full(n, -1, np.int32),
+        opposite=np.full(n_road_lanes, -1, np.int32),
+        passers=np.zeros(n_road_lanes, np.int32),
     )
 
 

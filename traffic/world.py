@@ -26,6 +26,7 @@ from rushhour.kernels.order import (
     sort_by_lane,
     splice_new,
 )
+from rushhour.kernels.overtaking import PASS_LANES, pass_all
 from rushhour.kernels.passing import forget_states
 from rushhour.kernels.planning import DEPTH
 from rushhour.kernels.right_of_way import grant_all
@@ -33,6 +34,7 @@ from rushhour.kernels.switching import switch_lights
 from rushhour.kernels.vehicles import MAX_LANES, REASONS, TASKS
 from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.model import Network
+from rushhour.roadnets.opposites import opposite_lanes
 from rushhour.traffic import state
 from rushhour.traffic.costs import PHASES, Costs
 from rushhour.traffic.demand import Demand, empty_demand
@@ -89,6 +91,10 @@ class World:
         self.departed = 0
         self.tally: NDArray[np.int64] = np.zeros(TALLY_COLUMNS, np.int64)
         self._rules = self.parameters.rules()
+        if not self.parameters["passing.allowed"]:
+            self._rules = self._rules._replace(passing_side=0.0)
+        elif network.left_hand:
+            self._rules = self._rules._replace(passing_side=-1.0)
         self._make_arrays()
         weakref.finalize(self, forget_states)
 
@@ -102,6 +108,9 @@ class World:
         self._order = state.new_order(self.network.n_lanes, capacity)
         self._next_order = state.other_order(self._order)
         self._grants = state.new_grants(net)
+        if self.parameters["passing.oncoming"]:
+            self._grants.opposite[:] = opposite_lanes(self.network)
+        self._passes = np.zeros(-(-self.network.n_road_lanes // PASS_LANES), np.int64)
         self._waiting = state.new_waiting(net, len(self.demand), capacity)
         self._tasks = state.grant_tasks(net)
         self._members = state.program_members(net)
@@ -136,6 +145,11 @@ class World:
         grants = self._grants
         costs.start()
         self._sort()
+        if rules.passing_side != 0.0:
+            pass_all(
+                net, self._veh, types, self._routes, self._order, grants, rules, self._passes,
+                frame, dt,
+            )  # fmt: skip
         costs.mark(ORDER)
         self._depart()
         veh, order, n = self._veh, self._order, self._n
@@ -287,6 +301,7 @@ class World:
             "cycles_found": self._rings.found,
             "cycles_resolved": self._rings.resolved,
             "lane_changes": int(self._changes.sum()),
+            "passes": int(self._passes.sum()),
             "stops_made": int(self.tally[TALLY_STOPS_MADE]),
             "stops_missed": int(self.tally[TALLY_STOPS_MISSED]),
             "overruns": int(self.tally[TALLY_OVERRUN]),
