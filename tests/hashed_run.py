@@ -31,4 +31,4 @@ def busy_world(network: Network, vehicles: int = VEHICLES, control: str = "progr
 if __name__ == "__main__":
     world = busy_world(large_grid(), control=sys.argv[2])
     world.step(int(sys.argv[1]))
-    print(world.state_hash(), world.active, world.lane_changes)
+    print(world.state_hash(), world.active, world.counts()["lane_changes"])

@@ -53,6 +53,7 @@ def run_summary(
         "trips": trip_means(world),
         "stopped_by_reason": world.reasons(),
         "lane_changes": counts["lane_changes"],
+        "passes": counts["passes"],
         "gridlock": world.gridlock(),
         "measures": {} if measures is None else measure_totals(measures),
         "violations": dict(violations),

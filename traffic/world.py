@@ -87,7 +87,6 @@ class World:
         self.trips = TripLog()
         self.observers: list[Any] = []  # called after each frame: recorder, checker
         self.vehicle_updates = 0
-        self.lane_changes = 0
         self.departed = 0
         self.tally: NDArray[np.int64] = np.zeros(TALLY_COLUMNS, np.int64)
         self._rules = self.parameters.rules()
