@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rushhour.progress import Stopping, bar, compile_bar
 from rushhour.traffic.durations import clock, seconds
 from rushhour.traffic.parameters import parsed_items
-from rushhour.traffic.scenario import Scenario, ScenarioError
+from rushhour.traffic.scenario import Scenario, ScenarioError, read_parameters
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World
@@ -56,7 +56,10 @@ def given_fields(args: argparse.Namespace) -> dict[str, Any]:
         fields["sections"] = tuple((start, end) for start, end in args.section)
     if args.queue:
         fields["queues"] = tuple(args.queue)
-    parameters: dict[str, object] = dict(parsed_items(args.parameters))
+    parameters: dict[str, object] = {}
+    for path in args.parameter_files:
+        parameters.update(read_parameters(path))
+    parameters.update(parsed_items(args.parameters))
     if args.policy:
         parameters["right_of_way.all_way_policy"] = args.policy
     if args.signals:

@@ -181,6 +181,16 @@ def _run(command: argparse.ArgumentParser) -> None:
     _threads(command)
     _set(command)
     add(
+        "--parameters",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        dest="parameter_files",
+        help="parameters from the [parameters] of a TOML file, as bench/calibrate.py writes; --set "
+        "wins; repeatable",
+    )
+    add(
         "--policy",
         choices=("fair", "fifo", "literal"),
         help="order at all-way stops; short for --set right_of_way.all_way_policy=...",

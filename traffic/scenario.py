@@ -110,6 +110,22 @@ def read_scenario(path: Path, **changes: Any) -> Scenario:
         raise ScenarioError(f"{path}: {error}") from error
 
 
+def read_parameters(path: Path) -> tuple[tuple[str, object], ...]:
+    """Names and values of a TOML file with nothing but the [parameters] of a scenario.
+
+    Raises ScenarioError for a file that cannot be read or says something else, too.
+    """
+    table = _table(path)
+    section = table.get("parameters")
+    other = [key for key in table if key != "parameters"]
+    if not isinstance(section, dict) or other:
+        found = f"has {other[0]!r}" if other else "has none"
+        raise ScenarioError(
+            f"{path}: wanted a section [parameters] alone, {found}; see docs/parameters.md"
+        )
+    return tuple(_flat(section))
+
+
 def _table(path: Path) -> dict[str, Any]:
     try:
         with path.open("rb") as file:
