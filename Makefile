@@ -20,7 +20,7 @@ check: $(STAMP)
 	$(BIN)/mypy
 
 slow: $(STAMP)
-	$(PYTEST) -m slow --durations=10
+	$(PYTEST) -m "slow and not soak" --durations=10
 
 bounds: $(STAMP)
 	NUMBA_BOUNDSCHECK=1 $(PYTEST) -m "small_world and not slow"

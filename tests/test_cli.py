@@ -4,6 +4,7 @@ import csv
 import gzip
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 from sumo_texts import crossing
 
 from rushhour.cli import main
+from rushhour.kernels.jit import cache_folder
 from rushhour.roadnets.errors import RushhourError
 from rushhour.traffic.run_file import RunFile
 from rushhour.traffic.trip_table import COLUMNS
@@ -286,26 +288,47 @@ def test_the_number_of_threads_is_taken(grid: Path, tmp_path: Path) -> None:
     assert json.loads(done.stdout)["threads"] == 1
 
 
+def in_a_process(folder: Path, *words: str, **variables: str) -> "subprocess.CompletedProcess[str]":
+    """Run the command in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "rushhour", *words], cwd=folder, capture_output=True, text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)} | variables, check=True,
+    )  # fmt: skip
+
+
+def kernels_used(folder: Path, *words: str) -> set[str]:
+    """Files of the kernel cache that a command reads or writes."""
+    told = in_a_process(folder, *words, NUMBA_DEBUG_CACHE="1").stdout
+    return set(re.findall(r"\[cache\] data (?:loaded from|saved to) '(.*)'", told))
+
+
 @pytest.mark.slow
 def test_after_compile_nothing_is_left_to_compile(grid: Path, tmp_path: Path) -> None:
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    environment.pop("NUMBA_CACHE_DIR", None)
-    told: list[str] = []
+    """Whatever a run takes from the cache of kernels, `compile` has put there."""
+    (tmp_path / "x.net.xml").write_text(crossing())
+    compiled = kernels_used(tmp_path, "compile")
     for words in (
-        ["compile"],
         ["run", str(grid), "--vehicles", "20", "--duration", "1min", "--check", "--record", "r.h5"],
         ["run", str(grid), "--trips", "20", "--over", "10s", "--picture", "p.png"],
         ["run", "x.net.xml", "--trips", "20", "--over", "10s"],
     ):
-        (tmp_path / "x.net.xml").write_text(crossing())
-        done = subprocess.run(
-            [sys.executable, "-m", "rushhour", *words], cwd=tmp_path, env=environment,
-            capture_output=True, text=True, check=True,
-        )  # fmt: skip
-        told.append(done.stderr)
-    assert "compiling kernels" in told[0]
-    assert ["compiling" in text for text in told[1:]] == [False, False, False]
-    inner = [path.name for path in (tmp_path / "cache").glob("**/*-inner/**/*.nbc")]
+        used = kernels_used(tmp_path, *words)
+        assert len(used) > 20
+        assert not used - compiled, words
+    folders = [Path(f"{cache_folder(file.stem)}-inner") for file in (ROOT / "kernels").glob("*.py")]
+    inner = [path.name for folder in folders for path in folder.glob("**/*.nbc")]
     assert len(inner) > 50
     twice = [name for name in inner if not name.endswith(".1.nbc")]
     assert not twice, "kernels compiled for several kinds of integers"
+
+
+def test_a_command_says_that_it_compiles_and_only_then(tmp_path: Path) -> None:
+    cache = str(tmp_path / "cache")
+    told = [
+        in_a_process(
+            tmp_path, "generate", "ring", "-o", f"{i}.h5", XDG_CACHE_HOME=cache, NUMBA_CACHE_DIR=""
+        ).stderr
+        for i in range(2)
+    ]
+    assert "compiling kernels" in told[0]
+    assert "compiling" not in told[1]
