@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.halting import stands_for_long
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import NetworkArrays
 from rushhour.kernels.vehicles import PATH, Routes, Vehicles
@@ -85,7 +86,7 @@ class Survey(NamedTuple):
     aim: NDArray[np.int32]  # connector beyond that line; -1 unknown
     end_road: NDArray[np.int32]  # last road of its route; -1 a walker
     end_pos: NDArray[np.float64]  # m on that road
-    at_stop: NDArray[np.bool_]  # of its trip
+    at_stop: NDArray[np.bool_]  # of its trip, or it was told to halt
     flags: NDArray[np.int64]  # bit per kind of finding that it is in
     standing: NDArray[np.int32]  # frames in a row
     stood: NDArray[np.int32]  # frame since when it stands at its line, as head; -1
@@ -255,7 +256,7 @@ def face_lines(net: NetworkArrays, veh: Vehicles, routes: Routes, now: Survey) -
         now.line[r] = lane
         now.to_line[r] = d
         now.aim[r] = k
-        now.at_stop[r] = veh.dwell_until[i] >= 0
+        now.at_stop[r] = stands_for_long(veh, i)
         now.end_road[r] = -1
         if veh.leg[i] >= 0:
             now.end_road[r] = routes.road[veh.route_end[i] - 1]

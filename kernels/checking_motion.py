@@ -278,6 +278,10 @@ def remember(now: Survey, before: Survey, frame: int, stop_offset: float) -> Non
         head = now.start[now.lane[r]] == r
         if head and now.stood[r] < 0 and now.to_line[r] <= LINE_ZONE + stop_offset:
             now.stood[r] = frame
+        if now.at_stop[r] and now.stood[r] >= 0:
+            # As long as it is there it does not wait for its turn.
+            now.stood[r] = frame
+            now.overtaken[r] = 0
 
 
 @kernel

@@ -19,6 +19,7 @@ from rushhour.kernels.starting import start_place
 from rushhour.kernels.trips import Trips, Waiting
 from rushhour.kernels.vehicles import (
     BEHIND,
+    NOTHING,
     PATH,
     STREAM_DEPART,
     STREAM_FACTOR,
@@ -104,6 +105,19 @@ def queue_due(
 
 
 @kernel
+def look_for_lanes(
+    net: NetworkArrays, types: Types, routes: Routes, trips: Trips, wait: Waiting, seed: int,
+    efforts: NDArray[np.float64],
+) -> None:  # fmt: skip
+    """Choose anew on which lanes those who wait may depart, after lanes were closed or opened."""
+    for x in range(wait.numbers[1]):
+        trip = wait.head[wait.busy[x]]
+        while trip >= 0:
+            wait.lanes[trip] = lanes_for_trip(net, types, routes, trips, trip, seed, efforts)
+            trip = wait.following[trip]
+
+
+@kernel
 def born(
     net: NetworkArrays, veh: Vehicles, types: Types, trips: Trips, i: int, trip: int, lane: int,
     s: float, v: float, factor: float, frame: int,
@@ -159,6 +173,8 @@ def born(
     log_way(net, veh, types, i, lane, -s)
     veh.minds[i] = 0
     veh.left[i] = False
+    veh.told[i] = NOTHING
+    veh.told_until[i] = 0
 
 
 @kernel
@@ -225,7 +241,7 @@ def depart(
         before = -1
         trip = wait.head[road]
         tries = TRIES
-        closed = np.uint64(0)  # lanes without room at their start in this frame
+        closed = wait.shut[road]  # and lanes without room at their start in this frame
         whole = (np.uint64(1) << np.uint64(net.roads.lane_count[road])) - np.uint64(1)
         while trip >= 0 and tries > 0 and closed != whole and not full:
             after = wait.following[trip]

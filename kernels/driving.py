@@ -19,6 +19,7 @@ from rushhour.kernels.car_following import (
 )
 from rushhour.kernels.curve_speed import bend_speed
 from rushhour.kernels.entering import place_behind, place_beside
+from rushhour.kernels.halting import halting_brake
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.keeping_clear import zone_speed
 from rushhour.kernels.network import (
@@ -35,9 +36,11 @@ from rushhour.kernels.vehicles import (
     CONFLICT,
     CURVE,
     FREE,
+    HAZARD,
     IDM,
     LANE_CHANGE,
     LEADER,
+    NOTHING,
     ONCOMING,
     PASSED,
     PATH,
@@ -136,8 +139,9 @@ def drive_vehicle(
         gap = veh.s[leader] - veh.length[leader] - s
         if stays(veh, types, i, gap, veh.speed[leader], frame, dt, seed):
             veh.accel[i] = 0.0
-            veh.reason[i] = LEADER
-            veh.blocker[i] = veh.id[leader]
+            told = veh.told[i] != NOTHING
+            veh.reason[i] = HAZARD if told else LEADER
+            veh.blocker[i] = -1 if told else veh.id[leader]
             return
     time_gap = types.time_gap[t]
     factor = veh.factor[i]
@@ -328,6 +332,9 @@ def drive_vehicle(
     veh.accel[i] = min(a, accel)
     if v > 0.95 * v0 and a > -0.1:
         reason, blocker = FREE, -1
+    if veh.told[i] != NOTHING and veh.around[i] == 0:  # who passes comes back into its lane first
+        veh.accel[i] = min(a, -halting_brake(veh, types, i) if v > 0.0 else 0.0)
+        reason, blocker = HAZARD, -1
     veh.reason[i] = reason
     veh.blocker[i] = blocker
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from rushhour.kernels.car_following import stopping_distance, travel_time
 from rushhour.kernels.going_between import approach_limit, arrives_within, stamp_to_cut
+from rushhour.kernels.halting import stands_for_long
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.leaving import time_to_leave
 from rushhour.kernels.network import GREEN, LEFT, OFF, RIGHT, SIGNAL, STRAIGHT, NetworkArrays
@@ -129,7 +130,7 @@ def prior_vehicle(
             return -1
         if veh.granted[j] > 0:
             continue
-        blocked = veh.refused[j] in (EXIT_FULL, RED_LIGHT) or veh.dwell_until[j] >= 0
+        blocked = veh.refused[j] in (EXIT_FULL, RED_LIGHT) or stands_for_long(veh, j)
         if veh.path[j, 0] == o and not blocked:
             return j
         if veh.speed[j] < 0.1:

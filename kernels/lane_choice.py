@@ -19,6 +19,7 @@ from rushhour.kernels.entering import (
     place_beside,
     upstream_allows,
 )
+from rushhour.kernels.halting import stands_for_long
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.moving import desired_speed
 from rushhour.kernels.network import (
@@ -26,12 +27,13 @@ from rushhour.kernels.network import (
 )
 from rushhour.kernels.room import queue_end
 from rushhour.kernels.rules import Rules
-from rushhour.kernels.vehicles import BEHIND, Grants, Order, Routes, Types, Vehicles
+from rushhour.kernels.vehicles import BEHIND, NOTHING, Grants, Order, Routes, Types, Vehicles
 
 ROADS = 32  # roads per parallel task
 BLOCKED_WITHIN = 50.0  # m to a vehicle at a stop that makes a lane blocked
 KEEP_SHARE = 0.7  # of the standstill gap kept to both sides of a change
 REAR_SLACK = 0.5  # m by which a rear may stay behind after a change
+ZIP_SPEED = 3.0  # m/s, below which those behind somebody who halts ask to be let in
 URGENT = 10.0  # s to the lane's end at which others are asked to let one in
 URGENT_WITHIN = 120.0  # m, likewise
 
@@ -157,7 +159,7 @@ def ask_to_yield(
     rear = s - veh.length[i]
     for p in range(place, order.start[lane + 1]):
         j = order.slot[p]
-        if veh.granted[j] > 0 or veh.dwell_until[j] >= 0:
+        if veh.granted[j] > 0 or stands_for_long(veh, j):
             continue
         room = rear - veh.s[j]
         if room > KEEP_SHARE * types.min_gap[veh.type[j]] + stopping_distance(veh.speed[j], 2.0):
@@ -170,14 +172,30 @@ def ask_to_yield(
 def leader_stands_at_stop(
     veh: Vehicles, routes: Routes, order: Order, lane: int, place: int, s: float
 ) -> bool:
-    """Whether somebody close ahead on the lane is at a stop of its trip."""
+    """Whether somebody close ahead on the lane is at a stop of its trip, or halts."""
     if not routes.stops_on[lane]:
         return False
     for p in range(place - 1, order.start[lane] - 1, -1):
         j = order.slot[p]
         if veh.s[j] - s > BLOCKED_WITHIN:
             return False
-        if veh.dwell_until[j] >= 0:
+        if stands_for_long(veh, j):
+            return True
+    return False
+
+
+@kernel
+def leader_halts(
+    veh: Vehicles, routes: Routes, order: Order, lane: int, place: int, s: float
+) -> bool:
+    """Whether somebody close ahead on the lane was told to halt there."""
+    if not routes.stops_on[lane]:
+        return False
+    for p in range(place - 1, order.start[lane] - 1, -1):
+        j = order.slot[p]
+        if veh.s[j] - s > BLOCKED_WITHIN:
+            return False
+        if veh.told[j] != NOTHING:
             return True
     return False
 
@@ -195,7 +213,7 @@ def consider_change(
 ) -> bool:  # fmt: skip
     """Decide whether the vehicle at place p changes to the neighbouring lane `target` now."""
     i = order.slot[p]
-    if veh.granted[i] > 0 or veh.dwell_until[i] >= 0:
+    if veh.granted[i] > 0 or stands_for_long(veh, i):
         return False
     # The whole body must be on the road, but for those who have to change on one too short for it.
     body = veh.length[i] + 0.5
@@ -222,7 +240,9 @@ def consider_change(
             return False
         suits = number < 32 and (veh.suits[i] >> np.uint32(number)) & np.uint32(1) == np.uint32(1)
         if not suits and to_end <= BLOCKED_WITHIN + 30.0:
-            return False
+            # Too near to the line to come back in time, but there is no other way past who halts.
+            if not leader_halts(veh, routes, order, lane, p, veh.s[i]):
+                return False
         blocked = leader_stands_at_stop(veh, routes, order, lane, p, veh.s[i])
         if not suits and not blocked:
             return False
@@ -246,6 +266,8 @@ def consider_change(
             veh, routes, order, target, place, s
         ):
             return False
+        if leader_halts(veh, routes, order, target, place, s):
+            return False
     urgent = mandatory and is_urgent(to_end, v)
     b = rules.safe_braking if urgent else 0.5 * rules.safe_braking
     room = leaves_room(net, veh, order, grants, rules, i, target)
@@ -256,6 +278,9 @@ def consider_change(
         if room:
             ask_to_yield(veh, order, types, target, s, place, i)
         claim(veh, grants, rules, i, target, frame)
+    elif room and v < ZIP_SPEED and leader_halts(veh, routes, order, lane, p, veh.s[i]):
+        # Behind who halts: those on the open lane let one in each.
+        ask_to_yield(veh, order, types, target, s, place, i)
     return False
 
 
@@ -265,7 +290,7 @@ def ask_the_other_side(
     i: int, lane: int, side: int, frame: int,
 ) -> None:  # fmt: skip
     """Ask for room towards the side that has no changes in this frame, if i must go there."""
-    if (veh.wanted[i] - lane) * side <= 0 or veh.granted[i] > 0 or veh.dwell_until[i] >= 0:
+    if (veh.wanted[i] - lane) * side <= 0 or veh.granted[i] > 0 or stands_for_long(veh, i):
         return
     if is_urgent(net.lanes.length[lane] - veh.s[i], veh.speed[i]):
         s = place_beside(net, lane, lane + side, veh.s[i])

@@ -7,6 +7,7 @@ from math import inf, sqrt
 
 from rushhour.kernels.car_following import travel_time
 from rushhour.kernels.curve_speed import bend_speed
+from rushhour.kernels.halting import time_until_gone
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import NetworkArrays
 from rushhour.kernels.rules import Rules
@@ -75,8 +76,10 @@ def time_to_leave(
     """Seconds until the rear of j, `tail` m along connector o, has come to `out` there.
 
     It keeps to the speed of the connector's bends, and brakes for the next line where that is close.
+    Who halts does not leave.
     """
-    return max(
+    seconds = max(
         time_through_bends(net, veh, types, rules, j, o, tail, out),
         time_to_next_line(net, veh, types, rules, j, out - tail),
     )
+    return time_until_gone(veh, j, seconds)

@@ -7,6 +7,7 @@ from numba import prange
 from numpy.typing import NDArray
 
 from rushhour.kernels.entering import place_beside
+from rushhour.kernels.halting import stands_for_long
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import (
     NetworkArrays,
@@ -14,7 +15,16 @@ from rushhour.kernels.network import (
 from rushhour.kernels.order import share
 from rushhour.kernels.planning import plan
 from rushhour.kernels.rules import Rules
-from rushhour.kernels.vehicles import BEHIND, PATH, TASKS, Order, Routes, Types, Vehicles
+from rushhour.kernels.vehicles import (
+    BEHIND,
+    NOTHING,
+    PATH,
+    TASKS,
+    Order,
+    Routes,
+    Types,
+    Vehicles,
+)
 
 STANDING = 0.1  # m/s, below which a vehicle counts as standing
 REPLAN = 40.0  # m before a lane's end at which its driver looks again
@@ -176,7 +186,8 @@ def move_vehicle(
         change_lane(net, veh, types, routes, order, i, frame, seed, efforts)
     lane = veh.lane[i]
     v, a = veh.speed[i], veh.accel[i]
-    if v == 0.0 and a <= 0.0 and veh.lateral[i] == veh.swerve[i] and veh.stop[i] == veh.stop_end[i]:
+    still = v == 0.0 and a <= 0.0 and veh.lateral[i] == veh.swerve[i]
+    if still and veh.stop[i] == veh.stop_end[i] and veh.told[i] == NOTHING:
         if veh.stands_since[i] < 0:
             veh.stands_since[i] = frame
         return
@@ -195,7 +206,7 @@ def move_vehicle(
         off = veh.lateral[i] - veh.swerve[i]
         veh.lateral[i] = veh.swerve[i] if abs(off) <= step else veh.lateral[i] - copysign(step, off)
     if nxt < STANDING:
-        if veh.dwell_until[i] >= 0:
+        if stands_for_long(veh, i):
             veh.stopped[i] += 1
         elif veh.stands_since[i] < 0:
             veh.stands_since[i] = frame

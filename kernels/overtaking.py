@@ -18,6 +18,7 @@ from numba import prange
 from numpy.typing import NDArray
 
 from rushhour.kernels.car_following import approach_speed
+from rushhour.kernels.halting import stands_for_long
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.moving import CREEP, desired_speed
 from rushhour.kernels.network import LONGEST_VEHICLE, NetworkArrays
@@ -26,6 +27,7 @@ from rushhour.kernels.vehicles import (
     AT_STOP,
     CURVE,
     FREE,
+    NOTHING,
     SPEED_LIMIT_AHEAD,
     Grants,
     Order,
@@ -159,12 +161,14 @@ def stays_slow(
     """Speed of j, whom somebody who wants v0 might pass, or -1 if waiting behind it costs little.
 
     Slow is who drives slower than that by more than `gain`, for no other reason than its
-    own, or who stands at a stop for another while. Queues are not passed.
+    own, or who stands for another while at a stop, or where it was told to. Queues are not passed.
     """
     if veh.granted[j] > 0 or veh.around[j] > 0 or veh.lateral[j] != 0.0:
         return -1.0
     if veh.dwell_until[j] >= 0:
         return 0.0 if veh.dwell_until[j] - frame > 5.0 / dt else -1.0
+    if veh.told[j] != NOTHING:
+        return 0.0 if veh.speed[j] == 0.0 and veh.told_until[j] - frame > 5.0 / dt else -1.0
     why = veh.reason[j]
     if why != FREE and why != CURVE and why != SPEED_LIMIT_AHEAD and why != AT_STOP:
         return -1.0
@@ -212,7 +216,7 @@ def may_pass(
     if veh.s[lead] - veh.length[lead] - s > WITHIN or veh.granted[i] > 0 or veh.lateral[i] != 0.0:
         return -1, 0.0
     slow = stays_slow(net, veh, types, lead, lane, v0, rules.passing_gain, frame, dt)
-    if slow < 0.0 or s - veh.length[i] < 0.5 or veh.dwell_until[i] >= 0:
+    if slow < 0.0 or s - veh.length[i] < 0.5 or stands_for_long(veh, i):
         return -1, 0.0
     if (
         veh.stop[i] < veh.stop_end[i]

@@ -7,6 +7,7 @@ without a grant that is close enough becomes the lane's candidate.
 
 from rushhour.kernels.arrival_order import IMPATIENT, time_at_line
 from rushhour.kernels.car_following import stopping_distance
+from rushhour.kernels.halting import halts_before
 from rushhour.kernels.holders import note_holder, wish
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.keeping_clear import let_inside_go_first
@@ -181,6 +182,12 @@ def review_vehicle(
 
     head: nobody is between it and the line.
     """
+    if halts_before(veh, types, i, d, dt):
+        held = veh.granted[i] > line
+        if held:
+            veh.granted[i] = 0
+            veh.refused[i] = 0
+        return REVOKED if held else NOT_YET
     if veh.granted[i] > line:
         give_back_later_lines(net, veh, types, order, grants, rules, i, line, d, dt)
         if not keeps_grant(net, veh, types, grants, rules, i, line, d, dt):

@@ -5,6 +5,7 @@ is free on that lane once all on it have closed up, less what is promised to oth
 right-of-way.md sections 1 and 2.
 """
 
+from rushhour.kernels.halting import somebody_halts_inside, stands_for_long
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import GROUP_LENGTH, NetworkArrays
 from rushhour.kernels.rules import Rules
@@ -39,8 +40,8 @@ def queue_end(
 ) -> tuple[float, float, bool, bool]:
     """Free metres at a lane's start now, and once its vehicles have closed up; empty; held.
 
-    Whoever is at a stop, or stands because it must change lane, will not close up: the lane counts
-    only as far as its rear, and is `held`. The second value may be negative: an overfull lane.
+    Whoever is at a stop, halts, or stands because it must change lane, will not close up: the lane
+    counts only as far as its rear, and is `held`. The second value may be negative: an overfull lane.
     """
     length = net.lanes.length[lane]
     lo, hi = order.start[lane], order.start[lane + 1]
@@ -57,7 +58,7 @@ def queue_end(
     for p in range(hi - 1, lo - 1, -1):
         j = order.slot[p]
         changing = lane < n_road_lanes and must_leave(net, veh, j)
-        if veh.dwell_until[j] >= 0 or (changing and veh.speed[j] < 0.1):
+        if stands_for_long(veh, j) or (changing and veh.speed[j] < 0.1):
             return now, veh.s[j] - veh.length[j] - queue_gap - used, False, True
         if changing:
             kept = max(kept, swap_room(net, lane, veh.length[j], queue_gap))
@@ -248,6 +249,8 @@ def chain_with_room(
     if grants.waived[veh.path[i, veh.line[i]]] >= frame:
         return n
     if not nobody_between(net, veh, order, grants, i, n):
+        return -least
+    if somebody_halts_inside(net, veh, order, i, veh.line[i], n):
         return -least
     while not has_room(net, veh, order, grants, rules, i, n):
         n = through(net, veh, order, grants, i, n)

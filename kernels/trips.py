@@ -28,6 +28,7 @@ class Waiting(NamedTuple):
     tail: NDArray[np.int32]  # (n_roads,)
     following: NDArray[np.int32]  # (n_trips,) next in the queue; -1
     lanes: NDArray[np.uint64]  # (n_trips,) bit per lane number on which it may depart
+    shut: NDArray[np.uint64]  # (n_roads,) bit per lane number: closed, nobody departs onto it
     busy: NDArray[np.int32]  # (n_roads,) roads with a queue, in front
     numbers: NDArray[np.int64]  # [0] next trip to become due, [1] roads in busy, [2] lowest slot
     newest: NDArray[np.int32]  # (n_lanes,) newcomer of this frame on the lane; -1

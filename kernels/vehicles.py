@@ -34,13 +34,20 @@ AT_STOP: Final = 10  # a bus stop or another stop of its trip
 STARTING: Final = 11  # has its grant, reacts
 ONCOMING: Final = 12  # somebody comes towards it on one lane
 PASSED: Final = 13  # lets somebody pass
+HAZARD: Final = 14  # stands where it was told to: broken down, or at the side
 REASONS: Final = (
     "free", "leader", "red_light", "stop_sign", "yields", "conflict", "exit_full", "curve",
     "speed_limit_ahead", "lane_change", "at_stop", "starting", "oncoming", "passed",
+    "hazard",
 )  # fmt: skip
 
 IDM: Final = 0
 KRAUSS: Final = 1
+
+# What a vehicle is told from outside.
+NOTHING: Final = 0
+HALT: Final = 1  # to stop in its lane, braking comfortably, and stand there
+HALT_HARD: Final = 2  # the same, braking as hard as it can
 
 # Streams of the counter-based random numbers: each use has its own.
 STREAM_FACTOR: Final = 1
@@ -122,6 +129,8 @@ class Vehicles(NamedTuple):
     ideal: NDArray[np.float64]  # s the same way takes at the desired speed
     minds: NDArray[np.int32]  # times it changed its mind
     left: NDArray[np.bool_]  # reached its end in this frame
+    told: NDArray[np.uint8]  # NOTHING, HALT, HALT_HARD
+    told_until: NDArray[np.int32]  # frame in which that ends; NEVER: until told otherwise
 
 
 class Routes(NamedTuple):

@@ -66,6 +66,10 @@ def given_fields(args: argparse.Namespace) -> dict[str, Any]:
         parameters["signals.control"] = args.signals
     if args.keep_routes:
         parameters["gridlock.keep_routes"] = True
+    if args.reroute is not None:
+        parameters["rerouting.fraction"] = _share(args.reroute)
+    if args.reroute_period is not None:
+        parameters["rerouting.period"] = seconds(args.reroute_period, "--reroute-period")
     if parameters:
         fields["parameters"] = tuple(parameters.items())
     return fields
@@ -77,6 +81,14 @@ def _metres(text: str) -> float:
         return float(text)
     except ValueError:
         raise ScenarioError(f"--loop: {text[:60]!r} is no number of metres along a lane") from None
+
+
+def _share(text: str) -> float:
+    """The share of a --reroute: 30% or 0.3."""
+    try:
+        return float(text[:-1]) / 100.0 if text.endswith("%") else float(text)
+    except ValueError:
+        raise ScenarioError(f"--reroute {text[:60]!r}: wanted a share such as 30%") from None
 
 
 def _shares(text: str) -> list[float]:
@@ -194,6 +206,8 @@ def summary_text(summary: Mapping[str, Any], checked: bool = False) -> str:
                      + (f", the longest after {jam['longest_cycle']:g} s" if jam["cycles_found"]
                         else ""))),
     ]  # fmt: skip
+    if summary["commands"]["given"] or summary["rerouting"]["rerouted"]:
+        rows.append(("commands", _commands_text(summary["commands"], summary["rerouting"])))
     if summary["measures"]:
         rows.append(("measures", _measures_text(summary["measures"])))
     if checked:
@@ -215,6 +229,18 @@ def summary_text(summary: Mapping[str, Any], checked: bool = False) -> str:
     if len(summary["remarks"]) > 5:
         rows.append(("note", f"and {len(summary['remarks']) - 5} more; see --json"))
     return "\n".join(f"{name:<12} {text}" for name, text in rows)
+
+
+def _commands_text(commands: Mapping[str, Any], rerouting: Mapping[str, Any]) -> str:
+    parts = [f"{commands['given']:,} given, {commands['refused']:,} refused"]
+    parts += [
+        f"{rerouting[name]:,} {name.replace('_', ' ')}"
+        for name in ("rerouted", "cut_off", "cut_short")
+        if rerouting[name]
+    ]
+    if commands["aside"]:
+        parts.append(f"{commands['aside']:,} at the side of the road")
+    return ", ".join(parts)
 
 
 def _trips_text(trips: Mapping[str, Any]) -> str:

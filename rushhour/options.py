@@ -206,6 +206,17 @@ def _run(command: argparse.ArgumentParser) -> None:
         help="never change a route on the way; short for --set gridlock.keep_routes=true",
     )
     add(
+        "--reroute",
+        metavar="SHARE",
+        help="share of the drivers that look at current travel times on their way, as 30%%; short "
+        "for --set rerouting.fraction=...",
+    )
+    add(
+        "--reroute-period",
+        metavar="T",
+        help="time between two looks of one driver (default: 60s)",
+    )
+    add(
         "--skip-bad-trips",
         action="store_true",
         help="leave out trips that cannot be driven, and say how many and which first",

@@ -56,8 +56,9 @@ class PlantedWorld:
     def arrived(self) -> int:
         return len(self.trips)
 
-    def counts(self) -> dict[str, int]:
-        return {"removed": 0}
+    removed = aside = 0
+    taken_off: tuple[int, ...] = ()
+    put_back_on: tuple[int, ...] = ()
 
     def lane(self, name: str | int) -> int:
         """A road lane by its source id; a connector by its number."""
@@ -119,7 +120,10 @@ class PlantedWorld:
 
     def arrive(self, i: int) -> None:
         """Take a vehicle off the road and log its trip."""
-        self.trips.add(self._veh, np.array([i]), self.begin, 0.0, self.dt)
+        none = np.zeros(1, np.int64)
+        self.trips.add(
+            self._veh, np.array([i]), self.begin, 0.0, self.dt, none.astype(np.int32), none
+        )
         self._veh.lane[i] = -1
 
     def step(self, checker: Checker, frames: int = 1) -> None:

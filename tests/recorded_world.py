@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from rushhour.roadnets.generators import generate
+from rushhour.traffic.commands import CommandLog
 from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.trip_log import TripLog
 
@@ -26,6 +27,7 @@ class FormulaWorld:
         )
         self.observers: list[Any] = []
         self.trips = TripLog()
+        self.commands = CommandLog()
 
     @property
     def time(self) -> float:

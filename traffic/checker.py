@@ -14,6 +14,7 @@ from rushhour.kernels.checking import (
     CLOSEST,
     CONSERVATION,
     EXTREMES,
+    GONE,
     KEPT,
     KINDS,
     NEVER,
@@ -130,7 +131,7 @@ class Checker:
         self._way = np.zeros(BEHIND + 1, np.int32)
         self._capacity = 0
         self._before: Survey
-        self._logged = world.arrived
+        self._logged = len(world.trips)
         self._make_room(1024)
         self._survey(self._before)
         n = int(self._before.start[-1])
@@ -188,6 +189,7 @@ class Checker:
             more = np.full(len(world.demand) - self._row_of_id.size, NEVER, np.int32)
             self._row_of_id = np.concatenate((self._row_of_id, more))
         now, before = self._now, self._before
+        self._excuse_commanded(before)
         live = self._survey(now)
         match(now, before, self._row_of_id, found, frame)
         left = miss(net, now, before, self._row_of_id, self._gone, found, frame, dt)
@@ -222,10 +224,20 @@ class Checker:
         check_standing(veh, now, before, found, frame, dt, round(STUCK_PATIENCE / dt))
         self._now, self._before = before, now
 
+    def _excuse_commanded(self, before: Survey) -> None:
+        """Miss nobody who was taken off the road by command, and welcome who was put back on it."""
+        for vehicle in self.world.taken_off:
+            row = self._row_of_id[vehicle]
+            if row >= 0:
+                before.seen[row] = True
+            self._row_of_id[vehicle] = GONE
+        for vehicle in self.world.put_back_on:
+            self._row_of_id[vehicle] = NEVER
+
     def _check_counts(self, live: int, left: int) -> None:
-        """Departed = on the road + arrived + removed; who left the road is in the log."""
+        """Departed = on the road + aside + arrived + removed; who left the road is in the log."""
         world = self.world
-        expected = world.departed - world.arrived - world.counts()["removed"]
+        expected = world.departed - world.arrived - world.removed - world.aside
         if live != expected:
             note(
                 self._found,
@@ -239,7 +251,7 @@ class Checker:
                 float(expected),
             )
         logged = world.trips.column("trip")[self._logged :]
-        self._logged = world.arrived
+        self._logged = len(world.trips)
         if left:
             gone = self._gone[:left]
             for name in gone[~np.isin(gone, logged.astype(np.int32))]:

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
+from rushhour.traffic.command_file import CommandWriter
 from rushhour.traffic.measure_tables import DETECTORS, TABLES, Column, MeasureTable, with_ids
+from rushhour.traffic.trip_log import ENDS
 from rushhour.traffic.trip_table import TRIPS, trip_rows
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ class TableWriter:
         self.measures = measures
         self.data = data
         self._rows = dict.fromkeys(EXPORTED, 0)
+        self._commands = CommandWriter(file, world, data)
         self._lay_out(file.create_group("trips"), "trips", TRIPS)
         if measures is None:
             return
@@ -60,6 +63,7 @@ class TableWriter:
 
     def new_rows(self) -> Iterator[tuple[Any, NDArray[Any]]]:
         """Datasets with the rows that are to be appended to them since the call before."""
+        yield from self._commands.new_rows()
         first = self._rows["trips"]
         if len(self.world.trips) > first:
             self._rows["trips"] = len(self.world.trips)
@@ -101,7 +105,9 @@ def read_table(run: "RunFile", name: str) -> MeasureTable:
         rows = _rows_of(group, TRIPS if name == "trips" else TABLES[name])
         ids = run.ids()
         if name == "trips":
-            for column, names in (("trip", ids["vehicle"]), ("vehicle_type", ids["type"])):
+            for column, names in (
+                ("trip", ids["vehicle"]), ("vehicle_type", ids["type"]), ("ended", ENDS),
+            ):  # fmt: skip
                 rows[column] = np.array(names, object)[rows[column]]
             return MeasureTable(rows)
         return with_ids(name, rows, _detectors_of(run, name), ids)

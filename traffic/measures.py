@@ -212,6 +212,8 @@ class Measures:
         if len(world.demand) > m.road.size or world._veh.lane.size > self._queues.slot.size:
             self._grow()
             m = self._meters
+        if world.taken_off or world.put_back_on:
+            self._follow_commands()
         measure(
             world.network.arrays, world._veh, world._types, world._routes, world._order, m,
             self._loops, world.frame - 1, world.dt, world.departed != self._departed,
@@ -243,6 +245,28 @@ class Measures:
             **self._log(size),
         )  # fmt: skip
         self._queues = self._queues._replace(slot=np.zeros(room, np.int32))
+
+    def _follow_commands(self) -> None:
+        """Settle what those have left on their roads whom commands took off them or put back on."""
+        world, m = self.world, self._meters
+        begin = (world.frame - 1) * world.dt
+        for vehicle, (_, *readings) in world.taken_off.items():
+            road = int(m.road[vehicle])
+            if road >= 0:
+                m.sums[road] += np.array([begin, *readings]) - m.since[vehicle]
+                m.counts[road, LEFT] += 1
+            m.road[vehicle] = -1
+        for vehicle, (road, *readings) in world.put_back_on.items():
+            m.road[vehicle] = road
+            m.since[vehicle] = (begin, *readings)
+            m.s[vehicle] = readings[0] - self._before_lane(vehicle)
+            m.counts[road, ENTERED] += 1
+
+    def _before_lane(self, vehicle: int) -> float:
+        """Metres that a vehicle had driven where its lane begins."""
+        veh = self.world._veh
+        slots = np.flatnonzero((veh.id == vehicle) & (veh.lane >= 0))
+        return float(veh.distance[slots[0]]) if slots.size else 0.0
 
     def _note_passages(self, logged: int) -> None:
         """Match who leaves sections with when they came."""

@@ -39,7 +39,7 @@ class Minds:
         self.keep_routes = keep_routes
         longest = int(np.diff(network.banned.start).max(initial=2))
         self.memory = longest - 2  # roads before the present one that banned sequences may hold
-        self._used = routes.road.size  # of the pool of routes; the rest is room for new ones
+        self.used = routes.road.size  # of the pool of routes; the rest is room for new ones
         self.changed = 0
         self._stuck = np.zeros(0, np.int32)
         # The first look, in a world's first frame, calls everything, so that no later frame waits
@@ -87,16 +87,16 @@ class Minds:
                 classes = classes[veh.type[slots[veh.leg[slots] >= 0]]]
             for permission in sorted(set(classes.tolist())):
                 self._reroute(veh, order, routes, types, slots, permission, frame, length, behind)
-        need = self._used + int(length.sum()) + int(behind.sum())
+        need = self.used + int(length.sum()) + int(behind.sum())
         if need > routes.road.size:
             routes = routes._replace(road=grown(routes.road, 2 * need))
         choose_again(
-            net, veh, types, routes, order, slots, self._ways, length, behind, self._used, frame, seed,
+            net, veh, types, routes, order, slots, self._ways, length, behind, self.used, frame, seed,
             efforts, self._taken,
         )  # fmt: skip
         self._ready = True
         self.changed += int(self._taken[0])
-        self._used = int(self._taken[1])
+        self.used = int(self._taken[1])
         return routes
 
     def _reroute(

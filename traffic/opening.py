@@ -10,6 +10,7 @@ from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
 from rushhour.traffic.demand import Demand
 from rushhour.traffic.demand_files import DemandOptions, kind_of, read_demand_files
+from rushhour.traffic.events import Event, plan_events
 from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.scenario import Scenario, read_scenario
 
@@ -52,6 +53,8 @@ def _from_sumo(path: Path, fields: dict[str, Any]) -> Scenario:
         remarks.append(f"options of {path.name} that are not used: {names[:200]}")
     if config.step_length is not None:
         remarks.append(f"step-length {config.step_length:g} s of {path.name} is not used, see --dt")
+    if config.rerouting:  # the command line's own parameters win
+        fields["parameters"] = (*config.rerouting, *fields.get("parameters", ()))
     return Scenario(**{**given, "remarks": tuple(remarks), **fields})
 
 
@@ -169,11 +172,23 @@ def open_world(scenario: Scenario, tell: Tell = lambda what: None) -> "World":
     from rushhour.traffic.world import World
 
     tell("finding routes")
-    return World(
+    events, notes = _events(scenario, network)
+    world = World(
         network,
-        demand,
+        replace(demand, remarks=(*demand.remarks, *notes)),
         parameters=parameters,
         dt=scenario.dt,
         seed=scenario.seed,
         begin=scenario.begin,
     )
+    plan_events(world, events)
+    return world
+
+
+def _events(scenario: Scenario, network: Network) -> tuple[list[Event], list[str]]:
+    """What is planned to happen: by the scenario, and by the rerouters of its SUMO files."""
+    from rushhour.traffic.sumo_rerouters import read_rerouters
+
+    sumo = [path for path in scenario.demand if kind_of(path) == "sumo"]
+    closing, remarks = read_rerouters([p for p in sumo if "rerouter" in _kinds(p)], network)
+    return [*closing, *scenario.events], remarks

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.storage import read_network
+from rushhour.traffic.command_file import read_commands
+from rushhour.traffic.commands import Command
 from rushhour.traffic.measure_file import read_table
 from rushhour.traffic.measure_tables import MeasureTable
 from rushhour.traffic.recording import COLUMNS, FORMAT, FORMAT_VERSION, INDEX
@@ -136,6 +138,13 @@ class RunFile:
         >>> RunFile("run.h5").table("roads").to_pandas()
         """
         return read_table(self, name)
+
+    def commands(self) -> list[Command]:
+        """The commands that were applied in the run, in their order; `World.repeat` plans them again.
+
+        >>> for command in RunFile("run.h5").commands(): print(command)
+        """
+        return read_commands(self)
 
     def frame(self, i: int) -> RecordedFrame:
         """The i-th recorded frame; negative i counts from the end."""

@@ -5,7 +5,7 @@ Paths in a file are relative to that file.
 """
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from rushhour.roadnets.errors import RunError, RushhourError
 from rushhour.traffic.durations import seconds
+from rushhour.traffic.events import ACTIONS, Event
 
 LARGEST_FILE: Final = 1 << 20  # bytes of a scenario.toml
 MOST_NUMBER: Final = 1e12  # a factor or a share
@@ -51,6 +52,7 @@ class Scenario:
     loops: tuple[tuple[str, float], ...] = ()  # lane and m along it
     sections: tuple[tuple[str, str], ...] = ()  # roads, from the start of one to the end of one
     queues: tuple[str, ...] = ()  # lanes, intersections, or "all"
+    events: tuple[Event, ...] = ()  # commands and when
     remarks: tuple[str, ...] = ()  # on reading it, for the summary
 
     def __post_init__(self) -> None:
@@ -141,7 +143,7 @@ def _table(path: Path) -> dict[str, Any]:
 
 
 _SECTIONS: Final = {
-    "": ("network", "seed", "demand", "parameters", "times", "recording", "measures"),
+    "": ("network", "seed", "demand", "parameters", "times", "recording", "measures", "events"),
     "demand": (
         "files", "vehicles", "trips", "over", "skip_bad_trips", "period", "scale", "profile",
     ),
@@ -211,6 +213,8 @@ class _Reader:
         if "output" in recording:
             fields["output"] = self.place("recording.output", recording["output"])
         fields |= self.measures(self.sections["measures"])
+        if "events" in top:
+            fields["events"] = tuple(self.events(top["events"]))
         fields["parameters"] = tuple(_flat(self.sections["parameters"]))
         return fields
 
@@ -236,6 +240,33 @@ class _Reader:
             raise self.error("measures.queues", queues, 'a list of ids, or "all"')
         fields["queues"] = tuple(queues)
         return fields
+
+    def events(self, listed: object) -> Iterator[Event]:
+        if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
+            raise self.error("events", listed, "tables [[events]]")
+        for i, given in enumerate(listed):
+            where = f"events[{i}]"
+            for key in ("time", "action"):
+                if key not in given:
+                    raise ScenarioError(f"{self.path}: {where} has no {key}; add one")
+            action = given["action"]
+            if not isinstance(action, str) or action not in ACTIONS:
+                raise self.error(f"{where}.action", action, f"one of {', '.join(ACTIONS)}")
+            known = ACTIONS[action]
+            arguments: dict[str, Any] = {}
+            for key, value in given.items():
+                if key in ("time", "action"):
+                    continue
+                if key not in known:
+                    raise self._unknown(where, key, ("time", "action", *known))
+                timed = key in ("duration", "until")
+                arguments[key] = self.time(f"{where}.{key}", value) if timed else value
+            if known[0] not in arguments:
+                raise ScenarioError(f"{self.path}: {where} has no {known[0]}; add {known[0]}")
+            if not isinstance(arguments.get("hard", False), bool):
+                raise self.error(f"{where}.hard", arguments["hard"], "true or false")
+            time = self.time(f"{where}.time", given["time"])
+            yield Event(time, action, arguments, f"{self.path}: {where}")
 
     def place(self, key: str, value: object) -> Path:
         if not isinstance(value, str) or not value or "\0" in value:

@@ -30,6 +30,7 @@ LONG_AGO = -(2**30)  # frame
 _WIDE = {"path": PATH, "behind": BEHIND}
 # Not part of the state: slots, what is only valid within a frame, and how roads are remembered.
 _DERIVED = ("line", "yields_to", "change_to", "left", "trip", "route_start")
+_TOLD = ("told", "told_until")  # hashed as soon as anybody was told something
 
 
 def new_vehicles(capacity: int) -> Vehicles:
@@ -149,7 +150,7 @@ def route_arrays(demand: Demand, n_lanes: int, begin: float, dt: float) -> Route
     until = np.where(np.isfinite(demand.stop_until), np.ceil((demand.stop_until - begin) / dt), -1)
     return Routes(
         road=demand.roads.copy(),
-        arrival=demand.arrival_pos,
+        arrival=demand.arrival_pos.copy(),
         stop_lane=demand.stop_lane,
         stop_pos=demand.stop_pos,
         stop_frames=np.ceil(demand.stop_duration / dt).astype(np.int32),
@@ -167,6 +168,7 @@ def new_waiting(net: NetworkArrays, n_trips: int, capacity: int) -> Waiting:
         tail=np.full(n_roads, -1, np.int32),
         following=np.full(n_trips, -1, np.int32),
         lanes=np.zeros(n_trips, np.uint64),
+        shut=np.zeros(n_roads, np.uint64),
         busy=np.zeros(n_roads, np.int32),
         numbers=np.zeros(3, np.int64),
         newest=np.full(net.lanes.length.size, -1, np.int32),
@@ -224,20 +226,35 @@ def state_hash(
     waiting: Waiting,
     actuation: Actuation,
     lights: Lights,
+    aside: Vehicles,
+    commanded: bytes,
 ) -> str:
-    """SHA-256 of the state in order of vehicle id; slots, packing and threads leave no trace."""
+    """SHA-256 of the state in order of vehicle id; slots, packing and threads leave no trace.
+
+    aside: vehicles at the side of the road. commanded: what else commands have left in the world.
+    """
     live = np.flatnonzero(veh.lane >= 0)
-    live = live[np.argsort(veh.id[live], kind="stable")]
     h = hashlib.sha256(np.array([frame, live.size], np.int64).tobytes())
-    for name, array in columns(veh):
-        if name not in _DERIVED:
-            h.update(name.encode())
-            h.update(np.ascontiguousarray(array[live]).tobytes())
-    for i in live:
-        if veh.leg[i] >= 0:
-            h.update(routes.road[veh.leg[i] : veh.route_end[i]].tobytes())
+    _add_vehicles(h, veh, routes, live)
     h.update(waiting.head.tobytes() + waiting.numbers[:2].tobytes())
     if (actuation.control != FIXED).any():
         for remembered in lights:
             h.update(remembered.tobytes())
+    if aside.lane.size:
+        h.update(b"aside")
+        _add_vehicles(h, aside, routes, np.arange(aside.lane.size))
+    h.update(commanded)
     return h.hexdigest()
+
+
+def _add_vehicles(h: Any, veh: Vehicles, routes: Routes, rows: NDArray[np.int64]) -> None:
+    """Add the state of some rows of vehicles to a hash, in order of their ids."""
+    rows = rows[np.argsort(veh.id[rows], kind="stable")]
+    told = bool(veh.told[rows].any())
+    for name, array in columns(veh):
+        if name not in _DERIVED and (told or name not in _TOLD):
+            h.update(name.encode())
+            h.update(np.ascontiguousarray(array[rows]).tobytes())
+    for i in rows:
+        if veh.leg[i] >= 0:
+            h.update(routes.road[veh.leg[i] : veh.route_end[i]].tobytes())

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rushhour.traffic.trip_log import REMOVED
+
 if TYPE_CHECKING:
     from rushhour.traffic.measures import Measures
     from rushhour.traffic.world import World
@@ -55,6 +57,12 @@ def run_summary(
         "lane_changes": counts["lane_changes"],
         "passes": counts["passes"],
         "gridlock": world.gridlock(),
+        "commands": {
+            "given": len(world.commands.applied),
+            "refused": world.commands.refused,
+            "aside": world.aside,
+        },
+        "rerouting": world.rerouting(),
         "measures": {} if measures is None else measure_totals(measures),
         "violations": dict(violations),
         "phases_ms": world.costs.summary(),
@@ -66,26 +74,31 @@ def run_summary(
 
 
 def trip_means(world: "World") -> dict[str, float | int | None]:
-    """Means over the finished trips; None while there are none."""
+    """Means over the finished trips, those removed apart; None while there are none."""
     log, demand = world.trips, world.demand
-    n = len(log)
-    travel = log.arrived - log.departed
+    there = log.ended != REMOVED
+    n = int(there.sum())
+    travel = (log.arrived - log.departed)[there]
     planned = np.maximum(demand.depart[np.asarray(log.trip, np.int64)], world.begin)
     total = float(travel.sum())
 
     def mean(values: Any) -> float | None:
-        return round(float(np.mean(values)), 4) if n else None
+        return round(float(np.mean(values[there])), 4) if n else None
 
     return {
         "completed": n,
-        "mean_travel_time_s": mean(travel),
+        "mean_travel_time_s": round(float(np.mean(travel)), 4) if n else None,
         "mean_departure_delay_s": mean(log.departed - planned),
-        "mean_speed_mps": round(float(log.distance.sum()) / total, 4) if total > 0 else None,
+        "mean_speed_mps": (
+            round(float(log.distance[there].sum()) / total, 4) if total > 0 else None
+        ),
         "mean_time_loss_s": mean(log.time_loss),
         "mean_waiting_time_s": mean(log.waiting_time),
         "mean_distance_m": mean(log.distance),
-        "longest_standstill_s": round(float(np.max(log.longest_standstill)), 3) if n else None,
-        "last_arrival_s": round(float(np.max(log.arrived)), 3) if n else None,
+        "longest_standstill_s": (
+            round(float(np.max(log.longest_standstill[there])), 3) if n else None
+        ),
+        "last_arrival_s": round(float(np.max(log.arrived[there])), 3) if n else None,
     }
 
 

@@ -13,7 +13,14 @@ _SHORT: Final = {
     "n": "net-file", "net": "net-file", "r": "route-files", "a": "additional-files",
     "additional": "additional-files", "b": "begin", "e": "end",
 }  # fmt: skip
-_USED: Final = ("net-file", "route-files", "additional-files", "begin", "end", "step-length")
+# Options of SUMO's rerouting device and the parameters that they set; largest value.
+_REROUTING: Final = {
+    "device.rerouting.probability": ("rerouting.fraction", 1.0),
+    "device.rerouting.period": ("rerouting.period", 86_400.0),
+}
+_USED: Final = (
+    "net-file", "route-files", "additional-files", "begin", "end", "step-length", *_REROUTING,
+)  # fmt: skip
 MOST_OPTIONS: Final = 10_000
 
 
@@ -28,6 +35,7 @@ class SumoConfig:
     end: float | None
     step_length: float | None
     ignored: tuple[str, ...]  # options that are not used
+    rerouting: tuple[tuple[str, float], ...] = ()  # parameters of rerouting
 
 
 def read_config(path: Path) -> SumoConfig:
@@ -62,6 +70,12 @@ def read_config(path: Path) -> SumoConfig:
         step_length = None
         if step is not None:
             step_length = number(step, str(path), "step-length", 0.001, 10.0)
+        rerouting = []
+        for option, (parameter, most) in _REROUTING.items():
+            if option in values:
+                value = seconds(values[option], str(path), option, -1.0, most)
+                if value > 0.0:  # 0 or less: not
+                    rerouting.append((parameter, value))
     except NetworkError as error:  # of a value, by the readers that network files share
         raise DemandError(str(error)) from None
     return SumoConfig(
@@ -72,6 +86,7 @@ def read_config(path: Path) -> SumoConfig:
         end=end,
         step_length=step_length,
         ignored=tuple(ignored),
+        rerouting=tuple(rerouting),
     )
 
 

@@ -23,7 +23,7 @@ VEHICLES: Final = ("vehicle", "trip", "flow")
 DEEPEST_INCLUDE: Final = 8
 LONGEST_NAME: Final = 255  # characters of a file's name
 # What traffic does changes without these, so each says so.
-_STEERING: Final = ("rerouter", "variableSpeedSign", "calibrator", "closingReroute")
+_STEERING: Final = ("variableSpeedSign", "calibrator")
 # Left to traffic.sumo_detectors, which measures the first two kinds.
 LOOPS: Final = ("inductionLoop", "e1Detector", "instantInductionLoop")
 AREAS: Final = ("laneAreaDetector", "e2Detector")
@@ -168,6 +168,10 @@ class _Reader:
                     pass
                 if tag in _STEERING:
                     self.remarks.add(f"<{tag}> is not read, so traffic differs from SUMO's")
+                elif tag == "rerouter":
+                    self.remarks.add(
+                        "of a <rerouter> `rushhour run` reads what it closes, and when"
+                    )
                 elif tag in DETECTORS:
                     self.remarks.add(f"<{tag}> is left to `rushhour run --measure`")
                 elif tag not in _QUIET:

@@ -9,8 +9,10 @@ from rushhour.kernels.vehicles import Vehicles
 
 COLUMNS = (
     "trip", "departed", "arrived", "distance", "waiting_time", "time_loss", "stop_time",
-    "longest_standstill", "minds_changed",
+    "longest_standstill", "minds_changed", "reroutes", "ended",
 )  # fmt: skip
+ARRIVED, REMOVED, CUT_SHORT = 0, 1, 2  # how a trip ended
+ENDS = ("arrived", "removed", "cut_short")
 
 
 class TripLog:
@@ -18,7 +20,9 @@ class TripLog:
 
     trip: place in the demand. departed, arrived: when it entered and left the road. waiting_time:
     below 0.1 m/s, stops not counted. time_loss: travel time less stops less what the way takes at
-    the desired speed. longest_standstill: without stops.
+    the desired speed. longest_standstill: without stops. reroutes: times a closure or the traffic
+    gave it another way. ended: ARRIVED, REMOVED (by a command) or CUT_SHORT (as near to a closed
+    destination as it could come).
     """
 
     def __init__(self) -> None:
@@ -26,9 +30,10 @@ class TripLog:
         self._table: NDArray[np.float64] = np.zeros((1024, len(COLUMNS)))
 
     def add(
-        self, veh: Vehicles, slots: NDArray[np.int32], begin: float, now: float, dt: float
-    ) -> None:
-        """Append the vehicles in `slots`, which have just arrived at time `now`."""
+        self, veh: Vehicles, slots: NDArray[np.int32], begin: float, now: float, dt: float,
+        reroutes: NDArray[np.int32], ended: NDArray[np.int64],
+    ) -> None:  # fmt: skip
+        """Append the vehicles in `slots`, which have just arrived at time `now`, or were removed."""
         n = slots.size
         while self.rows + n > self._table.shape[0]:
             self._table = np.concatenate((self._table, np.zeros_like(self._table)))
@@ -44,6 +49,8 @@ class TripLog:
             stop_time,
             veh.longest[slots] * dt,
             veh.minds[slots],
+            reroutes,
+            ended,
         )
         part = self._table[self.rows : self.rows + n]
         for c, values in enumerate(columns):

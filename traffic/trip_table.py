@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
+from rushhour.traffic.trip_log import ENDS
 
 if TYPE_CHECKING:
     from rushhour.traffic.measures import Measures
@@ -22,7 +23,7 @@ TRIPS: Final[dict[str, tuple[str, str, str]]] = {
     "depart_s": ("<f8", "s", "planned departure, or the begin of the run if that is later"),
     "departed_s": ("<f8", "s", "when it came onto the road"),
     "departure_delay_s": ("<f8", "s", "the difference"),
-    "arrived_s": ("<f8", "s", "when it reached its end"),
+    "arrived_s": ("<f8", "s", "when it reached its end, or was removed"),
     "travel_time_s": ("<f8", "s", "arrived_s - departed_s"),
     "distance_m": ("<f8", "m", "metres driven"),
     "mean_speed_mps": ("<f8", "m/s", "distance over travel time"),
@@ -31,6 +32,12 @@ TRIPS: Final[dict[str, tuple[str, str, str]]] = {
     "stop_time_s": ("<f8", "s", "time at stops of the trip"),
     "longest_standstill_s": ("<f8", "s", "longest single standstill, without stops"),
     "minds_changed": ("<i4", "", "how often it took another way because its exit stayed full"),
+    "reroutes": ("<i4", "", "how often a closure or the traffic gave it another way"),
+    "ended": (
+        "|u1",
+        "",
+        "0 arrived, 1 removed by a command, 2 cut short: its destination was closed",
+    ),
 }
 COLUMNS: Final = tuple(TRIPS)
 
@@ -48,7 +55,7 @@ def trip_rows(world: "World", first: int = 0) -> dict[str, NDArray[Any]]:
     columns: tuple[NDArray[Any], ...] = (
         trip, demand.type[trip], planned, log.departed, log.departed - planned, log.arrived,
         travel, log.distance, speed, log.waiting_time, log.time_loss, log.stop_time,
-        log.longest_standstill, log.minds_changed,
+        log.longest_standstill, log.minds_changed, log.reroutes, log.ended,
     )  # fmt: skip
     return {
         name: values[first:].astype(kind)
@@ -63,6 +70,7 @@ def trip_columns(world: "World") -> dict[str, list[Any]]:
         columns[name] = (np.round(values, 3) if values.dtype.kind == "f" else values).tolist()
     columns["trip"] = [world.demand.ids[i] for i in columns["trip"]]
     columns["vehicle_type"] = [world.demand.types[k].name for k in columns["vehicle_type"]]
+    columns["ended"] = [ENDS[k] for k in columns["ended"]]
     return columns
 
 

@@ -10,6 +10,7 @@ from rushhour.kernels.vehicles import REASONS, Types, Vehicles
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.tables import as_frame
 from rushhour.traffic.demand import Demand
+from rushhour.traffic.verge import Verge
 
 
 class VehicleTable:
@@ -17,27 +18,33 @@ class VehicleTable:
 
     Every field of `kernels.vehicles.Vehicles` is a column (id, lane, s, speed, accel, lateral,
     length, reason, blocker, ...), and so is `width`, m. `distance` is all that was driven, m.
+    Those at the side of the road come last; their `lateral` is beyond the kerb.
     """
 
-    def __init__(self, veh: Vehicles, types: Types) -> None:
+    def __init__(self, veh: Vehicles, types: Types, verge: Verge) -> None:
         self._veh = veh
         self._types = types
+        self._verge = verge
         self._slots = np.flatnonzero(veh.lane >= 0)
 
     def __len__(self) -> int:
-        return int(self._slots.size)
+        return int(self._slots.size) + len(self._verge)
 
     def __getattr__(self, name: str) -> NDArray[Any]:
         if name == "width":
-            column = self._types.width[self._veh.type[self._slots]]
+            column = np.asarray(self._types.width[self._column("type")])
         elif name == "distance":  # kept up to the start of the lane only
-            column = self._veh.distance[self._slots] + self._veh.s[self._slots]
+            column = self._column("distance") + self._column("s")
         elif name in Vehicles._fields:
-            column = getattr(self._veh, name)[self._slots]
+            column = self._column(name)
         else:
             raise AttributeError(name)
         column.flags.writeable = False
         return column
+
+    def _column(self, name: str) -> NDArray[Any]:
+        column: NDArray[Any] = getattr(self._veh, name)[self._slots]
+        return np.asarray(self._verge.joined(name, column) if len(self._verge) else column)
 
 
 def vehicle_frame(table: VehicleTable, network: Network, demand: Demand, time: float) -> Any:

@@ -31,11 +31,12 @@ from rushhour.kernels.passing import forget_states
 from rushhour.kernels.planning import DEPTH
 from rushhour.kernels.right_of_way import grant_all
 from rushhour.kernels.switching import switch_lights
-from rushhour.kernels.vehicles import MAX_LANES, REASONS, TASKS
+from rushhour.kernels.vehicles import MAX_LANES, REASONS, TASKS, Vehicles
 from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.opposites import opposite_lanes
 from rushhour.traffic import state
+from rushhour.traffic.controls import Controls
 from rushhour.traffic.costs import PHASES, Costs
 from rushhour.traffic.demand import Demand, empty_demand
 from rushhour.traffic.minds import MIND_PERIOD, Minds
@@ -43,7 +44,7 @@ from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.rings import Rings
 from rushhour.traffic.routing import route_demand
 from rushhour.traffic.signal_control import controlled
-from rushhour.traffic.trip_log import TripLog
+from rushhour.traffic.trip_log import ARRIVED, CUT_SHORT, TripLog
 from rushhour.traffic.vehicle_table import VehicleTable, vehicle_frame
 
 ORDER, DEPART, SIGNALS, GRANT, LANES, DRIVE, MOVE, WATCH, RECORD, CHECK = range(len(PHASES))
@@ -52,7 +53,7 @@ REPACK_FROM: Final = 4096  # vehicles; below, everything is in cache anyway
 DT_RANGE: Final = (1.0 / 120.0, 0.5)
 
 
-class World:
+class World(Controls):
     """Traffic on a network.
 
     dt: s per frame, 1/120 .. 0.5. begin: s, time of frame 0 (default: the first departure).
@@ -95,6 +96,7 @@ class World:
         elif network.left_hand:
             self._rules = self._rules._replace(passing_side=-1.0)
         self._make_arrays()
+        self._begin_controls()
         weakref.finalize(self, forget_states)
 
     def _make_arrays(self) -> None:
@@ -139,10 +141,11 @@ class World:
             self._step_once()
 
     def _step_once(self) -> None:
+        self.costs.start()
+        self._obey()
         net, rules, types = self.network.arrays, self._rules, self._types
         frame, dt, seed, costs = self.frame, self.dt, self.seed, self.costs
         grants = self._grants
-        costs.start()
         self._sort()
         if rules.passing_side != 0.0:
             pass_all(
@@ -192,6 +195,8 @@ class World:
 
     def _depart(self) -> None:
         """Queue the trips that are due and let those depart for whom there is room."""
+        if self._verge.returning:
+            self._come_back()
         queue_due(
             self.network.arrays, self._types, self._routes, self._trips, self._waiting,
             self.time, self.seed, self._efforts[0],
@@ -229,14 +234,24 @@ class World:
         if left or self.frame == 0:  # in the first frame nobody, so that no later one compiles it
             out = np.zeros(left, np.int32)
             release_left(self._veh, self._order, self._waiting, self._n, out)
-            now = self.begin + (self.frame + 1) * self.dt
-            self.trips.add(self._veh, out, self.begin, now, self.dt)
+            self._log_trips(self._veh, out, self.begin + (self.frame + 1) * self.dt)
+
+    def _log_trips(
+        self, veh: Vehicles, rows: NDArray[np.int32], now: float, ended: int = ARRIVED
+    ) -> None:
+        """Write finished trips into the log."""
+        trip, detours = veh.trip[rows], self._detours
+        short = detours.cut_short[trip] & (ended == ARRIVED)
+        how = np.where(short, CUT_SHORT, ended)
+        self.trips.add(veh, rows, self.begin, now, self.dt, detours.reroutes[trip], how)
 
     def _watch(self) -> None:
-        """Now and then minds are changed, and rings looked for."""
+        """Now and then minds are changed, and rings looked for; drivers look for other ways."""
+        self._lead()
         also: list[int] = []
         if self.frame % self._ring_frames == 0:
-            also, _gone = self._rings.look(self._veh, self._order, self._grants.waived, self.frame)
+            also, gone = self._rings.look(self._veh, self._order, self._grants.waived, self.frame)
+            self._remove_soon(gone)
         if also or self.frame % self._watch_frames == 0:
             self._routes = self._minds.change(
                 self._veh, self._order, self._routes, self._types, self.frame, self.seed,
@@ -246,19 +261,14 @@ class World:
     # --- what can be asked -----------------------------------------------------------------
 
     @property
-    def time(self) -> float:
-        """Simulated time, s: that of the frame that comes next."""
-        return self.begin + self.frame * self.dt
-
-    @property
     def active(self) -> int:
-        """Vehicles on the road."""
-        return self.departed - self.arrived
+        """Vehicles on the road, those at its side included."""
+        return self.departed - self.arrived - self.removed
 
     @property
     def arrived(self) -> int:
         """Vehicles that have reached their end."""
-        return len(self.trips)
+        return len(self.trips) - self.removed
 
     @property
     def waiting_to_depart(self) -> int:
@@ -267,13 +277,13 @@ class World:
 
     @property
     def done(self) -> bool:
-        """Everybody has departed and arrived."""
-        return self.arrived == len(self.demand)
+        """Everybody has departed, and arrived or been removed."""
+        return len(self.trips) == len(self.demand)
 
     @property
     def vehicles(self) -> VehicleTable:
         """The vehicles on the road, as read-only arrays that are valid until the next step."""
-        return VehicleTable(self._veh, self._types)
+        return VehicleTable(self._veh, self._types, self._verge)
 
     def table(self) -> Any:
         """The vehicles on the road as a pandas.DataFrame: ids, places, SI units (docs/measures.md).
@@ -285,8 +295,9 @@ class World:
     def state_hash(self) -> str:
         """SHA-256 of the state in order of vehicle id."""
         return state.state_hash(
-            self._veh, self._routes, self.frame, self._waiting, self._actuation, self._lights
-        )
+            self._veh, self._routes, self.frame, self._waiting, self._actuation, self._lights,
+            self._verge.rows, self._commanded_state(),
+        )  # fmt: skip
 
     def counts(self) -> dict[str, int]:
         """Totals since frame 0."""
@@ -295,7 +306,8 @@ class World:
             "arrived": self.arrived,
             "active": self.active,
             "waiting_to_depart": self.waiting_to_depart,
-            "removed": 0,
+            "removed": self.removed,
+            "rerouted": self._detours.total,
             "minds_changed": self._minds.changed,
             "cycles_found": self._rings.found,
             "cycles_resolved": self._rings.resolved,

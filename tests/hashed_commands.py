@@ -1,0 +1,36 @@
+"""Step a busy grid under commands and rerouting, print its state hash; a process for its threads."""
+
+import sys
+
+from rushhour.roadnets.generators import generate
+from rushhour.traffic.demand_builder import merge
+from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.random_demand import random_trips, vehicles_on_road
+from rushhour.traffic.world import World
+
+FRAMES = 200
+
+
+def commanded_world(fraction: float = 0.5) -> World:
+    """A grid on which vehicles stop, are pushed aside, removed, and roads are closed."""
+    network = generate("grid", rows=5, columns=5, lanes=2, border="loops")
+    walkers = vehicles_on_road(network, 500, seed=2)
+    trips = random_trips(network, 400, over=30.0, seed=3)
+    given = Parameters({"rerouting.fraction": fraction, "rerouting.period": 10.0})
+    world = World(network, merge([walkers, trips]), parameters=given, dt=0.25, seed=4)
+    roads = network.road_ids
+    world.schedule(5.0, "stop", vehicle=list(range(0, 40, 2)), duration=20.0)
+    world.schedule(8.0, "push_aside", vehicle=list(range(1, 40, 2)))
+    world.schedule(10.0, "close_roads", roads=list(roads[4:12]))
+    world.schedule(12.0, "remove", vehicle=list(range(40, 60)))
+    world.schedule(15.0, "put_back", vehicle=list(range(1, 30, 2)))
+    world.schedule(20.0, "close_lanes", lanes=[f"{roads[20]}_0", f"{roads[22]}_1"])
+    world.schedule(30.0, "open_roads", roads=list(roads[4:10]))
+    return world
+
+
+if __name__ == "__main__":
+    world = commanded_world()
+    world.step(int(sys.argv[1]) if len(sys.argv) > 1 else FRAMES)
+    print(world.state_hash(), world.counts())
+    print(world.commands)

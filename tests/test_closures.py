@@ -1,0 +1,315 @@
+"""Closing and opening lanes and roads: nobody enters, drivers find other ways, traffic recovers."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command_worlds import SAME, demand_of, straight, two_ways, world_of
+
+from rushhour.roadnets.build import finish
+from rushhour.roadnets.draft import Draft, DraftConnector, DraftIntersection, DraftLane, DraftRoad
+from rushhour.roadnets.errors import RushhourError
+from rushhour.roadnets.generators import generate
+from rushhour.traffic.checker import Checker
+from rushhour.traffic.commands import CommandError
+from rushhour.traffic.demand_builder import DemandBuilder, Stop, Trip
+from rushhour.traffic.opening import open_world
+from rushhour.traffic.random_demand import random_trips, vehicles_on_road
+from rushhour.traffic.scenario import ScenarioError, read_scenario
+from rushhour.traffic.sumo_rerouters import read_rerouters
+from rushhour.traffic.trip_table import trip_columns
+from rushhour.traffic.world import World
+
+
+def checked(world: World) -> Checker:
+    checker = Checker(world)
+    world.observers.append(checker)
+    return checker
+
+
+def on_roads(world: World, *roads: str) -> set[int]:
+    """Vehicles on some roads."""
+    network, table = world.network, world.vehicles
+    index = [network.road_index[road] for road in roads]
+    return set(table.id[np.isin(network.arrays.lanes.road[table.lane], index)].tolist())
+
+
+def test_all_go_round_a_closed_road_and_come_back_when_it_opens() -> None:
+    network = two_ways()
+    world = world_of(network, demand_of(network, 5.0, 60, ["in", "out"]))
+    checker = checked(world)
+    world.step(200)
+    assert on_roads(world, "short") and not on_roads(world, "long")
+    world.close_roads("short")
+    world.step()
+    inside = on_roads(world, "short")
+    late: set[int] = set()
+    for _ in range(300):
+        world.step()
+        late |= on_roads(world, "short") - inside
+    # At most those who could no longer turn away when it was closed.
+    assert len(late) <= 2 and world.closures()["roads"] == ["short"]
+    assert not on_roads(world, "short")
+    there = on_roads(world, "long")
+    assert there
+    world.open_roads("short")
+    world.step(1500)
+    assert world.done and not checker.violations, checker.lines()
+    log = world.trips
+    by_long = set(log.trip[log.distance > 1250.0].tolist())
+    assert there <= by_long and 0 not in by_long and 59 not in by_long
+    reroutes = np.array(trip_columns(world)["reroutes"])
+    assert set(log.trip[reroutes > 0].tolist()) == by_long
+    assert world.rerouting()["rerouted"] == reroutes.sum()
+    assert world.closures() == {"lanes": [], "roads": [], "cut_off": []}
+
+
+def test_flow_falls_while_lanes_are_closed_and_recovers_after() -> None:
+    network = straight(lanes=2, length=500.0)
+    world = world_of(network, demand_of(network, 1.6, 400, ["first", "last"]))
+    checker = checked(world)
+
+    def flow(seconds: float) -> float:
+        before = world.arrived
+        world.step(round(4 * seconds))
+        return (world.arrived - before) / seconds
+
+    world.step(400)
+    before = flow(100.0)
+    world.close_lanes("first_0")
+    world.step(160)
+    assert not len(on_roads(world, "first")) or (world.vehicles.lane != 0).all()
+    during = flow(100.0)
+    world.open_lanes("first_0")
+    world.step(160)
+    after = flow(100.0)
+    assert during <= before + 0.05
+    assert after >= 0.95 * before
+    assert not checker.violations, checker.lines()
+
+
+def test_nobody_departs_onto_closed_lanes_until_they_open() -> None:
+    network = straight(lanes=2, length=300.0)
+    world = world_of(network, demand_of(network, 3.0, 20, ["first", "last"]))
+    world.close_lanes("first_1")
+    world.step(80)
+    assert world.departed > 3 and (world.vehicles.lane != 1).all()
+    world.close_roads("first")
+    world.step()
+    departed = world.departed
+    world.step(80)
+    assert world.departed == departed and world.waiting_to_depart > 5
+    world.open_roads("first")
+    world.step(600)
+    assert world.done
+
+
+def test_those_without_a_way_wait_and_are_named_until_it_opens() -> None:
+    network = straight(lanes=1, length=300.0)
+    builder = DemandBuilder()
+    roads = [network.road_index[road] for road in ("first", "last")]
+    for k in range(3):
+        builder.add(Trip(f"car{k}", 3.0 * k, SAME, roads))
+    draft_end = demand_of(network, 3.0, 3, ["first", "last"])
+    world = world_of(network, draft_end)
+    world.step(60)
+    world.close_roads("last")
+    world.step(200)
+    # Its destination is closed: each ends where it still can.
+    assert world.done and trip_columns(world)["ended"] == ["cut_short"] * 3
+    assert np.all(world.trips.distance < 300.0)
+    assert world.rerouting()["cut_short"] == 3 and world.rerouting()["cut_off"] == 0
+
+
+def three_in_a_row():
+    """Roads a, b, c in a row, and d beside b that leads nowhere."""
+    draft = Draft("row", "test")
+    for name, x in (("w", 0), ("m", 200), ("n", 400), ("e", 600)):
+        draft.intersections.append(DraftIntersection(name, float(x), 0.0, 0))
+    for name, a, b, x in (("a", "w", "m", 0), ("b", "m", "n", 200), ("c", "n", "e", 400)):
+        line = np.array([(x + 5.0, 0.0), (x + 195.0, 0.0)])
+        draft.roads.append(DraftRoad(name, a, b, [DraftLane(f"{name}_0", line, 13.9)]))
+    draft.connectors += [DraftConnector("a", 0, "b", 0), DraftConnector("b", 0, "c", 0)]
+    return finish(draft)
+
+
+def test_who_is_cut_off_waits_before_the_closure_and_drives_on_when_it_opens() -> None:
+    network = three_in_a_row()
+    world = world_of(network, demand_of(network, 4.0, 4, ["a", "c"]))
+    checker = checked(world)
+    world.step(20)
+    world.close_roads("b")
+    world.step(200)
+    assert world.arrived == 0 and world.closures()["cut_off"] == [f"car{k}" for k in range(4)]
+    assert on_roads(world, "a") == {0, 1, 2, 3}
+    assert world.rerouting()["cut_off_first"] == [f"car{k}" for k in range(4)]
+    world.open_roads("b")
+    world.step(300)
+    assert world.done and trip_columns(world)["ended"] == ["arrived"] * 4
+    assert world.closures()["cut_off"] == [] and world.rerouting()["cut_off"] == 4
+    assert not checker.violations, checker.lines()
+
+
+def test_a_stop_on_a_closed_road_is_left_out() -> None:
+    network = two_ways()
+    lane = network.lane_index["short_0"]
+    builder = DemandBuilder()
+    roads = [network.road_index[road] for road in ("in", "short", "out")]
+    stop = Stop(lane, 100.0, duration=20.0)
+    builder.add(Trip("bus", 0.0, SAME, roads, stops=[stop]))
+    world = world_of(network, builder.build())
+    world.step(8)
+    world.close_roads("short")
+    world.step(600)
+    assert world.done and world.counts()["stops_missed"] == 1
+    assert world.trips.distance[0] > 1250.0 and world.trips.stop_time[0] == 0.0
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_closures_on_a_busy_grid_break_no_rule_and_keep_everybody_out(seed: int) -> None:
+    network = generate("grid", rows=3, columns=3, lanes=2, border="loops")
+    trips = random_trips(network, 150, 60.0, seed=seed)
+    world = World(network, trips, dt=0.5, seed=seed)
+    checker = checked(world)
+    draw = np.random.default_rng(seed)
+    world.step(60)
+    inner = [r for r in network.road_ids if ":" not in r]
+    closed = [inner[k] for k in draw.permutation(len(inner))[:4]]
+    lane = next(name for name in network.lane_ids if name[:-2] not in closed)
+    world.close_roads(closed)
+    world.close_lanes(lane)
+    world.step(30)
+
+    def on_lane() -> set[int]:
+        table = world.vehicles
+        return set(table.id[table.lane == network.lane_index[lane]].tolist())
+
+    there, beside = on_roads(world, *closed), on_lane()
+    for _ in range(60):
+        world.step()
+        assert on_roads(world, *closed) <= there and on_lane() <= beside
+    world.open_roads(closed)
+    world.open_lanes(lane)
+    world.step(60)
+    assert not checker.violations, checker.lines()
+    assert world.network is network
+
+
+def test_walkers_keep_out_of_closed_roads() -> None:
+    network = generate("grid", rows=3, columns=3, border="loops")
+    world = World(network, vehicles_on_road(network, 60, seed=1), dt=0.5, seed=1)
+    world.close_roads("1.1-1.0")
+    world.step(60)
+    there = on_roads(world, "1.1-1.0")
+    for _ in range(60):
+        world.step()
+        assert on_roads(world, "1.1-1.0") <= there
+
+
+def test_a_world_leaves_no_trace_of_closures_in_the_network_of_another() -> None:
+    network = two_ways()
+    one, other = (world_of(network, demand_of(network, 5.0, 9, ["in", "out"])) for _ in range(2))
+    one.close_roads("short")
+    one.step(40)
+    other.step(40)
+    assert one.closures()["roads"] == ["short"] and other.closures()["roads"] == []
+    assert network.arrays.lanes.permissions.all()
+    assert other.rerouting()["rerouted"] == 0 < one.rerouting()["rerouted"]
+
+
+SCENARIO = """
+network = "two.h5"
+
+[demand]
+trips = 10
+over = "30s"
+
+[times]
+begin = "7:00"
+duration = "2min"
+
+[[events]]
+time = "7:00:10"
+action = "close_roads"
+roads = ["short"]
+until = "7:01"
+
+[[events]]
+time = "7:00:20"
+action = "stop"
+vehicle = "t0"
+duration = "5s"
+"""
+
+
+def scenario_file(folder: Path, text: str) -> Path:
+    from rushhour.roadnets.storage import save
+
+    save(two_ways(), folder / "two.h5")
+    (folder / "run.toml").write_text(text)
+    return folder / "run.toml"
+
+
+def test_a_scenario_plans_commands_at_times_of_day(tmp_path: Path) -> None:
+    path = scenario_file(tmp_path, SCENARIO)
+    first = open_world(read_scenario(scenario_file(tmp_path, SCENARIO.split("[[")[0])))
+    name = first.demand.ids[0]
+    path.write_text(SCENARIO.replace("t0", name))
+    world = open_world(read_scenario(path))
+    world.step(480)
+    assert [(c.frame, c.name, c.outcome) for c in world.commands] == [
+        (40, "close_roads", "done"), (80, "stop", "done"), (240, "open_roads", "done"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ('action = "stop"', 'action = "fly"', "action = 'fly': wanted one of stop, go_on"),
+        ('time = "7:00:20"\n', "", "events[1] has no time; add one"),
+        ('vehicle = "t0"\n', "", "events[1] has no vehicle; add vehicle"),
+        ('duration = "5s"', 'duraton = "5s"', "duraton is not known; did you mean duration?"),
+        ('roads = ["short"]', 'roads = ["shirt"]', "events[0]: close_roads: no road 'shirt'"),
+        ('duration = "5s"', "hard = 3", "events[1].hard = 3: wanted true or false"),
+    ],
+)
+def test_events_that_cannot_be_meant_are_one_line(
+    tmp_path: Path, old: str, new: str, why: str
+) -> None:
+    path = scenario_file(tmp_path, SCENARIO.replace(old, new))
+    with pytest.raises(RushhourError) as error:
+        open_world(read_scenario(path))
+    assert isinstance(error.value, ScenarioError | CommandError)
+    assert why in str(error.value) and str(path) in str(error.value)
+
+
+REROUTER = """<additional>
+<rerouter id="r" edges="in">
+  <interval begin="10" end="60"><closingReroute id="short"/></interval>
+  <interval begin="50" end="0:01:40"><closingReroute id="short" disallow="bus"/>
+    <destProbReroute id="out" probability="1"/></interval>
+  <interval begin="20"><closingLaneReroute id="out_1"/><closingReroute id="gone"/></interval>
+</rerouter></additional>"""
+
+
+def test_rerouters_of_sumo_files_close_edges_and_lanes_for_their_intervals(tmp_path: Path) -> None:
+    (tmp_path / "r.add.xml").write_text(REROUTER)
+    events, remarks = read_rerouters([tmp_path / "r.add.xml"], two_ways())
+    assert [(e.time, e.action, dict(e.arguments)) for e in events] == [
+        (10.0, "close_roads", {"roads": ["short"], "until": 100.0}),
+        (20.0, "close_lanes", {"lanes": ["out_1"]}),
+    ]
+    assert remarks == [
+        "closings for some classes of vehicles close to all: 1 (short)",
+        "<destProbReroute> is not used: 1",
+        "closings of roads that the network lacks are left out: 1 (gone)",
+    ]
+    for bad, why in (
+        ('begin="10" end="60"', "interval from 90 to 60 s; let it end later"),
+        ('id="short"/>', "closingReroute: has no 'id'; give one"),
+    ):
+        wrong = REROUTER.replace(bad, 'begin="90" end="60"' if "begin" in bad else "/>")
+        (tmp_path / "bad.add.xml").write_text(wrong)
+        with pytest.raises(RushhourError, match=r"bad\.add\.xml:3: .*") as error:
+            read_rerouters([tmp_path / "bad.add.xml"], two_ways())
+        assert why in str(error.value)
