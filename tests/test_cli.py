@@ -310,7 +310,18 @@ def test_after_compile_nothing_is_left_to_compile(grid: Path, tmp_path: Path) ->
     compiled = kernels_used(tmp_path, "compile")
     for words in (
         ["run", str(grid), "--vehicles", "20", "--duration", "1min", "--check", "--record", "r.h5"],
-        ["run", str(grid), "--trips", "20", "--over", "10s", "--picture", "p.png"],
+        [
+            "run",
+            str(grid),
+            "--trips",
+            "20",
+            "--over",
+            "10s",
+            "--picture",
+            "p.png",
+            "--reroute",
+            "1",
+        ],
         ["run", "x.net.xml", "--trips", "20", "--over", "10s"],
     ):
         used = kernels_used(tmp_path, *words)

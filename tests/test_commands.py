@@ -16,6 +16,7 @@ from rushhour.kernels.vehicles import REASONS
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.commands import CommandError
+from rushhour.traffic.measures import Measures
 from rushhour.traffic.recording import Recorder
 from rushhour.traffic.run_file import RunFile
 from rushhour.traffic.trip_table import trip_columns
@@ -264,6 +265,24 @@ def test_damaged_commands_of_a_run_file_are_one_line(network, tmp_path: Path) ->
         with RunFile(path) as run, pytest.raises(RunError, match="/commands is damaged"):
             run.commands()
         path.write_bytes(good)
+
+
+def test_measures_follow_who_is_taken_off_the_road_and_put_back(network) -> None:
+    w = world(network)
+    measures = Measures(w, interval=300.0)
+    w.observers.append(measures)
+    commanded(w)
+    on_road = {road: int((w._veh.lane[w._veh.lane >= 0] // 2 == i).sum())
+               for i, road in enumerate(network.road_ids)}  # fmt: skip
+    measures.finish()
+    roads = measures.roads
+    assert w.removed == 1 and w.aside == 0
+    for i, road in enumerate(roads.road):
+        assert roads.entered[i] - roads.left[i] == on_road[road], road
+    table = w.vehicles
+    driven = float(w.trips.distance.sum() + table.distance.sum())
+    between = float(network.arrays.lanes.length[4:].max()) * w.departed
+    assert driven - between - 1.0 <= roads.distance.sum() <= driven + 1e-6
 
 
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="plain Python has one thread")
