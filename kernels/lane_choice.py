@@ -201,6 +201,13 @@ def leader_halts(
 
 
 @kernel
+def waits_behind_halting(veh: Vehicles, routes: Routes, order: Order, lane: int, p: int) -> bool:
+    """Whether the vehicle at place p, at walking pace, is held up by somebody who halts."""
+    i = order.slot[p]
+    return veh.speed[i] < ZIP_SPEED and leader_halts(veh, routes, order, lane, p, veh.s[i])
+
+
+@kernel
 def is_urgent(to_end: float, v: float) -> bool:
     """Whether a change that must come has so little way left that others are asked to help."""
     return to_end < URGENT_WITHIN or to_end < URGENT * v
@@ -278,8 +285,8 @@ def consider_change(
         if room:
             ask_to_yield(veh, order, types, target, s, place, i)
         claim(veh, grants, rules, i, target, frame)
-    elif room and v < ZIP_SPEED and leader_halts(veh, routes, order, lane, p, veh.s[i]):
-        # Behind who halts: those on the open lane let one in each.
+    elif room and waits_behind_halting(veh, routes, order, lane, p):
+        # Those on the open lane let one in each.
         ask_to_yield(veh, order, types, target, s, place, i)
     return False
 
@@ -287,17 +294,22 @@ def consider_change(
 @kernel
 def ask_the_other_side(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
-    i: int, lane: int, side: int, frame: int,
+    i: int, lane: int, side: int, held_up: bool, frame: int,
 ) -> None:  # fmt: skip
-    """Ask for room towards the side that has no changes in this frame, if i must go there."""
-    if (veh.wanted[i] - lane) * side <= 0 or veh.granted[i] > 0 or stands_for_long(veh, i):
+    """Ask for room towards the side that has no changes in this frame.
+
+    held_up: i waits behind somebody who halts; others ask only if they must go there soon.
+    """
+    if veh.granted[i] > 0 or stands_for_long(veh, i):
         return
-    if is_urgent(net.lanes.length[lane] - veh.s[i], veh.speed[i]):
+    wish = (veh.wanted[i] - lane) * side > 0
+    if held_up or (wish and is_urgent(net.lanes.length[lane] - veh.s[i], veh.speed[i])):
         s = place_beside(net, lane, lane + side, veh.s[i])
         place = place_behind(veh, order, lane + side, s)
         if leaves_room(net, veh, order, grants, rules, i, lane + side):
             ask_to_yield(veh, order, types, lane + side, s, place, i)
-        claim(veh, grants, rules, i, lane + side, frame)
+        if wish:
+            claim(veh, grants, rules, i, lane + side, frame)
 
 
 @kernel(forceinline=True)
@@ -321,14 +333,19 @@ def choose_lanes_of_road(
         lane = first + number
         open_side = 0 <= number + side < count
         other_side = 0 <= number - side < count
+        somebody_stops = routes.stops_on[lane]
         cut = inf
         for p in range(order.start[lane], order.start[lane + 1]):
             i = order.slot[p]
             wish = (veh.wanted[i] - lane) * side
-            if wish < 0 and other_side:
-                ask_the_other_side(net, veh, types, order, grants, rules, i, lane, -side, frame)
+            held_up = somebody_stops and waits_behind_halting(veh, routes, order, lane, p)
+            if other_side and (wish < 0 or held_up):
+                ask_the_other_side(
+                    net, veh, types, order, grants, rules, i, lane, -side, held_up, frame
+                )
             # Without need, everybody looks in one of four pairs of frames only.
-            if not open_side or (wish <= 0 and ((frame >> 1) + veh.id[i]) & 3 != 0):
+            often = wish > 0 or held_up
+            if not open_side or (not often and ((frame >> 1) + veh.id[i]) & 3 != 0):
                 continue
             if consider_change(
                 net, veh, types, routes, order, grants, rules, p, lane, lane + side, cut, frame, dt

@@ -53,6 +53,7 @@ def test_c3_16_all_pass_a_car_that_stands_on_one_of_two_lanes() -> None:
     assert world.arrived == 699, "everybody but the one who stands there"
     assert not checker.violations, checker.lines()
     assert checker.information["smallest_gap_m"]["value"] > 0.5 * SAME.min_gap
+    assert checker.information["longest_standstill_s"]["value"] < 60.0, "those behind it are let in"
 
 
 @pytest.mark.parametrize("how", ["go_on", "push_aside", "remove", "duration"])
