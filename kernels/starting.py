@@ -6,6 +6,7 @@ from rushhour.kernels.car_following import stopping_distance
 from rushhour.kernels.entering import braking_gap, front_gap, place_behind, upstream_allows
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import NetworkArrays
+from rushhour.kernels.planning import QUEUE_SPACE
 from rushhour.kernels.random import uniform
 from rushhour.kernels.trips import Trips, Waiting
 from rushhour.kernels.vehicles import STREAM_DEPART, Grants, Order, Types, Vehicles
@@ -13,6 +14,8 @@ from rushhour.kernels.vehicles import STREAM_DEPART, Grants, Order, Types, Vehic
 RANDOM_PLACES = 10  # random places tried by POS_RANDOM_FREE
 FOLLOWER_BRAKING = 2.0  # m/s^2 a departing vehicle may force on the one behind
 EASE = 0.2  # s of reaction left to whoever follows
+JAMMED = 0.6  # share of a lane's queue room up to which trips begin on it
+SHORT = 60.0  # m; a shorter lane may be filled
 
 
 @kernel
@@ -27,6 +30,20 @@ def fits_newcomers(veh: Vehicles, wait: Waiting, lane: int, s: float, length: fl
             return False
         j = wait.older[j]
     return True
+
+
+@kernel
+def is_jammed(net: NetworkArrays, order: Order, lane: int) -> bool:
+    """Whether a lane that traffic comes into is so full that nobody should begin a trip on it.
+
+    Else trips that begin in a jam fill every gap in it, and it never moves again (E8).
+    """
+    on_it = order.start[lane + 1] - order.start[lane]
+    if on_it == 0 or net.lanes.length[lane] < SHORT:
+        return False
+    if net.lanes.in_start[lane] == net.lanes.in_start[lane + 1]:
+        return False
+    return (on_it + 1) * QUEUE_SPACE > JAMMED * net.lanes.length[lane]
 
 
 @kernel
@@ -84,6 +101,8 @@ def start_place(
     other = grants.opposite[lane]
     if grants.passers[lane] > 0 or (other >= 0 and grants.passers[other] > 0):
         return 0.0, -1.0  # nobody turns up where somebody has seen the road free
+    if not trips.walker[trip] and is_jammed(net, order, lane):
+        return 0.0, -1.0
     t = trips.type[trip]
     length = net.lanes.length[lane]
     v0 = min(types.max_speed[t], net.lanes.speed[lane] * factor, net.lanes.entry_speed[lane])
