@@ -31,7 +31,7 @@ class Rules(NamedTuple):
     overtake_limit: int  # times a waiting vehicle may be overtaken by conflicting ones
     all_way_policy: int  # POLICY_FAIR ...
     queue_gap: float  # m, room reserved beyond each vehicle's length on an exit lane
-    passing_side: float  # 1 to the left, -1 to the right, 0: nobody passes on its lane
+    passing_side: float  # 1 to the left, -1 to the right (left-hand traffic), 0: nobody passes
     passing_gain: float  # m/s by which somebody must be slower than desired to be passed
     lane_change_gain: float  # m/s^2 a discretionary lane change must bring
     lane_change_politeness: float  # weight of what the followers lose, 0..1 (MOBIL)

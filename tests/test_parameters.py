@@ -21,8 +21,7 @@ def test_every_field_of_the_rules_is_a_parameter_and_none_is_lost() -> None:
         {
             name: _another_value(name)
             for name in TABLE
-            if name.startswith(("right_of_way", "lane_change", "curve.braking"))
-            or name in ("gridlock.change_mind_after", "gridlock.keep_routes")
+            if name.startswith(("right_of_way", "lane_change", "curve.braking", "passing"))
             or name in ("signals.min_green", "signals.max_pressure_period")
         }
     ).rules()

@@ -83,7 +83,7 @@ class Parameters(Mapping[str, Value]):
     def rules(self) -> Rules:
         """What kernels need of them."""
         values = {field: self._values[name] for field, name in _RULES.items()}
-        values["passing_side"] = 1.0  # a world knows better: left-hand traffic, or forbidden
+        values["passing_side"] = 1.0 if self._values["passing.allowed"] else 0.0
         values["all_way_policy"] = POLICIES.index(str(values["all_way_policy"]))
         return Rules(**values)  # type: ignore[arg-type]
 

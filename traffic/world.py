@@ -91,10 +91,8 @@ class World(Controls):
         self.departed = 0
         self.tally: NDArray[np.int64] = np.zeros(TALLY_COLUMNS, np.int64)
         self._rules = self.parameters.rules()
-        if not self.parameters["passing.allowed"]:
-            self._rules = self._rules._replace(passing_side=0.0)
-        elif network.left_hand:
-            self._rules = self._rules._replace(passing_side=-1.0)
+        if network.left_hand:
+            self._rules = self._rules._replace(passing_side=-self._rules.passing_side)
         self._make_arrays()
         self._begin_controls()
         weakref.finalize(self, forget_states)
