@@ -131,9 +131,15 @@ def main() -> None:
     parser.add_argument("--toml", type=Path, metavar="FILE", help="write the best fit there")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the errors there")
     options = parser.parse_args()
+    for path in (options.toml, options.json):
+        if path is not None and not path.parent.is_dir():
+            parser.error(f"{path}: no folder {path.parent}; make it or choose another")
+    try:
+        drivers = read_platoon(data_base(options.data) / PLATOON)
+    except (OSError, ValueError) as error:
+        parser.error(f"{error}; wanted the platoon of --data DIR, {PLATOON}")
     told = conditions()
     print("\n".join(condition_lines(told)))
-    drivers = read_platoon(data_base(options.data) / PLATOON)
     rows = calibrated(drivers, options.models, options.kind, options.seed)
     print("\n".join(shown(rows)))
     if options.toml:
