@@ -98,8 +98,10 @@ def test_a_mirrored_map_with_left_hand_traffic_has_the_same_traffic(monkeypatch,
     turn = other.arrays.connectors.turn
     was = turn.copy()
     assert ((was == LEFT) | (was == RIGHT)).any()
+    state = turn.flags.writeable  # as it was afterwards, or all kernels are compiled anew for it
     turn.flags.writeable = True
     turn[was == LEFT], turn[was == RIGHT] = RIGHT, LEFT
+    turn.flags.writeable = state
     np.testing.assert_array_equal(turn, plain.arrays.connectors.turn)
     demand = random_trips(plain, 300, over=300.0, seed=1)
     np.testing.assert_array_equal(arrivals(plain, demand), arrivals(other, demand))
