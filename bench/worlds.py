@@ -16,7 +16,10 @@ from rushhour.traffic.world import World
 
 
 def opened_world(task: dict[str, Any]) -> tuple[World, dict[str, float]]:
-    """The world of a task, and the seconds it took to read, route and build."""
+    """The world of a task, and the seconds it took to read, route and build.
+
+    It begins with the first departure; with `interval` in the task, at the multiple of it before.
+    """
     times: dict[str, float] = {}
     start = perf_counter()
     network = _network(Path(task["network"]), [Path(name) for name in task["programs"]])
@@ -25,7 +28,10 @@ def opened_world(task: dict[str, Any]) -> tuple[World, dict[str, float]]:
     demand = read_demand([Path(name) for name in task["demand"]], network)
     times["demand_s"] = perf_counter() - start
     start = perf_counter()
-    world = World(network, demand, dt=task["dt"], seed=task["seed"])
+    begin = None
+    if "interval" in task and len(demand):
+        begin = float(demand.depart[0] // task["interval"] * task["interval"])
+    world = World(network, demand, dt=task["dt"], seed=task["seed"], begin=begin)
     times["world_s"] = perf_counter() - start
     return world, times
 
