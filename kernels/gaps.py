@@ -24,9 +24,10 @@ from rushhour.kernels.vehicles import (
 
 
 @kernel
-def crosses_oncoming_only(net: NetworkArrays, k: int) -> bool:
-    """Whether connector k turns left and yields to a single road: from the road that goes first."""
-    if net.connectors.turn[k] != LEFT:
+def crosses_oncoming_only(net: NetworkArrays, rules: Rules, k: int) -> bool:
+    """Whether connector k turns left (right, where traffic keeps left) and yields to a single road:
+    from the road that goes first."""
+    if net.connectors.turn[k] != (RIGHT if rules.left_hand else LEFT):
         return False
     road = -1
     for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
@@ -49,8 +50,8 @@ def critical_gap(net: NetworkArrays, rules: Rules, k: int) -> float:
         return rules.gap_permissive
     turn = net.connectors.turn[k]
     if not net.connectors.must_stop[k]:
-        return rules.gap_major_left if crosses_oncoming_only(net, k) else rules.gap_yield
-    if turn == RIGHT:
+        return rules.gap_major_left if crosses_oncoming_only(net, rules, k) else rules.gap_yield
+    if turn == (LEFT if rules.left_hand else RIGHT):
         return rules.gap_right
     if turn == STRAIGHT:
         return rules.gap_straight

@@ -312,7 +312,7 @@ def pass_on_lane(
         if last >= 0:
             i = order.slot[p]
             veh.around[i] = veh.id[last] + 1
-            veh.swerve[i] = rules.passing_side * shift
+            veh.swerve[i] = -shift if rules.left_hand else shift
             veh.pass_frame[i] = frame
             grants.passers[lane] = 1
             return 1

@@ -15,6 +15,7 @@ from rushhour.kernels.network import (
     GROUP_LENGTH,
     LEFT,
     RED,
+    RIGHT,
     STOP_THEN_GO,
     U_TURN,
     YELLOW,
@@ -71,9 +72,10 @@ def shows_green(net: NetworkArrays, veh: Vehicles, grants: Grants, i: int, n: in
 
 
 @kernel
-def turns_left(net: NetworkArrays, k: int) -> bool:
+def turns_across(net: NetworkArrays, rules: Rules, k: int) -> bool:
     """Whether a movement crosses the oncoming traffic."""
-    return net.connectors.turn[k] == LEFT or net.connectors.turn[k] == U_TURN
+    across = RIGHT if rules.left_hand else LEFT
+    return net.connectors.turn[k] == across or net.connectors.turn[k] == U_TURN
 
 
 @kernel
@@ -98,7 +100,7 @@ def keeps_grant(
         return True  # it is between two lines that it may pass together, and others follow it
     if v < 0.5 and light == RED:
         return False
-    if light == YELLOW and d < LEFT_AT_YELLOW and turns_left(net, veh.path[i, line]):
+    if light == YELLOW and d < LEFT_AT_YELLOW and turns_across(net, rules, veh.path[i, line]):
         return True
     room = room_to_stop(veh, types, rules, i, dt)
     if light == RED:  # no yellow came before it: whoever can, stops, be it at the line itself

@@ -41,7 +41,7 @@ from rushhour.kernels.review import (
     led_to_by_joint,
     review_lane,
     shows_green,
-    turns_left,
+    turns_across,
     worst_light,
 )
 from rushhour.kernels.room import chain_with_room, has_room, through
@@ -183,7 +183,9 @@ def try_grant(
         d += net.lanes.length[net.lanes.out_start.shape[0] - 1 + joint]
         d += net.lanes.length[net.connectors.to_lane[joint]]
     light = worst_light(net, veh, grants, i, n)
-    if light == RED or (light == YELLOW and (d >= LEFT_AT_YELLOW or not turns_left(net, k))):
+    if light == RED or (
+        light == YELLOW and (d >= LEFT_AT_YELLOW or not turns_across(net, rules, k))
+    ):
         veh.refused[i] = RED_LIGHT
         mine = grants.light[k] if net.connectors.signal[k] >= 0 else GREEN
         if mine == RED or mine == YELLOW or not shows_green(net, veh, grants, i, n):

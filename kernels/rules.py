@@ -31,8 +31,10 @@ class Rules(NamedTuple):
     overtake_limit: int  # times a waiting vehicle may be overtaken by conflicting ones
     all_way_policy: int  # POLICY_FAIR ...
     queue_gap: float  # m, room reserved beyond each vehicle's length on an exit lane
-    passing_side: float  # 1 to the left, -1 to the right (left-hand traffic), 0: nobody passes
-    passing_gain: float  # m/s by which somebody must be slower than desired to be passed
+    left_hand: bool  # traffic keeps left; said by the network
+    passing_gain: (
+        float  # m/s by which somebody must be slower than desired to be passed; inf: nobody passes
+    )
     lane_change_gain: float  # m/s^2 a discretionary lane change must bring
     lane_change_politeness: float  # weight of what the followers lose, 0..1 (MOBIL)
     lane_change_pause: float  # s between two changes of one vehicle

@@ -24,7 +24,7 @@ def test_every_field_of_the_rules_is_a_parameter_and_none_is_lost() -> None:
             if name.startswith(("right_of_way", "lane_change", "curve.braking", "passing"))
             or name in ("signals.min_green", "signals.max_pressure_period")
         }
-    ).rules()
+    ).rules(left_hand=True)
     same = [field for field in Rules._fields if getattr(rules, field) == getattr(changed, field)]
     assert same == []
 

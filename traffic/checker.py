@@ -4,6 +4,7 @@ It uses positions, speeds, plans and the lanes that rears are still on, never th
 or the lights that the frame worked with. `docs/checks.md` says what each check means.
 """
 
+from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -218,7 +219,7 @@ class Checker:
         if used > self._bodies.row.size:
             self._make_bodies(2 * used)
             check_gaps(net, types, veh, now, before, found, self._bodies, frame)
-        if world._rules.passing_side != 0.0:
+        if world._rules.passing_gain < inf:
             check_oncoming(net, types, veh, now, before, found, world._grants.opposite, frame)
         check_zones(net, now, before, found, self._bodies, frame, dt, round(INSIDE_PATIENCE / dt))
         check_standing(veh, now, before, found, frame, dt, round(STUCK_PATIENCE / dt))

@@ -80,10 +80,12 @@ class Parameters(Mapping[str, Value]):
         """
         return Parameters({**{name: self[name] for name in self._given}, **values})
 
-    def rules(self) -> Rules:
-        """What kernels need of them."""
+    def rules(self, left_hand: bool = False) -> Rules:
+        """What kernels need of them, where traffic keeps left or right."""
         values = {field: self._values[name] for field, name in _RULES.items()}
-        values["passing_side"] = 1.0 if self._values["passing.allowed"] else 0.0
+        values["left_hand"] = left_hand
+        if not self._values["passing.allowed"]:
+            values["passing_gain"] = math.inf
         values["all_way_policy"] = POLICIES.index(str(values["all_way_policy"]))
         return Rules(**values)  # type: ignore[arg-type]
 

@@ -4,6 +4,7 @@
 """
 
 import weakref
+from math import inf
 from typing import Any, Final
 
 import numpy as np
@@ -90,9 +91,7 @@ class World(Controls):
         self.vehicle_updates = 0
         self.departed = 0
         self.tally: NDArray[np.int64] = np.zeros(TALLY_COLUMNS, np.int64)
-        self._rules = self.parameters.rules()
-        if network.left_hand:
-            self._rules = self._rules._replace(passing_side=-self._rules.passing_side)
+        self._rules = self.parameters.rules(network.left_hand)
         self._make_arrays()
         self._begin_controls()
         weakref.finalize(self, forget_states)
@@ -145,7 +144,7 @@ class World(Controls):
         frame, dt, seed, costs = self.frame, self.dt, self.seed, self.costs
         grants = self._grants
         self._sort()
-        if rules.passing_side != 0.0:
+        if rules.passing_gain < inf:
             pass_all(
                 net, self._veh, types, self._routes, self._order, grants, rules, self._passes,
                 frame, dt,
