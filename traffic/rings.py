@@ -65,6 +65,9 @@ class Rings:
         net = self._network.arrays
         now: dict[int, Ring] = {}
         # In a world's first frame everything is called, so that no later one compiles it.
+        if frame == 0 and net.connectors.from_lane.size:
+            faces_full_exit(veh, 0)
+            in_conflict(net, 0, 0)
         if wait_for_lanes(net, veh, order, self._waits) > 1 or frame == 0:
             found = find_rings(self._waits, self._colour, self._lowest)
             for lane in self._lowest[:found].tolist():
