@@ -34,7 +34,7 @@ def all_turns(leg: str) -> Source:
     return queue(f"{leg}-X", **turns)
 
 
-@pytest.mark.parametrize("dt", [0.1, 0.25])
+@pytest.mark.parametrize("dt", [0.25, pytest.param(0.1, marks=pytest.mark.soak)])
 @pytest.mark.parametrize(
     ("sources", "target"),
     [

@@ -31,10 +31,10 @@ ROUTES = (
 )
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the files that the pages take for granted."""
-    here = tmp_path_factory.mktemp("docs")
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with the files that a page takes for granted; what another page made is not there."""
+    here = tmp_path
     lit = crossing("traffic_light", more=at_lights(), extra=PROGRAM)
     for name, text in {
         "city.net.xml.gz": crossing(), "city.rou.xml.gz": ROUTES, "acosta.net.xml.gz": lit,
@@ -47,6 +47,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (here / "fixes.toml").write_text('speed."10" = 30\n')
     (here / "stops.add.xml").write_text("<additional/>")
     (here / "acosta_tls.add.xml").write_text(f"<additional>{PROGRAM}</additional>")
+    network = rh.load_network(here / "city.net.xml.gz")
+    world = rh.World(network, rh.random_trips(network, 5, "10s", seed=1))
+    with rh.Recorder(here / "run.h5", world) as recorder:
+        world.observers.append(recorder)
+        world.step(20)
     return here
 
 
