@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.commands import Command
+from rushhour.traffic.unclosed_file import DAMAGE
 
 if TYPE_CHECKING:
     from rushhour.traffic.run_file import RunFile
@@ -94,16 +95,7 @@ def read_commands(run: "RunFile") -> list[Command]:
             _command(int(frames[i]), float(times[i]), text[starts[i] : starts[i + 1]])
             for i in range(n)
         ]
-    except (
-        KeyError,
-        OSError,
-        TypeError,
-        ValueError,
-        IndexError,
-        AttributeError,
-        RuntimeError,
-        RecursionError,
-    ) as error:
+    except DAMAGE as error:  # RecursionError, of text nested too deep, is a RuntimeError
         raise RunError(f"{run.path}: /commands is damaged ({error}); record it again") from error
 
 

@@ -14,6 +14,7 @@ from rushhour.traffic.command_file import CommandWriter
 from rushhour.traffic.measure_tables import DETECTORS, TABLES, Column, MeasureTable, with_ids
 from rushhour.traffic.trip_log import ENDS
 from rushhour.traffic.trip_table import TRIPS, trip_rows
+from rushhour.traffic.unclosed_file import DAMAGE
 
 if TYPE_CHECKING:
     from rushhour.traffic.measures import Measures
@@ -111,15 +112,7 @@ def read_table(run: "RunFile", name: str) -> MeasureTable:
                 rows[column] = np.array(names, object)[rows[column]]
             return MeasureTable(rows)
         return with_ids(name, rows, _detectors_of(run, name), ids)
-    except (
-        KeyError,
-        OSError,
-        TypeError,
-        ValueError,
-        IndexError,
-        AttributeError,
-        RuntimeError,
-    ) as error:
+    except DAMAGE as error:
         raise RunError(f"{run.path}: /{place} is damaged ({error}); record it again") from error
 
 

@@ -13,6 +13,11 @@ from typing import Any, Final
 
 import h5py
 
+# What h5py and numpy raise on a file that is cut or altered.
+DAMAGE: Final = (
+    KeyError, OSError, TypeError, ValueError, IndexError, AttributeError, RuntimeError,
+)  # fmt: skip
+
 SIGNATURE: Final = b"\x89HDF\r\n\x1a\n"
 SIZE: Final = 48  # bytes of a superblock of version 3 with 8-byte addresses
 _MASK: Final = 0xFFFFFFFF
