@@ -11,7 +11,9 @@ STAMP := $(VENV)/.installed-$(shell cksum < pyproject.toml | cut -d' ' -f1)
 demo: $(STAMP)
 	$(BIN)/rushhour demo
 
+# Kernels are compiled before: the processes of pytest would all want the same ones first.
 test: $(STAMP)
+	$(BIN)/rushhour compile
 	$(PYTEST)
 
 check: $(STAMP)
@@ -23,6 +25,7 @@ slow: $(STAMP)
 	$(PYTEST) -m "slow and not soak" --durations=10
 
 bounds: $(STAMP)
+	NUMBA_BOUNDSCHECK=1 $(BIN)/rushhour compile
 	NUMBA_BOUNDSCHECK=1 $(PYTEST) -m "small_world and not slow"
 
 soak: $(STAMP)

@@ -37,7 +37,7 @@ def demo(args: argparse.Namespace) -> int:
     except OSError as error:
         raise RunError(f"--out {args.out}: cannot be a folder ({error.strerror})") from error
     parameters = Parameters()
-    with compile_bar():
+    with compile_bar(frame=True):
         from rushhour.roadnets.generators import generate
         from rushhour.traffic.random_demand import vehicles_on_road
         from rushhour.traffic.world import World

@@ -59,7 +59,7 @@ def compile_all(args: argparse.Namespace) -> int:
     from pathlib import Path
 
     started = perf_counter()
-    with compile_bar(), tempfile.TemporaryDirectory() as folder:
+    with compile_bar(frame=True), tempfile.TemporaryDirectory() as folder:
         from rushhour.command_run import save_last_frame
         from rushhour.roadnets.generators import generate
         from rushhour.roadnets.storage import load, save

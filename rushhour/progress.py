@@ -31,14 +31,20 @@ _told = False  # whether this process has said that it compiles
 
 
 @contextmanager
-def compile_bar() -> Iterator[None]:
-    """Say which kernel is being compiled, the first time only; silent when the cache serves."""
-    from rushhour.kernels.jit import announcing_compiles
+def compile_bar(*, frame: bool = False) -> Iterator[None]:
+    """Say which kernel is being compiled, the first time only; silent when the cache serves.
+
+    frame: those of a frame will be wanted, so processes on other cores compile them, too.
+    """
+    from rushhour.compiling_aside import start_helpers
+    from rushhour.kernels.compiling import announcing_compiles
 
     bars: list[Any] = []
 
     def tell(name: str) -> None:
         global _told
+        if frame:
+            start_helpers()
         if not bars:
             if sys.stderr.isatty():
                 from tqdm import tqdm

@@ -9,7 +9,7 @@ from rushhour.kernels import jit
 
 SOURCES = sorted(Path(jit.__file__).parent.glob("*.py"))
 TREES = {path.stem: ast.parse(path.read_text()) for path in SOURCES}
-COMPILING = {"jit", "flatten", "passing"}  # they compile kernels and hold none
+COMPILING = {"jit", "compiling", "flatten", "passing"}  # they compile kernels and hold none
 FILES = sorted(set(TREES) - COMPILING)
 
 

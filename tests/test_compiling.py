@@ -1,0 +1,80 @@
+"""One process compiles a kernel, the others wait for it; more processes compile a frame ahead."""
+
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from rushhour.compiling_aside import compile_a_frame
+from rushhour.kernels.compiling import announcing_compiles, locked
+from rushhour.kernels.jit import config, rehearsed
+from rushhour.roadnets.generators import generate
+from rushhour.traffic.random_demand import vehicles_on_road
+from rushhour.traffic.world import World
+
+HOLD = """
+import sys
+from pathlib import Path
+from rushhour.kernels.compiling import locked
+with locked(Path(sys.argv[1])):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such locks")
+def test_a_lock_is_held_by_one_process_until_it_ends_even_by_force(tmp_path: Path):
+    path = tmp_path / "deep" / "kernel.lock"
+    other = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert other.stdout is not None and other.stdout.readline() == b"held\n"
+    with locked(path, wait=False) as held:
+        assert not held
+    waited: list[float] = []
+
+    def wait() -> None:
+        with locked(path):
+            waited.append(time.perf_counter())
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    time.sleep(0.2)
+    assert not waited
+    other.kill()
+    thread.join(10.0)
+    assert waited
+    other.communicate()
+
+
+def test_without_a_folder_that_can_be_written_everybody_compiles(tmp_path: Path):
+    (tmp_path / "file").write_text("")
+    with locked(tmp_path / "file" / "kernel.lock", wait=False) as held:
+        assert held
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+def test_a_rehearsed_frame_moves_nobody_and_names_its_parallel_kernels():
+    network = generate("grid", rows=2, columns=2, control="signals")
+    world = World(network, vehicles_on_road(network, 4, seed=1), dt=0.5, seed=1)
+    with rehearsed() as calls:
+        world.step()
+    names = [kernel.__name__ for kernel, _ in calls]
+    assert {"grant_all", "drive_all", "move_all", "choose_lanes_all"} <= set(names)
+    assert world.active == 4 and not world._veh.accel.any()
+    at = world.vehicles.s.copy()
+    world.step()
+    assert world._veh.accel.any() and (world.vehicles.s != at).all()
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+def test_what_is_compiled_aside_is_what_a_frame_calls():
+    compile_a_frame(0)
+    compiled: list[str] = []
+    network = generate("grid", rows=2, columns=3, control="signals")
+    with announcing_compiles(compiled.append):
+        World(network, vehicles_on_road(network, 4, seed=1), dt=0.5, seed=1).step()
+    assert compiled == []
