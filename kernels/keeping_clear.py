@@ -89,14 +89,15 @@ def held_before(
     connector o that ends at zone_out: on o, just beyond it with its rear inside, or on its way there
     by one grant.
 
-    The first of them decides: whoever is behind one that waits for i comes after i, too, whenever
-    it was granted its way.
+    Who is just beyond does so whatever its stamp, which is by now that of the next line. Of the others
+    the first decides: whoever is behind one that waits for i comes after i, too, whenever it was
+    granted its way.
     """
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     lane = n_road_lanes + o
     j = order.over[lane]
     if j >= 0 and j != i and order.over_rear[lane] < zone_out:
-        return goes_first(veh, i, own, j, o)
+        return True
     for p in range(order.start[lane], order.start[lane + 1]):
         j = order.slot[p]
         if j != i and veh.s[j] - veh.length[j] < zone_out:
