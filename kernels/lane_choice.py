@@ -62,23 +62,33 @@ def lane_ahead(
 
 @kernel
 def pays(
-    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, rules: Rules, i: int,
-    target: int, s: float, place: int, here: float,
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, rules: Rules, p: int, lane: int,
+    target: int, s: float, place: int,
 ) -> bool:  # fmt: skip
-    """Whether i gains enough at s on the lane `target`, against what its new follower loses.
+    """Whether the vehicle at place p of `lane` should move to s on the lane `target`.
 
-    here: its acceleration (m/s^2) if it stays. Source: MOBIL, Kesting, Treiber, Helbing 2007.
+    Its gain in acceleration and what both followers gain, or lose, must be worth it, and the new
+    one must not brake too hard. Source: MOBIL, Kesting, Treiber, Helbing 2007.
     """
-    gain = lane_ahead(veh, types, order, net, target, place, i, s) - here
-    if gain < rules.lane_change_gain:
-        return False
-    if place >= order.start[target + 1]:
-        return True
-    j = order.slot[place]
-    gap = s - veh.length[i] - veh.s[j]
-    after = behind_leader(net, veh, types, j, target, gap, veh.speed[i])
-    loss = max(0.0, lane_ahead(veh, types, order, net, target, place, j, veh.s[j]) - after)
-    return gain >= rules.lane_change_gain + rules.lane_change_politeness * loss
+    i = order.slot[p]
+    own = lane_ahead(veh, types, order, net, target, place, i, s)
+    own -= lane_ahead(veh, types, order, net, lane, p, i, veh.s[i])
+    others = 0.0
+    if place < order.start[target + 1]:
+        j = order.slot[place]
+        gap = s - veh.length[i] - veh.s[j]
+        after = behind_leader(net, veh, types, j, target, gap, veh.speed[i])
+        if after < -rules.safe_braking:
+            return False
+        others += after - lane_ahead(veh, types, order, net, target, place, j, veh.s[j])
+    if p + 1 < order.start[lane + 1]:
+        j = order.slot[p + 1]
+        gap = veh.s[i] - veh.length[i] - veh.s[j]
+        others += lane_ahead(veh, types, order, net, lane, p, j, veh.s[j])
+        others -= behind_leader(net, veh, types, j, lane, gap, veh.speed[i])
+    need = rules.lane_change_gain
+    need += rules.keep_right_bias if target > lane else -rules.keep_right_bias
+    return own + rules.lane_change_politeness * others > need
 
 
 @kernel
@@ -243,7 +253,7 @@ def consider_change(
         return False
     place = -1
     if not mandatory:
-        if p == order.start[lane] or since < rules.lane_change_pause:
+        if since < rules.lane_change_pause:
             return False
         suits = number < 32 and (veh.suits[i] >> np.uint32(number)) & np.uint32(1) == np.uint32(1)
         if not suits and to_end <= BLOCKED_WITHIN + 30.0:
@@ -253,17 +263,10 @@ def consider_change(
         blocked = leader_stands_at_stop(veh, routes, order, lane, p, veh.s[i])
         if not suits and not blocked:
             return False
-        here = -inf
-        if not blocked:
-            here = lane_ahead(veh, types, order, net, lane, p, i, veh.s[i])
-            # Not even an empty lane would bring enough: most look no further.
-            free = behind_leader(net, veh, types, i, target, inf, 0.0)
-            if free - here < rules.lane_change_gain:
-                return False
         place = place_behind(veh, order, target, s)
         if leader_stands_at_stop(veh, routes, order, target, place, s):
             return False
-        if not blocked and not pays(net, veh, types, order, rules, i, target, s, place, here):
+        if not blocked and not pays(net, veh, types, order, rules, p, lane, target, s, place):
             return False
     else:
         if since < 1.0:

@@ -36,7 +36,8 @@ class Rules(NamedTuple):
         float  # m/s by which somebody must be slower than desired to be passed; inf: nobody passes
     )
     lane_change_gain: float  # m/s^2 a discretionary lane change must bring
-    lane_change_politeness: float  # weight of what the followers lose, 0..1 (MOBIL)
+    lane_change_politeness: float  # weight of what the followers gain or lose, 0..1 (MOBIL)
+    keep_right_bias: float  # m/s^2 less for a change to the edge of the road, more for one back
     lane_change_pause: float  # s between two changes of one vehicle
     lane_change_time: float  # s that the lateral movement takes
     safe_braking: float  # m/s^2, deceleration forced on a new follower, at most

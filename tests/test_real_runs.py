@@ -26,18 +26,7 @@ def nothing_found(summary) -> bool:
     return not any(summary["violations"].values()) and summary["vehicles"]["removed"] == 0
 
 
-# To be mended: at 0:13:52 vehicle 1530 comes 0.17 m into a zone that vehicle 2037 leaves in 0.91 m;
-# at 0:12:55 vehicle 301 has stood for 30 s with its rear in a zone (docs/limits.md, short lanes).
-KNOWN = {
-    "sumo_badhersfeld_net": [pytest.mark.xfail(reason="conflict_zone_shared by 0.17 m, once")],
-    "sumo_i210_freeway": [pytest.mark.xfail(reason="stands_inside, once")],
-}
-
-
-@pytest.mark.parametrize(
-    ("name", "trips"),
-    [pytest.param(*row, marks=KNOWN.get(row[0], [])) for row in RANDOM.items()],
-)
+@pytest.mark.parametrize(("name", "trips"), RANDOM.items())
 def test_random_trips_on_a_real_network_break_no_rule(capsys, name, trips):
     net = next(data_folder(name).glob("*.net.xml.gz"))
     summary = run(capsys, net, "--trips", trips, "--over", "15min", "--duration", "15min")

@@ -118,7 +118,10 @@ _GENERAL: Final = (
     Parameter("lane_change.gain", "m/s^2", 0.3, 0.0, 5.0, _MOBIL,
               "acceleration that a discretionary lane change must bring"),
     Parameter("lane_change.politeness", "", 0.2, 0.0, 1.0, _MOBIL,
-              "weight of what the followers lose"),
+              "weight of what both followers gain or lose"),
+    Parameter("lane_change.keep_right_bias", "m/s^2", 0.0, 0.0, 5.0, _MOBIL,
+              "asks for less gain to the right, for more to the left; above `gain`, who has a choice "
+              "keeps right (left in left-hand traffic)"),
     Parameter("lane_change.pause", "s", 3.0, 0.0, 60.0, "choice",
               "least time between two lane changes of one vehicle"),
     Parameter("lane_change.time", "s", 3.0, 0.5, 20.0, "choice",

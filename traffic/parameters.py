@@ -31,6 +31,7 @@ _RULES: dict[str, str] = {
     "passing_gain": "passing.gain",
     "lane_change_gain": "lane_change.gain",
     "lane_change_politeness": "lane_change.politeness",
+    "keep_right_bias": "lane_change.keep_right_bias",
     "lane_change_pause": "lane_change.pause",
     "lane_change_time": "lane_change.time",
     "safe_braking": "lane_change.safe_braking",
