@@ -7,6 +7,14 @@ from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import NetworkArrays
 from rushhour.kernels.vehicles import Order, Types, Vehicles
 
+EASE = 0.2  # s of reaction left to whoever follows
+DEEPEST = 7  # lanes looked back over
+WAYS = 7  # bits: 127 ways into a lane, at most
+LAST_WAY = (1 << WAYS) - 1
+FAR = 0
+NEAR = 1
+NOBODY = 2
+
 
 @kernel
 def place_beside(net: NetworkArrays, lane: int, target: int, s: float) -> float:
@@ -38,6 +46,35 @@ def braking_gap(v: float, v_ahead: float, b: float, reaction: float, keep: float
 
 
 @kernel
+def way_in_allows(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, k: int, way: float, free: bool,
+    v: float, b: float, dt: float,
+) -> int:  # fmt: skip
+    """Whether the first on connector k, or on the lane before it, keeps clear of a rear `way` m beyond
+    k's start: FAR, NEAR, or NOBODY there. free: nobody needs a grant between k's end and that rear.
+    """
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    on = n_road_lanes + k
+    j = -1
+    if order.start[on] < order.start[on + 1]:
+        j = order.slot[order.start[on]]
+        way -= veh.s[j]
+    else:
+        back = net.connectors.from_lane[k]
+        if order.start[back] == order.start[back + 1]:
+            return NOBODY
+        j = order.slot[order.start[back]]
+        if veh.path[j, 0] != k:
+            return FAR
+        free = free and net.connectors.free[k]
+        way += net.lanes.length[back] - veh.s[j]
+    if not free and veh.granted[j] == 0:
+        return FAR
+    keep = types.min_gap[veh.type[j]]
+    return NEAR if way < braking_gap(veh.speed[j], v, b, dt + EASE, keep) else FAR
+
+
+@kernel
 def upstream_allows(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, lane: int, rear: float, v: float,
     b: float, dt: float,
@@ -45,28 +82,38 @@ def upstream_allows(
     """Whether nobody on the way into the lane's start comes too close to a rear bumper there.
 
     rear: m from the lane's start (may be negative); v: speed of the newcomer, m/s; b: the braking
-    that may be forced on others.
+    that may be forced on others. Looks back over all lanes that are too short to stop on.
     """
     n_road_lanes = net.lanes.out_start.shape[0] - 1
-    for c in range(net.lanes.in_start[lane], net.lanes.in_start[lane + 1]):
-        k = net.lanes.in_connector[c]
-        on = n_road_lanes + k
-        way = rear + net.lanes.length[on]
-        if order.start[on] < order.start[on + 1]:
-            j = order.slot[order.start[on]]
-            keep = types.min_gap[veh.type[j]]
-            if way - veh.s[j] < braking_gap(veh.speed[j], v, b, dt + 0.2, keep):
-                return False
+    ways = 0  # which of the ways into each lane looked back over is next, WAYS bits each
+    depth = 0
+    while depth >= 0:
+        at, way, free = lane, rear, True
+        for q in range(depth):
+            k = net.lanes.in_connector[net.lanes.in_start[at] + ((ways >> (WAYS * q)) & LAST_WAY)]
+            free = free and net.connectors.free[k]
+            at = net.connectors.from_lane[k]
+            way += net.lanes.length[n_road_lanes + k] + net.lanes.length[at]
+        number = (ways >> (WAYS * depth)) & LAST_WAY
+        c = net.lanes.in_start[at] + number
+        if c >= net.lanes.in_start[at + 1] or number == LAST_WAY:
+            ways &= (1 << (WAYS * depth)) - 1
+            depth -= 1
+            if depth >= 0:
+                ways += 1 << (WAYS * depth)
             continue
+        k = net.lanes.in_connector[c]
+        way += net.lanes.length[n_road_lanes + k]
+        what = way_in_allows(net, veh, types, order, k, way, free, v, b, dt)
+        if what == NEAR:
+            return False
         back = net.connectors.from_lane[k]
-        if order.start[back] < order.start[back + 1]:
-            j = order.slot[order.start[back]]
-            if veh.path[j, 0] != k or not (net.connectors.free[k] or veh.granted[j] > 0):
-                continue
-            keep = types.min_gap[veh.type[j]]
-            way += net.lanes.length[back] - veh.s[j]
-            if way < braking_gap(veh.speed[j], v, b, dt + 0.2, keep):
-                return False
+        way += net.lanes.length[back]
+        fastest = 1.2 * net.lanes.speed[back]
+        if what == NOBODY and depth < DEEPEST and way < braking_gap(fastest, v, b, dt + EASE, 2.5):
+            depth += 1
+        else:
+            ways += 1 << (WAYS * depth)
     return True
 
 

@@ -3,7 +3,13 @@
 from math import inf, sqrt
 
 from rushhour.kernels.car_following import stopping_distance
-from rushhour.kernels.entering import braking_gap, front_gap, place_behind, upstream_allows
+from rushhour.kernels.entering import (
+    EASE,
+    braking_gap,
+    front_gap,
+    place_behind,
+    upstream_allows,
+)
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import NetworkArrays
 from rushhour.kernels.planning import QUEUE_SPACE
@@ -13,7 +19,6 @@ from rushhour.kernels.vehicles import STREAM_DEPART, Grants, Order, Types, Vehic
 
 RANDOM_PLACES = 10  # random places tried by POS_RANDOM_FREE
 FOLLOWER_BRAKING = 2.0  # m/s^2 a departing vehicle may force on the one behind
-EASE = 0.2  # s of reaction left to whoever follows
 JAMMED = 0.6  # share of a lane's queue room up to which trips begin on it
 SHORT = 60.0  # m; a shorter lane may be filled
 

@@ -158,3 +158,25 @@ def test_a_change_to_a_shorter_lane_leaves_nothing_behind_its_start(inner):
     assert world.counts()["arrived"] == 6
     assert len(rears) == 6
     assert min(rears) > -0.6
+
+
+@pytest.mark.parametrize("shorts", [0, 1, 3])
+def test_who_departs_looks_back_over_roads_too_short_to_stop_on(shorts):
+    """Somebody comes every 4 s; who starts beyond waits until nobody must brake hard for it."""
+    ways = [line(0.0, 200.0)]
+    ways += [line(201.0 + 1.3 * k, 201.3 + 1.3 * k) for k in range(shorts)]
+    ways.append(line(202.0 + 1.3 * shorts, 500.0))
+    network = finish(chain(*ways, speed=14.0))
+    roads = tuple(range(2 + shorts))
+    trips = [Trip(f"v{i}", 4.0 * i, CAR, roads, depart_speed=14.0) for i in range(30)]
+    trips += [
+        Trip(
+            f"w{i}", 17.0 + 2.9 * i, CAR, roads[-1:], depart_pos=5.5, depart_pos_kind=POS_GIVEN,
+            depart_speed=0.0,
+        )
+        for i in range(30)
+    ]  # fmt: skip
+    world, checker = driven(network, sorted(trips, key=lambda trip: trip.depart), 0.25)
+    assert world.done
+    assert checker.violations == {}
+    assert checker.information["hardest_braking_mps2"]["value"] < 4.0
