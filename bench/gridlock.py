@@ -20,7 +20,7 @@ import numpy as np
 from conditions import condition_lines, conditions
 from tables import table
 
-from rushhour.roadnets.generators import generate
+from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.measures import Measures
 from rushhour.traffic.parameters import Parameters

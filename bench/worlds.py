@@ -10,7 +10,7 @@ from typing import Any
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
-from rushhour.roadnets.sumo_network import read_network_draft
+from rushhour.roadnets.sumo.network import read_network_draft
 from rushhour.traffic.sumo_demand import read_demand
 from rushhour.traffic.world import World
 

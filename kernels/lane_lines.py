@@ -1,6 +1,7 @@
 """Lines of lanes from the lines of their streets: cut back at both ends, moved to the side.
 
-The same rules as `roadnets.street_lines.part` and `side_line`, for all lanes of a map at once.
+The same rules as `part` and `side_line` of roadnets.geometry.street_lines, for all lanes of a map
+at once.
 """
 
 from math import hypot

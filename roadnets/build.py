@@ -26,18 +26,24 @@ from rushhour.kernels.network import (
     NetworkArrays,
     Roads,
 )
-from rushhour.roadnets.actuation import lay_detectors
 from rushhour.roadnets.banned import packed_ways
-from rushhour.roadnets.conflicts import Pairs, assert_symmetric, find_conflicts
-from rushhour.roadnets.draft import Draft
-from rushhour.roadnets.draft_index import DraftIndex, connector_name, index_draft
+from rushhour.roadnets.drafts.conflicts import Pairs, assert_symmetric, find_conflicts
+from rushhour.roadnets.drafts.draft import Draft
+from rushhour.roadnets.drafts.groups import joined_intersections
+from rushhour.roadnets.drafts.index import DraftIndex, connector_name, index_draft
+from rushhour.roadnets.drafts.precedence import find_yields
+from rushhour.roadnets.drafts.shapes import (
+    Shapes,
+    connector_shapes,
+    end_headings,
+    joined,
+    lane_shapes,
+)
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.findings import moved
-from rushhour.roadnets.groups import joined_intersections
 from rushhour.roadnets.model import Network, Zones
-from rushhour.roadnets.precedence import find_yields
-from rushhour.roadnets.programs import pack_signals
-from rushhour.roadnets.shapes import Shapes, connector_shapes, end_headings, joined, lane_shapes
+from rushhour.roadnets.signals.actuation import lay_detectors
+from rushhour.roadnets.signals.programs import pack_signals
 
 LATERAL_ACCELERATION = 3.5  # m/s^2, comfortable in a bend
 THROUGH = math.radians(30.0)  # a movement that turns less goes straight on

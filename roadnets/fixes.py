@@ -7,7 +7,7 @@ A file of fixes is TOML with one fix a line: a kind, the ids of the source, a va
     turns."27 310 28" = "ban"            # way, node, way; or two roads of the network
 
 Every message of the lint report ends with the line that would overrule it. Fixes of one map are
-worked in by osm_fixes and draft_fixes; each must have an effect.
+worked in by osm.fixes and drafts.fixes; each must have an effect.
 """
 
 import json

@@ -4,16 +4,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rushhour.roadnets.draft_fixes import fix_draft
+from rushhour.roadnets.drafts.fixes import fix_draft
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.findings import ERROR
 from rushhour.roadnets.fixes import Fixes
-from rushhour.roadnets.lint import linted
-from rushhour.roadnets.lint_ends import OPENSTREETMAP
+from rushhour.roadnets.lint.checks import linted
+from rushhour.roadnets.lint.ends import OPENSTREETMAP
 from rushhour.roadnets.loading import load_network, read_draft
 from rushhour.roadnets.model import Network
-from rushhour.roadnets.openstreetmap import OsmOptions
-from rushhour.roadnets.safe_signals import finish_draft
+from rushhour.roadnets.osm.network import OsmOptions
+from rushhour.roadnets.signals.safe_programs import finish_draft
 
 
 def import_network(

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from rushhour.roadnets.collecting import without_collection
-from rushhour.roadnets.draft import Draft
+from rushhour.roadnets.drafts.draft import Draft
 from rushhour.roadnets.errors import NetworkError
-from rushhour.roadnets.gmns_tables import table_path
 from rushhour.roadnets.model import Network
+from rushhour.roadnets.reading.collecting import without_collection
+from rushhour.roadnets.reading.csv_tables import table_path
 
 if TYPE_CHECKING:
-    from rushhour.roadnets.openstreetmap import OsmOptions
+    from rushhour.roadnets.osm.network import OsmOptions
 
 READABLE: Final = ".osm[.gz|.pbf], .net.xml[.gz], .sumocfg, .json[.gz], .h5 or a GMNS folder"
 OSM_NAMES: Final = (".osm", ".osm.gz", ".osm.bz2", ".pbf")
@@ -24,7 +24,7 @@ LARGEST_CONFIGURATION: Final = 1 << 20  # bytes of a .sumocfg
 def load_network(path: str | Path) -> Network:
     """Read a network by the name of its file.
 
-    OpenStreetMap: .osm, .osm.gz, .osm.bz2, .osm.pbf (by the defaults of openstreetmap.OsmOptions).
+    OpenStreetMap: .osm, .osm.gz, .osm.bz2, .osm.pbf (by the defaults of osm.network.OsmOptions).
     SUMO's: .net.xml, .net.xml.gz, the net-file of a .sumocfg. CityFlow's: a road network in .json
     or .json.gz, the roadnetFile of a config.json. Our own: .h5.
 
@@ -40,7 +40,7 @@ def load_network(path: str | Path) -> Network:
 
         _refuse_unreadable(path)
         return load(path)
-    from rushhour.roadnets.safe_signals import finish_draft
+    from rushhour.roadnets.signals.safe_programs import finish_draft
 
     return finish_draft(read_draft(path))
 
@@ -54,21 +54,21 @@ def read_draft(path: Path, osm: "OsmOptions | None" = None, programs: Sequence[P
     """
     _refuse_unreadable(path)
     if is_gmns(path):
-        from rushhour.roadnets.gmns_network import read_gmns_draft
+        from rushhour.roadnets.gmns.network import read_gmns_draft
 
         return read_gmns_draft(path if path.is_dir() else path.parent)
     name = path.name.lower()
     if name.endswith(".sumocfg"):
         return read_draft(_net_file(path), osm, programs)
     if name.endswith(OSM_NAMES):
-        from rushhour.roadnets.openstreetmap import read_osm_draft
+        from rushhour.roadnets.osm.network import read_osm_draft
 
         return read_osm_draft(path, osm)
     if name.endswith((".json", ".json.gz")):
-        from rushhour.roadnets import cityflow_network
+        from rushhour.roadnets.cityflow import network as cityflow
 
-        return cityflow_network.read_network_draft(path)
-    from rushhour.roadnets.sumo_network import read_network_draft
+        return cityflow.read_network_draft(path)
+    from rushhour.roadnets.sumo.network import read_network_draft
 
     return read_network_draft(path, programs)
 

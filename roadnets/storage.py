@@ -22,12 +22,12 @@ from rushhour.kernels.network import (
     Roads,
     Signals,
 )
-from rushhour.roadnets.actuation import fixed_times
 from rushhour.roadnets.banned import Banned, none_banned
 from rushhour.roadnets.build import seal
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.findings import Finding, packed, unpacked
 from rushhour.roadnets.model import Network, Zones, no_zones
+from rushhour.roadnets.signals.actuation import fixed_times
 from rushhour.roadnets.storage_checks import Parts, check_network
 from rushhour.roadnets.storage_fields import FIELDS, NAMES, Field
 

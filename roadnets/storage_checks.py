@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.banned import LONGEST, MOST, SHORTEST
-from rushhour.roadnets.draft_index import MOST_LANES
+from rushhour.roadnets.drafts.index import MOST_LANES
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.storage_fields import FIELDS, Field
 

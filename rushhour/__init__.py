@@ -7,9 +7,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rushhour.roadnets.builder import NetworkBuilder
+    from rushhour.roadnets.by_hand.builder import NetworkBuilder
     from rushhour.roadnets.errors import RushhourError
-    from rushhour.roadnets.generators import generate
+    from rushhour.roadnets.generators.by_name import generate
     from rushhour.roadnets.loading import load_network
     from rushhour.traffic.detectors import Loop, Queue, Section
     from rushhour.traffic.measures import Measures
@@ -26,7 +26,7 @@ __version__ = "0.1.0"
 _HOME = {
     "Loop": "traffic.detectors",
     "Measures": "traffic.measures",
-    "NetworkBuilder": "roadnets.builder",
+    "NetworkBuilder": "roadnets.by_hand.builder",
     "Parameters": "traffic.parameters",
     "Queue": "traffic.detectors",
     "Recorder": "traffic.recording",
@@ -34,7 +34,7 @@ _HOME = {
     "RushhourError": "roadnets.errors",
     "Section": "traffic.detectors",
     "World": "traffic.world",
-    "generate": "roadnets.generators",
+    "generate": "roadnets.generators.by_name",
     "load_network": "roadnets.loading",
     "random_trips": "traffic.random_demand",
     "random_walkers": "traffic.random_demand",

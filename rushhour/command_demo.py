@@ -38,7 +38,7 @@ def demo(args: argparse.Namespace) -> int:
         raise RunError(f"--out {args.out}: cannot be a folder ({error.strerror})") from error
     parameters = Parameters()
     with compile_bar(frame=True):
-        from rushhour.roadnets.generators import generate
+        from rushhour.roadnets.generators.by_name import generate
         from rushhour.traffic.random_demand import vehicles_on_road
         from rushhour.traffic.world import World
 

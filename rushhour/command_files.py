@@ -12,7 +12,7 @@ from rushhour.traffic.durations import clock
 
 if TYPE_CHECKING:
     from rushhour.roadnets.model import Network
-    from rushhour.roadnets.openstreetmap import OsmOptions
+    from rushhour.roadnets.osm.network import OsmOptions
 
 REMARKS_SHOWN = 12
 
@@ -49,8 +49,8 @@ def import_map(args: argparse.Namespace) -> int:
 
 def osm_options(args: argparse.Namespace) -> "OsmOptions":
     """How an OpenStreetMap file is to be read. Raises NetworkError for an option that is not right."""
-    from rushhour.roadnets.openstreetmap import OsmOptions
-    from rushhour.roadnets.osm_tags import CLASSES
+    from rushhour.roadnets.osm.network import OsmOptions
+    from rushhour.roadnets.osm.ways.tags import CLASSES
 
     box: tuple[float, float, float, float] | None = None
     if args.bbox is not None:
@@ -84,14 +84,14 @@ def osm_options(args: argparse.Namespace) -> "OsmOptions":
 
 def generate_map(args: argparse.Namespace) -> int:
     """Make a network, or list the generators."""
-    from rushhour.roadnets import generators
+    from rushhour.roadnets.generators import by_name
 
     if args.wants_help or args.name is None:
-        names = [args.name] if args.name else list(generators.GENERATORS)
+        names = [args.name] if args.name else list(by_name.GENERATORS)
         print("usage: rushhour generate NAME [--option VALUE ...] [-o FILE.h5] [--picture FILE]")
         for name in names:
             print(f"\n{name}")
-            for option in generators.options_of(name):
+            for option in by_name.options_of(name):
                 kind = "|".join(option.choices) or option.kind.__name__
                 text = f"  --{option.name.replace('_', '-')} {kind}"
                 print(f"{text:<44} {option.help} (default: {option.default})")
@@ -100,7 +100,7 @@ def generate_map(args: argparse.Namespace) -> int:
     if args.output is not None:
         _want_h5(args.output)
     with compile_bar():
-        network = generators.generate(args.name, **options)
+        network = by_name.generate(args.name, **options)
         if args.output is not None:
             from rushhour.roadnets.storage import save
 
@@ -136,7 +136,7 @@ def info(args: argparse.Namespace) -> int:
         print(json.dumps(facts) if args.json else as_text(facts))
         return 0
     if name.endswith((".json", ".json.gz")) and path.is_file():
-        from rushhour.roadnets.json_reading import read_json
+        from rushhour.roadnets.reading.json_files import read_json
         from rushhour.traffic.cityflow_demand import flow_facts
 
         if isinstance(read_json(path), list):
@@ -183,7 +183,7 @@ def network_facts(network: "Network") -> dict[str, Any]:
 
 def demand_facts(path: Path) -> dict[str, Any]:
     """How many of each element a demand file holds, and when they depart."""
-    from rushhour.roadnets.xml_reading import elements
+    from rushhour.roadnets.reading.xml_files import elements
 
     counts: Counter[str] = Counter()
     departures: list[float] = []
@@ -242,7 +242,7 @@ def as_text(facts: dict[str, Any]) -> str:
 
 
 def _show(network: "Network", as_json: bool, written: Path | None) -> None:
-    from rushhour.roadnets.lint_report import finding_rows, report_lines
+    from rushhour.roadnets.lint.report import finding_rows, report_lines
 
     facts = network_facts(network)
     if written is not None:

@@ -61,7 +61,7 @@ def compile_all(args: argparse.Namespace) -> int:
     started = perf_counter()
     with compile_bar(frame=True), tempfile.TemporaryDirectory() as folder:
         from rushhour.command_run import save_last_frame
-        from rushhour.roadnets.generators import generate
+        from rushhour.roadnets.generators.by_name import generate
         from rushhour.roadnets.storage import load, save
         from rushhour.traffic.checker import Checker
         from rushhour.traffic.measures import Measures

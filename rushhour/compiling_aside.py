@@ -34,7 +34,7 @@ def start_helpers() -> None:
 def compile_a_frame(k: int) -> None:
     """Compile the kernels of a frame, the largest first; the k-th process begins with the k-th."""
     from rushhour.kernels.jit import rehearsed
-    from rushhour.roadnets.generators import generate
+    from rushhour.roadnets.generators.by_name import generate
     from rushhour.traffic.checker import Checker
     from rushhour.traffic.random_demand import vehicles_on_road
     from rushhour.traffic.world import World

@@ -5,7 +5,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.roadnets.generators import generate
+from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.demand import POS_GIVEN, VehicleType
 from rushhour.traffic.demand_builder import DemandBuilder, Trip
 from rushhour.traffic.world import World

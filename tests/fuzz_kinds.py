@@ -31,7 +31,7 @@ from trip_tables import COLUMNS, ROWS, frame_of, text_of
 import rushhour as rh
 from rushhour.kernels.network import SIGNAL
 from rushhour.roadnets.build import finish
-from rushhour.roadnets.draft import DraftActuation, DraftSignal, DraftZone
+from rushhour.roadnets.drafts.draft import DraftActuation, DraftSignal, DraftZone
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.storage import save

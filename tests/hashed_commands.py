@@ -2,7 +2,7 @@
 
 import sys
 
-from rushhour.roadnets.generators import generate
+from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.demand_builder import merge
 from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.random_demand import random_trips, vehicles_on_road

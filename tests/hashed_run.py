@@ -5,7 +5,7 @@ Arguments: frames, and who controls the signals.
 
 import sys
 
-from rushhour.roadnets.generators import generate
+from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.model import Network
 from rushhour.traffic.demand_builder import merge
 from rushhour.traffic.parameters import Parameters

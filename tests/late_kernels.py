@@ -3,7 +3,7 @@
 import json
 
 from rushhour.kernels import passing
-from rushhour.roadnets.generators import generate
+from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.random_demand import random_trips
 from rushhour.traffic.world import World
 

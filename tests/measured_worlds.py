@@ -1,6 +1,6 @@
 """Small worlds to measure."""
 
-from rushhour.roadnets.generators import generate
+from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.model import Network
 from rushhour.traffic.demand import SPEED_MAX, Demand, VehicleType
 from rushhour.traffic.demand_builder import DemandBuilder, Trip, merge

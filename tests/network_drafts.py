@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.network import NONE, YIELD
-from rushhour.roadnets.draft import (
+from rushhour.roadnets.drafts.draft import (
     Draft,
     DraftConnector,
     DraftIntersection,

@@ -8,7 +8,7 @@ from network_drafts import crossing
 
 from rushhour.kernels.network import SIGNAL
 from rushhour.roadnets.build import finish
-from rushhour.roadnets.draft import DraftActuation, DraftSignal
+from rushhour.roadnets.drafts.draft import DraftActuation, DraftSignal
 from rushhour.roadnets.model import Network
 from rushhour.traffic.demand import Demand, VehicleType
 from rushhour.traffic.demand_builder import DemandBuilder, Trip

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from rushhour.roadnets.generators import generate
+from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.commands import CommandLog
 from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.trip_log import TripLog

@@ -1,7 +1,7 @@
 """Crossings drawn by hand that several tests begin with."""
 
 import rushhour as rh
-from rushhour.roadnets.builder import BuilderControl
+from rushhour.roadnets.by_hand.builder import BuilderControl
 from rushhour.roadnets.model import Network
 
 ARMS = {"e": (1, 0), "n": (0, 1), "w": (-1, 0), "s": (0, -1)}

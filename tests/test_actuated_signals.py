@@ -18,9 +18,8 @@ from reacting_signals import (
 )
 
 from rushhour.kernels.network import ACTUATED, GREEN, GREEN_YIELD, NONE, RED, SIGNAL, YELLOW
-from rushhour.roadnets.actuation import actuated_by_default
 from rushhour.roadnets.build import finish
-from rushhour.roadnets.draft import (
+from rushhour.roadnets.drafts.draft import (
     DraftActuation,
     DraftConnector,
     DraftIntersection,
@@ -29,8 +28,9 @@ from rushhour.roadnets.draft import (
     DraftSignal,
 )
 from rushhour.roadnets.errors import NetworkError
-from rushhour.roadnets.generators import generate
-from rushhour.roadnets.greens import greens_of
+from rushhour.roadnets.generators.by_name import generate
+from rushhour.roadnets.signals.actuation import actuated_by_default
+from rushhour.roadnets.signals.greens import greens_of
 from rushhour.roadnets.storage import load, save
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand_builder import Trip

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from cityflow_texts import LANES, point, town, written
 
-from rushhour.roadnets import json_reading
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.loading import load_network
+from rushhour.roadnets.reading import json_files
 
 GOOD = json.dumps(town())
 
@@ -66,9 +66,9 @@ def test_a_file_larger_than_networks_are_is_refused_before_it_is_read(
 ) -> None:
     path = tmp_path / "bomb.json.gz"
     path.write_bytes(gzip.compress(b" " * (3 << 20)))
-    assert json_reading.LARGEST == 128 << 20
+    assert json_files.LARGEST == 128 << 20
     with pytest.raises(NetworkError, match="bomb.json.gz: larger than 1 MB; cut it"):
-        json_reading.read_json(path, 1 << 20)
+        json_files.read_json(path, 1 << 20)
 
 
 Change = Callable[[dict[str, Any]], object]

@@ -9,8 +9,8 @@ from sumo_texts import at_lights, connection, crossing, signals, written
 
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.errors import NetworkError, RushhourError
-from rushhour.roadnets.sumo_network import read_network_draft
-from rushhour.roadnets.xml_reading import DEEPEST, elements
+from rushhour.roadnets.reading.xml_files import DEEPEST, elements
+from rushhour.roadnets.sumo.network import read_network_draft
 
 GOOD = crossing("traffic_light", more=at_lights(), extra=signals(["GrGr", "rGrG"]))
 BOMB = (

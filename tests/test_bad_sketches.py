@@ -9,8 +9,8 @@ import pytest
 from soundness import assert_sound
 
 import rushhour as rh
+from rushhour.roadnets.by_hand.sketch import CONTROLS
 from rushhour.roadnets.errors import NetworkError
-from rushhour.roadnets.sketch import CONTROLS
 
 GOOD = [(0.0, 0.0), (100.0, 0.0)]
 Draw = Callable[[rh.NetworkBuilder], Any]

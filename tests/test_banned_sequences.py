@@ -14,10 +14,10 @@ from rushhour.kernels.rerouting import EXITS, Exits, reroute
 from rushhour.roadnets.banned import LONGEST, banned_part, packed_ways
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.classes import CLASS_BIT
-from rushhour.roadnets.draft_fixes import fix_draft
+from rushhour.roadnets.drafts.fixes import fix_draft
 from rushhour.roadnets.errors import DemandError, NetworkError
 from rushhour.roadnets.fixes import read_fixes
-from rushhour.roadnets.generators import generate
+from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.demand import VehicleType
 from rushhour.traffic.demand_builder import DemandBuilder, Stop, Trip
 from rushhour.traffic.random_demand import _reached, random_trips

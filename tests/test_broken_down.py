@@ -5,7 +5,7 @@ import pytest
 from command_worlds import SAME, demand_of, straight, world_of
 
 from rushhour.kernels.vehicles import REASONS
-from rushhour.roadnets.generators import generate
+from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.commands import CommandError
 from rushhour.traffic.demand import VehicleType

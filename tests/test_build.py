@@ -23,9 +23,9 @@ from rushhour.kernels.network import (
     YELLOW,
 )
 from rushhour.roadnets.build import LATERAL_ACCELERATION, finish
-from rushhour.roadnets.draft import DraftConnector, DraftLane, DraftSignal
+from rushhour.roadnets.drafts.draft import DraftConnector, DraftLane, DraftSignal
+from rushhour.roadnets.drafts.groups import group_report
 from rushhour.roadnets.errors import NetworkError
-from rushhour.roadnets.groups import group_report
 from rushhour.roadnets.loading import load_network
 
 

@@ -18,9 +18,9 @@ from rushhour.kernels.network import (
     U_TURN,
     YIELD,
 )
+from rushhour.roadnets.by_hand.sketch import CONTROLS
 from rushhour.roadnets.classes import CLASS_BIT, ROAD_VEHICLES
 from rushhour.roadnets.model import Network
-from rushhour.roadnets.sketch import CONTROLS
 from rushhour.roadnets.storage import load, save
 from rushhour.traffic.checker import Checker
 

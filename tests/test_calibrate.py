@@ -9,7 +9,7 @@ import pytest
 from real_data import data_folder
 
 from rushhour.cli import main
-from rushhour.roadnets.generators import generate
+from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.storage import save
 from rushhour.traffic.demand import POS_GIVEN, VehicleType
 from rushhour.traffic.demand_builder import DemandBuilder, Trip

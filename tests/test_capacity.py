@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rushhour.roadnets.generators import generate
+from rushhour.roadnets.generators.by_name import generate
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "bench"))
 

@@ -10,7 +10,7 @@ from planted_world import CAR, PlantedWorld, start
 from rushhour.kernels.checking import KEPT, KINDS
 from rushhour.kernels.network import YIELD
 from rushhour.roadnets.build import finish
-from rushhour.roadnets.generators import generate
+from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic import state
 from rushhour.traffic.checker import OF_CONNECTORS, TEXTS, Checker
 from rushhour.traffic.demand import VehicleType

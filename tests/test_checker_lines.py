@@ -6,7 +6,7 @@ from planted_world import start
 
 from rushhour.kernels.network import ALL_WAY_STOP, SIGNAL, STOP
 from rushhour.roadnets.build import finish
-from rushhour.roadnets.draft import DraftSignal
+from rushhour.roadnets.drafts.draft import DraftSignal
 
 pytestmark = [pytest.mark.small_world, pytest.mark.tiny_world]
 

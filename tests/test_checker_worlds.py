@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rushhour.kernels.network import GREEN
-from rushhour.roadnets.generators import generate
+from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.random_demand import vehicles_on_road
 from rushhour.traffic.world import World

@@ -13,9 +13,9 @@ from real_data import data_folder
 
 from rushhour.kernels.network import LEFT, NONE, RIGHT, SIGNAL, STRAIGHT, YIELD
 from rushhour.roadnets.build import finish
-from rushhour.roadnets.cityflow_config import read_config
-from rushhour.roadnets.cityflow_network import read_network_draft
-from rushhour.roadnets.draft import Draft, DraftLane
+from rushhour.roadnets.cityflow.config import read_config
+from rushhour.roadnets.cityflow.network import read_network_draft
+from rushhour.roadnets.drafts.draft import Draft, DraftLane
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network

@@ -7,9 +7,15 @@ import pytest
 from command_worlds import SAME, demand_of, straight, two_ways, world_of
 
 from rushhour.roadnets.build import finish
-from rushhour.roadnets.draft import Draft, DraftConnector, DraftIntersection, DraftLane, DraftRoad
+from rushhour.roadnets.drafts.draft import (
+    Draft,
+    DraftConnector,
+    DraftIntersection,
+    DraftLane,
+    DraftRoad,
+)
 from rushhour.roadnets.errors import RushhourError
-from rushhour.roadnets.generators import generate
+from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.commands import CommandError
 from rushhour.traffic.demand_builder import DemandBuilder, Stop, Trip

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from sumo_texts import crossing, written
 
-from rushhour.roadnets.collecting import without_collection
 from rushhour.roadnets.errors import RushhourError
 from rushhour.roadnets.loading import read_draft
+from rushhour.roadnets.reading.collecting import without_collection
 
 
 def test_the_collector_stands_still_within_and_is_left_as_it_was() -> None:

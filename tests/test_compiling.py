@@ -11,7 +11,7 @@ import pytest
 from rushhour.compiling_aside import compile_a_frame
 from rushhour.kernels.compiling import announcing_compiles, locked
 from rushhour.kernels.jit import config, rehearsed
-from rushhour.roadnets.generators import generate
+from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.random_demand import vehicles_on_road
 from rushhour.traffic.world import World
 

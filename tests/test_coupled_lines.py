@@ -7,7 +7,7 @@ from network_drafts import chain, line
 
 from rushhour.kernels.network import NONE, SIGNAL, YIELD
 from rushhour.roadnets.build import finish
-from rushhour.roadnets.draft import (
+from rushhour.roadnets.drafts.draft import (
     DraftConnector,
     DraftIntersection,
     DraftLane,

@@ -18,7 +18,7 @@ import rushhour as rh
 from rushhour.roadnets.classes import CAR
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
-from rushhour.roadnets.osm_reading import OsmMap, read_osm
+from rushhour.roadnets.osm.ways.reading import OsmMap, read_osm
 from rushhour.roadnets.storage import load, parts_of, save
 from rushhour.traffic.demand_files import DemandOptions, read_demand_files
 

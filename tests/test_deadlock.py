@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rushhour.roadnets.generators import generate
+from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand import Demand
 from rushhour.traffic.random_demand import random_trips

@@ -11,9 +11,9 @@ import pytest
 
 from rushhour.kernels.jit import config
 from rushhour.roadnets.build import finish
-from rushhour.roadnets.draft import DraftIntersection, DraftLane, DraftRoad
-from rushhour.roadnets.generate_town import town_draft
-from rushhour.roadnets.generators import generate
+from rushhour.roadnets.drafts.draft import DraftIntersection, DraftLane, DraftRoad
+from rushhour.roadnets.generators.by_name import generate
+from rushhour.roadnets.generators.town import town_draft
 from rushhour.traffic.demand import VehicleType
 from rushhour.traffic.demand_builder import DemandBuilder, Trip, merge
 from rushhour.traffic.parameters import Parameters

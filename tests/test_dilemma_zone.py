@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rushhour.kernels.network import GREEN, GREEN_YIELD, LEFT, RED, STRAIGHT, U_TURN, YELLOW
-from rushhour.roadnets.generators import generate
+from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.random_demand import random_trips
 from rushhour.traffic.world import World

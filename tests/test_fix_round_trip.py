@@ -11,7 +11,7 @@ from soundness import assert_sound
 from sumo_texts import at_lights, crossing, signals
 
 from rushhour.roadnets.build import finish
-from rushhour.roadnets.draft_fixes import fix_draft
+from rushhour.roadnets.drafts.fixes import fix_draft
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.findings import Finding
 from rushhour.roadnets.fixes import read_fixes

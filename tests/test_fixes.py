@@ -10,12 +10,12 @@ from soundness import assert_sound
 
 from rushhour.kernels.network import ALL_WAY_STOP, NONE, SIGNAL, YIELD
 from rushhour.roadnets.build import finish
-from rushhour.roadnets.draft import Draft, DraftSignal
-from rushhour.roadnets.draft_fixes import fix_draft
+from rushhour.roadnets.drafts.draft import Draft, DraftSignal
+from rushhour.roadnets.drafts.fixes import fix_draft
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.findings import Finding
 from rushhour.roadnets.fixes import Fixes, fix_line, read_fixes
-from rushhour.roadnets.openstreetmap import OsmOptions, read_osm_draft
+from rushhour.roadnets.osm.network import OsmOptions, read_osm_draft
 
 pytest.importorskip("osmium")
 

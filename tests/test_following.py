@@ -12,7 +12,7 @@ from rushhour.kernels.car_following import (
     krauss_speed,
     travel_time,
 )
-from rushhour.roadnets.generators import generate
+from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.demand import POS_GIVEN, SPEED_GIVEN, VehicleType
 from rushhour.traffic.demand_builder import DemandBuilder, Trip
 from rushhour.traffic.world import World

@@ -17,12 +17,12 @@ from rushhour.kernels.network import (
     YIELD,
 )
 from rushhour.roadnets.errors import NetworkError
-from rushhour.roadnets.generate_grid import cross, grid
-from rushhour.roadnets.generate_motorway import motorway
-from rushhour.roadnets.generate_ring import ring, straight
-from rushhour.roadnets.generate_spider import spider
-from rushhour.roadnets.generate_town import town
-from rushhour.roadnets.generators import GENERATORS, generate, options_of
+from rushhour.roadnets.generators.by_name import GENERATORS, generate, options_of
+from rushhour.roadnets.generators.grid import cross, grid
+from rushhour.roadnets.generators.motorway import motorway
+from rushhour.roadnets.generators.ring import ring, straight
+from rushhour.roadnets.generators.spider import spider
+from rushhour.roadnets.generators.town import town
 from rushhour.roadnets.model import Network
 
 NETWORKS = {
@@ -333,7 +333,7 @@ def test_wrong_options_are_named(name: str, options: dict[str, object], message:
 
 
 @pytest.mark.parametrize(
-    "module", [*(f.__module__ for f in GENERATORS.values()), "rushhour.roadnets.generators"]
+    "module", [*(f.__module__ for f in GENERATORS.values()), "rushhour.roadnets.generators.by_name"]
 )
 def test_examples_of_the_generators_are_true(module: str) -> None:
     result = doctest.testmod(importlib.import_module(module))

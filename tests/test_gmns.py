@@ -16,9 +16,9 @@ from rushhour.kernels.network import (
     YIELD,
 )
 from rushhour.roadnets.errors import NetworkError
-from rushhour.roadnets.lint import linted
+from rushhour.roadnets.geometry.street_lines import side_line
+from rushhour.roadnets.lint.checks import linted
 from rushhour.roadnets.loading import load_network
-from rushhour.roadnets.street_lines import side_line
 
 MILE = 1609.344  # m
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from rushhour.roadnets.gmns_timing import Phase, timeline
+from rushhour.roadnets.gmns.timing import Phase, timeline
 
 
 def phase(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rushhour.roadnets.generators import generate
+from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.random_demand import vehicles_on_road

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rushhour.roadnets.generators import generate
+from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.demand import SPEED_MAX
 from rushhour.traffic.demand_builder import DemandBuilder, Trip
 from rushhour.traffic.parameters import Parameters

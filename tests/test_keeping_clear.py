@@ -7,7 +7,7 @@ from planted_world import PlantedWorld
 from rushhour.kernels.keeping_clear import zone_speed
 from rushhour.kernels.network import NONE, YIELD
 from rushhour.roadnets.build import finish
-from rushhour.roadnets.draft import (
+from rushhour.roadnets.drafts.draft import (
     Draft,
     DraftConnector,
     DraftIntersection,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rushhour.kernels.lane_lines import draw_lanes
-from rushhour.roadnets.street_lines import line_length, part, side_line
+from rushhour.roadnets.geometry.street_lines import line_length, part, side_line
 
 pytestmark = pytest.mark.small_world
 

@@ -7,8 +7,14 @@ import pytest
 from network_drafts import chain, line
 
 from rushhour.kernels.geometry import add_up_steps, find_segments, segment_at
+from rushhour.roadnets.drafts.shapes import (
+    HEADING_SPAN,
+    Shapes,
+    end_headings,
+    lane_shapes,
+    stations,
+)
 from rushhour.roadnets.errors import NetworkError
-from rushhour.roadnets.shapes import HEADING_SPAN, Shapes, end_headings, lane_shapes, stations
 
 
 def lanes(seed: int, n: int = 60) -> tuple[np.ndarray, np.ndarray]:

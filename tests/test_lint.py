@@ -5,7 +5,7 @@ import pytest
 from sketches import arms
 
 import rushhour as rh
-from rushhour.roadnets.outlines import convex_hull
+from rushhour.roadnets.geometry.outlines import convex_hull
 
 
 def test_a_sound_crossing_has_no_findings() -> None:

@@ -11,7 +11,7 @@ from osm_texts import CROSS, CROSS_WAYS, Nodes, street, write_osm
 
 from rushhour.kernels.network import SIGNAL, YIELD
 from rushhour.roadnets.build import finish
-from rushhour.roadnets.draft import Draft, DraftConnector, DraftSignal
+from rushhour.roadnets.drafts.draft import Draft, DraftConnector, DraftSignal
 from rushhour.roadnets.findings import (
     CHECKS,
     Finding,
@@ -21,10 +21,10 @@ from rushhour.roadnets.findings import (
     short_lines,
     unpacked,
 )
-from rushhour.roadnets.lint import findings as lint
+from rushhour.roadnets.lint.checks import findings as lint
 from rushhour.roadnets.loading import load_network
-from rushhour.roadnets.openstreetmap import read_osm_draft
-from rushhour.roadnets.osm_crossings import close_pairs, level_of
+from rushhour.roadnets.osm.crossings import close_pairs, level_of
+from rushhour.roadnets.osm.network import read_osm_draft
 
 pytest.importorskip("osmium")
 

@@ -6,10 +6,10 @@ import pytest
 from real_data import data_folder
 
 from rushhour.roadnets.importing import import_network
-from rushhour.roadnets.openstreetmap import OsmOptions
-from rushhour.roadnets.osm_crossings import find_crossings
-from rushhour.roadnets.osm_links import Streets
-from rushhour.roadnets.osm_reading import read_osm
+from rushhour.roadnets.osm.crossings import find_crossings
+from rushhour.roadnets.osm.links import Streets
+from rushhour.roadnets.osm.network import OsmOptions
+from rushhour.roadnets.osm.ways.reading import read_osm
 
 pytest.importorskip("osmium")
 

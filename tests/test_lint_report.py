@@ -12,7 +12,7 @@ from sumo_texts import at_lights, crossing, signals
 from rushhour.cli import main
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.findings import CHECKS, finding
-from rushhour.roadnets.lint_report import finding_rows, report_lines
+from rushhour.roadnets.lint.report import finding_rows, report_lines
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.storage import load, save
 from rushhour.viewer.marks import COLOURS, save_findings

@@ -26,15 +26,15 @@ from rushhour.kernels.network import (
     YELLOW,
 )
 from rushhour.roadnets.build import finish
-from rushhour.roadnets.draft import (
+from rushhour.roadnets.drafts.draft import (
     DraftConnector,
     DraftIntersection,
     DraftLane,
     DraftRoad,
     DraftSignal,
 )
-from rushhour.roadnets.generators import generate
-from rushhour.roadnets.greens import clearing_times
+from rushhour.roadnets.generators.by_name import generate
+from rushhour.roadnets.signals.greens import clearing_times
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand_builder import Trip
 from rushhour.traffic.random_demand import random_trips, vehicles_on_road

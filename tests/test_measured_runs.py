@@ -13,7 +13,7 @@ import pytest
 
 from rushhour.cli import main
 from rushhour.roadnets.errors import RunError, RushhourError
-from rushhour.roadnets.generators import generate
+from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.storage import save
 from rushhour.traffic.detectors import Loop, Section
 from rushhour.traffic.measure_tables import TABLES

@@ -6,7 +6,7 @@ from measured_worlds import HEADWAY, all_loops, busy, one_lane, stream, two_lane
 
 from rushhour.kernels.measuring_queues import Queues, look_at_queues
 from rushhour.roadnets.errors import RushhourError
-from rushhour.roadnets.generators import generate
+from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.model import Network
 from rushhour.traffic import state
 from rushhour.traffic.demand import VehicleType

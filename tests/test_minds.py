@@ -5,7 +5,7 @@ import pytest
 
 from rushhour.kernels.network import ALL_WAY_STOP, NONE, YIELD
 from rushhour.roadnets.build import finish
-from rushhour.roadnets.draft import (
+from rushhour.roadnets.drafts.draft import (
     Draft,
     DraftConnector,
     DraftIntersection,

@@ -8,7 +8,7 @@ import pytest
 
 from rushhour.kernels.car_following import idm_acceleration
 from rushhour.kernels.lane_choice import KEEP_SHARE, change_fits, pays
-from rushhour.roadnets.generators import generate
+from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.demand import POS_GIVEN
 from rushhour.traffic.demand_builder import DemandBuilder, Trip
 from rushhour.traffic.parameters import Parameters

@@ -10,8 +10,8 @@ from osm_texts import CROSS, CROSS_WAYS, DEGREE, write_osm
 
 from rushhour.cli import main
 from rushhour.roadnets.errors import NetworkError
-from rushhour.roadnets.openstreetmap import OsmOptions, read_osm_draft
-from rushhour.roadnets.osm_area import Area, read_polygon
+from rushhour.roadnets.osm.network import OsmOptions, read_osm_draft
+from rushhour.roadnets.osm.ways.area import Area, read_polygon
 
 pytest.importorskip("osmium")
 pytest.importorskip("shapely")

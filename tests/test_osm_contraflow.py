@@ -9,7 +9,7 @@ from osm_texts import CROSS, CROSS_WAYS, street, turns, write_osm
 from rushhour.kernels.network import GREEN
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.loading import load_network
-from rushhour.roadnets.openstreetmap import read_osm_draft
+from rushhour.roadnets.osm.network import read_osm_draft
 from rushhour.traffic.random_demand import random_trips
 from rushhour.traffic.routing import route_trips
 

@@ -9,7 +9,7 @@ from osm_texts import CROSS, CROSS_WAYS, control, street, write_osm
 from rushhour.kernels.network import YIELD
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
-from rushhour.roadnets.openstreetmap import OsmOptions, read_osm_draft
+from rushhour.roadnets.osm.network import OsmOptions, read_osm_draft
 
 pytest.importorskip("osmium")
 

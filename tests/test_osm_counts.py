@@ -12,10 +12,10 @@ from real_data import data_folder
 pytest.importorskip("osmium")
 
 from rushhour.roadnets.components import strong_components
-from rushhour.roadnets.openstreetmap import OsmOptions, plan_osm
-from rushhour.roadnets.osm_links import streets_of
-from rushhour.roadnets.osm_reading import read_osm
-from rushhour.roadnets.osm_signs import line_of
+from rushhour.roadnets.osm.links import streets_of
+from rushhour.roadnets.osm.network import OsmOptions, plan_osm
+from rushhour.roadnets.osm.signs import line_of
+from rushhour.roadnets.osm.ways.reading import read_osm
 
 
 class Facts(NamedTuple):

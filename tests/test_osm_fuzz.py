@@ -10,7 +10,7 @@ from soundness import assert_sound
 
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.errors import NetworkError
-from rushhour.roadnets.openstreetmap import OsmOptions, read_osm_draft
+from rushhour.roadnets.osm.network import OsmOptions, read_osm_draft
 
 pytest.importorskip("osmium")
 

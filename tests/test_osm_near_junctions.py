@@ -8,7 +8,7 @@ from osm_texts import CROSS, street, write_osm
 
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.model import Network
-from rushhour.roadnets.openstreetmap import OsmOptions, read_osm_draft
+from rushhour.roadnets.osm.network import OsmOptions, read_osm_draft
 
 pytest.importorskip("osmium")
 
@@ -109,9 +109,9 @@ def test_a_road_as_wide_as_both_that_join_takes_each_in_its_own_lane(tmp_path: P
 
 
 def test_a_street_is_cut_at_a_node_nearby_or_a_new_one():
-    from rushhour.roadnets.osm_centre_lanes import split_link
-    from rushhour.roadnets.osm_links import Link, Streets
-    from rushhour.roadnets.osm_rules import rules_of
+    from rushhour.roadnets.osm.centre_lanes import split_link
+    from rushhour.roadnets.osm.links import Link, Streets
+    from rushhour.roadnets.osm.ways.rules import rules_of
 
     rules, _ = rules_of(street(), "", {}, [])
     xy = {1: (0.0, 0.0), 2: (60.0, 0.0), 3: (60.0, 100.0)}

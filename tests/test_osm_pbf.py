@@ -7,8 +7,8 @@ import pytest
 from osm_texts import CROSS, CROSS_WAYS, osm_text, write_pbf
 
 from rushhour.roadnets.errors import NetworkError
-from rushhour.roadnets.osm_pbf import check_texts
-from rushhour.roadnets.osm_reading import read_osm
+from rushhour.roadnets.osm.ways.pbf import check_texts
+from rushhour.roadnets.osm.ways.reading import read_osm
 
 pytest.importorskip("osmium")
 SIGNS = {1: {"highway": "traffic_signals"}}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from osm_texts import street, write_osm
 
-from rushhour.roadnets.draft import (
+from rushhour.roadnets.drafts.draft import (
     Draft,
     DraftConnector,
     DraftIntersection,
@@ -14,8 +14,8 @@ from rushhour.roadnets.draft import (
     DraftRoad,
     DraftSignal,
 )
-from rushhour.roadnets.openstreetmap import read_osm_draft
-from rushhour.roadnets.osm_progression import coordinate, cycle_of, green_start, stretch
+from rushhour.roadnets.osm.network import read_osm_draft
+from rushhour.roadnets.osm.progression import coordinate, cycle_of, green_start, stretch
 
 pytest.importorskip("osmium")
 

@@ -6,7 +6,7 @@ import pytest
 from osm_texts import CROSS, CROSS_WAYS, street, turns, write_osm
 
 from rushhour.roadnets.build import finish
-from rushhour.roadnets.openstreetmap import read_osm_draft
+from rushhour.roadnets.osm.network import read_osm_draft
 
 pytest.importorskip("osmium")
 

@@ -6,8 +6,8 @@ import pytest
 from osm_texts import street, write_osm
 
 from rushhour.roadnets.loading import load_network
-from rushhour.roadnets.osm_reading import OsmMap, OsmWay
-from rushhour.roadnets.osm_rings import widen_rings
+from rushhour.roadnets.osm.rings import widen_rings
+from rushhour.roadnets.osm.ways.reading import OsmMap, OsmWay
 
 RING = street("tertiary", junction="roundabout")
 CASES = {

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from osm_texts import CROSS, CROSS_WAYS, street, write_osm
 
-from rushhour.roadnets.openstreetmap import OsmOptions, read_osm_draft
+from rushhour.roadnets.osm.network import OsmOptions, read_osm_draft
 
 pytest.importorskip("osmium")
 

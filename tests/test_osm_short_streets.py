@@ -8,7 +8,7 @@ from osm_texts import CROSS, CROSS_WAYS, Nodes, street, write_osm
 
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
-from rushhour.roadnets.osm_short_streets import A_CAR
+from rushhour.roadnets.osm.short_streets import A_CAR
 
 pytest.importorskip("osmium")
 

@@ -3,9 +3,9 @@
 import pytest
 from osm_texts import street
 
-from rushhour.roadnets.osm_reading import OsmMap, OsmWay
-from rushhour.roadnets.osm_sides import country_of, left_hand
-from rushhour.roadnets.remarks import Remarks
+from rushhour.roadnets.osm.sides import country_of, left_hand
+from rushhour.roadnets.osm.ways.reading import OsmMap, OsmWay
+from rushhour.roadnets.reading.remarks import Remarks
 
 
 def dual(spread: float, kind: str = "primary", reverse: bool = False) -> OsmMap:

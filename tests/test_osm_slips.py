@@ -7,7 +7,7 @@ from osm_texts import control, street, turns, write_osm
 
 from rushhour.kernels.network import SIGNAL, YIELD
 from rushhour.roadnets.loading import load_network
-from rushhour.roadnets.openstreetmap import read_osm_draft
+from rushhour.roadnets.osm.network import read_osm_draft
 
 pytest.importorskip("osmium")
 

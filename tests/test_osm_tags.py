@@ -3,10 +3,10 @@
 import pytest
 from osm_texts import street
 
-from rushhour.roadnets.osm_lane_tags import letters_of
-from rushhour.roadnets.osm_rules import rules_of
-from rushhour.roadnets.osm_speeds import KMH, MPH, limit, read_speed
-from rushhour.roadnets.osm_tags import Doubt, direction_of, is_open, wanted
+from rushhour.roadnets.osm.ways.lane_tags import letters_of
+from rushhour.roadnets.osm.ways.rules import rules_of
+from rushhour.roadnets.osm.ways.speeds import KMH, MPH, limit, read_speed
+from rushhour.roadnets.osm.ways.tags import Doubt, direction_of, is_open, wanted
 
 SPEEDS = {
     "50": 50 * KMH, "50 km/h": 50 * KMH, "30mph": 30 * MPH, "30 mph": 30 * MPH, "none": 130 * KMH,

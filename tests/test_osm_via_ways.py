@@ -15,7 +15,7 @@ from rushhour.roadnets.banned import banned_part, none_banned
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError
-from rushhour.roadnets.openstreetmap import read_osm_draft
+from rushhour.roadnets.osm.network import read_osm_draft
 from rushhour.roadnets.storage import load, save
 from rushhour.traffic.demand import VehicleType
 from rushhour.traffic.demand_builder import Trip

@@ -8,7 +8,7 @@ import pytest
 from osm_texts import street, write_osm
 
 from rushhour.roadnets.build import finish
-from rushhour.roadnets.openstreetmap import read_osm_draft
+from rushhour.roadnets.osm.network import read_osm_draft
 from rushhour.roadnets.storage import load, save
 from rushhour.traffic.demand import VehicleType
 from rushhour.traffic.demand_builder import DemandBuilder, Trip

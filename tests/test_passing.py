@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from rushhour.kernels import jit
 from rushhour.kernels.jit import StateKernel, config, kernel
-from rushhour.roadnets.generators import generate
+from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.random_demand import vehicles_on_road
 from rushhour.traffic.world import World
 

@@ -7,7 +7,7 @@ import pytest
 from planted_world import PlantedWorld
 from two_way_road import CAR, EAST, TRACTOR, WEST, Drive, trip, two_way_road
 
-from rushhour.roadnets.generators import generate
+from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.opposites import opposite_lanes
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand import VehicleType

@@ -7,7 +7,7 @@ import pytest
 
 from rushhour.cli import main
 from rushhour.roadnets.errors import RunError
-from rushhour.roadnets.generators import generate
+from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.model import Network
 from rushhour.traffic.demand import VehicleType
 from rushhour.traffic.demand_builder import DemandBuilder, Trip

@@ -12,7 +12,7 @@ from rushhour.kernels.network import NONE
 from rushhour.kernels.pose import lane_pose, place_all_bodies, place_bodies
 from rushhour.kernels.raster import fill_polygons, shrink
 from rushhour.roadnets.build import finish
-from rushhour.roadnets.draft import (
+from rushhour.roadnets.drafts.draft import (
     Draft,
     DraftConnector,
     DraftIntersection,
@@ -20,8 +20,8 @@ from rushhour.roadnets.draft import (
     DraftRoad,
 )
 from rushhour.roadnets.errors import RunError
-from rushhour.roadnets.generate_grid import cross, grid
-from rushhour.roadnets.generate_ring import ring, straight
+from rushhour.roadnets.generators.grid import cross, grid
+from rushhour.roadnets.generators.ring import ring, straight
 from rushhour.viewer.lettering import text_mask, text_width
 from rushhour.viewer.lights import lane_lights
 from rushhour.viewer.png import png_bytes

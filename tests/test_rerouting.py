@@ -13,14 +13,14 @@ from rushhour.kernels.rerouting import EXITS, Exits, exits_near, reroute
 from rushhour.kernels.vehicles import PATH
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.classes import CLASS_BIT
-from rushhour.roadnets.draft import (
+from rushhour.roadnets.drafts.draft import (
     Draft,
     DraftConnector,
     DraftIntersection,
     DraftLane,
     DraftRoad,
 )
-from rushhour.roadnets.generators import generate
+from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.random_demand import random_trips
 from rushhour.traffic.road_graph import road_graph
 from rushhour.traffic.routing import find_ways, kept_desk

@@ -8,7 +8,7 @@ from rushhour.kernels.network import NONE, YIELD
 from rushhour.kernels.vehicles import EXIT_FULL
 from rushhour.kernels.watching import find_rings, wait_for_lanes
 from rushhour.roadnets.build import finish
-from rushhour.roadnets.draft import (
+from rushhour.roadnets.drafts.draft import (
     Draft,
     DraftConnector,
     DraftIntersection,

@@ -11,9 +11,9 @@ from real_data import data_folder
 
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.classes import CLASS_BIT
-from rushhour.roadnets.draft import DraftConnector
+from rushhour.roadnets.drafts.draft import DraftConnector
 from rushhour.roadnets.errors import DemandError
-from rushhour.roadnets.generators import generate
+from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.loading import load_network
 from rushhour.traffic.demand import VehicleType
 from rushhour.traffic.demand_builder import DemandBuilder, Trip

@@ -6,7 +6,7 @@ import pytest
 from rushhour.kernels.arrival_order import IMPATIENT
 from rushhour.kernels.network import NONE, YIELD
 from rushhour.roadnets.build import finish
-from rushhour.roadnets.draft import (
+from rushhour.roadnets.drafts.draft import (
     Draft,
     DraftConnector,
     DraftIntersection,

@@ -6,7 +6,7 @@ from checked_runs import driven
 from network_drafts import chain, line
 
 from rushhour.roadnets.build import finish
-from rushhour.roadnets.draft import DraftLane
+from rushhour.roadnets.drafts.draft import DraftLane
 from rushhour.traffic.demand import VehicleType
 from rushhour.traffic.demand_builder import Stop, Trip
 

@@ -11,7 +11,7 @@ from network_drafts import chain, crossing, line
 
 from rushhour.kernels.network import SIGNAL
 from rushhour.roadnets.build import finish
-from rushhour.roadnets.draft import DraftActuation, DraftSignal, DraftZone
+from rushhour.roadnets.drafts.draft import DraftActuation, DraftSignal, DraftZone
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.findings import finding
 from rushhour.roadnets.loading import load_network

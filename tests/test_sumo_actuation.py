@@ -10,8 +10,8 @@ from sumo_texts import at_lights, crossing, written
 from rushhour.kernels.network import ACTUATED, FIXED, GREEN, GREEN_YIELD
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.errors import NetworkError, RushhourError
-from rushhour.roadnets.greens import letters_of, members_of
-from rushhour.roadnets.sumo_network import read_network_draft
+from rushhour.roadnets.signals.greens import letters_of, members_of
+from rushhour.roadnets.sumo.network import read_network_draft
 from rushhour.traffic.demand_builder import DemandBuilder
 from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.random_demand import random_trips

@@ -9,10 +9,10 @@ from sumo_texts import CROSSING_FOES, at_lights, connection, crossing, lane, sig
 from rushhour.kernels.network import ALL_WAY_STOP, NONE, SIGNAL, STOP, YIELD
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.classes import CLASS_BIT
-from rushhour.roadnets.draft import Draft, DraftConnector, DraftIntersection
+from rushhour.roadnets.drafts.draft import Draft, DraftConnector, DraftIntersection
 from rushhour.roadnets.errors import NetworkError
-from rushhour.roadnets.lint import findings as lint_findings
-from rushhour.roadnets.sumo_network import read_network_draft
+from rushhour.roadnets.lint.checks import findings as lint_findings
+from rushhour.roadnets.sumo.network import read_network_draft
 
 NOBODY = ("0000",) * 4
 

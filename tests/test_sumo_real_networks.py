@@ -11,11 +11,11 @@ from real_data import data_folder
 from rushhour.kernels.network import ALL_WAY_STOP, SIGNAL, U_TURN
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.classes import CAR
-from rushhour.roadnets.draft import Draft
+from rushhour.roadnets.drafts.draft import Draft
 from rushhour.roadnets.model import Network
-from rushhour.roadnets.sumo_elements import SumoFile, read_elements
-from rushhour.roadnets.sumo_network import read_network_draft
-from rushhour.roadnets.sumo_requests import number_links
+from rushhour.roadnets.sumo.elements import SumoFile, read_elements
+from rushhour.roadnets.sumo.network import read_network_draft
+from rushhour.roadnets.sumo.requests import number_links
 
 
 class Counts(NamedTuple):

@@ -7,10 +7,10 @@ import pytest
 from numpy.typing import NDArray
 
 from rushhour.kernels.network import LEFT, RIGHT
-from rushhour.roadnets import generate_grid
 from rushhour.roadnets.build import finish
-from rushhour.roadnets.draft import Draft
-from rushhour.roadnets.generators import generate
+from rushhour.roadnets.drafts.draft import Draft
+from rushhour.roadnets.generators import grid as generate_grid
+from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.model import Network
 from rushhour.traffic.random_demand import random_trips
 from rushhour.traffic.world import World

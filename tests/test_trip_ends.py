@@ -11,7 +11,7 @@ from drawn_ways import drawn_ways, price, with_banned
 
 from rushhour.roadnets.banned import banned_part
 from rushhour.roadnets.classes import CLASS_BIT
-from rushhour.roadnets.generators import generate
+from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.demand import VehicleType
 from rushhour.traffic.demand_builder import DemandBuilder, Stop, Trip
 from rushhour.traffic.random_demand import _reached, random_trips, random_walkers

@@ -9,7 +9,7 @@ from scipy import stats
 
 from rushhour.kernels.network import GREEN, RED
 from rushhour.kernels.pose import place_all_bodies
-from rushhour.roadnets.generators import generate
+from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand import LANE_FREE, POS_GIVEN, SPEED_MAX, VehicleType
 from rushhour.traffic.demand_builder import DemandBuilder, Stop, Trip

@@ -7,7 +7,7 @@ import pytest
 from closed_ring import LENGTH, ClosedRing, car, equilibrium_speed, put
 
 from rushhour.kernels.network import GREEN
-from rushhour.roadnets.generators import generate
+from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.demand import POS_GIVEN, SPEED_MAX, VehicleType
 from rushhour.traffic.demand_builder import DemandBuilder, Trip
 from rushhour.traffic.world import World

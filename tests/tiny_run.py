@@ -2,7 +2,7 @@
 
 import sys
 
-from rushhour.roadnets.generators import generate
+from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.parameter_table import CONTROLS
 from rushhour.traffic.parameters import Parameters

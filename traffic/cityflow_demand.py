@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from rushhour.kernels.network import LONGEST_VEHICLE
 from rushhour.roadnets.errors import DemandError, NetworkError
-from rushhour.roadnets.json_reading import Item, read_json, shown
 from rushhour.roadnets.model import Network
-from rushhour.roadnets.remarks import Remarks
+from rushhour.roadnets.reading.json_files import Item, read_json, shown
+from rushhour.roadnets.reading.remarks import Remarks
 from rushhour.traffic.demand import LANE_BEST, POS_GIVEN, Demand, VehicleType
 from rushhour.traffic.demand_builder import DemandBuilder, Trip
 from rushhour.traffic.routing import route_demand

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from rushhour.kernels.random import uniform_all
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError, NetworkError
-from rushhour.roadnets.gmns_tables import CsvTable, header_of, read_table
 from rushhour.roadnets.model import Network
-from rushhour.roadnets.sumo_values import number
+from rushhour.roadnets.reading.csv_tables import CsvTable, header_of, read_table
+from rushhour.roadnets.reading.values import number
 from rushhour.traffic.demand import LANE_FREE, SPEED_MAX, Demand, VehicleType
 from rushhour.traffic.demand_builder import DemandBuilder, Trip
 from rushhour.traffic.durations import seconds

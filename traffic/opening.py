@@ -59,7 +59,7 @@ def _from_sumo(path: Path, fields: dict[str, Any]) -> Scenario:
 
 
 def _from_cityflow(path: Path, fields: dict[str, Any]) -> Scenario:
-    from rushhour.roadnets.cityflow_config import read_config
+    from rushhour.roadnets.cityflow.config import read_config
 
     config = read_config(path)
     if config is None:  # a road network
@@ -94,7 +94,7 @@ def scenario_network(scenario: Scenario, parameters: Parameters) -> Network:
 def built_network(path: Path, programs: Sequence[Path], parameters: Parameters) -> Network:
     """Read and finish a SUMO network."""
     from rushhour.roadnets.build import finish
-    from rushhour.roadnets.sumo_network import read_network_draft
+    from rushhour.roadnets.sumo.network import read_network_draft
 
     draft = read_network_draft(path, programs=list(programs))
     name = "curve.lateral_acceleration"

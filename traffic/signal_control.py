@@ -4,9 +4,9 @@ import numpy as np
 
 from rushhour.kernels.max_pressure import Clearing
 from rushhour.kernels.network import MAX_PRESSURE, Actuation
-from rushhour.roadnets.actuation import actuated_by_default, fixed_times
-from rushhour.roadnets.greens import clearing_times
 from rushhour.roadnets.model import Network
+from rushhour.roadnets.signals.actuation import actuated_by_default, fixed_times
+from rushhour.roadnets.signals.greens import clearing_times
 from rushhour.traffic.parameters import Parameters
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Final
 
 from rushhour.roadnets.errors import DemandError, NetworkError
-from rushhour.roadnets.sumo_values import number, seconds
-from rushhour.roadnets.xml_reading import elements
+from rushhour.roadnets.reading.values import number, seconds
+from rushhour.roadnets.reading.xml_files import elements
 from rushhour.traffic.sumo_records import VEHICLES
 
 _SHORT: Final = {

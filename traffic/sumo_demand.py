@@ -8,7 +8,7 @@ from typing import Final
 
 from rushhour.roadnets.errors import DemandError, NetworkError
 from rushhour.roadnets.model import Network
-from rushhour.roadnets.sumo_values import seconds
+from rushhour.roadnets.reading.values import seconds
 from rushhour.traffic.demand import Demand, VehicleType
 from rushhour.traffic.demand_builder import DemandBuilder, Stop, Trip
 from rushhour.traffic.routing import route_demand

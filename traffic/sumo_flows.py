@@ -11,8 +11,8 @@ from math import ceil, floor, inf, log1p
 from typing import Final, NamedTuple
 
 from rushhour.roadnets.errors import DemandError
-from rushhour.roadnets.remarks import Remarks
-from rushhour.roadnets.sumo_values import number, seconds, whole
+from rushhour.roadnets.reading.remarks import Remarks
+from rushhour.roadnets.reading.values import number, seconds, whole
 from rushhour.traffic.sumo_records import Record
 from rushhour.traffic.sumo_types import drawn
 

@@ -11,8 +11,8 @@ from typing import Any, Final
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.model import Network
-from rushhour.roadnets.remarks import Remarks
-from rushhour.roadnets.sumo_values import number, seconds, whole
+from rushhour.roadnets.reading.remarks import Remarks
+from rushhour.roadnets.reading.values import number, seconds, whole
 from rushhour.traffic import demand as codes
 from rushhour.traffic.demand import VehicleType
 from rushhour.traffic.demand_builder import Stop

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
 from rushhour.roadnets.errors import DemandError
-from rushhour.roadnets.remarks import Remarks
-from rushhour.roadnets.sumo_values import number
-from rushhour.roadnets.xml_reading import Element, elements
+from rushhour.roadnets.reading.remarks import Remarks
+from rushhour.roadnets.reading.values import number
+from rushhour.roadnets.reading.xml_files import Element, elements
 from rushhour.traffic.demand import VehicleType
 from rushhour.traffic.sumo_types import TYPE_ATTRIBUTES, read_type
 

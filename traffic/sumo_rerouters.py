@@ -7,9 +7,9 @@ from typing import Final
 
 from rushhour.roadnets.errors import DemandError, NetworkError
 from rushhour.roadnets.model import Network
-from rushhour.roadnets.remarks import Remarks
-from rushhour.roadnets.sumo_values import seconds
-from rushhour.roadnets.xml_reading import elements
+from rushhour.roadnets.reading.remarks import Remarks
+from rushhour.roadnets.reading.values import seconds
+from rushhour.roadnets.reading.xml_files import elements
 from rushhour.traffic.durations import LONGEST
 from rushhour.traffic.events import MOST_EVENTS, Event
 from rushhour.traffic.sumo_records import VEHICLES

@@ -9,7 +9,7 @@ from rushhour.roadnets.banned import banned_part
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.model import Network
-from rushhour.roadnets.sumo_values import whole
+from rushhour.roadnets.reading.values import whole
 from rushhour.traffic.demand import VehicleType
 from rushhour.traffic.sumo_records import Attributes, RouteRecord
 from rushhour.traffic.sumo_types import drawn

@@ -12,8 +12,8 @@ from rushhour.kernels.network import LONGEST_VEHICLE
 from rushhour.kernels.random import uniform
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError
-from rushhour.roadnets.remarks import Remarks
-from rushhour.roadnets.sumo_values import number
+from rushhour.roadnets.reading.remarks import Remarks
+from rushhour.roadnets.reading.values import number
 from rushhour.traffic.demand import VehicleType
 
 STREAM_CHOICE: Final = 8301

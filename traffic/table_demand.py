@@ -15,8 +15,8 @@ from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError, NetworkError
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.nearest import local_metres, road_finder
-from rushhour.roadnets.remarks import Remarks
-from rushhour.roadnets.sumo_values import FARTHEST, number, seconds
+from rushhour.roadnets.reading.remarks import Remarks
+from rushhour.roadnets.reading.values import FARTHEST, number, seconds
 from rushhour.traffic.demand import Demand, VehicleType
 from rushhour.traffic.demand_builder import DemandBuilder, Trip
 from rushhour.traffic.parameter_table import TYPE_NAMES

@@ -55,7 +55,7 @@ def columns_of_file(path: Path) -> TripColumns:
     """
     if path.name.lower().endswith(".parquet"):
         return _parquet(path)
-    from rushhour.roadnets.gmns_tables import read_table
+    from rushhour.roadnets.reading.csv_tables import read_table
 
     try:
         table = read_table(path)

@@ -6,8 +6,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.roadnets.geometry.outlines import convex_hull
 from rushhour.roadnets.model import Network
-from rushhour.roadnets.outlines import convex_hull
 
 Quads = NDArray[np.float64]  # (n, 4, 2), m
 DASH: Final = 3.0  # m of a dash between two lanes

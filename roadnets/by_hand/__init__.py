@@ -1,0 +1,1 @@
+"""Networks drawn by hand: `NetworkBuilder`, and what becomes of a sketch."""

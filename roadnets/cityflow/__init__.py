@@ -1,0 +1,1 @@
+"""CityFlow networks: from a roadnet.json to a draft."""

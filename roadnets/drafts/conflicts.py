@@ -1,0 +1,120 @@
+"""Conflicts of connectors: by swept path, and those that only the source knows of."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.conflict_zones import (
+    SAMPLE_STEP,
+    closest_approach,
+    find_zones,
+    never_conflict,
+    sample_lanes,
+)
+from rushhour.roadnets.drafts.draft import Draft
+from rushhour.roadnets.drafts.index import DraftIndex
+from rushhour.roadnets.drafts.shapes import Shapes
+from rushhour.roadnets.errors import NetworkError
+
+MOST_SAMPLES = 2000  # of one connector; a longer one is sampled more coarsely
+CAR_WIDTH = 1.8  # m
+SHORTEST_ZONE = 2.0  # m, of a conflict that geometry misses
+
+
+class Pairs(NamedTuple):
+    """Ordered pairs of conflicting connectors, sorted by `here`, then `other`; both ways."""
+
+    here: NDArray[np.int32]
+    other: NDArray[np.int32]
+    zone: NDArray[np.float64]  # (m, 4) in, out on here; in, out on other
+
+
+def _widened(at: float, length: float) -> tuple[float, float]:
+    half = max(CAR_WIDTH, 0.5 * SHORTEST_ZONE)
+    lo, hi = max(0.0, at - half), min(length, at + half)
+    lo = max(0.0, min(lo, hi - SHORTEST_ZONE))
+    return lo, min(length, max(hi, lo + SHORTEST_ZONE))
+
+
+def _source_foes(draft: Draft, index: DraftIndex) -> NDArray[np.int64]:
+    """Pairs (i < j) of network connectors that the source calls foes, (m, 2), each once."""
+    pairs: set[tuple[int, int]] = set()
+    n = len(draft.connectors)
+    ends = index.road_to[index.lane_road[index.from_lane]]
+    for place, node in enumerate(draft.intersections):
+        for i, j in (*node.foes, *(node.yields or ())):
+            if not (0 <= i < n and 0 <= j < n):
+                raise NetworkError(
+                    f"intersection {node.id!r}: foes or yields name connector {max(i, j)} of {n}; "
+                    "use places in Draft.connectors"
+                )
+            a, b = int(index.place[i]), int(index.place[j])
+            if ends[a] != place or ends[b] != place:
+                raise NetworkError(
+                    f"intersection {node.id!r}: foes or yields ({i}, {j}) name a connector of "
+                    "another intersection; list them where they meet"
+                )
+        for i, j in node.foes:
+            a, b = int(index.place[i]), int(index.place[j])
+            if a != b:
+                pairs.add((min(a, b), max(a, b)))
+    return np.array(sorted(pairs), np.int64).reshape(-1, 2)
+
+
+def find_conflicts(
+    draft: Draft,
+    index: DraftIndex,
+    shapes: Shapes,
+    connector_start: NDArray[np.int32],
+    connector: NDArray[np.int32],
+) -> Pairs:
+    """Find every conflicting pair of connectors and where they conflict."""
+    n, first = len(index.sequence), len(index.lane_road)
+    length = shapes.length[first:]
+    count = np.clip(np.ceil(length / SAMPLE_STEP) + 1, 2, MOST_SAMPLES).astype(np.int64)
+    start = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
+    x, y, s = np.empty((3, int(start[-1])))
+    sample_lanes(shapes.points, shapes.station, shapes.start, first, start, x, y, s)
+    box = np.empty((n, 4))
+    if n:
+        for column, reduce, values in ((0, np.minimum, x), (1, np.minimum, y),
+                                       (2, np.maximum, x), (3, np.maximum, y)):  # fmt: skip
+            box[:, column] = reduce.reduceat(values, start[:-1])
+    room = 16 * n
+    while True:
+        pair, zones = np.empty((room, 2), np.int32), np.empty((room, 4))
+        found = find_zones(
+            x, y, s, start, box, index.from_lane, index.to_lane, index.lane_road,
+            connector_start, connector, pair, zones,
+        )  # fmt: skip
+        if found <= room:
+            break
+        room = found
+    pair, zones = pair[:found], zones[:found]
+    foes = _source_foes(draft, index).tolist()
+    known = set(map(tuple, pair.tolist())) if foes else set()
+    extra_pair, extra_zone = [], []
+    for i, j in foes:
+        if (i, j) in known or never_conflict(index.from_lane, index.to_lane, index.lane_road, i, j):
+            continue
+        at_i, at_j = closest_approach(x, y, s, start, i, j)
+        extra_pair.append((i, j))
+        extra_zone.append((*_widened(at_i, length[i]), *_widened(at_j, length[j])))
+    pair = np.concatenate([pair, np.array(extra_pair, np.int32).reshape(-1, 2)])
+    zones = np.concatenate([zones, np.array(extra_zone).reshape(-1, 4)])
+    here = np.concatenate([pair[:, 0], pair[:, 1]])
+    other = np.concatenate([pair[:, 1], pair[:, 0]])
+    zone = np.concatenate([zones, zones[:, [2, 3, 0, 1]]])
+    order = np.lexsort((other, here))
+    return Pairs(here[order], other[order], np.ascontiguousarray(zone[order]))
+
+
+def assert_symmetric(pairs: Pairs, n: int) -> None:
+    """Refuse a relation in which one connector conflicts with another but not the other way."""
+    forth = pairs.here.astype(np.int64) * n + pairs.other
+    back = pairs.other.astype(np.int64) * n + pairs.here
+    order = np.argsort(back, kind="stable")
+    same = np.array_equal(forth, back[order])
+    if not same or not np.array_equal(pairs.zone, pairs.zone[order][:, [2, 3, 0, 1]]):
+        raise NetworkError("conflicts are not symmetric; report this as a fault of rushhour")

@@ -1,0 +1,161 @@
+"""Names of a draft turned into places, each checked once.
+
+Lanes are numbered road by road in draft order. `sequence` lists the draft's connectors in the
+order of the network's (by the lanes they join); `place` is its inverse: the network's connector
+number of each draft connector (of one given twice, that of the one kept).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.network import NONE, YIELD
+from rushhour.roadnets.drafts.draft import Draft, DraftConnector
+from rushhour.roadnets.errors import NetworkError
+
+MOST_LANES = 2_000_000  # lanes and connectors together; more is no city
+WIDEST_ROAD = 64  # lanes
+HIGHEST_PRIORITY = 1_000_000
+
+
+@dataclass(frozen=True)
+class DraftIndex:
+    """Places of everything that a draft names."""
+
+    road: dict[str, int]
+    intersection: dict[str, int]
+    signal: dict[str, int]
+    first_lane: NDArray[np.int32]  # (n_roads,)
+    lane_count: NDArray[np.int32]  # (n_roads,)
+    lane_road: NDArray[np.int32]  # (n_road_lanes,)
+    road_from: NDArray[np.int32]  # (n_roads,) intersection
+    road_to: NDArray[np.int32]  # (n_roads,)
+    sequence: NDArray[np.int32]  # (n_connectors,) draft connector
+    place: NDArray[np.int32]  # (draft connectors,) network connector
+    from_lane: NDArray[np.int32]  # (n_connectors,)
+    to_lane: NDArray[np.int32]  # (n_connectors,)
+    remarks: tuple[str, ...]
+
+
+def connector_name(c: DraftConnector) -> str:
+    """How messages call a connector."""
+    return f"connector {c.from_road}_{c.from_lane} -> {c.to_road}_{c.to_lane}"
+
+
+def _places(kind: str, names: list[str]) -> dict[str, int]:
+    places: dict[str, int] = {}
+    for i, name in enumerate(names):
+        if name in places:
+            raise NetworkError(f"{kind} {name!r} is given twice; give each its own id")
+        places[name] = i
+    return places
+
+
+def _find(places: dict[str, int], kind: str, name: str, where: str) -> int:
+    try:
+        return places[name]
+    except KeyError:
+        raise NetworkError(f"{where}: unknown {kind} {name!r}; add it or drop this one") from None
+
+
+def _lane_of(draft: Draft, index: dict[str, int], c: DraftConnector, which: str) -> tuple[int, int]:
+    road, lane = (c.from_road, c.from_lane) if which == "from" else (c.to_road, c.to_lane)
+    r = index[road] if road in index else _find(index, "road", road, connector_name(c))
+    count = len(draft.roads[r].lanes)
+    if not 0 <= lane < count:
+        raise NetworkError(
+            f"{connector_name(c)}: road {road!r} has lanes 0 to {count - 1}, not {lane}; "
+            "correct the lane number"
+        )
+    return r, lane
+
+
+def index_draft(draft: Draft) -> DraftIndex:
+    """Check the names and numbers of a draft and find their places.
+
+    Raises NetworkError for an unknown or repeated name, a lane that a road does not have, a link
+    that a signal does not have, a connector between roads that do not meet.
+    """
+    road = _places("road", [r.id for r in draft.roads])
+    intersection = _places("intersection", [i.id for i in draft.intersections])
+    signal = _places("signal", [s.id for s in draft.signals])
+    _places("lane", [lane.id for r in draft.roads for lane in r.lanes])
+    if not road:
+        raise NetworkError(f"{draft.name}: a network without roads; give at least one road")
+    for r in draft.roads:
+        if not 1 <= len(r.lanes) <= WIDEST_ROAD:
+            raise NetworkError(
+                f"road {r.id!r}: {len(r.lanes)} lanes; give it 1 to {WIDEST_ROAD} or drop it"
+            )
+        if not -HIGHEST_PRIORITY <= r.priority <= HIGHEST_PRIORITY:
+            raise NetworkError(
+                f"road {r.id!r}: priority {r.priority}; give at most {HIGHEST_PRIORITY} either way"
+            )
+    for node in draft.intersections:
+        if not NONE <= node.control <= YIELD:
+            raise NetworkError(
+                f"intersection {node.id!r}: control {node.control}; use one of kernels.network"
+            )
+        if not np.isfinite([node.x, node.y]).all():
+            raise NetworkError(
+                f"intersection {node.id!r}: place ({node.x}, {node.y}) is not finite; correct it"
+            )
+    lane_count = np.array([len(r.lanes) for r in draft.roads], np.int32)
+    if int(lane_count.sum()) + len(draft.connectors) > MOST_LANES:
+        raise NetworkError(
+            f"{draft.name}: more than {MOST_LANES} lanes and connectors; cut the map smaller"
+        )
+    first_lane = (np.cumsum(lane_count) - lane_count).astype(np.int32)
+    ends = [
+        (
+            _find(intersection, "intersection", r.from_intersection, f"road {r.id!r}"),
+            _find(intersection, "intersection", r.to_intersection, f"road {r.id!r}"),
+        )
+        for r in draft.roads
+    ]
+    road_from, road_to = np.array(ends, np.int32).reshape(-1, 2).T.copy()
+    keys = np.empty((len(draft.connectors), 2), np.int32)
+    for i, c in enumerate(draft.connectors):
+        a, la = _lane_of(draft, road, c, "from")
+        b, lb = _lane_of(draft, road, c, "to")
+        if ends[a][1] != ends[b][0]:
+            raise NetworkError(
+                f"{connector_name(c)}: the first road ends at {draft.roads[a].to_intersection!r}, "
+                f"the second starts at {draft.roads[b].from_intersection!r}; "
+                "join roads that meet or drop it"
+            )
+        if c.signal is not None:
+            program = draft.signals[_find(signal, "signal", c.signal, connector_name(c))]
+            letters = min((len(p[1]) for p in program.phases), default=0)
+            if not 0 <= c.link < letters:
+                raise NetworkError(
+                    f"{connector_name(c)}: link {c.link} of signal {c.signal!r}, whose states "
+                    f"have {letters} letters; correct the link or the program"
+                )
+        keys[i] = first_lane[a] + la, first_lane[b] + lb
+    sequence = np.lexsort((keys[:, 1], keys[:, 0])).astype(np.int32)
+    ordered = keys[sequence]
+    new = np.ones(len(ordered), bool)
+    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    place = np.empty(len(keys), np.int32)
+    place[sequence] = np.cumsum(new) - 1
+    remarks = tuple(
+        f"{connector_name(draft.connectors[i])} is given twice; the first is kept"
+        for i in sequence[~new]
+    )
+    return DraftIndex(
+        road=road,
+        intersection=intersection,
+        signal=signal,
+        first_lane=first_lane,
+        lane_count=lane_count,
+        lane_road=np.repeat(np.arange(len(road), dtype=np.int32), lane_count),
+        road_from=road_from,
+        road_to=road_to,
+        sequence=sequence[new],
+        place=place,
+        from_lane=ordered[new, 0].copy(),
+        to_lane=ordered[new, 1].copy(),
+        remarks=remarks,
+    )

@@ -1,0 +1,1 @@
+"""Generated networks: grids, rings, motorways, webs, towns."""

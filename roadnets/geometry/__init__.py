@@ -1,0 +1,1 @@
+"""Lines, outlines and projections."""

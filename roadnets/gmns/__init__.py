@@ -1,0 +1,1 @@
+"""GMNS networks: from a folder of tables to a draft."""

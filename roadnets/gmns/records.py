@@ -1,0 +1,300 @@
+"""Nodes and links of a GMNS folder, typed; what is not used is remarked once per column or file.
+
+A *centroid* is the node that stands for a zone; a *zone connector* is a link between a centroid and
+a road node: no road, it says where the zone's trips start and end. Source: the General Modeling
+Network Specification (github.com/zephyr-data-specs/GMNS) and networks.md section 7.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.roadnets.classes import CAR
+from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.gmns.lanes import MOST_LANES, LaneTables, read_lanes
+from rushhour.roadnets.gmns.uses import for_cars
+from rushhour.roadnets.plans.street_plan import Control
+from rushhour.roadnets.reading.csv_tables import (
+    CsvTable,
+    blank,
+    optional_table,
+    read_table,
+    refuse_doubles,
+    table_path,
+)
+from rushhour.roadnets.reading.remarks import Remarks
+from rushhour.roadnets.reading.values import FARTHEST, LONGEST_SHAPE, number
+
+LANES: Final = 1  # where a link gives none
+SPEED: Final = 13.9  # m/s, where a link gives none
+LONGEST_LINK: Final = 1e7  # in whatever unit
+FASTEST: Final = 1000.0  # in whatever unit
+CONNECTOR_TYPE: Final = "99"
+NO_ZONE: Final = ("", "0", "-1")
+CONTROLS: Final[dict[str, Control]] = {
+    "signal": "signals", "signals": "signals", "signalized": "signals", "traffic_signal": "signals",
+    "traffic_signals": "signals", "stop": "two_way_stop", "2_stop": "two_way_stop",
+    "two_way_stop": "two_way_stop", "4_stop": "all_way_stop", "all_way_stop": "all_way_stop",
+    "allway_stop": "all_way_stop", "yield": "yield",
+}  # fmt: skip
+UNUSED_FILES: Final = (
+    "location", "link_tod", "lane_tod", "segment_tod", "segment_lane_tod", "movement_tod",
+    "signal_detector", "time_set_definitions", "use_group", "curb_seg",
+)  # fmt: skip
+_NODE_COLUMNS: Final = {
+    "node_id", "x_coord", "y_coord", "zone_id", "node_type", "ctrl_type", "control_type", "name",
+}  # fmt: skip
+_LINK_COLUMNS: Final = {
+    "link_id", "from_node_id", "to_node_id", "directed", "dir_flag", "length", "facility_type",
+    "link_type", "free_speed", "lanes", "geometry", "geometry_id", "allowed_uses", "name",
+}  # fmt: skip
+Geometry = tuple[str, str]  # WKT, and its place for messages
+_LINE: Final = re.compile(r"LINESTRING(?:\s+(?:Z|M|ZM))?\s*\(([^()]*)\)", re.IGNORECASE)
+
+
+@dataclass
+class Node:
+    """A row of node.csv; x, y as given."""
+
+    id: str
+    x: float
+    y: float
+    zone: str  # "" for none
+    centroid: bool
+    control: Control | None
+    where: str
+
+
+@dataclass
+class Link:
+    """A row of link.csv; length, speed and line as given."""
+
+    id: str
+    start: str
+    end: str
+    two_way: bool
+    length: float | None
+    speed: float | None
+    lanes: int
+    connector: bool
+    line: NDArray[np.float64] | None
+    name: str
+    where: str
+
+
+@dataclass
+class GmnsTables:
+    """What a folder says. units: of config.csv, by lower-case column."""
+
+    nodes: dict[str, Node]
+    links: list[Link]
+    units: dict[str, str]
+    remarks: Remarks
+    lanes: LaneTables
+    closed: set[str]  # ids of links that are left out
+
+
+def read_records(folder: Path) -> GmnsTables:
+    """Read node.csv, link.csv, config.csv, geometry.csv and the tables of lanes of a folder.
+
+    Raises NetworkError, one line with file and line, for tables that cannot be read, ids given
+    twice, links between unknown nodes, coordinates and numbers that cannot be meant.
+    """
+    remarks = Remarks()
+    paths = {name: table_path(folder, name) for name in ("node", "link", "config")}
+    for name in ("node", "link"):
+        if paths[name] is None:
+            raise NetworkError(f"{folder}: has no {name}.csv; a GMNS folder has node and link.csv")
+    assert paths["node"] is not None and paths["link"] is not None
+    nodes = _nodes(read_table(paths["node"]), remarks)
+    lines = _geometries(optional_table(folder, "geometry"), remarks)
+    lanes = read_lanes(folder, remarks)
+    links, closed = _links(read_table(paths["link"]), nodes, lines, lanes, remarks)
+    known = {link.id for link in links} | closed
+    for owner, rows in lanes.lanes.items():
+        if owner not in known:
+            raise NetworkError(
+                f"{folder}: lane.csv: {len(rows)} lanes of link {owner[:40]!r}, which is not in "
+                "link.csv; add it or drop them"
+            )
+    for owner, segments in lanes.segments.items():
+        if owner not in known:
+            raise NetworkError(
+                f"{segments[0].where}: unknown link {owner[:40]!r}; add it to link.csv or drop it"
+            )
+    units: dict[str, str] = {}
+    if paths["config"] is not None:
+        config = read_table(paths["config"])
+        units = {name: values[0].lower() for name, values in config.columns.items() if values}
+    for name in UNUSED_FILES:
+        if table_path(folder, name) is not None:
+            remarks.add("tables of the folder that are not used", f"{name}.csv")
+    return GmnsTables(nodes, links, units, remarks, lanes, closed)
+
+
+def _nodes(table: CsvTable, remarks: Remarks) -> dict[str, Node]:
+    ids = table.needed("node_id")
+    xs, ys = table.needed("x_coord"), table.needed("y_coord")
+    empty = [""] * len(table)
+    zones = table.column("zone_id") or empty
+    kinds = table.column("node_type") or empty
+    controls = table.column("ctrl_type", "control_type") or empty
+    nodes: dict[str, Node] = {}
+    for row, name in enumerate(ids):
+        where = f"{table.where(row)}: node {name[:40]!r}"
+        if not name:
+            raise NetworkError(f"{where}: has no node_id; give each node its own")
+        if name in nodes:
+            raise NetworkError(f"{where}: is given twice; give each node its own node_id")
+        nodes[name] = Node(
+            name,
+            number(xs[row], where, "x_coord", -FARTHEST, FARTHEST),
+            number(ys[row], where, "y_coord", -FARTHEST, FARTHEST),
+            "" if zones[row] in NO_ZONE else zones[row],
+            "centroid" in kinds[row].lower(),
+            _control(controls[row], name, remarks),
+            where,
+        )
+    table.remark_unused(_NODE_COLUMNS, remarks)
+    return nodes
+
+
+def _control(text: str, node: str, remarks: Remarks) -> Control | None:
+    key = re.sub(r"[\s-]+", "_", text.strip().lower())
+    if key not in CONTROLS and key not in ("", "none", "no_control", "uncontrolled", "0"):
+        remarks.add("controls of nodes not known, priority rules taken", f"{node} {text}")
+    return CONTROLS.get(key)
+
+
+def _geometries(table: CsvTable | None, remarks: Remarks) -> dict[str, Geometry]:
+    """Lines of geometry.csv by id; those that are no line are refused where a link names them."""
+    if table is None:
+        return {}
+    refuse_doubles(table, "geometry_id")
+    names, lines = table.needed("geometry_id"), table.needed("geometry")
+    table.remark_unused({"geometry_id", "geometry"}, remarks)
+    return {
+        name: (lines[row], f"{table.where(row)}: geometry {name[:40]!r}")
+        for row, name in enumerate(names)
+    }
+
+
+def _links(
+    table: CsvTable,
+    nodes: dict[str, Node],
+    lines: dict[str, Geometry],
+    lanes: LaneTables,
+    remarks: Remarks,
+) -> tuple[list[Link], set[str]]:
+    """The links that are roads or zone connectors, and the ids of others."""
+    ids = table.needed("link_id")
+    ends = table.needed("from_node_id"), table.needed("to_node_id")
+    empty = [""] * len(table)
+    names = ("name", "length", "free_speed", "lanes", "geometry", "geometry_id", "allowed_uses")
+    texts = {name: table.texts(name) for name in names}
+    directed, flag = table.column("directed"), table.column("dir_flag")
+    kinds = table.column("link_type") or empty, table.column("facility_type") or empty
+    seen: set[str] = set()
+    closed: set[str] = set()
+    links: list[Link] = []
+    for row, name in enumerate(ids):
+        where = f"{table.where(row)}: link {name[:40]!r}"
+        if not name:
+            raise NetworkError(f"{where}: has no link_id; give each link its own")
+        if name in seen:
+            raise NetworkError(f"{where}: is given twice; give each link its own link_id")
+        seen.add(name)
+        start, end = ends[0][row], ends[1][row]
+        for node in (start, end):
+            if node not in nodes:
+                raise NetworkError(
+                    f"{where}: unknown node {node[:40]!r}; add it to node.csv or drop the link"
+                )
+        kind = tuple(column[row].lower() for column in kinds)
+        connector = CONNECTOR_TYPE in kind or any("connector" in k for k in kind)
+        touches = nodes[start].centroid != nodes[end].centroid
+        if touches and not connector:
+            remarks.add("links at a centroid that are not typed so taken for zone connectors", name)
+        open_ = for_cars(texts["allowed_uses"][row])
+        if name in lanes.lanes:
+            open_ &= any(lane.permissions & CAR for lane in lanes.lanes[name])
+        if not connector and not touches and not open_:
+            remarks.add("links closed to cars left out", name)
+            closed.add(name)
+            continue
+        geometry = texts["geometry"][row], where
+        if blank(geometry[0]) and not blank(texts["geometry_id"][row]):
+            given = texts["geometry_id"][row]
+            if given not in lines:
+                raise NetworkError(
+                    f"{where}: unknown geometry_id {given[:40]!r}; add it to geometry.csv or drop it"
+                )
+            geometry = lines[given]
+        line = _line(*geometry)
+        if line is not None and flag is not None and flag[row] == "-1":
+            line = line[::-1]
+        links.append(
+            Link(
+                name,
+                start,
+                end,
+                _two_way(directed[row] if directed else flag[row] if flag else "1", where),
+                _optional(texts["length"][row], where, "length", LONGEST_LINK),
+                _optional(texts["free_speed"][row], where, "free_speed", FASTEST),
+                len(lanes.trunk(name)) or _lane_count(texts["lanes"][row], name, remarks),
+                connector or touches,
+                line,
+                texts["name"][row],
+                where,
+            )
+        )
+    table.remark_unused(_LINK_COLUMNS, remarks)
+    return links, closed
+
+
+def _two_way(text: str, where: str) -> bool:
+    """Whether a link is open both ways: `directed` false or `dir_flag` 0."""
+    key = text.lower()
+    if key in ("1", "-1", "true", "t", "yes", "", "1.0"):
+        return False
+    if key in ("0", "false", "f", "no", "0.0"):
+        return True
+    raise NetworkError(f"{where}: directed {text[:40]!r}; give 1 (one way) or 0 (both ways)")
+
+
+def _optional(text: str, where: str, what: str, most: float) -> float | None:
+    """A number above 0; None for an empty one and for 0."""
+    if not text:
+        return None
+    return number(text, where, what, 0.0, most) or None
+
+
+def _lane_count(text: str, link: str, remarks: Remarks) -> int:
+    """Lanes of one direction (L06: what cannot be meant is taken as one)."""
+    try:
+        lanes = float(text) if len(text) <= 20 else 0.0
+    except ValueError:
+        lanes = 0.0
+    if 1.0 <= lanes <= MOST_LANES:
+        return int(lanes)
+    remarks.find("L06", f"link {link!r}: lanes {text!r:.20}, taken as {LANES}", [f"link {link}"])
+    return LANES
+
+
+def _line(text: str, where: str) -> NDArray[np.float64] | None:
+    """Points of a WKT line string, (p, 2) as given; None without one."""
+    if blank(text):
+        return None
+    found = _LINE.fullmatch(text.strip())
+    if found is None:
+        raise NetworkError(f"{where}: geometry {text[:40]!r}; give LINESTRING (x y, x y) or none")
+    points = [point.split() for point in found[1].split(",")]
+    if not 2 <= len(points) <= LONGEST_SHAPE or any(len(p) not in (2, 3, 4) for p in points):
+        raise NetworkError(f"{where}: geometry {text[:40]!r}; give 2 or more points x y")
+    return np.array(
+        [[number(v, where, "geometry", -FARTHEST, FARTHEST) for v in p[:2]] for p in points]
+    )

@@ -1,0 +1,1 @@
+"""Lint: what looks wrong in a finished network, and the report of it."""

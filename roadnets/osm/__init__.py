@@ -1,0 +1,1 @@
+"""OpenStreetMap: from a map file to the draft of a lane network."""

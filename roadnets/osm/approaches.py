@@ -1,0 +1,130 @@
+"""Lanes of the roads that arrive at an intersection: which leads to which lane of which exit.
+
+Source: networks.md 4.1 - 4.5.
+"""
+
+from dataclasses import dataclass, field
+from math import radians
+from typing import Final, NamedTuple
+
+from rushhour.roadnets.osm.lanes import letters_for, pairs_of
+from rushhour.roadnets.osm.links import Road, Streets
+from rushhour.roadnets.osm.movements import Turns
+from rushhour.roadnets.osm.places import direction, priority_of
+from rushhour.roadnets.osm.ways.tags import Direction
+
+BESIDE: Final = radians(45.0)  # roads that join at less may go on side by side
+
+
+class Exit(NamedTuple):
+    """A road that can follow another."""
+
+    road: Road
+    letter: str  # R, T, L or U
+    pairs: list[tuple[int, int]]  # lanes of the entry and of the exit
+    angle: float  # rad, left positive
+
+
+@dataclass
+class Approach:
+    """A road that arrives at an intersection, with its lane pairs to every exit."""
+
+    road: Road
+    exits: list[Exit] = field(default_factory=list)
+
+
+def approaches_of(
+    streets: Streets, turns: Turns, used: set[Road], roads: list[Road]
+) -> list[Approach]:
+    """Lane pairs of the roads that arrive at an intersection; every car lane of an exit is fed.
+
+    used: roads that are drawn.
+    """
+    found: list[Approach] = []
+    for road in roads:
+        after = [(other, angle) for other, angle in turns.follow[road] if other in used]
+        if not after:
+            continue
+        rings = [streets.links[other[0]].rules.ring for other, _ in after]
+        ranks = [priority_of(streets.links[other[0]]) for other, _ in after]
+        letters = letters_for([angle for _, angle in after], ranks)
+        entry = direction(streets.links[road[0]], road[1])
+        onward = [direction(streets.links[other[0]], other[1]) for other, _ in after]
+        cars = [j for j, lanes in enumerate(onward) if lanes.cars]
+        if entry.cars and len(cars) < len(after):  # to cars, which exit leads straight on
+            own = letters_for([after[j][1] for j in cars], [ranks[j] for j in cars])
+            for j, letter in zip(cars, own, strict=True):
+                letters[j] = letter
+        exits = list(zip(letters, onward, strict=True))
+        pairs = pairs_of(entry, exits)
+        if not streets.links[road[0]].rules.ring:
+            for (_, lanes), ring, found_pairs in zip(exits, rings, pairs, strict=True):
+                if ring and found_pairs:  # every lane: to change on the ring is often too late
+                    last, first = found_pairs[-1]
+                    found_pairs += [(last, b) for b in lanes.car_lanes if b > first]
+        found.append(
+            Approach(
+                road,
+                [
+                    Exit(other, letter, lanes, angle)
+                    for (other, angle), letter, lanes in zip(after, letters, pairs, strict=True)
+                ],
+            )
+        )
+    _join_side_by_side(streets, found)
+    _feed_spare_lanes(streets, found)
+    return found
+
+
+def _entry(streets: Streets, approach: Approach) -> Direction:
+    """The lanes of an approach."""
+    return direction(streets.links[approach.road[0]], approach.road[1])
+
+
+def _join_side_by_side(streets: Streets, approaches: list[Approach]) -> None:
+    """Where a road has as many lanes as those that lead into it alone, each goes on in its own."""
+    into: dict[Road, list[tuple[float, Approach]]] = {}
+    for approach in approaches:
+        for exit in approach.exits if _entry(streets, approach).cars else ():
+            into.setdefault(exit.road, []).append((exit.angle, approach))
+    for road, entries in into.items():
+        if len(entries) < 2 or any(len(a.exits) > 1 or abs(t) > BESIDE for t, a in entries):
+            continue
+        feeders = [
+            (approach, lane)
+            for _, approach in sorted(entries, key=lambda e: e[0])  # from the right first
+            for lane in _entry(streets, approach).car_lanes
+        ]
+        lanes = direction(streets.links[road[0]], road[1]).car_lanes
+        if len(feeders) != len(lanes):
+            continue
+        for _, approach in entries:
+            approach.exits[0].pairs.clear()
+        for (approach, lane), to in zip(feeders, lanes, strict=True):
+            approach.exits[0].pairs.append((lane, to))
+
+
+def _feed_spare_lanes(streets: Streets, approaches: list[Approach]) -> None:
+    """Give exit lanes that nothing feeds a connector from the nearest feeder beside them."""
+    into: dict[Road, list[tuple[str, list[tuple[int, int]]]]] = {}
+    for approach in approaches:
+        for other, letter, pairs, _ in approach.exits if _entry(streets, approach).cars else ():
+            into.setdefault(other, []).append((letter, pairs))
+    for road, movements in into.items():
+        lanes = direction(streets.links[road[0]], road[1])
+        if lanes.lanes == 1:
+            continue
+        fed = {b for _, pairs in movements for _, b in pairs}
+        for lane in lanes.car_lanes:
+            if lane in fed:
+                continue
+            near = min(
+                (
+                    (abs(b - lane), "TLRU".index(letter), j, a)
+                    for j, (letter, pairs) in enumerate(movements)
+                    for a, b in pairs
+                ),
+                default=None,
+            )
+            if near is not None:
+                movements[near[2]][1].append((near[3], lane))

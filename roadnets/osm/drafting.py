@@ -1,0 +1,243 @@
+"""From streets, intersections and movements of a map to a draft of lanes and connectors."""
+
+from collections import Counter
+from collections.abc import Iterator
+from math import cos, pi, radians, sin
+from typing import Final
+
+import numpy as np
+
+from rushhour.kernels.network import NONE, SIGNAL
+from rushhour.roadnets.classes import CLASS_BIT, ROAD_VEHICLES
+from rushhour.roadnets.drafts.draft import (
+    Draft,
+    DraftConnector,
+    DraftIntersection,
+    DraftLane,
+    DraftRoad,
+)
+from rushhour.roadnets.geometry.street_lines import Line, line_length, stations, turning_loop
+from rushhour.roadnets.osm.approaches import Approach, Exit, approaches_of
+from rushhour.roadnets.osm.control import Controls
+from rushhour.roadnets.osm.legs import (
+    LOOP,
+    MOST,
+    draw,
+    ends_of,
+    lane_offset,
+    offset_at,
+    stop_line,
+    street_line,
+)
+from rushhour.roadnets.osm.links import Road, Streets, node_at
+from rushhour.roadnets.osm.merging import Merged
+from rushhour.roadnets.osm.movements import Turns
+from rushhour.roadnets.osm.places import Places, direction, priority_of
+from rushhour.roadnets.osm.progression import coordinate
+from rushhour.roadnets.osm.signs import Signs
+from rushhour.roadnets.plans.turns import TURN_CODE
+
+STRAIGHT_ON: Final = radians(30.0)  # turns of less lead on
+UNFELT: Final = 0.2  # m aside that is no bend
+SIDEWAYS: Final = 2.5  # m/s^2 in the bends of lanes that swing aside
+PARALLEL: Final = radians(2.0)
+BEND: Final = 15.0  # m in which a road turns to go on beside another
+BESIDE: Final = 80.0  # m before a node at which a road is cut back at most, to end beside others
+LOOP_RADIUS: Final = LOOP / 3.5  # m
+BUSES: Final = CLASS_BIT["bus"] | CLASS_BIT["coach"] | CLASS_BIT["taxi"] | CLASS_BIT["emergency"]
+
+
+class Drafter:
+    """Draws a map; one use each."""
+
+    def __init__(
+        self, streets: Streets, merged: Merged, signs: Signs, turns: Turns, used: set[Road],
+        country: str,
+    ) -> None:  # fmt: skip
+        self.streets = streets
+        self.turns = turns
+        self.used = used
+        self.places = Places(streets, merged, used)
+        loops = {
+            (link, not forward)
+            for (link, forward), after in turns.follow.items()
+            if (link, forward) in used and any(other == (link, not forward) for other, _ in after)
+        }
+        self.loops = {end for end in loops if self._dead_end(end)}
+        self.ends = ends_of(streets, merged, self.loops)
+        self.controls = Controls(self.places, signs, self.ends, country, turns.waits_on_red)
+        self.names = self._road_names(merged)
+
+    def _dead_end(self, end: tuple[int, bool]) -> bool:
+        node = node_at(self.streets.links[end[0]], end[1])
+        return len(self.places.around[node]) == 1
+
+    def _road_names(self, merged: Merged) -> dict[Road, str]:
+        """Source ids: the way's, its piece, a minus for the direction against the way."""
+        names: dict[Road, str] = {}
+        pieces: Counter[int] = Counter()
+        for index, link in enumerate(self.streets.links):
+            if index in merged.inner:
+                continue
+            piece = pieces[link.first_way]
+            pieces[link.first_way] += 1
+            for forward in (True, False):
+                sign = "" if forward else "-"
+                names[index, forward] = f"{sign}{link.first_way}#{piece}"
+        return names
+
+    def draft(self, name: str) -> Draft:
+        """Draw everything."""
+        draft = Draft(name, "OpenStreetMap")
+        roads = sorted(self.used)
+        arriving: dict[int, list[Road]] = {}
+        for road in roads:
+            arriving.setdefault(self.places.home(road, True), []).append(road)
+            arriving.setdefault(self.places.home(road, False), [])
+        approaches = {
+            home: approaches_of(self.streets, self.turns, self.used, entries)
+            for home, entries in arriving.items()
+        }
+        for around in approaches.values():
+            self._make_room(around, self._end_beside(around))
+        counts = [direction(self.streets.links[i], forward).lanes for i, forward in roads]
+        shapes = iter(draw(self.streets, self.ends, roads, counts))
+        for road in roads:
+            draft.roads.append(self._road(road, shapes))
+        for home in sorted(arriving):
+            x, y = self.places.middle(home)
+            inter = DraftIntersection(str(home), x, y, NONE)
+            draft.intersections.append(inter)
+            self._connect(draft, inter, home, approaches[home])
+        draft.banned = [
+            tuple(self.names[road] for road in roads)
+            for roads in self.turns.banned
+            if self.used.issuperset(roads)
+        ]
+        coordinate(draft, {str(home) for home in self.controls.signalled})
+        return draft
+
+    def _make_room(self, approaches: list[Approach], beside: set[Road]) -> None:
+        """Set ends back so far that lanes which lead on a little aside can do so at their speed.
+
+        beside: roads that end beside those they join.
+        """
+        for approach in approaches:
+            if approach.road in beside:
+                continue
+            link = self.streets.links[approach.road[0]]
+            entry = direction(link, approach.road[1])
+            for exit in approach.exits:
+                if abs(exit.angle) > STRAIGHT_ON:
+                    continue
+                onward = self.streets.links[exit.road[0]]
+                speed = min(entry.speed, direction(onward, exit.road[1]).speed)
+                aside = max(
+                    abs(
+                        offset_at(link, approach.road[1], a, True)
+                        - offset_at(onward, exit.road[1], b, False)
+                    )
+                    for a, b in exit.pairs
+                )
+                # Two bends, one each way, of the radius that the speed asks for.
+                room = min(MOST, speed * (max(aside - UNFELT, 0.0) / SIDEWAYS) ** 0.5)
+                for end in (
+                    self.ends[approach.road[0], not approach.road[1]],
+                    self.ends[exit.road],
+                ):
+                    end.setback = max(end.setback, room)
+
+    def _end_beside(self, approaches: list[Approach]) -> set[Road]:
+        """End roads that go on beside others before their lanes lie in those; returns which."""
+        done: set[Road] = set()
+        into: dict[Road, list[tuple[Approach, Exit]]] = {}
+        for approach in approaches:
+            for exit in approach.exits:
+                into.setdefault(exit.road, []).append((approach, exit))
+        for road, entries in into.items():
+            lanes = [b for _, exit in entries for _, b in exit.pairs]
+            if len(entries) < 2 or len(set(lanes)) < len(lanes):
+                continue
+            onward = self.streets.links[road[0]]
+            node = np.array(self.streets.xy[node_at(onward, road[1])])
+            right = self.ends[road].heading - pi / 2.0
+            for approach, exit in entries:
+                index, forward = approach.road
+                link = self.streets.links[index]
+                line = street_line(self.streets, link)
+                line = line[::-1] if forward else line  # from the intersection back
+                side = 1.0 if exit.angle < 0.0 else -1.0  # it comes from the right, or the left
+                a, b = exit.pairs[0]
+                aside = offset_at(onward, road[1], b, False) - lane_offset(link, forward, a)
+                back = np.arange(0.0, min(BESIDE, line_length(line)), 2.0)
+                along = stations(line)
+                x, y = (np.interp(back, along, line[:, k]) - node[k] for k in (0, 1))
+                apart = side * (x * cos(right) + y * sin(right) - aside)
+                if back.size < 2 or abs(exit.angle) < PARALLEL:
+                    continue
+                beside = apart > BEND * np.gradient(apart, back)
+                if beside.any():
+                    end = self.ends[index, not forward]
+                    end.setback = max(end.setback, float(back[np.argmax(beside)]))
+                    done.add(approach.road)
+        return done
+
+    def _road(self, road: Road, shapes: Iterator[Line]) -> DraftRoad:
+        """A road with its lanes, whose shapes come next."""
+        index, forward = road
+        link = self.streets.links[index]
+        lanes = []
+        way = direction(link, forward)
+        for k in range(way.lanes):
+            speed = way.speeds[k] if way.speeds else way.speed
+            mask = BUSES if way.bus and way.bus[k] else ROAD_VEHICLES
+            lanes.append(
+                DraftLane(f"{self.names[road]}_{k}", next(shapes), speed, link.rules.width, mask)
+            )
+        a, b = str(self.places.home(road, False)), str(self.places.home(road, True))
+        return DraftRoad(
+            self.names[road], a, b, lanes, priority_of(link), link.rules.name, way.visitors
+        )
+
+    def _connect(
+        self, draft: Draft, inter: DraftIntersection, home: int, approaches: list[Approach]
+    ) -> None:
+        """Draw the movements of an intersection and its control."""
+        inter.control, stops = self.controls.control_of(home, [a.road for a in approaches])
+        signal = inter.id if inter.control == SIGNAL else None
+        if signal:
+            draft.signals.append(self.controls.signal_of(inter, home, approaches))
+        first, link = len(draft.connectors), 0
+        pairs_by_rule = self.controls.yields_of(home, inter.control, approaches)
+        if pairs_by_rule is not None:
+            inter.yields = [(first + i, first + j) for i, j in pairs_by_rule]
+        for approach in approaches:
+            index, forward = approach.road
+            for other, letter, pairs, _ in approach.exits:
+                back = other[0] == index and (index, not forward) in self.loops
+                for a, b in pairs:
+                    draft.connectors.append(
+                        DraftConnector(
+                            self.names[approach.road], a, self.names[other], b,
+                            shape=self._loop(approach.road, a, b) if back else None,
+                            turn=TURN_CODE[letter], signal=signal, link=link if signal else -1,
+                            must_stop=approach.road in stops,
+                            priority=self.controls.priority(approach.road),
+                        )
+                    )  # fmt: skip
+                    link += 1
+
+    def _loop(self, road: Road, a: int, b: int) -> Line:
+        """The turn back at a dead end, from lane a of a road to lane b of its other direction."""
+        index, forward = road
+        link = self.streets.links[index]
+        line = street_line(self.streets, link)
+        end, angle = stop_line(
+            line if forward else line[::-1], self.ends[index, not forward].setback
+        )
+        turn = np.array([[cos(angle), sin(angle)], [-sin(angle), cos(angle)]])
+        shape = turning_loop(
+            lane_offset(link, forward, a), lane_offset(link, not forward, b), LOOP_RADIUS
+        )
+        moved: Line = shape @ turn + end
+        return moved

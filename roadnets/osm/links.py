@@ -1,0 +1,309 @@
+"""From ways to links: streets between nodes where something happens.
+
+Ways are split at shared nodes; nodes that only bend the street, and joints at which nothing
+changes, are dissolved again. Topology comes from shared node ids alone. Source: networks.md 2.1-2.3.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from math import dist
+
+from rushhour.roadnets.fixes import MOST_LANES, Fixes, fix_line
+from rushhour.roadnets.osm.ways.reading import OsmMap, OsmWay
+from rushhour.roadnets.osm.ways.rules import rules_of
+from rushhour.roadnets.osm.ways.speeds import KMH
+from rushhour.roadnets.osm.ways.tags import Direction, Doubt, Tags, WayRules, is_open
+from rushhour.roadnets.reading.remarks import Remarks
+
+BLOCKING = ("bollard", "block", "wall", "chain", "cycle_barrier", "debris")
+GATES = ("gate", "lift_gate", "swing_gate")
+SAME_PLACE = 0.05  # m
+COPY = 1 << 60  # added to a node's id for its copy behind a barrier
+
+# A road is a link driven one way: (link, whether towards the link's end).
+Road = tuple[int, bool]
+
+
+@dataclass
+class Link:
+    """A street between two nodes; its line runs in the direction `forward` of its rules."""
+
+    nodes: list[int]
+    rules: WayRules
+    first_way: int  # id of the way at its start
+    last_way: int
+    slide: tuple[float, float] = (0.0, 0.0)  # m right of the line at its start and end, on top
+
+    @property
+    def a(self) -> int:
+        """Node at its start."""
+        return self.nodes[0]
+
+    @property
+    def b(self) -> int:
+        """Node at its end."""
+        return self.nodes[-1]
+
+
+@dataclass
+class Streets:
+    """Links and what was noted while they were made."""
+
+    links: list[Link]
+    xy: dict[int, tuple[float, float]]
+    node_tags: dict[int, Tags]
+    remarks: Remarks = field(default_factory=Remarks)
+    fixes: Fixes = field(default_factory=Fixes)
+    slips: set[int] = field(default_factory=set)  # links that are slip lanes
+
+    def find(
+        self,
+        check: str,
+        message: str,
+        source: Iterable[str] = (),
+        node: int | None = None,
+        fix: str = "",
+        severity: str = "",
+    ) -> None:
+        """Keep a finding (roadnets.findings) at the place of a node."""
+        place = None if node is None else self.xy.get(node)
+        self.remarks.find(check, message, source, place, fix, severity)
+
+    def ends(self) -> dict[int, list[tuple[int, bool]]]:
+        """For each node the links that end there: index, whether it is the start of the link."""
+        found: dict[int, list[tuple[int, bool]]] = {}
+        for i, link in enumerate(self.links):
+            found.setdefault(link.a, []).append((i, True))
+            found.setdefault(link.b, []).append((i, False))
+        return found
+
+
+def turned(link: Link) -> Link:
+    """The same link, seen from its other end."""
+    rules = replace(
+        link.rules,
+        forward=link.rules.backward,
+        backward=link.rules.forward,
+        shift=-link.rules.shift,
+    )
+    return Link(link.nodes[::-1], rules, link.last_way, link.first_way)
+
+
+def way_at(link: Link, start: bool) -> int:
+    """Id of the way at one end of a link."""
+    return link.first_way if start else link.last_way
+
+
+def node_at(link: Link, start: bool) -> int:
+    """Node at one end of a link."""
+    return link.a if start else link.b
+
+
+def streets_of(osm: OsmMap, country: str, speeds: dict[str, float], private: bool) -> Streets:
+    """Links of a map."""
+    streets = Streets([], dict(osm.xy), osm.node_tags)
+    rules: dict[int, tuple[WayRules, bool]] = {}
+    known: dict[frozenset[tuple[str, str]], tuple[WayRules, bool, list[Doubt]]] = {}
+    ways: list[OsmWay] = []
+    closed = 0
+    for way in osm.ways:
+        if not is_open(way.tags, private):
+            closed += 1
+            continue
+        if way.id not in rules:
+            name = way.tags.get("name", "")
+            tags = {key: value for key, value in way.tags.items() if key != "name"}
+            like = frozenset(tags.items())  # one in ten ways of a city differs by more than name
+            if like not in known:
+                doubts: list[Doubt] = []
+                known[like] = (*rules_of(tags, country, speeds, doubts), doubts)
+            same, reverse, doubts = known[like]
+            rules[way.id] = replace(same, name=name), reverse
+            for doubt in (d for i, d in enumerate(doubts) if d not in doubts[:i]):
+                streets.find(
+                    doubt.check, f"way {way.id}: {doubt.text}", [f"way {way.id}"],
+                    way.nodes[len(way.nodes) // 2], _fix_of(way.id, doubt, rules[way.id][0]),
+                )  # fmt: skip
+        nodes = way.nodes[::-1] if rules[way.id][1] else way.nodes
+        ways.append(OsmWay(way.id, nodes, way.tags))
+    if closed:
+        streets.remarks.add("ways closed to cars", count=closed)
+    _join_twins(ways, streets)
+    _cut_at_barriers(ways, streets)
+    used = Counter(node for way in ways for node in way.nodes)
+    for way in ways:
+        for piece in _pieces(way.nodes, used):
+            streets.links.append(Link(piece, rules[way.id][0], way.id, way.id))
+    _drop_doubles(streets)
+    _dissolve_joints(streets)
+    _open_loops(streets)
+    return streets
+
+
+def _fix_of(way: int, doubt: Doubt, rules: WayRules) -> str:
+    """The line that says what a doubtful tag leaves open, as it was taken."""
+    if doubt.check == "L28":
+        return ""
+    back = rules.backward.lanes if rules.backward.cars else 0
+    lanes = {"forward": rules.forward.lanes, "backward": back, **doubt.lanes}
+    if doubt.check == "L06" and doubt.text.startswith("maxspeed"):
+        speed = (rules.forward if rules.forward.lanes else rules.backward).speed
+        return fix_line("speed", [way], f"{speed / KMH:.4g}")
+    if rules.one_way and not lanes["backward"] and doubt.check != "L08":
+        return fix_line("lanes", [way], lanes["forward"])
+    ahead, back = (min(MOST_LANES, lanes[name]) for name in ("forward", "backward"))
+    return fix_line("lanes", [way], f"{{ forward = {ahead}, backward = {back} }}")
+
+
+def _join_twins(ways: list[OsmWay], streets: Streets) -> None:
+    """Take nodes that follow each other in the same place for one."""
+    same: dict[int, int] = {}
+    for way in ways:
+        for a, b in pairwise(way.nodes):
+            if dist(streets.xy[a], streets.xy[b]) < SAME_PLACE:
+                a, b = same.get(a, a), same.get(b, b)
+                for node, other in list(same.items()):
+                    same[node] = min(a, b) if other in (a, b) else other
+                same[max(a, b)] = same[min(a, b)] = min(a, b)
+    for node, other in same.items():
+        if node in streets.node_tags:
+            streets.node_tags[other] = {
+                **streets.node_tags[node],
+                **streets.node_tags.get(other, {}),
+            }
+    for way in ways:
+        if same.keys() & set(way.nodes):
+            renamed = [same.get(node, node) for node in way.nodes]
+            way.nodes = [n for i, n in enumerate(renamed) if i == 0 or n != renamed[i - 1]]
+    ways[:] = [way for way in ways if len(way.nodes) > 1]
+
+
+def _cut_at_barriers(ways: list[OsmWay], streets: Streets) -> None:
+    """Give every piece of way beside a closed barrier an end of its own there."""
+    cut = {node for node, tags in streets.node_tags.items() if _blocks(tags)}
+    copies = 0
+    for way in ways:
+        for place in range(len(way.nodes) - 1, 0, -1):
+            node = way.nodes[place]
+            if node in cut and place < len(way.nodes) - 1:
+                copies += 1
+                copy = COPY + copies
+                streets.xy[copy] = streets.xy[node]
+                ways.append(OsmWay(way.id, [copy, *way.nodes[place + 1 :]], way.tags))
+                way.nodes = way.nodes[: place + 1]
+
+
+def _blocks(tags: Tags) -> bool:
+    barrier = tags.get("barrier", "")
+    access = tags.get("motor_vehicle", tags.get("access", ""))
+    if barrier in BLOCKING:
+        return access != "yes"
+    return barrier in GATES and access in ("no", "private")
+
+
+def _pieces(nodes: list[int], used: Counter[int]) -> list[list[int]]:
+    """A way's nodes cut where another way, or itself, touches it."""
+    pieces = [[nodes[0]]]
+    for node in nodes[1:]:
+        pieces[-1].append(node)
+        if used[node] > 1:
+            pieces.append([node])
+    return [piece for piece in pieces if len(piece) > 1]
+
+
+def _drop_doubles(streets: Streets) -> None:
+    """Of two links over the same nodes keep the one of higher rank."""
+    best: dict[tuple[int, ...], int] = {}
+    said: set[tuple[int, int]] = set()
+    drop: set[int] = set()
+    for i, link in enumerate(streets.links):
+        key = tuple(link.nodes if link.a <= link.b else link.nodes[::-1])
+        other = best.setdefault(key, i)
+        if other == i:
+            continue
+        first, second = streets.links[other].rules, link.rules
+        one_ways = first.one_way and second.one_way and first.forward != second.forward
+        if one_ways and streets.links[other].nodes != link.nodes:
+            continue  # the two directions of one street, drawn as two ways
+        worse = i if second.rank <= first.rank else other
+        best[key] = other + i - worse
+        drop.add(worse)
+        kept, lost = streets.links[best[key]].first_way, streets.links[worse].first_way
+        if (kept, lost) not in said:
+            text = f"ways {lost} and {kept} share nodes; kept way {kept}"
+            streets.find(
+                "L03", text if kept != lost else f"way {kept} lies on itself; one piece kept",
+                [f"way {lost}", f"way {kept}"], link.nodes[len(link.nodes) // 2],
+                fix_line("close", [kept], True) if kept != lost else "",
+            )  # fmt: skip
+        said.add((kept, lost))
+    streets.links = [link for i, link in enumerate(streets.links) if i not in drop]
+
+
+def _same_street(first: WayRules, second: WayRules) -> bool:
+    """Whether nothing but the name and the turns indicated changes from one to the other."""
+
+    def plain(rules: WayRules) -> WayRules:
+        ahead, back = rules.forward._replace(turns=()), rules.backward._replace(turns=())
+        return replace(rules, forward=ahead, backward=back, name="", layer="")
+
+    return plain(first) == plain(second)
+
+
+def _carried(near: Direction, far: Direction) -> Direction:
+    """One direction of two pieces in a row: indications of the last piece, else of the first."""
+    return far if far.turns else near
+
+
+def _joined(first: Link, second: Link) -> Link:
+    """Two links end to end as one."""
+    rules = replace(
+        first.rules,
+        forward=_carried(first.rules.forward, second.rules.forward),
+        backward=_carried(second.rules.backward, first.rules.backward),
+        name=first.rules.name or second.rules.name,
+    )
+    return Link(first.nodes + second.nodes[1:], rules, first.first_way, second.last_way)
+
+
+def _dissolve_joints(streets: Streets) -> None:
+    """Join links at nodes where exactly two meet and nothing changes."""
+    links: list[Link | None] = list(streets.links)
+    ends = streets.ends()
+    for node in list(ends):
+        here = ends[node]
+        if len(here) != 2 or here[0][0] == here[1][0]:
+            continue
+        (i, i_start), (j, j_start) = here
+        first, second = links[i], links[j]
+        if first is None or second is None:
+            continue
+        first = turned(first) if i_start else first
+        second = second if j_start else turned(second)
+        if first.a == second.b or not _same_street(first.rules, second.rules):
+            continue
+        whole = _joined(first, second)
+        if whole.rules.backward.lanes and not whole.rules.forward.lanes:
+            whole = turned(whole)
+        links[i], links[j] = whole, None
+        for end, other in ((whole.a, True), (whole.b, False)):
+            ends[end] = [e for e in ends[end] if e[0] not in (i, j)] + [(i, other)]
+        ends[node] = []
+    streets.links = [link for link in links if link is not None]
+
+
+def _open_loops(streets: Streets) -> None:
+    """Split links that start and end at one node: a road needs two ends."""
+    opened: list[Link] = []
+    for link in streets.links:
+        if link.a != link.b:
+            opened.append(link)
+            continue
+        middle = len(link.nodes) // 2
+        if middle == 0 or len(link.nodes) < 3:
+            continue
+        opened.append(Link(link.nodes[: middle + 1], link.rules, link.first_way, link.last_way))
+        opened.append(Link(link.nodes[middle:], link.rules, link.first_way, link.last_way))
+    streets.links = opened

@@ -1,0 +1,189 @@
+"""From which street of an intersection one may drive into which, and what can be left and reached.
+
+A movement of a merged intersection follows a directed path over its inner links that respects
+one-ways and restrictions. Source: networks.md 2.6, 2.8, 2.9, 4.4.
+"""
+
+from dataclasses import dataclass, field
+from math import atan2, hypot, pi, radians
+from typing import Final
+
+from rushhour.roadnets.components import reached, strong_components
+from rushhour.roadnets.fixes import fix_line
+from rushhour.roadnets.osm.links import Link, Road, Streets, node_at, way_at
+from rushhour.roadnets.osm.merging import Merged
+from rushhour.roadnets.osm.paths import Paths
+from rushhour.roadnets.osm.places import direction
+from rushhour.roadnets.osm.restrictions import Bans
+
+BACK: Final = radians(155.0)  # a turn by more leads back to where one came from
+HEADING_SPAN: Final = 10.0  # m over which a direction is measured
+BORDER: Final = 100.0  # m within which a dead end at the border of the map is a gate
+
+
+def heading_from(streets: Streets, link: Link, start: bool) -> float:
+    """Direction in which a link leaves one of its ends, rad."""
+    nodes = link.nodes if start else link.nodes[::-1]
+    x, y = streets.xy[nodes[0]]
+    length, (px, py) = 0.0, (x, y)
+    for node in nodes[1:]:
+        qx, qy = streets.xy[node]
+        step = hypot(qx - px, qy - py)
+        if length + step >= HEADING_SPAN and step > 0.0:
+            share = (HEADING_SPAN - length) / step
+            return atan2(py + share * (qy - py) - y, px + share * (qx - px) - x)
+        length, px, py = length + step, qx, qy
+    return atan2(py - y, px - x)
+
+
+def turn_angle(before: float, behind: float) -> float:
+    """Turn from a heading to another, left positive, -pi .. pi."""
+    return (behind - before + pi) % (2.0 * pi) - pi
+
+
+@dataclass
+class Turns:
+    """Roads, and for each those that may follow, with the angle of the turn."""
+
+    follow: dict[Road, list[tuple[Road, float]]]
+    gates_in: set[Road]  # where vehicles may enter the map
+    gates_out: set[Road]  # and leave it
+    waits_on_red: set[Road] = field(default_factory=set)  # no right turn on red at their end
+    banned: list[tuple[Road, ...]] = field(default_factory=list)  # not to be driven in turn
+    buses: set[Road] = field(default_factory=set)  # roads for buses alone
+
+
+def roads_of(streets: Streets, merged: Merged) -> list[Road]:
+    """Every road outside intersections, by link."""
+    return [
+        (i, forward)
+        for i, link in enumerate(streets.links)
+        if i not in merged.inner
+        for forward, lanes in ((True, link.rules.forward.lanes), (False, link.rules.backward.lanes))
+        if lanes
+    ]
+
+
+def turns_of(streets: Streets, merged: Merged, bans: Bans) -> Turns:
+    """Every movement that the map allows."""
+    ends = streets.ends()
+    headings = {
+        (i, start): heading_from(streets, link, start)
+        for i, link in enumerate(streets.links)
+        for start in (True, False)
+    }
+    xs = [p[0] for p in streets.xy.values()]
+    ys = [p[1] for p in streets.xy.values()]
+    box = (min(xs) + BORDER, min(ys) + BORDER, max(xs) - BORDER, max(ys) - BORDER)
+    paths = Paths(streets, merged, bans, ends)
+    walker = _Walker(paths, headings, box)
+    roads = roads_of(streets, merged)
+    walker.turns.buses |= {(i, f) for i, f in roads if not direction(streets.links[i], f).cars}
+    for road in roads:
+        walker.leave(road)
+    if bans.sequences:
+        for road in sorted(paths.ban_behind(walker.turns.follow)):
+            walker.leave(road)
+        walker.turns.banned = paths.banned_roads(walker.turns.follow)
+    return walker.turns
+
+
+class _Walker:
+    """Finds what can follow each road."""
+
+    def __init__(
+        self,
+        paths: Paths,
+        headings: dict[tuple[int, bool], float],
+        box: tuple[float, float, float, float],
+    ) -> None:
+        self.paths = paths
+        self.streets = paths.streets
+        self.bans = paths.bans
+        self.ends = paths.ends
+        self.headings = headings
+        self.box = box  # x and y of its lower left, then its upper right corner, m
+        self.turns = Turns({}, set(), set())
+
+    def leave(self, road: Road) -> None:
+        """Note what can follow a road, and whether it is a gate.
+
+        For cars first, who do not see the roads for buses alone; these may be taken besides.
+        """
+        streets, ends, turns = self.streets, self.ends, self.turns
+        index, forward = road
+        link = streets.links[index]
+        way = direction(link, forward)
+        arrive = self.headings[index, not forward] + pi  # driving into the intersection
+        exits = self.paths.exits(road)
+        angles = {exit: turn_angle(arrive, self.headings[exit]) for exit in exits}
+        beside = set() if road in turns.buses else turns.buses.intersection(angles)
+        buses = [(e, angles.pop(e)) for e in sorted(beside)]
+        kept = [(e, angle) for e, angle in angles.items() if abs(angle) <= BACK or exits[e]]
+        kept = kept or list(angles.items())
+        two_way = direction(link, not forward).cars
+        end = node_at(link, not forward)
+        if kept and two_way and any("U" in turn for turn in way.turns):
+            back = (index, not forward)
+            closed = (way_at(link, not forward), end) in self.bans.back
+            if not closed and (road, back) not in self.bans.sequences:
+                kept.append((back, pi))
+        kept.sort(key=lambda e: e[1])
+        if (way_at(link, not forward), end) in self.bans.on_red:
+            turns.waits_on_red.add(road)
+        x, y = streets.xy[end]
+        outside = not (self.box[0] <= x <= self.box[2] and self.box[1] <= y <= self.box[3])
+        if len(ends[end]) == 1:
+            if outside or not two_way:
+                turns.gates_out.add(road)
+                if direction(link, not forward).lanes:
+                    turns.gates_in.add((index, not forward))
+            else:
+                kept = [((index, not forward), pi)]
+        elif not kept and two_way:
+            kept = [((index, not forward), pi)]
+            self._find_no_exit(link, end, "a U-turn is allowed")
+        elif not kept:
+            turns.gates_out.add(road)
+            self._find_no_exit(link, end, "vehicles leave the map there")
+        start = node_at(link, forward)
+        if len(ends[start]) == 1 and not two_way:
+            turns.gates_in.add(road)
+        turns.follow[road] = sorted(kept + buses, key=lambda e: e[1]) if buses else kept
+
+    def _find_no_exit(self, link: Link, end: int, done: str) -> None:
+        way = way_at(link, link.a == end)
+        self.streets.find(
+            "L15", f"way {way}: nothing leads on at node {end}; {done}",
+            [f"way {way}", f"node {end}"], end, fix_line("close", [way], True),
+        )  # fmt: skip
+
+
+def usable(turns: Turns) -> tuple[set[Road], set[Road]]:
+    """Roads that can be reached and left, and those that can all reach each other."""
+    ahead = {
+        road: [following for following, _ in after if following not in turns.buses]
+        for road, after in turns.follow.items()
+        if road not in turns.buses
+    }
+    parts = list(strong_components(ahead))
+    largest = max(parts, key=len) if parts else []
+    core = set(largest)
+    used = _between(
+        core | (turns.gates_in - turns.buses), core | (turns.gates_out - turns.buses), ahead
+    )
+    if turns.buses:  # and those between them
+        every = {road: [other for other, _ in after] for road, after in turns.follow.items()}
+        used |= turns.buses & _between(used | turns.gates_in, used | turns.gates_out, every)
+    return used, core
+
+
+def _between(starts: set[Road], goals: set[Road], ahead: dict[Road, list[Road]]) -> set[Road]:
+    """Roads that are reached from some roads and lead to some, these included."""
+    back: dict[Road, list[Road]] = {road: [] for road in ahead}
+    for road, after in ahead.items():
+        for following in after:
+            back[following].append(road)
+    entered = reached(starts, ahead)
+    left = reached(goals, back)
+    return entered & left

@@ -1,0 +1,120 @@
+"""OpenStreetMap: from a file to the draft of a lane network, rule by rule (networks.md 1 - 5)."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rushhour.roadnets.drafts.draft import Draft
+from rushhour.roadnets.drafts.fixes import fix_roads
+from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.fixes import Fixes
+from rushhour.roadnets.osm.centre_lanes import open_turn_lanes
+from rushhour.roadnets.osm.drafting import Drafter
+from rushhour.roadnets.osm.fixes import fix_merges, fix_signals, fix_tags, fix_turns
+from rushhour.roadnets.osm.links import Streets, streets_of
+from rushhour.roadnets.osm.merging import Merged, merge
+from rushhour.roadnets.osm.movements import turns_of, usable
+from rushhour.roadnets.osm.report import Kept, report
+from rushhour.roadnets.osm.restrictions import bans_of
+from rushhour.roadnets.osm.rings import narrow_rings, widen_rings
+from rushhour.roadnets.osm.service import connecting
+from rushhour.roadnets.osm.short_streets import join_short_streets
+from rushhour.roadnets.osm.sides import country_of, left_hand, mirror, mirror_back
+from rushhour.roadnets.osm.signs import Signs, signs_of, split_at
+from rushhour.roadnets.osm.slips import slips_of
+from rushhour.roadnets.osm.transitions import lay_transitions
+from rushhour.roadnets.osm.ways.area import Area, Box, read_polygon
+from rushhour.roadnets.osm.ways.reading import OsmMap, read_osm
+from rushhour.roadnets.reading.remarks import Remarks
+
+__all__ = ["OsmOptions", "OsmPlan", "plan_osm", "read_osm_draft"]
+
+
+@dataclass(frozen=True)
+class OsmOptions:
+    """How a map is read. speeds: km/h by class of road, instead of the defaults."""
+
+    service: str = "yes"  # service ways: "yes", "no" or "connected", only those that lead through
+    country: str = ""  # two letters; "": by the map's own speed limits
+    private: bool = False  # private streets are open
+    box: Box | None = None  # only what lies within
+    speeds: dict[str, float] = field(default_factory=dict)
+    polygon: Path | None = None  # a file; only what lies within
+    fixes: Fixes | None = None  # what overrules the map
+
+
+@dataclass(frozen=True)
+class OsmPlan:
+    """What a map says, before anything is drawn: its streets, and which nodes cross as one."""
+
+    osm: OsmMap
+    streets: Streets
+    signs: Signs
+    merged: Merged
+    country: str  # two letters, or ""
+    left: bool  # the map is mirrored until it is drawn
+    sides: Remarks  # on which side of the road one drives
+
+
+def plan_osm(path: Path, options: OsmOptions) -> OsmPlan:
+    """Read a map and find its streets, signs and intersections.
+
+    Raises NetworkError for what is no map or has no road that is open.
+    """
+    area = None
+    if options.box or options.polygon:
+        polygon = read_polygon(options.polygon) if options.polygon else None
+        area = Area(options.box, polygon)
+    osm = read_osm(path, options.service, area)
+    fixes = options.fixes or Fixes()
+    fix_tags(osm, fixes, options.private)
+    if options.service == "connected":
+        osm.ways = connecting(osm.ways, options.private)
+    sides = Remarks()
+    left = left_hand(osm, sides)
+    country = options.country or country_of(osm, left)
+    if left:
+        mirror(osm)
+    widen_rings(osm, country, options.private)
+    streets = streets_of(osm, country, options.speeds, options.private)
+    if not streets.links:
+        raise NetworkError(f"{path}: no road is open to cars; see --private")
+    streets.fixes = fixes
+    open_turn_lanes(streets)
+    signs = signs_of(osm, streets)
+    split_at(streets, signs)
+    streets.slips = slips_of(streets)
+    together = {
+        n for n, tags in osm.node_tags.items() if tags.get("junction") in ("yes", "intersection")
+    }
+    merged = merge(streets, signs.signals, together)
+    fix_merges(streets, merged, fixes)
+    join_short_streets(streets, merged, signs)
+    narrow_rings(streets, merged)
+    fix_signals(signs, merged, fixes)
+    lay_transitions(streets)
+    return OsmPlan(osm, streets, signs, merged, country, left, sides)
+
+
+def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
+    """Read a .osm, .osm.gz or .osm.pbf file.
+
+    Raises NetworkError for what is no map, or has no road that can be reached and left.
+    """
+    options = options or OsmOptions()
+    plan = plan_osm(path, options)
+    streets, merged, signs, fixes = plan.streets, plan.merged, plan.signs, plan.streets.fixes
+    bans = bans_of(plan.osm.restrictions, streets)
+    fix_turns(streets, bans, fixes)
+    turns = turns_of(streets, merged, bans)
+    used, core = usable(turns)
+    if not used:
+        raise NetworkError(f"{path}: no road can be both reached and left; give a larger map")
+    draft = Drafter(streets, merged, signs, turns, used, plan.country).draft(plan.osm.name)
+    report(plan.osm, streets, merged, signs, Kept(set(turns.follow), used, core))
+    fix_roads(draft, fixes, {str(node): str(home) for node, home in merged.member.items()})
+    draft.findings = fixes.standing(plan.sides.findings() + streets.remarks.findings())
+    if plan.left:
+        mirror_back(draft)
+    draft.projection = plan.osm.projection
+    draft.remarks = streets.remarks.lines() + fixes.finish()
+    return draft

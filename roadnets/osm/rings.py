@@ -1,0 +1,88 @@
+"""Lanes of roundabouts that do not say how many they have, or have more than they hold.
+
+Source: networks.md 1.1: one, or two where a one-way street of two lanes leads in.
+"""
+
+from dataclasses import replace
+from math import pi
+from typing import Final
+
+from rushhour.roadnets.drafts.groups import Parts
+from rushhour.roadnets.osm.legs import End, lane_offset, set_ends
+from rushhour.roadnets.osm.links import Streets
+from rushhour.roadnets.osm.merging import Merged
+from rushhour.roadnets.osm.short_streets import room_on
+from rushhour.roadnets.osm.signs import line_of
+from rushhour.roadnets.osm.ways.lane_tags import lane_counts
+from rushhour.roadnets.osm.ways.reading import OsmMap
+from rushhour.roadnets.osm.ways.tags import CLASSES, direction_of, is_open
+
+RINGS = ("roundabout", "circular")
+A_BODY: Final = 7.0  # m of lane that a car and its gap take, by a rough measure of the lane
+
+
+def widen_rings(osm: OsmMap, country: str, private: bool) -> None:
+    """Tag roundabouts with two lanes where a street of two leads in and nothing else is said."""
+    rings = [way for way in osm.ways if way.tags.get("junction") in RINGS]
+    part = _parts([way.nodes for way in rings])
+    silent = set(part.values()) - {part[way.nodes[0]] for way in rings if "lanes" in way.tags}
+    wide: set[int] = set()
+    for way in osm.ways:
+        one_way, reverse = direction_of(way.tags)
+        end = way.nodes[0 if reverse else -1]
+        if not one_way or part.get(end) not in silent or way.tags.get("junction") in RINGS:
+            continue
+        kind = CLASSES[way.tags["highway"]]
+        if is_open(way.tags, private) and lane_counts(way.tags, kind, True, country, [])[0] > 1:
+            wide.add(part[end])
+    for way in rings:
+        if part[way.nodes[0]] in wide:
+            way.tags = {**way.tags, "lanes": "2"}
+
+
+def narrow_rings(streets: Streets, merged: Merged) -> None:
+    """Leave one lane to roundabouts whose inner lane has no room for a car between two arms.
+
+    Who comes to stand there would lock it: nobody can be granted a way that ends on such a lane.
+    """
+    links = [i for i, link in enumerate(streets.links) if link.rules.ring]
+    part = _parts([streets.links[i].nodes for i in links])
+    rings: dict[int, list[int]] = {}
+    for i in links:
+        rings.setdefault(part[streets.links[i].a], []).append(i)
+    around = streets.ends()
+    for members in rings.values():
+        between = [i for i in members if i not in merged.inner]
+        inner_lane = max(streets.links[i].rules.forward.lanes for i in members) - 1
+        if inner_lane < 1 or not between:
+            continue
+        ends: dict[tuple[int, bool], End] = {}
+        nodes = sorted({n for i in members for n in (streets.links[i].a, streets.links[i].b)})
+        set_ends(streets, merged, set(), around, nodes, ends)
+        length = {i: line_of(streets, streets.links[i].nodes) for i in members}
+        radius = sum(length.values()) / (2.0 * pi)
+        left = -lane_offset(streets.links[members[0]], True, inner_lane)
+        shrunk = max(0.0, 1.0 - left / radius)
+        least = min((shrunk * room_on(length[i], ends, i), i) for i in between)
+        if least[0] >= A_BODY:
+            continue
+        for i in members:
+            link = streets.links[i]
+            lane = link.rules.forward._replace(lanes=1, turns=(), bus=())
+            streets.links[i] = replace(link, rules=replace(link.rules, forward=lane))
+        way = streets.links[least[1]].first_way
+        streets.find(
+            "L13",
+            f"roundabout way {way}: {least[0]:.1f} m of inner lane between two arms hold no car; "
+            "taken as one lane",
+            [f"way {way}"], streets.links[least[1]].a,
+        )  # fmt: skip
+
+
+def _parts(lines: list[list[int]]) -> dict[int, int]:
+    """For each node of some lines the part of them that it belongs to, named by one of its nodes."""
+    parts = Parts()
+    for nodes in lines:
+        for node in nodes[1:]:
+            parts.join(nodes[0], node)
+    return {node: parts.find(node) for nodes in lines for node in nodes}

@@ -1,0 +1,150 @@
+"""Streets too short for a car between their stop lines become part of an intersection.
+
+Nobody can be granted a way that ends on such a street, and who stands on it blocks two junctions.
+Source: networks.md 2.6 (second pass), 2.7 (entry and exit of one arm of a roundabout), 3.4.
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from rushhour.kernels.lane_lines import most_cut
+from rushhour.roadnets.drafts.groups import Parts
+from rushhour.roadnets.fixes import fix_line
+from rushhour.roadnets.osm.legs import End, set_ends
+from rushhour.roadnets.osm.links import Link, Streets
+from rushhour.roadnets.osm.merging import KEPT_APART, Merged, extent, refusal
+from rushhour.roadnets.osm.signs import Signs, line_of
+
+A_CAR: Final = 7.5  # m of lane that a car and its gap take
+WIDEST_ARM: Final = 15.0  # m between the entry and the exit of one arm of a roundabout
+FEWEST_ON_RING: Final = 3  # intersections that a roundabout keeps
+WIDEST_RING: Final = 18.0  # m across, of one that is one intersection where its arms lie too close
+ROUNDS: Final = 5  # each join moves stop lines, which may leave another street too short
+
+
+def join_short_streets(streets: Streets, merged: Merged, signs: Signs) -> None:
+    """Join the two ends of every street without room for a car, as far as guards allow."""
+    around = streets.ends()
+    rings = _Rings(streets)
+    length = [line_of(streets, link.nodes) for link in streets.links]
+    refused: set[int] = set()
+    ends: dict[tuple[int, bool], End] = {}
+    changed = set(around)
+    for _ in range(ROUNDS):
+        set_ends(streets, merged, set(), around, sorted(changed), ends)
+        short = sorted(
+            (room, i)
+            for i in {i for node in changed for i, _ in around[node]}
+            if i not in merged.inner and i not in refused
+            if len(around[streets.links[i].a]) > 1 and len(around[streets.links[i].b]) > 1
+            if (room := room_on(length[i], ends, i)) < A_CAR
+        )
+        changed = set()
+        for room, i in short:
+            link = streets.links[i]
+            why = "a signal" if {link.a, link.b} & signs.mid_block else ""
+            if not why and rings.collapse(merged, i):
+                changed.update(merged.nodes(merged.home(link.a)))
+                continue
+            why = why or rings.refusal(merged, i)
+            if not why and merged.home(link.a) != merged.home(link.b):
+                nodes = [n for end in (link.a, link.b) for n in merged.nodes(merged.home(end))]
+                why = refusal(streets, nodes)
+            if why:
+                refused.add(i)
+                if why == KEPT_APART:
+                    continue
+                streets.find(
+                    "L13",
+                    f"way {link.first_way}: {room:.1f} m between stop lines, no room for a car; "
+                    f"left so ({why})",
+                    [f"way {link.first_way}", f"node {link.a}", f"node {link.b}"], link.a,
+                    fix_line("merge", [link.a, link.b], True),
+                )  # fmt: skip
+                continue
+            for start in (True, False):
+                _hand_on(streets, around, signs, i, start)
+            merged.join(link.a, link.b, [i])
+            changed.update(merged.nodes(merged.home(link.a)))
+
+
+def room_on(length: float, ends: dict[tuple[int, bool], End], link: int) -> float:
+    """Metres between the stop lines of a link."""
+    most = most_cut(length)
+    return length - min(ends[link, True].setback, most) - min(ends[link, False].setback, most)
+
+
+def _hand_on(
+    streets: Streets,
+    around: dict[int, list[tuple[int, bool]]],
+    signs: Signs,
+    index: int,
+    start: bool,
+) -> None:
+    """Give signs and turn lanes of a link that ends at a joint to the street before the joint."""
+    link = streets.links[index]
+    here = around[link.a if start else link.b]
+    if len(here) != 2:
+        return
+    other, other_start = here[1] if here[0] == (index, start) else here[0]
+    if other == index:
+        return
+    for entries in (signs.stops, signs.gives_way):
+        if (index, not start) in entries:
+            entries.add((other, other_start))
+    onward = link.rules.forward if start else link.rules.backward
+    before = streets.links[other]
+    own = before.rules.backward if other_start else before.rules.forward
+    if onward.turns and not own.turns and onward.lanes == own.lanes:
+        told = own._replace(turns=onward.turns)
+        rules = (
+            replace(before.rules, backward=told)
+            if other_start
+            else replace(before.rules, forward=told)
+        )
+        streets.links[other] = Link(before.nodes, rules, before.first_way, before.last_way)
+
+
+class _Rings:
+    """Roundabouts, and how many intersections each still has."""
+
+    def __init__(self, streets: Streets) -> None:
+        self.streets = streets
+        self.links = [i for i, link in enumerate(streets.links) if link.rules.ring]
+        parts = Parts()
+        for i in self.links:
+            parts.join(streets.links[i].a, streets.links[i].b)
+        self.of_node: dict[int, int] = {}  # node -> name of its ring
+        self.members: dict[int, set[int]] = {}
+        for i in self.links:
+            for node in (streets.links[i].a, streets.links[i].b):
+                self.of_node[node] = parts.find(node)
+                self.members.setdefault(self.of_node[node], set()).add(node)
+
+    def collapse(self, merged: Merged, index: int) -> bool:
+        """Make a small roundabout one intersection, if a link of it that is too short cannot go."""
+        link = self.streets.links[index]
+        if not link.rules.ring or not self.refusal(merged, index):
+            return False
+        ring = self.members[self.of_node[link.a]]
+        nodes = sorted({n for node in ring for n in merged.nodes(merged.home(node))})
+        if extent(self.streets, nodes) > WIDEST_RING or refusal(self.streets, nodes):
+            return False
+        for i in self.links:
+            other = self.streets.links[i]
+            if other.a in ring:
+                merged.join(other.a, other.b, [i])
+        return True
+
+    def refusal(self, merged: Merged, index: int) -> str:
+        """Why the ends of a link on or at a roundabout stay apart; "" if they need not."""
+        link = self.streets.links[index]
+        on_ring = [self.of_node[n] for n in (link.a, link.b) if n in self.of_node]
+        if not on_ring:
+            return ""
+        nodes = [n for end in (link.a, link.b) for n in merged.nodes(merged.home(end))]
+        if extent(self.streets, nodes) > WIDEST_ARM:
+            return "a wide arm of a roundabout"
+        homes = {merged.home(n) for n in self.members[on_ring[0]]}
+        homes -= {merged.home(link.a), merged.home(link.b)}
+        return "" if len(homes) + 1 >= FEWEST_ON_RING else "a small roundabout"

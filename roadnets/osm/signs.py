@@ -1,0 +1,181 @@
+"""Signals, stop and give-way signs: which intersection, and which of its entries, they belong to.
+
+Source: networks.md 2.4, 2.5. A sign on a bend belongs to the nearest junction downstream.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import pairwise
+from math import dist, inf
+from typing import Final
+
+from rushhour.roadnets.osm.links import Link, Streets, turned
+from rushhour.roadnets.osm.ways.reading import OsmMap
+from rushhour.roadnets.osm.ways.tags import Tags
+
+SIGNAL_REACH: Final = 30.0  # m before a junction at which its signal may stand
+SIGNAL_FAR: Final = 40.0  # m, if the junction has a signal anyway
+SIGN_REACH: Final = 50.0  # m for stop and give-way signs
+
+
+@dataclass
+class Signs:
+    """What the tags of nodes say of junctions. Entries: (link, whether the link starts there)."""
+
+    signals: set[int] = field(default_factory=set)  # junction nodes
+    mid_block: set[int] = field(default_factory=set)  # nodes of signals far from any junction
+    stops: set[tuple[int, bool]] = field(default_factory=set)
+    gives_way: set[tuple[int, bool]] = field(default_factory=set)
+    stop_all: set[int] = field(default_factory=set)  # junction nodes with a stop sign on them
+    stop_minor: set[int] = field(default_factory=set)
+
+
+def is_signal(tags: Tags) -> bool:
+    """Whether a node has lights, be it for a crossing of pedestrians."""
+    kind = tags.get("highway")
+    return kind == "traffic_signals" or (
+        kind == "crossing" and tags.get("crossing") == "traffic_signals"
+    )
+
+
+def line_of(streets: Streets, nodes: list[int]) -> float:
+    """Length of a line of nodes, m."""
+    xy = streets.xy
+    return sum(dist(xy[a], xy[b]) for a, b in pairwise(nodes))
+
+
+class _Walker:
+    """Looks downstream from a place on a link for the next junction."""
+
+    def __init__(self, streets: Streets) -> None:
+        self.streets = streets
+        self.ends = streets.ends()
+
+    def junction(
+        self, index: int, place: int, forward: bool, most: float
+    ) -> tuple[float, int, int, bool]:
+        """Metres to the next junction, its node, and the entry (link, at its start) to it."""
+        link = self.streets.links[index]
+        nodes = link.nodes[place:] if forward else link.nodes[: place + 1][::-1]
+        length = line_of(self.streets, nodes) if len(nodes) > 1 else 0.0
+        at_start = not forward
+        while length <= most:
+            node = self.streets.links[index].a if at_start else self.streets.links[index].b
+            here = self.ends[node]
+            if len(here) != 2:
+                return (length, node, index, at_start) if len(here) > 2 else (inf, -1, -1, False)
+            other, other_start = here[1] if here[0] == (index, at_start) else here[0]
+            onward = self.streets.links[other]
+            onward = onward if other_start else turned(onward)
+            if not onward.rules.forward.lanes:
+                break
+            length += line_of(self.streets, onward.nodes)
+            index, at_start = other, not other_start
+        return inf, -1, -1, False
+
+
+def _places(streets: Streets) -> dict[int, tuple[int, int]]:
+    """Where nodes with tags lie on links, junctions and ends excepted: link, place in its nodes."""
+    found: dict[int, tuple[int, int]] = {}
+    for index, link in enumerate(streets.links):
+        for place, node in enumerate(link.nodes):
+            if node in streets.node_tags and 0 < place:
+                found.setdefault(node, (index, place))
+    return found
+
+
+def _way_order(osm: OsmMap, nodes: set[int]) -> dict[int, int]:
+    """The node that follows each of these in the order of its way, if it has but one."""
+    after: dict[int, int] = {}
+    ways = Counter(node for way in osm.ways for node in set(way.nodes) & nodes)
+    for way in osm.ways:
+        for node, following in pairwise(way.nodes):
+            if ways[node] == 1:
+                after[node] = following
+    return after
+
+
+def _directions(link: Link, place: int, tags: Tags, after: dict[int, int]) -> list[bool]:
+    """Directions of a link that a sign on it is for: True along the link."""
+    open_ways = [
+        forward
+        for forward, lanes in ((True, link.rules.forward.lanes), (False, link.rules.backward.lanes))
+        if lanes
+    ]
+    said = tags.get(
+        "traffic_signals:direction", tags.get("stop:direction", tags.get("direction", ""))
+    )
+    following = after.get(link.nodes[place])
+    if said not in ("forward", "backward") or following is None or place + 1 >= len(link.nodes):
+        return open_ways
+    along = link.nodes[place + 1] == following
+    wanted = along == (said == "forward")
+    return [wanted] if wanted in open_ways else open_ways
+
+
+def signs_of(osm: OsmMap, streets: Streets) -> Signs:
+    """Find what every signal, stop and give-way sign of a map is for."""
+    signs = Signs()
+    walker = _Walker(streets)
+    places = _places(streets)
+    tagged = {n: t for n, t in streets.node_tags.items() if is_signal(t) or t.get("highway") in
+              ("stop", "give_way")}  # fmt: skip
+    after = _way_order(osm, set(tagged))
+    for node, tags in tagged.items():
+        if len(walker.ends.get(node, ())) > 2 and is_signal(tags):
+            signs.signals.add(node)
+    for node, tags in sorted(tagged.items()):
+        degree = len(walker.ends.get(node, ()))
+        if degree > 2:
+            if tags.get("highway") == "stop":
+                kind = signs.stop_all if tags.get("stop") == "all" else signs.stop_minor
+                kind.add(node)
+            continue
+        if node not in places:
+            continue
+        index, place = places[node]
+        if tags.get("traffic_signals") == "ramp_meter":
+            signs.mid_block.add(node)
+            continue
+        reach = SIGNAL_FAR if is_signal(tags) else SIGN_REACH
+        found = [
+            walker.junction(index, place, forward, reach)
+            for forward in _directions(streets.links[index], place, tags, after)
+        ]
+        found = [place for place in found if place[0] <= reach]
+        if not found:
+            if is_signal(tags) and degree != 1:
+                signs.mid_block.add(node)
+            continue
+        length, junction, link, at_start = min(found)
+        if is_signal(tags):
+            if length <= SIGNAL_REACH or junction in signs.signals:
+                signs.signals.add(junction)
+            else:
+                signs.mid_block.add(node)
+        elif tags["highway"] == "stop":
+            signs.stops.add((link, at_start))
+        else:
+            signs.gives_way.add((link, at_start))
+    return signs
+
+
+def split_at(streets: Streets, signs: Signs) -> None:
+    """Split links at signals between junctions; entries of signs keep their meaning."""
+    for index in range(len(streets.links)):
+        link = streets.links[index]
+        at = [p for p, node in enumerate(link.nodes[:-1]) if p and node in signs.mid_block]
+        if not at:
+            continue
+        bounds = [0, *at, len(link.nodes) - 1]
+        pieces = [
+            Link(link.nodes[lo : hi + 1], link.rules, link.first_way, link.last_way)
+            for lo, hi in pairwise(bounds)
+        ]
+        streets.links[index] = pieces[0]
+        streets.links += pieces[1:]
+        last = len(streets.links) - 1
+        for entries in (signs.stops, signs.gives_way):
+            if (index, False) in entries:
+                entries.remove((index, False))
+                entries.add((last, False))

@@ -1,0 +1,1 @@
+"""What an OpenStreetMap file says: its nodes, its ways, and what their tags mean."""

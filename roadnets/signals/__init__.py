@@ -1,0 +1,1 @@
+"""Signals of any network: programs, greens, detectors."""

@@ -1,0 +1,1 @@
+"""SUMO networks: from a .net.xml file to a draft."""

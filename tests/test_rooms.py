@@ -1,0 +1,17 @@
+"""The folders of the repository and the packages that are shipped."""
+
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+ROOMS = ("kernels", "roadnets", "traffic", "viewer")
+
+
+def test_every_folder_of_modules_is_shipped() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    folders = [
+        path.parent.relative_to(ROOT) for room in ROOMS for path in (ROOT / room).rglob("*.py")
+    ]
+    found = {".".join(("rushhour", *folder.parts)) for folder in folders}
+    assert found | {"rushhour"} == set(settings["tool"]["setuptools"]["packages"])
+    assert all((ROOT / folder / "__init__.py").exists() for folder in folders)
