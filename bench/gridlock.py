@@ -22,9 +22,9 @@ from tables import table
 
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.checker import Checker
-from rushhour.traffic.measures import Measures
+from rushhour.traffic.demand.random_trips import vehicles_on_road
+from rushhour.traffic.measures.measuring import Measures
 from rushhour.traffic.parameters import Parameters
-from rushhour.traffic.random_demand import vehicles_on_road
 from rushhour.traffic.world import World
 
 GRIDS: Final[dict[str, dict[str, Any]]] = {

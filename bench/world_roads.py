@@ -11,7 +11,7 @@ from fresh import task_of_this_process
 from world_trips import LONGEST, trip_means
 from worlds import opened_world
 
-from rushhour.traffic.measures import Measures
+from rushhour.traffic.measures.measuring import Measures
 from rushhour.traffic.world import World
 
 TO_NEXT = 2  # roads named of those by which most trips go on

@@ -11,7 +11,7 @@ from rushhour.roadnets.build import finish
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.sumo.network import read_network_draft
-from rushhour.traffic.sumo_demand import read_demand
+from rushhour.traffic.sumo.demand import read_demand
 from rushhour.traffic.world import World
 
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 
 class Trips(NamedTuple):
-    """Demand as kernels see it, shape (n_trips,) unless said; codes of traffic.demand."""
+    """Demand as kernels see it, shape (n_trips,) unless said; codes of traffic.demand.model."""
 
     depart: NDArray[np.float64]  # s, ascending
     type: NDArray[np.int32]

@@ -11,36 +11,36 @@ if TYPE_CHECKING:
     from rushhour.roadnets.errors import RushhourError
     from rushhour.roadnets.generators.by_name import generate
     from rushhour.roadnets.loading import load_network
-    from rushhour.traffic.detectors import Loop, Queue, Section
-    from rushhour.traffic.measures import Measures
+    from rushhour.traffic.demand.random_trips import random_trips, random_walkers, vehicles_on_road
+    from rushhour.traffic.demand.tables import read_trips
+    from rushhour.traffic.measures.detectors import Loop, Queue, Section
+    from rushhour.traffic.measures.measuring import Measures
     from rushhour.traffic.parameters import Parameters
-    from rushhour.traffic.random_demand import random_trips, random_walkers, vehicles_on_road
-    from rushhour.traffic.recording import Recorder
-    from rushhour.traffic.run_file import RunFile
-    from rushhour.traffic.sumo_demand import read_demand
-    from rushhour.traffic.table_demand import read_trips
+    from rushhour.traffic.recording.recorder import Recorder
+    from rushhour.traffic.recording.run_file import RunFile
+    from rushhour.traffic.sumo.demand import read_demand
     from rushhour.traffic.world import World
 
 __version__ = "0.1.0"
 
 _HOME = {
-    "Loop": "traffic.detectors",
-    "Measures": "traffic.measures",
+    "Loop": "traffic.measures.detectors",
+    "Measures": "traffic.measures.measuring",
     "NetworkBuilder": "roadnets.by_hand.builder",
     "Parameters": "traffic.parameters",
-    "Queue": "traffic.detectors",
-    "Recorder": "traffic.recording",
-    "RunFile": "traffic.run_file",
+    "Queue": "traffic.measures.detectors",
+    "Recorder": "traffic.recording.recorder",
+    "RunFile": "traffic.recording.run_file",
     "RushhourError": "roadnets.errors",
-    "Section": "traffic.detectors",
+    "Section": "traffic.measures.detectors",
     "World": "traffic.world",
     "generate": "roadnets.generators.by_name",
     "load_network": "roadnets.loading",
-    "random_trips": "traffic.random_demand",
-    "random_walkers": "traffic.random_demand",
-    "read_demand": "traffic.sumo_demand",
-    "read_trips": "traffic.table_demand",
-    "vehicles_on_road": "traffic.random_demand",
+    "random_trips": "traffic.demand.random_trips",
+    "random_walkers": "traffic.demand.random_trips",
+    "read_demand": "traffic.sumo.demand",
+    "read_trips": "traffic.demand.tables",
+    "vehicles_on_road": "traffic.demand.random_trips",
 }
 
 __all__ = [

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 from rushhour.progress import compile_bar
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.durations import clock, seconds
-from rushhour.traffic.scenario import Scenario
+from rushhour.traffic.scenarios.scenario import Scenario
 
 if TYPE_CHECKING:
-    from rushhour.traffic.demand import VehicleType
+    from rushhour.traffic.demand.model import VehicleType
     from rushhour.traffic.parameters import Parameters
 
 DEMO_DT: Final = 0.1  # s
@@ -39,7 +39,7 @@ def demo(args: argparse.Namespace) -> int:
     parameters = Parameters()
     with compile_bar(frame=True):
         from rushhour.roadnets.generators.by_name import generate
-        from rushhour.traffic.random_demand import vehicles_on_road
+        from rushhour.traffic.demand.random_trips import vehicles_on_road
         from rushhour.traffic.world import World
 
         say(args, "building the town")

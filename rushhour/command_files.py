@@ -115,7 +115,7 @@ def info(args: argparse.Namespace) -> int:
     path: Path = args.file
     name = path.name.lower()
     if name.endswith((".h5", ".hdf5")) and path.is_file():
-        from rushhour.traffic.recording import is_run_file
+        from rushhour.traffic.recording.recorder import is_run_file
 
         if is_run_file(path):
             facts = run_facts(path)
@@ -129,15 +129,15 @@ def info(args: argparse.Namespace) -> int:
     from rushhour.roadnets.loading import is_gmns, load_network
 
     if name.endswith((".csv", ".csv.gz", ".parquet")) and not is_gmns(path):
-        from rushhour.traffic.od_demand import is_matrix, matrix_facts
-        from rushhour.traffic.table_demand import trip_facts
+        from rushhour.traffic.demand.matrix import is_matrix, matrix_facts
+        from rushhour.traffic.demand.tables import trip_facts
 
         facts = matrix_facts(path) if is_matrix(path) else trip_facts(path)
         print(json.dumps(facts) if args.json else as_text(facts))
         return 0
     if name.endswith((".json", ".json.gz")) and path.is_file():
         from rushhour.roadnets.reading.json_files import read_json
-        from rushhour.traffic.cityflow_demand import flow_facts
+        from rushhour.traffic.demand.cityflow import flow_facts
 
         if isinstance(read_json(path), list):
             facts = flow_facts(path)
@@ -202,7 +202,7 @@ def demand_facts(path: Path) -> dict[str, Any]:
 
 def run_facts(path: Path) -> dict[str, Any]:
     """What a run file holds."""
-    from rushhour.traffic.run_file import RunFile
+    from rushhour.traffic.recording.run_file import RunFile
 
     with RunFile(path) as run:
         times, counts = run.times, run.counts

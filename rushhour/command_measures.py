@@ -10,7 +10,7 @@ from rushhour.traffic.durations import seconds
 
 def export(args: argparse.Namespace) -> int:
     """Write a table of a run file as csv or parquet."""
-    from rushhour.traffic.run_file import RunFile
+    from rushhour.traffic.recording.run_file import RunFile
 
     with RunFile(args.file) as run:
         table = run.table(args.table)
@@ -23,7 +23,7 @@ def export(args: argparse.Namespace) -> int:
 
 def plot(args: argparse.Namespace) -> int:
     """Draw a diagram of a run file."""
-    from rushhour.traffic.run_file import RunFile
+    from rushhour.traffic.recording.run_file import RunFile
     from rushhour.viewer.plots import Window, save_fundamental, save_speed_map, save_time_space
 
     begin, end = (

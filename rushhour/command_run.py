@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rushhour.progress import Stopping, bar, compile_bar
 from rushhour.traffic.durations import clock, seconds
 from rushhour.traffic.parameters import parsed_items
-from rushhour.traffic.scenario import Scenario, ScenarioError, read_parameters
+from rushhour.traffic.scenarios.scenario import Scenario, ScenarioError, read_parameters
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def run(args: argparse.Namespace) -> int:
     """Run the traffic of a network."""
-    from rushhour.traffic.opening import open_world, opened
+    from rushhour.traffic.scenarios.opening import open_world, opened
 
     scenario = opened(args.network, **given_fields(args))
     world = open_world(scenario, lambda what: say(args, what))
@@ -112,10 +112,10 @@ def drive(
     """Run a world to its end, write what the scenario asks for, print the summary."""
     import numba
 
-    from rushhour.traffic.recording import Recorder
-    from rushhour.traffic.running import run_world
-    from rushhour.traffic.scenario_measures import scenario_measures
-    from rushhour.traffic.summary import run_summary
+    from rushhour.traffic.measures.summary import run_summary
+    from rushhour.traffic.recording.recorder import Recorder
+    from rushhour.traffic.scenarios.measures import scenario_measures
+    from rushhour.traffic.scenarios.running import run_world
 
     checker: Any = None
     measures, notes = scenario_measures(scenario, world)
@@ -152,7 +152,7 @@ def drive(
     summary = run_summary(world, clocking, violations, numba.get_num_threads(), measures)
     summary["remarks"] += notes
     if scenario.output is not None:
-        from rushhour.traffic.trip_table import write_output
+        from rushhour.traffic.measures.trip_table import write_output
 
         write_output(scenario.output, world, summary, measures)
     if picture is not None:

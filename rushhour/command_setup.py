@@ -64,8 +64,8 @@ def compile_all(args: argparse.Namespace) -> int:
         from rushhour.roadnets.generators.by_name import generate
         from rushhour.roadnets.storage import load, save
         from rushhour.traffic.checker import Checker
-        from rushhour.traffic.measures import Measures
-        from rushhour.traffic.random_demand import random_trips, vehicles_on_road
+        from rushhour.traffic.demand.random_trips import random_trips, vehicles_on_road
+        from rushhour.traffic.measures.measuring import Measures
         from rushhour.traffic.world import World
 
         for control in ("signals", "all_way_stop", "priority"):
@@ -87,8 +87,8 @@ def compile_all(args: argparse.Namespace) -> int:
 
 def _command_a_world(network: "Network") -> None:
     """Let vehicles stop, leave the road and come back, and others drive round what is closed."""
+    from rushhour.traffic.demand.random_trips import random_trips
     from rushhour.traffic.parameters import Parameters
-    from rushhour.traffic.random_demand import random_trips
     from rushhour.traffic.world import World
 
     given = Parameters({"rerouting.fraction": 1.0, "rerouting.period": 5.0})

@@ -36,7 +36,7 @@ def compile_a_frame(k: int) -> None:
     from rushhour.kernels.jit import rehearsed
     from rushhour.roadnets.generators.by_name import generate
     from rushhour.traffic.checker import Checker
-    from rushhour.traffic.random_demand import vehicles_on_road
+    from rushhour.traffic.demand.random_trips import vehicles_on_road
     from rushhour.traffic.world import World
 
     network = generate("grid", rows=2, columns=2, control="signals")

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from rushhour.roadnets.model import Network
 from rushhour.traffic.checker import Checker
-from rushhour.traffic.demand_builder import DemandBuilder, Trip
+from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.world import World
 
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.generators.by_name import generate
-from rushhour.traffic.demand import POS_GIVEN, VehicleType
-from rushhour.traffic.demand_builder import DemandBuilder, Trip
+from rushhour.traffic.demand.builder import DemandBuilder, Trip
+from rushhour.traffic.demand.model import POS_GIVEN, VehicleType
 from rushhour.traffic.world import World
 
 LENGTH = 5.0  # m of every car

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import rushhour as rh
 from rushhour.roadnets.model import Network
-from rushhour.traffic.demand import LANE_ALLOWED, Demand, VehicleType
-from rushhour.traffic.demand_builder import DemandBuilder, Trip
+from rushhour.traffic.demand.builder import DemandBuilder, Trip
+from rushhour.traffic.demand.model import LANE_ALLOWED, Demand, VehicleType
 from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.world import World
 

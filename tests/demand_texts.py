@@ -9,8 +9,8 @@ from pathlib import Path
 
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
-from rushhour.traffic.demand import Demand
-from rushhour.traffic.sumo_demand import read_demand
+from rushhour.traffic.demand.model import Demand
+from rushhour.traffic.sumo.demand import read_demand
 
 _LANE = '<lane id="{0}" index="{1}" speed="10" length="{2}" shape="{3}" {4}/>'
 _PLACES = {"n0": (0, 0), "n1": (110, 0), "n2": (220, 0), "n3": (330, 0), "n4": (220, 100)}

@@ -4,8 +4,8 @@ import hashlib
 
 from hashed_run import busy_world, large_grid
 
-from rushhour.traffic.detectors import Loop, Section
-from rushhour.traffic.measures import Measures
+from rushhour.traffic.measures.detectors import Loop, Section
+from rushhour.traffic.measures.measuring import Measures
 
 if __name__ == "__main__":
     network = large_grid()

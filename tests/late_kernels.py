@@ -4,7 +4,7 @@ import json
 
 from rushhour.kernels import passing
 from rushhour.roadnets.generators.by_name import generate
-from rushhour.traffic.random_demand import random_trips
+from rushhour.traffic.demand.random_trips import random_trips
 from rushhour.traffic.world import World
 
 

@@ -2,10 +2,10 @@
 
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.model import Network
-from rushhour.traffic.demand import SPEED_MAX, Demand, VehicleType
-from rushhour.traffic.demand_builder import DemandBuilder, Trip, merge
-from rushhour.traffic.detectors import Loop
-from rushhour.traffic.random_demand import random_trips, vehicles_on_road
+from rushhour.traffic.demand.builder import DemandBuilder, Trip, merge
+from rushhour.traffic.demand.model import SPEED_MAX, Demand, VehicleType
+from rushhour.traffic.demand.random_trips import random_trips, vehicles_on_road
+from rushhour.traffic.measures.detectors import Loop
 from rushhour.traffic.world import World
 
 EVENLY = VehicleType(model="krauss", sigma=0.0, speed_dev=0.0, length=5.0)

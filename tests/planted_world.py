@@ -10,10 +10,10 @@ from rushhour.kernels.vehicles import BEHIND, Routes
 from rushhour.roadnets.model import Network
 from rushhour.traffic import state
 from rushhour.traffic.checker import Checker
-from rushhour.traffic.demand import VehicleType
+from rushhour.traffic.demand.model import VehicleType
+from rushhour.traffic.measures.trip_log import TripLog
 from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.signal_control import controlled
-from rushhour.traffic.trip_log import TripLog
 
 CAR = VehicleType()
 

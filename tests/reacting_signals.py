@@ -10,8 +10,8 @@ from rushhour.kernels.network import SIGNAL
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import DraftActuation, DraftSignal
 from rushhour.roadnets.model import Network
-from rushhour.traffic.demand import Demand, VehicleType
-from rushhour.traffic.demand_builder import DemandBuilder, Trip
+from rushhour.traffic.demand.builder import DemandBuilder, Trip
+from rushhour.traffic.demand.model import Demand, VehicleType
 from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.world import World
 

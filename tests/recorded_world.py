@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from rushhour.roadnets.generators.by_name import generate
-from rushhour.traffic.commands import CommandLog
+from rushhour.traffic.commands.log import CommandLog
+from rushhour.traffic.measures.trip_log import TripLog
 from rushhour.traffic.parameters import Parameters
-from rushhour.traffic.trip_log import TripLog
 
 
 class FormulaWorld:

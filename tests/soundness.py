@@ -6,8 +6,8 @@ from rushhour.roadnets.model import Network
 from rushhour.roadnets.storage import parts_of
 from rushhour.roadnets.storage_checks import check_network
 from rushhour.roadnets.storage_fields import NAMES
-from rushhour.traffic.demand import Demand
-from rushhour.traffic.random_demand import vehicles_on_road
+from rushhour.traffic.demand.model import Demand
+from rushhour.traffic.demand.random_trips import vehicles_on_road
 from rushhour.traffic.world import World
 
 JOINT = 0.01  # m, between a lane's end and the connector that begins there

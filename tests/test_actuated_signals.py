@@ -33,8 +33,8 @@ from rushhour.roadnets.signals.actuation import actuated_by_default
 from rushhour.roadnets.signals.greens import greens_of
 from rushhour.roadnets.storage import load, save
 from rushhour.traffic.checker import Checker
-from rushhour.traffic.demand_builder import Trip
-from rushhour.traffic.random_demand import random_trips
+from rushhour.traffic.demand.builder import Trip
+from rushhour.traffic.demand.random_trips import random_trips
 
 pytestmark = pytest.mark.small_world
 

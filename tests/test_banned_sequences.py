@@ -18,11 +18,11 @@ from rushhour.roadnets.drafts.fixes import fix_draft
 from rushhour.roadnets.errors import DemandError, NetworkError
 from rushhour.roadnets.fixes import read_fixes
 from rushhour.roadnets.generators.by_name import generate
-from rushhour.traffic.demand import VehicleType
-from rushhour.traffic.demand_builder import DemandBuilder, Stop, Trip
-from rushhour.traffic.random_demand import _reached, random_trips
-from rushhour.traffic.road_graph import road_graph
-from rushhour.traffic.routing import costs_from, find_ways, kept_desk, route_demand
+from rushhour.traffic.demand.builder import DemandBuilder, Stop, Trip
+from rushhour.traffic.demand.model import VehicleType
+from rushhour.traffic.demand.random_trips import _reached, random_trips
+from rushhour.traffic.routing.road_graph import road_graph
+from rushhour.traffic.routing.routes import costs_from, find_ways, kept_desk, route_demand
 from rushhour.traffic.world import World
 
 CAR = CLASS_BIT["passenger"]

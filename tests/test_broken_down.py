@@ -7,9 +7,9 @@ from command_worlds import SAME, demand_of, straight, world_of
 from rushhour.kernels.vehicles import REASONS
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.checker import Checker
-from rushhour.traffic.commands import CommandError
-from rushhour.traffic.demand import VehicleType
-from rushhour.traffic.random_demand import random_trips
+from rushhour.traffic.commands.log import CommandError
+from rushhour.traffic.demand.model import VehicleType
+from rushhour.traffic.demand.random_trips import random_trips
 from rushhour.traffic.world import World
 
 ONE_LANE = 1900.0  # vehicles an hour that one lane carries (validation D7)

@@ -11,9 +11,9 @@ from real_data import data_folder
 from rushhour.cli import main
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.storage import save
-from rushhour.traffic.demand import POS_GIVEN, VehicleType
-from rushhour.traffic.demand_builder import DemandBuilder, Trip
-from rushhour.traffic.scenario import ScenarioError, read_parameters
+from rushhour.traffic.demand.builder import DemandBuilder, Trip
+from rushhour.traffic.demand.model import POS_GIVEN, VehicleType
+from rushhour.traffic.scenarios.scenario import ScenarioError, read_parameters
 from rushhour.traffic.world import World
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "bench"))

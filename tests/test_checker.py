@@ -13,7 +13,7 @@ from rushhour.roadnets.build import finish
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic import state
 from rushhour.traffic.checker import OF_CONNECTORS, TEXTS, Checker
-from rushhour.traffic.demand import VehicleType
+from rushhour.traffic.demand.model import VehicleType
 
 pytestmark = [pytest.mark.small_world, pytest.mark.tiny_world]
 ROAD = finish(chain(line(0.0, 200.0), line(210.0, 400.0)))

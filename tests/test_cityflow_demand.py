@@ -15,10 +15,10 @@ from rushhour.cli import main
 from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
-from rushhour.traffic import demand as codes
-from rushhour.traffic.cityflow_demand import read_flows
-from rushhour.traffic.demand import Demand
-from rushhour.traffic.opening import open_world, opened
+from rushhour.traffic.demand import model as codes
+from rushhour.traffic.demand.cityflow import read_flows
+from rushhour.traffic.demand.model import Demand
+from rushhour.traffic.scenarios.opening import open_world, opened
 
 HANGZHOU = "cityflow_hangzhou_4x4"
 

@@ -16,8 +16,8 @@ from sumo_texts import crossing
 
 from rushhour.cli import main
 from rushhour.roadnets.errors import RushhourError
-from rushhour.traffic.run_file import RunFile
-from rushhour.traffic.trip_table import COLUMNS
+from rushhour.traffic.measures.trip_table import COLUMNS
+from rushhour.traffic.recording.run_file import RunFile
 
 ROOT = Path(__file__).resolve().parents[1]
 KEYS = {

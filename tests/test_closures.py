@@ -17,13 +17,13 @@ from rushhour.roadnets.drafts.draft import (
 from rushhour.roadnets.errors import RushhourError
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.checker import Checker
-from rushhour.traffic.commands import CommandError
-from rushhour.traffic.demand_builder import DemandBuilder, Stop, Trip
-from rushhour.traffic.opening import open_world
-from rushhour.traffic.random_demand import random_trips, vehicles_on_road
-from rushhour.traffic.scenario import ScenarioError, read_scenario
-from rushhour.traffic.sumo_rerouters import read_rerouters
-from rushhour.traffic.trip_table import trip_columns
+from rushhour.traffic.commands.log import CommandError
+from rushhour.traffic.demand.builder import DemandBuilder, Stop, Trip
+from rushhour.traffic.demand.random_trips import random_trips, vehicles_on_road
+from rushhour.traffic.measures.trip_table import trip_columns
+from rushhour.traffic.scenarios.opening import open_world
+from rushhour.traffic.scenarios.scenario import ScenarioError, read_scenario
+from rushhour.traffic.sumo.rerouters import read_rerouters
 from rushhour.traffic.world import World
 
 

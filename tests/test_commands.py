@@ -15,11 +15,11 @@ from rushhour.kernels.jit import config
 from rushhour.kernels.vehicles import REASONS
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.checker import Checker
-from rushhour.traffic.commands import CommandError
-from rushhour.traffic.measures import Measures
-from rushhour.traffic.recording import Recorder
-from rushhour.traffic.run_file import RunFile
-from rushhour.traffic.trip_table import trip_columns
+from rushhour.traffic.commands.log import CommandError
+from rushhour.traffic.measures.measuring import Measures
+from rushhour.traffic.measures.trip_table import trip_columns
+from rushhour.traffic.recording.recorder import Recorder
+from rushhour.traffic.recording.run_file import RunFile
 
 pytestmark = pytest.mark.small_world
 TESTS = Path(__file__).parent
@@ -175,7 +175,7 @@ def test_who_is_pushed_aside_stands_beside_the_road_and_is_passed(network) -> No
 
 
 def test_the_removed_are_counted_and_marked_and_not_in_the_means(network) -> None:
-    from rushhour.traffic.summary import trip_means
+    from rushhour.traffic.measures.summary import trip_means
 
     w = world(network)
     checker = Checker(w)

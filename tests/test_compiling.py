@@ -12,7 +12,7 @@ from rushhour.compiling_aside import compile_a_frame
 from rushhour.kernels.compiling import announcing_compiles, locked
 from rushhour.kernels.jit import config, rehearsed
 from rushhour.roadnets.generators.by_name import generate
-from rushhour.traffic.random_demand import vehicles_on_road
+from rushhour.traffic.demand.random_trips import vehicles_on_road
 from rushhour.traffic.world import World
 
 HOLD = """

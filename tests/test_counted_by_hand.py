@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from measured_worlds import all_loops, busy, one_lane, two_lanes
 
-from rushhour.traffic.measures import Measures
+from rushhour.traffic.measures.measuring import Measures
 
 
 @pytest.mark.small_world

@@ -14,8 +14,8 @@ from rushhour.roadnets.drafts.draft import (
     DraftRoad,
     DraftSignal,
 )
-from rushhour.traffic.demand import VehicleType
-from rushhour.traffic.demand_builder import Trip
+from rushhour.traffic.demand.builder import Trip
+from rushhour.traffic.demand.model import VehicleType
 
 CAR = VehicleType()
 CYCLE = 40.0  # s

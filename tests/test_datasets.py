@@ -20,7 +20,7 @@ from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.osm.ways.reading import OsmMap, read_osm
 from rushhour.roadnets.storage import load, parts_of, save
-from rushhour.traffic.demand_files import DemandOptions, read_demand_files
+from rushhour.traffic.demand.files import DemandOptions, read_demand_files
 
 
 def lane_km(network: Network) -> float:

@@ -5,9 +5,9 @@ import pytest
 
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.checker import Checker
-from rushhour.traffic.demand import Demand
-from rushhour.traffic.random_demand import random_trips
-from rushhour.traffic.routing import route_demand
+from rushhour.traffic.demand.model import Demand
+from rushhour.traffic.demand.random_trips import random_trips
+from rushhour.traffic.routing.routes import route_demand
 from rushhour.traffic.world import World
 
 CAPACITY = 1500.0  # veh/h of an all-way stop with four lanes (D10)

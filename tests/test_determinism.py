@@ -14,10 +14,10 @@ from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import DraftIntersection, DraftLane, DraftRoad
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.generators.town import town_draft
-from rushhour.traffic.demand import VehicleType
-from rushhour.traffic.demand_builder import DemandBuilder, Trip, merge
+from rushhour.traffic.demand.builder import DemandBuilder, Trip, merge
+from rushhour.traffic.demand.model import VehicleType
+from rushhour.traffic.demand.random_trips import random_trips, vehicles_on_road
 from rushhour.traffic.parameters import Parameters
-from rushhour.traffic.random_demand import random_trips, vehicles_on_road
 from rushhour.traffic.world import World
 
 TESTS = Path(__file__).parent

@@ -7,8 +7,8 @@ import pytest
 
 from rushhour.kernels.network import GREEN, GREEN_YIELD, LEFT, RED, STRAIGHT, U_TURN, YELLOW
 from rushhour.roadnets.generators.by_name import generate
+from rushhour.traffic.demand.random_trips import random_trips
 from rushhour.traffic.parameters import Parameters
-from rushhour.traffic.random_demand import random_trips
 from rushhour.traffic.world import World
 
 TYPES = ("car", "truck", "motorcycle", "bus")

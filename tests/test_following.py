@@ -13,8 +13,8 @@ from rushhour.kernels.car_following import (
     travel_time,
 )
 from rushhour.roadnets.generators.by_name import generate
-from rushhour.traffic.demand import POS_GIVEN, SPEED_GIVEN, VehicleType
-from rushhour.traffic.demand_builder import DemandBuilder, Trip
+from rushhour.traffic.demand.builder import DemandBuilder, Trip
+from rushhour.traffic.demand.model import POS_GIVEN, SPEED_GIVEN, VehicleType
 from rushhour.traffic.world import World
 
 # Published parameter sets: v0, T, s0, a, b (validation.md D), and what follows for a platoon

@@ -4,8 +4,8 @@ import pytest
 
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.checker import Checker
+from rushhour.traffic.demand.random_trips import vehicles_on_road
 from rushhour.traffic.parameters import Parameters
-from rushhour.traffic.random_demand import vehicles_on_road
 from rushhour.traffic.world import World
 
 pytestmark = pytest.mark.small_world

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from rushhour.roadnets.generators.by_name import generate
-from rushhour.traffic.demand import SPEED_MAX
-from rushhour.traffic.demand_builder import DemandBuilder, Trip
+from rushhour.traffic.demand.builder import DemandBuilder, Trip
+from rushhour.traffic.demand.model import SPEED_MAX
 from rushhour.traffic.parameters import Parameters
-from rushhour.traffic.routing import route_demand
+from rushhour.traffic.routing.routes import route_demand
 from rushhour.traffic.world import World
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "bench"))

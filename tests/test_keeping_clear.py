@@ -17,8 +17,8 @@ from rushhour.roadnets.drafts.draft import (
 from rushhour.roadnets.model import Network
 from rushhour.traffic import state
 from rushhour.traffic.checker import Checker
-from rushhour.traffic.demand import VehicleType
-from rushhour.traffic.demand_builder import DemandBuilder, Stop, Trip
+from rushhour.traffic.demand.builder import DemandBuilder, Stop, Trip
+from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.world import World
 
 CAR = VehicleType()

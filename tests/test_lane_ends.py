@@ -15,8 +15,8 @@ from rushhour.roadnets.drafts.draft import (
     DraftRoad,
 )
 from rushhour.traffic.checker import Checker
-from rushhour.traffic.demand import POS_GIVEN, VehicleType
-from rushhour.traffic.demand_builder import DemandBuilder, Stop, Trip
+from rushhour.traffic.demand.builder import DemandBuilder, Stop, Trip
+from rushhour.traffic.demand.model import POS_GIVEN, VehicleType
 from rushhour.traffic.world import World
 
 CAR = VehicleType()

@@ -36,8 +36,8 @@ from rushhour.roadnets.drafts.draft import (
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.signals.greens import clearing_times
 from rushhour.traffic.checker import Checker
-from rushhour.traffic.demand_builder import Trip
-from rushhour.traffic.random_demand import random_trips, vehicles_on_road
+from rushhour.traffic.demand.builder import Trip
+from rushhour.traffic.demand.random_trips import random_trips, vehicles_on_road
 
 pytestmark = pytest.mark.small_world
 CONTROL = "max_pressure"

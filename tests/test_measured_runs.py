@@ -15,12 +15,12 @@ from rushhour.cli import main
 from rushhour.roadnets.errors import RunError, RushhourError
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.storage import save
-from rushhour.traffic.detectors import Loop, Section
-from rushhour.traffic.measure_tables import TABLES
-from rushhour.traffic.measures import Measures
-from rushhour.traffic.random_demand import random_trips
-from rushhour.traffic.recording import Recorder
-from rushhour.traffic.run_file import RunFile
+from rushhour.traffic.demand.random_trips import random_trips
+from rushhour.traffic.measures.detectors import Loop, Section
+from rushhour.traffic.measures.measuring import Measures
+from rushhour.traffic.measures.tables import TABLES
+from rushhour.traffic.recording.recorder import Recorder
+from rushhour.traffic.recording.run_file import RunFile
 from rushhour.traffic.world import World
 
 TESTS = Path(__file__).parent
@@ -252,7 +252,7 @@ def test_measures_that_cannot_be_meant_are_refused(
 def test_measures_of_a_scenario_file_that_cannot_be_meant_are_refused(
     here: Path, section: str, message: str
 ) -> None:
-    from rushhour.traffic.scenario import read_scenario
+    from rushhour.traffic.scenarios.scenario import read_scenario
 
     (here / "scenario.toml").write_text(f'network = "grid.h5"\n[measures]\n{section}\n')
     with pytest.raises(RunError, match=message):

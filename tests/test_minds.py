@@ -12,8 +12,8 @@ from rushhour.roadnets.drafts.draft import (
     DraftLane,
     DraftRoad,
 )
-from rushhour.traffic.demand import POS_GIVEN, VehicleType
-from rushhour.traffic.demand_builder import DemandBuilder, Stop, Trip
+from rushhour.traffic.demand.builder import DemandBuilder, Stop, Trip
+from rushhour.traffic.demand.model import POS_GIVEN, VehicleType
 from rushhour.traffic.world import World
 
 pytestmark = pytest.mark.small_world

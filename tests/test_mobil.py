@@ -9,10 +9,10 @@ import pytest
 from rushhour.kernels.car_following import idm_acceleration
 from rushhour.kernels.lane_choice import KEEP_SHARE, change_fits, pays
 from rushhour.roadnets.generators.by_name import generate
-from rushhour.traffic.demand import POS_GIVEN
-from rushhour.traffic.demand_builder import DemandBuilder, Trip
+from rushhour.traffic.demand.builder import DemandBuilder, Trip
+from rushhour.traffic.demand.model import POS_GIVEN
+from rushhour.traffic.demand.random_trips import vehicles_on_road
 from rushhour.traffic.parameters import Parameters
-from rushhour.traffic.random_demand import vehicles_on_road
 from rushhour.traffic.world import World
 
 LIMIT = 25.0  # m/s

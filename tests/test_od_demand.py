@@ -13,8 +13,8 @@ from rushhour.cli import main
 from rushhour.roadnets.errors import DemandError, NetworkError
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.storage import save
-from rushhour.traffic.od_demand import read_matrix
-from rushhour.traffic.routing import costs_from, find_ways, kept_desk, route_demand
+from rushhour.traffic.demand.matrix import read_matrix
+from rushhour.traffic.routing.routes import costs_from, find_ways, kept_desk, route_demand
 
 HEAD = "o_zone_id,d_zone_id,volume\n"
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from rushhour.kernels.entering import front_gap, place_behind
 from rushhour.roadnets.generators.by_name import generate
-from rushhour.traffic.random_demand import vehicles_on_road
+from rushhour.traffic.demand.random_trips import vehicles_on_road
 from rushhour.traffic.world import World
 
 

@@ -10,8 +10,8 @@ from rushhour.kernels.network import GREEN
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.osm.network import read_osm_draft
-from rushhour.traffic.random_demand import random_trips
-from rushhour.traffic.routing import route_trips
+from rushhour.traffic.demand.random_trips import random_trips
+from rushhour.traffic.routing.routes import route_trips
 
 pytest.importorskip("osmium")
 

@@ -17,12 +17,12 @@ from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.osm.network import read_osm_draft
 from rushhour.roadnets.storage import load, save
-from rushhour.traffic.demand import VehicleType
-from rushhour.traffic.demand_builder import Trip
-from rushhour.traffic.road_graph import road_graph
-from rushhour.traffic.routing import find_ways, route_demand, route_trips
-from rushhour.traffic.sumo_demand import read_demand
-from rushhour.traffic.table_demand import read_trips
+from rushhour.traffic.demand.builder import Trip
+from rushhour.traffic.demand.model import VehicleType
+from rushhour.traffic.demand.tables import read_trips
+from rushhour.traffic.routing.road_graph import road_graph
+from rushhour.traffic.routing.routes import find_ways, route_demand, route_trips
+from rushhour.traffic.sumo.demand import read_demand
 
 pytest.importorskip("osmium")
 

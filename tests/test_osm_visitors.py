@@ -10,9 +10,9 @@ from osm_texts import street, write_osm
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.osm.network import read_osm_draft
 from rushhour.roadnets.storage import load, save
-from rushhour.traffic.demand import VehicleType
-from rushhour.traffic.demand_builder import DemandBuilder, Trip
-from rushhour.traffic.routing import route_demand, route_trips
+from rushhour.traffic.demand.builder import DemandBuilder, Trip
+from rushhour.traffic.demand.model import VehicleType
+from rushhour.traffic.routing.routes import route_demand, route_trips
 
 pytest.importorskip("osmium")
 

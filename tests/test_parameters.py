@@ -9,7 +9,7 @@ from rushhour.command_run import given_fields
 from rushhour.kernels.rules import POLICY_FIFO, Rules
 from rushhour.options import add_commands
 from rushhour.roadnets.errors import ParameterError
-from rushhour.traffic.demand import VehicleType
+from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.parameter_table import CONTROLS, TABLE, TYPE_NAMES
 from rushhour.traffic.parameters import Parameters
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rushhour.kernels import jit
 from rushhour.kernels.jit import StateKernel, config, kernel
 from rushhour.roadnets.generators.by_name import generate
-from rushhour.traffic.random_demand import vehicles_on_road
+from rushhour.traffic.demand.random_trips import vehicles_on_road
 from rushhour.traffic.world import World
 
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")

@@ -10,7 +10,7 @@ from two_way_road import CAR, EAST, TRACTOR, WEST, Drive, trip, two_way_road
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.opposites import opposite_lanes
 from rushhour.traffic.checker import Checker
-from rushhour.traffic.demand import VehicleType
+from rushhour.traffic.demand.model import VehicleType
 
 pytestmark = pytest.mark.small_world
 BUS = VehicleType(name="bus", length=12.0, width=2.5)
@@ -132,7 +132,7 @@ def test_a_queue_is_not_passed():
     """Cars before a light, or behind somebody who waits for it."""
     network = generate("cross", control="signals", lanes=1, left="shared", length=400.0)
     assert (opposite_lanes(network) >= 0).any()
-    from rushhour.traffic.random_demand import random_trips
+    from rushhour.traffic.demand.random_trips import random_trips
     from rushhour.traffic.world import World
 
     world = World(network, random_trips(network, 150, 300.0, seed=1), dt=0.25, seed=1)

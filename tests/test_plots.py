@@ -9,12 +9,12 @@ from rushhour.cli import main
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.model import Network
-from rushhour.traffic.demand import VehicleType
-from rushhour.traffic.demand_builder import DemandBuilder, Trip
-from rushhour.traffic.measures import Measures
-from rushhour.traffic.random_demand import random_trips
-from rushhour.traffic.recording import Recorder
-from rushhour.traffic.run_file import RunFile
+from rushhour.traffic.demand.builder import DemandBuilder, Trip
+from rushhour.traffic.demand.model import VehicleType
+from rushhour.traffic.demand.random_trips import random_trips
+from rushhour.traffic.measures.measuring import Measures
+from rushhour.traffic.recording.recorder import Recorder
+from rushhour.traffic.recording.run_file import RunFile
 from rushhour.traffic.world import World
 from rushhour.viewer.plots import Window, save_fundamental, save_speed_map, save_time_space
 

@@ -13,8 +13,8 @@ from rushhour.roadnets.build import finish
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError, RushhourError
 from rushhour.roadnets.generators.by_name import generate
+from rushhour.traffic.demand.random_trips import random_trips, random_walkers, vehicles_on_road
 from rushhour.traffic.parameters import Parameters
-from rushhour.traffic.random_demand import random_trips, random_walkers, vehicles_on_road
 from rushhour.traffic.world import World
 
 TRIPS = 2000

@@ -14,8 +14,8 @@ from recorded_world import FormulaWorld
 
 from rushhour.roadnets.errors import RunError, RushhourError
 from rushhour.roadnets.storage import save
-from rushhour.traffic.recording import COLUMNS, Recorder
-from rushhour.traffic.run_file import RunFile
+from rushhour.traffic.recording.recorder import COLUMNS, Recorder
+from rushhour.traffic.recording.run_file import RunFile
 
 TESTS = Path(__file__).parent
 
@@ -86,7 +86,7 @@ def test_many_flushes_give_the_same_rows_as_one(tmp_path: Path) -> None:
 KILLED = """
 import sys
 from recorded_world import FormulaWorld
-from rushhour.traffic import recording
+from rushhour.traffic.recording import recorder as recording
 recording.FLUSH_SECONDS = 0.0
 world = FormulaWorld(n=2000)
 world.frame = 2000
@@ -131,7 +131,7 @@ def test_a_run_is_readable_while_it_goes_on(tmp_path: Path) -> None:
     world.observers.append(recorder)
     world.step(10)
     recorder.flush()
-    code = "import sys; from rushhour.traffic.run_file import RunFile; " \
+    code = "import sys; from rushhour.traffic.recording.run_file import RunFile; " \
            "print(RunFile(sys.argv[1]).frames.size)"  # fmt: skip
     shown = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path / "run.h5")],
@@ -145,7 +145,7 @@ FULL = """
 import resource, signal, sys
 from recorded_world import FormulaWorld
 from rushhour.roadnets.errors import RunError
-from rushhour.traffic import recording
+from rushhour.traffic.recording import recorder as recording
 recording.FLUSH_ROWS = 20_000
 world = FormulaWorld(n=2000)
 world.frame = 2000

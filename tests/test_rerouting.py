@@ -21,9 +21,9 @@ from rushhour.roadnets.drafts.draft import (
     DraftRoad,
 )
 from rushhour.roadnets.generators.by_name import generate
-from rushhour.traffic.random_demand import random_trips
-from rushhour.traffic.road_graph import road_graph
-from rushhour.traffic.routing import find_ways, kept_desk
+from rushhour.traffic.demand.random_trips import random_trips
+from rushhour.traffic.routing.road_graph import road_graph
+from rushhour.traffic.routing.routes import find_ways, kept_desk
 from rushhour.traffic.state import new_order
 from rushhour.traffic.world import World
 

@@ -15,10 +15,10 @@ from rushhour.roadnets.drafts.draft import DraftConnector
 from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.loading import load_network
-from rushhour.traffic.demand import VehicleType
-from rushhour.traffic.demand_builder import DemandBuilder, Trip
-from rushhour.traffic.road_graph import road_graph
-from rushhour.traffic.routing import find_ways, route_demand, route_trips
+from rushhour.traffic.demand.builder import DemandBuilder, Trip
+from rushhour.traffic.demand.model import VehicleType
+from rushhour.traffic.routing.road_graph import road_graph
+from rushhour.traffic.routing.routes import find_ways, route_demand, route_trips
 
 PAIRS = 1000
 CAR = CLASS_BIT["passenger"]

@@ -6,7 +6,7 @@ import pytest
 
 from rushhour.roadnets.errors import RushhourError
 from rushhour.traffic.parameters import Parameters
-from rushhour.traffic.scenario import Scenario, read_scenario
+from rushhour.traffic.scenarios.scenario import Scenario, read_scenario
 
 
 def written(folder: Path, text: str) -> Path:

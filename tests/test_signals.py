@@ -8,9 +8,9 @@ from network_drafts import crossing
 from rushhour.kernels.network import RED, SIGNAL, YELLOW
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import DraftSignal
-from rushhour.traffic.demand import POS_GIVEN, VehicleType
-from rushhour.traffic.demand_builder import Trip
-from rushhour.traffic.random_demand import random_trips
+from rushhour.traffic.demand.builder import Trip
+from rushhour.traffic.demand.model import POS_GIVEN, VehicleType
+from rushhour.traffic.demand.random_trips import random_trips
 from rushhour.traffic.world import World
 
 pytestmark = pytest.mark.small_world

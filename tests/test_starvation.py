@@ -14,8 +14,8 @@ from rushhour.roadnets.drafts.draft import (
     DraftRoad,
 )
 from rushhour.traffic.checker import Checker
-from rushhour.traffic.demand import VehicleType
-from rushhour.traffic.demand_builder import DemandBuilder, Trip
+from rushhour.traffic.demand.builder import DemandBuilder, Trip
+from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.world import World
 
 CAR = VehicleType()

@@ -7,8 +7,8 @@ from network_drafts import chain, line
 
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import DraftLane
-from rushhour.traffic.demand import VehicleType
-from rushhour.traffic.demand_builder import Stop, Trip
+from rushhour.traffic.demand.builder import Stop, Trip
+from rushhour.traffic.demand.model import VehicleType
 
 BUS = VehicleType(name="bus", vehicle_class="bus", length=12.0, width=2.5)
 

@@ -12,9 +12,9 @@ from rushhour.roadnets.build import finish
 from rushhour.roadnets.errors import NetworkError, RushhourError
 from rushhour.roadnets.signals.greens import letters_of, members_of
 from rushhour.roadnets.sumo.network import read_network_draft
-from rushhour.traffic.demand_builder import DemandBuilder
+from rushhour.traffic.demand.builder import DemandBuilder
+from rushhour.traffic.demand.random_trips import random_trips
 from rushhour.traffic.parameters import Parameters
-from rushhour.traffic.random_demand import random_trips
 from rushhour.traffic.world import World
 
 pytestmark = pytest.mark.small_world

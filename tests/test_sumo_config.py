@@ -6,8 +6,8 @@ import pytest
 from demand_texts import network_text
 
 from rushhour.roadnets.errors import DemandError, RushhourError
-from rushhour.traffic.opening import open_world, opened
-from rushhour.traffic.sumo_config import additional_kinds, read_config
+from rushhour.traffic.scenarios.opening import open_world, opened
+from rushhour.traffic.sumo.config import additional_kinds, read_config
 
 TEXT = """<configuration>
 <input><net-file value="small.net.xml"/><route-files value="my trips.rou.xml, b.rou.xml"/>

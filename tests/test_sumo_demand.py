@@ -8,10 +8,10 @@ from demand_texts import demand_of, roads_of, small_network
 
 from rushhour.roadnets.errors import DemandError, RushhourError
 from rushhour.roadnets.model import Network
-from rushhour.traffic import demand as codes
-from rushhour.traffic.demand import Demand, VehicleType, empty_demand
-from rushhour.traffic.demand_builder import DemandBuilder, Trip, merge
-from rushhour.traffic.sumo_demand import read_demand
+from rushhour.traffic.demand import model as codes
+from rushhour.traffic.demand.builder import DemandBuilder, Trip, merge
+from rushhour.traffic.demand.model import Demand, VehicleType, empty_demand
+from rushhour.traffic.sumo.demand import read_demand
 
 CAR_TYPE = VehicleType()
 CAR = '<vehicle id="v" depart="{depart}" {more}><route edges="{edges}"/>{inside}</vehicle>'

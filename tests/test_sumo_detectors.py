@@ -13,9 +13,9 @@ from rushhour.cli import main
 from rushhour.roadnets.errors import DemandError, RushhourError
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
-from rushhour.traffic.detectors import Loop, Queue
-from rushhour.traffic.measures import Measures
-from rushhour.traffic.sumo_detectors import Detectors, read_detectors
+from rushhour.traffic.measures.detectors import Loop, Queue
+from rushhour.traffic.measures.measuring import Measures
+from rushhour.traffic.sumo.detectors import Detectors, read_detectors
 from rushhour.traffic.world import World
 
 GOOD = (

@@ -9,7 +9,7 @@ from demand_texts import demand_of, roads_of, small_network
 
 from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.model import Network
-from rushhour.traffic import sumo_flows
+from rushhour.traffic.sumo import flows as sumo_flows
 
 FLOW = '<flow id="f" from="a" to="e" {0}/>'
 

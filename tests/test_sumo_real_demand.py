@@ -9,9 +9,9 @@ from real_data import data_folder
 
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
-from rushhour.traffic import demand as codes
-from rushhour.traffic.demand import Demand
-from rushhour.traffic.sumo_demand import read_demand
+from rushhour.traffic.demand import model as codes
+from rushhour.traffic.demand.model import Demand
+from rushhour.traffic.sumo.demand import read_demand
 
 
 class Case(NamedTuple):

@@ -12,7 +12,7 @@ from rushhour.roadnets.drafts.draft import Draft
 from rushhour.roadnets.generators import grid as generate_grid
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.model import Network
-from rushhour.traffic.random_demand import random_trips
+from rushhour.traffic.demand.random_trips import random_trips
 from rushhour.traffic.world import World
 
 GRIDS = {

@@ -8,8 +8,8 @@ import rushhour as rh
 from rushhour.command_run import given_fields
 from rushhour.kernels.travel_times import FREE_TRACE, slowness
 from rushhour.roadnets.errors import ParameterError
-from rushhour.traffic.opening import opened
-from rushhour.traffic.trip_table import trip_columns
+from rushhour.traffic.measures.trip_table import trip_columns
+from rushhour.traffic.scenarios.opening import opened
 
 ALL = {"rerouting.fraction": 1.0, "rerouting.period": 30.0}
 
@@ -125,7 +125,7 @@ def test_shares_and_periods_come_from_the_command_line_and_from_sumo(tmp_path) -
     import argparse
 
     from rushhour.options import add_commands
-    from rushhour.traffic.scenario import ScenarioError
+    from rushhour.traffic.scenarios.scenario import ScenarioError
 
     parser = argparse.ArgumentParser()
     add_commands(parser)

@@ -12,11 +12,11 @@ from drawn_ways import drawn_ways, price, with_banned
 from rushhour.roadnets.banned import banned_part
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.generators.by_name import generate
-from rushhour.traffic.demand import VehicleType
-from rushhour.traffic.demand_builder import DemandBuilder, Stop, Trip
-from rushhour.traffic.random_demand import _reached, random_trips, random_walkers
-from rushhour.traffic.road_graph import road_graph
-from rushhour.traffic.routing import costs_from, find_ways, kept_desk
+from rushhour.traffic.demand.builder import DemandBuilder, Stop, Trip
+from rushhour.traffic.demand.model import VehicleType
+from rushhour.traffic.demand.random_trips import _reached, random_trips, random_walkers
+from rushhour.traffic.routing.road_graph import road_graph
+from rushhour.traffic.routing.routes import costs_from, find_ways, kept_desk
 from rushhour.traffic.world import World
 
 CAR = CLASS_BIT["passenger"]

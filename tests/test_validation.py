@@ -11,11 +11,11 @@ from rushhour.kernels.network import GREEN, RED
 from rushhour.kernels.pose import place_all_bodies
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.checker import Checker
-from rushhour.traffic.demand import LANE_FREE, POS_GIVEN, SPEED_MAX, VehicleType
-from rushhour.traffic.demand_builder import DemandBuilder, Stop, Trip
+from rushhour.traffic.demand.builder import DemandBuilder, Stop, Trip
+from rushhour.traffic.demand.model import LANE_FREE, POS_GIVEN, SPEED_MAX, VehicleType
+from rushhour.traffic.demand.random_trips import random_trips, vehicles_on_road
 from rushhour.traffic.parameters import Parameters
-from rushhour.traffic.random_demand import random_trips, vehicles_on_road
-from rushhour.traffic.routing import route_demand
+from rushhour.traffic.routing.routes import route_demand
 from rushhour.traffic.world import World
 
 CAR = VehicleType()

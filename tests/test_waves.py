@@ -8,8 +8,8 @@ from closed_ring import LENGTH, ClosedRing, car, equilibrium_speed, put
 
 from rushhour.kernels.network import GREEN
 from rushhour.roadnets.generators.by_name import generate
-from rushhour.traffic.demand import POS_GIVEN, SPEED_MAX, VehicleType
-from rushhour.traffic.demand_builder import DemandBuilder, Trip
+from rushhour.traffic.demand.builder import DemandBuilder, Trip
+from rushhour.traffic.demand.model import POS_GIVEN, SPEED_MAX, VehicleType
 from rushhour.traffic.world import World
 
 # v0, T, s0, a, b, and the growth (1/s) of the slowest mode of 22 cars on 230 m (validation.md D3).

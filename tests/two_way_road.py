@@ -9,8 +9,8 @@ import numpy as np
 
 import rushhour as rh
 from rushhour.traffic.checker import Checker
-from rushhour.traffic.demand import VehicleType
-from rushhour.traffic.demand_builder import DemandBuilder, Stop, Trip
+from rushhour.traffic.demand.builder import DemandBuilder, Stop, Trip
+from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.world import World
 

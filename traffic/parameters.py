@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from rushhour.kernels.rules import Rules
 from rushhour.roadnets.errors import ParameterError
-from rushhour.traffic.demand import VehicleType
+from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.parameter_table import (
     CLASS_OF_TYPE,
     POLICIES,

@@ -24,7 +24,7 @@ from rushhour.kernels.vehicles import (
     Vehicles,
 )
 from rushhour.roadnets.classes import CLASS_BIT
-from rushhour.traffic.demand import Demand, VehicleType
+from rushhour.traffic.demand.model import Demand, VehicleType
 
 LONG_AGO = -(2**30)  # frame
 _WIDE = {"path": PATH, "behind": BEHIND}

@@ -9,8 +9,8 @@ from rushhour.kernels.pose import place_all_bodies
 from rushhour.kernels.vehicles import REASONS, Types, Vehicles
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.tables import as_frame
-from rushhour.traffic.demand import Demand
-from rushhour.traffic.verge import Verge
+from rushhour.traffic.commands.verge import Verge
+from rushhour.traffic.demand.model import Demand
 
 
 class VehicleTable:

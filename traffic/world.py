@@ -37,15 +37,15 @@ from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.opposites import opposite_lanes
 from rushhour.traffic import state
-from rushhour.traffic.controls import Controls
+from rushhour.traffic.commands.controls import Controls
 from rushhour.traffic.costs import PHASES, Costs
-from rushhour.traffic.demand import Demand, empty_demand
-from rushhour.traffic.minds import MIND_PERIOD, Minds
+from rushhour.traffic.demand.model import Demand, empty_demand
+from rushhour.traffic.measures.trip_log import ARRIVED, CUT_SHORT, TripLog
 from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.rings import Rings
-from rushhour.traffic.routing import route_demand
+from rushhour.traffic.routing.minds import MIND_PERIOD, Minds
+from rushhour.traffic.routing.routes import route_demand
 from rushhour.traffic.signal_control import controlled
-from rushhour.traffic.trip_log import ARRIVED, CUT_SHORT, TripLog
 from rushhour.traffic.vehicle_table import VehicleTable, vehicle_frame
 
 ORDER, DEPART, SIGNALS, GRANT, LANES, DRIVE, MOVE, WATCH, RECORD, CHECK = range(len(PHASES))

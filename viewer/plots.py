@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
-from rushhour.traffic.detectors import road_of
 from rushhour.traffic.durations import clock
-from rushhour.traffic.run_file import RunFile
+from rushhour.traffic.measures.detectors import road_of
+from rushhour.traffic.recording.run_file import RunFile
 
 ENDINGS: Final = (".png", ".pdf", ".svg")
 MOST_LINES: Final = 2_000_000  # pieces of trajectories in one diagram

@@ -1,0 +1,1 @@
+"""Commands: the ways to change a running world from outside."""

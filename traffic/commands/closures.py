@@ -1,0 +1,256 @@
+"""Closing and opening lanes and roads while a world runs: the part of `World` that does it.
+
+Closed is closed to all who are not on it: no grants, departures or lane changes lead there. Drivers
+whose route is closed ahead find another way from where they are, or wait before the closure; if it
+is their destination that is closed, they end on the last road of their way that they can reach.
+"""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.departing import look_for_lanes
+from rushhour.kernels.detours import find_blocked, look_again_all
+from rushhour.roadnets.model import Network
+from rushhour.traffic.commands.controlled import Controlled
+from rushhour.traffic.commands.log import CALL, Command, CommandError, each_of
+from rushhour.traffic.routing.closed_network import lost_lanes, suspect_roads, with_closed_lanes
+from rushhour.traffic.routing.detours import Detours
+
+Places = str | int | Iterable[str | int]
+NAMED: Final = 20  # drivers that the summary names
+CLOSURES: Final = ("close_lanes", "open_lanes", "close_roads", "open_roads")
+
+
+class Closures(Controlled):
+    """Commands that close and open lanes and roads; see `World`."""
+
+    def _begin_closures(self) -> None:
+        self._whole = self.network  # with every lane open
+        self._closed = np.zeros(self.network.n_road_lanes, np.bool_)
+        self._will_close = self._closed.copy()  # when the commands given so far are applied
+        self._any_closed = False
+        self._changed = False  # lanes were closed or opened in this frame
+        self._lost = self._closed  # closed where others of their road are open
+        self._suspect = np.zeros(self.network.n_roads, np.bool_)
+        self._detours = Detours(self)
+        self._even = np.ones(self.network.n_roads)
+        self._cut_off: dict[int, None] = {}  # ids of drivers without a way, in order
+        self._were_cut_off: set[int] = set()
+
+    def close_lanes(self, lanes: Places) -> None:
+        """Close lanes, by id or number: nobody newly enters them, those on them change lane or drive out.
+
+        Raises CommandError for a lane that is unknown, closed, or inside an intersection.
+
+        >>> world.close_lanes(["north_0", "north_1"])
+        """
+        self._order_closure("close_lanes", {"lanes": lanes})
+
+    def open_lanes(self, lanes: Places) -> None:
+        """Open closed lanes again."""
+        self._order_closure("open_lanes", {"lanes": lanes})
+
+    def close_roads(self, roads: Places) -> None:
+        """Close all lanes of roads, by id or number. Raises CommandError for unknown or closed ones."""
+        self._order_closure("close_roads", {"roads": roads})
+
+    def open_roads(self, roads: Places) -> None:
+        """Open all closed lanes of roads again."""
+        self._order_closure("open_roads", {"roads": roads})
+
+    def closures(self) -> dict[str, Any]:
+        """What is closed now, by id, and who has no way because of it.
+
+        lanes: closed where others of their road are open. roads: closed as a whole. cut_off: drivers
+        on the road that wait for a way.
+        """
+        network, closed = self._whole, self._closed
+        lost = lost_lanes(network, closed)
+        roads = np.unique(network.arrays.lanes.road[: closed.size][closed & ~lost])
+        here = set(self._veh.id[self._veh.lane >= 0].tolist())
+        return {
+            "lanes": [network.lane_ids[lane] for lane in np.flatnonzero(lost)],
+            "roads": [network.road_ids[road] for road in roads],
+            "cut_off": [self.demand.ids[i] for i in self._cut_off if i in here],
+        }
+
+    def rerouting(self) -> dict[str, Any]:
+        """What closures and current travel times have done to routes, since frame 0.
+
+        rerouted: changes of a route. cut_off: drivers who had no way at some time; cut_off_first: ids
+        of the first of them. cut_short: trips that end before their closed destination.
+        """
+        first = [self.demand.ids[i] for i in sorted(self._were_cut_off)[:NAMED]]
+        return {
+            "rerouted": self._detours.total,
+            "cut_off": len(self._were_cut_off),
+            "cut_off_first": first,
+            "cut_short": int(self._detours.cut_short.sum()),
+        }
+
+    # --- giving ----------------------------------------------------------------------------
+
+    def _order_closure(self, name: str, given: dict[str, Any]) -> None:
+        plain = self._plain_closure(name, given)
+        which = self._which(plain)
+        opening = name.startswith("open")
+        done = self._will_close[which] != opening
+        if done.all() or (done.any() and name.endswith("lanes")):
+            lane = self._whole.lane_ids[int(which[np.argmax(done)])]
+            state = "is open" if opening else "is closed already"
+            raise CommandError(f"{name}: lane {lane[:60]!r} {state}")
+        self._will_close[which] = not opening
+        self._queue(name, plain)
+
+    def _queue(self, name: str, arguments: dict[str, Any]) -> None:
+        """Queue a command for the next frame."""
+        self.commands.plan(Command(self.frame, self.time, name, arguments, CALL))
+
+    def _plain_closure(self, name: str, given: Any) -> dict[str, Any]:
+        """Arguments of a closure by source ids. Raises CommandError for what is unknown."""
+        kind = "lanes" if name.endswith("lanes") else "roads"
+        if set(given) != {kind}:
+            raise CommandError(f"{name}: wanted {kind}; got {', '.join(given)[:60] or 'nothing'}")
+        each = each_of(given[kind])
+        if not each:
+            raise CommandError(f"{name}: no {kind} given; name at least one")
+        network = self._whole
+        ids = network.lane_ids if kind == "lanes" else network.road_ids
+        index = network.lane_index if kind == "lanes" else network.road_index
+        return {kind: [ids[self._place(name, kind[:-1], ids, index, place)] for place in each]}
+
+    def _place(
+        self, name: str, kind: str, ids: tuple[str, ...], index: dict[str, int], place: Any
+    ) -> int:
+        """Number of a lane or road by number or id."""
+        if isinstance(place, str):
+            if place in index:
+                return index[place]
+            raise CommandError(f"{name}: no {kind} {place[:60]!r}; give an id of the network")
+        if isinstance(place, bool) or not isinstance(place, int | np.integer):
+            raise CommandError(f"{name}: {kind} {str(place)[:60]!r}: wanted an id or a number")
+        if 0 <= place < len(ids):
+            return int(place)
+        if kind == "lane" and len(ids) <= place < self._whole.n_lanes:
+            raise CommandError(
+                f"{name}: lane {place} is inside an intersection; close the lane that it leads to"
+            )
+        raise CommandError(f"{name}: no {kind} {place}; there are {len(ids)}, from 0 on")
+
+    def _which(self, plain: dict[str, Any]) -> NDArray[np.int64]:
+        """Lanes that a closure is about, ascending."""
+        network = self._whole
+        if "lanes" in plain:
+            return np.unique([network.lane_index[lane] for lane in plain["lanes"]])
+        roads = [network.road_index[road] for road in plain["roads"]]
+        return np.flatnonzero(np.isin(network.arrays.lanes.road[: self._closed.size], roads))
+
+    # --- obeying ---------------------------------------------------------------------------
+
+    def _apply_closure(self, name: str, given: Any) -> str:
+        """Close or open lanes; why not, if they all are already."""
+        which = self._which(given)
+        closing = name.startswith("close")
+        if (self._closed[which] == closing).all():
+            return "closed already" if closing else "open already"
+        self._closed[which] = closing
+        self._changed = True
+        return ""
+
+    def _after_commands(self) -> None:
+        """Let the closures of this frame take effect."""
+        self._will_close[:] = self._closed
+        if not self._changed:
+            return
+        self._changed = False
+        classes = np.unique(self._types.permission).tolist()
+        whole: Network = self._whole
+        closed = self._closed
+        self._any_closed = bool(closed.any())
+        self.network = with_closed_lanes(whole, closed, classes) if self._any_closed else whole
+        self._minds.network = self.network
+        lanes = whole.arrays.lanes
+        bits = np.where(closed, np.uint64(1) << lanes.number[: closed.size].astype(np.uint64), 0)
+        self._waiting.shut[:] = 0
+        np.bitwise_or.at(self._waiting.shut, lanes.road[: closed.size], bits.astype(np.uint64))
+        self._lost = lost_lanes(whole, closed)
+        self._suspect = suspect_roads(whole, closed)
+        look_for_lanes(
+            self.network.arrays, self._types, self._routes, self._trips, self._waiting, self.seed,
+            self._efforts[0],
+        )  # fmt: skip
+        here = np.flatnonzero(self._veh.lane >= 0).astype(np.int32)
+        here = here[np.argsort(self._veh.id[here])]
+        self._look_again(here)
+        self._cut_off = {}
+        self._lead_round(since=-1)
+
+    def _lead_round(self, since: int) -> None:
+        """Find ways round what is closed for drivers who departed in frame `since` or later."""
+        if not self._any_closed or self._minds.keep_routes:
+            return
+        veh = self._veh
+        out = np.zeros(veh.lane.size, np.int32)
+        found = find_blocked(
+            self.network.arrays, veh, self._types, self._routes, self._lost, self._suspect, since,
+            out,
+        )  # fmt: skip
+        if not found:
+            return
+        slots = out[:found]
+        slots = slots[np.argsort(veh.id[slots])]
+        length, lost = self._detours.seek(slots, self._even, 0.0)
+        self._detours.take(slots, length)
+        for slot in slots[lost].tolist():
+            self._end_nearer(slot)
+
+    def _end_nearer(self, slot: int) -> None:
+        """Give up a stop or a destination that is closed; else note a driver as cut off."""
+        veh, routes = self._veh, self._routes
+        road_of = self.network.arrays.lanes.road
+        alone = np.array([slot], np.int32)
+        while veh.stop[slot] < veh.stop_end[slot]:
+            if self._can_be_entered(int(road_of[routes.stop_lane[veh.stop[slot]]])):
+                break
+            veh.stop[slot] += 1
+            self._miss_stop()
+            if self._finds_way(alone):
+                return
+        end = int(veh.route_end[slot])
+        on_way = veh.stop[slot] < veh.stop_end[slot]
+        if on_way or self._can_be_entered(int(routes.road[end - 1])):
+            name = int(veh.id[slot])
+            self._cut_off[name] = None
+            self._were_cut_off.add(name)
+            return
+        first = int(veh.leg[slot]) + int(veh.lane[slot] >= self.network.n_road_lanes)
+        for last in range(end - 2, first - 1, -1):
+            veh.route_end[slot] = last + 1
+            there = self._can_be_entered(int(routes.road[last])) and self._finds_way(alone)
+            if last == first or there:
+                break
+        trip = int(veh.trip[slot])
+        routes.arrival[trip] = np.inf
+        self._detours.cut_short[trip] = True
+        self._look_again(alone)
+
+    def _can_be_entered(self, road: int) -> bool:
+        """Whether a lane of a road is open."""
+        roads = self._whole.arrays.roads
+        first = int(roads.first_lane[road])
+        return not self._closed[first : first + int(roads.lane_count[road])].all()
+
+    def _finds_way(self, alone: NDArray[np.int32]) -> bool:
+        """Whether the driver in a slot has a way to its next stop or end; it takes the best."""
+        length, lost = self._detours.seek(alone, self._even, 0.0)
+        self._detours.take(alone, length)
+        return not lost[0]
+
+    def _look_again(self, slots: NDArray[np.int32]) -> None:
+        look_again_all(
+            self.network.arrays, self._veh, self._types, self._routes, self._order, slots,
+            self.seed, self._efforts[0],
+        )  # fmt: skip

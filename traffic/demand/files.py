@@ -1,0 +1,102 @@
+"""Demand files of every kind, told apart by name, read into one demand."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from rushhour.roadnets.errors import DemandError
+from rushhour.roadnets.model import Network
+from rushhour.traffic.demand.builder import merge
+from rushhour.traffic.demand.model import Demand
+from rushhour.traffic.parameters import Parameters
+
+
+@dataclass(frozen=True)
+class DemandOptions:
+    """What every reader of demand files is told; times in s, None: not given."""
+
+    begin: float | None = None
+    end: float | None = None
+    skip_bad_trips: bool = False
+    seed: int = 0
+    parameters: Parameters | None = None
+    period: float = 3600.0  # s that the volumes of a matrix are for
+    scale: float = 1.0  # of the volumes of a matrix
+    profile: tuple[float, ...] = ()  # shares of a matrix in equal parts of the period
+
+
+Reader = Callable[[list[Path], Network, DemandOptions], Demand]
+
+
+def kind_of(path: Path) -> str:
+    """What kind of demand a file holds, a key of READERS; SUMO's XML if nothing says otherwise."""
+    name = path.name.lower()
+    if name.endswith((".csv", ".csv.gz", ".parquet")):
+        return "table"
+    if name.endswith((".json", ".json.gz")):
+        return "cityflow"
+    return "sumo"
+
+
+def read_demand_files(paths: Sequence[Path], network: Network, options: DemandOptions) -> Demand:
+    """Read demand files of any kinds, in any order, into one demand.
+
+    Raises DemandError for what cannot be read or driven, and for options of a matrix without one.
+    """
+    from rushhour.traffic.demand.matrix import is_matrix
+
+    kinds: dict[str, list[Path]] = {}
+    for path in paths:
+        kinds.setdefault(kind_of(path), []).append(path)
+    given = (options.period, options.scale, options.profile) != (3600.0, 1.0, ())
+    if given and not any(is_matrix(path) for path in kinds.get("table", ())):
+        raise DemandError(
+            f"{paths[0]}: the demand's period, scale and profile are for matrices of trips between "
+            "zones (columns o_zone_id, d_zone_id, volume); drop them"
+        )
+    parts = [READERS[kind](files, network, options) for kind, files in kinds.items()]
+    return parts[0] if len(parts) == 1 else merge(parts)
+
+
+def _sumo(paths: list[Path], network: Network, options: DemandOptions) -> Demand:
+    from rushhour.traffic.sumo.demand import read_demand
+
+    return read_demand(
+        paths, network, begin=options.begin, end=options.end,
+        skip_bad_trips=options.skip_bad_trips, seed=options.seed,
+    )  # fmt: skip
+
+
+def _tables(paths: list[Path], network: Network, options: DemandOptions) -> Demand:
+    return merge([_table(path, network, options) for path in paths])
+
+
+def _table(path: Path, network: Network, options: DemandOptions) -> Demand:
+    """A table of trips, or an origin-destination matrix, told apart by its columns."""
+    from rushhour.traffic.demand.matrix import is_matrix, read_matrix
+    from rushhour.traffic.demand.tables import read_trips
+
+    parameters = options.parameters or Parameters()
+    if is_matrix(path):
+        return read_matrix(
+            path, network, period=options.period, scale=options.scale, profile=options.profile,
+            begin=options.begin or 0.0, end=options.end, seed=options.seed,
+            skip_bad_trips=options.skip_bad_trips, vehicle_type=parameters.vehicle_type("car"),
+        )  # fmt: skip
+    return read_trips(
+        path, network, begin=options.begin, end=options.end,
+        skip_bad_trips=options.skip_bad_trips, parameters=parameters,
+    )  # fmt: skip
+
+
+def _cityflow(paths: list[Path], network: Network, options: DemandOptions) -> Demand:
+    from rushhour.traffic.demand.cityflow import read_flows
+
+    return read_flows(
+        paths, network, begin=options.begin, end=options.end,
+        skip_bad_trips=options.skip_bad_trips,
+    )  # fmt: skip
+
+
+READERS: Final[dict[str, Reader]] = {"sumo": _sumo, "table": _tables, "cityflow": _cityflow}

@@ -1,0 +1,120 @@
+"""Demand: who departs when, from where to where, in what kind of vehicle.
+
+A `Demand` is arrays over trips, sorted by departure time (ties in the order of the source), with
+routes and stops pooled. Readers build one with `DemandBuilder`; `merge` joins several.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+# depart_lane: a number >= 0 from the kerb, or one of
+LANE_FIRST: Final = -1  # the rightmost lane that is allowed
+LANE_BEST: Final = -2  # the least full of those that carry the route furthest
+LANE_FREE: Final = -3  # the least full
+LANE_RANDOM: Final = -4
+LANE_ALLOWED: Final = -5  # the least full of those allowed
+
+# How depart_pos is meant.
+POS_GIVEN: Final = 0  # m from the lane's start (front bumper)
+POS_BASE: Final = 1  # rear bumper at the lane's start
+POS_RANDOM: Final = 2  # one random place; waits while it is occupied
+POS_FREE: Final = 3  # the first free place
+POS_RANDOM_FREE: Final = 4  # random places, then the first free one
+POS_LAST: Final = 5  # behind the last vehicle of the lane
+
+# How depart_speed is meant.
+SPEED_GIVEN: Final = 0  # m/s
+SPEED_MAX: Final = 1  # as fast as is safe, at most the desired speed
+SPEED_DESIRED: Final = 2  # the desired speed; waits while that is unsafe
+SPEED_LIMIT: Final = 3  # the posted limit; waits while that is unsafe
+SPEED_RANDOM: Final = 4  # uniform between 0 and the desired speed, lowered if unsafe
+SPEED_LAST: Final = 5  # that of the last vehicle on the lane
+SPEED_AVERAGE: Final = 6  # the mean speed on the lane
+
+MODELS: Final = ("idm", "krauss")
+
+
+@dataclass(frozen=True)
+class VehicleType:
+    """How a kind of vehicle is built and driven; SI units."""
+
+    name: str = "car"
+    vehicle_class: str = "passenger"  # a name of roadnets.classes
+    length: float = 5.0  # m, at most 18
+    width: float = 1.8  # m
+    min_gap: float = 2.0  # m, bumper to bumper at standstill
+    accel: float = 2.5  # m/s^2
+    decel: float = 2.5  # m/s^2, comfortable
+    emergency_decel: float = 9.0  # m/s^2
+    time_gap: float = 1.0  # s, desired, bumper to bumper
+    max_speed: float = 55.0  # m/s
+    speed_factor: float = 1.0  # mean of the ratio desired speed / limit
+    speed_dev: float = 0.1  # its standard deviation
+    speed_factor_min: float = 0.2
+    speed_factor_max: float = 2.0
+    sigma: float = 0.0  # driver's imperfection, Krauss only
+    model: str = "idm"  # one of MODELS
+
+
+@dataclass(frozen=True)
+class Demand:
+    """Trips sorted by departure. n trips; every array is (n,) unless said.
+
+    A trip with `routed` False and walker False has only its first and last road (and stops) in the
+    pool: `routing.routes.route_demand` fills in the way. A random walker has its first road only
+    and draws an exit at every intersection until it is removed at a dead end.
+    """
+
+    types: tuple[VehicleType, ...]
+    ids: tuple[str, ...]  # source ids
+    depart: NDArray[np.float64]  # s
+    type: NDArray[np.int32]  # into types
+    walker: NDArray[np.bool_]
+    routed: NDArray[np.bool_]  # the pool has the complete, connected route
+    route_start: NDArray[np.int64]  # (n+1,) into roads
+    roads: NDArray[np.int32]  # pooled road indices
+    depart_lane: NDArray[np.int32]  # number from the kerb, or LANE_FIRST ...
+    depart_pos: NDArray[np.float64]  # m, true metres along the lane
+    depart_pos_kind: NDArray[np.uint8]  # POS_GIVEN ...
+    depart_speed: NDArray[np.float64]  # m/s
+    depart_speed_kind: NDArray[np.uint8]  # SPEED_GIVEN ...
+    arrival_pos: NDArray[np.float64]  # m on the last road; inf: its end
+    stop_start: NDArray[np.int64]  # (n+1,) into the stop arrays
+    stop_lane: NDArray[np.int32]  # road lane
+    stop_pos: NDArray[np.float64]  # m, front bumper at rest
+    stop_duration: NDArray[np.float64]  # s
+    stop_until: NDArray[np.float64]  # s, not before; -inf: none
+    stop_parking: NDArray[np.bool_]  # off the lane
+    remarks: tuple[str, ...] = ()  # what was skipped or doubted
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+def empty_demand() -> Demand:
+    """Nobody: one default vehicle type and no trip."""
+    return Demand(
+        types=(VehicleType(),),
+        ids=(),
+        depart=np.zeros(0),
+        type=np.zeros(0, np.int32),
+        walker=np.zeros(0, np.bool_),
+        routed=np.zeros(0, np.bool_),
+        route_start=np.zeros(1, np.int64),
+        roads=np.zeros(0, np.int32),
+        depart_lane=np.zeros(0, np.int32),
+        depart_pos=np.zeros(0),
+        depart_pos_kind=np.zeros(0, np.uint8),
+        depart_speed=np.zeros(0),
+        depart_speed_kind=np.zeros(0, np.uint8),
+        arrival_pos=np.zeros(0),
+        stop_start=np.zeros(1, np.int64),
+        stop_lane=np.zeros(0, np.int32),
+        stop_pos=np.zeros(0),
+        stop_duration=np.zeros(0),
+        stop_until=np.zeros(0),
+        stop_parking=np.zeros(0, np.bool_),
+    )

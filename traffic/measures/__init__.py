@@ -1,0 +1,1 @@
+"""Measures: what is counted and timed in a world, and the tables of it."""

@@ -1,0 +1,397 @@
+"""Measures of a world: roads by interval, induction loops, sections, queues (docs/measures.md).
+
+`Measures` observes a world and changes nothing in it. What it found stands in tables, and in the
+run file if a Recorder is given it.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.measuring import (
+    ARRIVED,
+    COUNTS,
+    DEPARTED,
+    DISTANCE,
+    ENTERED,
+    IDEAL,
+    LEFT,
+    LOOP_SUMS,
+    OCCUPIED,
+    PACE,
+    READINGS,
+    SPEED,
+    STOPPED,
+    TIME,
+    WAITED,
+    Loops,
+    Meters,
+    measure,
+    take_readings,
+)
+from rushhour.kernels.measuring_queues import METRES, VEHICLES, Queues, look_at_queues
+from rushhour.traffic.durations import seconds
+from rushhour.traffic.measures.detectors import (
+    Loop,
+    Queue,
+    Section,
+    lane_of,
+    loop_place,
+    queues_of,
+    refuse_twins,
+    road_of,
+)
+from rushhour.traffic.measures.tables import TABLES, MeasureTable, Rows, with_ids
+from rushhour.traffic.state import grown
+
+if TYPE_CHECKING:
+    from rushhour.traffic.world import World
+
+QUEUE_EVERY: Final = 1.0  # s between two looks at the queues
+LOG_ROOM: Final = 4  # places in the log of passages per vehicle on the road
+
+
+class Measures:
+    """Measures a world from now on; append it to `world.observers`.
+
+    interval: s or text such as "5min", of all tables; loops may have their own. roads: whether
+    the table of roads is kept. queues: see traffic.measures.detectors.queues_of.
+    Raises DetectorError for a detector that is nowhere on the network, ParameterError for an
+    interval that is no time.
+
+    >>> measures = rh.Measures(world, interval="5min", loops=[rh.Loop("A", "north_0", pos=50.0)])
+    >>> world.observers.append(measures)
+    >>> world.step(4800)
+    >>> measures.roads.to_pandas().groupby("road").flow.mean()
+    """
+
+    def __init__(
+        self,
+        world: "World",
+        interval: float | str = 300.0,
+        *,
+        roads: bool = True,
+        loops: Sequence[Loop] = (),
+        sections: Sequence[Section] = (),
+        queues: bool | Sequence[str | Queue] = False,
+    ) -> None:
+        self.world = world
+        self.interval = self._frames(interval)
+        self.rows = {name: Rows(name) for name in TABLES}
+        self._since = world.frame
+        self._departed = world.departed
+        self._with_roads = roads
+        self._make_meters()
+        self._make_loops(loops)
+        self._make_sections(sections)
+        self._make_queues(queues_of(world.network, queues))
+        self._on_road = np.zeros(world.network.n_roads + 1, np.int64)
+        self._settle_readings()
+        self._meters.sums[:] = 0.0
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """Names of the tables that are kept."""
+        kept = ["roads"] if self._with_roads else []
+        kept += [name for name, found in self.detectors.items() if found["name"].size]
+        return (*kept, "passages") if "sections" in kept else tuple(kept)
+
+    def _frames(self, interval: float | str) -> int:
+        return max(1, round(seconds(interval, "interval") / self.world.dt))
+
+    # --- making -----------------------------------------------------------------------------
+
+    def _make_meters(self) -> None:
+        network = self.world.network
+        n, n_trips = network.n_roads + 1, max(1, len(self.world.demand))
+        self._meters = Meters(
+            road=np.full(n_trips, -1, np.int32),
+            since=np.zeros((n_trips, READINGS)),
+            s=np.zeros(n_trips),
+            counts=np.zeros((n, COUNTS), np.int64),
+            sums=np.zeros((n, READINGS)),
+            watched=np.zeros(network.n_lanes, np.bool_),
+            marked=np.zeros(n, np.bool_),
+            **self._log(0),
+            logged=np.zeros(1, np.int64),
+        )
+        self.detectors: dict[str, dict[str, NDArray[Any]]] = {}
+
+    @staticmethod
+    def _log(size: int) -> dict[str, NDArray[Any]]:
+        return {
+            "log_vehicle": np.zeros(size, np.int32),
+            "log_road": np.zeros(size, np.int32),
+            "log_left": np.zeros(size, np.bool_),
+            "log_time": np.zeros(size),
+        }
+
+    def _make_loops(self, loops: Sequence[Loop]) -> None:
+        network = self.world.network
+        refuse_twins([loop.name for loop in loops], "loop")
+        places = [loop_place(network, loop) for loop in loops]
+        lane = np.array([lane for lane, _ in places], np.int32)
+        pos = np.array([pos for _, pos in places], float)
+        self._loop_row = np.lexsort((pos, lane))  # kernels have them by lane
+        lane, pos = lane[self._loop_row], pos[self._loop_row]
+        k = lane.size
+        self._loops = Loops(
+            first=np.searchsorted(lane, np.arange(network.n_lanes + 1)).astype(np.int32),
+            lane=lane,
+            pos=pos,
+            over=np.full(k, -1, np.int32),
+            slot=np.zeros(k, np.int32),
+            clear=np.zeros(k),
+            at=np.zeros(k),
+            since=np.full(k, self._since * self.world.dt),
+            passed=np.zeros(k, np.int64),
+            sums=np.zeros((k, LOOP_SUMS)),
+        )
+        road = network.arrays.lanes.road
+        self._meters.watched[:] = np.isin(road, road[lane])
+        own = [self.interval if p.interval is None else self._frames(p.interval) for p in loops]
+        self._loop_frames = np.array(own, np.int64)[self._loop_row] if k else np.zeros(0, np.int64)
+        self._loop_since = np.full(k, self._since, np.int64)
+        self._next_loop = self._since + int(self._loop_frames.min()) if k else -1
+        names = np.array([loop.name for loop in loops], object)
+        of_row = np.argsort(self._loop_row)
+        self.detectors["loops"] = {"name": names, "lane": lane[of_row], "pos": pos[of_row]}
+
+    def _make_sections(self, sections: Sequence[Section]) -> None:
+        network = self.world.network
+        refuse_twins([section.name for section in sections], "section")
+        ends = [
+            [road_of(network, road, f"section {section.name[:60]!r}") for section in sections
+             for road in (section.from_road, section.to_road)]
+        ]  # fmt: skip
+        first, last = np.array(ends, np.int32).reshape(-1, 2).T.copy()
+        self._starting: dict[int, list[int]] = {}
+        self._ending: dict[int, list[int]] = {}
+        for x, (start, end) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
+            self._starting.setdefault(start, []).append(x)
+            self._ending.setdefault(end, []).append(x)
+        if sections:
+            self._meters.marked[[*self._starting, *self._ending]] = True
+            self._meters = self._meters._replace(**self._log(LOG_ROOM * self.world._veh.lane.size))
+        self._inside: list[dict[int, float]] = [{} for _ in sections]  # vehicle: when it came
+        self._times: list[list[float]] = [[] for _ in sections]
+        names = np.array([section.name for section in sections], object)
+        self.detectors["sections"] = {"name": names, "from_road": first, "to_road": last}
+
+    def _make_queues(self, queues: Sequence[Queue]) -> None:
+        network = self.world.network
+        refuse_twins([queue.name for queue in queues], "queue")
+        lane = np.array(
+            [lane_of(network, q.lane, f"queue {q.name[:60]!r}") for q in queues], np.int32
+        )
+        unique, self._queue_row = np.unique(lane, return_inverse=True)
+        row = np.full(network.n_lanes, -1, np.int32)
+        row[unique] = np.arange(unique.size)
+        self._queues = Queues(
+            row=row,
+            lane=unique,
+            place=np.zeros(unique.size, np.int32),
+            start=np.zeros(unique.size + 1, np.int32),
+            slot=np.zeros(self.world._veh.lane.size, np.int32),
+            sums=np.zeros((unique.size, 2)),
+            most=np.zeros((unique.size, 2)),
+        )
+        self._looks = 0
+        self._look_frames = max(1, round(QUEUE_EVERY / self.world.dt))
+        names = np.array([queue.name for queue in queues], object)
+        at = network.arrays.lanes.intersection[lane]
+        self.detectors["queues"] = {"name": names, "lane": lane, "intersection": at}
+
+    # --- observing --------------------------------------------------------------------------
+
+    def observe(self) -> None:
+        """Measure the frame that the world has just stepped."""
+        world, m = self.world, self._meters
+        if len(world.demand) > m.road.size or world._veh.lane.size > self._queues.slot.size:
+            self._grow()
+            m = self._meters
+        if world.taken_off or world.put_back_on:
+            self._follow_commands()
+        measure(
+            world.network.arrays, world._veh, world._types, world._routes, world._order, m,
+            self._loops, world.frame - 1, world.dt, world.departed != self._departed,
+        )  # fmt: skip
+        self._departed = world.departed
+        if m.logged[0]:
+            self._note_passages(int(m.logged[0]))
+        if self._queues.lane.size and world.frame % self._look_frames == 0:
+            look_at_queues(world.network.arrays.lanes, world._veh, self._queues)
+            self._looks += 1
+        if world.frame == self._next_loop:
+            self._end_loops(world.frame - self._loop_since == self._loop_frames)
+        if world.frame - self._since == self.interval:
+            self._end_interval()
+
+    def finish(self) -> None:
+        """End the running intervals now, shorter than the others; new ones begin."""
+        self._end_loops(self._loop_since < self.world.frame)
+        if self.world.frame > self._since:
+            self._end_interval()
+
+    def _grow(self) -> None:
+        """Have room for as many trips and vehicles as there are by now."""
+        m, room = self._meters, self.world._veh.lane.size
+        trips = max(len(self.world.demand), m.road.size)
+        size = LOG_ROOM * room if m.marked.any() else 0
+        self._meters = m._replace(
+            road=grown(m.road, trips, -1), since=grown(m.since, trips), s=grown(m.s, trips),
+            **self._log(size),
+        )  # fmt: skip
+        self._queues = self._queues._replace(slot=np.zeros(room, np.int32))
+
+    def _follow_commands(self) -> None:
+        """Settle what those have left on their roads whom commands took off them or put back on."""
+        world, m = self.world, self._meters
+        begin = (world.frame - 1) * world.dt
+        for vehicle, (_, *readings) in world.taken_off.items():
+            road = int(m.road[vehicle])
+            if road >= 0:
+                m.sums[road] += np.array([begin, *readings]) - m.since[vehicle]
+                m.counts[road, LEFT] += 1
+            m.road[vehicle] = -1
+        for vehicle, (road, *readings) in world.put_back_on.items():
+            m.road[vehicle] = road
+            m.since[vehicle] = (begin, *readings)
+            m.s[vehicle] = readings[0] - self._before_lane(vehicle)
+            m.counts[road, ENTERED] += 1
+
+    def _before_lane(self, vehicle: int) -> float:
+        """Metres that a vehicle had driven where its lane begins."""
+        veh = self.world._veh
+        slots = np.flatnonzero((veh.id == vehicle) & (veh.lane >= 0))
+        return float(veh.distance[slots[0]]) if slots.size else 0.0
+
+    def _note_passages(self, logged: int) -> None:
+        """Match who leaves sections with when they came."""
+        m, begin = self._meters, self.world.begin
+        for vehicle, road, left, time in zip(
+            m.log_vehicle[:logged].tolist(), m.log_road[:logged].tolist(),
+            m.log_left[:logged].tolist(), m.log_time[:logged].tolist(), strict=True,
+        ):  # fmt: skip
+            if not left:
+                for x in self._starting.get(road, ()):
+                    self._inside[x][vehicle] = begin + time
+                continue
+            for x in self._ending.get(road, ()):
+                came = self._inside[x].pop(vehicle, None)
+                if came is not None:
+                    self._times[x].append(begin + time - came)
+                    self.rows["passages"].add(
+                        section=x, vehicle=vehicle, entered=came, left=begin + time
+                    )
+
+    # --- ends of intervals ------------------------------------------------------------------
+
+    def _settle_readings(self) -> None:
+        """Bring the sums of roads up to now; those gone without driving off have left."""
+        world, m = self.world, self._meters
+        now = world.frame * world.dt
+        take_readings(
+            world.network.arrays, world._veh, world._types, m, world.frame, world.dt, self._on_road
+        )
+        gone = np.flatnonzero((m.road >= 0) & (m.since[:, TIME] != now))
+        np.add.at(m.counts[:, LEFT], m.road[gone], 1)
+        m.road[gone] = -1
+
+    def _end_interval(self) -> None:
+        world, m = self.world, self._meters
+        begin, end = (world.begin + frame * world.dt for frame in (self._since, world.frame))
+        self._settle_readings()
+        if self._with_roads:
+            self._add_roads(begin, end)
+        self._add_sections(begin, end)
+        if self._queues.lane.size:
+            self._add_queues(begin, end)
+        m.sums[:] = 0.0
+        m.counts[:] = 0
+        self._since = world.frame
+
+    def _add_roads(self, begin: float, end: float) -> None:
+        """Rows of the roads on which anybody was."""
+        m, lasted = self._meters, end - begin
+        some = np.flatnonzero(m.counts[:-1].any(axis=1) | (m.sums[:-1, TIME] > 0.0))
+        sums, counts = m.sums[some], m.counts[some]
+        km = 0.001 * self.world.network.arrays.roads.length[some]
+        spent, driven = sums[:, TIME], sums[:, DISTANCE]
+        speed = np.divide(driven, spent, out=np.full(some.size, np.nan), where=spent > 0.0)
+        self.rows["roads"].add(
+            begin=begin, end=end, road=some,
+            entered=counts[:, ENTERED], departed=counts[:, DEPARTED],
+            left=counts[:, LEFT], arrived=counts[:, ARRIVED], vehicles=self._on_road[some],
+            vehicle_seconds=spent, distance=driven, speed=speed,
+            density=spent / lasted / km, flow=3.6 * driven / lasted / km,
+            time_lost=spent - sums[:, STOPPED] - sums[:, IDEAL],
+            waiting=sums[:, WAITED], stopped=sums[:, STOPPED],
+        )  # fmt: skip
+
+    def _end_loops(self, due: NDArray[np.bool_]) -> None:
+        """Rows of the loops whose interval ends, and new intervals for them."""
+        world, loops = self.world, self._loops
+        which = np.flatnonzero(due)
+        if which.size:
+            now = world.frame * world.dt
+            over = which[loops.over[which] >= 0]
+            loops.sums[over, OCCUPIED] += now - loops.since[over]
+            loops.since[which] = now
+            lasted = (world.frame - self._loop_since[which]) * world.dt
+            count = loops.passed[which]
+            passed = np.where(count > 0, count, np.nan)
+            self.rows["loops"].add(
+                begin=world.begin + self._loop_since[which] * world.dt, end=world.begin + now,
+                loop=self._loop_row[which], count=count, flow=3600.0 * count / lasted,
+                speed=loops.sums[which, SPEED] / passed,
+                space_mean_speed=passed / np.where(count > 0, loops.sums[which, PACE], np.nan),
+                occupancy=np.minimum(loops.sums[which, OCCUPIED] / lasted, 1.0),
+            )  # fmt: skip
+            loops.passed[which] = 0
+            loops.sums[which] = 0.0
+            self._loop_since[which] = world.frame
+        if self._loop_since.size:
+            self._next_loop = int((self._loop_since + self._loop_frames).min())
+
+    def _add_sections(self, begin: float, end: float) -> None:
+        for x, times in enumerate(self._times):
+            seen = np.array(times or [np.nan])
+            self.rows["sections"].add(
+                begin=begin, end=end, section=x, count=len(times),
+                mean_time=seen.mean(), least_time=seen.min(), most_time=seen.max(),
+            )  # fmt: skip
+            times.clear()
+
+    def _add_queues(self, begin: float, end: float) -> None:
+        sums, most = self._queues.sums, self._queues.most
+        row, looks = self._queue_row, max(1, self._looks)
+        self.rows["queues"].add(
+            begin=begin, end=end, queue=np.arange(row.size),
+            mean_length=sums[row, METRES] / looks, most_length=most[row, METRES],
+            mean_vehicles=sums[row, VEHICLES] / looks, most_vehicles=most[row, VEHICLES],
+        )  # fmt: skip
+        sums[:] = 0.0
+        most[:] = 0.0
+        self._looks = 0
+
+    # --- what was measured ------------------------------------------------------------------
+
+    def table(self, name: str) -> MeasureTable:
+        """A table of TABLES, over the intervals that are over."""
+        network = self.world.network
+        ids = {
+            "road": network.road_ids,
+            "lane": network.lane_ids,
+            "intersection": network.intersection_ids,
+            "vehicle": self.world.demand.ids,
+        }
+        detectors = self.detectors.get("sections" if name == "passages" else name, {})
+        return with_ids(name, self.rows[name].columns(), detectors, ids)
+
+    def __getattr__(self, name: str) -> MeasureTable:
+        if name in TABLES:
+            return self.table(name)
+        raise AttributeError(name)

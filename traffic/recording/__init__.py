@@ -1,0 +1,1 @@
+"""The run file: a run recorded, and read again."""

@@ -1,0 +1,137 @@
+"""Finished trips and measures in the run file: groups /trips and /measures (docs/file-format.md).
+
+Each table is a group with a dataset per column; rows are only appended.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.roadnets.errors import RunError
+from rushhour.traffic.measures.tables import DETECTORS, TABLES, Column, MeasureTable, with_ids
+from rushhour.traffic.measures.trip_log import ENDS
+from rushhour.traffic.measures.trip_table import TRIPS, trip_rows
+from rushhour.traffic.recording.command_file import CommandWriter
+from rushhour.traffic.recording.unclosed_file import DAMAGE
+
+if TYPE_CHECKING:
+    from rushhour.traffic.measures.measuring import Measures
+    from rushhour.traffic.recording.run_file import RunFile
+    from rushhour.traffic.world import World
+
+ROWS_PER_CHUNK: Final = 4096
+EXPORTED: Final = ("trips", *TABLES)
+MOST_SQUEEZED: Final = 1100  # deflate makes at most 1 byte of so many
+
+
+class TableWriter:
+    """Lays out the groups of finished trips and of measures, and tells what to append to them.
+
+    data: where their datasets are kept, by table and column.
+    """
+
+    def __init__(
+        self, file: Any, world: "World", measures: "Measures | None", data: dict[str, Any]
+    ) -> None:
+        self.world = world
+        self.measures = measures
+        self.data = data
+        self._rows = dict.fromkeys(EXPORTED, 0)
+        self._commands = CommandWriter(file, world, data)
+        self._lay_out(file.create_group("trips"), "trips", TRIPS)
+        if measures is None:
+            return
+        group = file.create_group("measures")
+        group.attrs["interval"] = measures.interval * world.dt
+        group.attrs["unit_of_interval"] = "s"
+        for name in measures.kept:
+            table = group.create_group(name)
+            self._lay_out(table, name, TABLES[name])
+            if name in DETECTORS:
+                _write_detectors(table.create_group("detectors"), name, measures.detectors[name])
+
+    def _lay_out(self, group: Any, table: str, columns: Mapping[str, Column]) -> None:
+        for name, (kind, unit, what) in columns.items():
+            data = group.create_dataset(
+                name, (0,), kind, maxshape=(None,), chunks=(ROWS_PER_CHUNK,), shuffle=True,
+                compression="gzip", compression_opts=1,
+            )  # fmt: skip
+            data.attrs["unit"] = unit
+            data.attrs["description"] = what
+            self.data[f"{table}/{name}"] = data
+
+    def new_rows(self) -> Iterator[tuple[Any, NDArray[Any]]]:
+        """Datasets with the rows that are to be appended to them since the call before."""
+        yield from self._commands.new_rows()
+        first = self._rows["trips"]
+        if len(self.world.trips) > first:
+            self._rows["trips"] = len(self.world.trips)
+            for name, values in trip_rows(self.world, first).items():
+                yield self.data[f"trips/{name}"], values
+        if self.measures is None:
+            return
+        for table in self.measures.kept:
+            rows, first = self.measures.rows[table], self._rows[table]
+            if rows.size > first:
+                self._rows[table] = rows.size
+                for name, values in rows.columns(first).items():
+                    yield self.data[f"{table}/{name}"], values
+
+
+def _write_detectors(group: Any, table: str, detectors: Mapping[str, NDArray[Any]]) -> None:
+    import h5py
+
+    group.create_dataset("name", data=detectors["name"], dtype=h5py.string_dtype())
+    for name, (kind, unit, what) in DETECTORS[table].items():
+        group[name] = detectors[name].astype(kind)
+        group[name].attrs["unit"] = unit
+        group[name].attrs["description"] = what
+
+
+def read_table(run: "RunFile", name: str) -> MeasureTable:
+    """A table of EXPORTED from a run file, as far as it was written.
+
+    Raises RunError if it was not measured, or is damaged.
+    """
+    if name not in EXPORTED:
+        raise RunError(f"{run.path}: no table {name[:40]!r}; wanted one of {', '.join(EXPORTED)}")
+    place = "trips" if name == "trips" else f"measures/{name}"
+    group = run.group(place)
+    if group is None:
+        how = "record the run again" if name == "trips" else "run it with --measure 5min"
+        raise RunError(f"{run.path}: holds no {name}; {how}")
+    try:
+        rows = _rows_of(group, TRIPS if name == "trips" else TABLES[name])
+        ids = run.ids()
+        if name == "trips":
+            for column, names in (
+                ("trip", ids["vehicle"]), ("vehicle_type", ids["type"]), ("ended", ENDS),
+            ):  # fmt: skip
+                rows[column] = np.array(names, object)[rows[column]]
+            return MeasureTable(rows)
+        return with_ids(name, rows, _detectors_of(run, name), ids)
+    except DAMAGE as error:
+        raise RunError(f"{run.path}: /{place} is damaged ({error}); record it again") from error
+
+
+def _rows_of(group: Any, columns: Mapping[str, Column]) -> dict[str, NDArray[Any]]:
+    """The rows that every column has; the last ones may be half written."""
+    for name, (kind, _, _) in columns.items():
+        data = group[name]
+        if data.dtype != np.dtype(kind) or data.ndim != 1:
+            raise ValueError(f"{name} is {data.dtype}, wanted {kind}")
+        if data.nbytes > MOST_SQUEEZED * (data.id.get_storage_size() + ROWS_PER_CHUNK):
+            raise ValueError(f"{name} claims {data.shape[0]} rows")
+    size = min(group[name].shape[0] for name in columns)
+    return {name: group[name][:size] for name in columns}
+
+
+def _detectors_of(run: "RunFile", name: str) -> dict[str, NDArray[Any]]:
+    table = "sections" if name == "passages" else name
+    if table not in DETECTORS:
+        return {}
+    group = run.group(f"measures/{table}/detectors")
+    found = {"name": np.array(group["name"].asstr()[:], object)}
+    return found | {column: group[column][:] for column in DETECTORS[table]}

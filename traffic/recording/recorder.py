@@ -1,0 +1,283 @@
+"""Writing the run file: one HDF5 file that holds a run (docs/file-format.md).
+
+Frames are gathered in memory and appended in blocks. The file is in HDF5's single-writer mode, and
+a block's rows are on disk before the frames that point at them, so that a run killed at any moment
+leaves a file that opens with every flushed frame.
+"""
+
+import platform
+from ctypes import py_object, pythonapi
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final, Self
+
+import h5py
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.storage import write_network
+from rushhour.traffic.parameter_table import TABLE
+from rushhour.traffic.recording.measure_file import TableWriter
+from rushhour.traffic.recording.unclosed_file import open_for_reading
+
+if TYPE_CHECKING:
+    from rushhour.traffic.measures.measuring import Measures
+    from rushhour.traffic.world import World
+
+FORMAT: Final = "rushhour run"
+FORMAT_VERSION: Final = 1
+ROWS_PER_CHUNK: Final = 16_384
+FRAMES_PER_CHUNK: Final = 1024
+FLUSH_ROWS: Final = 1 << 18  # rows gathered, at most
+FLUSH_SECONDS: Final = 2.0  # wall time between two flushes, at most
+
+# Column of /frames: type in the file, unit, what it is.
+COLUMNS: Final[dict[str, tuple[str, str, str]]] = {
+    "id": ("<i4", "", "vehicle, a row of /vehicles"),
+    "lane": ("<i4", "", "lane of /network, connectors included"),
+    "s": ("<f4", "m", "front bumper from the lane's start"),
+    "lateral": ("<f4", "m", "left of the lane's centre line"),
+    "speed": ("<f4", "m/s", "speed"),
+    "reason": ("|u1", "", "why it is slower than desired, a row of /meta/reasons"),
+}
+INDEX: Final[dict[str, tuple[str, str, str]]] = {
+    "frame": ("<i8", "", "number of the frame"),
+    "time": ("<f8", "s", "simulated time"),
+    "start": ("<i8", "", "its first row in the columns"),
+    "count": ("<i8", "", "its number of rows"),
+}
+
+
+class Recorder:
+    """Writes a world to a run file, a frame now and then.
+
+    every: s of simulated time between two recorded frames, rounded to whole frames. An existing
+    run file is replaced; any other file is refused with RunError, as is a path that cannot be
+    written. Use as an observer of the world, or call `record` where you want a frame. measures:
+    their tables are written, too; closing the file ends their running intervals.
+
+    >>> with Recorder("run.h5", world, every=1.0) as recorder:
+    ...     world.observers.append(recorder)
+    ...     world.step(1000)
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        world: "World",
+        every: float = 1.0,
+        measures: "Measures | None" = None,
+    ) -> None:
+        self.path = Path(path)
+        self.world = world
+        self.measures = measures
+        self.every = max(1, round(every / world.dt))
+        self._rows: list[tuple[NDArray[Any], ...]] = []
+        self._index: list[tuple[int, float, int, int]] = []
+        self._gathered = 0
+        self._written = 0
+        self._flushed_at = monotonic()
+        self._last = -1
+        self._data: dict[str, Any] = {}
+        self._failed = False
+        _refuse_foreign(self.path)
+        try:
+            self._file = h5py.File(self.path, "w", libver="latest")
+        except OSError as error:
+            raise RunError(_unwritable(self.path, error)) from error
+        try:
+            self._lay_out()
+            self._file.swmr_mode = True
+        except OSError as error:
+            raise self._failure(error) from error
+        self.observe()
+
+    def observe(self) -> None:
+        """Record the frame if it is due."""
+        if self.world.frame % self.every == 0:
+            self.record()
+
+    def record(self) -> None:
+        """Record the world as it stands; a frame is recorded once."""
+        world = self.world
+        if world.frame == self._last:
+            return
+        self._last = world.frame
+        table = world.vehicles
+        order = np.argsort(table.id, kind="stable")
+        rows = tuple(
+            getattr(table, name)[order].astype(kind) for name, (kind, _, _) in COLUMNS.items()
+        )
+        start = self._written + self._gathered
+        self._index.append((world.frame, world.time, start, order.size))
+        self._rows.append(rows)
+        self._gathered += order.size
+        waited = monotonic() - self._flushed_at
+        if self._gathered >= FLUSH_ROWS or waited >= FLUSH_SECONDS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Bring everything recorded so far to the disk."""
+        self._flushed_at = monotonic()
+        self._flush_tables()
+        if not self._index:
+            return
+        try:
+            for place, name in enumerate(COLUMNS):
+                _append(self._data[name], np.concatenate([rows[place] for rows in self._rows]))
+            self._file.flush()
+            for place, name in enumerate(INDEX):
+                _append(self._data[name], np.array([entry[place] for entry in self._index]))
+            self._file.flush()
+        except (OSError, RuntimeError) as error:
+            raise self._failure(error) from error
+        self._written += self._gathered
+        self._gathered = 0
+        self._rows.clear()
+        self._index.clear()
+
+    def _flush_tables(self) -> None:
+        """Bring the trips that finished, and the intervals that ended, to the disk."""
+        try:
+            for data, values in self._tables.new_rows():
+                _append(data, values)
+        except (OSError, RuntimeError) as error:
+            raise self._failure(error) from error
+
+    def close(self) -> None:
+        """Write what is left and close the file; may be called twice."""
+        if not self._file or self._failed:
+            return
+        if self.measures is not None:
+            self.measures.finish()
+        self.flush()
+        try:
+            self._data["complete"][()] = 1
+            self._data.clear()
+            self._file.close()
+        except (OSError, RuntimeError) as error:
+            raise self._failure(error) from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        self.close()
+
+    def _failure(self, error: Exception) -> RunError:
+        """Give the file up: what was flushed before stays readable."""
+        self._failed = True
+        _never_close(self._file, *self._data.values())
+        return RunError(_unwritable(self.path, error))
+
+    def _lay_out(self) -> None:
+        world, file = self.world, self._file
+        file.attrs["format"] = FORMAT
+        file.attrs["format_version"] = FORMAT_VERSION
+        self._data["complete"] = _write_meta(file.create_group("meta"), world, self.every)
+        write_network(file.create_group("network"), world.network)
+        _write_vehicles(file.create_group("vehicles"), world)
+        self._tables = TableWriter(file, world, self.measures, self._data)
+        frames = file.create_group("frames")
+        for names, chunk in ((COLUMNS, ROWS_PER_CHUNK), (INDEX, FRAMES_PER_CHUNK)):
+            for name, (kind, unit, what) in names.items():
+                data = frames.create_dataset(
+                    name, (0,), kind, maxshape=(None,), chunks=(chunk,), shuffle=True,
+                    compression="gzip", compression_opts=1,
+                )  # fmt: skip
+                self._data[name] = data
+                data.attrs["unit"] = unit
+                data.attrs["description"] = what
+
+
+def _write_meta(group: h5py.Group, world: "World", every: int) -> Any:
+    """Write what the run is; returns the dataset that tells whether it was closed."""
+    import numba
+
+    from rushhour import __version__
+    from rushhour.kernels.vehicles import REASONS
+
+    versions = {"rushhour": __version__, "numba": numba.__version__, "numpy": np.__version__}
+    machine = f"{platform.system()} {platform.machine()} {platform.processor()}".strip()
+    for name, value in {**versions, "python": platform.python_version()}.items():
+        group.attrs[f"{name}_version"] = value
+    group.attrs["machine"] = machine
+    group.attrs["seed"] = world.seed
+    group.attrs["dt"] = world.dt
+    group.attrs["begin"] = world.begin
+    group.attrs["frames_between_records"] = every
+    group.attrs["unit_of_dt_and_begin"] = "s"
+    text = h5py.string_dtype()
+    values = world.parameters.as_dict()
+    table = group.create_group("parameters")
+    table["name"] = np.array(list(values), dtype=text)
+    table["value"] = np.array([str(v) for v in values.values()], dtype=text)
+    table["unit"] = np.array([TABLE[name].unit for name in values], dtype=text)
+    group["reasons"] = np.array(REASONS, dtype=text)
+    return group.create_dataset("complete", data=np.uint8(0))
+
+
+def _write_vehicles(group: h5py.Group, world: "World") -> None:
+    """What never changes about each vehicle, row by vehicle id."""
+    demand = world.demand
+    text = h5py.string_dtype()
+    group.create_dataset("name", data=np.array(demand.ids, dtype=text), compression="gzip")
+    columns = {
+        "type": (demand.type, ""),
+        "length": (np.array([t.length for t in demand.types], np.float32)[demand.type], "m"),
+        "width": (np.array([t.width for t in demand.types], np.float32)[demand.type], "m"),
+        "depart": (demand.depart, "s"),
+    }
+    for name, (values, unit) in columns.items():
+        group[name] = values
+        group[name].attrs["unit"] = unit
+    group["type_name"] = np.array([t.name for t in demand.types], dtype=text)
+
+
+def _never_close(*objects: Any) -> None:
+    """Keep what could not be written open until the process ends.
+
+    To close it is to write once more, which fails again: HDF5 tells so by tracebacks, even while
+    Python shuts down. A reference that nobody holds keeps that from happening.
+    """
+    for item in objects:
+        pythonapi.Py_IncRef(py_object(item))
+        pythonapi.Py_IncRef(py_object(item.id))
+
+
+def _append(data: Any, values: NDArray[Any]) -> None:
+    """Put values behind the end of a dataset."""
+    size = data.shape[0]
+    data.resize((size + values.size,))
+    data[size:] = values
+
+
+def _refuse_foreign(path: Path) -> None:
+    """An existing file is replaced only if it is a run file, or empty."""
+    if not path.exists():
+        return
+    if not path.is_file():
+        raise RunError(f"{path} is not a file: give the name of the run file to write")
+    if path.stat().st_size and not is_run_file(path):
+        raise RunError(f"{path} exists and is not a run file: remove it or choose another name")
+
+
+def is_run_file(path: Path) -> bool:
+    """Whether a file says that it is a run file."""
+    try:
+        with open_for_reading(path) as file:
+            return bool(file.attrs.get("format", "") == FORMAT)
+    except (KeyError, OSError, RuntimeError, ValueError):
+        return False
+
+
+def _unwritable(path: Path, error: Exception) -> str:
+    number = getattr(error, "errno", None)
+    why = " ".join(str(error).split())
+    for text in ("No such file or directory", "Permission denied", "No space left on device"):
+        if text in why:
+            why = text
+    if number is None and len(why) > 120:
+        why = why[:120] + " ..."
+    return f"{path} cannot be written: {why}; check the folder, its rights and the free space"

@@ -1,0 +1,196 @@
+"""Reading the run file (docs/file-format.md)."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import h5py
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.model import Network
+from rushhour.roadnets.storage import read_network
+from rushhour.traffic.commands.log import Command
+from rushhour.traffic.measures.tables import MeasureTable
+from rushhour.traffic.recording.command_file import read_commands
+from rushhour.traffic.recording.measure_file import read_table
+from rushhour.traffic.recording.recorder import COLUMNS, FORMAT, FORMAT_VERSION, INDEX
+from rushhour.traffic.recording.unclosed_file import open_for_reading
+
+
+@dataclass(frozen=True)
+class RecordedFrame:
+    """The vehicles of one recorded frame, sorted by id; arrays (n,)."""
+
+    frame: int
+    time: float  # s
+    id: NDArray[np.int32]
+    lane: NDArray[np.int32]
+    s: NDArray[np.float32]  # m
+    lateral: NDArray[np.float32]  # m
+    speed: NDArray[np.float32]  # m/s
+    reason: NDArray[np.uint8]
+
+
+class RunFile:
+    """A run file, open for reading, also after the run was killed or while it goes on.
+
+    Raises RunError if it is no run file, is damaged, or is newer than this version.
+
+    >>> with RunFile("run.h5") as run:
+    ...     run.at(60.0).speed.mean()
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._file = _opened(self.path)
+        try:
+            self._index = self._read_index()
+        except (KeyError, OSError, TypeError, ValueError, AttributeError) as error:
+            self.close()
+            raise RunError(f"{path}: damaged run file ({error}); record it again") from error
+        except RunError:
+            self.close()
+            raise
+
+    def _read_index(self) -> dict[str, NDArray[Any]]:
+        frames = self._file["frames"]
+        for name, (kind, _, _) in (COLUMNS | INDEX).items():
+            data = frames[name]
+            if data.dtype != np.dtype(kind) or data.ndim != 1:
+                raise RunError(
+                    f"{self.path}: /frames/{name} is {data.dtype} with {data.ndim} axes; wanted "
+                    f"{kind} with one; record it again"
+                )
+        count = min(frames[name].shape[0] for name in INDEX)
+        index = {name: frames[name][:count] for name in INDEX}
+        rows = min(frames[name].shape[0] for name in COLUMNS)
+        ends = np.cumsum(np.maximum(index["count"], 0))
+        sound = (index["count"] >= 0) & (index["start"] == ends - index["count"]) & (ends <= rows)
+        whole = count if sound.all() else int(np.argmin(sound))
+        return {name: values[:whole] for name, values in index.items()}
+
+    @property
+    def frames(self) -> NDArray[np.int64]:
+        """Numbers of the recorded frames, ascending."""
+        return self._index["frame"]
+
+    @property
+    def times(self) -> NDArray[np.float64]:
+        """Simulated times of the recorded frames, s."""
+        return self._index["time"]
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Vehicles on the road in each recorded frame."""
+        return self._index["count"]
+
+    @property
+    def complete(self) -> bool:
+        """Whether the run was closed, not killed."""
+        return bool(self._file["meta/complete"][()])
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """Versions, machine, seed, dt (s), begin (s)."""
+        return {
+            name: value.item() if isinstance(value, np.generic) else value
+            for name, value in self._file["meta"].attrs.items()
+        }
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """Every parameter of the run, as text."""
+        table = self._file["meta/parameters"]
+        return dict(zip(table["name"].asstr()[:], table["value"].asstr()[:], strict=True))
+
+    def network(self) -> Network:
+        """The network of the run."""
+        return read_network(self._file["network"])
+
+    def vehicles(self, name: str) -> NDArray[Any]:
+        """A column of /vehicles, row by vehicle id: length, width, depart, type."""
+        return np.asarray(self._file["vehicles"][name][:])
+
+    def ids(self) -> dict[str, tuple[str, ...]]:
+        """Ids by number of "road", "lane" (of roads), "intersection", "vehicle", "type"."""
+        network = self.network()
+        vehicles = self._file["vehicles"]
+        return {
+            "road": network.road_ids,
+            "lane": network.lane_ids,
+            "intersection": network.intersection_ids,
+            "vehicle": tuple(vehicles["name"].asstr()[:]),
+            "type": tuple(vehicles["type_name"].asstr()[:]),
+        }
+
+    def group(self, place: str) -> Any:
+        """A group of the file, as h5py gives it; None if there is none."""
+        found = self._file.get(place)
+        return found if isinstance(found, h5py.Group) else None
+
+    def table(self, name: str) -> MeasureTable:
+        """Finished trips ("trips") or measures ("roads", "loops", "sections", "passages", "queues").
+
+        Raises RunError if they were not measured.
+
+        >>> RunFile("run.h5").table("roads").to_pandas()
+        """
+        return read_table(self, name)
+
+    def commands(self) -> list[Command]:
+        """The commands that were applied in the run, in their order; `World.repeat` plans them again.
+
+        >>> for command in RunFile("run.h5").commands(): print(command)
+        """
+        return read_commands(self)
+
+    def frame(self, i: int) -> RecordedFrame:
+        """The i-th recorded frame; negative i counts from the end."""
+        size = self.frames.size
+        if not -size <= i < size:
+            raise RunError(f"{self.path}: no recorded frame {i}; it holds {size}")
+        start, count = int(self._index["start"][i]), int(self._index["count"][i])
+        data = self._file["frames"]
+        columns = {name: data[name][start : start + count] for name in COLUMNS}
+        return RecordedFrame(frame=int(self.frames[i]), time=float(self.times[i]), **columns)
+
+    def at(self, time: float) -> RecordedFrame:
+        """The last frame recorded at or before a time in s, the first one if there is none."""
+        place = int(np.searchsorted(self.times, time + 1e-9, side="right")) - 1
+        return self.frame(max(place, 0))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        self.close()
+
+
+def _opened(path: Path) -> h5py.File:
+    if not path.is_file():
+        raise RunError(f"{path} does not exist: give a file written by `rushhour run --record`")
+    try:
+        file = open_for_reading(path)
+        if file.attrs.get("format", "") == FORMAT:
+            return _of_known_version(path, file)
+        file.close()
+    except (KeyError, OSError, RuntimeError, ValueError):  # KeyError: not laid out yet
+        pass
+    raise RunError(f"{path} is not a run file: give one written by `rushhour run --record`")
+
+
+def _of_known_version(path: Path, file: h5py.File) -> h5py.File:
+    version = file.attrs.get("format_version", 0)
+    if isinstance(version, int | np.integer) and 1 <= version <= FORMAT_VERSION:
+        return file
+    file.close()
+    raise RunError(
+        f"{path}: run file format {version}; this version reads 1 to {FORMAT_VERSION}; "
+        "update rushhour"
+    )

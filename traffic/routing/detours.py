@@ -1,0 +1,105 @@
+"""Other ways for drivers on the road: sought, counted, and written into the pool of routes."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.detours import seek_detours, take_detours
+from rushhour.kernels.rerouting import EXITS, Exits
+from rushhour.kernels.vehicles import PATH
+from rushhour.traffic.routing.routes import WIDTH, kept_desk
+from rushhour.traffic.state import grown
+
+if TYPE_CHECKING:
+    from rushhour.traffic.commands.controlled import Controlled
+
+
+class Detours:
+    """Seeks and takes detours in a world, and counts them by trip."""
+
+    def __init__(self, world: "Controlled") -> None:
+        self.world = world
+        n = len(world.demand)
+        self.reroutes = np.zeros(n, np.int32)  # by trip
+        self.cut_short = np.zeros(n, np.bool_)  # trips that end before their closed destination
+        self.total = 0
+        self._base = world._minds.used  # entries of the pool of routes that belong to the demand
+        self._ways = np.zeros((0, WIDTH), np.int32)
+        self._behind = np.zeros(0, np.int32)
+        self._exits = Exits(
+            lane=np.zeros(EXITS + 1, np.int32),
+            roads=np.zeros((EXITS + 1, PATH), np.int32),
+            steps=np.zeros(EXITS + 1, np.int32),
+            full=np.zeros(EXITS + 1, np.bool_),
+            seen=np.zeros(EXITS, np.int32),
+        )
+
+    def seek(
+        self, slots: NDArray[np.int32], multiplier: NDArray[np.float64], gain: float
+    ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+        """Find better ways for the drivers in some slots.
+
+        multiplier: (n_roads,) >= 1, of the time that each road takes. gain: share by which a way
+        must be better. Returns how many roads each new way has (0: none), and who has no way left.
+        """
+        world = self.world
+        length, lost = np.zeros(slots.size, np.int32), np.zeros(slots.size, np.bool_)
+        self._behind = np.zeros(slots.size, np.int32)
+        if self._ways.shape[0] < slots.size:
+            self._ways = np.zeros((2 * slots.size, self._ways.shape[1]), np.int32)
+        classes = world._types.permission[world._veh.type[slots]]
+        for permission in np.unique(classes).tolist():
+            graph, desk = kept_desk(world.network, permission)
+            while True:
+                desk.stamp = seek_detours(
+                    world.network.arrays, world._veh, world._types, world._routes, graph,
+                    desk.scratch, self._exits, multiplier, gain, slots, permission,
+                    world._minds.memory, desk.stamp, self._ways, length, self._behind,
+                    lost,
+                )  # fmt: skip
+                longest = -int(length.min(initial=0))
+                if longest <= 0:
+                    break
+                self._ways = np.zeros((self._ways.shape[0], 2 * longest), np.int32)
+                length[classes != permission] = np.maximum(length[classes != permission], 0)
+        return length, lost
+
+    def take(self, slots: NDArray[np.int32], length: NDArray[np.int32]) -> None:
+        """Let drivers take the ways that `seek` has just found for them."""
+        world, minds = self.world, self.world._minds
+        if not (length > 0).any():
+            return
+        more = int(length.sum()) + int(self._behind.sum())
+        if minds.used + more > world._routes.road.size:
+            self._close_up()
+        need = minds.used + more
+        if need > world._routes.road.size:
+            world._routes = world._routes._replace(road=grown(world._routes.road, 2 * need))
+        minds.used = take_detours(
+            world.network.arrays, world._veh, world._types, world._routes, world._order, slots,
+            self._ways, length, self._behind, minds.used, world.seed, world._efforts[0],
+        )  # fmt: skip
+        new = slots[length > 0]
+        self.reroutes[world._veh.trip[new]] += 1
+        self.total += new.size
+
+    def _close_up(self) -> None:
+        """Move the routes in use that lie behind those of the demand together, in order of ids."""
+        world, base = self.world, self._base
+        veh, aside = world._veh, world._verge.rows
+        found = [
+            (int(veh.id[i]), veh, i) for i in np.flatnonzero((veh.lane >= 0) & (veh.leg >= base))
+        ]
+        found += [(int(aside.id[i]), aside, i) for i in np.flatnonzero(aside.leg >= base)]
+        found.sort(key=lambda one: one[0])
+        road = world._routes.road
+        old = road.copy()
+        used = base
+        for _, rows, i in found:
+            first, size = int(rows.route_start[i]), int(rows.route_end[i] - rows.route_start[i])
+            road[used : used + size] = old[first : first + size]
+            for place in (rows.leg, rows.route_end, rows.route_start):
+                place[i] += used - first
+            used += size
+        world._minds.used = used

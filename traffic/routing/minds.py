@@ -1,0 +1,131 @@
+"""Changing minds: who is stuck takes another way.
+
+A head that has faced a full exit for a while takes another one: a random walker draws again, a
+routed driver finds the best way on from another connector of its lane. The same for a vehicle that
+stands at the end of a lane that does not lead on. Source: right-of-way.md section 6.
+"""
+
+from collections.abc import Sequence
+from math import ceil
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.rerouting import BESIDE_AFTER, EXITS, Exits, choose_again, reroute
+from rushhour.kernels.vehicles import PATH, Order, Routes, Types, Vehicles
+from rushhour.kernels.watching import find_stuck
+from rushhour.roadnets.model import Network
+from rushhour.traffic.routing.routes import WIDTH, kept_desk
+from rushhour.traffic.state import grown
+
+MIND_PERIOD = 1.0  # s between two looks at those who are stuck
+
+
+class Minds:
+    """Counts those who are stuck and lets them choose again.
+
+    patience: s for which a head faces a full exit before it chooses again, and between two
+    choices. share: of the heads, drawn anew for each choice.
+    """
+
+    def __init__(
+        self, network: Network, routes: Routes, dt: float, patience: float, share: float,
+        keep_routes: bool,
+    ) -> None:  # fmt: skip
+        self.network = network
+        self.dt = dt
+        self.patience = max(1, round(patience / dt))
+        self.share = share
+        self.keep_routes = keep_routes
+        longest = int(np.diff(network.banned.start).max(initial=2))
+        self.memory = longest - 2  # roads before the present one that banned sequences may hold
+        self.used = routes.road.size  # of the pool of routes; the rest is room for new ones
+        self.changed = 0
+        self._stuck = np.zeros(0, np.int32)
+        # The first look, in a world's first frame, calls everything, so that no later frame waits
+        # for a kernel to compile or for the graph of a class's roads.
+        self._ready = False
+        self._taken = np.zeros(2, np.int64)
+        self._ways = np.zeros((0, WIDTH), np.int32)
+        self._exits = Exits(
+            lane=np.zeros(EXITS + 1, np.int32),
+            roads=np.zeros((EXITS + 1, PATH), np.int32),
+            steps=np.zeros(EXITS + 1, np.int32),
+            full=np.zeros(EXITS + 1, np.bool_),
+            seen=np.zeros(EXITS, np.int32),
+        )
+
+    def change(
+        self,
+        veh: Vehicles,
+        order: Order,
+        routes: Routes,
+        types: Types,
+        frame: int,
+        seed: int,
+        efforts: NDArray[np.float64],
+        also: Sequence[int],
+    ) -> Routes:
+        """Let those who have waited long enough choose again; returns the routes, maybe grown.
+
+        also: slots of others that must, whatever they have waited and are drawn.
+        """
+        net = self.network.arrays
+        if self._stuck.size < order.slot.size:
+            self._stuck = np.zeros(order.slot.size, np.int32)
+        found = find_stuck(net, veh, order, frame, self.patience, self.share, seed, self._stuck)
+        late = sorted(set(also).difference(self._stuck[:found].tolist()))
+        self._stuck[found : found + len(late)] = late
+        found += len(late)
+        if found == 0 and self._ready:
+            return routes
+        slots = self._stuck[:found]
+        length, behind = np.zeros(found, np.int32), np.zeros(found, np.int32)
+        if not self.keep_routes:
+            classes = types.permission
+            if self._ready:
+                classes = classes[veh.type[slots[veh.leg[slots] >= 0]]]
+            for permission in sorted(set(classes.tolist())):
+                self._reroute(veh, order, routes, types, slots, permission, frame, length, behind)
+        need = self.used + int(length.sum()) + int(behind.sum())
+        if need > routes.road.size:
+            routes = routes._replace(road=grown(routes.road, 2 * need))
+        choose_again(
+            net, veh, types, routes, order, slots, self._ways, length, behind, self.used, frame, seed,
+            efforts, self._taken,
+        )  # fmt: skip
+        self._ready = True
+        self.changed += int(self._taken[0])
+        self.used = int(self._taken[1])
+        return routes
+
+    def _reroute(
+        self,
+        veh: Vehicles,
+        order: Order,
+        routes: Routes,
+        types: Types,
+        slots: NDArray[np.int32],
+        permission: int,
+        frame: int,
+        length: NDArray[np.int32],
+        behind: NDArray[np.int32],
+    ) -> None:
+        """Search new routes for drivers of one class among the slots: `_ways`, length, behind."""
+        graph, desk = kept_desk(self.network, permission)
+        even = np.ones(graph.cost.size)
+        long_stands = frame + 1 - ceil(BESIDE_AFTER / self.dt)
+        while True:
+            if self._ways.shape[0] < slots.size:
+                self._ways = np.zeros((2 * slots.size, self._ways.shape[1]), np.int32)
+            desk.stamp = reroute(
+                self.network.arrays, veh, types, routes, order, graph, desk.scratch, self._exits,
+                even, slots, permission, long_stands, self.memory, desk.stamp, self._ways, length,
+                behind,
+            )  # fmt: skip
+            longest = -int(length.min(initial=0))
+            if longest <= 0:
+                return
+            wider = np.zeros((self._ways.shape[0], 2 * longest), np.int32)
+            wider[:, : self._ways.shape[1]] = self._ways
+            self._ways = wider

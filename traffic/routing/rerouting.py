@@ -1,0 +1,66 @@
+"""Rerouting by current travel times: some drivers look at the traffic on their way.
+
+Source: SUMO's device.rerouting, whose options have the same meaning. A share of the drivers, drawn
+by vehicle, looks when it departs and then once in a period, each driver at its own time of it.
+"""
+
+from math import exp
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from rushhour.kernels.detours import find_rerouters
+from rushhour.kernels.travel_times import note_all_speeds, slowness
+from rushhour.roadnets.errors import ParameterError
+
+if TYPE_CHECKING:
+    from rushhour.traffic.commands.controlled import Controlled
+
+SAMPLE_EVERY: Final = 1.0  # s between two looks at the speeds on all roads
+
+
+class Rerouting:
+    """Measures the travel times of a world and lets its drivers look at them."""
+
+    def __init__(self, world: "Controlled") -> None:
+        number = world.parameters.number
+        self.world = world
+        self.fraction = number("rerouting.fraction")
+        if self.fraction > 0.0 and world.parameters["gridlock.keep_routes"]:
+            raise ParameterError(
+                "rerouting.fraction > 0 with gridlock.keep_routes = true: drivers cannot keep their "
+                "routes and change them; drop one of the two"
+            )
+        self.gain = number("rerouting.gain")
+        self.period = max(1, round(number("rerouting.period") / world.dt))
+        self._sample = max(1, round(SAMPLE_EVERY / world.dt))
+        self._keep = exp(-self._sample * world.dt / number("rerouting.smoothing"))
+        n = world.network.n_roads if self.fraction > 0.0 else 0
+        self.count, self.pace = np.zeros(n), np.zeros(n)
+        self.multiplier = np.ones(n)  # of the time that each road takes when it is empty
+        self._out = np.zeros(0, np.int32)
+
+    def look(self) -> None:
+        """Let the drivers whose time it is look for a faster way, as a frame ends."""
+        world = self.world
+        if self.fraction <= 0.0:
+            return
+        veh = world._veh
+        if world.frame % self._sample == 0:
+            note_all_speeds(
+                world.network.arrays, veh, world._order, self._keep, self.count, self.pace
+            )
+            slowness(self.count, self.pace, self.multiplier)
+        if self._out.size < veh.lane.size:
+            self._out = np.zeros(veh.lane.size, np.int32)
+        found = find_rerouters(veh, world.frame, self.period, self.fraction, world.seed, self._out)
+        if not found and world.frame:  # in the first frame everything is called once
+            return
+        slots = self._out[:found]
+        slots = slots[np.argsort(veh.id[slots])]
+        length, _ = world._detours.seek(slots, self.multiplier, self.gain)
+        world._detours.take(slots, length)
+
+    def state(self) -> bytes:
+        """What it remembers of the traffic."""
+        return self.count.tobytes() + self.pace.tobytes()

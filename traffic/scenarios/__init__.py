@@ -1,0 +1,1 @@
+"""Scenarios: what to run, opened and run to its end."""

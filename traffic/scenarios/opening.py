@@ -1,0 +1,194 @@
+"""From a scenario to a world: reading the network and the demand, and joining them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rushhour.roadnets.errors import DemandError
+from rushhour.roadnets.loading import load_network
+from rushhour.roadnets.model import Network
+from rushhour.traffic.commands.events import Event, plan_events
+from rushhour.traffic.demand.files import DemandOptions, kind_of, read_demand_files
+from rushhour.traffic.demand.model import Demand
+from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.scenarios.scenario import Scenario, read_scenario
+
+if TYPE_CHECKING:
+    from rushhour.traffic.world import World
+
+Tell = Callable[[str], None]
+
+
+def opened(path: Path, **fields: Any) -> Scenario:
+    """The scenario of a file: a network alone, a scenario.toml, a .sumocfg, CityFlow's config.json.
+
+    fields: what is given elsewhere; it wins over the file.
+    """
+    name = path.name.lower()
+    if name.endswith(".toml"):
+        return read_scenario(path, **fields)
+    if name.endswith(".sumocfg"):
+        return _from_sumo(path, fields)
+    if name.endswith(".json"):
+        return _from_cityflow(path, fields)
+    return Scenario(network=path, **fields)
+
+
+def _from_sumo(path: Path, fields: dict[str, Any]) -> Scenario:
+    from rushhour.traffic.sumo.config import read_config
+
+    config = read_config(path)
+    given: dict[str, Any] = {
+        "network": config.net_file,
+        "demand": (*config.route_files, *config.additional_files, *fields.pop("demand", ())),
+    }
+    if config.begin is not None:
+        given["begin"] = config.begin
+    if config.end is not None and not fields.get("until_empty"):
+        given["duration"] = config.end - (config.begin or 0.0)
+    remarks = []
+    if config.ignored:
+        names = ", ".join(dict.fromkeys(config.ignored))
+        remarks.append(f"options of {path.name} that are not used: {names[:200]}")
+    if config.step_length is not None:
+        remarks.append(f"step-length {config.step_length:g} s of {path.name} is not used, see --dt")
+    if config.rerouting:  # the command line's own parameters win
+        fields["parameters"] = (*config.rerouting, *fields.get("parameters", ()))
+    return Scenario(**{**given, "remarks": tuple(remarks), **fields})
+
+
+def _from_cityflow(path: Path, fields: dict[str, Any]) -> Scenario:
+    from rushhour.roadnets.cityflow.config import read_config
+
+    config = read_config(path)
+    if config is None:  # a road network
+        return Scenario(network=path, **fields)
+    given: dict[str, Any] = {"network": config.roadnet_file}
+    if config.flow_file is not None:
+        given["demand"] = (config.flow_file, *fields.pop("demand", ()))
+    remarks = []
+    if config.ignored:
+        names = ", ".join(config.ignored)
+        remarks.append(f"options of {path.name} that are not used: {names[:200]}")
+    if config.interval is not None:
+        remarks.append(f"interval {config.interval:g} s of {path.name} is not used, see --dt")
+    return Scenario(**{**given, "remarks": tuple(remarks), **fields})
+
+
+def scenario_network(scenario: Scenario, parameters: Parameters) -> Network:
+    """Read the network of a scenario, with the signal programs that its demand files bring."""
+    sumo = [path for path in scenario.demand if kind_of(path) == "sumo"]
+    programs = [path for path in sumo if "tlLogic" in _kinds(path)]
+    name = scenario.network.name.lower()
+    if name.endswith((".net.xml", ".net.xml.gz")) and scenario.network.is_file():
+        return built_network(scenario.network, programs, parameters)
+    if programs:
+        raise DemandError(
+            f"{programs[0]}: signal programs can only replace those of a .net.xml network; "
+            f"give them to `rushhour import` when {scenario.network.name} is made"
+        )
+    return load_network(scenario.network)
+
+
+def built_network(path: Path, programs: Sequence[Path], parameters: Parameters) -> Network:
+    """Read and finish a SUMO network."""
+    from rushhour.roadnets.build import finish
+    from rushhour.roadnets.sumo.network import read_network_draft
+
+    draft = read_network_draft(path, programs=list(programs))
+    name = "curve.lateral_acceleration"
+    return finish(draft, parameters.number(name) if parameters.given(name) else None)
+
+
+def _kinds(path: Path) -> set[str]:
+    from rushhour.traffic.sumo.config import additional_kinds
+
+    return set(additional_kinds(path))
+
+
+def scenario_demand(scenario: Scenario, network: Network, parameters: Parameters) -> Demand:
+    """Read or draw the demand of a scenario."""
+    from rushhour.traffic.demand.builder import merge
+    from rushhour.traffic.demand.random_trips import random_trips, vehicles_on_road
+
+    parts: list[Demand] = []
+    begin = scenario.begin or 0.0
+    end = None  # without a begin the run starts with the first departure, which is to be read
+    if scenario.begin is not None and scenario.duration is not None:
+        end = begin + scenario.duration
+    if scenario.demand:
+        options = DemandOptions(
+            begin=scenario.begin,
+            end=end,
+            skip_bad_trips=scenario.skip_bad_trips,
+            seed=scenario.seed,
+            parameters=parameters,
+            period=scenario.demand_period,
+            scale=scenario.demand_scale,
+            profile=scenario.demand_profile,
+        )
+        parts.append(read_demand_files(scenario.demand, network, options))
+    car = parameters.vehicle_type("car")
+    if scenario.trips is not None:
+        parts.append(
+            random_trips(
+                network, scenario.trips, scenario.over or 0.0, seed=scenario.seed, begin=begin,
+                vehicle_types=(car,),
+            )
+        )  # fmt: skip
+    if scenario.vehicles is not None:
+        parts.append(
+            vehicles_on_road(
+                network, scenario.vehicles, seed=scenario.seed, begin=begin, vehicle_types=(car,)
+            )
+        )
+    demand = merge(parts) if len(parts) != 1 else parts[0]
+    types = demand.types
+    if parameters.given("following.model"):
+        model = str(parameters["following.model"])
+        types = tuple(replace(kind, model=model) for kind in types)
+    return replace(demand, types=types, remarks=(*scenario.remarks, *demand.remarks))
+
+
+def open_world(scenario: Scenario, tell: Tell = lambda what: None) -> "World":
+    """Read everything a scenario names and make its world, at its first frame.
+
+    tell: called with what is being done. Raises RushhourError for anything wrong in it.
+    """
+    parameters = Parameters(dict(scenario.parameters))
+    if not scenario.has_demand:
+        raise DemandError(
+            f"{scenario.network.name}: nobody drives; give --demand FILE, --vehicles N or --trips N"
+        )
+    if scenario.begin is None and "cityflow" in map(kind_of, scenario.demand):
+        scenario = scenario.with_(begin=0.0)  # where CityFlow's clock starts
+    tell("reading the network")
+    network = scenario_network(scenario, parameters)
+    tell("reading the demand")
+    demand = scenario_demand(scenario, network, parameters)
+    if not len(demand):
+        raise DemandError("the demand has no trips; check its files and the times of the run")
+    from rushhour.traffic.world import World
+
+    tell("finding routes")
+    events, notes = _events(scenario, network)
+    world = World(
+        network,
+        replace(demand, remarks=(*demand.remarks, *notes)),
+        parameters=parameters,
+        dt=scenario.dt,
+        seed=scenario.seed,
+        begin=scenario.begin,
+    )
+    plan_events(world, events)
+    return world
+
+
+def _events(scenario: Scenario, network: Network) -> tuple[list[Event], list[str]]:
+    """What is planned to happen: by the scenario, and by the rerouters of its SUMO files."""
+    from rushhour.traffic.sumo.rerouters import read_rerouters
+
+    sumo = [path for path in scenario.demand if kind_of(path) == "sumo"]
+    closing, remarks = read_rerouters([p for p in sumo if "rerouter" in _kinds(p)], network)
+    return [*closing, *scenario.events], remarks

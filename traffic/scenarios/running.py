@@ -1,0 +1,69 @@
+"""The loop around `World.step`: until when to run, and what it took."""
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from rushhour.traffic.measures.summary import Clocking
+
+if TYPE_CHECKING:
+    from rushhour.traffic.world import World
+
+
+class _CompileTime:
+    """Seconds spent compiling kernels, nested compilations counted once."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self._depth = 0
+        self._since = 0.0
+
+    def listener(self) -> Any:
+        """A numba event listener that keeps the count."""
+        from numba.core import event
+
+        clock = self
+
+        class Listener(event.Listener):
+            def on_start(self, event: Any) -> None:
+                if clock._depth == 0:
+                    clock._since = perf_counter()
+                clock._depth += 1
+
+            def on_end(self, event: Any) -> None:
+                clock._depth -= 1
+                if clock._depth == 0:
+                    clock.seconds += perf_counter() - clock._since
+
+        return Listener()
+
+
+def run_world(
+    world: "World",
+    end: float | None,
+    stopping: Callable[[], bool] = lambda: False,
+    progress: Callable[[], None] = lambda: None,
+) -> Clocking:
+    """Step a world until `end` (s; None: until everybody has arrived), or until stopping().
+
+    progress is called every 16 frames. Compiling, and loading the kernels in the first frame, is
+    clocked apart from running.
+    """
+    from numba.core import event
+
+    compiling = _CompileTime()
+    first = world.frame
+    loading = 0.0
+    started = perf_counter()
+    with event.install_listener("numba:compile", compiling.listener()):
+        while not stopping():
+            if world.time >= end - 1e-9 if end is not None else world.done:
+                break
+            world.step()
+            if world.frame == first + 1:
+                loading = perf_counter() - started
+                compiling.seconds = 0.0
+            if world.frame % 16 == 0:
+                progress()
+    compile_s = loading + compiling.seconds
+    return Clocking(perf_counter() - started - compile_s, compile_s, world.frame - first)

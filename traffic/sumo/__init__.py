@@ -1,0 +1,1 @@
+"""What SUMO's files say besides the network: demand, detectors, closures, configurations."""

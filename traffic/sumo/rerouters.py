@@ -1,0 +1,92 @@
+"""Closures of SUMO's additional files: the closing rerouters and their intervals, as events."""
+
+from collections.abc import Sequence
+from math import inf
+from pathlib import Path
+from typing import Final
+
+from rushhour.roadnets.errors import DemandError, NetworkError
+from rushhour.roadnets.model import Network
+from rushhour.roadnets.reading.remarks import Remarks
+from rushhour.roadnets.reading.values import seconds
+from rushhour.roadnets.reading.xml_files import elements
+from rushhour.traffic.commands.events import MOST_EVENTS, Event
+from rushhour.traffic.durations import LONGEST
+from rushhour.traffic.sumo.records import VEHICLES
+
+_CLOSING: Final = {"closingReroute": "roads", "closingLaneReroute": "lanes"}
+_OTHER: Final = (
+    "destProbReroute", "routeProbReroute", "parkingAreaReroute", "viaReroute",
+    "trainReroute", "stationReroute",
+)  # fmt: skip
+Interval = tuple[float, float]
+
+
+def read_rerouters(paths: Sequence[Path], network: Network) -> tuple[list[Event], list[str]]:
+    """Events that close and open what rerouters close, and remarks on what is not used of them.
+
+    The closing holds for everybody, not only on the rerouter's edges. Intervals of one edge or lane
+    that overlap count as one. Raises DemandError, with file and line, for what cannot be meant.
+    """
+    remarks = Remarks()
+    closed: dict[tuple[str, str], list[Interval]] = {}
+    places: dict[tuple[str, str], str] = {}
+    for path in paths:
+        interval: Interval = (0.0, inf)
+        for event, tag, attributes, line in elements(Path(path)):
+            if event == "end":
+                if tag == "interval":
+                    interval = (0.0, inf)
+                continue
+            where = f"{path}:{line}"
+            if tag in VEHICLES:
+                break
+            if tag == "interval":
+                interval = _interval(attributes, where)
+            elif tag in _OTHER:
+                remarks.add(f"<{tag}> is not used")
+            if tag not in _CLOSING:
+                continue
+            kind, name = _CLOSING[tag], attributes.get("id", "")
+            known = network.road_index if kind == "roads" else network.lane_index
+            if not name:
+                raise DemandError(f"{where}: {tag}: has no 'id'; give one")
+            if name not in known:
+                remarks.add(f"closings of {kind} that the network lacks are left out", name)
+                continue
+            if "allow" in attributes or "disallow" in attributes:
+                remarks.add("closings for some classes of vehicles close to all", name)
+            closed.setdefault((kind, name), []).append(interval)
+            places.setdefault((kind, name), where)
+            if len(closed) > MOST_EVENTS:
+                raise DemandError(f"{where}: more than {MOST_EVENTS} closings; cut the file")
+    events: list[Event] = []
+    for (kind, name), intervals in closed.items():
+        for begin, end in _joined(intervals):
+            given = {kind: [name]} if end == inf else {kind: [name], "until": end}
+            events.append(Event(begin, f"close_{kind}", given, places[kind, name]))
+    return events, remarks.lines()
+
+
+def _interval(attributes: dict[str, str], where: str) -> Interval:
+    try:
+        begin = seconds(attributes.get("begin", "0"), where, "begin", 0.0, LONGEST)
+        end = inf
+        if "end" in attributes:
+            end = seconds(attributes["end"], where, "end", 0.0, LONGEST)
+    except NetworkError as error:  # of a value, by the readers that network files share
+        raise DemandError(str(error)) from None
+    if end <= begin:
+        raise DemandError(f"{where}: interval from {begin:g} to {end:g} s; let it end later")
+    return begin, end
+
+
+def _joined(intervals: list[Interval]) -> list[Interval]:
+    """The same times in intervals that do not overlap."""
+    joined: list[Interval] = []
+    for begin, end in sorted(intervals):
+        if joined and begin <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((begin, end))
+    return joined
