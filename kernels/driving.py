@@ -20,6 +20,7 @@ from rushhour.kernels.car_following import (
 from rushhour.kernels.curve_speed import bend_speed
 from rushhour.kernels.entering import place_behind, place_beside
 from rushhour.kernels.halting import halting_brake
+from rushhour.kernels.holders import swap_room
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.keeping_clear import zone_speed
 from rushhour.kernels.network import (
@@ -29,7 +30,6 @@ from rushhour.kernels.network import (
 from rushhour.kernels.order import share
 from rushhour.kernels.overtaking import is_passed, last_beside, leader_beside, oncoming_speed
 from rushhour.kernels.random import uniform
-from rushhour.kernels.room import swap_room
 from rushhour.kernels.rules import Rules
 from rushhour.kernels.vehicles import (
     AT_STOP,

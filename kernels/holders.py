@@ -9,6 +9,7 @@ from rushhour.kernels.network import NetworkArrays
 from rushhour.kernels.rules import Rules
 from rushhour.kernels.vehicles import NEVER, PATH, Grants, Order, Vehicles
 
+SWAP_ROOM = 14.0  # m left free before the line by a vehicle that must change to the left
 PARTS = 4  # of the connectors, cleared side by side
 
 
@@ -34,13 +35,44 @@ def to_path(net: NetworkArrays, veh: Vehicles, i: int) -> float:
 
 
 @kernel
-def reserve(veh: Vehicles, grants: Grants, rules: Rules, i: int, lane: int, n: int) -> None:
-    """Keep room for i on a lane, which it will leave by path[n]."""
+def swap_room(net: NetworkArrays, lane: int, body: float, gap: float) -> float:
+    """Metres left free at the end of a lane by one who must leave it to the left.
+
+    body: its length, gap: what it keeps before the line, m. Its rear stays on the lane, and comes
+    to lie on the one beside, which may be shorter in a bend.
+    """
+    length = net.lanes.length[lane]
+    road = net.lanes.road[lane]
+    if lane + 1 < net.roads.first_lane[road] + net.roads.lane_count[road]:
+        body *= max(1.0, length / net.lanes.length[lane + 1])
+    return max(0.0, min(SWAP_ROOM, 0.4 * length, length - body - gap))
+
+
+@kernel
+def must_change(veh: Vehicles, i: int, entered: int, n: int) -> bool:
+    """Whether the lane beyond the first n connectors of i's path does not lead it on.
+
+    entered: 1 if i is on a connector, else 0: its leg counts from the road before.
+    """
+    if veh.leg[i] < 0 or n >= PATH or veh.path[i, n] >= 0:
+        return False
+    return veh.leg[i] + entered + n + 1 < veh.route_end[i]
+
+
+@kernel
+def reserve(
+    net: NetworkArrays, veh: Vehicles, grants: Grants, rules: Rules, i: int, lane: int,
+    entered: int, n: int,
+) -> None:  # fmt: skip
+    """Keep room for i on a lane, which it will leave by path[n], or beside which it must change."""
     k = veh.path[i, n] if n < PATH else -1
     if grants.reserved[lane] > 0.0 and grants.onward[lane] != k:
         k = -1
     grants.onward[lane] = k
     grants.reserved[lane] += veh.length[i] + rules.queue_gap
+    if must_change(veh, i, entered, n):
+        kept = swap_room(net, lane, veh.length[i], rules.queue_gap)
+        grants.kept[lane] = max(grants.kept[lane], kept)
 
 
 @kernel
@@ -77,7 +109,8 @@ def note_holder(net: NetworkArrays, veh: Vehicles, grants: Grants, rules: Rules,
             exit_lane, beyond = to, q + 1
         base += net.lanes.length[n_road_lanes + k] + net.lanes.length[to]
     if exit_lane >= 0:
-        reserve(veh, grants, rules, i, exit_lane, beyond)
+        entered = 1 if lane >= n_road_lanes else 0
+        reserve(net, veh, grants, rules, i, exit_lane, entered, beyond)
 
 
 @kernel
@@ -90,6 +123,7 @@ def forget_part(grants: Grants, part: int) -> None:
     n = grants.reserved.shape[0]
     for lane in range(part * n // PARTS, (part + 1) * n // PARTS):
         grants.reserved[lane] = 0.0
+        grants.kept[lane] = 0.0
         grants.wished[lane] = 0.0
         grants.eldest_since[lane] = grants.wished_since[lane]
         grants.eldest[lane] = grants.wished_first[lane]

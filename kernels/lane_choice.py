@@ -25,9 +25,9 @@ from rushhour.kernels.moving import desired_speed
 from rushhour.kernels.network import (
     NetworkArrays,
 )
-from rushhour.kernels.room import queue_end
+from rushhour.kernels.room import owed, queue_end, rear_inside
 from rushhour.kernels.rules import Rules
-from rushhour.kernels.vehicles import BEHIND, NOTHING, Grants, Order, Routes, Types, Vehicles
+from rushhour.kernels.vehicles import NOTHING, Grants, Order, Routes, Types, Vehicles
 
 ROADS = 32  # roads per parallel task
 BLOCKED_WITHIN = 50.0  # m to a vehicle at a stop that makes a lane blocked
@@ -120,30 +120,15 @@ def change_fits(
 
 
 @kernel
-def rear_inside(net: NetworkArrays, veh: Vehicles, j: int) -> bool:
-    """Whether the rear of vehicle j, on a road lane, is still in an intersection."""
-    n_road_lanes = net.lanes.out_start.shape[0] - 1
-    rear = veh.s[j] - veh.length[j]
-    for b in range(BEHIND):
-        lane = veh.behind[j, b]
-        if rear >= 0.0 or lane < 0:
-            return False
-        if lane >= n_road_lanes and not net.connectors.free[lane - n_road_lanes]:
-            return True
-        rear += net.lanes.length[lane]
-    return False
-
-
-@kernel
 def leaves_room(
     net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int, lane: int
 ) -> bool:
-    """Whether others still fit on `lane` when i has moved there: those granted to it or entering it,
+    """Whether others still fit on `lane` when i has moved there: those who count on it or enter it,
     and the head that stands before it for longer than i does."""
     entering = False
     if order.start[lane] < order.start[lane + 1]:
         entering = rear_inside(net, veh, order.slot[order.start[lane + 1] - 1])
-    need = grants.reserved[lane]
+    need = owed(net, veh, order, grants, lane, rules.queue_gap)
     since = veh.stands_since[i]
     if since < 0 or grants.wished_since[lane] < since:
         need += grants.wished_first[lane]

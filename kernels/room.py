@@ -6,32 +6,19 @@ right-of-way.md sections 1 and 2.
 """
 
 from rushhour.kernels.halting import somebody_halts_inside, stands_for_long
+from rushhour.kernels.holders import must_change, swap_room
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import GROUP_LENGTH, NetworkArrays
 from rushhour.kernels.rules import Rules
-from rushhour.kernels.vehicles import NEVER, PATH, Grants, Order, Vehicles
+from rushhour.kernels.vehicles import BEHIND, NEVER, PATH, Grants, Order, Vehicles
 
-SWAP_ROOM = 14.0  # m left free before the line by a vehicle that must change to the left
+JOINTS_BACK = 4  # joints in a row over which others are let on for the room beyond
 
 
 @kernel
 def must_leave(net: NetworkArrays, veh: Vehicles, j: int) -> bool:
     """Whether vehicle j stands or drives on a lane that does not lead it on: it must change."""
     return veh.path[j, 0] < 0 and veh.leg[j] >= 0 and veh.leg[j] + 1 < veh.route_end[j]
-
-
-@kernel
-def swap_room(net: NetworkArrays, lane: int, body: float, gap: float) -> float:
-    """Metres left free at the end of a lane by one who must leave it to the left.
-
-    body: its length, gap: what it keeps before the line, m. Its rear stays on the lane, and comes
-    to lie on the one beside, which may be shorter in a bend.
-    """
-    length = net.lanes.length[lane]
-    road = net.lanes.road[lane]
-    if lane + 1 < net.roads.first_lane[road] + net.roads.lane_count[road]:
-        body *= max(1.0, length / net.lanes.length[lane + 1])
-    return max(0.0, min(SWAP_ROOM, 0.4 * length, length - body - gap))
 
 
 @kernel
@@ -60,10 +47,69 @@ def queue_end(
         changing = lane < n_road_lanes and must_leave(net, veh, j)
         if stands_for_long(veh, j) or (changing and veh.speed[j] < 0.1):
             return now, veh.s[j] - veh.length[j] - queue_gap - used, False, True
-        if changing:
-            kept = max(kept, swap_room(net, lane, veh.length[j], queue_gap))
         used += veh.length[j] + queue_gap
-    return now, length - used - kept, False, False
+        if changing:
+            kept = max(kept, swap_room(net, lane, veh.length[j], queue_gap) + used)
+    return now, length - max(used, kept), False, False
+
+
+@kernel
+def rear_inside(net: NetworkArrays, veh: Vehicles, j: int) -> bool:
+    """Whether the rear of vehicle j, on a road lane, is still in an intersection."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    rear = veh.s[j] - veh.length[j]
+    for b in range(BEHIND):
+        lane = veh.behind[j, b]
+        if rear >= 0.0 or lane < 0:
+            return False
+        if lane >= n_road_lanes and not net.connectors.free[lane - n_road_lanes]:
+            return True
+        rear += net.lanes.length[lane]
+    return False
+
+
+@kernel
+def before_joint(net: NetworkArrays, lane: int) -> int:
+    """The first joint (connector without right of way) into a lane; -1 if there is none."""
+    for x in range(net.lanes.in_start[lane], net.lanes.in_start[lane + 1]):
+        if net.connectors.free[net.lanes.in_connector[x]]:
+            return net.lanes.in_connector[x]
+    return -1
+
+
+@kernel
+def owed(
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, lane: int, queue_gap: float
+) -> float:
+    """Metres of a lane on which others count: those who were granted it, and those who were let onto
+    the lanes before because there was room beyond, with who is on the joint between.
+
+    Looks back over a row of joints; where several lead into one lane, at each into this one.
+    """
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    total = grants.reserved[lane]
+    for x in range(net.lanes.in_start[lane], net.lanes.in_start[lane + 1]):
+        if not net.connectors.free[net.lanes.in_connector[x]]:
+            continue
+        need = 0.0
+        for depth in range(JOINTS_BACK - 1, -1, -1):
+            k = net.lanes.in_connector[x]
+            for _ in range(depth):
+                if k >= 0:
+                    k = before_joint(net, net.connectors.from_lane[k])
+            if k < 0:
+                continue
+            up = net.connectors.from_lane[k]
+            last = order.start[up + 1] - 1
+            entering = order.start[up] <= last and rear_inside(net, veh, order.slot[last])
+            if need <= 0.0 and grants.reserved[up] <= 0.0 and not entering:
+                continue  # nobody was let onto it who could not stay there
+            _, closed, _, _ = queue_end(net, veh, order, up, queue_gap)
+            need = max(0.0, need + grants.reserved[up] - closed)
+            for p in range(order.start[n_road_lanes + k], order.start[n_road_lanes + k + 1]):
+                need += veh.length[order.slot[p]] + queue_gap
+        total += need
+    return total
 
 
 @kernel
@@ -118,7 +164,12 @@ def has_room(
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     lane = net.connectors.to_lane[veh.path[i, n - 1]]
     need = grants.reserved[lane] + veh.length[i]
-    if veh.granted[i] == 0:
+    entered = 1 if veh.lane[i] >= n_road_lanes else 0  # its leg counts from the road before
+    kept = grants.kept[lane]
+    if must_change(veh, i, entered, n):
+        kept = max(kept, swap_room(net, lane, veh.length[i], rules.queue_gap))
+    asks = veh.granted[i] == 0
+    if asks:
         # Heads that ask later in this frame may stand for longer.
         eldest = grants.eldest_since[lane]
         waits = eldest < NEVER and (veh.arrived[i] < 0 or eldest < veh.arrived[i])
@@ -126,8 +177,10 @@ def has_room(
         if veh.arrived[i] < 0 or grants.claimed_since[lane] <= veh.arrived[i]:
             need += grants.claimed[lane]
     now, closed, vacant, held = queue_end(net, veh, order, lane, rules.queue_gap)
+    # Who will have to change there stands so far from the line, and all behind it.
+    now = min(now, net.lanes.length[lane] - kept)
+    closed = min(closed, net.lanes.length[lane] - kept)
     if vacant and grants.reserved[lane] <= 0.0 and veh.leg[i] >= 0:
-        entered = 1 if veh.lane[i] >= n_road_lanes else 0  # its leg counts from the road before
         if veh.leg[i] + entered + n == veh.route_end[i] - 1:
             return True
     q = n
@@ -152,6 +205,8 @@ def has_room(
             held = True
         elif not held:
             more += more_to
+        if asks and (veh.arrived[i] < 0 or grants.claimed_since[to] <= veh.arrived[i]):
+            more -= grants.claimed[to]
         # Those on their way here may turn off elsewhere, and wait for it.
         mixed = grants.reserved[lane] > 0.0 and grants.onward[lane] != k
         mixed = mixed or not all_take(veh, order, lane, k)

@@ -14,6 +14,7 @@ from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import NetworkArrays
 from rushhour.kernels.planning import QUEUE_SPACE
 from rushhour.kernels.random import uniform
+from rushhour.kernels.room import owed, queue_end
 from rushhour.kernels.trips import Trips, Waiting
 from rushhour.kernels.vehicles import STREAM_DEPART, Grants, Order, Types, Vehicles
 
@@ -61,6 +62,11 @@ def safe_start(
     wish: speed wanted. exact: that speed or none.
     """
     length = types.length[t]
+    need = owed(net, veh, order, grants, lane, types.min_gap[t])
+    if need > 0.0:
+        _, closed, _, _ = queue_end(net, veh, order, lane, types.min_gap[t])
+        if closed < need + length + types.min_gap[t]:
+            return -1.0
     place = place_behind(veh, order, lane, s)
     gap, v_lead, _ = front_gap(net, veh, order, lane, place, s)
     keep = types.min_gap[t]

@@ -99,8 +99,24 @@ class Rings:
                 again += heads
                 ring.rerouted += len(heads)
             else:
-                ring.rotated += _rotate(net, veh, heads, waived, frame + self._rotation, busy)
+                if self._have_places(veh, order, heads):
+                    ring.rotated += _rotate(net, veh, heads, waived, frame + self._rotation, busy)
         return again, gone
+
+    def _have_places(self, veh: Vehicles, order: Order, heads: Sequence[int]) -> bool:
+        """Whether each head finds room where it goes once the head there has left."""
+        net = self._network.arrays
+        for i in heads:
+            lane = int(net.connectors.to_lane[veh.path[i, 0]])
+            on = order.slot[order.start[lane] : order.start[lane + 1]]
+            if on.size < 2 or net.lanes.length[lane] < veh.length[i]:
+                continue
+            # The second comes to stand where the first stood, and so on.
+            step = float(veh.s[on[0]] - veh.s[on[1]])
+            free = float(veh.s[on[-1]] - veh.length[on[-1]]) + step
+            if free < veh.length[i] + step - veh.length[on[0]]:
+                return False
+        return True
 
     @property
     def _rotation(self) -> int:
