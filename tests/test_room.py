@@ -1,0 +1,123 @@
+"""What is counted on: room beyond joints, and the way that who must change lane leaves free."""
+
+import numpy as np
+import pytest
+from network_drafts import chain, line
+from planted_world import PlantedWorld
+
+from rushhour.kernels.holders import note_holder
+from rushhour.kernels.network import NONE, YIELD
+from rushhour.kernels.room import has_room, owed
+from rushhour.roadnets.build import finish
+from rushhour.roadnets.drafts.draft import (
+    Draft,
+    DraftConnector,
+    DraftIntersection,
+    DraftLane,
+    DraftRoad,
+)
+from rushhour.traffic import state
+
+BODY = 5.0  # m, of a car
+GAP = 2.0  # m between those who stand
+
+
+def sorted_order(world):
+    """The order of a planted world's vehicles."""
+    net = world.network
+    order = state.new_order(net.n_lanes, 16)
+    slots = np.flatnonzero(world._veh.lane >= 0)
+    slots = slots[np.lexsort((-world._veh.s[slots], world._veh.lane[slots]))]
+    order.slot[: slots.size] = slots
+    order.start[:] = np.searchsorted(world._veh.lane[slots], np.arange(net.n_lanes + 1))
+    order.over[:] = -1
+    return order
+
+
+def in_a_row(*lengths: float):
+    """Roads one after the other through joints of 2 m, empty; and what asks what is owed on one."""
+    at, shapes = 0.0, []
+    for length in lengths:
+        shapes.append(line(at, at + length))
+        at += length + 2.0
+    network = finish(chain(*shapes))
+    world = PlantedWorld(network)
+    lanes = [network.lane_index[f"r{i}_0"] for i in range(len(lengths))]
+
+    def ask(lane: int) -> float:
+        order = sorted_order(world)
+        return owed(network.arrays, world._veh, order, world._grants, lanes[lane], GAP)
+
+    return world, lanes, ask
+
+
+def test_what_a_lane_before_a_joint_cannot_hold_is_owed_by_the_one_beyond():
+    world, lanes, ask = in_a_row(33.0, 40.0)
+    world._grants.reserved[lanes[0]] = BODY + GAP
+    assert ask(1) == 0.0
+    for i in range(4):  # they take 28 m of 33
+        world.put("r0_0", 32.0 - 7.0 * i)
+    assert ask(1) == pytest.approx(2.0)
+    world._grants.reserved[lanes[1]] = 7.0
+    assert ask(1) == pytest.approx(9.0)
+    world._grants.reserved[lanes[0]] = 0.0
+    assert ask(1) == 7.0  # nobody was promised what the queue there lacks
+
+
+def test_debts_add_up_over_a_row_of_short_roads_and_those_on_the_joints():
+    world, lanes, ask = in_a_row(33.0, 0.9, 2.3, 40.0)
+    for i in range(4):
+        world.put("r0_0", 32.0 - 7.0 * i)
+    world._grants.reserved[lanes[0]] = 2 * (BODY + GAP)
+    assert ask(1) == pytest.approx(9.0)
+    assert ask(2) == pytest.approx(9.0 - 0.9)
+    assert ask(3) == pytest.approx(9.0 - 0.9 - 2.3)
+    joint = int(world.network.arrays.lanes.in_connector[
+        world.network.arrays.lanes.in_start[lanes[1]]
+    ])  # fmt: skip
+    world.put(joint, 1.0)
+    assert ask(1) == pytest.approx(9.0 + BODY + GAP)
+
+
+def short_road():
+    """From w over a yield line to a road of 24 m with two lanes, of which the left leads on."""
+    draft = Draft("short", "test")
+    for name, x in (("w", -100.0), ("v", -90.0), ("x", 0.0), ("y", 30.0), ("e", 100.0)):
+        draft.intersections.append(DraftIntersection(name, x, 0.0, YIELD if name == "x" else NONE))
+    for name, start, end, count, *ends in (
+        ("in", "w", "x", 1, -100.0, 0.0), ("side", "v", "x", 1, -90.0, -1.0), ("mid", "x", "y", 2, 3.0, 27.0),
+        ("on", "y", "e", 1, 33.0, 100.0),
+    ):  # fmt: skip
+        lanes = [
+            DraftLane(f"{name}_{i}", np.array([(x, 3.2 * i) for x in ends]), 10.0)
+            for i in range(count)
+        ]
+        draft.roads.append(DraftRoad(name, start, end, lanes))
+    draft.connectors.append(DraftConnector("in", 0, "mid", 0))
+    draft.connectors.append(DraftConnector("side", 0, "mid", 0))
+    draft.connectors.append(DraftConnector("mid", 1, "on", 0))
+    return finish(draft)
+
+
+@pytest.mark.parametrize("leaves_by_changing", [True, False])
+def test_who_must_change_lane_on_a_short_road_takes_more_of_it(leaves_by_changing):
+    """Of 24 m it leaves 9.6 before the line: one more finds room behind it, not two."""
+    network = short_road()
+    net = network.arrays
+    link = int(net.lanes.out_start[network.lane_index["in_0"]])
+    assert not net.connectors.free[link]
+    fits = []
+    for before in range(4):
+        world = PlantedWorld(network)
+        veh, grants, rules = world._veh, world._grants, world._rules
+        for _ in range(before + 1):
+            i = world.put("in_0", 50.0, 0.0, [link])
+            veh.leg[i], veh.route_end[i] = 0, 3 if leaves_by_changing else 2
+            veh.granted[i], veh.arrived[i] = 1, 0
+        veh.granted[i] = 0
+        for j in range(before):
+            note_holder(net, veh, grants, rules, j)
+        order = sorted_order(world)
+        fits.append(bool(has_room(net, veh, order, grants, rules, i, 1)))
+    # Four cars with gaps take 26 m.
+    assert fits == ([True, True, False, False] if leaves_by_changing else [True, True, True, False])
