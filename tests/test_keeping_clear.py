@@ -125,3 +125,41 @@ def test_who_comes_by_one_grant_through_a_short_lane_is_waited_for():
     assert allowed() < 10.0
     veh.cut[waits], veh.cut_stamp[waits] = on, 10
     assert allowed() == np.inf
+
+
+def test_a_rear_is_waited_for_though_its_vehicle_has_been_granted_the_next_line():
+    """Its stamp is by then later than that of the one who was granted its way behind it."""
+    network = fast_merge()
+    net = network.arrays
+    lane = network.lane_index
+    across, joins = (
+        int(net.lanes.out_start[lane[name]]) for name in ("main_0", "ramp_0")
+    )  # into one lane
+    zone = next(
+        c
+        for c in range(
+            net.connectors.conflict_start[joins], net.connectors.conflict_start[joins + 1]
+        )
+        if net.conflicts.other[c] == across
+    )
+    start = net.conflicts.here_in[zone]
+    world = PlantedWorld(network)
+    ahead = world.put("out_0", 4.0, 0.0, behind=[across, "main_0"])
+    comes = world.put(joins, start - 3.0, 5.0)
+    veh = world._veh
+    order, grants = state.new_order(network.n_lanes, 16), state.new_grants(net)
+    lanes = veh.lane[:2]
+    order.start[:] = np.searchsorted(np.sort(lanes), np.arange(order.start.size))
+    order.slot[:2] = np.argsort(lanes)
+    order.over[:] = -1
+    inside = network.n_road_lanes + across
+    order.over[inside] = ahead
+    order.over_rear[inside] = net.lanes.length[inside] - 1.0
+    grants.tail[:], grants.tail_slot[:] = np.inf, -1
+    grants.tail[across], grants.tail_slot[across] = order.over_rear[inside], ahead
+    allowed = []
+    for stamp in (10, 30):  # before and after its new grant
+        veh.stamp[[ahead, comes]] = stamp, 20
+        to_start = -float(veh.s[comes])
+        allowed.append(zone_speed(net, veh, order, grants, comes, joins, to_start, 0.25))
+    assert allowed[0] == allowed[1] < 5.0

@@ -16,6 +16,7 @@ from rushhour.roadnets.drafts.draft import (
     DraftRoad,
 )
 from rushhour.traffic import state
+from rushhour.traffic.rings import Rings
 
 ROADS = {
     "a": ("x1", "j1", (10.0, 0.0), (20.0, 0.0)), "b": ("j1", "x2", (30.0, 10.0), (30.0, 20.0)),
@@ -70,3 +71,26 @@ def test_a_ring_is_found_over_queues_that_stand_on_joints(on_joint):
     waits, colour, found = (np.empty(n, np.int32) for _ in range(3))
     assert wait_for_lanes(net, veh, order, waits) == 2
     assert find_rings(waits, colour, found) == (1 if on_joint else 0)
+
+
+@pytest.mark.parametrize(("body", "fits"), [(5.0, False), (2.0, True)])
+def test_a_ring_rotates_only_where_who_comes_finds_a_place(body, fits):
+    """On 10 m two stand; the second, with its rear at 4 m - body, moves up by 5.5 m."""
+    network = ring()
+    net = network.arrays
+    into = next(
+        k
+        for k in range(net.connectors.from_lane.size)
+        if network.lane_ids[net.connectors.from_lane[k]] == "d_0"
+        and network.lane_ids[net.connectors.to_lane[k]] == "a_0"
+    )
+    world = PlantedWorld(network)
+    world.put("a_0", 9.5)
+    world._veh.length[world.put("a_0", 4.0)] = body
+    comes = world.put("d_0", 9.0, 0.0, [into])
+    order = state.new_order(network.n_lanes, 16)
+    lanes = world._veh.lane[:3]
+    order.start[:] = np.searchsorted(np.sort(lanes), np.arange(order.start.size))
+    order.slot[:3] = np.argsort(lanes, kind="stable")
+    rings = Rings(network, "rotate", 0.0, 0.5)
+    assert rings._have_places(world._veh, order, [comes]) == fits
