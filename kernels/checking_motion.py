@@ -311,8 +311,8 @@ def follow(
                 net, veh, int(now.slot[r]), int(before.lane[o]), before.s[o], way
             )
             ds = far + now.s[r]
-            if changed:
-                now.stood[r] = -1
+            if changed and now.stood[r] < frame:
+                now.stood[r] = -1  # it stood at the line of the other lane
         if not abs(ds - want) <= EXACT:
             note_row(found, now, before, JUMPED, frame, r, int(before.lane[o]), ds, want)
             now.stretch[r] = np.inf

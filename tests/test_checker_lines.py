@@ -100,6 +100,27 @@ def test_who_has_stood_at_the_line_may_go():
     assert checker.information["longest_wait_at_stop_sign_s"]["value"] == pytest.approx(1.5)
 
 
+@pytest.mark.parametrize(("stands", "found"), [(True, {}), (False, {"stop_sign": 1})])
+def test_who_changes_lane_has_stood_only_if_it_stands_on_the_new_one(stands, found):
+    draft = crossing(STOP, lanes=2)
+    for c in draft.connectors:
+        c.must_stop = True
+    network = finish(draft)
+    before, after = (connector(network, "e", "w", lane) for lane in (0, 1))
+    world, checker = start(network, ("in_e_0", 89.0, {"speed": 0.8, "path": [before]}))
+    veh = world._veh
+    veh.accel[0] = -1.6
+    if not stands:
+        world.step(checker, 2)  # on the lane that it leaves it does
+        veh.accel[0] = 2.0
+    world.step(checker)
+    veh.lane[0], veh.path[0, 0] = world.lane("in_e_1"), after
+    world.step(checker)
+    veh.accel[0] = 2.0
+    world.step(checker, 12)
+    assert checker.violations == found
+
+
 def test_standing_far_from_the_line_is_no_stop():
     k = connector(STOPPING, "e", "w")
     world, checker = start(STOPPING, ("in_e_0", 85.0, {"path": [k]}))
