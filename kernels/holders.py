@@ -106,6 +106,8 @@ def note_holder(net: NetworkArrays, veh: Vehicles, grants: Grants, rules: Rules,
         to = net.connectors.to_lane[k]
         if not net.connectors.free[k]:
             note_tail(grants, veh, k, rear - base, i)
+            if exit_lane >= 0:
+                grants.crossed[exit_lane] = True
             exit_lane, beyond = to, q + 1
         base += net.lanes.length[n_road_lanes + k] + net.lanes.length[to]
     if exit_lane >= 0:
@@ -124,6 +126,7 @@ def forget_part(grants: Grants, part: int) -> None:
     for lane in range(part * n // PARTS, (part + 1) * n // PARTS):
         grants.reserved[lane] = 0.0
         grants.kept[lane] = 0.0
+        grants.crossed[lane] = False
         grants.wished[lane] = 0.0
         grants.eldest_since[lane] = grants.wished_since[lane]
         grants.eldest[lane] = grants.wished_first[lane]

@@ -152,6 +152,32 @@ def all_take(veh: Vehicles, order: Order, lane: int, k: int) -> bool:
 
 
 @kernel
+def freed(
+    net: NetworkArrays, veh: Vehicles, order: Order, lane: int, queue_gap: float
+) -> float:  # fmt: skip
+    """Metres of a lane that those in front will free: they go on over joints, with room beyond."""
+    total = 0.0
+    promised = 0.0  # of the room beyond the last joint
+    last = -1
+    for p in range(order.start[lane], order.start[lane + 1]):
+        j = order.slot[p]
+        k = veh.path[j, 0]
+        if k < 0 or not net.connectors.free[k] or stands_for_long(veh, j):
+            break
+        promised = promised if k == last else 0.0
+        last = k
+        _, closed, _, held = queue_end(net, veh, order, net.connectors.to_lane[k], queue_gap)
+        n_road_lanes = net.lanes.out_start.shape[0] - 1
+        for q in range(order.start[n_road_lanes + k], order.start[n_road_lanes + k + 1]):
+            closed -= veh.length[order.slot[q]] + queue_gap
+        promised += veh.length[j] + queue_gap
+        if held or closed < promised:
+            break
+        total += veh.length[j] + queue_gap
+    return total
+
+
+@kernel
 def has_room(
     net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int, n: int
 ) -> bool:
@@ -191,6 +217,7 @@ def has_room(
         if k < 0 and out < net.lanes.out_start[lane + 1]:
             k = out
         if k < 0 or not net.connectors.free[k]:
+            closed += freed(net, veh, order, lane, rules.queue_gap)
             if order.over[lane] >= 0 and veh.speed[order.over[lane]] < 0.1:
                 closed -= net.lanes.length[lane] - order.over_rear[lane] + rules.queue_gap
             break
@@ -261,6 +288,8 @@ def through(
             return 0
         if grants.reserved[lane] > 0.0 or not all_go_on(veh, order, lane):
             return 0
+        if grants.claimed[lane] > 0.0:
+            return 0  # somebody must change to it, who could not then
         k = veh.path[i, q]
         q += 1
         if not net.connectors.free[k]:

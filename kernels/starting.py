@@ -62,6 +62,8 @@ def safe_start(
     wish: speed wanted. exact: that speed or none.
     """
     length = types.length[t]
+    if grants.crossed[lane]:
+        return -1.0
     need = owed(net, veh, order, grants, lane, types.min_gap[t])
     if need > 0.0:
         _, closed, _, _ = queue_end(net, veh, order, lane, types.min_gap[t])

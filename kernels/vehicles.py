@@ -166,6 +166,7 @@ class Grants(NamedTuple):
     tail_slot: NDArray[np.int32]  # (n_connectors,)
     reserved: NDArray[np.float64]  # (n_road_lanes,) m promised to holders not yet on the lane
     kept: NDArray[np.float64]  # (n_road_lanes,) m before its line that one of them must leave free
+    crossed: NDArray[np.bool_]  # (n_road_lanes,) somebody comes by a grant that leads beyond it
     onward: NDArray[np.int32]  # (n_road_lanes,) connector by which all of them go on; -1 several
     wished: NDArray[
         np.float64

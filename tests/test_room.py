@@ -7,7 +7,7 @@ from planted_world import PlantedWorld
 
 from rushhour.kernels.holders import note_holder
 from rushhour.kernels.network import NONE, YIELD
-from rushhour.kernels.room import has_room, owed
+from rushhour.kernels.room import freed, has_room, owed
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import (
     Draft,
@@ -79,13 +79,49 @@ def test_debts_add_up_over_a_row_of_short_roads_and_those_on_the_joints():
     assert ask(1) == pytest.approx(9.0 + BODY + GAP)
 
 
+@pytest.mark.parametrize(("standing", "free"), [(0, 14.0), (4, 7.0), (5, 0.0)])
+def test_those_who_go_on_over_a_joint_free_their_lane_as_far_as_there_is_room(standing, free):
+    """Two before the joint; beyond, of 40 m, those who stand there leave 40, 12 or 5 m."""
+    world, lanes, _ = in_a_row(33.0, 40.0)
+    joint = int(world.network.arrays.lanes.out_start[lanes[0]])
+    for s in (30.0, 20.0):
+        world.put("r0_0", s, 5.0, [joint])
+    for i in range(standing):
+        world.put("r1_0", 39.0 - 7.0 * i)
+    order = sorted_order(world)
+    assert freed(world.network.arrays, world._veh, order, lanes[0], GAP) == free
+    world._veh.path[0, 0] = -1  # the first does not go on
+    assert freed(world.network.arrays, world._veh, order, lanes[0], GAP) == 0.0
+
+
+def test_a_lane_that_a_grant_leads_beyond_is_known():
+    network = short_road()
+    net = network.arrays
+    ways = [int(net.lanes.out_start[network.lane_index[name]]) for name in ("in_0", "mid_1")]
+    world = PlantedWorld(network)
+    i = world.put("in_0", 50.0, 0.0, ways)
+    assert not net.connectors.free[ways].any()
+    for granted in (1, 2):
+        world._veh.granted[i] = granted
+        world._grants.crossed[:] = False
+        note_holder(net, world._veh, world._grants, world._rules, i)
+        assert world._grants.crossed[network.lane_index["mid_0"]] == (granted == 2)
+
+
 def short_road():
     """From w over a yield line to a road of 24 m with two lanes, of which the left leads on."""
     draft = Draft("short", "test")
-    for name, x in (("w", -100.0), ("v", -90.0), ("x", 0.0), ("y", 30.0), ("e", 100.0)):
-        draft.intersections.append(DraftIntersection(name, x, 0.0, YIELD if name == "x" else NONE))
+    for name, x in (
+        ("w", -100.0),
+        ("v", -90.0),
+        ("x", 0.0),
+        ("u", 20.0),
+        ("y", 30.0),
+        ("e", 100.0),
+    ):
+        draft.intersections.append(DraftIntersection(name, x, 0.0, YIELD if name in "xy" else NONE))
     for name, start, end, count, *ends in (
-        ("in", "w", "x", 1, -100.0, 0.0), ("side", "v", "x", 1, -90.0, -1.0), ("mid", "x", "y", 2, 3.0, 27.0),
+        ("in", "w", "x", 1, -100.0, 0.0), ("side", "v", "x", 1, -90.0, -1.0), ("late", "u", "y", 1, 20.0, 29.0), ("mid", "x", "y", 2, 3.0, 27.0),
         ("on", "y", "e", 1, 33.0, 100.0),
     ):  # fmt: skip
         lanes = [
@@ -96,6 +132,7 @@ def short_road():
     draft.connectors.append(DraftConnector("in", 0, "mid", 0))
     draft.connectors.append(DraftConnector("side", 0, "mid", 0))
     draft.connectors.append(DraftConnector("mid", 1, "on", 0))
+    draft.connectors.append(DraftConnector("late", 0, "on", 0))
     return finish(draft)
 
 

@@ -90,6 +90,7 @@ def new_grants(net: NetworkArrays) -> Grants:
         tail_slot=np.full(n, -1, np.int32),
         reserved=np.zeros(n_road_lanes),
         kept=np.zeros(n_road_lanes),
+        crossed=np.zeros(n_road_lanes, np.bool_),
         onward=np.full(n_road_lanes, -1, np.int32),
         wished=np.zeros(n_road_lanes),
         wished_since=np.full(n_road_lanes, NEVER, np.int32),
