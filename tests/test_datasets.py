@@ -127,13 +127,16 @@ LONG: Final = ("columbus", "porto", "luxembourg", "badhersfeld", "braunschweig",
                "lima", "hangzhou", "grid32", "grid20", "ring_10k")  # fmt: skip
 
 
-def marked(names: Any) -> list[Any]:
+def marked(names: Any, longest: str = " ") -> list[Any]:
     """Names of files as parameters, slow where they take more than a second or two."""
     texts = {name: name if isinstance(name, str) else name[0] for name in names}
-    return [
-        pytest.param(name, id=text, marks=[pytest.mark.slow] * any(part in text for part in LONG))
-        for name, text in texts.items()
-    ]
+
+    def marks(text: str) -> list[Any]:
+        if longest in text:
+            return [pytest.mark.soak]
+        return [pytest.mark.slow] * any(part in text for part in LONG)
+
+    return [pytest.param(name, id=text, marks=marks(text)) for name, text in texts.items()]
 
 
 def signs(osm: OsmMap, kind: str) -> int:
@@ -167,7 +170,7 @@ def test_no_file_of_the_data_folder_is_left_out() -> None:
     assert all((base / name).exists() for name in known)
 
 
-@pytest.mark.parametrize("name", marked(MAPS))
+@pytest.mark.parametrize("name", marked(MAPS, longest="porto"))  # test_osm_counts imports it, too
 def test_a_map_is_sound_as_large_as_described_and_the_same_after_a_reload(
     name: str, tmp_path: Path
 ) -> None:
