@@ -285,7 +285,9 @@ def test_measures_follow_who_is_taken_off_the_road_and_put_back(network) -> None
     assert driven - between - 1.0 <= roads.distance.sum() <= driven + 1e-6
 
 
-@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="plain Python has one thread")
+@pytest.mark.skipif(
+    bool(config.DISABLE_JIT or config.BOUNDSCHECK), reason="threads are those of compiled kernels"
+)
 def test_threads_leave_no_trace_of_commands() -> None:
     told = []
     for threads in (1, 2, 4):

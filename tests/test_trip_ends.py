@@ -180,7 +180,6 @@ def some_ends(network, seed: int, share: float):
     return with_ends(network, np.random.default_rng(seed).random(network.n_roads) < share)
 
 
-@pytest.mark.small_world
 def test_drivers_who_change_their_way_keep_to_it():
     network = generate("town", size="small", seed=2)
     plain = road_graph(network, CAR)
