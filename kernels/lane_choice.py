@@ -125,8 +125,6 @@ def leaves_room(
 ) -> bool:
     """Whether others still fit on `lane` when i has moved there: those who count on it or enter it,
     and the head that stands before it for longer than i does."""
-    if grants.crossed[lane]:
-        return False  # who comes has no room there to stand behind somebody
     entering = False
     if order.start[lane] < order.start[lane + 1]:
         entering = rear_inside(net, veh, order.slot[order.start[lane + 1] - 1])

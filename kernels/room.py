@@ -5,6 +5,8 @@ is free on that lane once all on it have closed up, less what is promised to oth
 right-of-way.md sections 1 and 2.
 """
 
+from math import inf
+
 from rushhour.kernels.halting import somebody_halts_inside, stands_for_long
 from rushhour.kernels.holders import must_change, swap_room
 from rushhour.kernels.jit import kernel
@@ -16,9 +18,12 @@ JOINTS_BACK = 4  # joints in a row over which others are let on for the room bey
 
 
 @kernel
-def must_leave(net: NetworkArrays, veh: Vehicles, j: int) -> bool:
-    """Whether vehicle j stands or drives on a lane that does not lead it on: it must change."""
-    return veh.path[j, 0] < 0 and veh.leg[j] >= 0 and veh.leg[j] + 1 < veh.route_end[j]
+def taken(veh: Vehicles, order: Order, lane: int, queue_gap: float) -> float:
+    """Metres that the vehicles on a lane or connector take once they stand."""
+    total = 0.0
+    for p in range(order.start[lane], order.start[lane + 1]):
+        total += veh.length[order.slot[p]] + queue_gap
+    return total
 
 
 @kernel
@@ -44,7 +49,7 @@ def queue_end(
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     for p in range(hi - 1, lo - 1, -1):
         j = order.slot[p]
-        changing = lane < n_road_lanes and must_leave(net, veh, j)
+        changing = lane < n_road_lanes and must_change(veh, j, 0, 0)
         if stands_for_long(veh, j) or (changing and veh.speed[j] < 0.1):
             return now, veh.s[j] - veh.length[j] - queue_gap - used, False, True
         used += veh.length[j] + queue_gap
@@ -84,8 +89,11 @@ def owed(
     """Metres of a lane on which others count: those who were granted it, and those who were let onto
     the lanes before because there was room beyond, with who is on the joint between.
 
-    Looks back over a row of joints; where several lead into one lane, at each into this one.
+    inf where somebody comes by a grant that leads beyond it, and has no room to stand there. Looks
+    back over a row of joints; where several lead into one lane, at each into this one.
     """
+    if grants.crossed[lane]:
+        return inf
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     total = grants.reserved[lane]
     for x in range(net.lanes.in_start[lane], net.lanes.in_start[lane + 1]):
@@ -106,8 +114,7 @@ def owed(
                 continue  # nobody was let onto it who could not stay there
             _, closed, _, _ = queue_end(net, veh, order, up, queue_gap)
             need = max(0.0, need + grants.reserved[up] - closed)
-            for p in range(order.start[n_road_lanes + k], order.start[n_road_lanes + k + 1]):
-                need += veh.length[order.slot[p]] + queue_gap
+            need += taken(veh, order, n_road_lanes + k, queue_gap)
         total += need
     return total
 
@@ -156,6 +163,7 @@ def freed(
     net: NetworkArrays, veh: Vehicles, order: Order, lane: int, queue_gap: float
 ) -> float:  # fmt: skip
     """Metres of a lane that those in front will free: they go on over joints, with room beyond."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
     total = 0.0
     promised = 0.0  # of the room beyond the last joint
     last = -1
@@ -167,9 +175,7 @@ def freed(
         promised = promised if k == last else 0.0
         last = k
         _, closed, _, held = queue_end(net, veh, order, net.connectors.to_lane[k], queue_gap)
-        n_road_lanes = net.lanes.out_start.shape[0] - 1
-        for q in range(order.start[n_road_lanes + k], order.start[n_road_lanes + k + 1]):
-            closed -= veh.length[order.slot[q]] + queue_gap
+        closed -= taken(veh, order, n_road_lanes + k, queue_gap)
         promised += veh.length[j] + queue_gap
         if held or closed < promised:
             break

@@ -62,19 +62,17 @@ def safe_start(
     wish: speed wanted. exact: that speed or none.
     """
     length = types.length[t]
-    if grants.crossed[lane]:
-        return -1.0
-    need = owed(net, veh, order, grants, lane, types.min_gap[t])
-    if need > 0.0:
-        _, closed, _, _ = queue_end(net, veh, order, lane, types.min_gap[t])
-        if closed < need + length + types.min_gap[t]:
-            return -1.0
     place = place_behind(veh, order, lane, s)
     gap, v_lead, _ = front_gap(net, veh, order, lane, place, s)
     keep = types.min_gap[t]
     b = 0.5 * types.decel[t]
     if gap < keep or not fits_newcomers(veh, wait, lane, s, length):
         return -1.0
+    need = owed(net, veh, order, grants, lane, keep)
+    if need > 0.0:
+        _, closed, _, _ = queue_end(net, veh, order, lane, keep)
+        if closed < need + length + keep:
+            return -1.0
     v = wish
     if gap < inf:
         free = gap - keep + stopping_distance(v_lead, types.decel[t])

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rushhour.kernels.vehicles import BEHIND, Routes
+from rushhour.kernels.vehicles import BEHIND, Order, Routes
 from rushhour.roadnets.model import Network
 from rushhour.traffic import state
 from rushhour.traffic.checker import Checker
@@ -92,6 +92,16 @@ class PlantedWorld:
         veh.leg[i] = veh.blocker[i] = veh.dwell_until[i] = -1
         self.departed += 1
         return i
+
+    def order(self) -> Order:
+        """The order of the vehicles on the road; no rear hangs over a lane's end."""
+        veh, order = self._veh, state.new_order(self.network.n_lanes, self._veh.lane.size)
+        slots = np.flatnonzero(veh.lane >= 0)
+        slots = slots[np.lexsort((-veh.s[slots], veh.lane[slots]))]
+        order.slot[: slots.size] = slots
+        order.start[:] = np.searchsorted(veh.lane[slots], np.arange(self.network.n_lanes + 1))
+        order.over[:] = -1
+        return order
 
     def move(self, i: int) -> None:
         """Move one vehicle by its acceleration, along its path."""

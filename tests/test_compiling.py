@@ -42,7 +42,7 @@ def test_a_lock_is_held_by_one_process_until_it_ends_even_by_force(tmp_path: Pat
 
     thread = threading.Thread(target=wait)
     thread.start()
-    time.sleep(0.2)
+    time.sleep(0.2)  # long enough to take a lock that nobody has
     assert not waited
     other.kill()
     thread.join(10.0)

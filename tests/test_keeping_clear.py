@@ -102,11 +102,7 @@ def test_who_comes_by_one_grant_through_a_short_lane_is_waited_for():
     veh = world._veh
     veh.granted[[ahead, later, waits]] = 1, 2, 1
     veh.stamp[[ahead, later, waits]] = 10, 30, 20
-    order, grants = state.new_order(network.n_lanes, 16), state.new_grants(net)
-    lanes = veh.lane[:3]
-    order.start[:] = np.searchsorted(np.sort(lanes), np.arange(order.start.size))
-    order.slot[:3] = np.argsort(lanes)
-    order.over[:] = -1
+    order, grants = world.order(), state.new_grants(net)
     grants.tail[:], grants.tail_slot[:] = np.inf, -1
     grants.tail[on], grants.tail_slot[on] = -60.0, later
 
@@ -147,11 +143,7 @@ def test_a_rear_is_waited_for_though_its_vehicle_has_been_granted_the_next_line(
     ahead = world.put("out_0", 4.0, 0.0, behind=[across, "main_0"])
     comes = world.put(joins, start - 3.0, 5.0)
     veh = world._veh
-    order, grants = state.new_order(network.n_lanes, 16), state.new_grants(net)
-    lanes = veh.lane[:2]
-    order.start[:] = np.searchsorted(np.sort(lanes), np.arange(order.start.size))
-    order.slot[:2] = np.argsort(lanes)
-    order.over[:] = -1
+    order, grants = world.order(), state.new_grants(net)
     inside = network.n_road_lanes + across
     order.over[inside] = ahead
     order.over_rear[inside] = net.lanes.length[inside] - 1.0

@@ -15,7 +15,6 @@ from rushhour.roadnets.drafts.draft import (
     DraftLane,
     DraftRoad,
 )
-from rushhour.traffic import state
 from rushhour.traffic.rings import Rings
 
 ROADS = {
@@ -55,19 +54,15 @@ def test_a_ring_is_found_over_queues_that_stand_on_joints(on_joint):
     assert not net.connectors.free[[link["bc"], link["da"]]].any()
     world = PlantedWorld(network)
     heads = [world.put("b_0", 9.0, 0.0, [link["bc"]]), world.put("d_0", 9.0, 0.0, [link["da"]])]
-    follows = [world.put("a_0", 9.0, 0.0, [link["ab"]])]  # the head of a: to b by a joint
+    world.put("a_0", 9.0, 0.0, [link["ab"]])  # the head of a: to b by a joint
     if on_joint:
-        follows.append(world.put(link["cd"], 5.0))  # c is empty, its queue stands on the joint
+        world.put(link["cd"], 5.0)  # c is empty, its queue stands on the joint
     veh = world._veh
     veh.stands_since[:4] = 0
     veh.full_since[:4] = -1
     veh.full_since[heads] = 0
     veh.refused[heads] = EXIT_FULL
-    count = len(heads) + len(follows)
-    order = state.new_order(network.n_lanes, 16)
-    lanes = veh.lane[:count]
-    order.start[:] = np.searchsorted(np.sort(lanes), np.arange(order.start.size))
-    order.slot[:count] = np.argsort(lanes)
+    order = world.order()
     waits, colour, found = (np.empty(n, np.int32) for _ in range(3))
     assert wait_for_lanes(net, veh, order, waits) == 2
     assert find_rings(waits, colour, found) == (1 if on_joint else 0)
@@ -88,9 +83,6 @@ def test_a_ring_rotates_only_where_who_comes_finds_a_place(body, fits):
     world.put("a_0", 9.5)
     world._veh.length[world.put("a_0", 4.0)] = body
     comes = world.put("d_0", 9.0, 0.0, [into])
-    order = state.new_order(network.n_lanes, 16)
-    lanes = world._veh.lane[:3]
-    order.start[:] = np.searchsorted(np.sort(lanes), np.arange(order.start.size))
-    order.slot[:3] = np.argsort(lanes, kind="stable")
+    order = world.order()
     rings = Rings(network, "rotate", 0.0, 0.5)
     assert rings._have_places(world._veh, order, [comes]) == fits

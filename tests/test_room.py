@@ -16,22 +16,9 @@ from rushhour.roadnets.drafts.draft import (
     DraftLane,
     DraftRoad,
 )
-from rushhour.traffic import state
 
 BODY = 5.0  # m, of a car
 GAP = 2.0  # m between those who stand
-
-
-def sorted_order(world):
-    """The order of a planted world's vehicles."""
-    net = world.network
-    order = state.new_order(net.n_lanes, 16)
-    slots = np.flatnonzero(world._veh.lane >= 0)
-    slots = slots[np.lexsort((-world._veh.s[slots], world._veh.lane[slots]))]
-    order.slot[: slots.size] = slots
-    order.start[:] = np.searchsorted(world._veh.lane[slots], np.arange(net.n_lanes + 1))
-    order.over[:] = -1
-    return order
 
 
 def in_a_row(*lengths: float):
@@ -45,7 +32,7 @@ def in_a_row(*lengths: float):
     lanes = [network.lane_index[f"r{i}_0"] for i in range(len(lengths))]
 
     def ask(lane: int) -> float:
-        order = sorted_order(world)
+        order = world.order()
         return owed(network.arrays, world._veh, order, world._grants, lanes[lane], GAP)
 
     return world, lanes, ask
@@ -88,7 +75,7 @@ def test_those_who_go_on_over_a_joint_free_their_lane_as_far_as_there_is_room(st
         world.put("r0_0", s, 5.0, [joint])
     for i in range(standing):
         world.put("r1_0", 39.0 - 7.0 * i)
-    order = sorted_order(world)
+    order = world.order()
     assert freed(world.network.arrays, world._veh, order, lanes[0], GAP) == free
     world._veh.path[0, 0] = -1  # the first does not go on
     assert freed(world.network.arrays, world._veh, order, lanes[0], GAP) == 0.0
@@ -154,7 +141,7 @@ def test_who_must_change_lane_on_a_short_road_takes_more_of_it(leaves_by_changin
         veh.granted[i] = 0
         for j in range(before):
             note_holder(net, veh, grants, rules, j)
-        order = sorted_order(world)
+        order = world.order()
         fits.append(bool(has_room(net, veh, order, grants, rules, i, 1)))
     # Four cars with gaps take 26 m.
     assert fits == ([True, True, False, False] if leaves_by_changing else [True, True, True, False])
