@@ -37,7 +37,7 @@ def demo(args: argparse.Namespace) -> int:
     except OSError as error:
         raise RunError(f"--out {args.out}: cannot be a folder ({error.strerror})") from error
     parameters = Parameters()
-    with compile_bar(frame=True):
+    with compile_bar("frame"):
         from rushhour.roadnets.generators.by_name import generate
         from rushhour.traffic.demand.random_trips import vehicles_on_road
         from rushhour.traffic.world import World

@@ -1,4 +1,4 @@
-"""More processes that fill the cache of kernels while the first one compiles what it needs.
+"""Compiling kernels, by several processes side by side: those of a frame, or all there are.
 
 A frame's kernels are compiled in the order in which they are first called, one after another. The
 processes started here begin with the largest; no kernel is compiled twice, as each has a lock
@@ -9,9 +9,16 @@ import atexit
 import os
 import subprocess
 import sys
+import tempfile
 from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from rushhour.traffic.world import World
 
 MOST = 3  # processes besides the first: about ten kernels are worth the while
+What = Literal["frame", "everything"]
 
 
 def helpers() -> int:
@@ -20,11 +27,11 @@ def helpers() -> int:
 
 
 @cache
-def start_helpers() -> None:
-    """Let other processes compile the kernels of a frame as well, until this one ends; only once."""
+def start_helpers(what: What) -> None:
+    """Let other processes compile as well, until this one ends; only once."""
     for k in range(helpers()):
         process = subprocess.Popen(
-            [sys.executable, "-m", "rushhour.compiling_aside", str(k)],
+            [sys.executable, "-m", "rushhour.compiling_aside", what, str(k)],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         atexit.register(process.wait)
@@ -50,5 +57,76 @@ def compile_a_frame(k: int) -> None:
     world.step()
 
 
+def compile_everything(k: int) -> None:
+    """Compile every kernel: those of a frame, then what tiny worlds of each kind call besides.
+
+    The k-th process begins with another kernel and another kind.
+    """
+    compile_a_frame(k)
+    kinds = [_command_a_world, _run_all_controls, _save_and_draw]
+    for kind in kinds[k:] + kinds[:k]:
+        kind()
+
+
+def _run_all_controls() -> None:
+    from rushhour.roadnets.generators.by_name import generate
+    from rushhour.traffic.checker import Checker
+    from rushhour.traffic.demand.random_trips import random_trips, vehicles_on_road
+    from rushhour.traffic.measures.measuring import Measures
+    from rushhour.traffic.world import World
+
+    for control in ("signals", "all_way_stop", "priority"):
+        network = generate("grid", rows=3, columns=3, control=control)
+        for demand in (
+            random_trips(network, 200, 60.0, seed=1),
+            vehicles_on_road(network, 150, seed=1),
+        ):
+            world = World(network, demand, dt=0.5, seed=1)
+            world.observers += [Checker(world), Measures(world, queues=True)]
+            world.step(240)
+
+
+def _save_and_draw() -> None:
+    from rushhour.command_run import save_last_frame
+    from rushhour.roadnets.storage import load, save
+
+    world = _busy_world()
+    world.step(40)
+    with tempfile.TemporaryDirectory() as folder:
+        save(world.network, Path(folder) / "grid.h5")
+        load(Path(folder) / "grid.h5")
+        save_last_frame(world, Path(folder) / "grid.png")
+
+
+def _command_a_world() -> None:
+    """Let vehicles stop, leave the road and come back, and others drive round what is closed."""
+    world = _busy_world()
+    world.step(40)
+    stops, stands_aside, leaves, *_ = world.vehicles.id.tolist()
+    start, end = world.demand.route_start[-2:]
+    ahead = world.demand.roads[(start + end) // 2]  # on the way of the last to depart
+    world.stop(stops)
+    world.push_aside(stands_aside)
+    world.remove(leaves)
+    world.close_roads(ahead)
+    world.step(10)
+    world.put_back(stands_aside)
+    world.open_roads(ahead)
+    world.step(40)
+
+
+def _busy_world() -> "World":
+    """Trips whose drivers change their ways."""
+    from rushhour.roadnets.generators.by_name import generate
+    from rushhour.traffic.demand.random_trips import random_trips
+    from rushhour.traffic.parameters import Parameters
+    from rushhour.traffic.world import World
+
+    network = generate("grid", rows=3, columns=3, control="priority")
+    given = Parameters({"rerouting.fraction": 1.0, "rerouting.period": 5.0})
+    demand = random_trips(network, 100, 20.0, seed=1)
+    return World(network, demand, parameters=given, dt=0.5, seed=1)
+
+
 if __name__ == "__main__":
-    compile_a_frame(int(sys.argv[1]))
+    {"frame": compile_a_frame, "everything": compile_everything}[sys.argv[1]](int(sys.argv[2]))

@@ -5,7 +5,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from rushhour.compiling_aside import What
 
 
 def bar(total: float | None, unit: str, what: str) -> Any:
@@ -31,10 +34,10 @@ _told = False  # whether this process has said that it compiles
 
 
 @contextmanager
-def compile_bar(*, frame: bool = False) -> Iterator[None]:
+def compile_bar(wanted: "What | None" = None) -> Iterator[None]:
     """Say which kernel is being compiled, the first time only; silent when the cache serves.
 
-    frame: those of a frame will be wanted, so processes on other cores compile them, too.
+    wanted: what this and more will be part of, so processes on other cores compile it, too.
     """
     from rushhour.compiling_aside import start_helpers
     from rushhour.kernels.compiling import announcing_compiles
@@ -43,8 +46,8 @@ def compile_bar(*, frame: bool = False) -> Iterator[None]:
 
     def tell(name: str) -> None:
         global _told
-        if frame:
-            start_helpers()
+        if wanted:
+            start_helpers(wanted)
         if not bars:
             if sys.stderr.isatty():
                 from tqdm import tqdm

@@ -1,6 +1,6 @@
-"""Step a large grid and print its state hash; run in a process of its own, for its threads.
+"""Step large grids and print their state hashes; run in a process of its own, for its threads.
 
-Arguments: frames, and who controls the signals.
+Arguments: frames, and who controls the signals of each.
 """
 
 import sys
@@ -29,6 +29,7 @@ def busy_world(network: Network, vehicles: int = VEHICLES, control: str = "progr
 
 
 if __name__ == "__main__":
-    world = busy_world(large_grid(), control=sys.argv[2])
-    world.step(int(sys.argv[1]))
-    print(world.state_hash(), world.active, world.counts()["lane_changes"])
+    for control in sys.argv[2:]:
+        world = busy_world(large_grid(), control=control)
+        world.step(int(sys.argv[1]))
+        print(world.state_hash(), world.active, world.counts()["lane_changes"])

@@ -57,17 +57,18 @@ def test_without_a_folder_that_can_be_written_everybody_compiles(tmp_path: Path)
 
 
 @pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
-def test_a_rehearsed_frame_moves_nobody_and_names_its_parallel_kernels():
+def test_a_rehearsed_frame_moves_nobody_and_names_its_kernels():
     network = generate("grid", rows=2, columns=2, control="signals")
     world = World(network, vehicles_on_road(network, 4, seed=1), dt=0.5, seed=1)
+    at = world._veh.s.copy()
     with rehearsed() as calls:
         world.step()
     names = [kernel.__name__ for kernel, _ in calls]
-    assert {"grant_all", "drive_all", "move_all", "choose_lanes_all"} <= set(names)
-    assert world.active == 4 and not world._veh.accel.any()
-    at = world.vehicles.s.copy()
-    world.step()
-    assert world._veh.accel.any() and (world.vehicles.s != at).all()
+    assert {"switch_lights", "grant_all", "drive_all", "move_all", "choose_lanes_all"} <= set(names)
+    assert not world._veh.accel.any() and (world._veh.s == at).all()
+    other = World(network, vehicles_on_road(network, 4, seed=1), dt=0.5, seed=1)
+    other.step()
+    assert other._veh.accel.any() and (other._veh.s != at).any()
 
 
 @pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
