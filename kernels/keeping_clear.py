@@ -62,6 +62,27 @@ def let_inside_go_first(
 
 
 @kernel
+def is_waited_for(net: NetworkArrays, veh: Vehicles, grants: Grants, i: int) -> bool:
+    """Whether i is in an intersection and somebody waits for it to leave.
+
+    A new grant, which is later, would change their order.
+    """
+    k = veh.lane[i] - (net.lanes.out_start.shape[0] - 1)
+    if k < 0 or net.connectors.free[k]:
+        return False
+    if veh.cut[i] >= 0:
+        return True
+    for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
+        o = net.conflicts.other[c]
+        if veh.s[i] - veh.length[i] >= net.conflicts.here_out[c]:
+            continue
+        if grants.tail[o] < net.conflicts.there_out[c]:
+            if goes_first(veh, grants.tail_slot[o], o, i, k):
+                return True
+    return False
+
+
+@kernel
 def comes_before(
     veh: Vehicles, order: Order, i: int, own: int, lane: int, q: int, o: int, k: int
 ) -> int:

@@ -175,6 +175,57 @@ def has_lost_green(veh: Vehicles, i: int, frame: int, dt: float) -> bool:
     )
 
 
+@kernel
+def is_near(
+    net: NetworkArrays, veh: Vehicles, types: Types, rules: Rules, i: int, d: float, dt: float
+) -> bool:
+    """Whether a line d m ahead would slow i down from the next frame on.
+
+    It asks no earlier: whoever holds a grant for longer keeps others waiting for longer.
+    """
+    t = veh.type[i]
+    v = veh.speed[i]
+    w = min(v + types.accel[t] * dt, max(v, net.lanes.speed[veh.lane[i]] * veh.factor[i]))
+    return d <= stopping_distance(w, types.decel[t]) + w * dt + LINE_ZONE + rules.stop_offset
+
+
+@kernel
+def asks_inside(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    lane: int, dt: float,
+) -> int:  # fmt: skip
+    """The vehicle that asks for the line of a short lane while it is in the intersection before.
+
+    Without this each would slow down for a line that comes sooner than it could stop. -1 if there
+    is none, or if two come by different ways: which of them will be first is open.
+    """
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    i = -1
+    for x in range(net.lanes.in_start[lane], net.lanes.in_start[lane + 1]):
+        k = net.lanes.in_connector[x]
+        if net.connectors.free[k]:
+            return -1
+        inside = n_road_lanes + k
+        for p in range(order.start[inside], order.start[inside + 1]):
+            if veh.granted[order.slot[p]] == 0:
+                if i >= 0:
+                    return -1
+                i = order.slot[p]
+                break
+    if i < 0:
+        return -1
+    k = veh.path[i, 0]
+    d = net.lanes.length[veh.lane[i]] - veh.s[i] + net.lanes.length[lane]
+    if k < 0 or net.connectors.free[k] or net.connectors.must_stop[k]:
+        return -1
+    if net.connectors.signal[k] >= 0 and grants.light[k] == RED:
+        return -1
+    if not is_near(net, veh, types, rules, i, d, dt) or halts_before(veh, types, i, d, dt):
+        return -1
+    veh.line[i] = 0
+    return i
+
+
 @kernel(forceinline=True)
 def review_vehicle(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
@@ -208,11 +259,7 @@ def review_vehicle(
     k = veh.path[i, line]
     if k < 0:
         return NOT_YET
-    # It asks in the last frame before the line would slow it down: whoever holds a grant for longer
-    # keeps others waiting for longer.
-    t = veh.type[i]
-    w = min(v + types.accel[t] * dt, max(v, net.lanes.speed[veh.lane[i]] * veh.factor[i]))
-    if d > stopping_distance(w, types.decel[t]) + w * dt + LINE_ZONE + rules.stop_offset:
+    if not is_near(net, veh, types, rules, i, d, dt):
         return NOT_YET
     if net.connectors.must_stop[k] and (not head or veh.arrived[i] < 0):
         veh.refused[i] = STOP_SIGN
@@ -298,4 +345,6 @@ def review_lane(
             last = k
         line += 1
         here = n_road_lanes + k
+    if not closed and not revoked and line == 0 and net.lanes.length[lane] < GROUP_LENGTH:
+        return asks_inside(net, veh, types, order, grants, rules, lane, dt)
     return candidate

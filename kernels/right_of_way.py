@@ -25,9 +25,11 @@ from rushhour.kernels.curve_speed import bend_speed
 from rushhour.kernels.gaps import gap_blocker, is_clear
 from rushhour.kernels.holders import note_holder, note_inside, to_path, wish
 from rushhour.kernels.jit import kernel
+from rushhour.kernels.keeping_clear import is_waited_for
 from rushhour.kernels.network import (
     ALL_WAY_STOP,
     GREEN,
+    GROUP_LENGTH,
     RED,
     SIGNAL,
     STOP_THEN_GO,
@@ -167,6 +169,8 @@ def try_grant(
     x: int, first: int, count: int, i: int, patient: bool, frame: int, dt: float, seed: int,
 ) -> bool:  # fmt: skip
     """Give i its grant if light, room, way, gap and turn allow; else note why not."""
+    if is_waited_for(net, veh, grants, i):
+        return False
     k = veh.path[i, veh.line[i]]
     control = net.intersections.control[x]
     stop = net.connectors.must_stop[k]
@@ -320,7 +324,8 @@ def grant_group(
         for y in range(inter.lane_start[x], inter.lane_start[x + 1]):
             lane = inter.lane[y]
             grants.candidate[y] = -1
-            if order.start[lane] == order.start[lane + 1] and not led_to_by_joint(net, lane):
+            empty = order.start[lane] == order.start[lane + 1]
+            if empty and net.lanes.length[lane] >= GROUP_LENGTH and not led_to_by_joint(net, lane):
                 continue
             i = review_lane(net, veh, types, order, grants, rules, lane, frame, dt)
             grants.candidate[y] = i

@@ -48,6 +48,35 @@ def test_nobody_is_caught_by_a_later_light_that_closes(between, offset):
     assert world.done or not in_time
 
 
+def main_road(between: float, sides: bool):
+    """A road of three pieces, the second `between` m long, with a side street across each gap."""
+    draft = chain(line(0, 150), line(170, 170 + between), line(190 + between, 400))
+    for road in draft.roads:
+        road.priority = 2
+    for k, x in ((1, 160.0), (2, 180.0 + between)) if sides else ():
+        draft.intersections[k].control = YIELD
+        for end, y in (("s", -100.0), ("n", 100.0)):
+            draft.intersections.append(DraftIntersection(f"{end}{k}", x, y, NONE))
+        for name, a, b, y in (("side", f"s{k}", f"j{k}", -100.0), ("on", f"j{k}", f"n{k}", 10.0)):
+            lane = DraftLane(f"{name}{k}_0", np.array([(x, y), (x, y + 90.0)]), 13.9)
+            draft.roads.append(DraftRoad(f"{name}{k}", a, b, [lane], priority=1))
+        draft.connectors.append(DraftConnector(f"side{k}", 0, f"on{k}", 0))
+    return finish(draft)
+
+
+@pytest.mark.parametrize("between", [8.0, 12.0, 18.0])
+def test_who_goes_first_passes_two_lines_close_together_as_if_there_were_none(between):
+    trips = [Trip(f"v{i}", 4.0 * i, CAR, (0, 1, 2)) for i in range(8)]
+    times = []
+    for sides in (True, False):
+        network = main_road(between, sides)
+        assert network.arrays.connectors.free.all() != sides
+        world, checker = driven(network, trips, dt=0.25)
+        assert world.done and checker.violations == {}
+        times.append(world.trips.arrived - world.trips.departed)
+    assert np.abs(times[0] - times[1]).max() <= 0.5
+
+
 def fork_behind_a_crossing():
     """`in` crosses `side` to `stem`, from whose end `left` and `right` start side by side.
 
