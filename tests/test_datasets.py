@@ -197,7 +197,7 @@ def test_what_is_read_of_openstreetmap_is_what_the_file_holds(name: str) -> None
         assert least <= OSM_FACTS[words](osm) <= number, words
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_porto_is_the_same_in_xml_and_in_the_binary_form() -> None:
     xml, binary = (
         read_osm(path_of(f"osm_porto/porto_portugal.osm.{end}"), "yes") for end in ("gz", "pbf")
@@ -205,7 +205,7 @@ def test_porto_is_the_same_in_xml_and_in_the_binary_form() -> None:
     assert xml == binary
 
 
-@pytest.mark.parametrize("files", marked(DEMANDS))
+@pytest.mark.parametrize("files", marked(DEMANDS, longest="grid32"))
 def test_a_demand_departs_on_its_map_as_often_as_described(files: tuple[str, ...]) -> None:
     net, number = DEMANDS[files]
     folder = data_folder(files[0].partition("/")[0])

@@ -47,7 +47,7 @@ def read_damaged(kind: str, count: int) -> tuple[Counter[str], list[str]]:
 
 @pytest.mark.parametrize(
     "count",
-    [pytest.param(200, marks=pytest.mark.slow), pytest.param(10_000, marks=pytest.mark.soak)],
+    [pytest.param(100, marks=pytest.mark.slow), pytest.param(10_000, marks=pytest.mark.soak)],
 )
 @pytest.mark.parametrize("kind", KINDS)
 def test_damaged_files_are_refused_in_one_line_or_become_something_sound(

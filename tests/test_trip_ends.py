@@ -28,7 +28,9 @@ START, OPEN, END = 0, 1, 2
 
 def with_ends(network, ends_only):
     """The network with these roads only for those whose trip starts or ends there."""
-    roads = network.arrays.roads._replace(ends_only=np.array(ends_only, np.bool_))
+    ends_only = np.array(ends_only, np.bool_)
+    ends_only.flags.writeable = False  # as all of a network: kernels are compiled for that
+    roads = network.arrays.roads._replace(ends_only=ends_only)
     return replace(network, arrays=network.arrays._replace(roads=roads), derived={})
 
 
