@@ -190,6 +190,12 @@ def is_near(
 
 
 @kernel
+def somebody_comes(net: NetworkArrays, grants: Grants, lane: int) -> bool:
+    """Whether somebody who was let onto a short lane may be in the intersection before it."""
+    return net.lanes.length[lane] < GROUP_LENGTH and grants.reserved[lane] > 0.0
+
+
+@kernel
 def asks_inside(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
     lane: int, dt: float,
@@ -345,6 +351,6 @@ def review_lane(
             last = k
         line += 1
         here = n_road_lanes + k
-    if not closed and not revoked and line == 0 and net.lanes.length[lane] < GROUP_LENGTH:
+    if not closed and not revoked and line == 0 and somebody_comes(net, grants, lane):
         return asks_inside(net, veh, types, order, grants, rules, lane, dt)
     return candidate

@@ -29,7 +29,6 @@ from rushhour.kernels.keeping_clear import is_waited_for
 from rushhour.kernels.network import (
     ALL_WAY_STOP,
     GREEN,
-    GROUP_LENGTH,
     RED,
     SIGNAL,
     STOP_THEN_GO,
@@ -43,6 +42,7 @@ from rushhour.kernels.review import (
     led_to_by_joint,
     review_lane,
     shows_green,
+    somebody_comes,
     turns_across,
     worst_light,
 )
@@ -324,8 +324,11 @@ def grant_group(
         for y in range(inter.lane_start[x], inter.lane_start[x + 1]):
             lane = inter.lane[y]
             grants.candidate[y] = -1
-            empty = order.start[lane] == order.start[lane + 1]
-            if empty and net.lanes.length[lane] >= GROUP_LENGTH and not led_to_by_joint(net, lane):
+            if (
+                order.start[lane] == order.start[lane + 1]
+                and not somebody_comes(net, grants, lane)
+                and not led_to_by_joint(net, lane)
+            ):
                 continue
             i = review_lane(net, veh, types, order, grants, rules, lane, frame, dt)
             grants.candidate[y] = i
