@@ -95,6 +95,10 @@ def _command(args: argparse.Namespace) -> int:
         from rushhour.command_demo import demo
 
         return demo(args)
+    if args.command == "replay":
+        from rushhour.command_replay import replay
+
+        return replay(args)
     if args.command in ("parameters", "compile"):
         from rushhour import command_setup
 

@@ -206,11 +206,15 @@ def run_facts(path: Path) -> dict[str, Any]:
 
     with RunFile(path) as run:
         times, counts = run.times, run.counts
+        keyframes = run.keyframes.index["time"]
+        if not times.size and keyframes.size:
+            times = keyframes
         return {
             "kind": "run",
             "name": path.name,
             "complete": run.complete,
             "frames": int(run.frames.size),
+            "keyframes": int(keyframes.size),
             "first_s": float(times[0]) if times.size else None,
             "last_s": float(times[-1]) if times.size else None,
             "most_vehicles": int(counts.max(initial=0)),

@@ -21,6 +21,14 @@ def run(args: argparse.Namespace) -> int:
     """Run the traffic of a network."""
     from rushhour.traffic.scenarios.opening import open_world, opened
 
+    if args.resume is not None:
+        from rushhour.command_resume import resume
+
+        return resume(args)
+    if args.network is None:
+        raise ScenarioError("run: no NETWORK; give a network or a scenario, or --resume RUN")
+    if args.at is not None:
+        raise ScenarioError("--at is for --resume RUN; give --begin T for when the run begins")
     scenario = opened(args.network, **given_fields(args))
     world = open_world(scenario, lambda what: say(args, what))
     code, _ = drive(world, scenario, check=args.check, as_json=args.json, picture=args.picture)
@@ -36,10 +44,15 @@ def say(args: argparse.Namespace, what: str) -> None:
 def given_fields(args: argparse.Namespace) -> dict[str, Any]:
     """The fields of a Scenario that the command line gives."""
     fields: dict[str, Any] = {}
-    for name in ("vehicles", "trips", "seed", "record", "output", "demand_scale"):
+    for name in (
+        "vehicles", "trips", "seed", "record", "record_mode", "output", "demand_scale",
+    ):  # fmt: skip
         if getattr(args, name) is not None:
             fields[name] = getattr(args, name)
-    for name in ("over", "begin", "duration", "dt", "record_every", "demand_period", "measure"):
+    for name in (
+        "over", "begin", "duration", "dt", "record_every", "keyframe_every", "demand_period",
+        "measure",
+    ):  # fmt: skip
         if getattr(args, name) is not None:
             option = "--" + name.replace("_", "-")
             fields[name] = seconds(getattr(args, name), option)
@@ -119,11 +132,15 @@ def drive(
 
     checker: Any = None
     measures, notes = scenario_measures(scenario, world)
+    end = None if scenario.duration is None else world.begin + scenario.duration
     with ExitStack() as stack:
         if scenario.output is not None:
             _check_folder(scenario.output)
         if scenario.record is not None:
-            recorder = Recorder(scenario.record, world, scenario.record_every, measures)
+            recorder = Recorder(
+                scenario.record, world, scenario.record_every, measures,
+                mode=scenario.record_mode, keyframe_every=scenario.keyframe_every, until=end,
+            )  # fmt: skip
             stack.enter_context(recorder)
             world.observers.append(recorder)
         if measures is not None:
@@ -134,7 +151,6 @@ def drive(
             checker = Checker(world)
             world.observers.append(checker)
         stopping = stack.enter_context(Stopping())
-        end = None if scenario.duration is None else world.begin + scenario.duration
         total = scenario.duration if end is not None else float(len(world.demand))
         what = bar(total, "s" if end is not None else "arrived", "running")
         stack.callback(what.close)

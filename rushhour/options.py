@@ -15,6 +15,7 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
         ("parameters", "every parameter: unit, default, range, source", _parameters),
         ("compile", "compile all kernels now, not at first use", _compile),
         ("run", "run the traffic of a network", _run),
+        ("replay", "what a run file holds; --verify: simulate it again and compare", _replay),
         ("export", "write a table of a run file as csv or parquet", _export),
         ("plot", "draw a diagram of a run file", _plot),
     ):
@@ -147,6 +148,7 @@ def _run(command: argparse.ArgumentParser) -> None:
     add(
         "network",
         type=Path,
+        nargs="?",
         metavar="NETWORK",
         help="a network (.net.xml[.gz], CityFlow's .json[.gz], .h5), a scenario.toml, a .sumocfg or "
         "CityFlow's config.json; a GMNS folder (node.csv, link.csv)",
@@ -227,6 +229,20 @@ def _run(command: argparse.ArgumentParser) -> None:
         metavar="T",
         help="simulated time between two recorded frames (default: 1s)",
     )
+    add(
+        "--record-mode",
+        choices=("frames", "keyframes", "both"),
+        help="frames: what is seen; keyframes: the complete state, from which a run is resumed and "
+        "any instant made again (default: both)",
+    )
+    add(
+        "--keyframe-every",
+        metavar="T",
+        help="simulated time between two keyframes (default: 5min)",
+    )
+    add("--resume", type=Path, metavar="RUN", help="go on with a recorded run, in place of NETWORK; "
+        "with --set or --seed as a what-if")  # fmt: skip
+    add("--at", metavar="T", help="time at which to go on, as 7:10 (default: the last keyframe)")
     add("--output", type=Path, metavar="DIR", help="write trips.csv and summary.json there")
     add("--measure", metavar="T", help="measure roads, and detectors of the demand files, in "
         "intervals of T, as 5min; tables go to --record and --output")  # fmt: skip
@@ -241,6 +257,16 @@ def _run(command: argparse.ArgumentParser) -> None:
     add("--picture", type=Path, metavar="FILE", help="draw the last frame as a PNG")
     add("--check", action="store_true",
         help="check every frame; violations are reported and the exit code is 1")  # fmt: skip
+    _json(command)
+
+
+def _replay(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "file", type=Path, metavar="RUN", help="a run file, from `rushhour run --record`"
+    )
+    command.add_argument("--verify", action="store_true",
+        help="simulate the run again and compare every recorded frame; exit code 1 if it differs")  # fmt: skip
+    _threads(command)
     _json(command)
 
 

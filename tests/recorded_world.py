@@ -7,6 +7,7 @@ import numpy as np
 
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.commands.log import CommandLog
+from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.measures.trip_log import TripLog
 from rushhour.traffic.parameters import Parameters
 
@@ -16,15 +17,13 @@ class FormulaWorld:
 
     def __init__(self, n: int = 5, dt: float = 0.25, begin: float = 100.0) -> None:
         self.n, self.dt, self.begin, self.seed, self.frame = n, dt, begin, 3, 0
-        self.network = generate("straight")
+        self.network = self._whole = generate("straight")
         self.parameters = Parameters({"car.time_gap": 1.2})
         kind = self.parameters.vehicle_type("bus")
-        self.demand = SimpleNamespace(
-            ids=tuple(f"veh,{i}" for i in range(n)),
-            types=(kind,),
-            type=np.zeros(n, np.int32),
-            depart=np.arange(n, dtype=float),
-        )
+        builder = DemandBuilder()
+        for i in range(n):
+            builder.add(Trip(f"veh,{i}", float(i), kind, [0]))
+        self.demand = builder.build()
         self.observers: list[Any] = []
         self.trips = TripLog()
         self.commands = CommandLog()

@@ -14,15 +14,16 @@ from recorded_world import FormulaWorld
 
 from rushhour.roadnets.errors import RunError, RushhourError
 from rushhour.roadnets.storage import save
-from rushhour.traffic.recording.recorder import COLUMNS, Recorder
+from rushhour.traffic.recording.recorder import Recorder
 from rushhour.traffic.recording.run_file import RunFile
+from rushhour.traffic.recording.run_layout import COLUMNS
 
 TESTS = Path(__file__).parent
 
 
 def recorded(path: Path, frames: int = 40, every: float = 0.5) -> FormulaWorld:
     world = FormulaWorld()
-    with Recorder(path, world, every) as recorder:  # type: ignore[arg-type]
+    with Recorder(path, world, every, mode="frames") as recorder:  # type: ignore[arg-type]
         world.observers.append(recorder)
         world.step(frames)
     return world
@@ -70,7 +71,7 @@ def test_the_file_says_what_the_run_was(tmp_path: Path) -> None:
 def test_many_flushes_give_the_same_rows_as_one(tmp_path: Path) -> None:
     recorded(tmp_path / "one.h5")
     world = FormulaWorld()
-    with Recorder(tmp_path / "many.h5", world, 0.5) as recorder:  # type: ignore[arg-type]
+    with Recorder(tmp_path / "many.h5", world, 0.5, mode="frames") as recorder:  # type: ignore[arg-type]
         for _ in range(40):
             world.step()
             recorder.observe()
@@ -90,7 +91,7 @@ from rushhour.traffic.recording import recorder as recording
 recording.FLUSH_SECONDS = 0.0
 world = FormulaWorld(n=2000)
 world.frame = 2000
-world.observers.append(recording.Recorder(sys.argv[1], world, 0.25))
+world.observers.append(recording.Recorder(sys.argv[1], world, 0.25, mode="frames"))
 while True:
     world.step()
     print(world.frame, flush=True)
@@ -127,7 +128,7 @@ def test_a_killed_run_opens_with_every_flushed_frame(tmp_path: Path, after: int)
 
 def test_a_run_is_readable_while_it_goes_on(tmp_path: Path) -> None:
     world = FormulaWorld()
-    recorder = Recorder(tmp_path / "run.h5", world, 0.25)  # type: ignore[arg-type]
+    recorder = Recorder(tmp_path / "run.h5", world, 0.25, mode="frames")  # type: ignore[arg-type]
     world.observers.append(recorder)
     world.step(10)
     recorder.flush()
@@ -152,7 +153,7 @@ world.frame = 2000
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
 try:
-    with recording.Recorder(sys.argv[1], world, 0.25) as recorder:
+    with recording.Recorder(sys.argv[1], world, 0.25, mode="frames") as recorder:
         world.observers.append(recorder)
         world.step(3000)
 except RunError as error:
@@ -178,7 +179,7 @@ def test_only_run_files_are_replaced(tmp_path: Path) -> None:
     for name in ("city.h5", "notes.txt"):
         before = (tmp_path / name).read_bytes()
         with pytest.raises(RunError, match=f"{name} exists and is not a run file"):
-            Recorder(tmp_path / name, world)  # type: ignore[arg-type]
+            Recorder(tmp_path / name, world, mode="frames")  # type: ignore[arg-type]
         assert (tmp_path / name).read_bytes() == before
     with pytest.raises(RunError, match="is not a file"):
         Recorder(tmp_path, world)  # type: ignore[arg-type]

@@ -257,6 +257,9 @@ def _add_vehicles(h: Any, veh: Vehicles, routes: Routes, rows: NDArray[np.int64]
         if name not in _DERIVED and (told or name not in _TOLD):
             h.update(name.encode())
             h.update(np.ascontiguousarray(array[rows]).tobytes())
-    for i in rows:
-        if veh.leg[i] >= 0:
-            h.update(routes.road[veh.leg[i] : veh.route_end[i]].tobytes())
+    routed = rows[veh.leg[rows] >= 0]
+    first = veh.leg[routed].astype(np.int64)
+    size = np.maximum(veh.route_end[routed] - first, 0)
+    ends = np.cumsum(size)
+    places = np.arange(ends[-1] if size.size else 0) + np.repeat(first - (ends - size), size)
+    h.update(routes.road[places].tobytes())

@@ -166,6 +166,19 @@ class Closures(Controlled):
         if not self._changed:
             return
         self._changed = False
+        self._take_closures()
+        look_for_lanes(
+            self.network.arrays, self._types, self._routes, self._trips, self._waiting, self.seed,
+            self._efforts[0],
+        )  # fmt: skip
+        here = np.flatnonzero(self._veh.lane >= 0).astype(np.int32)
+        here = here[np.argsort(self._veh.id[here])]
+        self._look_again(here)
+        self._cut_off = {}
+        self._lead_round(since=-1)
+
+    def _take_closures(self) -> None:
+        """Let the network, the departures and the searches know what is closed."""
         classes = np.unique(self._types.permission).tolist()
         whole: Network = self._whole
         closed = self._closed
@@ -178,15 +191,13 @@ class Closures(Controlled):
         np.bitwise_or.at(self._waiting.shut, lanes.road[: closed.size], bits.astype(np.uint64))
         self._lost = lost_lanes(whole, closed)
         self._suspect = suspect_roads(whole, closed)
-        look_for_lanes(
-            self.network.arrays, self._types, self._routes, self._trips, self._waiting, self.seed,
-            self._efforts[0],
-        )  # fmt: skip
-        here = np.flatnonzero(self._veh.lane >= 0).astype(np.int32)
-        here = here[np.argsort(self._veh.id[here])]
-        self._look_again(here)
-        self._cut_off = {}
-        self._lead_round(since=-1)
+
+    def _restore_closures(
+        self, closed: NDArray[np.bool_], will_close: NDArray[np.bool_]
+    ) -> None:
+        """Have these lanes closed, and those about to be, without leading anybody round."""
+        self._closed, self._will_close, self._changed = closed, will_close, False
+        self._take_closures()
 
     def _lead_round(self, since: int) -> None:
         """Find ways round what is closed for drivers who departed in frame `since` or later."""

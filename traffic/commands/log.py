@@ -87,6 +87,10 @@ class CommandLog(Sequence[Command]):
         """Note what came of a command."""
         self._applied.append(replace(command, time=time, outcome=outcome))
 
+    def replace(self, applied: Iterable[Command], coming: Iterable[Command]) -> None:
+        """Hold these commands and no others; those to come by frame."""
+        self._applied, self._coming = list(applied), list(coming)
+
     @property
     def applied(self) -> Sequence[Command]:
         """Those that were applied."""

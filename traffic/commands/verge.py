@@ -69,6 +69,10 @@ class Verge:
         del self._since[row]
         self.returning = [other for other in self.returning if other != vehicle]
 
+    def replace(self, rows: Vehicles, since: list[int], returning: list[int]) -> None:
+        """Have these vehicles here and no others. since: frames in which they came."""
+        self._rows, self._since, self.returning = rows, since, returning
+
     def joined(self, name: str, column: NDArray[Any]) -> NDArray[Any]:
         """A column of live vehicles with those at the side behind it."""
         return np.concatenate((column, getattr(self.rows, name)))

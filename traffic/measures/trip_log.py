@@ -57,6 +57,16 @@ class TripLog:
             part[:, c] = values
         self.rows += n
 
+    def table(self) -> NDArray[np.float64]:
+        """A copy of all rows, (finished, columns)."""
+        return self._table[: self.rows].copy()
+
+    def replace(self, table: NDArray[np.float64]) -> None:
+        """Hold these rows and no others."""
+        self.rows = len(table)
+        self._table = np.zeros((max(1024, self.rows), len(COLUMNS)))
+        self._table[: self.rows] = table
+
     def column(self, name: str) -> NDArray[np.float64]:
         """One column, shape (finished,)."""
         return self._table[: self.rows, COLUMNS.index(name)]

@@ -5,7 +5,6 @@ a block's rows are on disk before the frames that point at them, so that a run k
 leaves a file that opens with every flushed frame.
 """
 
-import platform
 from ctypes import py_object, pythonapi
 from pathlib import Path
 from time import monotonic
@@ -17,45 +16,45 @@ from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.storage import write_network
-from rushhour.traffic.parameter_table import TABLE
+from rushhour.traffic.recording.demand_file import write_demand
+from rushhour.traffic.recording.keyframe_file import KeyframeWriter
 from rushhour.traffic.recording.measure_file import TableWriter
+from rushhour.traffic.recording.run_layout import (
+    BOTH,
+    COLUMNS,
+    FORMAT,
+    FORMAT_VERSION,
+    FRAMES,
+    INDEX,
+    KEYFRAMES,
+    MODES,
+    frame_rows,
+    write_meta,
+    write_vehicles,
+)
 from rushhour.traffic.recording.unclosed_file import open_for_reading
 
 if TYPE_CHECKING:
     from rushhour.traffic.measures.measuring import Measures
     from rushhour.traffic.world import World
 
-FORMAT: Final = "rushhour run"
-FORMAT_VERSION: Final = 1
 ROWS_PER_CHUNK: Final = 16_384
 FRAMES_PER_CHUNK: Final = 1024
+KEYFRAME_EVERY: Final = 300.0  # s of simulated time
 FLUSH_ROWS: Final = 1 << 18  # rows gathered, at most
 FLUSH_SECONDS: Final = 2.0  # wall time between two flushes, at most
 
-# Column of /frames: type in the file, unit, what it is.
-COLUMNS: Final[dict[str, tuple[str, str, str]]] = {
-    "id": ("<i4", "", "vehicle, a row of /vehicles"),
-    "lane": ("<i4", "", "lane of /network, connectors included"),
-    "s": ("<f4", "m", "front bumper from the lane's start"),
-    "lateral": ("<f4", "m", "left of the lane's centre line"),
-    "speed": ("<f4", "m/s", "speed"),
-    "reason": ("|u1", "", "why it is slower than desired, a row of /meta/reasons"),
-}
-INDEX: Final[dict[str, tuple[str, str, str]]] = {
-    "frame": ("<i8", "", "number of the frame"),
-    "time": ("<f8", "s", "simulated time"),
-    "start": ("<i8", "", "its first row in the columns"),
-    "count": ("<i8", "", "its number of rows"),
-}
-
 
 class Recorder:
-    """Writes a world to a run file, a frame now and then.
+    """Writes a world to a run file, a frame now and then, and its complete state now and then.
 
     every: s of simulated time between two recorded frames, rounded to whole frames. An existing
     run file is replaced; any other file is refused with RunError, as is a path that cannot be
     written. Use as an observer of the world, or call `record` where you want a frame. measures:
     their tables are written, too; closing the file ends their running intervals.
+    mode: "frames", "keyframes" (the complete state, from which a run can be resumed) or "both".
+    keyframe_every: s between two keyframes; the first is written at once, the last on closing.
+    until: s, when the run is meant to end, for who resumes it.
 
     >>> with Recorder("run.h5", world, every=1.0) as recorder:
     ...     world.observers.append(recorder)
@@ -68,13 +67,23 @@ class Recorder:
         world: "World",
         every: float = 1.0,
         measures: "Measures | None" = None,
+        *,
+        mode: str = BOTH,
+        keyframe_every: float = KEYFRAME_EVERY,
+        until: float | None = None,
     ) -> None:
+        if mode not in MODES:
+            raise RunError(f"record mode {mode[:40]!r}: wanted one of {', '.join(MODES)}")
         self.path = Path(path)
+        self.mode = mode
+        self.until = until
         self.world = world
         self.measures = measures
         self.every = max(1, round(every / world.dt))
+        self.keyframe_every = max(1, round(keyframe_every / world.dt))
+        self._keyframes: KeyframeWriter | None = None
         self._rows: list[tuple[NDArray[Any], ...]] = []
-        self._index: list[tuple[int, float, int, int]] = []
+        self._index: list[tuple[int, float, int, int, int]] = []
         self._gathered = 0
         self._written = 0
         self._flushed_at = monotonic()
@@ -94,9 +103,15 @@ class Recorder:
         self.observe()
 
     def observe(self) -> None:
-        """Record the frame if it is due."""
-        if self.world.frame % self.every == 0:
+        """Record the frame if it is due, and the complete state if that is."""
+        frame = self.world.frame
+        if self.mode != KEYFRAMES and frame % self.every == 0:
             self.record()
+        elif monotonic() - self._flushed_at >= FLUSH_SECONDS:
+            self.flush()
+        if self._keyframes is not None:
+            if frame % self.keyframe_every == 0 or self._keyframes.last < 0:
+                self.write_keyframe()
 
     def record(self) -> None:
         """Record the world as it stands; a frame is recorded once."""
@@ -104,18 +119,24 @@ class Recorder:
         if world.frame == self._last:
             return
         self._last = world.frame
-        table = world.vehicles
-        order = np.argsort(table.id, kind="stable")
-        rows = tuple(
-            getattr(table, name)[order].astype(kind) for name, (kind, _, _) in COLUMNS.items()
-        )
+        rows, digest = frame_rows(world)
         start = self._written + self._gathered
-        self._index.append((world.frame, world.time, start, order.size))
-        self._rows.append(rows)
-        self._gathered += order.size
+        self._index.append((world.frame, world.time, start, rows["id"].size, digest))
+        self._rows.append(tuple(rows.values()))
+        self._gathered += rows["id"].size
         waited = monotonic() - self._flushed_at
         if self._gathered >= FLUSH_ROWS or waited >= FLUSH_SECONDS:
             self.flush()
+
+    def write_keyframe(self) -> None:
+        """Write the complete state of the world as it stands, unless the mode is "frames"."""
+        if self._keyframes is None or self._failed:
+            return
+        self.flush()
+        try:
+            self._keyframes.write(self._file.flush)
+        except (OSError, RuntimeError) as error:
+            raise self._failure(error) from error
 
     def flush(self) -> None:
         """Bring everything recorded so far to the disk."""
@@ -128,7 +149,8 @@ class Recorder:
                 _append(self._data[name], np.concatenate([rows[place] for rows in self._rows]))
             self._file.flush()
             for place, name in enumerate(INDEX):
-                _append(self._data[name], np.array([entry[place] for entry in self._index]))
+                values = np.array([entry[place] for entry in self._index], INDEX[name][0])
+                _append(self._data[name], values)
             self._file.flush()
         except (OSError, RuntimeError) as error:
             raise self._failure(error) from error
@@ -145,13 +167,18 @@ class Recorder:
         except (OSError, RuntimeError) as error:
             raise self._failure(error) from error
 
-    def close(self) -> None:
-        """Write what is left and close the file; may be called twice."""
+    def close(self, whole: bool = True) -> None:
+        """Write what is left and close the file; may be called twice.
+
+        whole: the world stands between two frames, so its state is worth a keyframe.
+        """
         if not self._file or self._failed:
             return
         if self.measures is not None:
             self.measures.finish()
         self.flush()
+        if whole:
+            self.write_keyframe()
         try:
             self._data["complete"][()] = 1
             self._data.clear()
@@ -162,8 +189,8 @@ class Recorder:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *reason: object) -> None:
-        self.close()
+    def __exit__(self, kind: object, *reason: object) -> None:
+        self.close(whole=kind is None)
 
     def _failure(self, error: Exception) -> RunError:
         """Give the file up: what was flushed before stays readable."""
@@ -175,10 +202,15 @@ class Recorder:
         world, file = self.world, self._file
         file.attrs["format"] = FORMAT
         file.attrs["format_version"] = FORMAT_VERSION
-        self._data["complete"] = _write_meta(file.create_group("meta"), world, self.every)
-        write_network(file.create_group("network"), world.network)
-        _write_vehicles(file.create_group("vehicles"), world)
+        self._data["complete"] = write_meta(
+            file.create_group("meta"), world, self.mode, self.every, self.until
+        )
+        write_network(file.create_group("network"), world._whole)
+        write_vehicles(file.create_group("vehicles"), world)
+        write_demand(file.create_group("demand"), world.demand)
         self._tables = TableWriter(file, world, self.measures, self._data)
+        if self.mode != FRAMES:
+            self._keyframes = KeyframeWriter(file, world, self.keyframe_every, self._data)
         frames = file.create_group("frames")
         for names, chunk in ((COLUMNS, ROWS_PER_CHUNK), (INDEX, FRAMES_PER_CHUNK)):
             for name, (kind, unit, what) in names.items():
@@ -189,50 +221,6 @@ class Recorder:
                 self._data[name] = data
                 data.attrs["unit"] = unit
                 data.attrs["description"] = what
-
-
-def _write_meta(group: h5py.Group, world: "World", every: int) -> Any:
-    """Write what the run is; returns the dataset that tells whether it was closed."""
-    import numba
-
-    from rushhour import __version__
-    from rushhour.kernels.vehicles import REASONS
-
-    versions = {"rushhour": __version__, "numba": numba.__version__, "numpy": np.__version__}
-    machine = f"{platform.system()} {platform.machine()} {platform.processor()}".strip()
-    for name, value in {**versions, "python": platform.python_version()}.items():
-        group.attrs[f"{name}_version"] = value
-    group.attrs["machine"] = machine
-    group.attrs["seed"] = world.seed
-    group.attrs["dt"] = world.dt
-    group.attrs["begin"] = world.begin
-    group.attrs["frames_between_records"] = every
-    group.attrs["unit_of_dt_and_begin"] = "s"
-    text = h5py.string_dtype()
-    values = world.parameters.as_dict()
-    table = group.create_group("parameters")
-    table["name"] = np.array(list(values), dtype=text)
-    table["value"] = np.array([str(v) for v in values.values()], dtype=text)
-    table["unit"] = np.array([TABLE[name].unit for name in values], dtype=text)
-    group["reasons"] = np.array(REASONS, dtype=text)
-    return group.create_dataset("complete", data=np.uint8(0))
-
-
-def _write_vehicles(group: h5py.Group, world: "World") -> None:
-    """What never changes about each vehicle, row by vehicle id."""
-    demand = world.demand
-    text = h5py.string_dtype()
-    group.create_dataset("name", data=np.array(demand.ids, dtype=text), compression="gzip")
-    columns = {
-        "type": (demand.type, ""),
-        "length": (np.array([t.length for t in demand.types], np.float32)[demand.type], "m"),
-        "width": (np.array([t.width for t in demand.types], np.float32)[demand.type], "m"),
-        "depart": (demand.depart, "s"),
-    }
-    for name, (values, unit) in columns.items():
-        group[name] = values
-        group[name].attrs["unit"] = unit
-    group["type_name"] = np.array([t.name for t in demand.types], dtype=text)
 
 
 def _never_close(*objects: Any) -> None:

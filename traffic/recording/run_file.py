@@ -1,22 +1,36 @@
 """Reading the run file (docs/file-format.md)."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.errors import NetworkError, RunError
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.storage import read_network
 from rushhour.traffic.commands.log import Command
 from rushhour.traffic.measures.tables import MeasureTable
 from rushhour.traffic.recording.command_file import read_commands
+from rushhour.traffic.recording.keyframe_file import Keyframes
 from rushhour.traffic.recording.measure_file import read_table
-from rushhour.traffic.recording.recorder import COLUMNS, FORMAT, FORMAT_VERSION, INDEX
+from rushhour.traffic.recording.run_layout import (
+    COLUMNS,
+    FORMAT,
+    FORMAT_VERSION,
+    FRAMES,
+    INDEX,
+    KEYFRAMES,
+    SINCE_2,
+    frame_rows,
+)
 from rushhour.traffic.recording.unclosed_file import open_for_reading
+
+if TYPE_CHECKING:
+    from rushhour.traffic.world import World
 
 
 @dataclass(frozen=True)
@@ -36,6 +50,7 @@ class RecordedFrame:
 class RunFile:
     """A run file, open for reading, also after the run was killed or while it goes on.
 
+    A file of keyframes alone holds no frames: `at` makes them, exactly.
     Raises RunError if it is no run file, is damaged, or is newer than this version.
 
     >>> with RunFile("run.h5") as run:
@@ -45,6 +60,7 @@ class RunFile:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self._file = _opened(self.path)
+        self._world: World | None = None  # in which frames are made again
         try:
             self._index = self._read_index()
         except (KeyError, OSError, TypeError, ValueError, AttributeError) as error:
@@ -56,15 +72,17 @@ class RunFile:
 
     def _read_index(self) -> dict[str, NDArray[Any]]:
         frames = self._file["frames"]
-        for name, (kind, _, _) in (COLUMNS | INDEX).items():
+        self.version = int(self._file.attrs["format_version"])
+        known = [name for name in INDEX if self.version > 1 or name not in SINCE_2]
+        for name, (kind, _, _) in (COLUMNS | {name: INDEX[name] for name in known}).items():
             data = frames[name]
             if data.dtype != np.dtype(kind) or data.ndim != 1:
                 raise RunError(
                     f"{self.path}: /frames/{name} is {data.dtype} with {data.ndim} axes; wanted "
                     f"{kind} with one; record it again"
                 )
-        count = min(frames[name].shape[0] for name in INDEX)
-        index = {name: frames[name][:count] for name in INDEX}
+        count = min(frames[name].shape[0] for name in known)
+        index = {name: frames[name][:count] for name in known}
         rows = min(frames[name].shape[0] for name in COLUMNS)
         ends = np.cumsum(np.maximum(index["count"], 0))
         sound = (index["count"] >= 0) & (index["start"] == ends - index["count"]) & (ends <= rows)
@@ -87,6 +105,21 @@ class RunFile:
         return self._index["count"]
 
     @property
+    def digests(self) -> NDArray[np.uint64] | None:
+        """Digests of the recorded frames; None in files of version 1."""
+        return self._index.get("digest")
+
+    @property
+    def mode(self) -> str:
+        """What was recorded: "frames", "keyframes" or "both"."""
+        return str(self._file["meta"].attrs.get("mode", FRAMES))
+
+    @cached_property
+    def keyframes(self) -> Keyframes:
+        """The complete states in the file. Raises RunError if they are damaged."""
+        return Keyframes(self)
+
+    @property
     def complete(self) -> bool:
         """Whether the run was closed, not killed."""
         return bool(self._file["meta/complete"][()])
@@ -106,12 +139,19 @@ class RunFile:
         return dict(zip(table["name"].asstr()[:], table["value"].asstr()[:], strict=True))
 
     def network(self) -> Network:
-        """The network of the run."""
-        return read_network(self._file["network"])
+        """The network of the run. Raises RunError if it is damaged."""
+        try:
+            return read_network(self._file["network"])
+        except NetworkError as error:
+            raise RunError(f"{self.path}: /network: {error}") from error
 
     def vehicles(self, name: str) -> NDArray[Any]:
         """A column of /vehicles, row by vehicle id: length, width, depart, type."""
         return np.asarray(self._file["vehicles"][name][:])
+
+    def vehicle_names(self) -> tuple[str, ...]:
+        """Source ids by vehicle number."""
+        return tuple(self._file["vehicles"]["name"].asstr()[:])
 
     def ids(self) -> dict[str, tuple[str, ...]]:
         """Ids by number of "road", "lane" (of roads), "intersection", "vehicle", "type"."""
@@ -121,7 +161,7 @@ class RunFile:
             "road": network.road_ids,
             "lane": network.lane_ids,
             "intersection": network.intersection_ids,
-            "vehicle": tuple(vehicles["name"].asstr()[:]),
+            "vehicle": self.vehicle_names(),
             "type": tuple(vehicles["type_name"].asstr()[:]),
         }
 
@@ -157,9 +197,32 @@ class RunFile:
         return RecordedFrame(frame=int(self.frames[i]), time=float(self.times[i]), **columns)
 
     def at(self, time: float) -> RecordedFrame:
-        """The last frame recorded at or before a time in s, the first one if there is none."""
+        """The last frame recorded at or before a time in s, the first one if there is none.
+
+        Where only keyframes were recorded, that of this very time, made again from the one before
+        it, at most that of the last keyframe; making it takes as long as simulating it.
+        """
+        if self.mode == KEYFRAMES:
+            return self._made(time)
         place = int(np.searchsorted(self.times, time + 1e-9, side="right")) - 1
         return self.frame(max(place, 0))
+
+    def _made(self, time: float) -> RecordedFrame:
+        """The frame of a time, simulated from the keyframe before it, or from the frame before."""
+        from rushhour.traffic.recording.resuming import frame_at, resumed
+
+        index = self.keyframes.index
+        if not len(index):
+            raise RunError(f"{self.path}: holds no keyframe yet; the run was cut off at its start")
+        first, last = int(index["frame"][0]), int(index["frame"][-1])
+        frame = min(max(frame_at(self, time), first), last)
+        world = self._world
+        nearest = int(index["frame"][self.keyframes.before(frame)])
+        if world is None or not nearest <= world.frame <= frame:
+            self._world = world = resumed(self, frame)
+        world.step(frame - world.frame)
+        rows, _ = frame_rows(world)
+        return RecordedFrame(world.frame, world.time, **rows)
 
     def close(self) -> None:
         """Close the file."""

@@ -16,6 +16,7 @@ from rushhour.traffic.commands.events import ACTIONS, Event
 from rushhour.traffic.durations import seconds
 
 LARGEST_FILE: Final = 1 << 20  # bytes of a scenario.toml
+RECORD_MODES: Final = ("frames", "keyframes", "both")
 MOST_NUMBER: Final = 1e12  # a factor or a share
 
 
@@ -43,6 +44,8 @@ class Scenario:
     seed: int = 0
     record: Path | None = None
     record_every: float = 1.0
+    record_mode: str = "both"  # frames, keyframes or both
+    keyframe_every: float = 300.0
     output: Path | None = None
     skip_bad_trips: bool = False
     demand_period: float = 3600.0  # that the volumes of a matrix are for
@@ -80,6 +83,10 @@ class Scenario:
             raise ScenarioError("loops, sections and queues want measure, their interval, as 5min")
         if self.measure is not None and self.measure < self.dt:
             raise ScenarioError(f"measure {self.measure:g} s: wanted at least dt, {self.dt:g} s")
+        if self.record_mode not in RECORD_MODES:
+            raise ScenarioError(
+                f"record mode {self.record_mode[:40]!r}: wanted one of {', '.join(RECORD_MODES)}"
+            )
         if self.vehicles is not None and self.duration is None:
             raise ScenarioError("vehicles on the road never end; give a duration, as 10min")
 
@@ -148,7 +155,7 @@ _SECTIONS: Final = {
         "files", "vehicles", "trips", "over", "skip_bad_trips", "period", "scale", "profile",
     ),
     "times": ("begin", "duration", "until_empty", "dt"),
-    "recording": ("file", "every", "output"),
+    "recording": ("file", "every", "mode", "keyframe_every", "output"),
     "measures": ("interval", "loops", "sections", "queues"),
 }  # fmt: skip
 
@@ -210,6 +217,16 @@ class _Reader:
             fields["record"] = self.place("recording.file", recording["file"])
         if "every" in recording:
             fields["record_every"] = self.time("recording.every", recording["every"])
+        if "keyframe_every" in recording:
+            fields["keyframe_every"] = self.time(
+                "recording.keyframe_every", recording["keyframe_every"]
+            )
+        if "mode" in recording:
+            if recording["mode"] not in RECORD_MODES:
+                raise self.error(
+                    "recording.mode", recording["mode"], f"one of {', '.join(RECORD_MODES)}"
+                )
+            fields["record_mode"] = recording["mode"]
         if "output" in recording:
             fields["output"] = self.place("recording.output", recording["output"])
         fields |= self.measures(self.sections["measures"])

@@ -1,0 +1,62 @@
+"""`rushhour run --resume`: a recorded run goes on, in a recording of its own."""
+
+import argparse
+from typing import Final
+
+from rushhour.progress import compile_bar
+from rushhour.roadnets.errors import RunError
+from rushhour.traffic.durations import clock, seconds
+from rushhour.traffic.scenarios.scenario import Scenario, ScenarioError
+
+# Options that say what a run is made of: the run file says so.
+_OF_THE_FILE: Final = (
+    "demand", "demand_period", "demand_scale", "demand_profile", "vehicles", "trips", "over",
+    "begin", "dt", "skip_bad_trips",
+)  # fmt: skip
+
+
+def resume(args: argparse.Namespace) -> int:
+    """Go on with a recorded run."""
+    from rushhour.command_run import drive, given_fields, say
+    from rushhour.traffic.recording.resuming import resume as resumed
+    from rushhour.traffic.recording.resuming import want_network
+    from rushhour.traffic.recording.run_file import RunFile
+
+    for name in _OF_THE_FILE:
+        if getattr(args, name):
+            option = "--" + name.replace("_", "-")
+            raise ScenarioError(f"{option} with --resume: the run file says it; leave {option} out")
+    if args.record is not None and args.record.exists() and args.record.samefile(args.resume):
+        raise RunError(f"--record {args.record} is the run that is resumed; give another name")
+    at = None if args.at is None else seconds(args.at, "--at")
+    fields = given_fields(args)
+    others = dict(fields.pop("parameters", ()))
+    seed = fields.pop("seed", None)
+    say(args, "reading the run")
+    with compile_bar(frame=True):
+        if args.network is not None:
+            from rushhour.roadnets.loading import load_network
+
+            with RunFile(args.resume) as run:
+                want_network(args.resume, run.network(), load_network(args.network), str(args.network))
+        say(args, "going to where the run goes on")
+        world = resumed(args.resume, at, parameters=others, seed=seed)
+    with RunFile(args.resume) as run:
+        until = float(run.meta.get("until", float("nan")))
+    if "duration" in fields:
+        end: float | None = world.time + fields.pop("duration")
+    elif fields.pop("until_empty", False) or until != until:
+        end = None
+    else:
+        end = until
+    if end is not None and end < world.time + world.dt - 1e-9:
+        raise RunError(
+            f"{args.resume}: its end, {clock(end)}, has come; give --duration T for how long it is to "
+            "go on, or --at an earlier time"
+        )
+    scenario = Scenario(
+        network=args.resume, duration=None if end is None else end - world.begin, dt=world.dt,
+        seed=world.seed, **fields,
+    )  # fmt: skip
+    code, _ = drive(world, scenario, check=args.check, as_json=args.json, picture=args.picture)
+    return code

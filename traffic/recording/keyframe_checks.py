@@ -1,0 +1,142 @@
+"""Checks of a keyframe from a file, before kernels, which never check, may index with it."""
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.vehicles import HALT_HARD, PATH, REASONS
+from rushhour.roadnets.errors import RunError
+from rushhour.traffic.snapshot import Snapshot, command_of
+
+if TYPE_CHECKING:
+    from rushhour.traffic.world import World
+
+MOST_ROUTES: Final = 1 << 28  # roads in the pool
+LEAST_ROOM: Final = 1024  # vehicles that every world has room for
+FINITE: Final = ("s", "speed", "accel", "lateral", "length", "factor")  # of vehicles
+# By table: columns, and the least and the largest value, by name as `_sizes` tells it, or a number.
+RANGES: Final[dict[str, dict[str, tuple[int, str]]]] = {
+    "vehicles": {
+        "slot": (0, "slot"), "lane": (0, "lane"), "id": (0, "trip"), "trip": (0, "trip"),
+        "type": (0, "type"), "path": (-1, "connector"), "granted": (0, "path"),
+        "cut": (-1, "connector"), "behind": (-1, "lane"), "leg": (-1, "place"),
+        "route_start": (0, "place_behind"), "route_end": (0, "place_behind"), "wanted": (-1, "lane"),
+        "change_to": (-1, "lane"), "yields_to": (-1, "slot"), "stop": (0, "stop"),
+        "stop_end": (0, "stop"), "reason": (0, "reason"), "refused": (0, "reason"),
+        "blocker": (-1, "trip"), "told": (0, "told"), "around": (0, "trips"),
+    },
+    "stale": {"slot": (0, "slot")},
+    "order": {"slot": (0, "slot")},
+    "lanes": {"end": (0, "vehicles"), "over": (-1, "slot")},
+    "road_lanes": {"onward": (-1, "connector")},
+    "connectors": {"tail_slot": (-1, "slot")},
+    "roads": {"head": (-1, "trip"), "tail": (-1, "trip")},
+    "queues": {"road": (0, "road")},
+    "waiting": {"trip": (0, "trip"), "following": (-1, "trip")},
+    "detours": {"trip": (0, "trip")},
+    "routes": {"road": (0, "road")},
+    "replaced": {"place": (0, "given"), "road": (0, "road")},
+}  # fmt: skip
+RANGES["aside"] = {k: v for k, v in RANGES["vehicles"].items() if k != "slot"}
+
+
+def check_snapshot(snapshot: Snapshot, world: "World") -> None:
+    """Check every index of a snapshot against the world that it is to be restored in.
+
+    Raises RunError that names the table, the column and the row.
+    """
+    tables, numbers = snapshot.tables, snapshot.numbers
+    sizes = _sizes(snapshot, world)
+    for table, columns in RANGES.items():
+        for column, (low, name) in columns.items():
+            _want_range(table, column, tables[table][column], low, sizes[name])
+    for column in FINITE:
+        if not np.isfinite(tables["vehicles"][column]).all():
+            raise RunError(f"vehicles: {column} is not finite; record the run again")
+    for column in ("slot", "id"):
+        _want_once("vehicles", column, tables["vehicles"][column])
+    _want_once("order", "slot", tables["order"]["slot"])
+    if (np.diff(tables["lanes"]["end"], prepend=0) < 0).any():
+        raise RunError("lanes: end falls; record the run again")
+    _check_queues(tables, numbers, world)
+    _check_signals(tables, world)
+    _check_numbers(numbers, sizes)
+    for plain in numbers["coming"]:
+        command = command_of(plain)
+        world._plain(command.name, command.arguments)
+
+
+def _sizes(snapshot: Snapshot, world: "World") -> dict[str, int]:
+    """The largest value of each kind of index."""
+    network, numbers, demand = world.network, snapshot.numbers, world.demand
+    base, used = world._detours._base, int(numbers["routes_used"])
+    room, capacity = int(numbers["routes_room"]), int(numbers["capacity"])
+    if used - base != len(snapshot.tables["routes"]) or not used <= room <= MOST_ROUTES:
+        raise RunError(f"routes: {used} of {room} places used; record the run again")
+    if not LEAST_ROOM <= capacity <= max(LEAST_ROOM, 2 * len(demand)):
+        raise RunError(f"room for {capacity} vehicles; record the run again")
+    return {
+        "slot": capacity - 1, "lane": network.n_lanes - 1, "trip": len(demand) - 1,
+        "trips": len(demand), "type": len(demand.types) - 1, "connector": network.n_connectors - 1,
+        "path": PATH, "place": used - 1, "given": base - 1, "place_behind": used, "stop": demand.stop_lane.size,
+        "reason": len(REASONS) - 1, "told": HALT_HARD, "road": network.n_roads - 1,
+        "vehicles": len(snapshot.tables["order"]), "road_lane": network.n_road_lanes - 1,
+    }  # fmt: skip
+
+
+def _want_range(
+    table: str, column: str, values: NDArray[Any], low: int, high: int
+) -> None:
+    if not values.size:
+        return
+    least, most = int(values.min()), int(values.max())
+    if least < low or most > high:
+        wrong = least if least < low else most
+        raise RunError(
+            f"{table}: {column} has {wrong}, wanted {low} to {high}; record the run again"
+        )
+
+
+def _want_once(table: str, column: str, values: NDArray[Any]) -> None:
+    if np.unique(values).size < values.size:
+        raise RunError(f"{table}: {column} has one value twice; record the run again")
+
+
+def _check_queues(tables: Any, numbers: Any, world: "World") -> None:
+    """Queues outside end, and hold trips that wait only."""
+    due, busy, lowest = (int(number) for number in numbers["waiting"])
+    queued = tables["waiting"]
+    later = (queued["following"] > queued["trip"]) | (queued["following"] == -1)
+    known = np.isin(queued["following"], np.append(queued["trip"], -1))
+    heads = tables["roads"]["head"]
+    if not (later & known).all() or not np.isin(heads, np.append(queued["trip"], -1)).all():
+        raise RunError("waiting: a queue leads nowhere; record the run again")
+    if not (0 <= due <= len(world.demand) and 0 <= lowest <= int(numbers["capacity"])):
+        raise RunError(f"waiting: {due} trips are due; record the run again")
+    roads = tables["queues"]["road"]
+    if busy != roads.size or np.unique(roads).size < roads.size:
+        raise RunError(f"queues: {busy} roads with a queue; record the run again")
+
+
+def _check_signals(tables: Any, world: "World") -> None:
+    programs = tables["programs"]
+    phases = np.diff(world.network.arrays.signals.phase_start)
+    for column in ("phase", "target"):
+        values = programs[column]
+        if values.size and ((values < -1) | (values >= phases)).any():
+            raise RunError(f"programs: {column} is no phase; record the run again")
+
+
+def _check_numbers(numbers: Any, sizes: dict[str, int]) -> None:
+    """Lists of vehicles, and rings."""
+    vehicles = [
+        *numbers["doomed"], *numbers["returning"], *numbers["cut_off"], *numbers["were_cut_off"],
+        *(number for number, _ in numbers["becomes"]),
+    ]  # fmt: skip
+    _want_range("numbers", "vehicle", np.array(vehicles, np.int64), 0, sizes["trip"])
+    lanes = [lane for ring in numbers["rings"] for lane in ring[0]]
+    lanes += [lane for lane, _ in numbers["rings_standing"]]
+    _want_range("numbers", "lane", np.array(lanes, np.int64), 0, sizes["road_lane"])
+    rings = [place for _, place in numbers["rings_standing"]] + [numbers["rings_named"] - 1]
+    _want_range("numbers", "ring", np.array(rings, np.int64), -1, len(numbers["rings"]) - 1)

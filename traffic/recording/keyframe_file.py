@@ -1,0 +1,220 @@
+"""Keyframes in the run file: group /keyframes, the complete state now and then (docs/file-format.md).
+
+Each table of a snapshot is one dataset of compound type, to which the rows of every keyframe are
+appended; `index` has a row per keyframe and says where its rows end. All of it is laid out before
+the first frame, because nothing may be created while others read.
+"""
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.roadnets.errors import RunError
+from rushhour.traffic.measures.trip_log import COLUMNS as TRIP_COLUMNS
+from rushhour.traffic.recording.command_file import read_commands
+from rushhour.traffic.recording.keyframe_checks import check_snapshot
+from rushhour.traffic.recording.unclosed_file import DAMAGE
+from rushhour.traffic.snapshot import Snapshot, plain_command, take_snapshot
+
+if TYPE_CHECKING:
+    from rushhour.traffic.recording.run_file import RunFile
+    from rushhour.traffic.world import World
+
+CHUNK: Final = 1 << 16  # bytes
+# Tables with a row for each thing of the network: most rows say the same, so they are packed.
+OF_NETWORK: Final = (
+    "lanes", "road_lanes", "connectors", "programs", "detectors", "roads", "travel_times", "passes",
+    "changes",
+)  # fmt: skip
+NUMBERS: Final = "numbers"  # bytes of JSON
+HASH: Final = "S64"
+MOST_SQUEEZED: Final = 1100  # deflate makes at most 1 byte of so many
+# Units of columns, wherever they are; others are indices, codes, counts, or numbers of frames.
+UNITS: Final = {
+    "s": "m", "speed": "m/s", "accel": "m/s^2", "lateral": "m", "swerve": "m", "length": "m",
+    "distance": "m", "ideal": "s", "closes": "s", "tail": "m", "reserved": "m", "kept": "m",
+    "wished": "m", "wished_first": "m", "eldest": "m", "claimed": "m", "over_rear": "m",
+}  # fmt: skip
+
+
+def index_type(tables: list[str]) -> np.dtype[Any]:
+    """The type of a row of `index`."""
+    ends = [(f"{name}_end", "<i8") for name in tables]
+    return np.dtype([("frame", "<i8"), ("time", "<f8"), ("hash", HASH), *ends])
+
+
+class KeyframeWriter:
+    """Lays out /keyframes and appends to it. data: where its datasets are kept."""
+
+    def __init__(self, file: Any, world: "World", every: int, data: dict[str, Any]) -> None:
+        self.world = world
+        self.last = -1  # frame of the last keyframe
+        tables = take_snapshot(world, logs=False).tables
+        group = file.create_group("keyframes")
+        group.attrs["frames_between_keyframes"] = every
+        self._data: dict[str, Any] = {}
+        for name, table in {**tables, NUMBERS: np.zeros(0, np.uint8)}.items():
+            self._data[name] = _lay_out(group, name, table.dtype, len(table))
+        self._index = _lay_out(group, "index", index_type(list(self._data)), 16)
+        self._index.attrs["unit"] = "time s"
+        for name, dataset in {**self._data, "index": self._index}.items():
+            data[f"keyframes/{name}"] = dataset
+
+    def write(self, flush: Any) -> None:
+        """Append the world as it stands; a frame is written once.
+
+        flush: brings what was written so far to the disk: the rows before the index that points at
+        them.
+        """
+        world = self.world
+        if world.frame == self.last:
+            return
+        self.last = world.frame
+        snapshot = take_snapshot(world, logs=False)
+        text = json.dumps(snapshot.numbers, separators=(",", ":")).encode()
+        row = np.zeros(1, self._index.dtype)
+        row["frame"], row["time"], row["hash"] = world.frame, world.time, world.state_hash()
+        for name, table in {**snapshot.tables, NUMBERS: np.frombuffer(text, np.uint8)}.items():
+            row[f"{name}_end"] = append(self._data[name], table)
+        flush()
+        append(self._index, row)
+        flush()
+
+
+def _lay_out(group: Any, name: str, dtype: np.dtype[Any], rows: int) -> Any:
+    """An empty dataset that grows. rows: how many a keyframe has, for tables of the network."""
+    most = max(1, CHUNK // dtype.itemsize)
+    options: dict[str, Any] = {"chunks": (most,)}
+    if name in OF_NETWORK or name == "index":
+        options = {"chunks": (max(1, min(most, rows)),)}
+        options |= {"compression": "gzip", "compression_opts": 1, "shuffle": True}
+    data = group.create_dataset(name, (0,), dtype, maxshape=(None,), fletcher32=True, **options)
+    units = [f"{column} {UNITS[column]}" for column in dtype.names or () if column in UNITS]
+    data.attrs["unit"] = ", ".join(units)
+    return data
+
+
+def append(data: Any, values: NDArray[Any]) -> int:
+    """Put values behind the end of a dataset; returns where they end."""
+    size = int(data.shape[0])
+    if values.size:
+        data.resize((size + len(values),))
+        data[size:] = values
+    return size + len(values)
+
+
+class Keyframes:
+    """The keyframes of a run file, as far as they were written.
+
+    Raises RunError if they are damaged.
+    """
+
+    def __init__(self, run: "RunFile") -> None:
+        self.run = run
+        self._group = run.group("keyframes")
+        self.index = np.zeros(0, index_type([]))
+        if self._group is None:
+            return
+        try:
+            index = self._group["index"]
+            wanted = [name.removesuffix("_end") for name in index.dtype.names[3:]]
+            if index.dtype != index_type(wanted) or index.ndim != 1:
+                raise ValueError(f"index is {index.dtype}")
+            _want_stored(index)
+            self.index = self._sound(index[:], wanted)
+        except DAMAGE as error:
+            raise self._damaged(error) from error
+
+    def _sound(self, index: NDArray[Any], tables: list[str]) -> NDArray[Any]:
+        """The rows of the index up to the first that points at what is not there."""
+        sound = np.diff(index["frame"], prepend=-1) > 0
+        for name in tables:
+            ends = index[f"{name}_end"]
+            sound &= (np.diff(ends, prepend=0) >= 0) & (ends <= self._group[name].shape[0])
+        return index[: len(index) if sound.all() else int(np.argmin(sound))]
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def before(self, frame: int) -> int:
+        """Place of the last keyframe at or before a frame; -1 if there is none."""
+        return int(np.searchsorted(self.index["frame"], frame, side="right")) - 1
+
+    def state_hash(self, i: int) -> str:
+        """State hash of the world in the i-th keyframe."""
+        return bytes(self.index["hash"][i]).decode("ascii", "replace")
+
+    def snapshot(self, i: int, world: "World") -> Snapshot:
+        """The i-th keyframe, for a world made from the same network, demand and parameters.
+
+        Raises RunError if it is damaged or of another network, demand or version.
+        """
+        try:
+            tables, numbers = self._read(i, take_snapshot(world, logs=False).tables)
+            tables["trips"] = _trip_log(self.run, int(numbers["finished"]))
+            applied = read_commands(self.run)[: int(numbers["commands"])]
+            numbers["applied"] = [plain_command(command) for command in applied]
+            snapshot = Snapshot(tables, numbers)
+            check_snapshot(snapshot, world)
+        except RunError as error:
+            raise RunError(f"{self.run.path}: keyframe {i}: {error}") from error
+        except DAMAGE as error:
+            raise self._damaged(error) from error
+        return snapshot
+
+    def _read(
+        self, i: int, wanted: dict[str, NDArray[Any]] | Any
+    ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        found: dict[str, NDArray[Any]] = {}
+        row, before = self.index[i], self.index[i - 1] if i else None
+        for name in (*wanted, NUMBERS):
+            dtype = np.dtype(np.uint8) if name == NUMBERS else wanted[name].dtype
+            if name not in self._group or self._group[name].dtype != dtype:
+                raise RunError(
+                    f"its {name} are of another version of rushhour; resume with the one that "
+                    "wrote the file"
+                )
+            data = self._group[name]
+            _want_stored(data)
+            first = 0 if before is None else int(before[f"{name}_end"])
+            found[name] = data[first : int(row[f"{name}_end"])]
+            if name in OF_NETWORK and len(found[name]) != len(wanted[name]):
+                raise RunError(
+                    f"has {len(found[name])} {name}, the network has {len(wanted[name])}; the file "
+                    "is put together from two runs, record it again"
+                )
+        numbers = json.loads(found.pop(NUMBERS).tobytes())
+        if not isinstance(numbers, dict) or numbers["frame"] != row["frame"]:
+            raise ValueError("its numbers are of another frame")
+        return found, numbers
+
+    def _damaged(self, error: Exception) -> RunError:
+        why = " ".join(str(error).split())[:200]
+        return RunError(f"{self.run.path}: /keyframes is damaged ({why}); record the run again")
+
+
+def _want_stored(data: Any) -> None:
+    """Refuse a dataset that claims more than what is stored of it can hold."""
+    rows = int(data.chunks[0]) if data.chunks else 0
+    most = MOST_SQUEEZED if data.compression else 1
+    if data.nbytes > most * data.id.get_storage_size() + rows * data.dtype.itemsize:
+        raise ValueError(f"{data.name} claims {data.shape[0]} rows")
+
+
+def _trip_log(run: "RunFile", rows: int) -> NDArray[np.float64]:
+    """The first rows of the log of finished trips, from /trips."""
+    group = run.group("trips")
+    columns = {
+        "trip": "trip", "departed": "departed_s", "arrived": "arrived_s", "distance": "distance_m",
+        "waiting_time": "waiting_time_s", "time_loss": "time_loss_s", "stop_time": "stop_time_s",
+        "longest_standstill": "longest_standstill_s", "minds_changed": "minds_changed",
+        "reroutes": "reroutes", "ended": "ended",
+    }  # fmt: skip
+    table = np.zeros((min(rows, group["trip"].shape[0]), len(TRIP_COLUMNS)))
+    if len(table) < rows:
+        raise ValueError(f"{rows} trips had finished, /trips has {len(table)}")
+    for place, name in enumerate(TRIP_COLUMNS):
+        table[:, place] = group[columns[name]][:rows]
+    return table

@@ -1,0 +1,126 @@
+"""What a run file says about its run: groups /meta and /vehicles, and the columns of /frames."""
+
+import hashlib
+import platform
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.traffic.parameter_table import TABLE
+
+if TYPE_CHECKING:
+    from rushhour.traffic.world import World
+
+FORMAT: Final = "rushhour run"
+FORMAT_VERSION: Final = 2
+FRAMES, KEYFRAMES, BOTH = "frames", "keyframes", "both"
+MODES: Final = (FRAMES, KEYFRAMES, BOTH)
+# What the same bits are promised for, attributes of /meta.
+MADE_WITH: Final = ("machine", "cpu", "numba_version", "numpy_version", "sources")
+
+# Column of /frames: type in the file, unit, what it is.
+COLUMNS: Final[dict[str, tuple[str, str, str]]] = {
+    "id": ("<i4", "", "vehicle, a row of /vehicles"),
+    "lane": ("<i4", "", "lane of /network, connectors included"),
+    "s": ("<f4", "m", "front bumper from the lane's start"),
+    "lateral": ("<f4", "m", "left of the lane's centre line"),
+    "speed": ("<f4", "m/s", "speed"),
+    "reason": ("|u1", "", "why it is slower than desired, a row of /meta/reasons"),
+}
+INDEX: Final[dict[str, tuple[str, str, str]]] = {
+    "frame": ("<i8", "", "number of the frame"),
+    "time": ("<f8", "s", "simulated time"),
+    "start": ("<i8", "", "its first row in the columns"),
+    "count": ("<i8", "", "its number of rows"),
+    "digest": ("<u8", "", "BLAKE2b of its rows before they were rounded"),
+}
+SINCE_2: Final = ("digest",)  # of INDEX, not in files of version 1
+
+
+def frame_rows(world: "World") -> tuple[dict[str, NDArray[Any]], int]:
+    """The columns of a frame as it stands, sorted by vehicle, and their digest before rounding."""
+    table = world.vehicles
+    order = np.argsort(table.id, kind="stable")
+    h = hashlib.blake2b(np.array([world.frame, order.size], "<i8").tobytes(), digest_size=8)
+    rows: dict[str, NDArray[Any]] = {}
+    for name, (kind, _, _) in COLUMNS.items():
+        values = getattr(table, name)[order]
+        h.update(np.ascontiguousarray(values))
+        rows[name] = values.astype(kind)
+    return rows, int.from_bytes(h.digest(), "little")
+
+
+def made_with() -> dict[str, str]:
+    """What decides the bits of a run on this machine, by the names of MADE_WITH."""
+    import numba
+    from llvmlite import binding
+
+    return {
+        "machine": f"{platform.system()} {platform.machine()} {platform.processor()}".strip(),
+        "cpu": str(binding.get_host_cpu_name()),
+        "numba_version": str(numba.__version__),
+        "numpy_version": np.__version__,
+        "sources": sources_hash(),
+    }
+
+
+@cache
+def sources_hash() -> str:
+    """Hash of the sources that decide what a frame does: rooms kernels and traffic."""
+    h = hashlib.sha256()
+    rooms = Path(__file__).resolve().parents[2]
+    for path in sorted([*rooms.glob("kernels/*.py"), *rooms.glob("traffic/**/*.py")]):
+        h.update(path.name.encode() + path.read_bytes())
+    return h.hexdigest()[:16]
+
+
+def write_meta(
+    group: Any, world: "World", mode: str, every: int, until: float | None
+) -> Any:
+    """Write what the run is; returns the dataset that tells whether it was closed."""
+    import h5py
+
+    from rushhour import __version__
+    from rushhour.kernels.vehicles import REASONS
+
+    facts = {"rushhour_version": __version__, "python_version": platform.python_version()}
+    for name, value in {**facts, **made_with()}.items():
+        group.attrs[name] = value
+    group.attrs["seed"] = world.seed
+    group.attrs["dt"] = world.dt
+    group.attrs["begin"] = world.begin
+    group.attrs["first_frame"] = world.frame
+    group.attrs["until"] = np.nan if until is None else until
+    group.attrs["mode"] = mode
+    group.attrs["frames_between_records"] = every
+    group.attrs["unit_of_dt_begin_and_until"] = "s"
+    text = h5py.string_dtype()
+    values = world.parameters.as_dict()
+    table = group.create_group("parameters")
+    table["name"] = np.array(list(values), dtype=text)
+    table["value"] = np.array([str(v) for v in values.values()], dtype=text)
+    table["unit"] = np.array([TABLE[name].unit for name in values], dtype=text)
+    group["reasons"] = np.array(REASONS, dtype=text)
+    return group.create_dataset("complete", data=np.uint8(0))
+
+
+def write_vehicles(group: Any, world: "World") -> None:
+    """What never changes about each vehicle, row by vehicle id."""
+    import h5py
+
+    demand = world.demand
+    text = h5py.string_dtype()
+    group.create_dataset("name", data=np.array(demand.ids, dtype=text), compression="gzip")
+    columns = {
+        "type": (demand.type, ""),
+        "length": (np.array([t.length for t in demand.types], np.float32)[demand.type], "m"),
+        "width": (np.array([t.width for t in demand.types], np.float32)[demand.type], "m"),
+        "depart": (demand.depart, "s"),
+    }
+    for name, (values, unit) in columns.items():
+        group[name] = values
+        group[name].attrs["unit"] = unit
+    group["type_name"] = np.array([t.name for t in demand.types], dtype=text)
