@@ -1,6 +1,7 @@
 """`rushhour run --resume`: a recorded run goes on, in a recording of its own."""
 
 import argparse
+from math import isnan
 from typing import Final
 
 from rushhour.progress import compile_bar
@@ -38,14 +39,16 @@ def resume(args: argparse.Namespace) -> int:
             from rushhour.roadnets.loading import load_network
 
             with RunFile(args.resume) as run:
-                want_network(args.resume, run.network(), load_network(args.network), str(args.network))
+                want_network(
+                    args.resume, run.network(), load_network(args.network), str(args.network)
+                )
         say(args, "going to where the run goes on")
         world = resumed(args.resume, at, parameters=others, seed=seed)
     with RunFile(args.resume) as run:
         until = float(run.meta.get("until", float("nan")))
     if "duration" in fields:
         end: float | None = world.time + fields.pop("duration")
-    elif fields.pop("until_empty", False) or until != until:
+    elif fields.pop("until_empty", False) or isnan(until):
         end = None
     else:
         end = until

@@ -83,12 +83,11 @@ def test_a_snapshot_does_not_change_with_the_world(small: World) -> None:
 def parts_of(world: World) -> Iterator[tuple[str, Any]]:
     """A world and the parts of it that have state of their own."""
     yield "World", world
-    for name, part in (
+    yield from (
         ("Minds", world._minds), ("Rings", world._rings), ("Detours", world._detours),
         ("Rerouting", world._rerouting), ("Verge", world._verge), ("CommandLog", world.commands),
         ("TripLog", world.trips),
-    ):  # fmt: skip
-        yield name, part
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", ["commands", "rings"])

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from resumed_worlds import new_world
-from test_resume import altered, record
+from test_bad_keyframes import altered
+from test_resume import record
 
 from rushhour.cli import main
 from rushhour.roadnets.errors import RunError
@@ -45,9 +46,7 @@ def test_a_run_comes_to_the_same_bits_again(
     found = verdict(tmp_path / "run.h5")
     assert found.same and (found.frames, found.keyframes) == (frames, keyframes)
     assert found.same_since == FRAMES and not found.others
-    assert found.lines() == [
-        f"the same bits: {frames} frames and {keyframes} keyframes compared"
-    ]
+    assert found.lines() == [f"the same bits: {frames} frames and {keyframes} keyframes compared"]
 
 
 class Nudge:
@@ -91,10 +90,10 @@ def test_what_lies_beyond_the_recorded_digits_is_found_too(tmp_path: Path) -> No
 
 
 def test_what_no_frame_shows_is_found_in_the_next_keyframe(tmp_path: Path) -> None:
-    nudge = nudged(tmp_path / "run.h5", 52, "minds", 1)
+    nudge = nudged(tmp_path / "run.h5", 52, "longest", 1)
     found = verdict(tmp_path / "run.h5")
     assert found.difference is not None and found.difference.frame == 80
-    assert found.difference.field == "minds" and str(nudge.vehicle) in found.difference.vehicle
+    assert found.difference.field == "longest" and str(nudge.vehicle) in found.difference.vehicle
 
 
 def test_a_command_that_is_missing_in_the_file_is_a_difference(tmp_path: Path) -> None:

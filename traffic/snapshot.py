@@ -343,9 +343,7 @@ def _restore_queues(
     world._waiting = waiting
 
 
-def _restore_grants(
-    world: "World", tables: Mapping[str, NDArray[Any]], new_signals: bool
-) -> None:
+def _restore_grants(world: "World", tables: Mapping[str, NDArray[Any]], new_signals: bool) -> None:
     opposite = world._grants.opposite
     grants = state.new_grants(world.network.arrays)
     for name in of_road_lanes():

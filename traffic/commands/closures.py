@@ -192,9 +192,7 @@ class Closures(Controlled):
         self._lost = lost_lanes(whole, closed)
         self._suspect = suspect_roads(whole, closed)
 
-    def _restore_closures(
-        self, closed: NDArray[np.bool_], will_close: NDArray[np.bool_]
-    ) -> None:
+    def _restore_closures(self, closed: NDArray[np.bool_], will_close: NDArray[np.bool_]) -> None:
         """Have these lanes closed, and those about to be, without leading anybody round."""
         self._closed, self._will_close, self._changed = closed, will_close, False
         self._take_closures()

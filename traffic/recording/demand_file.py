@@ -97,14 +97,13 @@ def _read(run: "RunFile", group: Any) -> Demand:
             raise RunError(f"{name} claims {data.shape[0]} values, more than are stored")
         arrays[name] = data[:]
     types = group["types"]
-    columns = [
-        types[field.name].asstr()[:] if isinstance(field.default, str) else types[field.name][:]
-        for field in fields(VehicleType)
-    ]
-    kinds = tuple(
-        VehicleType(*(v if isinstance(v, str) else float(v) for v in row))
-        for row in zip(*columns, strict=True)
-    )
+    columns: dict[str, list[Any]] = {}
+    for field in fields(VehicleType):
+        data = types[field.name]
+        is_text = isinstance(field.default, str)
+        columns[field.name] = data.asstr()[:].tolist() if is_text else data[:].tolist()
+    rows = zip(*columns.values(), strict=True)
+    kinds = tuple(VehicleType(**dict(zip(columns, row, strict=True))) for row in rows)
     remarks = tuple(map(str, group["remarks"].asstr()[:]))
     return Demand(types=kinds, ids=run.vehicle_names(), remarks=remarks, **arrays)
 
@@ -149,13 +148,19 @@ def _check(demand: Demand, network: Network) -> None:
 
 
 def _check_type(kind: VehicleType) -> None:
-    numbers = {f.name: getattr(kind, f.name) for f in fields(kind) if not isinstance(f.default, str)}
+    numbers = {
+        f.name: getattr(kind, f.name) for f in fields(kind) if not isinstance(f.default, str)
+    }
     for name, value in numbers.items():
         positive = name not in ("min_gap", "time_gap", "speed_dev", "sigma")
         sound = 0.0 < value if positive else 0.0 <= value
         if not sound or (value == inf and name != "speed_factor_max"):
             raise RunError(f"vehicle type {kind.name[:40]!r}: {name} is {value:g}")
-    if kind.length > LONGEST_VEHICLE or kind.vehicle_class not in CLASS_BIT or kind.model not in MODELS:
+    if (
+        kind.length > LONGEST_VEHICLE
+        or kind.vehicle_class not in CLASS_BIT
+        or kind.model not in MODELS
+    ):
         raise RunError(
             f"vehicle type {kind.name[:40]!r}: {kind.length:g} m, class {kind.vehicle_class[:20]!r}, "
             f"model {kind.model[:20]!r}"

@@ -85,9 +85,7 @@ def _sizes(snapshot: Snapshot, world: "World") -> dict[str, int]:
     }  # fmt: skip
 
 
-def _want_range(
-    table: str, column: str, values: NDArray[Any], low: int, high: int
-) -> None:
+def _want_range(table: str, column: str, values: NDArray[Any], low: int, high: int) -> None:
     if not values.size:
         return
     least, most = int(values.min()), int(values.max())

@@ -215,4 +215,3 @@ def want_network(run_path: Path, recorded: Network, given: Network, name: str) -
             f"{name} is another network than {run_path.name} was recorded on; leave it out: the run "
             "file holds its own"
         )
-

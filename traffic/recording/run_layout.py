@@ -19,7 +19,7 @@ FORMAT_VERSION: Final = 2
 FRAMES, KEYFRAMES, BOTH = "frames", "keyframes", "both"
 MODES: Final = (FRAMES, KEYFRAMES, BOTH)
 # What the same bits are promised for, attributes of /meta.
-MADE_WITH: Final = ("machine", "cpu", "numba_version", "numpy_version", "sources")
+MADE_WITH: Final[tuple[str, ...]] = ("machine", "cpu", "numba_version", "numpy_version", "sources")
 
 # Column of /frames: type in the file, unit, what it is.
 COLUMNS: Final[dict[str, tuple[str, str, str]]] = {
@@ -48,7 +48,7 @@ def frame_rows(world: "World") -> tuple[dict[str, NDArray[Any]], int]:
     rows: dict[str, NDArray[Any]] = {}
     for name, (kind, _, _) in COLUMNS.items():
         values = getattr(table, name)[order]
-        h.update(np.ascontiguousarray(values))
+        h.update(values.tobytes())
         rows[name] = values.astype(kind)
     return rows, int.from_bytes(h.digest(), "little")
 
@@ -56,7 +56,7 @@ def frame_rows(world: "World") -> tuple[dict[str, NDArray[Any]], int]:
 def made_with() -> dict[str, str]:
     """What decides the bits of a run on this machine, by the names of MADE_WITH."""
     import numba
-    from llvmlite import binding
+    from llvmlite import binding  # type: ignore[import-untyped]
 
     return {
         "machine": f"{platform.system()} {platform.machine()} {platform.processor()}".strip(),
@@ -77,9 +77,7 @@ def sources_hash() -> str:
     return h.hexdigest()[:16]
 
 
-def write_meta(
-    group: Any, world: "World", mode: str, every: int, until: float | None
-) -> Any:
+def write_meta(group: Any, world: "World", mode: str, every: int, until: float | None) -> Any:
     """Write what the run is; returns the dataset that tells whether it was closed."""
     import h5py
 

@@ -61,11 +61,16 @@ class Verdict:
     def lines(self) -> list[str]:
         """The verdict for people."""
         compared = f"{self.frames:,} frames and {self.keyframes:,} keyframes compared"
-        others = ", ".join(f"{name} {was!r}, here {now!r}" for name, (was, now) in self.others.items())
+        others = ", ".join(
+            f"{name} {was!r}, here {now!r}" for name, (was, now) in self.others.items()
+        )
         if self.difference is None:
             made = f" (recorded with another {others})" if others else ""
             return [f"the same bits: {compared}{made}"]
-        lines = [f"differs at {self.difference}", f"{compared}, the same until frame {self.same_since}"]
+        lines = [
+            f"differs at {self.difference}",
+            f"{compared}, the same until frame {self.same_since}",
+        ]
         if others:
             lines.append(
                 f"recorded by other code or on another kind of machine ({others}): other bits are to "
