@@ -12,7 +12,8 @@ from rushhour.traffic.snapshot import Snapshot, command_of
 if TYPE_CHECKING:
     from rushhour.traffic.world import World
 
-MOST_ROUTES: Final = 1 << 28  # roads in the pool
+ROUTES: Final = 1 << 20  # places for roads in the pool that every run may have
+MOST_GROWN: Final = 64  # times as many as are used, at most
 LEAST_ROOM: Final = 1024  # vehicles that every world has room for
 FINITE: Final = ("s", "speed", "accel", "lateral", "length", "factor")  # of vehicles
 # By table: columns, and the least and the largest value, by name as `_sizes` tells it, or a number.
@@ -72,7 +73,10 @@ def _sizes(snapshot: Snapshot, world: "World") -> dict[str, int]:
     network, numbers, demand = world.network, snapshot.numbers, world.demand
     base, used = world._detours._base, int(numbers["routes_used"])
     room, capacity = int(numbers["routes_room"]), int(numbers["capacity"])
-    if used - base != len(snapshot.tables["routes"]) or not used <= room <= MOST_ROUTES:
+    if (
+        used - base != len(snapshot.tables["routes"])
+        or not used <= room <= ROUTES + MOST_GROWN * used
+    ):
         raise RunError(f"routes: {used} of {room} places used; record the run again")
     if not LEAST_ROOM <= capacity <= max(LEAST_ROOM, 2 * len(demand)):
         raise RunError(f"room for {capacity} vehicles; record the run again")

@@ -1,5 +1,7 @@
 """Reading the run file (docs/file-format.md)."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -27,7 +29,7 @@ from rushhour.traffic.recording.run_layout import (
     SINCE_2,
     frame_rows,
 )
-from rushhour.traffic.recording.unclosed_file import open_for_reading
+from rushhour.traffic.recording.unclosed_file import DAMAGE, open_for_reading
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World
@@ -63,12 +65,23 @@ class RunFile:
         self._world: World | None = None  # in which frames are made again
         try:
             self._index = self._read_index()
-        except (KeyError, OSError, TypeError, ValueError, AttributeError) as error:
+        except DAMAGE as error:
             self.close()
             raise RunError(f"{path}: damaged run file ({error}); record it again") from error
         except RunError:
             self.close()
             raise
+
+    @contextmanager
+    def _reading(self, group: str) -> Iterator[None]:
+        """Turn what h5py raises on damage into a RunError."""
+        try:
+            yield
+        except NetworkError as error:
+            raise RunError(f"{self.path}: /{group}: {error}") from error
+        except DAMAGE as error:
+            why = " ".join(str(error).split())[:200]
+            raise RunError(f"{self.path}: /{group} is damaged ({why}); record it again") from error
 
     def _read_index(self) -> dict[str, NDArray[Any]]:
         frames = self._file["frames"]
@@ -112,7 +125,7 @@ class RunFile:
     @property
     def mode(self) -> str:
         """What was recorded: "frames", "keyframes" or "both"."""
-        return str(self._file["meta"].attrs.get("mode", FRAMES))
+        return str(self.meta.get("mode", FRAMES))
 
     @cached_property
     def keyframes(self) -> Keyframes:
@@ -122,36 +135,39 @@ class RunFile:
     @property
     def complete(self) -> bool:
         """Whether the run was closed, not killed."""
-        return bool(self._file["meta/complete"][()])
+        with self._reading("meta"):
+            return bool(self._file["meta/complete"][()])
 
     @property
     def meta(self) -> dict[str, Any]:
         """Versions, machine, seed, dt (s), begin (s)."""
-        return {
-            name: value.item() if isinstance(value, np.generic) else value
-            for name, value in self._file["meta"].attrs.items()
-        }
+        with self._reading("meta"):
+            return {
+                name: value.item() if isinstance(value, np.generic) else value
+                for name, value in self._file["meta"].attrs.items()
+            }
 
     @property
     def parameters(self) -> dict[str, str]:
         """Every parameter of the run, as text."""
-        table = self._file["meta/parameters"]
-        return dict(zip(table["name"].asstr()[:], table["value"].asstr()[:], strict=True))
+        with self._reading("meta/parameters"):
+            table = self._file["meta/parameters"]
+            return dict(zip(table["name"].asstr()[:], table["value"].asstr()[:], strict=True))
 
     def network(self) -> Network:
         """The network of the run. Raises RunError if it is damaged."""
-        try:
+        with self._reading("network"):
             return read_network(self._file["network"])
-        except NetworkError as error:
-            raise RunError(f"{self.path}: /network: {error}") from error
 
     def vehicles(self, name: str) -> NDArray[Any]:
         """A column of /vehicles, row by vehicle id: length, width, depart, type."""
-        return np.asarray(self._file["vehicles"][name][:])
+        with self._reading("vehicles"):
+            return np.asarray(self._file["vehicles"][name][:])
 
     def vehicle_names(self) -> tuple[str, ...]:
         """Source ids by vehicle number."""
-        return tuple(self._file["vehicles"]["name"].asstr()[:])
+        with self._reading("vehicles"):
+            return tuple(self._file["vehicles"]["name"].asstr()[:])
 
     def ids(self) -> dict[str, tuple[str, ...]]:
         """Ids by number of "road", "lane" (of roads), "intersection", "vehicle", "type"."""
@@ -192,8 +208,9 @@ class RunFile:
         if not -size <= i < size:
             raise RunError(f"{self.path}: no recorded frame {i}; it holds {size}")
         start, count = int(self._index["start"][i]), int(self._index["count"][i])
-        data = self._file["frames"]
-        columns = {name: data[name][start : start + count] for name in COLUMNS}
+        with self._reading("frames"):
+            data = self._file["frames"]
+            columns = {name: data[name][start : start + count] for name in COLUMNS}
         return RecordedFrame(frame=int(self.frames[i]), time=float(self.times[i]), **columns)
 
     def at(self, time: float) -> RecordedFrame:

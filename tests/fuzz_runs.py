@@ -1,0 +1,107 @@
+"""Damaged run files for the fuzz tests: what they hold is read, resumed and stepped."""
+
+import random
+from pathlib import Path
+
+import h5py
+import numpy as np
+from damage import damage_hdf5, damaged_bytes, flipped_bits
+from resumed_worlds import new_world
+
+from rushhour.traffic.recording.recorder import Recorder
+from rushhour.traffic.recording.run_file import RunFile
+from rushhour.traffic.world import World
+
+NAME = "run.h5"
+WORLDS = ("stops", "commands")
+
+
+def run_files(folder: Path) -> list[dict[str, bytes]]:
+    """Recorded runs with stops, commands and closures."""
+    found = []
+    for kind in WORLDS:
+        world = new_world(kind)
+        with Recorder(folder / NAME, world, 2.0, keyframe_every=20.0) as recorder:
+            world.observers.append(recorder)
+            world.step(130)
+        found.append({NAME: (folder / NAME).read_bytes()})
+    return found
+
+
+def damage_run(draw: random.Random, files: dict[str, bytes], folder: Path) -> None:
+    """Bits and bytes of the file, or its arrays and attributes, or single values of a keyframe."""
+    kind = draw.randrange(5)
+    if kind == 0:
+        files[NAME] = draw.choice((damaged_bytes, flipped_bits))(draw, files[NAME])
+        return
+    path = folder / NAME
+    path.write_bytes(files[NAME])
+    if kind == 1:
+        with h5py.File(path, "r+") as file:
+            places: list[str] = []
+            file["keyframes"].visit(places.append)
+            for _ in range(draw.randint(1, 2)):
+                change_value(draw, file["keyframes"][draw.choice(places)])
+    elif kind <= 3:
+        change_text(draw, path)
+    else:
+        damage_plain(draw, path)
+    files[NAME] = path.read_bytes()
+
+
+def change_value(draw: random.Random, data: h5py.Dataset) -> None:
+    """A field of a row of a table."""
+    values = data[:]
+    if not values.size or values.dtype.names is None:
+        return
+    name = draw.choice(values.dtype.names)
+    column = values[name].reshape(values.size, -1)
+    row, at = draw.randrange(values.size), draw.randrange(column.shape[1])
+    kind = column.dtype.kind
+    if kind == "f":
+        new: object = draw.choice((np.nan, np.inf, -np.inf, -1.0, 0.0, 1e300, -1e300))
+    elif kind == "b":
+        new = not column[row, at]
+    elif kind == "S":
+        new = b"0"
+    else:
+        info = np.iinfo(column.dtype)
+        step = min(max(int(column[row, at]) + draw.choice((-1, 1)), info.min), info.max)
+        new = draw.choice((info.min, info.max, 0, step))
+    if values[name].ndim > 1:
+        values[name][row, at] = new
+    else:
+        values[name][row] = new
+    data[...] = values
+
+
+def change_text(draw: random.Random, path: Path) -> None:
+    """A character of the numbers of keyframes, or of the commands."""
+    with h5py.File(path, "r+") as file:
+        data = file[draw.choice(("keyframes/numbers", "keyframes/numbers", "commands/text"))]
+        values = data[:]
+        if values.size:
+            for _ in range(draw.randint(1, 3)):
+                values[draw.randrange(values.size)] = draw.choice(b'0123456789-[]{},:"e.x\x00')
+            data[...] = values
+
+
+def damage_plain(draw: random.Random, path: Path) -> None:
+    """Arrays and attributes of the file: one of a table's whole, or any that are no tables."""
+    with h5py.File(path, "r+") as file:
+        if draw.random() < 0.2:
+            del file["keyframes"][draw.choice(list(file["keyframes"]))]
+            return
+    damage_hdf5(draw, path)
+
+
+def read_run_file(folder: Path) -> None:
+    """Read every frame, resume from the last keyframe and from the first, and step on."""
+    path = folder / NAME
+    with RunFile(path) as run:
+        for i in range(run.frames.size):
+            run.frame(i)
+        times = run.keyframes.index["time"].tolist()
+    for at in (None, *times[:1]):
+        world = World.resume(path, at)
+        world.step(6)
