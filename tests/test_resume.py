@@ -260,8 +260,9 @@ def goes_on(path: Path, kind: str, seen: int) -> None:
     with RunFile(path) as run:
         frames = run.keyframes.index["frame"]
         assert not run.complete
-        np.testing.assert_array_equal(frames, 4 * np.arange(frames.size))
-        assert frames[-1] >= seen - seen % 4
+        each = round(1.0 / float(run.meta["dt"]))
+        np.testing.assert_array_equal(frames, each * np.arange(frames.size))
+        assert frames[-1] >= seen - seen % each
     world = World.resume(path)
     world.step(8)
     straight = new_world(kind)
