@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from rushhour.progress import Stopping, bar, compile_bar
 from rushhour.traffic.durations import clock, seconds
@@ -15,6 +15,8 @@ from rushhour.traffic.scenarios.scenario import Scenario, ScenarioError, read_pa
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World
+
+RESUMED: Final = "resumed from "  # a remark that begins so says where a run went on
 
 
 def run(args: argparse.Namespace) -> int:
@@ -241,9 +243,13 @@ def summary_text(summary: Mapping[str, Any], checked: bool = False) -> str:
     if summary["parameters_changed"]:
         changed = summary["parameters_changed"].items()
         rows.insert(1, ("parameters", ", ".join(f"{name}={value}" for name, value in changed)))
-    rows += [("note", remark) for remark in summary["remarks"][:5]]
-    if len(summary["remarks"]) > 5:
-        rows.append(("note", f"and {len(summary['remarks']) - 5} more; see --json"))
+    resumed = [remark for remark in summary["remarks"] if remark.startswith(RESUMED)]
+    if resumed:
+        rows.insert(1, ("resumed", resumed[-1].removeprefix("resumed ")))
+    remarks = [remark for remark in summary["remarks"] if remark not in resumed]
+    rows += [("note", remark) for remark in remarks[:5]]
+    if len(remarks) > 5:
+        rows.append(("note", f"and {len(remarks) - 5} more; see --json"))
     return "\n".join(f"{name:<12} {text}" for name, text in rows)
 
 

@@ -83,7 +83,12 @@ def test_a_resumed_run_is_recorded_in_a_file_of_its_own(
 
 def test_a_what_if_says_so_in_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ("--resume", folder / "run.h5", "--at", "30s", "--set", "car.time_gap=2", "--seed", "9")
+    assert main(["run", *map(str, words)]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[1].startswith("resumed      from run.h5 at 0:00:30, frame 120; a what-if from ")
+    assert any(line.startswith("time         0:00:30 to 0:01:30, 240 frames") for line in shown)
     found = summary(capsys, *words)
+    assert found["begin_s"] == 30.0
     says = [line for line in found["remarks"] if "what-if" in line]
     assert len(says) == 1 and says[0].endswith("with car.time_gap = 2.0, seed = 9")
     assert found["parameters_changed"]["car.time_gap"] == 2.0 and found["seed"] == 9

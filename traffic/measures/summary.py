@@ -40,7 +40,7 @@ def run_summary(
         "seed": world.seed,
         "threads": threads,
         "dt_s": world.dt,
-        "begin_s": world.begin,
+        "begin_s": world.begin + (world.frame - clocking.frames) * world.dt,  # where it went on
         "frames": clocking.frames,
         "sim_s": round(sim_s, 6),
         "wall_s": round(clocking.run_s, 4),
