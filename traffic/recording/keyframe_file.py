@@ -1,8 +1,9 @@
 """Keyframes in the run file: group /keyframes, the complete state now and then (docs/file-format.md).
 
 Each table of a snapshot is one dataset of compound type, to which the rows of every keyframe are
-appended; `index` has a row per keyframe and says where its rows end. All of it is laid out before
-the first frame, because nothing may be created while others read.
+appended; `index` has a row per keyframe and says where its rows are. All of it is laid out before
+the first frame, because nothing may be created while others read. Every keyframe begins with a new
+chunk, so that none is written twice: a process that is killed may leave a chunk half written.
 """
 
 import json
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
     from rushhour.traffic.world import World
 
 CHUNK: Final = 1 << 16  # bytes
-# Tables with a row for each thing of the network: most rows say the same, so they are packed.
+SMALL_CHUNK: Final = 1 << 14  # bytes, of tables that have few rows as a rule
+NOT_PACKED: Final = "vehicles"  # the large table; to pack it takes longer than it is worth
+# Tables with a row for each thing of the network.
 OF_NETWORK: Final = (
     "lanes", "road_lanes", "connectors", "programs", "detectors", "roads", "travel_times", "passes",
     "changes",
@@ -41,7 +44,7 @@ UNITS: Final = {
 
 def index_type(tables: list[str]) -> np.dtype[Any]:
     """The type of a row of `index`."""
-    ends = [(f"{name}_end", "<i8") for name in tables]
+    ends = [(f"{name}_{end}", "<i8") for name in tables for end in ("start", "end")]
     return np.dtype([("frame", "<i8"), ("time", "<f8"), ("hash", HASH), *ends])
 
 
@@ -77,7 +80,7 @@ class KeyframeWriter:
         row = np.zeros(1, self._index.dtype)
         row["frame"], row["time"], row["hash"] = world.frame, world.time, world.state_hash()
         for name, table in {**snapshot.tables, NUMBERS: np.frombuffer(text, np.uint8)}.items():
-            row[f"{name}_end"] = append(self._data[name], table)
+            row[f"{name}_start"], row[f"{name}_end"] = append(self._data[name], table)
         flush()
         append(self._index, row)
         flush()
@@ -85,24 +88,30 @@ class KeyframeWriter:
 
 def _lay_out(group: Any, name: str, dtype: np.dtype[Any], rows: int) -> Any:
     """An empty dataset that grows. rows: how many a keyframe has, for tables of the network."""
-    most = max(1, CHUNK // dtype.itemsize)
-    options: dict[str, Any] = {"chunks": (most,)}
-    if name in OF_NETWORK or name == "index":
-        options = {"chunks": (max(1, min(most, rows)),)}
-        options |= {"compression": "gzip", "compression_opts": 1, "shuffle": True}
+    most = max(1, (SMALL_CHUNK if rows == 0 else CHUNK) // dtype.itemsize)
+    if name in OF_NETWORK:
+        most = max(1, min(most, rows))
+    options: dict[str, Any] = {"compression": "gzip", "compression_opts": 1, "shuffle": True}
+    if name == "index":
+        most, options = 1, {}
+    elif name == NOT_PACKED:
+        most, options = max(1, CHUNK // dtype.itemsize), {}
+    options["chunks"] = (most,)
     data = group.create_dataset(name, (0,), dtype, maxshape=(None,), fletcher32=True, **options)
     units = [f"{column} {UNITS[column]}" for column in dtype.names or () if column in UNITS]
     data.attrs["unit"] = ", ".join(units)
     return data
 
 
-def append(data: Any, values: NDArray[Any]) -> int:
-    """Put values behind the end of a dataset; returns where they end."""
-    size = int(data.shape[0])
+def append(data: Any, values: NDArray[Any]) -> tuple[int, int]:
+    """Put values into new chunks behind the end of a dataset; returns where they are."""
+    chunk = int(data.chunks[0])
+    start = -(-int(data.shape[0]) // chunk) * chunk
+    end = start + len(values)
     if values.size:
-        data.resize((size + len(values),))
-        data[size:] = values
-    return size + len(values)
+        data.resize((end,))
+        data[start:] = values
+    return start, end
 
 
 class Keyframes:
@@ -119,7 +128,7 @@ class Keyframes:
             return
         try:
             index = self._group["index"]
-            wanted = [name.removesuffix("_end") for name in index.dtype.names[3:]]
+            wanted = [name.removesuffix("_end") for name in index.dtype.names[4::2]]
             if index.dtype != index_type(wanted) or index.ndim != 1:
                 raise ValueError(f"index is {index.dtype}")
             _want_stored(index)
@@ -131,8 +140,9 @@ class Keyframes:
         """The rows of the index up to the first that points at what is not there."""
         sound = np.diff(index["frame"], prepend=-1) > 0
         for name in tables:
-            ends = index[f"{name}_end"]
-            sound &= (np.diff(ends, prepend=0) >= 0) & (ends <= self._group[name].shape[0])
+            starts, ends = index[f"{name}_start"], index[f"{name}_end"]
+            stored = (ends == starts) | (ends <= self._group[name].shape[0])
+            sound &= (starts >= 0) & (ends >= starts) & stored
         return index[: len(index) if sound.all() else int(np.argmin(sound))]
 
     def __len__(self) -> int:
@@ -168,7 +178,7 @@ class Keyframes:
         self, i: int, wanted: dict[str, NDArray[Any]] | Any
     ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         found: dict[str, NDArray[Any]] = {}
-        row, before = self.index[i], self.index[i - 1] if i else None
+        row = self.index[i]
         for name in (*wanted, NUMBERS):
             dtype = np.dtype(np.uint8) if name == NUMBERS else wanted[name].dtype
             if name not in self._group or self._group[name].dtype != dtype:
@@ -178,8 +188,8 @@ class Keyframes:
                 )
             data = self._group[name]
             _want_stored(data)
-            first = 0 if before is None else int(before[f"{name}_end"])
-            found[name] = data[first : int(row[f"{name}_end"])]
+            start, end = int(row[f"{name}_start"]), int(row[f"{name}_end"])
+            found[name] = data[start:end] if end > start else np.zeros(0, dtype)
             if name in OF_NETWORK and len(found[name]) != len(wanted[name]):
                 raise RunError(
                     f"has {len(found[name])} {name}, the network has {len(wanted[name])}; the file "
