@@ -144,6 +144,7 @@ def born(
     veh.go[i] = 0
     veh.stamp[i] = 0
     veh.cut[i] = -1
+    veh.cut_stamp[i] = 0
     veh.arrived[i] = -1
     veh.overtaken[i] = 0
     veh.refused[i] = 0

@@ -34,7 +34,7 @@ def resume(args: argparse.Namespace) -> int:
     others = dict(fields.pop("parameters", ()))
     seed = fields.pop("seed", None)
     say(args, "reading the run")
-    with compile_bar(frame=True):
+    with compile_bar("frame"):
         if args.network is not None:
             from rushhour.roadnets.loading import load_network
 

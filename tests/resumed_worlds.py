@@ -91,7 +91,7 @@ def poison(world: World) -> None:
     veh, order, grants = world._veh, world._order, world._grants
     free = veh.lane < 0
     for name in Vehicles._fields:
-        if name not in ("lane", "cut_stamp"):  # the latter is kept
+        if name != "lane":
             getattr(veh, name)[free] = 77
     veh.line[:] = 5
     order.slot[world._n :] = order.slot[: max(1, world._n)].min() if world._n else 0

@@ -96,8 +96,6 @@ def take_snapshot(world: "World", logs: bool = True) -> Snapshot:
     veh, order, grants, lights = world._veh, world._order, world._grants, world._lights
     waiting, detours, rerouting = world._waiting, world._detours, world._rerouting
     slots = np.flatnonzero(veh.lane >= 0).astype(np.int32)
-    # A newcomer keeps the stamp that it finds in its slot; it means nothing, but is hashed.
-    stale = np.flatnonzero((veh.lane < 0) & (veh.cut_stamp != 0)).astype(np.int32)
     aside = world._verge.rows
     queued = _queued(world, slots)
     changed = np.flatnonzero((detours.reroutes > 0) | detours.cut_short)
@@ -107,7 +105,6 @@ def take_snapshot(world: "World", logs: bool = True) -> Snapshot:
         "vehicles": table_of(
             {"slot": slots, **{name: getattr(veh, name)[slots] for name in OF_VEHICLES}}
         ),
-        "stale": table_of({"slot": stale, "cut_stamp": veh.cut_stamp[stale]}),
         "aside": table_of(
             {
                 "since": np.array(world._verge._since, np.int64),
@@ -294,7 +291,6 @@ def _restore_vehicles(
     for name in OF_VEHICLES:
         getattr(veh, name)[rows["slot"]] = rows[name]
         getattr(aside, name)[:] = tables["aside"][name]
-    veh.cut_stamp[tables["stale"]["slot"]] = tables["stale"]["cut_stamp"]
     world._veh = veh
     lanes, slots = tables["lanes"], tables["order"]["slot"]
     order = state.new_order(world.network.n_lanes, capacity)

@@ -27,7 +27,6 @@ RANGES: Final[dict[str, dict[str, tuple[int, str]]]] = {
         "stop_end": (0, "stop"), "reason": (0, "reason"), "refused": (0, "reason"),
         "blocker": (-1, "trip"), "told": (0, "told"), "around": (0, "trips"),
     },
-    "stale": {"slot": (0, "slot")},
     "order": {"slot": (0, "slot")},
     "lanes": {"end": (0, "vehicles"), "over": (-1, "slot")},
     "road_lanes": {"onward": (-1, "connector")},
