@@ -154,7 +154,7 @@ def test_c3_20_random_commands_break_no_rule_and_lose_nobody(seed: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "seed",
-    [3, 5, 7, 13, *(pytest.param(s, marks=pytest.mark.soak) for s in (2, 6, 8, 9, 10, 11, 12))],
+    [3, 7, *(pytest.param(s, marks=pytest.mark.soak) for s in (2, 5, 6, 8, 9, 10, 11, 12, 13))],
 )
 def test_c3_20_random_commands_on_more_towns(seed: int) -> None:
     """Who was let in before the one ahead was told to halt may stand inside: nobody can foresee it.

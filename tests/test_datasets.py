@@ -127,12 +127,12 @@ LONG: Final = ("columbus", "porto", "luxembourg", "badhersfeld", "braunschweig",
                "lima", "hangzhou", "grid32", "grid20", "ring_10k")  # fmt: skip
 
 
-def marked(names: Any, longest: str = " ") -> list[Any]:
+def marked(names: Any, *longest: str) -> list[Any]:
     """Names of files as parameters, slow where they take more than a second or two."""
     texts = {name: name if isinstance(name, str) else name[0] for name in names}
 
     def marks(text: str) -> list[Any]:
-        if longest in text:
+        if any(part in text for part in longest):
             return [pytest.mark.soak]
         return [pytest.mark.slow] * any(part in text for part in LONG)
 
@@ -170,7 +170,7 @@ def test_no_file_of_the_data_folder_is_left_out() -> None:
     assert all((base / name).exists() for name in known)
 
 
-@pytest.mark.parametrize("name", marked(MAPS, longest="porto"))  # test_osm_counts imports it, too
+@pytest.mark.parametrize("name", marked(MAPS, "porto", "columbus"))  # test_osm_counts imports them
 def test_a_map_is_sound_as_large_as_described_and_the_same_after_a_reload(
     name: str, tmp_path: Path
 ) -> None:
@@ -205,7 +205,7 @@ def test_porto_is_the_same_in_xml_and_in_the_binary_form() -> None:
     assert xml == binary
 
 
-@pytest.mark.parametrize("files", marked(DEMANDS, longest="grid32"))
+@pytest.mark.parametrize("files", marked(DEMANDS, "grid32"))
 def test_a_demand_departs_on_its_map_as_often_as_described(files: tuple[str, ...]) -> None:
     net, number = DEMANDS[files]
     folder = data_folder(files[0].partition("/")[0])

@@ -225,7 +225,7 @@ def run(capsys, *words: object):
     return json.loads(capsys.readouterr().out)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_fifth_of_lima_drives_its_hour_without_a_violation(capsys):
     folder = data_folder("gmns_lima")
     options = ("--demand-scale", 0.2, "--skip-bad-trips", "--duration", "1h", "--seed", 1)
