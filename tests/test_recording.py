@@ -84,6 +84,24 @@ def test_many_flushes_give_the_same_rows_as_one(tmp_path: Path) -> None:
                 np.testing.assert_array_equal(a, b)
 
 
+def test_more_rows_than_a_chunk_holds_are_read_as_they_were(tmp_path: Path) -> None:
+    world = FormulaWorld(n=40_000)
+    world.frame = 40_000
+    with Recorder(tmp_path / "run.h5", world, 0.25, mode="frames") as recorder:  # type: ignore[arg-type]
+        world.observers.append(recorder)
+        world.step(2)
+        recorder.flush()
+        world.step(1)
+    with RunFile(tmp_path / "run.h5") as run:
+        assert run.frames.tolist() == [40_000, 40_001, 40_002, 40_003]
+        for i in range(4):
+            frame = run.frame(i)
+            np.testing.assert_array_equal(frame.id, np.arange(40_000))
+            want = 7.0 * frame.id + 0.5 * frame.frame
+            np.testing.assert_array_equal(frame.s, want.astype(np.float32))
+            np.testing.assert_array_equal(frame.reason, frame.id % 3)
+
+
 KILLED = """
 import sys
 from recorded_world import FormulaWorld
@@ -91,19 +109,25 @@ from rushhour.traffic.recording import recorder as recording
 recording.FLUSH_SECONDS = 0.0
 world = FormulaWorld(n=2000)
 world.frame = 2000
-world.observers.append(recording.Recorder(sys.argv[1], world, 0.25, mode="frames"))
+recorder = recording.Recorder(sys.argv[1], world, 0.25, mode="frames")
+world.observers.append(recorder)
 while True:
     world.step()
+    if sys.argv[2] == "0":
+        recorder.flush()
     print(world.frame, flush=True)
 """
 
 
-@pytest.mark.parametrize("after", [3, 20, 57])
-def test_a_killed_run_opens_with_every_flushed_frame(tmp_path: Path, after: int) -> None:
+@pytest.mark.parametrize("late", [0, 3])  # blocks of a frame that may be on their way
+@pytest.mark.parametrize("after", [5, 20, 57])
+def test_a_killed_run_opens_with_every_flushed_frame(tmp_path: Path, after: int, late: int) -> None:
     path = tmp_path / "run.h5"
     environment = os.environ | {"PYTHONPATH": f"{TESTS}{os.pathsep}{TESTS.parent}"}
     process = subprocess.Popen(
-        [sys.executable, "-c", KILLED, str(path)], stdout=subprocess.PIPE, env=environment
+        [sys.executable, "-c", KILLED, str(path), str(late)],
+        stdout=subprocess.PIPE,
+        env=environment,
     )
     assert process.stdout is not None
     seen = 0
@@ -114,7 +138,7 @@ def test_a_killed_run_opens_with_every_flushed_frame(tmp_path: Path, after: int)
     process.wait()
     with RunFile(path) as run:
         assert not run.complete
-        assert run.frames[-1] >= seen
+        assert run.frames[-1] >= seen - late
         np.testing.assert_array_equal(run.frames, np.arange(2000, run.frames[-1] + 1))
         for i in range(run.frames.size):
             frame = run.frame(i)

@@ -1,6 +1,6 @@
 """Writing the run file: one HDF5 file that holds a run (docs/file-format.md).
 
-Frames are gathered in memory and appended in blocks. The file is in HDF5's single-writer mode, and
+Frames are gathered in memory and written in blocks. The file is in HDF5's single-writer mode, and
 a block's rows are on disk before the frames that point at them, so that a run killed at any moment
 leaves a file that opens with every flushed frame.
 """
@@ -11,21 +11,19 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import h5py
-import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.storage import write_network
 from rushhour.traffic.recording.demand_file import write_demand
+from rushhour.traffic.recording.frame_writer import FrameWriter
 from rushhour.traffic.recording.keyframe_file import KeyframeWriter
 from rushhour.traffic.recording.measure_file import TableWriter
 from rushhour.traffic.recording.run_layout import (
     BOTH,
-    COLUMNS,
     FORMAT,
     FORMAT_VERSION,
     FRAMES,
-    INDEX,
     KEYFRAMES,
     MODES,
     frame_rows,
@@ -38,11 +36,9 @@ if TYPE_CHECKING:
     from rushhour.traffic.measures.measuring import Measures
     from rushhour.traffic.world import World
 
-ROWS_PER_CHUNK: Final = 16_384
-FRAMES_PER_CHUNK: Final = 1024
 KEYFRAME_EVERY: Final = 300.0  # s of simulated time
 FLUSH_ROWS: Final = 1 << 18  # rows gathered, at most
-FLUSH_SECONDS: Final = 2.0  # wall time between two flushes, at most
+FLUSH_SECONDS: Final = 2.0  # wall time between two blocks, at most
 
 
 class Recorder:
@@ -82,11 +78,7 @@ class Recorder:
         self.every = max(1, round(every / world.dt))
         self.keyframe_every = max(1, round(keyframe_every / world.dt))
         self._keyframes: KeyframeWriter | None = None
-        self._rows: list[tuple[NDArray[Any], ...]] = []
-        self._index: list[tuple[int, float, int, int, int]] = []
-        self._gathered = 0
-        self._written = 0
-        self._flushed_at = monotonic()
+        self._handed_over_at = monotonic()
         self._last = -1
         self._data: dict[str, Any] = {}
         self._failed = False
@@ -107,8 +99,8 @@ class Recorder:
         frame = self.world.frame
         if self.mode != KEYFRAMES and frame % self.every == 0:
             self.record()
-        elif monotonic() - self._flushed_at >= FLUSH_SECONDS:
-            self.flush()
+        elif monotonic() - self._handed_over_at >= FLUSH_SECONDS:
+            self._hand_over()
         if self._keyframes is not None:
             if frame % self.keyframe_every == 0 or self._keyframes.last < 0:
                 self.write_keyframe()
@@ -120,13 +112,10 @@ class Recorder:
             return
         self._last = world.frame
         rows, digest = frame_rows(world)
-        start = self._written + self._gathered
-        self._index.append((world.frame, world.time, start, rows["id"].size, digest))
-        self._rows.append(tuple(rows.values()))
-        self._gathered += rows["id"].size
-        waited = monotonic() - self._flushed_at
-        if self._gathered >= FLUSH_ROWS or waited >= FLUSH_SECONDS:
-            self.flush()
+        self._frames.add(world.frame, world.time, rows, digest)
+        waited = monotonic() - self._handed_over_at
+        if self._frames.gathered >= FLUSH_ROWS or waited >= FLUSH_SECONDS:
+            self._hand_over()
 
     def write_keyframe(self) -> None:
         """Write the complete state of the world as it stands, unless the mode is "frames"."""
@@ -140,30 +129,21 @@ class Recorder:
 
     def flush(self) -> None:
         """Bring everything recorded so far to the disk."""
-        self._flushed_at = monotonic()
-        self._flush_tables()
-        if not self._index:
-            return
-        try:
-            for place, name in enumerate(COLUMNS):
-                _append(self._data[name], np.concatenate([rows[place] for rows in self._rows]))
-            self._file.flush()
-            for place, name in enumerate(INDEX):
-                values = np.array([entry[place] for entry in self._index], INDEX[name][0])
-                _append(self._data[name], values)
-            self._file.flush()
-        except (OSError, RuntimeError) as error:
-            raise self._failure(error) from error
-        self._written += self._gathered
-        self._gathered = 0
-        self._rows.clear()
-        self._index.clear()
+        self._hand_over(finish=True)
 
-    def _flush_tables(self) -> None:
-        """Bring the trips that finished, and the intervals that ended, to the disk."""
+    def _hand_over(self, finish: bool = False) -> None:
+        """Write the trips that finished, the intervals that ended and the frames that are ready.
+
+        finish: wait until all frames are.
+        """
+        self._handed_over_at = monotonic()
         try:
             for data, values in self._tables.new_rows():
                 _append(data, values)
+            if finish:
+                self._frames.finish()
+            else:
+                self._frames.hand_over()
         except (OSError, RuntimeError) as error:
             raise self._failure(error) from error
 
@@ -181,6 +161,7 @@ class Recorder:
             self.write_keyframe()
         try:
             self._data["complete"][()] = 1
+            self._frames.stop()
             self._data.clear()
             self._file.close()
         except (OSError, RuntimeError) as error:
@@ -211,16 +192,7 @@ class Recorder:
         self._tables = TableWriter(file, world, self.measures, self._data)
         if self.mode != FRAMES:
             self._keyframes = KeyframeWriter(file, world, self.keyframe_every, self._data)
-        frames = file.create_group("frames")
-        for names, chunk in ((COLUMNS, ROWS_PER_CHUNK), (INDEX, FRAMES_PER_CHUNK)):
-            for name, (kind, unit, what) in names.items():
-                data = frames.create_dataset(
-                    name, (0,), kind, maxshape=(None,), chunks=(chunk,), shuffle=True,
-                    compression="gzip", compression_opts=1,
-                )  # fmt: skip
-                self._data[name] = data
-                data.attrs["unit"] = unit
-                data.attrs["description"] = what
+        self._frames = FrameWriter(file.create_group("frames"), self._data, file.flush)
 
 
 def _never_close(*objects: Any) -> None:

@@ -97,8 +97,9 @@ class RunFile:
         count = min(frames[name].shape[0] for name in known)
         index = {name: frames[name][:count] for name in known}
         rows = min(frames[name].shape[0] for name in COLUMNS)
-        ends = np.cumsum(np.maximum(index["count"], 0))
-        sound = (index["count"] >= 0) & (index["start"] == ends - index["count"]) & (ends <= rows)
+        start, size = index["start"], index["count"]
+        before = np.concatenate(([0], (start + size)[:-1]))  # rows behind a frame may be empty
+        sound = (size >= 0) & (size <= rows) & (start >= before) & (start <= rows - size)
         whole = count if sound.all() else int(np.argmin(sound))
         return {name: values[:whole] for name, values in index.items()}
 
