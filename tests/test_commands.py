@@ -1,15 +1,13 @@
 """Commands: checked when given, applied at the next frame, logged, and repeatable to the bit."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
 from command_worlds import demand_of, straight, world_of
+from several_threads import printed_by_threads
 
 from rushhour.kernels.jit import config
 from rushhour.kernels.vehicles import REASONS
@@ -22,7 +20,6 @@ from rushhour.traffic.recording.recorder import Recorder
 from rushhour.traffic.recording.run_file import RunFile
 
 pytestmark = pytest.mark.small_world
-TESTS = Path(__file__).parent
 HAZARD = REASONS.index("hazard")
 
 
@@ -289,17 +286,5 @@ def test_measures_follow_who_is_taken_off_the_road_and_put_back(network) -> None
     bool(config.DISABLE_JIT or config.BOUNDSCHECK), reason="threads are those of compiled kernels"
 )
 def test_threads_leave_no_trace_of_commands() -> None:
-    told = []
-    for threads in (1, 2, 4):
-        done = subprocess.run(
-            [sys.executable, str(TESTS / "hashed_commands.py")],
-            env={
-                **os.environ,
-                "NUMBA_NUM_THREADS": str(threads),
-                "PYTHONPATH": f"{TESTS.parent}{os.pathsep}{os.environ.get('PYTHONPATH', '')}",
-            },
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr[-2000:]
-        told.append(done.stdout)
+    told = printed_by_threads("hashed_commands.py")
     assert len(set(told)) == 1

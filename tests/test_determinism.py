@@ -1,13 +1,10 @@
 """A run is a function of network, demand, parameters and seed: not of threads, slots or others."""
 
-import os
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
+from several_threads import printed_by_threads
 
 from rushhour.kernels.jit import config
 from rushhour.roadnets.build import finish
@@ -20,7 +17,6 @@ from rushhour.traffic.demand.random_trips import random_trips, vehicles_on_road
 from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.world import World
 
-TESTS = Path(__file__).parent
 FRAMES = 240
 WALKERS = 300
 
@@ -81,24 +77,9 @@ def hashes_by_threads():
     """For 1, 2 and 4 threads: the state after a run, for each way to control signals."""
     if config.DISABLE_JIT:
         pytest.skip("plain Python has one thread")
-    return [hashes_in_new_process(threads) for threads in (1, 2, 4)]
-
-
-def hashes_in_new_process(threads: int) -> list[str]:
-    done = subprocess.run(
-        [sys.executable, str(TESTS / "hashed_run.py"), str(FRAMES), *CONTROLS],
-        env={
-            **os.environ,
-            "NUMBA_NUM_THREADS": str(threads),
-            "PYTHONPATH": f"{TESTS.parent}{os.pathsep}{os.environ.get('PYTHONPATH', '')}",
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    hashes = done.stdout.splitlines()
-    assert len(hashes) == len(CONTROLS)
+    printed = printed_by_threads("hashed_run.py", str(FRAMES), *CONTROLS)
+    hashes = [text.splitlines() for text in printed]
+    assert all(len(lines) == len(CONTROLS) for lines in hashes)
     return hashes
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from resumed_worlds import KINDS, new_world
+from several_threads import printed_by_threads
 from test_snapshot import assert_same
 
 from rushhour.kernels.jit import config
@@ -76,19 +77,8 @@ def test_a_run_goes_on_between_keyframes_at_the_very_time(recorded) -> None:
 @pytest.mark.parametrize("kind", ["commands", pytest.param("actuated", marks=pytest.mark.soak)])
 def test_threads_leave_no_trace_of_a_resumed_run(recorded, kind: str) -> None:
     path, straight = recorded[kind]
-    hashes = set()
-    for threads in (1, 2, 4):
-        done = subprocess.run(
-            [sys.executable, str(TESTS / "resumed_worlds.py"), kind, str(path), "57", str(FRAMES)],
-            env={
-                **os.environ,
-                "NUMBA_NUM_THREADS": str(threads),
-                "PYTHONPATH": f"{TESTS.parent}{os.pathsep}{os.environ.get('PYTHONPATH', '')}",
-            },
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr[-2000:]
-        hashes.add(done.stdout.strip())
+    words = (kind, str(path), "57", str(FRAMES))
+    hashes = {text.strip() for text in printed_by_threads("resumed_worlds.py", *words)}
     assert hashes == {straight.state_hash()}
 
 

@@ -104,11 +104,15 @@ class FrameWriter:
         for column, (name, (kind, _, _)) in zip(
             zip(*block.index, strict=True), INDEX.items(), strict=True
         ):
-            data = self._data[name]
-            size = data.shape[0]
-            data.resize((size + len(column),))
-            data[size:] = np.array(column, kind)
+            append(self._data[name], np.array(column, kind))
         self._flush()
+
+
+def append(data: Any, values: NDArray[Any]) -> None:
+    """Put values behind the end of a dataset."""
+    size = data.shape[0]
+    data.resize((size + values.size,))
+    data[size:] = values
 
 
 def _is_done(block: _Block) -> bool:

@@ -11,12 +11,11 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import h5py
-from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.storage import write_network
 from rushhour.traffic.recording.demand_file import write_demand
-from rushhour.traffic.recording.frame_writer import FrameWriter
+from rushhour.traffic.recording.frame_writer import FrameWriter, append
 from rushhour.traffic.recording.keyframe_file import KeyframeWriter
 from rushhour.traffic.recording.measure_file import TableWriter
 from rushhour.traffic.recording.run_layout import (
@@ -139,7 +138,7 @@ class Recorder:
         self._handed_over_at = monotonic()
         try:
             for data, values in self._tables.new_rows():
-                _append(data, values)
+                append(data, values)
             if finish:
                 self._frames.finish()
             else:
@@ -204,13 +203,6 @@ def _never_close(*objects: Any) -> None:
     for item in objects:
         pythonapi.Py_IncRef(py_object(item))
         pythonapi.Py_IncRef(py_object(item.id))
-
-
-def _append(data: Any, values: NDArray[Any]) -> None:
-    """Put values behind the end of a dataset."""
-    size = data.shape[0]
-    data.resize((size + values.size,))
-    data[size:] = values
 
 
 def _refuse_foreign(path: Path) -> None:
