@@ -2,15 +2,13 @@
 
 from math import inf
 
-from numba import prange
-
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import NetworkArrays
 from rushhour.kernels.rules import Rules
 from rushhour.kernels.vehicles import NEVER, PATH, Grants, Order, Vehicles
+from rushhour.kernels.waking import Awake
 
 SWAP_ROOM = 14.0  # m left free before the line by a vehicle that must change to the left
-PARTS = 4  # of the connectors, cleared side by side
 
 
 @kernel
@@ -115,15 +113,18 @@ def note_holder(net: NetworkArrays, veh: Vehicles, grants: Grants, rules: Rules,
         reserve(net, veh, grants, rules, i, exit_lane, entered, beyond)
 
 
-@kernel
-def forget_part(grants: Grants, part: int) -> None:
-    """Forget the holders of one part of the connectors, the reservations of one of the lanes."""
-    n = grants.tail.shape[0]
-    for k in range(part * n // PARTS, (part + 1) * n // PARTS):
-        grants.tail[k] = inf
-        grants.tail_slot[k] = -1
-    n = grants.reserved.shape[0]
-    for lane in range(part * n // PARTS, (part + 1) * n // PARTS):
+@kernel(forceinline=True)
+def forget_group(net: NetworkArrays, grants: Grants, awake: Awake, group: int) -> None:
+    """Forget last frame's holders of a group's connectors, and what was kept behind them."""
+    inter = net.intersections
+    for g in range(inter.group_start[group], inter.group_start[group + 1]):
+        x = inter.group[g]
+        for c in range(inter.connector_start[x], inter.connector_start[x + 1]):
+            k = inter.connector[c]
+            grants.tail[k] = inf
+            grants.tail_slot[k] = -1
+    for e in range(awake.exit_start[group], awake.exit_start[group + 1]):
+        lane = awake.exit[e]
         grants.reserved[lane] = 0.0
         grants.kept[lane] = 0.0
         grants.crossed[lane] = False
@@ -132,13 +133,6 @@ def forget_part(grants: Grants, part: int) -> None:
         grants.eldest[lane] = grants.wished_first[lane]
         grants.wished_since[lane] = NEVER
         grants.wished_first[lane] = 0.0
-
-
-@kernel(parallel=True)
-def forget_all(grants: Grants) -> None:
-    """Forget last frame's holders and reservations, PARTS at a time."""
-    for part in prange(PARTS):
-        forget_part(grants, part)
 
 
 @kernel(forceinline=True)

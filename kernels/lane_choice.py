@@ -27,9 +27,18 @@ from rushhour.kernels.network import (
 )
 from rushhour.kernels.room import owed, queue_end, rear_inside
 from rushhour.kernels.rules import Rules
-from rushhour.kernels.vehicles import NOTHING, Grants, Order, Routes, Types, Vehicles
+from rushhour.kernels.vehicles import (
+    NEVER,
+    NOTHING,
+    TASKS,
+    Grants,
+    Order,
+    Routes,
+    Types,
+    Vehicles,
+)
+from rushhour.kernels.waking import Awake
 
-ROADS = 32  # roads per parallel task
 BLOCKED_WITHIN = 50.0  # m to a vehicle at a stop that makes a lane blocked
 KEEP_SHARE = 0.7  # of the standstill gap kept to both sides of a change
 REAR_SLACK = 0.5  # m by which a rear may stay behind after a change
@@ -309,10 +318,8 @@ def choose_lanes_of_road(
     count = net.roads.lane_count[road]
     first = net.roads.first_lane[road]
     lo, hi = order.start[first], order.start[first + count]
-    if count < 2:
-        return 0
     grants.claimed[first : first + count] = 0.0
-    grants.claimed_since[first : first + count] = frame
+    grants.claimed_since[first : first + count] = NEVER
     if lo == hi:
         return 0
     side = 1 if frame & 1 == 0 else -1
@@ -347,14 +354,13 @@ def choose_lanes_of_road(
 @kernel
 def choose_lanes(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, grants: Grants,
-    rules: Rules, changes: NDArray[np.int64], task: int, frame: int, dt: float,
+    rules: Rules, awake: Awake, changes: NDArray[np.int64], task: int, frame: int, dt: float,
 ) -> None:  # fmt: skip
     """Decide lane changes on the roads of one task; counts them in changes[task]."""
-    n = net.roads.first_lane.shape[0]
     total = 0
-    for road in range(task * ROADS, min(n, (task + 1) * ROADS)):
+    for at in range(awake.road_cuts[task], awake.road_cuts[task + 1]):
         total += choose_lanes_of_road(
-            net, veh, types, routes, order, grants, rules, road, frame, dt
+            net, veh, types, routes, order, grants, rules, awake.roads[at], frame, dt
         )
     changes[task] += total
 
@@ -362,8 +368,8 @@ def choose_lanes(
 @kernel(parallel=True)
 def choose_lanes_all(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, grants: Grants,
-    rules: Rules, changes: NDArray[np.int64], frame: int, dt: float,
+    rules: Rules, awake: Awake, changes: NDArray[np.int64], frame: int, dt: float,
 ) -> None:  # fmt: skip
-    """Decide all lane changes, ROADS roads at a time."""
-    for task in prange(changes.shape[0]):
-        choose_lanes(net, veh, types, routes, order, grants, rules, changes, task, frame, dt)
+    """Decide all lane changes, on the roads of several lanes where anybody is."""
+    for task in prange(TASKS):
+        choose_lanes(net, veh, types, routes, order, grants, rules, awake, changes, task, frame, dt)

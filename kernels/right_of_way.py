@@ -9,7 +9,6 @@ waits inside for something outside. Source: right-of-way.md sections 1 and 2.
 
 import numpy as np
 from numba import prange
-from numpy.typing import NDArray
 
 from rushhour.kernels.arrival_order import (
     IMPATIENT,
@@ -23,7 +22,7 @@ from rushhour.kernels.arrival_order import (
 from rushhour.kernels.car_following import travel_time
 from rushhour.kernels.curve_speed import bend_speed
 from rushhour.kernels.gaps import gap_blocker, is_clear
-from rushhour.kernels.holders import note_holder, note_inside, to_path, wish
+from rushhour.kernels.holders import forget_group, note_holder, note_inside, to_path, wish
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.keeping_clear import is_waited_for
 from rushhour.kernels.network import (
@@ -56,12 +55,14 @@ from rushhour.kernels.vehicles import (
     STAMPS,
     STOP_SIGN,
     STREAM_REACTION,
+    TASKS,
     YIELDS,
     Grants,
     Order,
     Types,
     Vehicles,
 )
+from rushhour.kernels.waking import Awake
 
 CALM = 30.0  # s at the line before a driver accepts smaller gaps
 LEAST_GAP = 0.3  # share of the critical gap
@@ -311,10 +312,11 @@ def grant_intersection(
 @kernel(forceinline=True)
 def grant_group(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
-    group: int, frame: int, dt: float, seed: int,
+    awake: Awake, group: int, frame: int, dt: float, seed: int,
 ) -> None:  # fmt: skip
     """Run the grant phase of one group. Reads positions and speeds; writes grants, see module."""
     inter = net.intersections
+    forget_group(net, grants, awake, group)
     lo, hi = inter.group_start[group], inter.group_start[group + 1]
     for g in range(lo, hi):
         note_inside(net, veh, order, grants, rules, inter.group[g])
@@ -345,30 +347,18 @@ def grant_group(
 @kernel
 def grant_groups(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
-    tasks: NDArray[np.int32], task: int, frame: int, dt: float, seed: int,
+    awake: Awake, task: int, frame: int, dt: float, seed: int,
 ) -> None:  # fmt: skip
-    """Run the groups tasks[task] .. tasks[task+1]."""
-    for group in range(tasks[task], tasks[task + 1]):
-        grant_group(net, veh, types, order, grants, rules, group, frame, dt, seed)
+    """Run the groups of one task."""
+    for at in range(awake.group_cuts[task], awake.group_cuts[task + 1]):
+        grant_group(net, veh, types, order, grants, rules, awake, awake.groups[at], frame, dt, seed)
 
 
 @kernel(parallel=True)
 def grant_all(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
-    tasks: NDArray[np.int32], frame: int, dt: float, seed: int,
+    awake: Awake, frame: int, dt: float, seed: int,
 ) -> None:  # fmt: skip
-    """Run the grant phase, a task of groups of about equal work at a time."""
-    for task in prange(tasks.shape[0] - 1):
-        grant_groups(
-            net,
-            veh,
-            types,
-            order,
-            grants,
-            rules,
-            tasks,
-            task,
-            frame,
-            dt,
-            seed,
-        )
+    """Run the grant phase of all groups that are awake, a task of about equal work at a time."""
+    for task in prange(TASKS):
+        grant_groups(net, veh, types, order, grants, rules, awake, task, frame, dt, seed)

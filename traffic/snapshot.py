@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.vehicles import Grants, Vehicles
 from rushhour.traffic import state
+from rushhour.traffic.awake import new_awake
 from rushhour.traffic.commands.log import Command
 from rushhour.traffic.rings import Ring
 
@@ -41,7 +42,7 @@ KEPT: Final[dict[str, tuple[str, ...]]] = {
 MADE: Final[dict[str, tuple[str, ...]]] = {
     "World": (
         "network", "parameters", "dt", "seed", "demand", "begin", "_rules", "_types", "_trips",
-        "_tasks", "_members", "_actuation", "_clearing", "_ring_frames", "_watch_frames",
+        "_members", "_actuation", "_clearing", "_ring_frames", "_watch_frames",
         "_whole", "_any_closed", "_lost", "_suspect", "_even", "_numbers",
     ),
     "Minds": ("network", "dt", "patience", "share", "keep_routes", "memory"),
@@ -49,10 +50,10 @@ MADE: Final[dict[str, tuple[str, ...]]] = {
     "Detours": ("world", "_base"),
     "Rerouting": ("world", "fraction", "gain", "period", "_sample", "_keep"),
 }  # fmt: skip
-# Written within a frame before it is read, told to observers only, or about the machine.
+# Written within a frame before it is read (_awake: begun anew, with everybody awake), told to observers only, or about the machine.
 SCRATCH: Final[dict[str, tuple[str, ...]]] = {
     "World": (
-        "costs", "observers", "_next_order", "_efforts", "_tallies", "_changed", "taken_off",
+        "costs", "observers", "_awake", "_next_order", "_efforts", "_tallies", "_changed", "taken_off",
         "put_back_on",
     ),
     "Minds": ("_stuck", "_ready", "_taken", "_ways", "_exits"),
@@ -152,7 +153,7 @@ def take_snapshot(world: "World", logs: bool = True) -> Snapshot:
         "routes": table_of({"road": world._routes.road[detours._base : world._minds.used]}),
         "replaced": table_of({"place": replaced, "road": world._routes.road[replaced]}),
         "passes": table_of({"begun": world._passes}),
-        "changes": table_of({"made": world._changes}),
+        "changes": table_of({"made": world._changes.sum(keepdims=True)}),
     }  # fmt: skip
     numbers = _numbers(world)
     if logs:
@@ -258,7 +259,9 @@ def restore(world: "World", snapshot: Snapshot, new_signals: bool = False) -> No
     lanes = tables["road_lanes"]
     world._restore_closures(lanes["closed"].copy(), lanes["will_close"].copy())
     world._passes[:] = tables["passes"]["begun"]
-    world._changes[:] = tables["changes"]["made"]
+    # Which task of a frame counted them depends on who was awake; older files have a row for each.
+    world._changes[:] = 0
+    world._changes[0] = tables["changes"]["made"].sum()
     times = tables["travel_times"]
     for name in ("count", "pace", "multiplier"):
         kept = getattr(world._rerouting, name)
@@ -347,6 +350,7 @@ def _restore_grants(world: "World", tables: Mapping[str, NDArray[Any]], new_sign
     for name in OF_CONNECTORS:
         getattr(grants, name)[:] = tables["connectors"][name]
     world._grants = grants._replace(opposite=opposite)
+    world._awake = new_awake(world.network.arrays, world.frame)
     lights = state.new_lights(world._actuation)
     if not new_signals:
         for name, array in lights._asdict().items():

@@ -98,7 +98,7 @@ def new_grants(net: NetworkArrays) -> Grants:
         eldest_since=np.full(n_road_lanes, NEVER, np.int32),
         eldest=np.zeros(n_road_lanes),
         claimed=np.zeros(n_road_lanes),
-        claimed_since=np.zeros(n_road_lanes, np.int32),
+        claimed_since=np.full(n_road_lanes, NEVER, np.int32),
         candidate=np.full(net.intersections.lane.size, -1, np.int32),
         waived=np.full(n, -1, np.int32),
         opposite=np.full(n_road_lanes, -1, np.int32),
@@ -186,16 +186,6 @@ def repack(veh: Vehicles, order: Order, n: int) -> None:
         if name == "lane":
             array[n:] = -1
     order.slot[:n] = np.arange(n, dtype=np.int32)
-
-
-def grant_tasks(net: NetworkArrays, tasks: int = 64) -> NDArray[np.int32]:
-    """Bounds of runs of grant groups of about equal work, at most `tasks` of them."""
-    inter = net.intersections
-    size = np.diff(inter.connector_start) + np.diff(inter.lane_start)
-    weight = np.concatenate(([0], np.cumsum(size[inter.group])))[inter.group_start]
-    cuts = np.searchsorted(weight, np.linspace(0, weight[-1], tasks + 1))
-    cuts[-1] = inter.group_start.size - 1
-    return np.unique(cuts).astype(np.int32)
 
 
 def program_members(net: NetworkArrays) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

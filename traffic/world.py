@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.departing import depart, queue_due, release_left
 from rushhour.kernels.driving import drive_all
-from rushhour.kernels.holders import forget_all
-from rushhour.kernels.lane_choice import ROADS, choose_lanes_all
+from rushhour.kernels.lane_choice import choose_lanes_all
 from rushhour.kernels.moving import (
     TALLY_COLUMNS,
     TALLY_OVERRUN,
@@ -35,10 +34,12 @@ from rushhour.kernels.planning import DEPTH
 from rushhour.kernels.right_of_way import grant_all
 from rushhour.kernels.switching import switch_lights
 from rushhour.kernels.vehicles import MAX_LANES, REASONS, TASKS, Vehicles
+from rushhour.kernels.waking import wake_all
 from rushhour.roadnets.errors import ParameterError, RunError
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.opposites import opposite_lanes
 from rushhour.traffic import state
+from rushhour.traffic.awake import new_awake
 from rushhour.traffic.commands.controls import Controls
 from rushhour.traffic.costs import PHASES, Costs
 from rushhour.traffic.demand.model import Demand, empty_demand
@@ -113,13 +114,13 @@ class World(Controls):
             self._grants.opposite[:] = opposite_lanes(self.network)
         self._passes = np.zeros(-(-self.network.n_road_lanes // PASS_LANES), np.int64)
         self._waiting = state.new_waiting(net, len(self.demand), capacity)
-        self._tasks = state.grant_tasks(net)
+        self._awake = new_awake(net)
         self._members = state.program_members(net)
         self._actuation, self._clearing = controlled(self.network, self.parameters)
         self._lights = state.new_lights(self._actuation)
         self._efforts = np.zeros((TASKS, 2 * (DEPTH + 1), MAX_LANES))
         self._tallies = np.zeros((TASKS, TALLY_COLUMNS), np.int64)
-        self._changes = np.zeros((net.roads.first_lane.size + ROADS - 1) // ROADS, np.int64)
+        self._changes = np.zeros(TASKS, np.int64)
         number = self.parameters.number
         self._minds = Minds(
             self.network, self._routes, self.dt, number("gridlock.change_mind_after"),
@@ -145,7 +146,7 @@ class World(Controls):
         self._obey()
         net, rules, types = self.network.arrays, self._rules, self._types
         frame, dt, seed, costs = self.frame, self.dt, self.seed, self.costs
-        grants = self._grants
+        grants, awake = self._grants, self._awake
         self._sort()
         if rules.passing_gain < inf:
             pass_all(
@@ -161,11 +162,13 @@ class World(Controls):
             grants, rules.pressure_period, rules.min_green, self.time, frame, dt,
         )  # fmt: skip
         costs.mark(SIGNALS)
-        forget_all(grants)
-        grant_all(net, veh, types, order, grants, rules, self._tasks, frame, dt, seed)
+        wake_all(net, order, awake, frame)
+        grant_all(net, veh, types, order, grants, rules, awake, frame, dt, seed)
         costs.mark(GRANT)
         routes = self._routes
-        choose_lanes_all(net, veh, types, routes, order, grants, rules, self._changes, frame, dt)
+        choose_lanes_all(
+            net, veh, types, routes, order, grants, rules, awake, self._changes, frame, dt
+        )
         costs.mark(LANES)
         drive_all(net, veh, types, routes, order, grants, rules, n, frame, dt, seed)
         costs.mark(DRIVE)

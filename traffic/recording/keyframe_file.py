@@ -29,7 +29,6 @@ NOT_PACKED: Final = "vehicles"  # the large table; to pack it takes longer than 
 # Tables with a row for each thing of the network.
 OF_NETWORK: Final = (
     "lanes", "road_lanes", "connectors", "programs", "detectors", "roads", "travel_times", "passes",
-    "changes",
 )  # fmt: skip
 NUMBERS: Final = "numbers"  # bytes of JSON
 HASH: Final = "S64"

@@ -1,0 +1,87 @@
+"""Who is awake: the grant groups and the roads where anybody is, so that a frame costs what its
+vehicles do, not what the map does.
+
+Whatever is left out has nobody on it, and what the phases keep of it is as they would leave it:
+a group or a road runs on, with nobody in it, until last frame's wishes are forgotten as well.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.jit import kernel
+from rushhour.kernels.network import NetworkArrays
+from rushhour.kernels.vehicles import Order
+
+GROUP_RUNS_ON = 2  # frames: wishes are remembered as those of the frame before, then forgotten
+ROAD_RUNS_ON = 1  # frames: claims are forgotten
+
+
+class Awake(NamedTuple):
+    """What a frame runs; made anew in every frame but for the two `roused`."""
+
+    watch_start: NDArray[np.int32]  # (n_lanes+1,) into `watch`
+    watch: NDArray[np.int32]  # grant groups that look at those who are on a lane
+    exit_start: NDArray[np.int32]  # (n_groups+1,) into `exit`
+    exit: NDArray[np.int32]  # road lanes that the connectors of a group lead to, each once
+    weight: NDArray[np.int32]  # (n_groups,) connectors and lanes, as a measure of the work
+    roused: NDArray[np.int32]  # (n_groups,) frame in which anybody was last where it looks
+    roads_roused: NDArray[np.int32]  # (n_roads,) frame in which anybody was last on it
+    groups: NDArray[np.int32]  # (n_groups,) the groups to run, ascending
+    group_cuts: NDArray[np.int32]  # (TASKS+1,) bounds of tasks in `groups`, of about equal work
+    roads: NDArray[np.int32]  # (n_roads,) the roads of several lanes to run, ascending
+    road_cuts: NDArray[np.int32]  # (TASKS+1,) bounds of tasks in `roads`
+
+
+@kernel
+def rouse(net: NetworkArrays, awake: Awake, lane: int, frame: int) -> None:
+    """Note that somebody is on a lane."""
+    for w in range(awake.watch_start[lane], awake.watch_start[lane + 1]):
+        awake.roused[awake.watch[w]] = frame
+    road = net.lanes.road[lane]
+    if road >= 0:
+        awake.roads_roused[road] = frame
+
+
+@kernel
+def list_groups(awake: Awake, frame: int) -> None:
+    """Write the groups that are awake and cut them into tasks."""
+    n = 0
+    total = 0
+    for group in range(awake.roused.shape[0]):
+        if awake.roused[group] >= frame - GROUP_RUNS_ON:
+            awake.groups[n] = group
+            total += awake.weight[group]
+            n += 1
+    tasks = awake.group_cuts.shape[0] - 1
+    done, task = 0, 0
+    for g in range(n):
+        while task * total <= done * tasks and task < tasks:
+            awake.group_cuts[task] = g
+            task += 1
+        done += awake.weight[awake.groups[g]]
+    awake.group_cuts[task:] = n
+
+
+@kernel
+def list_roads(net: NetworkArrays, awake: Awake, frame: int) -> None:
+    """Write the roads that are awake and cut them into tasks."""
+    n = 0
+    for road in range(awake.roads_roused.shape[0]):
+        if awake.roads_roused[road] >= frame - ROAD_RUNS_ON and net.roads.lane_count[road] > 1:
+            awake.roads[n] = road
+            n += 1
+    tasks = awake.road_cuts.shape[0] - 1
+    for task in range(tasks + 1):
+        awake.road_cuts[task] = task * n // tasks
+
+
+@kernel
+def wake_all(net: NetworkArrays, order: Order, awake: Awake, frame: int) -> None:
+    """Find what this frame has to run. Reads who is where; writes awake."""
+    for lane in range(order.over.shape[0]):
+        if order.start[lane] < order.start[lane + 1] or order.over[lane] >= 0:
+            rouse(net, awake, lane, frame)
+    list_groups(awake, frame)
+    list_roads(net, awake, frame)

@@ -1,0 +1,67 @@
+"""Which grant groups look at whom, made once for a network: see kernels.waking."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.network import NetworkArrays
+from rushhour.kernels.review import JOINTS
+from rushhour.kernels.vehicles import TASKS
+from rushhour.kernels.waking import Awake
+
+
+def new_awake(net: NetworkArrays, frame: int = 0) -> Awake:
+    """What frames from this one on have to run; nothing is left out of the first."""
+    inter, n_roads = net.intersections, net.roads.first_lane.size
+    n_road_lanes = net.lanes.out_start.size - 1
+    n_groups = inter.group_start.size - 1
+    group_of = np.zeros(inter.group.size, np.int64)
+    group_of[inter.group] = np.repeat(np.arange(n_groups), np.diff(inter.group_start))
+    watched, group = _watched(net, group_of)
+    exits = np.unique(group_of[net.connectors.intersection] * n_road_lanes + net.connectors.to_lane)
+    work = np.diff(inter.connector_start) + np.diff(inter.lane_start)
+    return Awake(
+        watch_start=_starts(watched, net.lanes.length.size),
+        watch=group.astype(np.int32),
+        exit_start=_starts(exits // n_road_lanes, n_groups),
+        exit=(exits % n_road_lanes).astype(np.int32),
+        weight=np.bincount(group_of, work, n_groups).astype(np.int32),
+        roused=np.full(n_groups, frame, np.int32),
+        roads_roused=np.full(n_roads, frame, np.int32),
+        groups=np.zeros(n_groups, np.int32),
+        group_cuts=np.zeros(TASKS + 1, np.int32),
+        roads=np.zeros(n_roads, np.int32),
+        road_cuts=np.zeros(TASKS + 1, np.int32),
+    )
+
+
+def _starts(keys: NDArray[np.int64], n: int) -> NDArray[np.int32]:
+    """Offsets of the keys 0 .. n-1 in an ascending array."""
+    return np.searchsorted(keys, np.arange(n + 1)).astype(np.int32)
+
+
+def _watched(
+    net: NetworkArrays, group_of: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Lanes, ascending, and the groups that look at who is on them.
+
+    The group at a lane's end does, and those that look back to it over connectors without grants.
+    """
+    at = net.lanes.intersection
+    ends = np.flatnonzero(at >= 0)
+    joints = np.flatnonzero(net.connectors.free)
+    beyond = net.connectors.to_lane[joints]
+    before = net.connectors.from_lane[joints].astype(np.int64)
+    joint_lanes = net.lanes.out_start.size - 1 + joints
+    n_groups = net.intersections.group_start.size  # and one more: a lane and a group as one number
+    known = found = np.unique(ends * n_groups + group_of[at[ends]])
+    for _ in range(JOINTS + 1):
+        # Who looks at a lane looks at the joints that lead to it, and at the lanes before them.
+        lanes = found // n_groups
+        first, last = (np.searchsorted(lanes, beyond, side) for side in ("left", "right"))
+        many = last - first
+        place = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
+        group = found[np.repeat(first, many) + place] % n_groups
+        back = [np.repeat(lanes_there, many) for lanes_there in (joint_lanes, before)]
+        found = np.unique(np.concatenate([lane * n_groups + group for lane in back]))
+        known = np.union1d(known, found)
+    return known // n_groups, known % n_groups
