@@ -8,6 +8,7 @@ from rushhour.kernels.network import NetworkArrays
 from rushhour.kernels.vehicles import CONFLICT, EXIT_FULL, YIELDS, Grants, Vehicles
 
 IMPATIENT = 180.0  # s at the line after which a driver takes the smallest gap and any place
+ZIP_AFTER = 10.0  # s at the line after which others of the same rank let a driver in
 
 
 @kernel
@@ -71,22 +72,29 @@ def my_turn(
 
 @kernel
 def another_starves(
-    net: NetworkArrays, veh: Vehicles, grants: Grants, first: int, count: int, i: int, frame: int,
-    dt: float,
+    net: NetworkArrays, veh: Vehicles, grants: Grants, first: int, count: int, i: int,
+    all_way: bool, frame: int, dt: float,
 ) -> bool:  # fmt: skip
-    """Whether a head that has stood for IMPATIENT, and for longer than i, needs what i asks for.
+    """Whether a head that has stood for long, and for longer than i, needs what i asks for.
 
     A stream that never breaks, each granted its way long before it comes, would keep it for ever.
+    One that goes first by rule keeps it for IMPATIENT, another for ZIP_AFTER: there both take turns.
     """
     k = veh.path[i, veh.line[i]]
     for x in range(first, first + count):
         j = grants.candidate[x]
-        if j < 0 or j == i or veh.granted[j] > 0 or time_at_line(veh, j, frame, dt) < IMPATIENT:
+        if j < 0 or j == i or veh.granted[j] > 0 or time_at_line(veh, j, frame, dt) < ZIP_AFTER:
             continue
         if veh.refused[j] != CONFLICT and veh.refused[j] != YIELDS:
             continue
-        if waits_longer(veh, j, i) and in_conflict(net, k, veh.path[j, veh.line[j]]):
-            return True
+        if not waits_longer(veh, j, i):
+            continue
+        o = veh.path[j, veh.line[j]]
+        for c in range(net.connectors.conflict_start[o], net.connectors.conflict_start[o + 1]):
+            if net.conflicts.other[c] == k:
+                by_rule = all_way or net.conflicts.yields[c]
+                if not by_rule or time_at_line(veh, j, frame, dt) >= IMPATIENT:
+                    return True
     return False
 
 

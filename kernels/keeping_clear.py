@@ -156,7 +156,8 @@ def zone_speed(
             continue
         o = net.conflicts.other[c]
         zone_out = net.conflicts.there_out[c]
-        if grants.tail[o] >= zone_out or grants.tail_slot[o] == i:
+        # Where the way comes back to here, the last holder may be i, behind others.
+        if grants.tail[o] >= zone_out:
             continue
         if held_before(net, veh, order, i, k, o, zone_out):
             allowed = min(allowed, approach_speed(v, d - ZONE_OFFSET, 0.0, ZONE_BRAKING, dt))

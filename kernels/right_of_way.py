@@ -237,7 +237,7 @@ def try_grant(
         veh.refused[i] = reason
         veh.blocker[i] = veh.id[j]
         return False
-    if control != SIGNAL and another_starves(net, veh, grants, first, count, i, frame, dt):
+    if control != SIGNAL and another_starves(net, veh, grants, first, count, i, all_way, frame, dt):
         veh.refused[i] = YIELDS
         return False
     if all_way:

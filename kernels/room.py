@@ -14,6 +14,7 @@ from rushhour.kernels.network import GROUP_LENGTH, NetworkArrays
 from rushhour.kernels.rules import Rules
 from rushhour.kernels.vehicles import BEHIND, NEVER, PATH, Grants, Order, Vehicles
 
+CLOSES_UP = 100.0  # m of a lane on which a queue closes up while somebody crosses before it
 JOINTS_BACK = 4  # joints in a row over which others are let on for the room beyond
 
 
@@ -33,7 +34,9 @@ def queue_end(
     """Free metres at a lane's start now, and once its vehicles have closed up; empty; held.
 
     Whoever is at a stop, halts, or stands because it must change lane, will not close up: the lane
-    counts only as far as its rear, and is `held`. The second value may be negative: an overfull lane.
+    counts only as far as its rear, and is `held`. So, without holding it, does whoever is farther on
+    than CLOSES_UP: a long queue that creeps has room in sum, but not at its end. The second value may
+    be negative: an overfull lane.
     """
     length = net.lanes.length[lane]
     lo, hi = order.start[lane], order.start[lane + 1]
@@ -52,6 +55,13 @@ def queue_end(
         changing = lane < n_road_lanes and must_change(veh, j, 0, 0)
         if stands_for_long(veh, j) or (changing and veh.speed[j] < 0.1):
             return now, veh.s[j] - veh.length[j] - queue_gap - used, False, True
+        if veh.s[j] - veh.length[j] > CLOSES_UP:
+            return (
+                now,
+                min(veh.s[j] - veh.length[j] - queue_gap - used, length - kept),
+                False,
+                False,
+            )
         used += veh.length[j] + queue_gap
         if changing:
             kept = max(kept, swap_room(net, lane, veh.length[j], queue_gap) + used)

@@ -155,3 +155,32 @@ def test_a_rear_is_waited_for_though_its_vehicle_has_been_granted_the_next_line(
         to_start = -float(veh.s[comes])
         allowed.append(zone_speed(net, veh, order, grants, comes, joins, to_start, 0.25))
     assert allowed[0] == allowed[1] < 5.0
+
+
+def test_others_are_waited_for_though_the_way_comes_back_to_their_zone():
+    """Around a block: who holds the zone after it, too, is its own last holder, behind them."""
+    network = fast_merge()
+    net = network.arrays
+    lane = network.lane_index
+    across, joins = (int(net.lanes.out_start[lane[name]]) for name in ("main_0", "ramp_0"))
+    zone = next(
+        c
+        for c in range(
+            net.connectors.conflict_start[joins], net.connectors.conflict_start[joins + 1]
+        )
+        if net.conflicts.other[c] == across
+    )
+    world = PlantedWorld(network)
+    ahead = world.put(across, net.conflicts.there_out[zone] - 0.5, 1.0)
+    comes = world.put(joins, net.conflicts.here_in[zone] - 3.0, 5.0)
+    veh = world._veh
+    veh.stamp[[ahead, comes]] = 10, 20
+    veh.cut[[ahead, comes]] = -1
+    order, grants = world.order(), state.new_grants(net)
+    grants.tail[across] = -300.0
+    allowed = []
+    for last in (ahead, comes):
+        grants.tail_slot[across] = last
+        to_start = -float(veh.s[comes])
+        allowed.append(zone_speed(net, veh, order, grants, comes, joins, to_start, 0.25))
+    assert allowed[0] == allowed[1] < 5.0
