@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -17,36 +16,17 @@ from rushhour.roadnets.storage import read_network
 from rushhour.traffic.commands.log import Command
 from rushhour.traffic.measures.tables import MeasureTable
 from rushhour.traffic.recording.command_file import read_commands
+from rushhour.traffic.recording.frame_columns import ColumnFrames
+from rushhour.traffic.recording.frame_reader import FrameReader
+from rushhour.traffic.recording.frame_taking import frame_rows
 from rushhour.traffic.recording.keyframe_file import Keyframes
 from rushhour.traffic.recording.measure_file import read_table
-from rushhour.traffic.recording.run_layout import (
-    COLUMNS,
-    FORMAT,
-    FORMAT_VERSION,
-    FRAMES,
-    INDEX,
-    KEYFRAMES,
-    SINCE_2,
-    frame_rows,
-)
+from rushhour.traffic.recording.recorded_frame import RecordedFrame
+from rushhour.traffic.recording.run_layout import FORMAT, FORMAT_VERSION, FRAMES, KEYFRAMES
 from rushhour.traffic.recording.unclosed_file import DAMAGE, open_for_reading
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World
-
-
-@dataclass(frozen=True)
-class RecordedFrame:
-    """The vehicles of one recorded frame, sorted by id; arrays (n,)."""
-
-    frame: int
-    time: float  # s
-    id: NDArray[np.int32]
-    lane: NDArray[np.int32]
-    s: NDArray[np.float32]  # m
-    lateral: NDArray[np.float32]  # m
-    speed: NDArray[np.float32]  # m/s
-    reason: NDArray[np.uint8]
 
 
 class RunFile:
@@ -64,7 +44,8 @@ class RunFile:
         self._file = _opened(self.path)
         self._world: World | None = None  # in which frames are made again
         try:
-            self._index = self._read_index()
+            self._frames = self._frames_of()
+            self._index = self._frames.index
         except DAMAGE as error:
             self.close()
             raise RunError(f"{path}: damaged run file ({error}); record it again") from error
@@ -83,25 +64,12 @@ class RunFile:
             why = " ".join(str(error).split())[:200]
             raise RunError(f"{self.path}: /{group} is damaged ({why}); record it again") from error
 
-    def _read_index(self) -> dict[str, NDArray[Any]]:
-        frames = self._file["frames"]
+    def _frames_of(self) -> FrameReader | ColumnFrames:
+        """The frames as the version of the file keeps them."""
         self.version = int(self._file.attrs["format_version"])
-        known = [name for name in INDEX if self.version > 1 or name not in SINCE_2]
-        for name, (kind, _, _) in (COLUMNS | {name: INDEX[name] for name in known}).items():
-            data = frames[name]
-            if data.dtype != np.dtype(kind) or data.ndim != 1:
-                raise RunError(
-                    f"{self.path}: /frames/{name} is {data.dtype} with {data.ndim} axes; wanted "
-                    f"{kind} with one; record it again"
-                )
-        count = min(frames[name].shape[0] for name in known)
-        index = {name: frames[name][:count] for name in known}
-        rows = min(frames[name].shape[0] for name in COLUMNS)
-        start, size = index["start"], index["count"]
-        before = np.concatenate(([0], (start + size)[:-1]))  # rows behind a frame may be empty
-        sound = (size >= 0) & (size <= rows) & (start >= before) & (start <= rows - size)
-        whole = count if sound.all() else int(np.argmin(sound))
-        return {name: values[:whole] for name, values in index.items()}
+        if self.version < 3:
+            return ColumnFrames(self.path, self._file["frames"], self.version)
+        return FrameReader(self, self._file["frames"])
 
     @property
     def frames(self) -> NDArray[np.int64]:
@@ -208,11 +176,9 @@ class RunFile:
         size = self.frames.size
         if not -size <= i < size:
             raise RunError(f"{self.path}: no recorded frame {i}; it holds {size}")
-        start, count = int(self._index["start"][i]), int(self._index["count"][i])
         with self._reading("frames"):
-            data = self._file["frames"]
-            columns = {name: data[name][start : start + count] for name in COLUMNS}
-        return RecordedFrame(frame=int(self.frames[i]), time=float(self.times[i]), **columns)
+            columns = self._frames.columns(i % size)
+        return RecordedFrame(int(self.frames[i]), float(self.times[i]), columns)
 
     def at(self, time: float) -> RecordedFrame:
         """The last frame recorded at or before a time in s, the first one if there is none.
@@ -240,7 +206,7 @@ class RunFile:
             self._world = world = resumed(self, frame)
         world.step(frame - world.frame)
         rows, _ = frame_rows(world)
-        return RecordedFrame(world.frame, world.time, **rows)
+        return RecordedFrame(world.frame, world.time, rows)
 
     def close(self) -> None:
         """Close the file."""
