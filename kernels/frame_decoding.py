@@ -65,8 +65,7 @@ def take_exact(words: NDArray[np.uint32], bit: int, values: NDArray[np.int64]) -
 @kernel
 def decode_group(
     words: NDArray[np.uint32], first: int, count: int, n_rows: int, frames: int, is_exact: bool,
-    factors: NDArray[np.int64], out_start: NDArray[np.int32], to_lane: NDArray[np.int32],
-    length: NDArray[np.int64], lane_bits: int, id_bits: int, only_frame: int, only_vehicle: int,
+    factors: NDArray[np.int64], ways: NDArray[np.int32], lane_bits: int, id_bits: int, only_frame: int, only_vehicle: int,
     place: NDArray[np.int64], limit: NDArray[np.int64],
     rows: NDArray[np.int32], exact: NDArray[np.int32],
 ) -> int:  # fmt: skip
@@ -123,7 +122,7 @@ def decode_group(
             values[:] = 0
             side = take_exact(words, side, values)
         blocker_before, reason_before = -1, 0
-        if lane >= length.shape[0] or vehicle > 0x7FFFFFFF:
+        if lane >= ways.shape[0] or vehicle > 0x7FFFFFFF:
             return DAMAGED
         first_row = True
         while True:
@@ -147,9 +146,7 @@ def decode_group(
                 if change:
                     side, what = take(words, side, CHANGES)
                     if what & CHANGED_LANE:
-                        side, lane, passed = take_lane(
-                            words, side, out_start, to_lane, length, lane, lane_bits
-                        )
+                        side, lane, passed = take_lane(words, side, ways, lane, lane_bits)
                         if lane < 0:
                             return DAMAGED
                         s = s - passed if passed >= 0 else 0
@@ -221,8 +218,7 @@ def decode_group(
 @kernel(nogil=True)
 def decode_rows(
     words: NDArray[np.uint32], groups: NDArray[np.int64], frames: int, is_exact: bool,
-    factors: NDArray[np.int64], out_start: NDArray[np.int32], to_lane: NDArray[np.int32],
-    length: NDArray[np.int64], lane_bits: int, id_bits: int, only_frame: int, only_vehicle: int,
+    factors: NDArray[np.int64], ways: NDArray[np.int32], lane_bits: int, id_bits: int, only_frame: int, only_vehicle: int,
     place: NDArray[np.int64], limit: NDArray[np.int64],
     rows: NDArray[np.int32], exact: NDArray[np.int32],
 ) -> int:  # fmt: skip
@@ -235,8 +231,7 @@ def decode_rows(
     total = 0
     for g in range(groups.shape[0]):
         seen = decode_group(
-            words, groups[g, 0], groups[g, 1], groups[g, 2], frames, is_exact, factors, out_start,
-            to_lane, length, lane_bits, id_bits, only_frame, only_vehicle, place, limit, rows, exact,
+            words, groups[g, 0], groups[g, 1], groups[g, 2], frames, is_exact, factors, ways, lane_bits, id_bits, only_frame, only_vehicle, place, limit, rows, exact,
         )  # fmt: skip
         if seen < 0:
             return DAMAGED

@@ -130,8 +130,7 @@ def put_first(
 @kernel
 def put_side(
     rows: NDArray[np.int32], exact: NDArray[np.int32], step: NDArray[np.int32], lo: int, hi: int,
-    frames: int, factors: NDArray[np.int64], out_start: NDArray[np.int32],
-    to_lane: NDArray[np.int32], length: NDArray[np.int64], lane_bits: int, id_bits: int,
+    frames: int, factors: NDArray[np.int64], ways: NDArray[np.int32], lane_bits: int, id_bits: int,
     out: NDArray[np.uint32], residuals: NDArray[np.int32],
 ) -> int:  # fmt: skip
     """Write the side stream of a group of rows, and note the residuals; words of the stream.
@@ -180,7 +179,7 @@ def put_side(
                 )
                 at, acc, n = put(out, at, acc, n, what, CHANGES)
                 if what & CHANGED_LANE:
-                    code, width, passed = lane_code(out_start, to_lane, length, lane, lane2)
+                    code, width, passed = lane_code(ways, lane, lane2)
                     at, acc, n = put_lane(out, at, acc, n, code, width, lane_bits)
                     sooner = sooner - passed if passed >= 0 else 0
                 if what & CHANGED_BLOCKER:
@@ -254,8 +253,7 @@ def put_main(residuals: NDArray[np.int32], count: int, out: NDArray[np.uint32], 
 @kernel(nogil=True)
 def encode_rows(
     rows: NDArray[np.int32], exact: NDArray[np.int32], step: NDArray[np.int32], count: int,
-    frames: int, factors: NDArray[np.int64], out_start: NDArray[np.int32],
-    to_lane: NDArray[np.int32], length: NDArray[np.int64], lane_bits: int, id_bits: int,
+    frames: int, factors: NDArray[np.int64], ways: NDArray[np.int32], lane_bits: int, id_bits: int,
     residuals: NDArray[np.int32], side: NDArray[np.uint32], out: NDArray[np.uint32],
     groups: NDArray[np.int64],
 ) -> int:  # fmt: skip
@@ -272,7 +270,7 @@ def encode_rows(
         if hi - lo > residuals.shape[0]:
             return lo - hi - 1
         words = put_side(
-            rows, exact, step, lo, hi, frames, factors, out_start, to_lane, length, lane_bits,
+            rows, exact, step, lo, hi, frames, factors, ways, lane_bits,
             id_bits, side, residuals,
         )  # fmt: skip
         groups[number, 0] = rows[lo, ID]

@@ -17,12 +17,16 @@ from rushhour.kernels.vehicles import HAZARD, LANE_CHANGE
 COLUMNS: Final = 8
 ID, LANE, S, SPEED, ACCEL, LATERAL, BLOCKER, CODES = range(COLUMNS)
 EXACT: Final = 8  # words of 32 bits: s, speed, accel, lateral as float64
-# What a step of each is.
+# What a step of each is, and how many there are in one m, m/s or m/s^2.
 S_STEP: Final = 0.001  # m; what is written keeps within POSITION_STEP / 2 of it
 POSITION_STEP: Final = 38  # mm
 SPEED_STEP: Final = 0.08  # m/s
 ACCEL_STEP: Final = 0.1  # m/s^2
-LATERAL_STEP: Final = 0.038  # m
+LATERAL_STEP: Final = 0.04  # m
+S_STEPS: Final = 1000.0
+SPEED_STEPS: Final = 12.5
+ACCEL_STEPS: Final = 10.0
+LATERAL_STEPS: Final = 25.0
 MOST_S: Final = 2.0e6  # m
 MOST: Final = 1.0e6  # m, m/s, m/s^2 of the others
 
@@ -128,10 +132,10 @@ def gather_rows(
         total += mixed(h, np.uint64(reason[i]))
         rows[at, ID] = id[i]
         rows[at, LANE] = on
-        rows[at, S] = floor(s[i] / S_STEP + 0.5)
-        rows[at, SPEED] = floor(speed[i] / SPEED_STEP + 0.5)
-        rows[at, ACCEL] = floor(accel[i] / ACCEL_STEP + 0.5) if keep & KEEP_ACCEL else 0
-        rows[at, LATERAL] = floor(lateral[i] / LATERAL_STEP + 0.5) if keep & KEEP_LATERAL else 0
+        rows[at, S] = floor(S_STEPS * s[i] + 0.5)
+        rows[at, SPEED] = floor(SPEED_STEPS * speed[i] + 0.5)
+        rows[at, ACCEL] = floor(ACCEL_STEPS * accel[i] + 0.5) if keep & KEEP_ACCEL else 0
+        rows[at, LATERAL] = floor(LATERAL_STEPS * lateral[i] + 0.5) if keep & KEEP_LATERAL else 0
         rows[at, BLOCKER] = blocker[i] if keep & KEEP_BLOCKER else -1
         codes = int(reason[i]) if keep & KEEP_REASON else 0
         if keep & KEEP_SIGNALS:

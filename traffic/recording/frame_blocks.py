@@ -16,7 +16,6 @@ from rushhour.kernels.frame_encoding import (
     encode_rows,
 )
 from rushhour.kernels.frame_rows import COLUMNS, EXACT, ID, arrange_rows
-from rushhour.kernels.lanes_passed import Ways
 from rushhour.traffic.recording.frame_fields import EXACT_COLUMNS, IN_STEPS, bits_for, factors
 from rushhour.traffic.recording.frame_taking import Rows
 
@@ -27,7 +26,7 @@ GROUP_COLUMNS: Final = 5  # first and last vehicle, first word, words, rows
 class Coding:
     """What the coding of blocks depends on. dt: s of a frame; vehicles: how many there can be."""
 
-    ways: Ways
+    ways: NDArray[np.int32]  # (n_lanes, WAY), of `lanes_passed`
     vehicles: int
     dt: float
     exact: bool
@@ -35,7 +34,7 @@ class Coding:
     @property
     def bits(self) -> tuple[int, int]:
         """Bits of the number of a lane, and of a vehicle."""
-        return bits_for(self.ways.length.size), bits_for(self.vehicles)
+        return bits_for(len(self.ways)), bits_for(self.vehicles)
 
 
 class Encoder:
@@ -76,11 +75,11 @@ class Encoder:
             block.rows, block.words, start, lowest, places, self._rows, self._exact, self._step
         )
         groups = np.zeros((n // GROUP_ROWS + 1, GROUP_COLUMNS), np.int64)
-        ways, (lane_bits, id_bits) = coding.ways, coding.bits
+        lane_bits, id_bits = coding.bits
         while True:
             count = encode_rows(
                 self._rows, self._exact, self._step, n, frames.size, factors(frames, coding.dt),
-                ways.out_start, ways.to_lane, ways.length, lane_bits, id_bits, self._residuals,
+                coding.ways, lane_bits, id_bits, self._residuals,
                 self._side, self._out, groups,
             )  # fmt: skip
             if count >= 0:
@@ -118,7 +117,7 @@ class Decoder:
         place = place.copy()
         seen = decode_rows(
             padded, groups, frames.size, coding.exact, factors(frames, coding.dt),
-            coding.ways.out_start, coding.ways.to_lane, coding.ways.length, lane_bits, id_bits,
+            coding.ways, lane_bits, id_bits,
             *only, place, limit, rows, exact,
         )  # fmt: skip
         if seen < 0:

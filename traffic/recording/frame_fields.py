@@ -34,7 +34,7 @@ from rushhour.kernels.frame_rows import (
     SPEED_STEP,
     S,
 )
-from rushhour.kernels.lanes_passed import Ways
+from rushhour.kernels.lanes_passed import BASE, FIRST, LAST, LENGTH, PASSED, WAY
 from rushhour.roadnets.errors import RunError
 
 # Field of a frame: type when read, unit, what it is.
@@ -88,12 +88,18 @@ def chosen_fields(given: Iterable[str] | None) -> tuple[str, ...]:
 
 def ways_of(
     out_start: NDArray[np.int32], to_lane: NDArray[np.int32], length: NDArray[np.float64]
-) -> Ways:
-    """A network's lanes as the coding of frames needs them, from its arrays in m."""
-    mm = np.minimum(np.floor(MM * length + 0.5), LONGEST_LANE)
-    return Ways(
-        np.array(out_start, np.int32), np.array(to_lane, np.int32), mm.astype(np.int64)
-    )  # copies: kernels are compiled for arrays that may be written to
+) -> NDArray[np.int32]:
+    """A network's lanes as the coding of frames needs them, (n_lanes, WAY); length: m."""
+    n_road = out_start.size - 1
+    base = np.concatenate((np.arange(n_road, dtype=np.int32), to_lane))
+    mm = np.minimum(np.floor(MM * length + 0.5), LONGEST_LANE).astype(np.int32)
+    ways = np.zeros((length.size, WAY), np.int32)
+    ways[:, BASE] = base
+    ways[n_road:, PASSED] = mm[n_road:]
+    ways[:, LENGTH] = mm[base]
+    ways[:, FIRST] = n_road + out_start[base]
+    ways[:, LAST] = n_road + out_start[base + 1]
+    return ways
 
 
 def factors(frames: NDArray[np.int64], dt: float) -> NDArray[np.int64]:

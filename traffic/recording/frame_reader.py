@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.frame_decoding import ALWAYS, EVERYBODY
-from rushhour.kernels.lanes_passed import Ways
 from rushhour.roadnets.storage import read_array
 from rushhour.traffic.recording.frame_blocks import Coding, Decoder
 from rushhour.traffic.recording.frame_fields import (
@@ -72,13 +71,12 @@ class FrameReader:
                 ("lanes", "out_start"), ("connectors", "to_lane"), ("lanes", "length"),
             )
         ]  # fmt: skip
-        ways = ways_of(*arrays)
-        _check_ways(ways, arrays[2])
+        _check_ways(*arrays)
         dt = float(run.meta["dt"])
         if not 0.0 < dt <= 1.0:
             raise ValueError(f"dt is {dt}")
         vehicles = run.group("vehicles")["depart"].shape[0]
-        return Coding(ways, int(vehicles), dt, self.precision == FULL)
+        return Coding(ways_of(*arrays), int(vehicles), dt, self.precision == FULL)
 
     @cached_property
     def _groups(self) -> Frames:
@@ -188,16 +186,16 @@ def _want_stored(data: Any) -> None:
         raise ValueError(f"{data.name} claims {data.shape[0]} values")
 
 
-def _check_ways(ways: Ways, length: NDArray[np.float64]) -> None:
+def _check_ways(
+    starts: NDArray[np.int32], to_lane: NDArray[np.int32], length: NDArray[np.float64]
+) -> None:
     """Refuse what kernels must not index with."""
-    n_road, n_links = ways.out_start.size - 1, ways.to_lane.size
-    starts = ways.out_start
-    sound = n_road >= 0 and length.size == n_road + n_links and bool(np.isfinite(length).all())
+    n_road, n_links = starts.size - 1, to_lane.size
+    sound = n_road >= 0 and length.size == n_road + n_links and bool((length >= 0.0).all())
     sound = (
         sound and starts[0] == 0 and starts[-1] == n_links and bool((np.diff(starts) >= 0).all())
     )
-    sound = sound and bool((length >= 0.0).all())
     if n_links:
-        sound = sound and 0 <= int(ways.to_lane.min()) and int(ways.to_lane.max()) < n_road
+        sound = sound and 0 <= int(to_lane.min()) and int(to_lane.max()) < n_road
     if not sound:
         raise ValueError("the lanes of /network do not fit each other")
