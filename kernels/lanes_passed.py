@@ -97,3 +97,64 @@ def take_lane(
     if place >= ways[lane, LAST] - ways[lane, FIRST]:
         return bit, -1, 0
     return bit, int(ways[lane, FIRST]) + place, passed
+
+
+@kernel
+def place_between(
+    ways: NDArray[np.int32], lane: int, s: float, new: int, new_s: float, share: float
+) -> tuple[int, float]:
+    """Lane and m along it of a vehicle on its way from one place to another.
+
+    share: of the way that lies behind it, 0 .. 1. Where it changes lane it stays on the first one,
+    as it does if no way is known (its s, too).
+    """
+    if lane == new:
+        return lane, s + share * (new_s - s)
+    code, _, passed = lane_code(ways, lane, new)
+    if passed < 0:
+        return lane, s
+    kind = code & 3
+    if kind == BESIDE:
+        return lane, s + share * (new_s - s)
+    left = s + share * (0.001 * passed + new_s - s)
+    base = int(ways[lane, BASE])
+    if lane != base:
+        if left < 0.001 * ways[lane, PASSED]:
+            return lane, left
+        left -= 0.001 * ways[lane, PASSED]
+    if base == new or left < 0.001 * ways[lane, LENGTH]:
+        return base, left
+    left -= 0.001 * ways[lane, LENGTH]
+    if kind == ON:
+        return new, left
+    k = int(ways[lane, FIRST]) + ((code >> 2) & (CHOICES - 1))
+    if left < 0.001 * ways[k, PASSED]:
+        return k, left
+    left -= 0.001 * ways[k, PASSED]
+    to = int(ways[k, BASE])
+    if to == new or left < 0.001 * ways[k, LENGTH]:
+        return to, left
+    return new, left - 0.001 * ways[k, LENGTH]
+
+
+@kernel(nogil=True)
+def go_between(
+    ways: NDArray[np.int32], lane: NDArray[np.int32], s: NDArray[np.float64],
+    new: NDArray[np.int32], new_s: NDArray[np.float64], share: float,
+) -> None:  # fmt: skip
+    """Move each vehicle from its place a share of the way to a later one; see `place_between`."""
+    for i in range(lane.shape[0]):
+        lane[i], s[i] = place_between(ways, int(lane[i]), s[i], int(new[i]), new_s[i], share)
+
+
+@kernel(nogil=True)
+def note_lane_changes(
+    ways: NDArray[np.int32], lane: NDArray[np.int32], new: NDArray[np.int32],
+    changes: NDArray[np.bool_],
+) -> None:  # fmt: skip
+    """Note who goes to a lane beside its own rather than to one that this leads to."""
+    for i in range(lane.shape[0]):
+        changes[i] = False
+        if lane[i] != new[i]:
+            code, _, passed = lane_code(ways, int(lane[i]), int(new[i]))
+            changes[i] = passed == 0 and code & 3 == BESIDE

@@ -240,6 +240,13 @@ def _run(command: argparse.ArgumentParser) -> None:
         metavar="T",
         help="simulated time between two keyframes (default: 5min)",
     )
+    add("--record-precision", metavar="P", help="standard: places to 2 cm, speeds to 0.05 m/s; full: "
+        "every bit (default: standard)")  # fmt: skip
+    add("--record-fields", metavar="NAMES", help="what to record of each vehicle besides its place "
+        "and speed: accel,lateral,reason,blocker,signals,tier (default: all)")  # fmt: skip
+    add("--record-region", metavar="X0,Y0,X1,Y1", help="record only who is there, m of the network")
+    add("--record-max", metavar="SIZE", help="record no more before the file is larger, as 5GB; the "
+        "run goes on")  # fmt: skip
     add("--resume", type=Path, metavar="RUN", help="go on with a recorded run, in place of NETWORK; "
         "with --set or --seed as a what-if")  # fmt: skip
     add("--at", metavar="T", help="time at which to go on, as 7:10 (default: the last keyframe)")

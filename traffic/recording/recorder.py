@@ -124,10 +124,12 @@ class Recorder:
             raise self._failure(error) from error
         self._size = self.path.stat().st_size
         if most is not None and self._largest() > most:
+            least = self._largest()
+            self._frames.stop()
             self._file.close()
+            self.path.unlink()
             raise RunError(
-                f"record max {most:,} bytes: network, trips and one frame may take "
-                f"{self._largest():,}; allow more"
+                f"record max {most:,} bytes: network, trips and one frame may take {least:,}; allow more"
             )
         self.observe()
 
@@ -204,7 +206,7 @@ class Recorder:
 
     def _largest(self) -> int:
         """Bytes that the file has at most with one more frame and one more keyframe."""
-        vehicles = self.world._veh.lane.size + len(self.world._verge)
+        vehicles = min(self.world._veh.lane.size, len(self.world.demand))
         rows = self._frames.waiting + vehicles
         state = 0 if self._keyframes is None else self._keyframe_size + LARGE_KEYFRAME * vehicles
         return self._size + LARGE_ROW[self.precision] * rows + state

@@ -17,12 +17,15 @@ from rushhour.traffic.commands.log import Command
 from rushhour.traffic.measures.tables import MeasureTable
 from rushhour.traffic.recording.command_file import read_commands
 from rushhour.traffic.recording.frame_columns import ColumnFrames
+from rushhour.traffic.recording.frame_fields import ways_of
 from rushhour.traffic.recording.frame_reader import FrameReader
 from rushhour.traffic.recording.frame_taking import frame_rows
 from rushhour.traffic.recording.keyframe_file import Keyframes
 from rushhour.traffic.recording.measure_file import read_table
+from rushhour.traffic.recording.positions import Positions, positions_at
 from rushhour.traffic.recording.recorded_frame import RecordedFrame
 from rushhour.traffic.recording.run_layout import FORMAT, FORMAT_VERSION, FRAMES, KEYFRAMES
+from rushhour.traffic.recording.trajectory import Trajectory, trajectory_of
 from rushhour.traffic.recording.unclosed_file import DAMAGE, open_for_reading
 
 if TYPE_CHECKING:
@@ -41,14 +44,18 @@ class RunFile:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self._file = _opened(self.path)
         self._world: World | None = None  # in which frames are made again
+        self._network: Network | None = None
+        self._open()
+
+    def _open(self) -> None:
+        self._file = _opened(self.path)
         try:
             self._frames = self._frames_of()
             self._index = self._frames.index
         except DAMAGE as error:
             self.close()
-            raise RunError(f"{path}: damaged run file ({error}); record it again") from error
+            raise RunError(f"{self.path}: damaged run file ({error}); record it again") from error
         except RunError:
             self.close()
             raise
@@ -124,9 +131,17 @@ class RunFile:
             return dict(zip(table["name"].asstr()[:], table["value"].asstr()[:], strict=True))
 
     def network(self) -> Network:
-        """The network of the run. Raises RunError if it is damaged."""
-        with self._reading("network"):
-            return read_network(self._file["network"])
+        """The network of the run, read once. Raises RunError if it is damaged."""
+        if self._network is None:
+            with self._reading("network"):
+                self._network = read_network(self._file["network"])
+        return self._network
+
+    @cached_property
+    def ways(self) -> NDArray[np.int32]:
+        """Which lane leads where, (n_lanes, 8); see `kernels.lanes_passed`."""
+        arrays = self.network().arrays
+        return ways_of(arrays.lanes.out_start, arrays.connectors.to_lane, arrays.lanes.length)
 
     def vehicles(self, name: str) -> NDArray[Any]:
         """A column of /vehicles, row by vehicle id: length, width, depart, type."""
@@ -191,6 +206,44 @@ class RunFile:
         place = int(np.searchsorted(self.times, time + 1e-9, side="right")) - 1
         return self.frame(max(place, 0))
 
+    def positions(self, time: float) -> Positions:
+        """Where everybody was at a time in s: x, y, heading, between recorded frames along the lanes.
+
+        Before the first frame it is that of the first, behind the last one that of the last.
+
+        >>> run.positions(61.3).x
+        """
+        with self._reading("frames"):
+            return positions_at(self, time)
+
+    def trajectory(self, vehicle: int | str) -> Trajectory:
+        """A vehicle in all recorded frames with it; vehicle: its number, or its id in the demand.
+
+        Raises RunError if there is no such vehicle.
+
+        >>> run.trajectory("car7").to_pandas()
+        """
+        with self._reading("vehicles"):
+            names = self._file["vehicles/name"]
+            if isinstance(vehicle, str):
+                found = np.flatnonzero(names[:] == vehicle.encode())
+                number = int(found[0]) if found.size else -1
+            else:
+                number = int(vehicle)
+            if not 0 <= number < names.shape[0]:
+                raise RunError(
+                    f"{self.path}: no vehicle {vehicle!r:.60}; it has {names.shape[0]}, see vehicle_names()"
+                )
+            name = names[number].decode()
+        with self._reading("frames"):
+            return trajectory_of(number, name, self._frames.trajectory(number), self._index)
+
+    def refresh(self) -> None:
+        """Read what was written since: of a run that still goes on, its new frames."""
+        self.close()
+        self.__dict__.pop("keyframes", None)
+        self._open()
+
     def _made(self, time: float) -> RecordedFrame:
         """The frame of a time, simulated from the keyframe before it, or from the frame before."""
         from rushhour.traffic.recording.resuming import frame_at, resumed
@@ -217,6 +270,17 @@ class RunFile:
 
     def __exit__(self, *reason: object) -> None:
         self.close()
+
+
+def open_run(path: str | Path) -> RunFile:
+    """Open a run file for reading, also after the run was killed or while it goes on.
+
+    Raises RunError if it is no run file, is damaged, or is newer than this version.
+
+    >>> with rh.open_run("run.h5") as run:
+    ...     run.positions(61.3).x, run.trajectory("car7").speed
+    """
+    return RunFile(path)
 
 
 def _opened(path: Path) -> h5py.File:
