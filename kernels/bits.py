@@ -54,7 +54,7 @@ def put(
 
     at: word that is being filled, acc: its n bits so far; all three are returned.
     """
-    acc |= value << n
+    acc |= int(value) << n
     n += width
     out[at] = acc & WORD
     full = n >> 5
@@ -87,7 +87,7 @@ def peek(words: NDArray[np.uint32], bit: int) -> int:
     """The next MOST bits of a stream, from a place counted in bits."""
     at = bit >> 5
     two = int(words[at]) | (int(words[at + 1]) << 32)
-    return int((two >> (bit & 31)) & 0x7FFFFFFF)
+    return (two >> int(bit & 31)) & 0x7FFFFFFF
 
 
 @kernel

@@ -37,18 +37,18 @@ def lane_code(ways: NDArray[np.int32], lane: int, new: int) -> tuple[int, int, i
     base, passed = int(ways[lane, BASE]), int(ways[lane, PASSED])
     if new == base:
         return ON, 3, passed
-    passed += ways[lane, LENGTH]
+    passed += int(ways[lane, LENGTH])
     first, last = int(ways[lane, FIRST]), int(ways[lane, LAST])
     last = min(last, first + CHOICES)
     if first <= new < last:
         return ON | 4 | (new - first) << 3, 6, passed
     for k in range(first, last):
         if ways[k, BASE] == new:
-            return BEYOND | (k - first) << 2, 6, passed + ways[k, PASSED]
-        inner = new - ways[k, FIRST]
+            return BEYOND | (k - first) << 2, 6, passed + int(ways[k, PASSED])
+        inner = new - int(ways[k, FIRST])
         if 0 <= inner < min(ways[k, LAST] - ways[k, FIRST], CHOICES):
             code = BEYOND | (k - first) << 2 | 1 << 5 | inner << 6
-            return code, 9, passed + ways[k, PASSED] + ways[k, LENGTH]
+            return code, 9, passed + int(ways[k, PASSED]) + int(ways[k, LENGTH])
     if abs(new - lane) <= NEAR:
         return BESIDE | (new - lane + NEAR - (1 if new > lane else 0)) << 2, 5, 0
     return new, 0, -1
@@ -84,16 +84,16 @@ def take_lane(
     passed = int(ways[lane, PASSED])
     if kind == BEYOND:
         bit, place = take(words, bit, 3)
-        passed += ways[lane, LENGTH]
-        lane = ways[lane, FIRST] + place if place < ways[lane, LAST] - ways[lane, FIRST] else -1
-        if lane < 0:
+        passed += int(ways[lane, LENGTH])
+        if place >= ways[lane, LAST] - ways[lane, FIRST]:
             return bit, -1, 0
-        passed += ways[lane, PASSED]
+        lane = int(ways[lane, FIRST]) + place
+        passed += int(ways[lane, PASSED])
     bit, enters = take(words, bit, 1)
     if enters == 0:
         return bit, int(ways[lane, BASE]), passed
     bit, place = take(words, bit, 3)
-    passed += ways[lane, LENGTH]
+    passed += int(ways[lane, LENGTH])
     if place >= ways[lane, LAST] - ways[lane, FIRST]:
         return bit, -1, 0
     return bit, int(ways[lane, FIRST]) + place, passed

@@ -182,7 +182,9 @@ def test_only_keyframes_make_any_instant_again(recorded, tmp_path: Path) -> None
             for name in ("id", "lane", "reason", "blocker", "signals", "tier"):
                 np.testing.assert_array_equal(getattr(got, name), getattr(want, name))
             for name, within in TOLERANCE.items():
-                np.testing.assert_allclose(getattr(got, name), getattr(want, name), atol=within + 1e-5)
+                np.testing.assert_allclose(
+                    getattr(got, name), getattr(want, name), atol=within + 1e-5
+                )
         assert keyframes.at(straight.begin + 10.25).frame == 41, "any frame, not a recorded one"
         assert keyframes.at(0.0).frame == 0 and keyframes.at(1e6).frame == FRAMES
 

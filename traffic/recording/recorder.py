@@ -51,6 +51,8 @@ FLUSH_SECONDS: Final = 2.0  # wall time between two blocks, at most
 # Bytes that a row is reckoned with where the file must not become larger than so much.
 LARGE_ROW: Final = {STANDARD: 12, FULL: 60}
 LARGE_KEYFRAME: Final = 600  # bytes a vehicle
+LARGE_TRIP: Final = 100  # bytes in /trips
+TAIL: Final = 1 << 16  # bytes for what closing the file writes
 
 
 class Recorder:
@@ -209,7 +211,8 @@ class Recorder:
         vehicles = min(self.world._veh.lane.size, len(self.world.demand))
         rows = self._frames.waiting + vehicles
         state = 0 if self._keyframes is None else self._keyframe_size + LARGE_KEYFRAME * vehicles
-        return self._size + LARGE_ROW[self.precision] * rows + state
+        trips = len(self.world.demand) - len(self.world.trips)
+        return self._size + LARGE_ROW[self.precision] * rows + state + LARGE_TRIP * trips + TAIL
 
     def close(self, whole: bool = True) -> None:
         """Write what is left and close the file; may be called twice.
