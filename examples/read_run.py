@@ -136,18 +136,18 @@ def steps_of_group(words, rows, frames, dt, lanes, id_bits, exact):
 def frame_at(file, time=None):
     """Time and columns of the last frame recorded at or before a time, by vehicle."""
     group = file["frames"]
-    times, blocks = group["time"][:], group["block"][:]
+    index, groups = group["index"][:], group["groups"][:]
+    times, blocks = index["time"], index["block"]
     i = len(times) - 1 if time is None else max(0, np.searchsorted(times, time, "right") - 1)
     frames = np.flatnonzero(blocks == blocks[i])
     lanes = Lanes(file["network"])
     id_bits = len(file["vehicles/depart"]).bit_length()
     exact = group.attrs["precision"] == "full"
-    groups = {name: group["groups"][name][:] for name in group["groups"]}
     found = []
     for g in np.flatnonzero(groups["block"] == blocks[i]).tolist():
         start = int(groups["start"][g])
         words = group["data"][start : start + int(groups["words"][g])]
-        numbers = group["frame"][frames[0] : frames[-1] + 1]
+        numbers = index["frame"][frames]
         rows = int(groups["rows"][g])
         dt = float(file["meta"].attrs["dt"])
         for t, *row in steps_of_group(words, rows, numbers, dt, lanes, id_bits, exact):

@@ -108,17 +108,16 @@ def gather_rows(
     lateral: NDArray[np.float64], speed: NDArray[np.float64], accel: NDArray[np.float64],
     reason: NDArray[np.uint8], blocker: NDArray[np.int32], path: NDArray[np.int32],
     wanted: NDArray[np.int32], swerve: NDArray[np.float64],
-    bits: tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]],
+    s_bits: NDArray[np.uint64], lateral_bits: NDArray[np.uint64], speed_bits: NDArray[np.uint64],
     lane_length: NDArray[np.float64], turn: NDArray[np.int8], n_road: int, left_hand: bool,
     keep: int, frame: int, slots: int, rows: NDArray[np.int32], at: int,
 ) -> tuple[int, np.uint64]:  # fmt: skip
     """Copy the vehicles of slots below `slots` into rows from `at` on, in order of slots.
 
-    bits: s, lateral and speed again, as bits. Gives the row behind the last one, or -1 - slot of a
-    vehicle with numbers that cannot be recorded; and the sum of the vehicles' digests, of exact
-    numbers (docs/file-format.md).
+    s_bits, lateral_bits, speed_bits: the same numbers as bits. Gives the row behind the last one,
+    or -1 - slot of a vehicle with numbers that cannot be recorded; and the sum of the vehicles'
+    digests, of exact numbers (docs/file-format.md).
     """
-    s_bits, lateral_bits, speed_bits = bits
     start = np.uint64(frame)
     total = np.uint64(0)
     for i in range(slots):
@@ -150,11 +149,11 @@ def gather_rows(
 
 @kernel(nogil=True)
 def gather_exact(
-    lane: NDArray[np.int32], values: tuple[NDArray[np.float64], ...], slots: int,
+    lane: NDArray[np.int32], s: NDArray[np.float64], speed: NDArray[np.float64],
+    accel: NDArray[np.float64], lateral: NDArray[np.float64], slots: int,
     exact: NDArray[np.float64], at: int,
 ) -> int:  # fmt: skip
     """Copy s, speed, accel and lateral of the same vehicles in full, in the same order."""
-    s, speed, accel, lateral = values
     for i in range(slots):
         if lane[i] >= 0:
             exact[at, 0] = s[i]

@@ -65,7 +65,7 @@ def test_the_file_says_what_the_run_was(tmp_path: Path) -> None:
         np.testing.assert_array_equal(run.vehicles("length"), np.full(5, 12.0, np.float32))
     with h5py.File(tmp_path / "run.h5") as file:
         assert file["frames"].attrs["fields"].tolist() == list(FIELDS)
-        assert file["frames/time"].attrs["unit"] == "s"
+        assert file["frames/index"].attrs["unit"] == "time s"
         assert file["vehicles/name"].asstr()[2] == "veh,2"
 
 
@@ -244,6 +244,8 @@ def test_rows_that_point_outside_are_left_out(tmp_path: Path) -> None:
     path = tmp_path / "run.h5"
     recorded(path)
     with h5py.File(path, "r+", libver="latest") as file:
-        file["frames/count"][7] = 1 << 60
+        index = file["frames/index"][:]
+        index["count"][7] = 1 << 60
+        file["frames/index"][:] = index
     with RunFile(path) as run:
         assert run.frames.size == 7

@@ -108,7 +108,7 @@ def factors(frames: NDArray[np.int64], dt: float) -> NDArray[np.int64]:
     frames: their numbers. dt: s of a frame.
     """
     found = np.zeros((frames.size, 2), np.int64)
-    spans = np.minimum(np.diff(frames) * dt, LONGEST_SPAN)
+    spans = np.clip(np.diff(frames) * dt, 0.0, LONGEST_SPAN)
     one = 1 << FRACTION
     found[1:, 0] = np.floor(spans * (0.5 * MM * SPEED_STEP) * one + 0.5)
     found[1:, 1] = np.floor(SPEED_STEP / ACCEL_STEP / np.maximum(spans, 1e-3) * one + 0.5)

@@ -19,7 +19,7 @@ from rushhour.traffic.recording.frame_fields import (
     columns_of,
     ways_of,
 )
-from rushhour.traffic.recording.frame_writer import GROUPS, INDEX, Columns
+from rushhour.traffic.recording.frame_writer import GROUPS, INDEX
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile
@@ -40,14 +40,15 @@ class FrameReader:
     def __init__(self, run: "RunFile", group: Any) -> None:
         self._run = run
         self._group = group
-        index = _columns(group, INDEX)
+        index = _table(group["index"], INDEX)
         block, count, more = index["block"], index["count"], index["more"]
         sound = (count >= 0) & (count <= MOST_ROWS) & (np.diff(index["frame"], prepend=-1) > 0)
         sound &= (np.diff(block, prepend=0) >= 0) & (more >= 0)
         whole = more.size if sound.all() else int(np.argmin(sound))
-        while whole == more.size and whole and more[whole - 1]:  # cut within a block
-            block, more = block[: whole - 1], more[: whole - 1]
-            whole = more.size
+        if whole == more.size:  # else what is behind is not read anyway
+            whole_blocks = np.flatnonzero(more == 0)  # the last one may be cut
+            whole = int(whole_blocks[-1]) + 1 if whole_blocks.size else 0
+            more = more[:whole]
         self._all = {name: values[: more.size] for name, values in index.items()}
         self.index = {name: values[:whole] for name, values in index.items()}
         fields = [str(name) for name in np.atleast_1d(group.attrs["fields"])[: len(FIELDS)]]
@@ -81,7 +82,7 @@ class FrameReader:
     @cached_property
     def _groups(self) -> Frames:
         """The groups of all blocks, checked."""
-        groups = _columns(self._group["groups"], GROUPS)
+        groups = _table(self._group["groups"], GROUPS)
         data = self._group["data"]
         if data.dtype != np.dtype("<u4") or data.ndim != 1:
             raise ValueError(f"data is {data.dtype} with {data.ndim} axes")
@@ -169,15 +170,13 @@ class FrameReader:
         return Decoder(self.coding).rows(data, table, numbers, place, limit, only)
 
 
-def _columns(group: Any, columns: Columns) -> Frames:
-    """The rows that every column has; the last ones may be half written."""
-    for name, (kind, _, _) in columns.items():
-        data = group[name]
-        if data.dtype != np.dtype(kind) or data.ndim != 1:
-            raise ValueError(f"{name} is {data.dtype} with {data.ndim} axes; wanted {kind}")
-        _want_stored(data)
-    size = min(group[name].shape[0] for name in columns)
-    return {name: group[name][:size] for name in columns}
+def _table(data: Any, wanted: np.dtype[Any]) -> Frames:
+    """The columns of a table."""
+    if data.dtype != wanted or data.ndim != 1:
+        raise ValueError(f"{data.name} is {str(data.dtype)[:80]} with {data.ndim} axes")
+    _want_stored(data)
+    table = data[:]
+    return {name: np.ascontiguousarray(table[name]) for name in wanted.names or ()}
 
 
 def _want_stored(data: Any) -> None:

@@ -96,21 +96,21 @@ class FrameTaker:
         world = self.world
         start, total = len(into), 0
         at = start
-        for veh in (world._veh, world._verge.rows):
+        aside = [world._verge.rows] if len(world._verge) else []
+        for veh in (world._veh, *aside):
             slots = veh.lane.size
-            if not slots:
-                continue
             into.make_room(at - start + slots)
             behind, digest = gather_rows(
                 veh.id, veh.lane, veh.s, veh.lateral, veh.speed, veh.accel, veh.reason, veh.blocker,
-                veh.path, veh.wanted, veh.swerve, _as_bits(veh), self._length, self._turn,
+                veh.path, veh.wanted, veh.swerve, *_as_bits(veh), self._length, self._turn,
                 self._n_road, world.network.left_hand, self._keep, world.frame, slots, into.rows, at,
             )  # fmt: skip
             if behind < 0:
                 raise self._refusal(veh, -1 - behind)
             if into.exact is not None:
-                values = (veh.s, veh.speed, veh.accel, veh.lateral)
-                gather_exact(veh.lane, values, slots, into.exact, at)
+                gather_exact(
+                    veh.lane, veh.s, veh.speed, veh.accel, veh.lateral, slots, into.exact, at
+                )
             at = behind
             total += int(digest)
         if self.region is not None:

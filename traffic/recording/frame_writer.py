@@ -20,28 +20,32 @@ from rushhour.traffic.recording.frame_fields import described_steps
 from rushhour.traffic.recording.frame_taking import Rows
 
 WORDS_PER_CHUNK: Final = 16_384
-FRAMES_PER_CHUNK: Final = 1024
+ROWS_PER_CHUNK: Final = 1024
 THREADS: Final = 2  # the kernels let go of the interpreter's lock
 WAITING: Final = 2  # blocks under way, at most: what they hold stays in memory
 LARGEST_STORED: Final = 0xFFFF  # bytes of a stored block of deflate
-Columns = dict[str, tuple[str, str, str]]  # type in the file, unit, what it is
 
-INDEX: Final[Columns] = {
-    "frame": ("<i8", "", "number of the frame"),
-    "time": ("<f8", "s", "simulated time"),
-    "count": ("<i8", "", "vehicles in it"),
-    "digest": ("<u8", "", "hash of all vehicles before they were rounded"),
-    "block": ("<i8", "", "block that it is in"),
-    "more": ("<i8", "", "frames of this block after it"),
-}
-GROUPS: Final[Columns] = {
-    "block": ("<i8", "", "block that the group is in"),
-    "first": ("<i4", "", "its first vehicle"),
-    "last": ("<i4", "", "its last vehicle"),
-    "start": ("<i8", "", "its first word in data"),
-    "words": ("<i4", "", "its words"),
-    "rows": ("<i4", "", "its vehicles, each as often as there are frames with it"),
-}
+# A row of /frames/index, and of /frames/groups.
+INDEX: Final = np.dtype(
+    [
+        ("frame", "<i8"),  # number of the frame
+        ("time", "<f8"),  # s, simulated
+        ("count", "<i8"),  # vehicles in it
+        ("digest", "<u8"),  # hash of all vehicles before they were rounded
+        ("block", "<i8"),  # that it is in
+        ("more", "<i8"),  # frames of this block after it
+    ]
+)
+GROUPS: Final = np.dtype(
+    [
+        ("block", "<i8"),  # that the group is in
+        ("first", "<i4"),  # its first vehicle
+        ("last", "<i4"),  # its last vehicle
+        ("start", "<i8"),  # its first word in data
+        ("words", "<i4"),  # its words
+        ("rows", "<i4"),  # its vehicles, each as often as there are frames with it
+    ]
+)
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,7 @@ class _Block:
     number: int
     rows: Rows
     made: Future[tuple[list[bytes], NDArray[np.int64]]]
-    index: list[tuple[int, float, int, int, int]]  # rows of INDEX, without the last column
+    index: list[tuple[int, float, int, int, int]]  # rows of INDEX but for `more`
 
 
 class FrameWriter:
@@ -79,15 +83,13 @@ class FrameWriter:
         self._spare: list[Rows] = []
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="frames")
         self.written = 0  # bytes of frames
-        for place, columns in ((group, INDEX), (group.create_group("groups"), GROUPS)):
-            for name, (kind, unit, what) in columns.items():
-                column = place.create_dataset(
-                    name, (0,), kind, maxshape=(None,), chunks=(FRAMES_PER_CHUNK,), shuffle=True,
-                    compression="gzip", compression_opts=1,
-                )  # fmt: skip
-                column.attrs["unit"] = unit
-                column.attrs["description"] = what
-                data[column.name] = column
+        for name, kind in (("index", INDEX), ("groups", GROUPS)):
+            table = group.create_dataset(
+                name, (0,), kind, maxshape=(None,), chunks=(ROWS_PER_CHUNK,), shuffle=True,
+                compression="gzip", compression_opts=1,
+            )  # fmt: skip
+            table.attrs["unit"] = "time s" if name == "index" else ""
+            data[table.name] = table
         words = group.create_dataset(
             "data", (0,), "<u4", maxshape=(None,), chunks=(WORDS_PER_CHUNK,), compression="gzip"
         )
@@ -158,17 +160,18 @@ class FrameWriter:
             data.resize((self._next + len(chunks) * WORDS_PER_CHUNK,))
         for place, chunk in enumerate(chunks):
             data.id.write_direct_chunk((self._next + place * WORDS_PER_CHUNK,), chunk)
-        first, last, start, words, count = groups.T
-        number = np.full(len(groups), block.number)
-        found = (number, first, last, start + self._next, words, count)
-        for (name, (kind, _, _)), values in zip(GROUPS.items(), found, strict=True):
-            append(self._data[f"/frames/groups/{name}"], values.astype(kind))
+        table = np.zeros(len(groups), GROUPS)
+        table["block"] = block.number
+        for column, name in enumerate(("first", "last", "start", "words", "rows")):
+            table[name] = groups[:, column]
+        table["start"] += self._next
+        append(self._data["/frames/groups"], table)
         self._flush()
-        more = range(len(block.index) - 1, -1, -1)
-        for column, (name, (kind, _, _)) in zip(
-            (*zip(*block.index, strict=True), more), INDEX.items(), strict=True
-        ):
-            append(self._data[f"/frames/{name}"], np.array(column, kind))
+        index = np.zeros(len(block.index), INDEX)
+        for name, values in zip(INDEX.names or (), zip(*block.index, strict=True), strict=False):
+            index[name] = values
+        index["more"] = np.arange(len(index))[::-1]
+        append(self._data["/frames/index"], index)
         self._flush()
         self._next += len(chunks) * WORDS_PER_CHUNK
         self.written += sum(map(len, chunks))
