@@ -4,6 +4,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from rushhour.kernels.vehicles import Vehicles
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.commands.log import CommandLog
 from rushhour.traffic.commands.verge import Verge
+from rushhour.traffic.costs import Costs
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.measures.trip_log import TripLog
 from rushhour.traffic.parameters import Parameters
@@ -34,6 +36,8 @@ class DrawnWorld:
             builder.add(Trip(f"car{i}", 0.0, kind, [0]))
         self.demand = builder.build()
         self.observers: list[Any] = []
+        self.costs, self._rings = Costs(), SimpleNamespace(named=[])
+        self._grants = SimpleNamespace(light=np.zeros(0, np.uint8))
         self.trips, self.commands, self._verge = TripLog(), CommandLog(), Verge()
         self._draw = np.random.default_rng(1)
         lanes = self.network.n_road_lanes

@@ -281,7 +281,7 @@ def _export(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("file", type=Path, metavar="RUN", help="a run file, from `rushhour run --record`")
     add("--table", required=True, metavar="TABLE",
-        help="trips, roads, loops, sections, passages or queues")  # fmt: skip
+        help="trips, roads, loops, sections, passages, queues, events, signals or costs")  # fmt: skip
     add("--to", type=Path, required=True, metavar="FILE",
         help="the file to write: .csv, .csv.gz or .parquet")  # fmt: skip
     _json(command)

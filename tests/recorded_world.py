@@ -1,5 +1,6 @@
 """A stand-in for a World whose vehicles drive by a formula, to test what observes it."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from rushhour.kernels.vehicles import Vehicles
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.commands.log import CommandLog
 from rushhour.traffic.commands.verge import Verge
+from rushhour.traffic.costs import Costs
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.measures.trip_log import TripLog
 from rushhour.traffic.parameters import Parameters
@@ -27,6 +29,9 @@ class FormulaWorld:
             builder.add(Trip(f"veh,{i}", float(i), kind, [0]))
         self.demand = builder.build()
         self.observers: list[Any] = []
+        self.costs = Costs()
+        self._rings = SimpleNamespace(named=[])
+        self._grants = SimpleNamespace(light=np.zeros(0, np.uint8))
         self.trips = TripLog()
         self._verge = Verge()
         self.commands = CommandLog()

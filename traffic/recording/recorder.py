@@ -27,6 +27,7 @@ from rushhour.traffic.recording.frame_fields import (
 )
 from rushhour.traffic.recording.frame_taking import FrameTaker, Region
 from rushhour.traffic.recording.frame_writer import FrameWriter, append
+from rushhour.traffic.recording.happenings import Happenings
 from rushhour.traffic.recording.keyframe_file import KeyframeWriter
 from rushhour.traffic.recording.measure_file import TableWriter
 from rushhour.traffic.recording.run_layout import (
@@ -138,6 +139,10 @@ class Recorder:
     def observe(self) -> None:
         """Record the frame if it is due, and the complete state if that is."""
         frame = self.world.frame
+        if not self._full:
+            self._happenings.look_at_signals()
+            if frame % self.every == 0:
+                self._happenings.gather()
         if self.mode != KEYFRAMES and frame % self.every == 0:
             self.record()
         elif monotonic() - self._handed_over_at >= FLUSH_SECONDS:
@@ -182,8 +187,9 @@ class Recorder:
         """
         self._handed_over_at = monotonic()
         try:
-            for data, values in self._tables.new_rows():
-                append(data, values)
+            for source in (self._tables, self._happenings):
+                for data, values in source.new_rows():
+                    append(data, values)
             if finish:
                 self._frames.finish()
             else:
@@ -223,6 +229,8 @@ class Recorder:
             return
         if self.measures is not None:
             self.measures.finish()
+        if not self._full:
+            self._happenings.gather()
         self.flush()
         if whole:
             self.write_keyframe()
@@ -257,6 +265,7 @@ class Recorder:
         write_vehicles(file.create_group("vehicles"), world)
         write_demand(file.create_group("demand"), world.demand)
         self._tables = TableWriter(file, world, self.measures, self._data)
+        self._happenings = Happenings(file, world, self._data)
         if self.mode != FRAMES:
             self._keyframes = KeyframeWriter(file, world, self.keyframe_every, self._data)
         network = world._whole.arrays

@@ -20,6 +20,8 @@ from rushhour.traffic.recording.frame_columns import ColumnFrames
 from rushhour.traffic.recording.frame_fields import ways_of
 from rushhour.traffic.recording.frame_reader import FrameReader
 from rushhour.traffic.recording.frame_taking import frame_rows
+from rushhour.traffic.recording.happenings import TABLES as HAPPENINGS
+from rushhour.traffic.recording.happenings import read_happenings
 from rushhour.traffic.recording.keyframe_file import Keyframes
 from rushhour.traffic.recording.measure_file import read_table
 from rushhour.traffic.recording.positions import Positions, positions_at
@@ -170,14 +172,35 @@ class RunFile:
         found = self._file.get(place)
         return found if isinstance(found, h5py.Group) else None
 
+    def dataset(self, place: str) -> Any:
+        """A dataset of the file, as h5py gives it; None if there is none."""
+        found = self._file.get(place)
+        return found if isinstance(found, h5py.Dataset) else None
+
     def table(self, name: str) -> MeasureTable:
-        """Finished trips ("trips") or measures ("roads", "loops", "sections", "passages", "queues").
+        """Finished trips ("trips"), measures ("roads", "loops", "sections", "passages", "queues"),
+        or what happened ("events", "signals", "costs").
 
         Raises RunError if they were not measured.
 
         >>> RunFile("run.h5").table("roads").to_pandas()
         """
-        return read_table(self, name)
+        return read_happenings(self, name) if name in HAPPENINGS else read_table(self, name)
+
+    @property
+    def events(self) -> MeasureTable:
+        """Departures, lane changes, passes, who is stuck, rings, ends of trips: when, who, where."""
+        return self.table("events")
+
+    @property
+    def signals(self) -> MeasureTable:
+        """When the signal of a connector showed something else."""
+        return self.table("signals")
+
+    @property
+    def costs(self) -> MeasureTable:
+        """What each phase of the frames between two records cost, ns."""
+        return self.table("costs")
 
     def commands(self) -> list[Command]:
         """The commands that were applied in the run, in their order; `World.repeat` plans them again.
