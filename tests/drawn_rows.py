@@ -24,7 +24,7 @@ def drawn_rows(
     draw: np.random.Generator, frames: int, vehicles: int, lanes: int, exact: bool = False
 ) -> Rows:
     """Frames in which anybody may be anywhere, for one frame or for some, and now and then stand."""
-    rows = Rows(exact)
+    rows = Rows(exact, room=0)
     calm = draw.random(vehicles) < 0.5
     state = np.zeros((vehicles, ROW), np.int32)
     for t in range(frames):

@@ -56,8 +56,9 @@ def test_in_full_precision_every_bit_comes_back(network: Network) -> None:
 
 
 def test_who_stands_costs_a_bit(network: Network) -> None:
-    rows = Rows(exact=False)
+    rows = Rows(exact=False, room=0)
     rows.make_room(400 * 200)
+    rows.rows[:] = 0
     for t in range(400):
         rows.rows[200 * t : 200 * (t + 1), ID] = np.arange(200)
         rows.ends.append(200 * (t + 1))

@@ -17,7 +17,7 @@ from rushhour.kernels.frame_encoding import (
 )
 from rushhour.kernels.frame_rows import COLUMNS, EXACT, ID, arrange_rows
 from rushhour.traffic.recording.frame_fields import EXACT_COLUMNS, IN_STEPS, bits_for, factors
-from rushhour.traffic.recording.frame_taking import Rows
+from rushhour.traffic.recording.frame_taking import ROOM, Rows
 
 GROUP_COLUMNS: Final = 5  # first and last vehicle, first word, words, rows
 
@@ -42,11 +42,15 @@ class Encoder:
 
     def __init__(self, coding: Coding) -> None:
         self.coding = coding
-        self._rows = np.zeros((0, COLUMNS), np.int32)
-        self._exact = np.zeros((0, EXACT), np.int32)
-        self._step = np.zeros(0, np.int32)
-        self._out = np.zeros(0, np.uint32)
+        self._make_room(ROOM)
         self._group(GROUP_ROWS)
+
+    def _make_room(self, rows: int) -> None:
+        """Scratch for so many rows, touched as far as it is needed."""
+        self._rows = np.empty((rows, COLUMNS), np.int32)
+        self._exact = np.empty((rows if self.coding.exact else 0, EXACT), np.int32)
+        self._step = np.empty(rows, np.int32)
+        self._out = np.empty(rows * WORDS + SPARE, np.uint32)
 
     def _group(self, rows: int) -> None:
         self._residuals = np.zeros((2 * rows, RESIDUALS), np.int32)
@@ -60,10 +64,7 @@ class Encoder:
         if not n:
             return self._out[:0], np.zeros((0, GROUP_COLUMNS), np.int64)
         if n > len(self._rows):
-            self._rows = np.zeros((n, COLUMNS), np.int32)
-            self._step = np.zeros(n, np.int32)
-            self._out = np.empty(n * WORDS + SPARE, np.uint32)  # touched as far as it is needed
-            self._exact = np.zeros((n if coding.exact else 0, EXACT), np.int32)
+            self._make_room(n)
         if coding.exact:  # what the exact numbers tell need not be told in steps
             for column, _ in (IN_STEPS[name] for name in EXACT_COLUMNS):
                 block.rows[:n, column] = 0

@@ -30,15 +30,15 @@ if TYPE_CHECKING:
     from rushhour.traffic.world import World
 
 Region = tuple[float, float, float, float]  # x0, y0, x1, y1, m
-LEAST_ROOM: Final = 4096  # rows
+ROOM: Final = 1 << 20  # rows; memory that is not touched costs nothing
 
 
 class Rows:
-    """Rows of some frames, one behind the other; its arrays grow."""
+    """Rows of some frames, one behind the other; its arrays grow beyond `room` rows."""
 
-    def __init__(self, exact: bool) -> None:
-        self.rows = np.zeros((0, ROW), np.int32)
-        self.exact = np.zeros((0, EXACT // 2)) if exact else None
+    def __init__(self, exact: bool, room: int = ROOM) -> None:
+        self.rows = np.empty((room, ROW), np.int32)
+        self.exact = np.empty((room, EXACT // 2)) if exact else None
         self.ends: list[int] = []  # behind the last row of each frame
 
     def __len__(self) -> int:
@@ -53,15 +53,16 @@ class Rows:
 
     def make_room(self, more: int) -> None:
         """Have room for more rows behind the last one."""
-        need = len(self) + more
-        if need > len(self.rows):
-            size = max(LEAST_ROOM, need, 2 * len(self.rows))
-            self.rows = np.concatenate(
-                (self.rows, np.zeros((size - len(self.rows), ROW), np.int32))
-            )
+        used = len(self)
+        if used + more > len(self.rows):
+            size = max(used + more, 2 * len(self.rows))
+            rows = np.empty((size, ROW), np.int32)
+            rows[:used] = self.rows[:used]
+            self.rows = rows
             if self.exact is not None:
-                room = np.zeros((size - len(self.exact), EXACT // 2))
-                self.exact = np.concatenate((self.exact, room))
+                exact = np.empty((size, EXACT // 2))
+                exact[:used] = self.exact[:used]
+                self.exact = exact
 
 
 class FrameTaker:
@@ -152,7 +153,7 @@ class FrameTaker:
 
 def frame_rows(world: "World") -> tuple[dict[str, NDArray[Any]], int]:
     """Every field of a frame as it stands, exact and sorted by vehicle, and its digest."""
-    rows = Rows(exact=True)
+    rows = Rows(exact=True, room=0)
     digest = FrameTaker(world, exact=True).take(rows)
     n = len(rows)
     order = np.argsort(rows.rows[:n, ID], kind="stable")
