@@ -255,6 +255,14 @@ def _array(group: Group, path: str, dtype: np.dtype[Any]) -> NDArray[Any]:
     return cast(NDArray[Any], dataset[...])
 
 
+def read_array(group: Group, part: str, name: str) -> NDArray[Any]:
+    """One array of a network in an HDF5 group; its values are not checked.
+
+    Raises NetworkError if it is missing, of another type, or claims more than is stored.
+    """
+    return _array(group, f"{part}/{name}", np.dtype(FIELDS[part][name].dtype))
+
+
 def _findings(group: Group) -> tuple[Finding, ...]:
     if "findings" not in group:
         return ()

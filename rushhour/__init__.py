@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rushhour.traffic.measures.measuring import Measures
     from rushhour.traffic.parameters import Parameters
     from rushhour.traffic.recording.recorder import Recorder
-    from rushhour.traffic.recording.run_file import RunFile
+    from rushhour.traffic.recording.run_file import RunFile, open_run
     from rushhour.traffic.sumo.demand import read_demand
     from rushhour.traffic.world import World
 
@@ -36,6 +36,7 @@ _HOME = {
     "World": "traffic.world",
     "generate": "roadnets.generators.by_name",
     "load_network": "roadnets.loading",
+    "open_run": "traffic.recording.run_file",
     "random_trips": "traffic.demand.random_trips",
     "random_walkers": "traffic.demand.random_trips",
     "read_demand": "traffic.sumo.demand",
@@ -57,6 +58,7 @@ __all__ = [
     "__version__",
     "generate",
     "load_network",
+    "open_run",
     "random_trips",
     "random_walkers",
     "read_demand",

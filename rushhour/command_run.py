@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 from rushhour.progress import Stopping, bar, compile_bar
 from rushhour.traffic.durations import clock, seconds
 from rushhour.traffic.parameters import parsed_items
+from rushhour.traffic.scenarios.recording import NAMES as CHOICES
+from rushhour.traffic.scenarios.recording import record_choice
 from rushhour.traffic.scenarios.scenario import Scenario, ScenarioError, read_parameters
 
 if TYPE_CHECKING:
@@ -58,6 +60,10 @@ def given_fields(args: argparse.Namespace) -> dict[str, Any]:
         if getattr(args, name) is not None:
             option = "--" + name.replace("_", "-")
             fields[name] = seconds(getattr(args, name), option)
+    chosen = {name: getattr(args, f"record_{name}") for name in CHOICES}
+    if any(value is not None for value in chosen.values()):
+        given = {name: value for name, value in chosen.items() if value is not None}
+        fields["record_choice"] = record_choice(given, "--record-")
     if args.demand_profile is not None:
         fields["demand_profile"] = tuple(_shares(args.demand_profile))
     for name in ("until_empty", "skip_bad_trips"):
@@ -130,19 +136,31 @@ def drive(
     from rushhour.traffic.measures.summary import run_summary
     from rushhour.traffic.recording.recorder import Recorder
     from rushhour.traffic.scenarios.measures import scenario_measures
+    from rushhour.traffic.scenarios.recording import expected_size
     from rushhour.traffic.scenarios.running import run_world
 
     checker: Any = None
+    remarks: list[str] = []  # of the recorder, which adds to them
     measures, notes = scenario_measures(scenario, world)
     end = None if scenario.duration is None else world.begin + scenario.duration
     with ExitStack() as stack:
         if scenario.output is not None:
             _check_folder(scenario.output)
         if scenario.record is not None:
+            chosen = scenario.record_choice
             recorder = Recorder(
                 scenario.record, world, scenario.record_every, measures,
                 mode=scenario.record_mode, keyframe_every=scenario.keyframe_every, until=end,
+                precision=chosen.precision, fields=chosen.fields, region=chosen.region,
+                most=chosen.most,
             )  # fmt: skip
+            if not as_json:
+                size = expected_size(
+                    world, end, scenario.record_every, scenario.keyframe_every,
+                    scenario.record_mode, chosen.precision,
+                )  # fmt: skip
+                print(f"rushhour: {scenario.record.name}: {size}", file=sys.stderr)
+            remarks = recorder.remarks
             stack.enter_context(recorder)
             world.observers.append(recorder)
         if measures is not None:
@@ -168,7 +186,7 @@ def drive(
     if measures is not None:
         measures.finish()
     summary = run_summary(world, clocking, violations, numba.get_num_threads(), measures)
-    summary["remarks"] += notes
+    summary["remarks"] += [*notes, *remarks]
     if scenario.output is not None:
         from rushhour.traffic.measures.trip_table import write_output
 

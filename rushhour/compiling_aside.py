@@ -89,10 +89,16 @@ def _run_all_controls() -> None:
 def _save_and_draw() -> None:
     from rushhour.command_run import save_last_frame
     from rushhour.roadnets.storage import load, save
+    from rushhour.traffic.recording.recorder import Recorder
+    from rushhour.traffic.recording.run_file import RunFile
 
     world = _busy_world()
-    world.step(40)
     with tempfile.TemporaryDirectory() as folder:
+        with Recorder(Path(folder) / "run.h5", world, precision="full") as recorder:
+            world.observers.append(recorder)
+            world.step(40)
+        with RunFile(Path(folder) / "run.h5") as run:
+            run.positions(run.times[-1] - 0.5)
         save(world.network, Path(folder) / "grid.h5")
         load(Path(folder) / "grid.h5")
         save_last_frame(world, Path(folder) / "grid.png")

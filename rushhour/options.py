@@ -240,6 +240,13 @@ def _run(command: argparse.ArgumentParser) -> None:
         metavar="T",
         help="simulated time between two keyframes (default: 5min)",
     )
+    add("--record-precision", metavar="P", help="standard: places to 2 cm, speeds to 0.05 m/s; full: "
+        "every bit (default: standard)")  # fmt: skip
+    add("--record-fields", metavar="NAMES", help="what to record of each vehicle besides its place "
+        "and speed: accel,lateral,reason,blocker,signals,tier (default: all)")  # fmt: skip
+    add("--record-region", metavar="X0,Y0,X1,Y1", help="record only who is there, m of the network")
+    add("--record-max", metavar="SIZE", help="record no more before the file is larger, as 5GB; the "
+        "run goes on")  # fmt: skip
     add("--resume", type=Path, metavar="RUN", help="go on with a recorded run, in place of NETWORK; "
         "with --set or --seed as a what-if")  # fmt: skip
     add("--at", metavar="T", help="time at which to go on, as 7:10 (default: the last keyframe)")
@@ -274,7 +281,7 @@ def _export(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("file", type=Path, metavar="RUN", help="a run file, from `rushhour run --record`")
     add("--table", required=True, metavar="TABLE",
-        help="trips, roads, loops, sections, passages or queues")  # fmt: skip
+        help="trips, roads, loops, sections, passages, queues, events, signals or costs")  # fmt: skip
     add("--to", type=Path, required=True, metavar="FILE",
         help="the file to write: .csv, .csv.gz or .parquet")  # fmt: skip
     _json(command)

@@ -30,7 +30,7 @@ def run_files(folder: Path) -> list[dict[str, bytes]]:
 
 def damage_run(draw: random.Random, files: dict[str, bytes], folder: Path) -> None:
     """Bits and bytes of the file, or its arrays and attributes, or single values of a keyframe."""
-    kind = draw.randrange(5)
+    kind = draw.randrange(7)
     if kind == 0:
         files[NAME] = draw.choice((damaged_bytes, flipped_bits))(draw, files[NAME])
         return
@@ -44,6 +44,8 @@ def damage_run(draw: random.Random, files: dict[str, bytes], folder: Path) -> No
                 change_value(draw, file["keyframes"][draw.choice(places)])
     elif kind <= 3:
         change_text(draw, path)
+    elif kind <= 5:
+        damage_frames(draw, path)
     else:
         damage_plain(draw, path)
     files[NAME] = path.read_bytes()
@@ -86,6 +88,26 @@ def change_text(draw: random.Random, path: Path) -> None:
             data[...] = values
 
 
+def damage_frames(draw: random.Random, path: Path) -> None:
+    """Words of the streams, a number of the index or the groups, or an attribute of frames."""
+    with h5py.File(path, "r+") as file:
+        frames = file["frames"]
+        kind = draw.randrange(4)
+        if kind == 0:
+            del frames.attrs[draw.choice(list(frames.attrs))]
+            return
+        if kind == 1:
+            frames.attrs[draw.choice(("fields", "precision"))] = draw.choice(("full", "id", "?", 7))
+            return
+        if kind == 2:
+            change_value(draw, frames[draw.choice(("index", "groups"))])
+            return
+        words = frames["data"][:]
+        for _ in range(draw.randint(1, 3)):
+            words[draw.randrange(words.size)] ^= 1 << draw.randrange(32)
+        frames["data"][...] = words
+
+
 def damage_plain(draw: random.Random, path: Path) -> None:
     """Arrays and attributes of the file: one of a table's whole, or any that are no tables."""
     with h5py.File(path, "r+") as file:
@@ -101,6 +123,9 @@ def read_run_file(folder: Path) -> None:
     with RunFile(path) as run:
         for i in range(run.frames.size):
             run.frame(i)
+        if run.frames.size:
+            run.trajectory(0)
+            run.positions(float(run.times[0]) + 1.5)
         times = run.keyframes.index["time"].tolist()
     for at in (None, *times[:1]):
         world = World.resume(path, at)

@@ -5,11 +5,15 @@ from typing import Any
 
 import numpy as np
 
+from rushhour.kernels.vehicles import Vehicles
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.commands.log import CommandLog
+from rushhour.traffic.commands.verge import Verge
+from rushhour.traffic.costs import Costs
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.measures.trip_log import TripLog
 from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.state import new_vehicles
 
 
 class FormulaWorld:
@@ -25,7 +29,11 @@ class FormulaWorld:
             builder.add(Trip(f"veh,{i}", float(i), kind, [0]))
         self.demand = builder.build()
         self.observers: list[Any] = []
+        self.costs = Costs()
+        self._rings = SimpleNamespace(named=[])
+        self._grants = SimpleNamespace(light=np.zeros(0, np.uint8))
         self.trips = TripLog()
+        self._verge = Verge()
         self.commands = CommandLog()
 
     @property
@@ -33,11 +41,12 @@ class FormulaWorld:
         return self.begin + self.frame * self.dt
 
     @property
-    def vehicles(self) -> SimpleNamespace:
+    def _veh(self) -> Vehicles:
         """The first `frame` vehicles at most are there, so that counts change."""
         there = min(self.n, self.frame)
         ids = np.roll(np.arange(there, dtype=np.int32), self.frame)
-        return SimpleNamespace(
+        veh = new_vehicles(there)
+        return veh._replace(
             id=ids,
             lane=np.zeros(there, np.int32),
             s=7.0 * ids + 2.0 * self.frame * self.dt,

@@ -15,12 +15,22 @@ from rushhour.traffic.world import World
 RECORDED = Path(__file__).parent / "recorded"
 
 
+def unpacked(folder: Path, name: str) -> Path:
+    path = folder / name
+    path.write_bytes(gzip.decompress((RECORDED / f"{name}.gz").read_bytes()))
+    return path
+
+
 @pytest.fixture
 def version_1(tmp_path: Path) -> Path:
     """Three vehicles of recorded_world.FormulaWorld, every second of ten frames."""
-    path = tmp_path / "version_1.h5"
-    path.write_bytes(gzip.decompress((RECORDED / "version_1.h5.gz").read_bytes()))
-    return path
+    return unpacked(tmp_path, "version_1.h5")
+
+
+@pytest.fixture
+def version_2(tmp_path: Path) -> Path:
+    """Three cars on a straight road for 20 s, the second one told to stop after 8 s."""
+    return unpacked(tmp_path, "version_2.h5")
 
 
 def test_a_run_of_format_version_1_is_read(version_1: Path) -> None:
@@ -47,3 +57,26 @@ def test_it_says_what_it_lacks(version_1: Path, capsys: pytest.CaptureFixture[st
     assert main(["replay", str(version_1)]) == 0
     assert "frames               6" in capsys.readouterr().out
     assert main(["replay", str(version_1), "--verify"]) == 2
+
+
+def test_a_run_of_format_version_2_is_read(version_2: Path) -> None:
+    with RunFile(version_2) as run:
+        assert run.version == 2 and run.complete and run.mode == "both"
+        np.testing.assert_array_equal(run.frames, np.arange(0, 84, 4))
+        np.testing.assert_array_equal(run.times, 0.25 * run.frames)
+        frame = run.at(10.5)
+        assert frame.frame == 40 and frame.id.tolist() == [0, 1, 2]
+        np.testing.assert_array_equal(
+            frame.s, np.array([102.54768, 50.754425, 23.803352], np.float32)
+        )
+        np.testing.assert_array_equal(
+            frame.speed, np.array([14.239972, 5.8314614, 8.896278], np.float32)
+        )
+        assert frame.lateral.tolist() == [0, 0, 0] and frame.lane.tolist() == [0, 0, 0]
+        assert frame.reason.tolist() == [0, 14, 0]
+        assert run.digests is not None and run.digests[2] == 5000264748872622245
+        assert run.keyframes.index["frame"].tolist() == [0, 20, 40, 60, 80]
+        assert run.keyframes.state_hash(1).startswith("0a54293b42f12f69256d640dd0ecbe07")
+        assert [str(command) for command in run.commands()] == [
+            "0:00:08 frame 32: stop(vehicle='car1', duration=3.0): done"
+        ]

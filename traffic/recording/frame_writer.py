@@ -1,8 +1,8 @@
-"""Frames on their way to the disk: compressed by threads of their own while the world is stepped on.
+"""Frames on their way to the disk: encoded by threads of their own while the world is stepped on.
 
-A block of frames fills whole chunks, the last of each column with zeros behind its rows: no chunk is
-written twice, so a run that is killed tears none. Chunks are made as HDF5's own filters shuffle and
-gzip would make them, and any reader undoes that.
+The words of a block fill whole chunks, the last with zeros behind them: no chunk is written twice,
+so a run that is killed tears none. Chunks are as HDF5's own filter gzip could have made them (what
+is packed already is stored as it is), with its checksum, and any reader undoes that.
 """
 
 import zlib
@@ -15,72 +15,120 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.traffic.recording.run_layout import COLUMNS, INDEX
+from rushhour.traffic.recording.frame_blocks import Coding, Encoder
+from rushhour.traffic.recording.frame_fields import described_steps
+from rushhour.traffic.recording.frame_taking import Rows
 
-ROWS_PER_CHUNK: Final = 16_384
-FRAMES_PER_CHUNK: Final = 1024
-LEVEL: Final = 1  # of gzip
-THREADS: Final = 2  # zlib lets go of the interpreter's lock
+WORDS_PER_CHUNK: Final = 16_384
+ROWS_PER_CHUNK: Final = 1024
+THREADS: Final = 2  # the kernels let go of the interpreter's lock
 WAITING: Final = 2  # blocks under way, at most: what they hold stays in memory
-Index = tuple[int, float, int, int, int]  # a row of INDEX
+LARGEST_STORED: Final = 0xFFFF  # bytes of a stored block of deflate
+
+# A row of /frames/index, and of /frames/groups.
+INDEX: Final = np.dtype(
+    [
+        ("frame", "<i8"),  # number of the frame
+        ("time", "<f8"),  # s, simulated
+        ("count", "<i8"),  # vehicles in it
+        ("digest", "<u8"),  # hash of all vehicles before they were rounded
+        ("block", "<i8"),  # that it is in
+        ("more", "<i8"),  # frames of this block after it
+    ]
+)
+GROUPS: Final = np.dtype(
+    [
+        ("block", "<i8"),  # that the group is in
+        ("first", "<i4"),  # its first vehicle
+        ("last", "<i4"),  # its last vehicle
+        ("start", "<i8"),  # its first word in data
+        ("words", "<i4"),  # its words
+        ("rows", "<i4"),  # its vehicles, each as often as there are frames with it
+    ]
+)
 
 
 @dataclass(frozen=True)
 class _Block:
-    """Frames whose chunks are being made. first: row of the columns at which they begin."""
+    """Frames that are being encoded. rows: to be used again."""
 
-    first: int
-    chunks: dict[str, list[Future[bytes]]]
-    index: list[Index]
+    number: int
+    rows: Rows
+    made: Future[tuple[list[bytes], NDArray[np.int64]]]
+    index: list[tuple[int, float, int, int, int]]  # rows of INDEX but for `more`
 
 
 class FrameWriter:
-    """Writes frames to the columns and the index of group /frames of a run file.
+    """Writes frames to group /frames of a run file.
 
     flush: brings to the disk what was written. The datasets are added to `data`, by name.
     """
 
-    def __init__(self, group: Any, data: dict[str, Any], flush: Callable[[], None]) -> None:
-        self.gathered = 0  # rows that no thread has got yet
+    def __init__(
+        self,
+        group: Any,
+        data: dict[str, Any],
+        flush: Callable[[], None],
+        coding: Coding,
+        fields: tuple[str, ...],
+    ) -> None:
+        self.rows = Rows(coding.exact)  # where to put the next frame, before `add`
+        self._coding = coding
         self._flush = flush
-        self._rows: list[dict[str, NDArray[Any]]] = []
-        self._index: list[Index] = []
-        self._next = 0  # row at which the next block begins
+        self._index: list[tuple[int, float, int, int, int]] = []
         self._blocks: deque[_Block] = deque()
+        self._number = 0  # of the next block
+        self._next = 0  # word at which it begins
+        self._encoders = [Encoder(coding) for _ in range(THREADS)]
+        self._spare: list[Rows] = []
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="frames")
-        for names, chunk in ((COLUMNS, ROWS_PER_CHUNK), (INDEX, FRAMES_PER_CHUNK)):
-            for name, (kind, unit, what) in names.items():
-                data[name] = group.create_dataset(
-                    name, (0,), kind, maxshape=(None,), chunks=(chunk,), shuffle=True,
-                    compression="gzip", compression_opts=LEVEL,
-                )  # fmt: skip
-                data[name].attrs["unit"] = unit
-                data[name].attrs["description"] = what
+        self.written = 0  # bytes of frames
+        for name, kind in (("index", INDEX), ("groups", GROUPS)):
+            table = group.create_dataset(
+                name, (0,), kind, maxshape=(None,), chunks=(ROWS_PER_CHUNK,), shuffle=True,
+                compression="gzip", compression_opts=1,
+            )  # fmt: skip
+            table.attrs["unit"] = "time s" if name == "index" else ""
+            data[table.name] = table
+        words = group.create_dataset(
+            "data", (0,), "<u4", maxshape=(None,), chunks=(WORDS_PER_CHUNK,), compression="gzip"
+        )
+        words.attrs["description"] = "streams of bits, see docs/file-format.md"
+        data[words.name] = words
+        group.attrs["fields"] = list(fields)
+        group.attrs["precision"] = "full" if coding.exact else "standard"
+        for name, step in described_steps().items():
+            group.attrs[name] = step
         self._data = data
 
-    def add(self, frame: int, time: float, rows: dict[str, NDArray[Any]], digest: int) -> None:
-        """Take a frame; its columns are not copied."""
-        size = len(rows["id"])
-        self._index.append((frame, time, self._next + self.gathered, size, digest))
-        self._rows.append(rows)
-        self.gathered += size
+    @property
+    def gathered(self) -> int:
+        """Rows that no thread has got yet."""
+        return len(self.rows)
+
+    @property
+    def waiting(self) -> int:
+        """Rows that are not written yet."""
+        return len(self.rows) + sum(len(block.rows) for block in self._blocks)
+
+    def add(self, frame: int, time: float, digest: int) -> None:
+        """Take the frame that was put into `rows`."""
+        ends = self.rows.ends
+        count = ends[-1] - (ends[-2] if len(ends) > 1 else 0)
+        self._index.append((frame, time, count, digest, self._number))
 
     def hand_over(self) -> None:
-        """Let the threads compress what was added, and write what they have done."""
-        while self._blocks and (len(self._blocks) >= WAITING or _is_done(self._blocks[0])):
+        """Let the threads encode what was added, and write what they have done."""
+        while self._blocks and (len(self._blocks) >= WAITING or self._blocks[0].made.done()):
             self._write(self._blocks.popleft())
         if not self._index:
             return
-        chunks: dict[str, list[Future[bytes]]] = {}
-        for name in COLUMNS:
-            column = np.concatenate([rows[name] for rows in self._rows])
-            chunks[name] = [
-                self._threads.submit(_packed, column[at : at + ROWS_PER_CHUNK])
-                for at in range(0, column.size, ROWS_PER_CHUNK)
-            ]
-        self._blocks.append(_Block(self._next, chunks, self._index))
-        self._next += -(-self.gathered // ROWS_PER_CHUNK) * ROWS_PER_CHUNK
-        self.gathered, self._rows, self._index = 0, [], []
+        frames = np.array([row[0] for row in self._index], np.int64)
+        made = self._threads.submit(self._encoded, self.rows, frames)
+        self._blocks.append(_Block(self._number, self.rows, made, self._index))
+        self._number += 1
+        self.rows = self._spare.pop() if self._spare else Rows(self._coding.exact)
+        self._index = []
 
     def finish(self) -> None:
         """Write everything that was added."""
@@ -92,20 +140,43 @@ class FrameWriter:
         """End the threads; nothing can be written any more."""
         self._threads.shutdown(cancel_futures=True)
 
+    def _encoded(
+        self, rows: Rows, frames: NDArray[np.int64]
+    ) -> tuple[list[bytes], NDArray[np.int64]]:
+        """Chunks and groups of a block."""
+        encoder = self._encoders.pop()
+        try:
+            words, groups = encoder.encode(rows, frames)
+            pieces = range(0, words.size, WORDS_PER_CHUNK)
+            return [_stored(words[at : at + WORDS_PER_CHUNK]) for at in pieces], groups
+        finally:
+            self._encoders.append(encoder)
+
     def _write(self, block: _Block) -> None:
-        """First the rows, then the index that points at them."""
-        for name, chunks in block.chunks.items():
-            data = self._data[name]
-            data.resize((block.first + len(chunks) * ROWS_PER_CHUNK,))
-            for number, chunk in enumerate(chunks):
-                place = (block.first + number * ROWS_PER_CHUNK,)
-                data.id.write_direct_chunk(place, chunk.result())
+        """First the words and groups, then the index that points at them."""
+        chunks, groups = block.made.result()
+        data = self._data["/frames/data"]
+        if chunks:
+            data.resize((self._next + len(chunks) * WORDS_PER_CHUNK,))
+        for place, chunk in enumerate(chunks):
+            data.id.write_direct_chunk((self._next + place * WORDS_PER_CHUNK,), chunk)
+        table = np.zeros(len(groups), GROUPS)
+        table["block"] = block.number
+        for column, name in enumerate(("first", "last", "start", "words", "rows")):
+            table[name] = groups[:, column]
+        table["start"] += self._next
+        append(self._data["/frames/groups"], table)
         self._flush()
-        for column, (name, (kind, _, _)) in zip(
-            zip(*block.index, strict=True), INDEX.items(), strict=True
-        ):
-            append(self._data[name], np.array(column, kind))
+        index = np.zeros(len(block.index), INDEX)
+        for name, values in zip(INDEX.names or (), zip(*block.index, strict=True), strict=False):
+            index[name] = values
+        index["more"] = np.arange(len(index))[::-1]
+        append(self._data["/frames/index"], index)
         self._flush()
+        self._next += len(chunks) * WORDS_PER_CHUNK
+        self.written += sum(map(len, chunks))
+        block.rows.ends.clear()
+        self._spare.append(block.rows)
 
 
 def append(data: Any, values: NDArray[Any]) -> None:
@@ -115,13 +186,16 @@ def append(data: Any, values: NDArray[Any]) -> None:
     data[size:] = values
 
 
-def _is_done(block: _Block) -> bool:
-    return all(chunk.done() for chunks in block.chunks.values() for chunk in chunks)
-
-
-def _packed(values: NDArray[Any]) -> bytes:
-    """A chunk as the filters shuffle and gzip make it, with zeros behind the values."""
-    whole = np.zeros(ROWS_PER_CHUNK, values.dtype)
-    whole[: values.size] = values
-    by_place = whole.view(np.uint8).reshape(ROWS_PER_CHUNK, values.dtype.itemsize).T
-    return zlib.compress(by_place.tobytes(), LEVEL)
+def _stored(words: NDArray[np.uint32]) -> bytes:
+    """A chunk as the filter gzip could make it: the words as they are, packed zeros behind them."""
+    payload = words.astype("<u4").tobytes()
+    zeros = bytes(4 * WORDS_PER_CHUNK - len(payload))
+    parts = [b"\x78\x01"]
+    for at in range(0, len(payload), LARGEST_STORED):
+        piece = payload[at : at + LARGEST_STORED]
+        parts.append(b"\0" + len(piece).to_bytes(2, "little"))
+        parts.append((len(piece) ^ 0xFFFF).to_bytes(2, "little") + piece)
+    packer = zlib.compressobj(1, zlib.DEFLATED, -15)
+    parts.append(packer.compress(zeros) + packer.flush())
+    parts.append(zlib.adler32(zeros, zlib.adler32(payload)).to_bytes(4, "big"))
+    return b"".join(parts)

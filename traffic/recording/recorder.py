@@ -5,6 +5,7 @@ a block's rows are on disk before the frames that point at them, so that a run k
 leaves a file that opens with every flushed frame.
 """
 
+from collections.abc import Iterable
 from ctypes import py_object, pythonapi
 from pathlib import Path
 from time import monotonic
@@ -14,8 +15,19 @@ import h5py
 
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.storage import write_network
+from rushhour.traffic.durations import clock
 from rushhour.traffic.recording.demand_file import write_demand
+from rushhour.traffic.recording.frame_blocks import Coding
+from rushhour.traffic.recording.frame_fields import (
+    FULL,
+    PRECISIONS,
+    STANDARD,
+    chosen_fields,
+    ways_of,
+)
+from rushhour.traffic.recording.frame_taking import FrameTaker, Region
 from rushhour.traffic.recording.frame_writer import FrameWriter, append
+from rushhour.traffic.recording.happenings import Happenings
 from rushhour.traffic.recording.keyframe_file import KeyframeWriter
 from rushhour.traffic.recording.measure_file import TableWriter
 from rushhour.traffic.recording.run_layout import (
@@ -25,7 +37,6 @@ from rushhour.traffic.recording.run_layout import (
     FRAMES,
     KEYFRAMES,
     MODES,
-    frame_rows,
     write_meta,
     write_vehicles,
 )
@@ -36,8 +47,13 @@ if TYPE_CHECKING:
     from rushhour.traffic.world import World
 
 KEYFRAME_EVERY: Final = 300.0  # s of simulated time
-FLUSH_ROWS: Final = 1 << 18  # rows gathered, at most
+FLUSH_ROWS: Final = 1 << 20  # rows gathered, at most
 FLUSH_SECONDS: Final = 2.0  # wall time between two blocks, at most
+# Bytes that a row is reckoned with where the file must not become larger than so much.
+LARGE_ROW: Final = {STANDARD: 12, FULL: 60}
+LARGE_KEYFRAME: Final = 600  # bytes a vehicle
+LARGE_TRIP: Final = 100  # bytes in /trips
+TAIL: Final = 1 << 16  # bytes for what closing the file writes
 
 
 class Recorder:
@@ -50,6 +66,10 @@ class Recorder:
     mode: "frames", "keyframes" (the complete state, from which a run can be resumed) or "both".
     keyframe_every: s between two keyframes; the first is written at once, the last on closing.
     until: s, when the run is meant to end, for who resumes it.
+    precision: "standard" (s to 2 cm, speed to 0.05 m/s) or "full" (as simulated). fields: names of
+    those to record, default all. region: x0, y0, x1, y1 in m of the network: only vehicles in it.
+    most: bytes that the file may have; before it has more no frames and keyframes are recorded any
+    more, and `remarks` says so.
 
     >>> with Recorder("run.h5", world, every=1.0) as recorder:
     ...     world.observers.append(recorder)
@@ -66,9 +86,19 @@ class Recorder:
         mode: str = BOTH,
         keyframe_every: float = KEYFRAME_EVERY,
         until: float | None = None,
+        precision: str = STANDARD,
+        fields: Iterable[str] | None = None,
+        region: Region | None = None,
+        most: int | None = None,
     ) -> None:
-        if mode not in MODES:
-            raise RunError(f"record mode {mode[:40]!r}: wanted one of {', '.join(MODES)}")
+        for what, given, known in (("mode", mode, MODES), ("precision", precision, PRECISIONS)):
+            if given not in known:
+                raise RunError(f"record {what} {given[:40]!r}: wanted one of {', '.join(known)}")
+        self.precision = precision
+        self.fields = chosen_fields(fields)
+        self.most = most
+        self.remarks: list[str] = []
+        self._taker = FrameTaker(world, self.fields, precision == FULL, region)
         self.path = Path(path)
         self.mode = mode
         self.until = until
@@ -79,6 +109,9 @@ class Recorder:
         self._keyframes: KeyframeWriter | None = None
         self._handed_over_at = monotonic()
         self._last = -1
+        self._size = 0  # bytes of the file when it was written to last
+        self._keyframe_size = 0  # bytes of the largest
+        self._full = False  # nothing more fits into it
         self._data: dict[str, Any] = {}
         self._failed = False
         _refuse_foreign(self.path)
@@ -89,13 +122,27 @@ class Recorder:
         try:
             self._lay_out()
             self._file.swmr_mode = True
+            self._file.flush()
         except OSError as error:
             raise self._failure(error) from error
+        self._size = self.path.stat().st_size
+        if most is not None and self._largest() > most:
+            least = self._largest()
+            self._frames.stop()
+            self._file.close()
+            self.path.unlink()
+            raise RunError(
+                f"record max {most:,} bytes: network, trips and one frame may take {least:,}; allow more"
+            )
         self.observe()
 
     def observe(self) -> None:
         """Record the frame if it is due, and the complete state if that is."""
         frame = self.world.frame
+        if not self._full:
+            self._happenings.look_at_signals()
+            if frame % self.every == 0:
+                self._happenings.gather()
         if self.mode != KEYFRAMES and frame % self.every == 0:
             self.record()
         elif monotonic() - self._handed_over_at >= FLUSH_SECONDS:
@@ -107,24 +154,27 @@ class Recorder:
     def record(self) -> None:
         """Record the world as it stands; a frame is recorded once."""
         world = self.world
-        if world.frame == self._last:
+        if world.frame == self._last or not self._fits():
             return
         self._last = world.frame
-        rows, digest = frame_rows(world)
-        self._frames.add(world.frame, world.time, rows, digest)
+        digest = self._taker.take(self._frames.rows)
+        self._frames.add(world.frame, world.time, digest)
         waited = monotonic() - self._handed_over_at
         if self._frames.gathered >= FLUSH_ROWS or waited >= FLUSH_SECONDS:
             self._hand_over()
 
     def write_keyframe(self) -> None:
         """Write the complete state of the world as it stands, unless the mode is "frames"."""
-        if self._keyframes is None or self._failed:
+        if self._keyframes is None or self._failed or not self._fits():
             return
         self.flush()
+        before = self._size
         try:
             self._keyframes.write(self._file.flush)
         except (OSError, RuntimeError) as error:
             raise self._failure(error) from error
+        self._size = self.path.stat().st_size
+        self._keyframe_size = max(self._keyframe_size, self._size - before)
 
     def flush(self) -> None:
         """Bring everything recorded so far to the disk."""
@@ -137,14 +187,38 @@ class Recorder:
         """
         self._handed_over_at = monotonic()
         try:
-            for data, values in self._tables.new_rows():
-                append(data, values)
+            for source in (self._tables, self._happenings):
+                for data, values in source.new_rows():
+                    append(data, values)
             if finish:
                 self._frames.finish()
             else:
                 self._frames.hand_over()
         except (OSError, RuntimeError) as error:
             raise self._failure(error) from error
+        self._size = self.path.stat().st_size
+
+    def _fits(self) -> bool:
+        """Whether the file may still grow by a frame and a keyframe; remarks once if not."""
+        if self.most is None or self._full:
+            return not self._full
+        if self._largest() > self.most:
+            self.flush()  # what waited is smaller than it was reckoned, as a rule
+            if self._largest() > self.most:
+                self._full = True
+                self.remarks.append(
+                    f"nothing is recorded from {clock(self.world.time)} on: the file would have more "
+                    f"than {self.most:,} bytes"
+                )
+        return not self._full
+
+    def _largest(self) -> int:
+        """Bytes that the file has at most with one more frame and one more keyframe."""
+        vehicles = min(self.world._veh.lane.size, len(self.world.demand))
+        rows = self._frames.waiting + vehicles
+        state = 0 if self._keyframes is None else self._keyframe_size + LARGE_KEYFRAME * vehicles
+        trips = len(self.world.demand) - len(self.world.trips)
+        return self._size + LARGE_ROW[self.precision] * rows + state + LARGE_TRIP * trips + TAIL
 
     def close(self, whole: bool = True) -> None:
         """Write what is left and close the file; may be called twice.
@@ -155,6 +229,8 @@ class Recorder:
             return
         if self.measures is not None:
             self.measures.finish()
+        if not self._full:
+            self._happenings.gather()
         self.flush()
         if whole:
             self.write_keyframe()
@@ -189,9 +265,15 @@ class Recorder:
         write_vehicles(file.create_group("vehicles"), world)
         write_demand(file.create_group("demand"), world.demand)
         self._tables = TableWriter(file, world, self.measures, self._data)
+        self._happenings = Happenings(file, world, self._data)
         if self.mode != FRAMES:
             self._keyframes = KeyframeWriter(file, world, self.keyframe_every, self._data)
-        self._frames = FrameWriter(file.create_group("frames"), self._data, file.flush)
+        network = world._whole.arrays
+        ways = ways_of(network.lanes.out_start, network.connectors.to_lane, network.lanes.length)
+        coding = Coding(ways, len(world.demand), world.dt, self.precision == FULL)
+        self._frames = FrameWriter(
+            file.create_group("frames"), self._data, file.flush, coding, self.fields
+        )
 
 
 def _never_close(*objects: Any) -> None:

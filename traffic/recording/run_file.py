@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -17,36 +16,22 @@ from rushhour.roadnets.storage import read_network
 from rushhour.traffic.commands.log import Command
 from rushhour.traffic.measures.tables import MeasureTable
 from rushhour.traffic.recording.command_file import read_commands
+from rushhour.traffic.recording.frame_columns import ColumnFrames
+from rushhour.traffic.recording.frame_fields import ways_of
+from rushhour.traffic.recording.frame_reader import FrameReader
+from rushhour.traffic.recording.frame_taking import frame_rows
+from rushhour.traffic.recording.happenings import TABLES as HAPPENINGS
+from rushhour.traffic.recording.happenings import read_happenings
 from rushhour.traffic.recording.keyframe_file import Keyframes
 from rushhour.traffic.recording.measure_file import read_table
-from rushhour.traffic.recording.run_layout import (
-    COLUMNS,
-    FORMAT,
-    FORMAT_VERSION,
-    FRAMES,
-    INDEX,
-    KEYFRAMES,
-    SINCE_2,
-    frame_rows,
-)
+from rushhour.traffic.recording.positions import Positions, positions_at
+from rushhour.traffic.recording.recorded_frame import RecordedFrame
+from rushhour.traffic.recording.run_layout import FORMAT, FORMAT_VERSION, FRAMES, KEYFRAMES
+from rushhour.traffic.recording.trajectory import Trajectory, trajectory_of
 from rushhour.traffic.recording.unclosed_file import DAMAGE, open_for_reading
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World
-
-
-@dataclass(frozen=True)
-class RecordedFrame:
-    """The vehicles of one recorded frame, sorted by id; arrays (n,)."""
-
-    frame: int
-    time: float  # s
-    id: NDArray[np.int32]
-    lane: NDArray[np.int32]
-    s: NDArray[np.float32]  # m
-    lateral: NDArray[np.float32]  # m
-    speed: NDArray[np.float32]  # m/s
-    reason: NDArray[np.uint8]
 
 
 class RunFile:
@@ -61,13 +46,18 @@ class RunFile:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self._file = _opened(self.path)
         self._world: World | None = None  # in which frames are made again
+        self._network: Network | None = None
+        self._open()
+
+    def _open(self) -> None:
+        self._file = _opened(self.path)
         try:
-            self._index = self._read_index()
+            self._frames = self._frames_of()
+            self._index = self._frames.index
         except DAMAGE as error:
             self.close()
-            raise RunError(f"{path}: damaged run file ({error}); record it again") from error
+            raise RunError(f"{self.path}: damaged run file ({error}); record it again") from error
         except RunError:
             self.close()
             raise
@@ -83,25 +73,12 @@ class RunFile:
             why = " ".join(str(error).split())[:200]
             raise RunError(f"{self.path}: /{group} is damaged ({why}); record it again") from error
 
-    def _read_index(self) -> dict[str, NDArray[Any]]:
-        frames = self._file["frames"]
+    def _frames_of(self) -> FrameReader | ColumnFrames:
+        """The frames as the version of the file keeps them."""
         self.version = int(self._file.attrs["format_version"])
-        known = [name for name in INDEX if self.version > 1 or name not in SINCE_2]
-        for name, (kind, _, _) in (COLUMNS | {name: INDEX[name] for name in known}).items():
-            data = frames[name]
-            if data.dtype != np.dtype(kind) or data.ndim != 1:
-                raise RunError(
-                    f"{self.path}: /frames/{name} is {data.dtype} with {data.ndim} axes; wanted "
-                    f"{kind} with one; record it again"
-                )
-        count = min(frames[name].shape[0] for name in known)
-        index = {name: frames[name][:count] for name in known}
-        rows = min(frames[name].shape[0] for name in COLUMNS)
-        start, size = index["start"], index["count"]
-        before = np.concatenate(([0], (start + size)[:-1]))  # rows behind a frame may be empty
-        sound = (size >= 0) & (size <= rows) & (start >= before) & (start <= rows - size)
-        whole = count if sound.all() else int(np.argmin(sound))
-        return {name: values[:whole] for name, values in index.items()}
+        if self.version < 3:
+            return ColumnFrames(self.path, self._file["frames"], self.version)
+        return FrameReader(self, self._file["frames"])
 
     @property
     def frames(self) -> NDArray[np.int64]:
@@ -156,9 +133,17 @@ class RunFile:
             return dict(zip(table["name"].asstr()[:], table["value"].asstr()[:], strict=True))
 
     def network(self) -> Network:
-        """The network of the run. Raises RunError if it is damaged."""
-        with self._reading("network"):
-            return read_network(self._file["network"])
+        """The network of the run, read once. Raises RunError if it is damaged."""
+        if self._network is None:
+            with self._reading("network"):
+                self._network = read_network(self._file["network"])
+        return self._network
+
+    @cached_property
+    def ways(self) -> NDArray[np.int32]:
+        """Which lane leads where, (n_lanes, 8); see `kernels.lanes_passed`."""
+        arrays = self.network().arrays
+        return ways_of(arrays.lanes.out_start, arrays.connectors.to_lane, arrays.lanes.length)
 
     def vehicles(self, name: str) -> NDArray[Any]:
         """A column of /vehicles, row by vehicle id: length, width, depart, type."""
@@ -187,14 +172,35 @@ class RunFile:
         found = self._file.get(place)
         return found if isinstance(found, h5py.Group) else None
 
+    def dataset(self, place: str) -> Any:
+        """A dataset of the file, as h5py gives it; None if there is none."""
+        found = self._file.get(place)
+        return found if isinstance(found, h5py.Dataset) else None
+
     def table(self, name: str) -> MeasureTable:
-        """Finished trips ("trips") or measures ("roads", "loops", "sections", "passages", "queues").
+        """Finished trips ("trips"), measures ("roads", "loops", "sections", "passages", "queues"),
+        or what happened ("events", "signals", "costs").
 
         Raises RunError if they were not measured.
 
         >>> RunFile("run.h5").table("roads").to_pandas()
         """
-        return read_table(self, name)
+        return read_happenings(self, name) if name in HAPPENINGS else read_table(self, name)
+
+    @property
+    def events(self) -> MeasureTable:
+        """Departures, lane changes, passes, who is stuck, rings, ends of trips: when, who, where."""
+        return self.table("events")
+
+    @property
+    def signals(self) -> MeasureTable:
+        """When the signal of a connector showed something else."""
+        return self.table("signals")
+
+    @property
+    def costs(self) -> MeasureTable:
+        """What each phase of the frames between two records cost, ns."""
+        return self.table("costs")
 
     def commands(self) -> list[Command]:
         """The commands that were applied in the run, in their order; `World.repeat` plans them again.
@@ -208,11 +214,9 @@ class RunFile:
         size = self.frames.size
         if not -size <= i < size:
             raise RunError(f"{self.path}: no recorded frame {i}; it holds {size}")
-        start, count = int(self._index["start"][i]), int(self._index["count"][i])
         with self._reading("frames"):
-            data = self._file["frames"]
-            columns = {name: data[name][start : start + count] for name in COLUMNS}
-        return RecordedFrame(frame=int(self.frames[i]), time=float(self.times[i]), **columns)
+            columns = self._frames.columns(i % size)
+        return RecordedFrame(int(self.frames[i]), float(self.times[i]), columns)
 
     def at(self, time: float) -> RecordedFrame:
         """The last frame recorded at or before a time in s, the first one if there is none.
@@ -224,6 +228,44 @@ class RunFile:
             return self._made(time)
         place = int(np.searchsorted(self.times, time + 1e-9, side="right")) - 1
         return self.frame(max(place, 0))
+
+    def positions(self, time: float) -> Positions:
+        """Where everybody was at a time in s: x, y, heading, between recorded frames along the lanes.
+
+        Before the first frame it is that of the first, behind the last one that of the last.
+
+        >>> run.positions(61.3).x
+        """
+        with self._reading("frames"):
+            return positions_at(self, time)
+
+    def trajectory(self, vehicle: int | str) -> Trajectory:
+        """A vehicle in all recorded frames with it; vehicle: its number, or its id in the demand.
+
+        Raises RunError if there is no such vehicle.
+
+        >>> run.trajectory("car7").to_pandas()
+        """
+        with self._reading("vehicles"):
+            names = self._file["vehicles/name"]
+            if isinstance(vehicle, str):
+                found = np.flatnonzero(names[:] == vehicle.encode())
+                number = int(found[0]) if found.size else -1
+            else:
+                number = int(vehicle)
+            if not 0 <= number < names.shape[0]:
+                raise RunError(
+                    f"{self.path}: no vehicle {vehicle!r:.60}; it has {names.shape[0]}, see vehicle_names()"
+                )
+            name = names[number].decode()
+        with self._reading("frames"):
+            return trajectory_of(number, name, self._frames.trajectory(number), self._index)
+
+    def refresh(self) -> None:
+        """Read what was written since: of a run that still goes on, its new frames."""
+        self.close()
+        self.__dict__.pop("keyframes", None)
+        self._open()
 
     def _made(self, time: float) -> RecordedFrame:
         """The frame of a time, simulated from the keyframe before it, or from the frame before."""
@@ -240,7 +282,7 @@ class RunFile:
             self._world = world = resumed(self, frame)
         world.step(frame - world.frame)
         rows, _ = frame_rows(world)
-        return RecordedFrame(world.frame, world.time, **rows)
+        return RecordedFrame(world.frame, world.time, rows)
 
     def close(self) -> None:
         """Close the file."""
@@ -251,6 +293,17 @@ class RunFile:
 
     def __exit__(self, *reason: object) -> None:
         self.close()
+
+
+def open_run(path: str | Path) -> RunFile:
+    """Open a run file for reading, also after the run was killed or while it goes on.
+
+    Raises RunError if it is no run file, is damaged, or is newer than this version.
+
+    >>> with rh.open_run("run.h5") as run:
+    ...     run.positions(61.3).x, run.trajectory("car7").speed
+    """
+    return RunFile(path)
 
 
 def _opened(path: Path) -> h5py.File:

@@ -1,14 +1,12 @@
-"""What a run file says about its run: groups /meta and /vehicles, and the columns of /frames."""
+"""What a run file says about its run: groups /meta and /vehicles."""
 
 import hashlib
 import platform
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rushhour.traffic.parameter_table import TABLE
 
@@ -16,55 +14,11 @@ if TYPE_CHECKING:
     from rushhour.traffic.world import World
 
 FORMAT: Final = "rushhour run"
-FORMAT_VERSION: Final = 2
+FORMAT_VERSION: Final = 3
 FRAMES, KEYFRAMES, BOTH = "frames", "keyframes", "both"
 MODES: Final = (FRAMES, KEYFRAMES, BOTH)
-MIX: Final = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio
-SHIFT: Final = np.uint64(29)
 # What the same bits are promised for, attributes of /meta.
 MADE_WITH: Final[tuple[str, ...]] = ("machine", "cpu", "numba_version", "numpy_version", "sources")
-
-# Column of /frames: type in the file, unit, what it is.
-COLUMNS: Final[dict[str, tuple[str, str, str]]] = {
-    "id": ("<i4", "", "vehicle, a row of /vehicles"),
-    "lane": ("<i4", "", "lane of /network, connectors included"),
-    "s": ("<f4", "m", "front bumper from the lane's start"),
-    "lateral": ("<f4", "m", "left of the lane's centre line"),
-    "speed": ("<f4", "m/s", "speed"),
-    "reason": ("|u1", "", "why it is slower than desired, a row of /meta/reasons"),
-}
-INDEX: Final[dict[str, tuple[str, str, str]]] = {
-    "frame": ("<i8", "", "number of the frame"),
-    "time": ("<f8", "s", "simulated time"),
-    "start": ("<i8", "", "its first row in the columns"),
-    "count": ("<i8", "", "its number of rows"),
-    "digest": ("<u8", "", "hash of its rows before they were rounded"),
-}
-SINCE_2: Final = ("digest",)  # of INDEX, not in files of version 1
-
-
-def frame_rows(world: "World") -> tuple[dict[str, NDArray[Any]], int]:
-    """The columns of a frame as it stands, sorted by vehicle, and their digest before rounding."""
-    table = world.vehicles
-    order = np.argsort(table.id, kind="stable")
-    exact = {name: getattr(table, name)[order] for name in COLUMNS}
-    rows = {name: exact[name].astype(kind) for name, (kind, _, _) in COLUMNS.items()}
-    return rows, digest_of(world.frame, exact)
-
-
-def digest_of(frame: int, columns: Mapping[str, NDArray[Any]]) -> int:
-    """64 bits that change with any bit of the columns of a frame.
-
-    Of each vehicle its values are mixed one after the other, and those of all are added: a tenth of
-    what a cryptographic hash costs, which nobody needs against mistakes.
-    """
-    mixed = np.full(len(columns["id"]), frame, np.uint64)
-    for values in columns.values():
-        is_float = values.dtype.kind == "f"
-        mixed ^= values.astype(np.float64).view(np.uint64) if is_float else values.astype(np.uint64)
-        mixed *= MIX
-        mixed ^= mixed >> SHIFT
-    return int(mixed.sum(dtype=np.uint64))
 
 
 def made_with() -> dict[str, str]:

@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.durations import clock
+from rushhour.traffic.recording.frame_fields import TOLERANCE
+from rushhour.traffic.recording.frame_taking import frame_rows
 from rushhour.traffic.recording.resuming import commands_from, new_world, resumed
-from rushhour.traffic.recording.run_layout import COLUMNS, MADE_WITH, frame_rows, made_with
+from rushhour.traffic.recording.run_layout import MADE_WITH, made_with
 from rushhour.traffic.snapshot import restore, take_snapshot, with_commands
 
 if TYPE_CHECKING:
@@ -156,12 +158,22 @@ def _of_frame(
         there = missing[0] in recorded.id
         told = ("on the road", "not there") if there else ("not there", "on the road")
         return Difference(*where, _name(names, int(missing[0])), "it", *told)
-    for k, vehicle in enumerate(recorded.id.tolist()):
-        for field in COLUMNS:
-            was, now = getattr(recorded, field)[k], found[field][k]
-            if was != now:
-                return Difference(*where, _name(names, vehicle), field, str(was), str(now))
+    differs = {
+        field: _differs(field, values, found[field]) for field, values in recorded.columns.items()
+    }
+    for k in np.flatnonzero(np.any(list(differs.values()), axis=0)).tolist():
+        field = next(field for field, values in differs.items() if values[k])
+        was, now = recorded.columns[field][k], found[field][k]
+        return Difference(*where, _name(names, int(recorded.id[k])), field, str(was), str(now))
     return Difference(*where)
+
+
+def _differs(field: str, recorded: NDArray[Any], found: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which of the recorded values cannot be those found, whatever was rounded."""
+    if recorded.dtype == np.float32:
+        slack = 1e-6 * np.maximum(1.0, np.abs(found)) + TOLERANCE[field]
+        return np.asarray(np.abs(recorded - found) > slack)
+    return np.asarray(recorded != found)
 
 
 def _of_keyframe(run: "RunFile", i: int, world: "World") -> Difference:

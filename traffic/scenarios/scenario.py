@@ -14,6 +14,8 @@ from typing import Any, Final
 from rushhour.roadnets.errors import RunError, RushhourError
 from rushhour.traffic.commands.events import ACTIONS, Event
 from rushhour.traffic.durations import seconds
+from rushhour.traffic.scenarios.recording import AS_EVER, RecordChoice, record_choice
+from rushhour.traffic.scenarios.recording import NAMES as CHOICES
 
 LARGEST_FILE: Final = 1 << 20  # bytes of a scenario.toml
 RECORD_MODES: Final = ("frames", "keyframes", "both")
@@ -46,6 +48,7 @@ class Scenario:
     record_every: float = 1.0
     record_mode: str = "both"  # frames, keyframes or both
     keyframe_every: float = 300.0
+    record_choice: RecordChoice = AS_EVER
     output: Path | None = None
     skip_bad_trips: bool = False
     demand_period: float = 3600.0  # that the volumes of a matrix are for
@@ -155,7 +158,7 @@ _SECTIONS: Final = {
         "files", "vehicles", "trips", "over", "skip_bad_trips", "period", "scale", "profile",
     ),
     "times": ("begin", "duration", "until_empty", "dt"),
-    "recording": ("file", "every", "mode", "keyframe_every", "output"),
+    "recording": ("file", "every", "mode", "keyframe_every", "output", *CHOICES),
     "measures": ("interval", "loops", "sections", "queues"),
 }  # fmt: skip
 
@@ -227,6 +230,8 @@ class _Reader:
                     "recording.mode", recording["mode"], f"one of {', '.join(RECORD_MODES)}"
                 )
             fields["record_mode"] = recording["mode"]
+        chosen = {name: recording[name] for name in CHOICES if name in recording}
+        fields["record_choice"] = record_choice(chosen, f"{self.path}: recording.")
         if "output" in recording:
             fields["output"] = self.place("recording.output", recording["output"])
         fields |= self.measures(self.sections["measures"])

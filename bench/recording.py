@@ -1,0 +1,198 @@
+"""What recorded frames cost: processor time and bytes a vehicle-frame, slowdown, seeking, beside SUMO.
+
+python bench/recording.py [SCENARIO ...] [--threads N] [--no-seek] [--json FILE]
+
+Costs: the world is stepped in between, but only recording is timed (processor time of all threads,
+encoding, compression and writing included); a block ends after 2 s of wall time or a million rows, as
+it does in a run. Slowdown: the same frames from the same snapshot with and without a recorder, in turn;
+best of each, processor time. Seeking: a file of 50,000 vehicles for an hour, once a second, made up.
+Each row is a fresh process.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+from pathlib import Path
+from time import monotonic, process_time
+from typing import Any
+
+from conditions import condition_lines, conditions
+from fresh import FreshProcessError, measure_fresh
+from scenarios import DATA_HELP, SCENARIOS, data_base, scenario_files
+from tables import table
+
+COSTS = {
+    "on road": "on_road", "Hz": "hz", "precision": "precision", "take ns": "take_ns", "encode ns": "encode_ns",
+    "ns": "ns", "bytes": "bytes",
+}  # fmt: skip
+SLOWER = {"on road": "on_road", "dt": "dt", "plain s": "plain_s", "slower": "slower"}
+ENCODINGS = {"encoding": "encoding", "bytes": "bytes", "ns": "ns"}
+SEEK = {"what": "what", "": "ms"}
+SUMO = {"on road": "on_road", "output": "output", "ns": "ns", "bytes": "bytes"}
+CASES = (("standard", 1.0), ("full", 1.0), ("standard", 10.0), ("full", 10.0))
+
+
+def costs(task: dict[str, Any]) -> dict[str, Any]:
+    """Processor time and bytes of one precision at one rate, in this process."""
+    from worlds import opened_world
+
+    from rushhour.traffic.recording import recorder as recording
+
+    world, _ = opened_world(task)
+    world.step(round(task["warm_up"] / world.dt))
+    every = max(1, round(1.0 / task["hz"] / world.dt))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "run.h5"
+        recorder = recording.Recorder(
+            path, world, every=1e9, mode="frames", precision=task["precision"]
+        )
+        recorder.flush()
+        taking = writing = 0.0
+        world.step(every)
+        recorder.record()
+        recorder.flush()  # loads what was compiled
+        before = path.stat().st_size
+        rows, last = 0, monotonic()
+        recording.FLUSH_SECONDS = 1e9  # blocks end here
+        for _ in range(round(task["window"] / world.dt / every)):
+            world.step(every)
+            begun = process_time()
+            recorder.record()
+            taken = process_time()
+            taking += taken - begun
+            rows += len(world.vehicles)
+            if monotonic() - last >= 2.0 or recorder._frames.gathered >= recording.FLUSH_ROWS:
+                recorder.flush()
+                writing += process_time() - taken
+                last = monotonic()
+        begun = process_time()
+        recorder.flush()
+        writing += process_time() - begun
+        size = path.stat().st_size - before
+        recorder.close()
+    return {
+        "on_road": len(world.vehicles), "hz": task["hz"], "precision": task["precision"],
+        "take_ns": 1e9 * taking / rows, "encode_ns": 1e9 * writing / rows,
+        "ns": 1e9 * (taking + writing) / rows, "bytes": size / rows,
+    }  # fmt: skip
+
+
+def slowdown(task: dict[str, Any]) -> dict[str, Any]:
+    """How much longer a run takes that is recorded once a simulated second."""
+    from worlds import opened_world
+
+    from rushhour.traffic.recording.recorder import Recorder
+
+    world, _ = opened_world(task)
+    world.step(round(task["warm_up"] / world.dt))
+    start = world.snapshot()
+    spent: dict[bool, list[float]] = {False: [], True: []}
+    with tempfile.TemporaryDirectory() as folder:
+        for k in range(2 * task["repeats"]):
+            recorded = k % 2 == 1
+            world.restore(start)
+            world.step(8)
+            recorder = Recorder(Path(folder) / "run.h5", world, mode="frames") if recorded else None
+            world.observers = [recorder] if recorder else []
+            begun = process_time()
+            world.step(round(task["window"] / world.dt))
+            if recorder:
+                recorder.flush()
+            spent[recorded].append(process_time() - begun)
+            world.observers = []
+            if recorder:
+                recorder.close()
+    plain = min(spent[False])
+    return {
+        "on_road": len(world.vehicles), "dt": world.dt, "plain_s": plain,
+        "slower": min(spent[True]) / plain - 1.0,
+    }  # fmt: skip
+
+
+def measured(task: dict[str, Any]) -> dict[str, Any]:
+    """One row, in this process."""
+    if task["what"] == "costs":
+        return costs(task)
+    if task["what"] == "slowdown":
+        return slowdown(task)
+    if task["what"] == "encodings":
+        from recording_encodings import encodings
+
+        return {"rows": encodings(task)}
+    if task["what"] == "seek":
+        from recording_seek import seek
+
+        return {"rows": seek(task)}
+    from sumo_fcd import fcd
+
+    return fcd(task)
+
+
+def main() -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("scenarios", nargs="*", default=["acosta", "grid20_20k"])
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--warm-up", type=float, default=600.0, help="simulated s")
+    parser.add_argument("--window", type=float, default=60.0, help="simulated s")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--seek-vehicles", type=int, default=50_000)
+    parser.add_argument("--seek-frames", type=int, default=3600)
+    parser.add_argument("--no-seek", action="store_true")
+    parser.add_argument("--no-sumo", action="store_true")
+    parser.add_argument("--data", type=Path, help=DATA_HELP)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    told = conditions()
+    found: dict[str, list[dict[str, Any]]] = {}
+
+    def measure(what: str, name: str, **more: Any) -> None:
+        task = {"what": what, "seed": 1, "warm_up": options.warm_up, "window": options.window,
+                "repeats": options.repeats, **more}  # fmt: skip
+        row = measure_fresh("recording.py", task, {"NUMBA_NUM_THREADS": str(options.threads)})
+        for one in row.get("rows", [row]):
+            found.setdefault(what, []).append({"scenario": name, **one})
+
+    try:
+        base = data_base(options.data)
+        for name in options.scenarios:
+            files = scenario_files(SCENARIOS[name], base)
+            for precision, hz in CASES:
+                dt = 0.25 if hz == 1.0 else 0.1
+                measure("costs", name, dt=dt, hz=hz, precision=precision, **files)
+            measure("encodings", name, dt=0.25, hz=1.0, **files)
+            for dt in (0.1, 0.25):
+                measure("slowdown", name, dt=dt, **files)
+            if not options.no_sumo:
+                for output in ("xml.gz", "parquet"):
+                    measure("sumo", name, data=str(base), dt=1.0, output=output, **files)
+        if not options.no_seek:
+            measure("seek", "made up", vehicles=options.seek_vehicles, frames=options.seek_frames)
+    except (FileNotFoundError, FreshProcessError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    lines = condition_lines(told)
+    for what, columns in (
+        ("costs", COSTS), ("encodings", ENCODINGS), ("slowdown", SLOWER), ("sumo", SUMO), ("seek", SEEK),
+    ):  # fmt: skip
+        if what in found:
+            cells = [[row["scenario"], *_shown(row, columns)] for row in found[what]]
+            lines += ["", *table([what, *columns], cells)]
+    print("\n".join(lines))
+    if options.json:
+        options.json.write_text(json.dumps({"conditions": told, **found}, indent=2))
+    return 0
+
+
+def _shown(row: dict[str, Any], columns: dict[str, str]) -> list[object]:
+    return [
+        f"{100.0 * row[key]:+.1f} %" if key == "slower" else row[key] for key in columns.values()
+    ]
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 2 and sys.argv[1].startswith("{"):
+        print(json.dumps(measured(json.loads(sys.argv[1]))))
+    else:
+        sys.exit(main())

@@ -1,0 +1,287 @@
+"""Recorded frames as streams of bits: what changed against a prediction, and little else.
+
+A *group* is the rows of some neighbouring vehicles in all frames of a block (docs/file-format.md).
+Its *main stream* holds of each row but a vehicle's first whether anything is otherwise than
+predicted, and by how many steps speed, place and acceleration are. Its *side stream* holds first
+rows, and what changes seldom. Predictions are made from what a reader knows by then, in whole
+numbers, so that no error grows.
+"""
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.bits import (
+    bit_length,
+    folded,
+    put,
+    put_number,
+    put_rice,
+    rice_parameter,
+)
+from rushhour.kernels.frame_rows import (
+    ACCEL,
+    BLOCKER,
+    CODES,
+    EXACT,
+    ID,
+    LANE,
+    LATERAL,
+    POSITION_STEP,
+    SPEED,
+    S,
+)
+from rushhour.kernels.jit import kernel
+from rushhour.kernels.lanes_passed import lane_code, put_lane
+
+GROUP_ROWS: Final = 4096  # of a group, at least, but for the last of a block
+HEADER: Final = 2  # words before the main stream: parameters of its codes, its length
+WORDS: Final = 22  # that a row takes at most, both streams together, and then some
+SPARE: Final = 16  # words behind a stream that may be touched
+FRACTION: Final = 16  # bits of the fraction in factors of predictions
+FARTHEST: Final = 1 << 30  # mm that a vehicle is predicted to go at most
+STEEPEST: Final = 1 << 24  # steps of acceleration
+
+# What of a row is otherwise than in the one before.
+CHANGED_LANE: Final = 1
+CHANGED_BLOCKER: Final = 2
+CHANGED_REASON: Final = 4
+CHANGED_SIGNALS: Final = 8
+CHANGED_LATERAL: Final = 16
+CHANGES: Final = 5  # bits
+SIGNALS: Final = 3  # bits
+
+FIRST: Final = -1  # row of a vehicle
+PREDICTED: Final = 0  # but for residuals
+CHANGED: Final = 1
+RESIDUALS: Final = 4  # columns: speed, s, accel, and one of the above
+
+
+@kernel
+def advance(speeds: int, factor: int) -> int:
+    """Mm that a vehicle goes at the mean of two speeds, given their sum."""
+    return min(max((speeds * factor) >> FRACTION, -FARTHEST), FARTHEST)
+
+
+@kernel
+def steepness(change: int, factor: int) -> int:
+    """Acceleration in steps that changes the speed by so many steps between two frames."""
+    return min(max((change * factor) >> FRACTION, -STEEPEST), STEEPEST)
+
+
+@kernel
+def put_presence(
+    step: NDArray[np.int32], lo: int, hi: int, frames: int,
+    out: NDArray[np.uint32], at: int, acc: int, n: int,
+) -> tuple[int, int, int]:  # fmt: skip
+    """Write in which frames of the block a vehicle is: in all, or runs of them."""
+    if hi - lo == frames:
+        return put(out, at, acc, n, 1, 1)
+    at, acc, n = put(out, at, acc, n, 0, 1)
+    width = bit_length(frames)
+    end, row = 0, lo
+    while row < hi:
+        last = row
+        while last + 1 < hi and step[last + 1] == step[last] + 1:
+            last += 1
+        at, acc, n = put(out, at, acc, n, int(step[row]) - end, width)
+        at, acc, n = put(out, at, acc, n, last + 1 - row, width)
+        at, acc, n = put(out, at, acc, n, 1 if last + 1 < hi else 0, 1)
+        end, row = int(step[last]) + 1, last + 1
+    return at, acc, n
+
+
+@kernel
+def put_exact(
+    exact: NDArray[np.int32], row: int, before: int,
+    out: NDArray[np.uint32], at: int, acc: int, n: int,
+) -> tuple[int, int, int]:  # fmt: skip
+    """Write the exact numbers of a row: each word's difference to that before, in few bits.
+
+    before: another row, -1 none.
+    """
+    for word in range(EXACT):
+        value = int(exact[row, word]) & 0xFFFFFFFF
+        if before >= 0:
+            value ^= int(exact[before, word]) & 0xFFFFFFFF
+        width = bit_length(value)
+        at, acc, n = put(out, at, acc, n, width, 6)
+        at, acc, n = put(out, at, acc, n, value & 0xFFFF, min(width, 16))
+        at, acc, n = put(out, at, acc, n, value >> 16, max(0, width - 16))
+    return at, acc, n
+
+
+@kernel
+def put_first(
+    rows: NDArray[np.int32], row: int, s: int, lane_bits: int, id_bits: int,
+    out: NDArray[np.uint32], at: int, acc: int, n: int,
+) -> tuple[int, int, int]:  # fmt: skip
+    """Write the first row of a vehicle; s: in steps of the position."""
+    at, acc, n = put(out, at, acc, n, rows[row, LANE], lane_bits)
+    at, acc, n = put_number(out, at, acc, n, folded(s))
+    at, acc, n = put_number(out, at, acc, n, folded(int(rows[row, SPEED])))
+    at, acc, n = put_number(out, at, acc, n, folded(int(rows[row, ACCEL])))
+    at, acc, n = put_number(out, at, acc, n, folded(int(rows[row, LATERAL])))
+    at, acc, n = put(out, at, acc, n, int(rows[row, BLOCKER]) + 1, id_bits)
+    return put(out, at, acc, n, rows[row, CODES], 24)
+
+
+@kernel
+def put_side(
+    rows: NDArray[np.int32], exact: NDArray[np.int32], step: NDArray[np.int32], lo: int, hi: int,
+    frames: int, factors: NDArray[np.int64], ways: NDArray[np.int32], lane_bits: int, id_bits: int,
+    out: NDArray[np.uint32], residuals: NDArray[np.int32],
+) -> int:  # fmt: skip
+    """Write the side stream of a group of rows, and note the residuals; words of the stream.
+
+    factors: (frames, 2) of `advance` and `steepness` up to each frame.
+    """
+    at, acc, n = 0, 0, 0
+    lane = s = speed = trend = lateral = codes = 0
+    blocker = blocker_before = -1
+    reason_before = 0
+    vehicle = -1
+    to_step = 1.0 / POSITION_STEP
+    for row in range(lo, hi):
+        i = row - lo
+        lane2, speed2 = int(rows[row, LANE]), int(rows[row, SPEED])
+        s2, accel2 = int(rows[row, S]), int(rows[row, ACCEL])
+        lateral2, blocker2 = int(rows[row, LATERAL]), int(rows[row, BLOCKER])
+        codes2 = int(rows[row, CODES])
+        if rows[row, ID] != vehicle:
+            at, acc, n = put_number(out, at, acc, n, int(rows[row, ID]) - vehicle - 1)
+            vehicle = int(rows[row, ID])
+            end = row
+            while end < hi and rows[end, ID] == vehicle:
+                end += 1
+            at, acc, n = put_presence(step, row, end, frames, out, at, acc, n)
+            place = int(np.floor(s2 * to_step + 0.5))
+            s, trend = place * POSITION_STEP, 0
+            at, acc, n = put_first(rows, row, place, lane_bits, id_bits, out, at, acc, n)
+            if exact.shape[0] > 0:
+                at, acc, n = put_exact(exact, row, -1, out, at, acc, n)
+            blocker_before, reason_before = -1, 0
+            residuals[i, 3] = FIRST
+        else:
+            t = step[row]
+            sooner = s + advance(speed + speed2, factors[t, 0])
+            change = PREDICTED
+            other = codes2 ^ codes
+            if lane2 != lane or blocker2 != blocker or other != 0 or lateral2 != lateral:
+                change = CHANGED
+                what = (
+                    (CHANGED_LANE if lane2 != lane else 0)
+                    | (CHANGED_BLOCKER if blocker2 != blocker else 0)
+                    | (CHANGED_REASON if other & 0xFF else 0)
+                    | (CHANGED_SIGNALS if other >> 8 else 0)
+                    | (CHANGED_LATERAL if lateral2 != lateral else 0)
+                )
+                at, acc, n = put(out, at, acc, n, what, CHANGES)
+                if what & CHANGED_LANE:
+                    code, width, passed = lane_code(ways, lane, lane2)
+                    at, acc, n = put_lane(out, at, acc, n, code, width, lane_bits)
+                    sooner = sooner - passed if passed >= 0 else 0
+                if what & CHANGED_BLOCKER:
+                    back = blocker2 == blocker_before
+                    at, acc, n = put(out, at, acc, n, 1 if back else 0, 1)
+                    if not back:
+                        at, acc, n = put(out, at, acc, n, blocker2 + 1, id_bits)
+                    blocker_before = blocker
+                if what & CHANGED_REASON:
+                    back = codes2 & 0xFF == reason_before
+                    at, acc, n = put(out, at, acc, n, 1 if back else 0, 1)
+                    if not back:
+                        at, acc, n = put(out, at, acc, n, codes2 & 0xFF, 8)
+                    reason_before = codes & 0xFF
+                if what & CHANGED_SIGNALS:
+                    tier = 1 if other >> 16 else 0
+                    at, acc, n = put(out, at, acc, n, (codes2 >> 8) & 0xFF, SIGNALS)
+                    at, acc, n = put(out, at, acc, n, tier, 1)
+                    if tier:
+                        at, acc, n = put(out, at, acc, n, codes2 >> 16, 8)
+                if what & CHANGED_LATERAL:
+                    at, acc, n = put_number(out, at, acc, n, folded(lateral2 - lateral))
+            if exact.shape[0] > 0:
+                at, acc, n = put_exact(exact, row, row - 1, out, at, acc, n)
+            place = int(np.floor((s2 - sooner) * to_step + 0.5))
+            s = sooner + place * POSITION_STEP
+            steeper = steepness(speed2 - speed, factors[t, 1])
+            residuals[i, 0] = folded(speed2 - speed - (trend >> 1))
+            residuals[i, 1] = folded(place)
+            residuals[i, 2] = folded(accel2 - steeper)
+            residuals[i, 3] = change
+            trend = speed2 - speed
+        lane, speed, lateral, blocker, codes = lane2, speed2, lateral2, blocker2, codes2
+    out[at] = acc
+    return at + 1
+
+
+@kernel
+def put_main(residuals: NDArray[np.int32], count: int, out: NDArray[np.uint32], start: int) -> int:
+    """Write the header and the main stream of a group from a word on; the word behind it."""
+    total, others = np.zeros(3, np.int64), 0
+    for i in range(count):
+        if residuals[i, 3] != FIRST:
+            u, v, w = residuals[i, 0], residuals[i, 1], residuals[i, 2]
+            total[0] += min(u, 4096)
+            total[1] += min(v, 4096)
+            total[2] += min(w, 4096)
+            others += 1 if u | v | w | residuals[i, 3] else 0
+    k0 = rice_parameter(total[0], others)
+    k1 = rice_parameter(total[1], others)
+    k2 = rice_parameter(total[2], others)
+    at, acc, n = start + HEADER, 0, 0
+    for i in range(count):
+        change = int(residuals[i, 3])
+        if change == FIRST:
+            continue
+        u, v, w = int(residuals[i, 0]), int(residuals[i, 1]), int(residuals[i, 2])
+        if u | v | w | change == 0:
+            at, acc, n = put(out, at, acc, n, 0, 1)
+        else:
+            at, acc, n = put(out, at, acc, n, 1 | change << 1, 2)
+            at, acc, n = put_rice(out, at, acc, n, u, k0)
+            at, acc, n = put_rice(out, at, acc, n, v, k1)
+            at, acc, n = put_rice(out, at, acc, n, w, k2)
+    out[at] = acc
+    out[start] = k0 | k1 << 8 | k2 << 16
+    out[start + 1] = at + 1 - start - HEADER
+    return at + 1
+
+
+@kernel(nogil=True)
+def encode_rows(
+    rows: NDArray[np.int32], exact: NDArray[np.int32], step: NDArray[np.int32], count: int,
+    frames: int, factors: NDArray[np.int64], ways: NDArray[np.int32], lane_bits: int, id_bits: int,
+    residuals: NDArray[np.int32], side: NDArray[np.uint32], out: NDArray[np.uint32],
+    groups: NDArray[np.int64],
+) -> int:  # fmt: skip
+    """Encode the sorted rows of a block, group after group; the number of groups.
+
+    residuals, side: scratch for a group. groups: first and last vehicle, first word, words, rows
+    of each. Any may be too small: then -1 - the rows that a group needs.
+    """
+    number, at, lo = 0, 0, 0
+    while lo < count:
+        hi = min(count, lo + GROUP_ROWS)
+        while hi < count and rows[hi, ID] == rows[hi - 1, ID]:
+            hi += 1
+        if hi - lo > residuals.shape[0]:
+            return lo - hi - 1
+        words = put_side(
+            rows, exact, step, lo, hi, frames, factors, ways, lane_bits,
+            id_bits, side, residuals,
+        )  # fmt: skip
+        groups[number, 0] = rows[lo, ID]
+        groups[number, 1] = rows[hi - 1, ID]
+        groups[number, 2] = at
+        at = put_main(residuals, hi - lo, out, at)
+        for i in range(words):
+            out[at + i] = side[i]
+        at += words
+        groups[number, 3] = at - groups[number, 2]
+        groups[number, 4] = hi - lo
+        number += 1
+        lo = hi
+    return number

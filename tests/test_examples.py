@@ -1,0 +1,43 @@
+"""The examples do what they say."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from resumed_worlds import new_world
+
+import rushhour as rh
+
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+
+
+@pytest.mark.parametrize("precision", ["standard", "full"])
+def test_a_run_is_read_without_rushhour(tmp_path: Path, precision: str) -> None:
+    path = tmp_path / "run.h5"
+    world = new_world("commands")
+    with rh.Recorder(path, world, precision=precision, mode="frames") as recorder:
+        world.observers.append(recorder)
+        world.step(90)
+    with rh.open_run(path) as run:
+        for time in (run.times[0], run.times[13], run.times[-1]):
+            want = run.at(time)
+            shown = subprocess.run(
+                [sys.executable, "-P", str(EXAMPLES / "read_run.py"), str(path), str(time)],
+                capture_output=True, text=True, check=True, env={"PYTHONPATH": ""},
+            ).stdout.splitlines()  # fmt: skip
+            assert shown[0] == f"{len(want)} vehicles at {time:g} s"
+            names = shown[1].split("\t")
+            assert names == list(want.columns)
+            table = np.array([line.split("\t") for line in shown[2:]], float).reshape(
+                -1, len(names)
+            )
+            for place, name in enumerate(names):
+                np.testing.assert_allclose(
+                    table[:, place], want.columns[name], rtol=1e-4, atol=1e-5
+                )
+
+
+def test_the_example_needs_nothing_of_rushhour() -> None:
+    assert "rushhour." not in (EXAMPLES / "read_run.py").read_text().split('"""')[2]

@@ -1,0 +1,115 @@
+"""Events, signals and costs in the run file are those of the run."""
+
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from resumed_worlds import new_world
+
+import rushhour as rh
+from rushhour.roadnets.errors import RunError
+from rushhour.traffic.world import World
+
+
+class Witness:
+    """What signals showed in some frames, and who departed and changed lane in which."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.light: dict[int, np.ndarray] = {}
+        self.departed: set[tuple[int, int]] = set()
+        self.changed: set[tuple[int, int]] = set()
+
+    def observe(self) -> None:
+        frame, veh = self.world.frame - 1, self.world._veh
+        on_road = veh.lane >= 0
+        for found, when in ((self.departed, veh.depart_frame), (self.changed, veh.change_frame)):
+            found |= {(frame, int(veh.id[i])) for i in np.flatnonzero(on_road & (when == frame))}
+        self.light[frame] = self.world._grants.light.copy()
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, World, Witness]:
+    path = tmp_path_factory.mktemp("runs") / "run.h5"
+    world = new_world("actuated")
+    witness = Witness(world)
+    with rh.Recorder(path, world) as recorder:
+        world.observers += [witness, recorder]
+        world.step(240)
+    return path, world, witness
+
+
+def test_events_are_those_that_happened(recorded) -> None:
+    path, world, witness = recorded
+    with rh.open_run(path) as run:
+        events = run.events
+        numbers = run.dataset("events")["vehicle"]  # two vehicles may have one name
+        names = np.array(run.vehicle_names(), object)
+        trips = run.table("trips")
+    found = {
+        kind: {
+            (int(frame), int(vehicle))
+            for frame, what, vehicle in zip(events.frame, events.kind, numbers, strict=True)
+            if what == kind
+        }
+        for kind in set(events.kind)
+    }
+    assert (np.diff(events.time) >= 0.0).all() and (events.vehicle == names[numbers]).all()
+    gone_since = {vehicle for _, vehicle in found["arrived"]}
+    assert found["departed"] <= witness.departed
+    assert {v for _, v in witness.departed - found["departed"]} <= gone_since
+    missed = witness.changed - found["lane_change"]
+    assert found["lane_change"] <= witness.changed and len(missed) < 0.05 * len(witness.changed)
+    assert len(found["arrived"]) == len(trips) == world.arrived > 0
+    times = np.sort(events.time[np.array(events.kind) == "arrived"])
+    np.testing.assert_allclose(times, np.sort(trips.arrived_s) - world.dt, atol=1e-6)
+
+
+def test_signals_show_what_they_showed(recorded) -> None:
+    path, world, witness = recorded
+    with rh.open_run(path) as run:
+        signals = run.signals
+        states = np.array(run.dataset("signals").attrs["names"])
+    shown = np.zeros(world.network.n_connectors, np.uint8)
+    row = 0
+    for frame in range(240):
+        while row < len(signals) and signals.frame[row] == frame:
+            shown[signals.connector[row]] = np.flatnonzero(states == signals.state[row])[0]
+            row += 1
+        np.testing.assert_array_equal(shown, witness.light[frame])
+    assert row == len(signals) > 50
+
+
+def test_costs_are_of_every_frame(recorded) -> None:
+    path, world, _ = recorded
+    with rh.open_run(path) as run:
+        costs = run.costs
+    assert costs.frames.sum() == 240 and costs.updates.sum() == world.vehicle_updates
+    assert costs.frame.tolist() == list(range(4, 244, 4))
+    assert costs.drive.sum() == world.costs.ring[:240, world.costs.names.index("drive")].sum()
+
+
+@pytest.mark.parametrize("name", ["events", "signals", "costs"])
+def test_damage_is_one_line(recorded, tmp_path: Path, name: str) -> None:
+    path = tmp_path / "run.h5"
+    path.write_bytes(recorded[0].read_bytes())
+    with h5py.File(path, "r+") as file:
+        rows = file[name][:]
+        if name != "costs":
+            rows["kind" if name == "events" else "state"][3] = 200
+            file[name][:] = rows
+        else:
+            del file[name]
+            file[name] = np.zeros(4)
+    with rh.open_run(path) as run, pytest.raises(RunError, match=f"/{name} is damaged"):
+        run.table(name)
+
+
+def test_old_files_say_what_they_lack(tmp_path: Path) -> None:
+    from test_old_runs import unpacked
+
+    with rh.open_run(unpacked(tmp_path, "version_2.h5")) as run:
+        with pytest.raises(RunError, match="holds no events; record the run again"):
+            _ = run.events
+        assert len(run.trajectory("car1")) == 17 and len(run.positions(10.5)) == 3

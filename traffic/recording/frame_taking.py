@@ -1,0 +1,178 @@
+"""Frames taken from a world as it stands: the rows to be recorded, and the digest of all."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.frame_rows import COLUMNS as ROW
+from rushhour.kernels.frame_rows import (
+    EXACT,
+    ID,
+    MOST,
+    MOST_S,
+    gather_exact,
+    gather_rows,
+)
+from rushhour.kernels.pose import place_all_bodies
+from rushhour.roadnets.errors import RunError
+from rushhour.traffic.recording.frame_fields import (
+    CHOSEN,
+    EVERYTHING,
+    EXACT_COLUMNS,
+    columns_of,
+    is_finite_region,
+)
+
+if TYPE_CHECKING:
+    from rushhour.kernels.vehicles import Vehicles
+    from rushhour.traffic.world import World
+
+Region = tuple[float, float, float, float]  # x0, y0, x1, y1, m
+ROOM: Final = 1 << 20  # rows; memory that is not touched costs nothing
+
+
+class Rows:
+    """Rows of some frames, one behind the other; its arrays grow beyond `room` rows."""
+
+    def __init__(self, exact: bool, room: int = ROOM) -> None:
+        self.rows = np.empty((room, ROW), np.int32)
+        self.exact = np.empty((room, EXACT // 2)) if exact else None
+        self.ends: list[int] = []  # behind the last row of each frame
+
+    def __len__(self) -> int:
+        return self.ends[-1] if self.ends else 0
+
+    @property
+    def words(self) -> NDArray[np.int32]:
+        """The exact numbers as kernels take them, (0, EXACT) without any."""
+        if self.exact is None:
+            return np.zeros((0, EXACT), np.int32)
+        return self.exact.view(np.int32)
+
+    def make_room(self, more: int) -> None:
+        """Have room for more rows behind the last one."""
+        used = len(self)
+        if used + more > len(self.rows):
+            size = max(used + more, 2 * len(self.rows))
+            rows = np.empty((size, ROW), np.int32)
+            rows[:used] = self.rows[:used]
+            self.rows = rows
+            if self.exact is not None:
+                exact = np.empty((size, EXACT // 2))
+                exact[:used] = self.exact[:used]
+                self.exact = exact
+
+
+class FrameTaker:
+    """Takes frames of a world. fields: see FIELDS. exact: in full precision.
+
+    region: of the network, m: only vehicles whose front is in it. Raises RunError if it is none.
+    """
+
+    def __init__(
+        self,
+        world: "World",
+        fields: Iterable[str] = EVERYTHING,
+        exact: bool = False,
+        region: Region | None = None,
+    ) -> None:
+        self.world = world
+        self.exact = exact
+        self.region = region
+        if region is not None:
+            _want_region(world, region)
+        self._keep = sum(CHOSEN.get(name, 0) for name in fields)
+        network = world.network
+        self._n_road = network.n_road_lanes
+        self._length = np.array(network.arrays.lanes.length)
+        self._turn = np.array(network.arrays.connectors.turn)
+
+    def take(self, into: Rows) -> int:
+        """Put the frame behind the others; returns its digest.
+
+        Raises RunError for a vehicle with a number that cannot be recorded.
+        """
+        world = self.world
+        start, total = len(into), 0
+        at = start
+        aside = [world._verge.rows] if len(world._verge) else []
+        for veh in (world._veh, *aside):
+            slots = veh.lane.size
+            into.make_room(at - start + slots)
+            behind, digest = gather_rows(
+                veh.id, veh.lane, veh.s, veh.lateral, veh.speed, veh.accel, veh.reason, veh.blocker,
+                veh.path, veh.wanted, veh.swerve, *_as_bits(veh), self._length, self._turn,
+                self._n_road, world.network.left_hand, self._keep, world.frame, slots, into.rows, at,
+            )  # fmt: skip
+            if behind < 0:
+                raise self._refusal(veh, -1 - behind)
+            if into.exact is not None:
+                gather_exact(
+                    veh.lane, veh.s, veh.speed, veh.accel, veh.lateral, slots, into.exact, at
+                )
+            at = behind
+            total += int(digest)
+        if self.region is not None:
+            at = self._within(into, start, at)
+        into.ends.append(at)
+        return total & 0xFFFFFFFFFFFFFFFF
+
+    def _within(self, into: Rows, start: int, end: int) -> int:
+        """Keep those in the region of the last rows; the row behind them."""
+        assert self.region is not None
+        x0, y0, x1, y1 = self.region
+        network = self.world.network
+        found = columns_of(into.rows[start:end], into.words[:0], ("lane", "s", "lateral"))
+        pose = np.zeros((end - start, 3))
+        no_length = np.zeros(end - start)
+        place_all_bodies(
+            network.points, network.station, network.point_start, found["lane"],
+            found["s"].astype(np.float64), found["lateral"].astype(np.float64), no_length, pose,
+        )  # fmt: skip
+        x, y = pose[:, 0], pose[:, 1]
+        inside = np.flatnonzero((x >= x0) & (x <= x1) & (y >= y0) & (y <= y1))
+        behind = start + inside.size
+        into.rows[start:behind] = into.rows[start + inside]
+        if into.exact is not None:
+            into.exact[start:behind] = into.exact[start + inside]
+        return behind
+
+    def _refusal(self, veh: "Vehicles", slot: int) -> RunError:
+        name = self.world.demand.ids[int(veh.id[slot])]
+        for field in EXACT_COLUMNS:
+            value, most = float(getattr(veh, field)[slot]), MOST_S if field == "s" else MOST
+            if not abs(value) <= most:
+                break
+        return RunError(
+            f"frame {self.world.frame}: vehicle {name[:60]!r}: {field} is {value:g}, wanted a "
+            f"number up to {most:g}; the frame cannot be recorded, run with --check to find out why"
+        )
+
+
+def frame_rows(world: "World") -> tuple[dict[str, NDArray[Any]], int]:
+    """Every field of a frame as it stands, exact and sorted by vehicle, and its digest."""
+    rows = Rows(exact=True, room=0)
+    digest = FrameTaker(world, exact=True).take(rows)
+    n = len(rows)
+    order = np.argsort(rows.rows[:n, ID], kind="stable")
+    return columns_of(rows.rows[order], np.ascontiguousarray(rows.words[order]), EVERYTHING), digest
+
+
+def _as_bits(veh: "Vehicles") -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]:
+    return veh.s.view(np.uint64), veh.lateral.view(np.uint64), veh.speed.view(np.uint64)
+
+
+def _want_region(world: "World", region: Region) -> None:
+    """Raises RunError unless a region is an area of the network."""
+    if not is_finite_region(region):
+        text = ",".join(f"{value:g}" for value in region)
+        raise RunError(f"record region {text}: wanted X0,Y0,X1,Y1 with X0 < X1 and Y0 < Y1, m")
+    low, high = world.network.points.min(axis=0), world.network.points.max(axis=0)
+    x0, y0, x1, y1 = region
+    if x0 > high[0] or x1 < low[0] or y0 > high[1] or y1 < low[1]:
+        raise RunError(
+            f"record region {x0:g},{y0:g},{x1:g},{y1:g}: nothing of the network is there; it lies "
+            f"from {low[0]:g},{low[1]:g} to {high[0]:g},{high[1]:g}"
+        )

@@ -1,0 +1,194 @@
+"""What happens in a run besides positions: groups /events, /signals and /costs of the run file.
+
+Events are found when a frame is due to be recorded, from what the state remembers (the frame of each
+vehicle's last lane change, ...): two lane changes of one vehicle in between are one. Signals are
+looked at in every frame.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.roadnets.errors import RunError
+from rushhour.traffic.costs import PHASES
+from rushhour.traffic.measures.tables import MeasureTable
+from rushhour.traffic.measures.trip_log import ENDS
+from rushhour.traffic.recording.unclosed_file import DAMAGE
+
+if TYPE_CHECKING:
+    from rushhour.traffic.recording.run_file import RunFile
+    from rushhour.traffic.world import World
+
+ROWS_PER_CHUNK: Final = 1024
+MOST_SQUEEZED: Final = 1100  # deflate makes at most 1 byte of so many
+SMALL: Final = 1 << 17  # bytes that need no proof that they were written
+STUCK_AFTER: Final = 600.0  # s that somebody has stood, but for stops
+STATES: Final = ("off", "red", "yellow", "green", "green_yield", "stop_then_go")
+KINDS: Final = ("departed", "lane_change", "passing", "stuck", "ring", *ENDS)
+DEPARTED, LANE_CHANGE, PASSING, STUCK, RING = range(5)
+ENDED: Final = 5  # the first of ENDS
+
+TABLES: Final = {
+    "events": np.dtype(
+        [
+            ("frame", "<i8"),  # in which it happened
+            ("kind", "|u1"),  # KINDS
+            ("vehicle", "<i4"),  # -1: a ring
+            ("lane", "<i4"),  # the new one; of a ring its lowest; -1: of a finished trip
+        ]
+    ),
+    "signals": np.dtype(
+        [
+            ("frame", "<i8"),  # from which on it shows
+            ("connector", "<i4"),
+            ("state", "|u1"),  # STATES; before the first row of a connector: off
+        ]
+    ),
+    "costs": np.dtype(
+        [
+            ("frame", "<i8"),  # behind the last one of the interval
+            ("frames", "<i4"),  # in it
+            ("updates", "<i8"),  # vehicles moved
+            *((phase, "<i8") for phase in PHASES),  # ns
+        ]
+    ),
+}
+NAMES: Final = {"events": ("kind", KINDS), "signals": ("state", STATES)}
+
+
+class Happenings:
+    """Lays out the groups and tells what to append. data: where the datasets are kept."""
+
+    def __init__(self, file: Any, world: "World", data: dict[str, Any]) -> None:
+        self.world = world
+        self._data = data
+        self._rows: dict[str, list[NDArray[Any]]] = {name: [] for name in TABLES}
+        self._since = world.frame
+        self._trips = len(world.trips)
+        self._rings = len(world._rings.named)
+        self._costs = world.costs.frames
+        self._light = np.zeros_like(world._grants.light)
+        for name, kind in TABLES.items():
+            table = file.create_dataset(
+                name, (0,), kind, maxshape=(None,), chunks=(ROWS_PER_CHUNK,), shuffle=True,
+                fletcher32=True, compression="gzip", compression_opts=1,
+            )  # fmt: skip
+            table.attrs["unit"] = "frame, ns" if name == "costs" else ""
+            if name in NAMES:
+                table.attrs["names"] = list(NAMES[name][1])
+                table.attrs["names_of"] = NAMES[name][0]
+            data[f"/{name}"] = table
+
+    def look_at_signals(self) -> None:
+        """Note what signals show otherwise than in the frame before."""
+        light = self.world._grants.light
+        changed = np.flatnonzero(light != self._light)
+        if changed.size:
+            rows = np.zeros(changed.size, TABLES["signals"])
+            rows["frame"] = self.world.frame - 1
+            rows["connector"], rows["state"] = changed, light[changed]
+            self._rows["signals"].append(rows)
+            self._light[changed] = light[changed]
+
+    def gather(self) -> None:
+        """Note what happened, and what it cost, since the call before."""
+        world = self.world
+        first, end = self._since, world.frame
+        if end <= first:
+            return
+        self._since = end
+        veh = world._veh
+        for kind, when in (
+            (DEPARTED, veh.depart_frame), (LANE_CHANGE, veh.change_frame),
+            (PASSING, veh.pass_frame),
+        ):  # fmt: skip
+            self._note(kind, when, max(first, 1) if kind == PASSING else first, end)
+        since = np.where(veh.stands_since >= 0, veh.stands_since, end)
+        self._note(STUCK, since + round(STUCK_AFTER / world.dt), first, end)
+        rings = world._rings.named[self._rings :]
+        self._rings += len(rings)
+        self._add([ring.since for ring in rings], RING, -1, [ring.lanes[0] for ring in rings])
+        trips, known = world.trips, self._trips
+        self._trips = len(trips)
+        left = np.rint((trips.arrived[known:] - world.begin) / world.dt).astype(np.int64) - 1
+        ended = ENDED + trips.ended[known:].astype(np.int64)
+        self._add(left, ended, trips.trip[known:], -1)
+        self._note_costs()
+
+    def _note(self, kind: int, when: NDArray[Any], first: int, end: int) -> None:
+        """Events of vehicles on the road, by the frame in which each had one."""
+        veh = self.world._veh
+        found = np.flatnonzero((when >= first) & (when < end) & (veh.lane >= 0))
+        self._add(when[found], kind, veh.id[found], veh.lane[found])
+
+    def _add(self, frame: Any, kind: Any, vehicle: Any, lane: Any) -> None:
+        rows = np.zeros(len(frame), TABLES["events"])
+        if len(rows):
+            rows["frame"], rows["kind"], rows["vehicle"], rows["lane"] = frame, kind, vehicle, lane
+            self._rows["events"].append(rows)
+
+    def _note_costs(self) -> None:
+        """Sums since the call before, of the frames that the ring still has."""
+        costs = self.world.costs
+        size = len(costs.ring)
+        frames = min(costs.frames - self._costs, size)
+        places = np.arange(costs.frames - frames, costs.frames) % size
+        self._costs = costs.frames
+        row = np.zeros(1, TABLES["costs"])
+        row["frame"], row["frames"] = self.world.frame, frames
+        row["updates"] = costs.updates[places].sum()
+        for phase, ns in zip(PHASES, costs.ring[places].sum(axis=0), strict=True):
+            row[phase] = ns
+        self._rows["costs"].append(row)
+
+    def new_rows(self) -> Iterator[tuple[Any, NDArray[Any]]]:
+        """Datasets with what is to be appended to them since the call before."""
+        for name, parts in self._rows.items():
+            if parts:
+                rows = np.concatenate(parts)
+                parts.clear()
+                if name == "events":
+                    rows = rows[np.lexsort((rows["vehicle"], rows["kind"], rows["frame"]))]
+                yield self._data[f"/{name}"], rows
+
+
+def read_happenings(run: "RunFile", name: str) -> MeasureTable:
+    """Events, signals or costs of a run, with `time` (s) and ids in place of numbers.
+
+    Raises RunError if the file has none, or they are damaged.
+    """
+    try:
+        data = run.dataset(name)
+        if data is None:
+            raise RunError(f"{run.path}: holds no {name}; record the run again")
+        if data.dtype != TABLES[name] or data.ndim != 1:
+            raise ValueError(f"{name} is {str(data.dtype)[:60]}")
+        if data.nbytes > SMALL + MOST_SQUEEZED * data.id.get_storage_size():
+            raise ValueError(f"{name} claims {data.shape[0]} rows")
+        rows = data[:]
+        meta = run.meta
+        columns: dict[str, NDArray[Any]] = {
+            "time": float(meta["begin"]) + rows["frame"] * float(meta["dt"])
+        }
+        columns |= {column: rows[column].copy() for column in rows.dtype.names}
+        if name in NAMES:
+            column, texts = NAMES[name]
+            columns[column] = np.array(texts, object)[rows[column]]
+        if name == "events":
+            columns |= _with_ids(run, rows)
+    except RunError:
+        raise
+    except DAMAGE as error:
+        why = " ".join(str(error).split())[:200]
+        raise RunError(f"{run.path}: /{name} is damaged ({why}); record it again") from error
+    return MeasureTable(columns)
+
+
+def _with_ids(run: "RunFile", rows: NDArray[Any]) -> Mapping[str, NDArray[Any]]:
+    """Ids of vehicles and of the roads' lanes; "" for none."""
+    vehicles = np.array((*run.vehicle_names(), ""), object)
+    lanes = run.network().lane_ids
+    on_road = np.where(rows["lane"] < len(lanes), rows["lane"], -1)
+    return {"vehicle": vehicles[rows["vehicle"]], "lane": np.array((*lanes, ""), object)[on_road]}
