@@ -32,6 +32,7 @@ class BodyTypes(NamedTuple):
     """Kinds of bodies, shape (n_types,)."""
 
     wheelbase: NDArray[np.float64]  # m
+    nose: NDArray[np.float64]  # m, from the rear axle to the front bumper
     half_width: NDArray[np.float64]  # m
     max_steer: NDArray[np.float64]  # rad
     steer_rate: NDArray[np.float64]  # rad/s

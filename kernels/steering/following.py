@@ -75,7 +75,7 @@ class Followers(NamedTuple):
     tried_at: NDArray[np.float64]  # m
     action: NDArray[np.uint8]  # DRIVES, STUCK, REVERSES, TELEPORTS
     stuck: NDArray[np.int32]  # events so far
-    teleports: NDArray[np.int32]  # of them
+    teleports: NDArray[np.int32]  # events that reversing did not end
 
 
 @kernel
@@ -123,12 +123,12 @@ def find_on_path(paths: Paths, f: Followers, i: int, x: float, y: float) -> None
 
 @kernel
 def set_ahead(paths: Paths, f: Followers, bodies: Bodies, i: int) -> None:
-    """Teleport follower i onto its path, AHEAD of where it is, standing in its direction.
+    """Teleport follower i onto its path, AHEAD of where it got stuck, standing in its direction.
 
     Writes s, offset, mark and z of the follower, pose and motion of the body.
     """
     a, b = paths.start[f.path[i]], paths.start[f.path[i] + 1]
-    s = min(f.s[i] + AHEAD, paths.station[b - 1])
+    s = min(max(f.s[i], f.tried_at[i]) + AHEAD, paths.station[b - 1])
     f.s[i], f.mark[i], f.offset[i] = s, s, 0.0
     bodies.x[i], bodies.y[i], f.z[i] = place_in_space(paths.points, paths.station, a, b, s)
     bodies.heading[i], _ = course_and_slope(paths.points, paths.station, a, b, s)
@@ -162,11 +162,12 @@ def follow_paths(
             f.s[i], f.mark[i], f.waited[i], f.left[i], f.tries[i], f.tried_at[i], dt
         )
         f.action[i] = action
-        if action == STUCK or action == TELEPORTS:
+        if action == STUCK:
             f.stuck[i] += 1
             f.integral[i] = 0.0
-        if action == TELEPORTS:
+        elif action == TELEPORTS:
             f.teleports[i] += 1
+            f.integral[i] = 0.0
             set_ahead(paths, f, bodies, i)
         x, y, heading, speed = bodies.x[i], bodies.y[i], bodies.heading[i], bodies.speed[i]
         course, rise = course_and_slope(paths.points, paths.station, a, b, f.s[i])

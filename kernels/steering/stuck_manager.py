@@ -14,14 +14,15 @@ from rushhour.kernels.jit import kernel
 PROGRESS: Final = 1.0  # m along the path ...
 PATIENCE: Final = 4.0  # s ... within which it must be made
 REVERSING: Final = 2.0  # s of inverted throttle
-TRIES: Final = 2  # the event that teleports
+RETURNING: Final = 4.0  # s after that to stop, turn and begin anew; then progress is asked for
+TRIES: Final = 2  # times it is found without progress until it is teleported
 CLEAR: Final = 12.0  # m beyond the first event after which events are counted anew
 AHEAD: Final = 12.0  # m that a teleport leads on
 
 DRIVES: Final = 0
 STUCK: Final = 1  # an event: reverses from now on
 REVERSES: Final = 2
-TELEPORTS: Final = 3  # an event, too
+TELEPORTS: Final = 3  # the same event: reversing did not end it
 
 
 @kernel
@@ -30,15 +31,18 @@ def stuck_action(
 ) -> tuple[int, float, float, float, int, float]:
     """What a vehicle at station s does, and the new mark, waited, left, tries, at.
 
-    mark: station, m, from which progress is measured. waited: s since then. left: s that it still
-    reverses. tries, at: events counted, and the station, m, of the first. While it reverses no
-    event is counted, and afterwards progress is measured from where it is then.
+    mark: station, m, from which progress is measured. waited: s since then, negative while it
+    comes back from reversing, when the mark is the hindmost place. left: s that it still reverses. tries, at: times it was found without progress, and the station, m, of the first. An
+    event fires once: while it reverses and comes back nothing is counted, and who is found again
+    before CLEAR is teleported in the same event.
     """
     if left > 0.0:
         left -= dt
         if left > 0.5 * dt:
             return REVERSES, s, 0.0, left, tries, at
-        return REVERSES, s, 0.0, 0.0, tries, at
+        return REVERSES, s, -RETURNING, 0.0, tries, at
+    if waited < 0.0:
+        return DRIVES, min(mark, s), min(0.0, waited + dt), 0.0, tries, at
     if tries > 0 and s >= at + CLEAR:
         tries = 0
     if s >= mark + PROGRESS:

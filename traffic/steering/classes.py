@@ -74,6 +74,7 @@ def body_types(names: Sequence[str]) -> BodyTypes:
     }
     return BodyTypes(
         wheelbase=columns["wheelbase"],
+        nose=0.5 * (columns["length"] + columns["wheelbase"]),
         half_width=columns["half_width"],
         max_steer=np.radians(columns["max_steer"]),
         steer_rate=np.radians(columns["steer_rate"]),
