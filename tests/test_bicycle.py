@@ -7,7 +7,14 @@ import pytest
 from several_threads import printed_by_threads
 
 from rushhour.kernels.jit import config
-from rushhour.kernels.steering.bicycle import Bodies, G, move_bodies, roll_bodies, rolled
+from rushhour.kernels.steering.bicycle import (
+    Bodies,
+    G,
+    move_bodies,
+    roll_bodies,
+    rolled,
+    rolling_turn,
+)
 from rushhour.roadnets.errors import ParameterError
 from rushhour.traffic.steering.classes import CLASSES, GAME, body_types
 
@@ -31,7 +38,8 @@ def test_with_grip_to_spare_a_body_is_the_kinematic_bicycle():
     x, y, heading, speed, dt = 0.0, 0.0, 0.0, 4.0, 1e-3
     for _ in range(10_000):
         speed -= speed * types.drag[0] * dt
-        x, y, heading = rolled(x, y, heading, speed, 0.15, 2.4, dt)
+        rolling = rolling_turn(speed, 0.15, 2.4, 1e9)
+        x, y, heading = rolled(x, y, heading, speed, rolling, dt)
         move_bodies(types, body, dt, 0, 1)
     assert (body.x[0], body.y[0]) == pytest.approx((x, y), abs=0.05)
     assert body.heading[0] == pytest.approx(heading, abs=0.01)
@@ -94,6 +102,16 @@ def test_a_steady_slide_turns_the_motion_with_the_grip_and_no_more():
         speeds.append(np.hypot(*v))
     rate = (np.unwrap(courses)[-1] - np.unwrap(courses)[30]) / (59 * DT)
     assert rate * np.mean(speeds) <= 1.05 * 0.9 * G
+
+
+def test_a_body_that_cannot_slide_turns_wider_where_its_grip_ends():
+    types = body_types(["storm"])._replace(drag=np.zeros(1))
+    body = bodies_of(1, speed=20.0, wheel=0.3, steer=0.3)
+    roll_bodies(types, body, DT, 0, 1)
+    assert body.turning[0] * 20.0 == pytest.approx(0.9 * G) and body.slip[0] == 0.0
+    body.speed[:] = 3.0
+    roll_bodies(types, body, DT, 0, 1)
+    assert body.turning[0] == pytest.approx(3.0 * math.tan(0.3) / 2.4)
 
 
 def test_the_wheel_turns_at_its_rate_and_no_further_than_its_lock():

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from rushhour.kernels.steering.bicycle import rolled
+from rushhour.kernels.steering.bicycle import rolled, rolling_turn
 from rushhour.kernels.steering.pure_pursuit import (
     look_distance_at,
     pursue,
@@ -27,7 +27,8 @@ def test_on_a_circle_the_error_dies_out_and_the_angle_is_that_of_the_chord():
         tx, ty = radius * math.cos(at), radius * math.sin(at)
         steer = steer_to(x, y, heading, tx, ty, BASE, 1.0)
         angle = math.remainder(math.atan2(ty - y, tx - x) - heading, math.tau)
-        x, y, heading = rolled(x, y, heading, 5.0, steer, BASE, step / 5.0)
+        turning = rolling_turn(5.0, steer, BASE, 1e9)
+        x, y, heading = rolled(x, y, heading, 5.0, turning, step / 5.0)
     assert abs(math.sqrt(x * x + y * y) - radius) <= look / radius * step / 2.0 + 1e-3
     assert math.tan(steer) / BASE == pytest.approx(1.0 / radius, rel=1e-3)
     assert angle == pytest.approx(math.asin(look / 2 / radius), abs=1e-3)
@@ -40,7 +41,8 @@ def test_to_a_straight_line_it_swings_like_a_damped_spring():
     for _ in range(8000):
         # the target is look along the line from the nearest point; for small offsets at look
         steer = steer_to(x, y, heading, x + math.sqrt(look * look - y * y), 0.0, BASE, 1.0)
-        x, y, heading = rolled(x, y, heading, speed, steer, BASE, dt)
+        turning = rolling_turn(speed, steer, BASE, 1e9)
+        x, y, heading = rolled(x, y, heading, speed, turning, dt)
         ys.append(y)
     offsets = np.array(ys)
     crossing = float(np.argmax(offsets < 0.0)) * dt

@@ -95,14 +95,23 @@ def driven_speed(
 
 
 @kernel
+def rolling_turn(speed: float, steer: float, wheelbase: float, grip: float) -> float:
+    """Turning, rad/s, of the kinematic bicycle: at most what grip (m/s^2) holds at that speed."""
+    turning = speed * math.tan(steer) / wheelbase
+    if abs(speed * turning) > grip:
+        return math.copysign(grip / abs(speed), turning)
+    return turning
+
+
+@kernel
 def rolled(
-    x: float, y: float, heading: float, speed: float, steer: float, wheelbase: float, dt: float
+    x: float, y: float, heading: float, speed: float, turning: float, dt: float
 ) -> tuple[float, float, float]:
     """Pose of the kinematic bicycle after dt (an explicit step)."""
     return (
         x + speed * math.cos(heading) * dt,
         y + speed * math.sin(heading) * dt,
-        heading + speed * math.tan(steer) / wheelbase * dt,
+        heading + turning * dt,
     )
 
 
@@ -187,7 +196,7 @@ def move_all_bodies(types: BodyTypes, bodies: Bodies, dt: float) -> None:
 
 @kernel
 def roll_bodies(types: BodyTypes, bodies: Bodies, dt: float, lo: int, hi: int) -> None:
-    """Move bodies lo .. hi-1 by dt (s) as kinematic bicycles, whose tyres never slide.
+    """Move bodies lo .. hi-1 by dt (s) as kinematic bicycles, which turn wider but never slide.
 
     Reads throttle, wheel, slope; writes x, y, heading, speed, turning, steer. Slip becomes 0.
     """
@@ -199,9 +208,9 @@ def roll_bodies(types: BodyTypes, bodies: Bodies, dt: float, lo: int, hi: int) -
         steer = turned_wheel(
             bodies.steer[i], bodies.wheel[i], types.max_steer[t], types.steer_rate[t], dt
         )
-        bodies.x[i], bodies.y[i], heading = rolled(
-            bodies.x[i], bodies.y[i], bodies.heading[i], speed, steer, types.wheelbase[t], dt
+        turning = rolling_turn(speed, steer, types.wheelbase[t], types.grip[t] * G)
+        bodies.x[i], bodies.y[i], bodies.heading[i] = rolled(
+            bodies.x[i], bodies.y[i], bodies.heading[i], speed, turning, dt
         )
-        bodies.turning[i] = (heading - bodies.heading[i]) / dt
-        bodies.heading[i], bodies.steer[i] = heading, steer
+        bodies.turning[i], bodies.steer[i] = turning, steer
         bodies.speed[i], bodies.slip[i] = speed, 0.0
