@@ -102,7 +102,7 @@ def drive(track: Track, seconds: float, speed: float | None) -> Drive:
     gains = np.array([gain for _, _, gain in SHOWN]).T.copy()
     cars = TrackCars(
         model=np.array([model for _, model, _ in SHOWN], np.uint8),
-        index=np.zeros(n, np.int32), on=np.ones(n, np.bool_), look_time=np.full(n, 0.8),
+        place=np.zeros(n, np.int32), on=np.ones(n, np.bool_), look_time=np.full(n, 0.8),
         kp=gains[0], ki=gains[1], kd=gains[2], error=np.zeros(n), integral=np.zeros(n),
         falls_back=np.zeros(n, np.bool_), switches=np.zeros(n, np.int32),
     )  # fmt: skip

@@ -114,7 +114,7 @@ def read_track(path: str | Path, every: int = 1, line_every: int = 1) -> Track:
     line. Raises NetworkError with path and line for what is no such file.
     """
     path = Path(path)
-    rows = []
+    rows: list[list[float]] = []
     try:
         with path.open(newline="", encoding="utf-8") as file:
             for number, row in enumerate(csv.reader(file), 1):

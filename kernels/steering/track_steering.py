@@ -30,7 +30,7 @@ class TrackCars(NamedTuple):
     """Cars on a track, shape (n,); car i is body i."""
 
     model: NDArray[np.uint8]  # SPIDEY_1 ...
-    index: NDArray[np.int32]  # on the track
+    place: NDArray[np.int32]  # index on the track
     on: NDArray[np.bool_]
     look_time: NDArray[np.float64]  # s, projected point
     kp: NDArray[np.float64]  # rad/m, of projection models
@@ -111,14 +111,14 @@ def segment_beside(
 def steer_cars(track: Track, cars: TrackCars, bodies: Bodies, dt: float, lo: int, hi: int) -> None:
     """Turn the wheels of cars lo .. hi-1 by their models for the next dt (s).
 
-    Reads the bodies' pose and speed; writes index, on, error, integral, falls_back, switches of the
+    Reads the bodies' pose and speed; writes place, on, error, integral, falls_back, switches of the
     cars and wheel of the bodies. The node steered at is taken from the index, never the nearest.
     """
     m = track.line.shape[0]
     for i in range(lo, hi):
         x, y, heading = bodies.x[i], bodies.y[i], bodies.heading[i]
-        cars.index[i], cars.on[i] = index_at(track.left, track.right, cars.index[i], x, y)
-        target = track.target[cars.index[i]]
+        cars.place[i], cars.on[i] = index_at(track.left, track.right, cars.place[i], x, y)
+        target = track.target[cars.place[i]]
         first = angle_to(x, y, heading, track.line[target, 0], track.line[target, 1])
         wheel = spidey_steer(first)
         if cars.model[i] == SPIDEY_2:
@@ -130,7 +130,7 @@ def steer_cars(track: Track, cars: TrackCars, bodies: Bodies, dt: float, lo: int
         elif cars.model[i] != SPIDEY_1:
             look = cars.look_time[i] * bodies.speed[i]
             px, py = projected_point(x, y, heading, bodies.speed[i], cars.look_time[i])
-            _, is_point_on = index_at(track.left, track.right, cars.index[i], px, py)
+            _, is_point_on = index_at(track.left, track.right, cars.place[i], px, py)
             falls_back = not (cars.on[i] and is_point_on)
             if falls_back != cars.falls_back[i]:
                 cars.switches[i] += 1
