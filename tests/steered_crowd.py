@@ -1,6 +1,7 @@
 """Print the SHA-256 of a crowd of followers after some seconds; run with several threads."""
 
 import hashlib
+import sys
 
 import numpy as np
 
@@ -29,4 +30,4 @@ def crowd_hash(n: int = 9000, frames: int = 40) -> str:
 
 
 if __name__ == "__main__":
-    print(crowd_hash())
+    print(crowd_hash(*map(int, sys.argv[1:])))
