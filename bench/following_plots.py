@@ -1,0 +1,70 @@
+"""Pictures of path following: ten paths with their walls, and the ways the followers took."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from following_paths import NAMES, RECIPES, drawn_path
+from following_trials import all_paths, run_trials
+from numpy.typing import NDArray
+
+from rushhour.traffic.steering.classes import GAME
+from rushhour.traffic.steering.followers import Driver
+
+COLOURS: Final = {"baseline": "#d1495b", "ours": "#00798c", "tuned": "#30638e"}
+SHOWN: Final = "bolte"  # the body whose ways are drawn, beside the hovercraft's
+SLIPPERY: Final = "hovercraft"
+
+
+def save_ways(path: Path, seed: int, base: Driver, tuned: Sequence[Driver]) -> None:
+    """Draw the ten paths of a seed and the ways of two bodies, driven by the three followers."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    paths, each = all_paths([seed]), np.arange(len(GAME))
+    found = {
+        "baseline": run_trials(paths, [seed], [base], traced=True),
+        "ours": run_trials(paths, [seed], [Driver()], traced=True),
+        "tuned": run_trials(paths, [seed], tuned, each, traced=True),
+    }
+    figure = Figure(figsize=(20.0, 9.0), dpi=100, layout="constrained")
+    FigureCanvasAgg(figure)
+    for axis, (number, name) in zip(figure.subplots(2, 5).flat, enumerate(NAMES), strict=True):
+        way = drawn_path(name, seed)
+        recipe = RECIPES[name]
+        for width, colour in ((recipe.wall, "0.93"), (recipe.corridor, "0.82")):
+            left, right = beside(way, width), beside(way, -width)
+            band = np.concatenate((left, right[::-1]))
+            axis.fill(band[:, 0], band[:, 1], color=colour, linewidth=0.0)
+        steep = np.abs(np.diff(way[:, 2])) > 0.15 * np.hypot(*np.diff(way[:, :2], axis=0).T)
+        for k in np.flatnonzero(steep):
+            axis.plot(way[k : k + 2, 0], way[k : k + 2, 1], color="#e9c46a", linewidth=6.0)
+        axis.plot(way[:, 0], way[:, 1], "k--", linewidth=0.7)
+        for follower, results in found.items():
+            for body, style in ((SHOWN, "-"), (SLIPPERY, ":")):
+                trial = np.flatnonzero(
+                    (results.path == number) & (results.body == GAME.index(body))
+                )[0]
+                axis.plot(
+                    *results.trace[:, trial].T, style, color=COLOURS[follower], linewidth=1.3,
+                    label=f"{follower}, {body}",
+                )  # fmt: skip
+        stuck = [int(results.events[results.path == number].sum()) for results in found.values()]
+        axis.set_title(f"{name}: stuck {' / '.join(map(str, stuck))}")
+        axis.set_aspect("equal")
+        axis.tick_params(labelsize=7)
+    handles, labels = axis.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=6)
+    figure.suptitle(
+        f"seed {seed}: path (dashed), steep parts (yellow), corridor and walls; stuck events of six "
+        "bodies with baseline / ours / tuned"
+    )
+    figure.savefig(path)
+
+
+def beside(way: NDArray[np.float64], offset: float) -> NDArray[np.float64]:
+    """A line beside a path, offset m to its left."""
+    along = np.gradient(way[:, :2], axis=0)
+    along /= np.hypot(along[:, 0], along[:, 1])[:, None]
+    return way[:, :2] + offset * np.column_stack((-along[:, 1], along[:, 0]))
