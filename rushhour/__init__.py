@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from rushhour.roadnets.errors import RushhourError
     from rushhour.roadnets.generators.by_name import generate
     from rushhour.roadnets.loading import load_network
+    from rushhour.traffic.analysis.queues import queues
+    from rushhour.traffic.analysis.waiting import why
     from rushhour.traffic.demand.random_trips import random_trips, random_walkers, vehicles_on_road
     from rushhour.traffic.demand.tables import read_trips
     from rushhour.traffic.measures.detectors import Loop, Queue, Section
@@ -37,11 +39,13 @@ _HOME = {
     "generate": "roadnets.generators.by_name",
     "load_network": "roadnets.loading",
     "open_run": "traffic.recording.run_file",
+    "queues": "traffic.analysis.queues",
     "random_trips": "traffic.demand.random_trips",
     "random_walkers": "traffic.demand.random_trips",
     "read_demand": "traffic.sumo.demand",
     "read_trips": "traffic.demand.tables",
     "vehicles_on_road": "traffic.demand.random_trips",
+    "why": "traffic.analysis.waiting",
 }
 
 __all__ = [
@@ -59,11 +63,13 @@ __all__ = [
     "generate",
     "load_network",
     "open_run",
+    "queues",
     "random_trips",
     "random_walkers",
     "read_demand",
     "read_trips",
     "vehicles_on_road",
+    "why",
 ]
 
 

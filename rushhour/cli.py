@@ -104,6 +104,10 @@ def _command(args: argparse.Namespace) -> int:
 
         commands = {"parameters": command_setup.parameters, "compile": command_setup.compile_all}
         return commands[args.command](args)
+    if args.command in ("why", "queues"):
+        from rushhour import command_why
+
+        return {"why": command_why.why, "queues": command_why.queues}[args.command](args)
     if args.command in ("export", "plot"):
         from rushhour import command_measures
 

@@ -16,6 +16,12 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
         ("compile", "compile all kernels now, not at first use", _compile),
         ("run", "run the traffic of a network", _run),
         ("replay", "what a run file holds; --verify: simulate it again and compare", _replay),
+        ("why", "whom a vehicle or a queue of a recorded run waits for, up to the cause", _why),
+        (
+            "queues",
+            "the queues of a recorded run, by the time they cost, with their causes",
+            _queues,
+        ),
         ("export", "write a table of a run file as csv or parquet", _export),
         ("plot", "draw a diagram of a run file", _plot),
     ):
@@ -274,6 +280,28 @@ def _replay(command: argparse.ArgumentParser) -> None:
     command.add_argument("--verify", action="store_true",
         help="simulate the run again and compare every recorded frame; exit code 1 if it differs")  # fmt: skip
     _threads(command)
+    _json(command)
+
+
+def _why(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add("file", type=Path, metavar="RUN", help="a run file, from `rushhour run --record`")
+    add("--at", required=True, metavar="T", help="the time, as 7:30 or 600s")
+    add("--vehicle", metavar="ID", help="vehicle, by its id in the demand or its number")
+    add("--road", metavar="ID", help="road: the last in the queue of each of its lanes")
+    _json(command)
+
+
+def _queues(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add("file", type=Path, metavar="RUN", help="a run file, from `rushhour run --record`")
+    add("--from", dest="begin", metavar="T", help="from this time on, as 7:30")
+    add("--until", dest="end", metavar="T", help="until this time")
+    add("--top", type=int, default=10, metavar="N", help="how many (default: 10)")
+    add("--least", type=int, default=3, metavar="N",
+        help="vehicles below 1.4 m/s that make a queue (default: 3)")  # fmt: skip
+    add("--every", default="10s", metavar="T",
+        help="time between the frames that are looked at (default: 10s)")  # fmt: skip
     _json(command)
 
 

@@ -1,0 +1,1 @@
+"""What recorded runs tell: why somebody waits, which queues there were, how runs differ."""

@@ -1,0 +1,188 @@
+"""The queues of a run, by the time they cost: where, when, how they grew, and what began them."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.traffic.analysis.waiting import CREEPS, Chain, Scene, cause_told
+from rushhour.traffic.durations import clock
+
+if TYPE_CHECKING:
+    from rushhour.roadnets.model import Network
+    from rushhour.traffic.recording.run_file import RunFile
+
+LEAST: Final = 3  # vehicles that make a queue
+LOOKS: Final = 7  # at a queue, to find its cause
+MOVES: Final = ("free", "leader", "curve", "speed_limit_ahead", "starting")
+PAUSE: Final = 120.0  # s that a queue may be gone, as in a green, and still be the same
+
+
+@dataclass(frozen=True)
+class QueueFound:
+    """A queue on one road, from its first to its last vehicle below 1.4 m/s."""
+
+    road: str
+    begin: float  # s
+    end: float  # s
+    delay: float  # vehicle-seconds that were spent in it
+    most: int  # vehicles at its worst
+    worst: float  # s, when that was
+    growth: float  # vehicles a minute, from its begin to its worst
+    cause: str  # of the chain from its last vehicle, in most of several looks: a reason, or "ring"
+    where: str  # place of the cause
+    share: float  # of the looks that found this cause
+    through: tuple[str, ...]  # roads between, that are full on the way to the cause
+
+
+def queues(
+    run: "RunFile",
+    begin: float | None = None,
+    end: float | None = None,
+    *,
+    top: int = 10,
+    least: int = LEAST,
+    every: float = 10.0,
+    tell: Callable[[float], None] = lambda share: None,
+) -> list[QueueFound]:
+    """The `top` queues of a run that cost most, in the order of their delay.
+
+    begin, end: only between these times, s. least: vehicles below 1.4 m/s that make a queue. every:
+    s between the frames that are looked at. tell: is told the share that is done. Raises RunError
+    for a run without frames, or without reasons and blockers in them.
+
+    >>> with rh.open_run("run.h5") as run:
+    ...     [(queue.road, queue.delay, queue.cause) for queue in rh.queues(run)]
+    """
+    places = _places(run, begin, end, every)
+    if not places.size:
+        return []
+    scene = Scene(run, int(places[0]))  # refuses a run without what is needed
+    counts = _counts(run, scene, places, least, tell)
+    spans = [span for road, rows in counts.items() for span in _spans(run, road, rows)]
+    spans.sort(key=lambda span: (-span["delay"], span["begin"], span["road"]))
+    return [_explained(run, span) for span in spans[:top]]
+
+
+def _places(
+    run: "RunFile", begin: float | None, end: float | None, every: float
+) -> NDArray[np.int64]:
+    """Places of recorded frames, `every` s apart."""
+    first = 0 if begin is None else int(np.searchsorted(run.times, begin - 1e-6))
+    last = run.times.size if end is None else int(np.searchsorted(run.times, end + 1e-6))
+    if first >= last:
+        return np.zeros(0, np.int64)
+    slots = np.floor((run.times[first:last] - run.times[first]) / max(every, 1e-3) + 1e-6)
+    return first + np.unique(slots, return_index=True)[1].astype(np.int64)
+
+
+def _counts(
+    run: "RunFile",
+    scene: Scene,
+    places: NDArray[np.int64],
+    least: int,
+    tell: Callable[[float], None],
+) -> dict[int, list[tuple[float, int, float]]]:
+    """By road: time, vehicles in the queue and s until the next look, where there are enough."""
+    network = scene.network
+    road_of = network.arrays.lanes.road
+    found: dict[int, list[tuple[float, int, float]]] = {}
+    times = run.times[places]
+    spans = np.diff(times, append=times[-1] + (times[-1] - times[-2] if times.size > 1 else 0.0))
+    for at, (place, time, span) in enumerate(zip(places, times, spans, strict=True)):
+        frame = run.frame(int(place))
+        roads = road_of[frame.lane[frame.speed < CREEPS]]
+        number, size = np.unique(roads[roads >= 0], return_counts=True)
+        many = size >= least
+        for road, count in zip(number[many].tolist(), size[many].tolist(), strict=True):
+            found.setdefault(road, []).append((float(time), count, float(span)))
+        tell((at + 1) / places.size)
+    return found
+
+
+def _spans(run: "RunFile", road: int, rows: list[tuple[float, int, float]]) -> list[dict[str, Any]]:
+    """The queues of one road, apart where it was gone for PAUSE."""
+    found: list[dict[str, Any]] = []
+    for time, count, span in rows:
+        if not found or time - found[-1]["end"] > PAUSE:
+            found.append(
+                {"road": road, "begin": time, "end": time, "delay": 0.0, "most": 0, "worst": time,
+                 "first": count, "looks": []}
+            )  # fmt: skip
+        queue = found[-1]
+        queue["end"] = time + span
+        queue["delay"] += count * span
+        queue["looks"].append((time, count))
+        if count > queue["most"]:
+            queue["most"], queue["worst"] = count, time
+    return found
+
+
+def _explained(run: "RunFile", span: dict[str, Any]) -> QueueFound:
+    """A queue with its cause: the most frequent in LOOKS while it was at least half as long as ever.
+
+    In the middle of a green its head drives freely, which is no cause if another was ever seen.
+    """
+    network, road = run.network(), span["road"]
+    long = [time for time, count in span["looks"] if 2 * count >= span["most"]]
+    chosen = {long[k * (len(long) - 1) // max(1, LOOKS - 1)] for k in range(LOOKS)}
+    chains = [chain for chain in (_chain_at(run, road, time) for time in sorted(chosen)) if chain]
+    causes = Counter((chain.cause, chain.where) for chain in chains)
+    kept = {key: n for key, n in causes.items() if key[0] not in MOVES} or causes
+    cause, where = max(kept, key=lambda key: (kept[key], key))
+    chain = next(chain for chain in chains if (chain.cause, chain.where) == (cause, where))
+    growing = span["worst"] - span["begin"]
+    growth = 60.0 * (span["most"] - span["first"]) / growing if growing > 0.0 else 0.0
+    return QueueFound(
+        network.road_ids[road], span["begin"], span["end"], span["delay"], span["most"],
+        span["worst"], growth, cause, where, causes[cause, where] / len(chains),
+        _roads_between(chain, network, road),
+    )  # fmt: skip
+
+
+def _chain_at(run: "RunFile", road: int, time: float) -> Chain | None:
+    """From the last in the longest queue of a road's lanes; None if nobody queues there."""
+    scene = Scene(run, int(np.searchsorted(run.times, time - 1e-6)))
+    roads, frame = scene.network.arrays.roads, scene.frame
+    lanes = range(int(roads.first_lane[road]), int(roads.first_lane[road] + roads.lane_count[road]))
+    slow = frame.lane[frame.speed < CREEPS]
+    longest = max(lanes, key=lambda lane: (int((slow == lane).sum()), -lane))
+    tail = scene.queue_tail(longest)
+    return scene.chain(tail) if tail >= 0 else None
+
+
+def _roads_between(chain: Chain, network: "Network", road: int) -> tuple[str, ...]:
+    """Other roads that a chain passes, in its order."""
+    road_of = network.arrays.lanes.road
+    lanes = [
+        network.lane_index[wait.lane] for wait in chain.waits if wait.lane in network.lane_index
+    ]
+    names = [network.road_ids[int(road_of[lane])] for lane in lanes if road_of[lane] != road]
+    return tuple(dict.fromkeys(names))
+
+
+def queue_lines(found: list[QueueFound]) -> list[str]:
+    """The queues as a table for people."""
+    rows = [("delay", "road", "from", "to", "most", "at", "veh/min", "cause")]
+    for queue in found:
+        way = f", through {_some(queue.through)}" if queue.through else ""
+        rows.append(
+            (
+                f"{queue.delay / 3600.0:.2f} h", queue.road, clock(queue.begin), clock(queue.end),
+                str(queue.most), clock(queue.worst), f"{queue.growth:.1f}",
+                cause_told(queue.cause, queue.where) + way,
+            )
+        )  # fmt: skip
+    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]) - 1)]
+    return [
+        "  ".join([*(text.ljust(w) for text, w in zip(row, widths, strict=False)), row[-1]])
+        for row in rows
+    ]
+
+
+def _some(names: tuple[str, ...], shown: int = 3) -> str:
+    more = f" and {len(names) - shown} more" if len(names) > shown else ""
+    return ", ".join(names[:shown]) + more

@@ -1,0 +1,336 @@
+"""Why a vehicle waits: from it to whom it waits for, and on, up to the cause of it all.
+
+A frame holds the reason and the blocker of each vehicle. Where the exit is full there is none: then
+it is the last vehicle on the lane that it drives onto later in the run, or by its route.
+"""
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from rushhour.kernels.vehicles import (
+    AT_STOP,
+    CURVE,
+    EXIT_FULL,
+    FREE,
+    HAZARD,
+    LEADER,
+    REASONS,
+    RED_LIGHT,
+    SPEED_LIMIT_AHEAD,
+)
+from rushhour.roadnets.errors import RunError
+from rushhour.traffic.durations import clock
+from rushhour.traffic.recording.demand_file import read_demand
+
+if TYPE_CHECKING:
+    from rushhour.traffic.demand.model import Demand
+    from rushhour.traffic.recording.recorded_frame import RecordedFrame
+    from rushhour.traffic.recording.run_file import RunFile
+
+STANDS: Final = 0.1  # m/s
+CREEPS: Final = 1.4  # m/s, below which a vehicle belongs to a queue
+DRIVES: Final = (FREE, CURVE, SPEED_LIMIT_AHEAD)
+NEEDED: Final = ("reason", "blocker")
+RING: Final = "ring"
+WORDS: Final = {
+    "free": "drives freely", "leader": "follows", "red_light": "red light",
+    "stop_sign": "waits for its turn at a stop sign", "yields": "gives way",
+    "conflict": "waits until the crossing is clear", "exit_full": "the exit is full",
+    "curve": "slows down for a bend", "speed_limit_ahead": "slows down for a limit",
+    "lane_change": "waits for a lane change", "at_stop": "is at a stop of its trip",
+    "starting": "has the right of way and reacts", "oncoming": "somebody comes towards it",
+    "passed": "lets somebody pass", "hazard": "was told to stand",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Wait:
+    """One link of a chain: who waits, where, why."""
+
+    vehicle: int
+    name: str  # in the demand
+    lane: str  # a road lane; within an intersection the movement, as "a_0 -> b_0"
+    intersection: str  # before it or around it; empty: none
+    to_line: float  # m from its front to the lane's end
+    speed: float  # m/s
+    reason: str
+    since: float | None  # s, since when it stands; None: it moves, or follows
+    what: str = ""  # the signal, the lane that is full
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Who waits for whom, from the one that was asked for; cause: the last reason, or "ring"."""
+
+    time: float  # s, of the recorded frame
+    waits: tuple[Wait, ...]
+    cause: str
+    where: str  # intersection or lane of the cause
+
+    def lines(self) -> list[str]:
+        """The chain for people: a line for each queue, and the cause."""
+        found, queued, first = [], 0, self.waits[0]
+        for wait in self.waits:
+            if wait.reason == "leader":
+                queued += 1
+                continue
+            found.append(_told(first, wait, queued))
+            queued, first = 0, wait
+        if queued:
+            found.append(_told(first, None, queued))
+        found.append(f"cause: {cause_told(self.cause, self.where)}")
+        return found
+
+    def facts(self) -> dict[str, Any]:
+        """The same as plain values."""
+        waits = [wait.__dict__ for wait in self.waits]
+        return {"time_s": self.time, "cause": self.cause, "where": self.where, "waits": waits}
+
+
+def cause_told(cause: str, where: str) -> str:
+    """A cause and its place in words."""
+    words = "a ring: each waits for the next" if cause == RING else WORDS[cause]
+    return f"{words} ({where})" if where else words
+
+
+def _told(first: Wait, head: Wait | None, queued: int) -> str:
+    """A queue: its head, or whom it follows, and how many wait behind."""
+    if head is None:
+        return f"{first.name} on {first.lane} and {queued - 1} others follow each other"
+    stands = "moves" if head.since is None else f"stands since {clock(head.since)}"
+    behind = f", {queued} behind it" if queued else ""
+    what = f" ({head.what})" if head.what else ""
+    return (
+        f"{head.name} on {head.lane}, {head.to_line:.0f} m before its end: "
+        f"{WORDS[head.reason]}{what}; {stands}{behind}"
+    )
+
+
+class Scene:
+    """A recorded frame, to walk from vehicle to vehicle. Raises RunError without their reasons."""
+
+    def __init__(self, run: "RunFile", place: int) -> None:
+        self.run, self.place = run, place
+        self.frame: RecordedFrame = run.frame(place)
+        missing = [name for name in NEEDED if name not in self.frame.columns]
+        if missing:
+            raise RunError(
+                f"{run.path}: its frames hold no {missing[0]}, so nobody knows who waits for whom; "
+                "record it again with this version, without --record-fields"
+            )
+        self.network = run.network()
+        order = np.lexsort((self.frame.s, self.frame.lane))
+        self._by_lane = order
+        self._lanes = self.frame.lane[order]
+
+    def row(self, vehicle: int) -> int:
+        """Row of a vehicle in the frame; -1 if it is not on the road."""
+        at = int(np.searchsorted(self.frame.id, vehicle))
+        return at if at < len(self.frame) and self.frame.id[at] == vehicle else -1
+
+    def last_on(self, lane: int) -> int:
+        """Row of the last vehicle on a lane; -1 if it is empty."""
+        at = int(np.searchsorted(self._lanes, lane))
+        return int(self._by_lane[at]) if at < self._lanes.size and self._lanes[at] == lane else -1
+
+    def queue_tail(self, lane: int) -> int:
+        """Row of the last of those who queue on a lane; -1 if nobody does."""
+        lo, hi = np.searchsorted(self._lanes, [lane, lane + 1])
+        rows = self._by_lane[lo:hi]
+        slow = rows[self.frame.speed[rows] < CREEPS]
+        return int(slow[0]) if slow.size else -1
+
+    def lane_name(self, lane: int) -> str:
+        """A lane's id; of a connector those of the lanes that it joins."""
+        net, n = self.network.arrays, self.network.n_road_lanes
+        if lane < n:
+            return self.network.lane_ids[lane]
+        ends = (net.connectors.from_lane[lane - n], net.connectors.to_lane[lane - n])
+        return " -> ".join(self.network.lane_ids[end] for end in ends)
+
+    def intersection(self, lane: int) -> str:
+        """The intersection at a lane's end, or a connector's own."""
+        at = int(self.network.arrays.lanes.intersection[lane])
+        return self.network.intersection_ids[at] if at >= 0 else ""
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of vehicles by number."""
+        return self.run.vehicle_names()
+
+    @cached_property
+    def demand(self) -> "Demand | None":
+        """The demand of the run, where the file has it."""
+        try:
+            return read_demand(self.run, self.network)
+        except RunError:
+            return None
+
+    def way_on(self, row: int) -> int:
+        """The connector by which a vehicle will leave its lane; -1 if nothing tells."""
+        net, n = self.network.arrays, self.network.n_road_lanes
+        vehicle, lane = int(self.frame.id[row]), int(self.frame.lane[row])
+        if lane >= n:
+            return -1
+        way = self.run.trajectory(vehicle)
+        for later in way.lane[np.searchsorted(way.time, self.frame.time + 1e-6) :].tolist():
+            if later < n and net.lanes.road[later] == net.lanes.road[lane]:
+                lane = later
+                continue
+            if later >= n:
+                return int(later - n)
+            return self._between(lane, int(net.lanes.road[later]))
+        outs = net.lanes.out_start[lane : lane + 2]
+        if outs[1] - outs[0] == 1:
+            return int(outs[0])
+        if self.demand is None or self.demand.walker[vehicle]:
+            return -1
+        roads = self.demand.roads[slice(*self.demand.route_start[vehicle : vehicle + 2])]
+        here = np.flatnonzero(roads == net.lanes.road[lane])
+        if not here.size or here[-1] + 1 == roads.size:
+            return -1
+        return self._between(lane, int(roads[here[-1] + 1]))
+
+    def _between(self, lane: int, road: int) -> int:
+        """A connector from a lane, or from one beside it, to a road; -1 if there is none."""
+        net = self.network.arrays
+        own = int(net.lanes.road[lane])
+        first = int(net.roads.first_lane[own])
+        beside = range(first, first + int(net.roads.lane_count[own]))
+        for start in (lane, *beside):
+            for k in range(int(net.lanes.out_start[start]), int(net.lanes.out_start[start + 1])):
+                if net.lanes.road[net.connectors.to_lane[k]] == road:
+                    return int(k)
+        return -1
+
+    def stands_since(self, vehicle: int) -> float | None:
+        """Since when a vehicle stands in this frame, s; None if it moves."""
+        way = self.run.trajectory(vehicle)
+        last = int(np.searchsorted(way.time, self.frame.time + 1e-6)) - 1
+        moving = np.flatnonzero(way.speed[: last + 1] > STANDS)
+        first = int(moving[-1]) + 1 if moving.size else 0
+        return None if first > last else float(way.time[first])
+
+    def chain(self, row: int) -> Chain:
+        """Whom the vehicle of a row waits for, whom that one, and so on."""
+        frame, names = self.frame, self.names
+        waits: list[Wait] = []
+        seen: set[int] = set()
+        while row >= 0:
+            seen.add(row)
+            reason, lane = int(frame.reason[row]), int(frame.lane[row])
+            vehicle = int(frame.id[row])
+            what, after = self._next(row, reason)
+            waits.append(
+                Wait(
+                    vehicle, names[vehicle], self.lane_name(lane), self.intersection(lane),
+                    float(self.network.arrays.lanes.length[lane] - frame.s[row]),
+                    float(frame.speed[row]), REASONS[reason],
+                    None if reason == LEADER else self.stands_since(vehicle), what,
+                )
+            )  # fmt: skip
+            if after in seen:
+                return Chain(frame.time, tuple(waits), RING, _head(waits).intersection)
+            row = after
+        last = waits[-1]
+        where = last.what if last.reason == REASONS[RED_LIGHT] else last.intersection
+        if last.reason in (REASONS[AT_STOP], REASONS[HAZARD]):
+            where = last.lane
+        return Chain(frame.time, tuple(waits), last.reason, where)
+
+    def _next(self, row: int, reason: int) -> tuple[str, int]:
+        """What a vehicle waits for, in words where the reason alone does not say it, and whose row."""
+        if reason in (RED_LIGHT, EXIT_FULL):
+            k = self.way_on(row)
+            if reason == RED_LIGHT:
+                return self._signal(int(self.frame.lane[row]), k), -1
+            if k < 0:
+                return "", -1
+            lane = int(self.network.arrays.connectors.to_lane[k])
+            return self.lane_name(lane), self._fills(lane, row)
+        blocker = int(self.frame.blocker[row])
+        if blocker < 0 or reason in DRIVES:
+            return "", -1
+        return "", self.row(blocker)
+
+    def _fills(self, lane: int, row: int) -> int:
+        """Row of who is last on a lane, or on its way there; not the one that asks."""
+        net, n = self.network.arrays, self.network.n_road_lanes
+        found = self.last_on(lane)
+        if found >= 0 and found != row:
+            return found
+        ways = net.lanes.in_connector[slice(*net.lanes.in_start[lane : lane + 2])]
+        inside = [self.last_on(n + int(k)) for k in ways]
+        return next((other for other in inside if other not in (-1, row)), -1)
+
+    def _signal(self, lane: int, k: int) -> str:
+        net = self.network.arrays
+        ways = [k] if k >= 0 else range(*net.lanes.out_start[lane : lane + 2].tolist())
+        programs = [int(net.connectors.signal[way]) for way in ways]
+        lit = [program for program in programs if program >= 0]
+        return f"signal {self.network.signal_ids[lit[0]]}" if lit else self.intersection(lane)
+
+
+def _head(waits: list[Wait]) -> Wait:
+    """The last link that is not in a queue."""
+    return next((wait for wait in reversed(waits) if wait.reason != "leader"), waits[-1])
+
+
+def scene_at(run: "RunFile", time: float) -> Scene:
+    """The last frame recorded at or before a time in s. Raises RunError if there is none."""
+    if not run.frames.size:
+        raise RunError(
+            f"{run.path}: holds no frames (mode {run.mode}); record it with --record-mode both"
+        )
+    if not run.times[0] - 1e-6 <= time <= run.times[-1] + 1.0:
+        raise RunError(
+            f"{run.path}: nothing was recorded at {clock(time)}; its frames are from "
+            f"{clock(run.times[0])} to {clock(run.times[-1])}"
+        )
+    place = int(np.searchsorted(run.times, time + 1e-6, side="right")) - 1
+    return Scene(run, max(place, 0))
+
+
+def why(
+    run: "RunFile", at: float, vehicle: int | str | None = None, road: str | None = None
+) -> list[Chain]:
+    """Why a vehicle, or the last in each queue on a road, waits at a time in s.
+
+    vehicle: its number, or its id in the demand. road: its id. Chains are empty where nobody queues
+    on the road. Raises RunError for a vehicle, road or time that is not there.
+
+    >>> with rh.open_run("run.h5") as run:
+    ...     print("\\n".join(why(run, 600.0, road="A0A1")[0].lines()))
+    """
+    scene = scene_at(run, at)
+    if road is not None:
+        return [scene.chain(row) for row in _tails(scene, road)]
+    if vehicle is None:
+        raise RunError("why: wanted a vehicle or a road")
+    number = run.trajectory(vehicle)
+    row = scene.row(number.id)
+    if row < 0:
+        seen = (
+            f"; it was from {clock(number.time[0])} to {clock(number.time[-1])}"
+            if len(number)
+            else ""
+        )
+        raise RunError(f"{run.path}: vehicle {number.name} is not on the road at {clock(at)}{seen}")
+    return [scene.chain(row)]
+
+
+def _tails(scene: Scene, road: str) -> list[int]:
+    """Rows of the last in the queue of each lane of a road."""
+    network = scene.network
+    if road not in network.road_index:
+        near = get_close_matches(road, network.road_ids, n=1)
+        hint = f"; did you mean {near[0]}?" if near else "; see `rushhour info`"
+        raise RunError(f"{scene.run.path}: no road {road[:60]!r}{hint}")
+    number = network.road_index[road]
+    first = int(network.arrays.roads.first_lane[number])
+    lanes = range(first, first + int(network.arrays.roads.lane_count[number]))
+    return [row for row in map(scene.queue_tail, lanes) if row >= 0]
