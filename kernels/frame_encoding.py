@@ -37,7 +37,7 @@ from rushhour.kernels.frame_rows import (
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.lanes_passed import ANYWHERE, lane_code
 
-GROUP_ROWS: Final = 4096  # of a group, at least, but for the last of a block
+GROUP_ROWS: Final = 2048  # of a group, at least, but for the last of a block
 HEADER: Final = 2  # words before the main stream: parameters of its codes, its length
 WORDS: Final = 22  # that a row takes at most, both streams together, and then some
 SPARE: Final = 16  # words behind a stream that may be touched
