@@ -70,14 +70,22 @@ def put_number(out: NDArray[np.uint32], at: int, acc: int, n: int, u: int) -> tu
 
 
 @kernel
+def rice_code(u: int, k: int) -> tuple[int, int]:
+    """A number in a Rice code of parameter k, and its bits: at most ONES + k, 0 if it is too large."""
+    ones = u >> k
+    if ones >= ONES:
+        return 0, 0
+    return ((1 << ones) - 1) | ((u & ((1 << k) - 1)) << (ones + 1)), ones + 1 + k
+
+
+@kernel
 def put_rice(
     out: NDArray[np.uint32], at: int, acc: int, n: int, u: int, k: int
 ) -> tuple[int, int, int]:
     """Write a number from 0 below 2^31 in a Rice code of parameter k."""
-    ones = u >> k
-    if ones < ONES:
-        code = ((1 << ones) - 1) | ((u & ((1 << k) - 1)) << (ones + 1))
-        return put(out, at, acc, n, code, ones + 1 + k)
+    code, width = rice_code(u, k)
+    if width > 0:
+        return put(out, at, acc, n, code, width)
     at, acc, n = put(out, at, acc, n, (1 << ONES) - 1, ONES)
     return put_number(out, at, acc, n, u)
 

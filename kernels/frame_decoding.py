@@ -69,7 +69,7 @@ def decode_group(
     place: NDArray[np.int64], limit: NDArray[np.int64],
     rows: NDArray[np.int32], exact: NDArray[np.int32],
 ) -> int:  # fmt: skip
-    """Read a group of words; see `decode_rows`. Gives the rows that were there, or DAMAGED."""
+    """Read a group of words; see `decode_rows`. Gives the rows that were read, or DAMAGED."""
     k0 = int(words[first]) & 0xFF
     k1 = (int(words[first]) >> 8) & 0xFF
     k2 = (int(words[first]) >> 16) & 0xFF
@@ -87,6 +87,8 @@ def decode_group(
             return DAMAGED
         side, more = take_number(words, side)
         vehicle += more + 1
+        if 0 <= only_vehicle < vehicle:
+            return seen
         side, whole = take(words, side, 1)
         t, left, goes_on = 0, int(frames), 0
         if whole == 0:

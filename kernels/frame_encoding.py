@@ -13,11 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.bits import (
+    MOST,
     bit_length,
     folded,
     put,
     put_number,
     put_rice,
+    rice_code,
     rice_parameter,
 )
 from rushhour.kernels.frame_rows import (
@@ -33,9 +35,9 @@ from rushhour.kernels.frame_rows import (
     S,
 )
 from rushhour.kernels.jit import kernel
-from rushhour.kernels.lanes_passed import lane_code, put_lane
+from rushhour.kernels.lanes_passed import ANYWHERE, lane_code
 
-GROUP_ROWS: Final = 4096  # of a group, at least, but for the last of a block
+GROUP_ROWS: Final = 2048  # of a group, at least, but for the last of a block
 HEADER: Final = 2  # words before the main stream: parameters of its codes, its length
 WORDS: Final = 22  # that a row takes at most, both streams together, and then some
 SPARE: Final = 16  # words behind a stream that may be touched
@@ -177,29 +179,42 @@ def put_side(
                     | (CHANGED_SIGNALS if other >> 8 else 0)
                     | (CHANGED_LATERAL if lateral2 != lateral else 0)
                 )
-                at, acc, n = put(out, at, acc, n, what, CHANGES)
+                word, bits = what, CHANGES  # gathered, for they are few
                 if what & CHANGED_LANE:
                     code, width, passed = lane_code(ways, lane, lane2)
-                    at, acc, n = put_lane(out, at, acc, n, code, width, lane_bits)
+                    if width > 0:
+                        word, bits = word | code << bits, bits + width
+                    else:
+                        word, bits = word | ANYWHERE << bits, bits + 2
+                        at, acc, n = put(out, at, acc, n, word, bits)
+                        word, bits = lane2, lane_bits
                     sooner = sooner - passed if passed >= 0 else 0
                 if what & CHANGED_BLOCKER:
                     back = blocker2 == blocker_before
-                    at, acc, n = put(out, at, acc, n, 1 if back else 0, 1)
+                    if not back or bits == MOST:
+                        at, acc, n = put(out, at, acc, n, word, bits)
+                        word, bits = 0, 0
+                    word, bits = word | (1 if back else 0) << bits, bits + 1
                     if not back:
-                        at, acc, n = put(out, at, acc, n, blocker2 + 1, id_bits)
+                        at, acc, n = put(out, at, acc, n, word, bits)
+                        word, bits = blocker2 + 1, id_bits
                     blocker_before = blocker
+                if bits > MOST - 13:  # what follows has up to 9 and 4
+                    at, acc, n = put(out, at, acc, n, word, bits)
+                    word, bits = 0, 0
                 if what & CHANGED_REASON:
                     back = codes2 & 0xFF == reason_before
-                    at, acc, n = put(out, at, acc, n, 1 if back else 0, 1)
+                    word, bits = word | (1 if back else 0) << bits, bits + 1
                     if not back:
-                        at, acc, n = put(out, at, acc, n, codes2 & 0xFF, 8)
+                        word, bits = word | (codes2 & 0xFF) << bits, bits + 8
                     reason_before = codes & 0xFF
                 if what & CHANGED_SIGNALS:
                     tier = 1 if other >> 16 else 0
-                    at, acc, n = put(out, at, acc, n, (codes2 >> 8) & 0xFF, SIGNALS)
-                    at, acc, n = put(out, at, acc, n, tier, 1)
-                    if tier:
-                        at, acc, n = put(out, at, acc, n, codes2 >> 16, 8)
+                    lights = (codes2 >> 8) & ((1 << SIGNALS) - 1)
+                    word, bits = word | (lights | tier << SIGNALS) << bits, bits + SIGNALS + 1
+                at, acc, n = put(out, at, acc, n, word, bits)
+                if what & CHANGED_SIGNALS and other >> 16:
+                    at, acc, n = put(out, at, acc, n, codes2 >> 16, 8)
                 if what & CHANGED_LATERAL:
                     at, acc, n = put_number(out, at, acc, n, folded(lateral2 - lateral))
             if exact.shape[0] > 0:
@@ -239,8 +254,16 @@ def put_main(residuals: NDArray[np.int32], count: int, out: NDArray[np.uint32], 
         u, v, w = int(residuals[i, 0]), int(residuals[i, 1]), int(residuals[i, 2])
         if u | v | w | change == 0:
             at, acc, n = put(out, at, acc, n, 0, 1)
+            continue
+        code0, width0 = rice_code(u, k0)
+        code1, width1 = rice_code(v, k1)
+        code2, width2 = rice_code(w, k2)
+        flags = 1 | change << 1
+        if width0 > 0 and width1 > 0 and width2 > 0 and width1 + width2 <= MOST:
+            at, acc, n = put(out, at, acc, n, flags | code0 << 2, 2 + width0)
+            at, acc, n = put(out, at, acc, n, code1 | code2 << width1, width1 + width2)
         else:
-            at, acc, n = put(out, at, acc, n, 1 | change << 1, 2)
+            at, acc, n = put(out, at, acc, n, flags, 2)
             at, acc, n = put_rice(out, at, acc, n, u, k0)
             at, acc, n = put_rice(out, at, acc, n, v, k1)
             at, acc, n = put_rice(out, at, acc, n, w, k2)

@@ -70,13 +70,13 @@ def turn_lights(turn: int, left_hand: bool) -> int:
 
 @kernel
 def lights_of(
-    lane: int, s: float, lateral: float, speed: float, accel: float, reason: int, connector: int,
-    wanted: int, swerve: float, length: float, turn: NDArray[np.int8], n_road: int, left_hand: bool,
+    i: int, lane: int, s: float, lateral: float, speed: float, accel: float, reason: int,
+    path: NDArray[np.int32], wanted: NDArray[np.int32], swerve: float, length: float,
+    turn: NDArray[np.int8], n_road: int, left_hand: bool,
 ) -> int:  # fmt: skip
-    """Lights of a vehicle: brake, and the indicator of where it goes.
+    """Lights of the vehicle in slot i: brake, and the indicator of where it goes.
 
-    connector: the one by which it leaves its lane, or the lane that its connector leads to; -1
-    unknown. wanted: lane it should be on, -1 none. Both indicators: a hazard.
+    path, wanted: of all slots, looked up near the end of the lane only. Both indicators: a hazard.
     """
     lights = BRAKE if accel < BRAKES_FROM or speed < STANDS_BELOW else 0
     if reason == HAZARD:
@@ -86,11 +86,11 @@ def lights_of(
     if lane >= n_road:
         return lights | turn_lights(turn[lane - n_road], left_hand)
     near = length - s < max(INDICATES, INDICATES_FOR * speed)
-    if wanted >= 0 and wanted != lane and (near or reason == LANE_CHANGE):
-        to_left = (wanted > lane) != left_hand  # lanes are counted from the kerb
+    if (near or reason == LANE_CHANGE) and wanted[i] >= 0 and wanted[i] != lane:
+        to_left = (wanted[i] > lane) != left_hand  # lanes are counted from the kerb
         return lights | (INDICATOR_LEFT if to_left else INDICATOR_RIGHT)
-    if connector >= 0 and near:
-        return lights | turn_lights(turn[connector], left_hand)
+    if near and path[i, 0] >= 0:
+        return lights | turn_lights(turn[path[i, 0]], left_hand)
     return lights
 
 
@@ -139,8 +139,8 @@ def gather_rows(
         codes = int(reason[i]) if keep & KEEP_REASON else 0
         if keep & KEEP_SIGNALS:
             codes |= lights_of(
-                on, s[i], lateral[i], speed[i], accel[i], reason[i], path[i, 0], wanted[i],
-                swerve[i], lane_length[on], turn, n_road, left_hand,
+                i, on, s[i], lateral[i], speed[i], accel[i], reason[i], path, wanted, swerve[i],
+                lane_length[on], turn, n_road, left_hand,
             ) << 8  # fmt: skip
         rows[at, CODES] = codes
         at += 1

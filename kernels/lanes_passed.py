@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.bits import put, take
+from rushhour.kernels.bits import take
 from rushhour.kernels.jit import kernel
 
 ON: Final = 0  # on the base, or on a connector out of it
@@ -52,17 +52,6 @@ def lane_code(ways: NDArray[np.int32], lane: int, new: int) -> tuple[int, int, i
     if abs(new - lane) <= NEAR:
         return BESIDE | (new - lane + NEAR - (1 if new > lane else 0)) << 2, 5, 0
     return new, 0, -1
-
-
-@kernel
-def put_lane(
-    out: NDArray[np.uint32], at: int, acc: int, n: int, code: int, width: int, lane_bits: int
-) -> tuple[int, int, int]:
-    """Write what `lane_code` gave."""
-    if width > 0:
-        return put(out, at, acc, n, code, width)
-    at, acc, n = put(out, at, acc, n, ANYWHERE, 2)
-    return put(out, at, acc, n, code, lane_bits)
 
 
 @kernel

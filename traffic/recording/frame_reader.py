@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.frame_decoding import ALWAYS, EVERYBODY
+from rushhour.kernels.frame_rows import COLUMNS, EXACT, ID
 from rushhour.roadnets.storage import read_array
 from rushhour.traffic.recording.frame_blocks import Coding, Decoder
 from rushhour.traffic.recording.frame_fields import (
@@ -121,20 +122,21 @@ class FrameReader:
         """The fields of a vehicle in all frames with it, and `row`: the frame's place in the file."""
         groups = self._groups
         found = np.flatnonzero((groups["first"] <= vehicle) & (vehicle <= groups["last"]))
-        parts: list[Frames] = []
+        rows_of = [np.zeros((0, COLUMNS), np.int32)]
+        exact_of = [np.zeros((0, EXACT), np.int32)]
+        places = [np.zeros(0, np.int64)]
         for g in found.tolist():
             frames, _ = self._of_block(int(groups["block"][g]))
             place = np.arange(frames.stop - frames.start)
-            chosen = slice(g, g + 1)
-            rows, exact = self._read(chosen, frames, place, place + 1, (ALWAYS, vehicle))
-            there = np.flatnonzero(rows[:, 0] == vehicle)
+            only = (ALWAYS, vehicle)
+            rows, exact = self._read(slice(g, g + 1), frames, place, place + 1, only)
+            there = np.flatnonzero(rows[:, ID] == vehicle)
             there = there[there + frames.start < self.index["frame"].size]
-            values = columns_of(rows[there], exact[there] if len(exact) else exact, self.fields)
-            parts.append({"row": there + frames.start, **values})
-        if not parts:
-            none = columns_of(np.zeros((0, 8), np.int32), np.zeros((0, 8), np.int32), self.fields)
-            return {"row": np.zeros(0, np.int64), **none}
-        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+            places.append(there + frames.start)
+            rows_of.append(rows[there])
+            exact_of.append(exact[there] if len(exact) else exact)
+        columns = columns_of(np.concatenate(rows_of), np.concatenate(exact_of), self.fields)
+        return {"row": np.concatenate(places), **columns}
 
     def _of_block(self, block: int) -> tuple[slice, NDArray[np.int64]]:
         """Frames of a block, and where the rows of each begin in it."""
