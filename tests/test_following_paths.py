@@ -60,6 +60,7 @@ def test_who_comes_back_from_reversing_is_not_stuck_again_before_it_had_its_chan
 def test_wheels_that_spin_are_no_progress_and_creeping_a_metre_in_time_is():
     back_and_forth = [0.9 * abs(math.sin(0.1 * frame)) for frame in range(300)]
     assert actions(back_and_forth)[0][1] == STUCK
+    assert actions([-2.0 * frame * DT for frame in range(300)])[0][1] == STUCK  # rolling back
     assert actions([0.3 * frame * DT for frame in range(3000)]) == []  # 0.3 m/s: 1.2 m in time
     assert actions([0.2 * frame * DT for frame in range(3000)])[0][1] == STUCK
 
