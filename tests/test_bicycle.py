@@ -190,6 +190,7 @@ def test_a_locked_hand_brake_slows_down_and_lets_the_rear_go():
     assert velocity(locked) @ velocity(locked) < velocity(held) @ velocity(held)
 
 
+@pytest.mark.tiny_world
 def test_mirrored_controls_drive_the_mirrored_way():
     types = body_types(["hovercraft"])
     body = bodies_of(2, speed=9.0, throttle=0.5)

@@ -131,6 +131,7 @@ def test_by_the_distance_law_a_walk_ends_short_of_its_point_and_does_not_oversho
     assert rows[:, 0].max() < 0.0
 
 
+@pytest.mark.tiny_world
 def test_many_bots_move_and_walk_as_each_alone():
     n, engine = 3, BaseEngine(step_gain(4.0, T), 1.0, INF, INF, INF, INF)
     draw = np.random.default_rng(1)

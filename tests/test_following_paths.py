@@ -138,6 +138,8 @@ def test_released_it_drives_on_along_its_path():
     assert f.s[0] > 50.0 and abs(f.offset[0]) < 0.3 and f.stuck[0] == 1
 
 
+@pytest.mark.tiny_world
+@pytest.mark.small_world
 def test_a_path_may_be_replaced_at_any_frame():
     paths = path_table([STRAIGHT, [(10.0, -50.0), (10.0, 100.0)]])
     types, table = body_types(["storm"]), driver_table([Driver()])
@@ -180,6 +182,7 @@ def test_nobody_leaves_the_tube_between_the_walls():
     assert np.abs(seen[:, 5]).max() > most - 0.1 and f.s[0] > 100.0
 
 
+@pytest.mark.small_world
 @pytest.mark.parametrize("seed", range(3))
 def test_whatever_the_path_nothing_is_ever_nan_and_limits_hold(seed):
     """Waypoints on top of each other, back and forth, up and down; every class of body."""
