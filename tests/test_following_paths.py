@@ -229,3 +229,29 @@ def test_whatever_the_path_nothing_is_ever_nan_and_limits_hold(seed):
 def test_a_path_that_is_none_is_refused(points, message):
     with pytest.raises(ParameterError, match=message):
         path_table([STRAIGHT, points])
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"count": 2}, "driver 1: wanted count at least 3"),
+        ({"spacing": 0.0}, "driver 1: wanted spacing above 0 m"),
+        ({"lateral": math.nan}, "driver 1: wanted lateral above 0 g"),
+        ({"least": 5.0, "most": 4.0}, "driver 1: wanted 0 <= least <= most"),
+        ({"look": (0.8, 9.0, 6.0)}, "driver 1: wanted look"),
+        ({"ki": -0.1}, "driver 1: wanted angle_gain, kp and ki"),
+    ],
+)
+def test_a_driver_that_cannot_drive_is_refused(given, message):
+    with pytest.raises(ParameterError, match=message):
+        driver_table([Driver(), Driver(**given)])
+
+
+def test_followers_of_paths_that_there_are_not_are_refused():
+    paths = path_table([STRAIGHT])
+    with pytest.raises(ParameterError, match="wanted paths from 0 to 0"):
+        at_start(paths, [0, 1], [0, 0], [0, 0])
+    with pytest.raises(ParameterError, match="2 paths, 1 drivers, 2 body types"):
+        at_start(paths, [0, 0], [0], [0, 0])
+    with pytest.raises(ParameterError, match="drivers and body types of at least 0"):
+        at_start(paths, [0], [-1], [0])
