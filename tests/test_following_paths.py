@@ -156,6 +156,13 @@ def test_a_path_may_be_replaced_at_any_frame():
     assert abs(bodies.x[0] - 10.0) < 0.1 and bodies.y[0] > 20.0
 
 
+def test_at_the_last_waypoint_it_brakes_and_stands_and_is_not_stuck():
+    f, bodies, _ = run(path_table([[(0.0, 0.0), (60.0, 0.0)]]), 30.0)
+    assert bodies.speed[0] == 0.0 and 60.0 <= bodies.x[0] < 75.0
+    assert f.s[0] == 60.0 and f.stuck[0] == 0
+    assert (bodies.throttle[0], f.target[0]) == (0.0, 0.0)
+
+
 def test_an_inactive_follower_is_left_as_it_is():
     paths, types, table = path_table([STRAIGHT]), body_types(["storm"]), driver_table([Driver()])
     f, bodies = at_start(paths, [0, 0], [0, 0], [0, 0])
