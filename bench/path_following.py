@@ -172,6 +172,11 @@ def lines(told: dict[str, Any], seeds: int) -> list[str]:
            for path in NAMES],
     )]  # fmt: skip
     out += ["", *table(
+        ["cross-track error, m", *names],
+        [[body, *[f"{told['followers'][name]['cte_by_body'][body]:.2f}" for name in names]]
+         for body in GAME],
+    )]  # fmt: skip
+    out += ["", *table(
         ["ratio to the baseline, 95 %", *names[1:]],
         [[row, *[f"{r['ratio']:.2f} ({r['low']:.2f} - {r['high']:.2f})"
                  for r in (told["followers"][name]["ratios"][row] for name in names[1:])]]
@@ -209,6 +214,7 @@ def main() -> None:
         "tuned": run_trials(paths, seeds, tuned, each),
         "baseline, 8 m": run_trials(paths, seeds, [base_8]),
         "ours, 8 m": run_trials(paths, seeds, [Driver(look=EIGHT)]),
+        "ours, 8 m, 0.2 g": run_trials(paths, seeds, [Driver(lateral=0.2, look=EIGHT)]),
         "baseline, kp 0.4": run_trials(paths, seeds, [equal]),
     }
     told |= {
@@ -222,6 +228,9 @@ def main() -> None:
                 "teleports": int(found.teleports.sum()),
                 "events_by_body": by_group(found, found.body, GAME),
                 "events_by_path": by_group(found, found.path, NAMES),
+                "cte_by_body": {
+                    name: float(found.error[found.body == i].mean()) for i, name in enumerate(GAME)
+                },
             }
             for name, found in results.items()
         },

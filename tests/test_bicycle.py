@@ -89,6 +89,17 @@ def velocity(body: Bodies) -> np.ndarray:
     return np.array([u * cos - w * sin, u * sin + w * cos])
 
 
+def test_who_brakes_with_all_its_grip_has_none_left_to_turn_with():
+    types = body_types(["hovercraft"])
+    types.brake[:] = 9.0  # its tyres hold 4.4
+    for throttle, turns in ((-1.0, False), (0.0, True)):
+        body = bodies_of(1, speed=15.0, wheel=0.4, steer=0.4, throttle=throttle)
+        for _ in range(60):
+            move_bodies(types, body, DT, 0, 1)
+        v = velocity(body)
+        assert (abs(math.atan2(v[1], v[0])) > 0.1) == turns
+
+
 def test_a_steady_slide_turns_the_motion_with_the_grip_and_no_more():
     """Too fast for its lock, a body drives the circle that its grip allows: v^2 / r = grip."""
     types = body_types(["storm"])._replace(drag=np.zeros(1))
@@ -179,6 +190,7 @@ def test_a_locked_hand_brake_slows_down_and_lets_the_rear_go():
     assert velocity(locked) @ velocity(locked) < velocity(held) @ velocity(held)
 
 
+@pytest.mark.tiny_world
 def test_mirrored_controls_drive_the_mirrored_way():
     types = body_types(["hovercraft"])
     body = bodies_of(2, speed=9.0, throttle=0.5)

@@ -68,6 +68,7 @@ def test_the_integral_stays_within_its_bound():
     assert integral <= 20.0
 
 
+@pytest.mark.tiny_world
 def test_many_pedals_are_pressed_as_each_alone():
     target, speed = np.array([5.0, 0.0, 2.0]), np.array([0.0, 5.0, 2.1])
     integral, out = np.array([1.0, 2.0, 3.0]), np.empty(3)

@@ -144,6 +144,7 @@ def hairpin(**given) -> np.ndarray:
     )
 
 
+@pytest.mark.small_world
 def test_where_the_angle_is_too_big_it_slides_and_returns_to_driving():
     slides, none = hairpin(slide=math.radians(60.0)), hairpin(slide=9.0)
     after = int(np.argmax(slides[:, 0] >= 145.0))

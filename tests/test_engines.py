@@ -82,6 +82,8 @@ def test_with_a_bounded_deceleration_it_brakes_first_and_then_creeps(speed):
 def test_friction_stops_a_walk_in_the_published_way(dt, way):
     rows = walked(lambda *_: (0.0, 0.0), (0, 0, 0, V), 5.0, dt)
     assert rows[-1, 0] == pytest.approx(way, abs=0.05)
+    aslant = walked(lambda *_: (0.0, 0.0), (0, 0, 53.13, V), 5.0, dt)
+    assert tuple(aslant[-1, :2]) == pytest.approx((0.6 * way, 0.8 * way), abs=0.05)
     assert goldsrc_stopping_distance(V, 4.0, 100.0) == 50.0
     assert goldsrc_stopping_distance(50.0, 4.0, 100.0) == pytest.approx(50.0**2 / 800.0)
 
@@ -129,6 +131,7 @@ def test_by_the_distance_law_a_walk_ends_short_of_its_point_and_does_not_oversho
     assert rows[:, 0].max() < 0.0
 
 
+@pytest.mark.tiny_world
 def test_many_bots_move_and_walk_as_each_alone():
     n, engine = 3, BaseEngine(step_gain(4.0, T), 1.0, INF, INF, INF, INF)
     draw = np.random.default_rng(1)

@@ -60,6 +60,7 @@ def test_who_comes_back_from_reversing_is_not_stuck_again_before_it_had_its_chan
 def test_wheels_that_spin_are_no_progress_and_creeping_a_metre_in_time_is():
     back_and_forth = [0.9 * abs(math.sin(0.1 * frame)) for frame in range(300)]
     assert actions(back_and_forth)[0][1] == STUCK
+    assert actions([-2.0 * frame * DT for frame in range(300)])[0][1] == STUCK  # rolling back
     assert actions([0.3 * frame * DT for frame in range(3000)]) == []  # 0.3 m/s: 1.2 m in time
     assert actions([0.2 * frame * DT for frame in range(3000)])[0][1] == STUCK
 
@@ -137,6 +138,8 @@ def test_released_it_drives_on_along_its_path():
     assert f.s[0] > 50.0 and abs(f.offset[0]) < 0.3 and f.stuck[0] == 1
 
 
+@pytest.mark.tiny_world
+@pytest.mark.small_world
 def test_a_path_may_be_replaced_at_any_frame():
     paths = path_table([STRAIGHT, [(10.0, -50.0), (10.0, 100.0)]])
     types, table = body_types(["storm"]), driver_table([Driver()])
@@ -151,6 +154,13 @@ def test_a_path_may_be_replaced_at_any_frame():
             assert f.followed[0] == 1 and f.waited[0] <= DT
         move_bodies(types, bodies, DT, 0, 1)
     assert abs(bodies.x[0] - 10.0) < 0.1 and bodies.y[0] > 20.0
+
+
+def test_at_the_last_waypoint_it_brakes_and_stands_and_is_not_stuck():
+    f, bodies, _ = run(path_table([[(0.0, 0.0), (60.0, 0.0)]]), 30.0)
+    assert bodies.speed[0] == 0.0 and 60.0 <= bodies.x[0] < 75.0
+    assert f.s[0] == 60.0 and f.stuck[0] == 0
+    assert (bodies.throttle[0], f.target[0]) == (0.0, 0.0)
 
 
 def test_an_inactive_follower_is_left_as_it_is():
@@ -179,6 +189,7 @@ def test_nobody_leaves_the_tube_between_the_walls():
     assert np.abs(seen[:, 5]).max() > most - 0.1 and f.s[0] > 100.0
 
 
+@pytest.mark.small_world
 @pytest.mark.parametrize("seed", range(3))
 def test_whatever_the_path_nothing_is_ever_nan_and_limits_hold(seed):
     """Waypoints on top of each other, back and forth, up and down; every class of body."""
@@ -225,3 +236,29 @@ def test_whatever_the_path_nothing_is_ever_nan_and_limits_hold(seed):
 def test_a_path_that_is_none_is_refused(points, message):
     with pytest.raises(ParameterError, match=message):
         path_table([STRAIGHT, points])
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"count": 2}, "driver 1: wanted count at least 3"),
+        ({"spacing": 0.0}, "driver 1: wanted spacing above 0 m"),
+        ({"lateral": math.nan}, "driver 1: wanted lateral above 0 g"),
+        ({"least": 5.0, "most": 4.0}, "driver 1: wanted 0 <= least <= most"),
+        ({"look": (0.8, 9.0, 6.0)}, "driver 1: wanted look"),
+        ({"ki": -0.1}, "driver 1: wanted angle_gain, kp and ki"),
+    ],
+)
+def test_a_driver_that_cannot_drive_is_refused(given, message):
+    with pytest.raises(ParameterError, match=message):
+        driver_table([Driver(), Driver(**given)])
+
+
+def test_followers_of_paths_that_there_are_not_are_refused():
+    paths = path_table([STRAIGHT])
+    with pytest.raises(ParameterError, match="wanted paths from 0 to 0"):
+        at_start(paths, [0, 1], [0, 0], [0, 0])
+    with pytest.raises(ParameterError, match="2 paths, 1 drivers, 2 body types"):
+        at_start(paths, [0, 0], [0], [0, 0])
+    with pytest.raises(ParameterError, match="drivers and body types of at least 0"):
+        at_start(paths, [0], [-1], [0])

@@ -112,6 +112,8 @@ def test_who_leaves_the_road_remembers_where_and_is_left_alone_on_it():
     np.testing.assert_array_equal(off.left_at, left)
 
 
+@pytest.mark.tiny_world
+@pytest.mark.small_world
 def test_without_anything_in_the_way_it_heads_for_where_it_left():
     off, bodies = cars_at([(-150.0, 25.0)], [-0.3], [(-120.0, 3.9)])
     when = back_within(off, bodies, np.empty((1, 3)) * 0.0 + 1e4, 20.0)

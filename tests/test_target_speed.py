@@ -90,6 +90,13 @@ def test_points_beyond_the_end_of_the_path_bend_nothing():
     assert aimed(way, (103, 0), [100.0])[0] == 10.0
 
 
+def test_a_corner_is_seen_up_to_three_points_ahead_and_not_beyond_the_last():
+    """Points at 6, 12, 18, 24 m: a corner at 18 m bends the last curve, one at 24 m none."""
+    way = path_table([[(-60, 0), (0, 0), (0, 60)]])
+    for ahead, speed in ((6.0, 4.080), (12.0, 4.080), (18.0, 4.080), (24.0, 10.0), (30.0, 10.0)):
+        assert aimed(way, (-ahead, 0), [60.0 - ahead])[0] == pytest.approx(speed, abs=1e-3)
+
+
 def test_a_crest_counts_as_a_bend_does():
     """The curve is laid in space: up and down at the same angle as a corner, the same speed."""
     d = math.radians(45.0)

@@ -83,6 +83,7 @@ def test_every_place_of_a_track_has_one_index_the_closing_segment_too():
     assert 249 in spread(track, 3000, 3)[:, 2]
 
 
+@pytest.mark.small_world
 def test_the_search_from_the_last_index_finds_what_all_segments_would():
     """250 nodes, 10 cars that drive, and some that are put anywhere."""
     track, draw = wavy_track(250), np.random.default_rng(4)

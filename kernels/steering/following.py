@@ -24,7 +24,14 @@ from rushhour.kernels.steering.paths import (
     place_in_space,
 )
 from rushhour.kernels.steering.pure_pursuit import look_distance_at, steer_to
-from rushhour.kernels.steering.stuck_manager import AHEAD, REVERSES, STUCK, TELEPORTS, stuck_action
+from rushhour.kernels.steering.stuck_manager import (
+    AHEAD,
+    DRIVES,
+    REVERSES,
+    STUCK,
+    TELEPORTS,
+    stuck_action,
+)
 from rushhour.kernels.steering.target_speed import (
     angle_speed,
     critical_speed,
@@ -137,6 +144,15 @@ def set_ahead(paths: Paths, f: Followers, bodies: Bodies, i: int) -> None:
 
 
 @kernel
+def stand_at_end(f: Followers, bodies: Bodies, i: int) -> None:
+    """Let follower i brake and stand, as it has come to the last waypoint; it is not stuck."""
+    f.action[i], f.target[i], f.integral[i] = DRIVES, 0.0, 0.0
+    f.mark[i], f.waited[i], f.left[i], f.tries[i] = f.s[i], 0.0, 0.0, 0
+    bodies.throttle[i] = -1.0 if bodies.speed[i] > 0.0 else 0.0
+    bodies.wheel[i], bodies.hand_brake[i] = bodies.steer[i], 0.0
+
+
+@kernel
 def follow_paths(
     paths: Paths,
     drivers: Drivers,
@@ -147,7 +163,7 @@ def follow_paths(
     lo: int,
     hi: int,
 ) -> None:
-    """Let followers lo .. hi-1 press throttle and wheel for the next dt (s).
+    """Let followers lo .. hi-1 press throttle and wheel for the next dt (s); at the end they stand.
 
     Reads path and the bodies' pose and speed; writes the followers' own fields, throttle, wheel,
     hand_brake and slope of the bodies, and all of a body's state when it teleports.
@@ -158,6 +174,9 @@ def follow_paths(
         k, t = f.driver[i], bodies.type[i]
         a, b = paths.start[f.path[i]], paths.start[f.path[i] + 1]
         find_on_path(paths, f, i, bodies.x[i], bodies.y[i])
+        if f.s[i] >= paths.station[b - 1]:
+            stand_at_end(f, bodies, i)
+            continue
         action, f.mark[i], f.waited[i], f.left[i], f.tries[i], f.tried_at[i] = stuck_action(
             f.s[i], f.mark[i], f.waited[i], f.left[i], f.tries[i], f.tried_at[i], dt
         )

@@ -42,7 +42,10 @@ def nearest_on_path(
     Of equally near places the first is taken.
     """
     best, found, side = math.inf, first, 1.0
-    for p in range(segment_at(station, lo, hi, first), segment_at(station, lo, hi, last) + 1):
+    begin = segment_at(station, lo, hi, first)
+    for p in range(begin, hi - 1):
+        if p > begin and station[p] > last:
+            break
         dx, dy = points[p + 1, 0] - points[p, 0], points[p + 1, 1] - points[p, 1]
         gx, gy = x - points[p, 0], y - points[p, 1]
         square = dx * dx + dy * dy
@@ -59,11 +62,26 @@ def nearest_on_path(
 
 
 @kernel
+def segment_from(station: NDArray[np.float64], p: int, hi: int, s: float) -> int:
+    """Segment of station s, found by walking on from segment p, which is not beyond it."""
+    while p < hi - 2 and station[p + 1] <= s:
+        p += 1
+    return p
+
+
+@kernel
 def place_in_space(
     points: NDArray[np.float64], station: NDArray[np.float64], lo: int, hi: int, s: float
 ) -> tuple[float, float, float]:
     """Point at station s of the path of points lo .. hi-1, clamped to its ends."""
-    p = segment_at(station, lo, hi, s)
+    return place_on_segment(points, station, segment_at(station, lo, hi, s), s)
+
+
+@kernel
+def place_on_segment(
+    points: NDArray[np.float64], station: NDArray[np.float64], p: int, s: float
+) -> tuple[float, float, float]:
+    """Point at station s of the segment that begins at point p, clamped to its ends."""
     span = station[p + 1] - station[p]
     w = 0.0 if span <= 0.0 else min(1.0, max(0.0, (s - station[p]) / span))
     return (

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rushhour.kernels.curvature import max_curvature_3d
 from rushhour.kernels.geometry import segment_at
 from rushhour.kernels.jit import kernel
-from rushhour.kernels.steering.paths import Paths, place_in_space, wrapped
+from rushhour.kernels.steering.paths import Paths, place_on_segment, segment_from, wrapped
 
 G: Final = 9.81  # m/s^2
 LATERAL: Final = 0.4  # g; on a smooth bend up to twice as much is felt, see critical_speed
@@ -56,9 +56,11 @@ def sharpest_ahead(
     it slows down. Points beyond the end of the path fall on its end and bend nothing.
     """
     sharpest = 0.0
-    bx, by, bz = place_in_space(points, station, lo, hi, s + spacing)
+    p = segment_at(station, lo, hi, s + spacing)
+    bx, by, bz = place_on_segment(points, station, p, s + spacing)
     for i in range(2, count):
-        cx, cy, cz = place_in_space(points, station, lo, hi, s + i * spacing)
+        p = segment_from(station, p, hi, s + i * spacing)
+        cx, cy, cz = place_on_segment(points, station, p, s + i * spacing)
         sharpest = max(sharpest, max_curvature_3d(x, y, z, bx, by, bz, cx, cy, cz))
         x, y, z, bx, by, bz = bx, by, bz, cx, cy, cz
     return sharpest
@@ -76,7 +78,10 @@ def widest_angle(
 ) -> float:
     """Largest angle, rad, between heading and the path's segments from s to s + ahead, m."""
     widest = 0.0
-    for p in range(segment_at(station, lo, hi, s), segment_at(station, lo, hi, s + ahead) + 1):
+    begin = segment_at(station, lo, hi, s)
+    for p in range(begin, hi - 1):
+        if p > begin and station[p] > s + ahead:
+            break
         dx, dy = points[p + 1, 0] - points[p, 0], points[p + 1, 1] - points[p, 1]
         if dx != 0.0 or dy != 0.0:
             widest = max(widest, abs(wrapped(math.atan2(dy, dx) - heading)))

@@ -29,7 +29,24 @@ class Driver:
 
 
 def driver_table(drivers: Sequence[Driver]) -> Drivers:
-    """Drivers as kernels take them."""
+    """Drivers as kernels take them.
+
+    Raises ParameterError for one that cannot drive: fewer than 3 points, a spacing, a lateral or
+    a greatest speed not above 0, bounds the wrong way round, a negative gain.
+    """
+    for k, d in enumerate(drivers):
+        time, near, far = d.look
+        for what, holds in (
+            ("count at least 3", d.count >= 3),
+            ("spacing above 0 m", 0.0 < d.spacing < np.inf),
+            ("lateral above 0 g", 0.0 < d.lateral < np.inf),
+            ("0 <= least <= most, most above 0", 0.0 <= d.least <= d.most > 0.0),
+            ("look (s, m, m) of at least 0, the first distance at most the second",
+             time >= 0.0 and 0.0 <= near <= far),
+            ("angle_gain, kp and ki of at least 0", min(d.angle_gain, d.kp, d.ki) >= 0.0),
+        ):  # fmt: skip
+            if not holds:
+                raise ParameterError(f"driver {k}: wanted {what}")
 
     def column(name: str) -> NDArray[np.float64]:
         return np.array([getattr(d, name) for d in drivers], np.float64)
@@ -92,10 +109,20 @@ def at_start(
 ) -> tuple[Followers, Bodies]:
     """Followers that stand at the first waypoint of their paths, in its direction, and their bodies.
 
-    path, driver, body_type: (n,) indices into paths, drivers and body types.
+    path, driver, body_type: (n,) indices into paths, drivers and body types. Raises
+    ParameterError for arrays of different length and for a path that there is not.
     """
-    path = np.array(path, np.int32)
+    path, driver, body_type = (np.array(given, np.int32) for given in (path, driver, body_type))
     n = path.size
+    if not path.shape == driver.shape == body_type.shape == (n,):
+        raise ParameterError(
+            f"followers: {path.size} paths, {driver.size} drivers, {body_type.size} body types; "
+            "wanted one of each for every follower"
+        )
+    if n and not 0 <= path.min() <= path.max() < paths.start.size - 1:
+        raise ParameterError(f"followers: wanted paths from 0 to {paths.start.size - 2}")
+    if n and min(driver.min(), body_type.min()) < 0:
+        raise ParameterError("followers: wanted drivers and body types of at least 0")
     first = paths.start[path]
     here, there = paths.points[first], paths.points[first + 1]
 
@@ -104,7 +131,7 @@ def at_start(
 
     followers = Followers(
         active=np.ones(n, np.bool_),
-        driver=np.array(driver, np.int32),
+        driver=driver,
         path=path,
         followed=path.copy(),
         s=zeros(), offset=zeros(), z=here[:, 2].copy(), target=zeros(), integral=zeros(),
@@ -116,7 +143,7 @@ def at_start(
         x=here[:, 0].copy(), y=here[:, 1].copy(),
         heading=np.arctan2(there[:, 1] - here[:, 1], there[:, 0] - here[:, 0]),
         speed=zeros(), slip=zeros(), turning=zeros(), steer=zeros(),
-        type=np.array(body_type, np.int32),
+        type=body_type,
         throttle=zeros(), wheel=zeros(), hand_brake=zeros(), slope=zeros(),
     )  # fmt: skip
     return followers, bodies
