@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rushhour.traffic.steering.classes import GAME
 from rushhour.traffic.steering.followers import Driver
 
-COLOURS: Final = {"baseline": "#d1495b", "ours": "#00798c", "tuned": "#30638e"}
+COLOURS: Final = {"baseline": "#d1495b", "ours": "#00798c", "tuned": "#6a4c93"}
 SHOWN: Final = "bolte"  # the body whose ways are drawn, beside the hovercraft's
 SLIPPERY: Final = "hovercraft"
 
