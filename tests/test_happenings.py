@@ -6,9 +6,11 @@ import h5py
 import numpy as np
 import pytest
 from resumed_worlds import new_world
+from two_way_road import TRACTOR, trip, two_way_road
 
 import rushhour as rh
 from rushhour.roadnets.errors import RunError
+from rushhour.traffic.demand.builder import DemandBuilder
 from rushhour.traffic.world import World
 
 
@@ -113,3 +115,20 @@ def test_old_files_say_what_they_lack(tmp_path: Path) -> None:
         with pytest.raises(RunError, match="holds no events; record the run again"):
             _ = run.events
         assert len(run.trajectory("car1")) == 17 and len(run.positions(10.5)) == 3
+
+
+def test_each_pass_on_a_lane_is_an_event_when_it_begins(tmp_path: Path) -> None:
+    """Where a viewer sounds the horn and flashes."""
+    network = two_way_road()
+    builder = DemandBuilder()
+    for one in (trip(network, "slow", 0.0, kind=TRACTOR), trip(network, "car", 20.0)):
+        builder.add(one)
+    world = rh.World(network, builder.build(), dt=0.25, seed=1)
+    with rh.Recorder(tmp_path / "run.h5", world) as recorder:
+        world.observers.append(recorder)
+        world.step(1600)
+    with rh.open_run(tmp_path / "run.h5") as run:
+        events = run.events
+    begun = events.kind == "passing"
+    assert events.vehicle[begun].tolist() == ["car"]
+    assert world.counts()["passes"] == 1
