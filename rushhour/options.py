@@ -15,7 +15,7 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
         ("parameters", "every parameter: unit, default, range, source", _parameters),
         ("compile", "compile all kernels now, not at first use", _compile),
         ("run", "run the traffic of a network", _run),
-        ("replay", "what a run file holds; --verify: simulate it again and compare", _replay),
+        ("replay", "what a run file holds; verify it, export its frames, count it out", _replay),
         ("export", "write a table of a run file as csv or parquet", _export),
         ("plot", "draw a diagram of a run file", _plot),
     ):
@@ -268,11 +268,29 @@ def _run(command: argparse.ArgumentParser) -> None:
 
 
 def _replay(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "file", type=Path, metavar="RUN", help="a run file, from `rushhour run --record`"
-    )
-    command.add_argument("--verify", action="store_true",
+    add = command.add_argument
+    add("file", type=Path, metavar="RUN", help="a run file, from `rushhour run --record`")
+    what = command.add_mutually_exclusive_group()
+    what.add_argument("--verify", action="store_true",
         help="simulate the run again and compare every recorded frame; exit code 1 if it differs")  # fmt: skip
+    what.add_argument("--stats", action="store_true",
+        help="speeds, stops, waiting, delay by cause, the busiest roads")  # fmt: skip
+    what.add_argument("--export", choices=("parquet", "csv", "fcd", "geojson"),
+        help="write the recorded frames: tables, SUMO's FCD, or lines and points for maps")  # fmt: skip
+    add("-o", "--output", type=Path, metavar="FILE",
+        help="with --export: the file to write, compressed if it ends in .gz (default: RUN with "
+        "another ending)")  # fmt: skip
+    add(
+        "--from",
+        dest="begin",
+        metavar="T",
+        help="with --export, --stats: from this time on, as 7:30",
+    )
+    add("--to", dest="end", metavar="T", help="until this time; the same as --from: one frame")
+    add("--roads", metavar="IDS", help="only on these roads, as a,b")
+    add("--vehicles", metavar="IDS", help="only these vehicles, as car1,car2")
+    add("--lonlat", action="store_true",
+        help="with --export: longitude and latitude; geojson always has them")  # fmt: skip
     _threads(command)
     _json(command)
 

@@ -1,0 +1,1 @@
+"""What run files tell analysts: exports, statistics, differences between runs."""
