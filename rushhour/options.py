@@ -16,6 +16,12 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
         ("compile", "compile all kernels now, not at first use", _compile),
         ("run", "run the traffic of a network", _run),
         ("replay", "what a run file holds; verify it, export its frames, count it out", _replay),
+        (
+            "diff",
+            "whether two runs are the same, where they part and how far they grow apart",
+            _diff,
+        ),
+        ("compare", "what differs between runs and others, with confidence intervals", _compare),
         ("export", "write a table of a run file as csv or parquet", _export),
         ("plot", "draw a diagram of a run file", _plot),
     ):
@@ -180,6 +186,8 @@ def _run(command: argparse.ArgumentParser) -> None:
     )
     add("--dt", metavar="T", help="time step, 1/120 s to 0.5 s (default: 0.25)")
     add("--seed", type=int, metavar="N", help="seed of all random draws (default: 0)")
+    add("--seeds", metavar="A..B", help="run once for each seed, as 1..10 or 1,5,9, in processes "
+        "beside each other; files get the seed into their names")  # fmt: skip
     _threads(command)
     _set(command)
     add(
@@ -291,6 +299,24 @@ def _replay(command: argparse.ArgumentParser) -> None:
     add("--vehicles", metavar="IDS", help="only these vehicles, as car1,car2")
     add("--lonlat", action="store_true",
         help="with --export: longitude and latitude; geojson always has them")  # fmt: skip
+    _threads(command)
+    _json(command)
+
+
+def _diff(command: argparse.ArgumentParser) -> None:
+    command.add_argument("first", type=Path, metavar="A", help="a run file")
+    command.add_argument("second", type=Path, metavar="B", help="another one")
+    _threads(command)
+    _json(command)
+
+
+def _compare(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add("first", type=Path, nargs="+", metavar="A", help="run files, as from `run --seeds --record`")
+    add("--with", type=Path, nargs="+", required=True, metavar="B", dest="others",
+        help="run files to compare them with; `--` is short for it")  # fmt: skip
+    add("--by", choices=("road", "od", "trip"),
+        help="also the roads, pairs of origin and destination, or trips that differ most")  # fmt: skip
     _threads(command)
     _json(command)
 

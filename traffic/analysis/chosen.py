@@ -30,6 +30,9 @@ class Chosen:
     vehicles: tuple[str, ...] = ()
 
 
+EVERYTHING: Final = Chosen()
+
+
 @dataclass(frozen=True)
 class Rows:
     """The chosen vehicles of one frame, sorted by number: arrays (n,)."""
@@ -55,7 +58,7 @@ class ChosenFrames:
     Raises RunError where the run has no frames, no such road or vehicle, or nothing in that time.
     """
 
-    def __init__(self, run: "RunFile", chosen: Chosen = Chosen()) -> None:
+    def __init__(self, run: "RunFile", chosen: Chosen = EVERYTHING) -> None:
         self.run = run
         want_frames(run)
         self.places = _places_in(run, chosen)

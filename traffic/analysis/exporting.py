@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.nearest import local_degrees
-from rushhour.traffic.analysis.chosen import Chosen, ChosenFrames, Rows
+from rushhour.traffic.analysis.chosen import EVERYTHING, Chosen, ChosenFrames, Rows
+from rushhour.traffic.recording.frame_fields import FULL
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile
@@ -33,7 +34,7 @@ Progress = Callable[[int, int], None]
 
 
 def export_frames(
-    run: "RunFile", kind: str, path: str | Path, chosen: Chosen = Chosen(), *, lonlat: bool = False,
+    run: "RunFile", kind: str, path: str | Path, chosen: Chosen = EVERYTHING, *, lonlat: bool = False,
     progress: Progress = lambda done, of: None,
 ) -> int:  # fmt: skip
     """Write the recorded frames of a run to a file; returns how many rows were written.
@@ -194,9 +195,11 @@ def _write_parquet(frames: ChosenFrames, path: Path, lonlat: bool, progress: Pro
         for name, _, digits in columns
         if digits < 0
     }
+    group = frames.run.group("frames")
+    full = group is not None and str(group.attrs.get("precision", "")) == FULL
     kinds = {
         name: pyarrow.string() if name in texts
-        else pyarrow.float32() if field else pyarrow.float64()
+        else pyarrow.float32() if field and not full else pyarrow.float64()
         for name, field, _ in columns
     }  # fmt: skip
     size = 0

@@ -78,7 +78,7 @@ def _quoted(names: NDArray[Any]) -> NDArray[Any]:
 def _lane_names(network: Network) -> NDArray[Any]:
     """Ids of all lanes; those of connectors as SUMO names internal lanes."""
     found = np.empty(network.n_lanes, object)
-    found[: network.n_road_lanes] = network.lane_ids
+    found[:] = [*network.lane_ids, *(f":joint_{k}_0" for k in range(network.n_connectors))]
     crossings = network.arrays.intersections
     for i, name in enumerate(network.intersection_ids):
         inside = crossings.connector[
@@ -86,8 +86,6 @@ def _lane_names(network: Network) -> NDArray[Any]:
         ]
         for k, connector in enumerate(inside.tolist()):
             found[network.n_road_lanes + connector] = f":{name}_{k}_0"
-    for lane in np.flatnonzero(found == None).tolist():  # noqa: E711  (element by element)
-        found[lane] = f":joint_{lane}_0"
     return found
 
 

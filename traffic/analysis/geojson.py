@@ -7,6 +7,7 @@ vehicle has gone; where that is too much they are written in parts, each from wh
 
 import json
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -107,7 +108,7 @@ def _features(
         return
     new = (np.diff(id) != 0) | (np.diff(frame) > 1)
     bounds = np.concatenate(([0], np.flatnonzero(new) + 1, [id.size])).tolist()
-    for a, b in zip(bounds, bounds[1:], strict=False):
+    for a, b in pairwise(bounds):
         vehicle = int(id[a])
         places = np.stack((lon[a:b], lat[a:b]), axis=1).tolist()
         several = b - a > 1

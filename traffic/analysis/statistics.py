@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.vehicles import AT_STOP, REASONS
-from rushhour.traffic.analysis.chosen import Chosen, ChosenFrames
+from rushhour.traffic.analysis.chosen import EVERYTHING, Chosen, ChosenFrames
 from rushhour.traffic.durations import clock
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class RoadSums:
     roads: (n_roads,) each; reasons: delay by reason; speeds: seconds by steps of BIN.
     """
 
-    def __init__(self, run: "RunFile", chosen: Chosen = Chosen()) -> None:
+    def __init__(self, run: "RunFile", chosen: Chosen = EVERYTHING) -> None:
         self.run = run
         self.frames = ChosenFrames(run, chosen)
         network = run.network()
@@ -87,7 +87,7 @@ class RoadSums:
 
 
 def run_statistics(
-    run: "RunFile", chosen: Chosen = Chosen(), progress: Any = lambda done, of: None
+    run: "RunFile", chosen: Chosen = EVERYTHING, progress: Any = lambda done, of: None
 ) -> dict[str, Any]:
     """Plain values: `speed_m_s`, `standing`, `delay_s` by reason, `roads` (the busiest), `trips`.
 
@@ -197,15 +197,15 @@ def statistics_text(found: dict[str, Any]) -> str:
         rows += [
             ("speed", f"mean {3.6 * speed['mean']:.1f} km/h; 5, 50, 95 % of the time below "
              + ", ".join(f"{3.6 * speed[name]:.1f}" for name in ("p5", "p50", "p95"))),
-            ("standing", f"{100.0 * standing['share']:.1f} % of the time, {standing['halts']:,} halts, "
-             f"{standing['halts_per_vehicle']:.2f} a vehicle"),
-            ("delay", f"{delay['all'] / 3600.0:,.2f} hours, {delay['per_vehicle']:.1f} s a vehicle, "
-             "against driving at the limit"),
+            ("standing", (f"{100.0 * standing['share']:.1f} % of the time, {standing['halts']:,} halts, "
+             f"{standing['halts_per_vehicle']:.2f} a vehicle")),
+            ("delay", (f"{delay['all'] / 3600.0:,.2f} hours, {delay['per_vehicle']:.1f} s a vehicle, "
+             "against driving at the limit")),
         ]  # fmt: skip
     if trips is not None and trips["finished"]:
-        rows.append(("trips", f"{trips['finished']:,} finished: travel {trips['travel_time_s']:.1f} s, "
+        rows.append(("trips", (f"{trips['finished']:,} finished: travel {trips['travel_time_s']:.1f} s, "
             f"departure delay {trips['departure_delay_s']:.1f} s, waiting "
-            f"{trips['waiting_time_s']:.1f} s, lost {trips['time_loss_s']:.1f} s"))  # fmt: skip
+            f"{trips['waiting_time_s']:.1f} s, lost {trips['time_loss_s']:.1f} s")))  # fmt: skip
     lines = [f"{name:<12} {text}" for name, text in rows]
     causes = delay["by_reason"]
     if causes:
