@@ -135,7 +135,7 @@ def _start(seed: int, words: list[str]) -> Run:
     paths = [root, os.environ.get("PYTHONPATH", "")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
     environment.pop("NUMBA_NUM_THREADS", None)  # --threads says it
-    out, err = tempfile.TemporaryFile(), tempfile.TemporaryFile()
+    out, err = (tempfile.TemporaryFile() for _ in range(2))  # noqa: SIM115  (closed by texts)
     process = subprocess.Popen(
         [sys.executable, "-m", "rushhour", *words], stdin=subprocess.DEVNULL, stdout=out, stderr=err,
         env=environment, start_new_session=True,

@@ -312,8 +312,10 @@ def _diff(command: argparse.ArgumentParser) -> None:
 
 def _compare(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
-    add("first", type=Path, nargs="+", metavar="A", help="run files, as from `run --seeds --record`")
-    add("--with", type=Path, nargs="+", required=True, metavar="B", dest="others",
+    add(
+        "first", type=Path, nargs="+", metavar="A", help="run files, as from `run --seeds --record`"
+    )
+    add("--with", type=Path, nargs="+", default=[], metavar="B", dest="others",
         help="run files to compare them with; `--` is short for it")  # fmt: skip
     add("--by", choices=("road", "od", "trip"),
         help="also the roads, pairs of origin and destination, or trips that differ most")  # fmt: skip

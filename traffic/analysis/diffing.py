@@ -182,8 +182,8 @@ def _first_vehicle(a: RecordedFrame, b: RecordedFrame, matcher: _Matcher) -> Div
             differs[name] = _apart(name, values, other)
     for k in np.flatnonzero(np.any(list(differs.values()), axis=0))[:1].tolist():
         name = next(name for name, where in differs.items() if where[k])
-        values = str(a.columns[name][k]), str(b.columns[name][order][k])
-        return Divergence(a.frame, a.time, "frame", matcher.name(int(a.id[k])), name, *values)
+        told = str(a.columns[name][k]), str(b.columns[name][order][k])
+        return Divergence(a.frame, a.time, "frame", matcher.name(int(a.id[k])), name, *told)
     return None
 
 

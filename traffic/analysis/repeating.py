@@ -61,7 +61,9 @@ def seeds_facts(summaries: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
 
 def seeds_text(facts: Mapping[str, Any]) -> str:
     """What summaries by seed come to, for people."""
-    lines = [f"{'seed':>6} {'finished':>9} {'travel':>9} {'lost':>9} {'waiting':>9} {'km/h':>7}  state"]
+    lines = [
+        f"{'seed':>6} {'finished':>9} {'travel':>9} {'lost':>9} {'waiting':>9} {'km/h':>7}  state"
+    ]
     for seed, run in zip(facts["seeds"], facts["runs"], strict=True):
         trips = run["trips"]
         speed = trips["mean_speed_mps"]

@@ -29,7 +29,9 @@ class Estimate:
     @property
     def significant(self) -> bool:
         """Whether the interval leaves out 0."""
-        return self.low is not None and self.high is not None and (self.low > 0.0 or self.high < 0.0)
+        return (
+            self.low is not None and self.high is not None and (self.low > 0.0 or self.high < 0.0)
+        )
 
     def facts(self) -> dict[str, Any]:
         """As plain values, to six digits."""
@@ -81,7 +83,7 @@ def difference(a: ArrayLike, b: ArrayLike, paired: bool) -> Estimate:
 
 def _finite(values: ArrayLike) -> NDArray[np.float64]:
     found = np.asarray(values, float)
-    return found[np.isfinite(found)]
+    return np.asarray(found[np.isfinite(found)])
 
 
 @lru_cache(4096)
