@@ -217,7 +217,9 @@ def local_degrees(network: "Network", x: Floats, y: Floats) -> tuple[Floats, Flo
 
 
 def _transformer(network: "Network") -> Any:
-    """Turns degrees into the metres of a network's source."""
+    """Turns degrees into the metres of a network's source; made once."""
+    if "transformer" in network.derived:
+        return network.derived["transformer"]
     if not network.projection:
         raise NetworkError(
             f"{network.name}: has no projection, so longitudes and latitudes mean nothing here; "
@@ -231,9 +233,11 @@ def _transformer(network: "Network") -> Any:
             "longitude and latitude: wanted the package pyproj; pip install 'rushhour[data]'"
         ) from None
     try:
-        return Transformer.from_crs("EPSG:4326", network.projection, always_xy=True)
+        found = Transformer.from_crs("EPSG:4326", network.projection, always_xy=True)
     except ProjError:
         raise NetworkError(
             f"{network.name}: its projection {network.projection[:60]!r} is not known to PROJ; "
             "give x and y in metres"
         ) from None
+    network.derived["transformer"] = found
+    return found

@@ -59,7 +59,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(argv: Sequence[str]) -> int:
     parser = make_parser()
-    args, rest = parser.parse_known_args(argv)
+    args, rest = parser.parse_known_args(_with_others(argv))
+    args.words = list(argv)
     if not hasattr(args, "command"):
         parser.print_help()
         return 0
@@ -75,6 +76,14 @@ def _run(argv: Sequence[str]) -> int:
     code = _command(args)
     sys.stdout.flush()
     return code
+
+
+def _with_others(argv: Sequence[str]) -> list[str]:
+    """A command line in which `compare A.h5 -- B.h5` is `compare A.h5 --with B.h5`."""
+    words = list(argv)
+    if words[:1] == ["compare"] and "--" in words:
+        words[words.index("--")] = "--with"
+    return words
 
 
 def _refuse(args: argparse.Namespace, rest: Sequence[str]) -> NoReturn:
@@ -99,6 +108,14 @@ def _command(args: argparse.Namespace) -> int:
         from rushhour.command_replay import replay
 
         return replay(args)
+    if args.command == "compare":
+        from rushhour.command_compare import compare
+
+        return compare(args)
+    if args.command == "diff":
+        from rushhour.command_diff import diff
+
+        return diff(args)
     if args.command in ("parameters", "compile"):
         from rushhour import command_setup
 

@@ -1,21 +1,104 @@
-"""`rushhour replay`: what a run file holds, and whether the run can be repeated bit for bit."""
+"""`rushhour replay`: what a run file holds, as facts, figures and other programs' files, or verified."""
 
 import argparse
 import json
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from rushhour.progress import bar, compile_bar
+from rushhour.roadnets.errors import RunError
+from rushhour.traffic.durations import seconds
+
+if TYPE_CHECKING:
+    from rushhour.traffic.analysis.chosen import Chosen
 
 
 def replay(args: argparse.Namespace) -> int:
-    """Show what a run file holds, or verify it."""
+    """Show what a run file holds, count it out, write its frames elsewhere, or verify it."""
     from rushhour.command_files import as_text, run_facts
 
+    _want_use(args)
     if args.verify:
         return verify(args)
+    if args.export:
+        return export_frames(args)
+    if args.stats:
+        return stats(args)
     facts = run_facts(args.file)
     print(json.dumps(facts) if args.json else as_text(facts))
     return 0
+
+
+def _want_use(args: argparse.Namespace) -> None:
+    """Refuse options that would do nothing."""
+    for name, option in (("output", "-o"), ("lonlat", "--lonlat")):
+        if getattr(args, name) and not args.export:
+            raise RunError(f"{option} is for --export; add --export csv, or leave it out")
+    chosen = {"begin": "--from", "end": "--to", "roads": "--roads", "vehicles": "--vehicles"}
+    for name, option in chosen.items():
+        if getattr(args, name) is not None and not (args.export or args.stats):
+            raise RunError(
+                f"{option} is for --export and --stats; add one of them, or leave it out"
+            )
+
+
+def chosen_of(args: argparse.Namespace) -> "Chosen":
+    """The part of a run that --from, --to, --roads and --vehicles choose."""
+    from rushhour.traffic.analysis.chosen import Chosen
+
+    begin, end = (
+        None if text is None else seconds(text, option)
+        for text, option in ((args.begin, "--from"), (args.end, "--to"))
+    )
+    return Chosen(begin, end, _ids(args.roads), _ids(args.vehicles))
+
+
+def _ids(text: str | None) -> tuple[str, ...]:
+    """Ids of a list, which csv.reader takes apart: an id with a comma is quoted."""
+    import csv
+
+    return () if text is None else tuple(next(csv.reader([text], skipinitialspace=True), ()))
+
+
+def export_frames(args: argparse.Namespace) -> int:
+    """Write the recorded frames of a run for other programs."""
+    from rushhour.traffic.analysis.exporting import ENDINGS
+    from rushhour.traffic.analysis.exporting import export_frames as exported
+    from rushhour.traffic.recording.run_file import RunFile
+
+    path = args.output or Path(args.file.stem + ENDINGS[args.export])
+    with RunFile(args.file) as run, compile_bar():
+        what: Any = bar(None, "frames", "writing")
+        try:
+            rows = exported(
+                run, args.export, path, chosen_of(args), lonlat=args.lonlat,
+                progress=lambda done, of: _tell(what, done, of),
+            )  # fmt: skip
+        finally:
+            what.close()
+    facts = {"export": args.export, "rows": rows, "written": str(path)}
+    print(json.dumps(facts) if args.json else f"{path}: {rows:,} positions of vehicles")
+    return 0
+
+
+def stats(args: argparse.Namespace) -> int:
+    """Speeds, stops, delay by cause and the busiest roads of a run."""
+    from rushhour.traffic.analysis.statistics import run_statistics, statistics_text
+    from rushhour.traffic.recording.run_file import RunFile
+
+    with RunFile(args.file) as run, compile_bar():
+        what: Any = bar(None, "frames", "reading")
+        try:
+            found = run_statistics(run, chosen_of(args), lambda done, of: _tell(what, done, of))
+        finally:
+            what.close()
+    print(json.dumps(found) if args.json else statistics_text(found))
+    return 0
+
+
+def _tell(what: Any, done: int, of: int) -> None:
+    what.total = of
+    what.update(done - what.n)
 
 
 def verify(args: argparse.Namespace) -> int:

@@ -25,6 +25,10 @@ def run(args: argparse.Namespace) -> int:
     """Run the traffic of a network."""
     from rushhour.traffic.scenarios.opening import open_world, opened
 
+    if args.seeds is not None:
+        from rushhour.command_seeds import run_seeds
+
+        return run_seeds(args)
     if args.resume is not None:
         from rushhour.command_resume import resume
 

@@ -15,13 +15,11 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
         ("parameters", "every parameter: unit, default, range, source", _parameters),
         ("compile", "compile all kernels now, not at first use", _compile),
         ("run", "run the traffic of a network", _run),
-        ("replay", "what a run file holds; --verify: simulate it again and compare", _replay),
+        ("replay", "what a run file holds; verify it, export its frames, count it out", _replay),
         ("why", "whom a vehicle or a queue of a recorded run waits for, up to the cause", _why),
-        (
-            "queues",
-            "the queues of a recorded run, by the time they cost, with their causes",
-            _queues,
-        ),
+        ("queues", "the queues of a run, by the time they cost, with their causes", _queues),
+        ("diff", "whether two runs are the same, where they part, how far they grow apart", _diff),
+        ("compare", "what differs between runs and others, with confidence intervals", _compare),
         ("export", "write a table of a run file as csv or parquet", _export),
         ("plot", "draw a diagram of a run file", _plot),
     ):
@@ -186,6 +184,8 @@ def _run(command: argparse.ArgumentParser) -> None:
     )
     add("--dt", metavar="T", help="time step, 1/120 s to 0.5 s (default: 0.25)")
     add("--seed", type=int, metavar="N", help="seed of all random draws (default: 0)")
+    add("--seeds", metavar="A..B", help="run once for each seed, as 1..10 or 1,5,9, in processes "
+        "beside each other; files get the seed into their names")  # fmt: skip
     _threads(command)
     _set(command)
     add(
@@ -274,11 +274,49 @@ def _run(command: argparse.ArgumentParser) -> None:
 
 
 def _replay(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "file", type=Path, metavar="RUN", help="a run file, from `rushhour run --record`"
-    )
-    command.add_argument("--verify", action="store_true",
+    add = command.add_argument
+    add("file", type=Path, metavar="RUN", help="a run file, from `rushhour run --record`")
+    what = command.add_mutually_exclusive_group()
+    what.add_argument("--verify", action="store_true",
         help="simulate the run again and compare every recorded frame; exit code 1 if it differs")  # fmt: skip
+    what.add_argument("--stats", action="store_true",
+        help="speeds, stops, waiting, delay by cause, the busiest roads")  # fmt: skip
+    what.add_argument("--export", choices=("parquet", "csv", "fcd", "geojson"),
+        help="write the recorded frames: tables, SUMO's FCD, or lines and points for maps")  # fmt: skip
+    add("-o", "--output", type=Path, metavar="FILE",
+        help="with --export: the file to write, compressed if it ends in .gz (default: RUN with "
+        "another ending)")  # fmt: skip
+    add(
+        "--from",
+        dest="begin",
+        metavar="T",
+        help="with --export, --stats: from this time on, as 7:30",
+    )
+    add("--to", dest="end", metavar="T", help="until this time; the same as --from: one frame")
+    add("--roads", metavar="IDS", help="only on these roads, as a,b")
+    add("--vehicles", metavar="IDS", help="only these vehicles, as car1,car2")
+    add("--lonlat", action="store_true",
+        help="with --export: longitude and latitude; geojson always has them")  # fmt: skip
+    _threads(command)
+    _json(command)
+
+
+def _diff(command: argparse.ArgumentParser) -> None:
+    command.add_argument("first", type=Path, metavar="A", help="a run file")
+    command.add_argument("second", type=Path, metavar="B", help="another one")
+    _threads(command)
+    _json(command)
+
+
+def _compare(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add(
+        "first", type=Path, nargs="+", metavar="A", help="run files, as from `run --seeds --record`"
+    )
+    add("--with", type=Path, nargs="+", default=[], metavar="B", dest="others",
+        help="run files to compare them with; `--` is short for it")  # fmt: skip
+    add("--by", choices=("road", "od", "trip"),
+        help="also the roads, pairs of origin and destination, or trips that differ most")  # fmt: skip
     _threads(command)
     _json(command)
 

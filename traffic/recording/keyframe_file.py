@@ -155,6 +155,19 @@ class Keyframes:
         """State hash of the world in the i-th keyframe."""
         return bytes(self.index["hash"][i]).decode("ascii", "replace")
 
+    def vehicles(self, i: int) -> NDArray[Any]:
+        """The vehicles on the road in the i-th keyframe, a row each, as they were stored.
+
+        Raises RunError if they are damaged.
+        """
+        try:
+            data = self._group["vehicles"]
+            _want_stored(data)
+            start, end = (int(self.index[f"vehicles_{name}"][i]) for name in ("start", "end"))
+            return np.asarray(data[start:end] if end > start else np.zeros(0, data.dtype))
+        except DAMAGE as error:
+            raise self._damaged(error) from error
+
     def snapshot(self, i: int, world: "World") -> Snapshot:
         """The i-th keyframe, for a world made from the same network, demand and parameters.
 

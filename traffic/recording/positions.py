@@ -44,11 +44,11 @@ def positions_at(run: "RunFile", time: float) -> Positions:
     between; where it changes lane, straight across. One that the next frame lacks stays.
     """
     if not run.frames.size:
-        return _placed(run, run.at(time), time)
+        return placed(run, run.at(time), time)
     i = max(0, int(np.searchsorted(run.times, time + 1e-9, side="right")) - 1)
     frame = run.frame(i)
     if i + 1 >= run.frames.size or time <= frame.time + 1e-9:
-        return _placed(run, frame, frame.time)
+        return placed(run, frame, frame.time)
     later = run.frame(i + 1)
     share = (time - frame.time) / (later.time - frame.time)
     _, a, b = np.intersect1d(frame.id, later.id, assume_unique=True, return_indices=True)
@@ -101,7 +101,8 @@ class _Places:
         return pose
 
 
-def _placed(run: "RunFile", frame: RecordedFrame, time: float) -> Positions:
+def placed(run: "RunFile", frame: RecordedFrame, time: float) -> Positions:
+    """Where a frame's own vehicles are. Raises RunError for lanes or vehicles that there are not."""
     pose = _Places(run, frame, np.arange(len(frame))).pose()
     return _positions(time, frame.id, pose, frame.speed.astype(np.float64))
 

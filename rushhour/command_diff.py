@@ -1,0 +1,25 @@
+"""`rushhour diff`: whether two runs are the same bits, and where and how far they part."""
+
+import argparse
+import json
+from dataclasses import asdict
+from typing import Any
+
+from rushhour.progress import bar, compile_bar
+
+
+def diff(args: argparse.Namespace) -> int:
+    """Compare two run files; 1 where they differ."""
+    from rushhour.traffic.analysis.diffing import compare_runs, comparison_lines
+    from rushhour.traffic.recording.run_file import RunFile
+
+    with RunFile(args.first) as a, RunFile(args.second) as b, compile_bar():
+        what: Any = bar(1.0, "", "comparing")
+        try:
+            found = compare_runs(a, b, lambda done, of: what.update(done / max(1, of) - what.n))
+        finally:
+            what.close()
+    facts = {"same": found.same, **asdict(found)}
+    head = f"A {args.first}, B {args.second}: "
+    print(json.dumps(facts) if args.json else head + "\n".join(comparison_lines(found)))
+    return 0 if found.same else 1

@@ -1,0 +1,135 @@
+"""Which part of a recorded run is wanted: a span of time, roads, vehicles; and its frames in order."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.roadnets.errors import RunError
+from rushhour.traffic.durations import clock
+from rushhour.traffic.recording.positions import placed
+from rushhour.traffic.recording.recorded_frame import RecordedFrame
+
+if TYPE_CHECKING:
+    from rushhour.traffic.recording.run_file import RunFile
+
+SLACK: Final = 1e-6  # s by which times may differ and be the same
+MOST_COMPARED: Final = 50_000  # ids that are looked through for one that is like an unknown one
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What of a run is wanted. begin, end: s, both included; None: all. roads, vehicles: ids; (): all."""
+
+    begin: float | None = None
+    end: float | None = None
+    roads: tuple[str, ...] = ()
+    vehicles: tuple[str, ...] = ()
+
+
+EVERYTHING: Final = Chosen()
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The chosen vehicles of one frame, sorted by number: arrays (n,)."""
+
+    index: int  # of the frame in the file
+    frame: RecordedFrame
+    keep: NDArray[np.bool_]  # rows of the frame that were chosen
+    x: NDArray[np.float64]  # m, of the front bumper's middle
+    y: NDArray[np.float64]  # m
+    heading: NDArray[np.float64]  # rad from east, counter-clockwise
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def field(self, name: str) -> NDArray[Any]:
+        """A recorded field of the chosen vehicles."""
+        return np.asarray(getattr(self.frame, name)[self.keep])
+
+
+class ChosenFrames:
+    """The chosen part of a run, frame by frame: no more than a block of frames is in memory.
+
+    Raises RunError where the run has no frames, no such road or vehicle, or nothing in that time.
+    """
+
+    def __init__(self, run: "RunFile", chosen: Chosen = EVERYTHING) -> None:
+        self.run = run
+        want_frames(run)
+        self.places = _places_in(run, chosen)
+        network = run.network()
+        road = network.arrays.lanes.road
+        self._lanes: NDArray[np.bool_] | None = None
+        if chosen.roads:
+            numbers = [
+                _known(run, "road", name, network.road_index, network.road_ids)
+                for name in chosen.roads
+            ]
+            self._lanes = np.isin(road, numbers)
+        self._vehicles: NDArray[np.bool_] | None = None
+        if chosen.vehicles:
+            names = run.vehicle_names()
+            index = {name: i for i, name in enumerate(names)}
+            self._vehicles = np.zeros(len(names), np.bool_)
+            for name in chosen.vehicles:
+                self._vehicles[_known(run, "vehicle", name, index, names)] = True
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __iter__(self) -> Iterator[Rows]:
+        for i in self.places:
+            frame = self.run.frame(i)
+            where = placed(self.run, frame, frame.time)  # checks lanes and vehicles, too
+            keep = np.ones(len(frame), np.bool_)
+            if self._lanes is not None:
+                keep &= self._lanes[frame.lane]
+            if self._vehicles is not None:
+                keep &= self._vehicles[frame.id]
+            yield Rows(i, frame, keep, where.x[keep], where.y[keep], where.heading[keep])
+
+
+def want_frames(run: "RunFile") -> None:
+    """Refuse a run without recorded frames."""
+    if not run.frames.size:
+        raise RunError(
+            f"{run.path}: holds no recorded frames; make them from its keyframes by `rushhour run "
+            f"--resume {run.path.name} --at T --record FILE`, or record it again without "
+            "--record-mode keyframes"
+        )
+
+
+def _places_in(run: "RunFile", chosen: Chosen) -> range:
+    times = run.times
+    begin = -np.inf if chosen.begin is None else chosen.begin
+    end = np.inf if chosen.end is None else chosen.end
+    if end < begin:
+        raise RunError(f"--from {clock(begin)} --to {clock(end)}: wanted a time and a later one")
+    first = int(np.searchsorted(times, begin - SLACK, side="left"))
+    last = int(np.searchsorted(times, end + SLACK, side="right"))
+    if begin == end and first == last:  # one instant: the frame that shows it
+        first = last - 1
+    if first >= last or begin > times[-1] + SLACK or first < 0:
+        given = " to ".join(clock(t) for t in (chosen.begin, chosen.end) if t is not None)
+        raise RunError(
+            f"{run.path}: no recorded frame in {given}; it holds {clock(times[0])} to "
+            f"{clock(times[-1])}"
+        )
+    return range(first, last)
+
+
+def _known(
+    run: "RunFile", what: str, name: str, index: dict[str, int], names: Sequence[str]
+) -> int:
+    """The number of an id. Raises RunError that names ids like it."""
+    if name in index:
+        return index[name]
+    near = get_close_matches(name[:60], names[:MOST_COMPARED], n=3, cutoff=0.5)
+    hint = f"did you mean {', '.join(near)}?" if near else f"it has {len(names):,}, as {names[0]}" \
+        if names else "it has none"  # fmt: skip
+    raise RunError(f"{run.path}: no {what} {name[:60]!r}; {hint}")
