@@ -135,6 +135,17 @@ def test_the_command_ends_with_1_where_runs_differ(
     assert json.loads(capsys.readouterr().out)["divergence"]["vehicle"] == "'veh,3'"
 
 
+def test_runs_whose_frames_fall_between_each_other_are_compared_by_place(
+    first: Path, tmp_path: Path
+) -> None:
+    path = recorded(tmp_path / "b.h5", FormulaWorld(begin=100.2))  # as with another seed
+    with rh.open_run(first) as a, rh.open_run(path) as b:
+        found = compare_runs(a, b)
+    assert found.divergence is not None and found.divergence.field == "time"
+    assert found.made_otherwise == {"begin": ("100.0", "100.2")}
+    assert found.growth[-1]["mean_apart_m"] == pytest.approx(0.4, abs=0.05)  # 0.2 s at 2 m/s
+
+
 def test_runs_of_other_times_have_nothing_to_compare(first: Path, tmp_path: Path) -> None:
     path = recorded(tmp_path / "b.h5", FormulaWorld(begin=900.0))
     wanted = pytest.raises(RunError, match=r"share no recorded time \(0:01:40 to 0:02:00")

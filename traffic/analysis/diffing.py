@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
+from rushhour.traffic.analysis.growth import Matcher, growth_lines, growth_of
 from rushhour.traffic.durations import clock
 from rushhour.traffic.recording.frame_fields import TOLERANCE
 from rushhour.traffic.recording.recorded_frame import RecordedFrame
@@ -21,7 +22,6 @@ from rushhour.traffic.recording.run_layout import MADE_WITH
 if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile
 
-SAMPLES: Final = 10  # times at which runs are compared, evenly from their first to their last
 MILLI: Final = 1000.0  # times are the same to a millisecond
 Progress = Callable[[int, int], None]
 
@@ -76,11 +76,9 @@ def compare_runs(
     """
     pairs = _common(a.times, b.times)
     states = _common(a.keyframes.index["time"], b.keyframes.index["time"])
+    matcher = Matcher(a, b)
     if not len(pairs) and not len(states):
-        raise RunError(
-            f"{a.path} and {b.path} share no recorded time ({_span(a)}, {_span(b)}); nothing to compare"
-        )
-    matcher = _Matcher(a, b)
+        return _at_other_times(a, b, matcher)
     first, seen, at = _first_frame(a, b, pairs, matcher, progress)
     keyframe, since = _first_keyframe(a, b, states)
     agreed = [time for time in (at, since) if time is not None]
@@ -99,7 +97,7 @@ def compare_runs(
         ),
         made_otherwise=made_otherwise(a, b),
         only=_only(a, b),
-        growth=[] if divergence is None else _growth(a, b, pairs, matcher),
+        growth=[] if divergence is None else growth_of(a, b, pairs, matcher),
     )
 
 
@@ -109,35 +107,36 @@ def _common(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.int64]
     return np.stack((i, j), axis=1).astype(np.int64)
 
 
+def _at_other_times(a: "RunFile", b: "RunFile", matcher: Matcher) -> Comparison:
+    """Two runs none of whose frames are of the same time: how far apart they are in between."""
+    later = np.searchsorted(b.times, a.times)  # the frame of B behind each of A
+    i = np.flatnonzero((later > 0) & (later < b.times.size))
+    if not i.size:
+        raise RunError(
+            f"{a.path} and {b.path} share no recorded time ({_span(a)}, {_span(b)}); nothing to compare"
+        )
+    pairs = np.stack((i, later[i]), axis=1).astype(np.int64)
+    k, m = pairs[0].tolist()
+    times = f"{a.times[k]:.3f} s", f"{b.times[m]:.3f} s"
+    return Comparison(
+        frames=0,
+        keyframes=0,
+        divergence=Divergence(int(a.frames[k]), float(a.times[k]), "frame", "", "time", *times),
+        seen=None,
+        same_until=None,
+        made_otherwise=made_otherwise(a, b),
+        only=_only(a, b),
+        growth=growth_of(a, b, pairs, matcher),
+    )
+
+
 def _span(run: "RunFile") -> str:
     times = run.times if run.times.size else run.keyframes.index["time"]
     return f"{clock(times[0])} to {clock(times[-1])}" if times.size else "nothing recorded"
 
 
-class _Matcher:
-    """Numbers of the same vehicles in both runs, by their ids in the demand."""
-
-    def __init__(self, a: "RunFile", b: "RunFile") -> None:
-        self.names = a.vehicle_names()
-        self.others = b.vehicle_names()
-        self.even = self.names == self.others
-        index = {} if self.even else {name: i for i, name in enumerate(self.names)}
-        # number in A of each vehicle of B; behind those of A where A has none
-        self.of_b = np.array(
-            [index.get(name, len(self.names) + i) for i, name in enumerate(self.others)], np.int64
-        )
-
-    def numbers(self, id: NDArray[Any]) -> NDArray[Any]:
-        """Numbers in A of vehicles of B."""
-        return id if self.even else self.of_b[id]
-
-    def name(self, number: int) -> str:
-        n = len(self.names)
-        return repr((self.names[number] if number < n else self.others[number - n])[:60])
-
-
 def _first_frame(
-    a: "RunFile", b: "RunFile", pairs: NDArray[np.int64], matcher: _Matcher, progress: Progress
+    a: "RunFile", b: "RunFile", pairs: NDArray[np.int64], matcher: Matcher, progress: Progress
 ) -> tuple[Divergence | None, Divergence | None, float | None]:
     """The first frame that differs, the first in which it is seen, and the last time that agreed."""
     digests = a.digests, b.digests
@@ -164,7 +163,7 @@ def _first_frame(
     return first, None, agreed
 
 
-def _first_vehicle(a: RecordedFrame, b: RecordedFrame, matcher: _Matcher) -> Divergence | None:
+def _first_vehicle(a: RecordedFrame, b: RecordedFrame, matcher: Matcher) -> Divergence | None:
     """The first vehicle in which two frames differ, and its first field; None if it is not seen."""
     ids = matcher.numbers(b.id)
     missing = np.setxor1d(a.id, ids)
@@ -281,57 +280,6 @@ def _only(a: "RunFile", b: "RunFile") -> tuple[str, ...]:
     return tuple(found)
 
 
-def _growth(
-    a: "RunFile", b: "RunFile", pairs: NDArray[np.int64], matcher: _Matcher
-) -> list[dict[str, Any]]:
-    """How far apart the runs are, at SAMPLES times."""
-    if not len(pairs):
-        return []
-    chosen = np.unique(np.linspace(0, len(pairs) - 1, SAMPLES).astype(int))
-    trips = [run.table("trips") if run.group("trips") is not None else None for run in (a, b)]
-    rows: list[dict[str, Any]] = []
-    before = float(a.times[pairs[0, 0]])
-    for i, j in pairs[chosen].tolist():
-        time = float(a.times[i])
-        row: dict[str, Any] = {"time_s": time}
-        places = a.positions(time), b.positions(float(b.times[j]))
-        row["on_road"] = [len(found) for found in places]
-        both, k, m = np.intersect1d(
-            places[0].id, matcher.numbers(places[1].id), assume_unique=True, return_indices=True
-        )
-        gap = np.hypot(places[0].x[k] - places[1].x[m], places[0].y[k] - places[1].y[m])
-        row["on_road_in_both"] = int(both.size)
-        row["mean_apart_m"] = round(float(gap.mean()), 3) if gap.size else None
-        row["most_apart_m"] = round(float(gap.max()), 3) if gap.size else None
-        if trips[0] is not None and trips[1] is not None:
-            row |= _trips_apart(trips[0], trips[1], before, time)
-        rows.append(row)
-        before = time
-    return rows
-
-
-def _trips_apart(a: Any, b: Any, since: float, time: float) -> dict[str, Any]:
-    """Arrivals until a time and a minute since another, and travel times of trips ended in both."""
-    ended = [np.count_nonzero(table.arrived_s <= time + 1e-9) for table in (a, b)]
-    new = [
-        int(np.count_nonzero((table.arrived_s <= time + 1e-9) & (table.arrived_s > since + 1e-9)))
-        for table in (a, b)
-    ]
-    minutes = (time - since) / 60.0
-    rate = [round(count / minutes, 2) if minutes > 0 else 0.0 for count in new]
-    took = [
-        dict(zip(table.trip[:n].tolist(), table.travel_time_s[:n].tolist(), strict=True))
-        for table, n in ((a, ended[0]), (b, ended[1]))
-    ]
-    apart = [abs(took[1][name] - s) for name, s in took[0].items() if name in took[1]]
-    return {
-        "arrived": [int(n) for n in ended],
-        "arrivals_per_min": rate,
-        "ended_in_both": len(apart),
-        "mean_travel_time_apart_s": round(float(np.mean(apart)), 3) if apart else None,
-    }
-
-
 def comparison_lines(found: Comparison) -> list[str]:
     """A comparison for people."""
     compared = f"{found.frames:,} frames and {found.keyframes:,} keyframes compared"
@@ -354,30 +302,3 @@ def comparison_lines(found: Comparison) -> list[str]:
             "made of the same, by the same code on the same kind of machine: a fault, or an altered file"
         )
     return lines + growth_lines(found.growth)
-
-
-def growth_lines(growth: list[dict[str, Any]]) -> list[str]:
-    """How runs grow apart, as a table."""
-    if not growth:
-        return []
-    head = (
-        f"{'time':>8} {'on the road':>17} {'arrived':>17} {'arrivals/min':>15} {'apart, mean':>12} "
-        f"{'most':>9} {'travel time':>12}"
-    )
-    lines = ["", head]
-    for row in growth:
-        pairs = [
-            f"{row[name][0]:,} | {row[name][1]:,}" if name in row else "-"
-            for name in ("on_road", "arrived", "arrivals_per_min")
-        ]
-        apart, most, took = (
-            "-" if row.get(name) is None else f"{row[name]:,.1f} {unit}"
-            for name, unit in (
-                ("mean_apart_m", "m"), ("most_apart_m", "m"), ("mean_travel_time_apart_s", "s"),
-            )
-        )  # fmt: skip
-        lines.append(
-            f"{clock(row['time_s']):>8} {pairs[0]:>17} {pairs[1]:>17} {pairs[2]:>15} {apart:>12} "
-            f"{most:>9} {took:>12}"
-        )
-    return lines
