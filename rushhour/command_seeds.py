@@ -148,13 +148,14 @@ def _ended(run: Run, summaries: dict[int, Any]) -> int:
     out, err = run.texts()
     code = run.process.returncode
     lines = [line for line in err.splitlines() if not line.startswith("compiling kernels")]
-    stopped = code in (128 + signal.SIGINT, 128 + signal.SIGTERM)
-    if out.strip().startswith("{") and (code in (0, 1) or stopped):
+    stopped = abs(code) if code < 0 else code - 128  # by this signal, before or after it was caught
+    was_stopped = stopped in (signal.SIGINT, signal.SIGTERM)
+    if out.strip().startswith("{") and (code in (0, 1) or was_stopped):
         summaries[run.seed] = json.loads(out)
         for line in lines:
             print(f"seed {run.seed}: {line}", file=sys.stderr)
-        return code if code == 1 else 0
-    if stopped:
-        return 0
+        return code
+    if was_stopped:
+        return 128 + stopped
     why = lines[-1].removeprefix("rushhour: error: ") if lines else f"ended with code {code}"
     raise RunError(f"seed {run.seed}: {why}")

@@ -2,6 +2,10 @@
 
 import json
 import math
+import signal
+import subprocess
+import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,7 +15,7 @@ from recorded_world import FormulaWorld
 
 import rushhour as rh
 from rushhour.cli import main
-from rushhour.command_seeds import OWN, named
+from rushhour.command_seeds import OWN, Run, _ended, named
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.analysis.comparing import compare_groups, groups_text
 from rushhour.traffic.analysis.repeating import seeds_facts, seeds_of, seeds_text, without
@@ -227,6 +231,28 @@ def test_the_summary_of_seeds_has_mean_deviation_and_interval() -> None:
     assert found["high"] == pytest.approx(100.0 + T2 * 10.0 / math.sqrt(3.0), rel=1e-5)
     assert facts["figures"]["speed"]["mean"] is None
     assert "75.16 to 124.84" in seeds_text(facts)
+
+
+def ended(script: str, stop: int = 0) -> tuple[int, dict[int, object]]:
+    """What becomes of the run of a seed that is this script."""
+    out, err = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115
+    process = subprocess.Popen([sys.executable, "-c", script], stdout=out, stderr=err)
+    if stop:
+        process.send_signal(stop)
+    process.wait()
+    summaries: dict[int, object] = {}
+    return _ended(Run(4, process, out, err), summaries), summaries
+
+
+def test_a_run_of_a_seed_ends_as_it_would_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    line = "import sys; print('[overlap] 3 vehicles', file=sys.stderr)"
+    assert ended(f"{line}; print('{{}}'); sys.exit(1)") == (1, {4: {}})
+    assert capsys.readouterr().err == "seed 4: [overlap] 3 vehicles\n"
+    assert ended("import time; time.sleep(60)", signal.SIGTERM) == (143, {})
+    with pytest.raises(RunError, match="seed 4: x is no network"):
+        ended("import sys; print('rushhour: error: x is no network', file=sys.stderr); sys.exit(2)")
+    with pytest.raises(RunError, match="seed 4: ended with code 3"):
+        ended("raise SystemExit(3)")
 
 
 @pytest.mark.slow

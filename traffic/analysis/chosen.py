@@ -71,6 +71,7 @@ class ChosenFrames:
                 for name in chosen.roads
             ]
             self._lanes = np.isin(road, numbers)
+        self._count = run.vehicles("depart").size
         self._vehicles: NDArray[np.bool_] | None = None
         if chosen.vehicles:
             names = run.vehicle_names()
@@ -86,12 +87,22 @@ class ChosenFrames:
         for i in self.places:
             frame = self.run.frame(i)
             where = placed(self.run, frame, frame.time)  # checks lanes and vehicles, too
+            self._want_known(frame)
             keep = np.ones(len(frame), np.bool_)
             if self._lanes is not None:
                 keep &= self._lanes[frame.lane]
             if self._vehicles is not None:
                 keep &= self._vehicles[frame.id]
             yield Rows(i, frame, keep, where.x[keep], where.y[keep], where.heading[keep])
+
+    def _want_known(self, frame: RecordedFrame) -> None:
+        """Refuse a frame of a damaged file in which somebody waits for nobody that there is."""
+        blocker = frame.columns.get("blocker")
+        if blocker is not None and blocker.size:
+            if not -1 <= int(blocker.min()) <= int(blocker.max()) < self._count:
+                raise RunError(
+                    f"{self.run.path}: a frame has a blocker that there is not; record it again"
+                )
 
 
 def want_frames(run: "RunFile") -> None:

@@ -153,6 +153,8 @@ def _first_frame(
             agreed = float(a.times[i]) if first is None else agreed
             continue
         here, there = a.frame(i), b.frame(j)
+        _want_known(a, here.id)
+        _want_known(b, there.id)
         found = _first_vehicle(here, there, matcher)
         if found is not None:
             return (first or found), (found if first else None), agreed
@@ -161,6 +163,12 @@ def _first_frame(
         elif not by_digest:
             agreed = here.time
     return first, None, agreed
+
+
+def _want_known(run: "RunFile", ids: NDArray[Any]) -> None:
+    """Refuse vehicles of a damaged file that there are not."""
+    if ids.size and not 0 <= int(ids.min()) <= int(ids.max()) < run.vehicles("depart").size:
+        raise RunError(f"{run.path}: has a vehicle that there is not; record it again")
 
 
 def _first_vehicle(a: RecordedFrame, b: RecordedFrame, matcher: Matcher) -> Divergence | None:
@@ -177,7 +185,7 @@ def _first_vehicle(a: RecordedFrame, b: RecordedFrame, matcher: Matcher) -> Dive
         if name in b.columns and name != "id":
             other = b.columns[name][order]
             if name == "blocker":
-                other = np.where(other >= 0, matcher.numbers(np.maximum(other, 0)), -1)
+                other = matcher.numbers(other)
             differs[name] = _apart(name, values, other)
     for k in np.flatnonzero(np.any(list(differs.values()), axis=0))[:1].tolist():
         name = next(name for name, where in differs.items() if where[k])
@@ -216,6 +224,8 @@ def _of_keyframe(a: "RunFile", b: "RunFile", i: int, j: int, frame: int, time: f
     if rows[0].dtype != rows[1].dtype:
         return Divergence(*where)
     names = a.vehicle_names(), b.vehicle_names()
+    _want_known(a, rows[0]["id"])
+    _want_known(b, rows[1]["id"])
     of = [{names[k][int(row["id"])]: row for row in rows[k]} for k in (0, 1)]
     for name in of[0]:
         if name not in of[1]:

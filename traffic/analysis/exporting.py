@@ -107,7 +107,10 @@ class Names:
         n = network.n_road_lanes
         self.vehicle = _array(run.vehicle_names())
         ids = run.ids()
-        self.type = _array(ids["type"])[run.vehicles("type")]
+        kinds = run.vehicles("type")
+        if kinds.size and not 0 <= int(kinds.min()) <= int(kinds.max()) < len(ids["type"]):
+            raise RunError(f"{run.path}: /vehicles has a type that there is not; record it again")
+        self.type = _array(ids["type"])[kinds]
         self.road = _array((*network.road_ids, ""))[lanes.road]
         self.lane = _array((*network.lane_ids, *[""] * network.n_connectors))
         inside = np.where(np.arange(network.n_lanes) >= n, lanes.intersection, -1)

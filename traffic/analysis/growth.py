@@ -27,8 +27,11 @@ class Matcher:
         )
 
     def numbers(self, id: NDArray[Any]) -> NDArray[Any]:
-        """Numbers in A of vehicles of B."""
-        return id if self.even else self.of_b[id]
+        """Numbers in A of vehicles of B; others, as -1 for nobody, stay."""
+        if self.even or not self.of_b.size:
+            return id
+        known = (id >= 0) & (id < self.of_b.size)
+        return np.where(known, self.of_b[np.where(known, id, 0)], id)
 
     def name(self, number: int) -> str:
         """The id of a vehicle by its number here, for people."""
