@@ -198,7 +198,10 @@ def test_the_more_polite_change_less_and_nobody_changes_to_and_fro():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("density", [10.0, 20.0, 30.0])
+@pytest.mark.parametrize(
+    "density",
+    [pytest.param(10.0, marks=pytest.mark.soak), 20.0, pytest.param(30.0, marks=pytest.mark.soak)],
+)
 def test_cars_among_trucks_gain_by_changing_lanes(density):
     """D17: as fast as without changes or faster, and the two lanes carry the same within 10 %."""
     free, share, changes = two_lane_ring(density)

@@ -35,8 +35,10 @@ REAL: Final = {
     "columbus": Facts("osm_columbus", "columbus.osm.gz", (280, 295), 10_989, 7_056, 97.7),
     "porto": Facts("osm_porto", "porto_portugal.osm.pbf", (190, 235), 38_965, 16_661, 99.3),
 }
-NAMES: Final = ["krems", "luxembourg", *(
-    pytest.param(name, marks=pytest.mark.slow) for name in ("columbus", "porto"))]  # fmt: skip
+NAMES: Final = [
+    "krems", "luxembourg", pytest.param("columbus", marks=pytest.mark.slow),
+    pytest.param("porto", marks=[pytest.mark.slow, pytest.mark.soak]),
+]  # fmt: skip
 
 
 def file_of(name: str) -> Path:

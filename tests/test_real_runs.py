@@ -18,6 +18,9 @@ RANDOM = {
 }
 
 
+LONG = {name: pytest.mark.soak for name in ("sumo_luxembourg", "wildau")}
+
+
 def run(capsys, *words: object):
     assert main(["run", *map(str, words), "--dt", "0.25", "--check", "--json"]) == 0
     return json.loads(capsys.readouterr().out)
@@ -27,7 +30,7 @@ def nothing_found(summary) -> bool:
     return not any(summary["violations"].values()) and summary["vehicles"]["removed"] == 0
 
 
-@pytest.mark.parametrize("name", RANDOM)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=LONG.get(name, ())) for name in RANDOM])
 def test_random_trips_on_a_real_network_break_no_rule(capsys, name):
     trips, share = RANDOM[name]
     net = next(data_folder(name).glob("*.net.xml.gz"))
@@ -45,7 +48,9 @@ OWN_DEMAND = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", OWN_DEMAND)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=LONG.get(name, ())) for name in OWN_DEMAND]
+)
 def test_a_district_with_its_own_demand_runs_to_the_end_as_in_sumo(capsys, name):
     sumo, vehicles, files = OWN_DEMAND[name]
     folder = data_folder({"acosta": "sumo_bologna_acosta", "wildau": "sumo_wildau"}[name])

@@ -69,7 +69,9 @@ def driven_ring(values, dt: float):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "target"), [("FLOW", -15.3), ("a 1.3, b 2", -18.0)])
+@pytest.mark.parametrize(
+    ("name", "target"), [pytest.param("FLOW", -15.3, marks=pytest.mark.soak), ("a 1.3, b 2", -18.0)]
+)
 def test_one_jam_forms_by_itself_on_a_ring_and_travels_backwards(name, target):
     """D4: 22 cars on 230 m; what stands moves back at 20 +- 5 km/h, 5 % of what IDM attains."""
     x, v, length = driven_ring(SETS[name][:5], 0.1)
