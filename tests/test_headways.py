@@ -123,7 +123,9 @@ def test_the_manuals_headways_are_those_of_its_example():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("accel", "off"), [(2.5, 0.20), (3.5, 0.15)])
+@pytest.mark.parametrize(
+    ("accel", "off"), [(2.5, 0.20), pytest.param(3.5, 0.15, marks=pytest.mark.soak)]
+)
 def test_four_legs_depart_at_the_manuals_headway(accel, off):
     """D11: 200 veh/h a leg. 15 % with cars that move up briskly; 20 % with ours (docs/validation.md)."""
     network = generate("cross", control="all_way_stop", length=300.0)
