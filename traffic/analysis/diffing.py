@@ -18,6 +18,7 @@ from rushhour.traffic.durations import clock
 from rushhour.traffic.recording.frame_fields import TOLERANCE
 from rushhour.traffic.recording.recorded_frame import RecordedFrame
 from rushhour.traffic.recording.run_layout import MADE_WITH
+from rushhour.traffic.recording.verifying import difference_told
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile
@@ -40,10 +41,8 @@ class Divergence:
 
     def __str__(self) -> str:
         where = f"{self.what} {self.frame} ({clock(self.time)})"
-        if not self.field:
-            return f"{where}: the state differs in what is not recorded, or beyond its digits"
-        who = f"vehicle {self.vehicle}: " if self.vehicle else ""
-        return f"{where}: {who}{self.field} is {self.first} in A, {self.second} in B"
+        values = f"is {self.first} in A, {self.second} in B"
+        return difference_told(where, self.vehicle, self.field, values)
 
 
 @dataclass(frozen=True)

@@ -24,12 +24,11 @@ from rushhour.traffic.demand.model import (
     VehicleType,
     empty_demand,
 )
-from rushhour.traffic.recording.unclosed_file import DAMAGE
+from rushhour.traffic.recording.unclosed_file import DAMAGE, MOST_SQUEEZED
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile
 
-MOST_SQUEEZED: Final = 1100  # deflate makes at most 1 byte of so many
 SMALL: Final = 1 << 16  # bytes that need no proof that they were written
 UNITS: Final = {
     "depart": "s", "depart_pos": "m", "depart_speed": "m/s", "arrival_pos": "m", "stop_pos": "m",

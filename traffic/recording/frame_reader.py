@@ -21,11 +21,11 @@ from rushhour.traffic.recording.frame_fields import (
     ways_of,
 )
 from rushhour.traffic.recording.frame_writer import GROUPS, INDEX
+from rushhour.traffic.recording.unclosed_file import MOST_SQUEEZED
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile
 
-MOST_SQUEEZED: Final = 1100  # deflate makes at most 1 byte of so many
 SMALL: Final = 1 << 17  # bytes that need no proof that they were written
 MOST_ROWS: Final = 1 << 23  # of a block
 ROWS_PER_WORD: Final = 32  # at most: a row takes a bit

@@ -15,14 +15,13 @@ from rushhour.roadnets.errors import RunError
 from rushhour.traffic.costs import PHASES
 from rushhour.traffic.measures.tables import MeasureTable
 from rushhour.traffic.measures.trip_log import ENDS
-from rushhour.traffic.recording.unclosed_file import DAMAGE
+from rushhour.traffic.recording.unclosed_file import DAMAGE, MOST_SQUEEZED
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile
     from rushhour.traffic.world import World
 
 ROWS_PER_CHUNK: Final = 1024
-MOST_SQUEEZED: Final = 1100  # deflate makes at most 1 byte of so many
 SMALL: Final = 1 << 17  # bytes that need no proof that they were written
 STUCK_AFTER: Final = 600.0  # s that somebody has stood, but for stops
 STATES: Final = ("off", "red", "yellow", "green", "green_yield", "stop_then_go")

@@ -16,7 +16,7 @@ from rushhour.roadnets.errors import RunError
 from rushhour.traffic.measures.trip_log import COLUMNS as TRIP_COLUMNS
 from rushhour.traffic.recording.command_file import read_commands
 from rushhour.traffic.recording.keyframe_checks import check_snapshot
-from rushhour.traffic.recording.unclosed_file import DAMAGE
+from rushhour.traffic.recording.unclosed_file import DAMAGE, MOST_SQUEEZED
 from rushhour.traffic.snapshot import Snapshot, plain_command, take_snapshot
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ OF_NETWORK: Final = (
 )  # fmt: skip
 NUMBERS: Final = "numbers"  # bytes of JSON
 HASH: Final = "S64"
-MOST_SQUEEZED: Final = 1100  # deflate makes at most 1 byte of so many
 # Units of columns, wherever they are; others are indices, codes, counts, or numbers of frames.
 UNITS: Final = {
     "s": "m", "speed": "m/s", "accel": "m/s^2", "lateral": "m", "swerve": "m", "length": "m",

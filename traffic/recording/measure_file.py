@@ -14,7 +14,7 @@ from rushhour.traffic.measures.tables import DETECTORS, TABLES, Column, MeasureT
 from rushhour.traffic.measures.trip_log import ENDS
 from rushhour.traffic.measures.trip_table import TRIPS, trip_rows
 from rushhour.traffic.recording.command_file import CommandWriter
-from rushhour.traffic.recording.unclosed_file import DAMAGE
+from rushhour.traffic.recording.unclosed_file import DAMAGE, MOST_SQUEEZED
 
 if TYPE_CHECKING:
     from rushhour.traffic.measures.measuring import Measures
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 ROWS_PER_CHUNK: Final = 4096
 EXPORTED: Final = ("trips", *TABLES)
-MOST_SQUEEZED: Final = 1100  # deflate makes at most 1 byte of so many
 
 
 class TableWriter:

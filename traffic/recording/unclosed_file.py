@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import h5py
 
+MOST_SQUEEZED: Final = 1100  # deflate makes at most 1 byte of so many
 # What h5py and numpy raise on a file that is cut or altered.
 DAMAGE: Final = (
     KeyError, OSError, TypeError, ValueError, IndexError, AttributeError, RuntimeError,

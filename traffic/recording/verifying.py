@@ -38,10 +38,16 @@ class Difference:
 
     def __str__(self) -> str:
         where = f"frame {self.frame} ({clock(self.time)})"
-        if not self.field:
-            return f"{where}: the state differs in what is not recorded, or beyond its digits"
-        who = f"vehicle {self.vehicle}: " if self.vehicle else ""
-        return f"{where}: {who}{self.field} was {self.recorded}, is {self.repeated}"
+        values = f"was {self.recorded}, is {self.repeated}"
+        return difference_told(where, self.vehicle, self.field, values)
+
+
+def difference_told(where: str, vehicle: str, field: str, values: str) -> str:
+    """A difference in words. vehicle, field: "" where nothing tells."""
+    if not field:
+        return f"{where}: the state differs in what is not recorded, or beyond its digits"
+    who = f"vehicle {vehicle}: " if vehicle else ""
+    return f"{where}: {who}{field} {values}"
 
 
 @dataclass(frozen=True)
