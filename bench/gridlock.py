@@ -19,6 +19,7 @@ from typing import Any, Final
 import numpy as np
 from conditions import condition_lines, conditions
 from tables import table
+from tqdm import tqdm
 
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.checker import Checker
@@ -147,8 +148,13 @@ def main() -> None:
             options.grids, options.policies, options.densities, options.seeds
         )
     ]  # fmt: skip
+    results: list[dict[str, Any]] = []
     with ProcessPoolExecutor(options.processes, get_context("spawn")) as pool:
-        results = list(pool.map(run, tasks))
+        for row in tqdm(pool.map(run, tasks), "runs", len(tasks), disable=None):
+            results.append(row)
+            if options.json:  # as it grows: the whole table takes hours
+                kept = {"conditions": told, "rows": results}
+                options.json.write_text(json.dumps(kept, indent=1))
     for grid in options.grids:
         lines, notes = [], []
         for policy in options.policies:
@@ -172,8 +178,6 @@ def main() -> None:
         print("\n".join(table(["policy", *(f"{d} %" for d in options.densities)], lines)))
         header = ["policy", "minds/veh/h", "rings", "longest s", "removed", "violations"]
         print("\n".join(table(header, notes)))
-    if options.json:
-        options.json.write_text(json.dumps({"conditions": told, "rows": results}, indent=1))
 
 
 if __name__ == "__main__":
