@@ -176,3 +176,17 @@ def test_slots_leave_no_trace_of_a_mixed_crowd_at_stop_signs_either():
         shuffled.step(50)
         assert shuffled.state_hash() == straight.state_hash()
         shuffle_slots(shuffled, seed)
+
+
+def test_a_run_does_not_depend_on_how_often_slots_are_packed(town, monkeypatch):
+    hashes = set()
+    for every in (1, 7, 10**6):
+        monkeypatch.setattr("rushhour.traffic.world.REPACK_EVERY", every)
+        monkeypatch.setattr("rushhour.traffic.world.REPACK_FROM", 1)
+        world = World(town, town_demand(town), dt=0.25, seed=3)
+        world.step(120)
+        hashes.add(world.state_hash())
+        world._sort()
+        packed = np.array_equal(world._order.slot[: world._n], np.arange(world._n))
+        assert packed == (every == 1)
+    assert len(hashes) == 1

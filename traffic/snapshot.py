@@ -53,8 +53,8 @@ MADE: Final[dict[str, tuple[str, ...]]] = {
 # Written within a frame before it is read (_awake: begun anew, with everybody awake), told to observers only, or about the machine.
 SCRATCH: Final[dict[str, tuple[str, ...]]] = {
     "World": (
-        "costs", "observers", "_awake", "_next_order", "_efforts", "_tallies", "_changed", "taken_off",
-        "put_back_on",
+        "costs", "observers", "_awake", "_next_order", "_scratch", "_efforts", "_tallies",
+        "_changed", "taken_off", "put_back_on",
     ),
     "Minds": ("_stuck", "_ready", "_taken", "_ways", "_exits"),
     "Rings": ("_waits", "_colour", "_lowest"),
@@ -294,7 +294,7 @@ def _restore_vehicles(
     for name in OF_VEHICLES:
         getattr(veh, name)[rows["slot"]] = rows[name]
         getattr(aside, name)[:] = tables["aside"][name]
-    world._veh = veh
+    world._veh, world._scratch = veh, state.new_scratch(veh)
     lanes, slots = tables["lanes"], tables["order"]["slot"]
     order = state.new_order(world.network.n_lanes, capacity)
     order.start[1:] = lanes["end"]

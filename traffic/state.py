@@ -178,11 +178,19 @@ def new_waiting(net: NetworkArrays, n_trips: int, capacity: int) -> Waiting:
     )
 
 
-def repack(veh: Vehicles, order: Order, n: int) -> None:
+def new_scratch(veh: Vehicles) -> NDArray[np.uint8]:
+    """Room for the largest column of the vehicles; see `repack`."""
+    return np.empty(max(array.nbytes for _, array in columns(veh)), np.uint8)
+
+
+def repack(veh: Vehicles, order: Order, n: int, scratch: NDArray[np.uint8]) -> None:
     """Put the n vehicles of the order into the first n slots, in that order."""
-    places = order.slot[:n]
+    places = order.slot[:n].astype(np.intp)
     for name, array in columns(veh):
-        array[:n] = array[places]
+        rows = array[:n]
+        held = scratch[: rows.nbytes].view(array.dtype).reshape(rows.shape)
+        array.take(places, axis=0, out=held, mode="clip")  # any other mode copies once more
+        rows[:] = held
         if name == "lane":
             array[n:] = -1
     order.slot[:n] = np.arange(n, dtype=np.int32)

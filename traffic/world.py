@@ -53,7 +53,7 @@ from rushhour.traffic.snapshot import Snapshot, fits, restore, take_snapshot
 from rushhour.traffic.vehicle_table import VehicleTable, vehicle_frame
 
 ORDER, DEPART, SIGNALS, GRANT, LANES, DRIVE, MOVE, WATCH, RECORD, CHECK = range(len(PHASES))
-REPACK_EVERY: Final = 128  # frames; a rule of the state, so that runs stay comparable
+REPACK_EVERY: Final = 16  # frames; a rule of the state, so that runs stay comparable
 REPACK_FROM: Final = 4096  # vehicles; below, everything is in cache anyway
 DT_RANGE: Final = (1.0 / 120.0, 0.5)
 
@@ -107,6 +107,7 @@ class World(Controls):
         self._trips = state.trip_arrays(self.demand)
         self._routes = state.route_arrays(self.demand, self.network.n_lanes, self.begin, self.dt)
         self._veh = state.new_vehicles(capacity)
+        self._scratch = state.new_scratch(self._veh)
         self._order = state.new_order(self.network.n_lanes, capacity)
         self._next_order = state.other_order(self._order)
         self._grants = state.new_grants(net)
@@ -192,7 +193,7 @@ class World(Controls):
         self._n = sort_by_lane(veh, self._order, n)
         self._order, self._next_order = self._next_order, self._order
         if self.frame % REPACK_EVERY == 0 and self._n >= REPACK_FROM:
-            state.repack(veh, self._order, self._n)
+            state.repack(veh, self._order, self._n, self._scratch)
             self._waiting.numbers[2] = self._n
         sort_all(veh, self.network.arrays.lanes, self._order)
 
@@ -224,6 +225,7 @@ class World(Controls):
         """Double the places for vehicles."""
         capacity = 2 * self._veh.lane.size
         self._veh = state.grown_vehicles(self._veh, capacity)
+        self._scratch = state.new_scratch(self._veh)
         self._order = self._order._replace(
             slot=state.grown(self._order.slot, capacity),
             spare=state.grown(self._order.spare, capacity),
