@@ -40,9 +40,9 @@ from rushhour.roadnets.model import Network
 from rushhour.roadnets.opposites import opposite_lanes
 from rushhour.traffic import state
 from rushhour.traffic.awake import new_awake
-from rushhour.traffic.commands.controls import Controls
 from rushhour.traffic.costs import PHASES, Costs
 from rushhour.traffic.demand.model import Demand, empty_demand
+from rushhour.traffic.looping import Looping
 from rushhour.traffic.measures.trip_log import ARRIVED, CUT_SHORT, TripLog
 from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.rings import Rings
@@ -58,7 +58,7 @@ REPACK_FROM: Final = 4096  # vehicles; below, everything is in cache anyway
 DT_RANGE: Final = (1.0 / 120.0, 0.5)
 
 
-class World(Controls):
+class World(Looping):
     """Traffic on a network.
 
     dt: s per frame, 1/120 .. 0.5. begin: s, time of frame 0 (default: the first departure).
@@ -88,6 +88,12 @@ class World(Controls):
         self.demand = route_demand(network, demand)
         first = float(self.demand.depart[0]) if len(self.demand) else 0.0
         self.begin = first if begin is None else float(begin)
+        self._rules = self.parameters.rules(network.left_hand)
+        self._begin()
+        weakref.finalize(self, forget_states)
+
+    def _begin(self) -> None:
+        """Stand before the first frame."""
         self.frame = 0
         self.costs = Costs()
         self.trips = TripLog()
@@ -95,10 +101,8 @@ class World(Controls):
         self.vehicle_updates = 0
         self.departed = 0
         self.tally: NDArray[np.int64] = np.zeros(TALLY_COLUMNS, np.int64)
-        self._rules = self.parameters.rules(network.left_hand)
         self._make_arrays()
         self._begin_controls()
-        weakref.finalize(self, forget_states)
 
     def _make_arrays(self) -> None:
         net = self.network.arrays

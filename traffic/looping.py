@@ -1,0 +1,127 @@
+"""The loop around the frames, from Python: the part of `World` that runs, records and begins anew."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from rushhour.kernels.passing import forget_states
+from rushhour.roadnets.errors import RunError
+from rushhour.traffic.commands.controls import Controls
+from rushhour.traffic.durations import seconds
+from rushhour.traffic.measures.summary import Clocking
+
+if TYPE_CHECKING:
+    from rushhour.traffic.recording.recorder import Recorder
+    from rushhour.traffic.world import World
+
+
+class _Caller:
+    """Calls a function of the user's after every so many frames."""
+
+    def __init__(self, world: "World", frames: int, call: Callable[["World"], object]) -> None:
+        self.world, self.call, self.frames = world, call, frames
+        self.first = world.frame
+
+    def observe(self) -> None:
+        """Call it if it is due."""
+        if (self.world.frame - self.first) % self.frames == 0:
+            self.call(self.world)
+
+
+class Looping(Controls):
+    """Running a world; see `World`."""
+
+    def run(
+        self,
+        duration: float | str | None = None,
+        *,
+        until: Callable[["World"], bool] | None = None,
+        every: float | str | None = None,
+        call: Callable[["World"], object] | None = None,
+        record: str | Path | None = None,
+        progress: bool | None = None,
+    ) -> Clocking:
+        """Step for `duration` (s, or text such as "10min"), or until everybody has arrived.
+
+        until: asked before each frame; the run ends when it says so. call: called with the world
+        after every `every` of simulated time (default: each frame); what it commands holds from the
+        next frame on. record: a run file to write, a frame a second (other choices: `record`).
+        progress: a bar; by default only where somebody watches. Returns what the run took: frames,
+        run_s, compile_s. Raises ParameterError for a duration that is none, RunError for a run
+        without an end.
+
+        >>> world.run("10min", every="1min", call=lambda world: print(world.active))
+        """
+        from rushhour.traffic.scenarios.running import run_world
+
+        world = cast("World", self)
+        end = None if duration is None else self.time + seconds(duration, "run: duration")
+        if end is None and until is None and self.demand.walker.any():
+            raise RunError("run: random walkers never arrive; give a duration, or until=")
+        if call is None and every is not None:
+            raise RunError("run: every without call; give the function to call")
+        frames = 1 if every is None else max(1, round(seconds(every, "run: every") / self.dt))
+        with ExitStack() as stack:
+            if record is not None:
+                stack.enter_context(self.record(record))
+            if call is not None:
+                caller = _Caller(world, frames, call)
+                stack.enter_context(_observing(world, caller))
+            advance = stack.enter_context(_bar(world, end, progress))
+            return run_world(world, end, lambda: until is not None and until(world), advance)
+
+    @contextmanager
+    def record(
+        self, path: str | Path, every: float | str = 1.0, **options: Any
+    ) -> Iterator["Recorder"]:
+        """Record whatever is stepped within the block to a run file.
+
+        every: s between two recorded frames, or text. options: those of `Recorder`. Raises RunError
+        for a path that cannot be written.
+
+        >>> with world.record("run.h5", every="0.5s"):
+        ...     world.step(400)
+        """
+        from rushhour.traffic.recording.recorder import Recorder
+
+        world = cast("World", self)
+        recorder = Recorder(path, world, seconds(every, "record: every"), **options)
+        with recorder, _observing(world, recorder):
+            yield recorder
+
+    def reset(self, seed: int | None = None) -> None:
+        """Go back to before the first frame, as if the world were made anew; see `restore` for later.
+
+        seed: another one; None keeps it. Commands, closures and observers are forgotten.
+
+        >>> for seed in range(10):
+        ...     world.reset(seed)
+        ...     world.run("10min")
+        """
+        self.seed = self.seed if seed is None else seed
+        self.network = self._whole
+        forget_states()  # those of before would be kept until others take their place
+        cast("World", self)._begin()
+
+
+@contextmanager
+def _observing(world: "World", observer: object) -> Iterator[None]:
+    world.observers.append(observer)
+    try:
+        yield
+    finally:
+        # `reset` may have forgotten it.
+        world.observers[:] = [each for each in world.observers if each is not observer]
+
+
+@contextmanager
+def _bar(world: "World", end: float | None, progress: bool | None) -> Iterator[Callable[[], None]]:
+    """A progress bar over simulated seconds; yields what moves it on."""
+    from tqdm.auto import tqdm
+
+    first = world.time
+    total = None if end is None else round(end - first, 6)
+    hidden = None if progress is None else not progress
+    with tqdm(total=total, unit="s", delay=1.0, leave=False, disable=hidden) as bar:
+        yield lambda: bar.update(min(world.time - first, total or world.time) - bar.n)
