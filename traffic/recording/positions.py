@@ -1,5 +1,6 @@
 """Where the vehicles of a recorded run were at any time: between two frames, along their lanes."""
 
+from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -45,31 +46,56 @@ def positions_at(run: "RunFile", time: float) -> Positions:
     """
     if not run.frames.size:
         return placed(run, run.at(time), time)
-    i = max(0, int(np.searchsorted(run.times, time + 1e-9, side="right")) - 1)
-    frame = run.frame(i)
-    if i + 1 >= run.frames.size or time <= frame.time + 1e-9:
-        return placed(run, frame, frame.time)
-    later = run.frame(i + 1)
-    share = (time - frame.time) / (later.time - frame.time)
-    _, a, b = np.intersect1d(frame.id, later.id, assume_unique=True, return_indices=True)
-    start = _Places(run, frame, np.arange(len(frame)))
-    end = _Places(run, later, b)
-    ways = run.ways
-    lane, s = start.lane[a], start.s[a]
-    changes = np.zeros(len(a), np.bool_)
-    note_lane_changes(ways, lane, end.lane, changes)
-    go_between(ways, lane, s, end.lane, end.s, share)
-    pose = start.pose()
-    final = end.pose()
-    lateral = start.lateral[a] + share * (end.lateral - start.lateral[a])
-    start.lane[a], start.s[a], start.lateral[a] = lane, s, lateral
-    between = start.pose()
-    across = pose[a[changes]]
-    across[:, :2] += share * (final[changes, :2] - across[:, :2])
-    between[a[changes]] = across
-    speed = frame.speed.astype(np.float64)
-    speed[a] += share * (later.speed[b] - speed[a])
-    return _positions(time, frame.id, between, speed)
+    return Between(run, frame_before(run, time)).at(time)
+
+
+def frame_before(run: "RunFile", time: float) -> int:
+    """Place of the last frame recorded at or before a time in s, of the first if there is none."""
+    return max(0, int(np.searchsorted(run.times, time + 1e-9, side="right")) - 1)
+
+
+class Between:
+    """The time from a recorded frame to the next one, made ready for asking often.
+
+    frame: the first of them, the i-th. Raises RunError for lanes or vehicles that there are not.
+    """
+
+    def __init__(self, run: "RunFile", i: int) -> None:
+        self.frame = frame = run.frame(i)
+        self._start = _Places(run, frame, np.arange(len(frame)))
+        self._pose = self._start.pose()
+        self._end_time = frame.time
+        if i + 1 >= run.frames.size:
+            return
+        later = run.frame(i + 1)
+        self._end_time = later.time
+        _, a, b = np.intersect1d(frame.id, later.id, assume_unique=True, return_indices=True)
+        self._ways = run.ways
+        self._rows = a
+        self._end = _Places(run, later, b)
+        self._changes = np.zeros(len(a), np.bool_)
+        note_lane_changes(self._ways, self._start.lane[a], self._end.lane, self._changes)
+        self._final = self._end.pose()[self._changes]
+        self._faster = later.speed[b] - frame.speed[a]
+
+    def at(self, time: float) -> Positions:
+        """Where the vehicles of the frame are at a time in s; behind the next frame as in that."""
+        frame, start = self.frame, self._start
+        speed = frame.speed.astype(np.float64)
+        span = self._end_time - frame.time
+        if span <= 0.0 or time <= frame.time + 1e-9:
+            return _positions(frame.time, frame.id, self._pose, speed)
+        share = min(1.0, (time - frame.time) / span)
+        a, end, changes = self._rows, self._end, self._changes
+        lane, s = start.lane[a], start.s[a]
+        go_between(self._ways, lane, s, end.lane, end.s, share)
+        lateral = start.lateral[a] + share * (end.lateral - start.lateral[a])
+        between = start.moved(a, lane, s, lateral).pose()
+        across = self._pose[a[changes]]
+        across[:, :2] += share * (self._final[:, :2] - across[:, :2])
+        between[a[changes]] = across
+        speed[a] += share * self._faster
+        return _positions(time, frame.id, between, speed)
 
 
 class _Places:
@@ -90,6 +116,16 @@ class _Places:
         if self.lane.size and not 0 <= self.lane.min() <= self.lane.max() < self._network.n_lanes:
             raise RunError(f"{run.path}: a frame has a lane that there is not; record it again")
         self.length = lengths[ids].astype(np.float64)
+
+    def moved(
+        self, rows: NDArray[np.int64], lane: NDArray[np.int32], s: NDArray[np.float64],
+        lateral: NDArray[np.float64],
+    ) -> "_Places":  # fmt: skip
+        """The same vehicles, some of them elsewhere."""
+        other = copy(self)
+        other.lane, other.s, other.lateral = self.lane.copy(), self.s.copy(), self.lateral.copy()
+        other.lane[rows], other.s[rows], other.lateral[rows] = lane, s, lateral
+        return other
 
     def pose(self) -> NDArray[np.float64]:
         network = self._network

@@ -1,0 +1,180 @@
+"""`rushhour view`: watch a run or a network in a window, as a picture or as a film."""
+
+import argparse
+import json
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Final
+
+from rushhour.progress import bar, compile_bar
+from rushhour.roadnets.errors import RunError
+from rushhour.traffic.durations import seconds
+
+if TYPE_CHECKING:
+    from rushhour.viewer.moments import Source
+    from rushhour.viewer.session import Session
+
+SIZE: Final = (1280, 800)
+
+
+def view(args: argparse.Namespace) -> int:
+    """Show a run or a network."""
+    _want_use(args)
+    with compile_bar():
+        source = _source(args)
+        if args.shot is None and args.video is None:
+            return _watch(args, source)
+        session = _session(args, source, window=False)
+        if args.shot is not None:
+            return _shoot(args, session)
+        return _film(args, session)
+
+
+def _want_use(args: argparse.Namespace) -> None:
+    """Refuse options that would do nothing."""
+    if args.shot is not None and args.video is not None:
+        raise RunError("--shot and --video: wanted one of them")
+    for name, option in (
+        ("begin", "--from"),
+        ("end", "--to"),
+        ("fps", "--fps"),
+        ("rate", "--rate"),
+    ):
+        if getattr(args, name) is not None and args.video is None:
+            raise RunError(f"{option} is for --video; add --video FILE, or leave it out")
+    if args.at is not None and args.video is not None:
+        raise RunError("--at is for --shot and windows; wanted --from and --to with --video")
+    if args.json and args.shot is None and args.video is None:
+        raise RunError("--json is for --shot and --video; a window prints nothing")
+
+
+def _source(args: argparse.Namespace) -> "Source":
+    """A run file, or a network."""
+    from rushhour.roadnets.loading import load_network
+    from rushhour.traffic.recording.recorder import is_run_file
+    from rushhour.viewer.moments import NetworkSource
+    from rushhour.viewer.recorded import RunSource
+
+    return (
+        RunSource(args.file) if is_run_file(args.file) else NetworkSource(load_network(args.file))
+    )
+
+
+def _session(args: argparse.Namespace, source: "Source", window: bool) -> "Session":
+    """A session that shows what the options say."""
+    from rushhour.viewer import actions as do
+    from rushhour.viewer.colouring import LANES, VEHICLES, want_colouring
+    from rushhour.viewer.session import CLOSE, Session
+
+    width, height = SIZE if args.size is None else _size(args.size)
+    colour = want_colouring(args.colour, VEHICLES, "--colour")
+    lanes = want_colouring(args.lanes, LANES, "--lanes")
+    session = Session(source, width, height, window)
+    while session.state.colour != colour:
+        session.do(do.NextColour())
+    while session.state.lanes != lanes:
+        session.do(do.NextLanes())
+    if args.costs:
+        session.do(do.Show("costs"))
+    if args.at is not None:
+        session.do(do.Seek(seconds(args.at, "--at")))
+    elif not window:
+        session.do(do.Ends(last=True))
+    camera = session.state.camera
+    if args.vehicle is not None:
+        _choose(session, args.vehicle, CLOSE if args.zoom is None else args.zoom)
+        camera = session.state.camera
+    place = (camera.x, camera.y) if args.centre is None else _pair(args.centre, "--centre")
+    scale = args.zoom
+    if scale is not None and not (isfinite(scale) and scale > 0.0):
+        raise RunError(f"--zoom {scale}: wanted metres per pixel, more than 0")
+    if args.centre is not None or scale is not None:
+        session.do(do.Look(*place, scale))
+    return session
+
+
+def _choose(session: "Session", name: str, scale: float) -> None:
+    """Select a vehicle and look at it."""
+    from rushhour.viewer import actions as do
+
+    number = session.source.vehicle_number(name)
+    if number is None:
+        raise RunError(
+            f"--vehicle {name[:60]!r}: there is no such vehicle in {session.source.name}"
+        )
+    session.do(do.Select(number))
+    moment = session.moment()
+    row = moment.row(number)
+    if row < 0:
+        raise RunError(
+            f"--vehicle {name[:60]!r}: it is not on the road at {moment.time:g} s; give another --at"
+        )
+    session.do(do.Look(float(moment.x[row]), float(moment.y[row]), scale))
+
+
+def _shoot(args: argparse.Namespace, session: "Session") -> int:
+    from rushhour.viewer.shots import save_shot
+
+    save_shot(args.shot, session)
+    facts = {"written": str(args.shot), "time_s": session.state.clock.time,
+             "vehicles": len(session.moment())}  # fmt: skip
+    told = f"{args.shot}: {len(session.moment()):,} vehicles"
+    print(json.dumps(facts) if args.json else told)
+    return 0
+
+
+def _film(args: argparse.Namespace, session: "Session") -> int:
+    from dataclasses import replace
+
+    from rushhour.viewer.shots import save_video
+
+    clock = session.state.clock
+    begin = clock.begin if args.begin is None else seconds(args.begin, "--from")
+    end = clock.end if args.end is None else seconds(args.end, "--to")
+    fps = 25.0 if args.fps is None else args.fps
+    rate = 1.0 if args.rate is None else args.rate
+    for value, option, most in ((fps, "--fps", 240.0), (rate, "--rate", 10_000.0)):
+        if not (isfinite(value) and 0.0 < value <= most):
+            raise RunError(f"{option} {value}: wanted more than 0, up to {most:g}")
+    session.state = replace(session.state, clock=replace(clock, rate=rate))
+    begin, end = max(begin, clock.begin), min(end, clock.end)
+    what: Any = bar(1.0, "", "drawing")
+    try:
+        count = save_video(
+            args.video, session, begin, end, fps, lambda share: what.update(share - what.n)
+        )
+    finally:
+        what.close()
+    facts = {"written": str(args.video), "pictures": count, "from_s": begin, "to_s": end}
+    print(json.dumps(facts) if args.json else f"{args.video}: {count:,} pictures")
+    return 0
+
+
+def _watch(args: argparse.Namespace, source: "Source") -> int:
+    """Open a window."""
+    from rushhour.viewer.window import watch
+
+    watch(_session(args, source, window=True))
+    return 0
+
+
+def _size(text: str) -> tuple[int, int]:
+    from rushhour.viewer.raster import LARGEST
+
+    parts = text.lower().split("x")
+    if len(parts) == 2 and all(part.isdigit() and len(part) < 6 for part in parts):
+        width, height = int(parts[0]), int(parts[1])
+        if 64 <= width <= LARGEST and 64 <= height <= LARGEST:
+            return width, height
+    raise RunError(
+        f"--size {text[:40]!r}: wanted WIDTHxHEIGHT in pixels, 64 to {LARGEST}, as 1600x1000"
+    )
+
+
+def _pair(text: str, option: str) -> tuple[float, float]:
+    try:
+        x, y = (float(part) for part in text.split(","))
+        if isfinite(x) and isfinite(y):
+            return x, y
+    except ValueError:
+        pass
+    raise RunError(f"{option} {text[:40]!r}: wanted X,Y in metres of the network")
