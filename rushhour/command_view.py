@@ -3,6 +3,7 @@
 import argparse
 import json
 from math import isfinite
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from rushhour.progress import bar, compile_bar
@@ -11,7 +12,7 @@ from rushhour.traffic.durations import seconds
 
 if TYPE_CHECKING:
     from rushhour.viewer.moments import Source
-    from rushhour.viewer.session import Session
+    from rushhour.viewer.viewing import Viewing
 
 SIZE: Final = (1280, 800)
 
@@ -20,17 +21,18 @@ def view(args: argparse.Namespace) -> int:
     """Show a run or a network."""
     _want_use(args)
     with compile_bar():
-        source = _source(args)
-        if args.shot is None and args.video is None:
-            return _watch(args, source)
-        session = _session(args, source, window=False)
-        if args.shot is not None:
-            return _shoot(args, session)
-        return _film(args, session)
+        sources = [_source(path) for path in args.file]
+        window = args.shot is None and args.video is None
+        viewing = _viewing(args, sources, window)
+        if window:
+            return _watch(viewing)
+        return _shoot(args, viewing) if args.shot is not None else _film(args, viewing)
 
 
 def _want_use(args: argparse.Namespace) -> None:
     """Refuse options that would do nothing."""
+    if len(args.file) > 2:
+        raise RunError(f"{len(args.file)} files: wanted one, or two to see side by side")
     if args.shot is not None and args.video is not None:
         raise RunError("--shot and --video: wanted one of them")
     for name, option in (
@@ -41,34 +43,39 @@ def _want_use(args: argparse.Namespace) -> None:
     ):
         if getattr(args, name) is not None and args.video is None:
             raise RunError(f"{option} is for --video; add --video FILE, or leave it out")
+    if args.lanes == "difference" and len(args.file) < 2:
+        raise RunError("--lanes difference: wanted two runs, as in `rushhour view A.h5 B.h5`")
     if args.at is not None and args.video is not None:
         raise RunError("--at is for --shot and windows; wanted --from and --to with --video")
     if args.json and args.shot is None and args.video is None:
         raise RunError("--json is for --shot and --video; a window prints nothing")
 
 
-def _source(args: argparse.Namespace) -> "Source":
+def _source(path: Path) -> "Source":
     """A run file, or a network."""
     from rushhour.roadnets.loading import load_network
     from rushhour.traffic.recording.recorder import is_run_file
     from rushhour.viewer.moments import NetworkSource
     from rushhour.viewer.recorded import RunSource
 
-    return (
-        RunSource(args.file) if is_run_file(args.file) else NetworkSource(load_network(args.file))
-    )
+    return RunSource(path) if is_run_file(path) else NetworkSource(load_network(path))
 
 
-def _session(args: argparse.Namespace, source: "Source", window: bool) -> "Session":
-    """A session that shows what the options say."""
+def _viewing(args: argparse.Namespace, sources: list["Source"], window: bool) -> "Viewing":
+    """One source, or two side by side, as the options say."""
     from rushhour.viewer import actions as do
     from rushhour.viewer.colouring import LANES, VEHICLES, want_colouring
+    from rushhour.viewer.pair import Pair
     from rushhour.viewer.session import CLOSE, Session
 
     width, height = SIZE if args.size is None else _size(args.size)
     colour = want_colouring(args.colour, VEHICLES, "--colour")
     lanes = want_colouring(args.lanes, LANES, "--lanes")
-    session = Session(source, width, height, window)
+    session: Viewing
+    if len(sources) == 1:
+        session = Session(sources[0], width, height, window)
+    else:
+        session = Pair(sources[0], sources[1], width, height, window)
     while session.state.colour != colour:
         session.do(do.NextColour())
     while session.state.lanes != lanes:
@@ -92,17 +99,16 @@ def _session(args: argparse.Namespace, source: "Source", window: bool) -> "Sessi
     return session
 
 
-def _choose(session: "Session", name: str, scale: float) -> None:
+def _choose(session: "Viewing", name: str, scale: float) -> None:
     """Select a vehicle and look at it."""
     from rushhour.viewer import actions as do
 
-    number = session.source.vehicle_number(name)
+    source = session.sources[0]
+    number = source.vehicle_number(name)
     if number is None:
-        raise RunError(
-            f"--vehicle {name[:60]!r}: there is no such vehicle in {session.source.name}"
-        )
+        raise RunError(f"--vehicle {name[:60]!r}: there is no such vehicle in {source.name}")
     session.do(do.Select(number))
-    moment = session.moment()
+    moment = source.at(session.state.clock.time)
     row = moment.row(number)
     if row < 0:
         raise RunError(
@@ -111,23 +117,22 @@ def _choose(session: "Session", name: str, scale: float) -> None:
     session.do(do.Look(float(moment.x[row]), float(moment.y[row]), scale))
 
 
-def _shoot(args: argparse.Namespace, session: "Session") -> int:
+def _shoot(args: argparse.Namespace, viewing: "Viewing") -> int:
     from rushhour.viewer.shots import save_shot
 
-    save_shot(args.shot, session)
-    facts = {"written": str(args.shot), "time_s": session.state.clock.time,
-             "vehicles": len(session.moment())}  # fmt: skip
-    told = f"{args.shot}: {len(session.moment()):,} vehicles"
-    print(json.dumps(facts) if args.json else told)
+    save_shot(args.shot, viewing)
+    time = viewing.state.clock.time
+    counts = [len(source.at(time)) for source in viewing.sources]
+    facts = {"written": str(args.shot), "time_s": time, "vehicles": counts}
+    told = ", ".join(f"{count:,} vehicles" for count in counts)
+    print(json.dumps(facts) if args.json else f"{args.shot}: {told}")
     return 0
 
 
-def _film(args: argparse.Namespace, session: "Session") -> int:
-    from dataclasses import replace
-
+def _film(args: argparse.Namespace, viewing: "Viewing") -> int:
     from rushhour.viewer.shots import save_video
 
-    clock = session.state.clock
+    clock = viewing.state.clock
     begin = clock.begin if args.begin is None else seconds(args.begin, "--from")
     end = clock.end if args.end is None else seconds(args.end, "--to")
     fps = 25.0 if args.fps is None else args.fps
@@ -135,12 +140,11 @@ def _film(args: argparse.Namespace, session: "Session") -> int:
     for value, option, most in ((fps, "--fps", 240.0), (rate, "--rate", 10_000.0)):
         if not (isfinite(value) and 0.0 < value <= most):
             raise RunError(f"{option} {value}: wanted more than 0, up to {most:g}")
-    session.state = replace(session.state, clock=replace(clock, rate=rate))
     begin, end = max(begin, clock.begin), min(end, clock.end)
     what: Any = bar(1.0, "", "drawing")
     try:
         count = save_video(
-            args.video, session, begin, end, fps, lambda share: what.update(share - what.n)
+            args.video, viewing, begin, end, fps, rate, lambda share: what.update(share - what.n)
         )
     finally:
         what.close()
@@ -149,11 +153,11 @@ def _film(args: argparse.Namespace, session: "Session") -> int:
     return 0
 
 
-def _watch(args: argparse.Namespace, source: "Source") -> int:
+def _watch(viewing: "Viewing") -> int:
     """Open a window."""
     from rushhour.viewer.window import watch
 
-    watch(_session(args, source, window=True))
+    watch(viewing)
     return 0
 
 

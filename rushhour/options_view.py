@@ -7,8 +7,8 @@ from pathlib import Path
 def add_view_options(command: argparse.ArgumentParser) -> None:
     """Add them to its parser."""
     add = command.add_argument
-    add("file", type=Path, metavar="RUN|NETWORK",
-        help="a run file, from `rushhour run --record`, or a network")  # fmt: skip
+    add("file", type=Path, metavar="RUN|NETWORK", nargs="+",
+        help="a run file, from `rushhour run --record`, or a network; two runs side by side")  # fmt: skip
     add("--shot", type=Path, metavar="FILE", help="write a PNG instead of opening a window")
     add("--video", type=Path, metavar="FILE", help="write a film (.mp4) instead; needs the extra "
         "`video`")  # fmt: skip
@@ -30,6 +30,6 @@ def add_view_options(command: argparse.ArgumentParser) -> None:
     add("--colour", default="speed", metavar="WHAT", help="colour vehicles by speed, limit (speed / "
         "limit), acceleration, reason, waiting, type or tier (default: speed)")  # fmt: skip
     add("--lanes", default="plain", metavar="WHAT", help="colour lanes: plain, speed (mean speed / "
-        "limit) or density (default: plain)")  # fmt: skip
+        "limit), density, or difference to the other run (default: plain)")  # fmt: skip
     add("--costs", action="store_true", help="show what the phases of a frame cost")
     add("--size", metavar="WxH", help="pixels (default: 1280x800)")

@@ -138,7 +138,7 @@ def test_help_costs_and_timeline_are_panels(session: Session):
     assert "timeline" in panel_names(session) and "help" not in panel_names(session)
     session.do(do.Show("help"))
     session.do(do.Show("costs"))
-    session.spent = {"all": 3.0}
+    session.tell({"all": 3.0})
     assert {"help", "costs 0", "costs 1"} <= panel_names(session)
     quiet = Session(session.source, 800, 600)
     assert "timeline" not in panel_names(quiet)

@@ -39,7 +39,7 @@ def test_colourings_go_round():
     names = {after(*[do.NextColour()] * k).colour for k in range(7)}
     assert len(names) == 7 and after(*[do.NextColour()] * 7).colour == STATE.colour
     assert after(do.NextColour(), do.NextColour(-1)) == STATE
-    assert after(do.NextLanes()).lanes == "speed" and after(*[do.NextLanes()] * 3) == STATE
+    assert after(do.NextLanes()).lanes == "speed" and after(*[do.NextLanes()] * 4) == STATE
 
 
 def test_bookmarks_are_kept_in_order_dropped_and_visited():

@@ -21,8 +21,8 @@ from rushhour.viewer.window import make_window
 class Person:
     """Does one thing after every few pictures. Vispy drops moves within 10 ms of each other."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.pictures, self.done = folder, 0, 0
+    def __init__(self, session: Session, folder: Path) -> None:
+        self.session, self.folder, self.pictures, self.done = session, folder, 0, 0
         self.said: dict[str, Any] = {}
 
     def __call__(self, window: Any) -> None:
@@ -47,11 +47,11 @@ class Person:
         write_png(self.folder / f"{name}.png", gloo.read_pixels(alpha=False))
 
     def zoom(self, window: Any) -> None:
-        self.said["scale"] = [window.session.state.camera.scale]
+        self.said["scale"] = [window.viewing.state.camera.scale]
         window.canvas.events.mouse_wheel(pos=(200.0, 150.0), delta=(0.0, 3.0), modifiers=())
 
     def press(self, window: Any) -> None:
-        camera = window.session.state.camera
+        camera = window.viewing.state.camera
         self.said["scale"].append(camera.scale)
         self.said["x"] = [camera.x]
         self.mouse(window, "press", (300.0, 200.0), button=1)
@@ -61,34 +61,34 @@ class Person:
 
     def let_go(self, window: Any) -> None:
         self.mouse(window, "release", (360.0, 240.0), button=1)
-        self.said["x"].append(window.session.state.camera.x)
+        self.said["x"].append(window.viewing.state.camera.x)
 
     def look(self, window: Any) -> None:
         from rushhour.viewer import actions as do
 
-        window.session.do(do.Seek(40.0))
-        moment = window.session.moment()
-        window.session.do(do.Look(float(moment.x[0]), float(moment.y[0]), 0.05))
+        window.viewing.do(do.Seek(40.0))
+        moment = self.session.moment()
+        window.viewing.do(do.Look(float(moment.x[0]), float(moment.y[0]), 0.05))
 
     def choose(self, window: Any) -> None:
-        camera, moment = window.session.state.camera, window.session.moment()
+        camera, moment = window.viewing.state.camera, self.session.moment()
         px, py = camera.pixel(float(moment.x[0]), float(moment.y[0]))
         self.mouse(window, "press", (px, py), button=1)
         self.mouse(window, "release", (px, py), button=1)
-        self.said["selected"] = window.session.state.selected
+        self.said["selected"] = window.viewing.state.selected
 
     def help(self, window: Any) -> None:
         self.keep(window, "chosen")
         self.key(window, keys.SPACE, " ")
         self.key(window, keys.Key("?"), "?")
-        self.said["playing"] = window.session.state.clock.playing
+        self.said["playing"] = window.viewing.state.clock.playing
 
     def scrub(self, window: Any) -> None:
         self.keep(window, "help")
-        state = window.session.state
+        state = window.viewing.state
         bottom = (0.5 * state.camera.width, state.camera.height - 4.0)
         self.mouse(window, "press", bottom, button=1)
-        self.said["share"] = window.session.state.clock.share
+        self.said["share"] = window.viewing.state.clock.share
 
     def end_scrub(self, window: Any) -> None:
         self.mouse(window, "release", (10.0, 10.0), button=1)
@@ -101,7 +101,7 @@ class Person:
 def main(run: str, folder: str) -> None:
     """Open the window and let the person at it."""
     session = Session(RunSource(run), 800, 600, window=True)
-    person = Person(Path(folder))
+    person = Person(session, Path(folder))
     make_window(session, person).run()
     print(json.dumps({**person.said, "pictures": person.pictures}))
 

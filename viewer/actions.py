@@ -16,6 +16,13 @@ class Seek:
 
 
 @dataclass(frozen=True)
+class Scrub:
+    """Show the time at a column of pixels of the timeline."""
+
+    px: float
+
+
+@dataclass(frozen=True)
 class Skip:
     """Go on by some s of the simulation; negative: back."""
 
@@ -162,6 +169,6 @@ class Quit:
 
 
 Action = (
-    Play | Seek | Skip | Step | Rate | Loop | Ends | Zoom | Pan | Resize | Fit | Look | Click
+    Play | Seek | Scrub | Skip | Step | Rate | Loop | Ends | Zoom | Pan | Resize | Fit | Look | Click
     | Select | Follow | NextColour | NextLanes | Show | Find | Found | Mark | Jump | Shot | Quit
 )  # fmt: skip

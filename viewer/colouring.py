@@ -27,6 +27,7 @@ KINDS: Final[tuple[Colour, ...]] = (
     (230, 230, 230), (60, 150, 110), (170, 90, 150), (170, 150, 60), (110, 110, 220),
 )  # fmt: skip
 JAM: Final = 130.0  # vehicles per km of a lane, about what stands in a queue
+MANY_MORE: Final = 40.0  # vehicles per km
 
 
 @dataclass(frozen=True)
@@ -189,7 +190,9 @@ VEHICLES: Final[dict[str, Callable[[Told], Coloured]]] = {
     "waiting": by_waiting, "type": by_type, "tier": by_tier,
 }  # fmt: skip
 PLAIN: Final = "plain"
-LANES: Final = (PLAIN, "speed", "density")
+DIFFERENCE: Final = "difference"
+LANES: Final = (PLAIN, "speed", "density", DIFFERENCE)
+LESS_MORE: Final[tuple[Colour, ...]] = ((60, 140, 240), (105, 115, 128), (235, 64, 52))
 
 
 def want_colouring(name: str, known: object, option: str) -> str:
@@ -227,3 +230,24 @@ def lane_colours(
     colours[used, :3] = palette[on_ramp(share)]
     colours[used, 3] = 255
     return colours, Legend(*legend, palette[: COLOURS - 1])
+
+
+def difference_colours(
+    lane: NDArray[np.int32], other: NDArray[np.int32], length: NDArray[np.float64]
+) -> tuple[NDArray[np.uint8], Legend]:
+    """Colours of lanes by how many more vehicles per km are on them here than in another run.
+
+    lane, other: (n,), (m,) of vehicles here and there; length (m): of lanes.
+    A lane that nobody is on in either keeps its own colour.
+    """
+    colours = np.zeros((length.size, 4), np.uint8)
+    here, there = (np.bincount(one, minlength=length.size) for one in (lane, other))
+    used = np.flatnonzero(here + there)
+    more = 1000.0 * (here[used] - there[used]) / np.maximum(length[used], 1.0)
+    palette = palette_of(LESS_MORE)
+    colours[used, :3] = palette[on_ramp(0.5 + 0.5 * more / MANY_MORE)]
+    colours[used, 3] = 255
+    legend = Legend(
+        "lanes: more here", f"-{MANY_MORE:g}", f"+{MANY_MORE:g} vehicles/km", palette[: COLOURS - 1]
+    )
+    return colours, legend

@@ -77,6 +77,10 @@ class Source(Protocol):
         """When something happened: s, vehicle (-1 none) and lane (-1 none), ascending."""
         ...
 
+    def refresh(self) -> bool:
+        """Read what was written since; whether there may be more."""
+        ...
+
 
 def no_vehicles(time: float) -> Moment:
     """A moment of an empty network."""
@@ -116,3 +120,7 @@ class NetworkSource:
     def events(self, kind: str) -> tuple[tuple[float, int, int], ...]:
         """Nothing happened."""
         return ()
+
+    def refresh(self) -> bool:
+        """It stays as it is."""
+        return False

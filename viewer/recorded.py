@@ -142,10 +142,13 @@ class RunSource:
 
     def refresh(self) -> bool:
         """Read what was written since, of a run that goes on; whether there may be more."""
-        if self.run.complete:
-            return False
-        self.run.refresh()
+        try:
+            if self.run.complete:
+                return False
+            self.run.refresh()
+            self._light_rows = self._lights()
+        except RunError:  # caught in the middle of a write: the next look finds it whole
+            return True
         self._pairs.clear()
         self._events.clear()
-        self._light_rows = self._lights()
         return True

@@ -1,6 +1,5 @@
 """One viewing of a source: takes actions, keeps what is shown, makes the scene. It draws nothing."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
@@ -11,7 +10,16 @@ from rushhour.kernels.packing import vehicle_at
 from rushhour.viewer import actions as do
 from rushhour.viewer.camera import Camera
 from rushhour.viewer.clock import PlaybackClock
-from rushhour.viewer.colouring import PLAIN, VEHICLES, Coloured, Legend, Told, lane_colours
+from rushhour.viewer.colouring import (
+    DIFFERENCE,
+    PLAIN,
+    VEHICLES,
+    Coloured,
+    Legend,
+    Told,
+    difference_colours,
+    lane_colours,
+)
 from rushhour.viewer.hud import Bars, Said, panels
 from rushhour.viewer.inspector import cause_lines, chain_rows, vehicle_lines, way_ahead
 from rushhour.viewer.moments import Moment, Source
@@ -40,8 +48,8 @@ class Session:
         begin, end = (float(times[0]), float(times[-1])) if len(times) else (0.0, 0.0)
         self.state = ViewState(camera, PlaybackClock(begin, end, begin), box)
         self.note = ""
-        self.write_shot: Callable[[], str] | None = None  # writes a picture and says where
-        self.spent: dict[str, float] = {}  # ms of the last picture, by part; filled by who draws
+        self.other: Source | None = None  # the run beside it, to tell differences from
+        self._spent: dict[str, float] = {}
         lanes = source.network.arrays.lanes
         self._limit, self._length = np.array(lanes.speed), np.array(lanes.length)
         self._free = round_down(3.6 * usual_speed(source.network))
@@ -52,6 +60,28 @@ class Session:
         self._chosen: tuple[Any, tuple[str, ...]] | None = None
         self._way: tuple[Any, NDArray[np.float64]] | None = None
         self._run_costs = RunCosts(source.run) if isinstance(source, RunSource) else None
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """That which is looked at."""
+        return (self.source,)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Pixels of the picture."""
+        return self.state.camera.width, self.state.camera.height
+
+    def say(self, note: str) -> None:
+        """Show a note until the next action."""
+        self.note = note
+
+    def tell(self, spent: dict[str, float]) -> None:
+        """Take what the last picture cost, ms by part."""
+        self._spent = spent
+
+    def scenes(self) -> tuple[tuple[int, Scene], ...]:
+        """The scene, at the left edge of the picture."""
+        return ((0, self.scene()),)
 
     # Actions
 
@@ -69,10 +99,9 @@ class Session:
             case do.Jump("stuck" | "ring" as kind, back):
                 self._jump(kind, back)
                 return
-            case do.Shot():
-                self.note = self.write_shot() if self.write_shot else ""
-                return
         self.state = reduce(self.state, action)
+        if self.state.lanes == DIFFERENCE and self.other is None:  # from nothing: the next one
+            self.state = reduce(self.state, do.NextLanes())
 
     def tick(self, dt: float) -> None:
         """Let dt seconds pass."""
@@ -195,7 +224,12 @@ class Session:
         key = (name, int(moment.time))  # once a second: roads are drawn anew for it
         if self._lanes is None or self._lanes[0] != key:
             lane = moment.columns["lane"]
-            made = lane_colours(name, lane, moment.speed, self._limit, self._length)
+            made: tuple[NDArray[np.uint8], Legend | None]
+            if name == DIFFERENCE:
+                there = lane if self.other is None else self.other.at(moment.time).columns["lane"]
+                made = difference_colours(lane, there, self._length)
+            else:
+                made = lane_colours(name, lane, moment.speed, self._limit, self._length)
             self._lanes = (key, *made)
         return self._lanes[1:]
 
@@ -266,8 +300,8 @@ class Session:
         if not self.state.costs:
             return ()
         found = [] if self._run_costs is None else self._run_costs.at(self.state.clock.time)
-        if self.window and self.spent:
-            found = [*found, Bars("this picture", tuple(self.spent.items()), 16.7)]
+        if self.window and self._spent:
+            found = [*found, Bars("this picture", tuple(self._spent.items()), 16.7)]
         return tuple(found)
 
 

@@ -32,14 +32,18 @@ class ViewState:
 def reduce(state: ViewState, action: do.Action) -> ViewState:
     """The state after an action.
 
-    Click, Step, Found, Jump to events and Shot need the run: a session turns them into others. Here
-    they change nothing.
+    Click, Step, Found and Jump to events need the run: a session turns them into others. These and
+    Shot change nothing here.
     """
     camera, clock = state.camera, state.clock
     match action:
         case do.Play():
             return replace(state, clock=clock.toggled())
         case do.Seek(time):
+            return replace(state, clock=clock.sought(time))
+        case do.Scrub(px):
+            share = px / max(1, camera.width - 1)
+            time = clock.begin + share * (clock.end - clock.begin)
             return replace(state, clock=clock.sought(time))
         case do.Skip(by):
             return replace(state, clock=clock.sought(clock.time + by))

@@ -12,7 +12,7 @@ from rushhour.viewer import actions as do
 from rushhour.viewer.keymap import action_of, key_name
 from rushhour.viewer.panels import text_scale
 from rushhour.viewer.png import write_png
-from rushhour.viewer.session import Session
+from rushhour.viewer.viewing import Viewing
 
 STILL: Final = 4  # pixels that a click may move
 NOTCH: Final = 1.25  # closer by one notch of the wheel
@@ -21,16 +21,16 @@ REFRESH: Final = 2.0  # s between looks at a run that is being written
 SAMPLES: Final = 4  # of a pixel, so that edges are smooth
 
 
-def watch(session: Session, each: Callable[[Any], None] = lambda window: None) -> None:
-    """Show a session in a window until it is closed; each: called after every picture.
+def watch(viewing: Viewing, each: Callable[[Any], None] = lambda window: None) -> None:
+    """Show a viewing in a window until it is closed; each: called after every picture.
 
     Raises RunError where there is no display, no driver, or glfw is not installed.
     """
-    make_window(session, each).run()
+    make_window(viewing, each).run()
 
 
-def make_window(session: Session, each: Callable[[Any], None] = lambda window: None) -> Any:
-    """A window of a session, not yet run. Raises RunError as `watch`."""
+def make_window(viewing: Viewing, each: Callable[[Any], None] = lambda window: None) -> Any:
+    """A window of a viewing, not yet run. Raises RunError as `watch`."""
     hint = "or write a picture: rushhour view FILE --shot out.png"
     try:
         import glfw  # noqa: F401
@@ -42,33 +42,35 @@ def make_window(session: Session, each: Callable[[Any], None] = lambda window: N
         raise RunError(f"no display: DISPLAY is not set; run it where there is a screen, {hint}")
     from rushhour.viewer.gl.context import canvas_by
 
-    camera = session.state.camera
+    names = ", ".join(source.name for source in viewing.sources)
     canvas = canvas_by(
-        "glfw", title=f"rushhour: {session.source.name}", size=(camera.width, camera.height),
+        "glfw", title=f"rushhour: {names}", size=viewing.size,
         show=True, vsync=True, config={"samples": SAMPLES, "depth_size": 24},
     )  # fmt: skip
-    return Window(canvas, session, each)
+    return Window(canvas, viewing, each)
 
 
 class Window:
-    """A canvas with a session. Callbacks only make actions."""
+    """A canvas with a viewing. Callbacks only make actions."""
 
-    def __init__(self, canvas: Any, session: Session, each: Callable[[Any], None]) -> None:
+    def __init__(self, canvas: Any, viewing: Viewing, each: Callable[[Any], None]) -> None:
         from rushhour.viewer.gl.renderer import Renderer
         from rushhour.viewer.road_mesh import RoadMesh
 
-        self.canvas, self.session, self._each = canvas, session, each
-        self.renderer = Renderer(RoadMesh(session.source.network), session.source.sizes)
+        self.canvas, self.viewing, self._each = canvas, viewing, each
+        self._renderers = [
+            Renderer(RoadMesh(source.network), source.sizes) for source in viewing.sources
+        ]
         canvas.events.ignore_callback_errors = False  # damage in the file is for the caller
         self._pressed: tuple[float, float] | None = None
         self._last: tuple[float, float] | None = None
         self._dragged = self._scrubs = False
+        self._grows, self._scenes = True, None  # type: bool, Any
         self._before = self._looked = perf_counter()
-        session.write_shot = self._write_shot
         for name in ("draw", "resize", "key_press", "mouse_press", "mouse_move", "mouse_release",
                      "mouse_wheel", "close"):  # fmt: skip
             getattr(canvas.events, name).connect(getattr(self, f"on_{name}"))
-        session.do(do.Resize(*canvas.physical_size))
+        viewing.do(do.Resize(*canvas.physical_size))
 
     def run(self) -> None:
         """Draw and take events until the window is closed."""
@@ -82,63 +84,73 @@ class Window:
     def on_tick(self, event: Any) -> None:
         """Let time pass, and draw."""
         now = perf_counter()
-        self.session.tick(now - self._before)
+        self.viewing.tick(now - self._before)
         self._before = now
-        refresh = getattr(self.session.source, "refresh", None)
-        if refresh and now - self._looked > REFRESH:
+        if now - self._looked > REFRESH:
             self._looked = now
-            if refresh():
-                self.session.extended()
+            grown = [source.refresh() for source in self.viewing.sources]
+            self._grows = any(grown)
+            if self._grows:
+                self.viewing.extended()
         self.canvas.update()
 
     def on_draw(self, event: Any) -> None:
         """Draw what the session shows."""
-        session, started = self.session, perf_counter()
-        scene = session.scene()
-        made = perf_counter()
-        self.renderer.draw(scene)
-        session.spent = {"read": 1e3 * (made - started), **self.renderer.spent,
-                         "all": 1e3 * (perf_counter() - started)}  # fmt: skip
+        started = perf_counter()
+        try:
+            scenes = self._scenes = self.viewing.scenes()
+        except RunError:
+            if not self._grows or self._scenes is None:
+                raise
+            scenes = self._scenes  # read in the middle of a write: the next look finds it whole
+        spent = {"read": 1e3 * (perf_counter() - started)}
+        for renderer, (left, scene) in zip(self._renderers, scenes, strict=True):
+            renderer.draw(scene, left=left)
+            for name, ms in renderer.spent.items():
+                spent[name] = spent.get(name, 0.0) + ms
+        self.viewing.tell({**spent, "all": 1e3 * (perf_counter() - started)})
         self._each(self)
-        if session.state.quitting:
+        if self.viewing.state.quitting:
             self.canvas.close()
 
     def on_resize(self, event: Any) -> None:
-        self.session.do(do.Resize(*self.canvas.physical_size))
+        self.viewing.do(do.Resize(*self.canvas.physical_size))
 
     def on_key_press(self, event: Any) -> None:
         shift = any(str(getattr(key, "name", key)) == "Shift" for key in event.modifiers or ())
         key = key_name(event.key.name if event.key else None, event.text or "", shift)
-        action = action_of(key, shift, self.session.state.finding)
-        if action is not None:
-            self.session.do(action)
+        action = action_of(key, shift, self.viewing.state.finding)
+        if action == do.Shot():
+            self.viewing.say(self._write_shot())
+        elif action is not None:
+            self.viewing.do(action)
 
     def on_mouse_press(self, event: Any) -> None:
-        camera = self.session.state.camera
+        camera = self.viewing.state.camera
         self._pressed = self._last = self._pixel(event)
         high = TIMELINE * text_scale(camera.width, camera.height)
         self._dragged, self._scrubs = False, self._pressed[1] > camera.height - high
         if self._scrubs:
-            self._scrub(self._pressed[0])
+            self.viewing.do(do.Scrub(self._pressed[0]))
 
     def on_mouse_move(self, event: Any) -> None:
         if self._pressed is None or self._last is None:
             return
         x, y = self._pixel(event)
         if self._scrubs:
-            self._scrub(x)
+            self.viewing.do(do.Scrub(x))
         elif self._dragged or max(abs(x - self._pressed[0]), abs(y - self._pressed[1])) > STILL:
             self._dragged = True
-            self.session.do(do.Pan(x - self._last[0], y - self._last[1]))
+            self.viewing.do(do.Pan(x - self._last[0], y - self._last[1]))
             self._last = (x, y)
 
     def on_mouse_release(self, event: Any) -> None:
         if self._pressed is not None and not self._dragged and not self._scrubs:
-            self.session.do(do.Click(*self._pressed))
+            self.viewing.do(do.Click(*self._pressed))
         self._pressed = None
 
     def on_mouse_wheel(self, event: Any) -> None:
-        self.session.do(do.Zoom(NOTCH ** float(event.delta[1]), *self._pixel(event)))
+        self.viewing.do(do.Zoom(NOTCH ** float(event.delta[1]), *self._pixel(event)))
 
     def on_close(self, event: Any) -> None:
         self.canvas.app.quit()
@@ -147,11 +159,6 @@ class Window:
         """Where the mouse is, in pixels of the picture: screens may have several for a point."""
         scale = float(self.canvas.pixel_scale)
         return float(event.pos[0]) * scale, float(event.pos[1]) * scale
-
-    def _scrub(self, x: float) -> None:
-        clock = self.session.state.clock
-        share = x / max(1, self.session.state.camera.width - 1)
-        self.session.do(do.Seek(clock.begin + share * (clock.end - clock.begin)))
 
     def _write_shot(self) -> str:
         """Write the window's picture beside where it was started."""

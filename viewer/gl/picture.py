@@ -1,5 +1,6 @@
-"""Pictures without a window: a scene as an array of pixels."""
+"""Pictures without a window: scenes as an array of pixels."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -16,17 +17,18 @@ from rushhour.viewer.scene import Scene
 
 SMOOTHING: Final = 2  # pixels drawn for one of the picture, in each direction
 LEAST: Final = 64  # pixels on a side
+Placed = tuple[tuple[int, Scene], ...]
 
 
 class Picture:
-    """Draws scenes of one network, width x height pixels. Raises RunError without OpenGL.
+    """Draws scenes beside each other, width x height pixels in all. Raises RunError without OpenGL.
 
-    sizes: as of Renderer.
+    parts: roads and sizes for each of them. sizes, smoothing, timed: as of Renderer.
     """
 
     def __init__(
-        self, roads: RoadMesh, sizes: NDArray[np.float64], width: int, height: int,
-        smoothing: int = SMOOTHING,
+        self, parts: Sequence[tuple[RoadMesh, NDArray[np.float64]]], width: int, height: int,
+        smoothing: int = SMOOTHING, timed: bool = False,
     ) -> None:  # fmt: skip
         want_size(width, height)
         self._canvas: Any = offscreen_canvas()
@@ -40,17 +42,18 @@ class Picture:
         self.width, self.height = width, height
         shape = (height * smoothing, width * smoothing)
         self._target = gloo.FrameBuffer(gloo.Texture2D(shape=(*shape, 4)))
-        self.renderer = Renderer(roads, sizes, smoothing)
+        self.renderers = [Renderer(roads, sizes, smoothing, timed) for roads, sizes in parts]
 
-    def draw(self, scene: Scene) -> None:
-        """Draw a scene and wait until it is drawn."""
+    def draw(self, scenes: Placed) -> None:
+        """Draw scenes, each from a column of pixels on, and wait until they are drawn."""
         self._canvas.set_current()
-        self.renderer.draw(scene, self._target)
+        for renderer, (left, scene) in zip(self.renderers, scenes, strict=True):
+            renderer.draw(scene, self._target, left)
         gloo.finish()
 
-    def image(self, scene: Scene) -> NDArray[np.uint8]:
-        """A scene as pixels, (height, width, 3)."""
-        self.draw(scene)
+    def image(self, scenes: Placed) -> NDArray[np.uint8]:
+        """Scenes as pixels, (height, width, 3)."""
+        self.draw(scenes)
         with self._target:
             large = np.ascontiguousarray(self._target.read("color", alpha=False))
         if self._smoothing == 1:

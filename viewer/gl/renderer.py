@@ -38,11 +38,14 @@ class Renderer:
     """Draws scenes of one network into what is bound: a window, or a frame buffer.
 
     sizes: (k, 2) length and width, m, that moments name. smoothing: pixels drawn for one of the camera,
-    in each direction. spent: ms of the last picture by part.
+    in each direction. timed: every part waits until it is done, so that `spent`, ms of the last picture
+    by part, tells them apart.
     """
 
-    def __init__(self, roads: RoadMesh, sizes: NDArray[np.float64], smoothing: int = 1) -> None:
-        self._roads, self._smoothing = roads, smoothing
+    def __init__(
+        self, roads: RoadMesh, sizes: NDArray[np.float64], smoothing: int = 1, timed: bool = False
+    ) -> None:
+        self._roads, self._smoothing, self._timed = roads, smoothing, timed
         self._painter, self._images = RibbonPainter(), ImagePainter()
         self._layers = {
             name: Ribbons(getattr(roads, name)) for name in ("lanes", "aprons", "areas")
@@ -58,27 +61,36 @@ class Renderer:
         self._kept_of: Any = None  # what it shows
         self.spent: dict[str, float] = {}
 
-    def draw(self, scene: Scene, target: Any = None) -> None:
-        """Draw a scene into a frame buffer, or what is bound without one."""
+    def draw(self, scene: Scene, target: Any = None, left: int = 0) -> None:
+        """Draw a scene into a frame buffer, or what is bound without one, from a column of pixels on."""
         camera = scene.camera
         size = (camera.width * self._smoothing, camera.height * self._smoothing)
-        started = perf_counter()
+        self.spent, self._mark = {}, perf_counter()
         self._keep_roads(scene, size)
-        roads = perf_counter()
+        self._note("roads")
         if target is not None:
             target.activate()
-        gloo.set_viewport(0, 0, *size)
+        gloo.set_viewport(left * self._smoothing, 0, *size)
         gloo.set_state(depth_test=False, cull_face=False, blend=False)
         self._images.draw(self._kept.color_buffer, from_top=False)
         gloo.set_state(blend=True, blend_func=("src_alpha", "one_minus_src_alpha"))
         self._draw_lights(scene)
         self._draw_strokes(scene, [one for one in scene.strokes if not one.above])
-        self.spent = {"roads": 1e3 * (roads - started)}
+        self._note("lines")
         self._draw_vehicles(scene)
         self._draw_strokes(scene, [one for one in scene.strokes if one.above])
         self._draw_panels(scene)
+        self._note("lines")
         if target is not None:
             target.deactivate()
+
+    def _note(self, part: str) -> None:
+        """Give the time since the note before to a part."""
+        if self._timed:
+            gloo.finish()
+        now = perf_counter()
+        self.spent[part] = self.spent.get(part, 0.0) + 1e3 * (now - self._mark)
+        self._mark = now
 
     def _view(self, camera: Camera) -> tuple[tuple[float, float], tuple[float, float]]:
         """The camera's middle from the origin, and the scale to -1 .. 1."""
@@ -151,7 +163,6 @@ class Renderer:
             self._draw_dots(scene)
             return
         camera, moment, layer = scene.camera, scene.moment, self._vehicles
-        started = perf_counter()
         code = codes(moment, scene.coloured)
         box = np.array(camera.box) + np.array([-BEYOND, -BEYOND, BEYOND, BEYOND])
         layer.make_room(len(moment))
@@ -160,18 +171,14 @@ class Renderer:
                 moment.x, moment.y, moment.heading, code, box, self._roads.origin, layer.packed
             )
         )
-        packed = perf_counter()
+        self._note("pack")
         layer.set_palette(scene.coloured.palette)
         layer.upload(count)
-        sent = perf_counter()
+        self._note("upload")
         least = (LEAST_BODY[0] * camera.scale, LEAST_BODY[1] * camera.scale)
         detail = 1.0 / camera.scale >= DETAIL_FROM
         layer.draw(*self._view(camera), least, detail, scene.blink)
-        self.spent |= {
-            "pack": 1e3 * (packed - started),
-            "upload": 1e3 * (sent - packed),
-            "draw": 1e3 * (perf_counter() - sent),
-        }
+        self._note("draw")
 
     def _draw_dots(self, scene: Scene) -> None:
         camera, moment = scene.camera, scene.moment
@@ -179,21 +186,16 @@ class Renderer:
         if self._dot_image.shape != shape:
             self._dot_image = np.zeros(shape, np.uint8)
             self._sums = np.zeros(shape, np.int32)
-        started = perf_counter()
         left, _, _, top = camera.box
         dot_vehicles(
             moment.x, moment.y, scene.coloured.colour, scene.coloured.palette, left, top,
             camera.scale, DOT, self._sums, self._dot_image,
         )  # fmt: skip
-        packed = perf_counter()
+        self._note("pack")
         self._dots.send(self._dot_image, again=True)
-        sent = perf_counter()
+        self._note("upload")
         self._images.draw(self._dots.texture)
-        self.spent |= {
-            "pack": 1e3 * (packed - started),
-            "upload": 1e3 * (sent - packed),
-            "draw": 1e3 * (perf_counter() - sent),
-        }
+        self._note("draw")
 
     def _draw_panels(self, scene: Scene) -> None:
         camera = scene.camera
