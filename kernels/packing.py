@@ -39,6 +39,23 @@ def pack_visible(
 
 
 @kernel
+def ramp_rows(
+    value: NDArray[np.float64], low: float, high: float, unknown: int, row: NDArray[np.uint8]
+) -> None:
+    """Rows of a palette of a ramp, from 0 at low to the one before `unknown` at high.
+
+    Reads value; writes row. What is not a number gets the row `unknown`.
+    """
+    steps = unknown - 1
+    for i in range(value.shape[0]):
+        share = (value[i] - low) / (high - low)
+        if np.isnan(share):
+            row[i] = unknown
+        else:
+            row[i] = int(min(max(share, 0.0), 1.0) * steps + 0.5)
+
+
+@kernel
 def dot_vehicles(
     x: NDArray[np.float64], y: NDArray[np.float64], colour: NDArray[np.uint8],
     palette: NDArray[np.uint8], left: float, top: float, scale: float, dot: int,

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rushhour.kernels.packing import dot_vehicles, pack_visible, vehicle_at
+from rushhour.kernels.packing import dot_vehicles, pack_visible, ramp_rows, vehicle_at
 
 pytestmark = pytest.mark.small_world
 UTM = np.array([680_000.0, 5_400_000.0])
@@ -96,3 +96,11 @@ def test_the_compiled_kernels_say_the_same_as_they_are_written():
     for f, out in zip((pack_visible, as_python(pack_visible)), outs, strict=True):
         f(x, y, heading, code, box, np.zeros(2), out)
     assert outs[0].tobytes() == outs[1].tobytes()
+
+
+def test_a_ramp_ends_at_its_ends_and_knows_what_is_unknown():
+    value = np.array([-5.0, 0.0, 5.0, 10.0, 99.0, np.nan, np.inf])
+    for f in (ramp_rows, as_python(ramp_rows)):
+        row = np.zeros(7, np.uint8)
+        f(value, 0.0, 10.0, 255, row)
+        assert row.tolist() == [0, 0, 127, 254, 254, 255, 254]

@@ -38,6 +38,21 @@ def test_a_moment_is_where_the_run_has_its_vehicles(path: Path, session: Session
         assert set(shown.length.tolist()) == {run.vehicles("length")[0].item()}
 
 
+def test_far_from_the_picture_places_are_straight_between_frames(session: Session):
+    exact = session.source.at(33.4)
+    x0, x1 = float(np.median(exact.x)), float(exact.x.max()) + 100.0
+    near = session.source.at(33.4, (x0, -1e6, x1, 1e6))
+    first, last = session.source.at(33.0), session.source.at(34.0)
+    inside = (np.minimum(first.x, exact.x) > x0) & (first.x < x1)
+    assert inside.any() and not inside.all()
+    np.testing.assert_array_equal(near.x[inside], exact.x[inside])
+    np.testing.assert_array_equal(near.heading[inside], exact.heading[inside])
+    assert np.abs(near.x - exact.x).max() < 3.0
+    rough = session.source.at(33.4, (1e6, 1e6, 1e6, 1e6))
+    row = last.row(int(rough.id[0]))
+    assert rough.x[0] == pytest.approx(0.6 * first.x[0] + 0.4 * last.x[row], abs=1e-9)
+
+
 def test_signals_are_those_of_the_run(session: Session):
     source = session.source
     for time in (3.0, 31.5, 77.0):

@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rushhour.kernels.packing import ramp_rows
 from rushhour.kernels.vehicles import REASONS
 from rushhour.roadnets.errors import RunError
 from rushhour.viewer.raster import RAMP, Colour
@@ -60,9 +61,9 @@ def palette_of(stops: ArrayLike) -> NDArray[np.uint8]:
 
 def on_ramp(share: NDArray[np.float64]) -> NDArray[np.uint8]:
     """Rows of a palette for shares 0 .. 1; NaN is unknown."""
-    known = np.nan_to_num(np.clip(share, 0.0, 1.0))
-    row = np.floor(known * (COLOURS - 2) + 0.5)
-    return np.where(np.isnan(share), COLOURS - 1, row).astype(np.uint8)
+    row = np.empty(len(share), np.uint8)
+    ramp_rows(share, 0.0, 1.0, COLOURS - 1, row)
+    return row
 
 
 def _ramp(
@@ -73,9 +74,9 @@ def _ramp(
     title: str,
     ends: tuple[str, str],
 ) -> Coloured:
-    palette = palette_of(stops)
-    share = (np.asarray(value, dtype=np.float64) - low) / (high - low)
-    return Coloured(on_ramp(share), palette, Legend(title, *ends, palette[: COLOURS - 1]))
+    palette, row = palette_of(stops), np.empty(len(value), np.uint8)
+    ramp_rows(np.ascontiguousarray(value, np.float64), low, high, COLOURS - 1, row)
+    return Coloured(row, palette, Legend(title, *ends, palette[: COLOURS - 1]))
 
 
 def _kinds(value: NDArray[Any], names: tuple[str, ...], title: str) -> Coloured:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.model import Network
+from rushhour.viewer.camera import Box
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,8 @@ class Source(Protocol):
         """Recorded times, s."""
         ...
 
-    def at(self, time: float) -> Moment:
-        """What is to be drawn at a time in s."""
+    def at(self, time: float, near: Box | None = None) -> Moment:
+        """What is to be drawn at a time in s; exact at least near a box, m, None: everywhere."""
         ...
 
     def lights(self, time: float) -> NDArray[np.uint8]:
@@ -97,7 +98,7 @@ class NetworkSource:
         self.types: tuple[str, ...] = ()
         self.times = np.zeros(1)
 
-    def at(self, time: float) -> Moment:
+    def at(self, time: float, near: Box | None = None) -> Moment:
         """Nobody."""
         return no_vehicles(time)
 

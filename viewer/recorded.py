@@ -11,10 +11,12 @@ from rushhour.roadnets.model import Network
 from rushhour.traffic.recording.happenings import STATES
 from rushhour.traffic.recording.positions import Between, Positions, frame_before, placed
 from rushhour.traffic.recording.run_file import RunFile
+from rushhour.viewer.camera import Box
 from rushhour.viewer.lights import states_at
 from rushhour.viewer.moments import Moment
 from rushhour.viewer.standing import Standing
 
+Bodies = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]  # length, width, size, type
 KEPT: Final = 4  # pairs of frames kept ready
 
 
@@ -38,7 +40,7 @@ class RunSource:
         self._type = run.vehicles("type").astype(np.int32)
         self._numbers: dict[str, int] | None = None
         self._events: dict[str, tuple[tuple[float, int, int], ...]] = {}
-        self._pairs: dict[int, Between] = {}
+        self._pairs: dict[int, tuple[Between, Bodies]] = {}
         self._begin, self._dt = float(run.meta["begin"]), float(run.meta["dt"])
         self._light_rows = self._lights()
         self.standing = Standing(self)
@@ -53,26 +55,30 @@ class RunSource:
             raise RunError(f"{self.run.path}: holds no frame yet; try again in a moment")
         return np.asarray(self._begin + index["frame"].astype(np.float64) * self._dt)
 
-    def at(self, time: float) -> Moment:
-        """Where everybody was at a time in s."""
+    def at(self, time: float, near: Box | None = None) -> Moment:
+        """Where everybody was at a time in s, exactly along the lanes near a box, m; None: everywhere."""
         run = self.run
         if not run.frames.size:
             frame = run.at(time)
-            return self._moment(placed(run, frame, time), frame.columns)
+            return self._moment(placed(run, frame, time), frame.columns, None)
         i = frame_before(run, time)
-        pair = self._pairs.get(i)
-        if pair is None:
+        kept = self._pairs.get(i)
+        if kept is None:
             while len(self._pairs) >= KEPT:
                 self._pairs.pop(next(iter(self._pairs)))
-            pair = self._pairs[i] = Between(run, i)
-        return self._moment(pair.at(time), pair.frame.columns)
+            pair = Between(run, i)
+            kept = self._pairs[i] = (pair, self._bodies(pair.frame.id))
+        pair, bodies = kept
+        return self._moment(pair.at(time, near), pair.frame.columns, bodies)
 
-    def _moment(self, at: Positions, columns: Any) -> Moment:
-        ids = at.id
+    def _bodies(self, ids: NDArray[np.int32]) -> Bodies:
+        return (self._length[ids], self._width[ids], self._size[ids], self._type[ids])
+
+    def _moment(self, at: Positions, columns: Any, bodies: Bodies | None) -> Moment:
+        length, width, size, kind = self._bodies(at.id) if bodies is None else bodies
         return Moment(
-            at.time, ids, at.x, at.y, at.heading, at.speed, self._length[ids], self._width[ids],
-            self._size[ids], self._type[ids], columns,
-        )  # fmt: skip
+            at.time, at.id, at.x, at.y, at.heading, at.speed, length, width, size, kind, columns
+        )
 
     def _lights(self) -> dict[str, NDArray[Any]] | None:
         """Changes of signals by connector and frame; None if the file has none."""

@@ -27,10 +27,11 @@ from rushhour.viewer.panels import ACCENT, WARN, Lines, Timeline
 from rushhour.viewer.raster import Colour, network_box, round_down, usual_speed
 from rushhour.viewer.recorded import RunSource
 from rushhour.viewer.run_costs import RunCosts
-from rushhour.viewer.scene import Scene, Stroke
+from rushhour.viewer.scene import DOTS_FROM, Scene, Stroke
 from rushhour.viewer.standing import LONGEST
 from rushhour.viewer.view_state import ViewState, next_time, reduce
 
+AROUND: Final = 60.0  # m beside the picture from where somebody may come into it
 REACH: Final = 8.0  # pixels beside a body that still mean it
 CLOSE: Final = 0.12  # m per pixel at which somebody is looked at
 WAY: Final[Colour] = (80, 160, 235)
@@ -53,7 +54,7 @@ class Session:
         lanes = source.network.arrays.lanes
         self._limit, self._length = np.array(lanes.speed), np.array(lanes.length)
         self._free = round_down(3.6 * usual_speed(source.network))
-        self._moment: tuple[float, Moment] | None = None
+        self._moment: tuple[Any, Moment] | None = None
         self._coloured: tuple[Any, Coloured] | None = None
         self._lanes: tuple[Any, NDArray[np.uint8], Legend | None] | None = None
         self._lights: tuple[float, NDArray[np.uint8]] | None = None
@@ -172,9 +173,14 @@ class Session:
 
     def moment(self) -> Moment:
         """The vehicles at the time that is shown."""
-        time = self.state.clock.time
-        if self._moment is None or self._moment[0] != time:
-            self._moment = (time, self.source.at(time))
+        time, camera = self.state.clock.time, self.state.camera
+        x0, y0, x1, y1 = camera.box
+        if camera.scale >= DOTS_FROM:  # nobody sees whether they are on their lanes
+            near = (x0, y0, x0, y0)
+        else:
+            near = (x0 - AROUND, y0 - AROUND, x1 + AROUND, y1 + AROUND)
+        if self._moment is None or self._moment[0] != (time, near):
+            self._moment = ((time, near), self.source.at(time, near))
         return self._moment[1]
 
     def scene(self) -> Scene:

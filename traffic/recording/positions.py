@@ -14,6 +14,8 @@ from rushhour.roadnets.model import Network
 from rushhour.roadnets.tables import as_frame
 from rushhour.traffic.recording.recorded_frame import RecordedFrame
 
+Box = tuple[float, float, float, float]  # x0, y0, x1, y1, m
+
 if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile
 
@@ -62,40 +64,67 @@ class Between:
 
     def __init__(self, run: "RunFile", i: int) -> None:
         self.frame = frame = run.frame(i)
-        self._start = _Places(run, frame, np.arange(len(frame)))
-        self._pose = self._start.pose()
+        n = len(frame)
+        self._start = _Places(run, frame, np.arange(n))
+        self._x, self._y, self._heading = self._start.pose().T.copy()
+        self._speed = frame.speed.astype(np.float64)
         self._end_time = frame.time
+        # How far each is at the next frame, straight across; who is not in it stays.
+        self._far_x, self._far_y, self._faster = np.zeros(n), np.zeros(n), np.zeros(n)
         if i + 1 >= run.frames.size:
             return
         later = run.frame(i + 1)
         self._end_time = later.time
         _, a, b = np.intersect1d(frame.id, later.id, assume_unique=True, return_indices=True)
+        end = _Places(run, later, b)
+        there = end.pose()
+        self._far_x[a], self._far_y[a] = there[:, 0] - self._x[a], there[:, 1] - self._y[a]
+        self._faster[a] = later.speed[b] - frame.speed[a]
         self._ways = run.ways
-        self._rows = a
-        self._end = _Places(run, later, b)
-        self._changes = np.zeros(len(a), np.bool_)
-        note_lane_changes(self._ways, self._start.lane[a], self._end.lane, self._changes)
-        self._final = self._end.pose()[self._changes]
-        self._faster = later.speed[b] - frame.speed[a]
+        changes = np.zeros(len(a), np.bool_)
+        note_lane_changes(self._ways, self._start.lane[a], end.lane, changes)
+        on = np.flatnonzero(~changes)
+        self._rows = a[on]  # of those who go along lanes
+        self._end = end.chosen(on)
 
-    def at(self, time: float) -> Positions:
-        """Where the vehicles of the frame are at a time in s; behind the next frame as in that."""
-        frame, start = self.frame, self._start
-        speed = frame.speed.astype(np.float64)
+    def at(self, time: float, near: Box | None = None) -> Positions:
+        """Where the vehicles of the frame are at a time in s; behind the next frame as in that.
+
+        near: x0, y0, x1, y1, m: only who is there in one of the two frames is placed along the lanes,
+        all others straight between their places, which is quicker; None: everybody along the lanes.
+        """
+        frame = self.frame
         span = self._end_time - frame.time
         if span <= 0.0 or time <= frame.time + 1e-9:
-            return _positions(frame.time, frame.id, self._pose, speed)
+            return Positions(
+                frame.time, frame.id, self._x.copy(), self._y.copy(), self._heading.copy(),
+                self._speed.copy(),
+            )  # fmt: skip
         share = min(1.0, (time - frame.time) / span)
-        a, end, changes = self._rows, self._end, self._changes
-        lane, s = start.lane[a], start.s[a]
-        go_between(self._ways, lane, s, end.lane, end.s, share)
-        lateral = start.lateral[a] + share * (end.lateral - start.lateral[a])
-        between = start.moved(a, lane, s, lateral).pose()
-        across = self._pose[a[changes]]
-        across[:, :2] += share * (self._final[:, :2] - across[:, :2])
-        between[a[changes]] = across
-        speed[a] += share * self._faster
-        return _positions(time, frame.id, between, speed)
+        x, y = self._x + share * self._far_x, self._y + share * self._far_y
+        heading, speed = self._heading.copy(), self._speed + share * self._faster
+        chosen = self._near(near)
+        rows, start, end = self._rows[chosen], self._start, self._end
+        lane, s = start.lane[rows], start.s[rows]
+        go_between(self._ways, lane, s, end.lane[chosen], end.s[chosen], share)
+        lateral = start.lateral[rows] + share * (end.lateral[chosen] - start.lateral[rows])
+        pose = start.chosen(rows).at(lane, s, lateral).pose()
+        x[rows], y[rows], heading[rows] = pose.T
+        return Positions(time, frame.id, x, y, heading, speed)
+
+    def _near(self, box: Box | None) -> NDArray[np.intp]:
+        """Which of those who go along lanes are in a box in one of the frames."""
+        if box is None:
+            return np.arange(len(self._rows))
+        x0, y0, x1, y1 = box
+        found = np.zeros(len(self._rows), np.bool_)
+        for share in (0.0, 1.0):
+            x, y = (
+                (self._x + share * self._far_x)[self._rows],
+                (self._y + share * self._far_y)[self._rows],
+            )
+            found |= (x >= x0) & (x <= x1) & (y >= y0) & (y <= y1)
+        return np.flatnonzero(found)
 
 
 class _Places:
@@ -117,14 +146,18 @@ class _Places:
             raise RunError(f"{run.path}: a frame has a lane that there is not; record it again")
         self.length = lengths[ids].astype(np.float64)
 
-    def moved(
-        self, rows: NDArray[np.int64], lane: NDArray[np.int32], s: NDArray[np.float64],
-        lateral: NDArray[np.float64],
-    ) -> "_Places":  # fmt: skip
-        """The same vehicles, some of them elsewhere."""
+    def chosen(self, rows: NDArray[np.intp]) -> "_Places":
+        """Those of some rows."""
+        other = self.at(self.lane[rows], self.s[rows], self.lateral[rows])
+        other.length = self.length[rows]
+        return other
+
+    def at(
+        self, lane: NDArray[np.int32], s: NDArray[np.float64], lateral: NDArray[np.float64]
+    ) -> "_Places":
+        """The same vehicles, elsewhere."""
         other = copy(self)
-        other.lane, other.s, other.lateral = self.lane.copy(), self.s.copy(), self.lateral.copy()
-        other.lane[rows], other.s[rows], other.lateral[rows] = lane, s, lateral
+        other.lane, other.s, other.lateral = lane, s, lateral
         return other
 
     def pose(self) -> NDArray[np.float64]:

@@ -28,6 +28,7 @@ from rushhour.viewer.scene import Scene, Stroke, codes
 DETAIL_FROM: Final = 7.0  # pixels per m from which on windscreens and lights are drawn
 BEYOND: Final = 30.0  # m outside the picture from where a body may reach into it
 DOT: Final = 2  # pixels of a dot
+FINE_FROM: Final = 200_000  # vehicles from which on a dot is one pixel
 
 
 def _unit(colour: tuple[int, int, int]) -> tuple[float, float, float, float]:
@@ -189,7 +190,7 @@ class Renderer:
         left, _, _, top = camera.box
         dot_vehicles(
             moment.x, moment.y, scene.coloured.colour, scene.coloured.palette, left, top,
-            camera.scale, DOT, self._sums, self._dot_image,
+            camera.scale, DOT if len(moment) < FINE_FROM else 1, self._sums, self._dot_image,
         )  # fmt: skip
         self._note("pack")
         self._dots.send(self._dot_image, again=True)
