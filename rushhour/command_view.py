@@ -15,14 +15,19 @@ if TYPE_CHECKING:
     from rushhour.viewer.viewing import Viewing
 
 SIZE: Final = (1280, 800)
+LIVE_DT: Final = 0.1  # s of a frame
+PATIENCE: Final = 0.025  # s that a picture in a window waits for the simulation
 
 
 def view(args: argparse.Namespace) -> int:
     """Show a run or a network."""
     _want_use(args)
     with compile_bar():
-        sources = [_source(path) for path in args.file]
         window = args.shot is None and args.video is None
+        if args.live is None:
+            sources = [_source(path) for path in args.file]
+        else:
+            sources = [_live(args, window)]
         viewing = _viewing(args, sources, window)
         if window:
             return _watch(viewing)
@@ -43,6 +48,10 @@ def _want_use(args: argparse.Namespace) -> None:
     ):
         if getattr(args, name) is not None and args.video is None:
             raise RunError(f"{option} is for --video; add --video FILE, or leave it out")
+    if args.seed is not None and args.live is None:
+        raise RunError("--seed is for --live; add --live N, or leave it out")
+    if args.live is not None and len(args.file) > 1:
+        raise RunError("--live: wanted one network")
     if args.lanes == "difference" and len(args.file) < 2:
         raise RunError("--lanes difference: wanted two runs, as in `rushhour view A.h5 B.h5`")
     if args.at is not None and args.video is not None:
@@ -59,6 +68,21 @@ def _source(path: Path) -> "Source":
     from rushhour.viewer.recorded import RunSource
 
     return RunSource(path) if is_run_file(path) else NetworkSource(load_network(path))
+
+
+def _live(args: argparse.Namespace, window: bool) -> "Source":
+    """A world of random walkers on a network; a window does not wait for it."""
+    from rushhour.roadnets.loading import load_network
+    from rushhour.traffic.demand.random_trips import vehicles_on_road
+    from rushhour.traffic.world import World
+    from rushhour.viewer.live import LiveSource
+
+    if args.live < 1:
+        raise RunError(f"--live {args.live}: wanted 1 vehicle or more")
+    seed = 0 if args.seed is None else args.seed
+    network = load_network(args.file[0])
+    world = World(network, vehicles_on_road(network, args.live, seed=seed), dt=LIVE_DT, seed=seed)
+    return LiveSource(world, PATIENCE if window else None)
 
 
 def _viewing(args: argparse.Namespace, sources: list["Source"], window: bool) -> "Viewing":
@@ -84,7 +108,7 @@ def _viewing(args: argparse.Namespace, sources: list["Source"], window: bool) ->
         session.do(do.Show("costs"))
     if args.at is not None:
         session.do(do.Seek(seconds(args.at, "--at")))
-    elif not window:
+    elif not window and args.live is None:
         session.do(do.Ends(last=True))
     camera = session.state.camera
     if args.vehicle is not None:

@@ -9,6 +9,13 @@ def add_view_options(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("file", type=Path, metavar="RUN|NETWORK", nargs="+",
         help="a run file, from `rushhour run --record`, or a network; two runs side by side")  # fmt: skip
+    add(
+        "--live",
+        type=int,
+        metavar="N",
+        help="simulate a network with N vehicles while it is watched",
+    )
+    add("--seed", type=int, metavar="N", help="with --live (default: 0)")
     add("--shot", type=Path, metavar="FILE", help="write a PNG instead of opening a window")
     add("--video", type=Path, metavar="FILE", help="write a film (.mp4) instead; needs the extra "
         "`video`")  # fmt: skip

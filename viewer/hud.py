@@ -6,6 +6,7 @@ from typing import Final
 from rushhour.traffic.durations import clock
 from rushhour.viewer.colouring import Legend
 from rushhour.viewer.keymap import help_lines
+from rushhour.viewer.moments import Bars
 from rushhour.viewer.panels import (
     ACCENT,
     Line,
@@ -26,15 +27,6 @@ from rushhour.viewer.view_state import ViewState
 
 GAP: Final = 5  # pixels between panels, times the scale of the text
 BAR: Final[Colour] = (90, 170, 240)
-
-
-@dataclass(frozen=True)
-class Bars:
-    """Costs in ms: rows of name and value; a full bar is `budget` long."""
-
-    title: str
-    rows: tuple[tuple[str, float], ...]
-    budget: float
 
 
 @dataclass(frozen=True)

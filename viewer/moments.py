@@ -38,13 +38,23 @@ class Moment:
         return at if at < len(self.id) and self.id[at] == vehicle else -1
 
 
+@dataclass(frozen=True)
+class Bars:
+    """Costs in ms: rows of name and value; a full bar is `budget` long."""
+
+    title: str
+    rows: tuple[tuple[str, float], ...]
+    budget: float
+
+
 class Source(Protocol):
     """Where moments come from.
 
-    times: s, of what was recorded, ascending.   sizes: (k, 2) length and width, m, that moments name.
+    steps: it goes on when it is asked for later times, and never back.   sizes: (k, 2) length and width, m, that moments name.
     """
 
     name: str
+    steps: bool
     network: Network
     sizes: NDArray[np.float64]
     types: tuple[str, ...]
@@ -78,6 +88,10 @@ class Source(Protocol):
         """When something happened: s, vehicle (-1 none) and lane (-1 none), ascending."""
         ...
 
+    def costs(self, time: float) -> tuple[Bars, ...]:
+        """What a frame at a time in s cost, by phase; none where nothing tells."""
+        ...
+
     def refresh(self) -> bool:
         """Read what was written since; whether there may be more."""
         ...
@@ -91,6 +105,8 @@ def no_vehicles(time: float) -> Moment:
 
 class NetworkSource:
     """A network without vehicles; its signals go by their clock."""
+
+    steps = False
 
     def __init__(self, network: Network) -> None:
         self.name, self.network = network.name, network
@@ -120,6 +136,10 @@ class NetworkSource:
 
     def events(self, kind: str) -> tuple[tuple[float, int, int], ...]:
         """Nothing happened."""
+        return ()
+
+    def costs(self, time: float) -> tuple[Bars, ...]:
+        """Nothing is simulated."""
         return ()
 
     def refresh(self) -> bool:

@@ -13,7 +13,8 @@ from rushhour.traffic.recording.positions import Between, Positions, frame_befor
 from rushhour.traffic.recording.run_file import RunFile
 from rushhour.viewer.camera import Box
 from rushhour.viewer.lights import states_at
-from rushhour.viewer.moments import Moment
+from rushhour.viewer.moments import Bars, Moment
+from rushhour.viewer.run_costs import RunCosts
 from rushhour.viewer.standing import Standing
 
 Bodies = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]  # length, width, size, type
@@ -22,6 +23,8 @@ KEPT: Final = 4  # pairs of frames kept ready
 
 class RunSource:
     """The moments of a run file. Raises RunError where the file is damaged."""
+
+    steps = False
 
     def __init__(self, path: str | Path) -> None:
         self.run = RunFile(path)
@@ -44,6 +47,7 @@ class RunSource:
         self._begin, self._dt = float(run.meta["begin"]), float(run.meta["dt"])
         self._light_rows = self._lights()
         self.standing = Standing(self)
+        self._costs = RunCosts(self.run)
 
     @property
     def times(self) -> NDArray[np.float64]:
@@ -124,6 +128,10 @@ class RunSource:
         if found is None and name.isdigit() and int(name) < len(self._numbers):
             found = int(name)
         return found
+
+    def costs(self, time: float) -> tuple[Bars, ...]:
+        """What a frame at a time in s cost, as recorded."""
+        return self._costs.at(time)
 
     def _numbered(self, name: str) -> int:
         found = self.vehicle_number(name) if name else None

@@ -20,13 +20,12 @@ from rushhour.viewer.colouring import (
     difference_colours,
     lane_colours,
 )
-from rushhour.viewer.hud import Bars, Said, panels
+from rushhour.viewer.hud import Said, panels
 from rushhour.viewer.inspector import cause_lines, chain_rows, vehicle_lines, way_ahead
-from rushhour.viewer.moments import Moment, Source
+from rushhour.viewer.moments import Bars, Moment, Source
 from rushhour.viewer.panels import ACCENT, WARN, Lines, Timeline
 from rushhour.viewer.raster import Colour, network_box, round_down, usual_speed
 from rushhour.viewer.recorded import RunSource
-from rushhour.viewer.run_costs import RunCosts
 from rushhour.viewer.scene import DOTS_FROM, Scene, Stroke
 from rushhour.viewer.standing import LONGEST
 from rushhour.viewer.view_state import ViewState, next_time, reduce
@@ -35,6 +34,7 @@ AROUND: Final = 60.0  # m beside the picture from where somebody may come into i
 REACH: Final = 8.0  # pixels beside a body that still mean it
 CLOSE: Final = 0.12  # m per pixel at which somebody is looked at
 WAY: Final[Colour] = (80, 160, 235)
+BUDGET: Final = 16.7  # ms of a picture at 60 a second
 CURVE: Final = 240  # points of the timeline's curve
 
 
@@ -60,7 +60,6 @@ class Session:
         self._lights: tuple[float, NDArray[np.uint8]] | None = None
         self._chosen: tuple[Any, tuple[str, ...]] | None = None
         self._way: tuple[Any, NDArray[np.float64]] | None = None
-        self._run_costs = RunCosts(source.run) if isinstance(source, RunSource) else None
 
     @property
     def sources(self) -> tuple[Source, ...]:
@@ -180,7 +179,11 @@ class Session:
         else:
             near = (x0 - AROUND, y0 - AROUND, x1 + AROUND, y1 + AROUND)
         if self._moment is None or self._moment[0] != (time, near):
-            self._moment = ((time, near), self.source.at(time, near))
+            moment = self.source.at(time, near)
+            if self.source.steps:  # as far as it came; it cannot go back
+                time = moment.time
+                self.state = replace(self.state, clock=self.state.clock.sought(time))
+            self._moment = ((time, near), moment)
         return self._moment[1]
 
     def scene(self) -> Scene:
@@ -305,10 +308,10 @@ class Session:
     def _costs(self) -> tuple[Bars, ...]:
         if not self.state.costs:
             return ()
-        found = [] if self._run_costs is None else self._run_costs.at(self.state.clock.time)
+        found = self.source.costs(self.state.clock.time)
         if self.window and self._spent:
-            found = [*found, Bars("this picture", tuple(self._spent.items()), 16.7)]
-        return tuple(found)
+            found = (*found, Bars("this picture", tuple(self._spent.items()), BUDGET))
+        return found
 
 
 def _frame_around(moment: Moment, row: int, camera: Camera) -> NDArray[np.float64]:
