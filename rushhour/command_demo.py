@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from rushhour.progress import compile_bar
@@ -53,10 +54,29 @@ def demo(args: argparse.Namespace) -> int:
     code, _ = drive(world, scenario, as_json=args.json)
     picture = args.out / "demo.png"
     with compile_bar():
-        save_last_frame(world, picture, f"rushhour demo, {clock(world.time)}")
+        if not _shot(scenario.record, picture):
+            save_last_frame(world, picture, f"rushhour demo, {clock(world.time)}")
     if not args.json:
         print(f"{'written':<12} {scenario.record} (the run), {picture} (its last frame)")
     return code
+
+
+def _shot(run: Path | None, picture: Path) -> bool:
+    """Draw the last frame of the recorded run by OpenGL; whether that is there to draw with."""
+    from rushhour.viewer.actions import Ends
+    from rushhour.viewer.recorded import RunSource
+    from rushhour.viewer.session import Session
+    from rushhour.viewer.shots import SHOT_SIZE, save_shot
+
+    if run is None:
+        return False
+    session = Session(RunSource(run), *SHOT_SIZE)
+    session.do(Ends(last=True))
+    try:
+        save_shot(picture, session)
+    except RunError:
+        return False
+    return True
 
 
 def traffic_mix(parameters: "Parameters") -> tuple[tuple["VehicleType", ...], Sequence[float]]:

@@ -99,9 +99,34 @@ def _save_and_draw() -> None:
             world.step(40)
         with RunFile(Path(folder) / "run.h5") as run:
             run.positions(run.times[-1] - 0.5)
+        _look_at(Path(folder) / "run.h5")
         save(world.network, Path(folder) / "grid.h5")
         load(Path(folder) / "grid.h5")
         save_last_frame(world, Path(folder) / "grid.png")
+
+
+def _look_at(path: Path) -> None:
+    """What the viewer calls; nothing is drawn, so that no OpenGL is needed."""
+    import numpy as np
+
+    from rushhour.kernels.packing import dot_vehicles, pack_visible
+    from rushhour.viewer.actions import Click
+    from rushhour.viewer.recorded import RunSource
+    from rushhour.viewer.scene import codes
+    from rushhour.viewer.session import Session
+
+    session = Session(RunSource(path), 64, 64)
+    session.do(Click(32.0, 32.0))
+    scene = session.scene()
+    moment, told, box = scene.moment, scene.coloured, scene.camera.box
+    packed, image = np.zeros((1024, 4), np.float32), np.zeros((64, 64, 4), np.uint8)
+    pack_visible(
+        moment.x, moment.y, moment.heading, codes(moment, told), np.array(box), np.zeros(2), packed
+    )
+    dot_vehicles(
+        moment.x, moment.y, told.colour, told.palette, box[0], box[3], scene.camera.scale, 2,
+        np.zeros((64, 64, 4), np.int32), image,
+    )  # fmt: skip
 
 
 def _command_a_world() -> None:

@@ -3,6 +3,8 @@
 import argparse
 from pathlib import Path
 
+from rushhour.options_view import add_view_options
+
 
 def add_commands(parser: argparse.ArgumentParser) -> None:
     """Add all subcommands to the parser."""
@@ -22,6 +24,7 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
         ("compare", "what differs between runs and others, with confidence intervals", _compare),
         ("export", "write a table of a run file as csv or parquet", _export),
         ("plot", "draw a diagram of a run file", _plot),
+        ("view", "watch a run or a network: in a window, as a picture, as a film", _view),
     ):
         command = commands.add_parser(
             name, help=what, description=what[0].upper() + what[1:] + ".", allow_abbrev=False,
@@ -364,6 +367,12 @@ def _plot(command: argparse.ArgumentParser) -> None:
     add("--from", dest="begin", metavar="T", help="from this time on, as 7:30")
     add("--until", dest="end", metavar="T", help="until this time")
     add("-o", "--output", type=Path, metavar="FILE", help="the PNG (default: RUN-KIND.png)")
+    _json(command)
+
+
+def _view(command: argparse.ArgumentParser) -> None:
+    add_view_options(command)
+    _threads(command)
     _json(command)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from sumo_texts import crossing
+from viewed_run import needs_gl
 
 from rushhour.cli import main
 from rushhour.roadnets.errors import RushhourError
@@ -326,6 +327,8 @@ def test_after_compile_nothing_is_left_to_compile(grid: Path, tmp_path: Path) ->
         used = kernels_used(tmp_path, *words)
         assert len(used) > 20
         assert not used - compiled, words
+    needs_gl().close()
+    assert not kernels_used(tmp_path, "view", "r.h5", "--shot", "v.png") - compiled
 
 
 @pytest.mark.soak

@@ -12,6 +12,7 @@ from cityflow_texts import flow
 from gmns_texts import written
 from osm_texts import CROSS, CROSS_WAYS, osm_text, write_pbf
 from sumo_texts import at_lights, crossing, signals
+from viewed_run import needs_gl
 
 import rushhour as rh
 from rushhour.cli import main
@@ -23,6 +24,7 @@ PAGES = [
     "docs/checks.md", "docs/lint.md", "docs/networks.md", "docs/openstreetmap.md", "docs/measures.md", "docs/python.md", "docs/scenario.md",
     "docs/commands.md", "docs/running.md",
     "docs/recording.md", "docs/waiting.md", "docs/run-files.md", "docs/path-following.md",
+    "docs/viewer.md",
 ]  # fmt: skip
 BLOCK = re.compile(r"^```(sh|python|toml)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PROGRAM = signals(["GrGr", "rGrG"])
@@ -79,6 +81,8 @@ def test_the_commands_of_a_page_work(
     names: dict[str, Any] = {"network": network, "world": world, "Checker": Checker}
     blocks = BLOCK.findall((ROOT / page).read_text())
     assert blocks
+    if any("rushhour view " in text for _, text in blocks):
+        needs_gl().close()
     for language, text in blocks:
         if language == "sh":
             for line in text.splitlines():

@@ -222,7 +222,7 @@ def test_unusable_pictures_are_refused_in_one_line(tmp_path: Path) -> None:
 
 
 def test_letters_have_the_width_they_claim() -> None:
-    assert text_mask("50 km/h", 2).shape == (14, text_width("50 km/h", 2))
+    assert text_mask("50 km/h", 2).shape == (18, text_width("50 km/h", 2))
     assert text_mask("I", 1).any(axis=0).tolist() == [False, True, True, True, False]
 
 

@@ -1,11 +1,13 @@
-"""Small letters for legends: a 5 x 7 dot font of capitals, digits and a few signs."""
+"""Small letters for legends: a 5 x 7 dot font of letters, digits and signs."""
 
+from functools import cache
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-# Seven rows of five dots for each sign, as hexadecimal numbers of five bits.
+# Rows of five dots for each sign, as hexadecimal numbers of five bits: seven, and two below the line.
+ROWS: Final = 9
 _DOTS: Final = {
     " ": "00 00 00 00 00 00 00", "0": "0E 11 13 15 19 11 0E", "1": "04 0C 04 04 04 04 0E",
     "2": "0E 11 01 02 04 08 1F", "3": "1F 02 04 02 01 11 0E", "4": "02 06 0A 12 1F 02 02",
@@ -23,24 +25,42 @@ _DOTS: Final = {
     ":": "00 0C 0C 00 0C 0C 00", "-": "00 00 00 1F 00 00 00", "+": "00 04 04 1F 04 04 00",
     "/": "00 01 02 04 08 10 00", "(": "02 04 08 08 08 04 02", ")": "08 04 02 02 02 04 08",
     "%": "18 19 02 04 08 13 03", "=": "00 00 1F 00 1F 00 00", "_": "00 00 00 00 00 00 1F",
-    "?": "0E 11 01 02 04 00 04",
+    "?": "0E 11 01 02 04 00 04", "a": "00 00 0E 01 0F 11 0F", "b": "10 10 16 19 11 11 1E",
+    "c": "00 00 0E 10 10 11 0E", "d": "01 01 0D 13 11 11 0F", "e": "00 00 0E 11 1F 10 0E",
+    "f": "06 09 08 1C 08 08 08", "g": "00 00 0F 11 11 11 0F 01 0E", "h": "10 10 16 19 11 11 11",
+    "i": "04 00 0C 04 04 04 0E", "j": "02 00 06 02 02 02 02 12 0C", "k": "10 10 12 14 18 14 12",
+    "l": "0C 04 04 04 04 04 0E", "m": "00 00 1A 15 15 11 11", "n": "00 00 16 19 11 11 11",
+    "o": "00 00 0E 11 11 11 0E", "p": "00 00 1E 11 11 11 1E 10 10", "q": "00 00 0F 11 11 11 0F 01 01",
+    "r": "00 00 16 19 10 10 10", "s": "00 00 0F 10 0E 01 1E", "t": "08 08 1C 08 08 09 06",
+    "u": "00 00 11 11 11 13 0D", "v": "00 00 11 11 11 0A 04", "w": "00 00 11 11 15 15 0A",
+    "x": "00 00 11 0A 04 0A 11", "y": "00 00 11 11 11 11 0F 01 0E", "z": "00 00 1F 02 04 08 1F",
+    "<": "02 04 08 10 08 04 02", ">": "08 04 02 01 02 04 08", "[": "0E 08 08 08 08 08 0E",
+    "]": "0E 02 02 02 02 02 0E", "#": "0A 0A 1F 0A 1F 0A 0A", "'": "04 04 08 00 00 00 00",
+    '"': "0A 0A 00 00 00 00 00", "!": "04 04 04 04 04 00 04", "*": "00 0A 04 1F 04 0A 00",
+    ";": "00 0C 0C 00 0C 04 08", "|": "04 04 04 04 04 04 04", "&": "08 14 14 08 15 12 0D",
+    "@": "0E 11 17 15 17 10 0E", "^": "04 0A 11 00 00 00 00", "~": "00 00 08 15 02 00 00",
 }  # fmt: skip
 
 
 def text_width(text: str, scale: int) -> int:
-    """Width of a line of text in pixels; its height is 7 * scale."""
+    """Width of a line of text in pixels; its height is 7 * scale, and 2 * scale below the line."""
     return max(0, 6 * len(text) - 1) * scale
 
 
 def text_mask(text: str, scale: int) -> NDArray[np.bool_]:
-    """The dots of a line of text, shape (7 * scale, text_width); unknown signs show as '?'."""
-    mask = np.zeros((7, max(1, 6 * len(text) - 1)), dtype=np.bool_)
-    for k, sign in enumerate(text.upper()):
-        rows = [int(row, 16) for row in _DOTS.get(sign, _DOTS["?"]).split()]
-        for y, row in enumerate(rows):
-            for x in range(5):
-                mask[y, 6 * k + x] = bool(row >> (4 - x) & 1)
+    """The dots of a line of text, shape (ROWS * scale, text_width); unknown signs show as '?'."""
+    mask = np.zeros((ROWS, max(1, 6 * len(text) - 1)), dtype=np.bool_)
+    for k, sign in enumerate(text):
+        mask[:, 6 * k : 6 * k + 5] = _dots(sign)
     return np.repeat(np.repeat(mask, scale, axis=0), scale, axis=1)
+
+
+@cache
+def _dots(sign: str) -> NDArray[np.bool_]:
+    """The dots of a sign, (ROWS, 5)."""
+    rows = [int(row, 16) for row in _DOTS.get(sign, _DOTS["?"]).split()]
+    rows += [0] * (ROWS - len(rows))
+    return np.array([[bool(row >> (4 - x) & 1) for x in range(5)] for row in rows])
 
 
 def write_text(

@@ -15,9 +15,10 @@ LIGHT_COLOURS: Final = np.array(
 )
 
 
-def lane_lights(network: Network, time: float) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
-    """Lanes that end at a signal, and the colour each sees at a time in s, (n, 3)."""
+def states_at(network: Network, time: float) -> NDArray[np.uint8]:
+    """What the programs of a network show each connector at a time in s, by their own clock."""
     connectors, signals = network.arrays.connectors, network.arrays.signals
+    states = np.full(network.n_connectors, OFF, np.uint8)
     chosen = np.flatnonzero(connectors.signal >= 0)
     program = connectors.signal[chosen]
     place = np.mod(time - signals.offset, signals.cycle)
@@ -30,15 +31,27 @@ def lane_lights(network: Network, time: float) -> tuple[NDArray[np.intp], NDArra
         ],
         dtype=np.intp,
     )
-    state = signals.state[
+    states[chosen] = signals.state[
         signals.state_start[program]
         + phase[program] * signals.links[program]
         + connectors.link[chosen]
     ]
+    return states
+
+
+def lights_of(
+    network: Network, states: NDArray[np.uint8]
+) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
+    """Lanes that end at a lit signal, and the colour each sees, (n, 3); states: by connector."""
     shown = np.full(network.n_road_lanes, -1)
-    lit = state != OFF
+    lit = np.flatnonzero(states != OFF)
     rank = np.zeros(max(_ORDER) + 1, dtype=np.intp)
     rank[list(_ORDER)] = np.arange(len(_ORDER))
-    np.maximum.at(shown, connectors.from_lane[chosen[lit]], rank[state[lit]])
+    np.maximum.at(shown, network.arrays.connectors.from_lane[lit], rank[states[lit]])
     lanes = np.flatnonzero(shown >= 0)
     return lanes, LIGHT_COLOURS[shown[lanes]]
+
+
+def lane_lights(network: Network, time: float) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
+    """Lanes that end at a signal, and the colour each sees at a time in s, (n, 3)."""
+    return lights_of(network, states_at(network, time))

@@ -127,13 +127,13 @@ def draw_network(
     order = order[by_speed]
     edges = strips.quads(half + kerb, -half - kerb)[order]
     fills = strips.quads(half + 0.05, -half - 0.05)[order]
-    shown = _shown_speeds(network)
+    shown = shown_speeds(network)
     raster.fill_quads(edges, KERB)
     if raster.pixels_per_metre > AREAS_FROM:
         _fill_intersections(raster, network, shown)
     on_road = strips.lane[order] < network.n_road_lanes
     fastest = shown[np.maximum(lanes.intersection[strips.lane[order]], 0)]
-    raster.fill_quads(fills, _shades(np.where(on_road, speed[by_speed], fastest)))
+    raster.fill_quads(fills, asphalt(np.where(on_road, speed[by_speed], fastest)))
     if raster.pixels_per_metre >= MARKS_FROM:
         raster.fill_quads(lane_marks(network, strips), MARKS)
         raster.fill_quads(stop_lines(network), INK)
@@ -144,7 +144,7 @@ def _fill_intersections(raster: Raster, network: Network, shown: NDArray[np.floa
     """Paint the outlines of intersections as far as vehicles come near: islands stay free."""
     outlines = Raster(raster.canvas.copy(), raster.left, raster.top, raster.scale)
     areas, which = intersection_areas(network)
-    outlines.fill_areas(areas, _shades(shown[which]))
+    outlines.fill_areas(areas, asphalt(shown[which]))
     surface = Raster(np.zeros_like(raster.canvas), raster.left, raster.top, raster.scale)
     quads = aprons(network)
     surface.fill_quads(quads[_visible(raster, quads[:, 0], quads[:, 2])], (255, 255, 255))
@@ -152,7 +152,7 @@ def _fill_intersections(raster: Raster, network: Network, shown: NDArray[np.floa
     raster.canvas[covered] = outlines.canvas[covered]
 
 
-def _shown_speeds(network: Network) -> NDArray[np.float64]:
+def shown_speeds(network: Network) -> NDArray[np.float64]:
     """The highest limit of the road lanes that meet at each intersection, m/s."""
     lanes = network.arrays.lanes
     connectors = network.arrays.connectors
@@ -162,7 +162,7 @@ def _shown_speeds(network: Network) -> NDArray[np.float64]:
     return fastest
 
 
-def _shades(speed: NDArray[np.float64]) -> NDArray[np.uint8]:
+def asphalt(speed: NDArray[np.float64]) -> NDArray[np.uint8]:
     """Colours of asphalt by limit, (n, 3)."""
     main = (speed >= MAIN_SPEED)[:, None]
     return np.where(main, MAIN_STREET, SIDE_STREET).astype(np.uint8)
@@ -246,7 +246,7 @@ def save_picture(
     count = np.asarray(lane).size
     if value is None:
         shown, name = np.asarray(speed, dtype=np.float64) * 3.6, "km/h"
-        full = value_full or _round_down(3.6 * _usual_speed(network))
+        full = value_full or round_down(3.6 * usual_speed(network))
     else:
         shown, name = np.asarray(value, dtype=np.float64), value_name
         full = value_full or float(np.max(shown, initial=1.0))
@@ -284,7 +284,7 @@ def _visible(raster: Raster, a: NDArray[np.float64], b: NDArray[np.float64]) -> 
     )  # fmt: skip
 
 
-def _usual_speed(network: Network) -> float:
+def usual_speed(network: Network) -> float:
     """The limit that nine tenths of the lane length keep below or at, m/s."""
     n = network.n_road_lanes
     lanes = network.arrays.lanes
@@ -293,7 +293,8 @@ def _usual_speed(network: Network) -> float:
     return float(lanes.speed[:n][order][np.searchsorted(run, 0.9 * run[-1])]) if n else 13.9
 
 
-def _round_down(value: float) -> float:
+def round_down(value: float) -> float:
+    """The ten below, at least 10: a round end for a scale of km/h."""
     return max(10.0, float((value + 1.0) // 10.0) * 10.0)
 
 

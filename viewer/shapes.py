@@ -88,30 +88,21 @@ def lane_marks(network: Network, strips: Strips) -> Quads:
     lane = strips.lane[on_road]
     road = lanes.road[lane]
     inner = lane == roads.first_lane[road] + roads.lane_count[road] - 1
-    quads = []
     edge = 0.5 * lanes.width[strips.lane]
     whole = strips.quads(edge + 0.5 * MARK_WIDTH, edge - 0.5 * MARK_WIDTH)
-    quads.append(whole[on_road[inner]])
-    for i in on_road[~inner]:
-        first = np.ceil((strips.at[i] - DASH) / DASH_PERIOD) * DASH_PERIOD
-        start = np.arange(first, strips.at[i] + strips.length[i], DASH_PERIOD)
-        if start.size == 0:
-            continue
-        t0 = np.clip((start - strips.at[i]) / strips.length[i], 0.0, 1.0)[:, None]
-        t1 = np.clip((start + DASH - strips.at[i]) / strips.length[i], 0.0, 1.0)[:, None]
-        q = whole[i]
-        quads.append(
-            np.stack(
-                (
-                    q[0] + (q[1] - q[0]) * t0,
-                    q[0] + (q[1] - q[0]) * t1,
-                    q[3] + (q[2] - q[3]) * t1,
-                    q[3] + (q[2] - q[3]) * t0,
-                ),
-                axis=1,
-            )
-        )
-    return np.concatenate(quads) if quads else np.zeros((0, 4, 2))
+    between = on_road[~inner]
+    at, length = strips.at[between], strips.length[between]
+    first = np.ceil((at - DASH) / DASH_PERIOD) * DASH_PERIOD
+    count = np.maximum(np.ceil((at + length - first) / DASH_PERIOD), 0.0).astype(np.intp)
+    which = np.repeat(np.arange(between.size), count)
+    number = np.arange(which.size) - np.repeat(np.cumsum(count) - count, count)
+    along = first[which] + DASH_PERIOD * number - at[which]
+    t0 = np.clip(along / length[which], 0.0, 1.0)[:, None]
+    t1 = np.clip((along + DASH) / length[which], 0.0, 1.0)[:, None]
+    q = whole[between[which]]
+    left, right = q[:, 1] - q[:, 0], q[:, 2] - q[:, 3]
+    dashes = (q[:, 0] + left * t0, q[:, 0] + left * t1, q[:, 3] + right * t1, q[:, 3] + right * t0)
+    return np.concatenate((whole[on_road[inner]], np.stack(dashes, axis=1)))
 
 
 def stop_lines(network: Network) -> Quads:

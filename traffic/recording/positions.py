@@ -1,5 +1,6 @@
 """Where the vehicles of a recorded run were at any time: between two frames, along their lanes."""
 
+from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.tables import as_frame
 from rushhour.traffic.recording.recorded_frame import RecordedFrame
+
+Box = tuple[float, float, float, float]  # x0, y0, x1, y1, m
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile
@@ -45,31 +48,83 @@ def positions_at(run: "RunFile", time: float) -> Positions:
     """
     if not run.frames.size:
         return placed(run, run.at(time), time)
-    i = max(0, int(np.searchsorted(run.times, time + 1e-9, side="right")) - 1)
-    frame = run.frame(i)
-    if i + 1 >= run.frames.size or time <= frame.time + 1e-9:
-        return placed(run, frame, frame.time)
-    later = run.frame(i + 1)
-    share = (time - frame.time) / (later.time - frame.time)
-    _, a, b = np.intersect1d(frame.id, later.id, assume_unique=True, return_indices=True)
-    start = _Places(run, frame, np.arange(len(frame)))
-    end = _Places(run, later, b)
-    ways = run.ways
-    lane, s = start.lane[a], start.s[a]
-    changes = np.zeros(len(a), np.bool_)
-    note_lane_changes(ways, lane, end.lane, changes)
-    go_between(ways, lane, s, end.lane, end.s, share)
-    pose = start.pose()
-    final = end.pose()
-    lateral = start.lateral[a] + share * (end.lateral - start.lateral[a])
-    start.lane[a], start.s[a], start.lateral[a] = lane, s, lateral
-    between = start.pose()
-    across = pose[a[changes]]
-    across[:, :2] += share * (final[changes, :2] - across[:, :2])
-    between[a[changes]] = across
-    speed = frame.speed.astype(np.float64)
-    speed[a] += share * (later.speed[b] - speed[a])
-    return _positions(time, frame.id, between, speed)
+    return Between(run, frame_before(run, time)).at(time)
+
+
+def frame_before(run: "RunFile", time: float) -> int:
+    """Place of the last frame recorded at or before a time in s, of the first if there is none."""
+    return max(0, int(np.searchsorted(run.times, time + 1e-9, side="right")) - 1)
+
+
+class Between:
+    """The time from a recorded frame to the next one, made ready for asking often.
+
+    frame: the first of them, the i-th. Raises RunError for lanes or vehicles that there are not.
+    """
+
+    def __init__(self, run: "RunFile", i: int) -> None:
+        self.frame = frame = run.frame(i)
+        n = len(frame)
+        self._start = _Places(run, frame, np.arange(n))
+        self._x, self._y, self._heading = self._start.pose().T.copy()
+        self._speed = frame.speed.astype(np.float64)
+        self._end_time = frame.time
+        # How far each is at the next frame, straight across; who is not in it stays.
+        self._far_x, self._far_y, self._faster = np.zeros(n), np.zeros(n), np.zeros(n)
+        if i + 1 >= run.frames.size:
+            return
+        later = run.frame(i + 1)
+        self._end_time = later.time
+        _, a, b = np.intersect1d(frame.id, later.id, assume_unique=True, return_indices=True)
+        end = _Places(run, later, b)
+        there = end.pose()
+        self._far_x[a], self._far_y[a] = there[:, 0] - self._x[a], there[:, 1] - self._y[a]
+        self._faster[a] = later.speed[b] - frame.speed[a]
+        self._ways = run.ways
+        changes = np.zeros(len(a), np.bool_)
+        note_lane_changes(self._ways, self._start.lane[a], end.lane, changes)
+        on = np.flatnonzero(~changes)
+        self._rows = a[on]  # of those who go along lanes
+        self._end = end.chosen(on)
+
+    def at(self, time: float, near: Box | None = None) -> Positions:
+        """Where the vehicles of the frame are at a time in s; behind the next frame as in that.
+
+        near: x0, y0, x1, y1, m: only who is there in one of the two frames is placed along the lanes,
+        all others straight between their places, which is quicker; None: everybody along the lanes.
+        """
+        frame = self.frame
+        span = self._end_time - frame.time
+        if span <= 0.0 or time <= frame.time + 1e-9:
+            return Positions(
+                frame.time, frame.id, self._x.copy(), self._y.copy(), self._heading.copy(),
+                self._speed.copy(),
+            )  # fmt: skip
+        share = min(1.0, (time - frame.time) / span)
+        x, y = self._x + share * self._far_x, self._y + share * self._far_y
+        heading, speed = self._heading.copy(), self._speed + share * self._faster
+        chosen = self._near(near)
+        rows, start, end = self._rows[chosen], self._start, self._end
+        lane, s = start.lane[rows], start.s[rows]
+        go_between(self._ways, lane, s, end.lane[chosen], end.s[chosen], share)
+        lateral = start.lateral[rows] + share * (end.lateral[chosen] - start.lateral[rows])
+        pose = start.chosen(rows).at(lane, s, lateral).pose()
+        x[rows], y[rows], heading[rows] = pose.T
+        return Positions(time, frame.id, x, y, heading, speed)
+
+    def _near(self, box: Box | None) -> NDArray[np.intp]:
+        """Which of those who go along lanes are in a box in one of the frames."""
+        if box is None:
+            return np.arange(len(self._rows))
+        x0, y0, x1, y1 = box
+        found = np.zeros(len(self._rows), np.bool_)
+        for share in (0.0, 1.0):
+            x, y = (
+                (self._x + share * self._far_x)[self._rows],
+                (self._y + share * self._far_y)[self._rows],
+            )
+            found |= (x >= x0) & (x <= x1) & (y >= y0) & (y <= y1)
+        return np.flatnonzero(found)
 
 
 class _Places:
@@ -90,6 +145,20 @@ class _Places:
         if self.lane.size and not 0 <= self.lane.min() <= self.lane.max() < self._network.n_lanes:
             raise RunError(f"{run.path}: a frame has a lane that there is not; record it again")
         self.length = lengths[ids].astype(np.float64)
+
+    def chosen(self, rows: NDArray[np.intp]) -> "_Places":
+        """Those of some rows."""
+        other = self.at(self.lane[rows], self.s[rows], self.lateral[rows])
+        other.length = self.length[rows]
+        return other
+
+    def at(
+        self, lane: NDArray[np.int32], s: NDArray[np.float64], lateral: NDArray[np.float64]
+    ) -> "_Places":
+        """The same vehicles, elsewhere."""
+        other = copy(self)
+        other.lane, other.s, other.lateral = lane, s, lateral
+        return other
 
     def pose(self) -> NDArray[np.float64]:
         network = self._network

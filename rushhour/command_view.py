@@ -1,0 +1,208 @@
+"""`rushhour view`: watch a run or a network in a window, as a picture or as a film."""
+
+import argparse
+import json
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from rushhour.progress import bar, compile_bar
+from rushhour.roadnets.errors import RunError
+from rushhour.traffic.durations import seconds
+
+if TYPE_CHECKING:
+    from rushhour.viewer.moments import Source
+    from rushhour.viewer.viewing import Viewing
+
+SIZE: Final = (1280, 800)
+LIVE_DT: Final = 0.1  # s of a frame
+PATIENCE: Final = 0.025  # s that a picture in a window waits for the simulation
+
+
+def view(args: argparse.Namespace) -> int:
+    """Show a run or a network."""
+    _want_use(args)
+    with compile_bar():
+        window = args.shot is None and args.video is None
+        if args.live is None:
+            sources = [_source(path) for path in args.file]
+        else:
+            sources = [_live(args, window)]
+        viewing = _viewing(args, sources, window)
+        if window:
+            return _watch(viewing)
+        return _shoot(args, viewing) if args.shot is not None else _film(args, viewing)
+
+
+def _want_use(args: argparse.Namespace) -> None:
+    """Refuse options that would do nothing."""
+    if len(args.file) > 2:
+        raise RunError(f"{len(args.file)} files: wanted one, or two to see side by side")
+    if args.shot is not None and args.video is not None:
+        raise RunError("--shot and --video: wanted one of them")
+    for name, option in (
+        ("begin", "--from"),
+        ("end", "--to"),
+        ("fps", "--fps"),
+        ("rate", "--rate"),
+    ):
+        if getattr(args, name) is not None and args.video is None:
+            raise RunError(f"{option} is for --video; add --video FILE, or leave it out")
+    if args.seed is not None and args.live is None:
+        raise RunError("--seed is for --live; add --live N, or leave it out")
+    if args.live is not None and len(args.file) > 1:
+        raise RunError("--live: wanted one network")
+    if args.lanes == "difference" and len(args.file) < 2:
+        raise RunError("--lanes difference: wanted two runs, as in `rushhour view A.h5 B.h5`")
+    if args.at is not None and args.video is not None:
+        raise RunError("--at is for --shot and windows; wanted --from and --to with --video")
+    if args.json and args.shot is None and args.video is None:
+        raise RunError("--json is for --shot and --video; a window prints nothing")
+
+
+def _source(path: Path) -> "Source":
+    """A run file, or a network."""
+    from rushhour.roadnets.loading import load_network
+    from rushhour.traffic.recording.recorder import is_run_file
+    from rushhour.viewer.moments import NetworkSource
+    from rushhour.viewer.recorded import RunSource
+
+    return RunSource(path) if is_run_file(path) else NetworkSource(load_network(path))
+
+
+def _live(args: argparse.Namespace, window: bool) -> "Source":
+    """A world of random walkers on a network; a window does not wait for it."""
+    from rushhour.roadnets.loading import load_network
+    from rushhour.traffic.demand.random_trips import vehicles_on_road
+    from rushhour.traffic.world import World
+    from rushhour.viewer.live import LiveSource
+
+    if args.live < 1:
+        raise RunError(f"--live {args.live}: wanted 1 vehicle or more")
+    seed = 0 if args.seed is None else args.seed
+    network = load_network(args.file[0])
+    world = World(network, vehicles_on_road(network, args.live, seed=seed), dt=LIVE_DT, seed=seed)
+    return LiveSource(world, PATIENCE if window else None)
+
+
+def _viewing(args: argparse.Namespace, sources: list["Source"], window: bool) -> "Viewing":
+    """One source, or two side by side, as the options say."""
+    from rushhour.viewer import actions as do
+    from rushhour.viewer.colouring import LANES, VEHICLES, want_colouring
+    from rushhour.viewer.pair import Pair
+    from rushhour.viewer.session import CLOSE, Session
+
+    width, height = SIZE if args.size is None else _size(args.size)
+    colour = want_colouring(args.colour, VEHICLES, "--colour")
+    lanes = want_colouring(args.lanes, LANES, "--lanes")
+    session: Viewing
+    if len(sources) == 1:
+        session = Session(sources[0], width, height, window)
+    else:
+        session = Pair(sources[0], sources[1], width, height, window)
+    while session.state.colour != colour:
+        session.do(do.NextColour())
+    while session.state.lanes != lanes:
+        session.do(do.NextLanes())
+    if args.costs:
+        session.do(do.Show("costs"))
+    if args.at is not None:
+        session.do(do.Seek(seconds(args.at, "--at")))
+    elif not window and args.live is None:
+        session.do(do.Ends(last=True))
+    camera = session.state.camera
+    if args.vehicle is not None:
+        _choose(session, args.vehicle, CLOSE if args.zoom is None else args.zoom)
+        camera = session.state.camera
+    place = (camera.x, camera.y) if args.centre is None else _pair(args.centre, "--centre")
+    scale = args.zoom
+    if scale is not None and not (isfinite(scale) and scale > 0.0):
+        raise RunError(f"--zoom {scale}: wanted metres per pixel, more than 0")
+    if args.centre is not None or scale is not None:
+        session.do(do.Look(*place, scale))
+    return session
+
+
+def _choose(session: "Viewing", name: str, scale: float) -> None:
+    """Select a vehicle and look at it."""
+    from rushhour.viewer import actions as do
+
+    source = session.sources[0]
+    number = source.vehicle_number(name)
+    if number is None:
+        raise RunError(f"--vehicle {name[:60]!r}: there is no such vehicle in {source.name}")
+    session.do(do.Select(number))
+    moment = source.at(session.state.clock.time)
+    row = moment.row(number)
+    if row < 0:
+        raise RunError(
+            f"--vehicle {name[:60]!r}: it is not on the road at {moment.time:g} s; give another --at"
+        )
+    session.do(do.Look(float(moment.x[row]), float(moment.y[row]), scale))
+
+
+def _shoot(args: argparse.Namespace, viewing: "Viewing") -> int:
+    from rushhour.viewer.shots import save_shot
+
+    save_shot(args.shot, viewing)
+    time = viewing.state.clock.time
+    counts = [len(source.at(time)) for source in viewing.sources]
+    facts = {"written": str(args.shot), "time_s": time, "vehicles": counts}
+    told = ", ".join(f"{count:,} vehicles" for count in counts)
+    print(json.dumps(facts) if args.json else f"{args.shot}: {told}")
+    return 0
+
+
+def _film(args: argparse.Namespace, viewing: "Viewing") -> int:
+    from rushhour.viewer.shots import save_video
+
+    clock = viewing.state.clock
+    begin = clock.begin if args.begin is None else seconds(args.begin, "--from")
+    end = clock.end if args.end is None else seconds(args.end, "--to")
+    fps = 25.0 if args.fps is None else args.fps
+    rate = 1.0 if args.rate is None else args.rate
+    for value, option, most in ((fps, "--fps", 240.0), (rate, "--rate", 10_000.0)):
+        if not (isfinite(value) and 0.0 < value <= most):
+            raise RunError(f"{option} {value}: wanted more than 0, up to {most:g}")
+    begin, end = max(begin, clock.begin), min(end, clock.end)
+    what: Any = bar(1.0, "", "drawing")
+    try:
+        count = save_video(
+            args.video, viewing, begin, end, fps, rate, lambda share: what.update(share - what.n)
+        )
+    finally:
+        what.close()
+    facts = {"written": str(args.video), "pictures": count, "from_s": begin, "to_s": end}
+    print(json.dumps(facts) if args.json else f"{args.video}: {count:,} pictures")
+    return 0
+
+
+def _watch(viewing: "Viewing") -> int:
+    """Open a window."""
+    from rushhour.viewer.window import watch
+
+    watch(viewing)
+    return 0
+
+
+def _size(text: str) -> tuple[int, int]:
+    from rushhour.viewer.raster import LARGEST
+
+    parts = text.lower().split("x")
+    if len(parts) == 2 and all(part.isdigit() and len(part) < 6 for part in parts):
+        width, height = int(parts[0]), int(parts[1])
+        if 64 <= width <= LARGEST and 64 <= height <= LARGEST:
+            return width, height
+    raise RunError(
+        f"--size {text[:40]!r}: wanted WIDTHxHEIGHT in pixels, 64 to {LARGEST}, as 1600x1000"
+    )
+
+
+def _pair(text: str, option: str) -> tuple[float, float]:
+    try:
+        x, y = (float(part) for part in text.split(","))
+        if isfinite(x) and isfinite(y):
+            return x, y
+    except ValueError:
+        pass
+    raise RunError(f"{option} {text[:40]!r}: wanted X,Y in metres of the network")

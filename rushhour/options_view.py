@@ -1,0 +1,42 @@
+"""The options of `rushhour view`."""
+
+import argparse
+from pathlib import Path
+
+
+def add_view_options(command: argparse.ArgumentParser) -> None:
+    """Add them to its parser."""
+    add = command.add_argument
+    add("file", type=Path, metavar="RUN|NETWORK", nargs="+",
+        help="a run file, from `rushhour run --record`, or a network; two runs side by side")  # fmt: skip
+    add(
+        "--live",
+        type=int,
+        metavar="N",
+        help="simulate a network with N vehicles while it is watched",
+    )
+    add("--seed", type=int, metavar="N", help="with --live (default: 0)")
+    add("--shot", type=Path, metavar="FILE", help="write a PNG instead of opening a window")
+    add("--video", type=Path, metavar="FILE", help="write a film (.mp4) instead; needs the extra "
+        "`video`")  # fmt: skip
+    add(
+        "--at",
+        metavar="T",
+        help="the time to show, as 7:30 (default: of a picture the last one, of a window "
+        "the first)",
+    )
+    add("--from", dest="begin", metavar="T", help="with --video: from this time on")
+    add("--to", dest="end", metavar="T", help="with --video: until this time")
+    add("--fps", type=float, metavar="N", help="with --video: pictures a second (default: 25)")
+    add("--rate", type=float, metavar="X", help="with --video: simulated seconds a second "
+        "(default: 1)")  # fmt: skip
+    add("--centre", metavar="X,Y", help="the place in the middle, m of the network")
+    add("--zoom", type=float, metavar="M", help="metres in a pixel (default: all is seen)")
+    add("--vehicle", metavar="ID", help="look closer at a vehicle, by its id in the demand or its "
+        "number")  # fmt: skip
+    add("--colour", default="speed", metavar="WHAT", help="colour vehicles by speed, limit (speed / "
+        "limit), acceleration, reason, waiting, type or tier (default: speed)")  # fmt: skip
+    add("--lanes", default="plain", metavar="WHAT", help="colour lanes: plain, speed (mean speed / "
+        "limit), density, or difference to the other run (default: plain)")  # fmt: skip
+    add("--costs", action="store_true", help="show what the phases of a frame cost")
+    add("--size", metavar="WxH", help="pixels (default: 1280x800)")

@@ -1,0 +1,115 @@
+"""`rushhour view` writes pictures and films, and says in one line what is missing or wrong."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from viewed_run import needs_gl, record
+
+from rushhour.cli import main
+from rushhour.roadnets.errors import RunError
+from rushhour.viewer.gl import context
+
+
+@pytest.fixture(scope="module")
+def run_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return record(tmp_path_factory.mktemp("view") / "run.h5", steps=20, vehicles=10)
+
+
+def test_a_shot_is_the_same_file_each_time(
+    run_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    needs_gl().close()
+    options = ["--at", "6s", "--size", "320x240", "--colour", "reason", "--lanes", "density"]
+    for name in ("a.png", "b.png"):
+        words = ["view", str(run_path), "--shot", str(tmp_path / name), *options, "--costs"]
+        assert main([*words, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["time_s"] == 6.0
+    data = (tmp_path / "a.png").read_bytes()
+    assert data == (tmp_path / "b.png").read_bytes() and data[:4] == b"\x89PNG"
+    closer = ["--vehicle", "3", "--centre", "10,10", "--zoom", "0.1", *options[:4]]
+    assert main(["view", str(run_path), "--shot", str(tmp_path / "c.png"), *closer]) == 0
+    assert (tmp_path / "c.png").read_bytes() != data
+
+
+def test_a_film_has_a_picture_for_every_instant(
+    run_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    needs_gl().close()
+    imageio_ffmpeg = pytest.importorskip("imageio_ffmpeg", reason="the extra `video`")
+    film = tmp_path / "film.mp4"
+    words = ["view", str(run_path), "--video", str(film), "--from", "2s", "--to", "6s"]
+    assert main([*words, "--fps", "5", "--rate", "2", "--size", "321x241", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["pictures"] == 11
+    frames, _ = imageio_ffmpeg.count_frames_and_secs(str(film))
+    assert frames == 11
+    assert next(imageio_ffmpeg.read_frames(str(film)))["size"] == (320, 240)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--shot", "a.png", "--colour", "mood"], "--colour 'mood': wanted one of speed"),
+        (["--shot", "a.png", "--lanes", "mood"], "--lanes 'mood': wanted one of plain"),
+        (["--shot", "a.png", "--size", "1600"], "--size '1600': wanted WIDTHxHEIGHT"),
+        (["--shot", "a.png", "--centre", "4"], "--centre '4': wanted X,Y"),
+        (["--shot", "a.png", "--zoom", "-1"], "--zoom -1.0: wanted metres per pixel"),
+        (["--shot", "a.png", "--vehicle", "nobody"], "there is no such vehicle"),
+        (["--shot", "a.png", "--fps", "5"], "--fps is for --video"),
+        (["--video", "a.mp4", "--at", "5s"], "--at is for --shot"),
+        (["--video", "a.mp4", "--shot", "a.png"], "wanted one of them"),
+        (["--video", "a.mp4", "--fps", "0"], "--fps 0.0: wanted more than 0"),
+        (["--json"], "--json is for --shot and --video"),
+    ],
+)
+def test_wrong_options_are_one_line(
+    run_path: Path, options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+):
+    assert main(["view", str(run_path), *options]) == 2
+    said = capsys.readouterr().err
+    assert message in said and said.count("\n") == 1
+
+
+def test_a_shot_that_cannot_be_written_says_so(
+    run_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    needs_gl().close()
+    there = tmp_path / "none" / "a.png"
+    assert main(["view", str(run_path), "--shot", str(there), "--size", "64x64"]) == 2
+    assert "choose a place that can be written" in capsys.readouterr().err
+
+
+def test_a_missing_library_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
+    def no_library(name: str) -> None:
+        raise OSError(name)
+
+    monkeypatch.delenv("EGL_PLATFORM", raising=False)
+    monkeypatch.setattr(context.ctypes, "CDLL", no_library)
+    with pytest.raises(
+        RunError, match=r"libEGL\.so\.1 is not installed: .*apt-get install libegl1"
+    ):
+        context.offscreen_canvas()
+
+
+def test_a_missing_extra_says_what_to_install(
+    run_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):  # fmt: skip
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
+    monkeypatch.setitem(sys.modules, "glfw", None)
+    assert main(["view", str(run_path), "--video", str(tmp_path / "a.mp4")]) == 2
+    assert "pip install 'rushhour[video]'" in capsys.readouterr().err
+    assert main(["view", str(run_path)]) == 2
+    assert "pip install 'rushhour[viewer]'" in capsys.readouterr().err
+
+
+def test_without_a_display_a_window_says_so(
+    run_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setitem(sys.modules, "glfw", sys)
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(sys, "platform", "linux")
+    assert main(["view", str(run_path)]) == 2
+    assert "no display" in capsys.readouterr().err

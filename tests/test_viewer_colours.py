@@ -1,0 +1,111 @@
+"""What colours tell, and what legends say; the meshes of roads."""
+
+import numpy as np
+import pytest
+
+from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.generators.grid import cross
+from rushhour.viewer.colouring import (
+    COLOURS,
+    UNKNOWN,
+    VEHICLES,
+    Told,
+    lane_colours,
+    want_colouring,
+)
+from rushhour.viewer.panels import legend_image, line, text_image
+from rushhour.viewer.road_mesh import RoadMesh, polygons, polyline_quads, ribbons
+from rushhour.viewer.shapes import lane_marks, strips_of
+
+GREEN, RED = (64, 196, 112), (235, 64, 52)
+
+
+def told(**columns: list[float]) -> Told:
+    found = {name: (lambda v=values: np.asarray(v)) for name, values in columns.items()}
+    return Told(found, ("car", "bus"), 36.0, 300.0)
+
+
+def colours(name: str, **columns: list[float]) -> list[tuple[int, ...]]:
+    found = VEHICLES[name](told(**columns))
+    return [tuple(row) for row in found.palette[found.colour].tolist()]
+
+
+def test_who_stands_is_red_and_who_is_free_green():
+    assert colours("speed", speed=[0.0, 10.0, 99.0]) == [RED, GREEN, GREEN]
+    assert colours("limit", speed=[0.0, 5.0], limit=[5.0, 5.0]) == [RED, GREEN]
+
+
+def test_what_was_not_recorded_is_told_so():
+    for name in ("acceleration", "reason", "waiting", "tier"):
+        found = VEHICLES[name](told(speed=[1.0, 2.0]))
+        assert (found.colour == COLOURS - 1).all() and "not recorded" in found.legend.title
+        assert found.palette[-1].tolist() == list(UNKNOWN)
+
+
+def test_kinds_have_a_colour_each_and_are_counted():
+    found = VEHICLES["type"](told(speed=[0.0] * 3, type=[1, 0, 1]))
+    assert [text for _, text in found.legend.kinds] == ["car (1)", "bus (2)"]
+    shown = [tuple(row) for row in found.palette[found.colour].tolist()]
+    assert shown[0] == shown[2] != shown[1] and shown[0] == found.legend.kinds[1][0]
+    assert "red light (1)" in str(VEHICLES["reason"](told(speed=[0.0], reason=[2])).legend.kinds)
+
+
+def test_every_colouring_has_a_legend_that_can_be_painted():
+    for name, make in VEHICLES.items():
+        found = make(
+            told(
+                speed=[1.0], limit=[2.0], accel=[0.1], reason=[1], waiting=[9.0], type=[0], tier=[0]
+            )
+        )
+        image = legend_image(found.legend, 2)
+        assert image.shape[2] == 4 and (image[..., 3] == 255).any(), name
+
+
+def test_lanes_without_anybody_keep_their_colour():
+    limit, length = np.full(3, 10.0), np.full(3, 100.0)
+    lane, speed = np.array([1, 1, 2], np.int32), np.array([0.0, 0.0, 10.0])
+    shown, legend = lane_colours("speed", lane, speed, limit, length)
+    assert shown[:, 3].tolist() == [0, 255, 255] and legend is not None
+    assert tuple(shown[1, :3]) == RED and tuple(shown[2, :3]) == GREEN
+    jam, _ = lane_colours("density", np.zeros(13, np.int32), np.zeros(13), limit, length)
+    assert tuple(jam[0, :3]) == RED and jam[1, 3] == 0
+
+
+def test_an_unknown_colouring_is_named_with_those_there_are():
+    with pytest.raises(RunError, match=r"--colour 'spede': wanted one of speed, limit"):
+        want_colouring("spede", VEHICLES, "--colour")
+
+
+def test_a_ribbon_has_its_places_in_the_middle_and_its_edges_beside():
+    origin = np.array([680_000.0, 5_400_000.0])
+    quads = polyline_quads(origin + np.array([(0.0, 0.0), (10.0, 0.0)]), 2.0)
+    mesh = ribbons(quads, (255, 0, 0), origin, 4)
+    at, side = mesh.vertices["a_at"], mesh.vertices["a_side"]
+    assert at.tolist() == [[0, 0], [10, 0], [10, 0], [0, 0]]
+    assert (at + side).tolist() == [[0, 1], [10, 1], [10, -1], [0, -1]]
+    assert mesh.triangles.tolist() == [[0, 1, 2], [0, 2, 3]]
+    assert mesh.vertices["a_lane"].tolist() == [4.0] * 4
+
+
+def test_polygons_are_cut_into_fans():
+    areas = [np.array([(0.0, 0.0), (1.0, 0.0), (0.0, 1.0)]), np.eye(2).repeat(2, axis=0)]
+    mesh = polygons(areas, np.zeros((2, 3), np.uint8), np.zeros(2))
+    assert mesh.triangles.tolist() == [[0, 1, 2], [3, 4, 5], [3, 5, 6]]
+    assert len(polygons([], np.zeros((0, 3), np.uint8), np.zeros(2)).triangles) == 0
+
+
+def test_the_dashes_of_a_lane_are_three_metres_of_nine():
+    network = cross(lanes=2)
+    marks = lane_marks(network, strips_of(network))
+    long = np.hypot(*(marks[:, 1] - marks[:, 0]).T)
+    dashes = long[long < 3.01]
+    assert len(dashes) and np.isclose(dashes.max(), 3.0)
+    mesh = RoadMesh(network)
+    assert len(mesh.marks.triangles) == 2 * len(marks)
+    assert len(mesh.lanes.vertices) == 4 * len(strips_of(network).lane)
+    assert mesh.lanes.vertices["a_lane"].max() == network.n_lanes - 1
+
+
+def test_the_same_lines_give_the_same_image_and_letters_below_the_line_are_whole():
+    assert text_image((line("speed"),), 1) is text_image((line("speed"),), 1)
+    assert text_image((line("p"),), 1)[..., 3].shape[0] >= 4 + 9 + 4

@@ -1,0 +1,191 @@
+"""What OpenGL draws, by the colours of pixels at known places. Without it: skipped, in CI failed."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from viewed_run import REDDISH, bodies, needs_gl
+
+from rushhour.kernels.network import GREEN, RED
+from rushhour.kernels.packing import vehicle_at
+from rushhour.roadnets.generators.grid import cross
+from rushhour.roadnets.model import Network
+from rushhour.viewer.camera import Camera
+from rushhour.viewer.colouring import Coloured, Legend
+from rushhour.viewer.lights import LIGHT_COLOURS
+from rushhour.viewer.moments import Moment
+from rushhour.viewer.panels import Panel, line, text_image
+from rushhour.viewer.raster import LAND
+from rushhour.viewer.road_mesh import RoadMesh
+from rushhour.viewer.scene import FEWEST_DOTS, Scene, Stroke
+
+SIZE = (320, 240)
+BODY = (200, 10, 20)
+
+
+class Single:
+    """A picture of one scene."""
+
+    def __init__(self, picture: Any) -> None:
+        self.picture = picture
+
+    def image(self, one: Scene) -> np.ndarray:
+        return self.picture.image(((0, one),))
+
+
+@pytest.fixture(scope="module")
+def network() -> Network:
+    return cross(lanes=2)
+
+
+@pytest.fixture(scope="module")
+def picture(network: Network) -> Iterator[Any]:
+    needs_gl().close()
+    from rushhour.viewer.gl.picture import Picture
+
+    made = Picture([(RoadMesh(network), np.array([(5.0, 2.0), (12.0, 2.5)]))], *SIZE)
+    yield Single(made)
+    made.close()
+
+
+def scene(network: Network, moment: Moment, scale: float = 0.25, **more: Any) -> Scene:
+    camera = Camera(0.0, 0.0, scale, *SIZE)
+    coloured = Coloured(np.zeros(len(moment), np.uint8), REDDISH, Legend(""))
+    lights = np.zeros(network.n_connectors, np.uint8)
+    return replace(Scene(camera, moment, coloured, lights), **more)
+
+
+def count(image: np.ndarray, colour: tuple[int, int, int], off: int = 2) -> int:
+    """Pixels of a colour."""
+    return int((np.abs(image.astype(int) - colour).max(axis=2) <= off).sum())
+
+
+def at(image: np.ndarray, camera: Camera, x: float, y: float) -> tuple[int, ...]:
+    """The colour at a place."""
+    px, py = camera.pixel(x, y)
+    return tuple(image[int(py), int(px)].tolist())
+
+
+@pytest.mark.parametrize("n", [0, 1, 7])
+def test_as_many_bodies_are_drawn_as_there_are(network: Network, picture: Any, n: int):
+    moment = bodies([(-30.0 + 10.0 * k, 25.0, 0.0) for k in range(n)])
+    image = picture.image(scene(network, moment))
+    assert image.shape == (240, 320, 3)
+    assert count(image, BODY) == n * 20 * 8  # 5 x 2 m at 4 pixels a metre
+
+
+def test_a_body_lies_behind_its_front_bumper_along_its_heading(network: Network, picture: Any):
+    drawn = scene(network, bodies([(10.0, 25.0, np.pi / 2)]))
+    image = picture.image(drawn)
+    camera = drawn.camera
+    assert at(image, camera, 10.0, 24.0) == at(image, camera, 10.0, 20.5) == BODY
+    assert at(image, camera, 10.0, 25.5) == LAND and at(image, camera, 12.0, 23.0) == LAND
+
+
+def test_a_larger_vehicle_is_drawn_larger(network: Network, picture: Any):
+    small = bodies([(0.0, 25.0, 0.0)])
+    large = replace(small, size=np.ones(1, np.int32))
+    counts = [count(picture.image(scene(network, m)), BODY) for m in (small, large)]
+    assert counts == [20 * 8, 48 * 10]
+
+
+def test_far_away_a_vehicle_can_still_be_seen(network: Network, picture: Any):
+    image = picture.image(scene(network, bodies([(0.0, 100.0, 0.0)]), scale=4.0))
+    assert count(image, BODY, off=60) >= 4
+
+
+def test_near_by_a_car_has_lights_and_a_windscreen(network: Network, picture: Any):
+    lit = {"signals": np.array([1 | 2], np.uint8)}
+    plain = replace(bodies([(2.5, 25.0, 0.0)]), columns={"signals": np.zeros(1, np.uint8)})
+    braking = replace(plain, columns=lit)
+    camera = Camera(0.0, 25.0, 0.02, *SIZE)
+    images = [picture.image(scene(network, m, camera=camera)) for m in (plain, braking)]
+    brake, blink = (255, 31, 20), (255, 184, 13)
+    assert [count(image, brake, 4) > 40 for image in images] == [False, True]
+    assert [count(image, blink, 4) > 40 for image in images] == [False, True]
+    rows = np.argwhere(np.abs(images[1].astype(int) - blink).max(axis=2) <= 4)[:, 0]
+    assert (rows < 120).all()  # heading east, its left is up
+    assert min(count(image, (20, 26, 33), 4) for image in images) > 300  # windscreen
+
+
+def test_roads_lie_where_they_are_at_any_coordinates(network: Network, picture: Any):
+    image = picture.image(scene(network, bodies([])))
+    from rushhour.viewer.gl.picture import Picture
+
+    far = np.array([680_000.0, 5_400_000.0])
+    moved = replace(network, points=network.points + far)
+    drawn = scene(moved, bodies([(680_000.0, 5_400_025.0, 0.3)]))
+    camera = replace(drawn.camera, x=far[0], y=far[1])
+    made = Picture([(RoadMesh(moved), np.array([(5.0, 2.0)]))], *SIZE)
+    moved_picture = Single(made)
+    there = moved_picture.image(replace(drawn, camera=camera, moment=bodies([])))
+    body = moved_picture.image(replace(drawn, camera=camera))
+    made.close()
+    assert (np.abs(there.astype(int) - image).max(axis=2) > 40).mean() < 0.002
+    here = picture.image(scene(network, bodies([(0.0, 25.0, 0.3)])))
+    assert abs(count(body, BODY) - count(here, BODY)) <= 6
+
+
+def test_signals_show_at_the_ends_of_their_lanes(network: Network, picture: Any):
+    first = network.arrays.connectors.from_lane
+    lights = np.where(first == first[0], RED, GREEN).astype(np.uint8)
+    image = picture.image(scene(network, bodies([]), lights=lights))
+    red, green = (tuple(LIGHT_COLOURS[k].tolist()) for k in (0, 4))
+    assert 30 < count(image, red) < count(image, green)
+
+
+def test_lanes_take_the_colours_that_are_told(network: Network, picture: Any):
+    colours = np.zeros((network.n_lanes, 4), np.uint8)
+    colours[0] = (10, 200, 250, 255)
+    drawn = scene(network, bodies([]), scale=1.5, lane_colours=colours)
+    image = picture.image(drawn)
+    points = network.lane_points(0)
+    middle = 0.5 * (points[0] + points[-1])
+    assert at(image, drawn.camera, *middle.tolist()) == (10, 200, 250)
+    assert count(picture.image(scene(network, bodies([]), scale=1.5)), (10, 200, 250)) == 0
+
+
+def test_crowds_far_away_are_dots(network: Network, picture: Any):
+    places = np.zeros((FEWEST_DOTS, 3))
+    places[:, 0] = np.linspace(-300.0, 300.0, FEWEST_DOTS)
+    places[:, 1] = 200.0
+    drawn = scene(network, bodies(places.tolist()), scale=4.0)
+    assert drawn.dotted
+    image = picture.image(drawn)
+    assert 150 * 2 <= count(image, BODY) <= 152 * 3
+
+
+def test_panels_and_lines_lie_over_the_picture(network: Network, picture: Any):
+    panel = Panel("told", 8, 16, text_image((line("A", (1, 250, 2)),), 1))
+    stroke = Stroke(np.array([(-20.0, 25.0), (20.0, 25.0)]), 0.1, 4.0, (250, 1, 250), above=True)
+    image = picture.image(scene(network, bodies([]), panels=(panel,), strokes=(stroke,)))
+    places = np.argwhere(np.abs(image.astype(int) - (1, 250, 2)).max(axis=2) <= 2)
+    assert len(places) == 18 and places.min(axis=0).tolist() == [20, 12]  # an A has 18 dots
+    assert count(image, (250, 1, 250)) == 160 * 4
+
+
+def test_a_picture_is_the_same_each_time(network: Network, picture: Any):
+    drawn = scene(network, bodies([(0.0, 20.0, 0.7)]))
+    first = picture.image(drawn)
+    picture.image(scene(network, bodies([]), scale=2.0))
+    assert (picture.image(drawn) == first).all()
+
+
+def test_what_is_drawn_under_a_pixel_is_what_a_click_there_finds(network: Network, picture: Any):
+    draw = np.random.default_rng(3)
+    places = [(-35.0 + 9.0 * k, 24.0, draw.uniform(-1.0, 1.0)) for k in range(8)]
+    moment = bodies(places)
+    drawn = scene(network, moment)
+    image = picture.image(drawn)
+    painted = np.argwhere(np.abs(image.astype(int) - BODY).max(axis=2) <= 2)
+    found = set()
+    for row, column in painted[::7]:
+        x, y = drawn.camera.place(column + 0.5, row + 0.5)
+        who = vehicle_at(
+            moment.x, moment.y, moment.heading, moment.length, moment.width, x, y, 0.01
+        )
+        assert who >= 0
+        found.add(int(who))
+    assert found == set(range(8))

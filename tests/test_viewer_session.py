@@ -1,0 +1,174 @@
+"""A recorded run looked at through a session: moments, selecting, following, jumping, panels."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from viewed_run import record
+
+from rushhour.roadnets.generators.ring import straight
+from rushhour.traffic.recording.run_file import RunFile
+from rushhour.viewer import actions as do
+from rushhour.viewer.lights import states_at
+from rushhour.viewer.moments import NetworkSource
+from rushhour.viewer.recorded import RunSource
+from rushhour.viewer.session import Session
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return record(tmp_path_factory.mktemp("viewed") / "run.h5")
+
+
+@pytest.fixture
+def session(path: Path) -> Session:
+    return Session(RunSource(path), 800, 600, window=True)
+
+
+def panel_names(session: Session) -> set[str]:
+    return {panel.name for panel in session.scene().panels}
+
+
+def test_a_moment_is_where_the_run_has_its_vehicles(path: Path, session: Session):
+    with RunFile(path) as run:
+        for time in (0.0, 33.3, 60.0, 12.6, 12.8, 999.0):
+            there, shown = run.positions(time), session.source.at(time)
+            for field in ("id", "x", "y", "heading", "speed"):
+                np.testing.assert_array_equal(getattr(there, field), getattr(shown, field))
+        assert set(shown.length.tolist()) == {run.vehicles("length")[0].item()}
+
+
+def test_far_from_the_picture_places_are_straight_between_frames(session: Session):
+    exact = session.source.at(33.4)
+    x0, x1 = float(np.median(exact.x)), float(exact.x.max()) + 100.0
+    near = session.source.at(33.4, (x0, -1e6, x1, 1e6))
+    first, last = session.source.at(33.0), session.source.at(34.0)
+    inside = (np.minimum(first.x, exact.x) > x0) & (first.x < x1)
+    assert inside.any() and not inside.all()
+    np.testing.assert_array_equal(near.x[inside], exact.x[inside])
+    np.testing.assert_array_equal(near.heading[inside], exact.heading[inside])
+    assert np.abs(near.x - exact.x).max() < 3.0
+    rough = session.source.at(33.4, (1e6, 1e6, 1e6, 1e6))
+    row = last.row(int(rough.id[0]))
+    assert rough.x[0] == pytest.approx(0.6 * first.x[0] + 0.4 * last.x[row], abs=1e-9)
+
+
+def test_signals_are_those_of_the_run(session: Session):
+    source = session.source
+    for time in (3.0, 31.5, 77.0):
+        np.testing.assert_array_equal(source.lights(time), states_at(source.network, time))
+
+
+def test_a_click_selects_and_the_camera_follows(session: Session):
+    session.do(do.Seek(40.0))
+    moment = session.moment()
+    session.do(do.Look(float(moment.x[3]), float(moment.y[3]), 0.1))
+    back = 2.0 * np.array([np.cos(moment.heading[3]), np.sin(moment.heading[3])])
+    px, py = session.state.camera.pixel(moment.x[3] - back[0], moment.y[3] - back[1])
+    session.do(do.Click(px, py))
+    assert session.state.selected == moment.id[3]
+    assert "inspector" in panel_names(session)
+    session.do(do.Follow())
+    session.do(do.Seek(45.0))
+    scene = session.scene()
+    row = scene.moment.row(int(moment.id[3]))
+    assert (scene.camera.x, scene.camera.y) == (scene.moment.x[row], scene.moment.y[row])
+    session.do(do.Click(-500.0, -500.0))
+    assert session.state.selected is None and "inspector" not in panel_names(session)
+
+
+def test_frames_are_stepped_through_both_ways(session: Session):
+    session.do(do.Seek(40.3))
+    times = []
+    for by in (1, 1, -1, -1, -1, 5):
+        session.do(do.Step(by))
+        times.append(session.state.clock.time)
+    assert times == [41.0, 42.0, 41.0, 40.0, 39.0, 44.0]
+
+
+def test_who_stands_is_known_whatever_way_one_came(path: Path):
+    def waits(times: list[float]) -> np.ndarray:
+        session = Session(RunSource(path), 800, 600)
+        for time in times:
+            session.do(do.Seek(time))
+            moment = session.moment()
+            found = session.source.waiting(moment)
+        assert found is not None
+        return found
+
+    straight_there = waits([101.5])
+    assert straight_there.max() > 5.0
+    np.testing.assert_array_equal(straight_there, waits([10.0, 50.0, 80.0, 118.0, 101.5]))
+    with RunFile(path) as run:  # told by its own trajectory
+        ids = run.at(101.5).id
+        who = int(np.argmax(straight_there))
+        way = run.trajectory(int(ids[who]))
+        moved = way.time[(way.time <= 101.5) & (way.speed > 0.1)].max()
+        assert straight_there[who] == pytest.approx(101.5 - moved, abs=6.0)
+
+
+def test_an_id_is_found_and_looked_at(session: Session):
+    name = session.source.vehicle_name(5)
+    session.do(do.Seek(20.0))
+    for action in (do.Find(""), do.Find(name), do.Found()):
+        session.do(action)
+    row = session.moment().row(5)
+    camera = session.state.camera
+    assert session.state.selected == 5 and session.state.finding is None
+    assert (camera.x, camera.y) == (session.moment().x[row], session.moment().y[row])
+    for action in (do.Find("nobody"), do.Found()):
+        session.do(action)
+    assert session.note == "no vehicle 'nobody'" and "note" in panel_names(session)
+
+
+def test_every_colouring_of_vehicles_and_lanes_makes_a_scene(session: Session):
+    session.do(do.Seek(60.0))
+    titles = set()
+    for _ in range(7):
+        session.do(do.NextColour())
+        titles.add(session.scene().coloured.legend.title)
+    assert len(titles) == 7 and not any("not recorded" in title for title in titles)
+    session.do(do.NextLanes())
+    colours = session.scene().lane_colours
+    assert colours is not None and session.scene().lane_colours is colours  # drawn once
+    assert {"legend 0", "legend 1"} <= panel_names(session)
+
+
+def test_the_way_of_the_selected_leads_from_it_along_its_lanes(session: Session):
+    session.do(do.Seek(30.0))
+    run = session.source.run  # type: ignore[attr-defined]
+    who = next(i for i in session.moment().id.tolist() if run.trajectory(i).time[-1] >= 60.0)
+    session.do(do.Select(who))
+    scene = session.scene()
+    way, row = scene.strokes[0].points, scene.moment.row(who)
+    assert way[0].tolist() == [scene.moment.x[row], scene.moment.y[row]]
+    for time in (40.0, 50.0, 60.0):  # it comes by there
+        later = session.source.at(time)
+        at = later.row(who)
+        pieces = np.linspace(way[:-1], way[1:], 200).reshape(-1, 2)
+        assert np.hypot(pieces[:, 0] - later.x[at], pieces[:, 1] - later.y[at]).min() < 3.5
+
+
+def test_help_costs_and_timeline_are_panels(session: Session):
+    assert "timeline" in panel_names(session) and "help" not in panel_names(session)
+    session.do(do.Show("help"))
+    session.do(do.Show("costs"))
+    session.tell({"all": 3.0})
+    assert {"help", "costs 0", "costs 1"} <= panel_names(session)
+    quiet = Session(session.source, 800, 600)
+    assert "timeline" not in panel_names(quiet)
+
+
+def test_where_nothing_happened_a_jump_says_so(session: Session):
+    session.do(do.Jump("stuck"))
+    assert session.note == "no later stuck" and session.state.clock.time == 0.0
+
+
+def test_a_network_alone_is_shown_with_its_signals_by_the_clock():
+    session = Session(NetworkSource(straight(500.0)), 320, 240)
+    scene = session.scene()
+    assert len(scene.moment) == 0 and scene.strokes == ()
+    session.do(do.NextColour())
+    session.do(do.NextLanes())
+    session.do(do.Click(10.0, 10.0))
+    assert session.scene().lane_colours is None and session.state.selected is None

@@ -1,0 +1,254 @@
+"""What the colours of vehicles and of lanes tell, and the legend that says so.
+
+A colouring gives every vehicle a row of a palette of 256 colours, so that what is drawn of a vehicle
+stays the same whatever is told. Quantities have a ramp; kinds have a colour each.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rushhour.kernels.packing import ramp_rows
+from rushhour.kernels.vehicles import REASONS
+from rushhour.roadnets.errors import RunError
+from rushhour.viewer.raster import RAMP, Colour
+
+COLOURS: Final = 256  # rows of a palette
+UNKNOWN: Final[Colour] = (150, 156, 164)  # the last row: no such value was recorded
+TIERS: Final = ("on a lane", "steered", "driven")
+SLOW: Final[tuple[Colour, ...]] = ((120, 150, 185), (250, 206, 70), (235, 64, 52), (150, 20, 60))
+BRAKES: Final[tuple[Colour, ...]] = ((235, 64, 52), (245, 160, 70), (160, 166, 174), (80, 170, 240))
+BUSY: Final[tuple[Colour, ...]] = ((60, 90, 130), (70, 160, 190), (250, 206, 70), (235, 64, 52))
+KINDS: Final[tuple[Colour, ...]] = (
+    (90, 170, 240), (250, 206, 70), (235, 64, 52), (120, 210, 130), (200, 130, 255), (255, 150, 80),
+    (120, 225, 225), (255, 130, 200), (190, 140, 100), (220, 240, 110), (150, 170, 255),
+    (230, 230, 230), (60, 150, 110), (170, 90, 150), (170, 150, 60), (110, 110, 220),
+)  # fmt: skip
+JAM: Final = 130.0  # vehicles per km of a lane, about what stands in a queue
+MANY_MORE: Final = 40.0  # vehicles per km
+
+
+@dataclass(frozen=True)
+class Legend:
+    """A ramp with a text at either end, or kinds with a colour each."""
+
+    title: str
+    low: str = ""
+    high: str = ""
+    ramp: NDArray[np.uint8] | None = None  # (k, 3)
+    kinds: tuple[tuple[Colour, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Coloured:
+    """A colour for each of n vehicles: colour (n,), rows of palette (256, 3)."""
+
+    colour: NDArray[np.uint8]
+    palette: NDArray[np.uint8]
+    legend: Legend
+
+
+def palette_of(stops: ArrayLike) -> NDArray[np.uint8]:
+    """A palette of a ramp through some colours; its last row stays free for UNKNOWN."""
+    given = np.asarray(stops, dtype=np.float64)
+    at = np.linspace(0.0, len(given) - 1.0, COLOURS - 1)
+    bands = [np.interp(at, np.arange(len(given)), given[:, k]) for k in range(3)]
+    return np.vstack((np.column_stack(bands), [UNKNOWN])).astype(np.uint8)
+
+
+def on_ramp(share: NDArray[np.float64]) -> NDArray[np.uint8]:
+    """Rows of a palette for shares 0 .. 1; NaN is unknown."""
+    row = np.empty(len(share), np.uint8)
+    ramp_rows(share, 0.0, 1.0, COLOURS - 1, row)
+    return row
+
+
+def _ramp(
+    value: NDArray[Any],
+    low: float,
+    high: float,
+    stops: ArrayLike,
+    title: str,
+    ends: tuple[str, str],
+) -> Coloured:
+    palette, row = palette_of(stops), np.empty(len(value), np.uint8)
+    ramp_rows(np.ascontiguousarray(value, np.float64), low, high, COLOURS - 1, row)
+    return Coloured(row, palette, Legend(title, *ends, palette[: COLOURS - 1]))
+
+
+def _kinds(value: NDArray[Any], names: tuple[str, ...], title: str) -> Coloured:
+    """Kinds by how many vehicles are of each; those behind the colours that there are share the last."""
+    palette = np.full((COLOURS, 3), UNKNOWN, np.uint8)
+    counts = np.bincount(value.astype(np.intp), minlength=len(names))
+    place = np.minimum(np.arange(len(counts)), COLOURS - 2)
+    palette[place] = np.array(KINDS, np.uint8)[place % len(KINDS)]
+    shown = tuple(
+        (tuple(palette[k].tolist()), f"{names[k]} ({counts[k]:,})")
+        for k in range(min(len(names), COLOURS - 1))
+        if counts[k]
+    )
+    return Coloured(
+        place[value.astype(np.intp)].astype(np.uint8), palette, Legend(title, kinds=shown)
+    )
+
+
+def _unknown(n: int, title: str) -> Coloured:
+    palette = palette_of(RAMP)
+    note = Legend(f"{title}: not recorded", kinds=((UNKNOWN, "unknown"),))
+    return Coloured(np.full(n, COLOURS - 1, np.uint8), palette, note)
+
+
+@dataclass(frozen=True)
+class Told:
+    """What colourings may ask of the vehicles at an instant: arrays (n,), by name, and names of kinds.
+
+    speed (m/s), limit (m/s), accel (m/s^2), reason, waiting (s), type, tier; a missing one is told so.
+    """
+
+    columns: Mapping[str, Callable[[], NDArray[Any] | None]]
+    types: tuple[str, ...]
+    free_speed: float  # km/h, at which speeds are green
+    longest_wait: float  # s, at which waiting is darkest
+
+    def get(self, name: str) -> NDArray[Any] | None:
+        """A column; None if it was not recorded."""
+        maker = self.columns.get(name)
+        return None if maker is None else maker()
+
+
+def by_speed(told: Told) -> Coloured:
+    """Red standing, green free."""
+    speed = told.get("speed")
+    assert speed is not None
+    return _ramp(
+        3.6 * speed, 0.0, told.free_speed, RAMP, "speed", ("0", f"{told.free_speed:g} km/h")
+    )
+
+
+def by_limit(told: Told) -> Coloured:
+    """Speed as a share of the limit."""
+    speed, limit = told.get("speed"), told.get("limit")
+    assert speed is not None and limit is not None
+    return _ramp(
+        speed / np.maximum(limit, 0.1), 0.0, 1.0, RAMP, "speed / limit", ("0", "the limit")
+    )
+
+
+def by_accel(told: Told) -> Coloured:
+    """Red braking, blue gaining speed."""
+    accel = told.get("accel")
+    if accel is None:
+        return _unknown(len(_any(told)), "acceleration")
+    return _ramp(accel, -3.0, 2.0, BRAKES, "acceleration", ("-3", "+2 m/s2"))
+
+
+def by_reason(told: Told) -> Coloured:
+    """Why each is slower than it wants to be."""
+    reason = told.get("reason")
+    if reason is None:
+        return _unknown(len(_any(told)), "reason")
+    names = tuple(name.replace("_", " ") for name in REASONS)
+    return _kinds(np.minimum(reason, len(names) - 1), names, "why it is slow")
+
+
+def by_waiting(told: Told) -> Coloured:
+    """How long each has stood."""
+    waiting = told.get("waiting")
+    if waiting is None:
+        return _unknown(len(_any(told)), "waiting")
+    return _ramp(
+        waiting, 0.0, told.longest_wait, SLOW, "standing since",
+        ("moves", f"{told.longest_wait / 60.0:g} min"),
+    )  # fmt: skip
+
+
+def by_type(told: Told) -> Coloured:
+    """The vehicle types of the demand."""
+    kind = told.get("type")
+    assert kind is not None
+    return _kinds(kind, told.types, "type")
+
+
+def by_tier(told: Told) -> Coloured:
+    """How each is simulated."""
+    tier = told.get("tier")
+    if tier is None:
+        return _unknown(len(_any(told)), "tier")
+    return _kinds(np.minimum(tier, len(TIERS) - 1), TIERS, "simulated")
+
+
+def _any(told: Told) -> NDArray[Any]:
+    speed = told.get("speed")
+    assert speed is not None
+    return speed
+
+
+VEHICLES: Final[dict[str, Callable[[Told], Coloured]]] = {
+    "speed": by_speed, "limit": by_limit, "acceleration": by_accel, "reason": by_reason,
+    "waiting": by_waiting, "type": by_type, "tier": by_tier,
+}  # fmt: skip
+PLAIN: Final = "plain"
+DIFFERENCE: Final = "difference"
+LANES: Final = (PLAIN, "speed", "density", DIFFERENCE)
+LESS_MORE: Final[tuple[Colour, ...]] = ((60, 140, 240), (105, 115, 128), (235, 64, 52))
+
+
+def want_colouring(name: str, known: object, option: str) -> str:
+    """A colouring by its name. Raises RunError, naming the option, if there is none."""
+    names = list(known)  # type: ignore[call-overload]
+    if name not in names:
+        raise RunError(f"{option} {name[:40]!r}: wanted one of {', '.join(names)}")
+    return name
+
+
+def lane_colours(
+    name: str,
+    lane: NDArray[np.int32],
+    speed: NDArray[np.float64],
+    limit: NDArray[np.float64],
+    length: NDArray[np.float64],
+) -> tuple[NDArray[np.uint8], Legend | None]:
+    """Colours of lanes, (n_lanes, 4), by the vehicles on them now, with their legend.
+
+    lane, speed (m/s): (n,) of vehicles; limit (m/s), length (m): of lanes. A lane without anybody is
+    clear: it keeps its own colour. "speed": the mean over the limit; "density": vehicles per km.
+    """
+    colours = np.zeros((limit.size, 4), np.uint8)
+    if name == PLAIN:
+        return colours, None
+    count = np.bincount(lane, minlength=limit.size)
+    used = np.flatnonzero(count)
+    if name == "speed":
+        mean = np.bincount(lane, weights=speed, minlength=limit.size)[used] / count[used]
+        share = mean / np.maximum(limit[used], 0.1)
+        palette, legend = palette_of(RAMP), ("lanes: mean speed / limit", "0", "the limit")
+    else:
+        share = 1000.0 * count[used] / np.maximum(length[used], 1.0) / JAM
+        palette, legend = palette_of(BUSY), ("lanes: density", "0", f"{JAM:g} vehicles/km")
+    colours[used, :3] = palette[on_ramp(share)]
+    colours[used, 3] = 255
+    return colours, Legend(*legend, palette[: COLOURS - 1])
+
+
+def difference_colours(
+    lane: NDArray[np.int32], other: NDArray[np.int32], length: NDArray[np.float64]
+) -> tuple[NDArray[np.uint8], Legend]:
+    """Colours of lanes by how many more vehicles per km are on them here than in another run.
+
+    lane, other: (n,), (m,) of vehicles here and there; length (m): of lanes.
+    A lane that nobody is on in either keeps its own colour.
+    """
+    colours = np.zeros((length.size, 4), np.uint8)
+    here, there = (np.bincount(one, minlength=length.size) for one in (lane, other))
+    used = np.flatnonzero(here + there)
+    more = 1000.0 * (here[used] - there[used]) / np.maximum(length[used], 1.0)
+    palette = palette_of(LESS_MORE)
+    colours[used, :3] = palette[on_ramp(0.5 + 0.5 * more / MANY_MORE)]
+    colours[used, 3] = 255
+    legend = Legend(
+        "lanes: more here", f"-{MANY_MORE:g}", f"+{MANY_MORE:g} vehicles/km", palette[: COLOURS - 1]
+    )
+    return colours, legend

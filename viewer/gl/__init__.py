@@ -1,0 +1,1 @@
+"""Drawing by OpenGL: the only files that import vispy.gloo."""

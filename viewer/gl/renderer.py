@@ -1,0 +1,208 @@
+"""Draws a scene: roads, kept from one picture to the next, lights, vehicles, lines, panels."""
+
+from time import perf_counter
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from vispy import gloo
+
+from rushhour.kernels.packing import dot_vehicles, pack_visible
+from rushhour.viewer.camera import Camera
+from rushhour.viewer.gl.images import Image, ImagePainter
+from rushhour.viewer.gl.ribbons import RibbonPainter, Ribbons
+from rushhour.viewer.gl.vehicles import VehicleLayer
+from rushhour.viewer.lights import lights_of
+from rushhour.viewer.raster import (
+    AREAS_FROM,
+    KERB,
+    LAND,
+    LEAST_BODY,
+    LEAST_LANE,
+    LEAST_LIGHT,
+    MARKS_FROM,
+)
+from rushhour.viewer.road_mesh import RoadMesh, polyline_quads, ribbons
+from rushhour.viewer.scene import Scene, Stroke, codes
+
+DETAIL_FROM: Final = 7.0  # pixels per m from which on windscreens and lights are drawn
+BEYOND: Final = 30.0  # m outside the picture from where a body may reach into it
+DOT: Final = 2  # pixels of a dot
+FINE_FROM: Final = 200_000  # vehicles from which on a dot is one pixel
+
+
+def _unit(colour: tuple[int, int, int]) -> tuple[float, float, float, float]:
+    return (colour[0] / 255.0, colour[1] / 255.0, colour[2] / 255.0, 1.0)
+
+
+class Renderer:
+    """Draws scenes of one network into what is bound: a window, or a frame buffer.
+
+    sizes: (k, 2) length and width, m, that moments name. smoothing: pixels drawn for one of the camera,
+    in each direction. timed: every part waits until it is done, so that `spent`, ms of the last picture
+    by part, tells them apart.
+    """
+
+    def __init__(
+        self, roads: RoadMesh, sizes: NDArray[np.float64], smoothing: int = 1, timed: bool = False
+    ) -> None:
+        self._roads, self._smoothing, self._timed = roads, smoothing, timed
+        self._painter, self._images = RibbonPainter(), ImagePainter()
+        self._layers = {
+            name: Ribbons(getattr(roads, name)) for name in ("lanes", "aprons", "areas")
+        }
+        self._lights, self._lines = Ribbons(), Ribbons()
+        self._light_states: NDArray[np.uint8] | None = None
+        self._vehicles = VehicleLayer()
+        self._vehicles.set_sizes(sizes)
+        self._dots, self._panels = Image(), {}  # type: tuple[Image, dict[str, Image]]
+        self._dot_image = np.zeros((1, 1, 4), np.uint8)
+        self._sums = np.zeros((1, 1, 4), np.int32)
+        self._kept: Any = None  # the frame buffer of the roads
+        self._kept_of: Any = None  # what it shows
+        self.spent: dict[str, float] = {}
+
+    def draw(self, scene: Scene, target: Any = None, left: int = 0) -> None:
+        """Draw a scene into a frame buffer, or what is bound without one, from a column of pixels on."""
+        camera = scene.camera
+        size = (camera.width * self._smoothing, camera.height * self._smoothing)
+        self.spent, self._mark = {}, perf_counter()
+        self._keep_roads(scene, size)
+        self._note("roads")
+        if target is not None:
+            target.activate()
+        gloo.set_viewport(left * self._smoothing, 0, *size)
+        gloo.set_state(depth_test=False, cull_face=False, blend=False)
+        self._images.draw(self._kept.color_buffer, from_top=False)
+        gloo.set_state(blend=True, blend_func=("src_alpha", "one_minus_src_alpha"))
+        self._draw_lights(scene)
+        self._draw_strokes(scene, [one for one in scene.strokes if not one.above])
+        self._note("lines")
+        self._draw_vehicles(scene)
+        self._draw_strokes(scene, [one for one in scene.strokes if one.above])
+        self._draw_panels(scene)
+        self._note("lines")
+        if target is not None:
+            target.deactivate()
+
+    def _note(self, part: str) -> None:
+        """Give the time since the note before to a part."""
+        if self._timed:
+            gloo.finish()
+        now = perf_counter()
+        self.spent[part] = self.spent.get(part, 0.0) + 1e3 * (now - self._mark)
+        self._mark = now
+
+    def _view(self, camera: Camera) -> tuple[tuple[float, float], tuple[float, float]]:
+        """The camera's middle from the origin, and the scale to -1 .. 1."""
+        x0, y0 = self._roads.origin
+        scale = (2.0 / (camera.width * camera.scale), 2.0 / (camera.height * camera.scale))
+        return (float(camera.x - x0), float(camera.y - y0)), scale
+
+    def _keep_roads(self, scene: Scene, size: tuple[int, int]) -> None:
+        """Draw the roads into their frame buffer, unless it shows them already."""
+        wanted = (scene.camera, id(scene.lane_colours))
+        if self._kept is not None and self._kept_of == wanted:
+            return
+        if self._kept is None or self._kept.shape != (size[1], size[0]):
+            colour = gloo.Texture2D(shape=(size[1], size[0], 4), interpolation="nearest")
+            depth = gloo.RenderBuffer((size[1], size[0]), "depth")
+            self._kept = gloo.FrameBuffer(colour, depth)
+        if scene.lane_colours is not None:
+            self._painter.colour_lanes(scene.lane_colours)
+        with self._kept:
+            gloo.set_viewport(0, 0, *size)
+            self._draw_roads(scene)
+        # The colours stay alive with the key, so that no others can take their address.
+        self._kept_of, self._colours = wanted, scene.lane_colours
+
+    def _draw_roads(self, scene: Scene) -> None:
+        camera = scene.camera
+        view = self._view(camera)
+        near = 1.0 / camera.scale  # pixels per m
+        least = 0.5 * LEAST_LANE * camera.scale
+        paint, layers = self._painter.draw, self._layers
+        gloo.set_state(blend=False, cull_face=False, depth_test=False)
+        gloo.set_depth_mask(True)
+        gloo.clear(color=_unit(LAND), depth=1.0)
+        kerb = max(0.35, 0.45 * camera.scale)
+        paint(layers["lanes"], *view, widen=kerb, least=least, colour=_unit(KERB))
+        if near > AREAS_FROM:
+            # Aprons leave a depth, and areas are drawn where there is one: islands stay free.
+            gloo.set_state(depth_test=True, depth_func="always")
+            gloo.set_color_mask(False, False, False, False)
+            paint(layers["aprons"], *view)
+            gloo.set_color_mask(True, True, True, True)
+            gloo.set_depth_mask(False)
+            gloo.set_state(depth_func="greater")
+            paint(layers["areas"], *view, depth=0.5)
+            gloo.set_state(depth_test=False)
+        paint(layers["lanes"], *view, least=least, by_lane=scene.lane_colours is not None)
+        if near >= MARKS_FROM:
+            for name in ("marks", "stops"):
+                if name not in layers:
+                    layers[name] = Ribbons(getattr(self._roads, name))
+                paint(layers[name], *view, least=0.5 * camera.scale)
+
+    def _draw_lights(self, scene: Scene) -> None:
+        if self._light_states is not scene.lights:
+            self._light_states = scene.lights
+            lanes, colours = lights_of(self._roads.network, scene.lights)
+            self._lights.set(self._roads.lights(lanes, colours))
+        least = 0.5 * LEAST_LIGHT * scene.camera.scale
+        self._painter.draw(self._lights, *self._view(scene.camera), least=least)
+
+    def _draw_strokes(self, scene: Scene, strokes: list[Stroke]) -> None:
+        camera = scene.camera
+        for stroke in strokes:
+            quads = polyline_quads(stroke.points, max(stroke.width, stroke.least * camera.scale))
+            self._lines.set(ribbons(quads, stroke.colour, self._roads.origin))
+            self._painter.draw(self._lines, *self._view(camera))
+
+    def _draw_vehicles(self, scene: Scene) -> None:
+        if scene.dotted:
+            self._draw_dots(scene)
+            return
+        camera, moment, layer = scene.camera, scene.moment, self._vehicles
+        code = codes(moment, scene.coloured)
+        box = np.array(camera.box) + np.array([-BEYOND, -BEYOND, BEYOND, BEYOND])
+        layer.make_room(len(moment))
+        count = int(
+            pack_visible(
+                moment.x, moment.y, moment.heading, code, box, self._roads.origin, layer.packed
+            )
+        )
+        self._note("pack")
+        layer.set_palette(scene.coloured.palette)
+        layer.upload(count)
+        self._note("upload")
+        least = (LEAST_BODY[0] * camera.scale, LEAST_BODY[1] * camera.scale)
+        detail = 1.0 / camera.scale >= DETAIL_FROM
+        layer.draw(*self._view(camera), least, detail, scene.blink)
+        self._note("draw")
+
+    def _draw_dots(self, scene: Scene) -> None:
+        camera, moment = scene.camera, scene.moment
+        shape = (camera.height, camera.width, 4)
+        if self._dot_image.shape != shape:
+            self._dot_image = np.zeros(shape, np.uint8)
+            self._sums = np.zeros(shape, np.int32)
+        left, _, _, top = camera.box
+        dot_vehicles(
+            moment.x, moment.y, scene.coloured.colour, scene.coloured.palette, left, top,
+            camera.scale, DOT if len(moment) < FINE_FROM else 1, self._sums, self._dot_image,
+        )  # fmt: skip
+        self._note("pack")
+        self._dots.send(self._dot_image, again=True)
+        self._note("upload")
+        self._images.draw(self._dots.texture)
+        self._note("draw")
+
+    def _draw_panels(self, scene: Scene) -> None:
+        camera = scene.camera
+        for panel in scene.panels:
+            image = self._panels.setdefault(panel.name, Image())
+            image.send(panel.image)
+            x0, x1 = (2.0 * x / camera.width - 1.0 for x in (panel.x, panel.x + panel.width))
+            y0, y1 = (1.0 - 2.0 * y / camera.height for y in (panel.y + panel.height, panel.y))
+            self._images.draw(image.texture, (x0, y0, x1, y1))

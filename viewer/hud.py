@@ -1,0 +1,93 @@
+"""What lies over the picture: where which panel is, and what it says."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from rushhour.traffic.durations import clock
+from rushhour.viewer.colouring import Legend
+from rushhour.viewer.keymap import help_lines
+from rushhour.viewer.moments import Bars
+from rushhour.viewer.panels import (
+    ACCENT,
+    Line,
+    Lines,
+    Panel,
+    Timeline,
+    bars_image,
+    legend_image,
+    line,
+    pair,
+    scale_image,
+    text_image,
+    text_scale,
+    timeline_image,
+)
+from rushhour.viewer.raster import FAINT, Colour
+from rushhour.viewer.view_state import ViewState
+
+GAP: Final = 5  # pixels between panels, times the scale of the text
+BAR: Final[Colour] = (90, 170, 240)
+
+
+@dataclass(frozen=True)
+class Said:
+    """What panels say besides the state."""
+
+    name: str
+    vehicles: int
+    legends: tuple[Legend, ...]
+    inspector: Lines = ()
+    timeline: Timeline | None = None
+    costs: tuple[Bars, ...] = ()
+    note: str = ""
+
+
+def panels(state: ViewState, said: Said, window: bool) -> tuple[Panel, ...]:
+    """All panels. window: with what only a person at a window needs."""
+    width, height = state.camera.width, state.camera.height
+    scale = text_scale(width, height)
+    gap = GAP * scale
+    found: list[Panel] = []
+    head: list[Line] = [line(said.name), line(clock(state.clock.time), ACCENT)]
+    if window:
+        playing = "playing" if state.clock.playing else "stopped"
+        head.append(line(f"{playing}, {state.clock.rate:g} x", FAINT))
+    title = text_image(tuple(head), scale)
+    found.append(Panel("title", gap, gap, title))
+    y = gap + title.shape[0] + gap
+    if said.inspector:
+        found.append(Panel("inspector", gap, y, text_image(said.inspector, scale)))
+    bottom = height - gap
+    if said.timeline is not None:
+        bar = timeline_image(said.timeline, width, scale)
+        bottom = height - bar.shape[0] - gap
+        found.append(Panel("timeline", 0, height - bar.shape[0], bar))
+    ruler = scale_image(state.camera.scale, width, scale)
+    found.append(Panel("scale", gap, bottom - ruler.shape[0], ruler))
+    y = bottom
+    for k, legend in enumerate(said.legends):
+        image = legend_image(legend, scale)
+        y -= image.shape[0]
+        found.append(Panel(f"legend {k}", width - gap - image.shape[1], y, image))
+        y -= gap
+    y = gap
+    if said.vehicles:
+        count = text_image((line(f"{said.vehicles:,} vehicles", FAINT),), scale)
+        found.append(Panel("count", width - gap - count.shape[1], y, count))
+        y += count.shape[0] + gap
+    for k, bars in enumerate(said.costs):
+        rows = tuple((name, round(value, 2), BAR) for name, value in bars.rows)
+        image = bars_image(rows, bars.budget, "ms", bars.title, scale)
+        found.append(Panel(f"costs {k}", width - gap - image.shape[1], y, image))
+        y += image.shape[0] + gap
+    note = f"find: {state.finding}_   (Enter; Escape)" if state.finding is not None else said.note
+    if note:
+        image = text_image((line(note, ACCENT),), scale)
+        found.append(Panel("note", (width - image.shape[1]) // 2, bottom - image.shape[0], image))
+    if state.help:
+        lines = help_lines()
+        names = 2 + max(len(key) for key, _ in lines)
+        image = text_image(tuple(pair(key, what, names) for key, what in lines), scale)
+        x, y = max(0, (width - image.shape[1]) // 2), max(0, (height - image.shape[0]) // 2)
+        found.append(Panel("help", x, y, image))
+    return tuple(found)

@@ -1,0 +1,149 @@
+"""What is known of one vehicle at a moment, in lines; its way ahead, and whom it waits for."""
+
+from textwrap import wrap
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.vehicles import LEADER, REASONS
+from rushhour.roadnets.errors import RunError
+from rushhour.traffic.durations import clock
+from rushhour.viewer.colouring import TIERS
+from rushhour.viewer.moments import Moment, Source
+from rushhour.viewer.panels import ACCENT, Line, line, pair
+from rushhour.viewer.raster import FAINT
+
+if TYPE_CHECKING:
+    from rushhour.viewer.recorded import RunSource
+
+NAME: Final = 10  # letters of the column of names
+LONGEST_CHAIN: Final = 60  # vehicles drawn one behind the other
+WIDEST: Final = 46  # letters of a line
+LIGHTS: Final = ((1, "brake"), (2, "left"), (4, "right"))
+
+
+def lane_name(source: Source, lane: int) -> str:
+    """A road lane's id; of a connector those that it joins."""
+    network = source.network
+    if lane < network.n_road_lanes:
+        return network.lane_ids[lane]
+    connectors, k = network.arrays.connectors, lane - network.n_road_lanes
+    ends = (int(connectors.from_lane[k]), int(connectors.to_lane[k]))
+    return " -> ".join(network.lane_ids[end] for end in ends)
+
+
+def vehicle_lines(
+    source: Source, moment: Moment, vehicle: int, waited: float | None, cause: tuple[str, ...]
+) -> tuple[Line, ...]:
+    """The inspector of a vehicle. waited: s that it has stood; cause: lines of its chain of waiting."""
+    name = source.vehicle_name(vehicle)
+    row = moment.row(vehicle)
+    if row < 0:
+        return (line(_cut(name), ACCENT), line(f"not on the road at {clock(moment.time)}", FAINT))
+    columns = moment.columns
+    lines = [line(_cut(name), ACCENT)]
+
+    def tell(what: str, value: str) -> None:
+        lines.append(pair(what, _cut(value, WIDEST - NAME), NAME))
+
+    tell("type", source.types[int(moment.type[row])])
+    tell("size", f"{moment.length[row]:.1f} x {moment.width[row]:.1f} m")
+    lane = int(columns["lane"][row])
+    lanes = source.network.arrays.lanes
+    tell("lane", lane_name(source, lane))
+    tell("at", f"{columns['s'][row]:.1f} of {lanes.length[lane]:.1f} m")
+    limit = float(lanes.speed[lane])
+    tell("speed", f"{3.6 * moment.speed[row]:.1f} km/h, limit {3.6 * limit:.0f}")
+    if "accel" in columns:
+        tell("gains", f"{columns['accel'][row]:+.2f} m/s2")
+    if "lateral" in columns and abs(float(columns["lateral"][row])) > 0.01:
+        tell("aside", f"{columns['lateral'][row]:+.2f} m")
+    if "signals" in columns:
+        lit = [text for bit, text in LIGHTS if int(columns["signals"][row]) & bit]
+        tell("lights", ", ".join(lit) or "none")
+    if "tier" in columns:
+        tell("simulated", TIERS[min(int(columns["tier"][row]), len(TIERS) - 1)])
+    if "reason" in columns:
+        tell(
+            "reason", REASONS[min(int(columns["reason"][row]), len(REASONS) - 1)].replace("_", " ")
+        )
+    blocker = int(columns["blocker"][row]) if "blocker" in columns else -1
+    if blocker >= 0:
+        follows = int(columns["reason"][row]) == LEADER if "reason" in columns else False
+        tell("follows" if follows else "waits for", source.vehicle_name(blocker))
+    if waited:
+        tell("stands", f"about {waited:.0f} s")
+    for text in cause:
+        lines += [line(part, FAINT) for part in wrap(text, WIDEST, subsequent_indent="  ")]
+    return tuple(lines)
+
+
+def _cut(text: str, most: int = WIDEST) -> str:
+    return text if len(text) <= most else text[: most - 2] + ".."
+
+
+def chain_rows(moment: Moment, row: int) -> list[int]:
+    """Rows of a vehicle, whom it waits for, whom that one waits for, and so on."""
+    rows = [row]
+    blocker = moment.columns.get("blocker")
+    if blocker is None:
+        return rows
+    while len(rows) < LONGEST_CHAIN:
+        after = moment.row(int(blocker[rows[-1]]))
+        if after < 0:
+            break
+        rows.append(after)
+        if after in rows[:-1]:  # a ring
+            break
+    return rows
+
+
+def way_ahead(source: "RunSource", moment: Moment, vehicle: int) -> NDArray[np.float64]:
+    """Places (k, 2), m, along the lanes that a vehicle drives on from now to the end of the run."""
+    way = source.run.trajectory(vehicle)
+    ahead = way.lane[np.searchsorted(way.time, moment.time - 1e-6) :]
+    row = moment.row(vehicle)
+    if row < 0 or not ahead.size:
+        return np.zeros((0, 2))
+    network = source.network
+    changes = np.concatenate(([True], ahead[1:] != ahead[:-1]))
+    lanes = ahead[changes].tolist()
+    parts = [np.array([[moment.x[row], moment.y[row]]])]
+    here = network.station[network.point_start[lanes[0]] : network.point_start[lanes[0] + 1]]
+    s = float(moment.columns["s"][row])
+    own = lanes[0] == int(moment.columns["lane"][row])
+    parts.append(network.lane_points(lanes[0])[here > s] if own else network.lane_points(lanes[0]))
+    before = lanes[0]
+    for lane in lanes[1:]:
+        parts += _joined(source, before, lane)
+        before = lane
+    end = float(way.s[-1])
+    last = network.station[network.point_start[before] : network.point_start[before + 1]]
+    if len(lanes) > 1:
+        parts[-1] = parts[-1][last <= end] if len(parts[-1]) == len(last) else parts[-1]
+    return np.concatenate(parts)
+
+
+def _joined(source: "RunSource", before: int, lane: int) -> list[NDArray[np.float64]]:
+    """Points of a lane, and those of the connector to it where no frame was recorded on that."""
+    network = source.network
+    found = []
+    if before < network.n_road_lanes and lane < network.n_road_lanes:
+        lanes, connectors = network.arrays.lanes, network.arrays.connectors
+        for k in range(int(lanes.out_start[before]), int(lanes.out_start[before + 1])):
+            if connectors.to_lane[k] == lane:
+                found.append(network.lane_points(network.n_road_lanes + k))
+    return [*found, network.lane_points(lane)]
+
+
+def cause_lines(source: "RunSource", moment: Moment, vehicle: int) -> tuple[str, ...]:
+    """The chain of waiting up to its cause, in words; empty where nothing tells."""
+    from rushhour.traffic.analysis.waiting import scene_at
+
+    try:
+        scene = scene_at(source.run, moment.time)
+        row = scene.row(vehicle)
+        return tuple(scene.chain(row).lines()) if row >= 0 else ()
+    except RunError:
+        return ()

@@ -1,0 +1,147 @@
+"""What is to be drawn at an instant, wherever it comes from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.roadnets.model import Network
+from rushhour.viewer.camera import Box
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Vehicles at one time: arrays (n,) sorted by id. columns: what else was recorded, as "reason"."""
+
+    time: float  # s
+    id: NDArray[np.int32]
+    x: NDArray[np.float64]  # m, of the front bumper's middle
+    y: NDArray[np.float64]  # m
+    heading: NDArray[np.float64]  # rad from east, counter-clockwise
+    speed: NDArray[np.float64]  # m/s
+    length: NDArray[np.float64]  # m
+    width: NDArray[np.float64]  # m
+    size: NDArray[np.int32]  # row of the source's sizes
+    type: NDArray[np.int32]  # row of the source's types
+    columns: Mapping[str, NDArray[Any]]
+
+    def __len__(self) -> int:
+        return len(self.id)
+
+    def row(self, vehicle: int | None) -> int:
+        """Row of a vehicle; -1 if it is not there."""
+        if vehicle is None:
+            return -1
+        at = int(np.searchsorted(self.id, vehicle))
+        return at if at < len(self.id) and self.id[at] == vehicle else -1
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Costs in ms: rows of name and value; a full bar is `budget` long."""
+
+    title: str
+    rows: tuple[tuple[str, float], ...]
+    budget: float
+
+
+class Source(Protocol):
+    """Where moments come from.
+
+    steps: it goes on when it is asked for later times, and never back.   sizes: (k, 2) length and width, m, that moments name.
+    """
+
+    name: str
+    steps: bool
+    network: Network
+    sizes: NDArray[np.float64]
+    types: tuple[str, ...]
+
+    @property
+    def times(self) -> NDArray[np.float64]:
+        """Recorded times, s."""
+        ...
+
+    def at(self, time: float, near: Box | None = None) -> Moment:
+        """What is to be drawn at a time in s; exact at least near a box, m, None: everywhere."""
+        ...
+
+    def lights(self, time: float) -> NDArray[np.uint8]:
+        """What signals show each connector at a time in s, (n_connectors,)."""
+        ...
+
+    def waiting(self, moment: Moment) -> NDArray[np.float64] | None:
+        """Since how many s each vehicle of a moment stands; None if nothing tells."""
+        ...
+
+    def vehicle_name(self, vehicle: int) -> str:
+        """The id of a vehicle in the demand."""
+        ...
+
+    def vehicle_number(self, name: str) -> int | None:
+        """The number of a vehicle by its id, or by its number as text; None if there is none."""
+        ...
+
+    def events(self, kind: str) -> tuple[tuple[float, int, int], ...]:
+        """When something happened: s, vehicle (-1 none) and lane (-1 none), ascending."""
+        ...
+
+    def costs(self, time: float) -> tuple[Bars, ...]:
+        """What a frame at a time in s cost, by phase; none where nothing tells."""
+        ...
+
+    def refresh(self) -> bool:
+        """Read what was written since; whether there may be more."""
+        ...
+
+
+def no_vehicles(time: float) -> Moment:
+    """A moment of an empty network."""
+    none, whole = np.zeros(0), np.zeros(0, np.int32)
+    return Moment(time, whole, none, none, none, none, none, none, whole, whole, {})
+
+
+class NetworkSource:
+    """A network without vehicles; its signals go by their clock."""
+
+    steps = False
+
+    def __init__(self, network: Network) -> None:
+        self.name, self.network = network.name, network
+        self.sizes: NDArray[np.float64] = np.ones((1, 2))
+        self.types: tuple[str, ...] = ()
+        self.times = np.zeros(1)
+
+    def at(self, time: float, near: Box | None = None) -> Moment:
+        """Nobody."""
+        return no_vehicles(time)
+
+    def lights(self, time: float) -> NDArray[np.uint8]:
+        """What programs show by their clock."""
+        from rushhour.viewer.lights import states_at
+
+        return states_at(self.network, time)
+
+    def waiting(self, moment: Moment) -> None:
+        """Nobody waits."""
+
+    def vehicle_name(self, vehicle: int) -> str:
+        """There is none."""
+        return ""
+
+    def vehicle_number(self, name: str) -> None:
+        """There is none."""
+
+    def events(self, kind: str) -> tuple[tuple[float, int, int], ...]:
+        """Nothing happened."""
+        return ()
+
+    def costs(self, time: float) -> tuple[Bars, ...]:
+        """Nothing is simulated."""
+        return ()
+
+    def refresh(self) -> bool:
+        """It stays as it is."""
+        return False

@@ -1,0 +1,156 @@
+"""A network as vertices for a graphics card: ribbons of lanes, markings, stop lines, areas.
+
+A *ribbon vertex* is a place on a middle line and the vector from there to the edge, so that a shader can
+keep thin ribbons at least so many pixels wide. Places are float32, from an origin in the middle of the
+network, so that they keep millimetres at any coordinates.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.roadnets.model import Network
+from rushhour.viewer.raster import (
+    INK,
+    MAIN_SPEED,
+    MARKS,
+    Box,
+    asphalt,
+    network_box,
+    shown_speeds,
+)
+from rushhour.viewer.shapes import (
+    Quads,
+    aprons,
+    end_bars,
+    intersection_areas,
+    lane_marks,
+    stop_lines,
+    strips_of,
+)
+
+VERTEX: Final = np.dtype(
+    [
+        ("a_at", np.float32, 2),  # m from the origin
+        ("a_side", np.float32, 2),  # m, from there to the edge
+        ("a_colour", np.float32, 3),  # 0 .. 1
+        ("a_lane", np.float32),  # -1: of none
+    ]
+)
+OVERLAP: Final = 0.05  # m that lanes are wider, so that no gap is left between them
+LIGHT: Final = 1.0  # m, of the bar that shows a signal
+
+
+@dataclass(frozen=True)
+class Mesh:
+    """vertices (v,) of VERTEX and triangles (t, 3) of them."""
+
+    vertices: NDArray[np.void]
+    triangles: NDArray[np.uint32]
+
+
+def ribbons(
+    quads: Quads,
+    colour: NDArray[np.uint8] | tuple[int, int, int],
+    origin: NDArray[np.float64],
+    lane: NDArray[np.int32] | int = -1,
+) -> Mesh:
+    """A mesh of quadrilaterals (n, 4, 2), m: left at the start, left at the end, right end, right start.
+
+    colour: one, or (n, 3).   lane: one, or (n,).
+    """
+    n = len(quads)
+    vertices = np.zeros((n, 4), VERTEX)
+    start, end = 0.5 * (quads[:, 0] + quads[:, 3]), 0.5 * (quads[:, 1] + quads[:, 2])
+    half_start, half_end = 0.5 * (quads[:, 0] - quads[:, 3]), 0.5 * (quads[:, 1] - quads[:, 2])
+    vertices["a_at"] = np.stack((start, end, end, start), axis=1) - origin
+    vertices["a_side"] = np.stack((half_start, half_end, -half_end, -half_start), axis=1)
+    shade = np.broadcast_to(np.asarray(colour, np.float32) / 255.0, (n, 3))
+    vertices["a_colour"] = shade[:, None]
+    vertices["a_lane"] = np.broadcast_to(np.asarray(lane, np.float32), (n,))[:, None]
+    corners = np.array([(0, 1, 2), (0, 2, 3)], np.uint32)
+    first = 4 * np.arange(n, dtype=np.uint32)
+    return Mesh(vertices.reshape(-1), (first[:, None, None] + corners).reshape(-1, 3))
+
+
+def polygons(
+    areas: list[NDArray[np.float64]], colours: NDArray[np.uint8], origin: NDArray[np.float64]
+) -> Mesh:
+    """A mesh of convex polygons, each (k, 2) in m, in colours (n, 3)."""
+    sizes = np.array([len(area) for area in areas], np.int64)
+    vertices = np.zeros(int(sizes.sum()), VERTEX)
+    if not len(areas):
+        return Mesh(vertices, np.zeros((0, 3), np.uint32))
+    vertices["a_at"] = np.concatenate(areas) - origin
+    vertices["a_colour"] = np.repeat(colours.astype(np.float32) / 255.0, sizes, axis=0)
+    vertices["a_lane"] = -1.0
+    fans = np.maximum(sizes - 2, 0)
+    first = np.repeat(np.cumsum(sizes) - sizes, fans)
+    k = np.arange(int(fans.sum())) - np.repeat(np.cumsum(fans) - fans, fans)
+    return Mesh(vertices, np.stack((first, first + k + 1, first + k + 2), axis=1).astype(np.uint32))
+
+
+def polyline_quads(points: NDArray[np.float64], width: float) -> Quads:
+    """The quadrilaterals of a line through points (k, 2), m, some metres wide."""
+    if len(points) < 2:
+        return np.zeros((0, 4, 2))
+    step = np.diff(points, axis=0)
+    step /= np.maximum(np.hypot(step[:, 0], step[:, 1]), 1e-9)[:, None]
+    side = 0.5 * width * np.column_stack((-step[:, 1], step[:, 0]))
+    a, b = points[:-1], points[1:]
+    return np.stack((a + side, b + side, b - side, a - side), axis=1)
+
+
+class RoadMesh:
+    """The meshes of a network, each made when it is first asked for.
+
+    origin: (2,) m, of all places.   box: of the network, m.
+    """
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        self.box: Box = network_box(network)
+        x0, y0, x1, y1 = self.box
+        self.origin = np.array([0.5 * (x0 + x1), 0.5 * (y0 + y1)])
+
+    @cached_property
+    def lanes(self) -> Mesh:
+        """Lanes and connectors, main streets last."""
+        network = self.network
+        lanes = network.arrays.lanes
+        strips = strips_of(network)
+        shown = shown_speeds(network)[np.maximum(lanes.intersection[strips.lane], 0)]
+        on_road = strips.lane < network.n_road_lanes
+        speed = np.where(on_road, lanes.speed[strips.lane], shown)
+        half = 0.5 * lanes.width[strips.lane] + OVERLAP
+        order = np.argsort(speed >= MAIN_SPEED, kind="stable")
+        quads = strips.quads(half, -half)[order]
+        return ribbons(quads, asphalt(speed[order]), self.origin, strips.lane[order])
+
+    @cached_property
+    def aprons(self) -> Mesh:
+        """Where the areas of intersections are surfaced: islands stay free."""
+        return ribbons(aprons(self.network), (255, 255, 255), self.origin)
+
+    @cached_property
+    def areas(self) -> Mesh:
+        """Intersections; to be drawn where aprons are."""
+        areas, which = intersection_areas(self.network)
+        return polygons(areas, asphalt(shown_speeds(self.network)[which]), self.origin)
+
+    @cached_property
+    def marks(self) -> Mesh:
+        """Markings between lanes."""
+        return ribbons(lane_marks(self.network, strips_of(self.network)), MARKS, self.origin)
+
+    @cached_property
+    def stops(self) -> Mesh:
+        """Stop lines."""
+        return ribbons(stop_lines(self.network), INK, self.origin)
+
+    def lights(self, lanes: NDArray[np.intp], colours: NDArray[np.uint8]) -> Mesh:
+        """Bars across the ends of lanes in the colours that their signals show, (n, 3)."""
+        return ribbons(end_bars(self.network, lanes, LIGHT), colours, self.origin)

@@ -1,0 +1,47 @@
+"""What the frames of a recorded run cost, as bars."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rushhour.roadnets.errors import RunError
+from rushhour.traffic.costs import PHASES
+from rushhour.viewer.moments import Bars
+
+if TYPE_CHECKING:
+    from rushhour.traffic.recording.run_file import RunFile
+
+
+class RunCosts:
+    """The costs table of a run, read when it is first asked for."""
+
+    def __init__(self, run: "RunFile") -> None:
+        self._run = run
+        self._read = False
+        self._time = np.zeros(0)  # s, behind the last frame of each row
+        self._ms = np.zeros((0, len(PHASES)))  # of one frame, by phase
+
+    def at(self, time: float) -> tuple[Bars, ...]:
+        """The costs of a frame at a time in s; a full bar is the dearest frame of the run."""
+        if not self._read:
+            self._take()
+        if not len(self._time):
+            return ()
+        row = min(int(np.searchsorted(self._time, time + 1e-6)), len(self._time) - 1)
+        ms = self._ms[row]
+        real = 1e3 * float(self._run.meta["dt"])
+        rows = [(phase, float(value)) for phase, value in zip(PHASES, ms, strict=True) if value]
+        title = f"a frame: {ms.sum():.2f} ms for {real:g} ms"
+        full = float(np.percentile(self._ms.sum(axis=1), 99.0))
+        return (Bars(title, (*rows, ("all", float(ms.sum()))), full),)
+
+    def _take(self) -> None:
+        self._read = True
+        try:
+            table = self._run.costs.columns
+        except RunError:
+            return
+        frames = np.maximum(np.asarray(table["frames"], float), 1.0)
+        self._time = np.asarray(table["time"], float)
+        self._ms = np.column_stack([np.asarray(table[name], float) for name in PHASES])
+        self._ms /= 1e6 * frames[:, None]

@@ -1,0 +1,325 @@
+"""One viewing of a source: takes actions, keeps what is shown, makes the scene. It draws nothing."""
+
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.packing import vehicle_at
+from rushhour.viewer import actions as do
+from rushhour.viewer.camera import Camera
+from rushhour.viewer.clock import PlaybackClock
+from rushhour.viewer.colouring import (
+    DIFFERENCE,
+    PLAIN,
+    VEHICLES,
+    Coloured,
+    Legend,
+    Told,
+    difference_colours,
+    lane_colours,
+)
+from rushhour.viewer.hud import Said, panels
+from rushhour.viewer.inspector import cause_lines, chain_rows, vehicle_lines, way_ahead
+from rushhour.viewer.moments import Bars, Moment, Source
+from rushhour.viewer.panels import ACCENT, WARN, Lines, Timeline
+from rushhour.viewer.raster import Colour, network_box, round_down, usual_speed
+from rushhour.viewer.recorded import RunSource
+from rushhour.viewer.scene import DOTS_FROM, Scene, Stroke
+from rushhour.viewer.standing import LONGEST
+from rushhour.viewer.view_state import ViewState, next_time, reduce
+
+AROUND: Final = 60.0  # m beside the picture from where somebody may come into it
+REACH: Final = 8.0  # pixels beside a body that still mean it
+CLOSE: Final = 0.12  # m per pixel at which somebody is looked at
+WAY: Final[Colour] = (80, 160, 235)
+BUDGET: Final = 16.7  # ms of a picture at 60 a second
+CURVE: Final = 240  # points of the timeline's curve
+
+
+class Session:
+    """window: for a person at a window, who wants the timeline and what playing does."""
+
+    def __init__(self, source: Source, width: int, height: int, window: bool = False) -> None:
+        self.source, self.window = source, window
+        box = network_box(source.network)
+        camera = Camera(0.0, 0.0, 1.0, width, height).fitted(box)
+        times = source.times
+        begin, end = (float(times[0]), float(times[-1])) if len(times) else (0.0, 0.0)
+        self.state = ViewState(camera, PlaybackClock(begin, end, begin), box)
+        self.note = ""
+        self.other: Source | None = None  # the run beside it, to tell differences from
+        self._spent: dict[str, float] = {}
+        lanes = source.network.arrays.lanes
+        self._limit, self._length = np.array(lanes.speed), np.array(lanes.length)
+        self._free = round_down(3.6 * usual_speed(source.network))
+        self._moment: tuple[Any, Moment] | None = None
+        self._coloured: tuple[Any, Coloured] | None = None
+        self._lanes: tuple[Any, NDArray[np.uint8], Legend | None] | None = None
+        self._lights: tuple[float, NDArray[np.uint8]] | None = None
+        self._chosen: tuple[Any, tuple[str, ...]] | None = None
+        self._way: tuple[Any, NDArray[np.float64]] | None = None
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """That which is looked at."""
+        return (self.source,)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Pixels of the picture."""
+        return self.state.camera.width, self.state.camera.height
+
+    def say(self, note: str) -> None:
+        """Show a note until the next action."""
+        self.note = note
+
+    def tell(self, spent: dict[str, float]) -> None:
+        """Take what the last picture cost, ms by part."""
+        self._spent = spent
+
+    def scenes(self) -> tuple[tuple[int, Scene], ...]:
+        """The scene, at the left edge of the picture."""
+        return ((0, self.scene()),)
+
+    # Actions
+
+    def do(self, action: do.Action) -> None:
+        """Carry out an action; what needs the run is turned into others first."""
+        self.note = ""
+        match action:
+            case do.Click(px, py):
+                action = do.Select(self._vehicle_under(px, py))
+            case do.Step(frames):
+                action = do.Seek(self._frame_time(frames))
+            case do.Found():
+                self._find(self.state.finding or "")
+                return
+            case do.Jump("stuck" | "ring" as kind, back):
+                self._jump(kind, back)
+                return
+        self.state = reduce(self.state, action)
+        if self.state.lanes == DIFFERENCE and self.other is None:  # from nothing: the next one
+            self.state = reduce(self.state, do.NextLanes())
+
+    def tick(self, dt: float) -> None:
+        """Let dt seconds pass."""
+        self.state = replace(self.state, clock=self.state.clock.ticked(dt))
+
+    def extended(self) -> None:
+        """Take over the times of a run that went on; at its end, go with it."""
+        clock, times = self.state.clock, self.source.times
+        if len(times):
+            at_end = clock.time >= clock.end
+            clock = clock.spanning(float(times[0]), float(times[-1]))
+            self.state = replace(
+                self.state, clock=clock.sought(clock.end) if at_end and clock.loop else clock
+            )
+
+    def _vehicle_under(self, px: float, py: float) -> int | None:
+        moment, camera = self.moment(), self.state.camera
+        x, y = camera.place(px, py)
+        reach = REACH * camera.scale
+        row = vehicle_at(
+            moment.x, moment.y, moment.heading, moment.length, moment.width, x, y, reach
+        )
+        return int(moment.id[row]) if row >= 0 else None
+
+    def _frame_time(self, frames: int) -> float:
+        """The time of a recorded frame some frames on."""
+        times, now = self.source.times, self.state.clock.time
+        if frames >= 0:
+            at = int(np.searchsorted(times, now + 1e-6, side="right")) + frames - 1
+        else:
+            at = int(np.searchsorted(times, now - 1e-6, side="left")) + frames
+        return float(times[min(max(at, 0), len(times) - 1)])
+
+    def _find(self, name: str) -> None:
+        self.state = reduce(self.state, do.Find(None))
+        found = self.source.vehicle_number(name)
+        if found is None:
+            self.note = f"no vehicle {name[:30]!r}"
+            return
+        self.state = reduce(self.state, do.Select(found))
+        self._look_at(found)
+
+    def _look_at(self, vehicle: int) -> None:
+        moment = self.moment()
+        row = moment.row(vehicle)
+        if row < 0:
+            self.note = f"{self.source.vehicle_name(vehicle)} is not on the road now"
+            return
+        look = do.Look(float(moment.x[row]), float(moment.y[row]), CLOSE)
+        self.state = reduce(self.state, look)
+
+    def _jump(self, kind: str, back: bool) -> None:
+        events = self.source.events(kind)
+        time = next_time(tuple(event[0] for event in events), self.state.clock.time, back)
+        if time is None:
+            self.note = f"no {'earlier' if back else 'later'} {kind}"
+            return
+        _, vehicle, lane = next(event for event in events if event[0] == time)
+        self.state = reduce(self.state, do.Seek(time))
+        if vehicle >= 0:
+            self.state = reduce(self.state, do.Select(vehicle))
+            self._look_at(vehicle)
+        elif lane >= 0:
+            x, y = self.source.network.lane_points(lane)[-1].tolist()
+            self.state = reduce(self.state, do.Look(x, y, 4.0 * CLOSE))
+
+    # What is shown
+
+    def moment(self) -> Moment:
+        """The vehicles at the time that is shown."""
+        time, camera = self.state.clock.time, self.state.camera
+        x0, y0, x1, y1 = camera.box
+        if camera.scale >= DOTS_FROM:  # nobody sees whether they are on their lanes
+            near = (x0, y0, x0, y0)
+        else:
+            near = (x0 - AROUND, y0 - AROUND, x1 + AROUND, y1 + AROUND)
+        if self._moment is None or self._moment[0] != (time, near):
+            moment = self.source.at(time, near)
+            if self.source.steps:  # as far as it came; it cannot go back
+                time = moment.time
+                self.state = replace(self.state, clock=self.state.clock.sought(time))
+            self._moment = ((time, near), moment)
+        return self._moment[1]
+
+    def scene(self) -> Scene:
+        """All that is to be drawn now."""
+        moment = self.moment()
+        row = moment.row(self.state.selected)
+        if self.state.follow and row >= 0:
+            camera = self.state.camera.over(float(moment.x[row]), float(moment.y[row]))
+            self.state = replace(self.state, camera=camera)
+        coloured = self._colours(moment)
+        lanes, legend = self._lane_colours(moment)
+        said = Said(
+            self.source.name, len(moment),
+            tuple(one for one in (coloured.legend if len(moment) else None, legend) if one),
+            self._inspector(moment), self._timeline() if self.window else None, self._costs(),
+            self.note,
+        )  # fmt: skip
+        return Scene(
+            self.state.camera, moment, coloured, self._signals(), lanes,
+            self._strokes(moment, row), panels(self.state, said, self.window),
+            blink=int(3.0 * self.state.clock.time) % 2 == 0,
+        )  # fmt: skip
+
+    def _colours(self, moment: Moment) -> Coloured:
+        key = (id(moment), self.state.colour)
+        if self._coloured is None or self._coloured[0] != key:
+            columns = moment.columns
+            told = Told(
+                {
+                    "speed": lambda: moment.speed,
+                    "limit": lambda: self._limit[columns["lane"]] if len(moment) else moment.speed,
+                    "accel": lambda: columns.get("accel"),
+                    "reason": lambda: columns.get("reason"),
+                    "waiting": lambda: self.source.waiting(moment),
+                    "type": lambda: moment.type,
+                    "tier": lambda: columns.get("tier"),
+                },
+                self.source.types, self._free, LONGEST,
+            )  # fmt: skip
+            self._coloured = (key, VEHICLES[self.state.colour](told))
+        return self._coloured[1]
+
+    def _lane_colours(self, moment: Moment) -> tuple[NDArray[np.uint8] | None, Legend | None]:
+        name = self.state.lanes
+        if name == PLAIN or not len(moment):
+            return None, None
+        key = (name, int(moment.time))  # once a second: roads are drawn anew for it
+        if self._lanes is None or self._lanes[0] != key:
+            lane = moment.columns["lane"]
+            made: tuple[NDArray[np.uint8], Legend | None]
+            if name == DIFFERENCE:
+                there = lane if self.other is None else self.other.at(moment.time).columns["lane"]
+                made = difference_colours(lane, there, self._length)
+            else:
+                made = lane_colours(name, lane, moment.speed, self._limit, self._length)
+            self._lanes = (key, *made)
+        return self._lanes[1:]
+
+    def _signals(self) -> NDArray[np.uint8]:
+        time = self.state.clock.time
+        if self._lights is None or self._lights[0] != time:
+            lights = self.source.lights(time)
+            if self._lights is not None and np.array_equal(self._lights[1], lights):
+                lights = self._lights[1]  # the same object: nothing is sent again
+            self._lights = (time, lights)
+        return self._lights[1]
+
+    def _inspector(self, moment: Moment) -> Lines:
+        vehicle = self.state.selected
+        if vehicle is None:
+            return ()
+        row = moment.row(vehicle)
+        waiting = self.source.waiting(moment) if row >= 0 else None
+        waited = float(waiting[row]) if waiting is not None else None
+        return vehicle_lines(self.source, moment, vehicle, waited, self._cause(moment, vehicle))
+
+    def _cause(self, moment: Moment, vehicle: int) -> tuple[str, ...]:
+        """The chain of waiting in words, while nothing plays: finding it reads much of the file."""
+        if self.state.clock.playing or not isinstance(self.source, RunSource):
+            return ()
+        key = (vehicle, moment.time)
+        if self._chosen is None or self._chosen[0] != key:
+            self._chosen = (key, cause_lines(self.source, moment, vehicle))
+        return self._chosen[1]
+
+    def _strokes(self, moment: Moment, row: int) -> tuple[Stroke, ...]:
+        """The way of the selected vehicle, whom it waits for, and a frame around it."""
+        if row < 0:
+            return ()
+        strokes = []
+        if isinstance(self.source, RunSource):
+            key = (int(moment.id[row]), int(moment.time))
+            if self._way is None or self._way[0] != key:
+                self._way = (key, way_ahead(self.source, moment, key[0]))
+            strokes.append(Stroke(self._way[1], 0.5, 2.0, WAY))
+        rows = chain_rows(moment, row)
+        middle = np.column_stack((moment.x[rows], moment.y[rows]))
+        ahead = np.column_stack((np.cos(moment.heading[rows]), np.sin(moment.heading[rows])))
+        middle -= 0.5 * moment.length[rows][:, None] * ahead
+        strokes.append(Stroke(middle, 0.25, 2.0, WARN, above=True))
+        strokes.append(
+            Stroke(_frame_around(moment, row, self.state.camera), 0.1, 2.0, ACCENT, True)
+        )
+        return tuple(strokes)
+
+    def _timeline(self) -> Timeline:
+        clock, source = self.state.clock, self.source
+        counts = np.zeros(0) if not isinstance(source, RunSource) else source.run.counts
+        curve: tuple[float, ...] = ()
+        if counts.size > 1:
+            at = np.linspace(clock.begin, clock.end, CURVE)
+            curve = tuple(np.interp(at, source.times, counts / max(1, counts.max())).tolist())
+        marks = [
+            *((time, WARN) for time, _, _ in source.events("stuck")[:500]),
+            *((time, (200, 130, 255)) for time, _, _ in source.events("ring")[:500]),
+            *((time, ACCENT) for time in self.state.bookmarks),
+        ]
+        ticks = tuple((replace(clock, time=time).share, colour) for time, colour in marks)
+        loop = ", loop" if clock.loop else ""
+        return Timeline(clock.share, curve, ticks, f"? help{loop}")
+
+    def _costs(self) -> tuple[Bars, ...]:
+        if not self.state.costs:
+            return ()
+        found = self.source.costs(self.state.clock.time)
+        if self.window and self._spent:
+            found = (*found, Bars("this picture", tuple(self._spent.items()), BUDGET))
+        return found
+
+
+def _frame_around(moment: Moment, row: int, camera: Camera) -> NDArray[np.float64]:
+    """A closed line around a body, a little away from it, (5, 2) m."""
+    away = max(0.5, 4.0 * camera.scale)
+    length, width = float(moment.length[row]), 0.5 * float(moment.width[row]) + away
+    cos, sin = np.cos(moment.heading[row]), np.sin(moment.heading[row])
+    along = np.array([away, away, -length - away, -length - away, away])
+    aside = np.array([width, -width, -width, width, width])
+    x, y = moment.x[row] + along * cos - aside * sin, moment.y[row] + along * sin + aside * cos
+    return np.column_stack((x, y))

@@ -1,0 +1,107 @@
+"""What the viewer shows, as one value, and how actions change it."""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from rushhour.viewer import actions as do
+from rushhour.viewer.camera import Box, Camera
+from rushhour.viewer.clock import PlaybackClock
+from rushhour.viewer.colouring import LANES, VEHICLES
+
+SAME_TIME: Final = 0.05  # s, between bookmarks
+
+
+@dataclass(frozen=True)
+class ViewState:
+    """What is shown. home: the box of the network, m."""
+
+    camera: Camera
+    clock: PlaybackClock
+    home: Box
+    colour: str = "speed"
+    lanes: str = LANES[0]
+    selected: int | None = None  # number of a vehicle
+    follow: bool = False
+    finding: str | None = None  # what was typed of an id; None: nobody types
+    help: bool = False
+    costs: bool = False
+    bookmarks: tuple[float, ...] = ()  # s, ascending
+    quitting: bool = False
+
+
+def reduce(state: ViewState, action: do.Action) -> ViewState:
+    """The state after an action.
+
+    Click, Step, Found and Jump to events need the run: a session turns them into others. These and
+    Shot change nothing here.
+    """
+    camera, clock = state.camera, state.clock
+    match action:
+        case do.Play():
+            return replace(state, clock=clock.toggled())
+        case do.Seek(time):
+            return replace(state, clock=clock.sought(time))
+        case do.Scrub(px):
+            share = px / max(1, camera.width - 1)
+            time = clock.begin + share * (clock.end - clock.begin)
+            return replace(state, clock=clock.sought(time))
+        case do.Skip(by):
+            return replace(state, clock=clock.sought(clock.time + by))
+        case do.Rate(steps):
+            return replace(state, clock=clock.faster(steps))
+        case do.Loop():
+            return replace(state, clock=replace(clock, loop=not clock.loop))
+        case do.Ends(last):
+            return replace(state, clock=clock.sought(clock.end if last else clock.begin))
+        case do.Zoom(factor, px, py):
+            if state.follow:  # else what is followed would leave the middle
+                px, py = 0.5 * camera.width, 0.5 * camera.height
+            return replace(state, camera=camera.zoomed(factor, px, py))
+        case do.Pan(dx, dy):
+            return replace(state, camera=camera.panned(dx, dy), follow=False)
+        case do.Resize(width, height):
+            return replace(state, camera=camera.resized(width, height))
+        case do.Fit():
+            return replace(state, camera=camera.fitted(state.home), follow=False)
+        case do.Look(x, y, scale):
+            closer = camera if scale is None else camera.scaled(scale)
+            return replace(state, camera=closer.over(x, y))
+        case do.Select(vehicle):
+            follow = state.follow and vehicle is not None
+            return replace(state, selected=vehicle, follow=follow)
+        case do.Follow():
+            return replace(state, follow=not state.follow and state.selected is not None)
+        case do.NextColour(steps):
+            names = list(VEHICLES)
+            at = names.index(state.colour) + steps
+            return replace(state, colour=names[at % len(names)])
+        case do.NextLanes():
+            return replace(state, lanes=LANES[(LANES.index(state.lanes) + 1) % len(LANES)])
+        case do.Show("help"):
+            return replace(state, help=not state.help)
+        case do.Show("costs"):
+            return replace(state, costs=not state.costs)
+        case do.Find(text):
+            return replace(state, finding=text)
+        case do.Mark():
+            return replace(state, bookmarks=_with_mark(state.bookmarks, clock.time))
+        case do.Jump("bookmark", back):
+            kept = next_time(state.bookmarks, clock.time, back)
+            return state if kept is None else replace(state, clock=clock.sought(kept))
+        case do.Quit():
+            return replace(state, quitting=True)
+        case _:
+            return state
+
+
+def _with_mark(marks: tuple[float, ...], time: float) -> tuple[float, ...]:
+    """With a bookmark at a time; without it if there is one."""
+    others = tuple(mark for mark in marks if abs(mark - time) > SAME_TIME)
+    return others if len(others) < len(marks) else tuple(sorted((*marks, time)))
+
+
+def next_time(times: tuple[float, ...], now: float, back: bool) -> float | None:
+    """The next of some ascending times, or the one before; None if there is none."""
+    if back:
+        return next((time for time in reversed(times) if time < now - SAME_TIME), None)
+    return next((time for time in times if time > now + SAME_TIME), None)
