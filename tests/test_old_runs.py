@@ -55,7 +55,7 @@ def test_it_says_what_it_lacks(version_1: Path, capsys: pytest.CaptureFixture[st
     ):
         verify(run)
     assert main(["replay", str(version_1)]) == 0
-    assert "frames               6" in capsys.readouterr().out
+    assert "frames       6 every" in capsys.readouterr().out
     assert main(["replay", str(version_1), "--verify"]) == 2
 
 

@@ -190,9 +190,15 @@ def changed_types(
             continue
         meant = [one.name == kind and getattr(one, field) == now[name] for one in types]
         if not any(meant):
+            held = [one.name[:40] for one in types[:4]]
+            others = (
+                f", its types are {', '.join(held)}{', ...' if len(types) > 4 else ''}"
+                if held
+                else ""
+            )
             raise ParameterError(
-                f"{name}: no vehicle type of the run is the built-in {kind} with {now[name]}; it "
-                "would change nobody"
+                f"{name}: no vehicle type of the run is the built-in {kind} with {now[name]}, so it "
+                f"would change nobody{others}; change them in the demand and run it from the start"
             )
         types = tuple(
             replace(one, **{field: value}) if same else one
