@@ -81,6 +81,7 @@ class Measures:
         self.interval = self._frames(interval)
         self.rows = {name: Rows(name) for name in TABLES}
         self._since = world.frame
+        self._observed = world.frame  # until when it has measured
         self._departed = world.departed
         self._with_roads = roads
         self._make_meters()
@@ -207,8 +208,11 @@ class Measures:
     # --- observing --------------------------------------------------------------------------
 
     def observe(self) -> None:
-        """Measure the frame that the world has just stepped."""
+        """Measure the frame that the world has just stepped; once, if it is asked more often."""
         world, m = self.world, self._meters
+        if world.frame == self._observed:
+            return
+        self._observed = world.frame
         if len(world.demand) > m.road.size or world._veh.lane.size > self._queues.slot.size:
             self._grow()
             m = self._meters

@@ -167,6 +167,8 @@ class Recorder:
         """Write the complete state of the world as it stands, unless the mode is "frames"."""
         if self._keyframes is None or self._failed or not self._fits():
             return
+        if self.measures is not None and self.measures in self.world.observers:  # maybe later on
+            self.measures.observe()
         self.flush()
         before = self._size
         try:
@@ -227,13 +229,13 @@ class Recorder:
         """
         if not self._file or self._failed:
             return
-        if self.measures is not None:
-            self.measures.finish()
         if not self._full:
             self._happenings.gather()
-        self.flush()
         if whole:
-            self.write_keyframe()
+            self.write_keyframe()  # with the running intervals, which may go on
+        if self.measures is not None:
+            self.measures.finish()
+        self.flush()
         try:
             self._data["complete"][()] = 1
             self._frames.stop()
@@ -267,7 +269,9 @@ class Recorder:
         self._tables = TableWriter(file, world, self.measures, self._data)
         self._happenings = Happenings(file, world, self._data)
         if self.mode != FRAMES:
-            self._keyframes = KeyframeWriter(file, world, self.keyframe_every, self._data)
+            self._keyframes = KeyframeWriter(
+                file, world, self.keyframe_every, self._data, self.measures
+            )
         network = world._whole.arrays
         ways = ways_of(network.lanes.out_start, network.connectors.to_lane, network.lanes.length)
         coding = Coding(ways, len(world.demand), world.dt, self.precision == FULL)
