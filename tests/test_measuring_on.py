@@ -123,3 +123,15 @@ def test_what_measures_remember_is_checked(straight: Path, tmp_path: Path) -> No
         with pytest.raises(RunError, match="measure"):
             World.resume(path, measures=True)
         World.resume(path)  # the state is sound
+
+
+def test_measures_are_reckoned_with_where_a_file_may_have_so_much(tmp_path: Path) -> None:
+    """They are written to the end, whatever else fits."""
+    world, _ = measured_world()
+    measures = Measures(world, 1.0, queues=True)
+    chosen = {"mode": "frames", "until": 90.0, "most": 600_000}
+    Recorder(tmp_path / "run.h5", world, **chosen).close()  # type: ignore[arg-type]
+    with pytest.raises(RunError, match="measures and one frame may take .* allow more"):
+        Recorder(tmp_path / "run.h5", world, measures=measures, **chosen)  # type: ignore[arg-type]
+    each = world.network.n_roads + len(measures.detectors["queues"]["name"])
+    assert measures.rows_within(360) == 91 * each

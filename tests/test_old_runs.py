@@ -80,3 +80,16 @@ def test_a_run_of_format_version_2_is_read(version_2: Path) -> None:
         assert [str(command) for command in run.commands()] == [
             "0:00:08 frame 32: stop(vehicle='car1', duration=3.0): done"
         ]
+
+
+def test_a_run_of_format_version_2_goes_on_or_says_who_reads_it(version_2: Path) -> None:
+    with RunFile(version_2) as run:
+        frame, last = int(run.keyframes.index["frame"][2]), run.keyframes.state_hash(4)
+        end = int(run.keyframes.index["frame"][4])
+    try:
+        world = World.resume(version_2, at=0.25 * frame)
+    except RunError as error:  # a version whose state has other fields
+        assert "another version of rushhour; resume with the one that wrote the file" in str(error)
+        return
+    world.step(end - frame)
+    assert world.state_hash() == last

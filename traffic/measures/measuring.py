@@ -99,6 +99,18 @@ class Measures:
         kept += [name for name, found in self.detectors.items() if found["name"].size]
         return (*kept, "passages") if "sections" in kept else tuple(kept)
 
+    def rows_within(self, frames: float) -> int:
+        """Rows that the tables grow by in so many frames at most, passages apart."""
+        each = self.world.network.n_roads if self._with_roads else 0
+        each += len(self._inside) + self._queue_row.size
+        loops = float((frames / self._loop_frames + 1.0).sum())
+        return int(each * (frames / self.interval + 1.0) + loops)
+
+    @property
+    def n_sections(self) -> int:
+        """How many there are: a trip may come to a passage of each."""
+        return len(self._inside)
+
     def _frames(self, interval: float | str) -> int:
         return max(1, round(seconds(interval, "interval") / self.world.dt))
 

@@ -53,6 +53,9 @@ FLUSH_SECONDS: Final = 2.0  # wall time between two blocks, at most
 LARGE_ROW: Final = {STANDARD: 12, FULL: 60}
 LARGE_KEYFRAME: Final = 600  # bytes a vehicle
 LARGE_TRIP: Final = 100  # bytes in /trips
+LARGE_COMMAND: Final = 300  # bytes
+LARGE_MEASURE: Final = 120  # bytes of a row
+AFTER_LAST: Final = 3600.0  # s from the last departure to the end, where nobody says when that is
 TAIL: Final = 1 << 16  # bytes for what closing the file writes
 
 
@@ -132,7 +135,8 @@ class Recorder:
             self._file.close()
             self.path.unlink()
             raise RunError(
-                f"record max {most:,} bytes: network, trips and one frame may take {least:,}; allow more"
+                f"record max {most:,} bytes: network, trips, measures and one frame may take {least:,}; "
+                "allow more"
             )
         self.observe()
 
@@ -141,6 +145,7 @@ class Recorder:
         frame = self.world.frame
         if not self._full:
             self._happenings.look_at_signals()
+            self._happenings.look_at_choices()
             if frame % self.every == 0:
                 self._happenings.gather()
         if self.mode != KEYFRAMES and frame % self.every == 0:
@@ -219,8 +224,20 @@ class Recorder:
         vehicles = min(self.world._veh.lane.size, len(self.world.demand))
         rows = self._frames.waiting + vehicles
         state = 0 if self._keyframes is None else self._keyframe_size + LARGE_KEYFRAME * vehicles
-        trips = len(self.world.demand) - len(self.world.trips)
-        return self._size + LARGE_ROW[self.precision] * rows + state + LARGE_TRIP * trips + TAIL
+        frames = LARGE_ROW[self.precision] * rows
+        return self._size + frames + state + self._tables_to_come() + TAIL
+
+    def _tables_to_come(self) -> int:
+        """Bytes that are written to the end whatever fits: of trips, commands and measures."""
+        world, measures = self.world, self.measures
+        trips = len(world.demand) - len(world.trips)
+        size = LARGE_TRIP * trips + LARGE_COMMAND * len(world.commands.coming)
+        if measures is None:
+            return size
+        last = float(world.demand.depart.max(initial=world.time))
+        end = max(world.time, last) + AFTER_LAST if self.until is None else self.until
+        left = max(0.0, end - world.time) / world.dt
+        return size + LARGE_MEASURE * (measures.rows_within(left) + trips * measures.n_sections)
 
     def close(self, whole: bool = True) -> None:
         """Write what is left and close the file; may be called twice.
