@@ -83,7 +83,7 @@ class RoadSums:
         self._stood[id] = stands
         self.seen[id] = True
         self.distance += float(speed.sum()) * span
-        bins = np.minimum((speed / BIN).astype(np.int64), self.speeds.size - 1)
+        bins = np.clip((speed / BIN).astype(np.int64), 0, self.speeds.size - 1)
         self.speeds += np.bincount(bins, minlength=self.speeds.size) * span
 
 

@@ -18,7 +18,7 @@ from rushhour.traffic.commands.log import Command
 from rushhour.traffic.measures.tables import MeasureTable
 from rushhour.traffic.recording.command_file import read_commands
 from rushhour.traffic.recording.frame_columns import ColumnFrames
-from rushhour.traffic.recording.frame_fields import ways_of
+from rushhour.traffic.recording.frame_fields import want_numbers, ways_of
 from rushhour.traffic.recording.frame_reader import FrameReader
 from rushhour.traffic.recording.frame_taking import frame_rows
 from rushhour.traffic.recording.happenings import TABLES as HAPPENINGS
@@ -239,6 +239,7 @@ class RunFile:
             raise RunError(f"{self.path}: no recorded frame {i}; it holds {size}")
         with self._reading("frames"):
             columns = self._frames.columns(i % size)
+            want_numbers(columns)
         return RecordedFrame(int(self.frames[i]), float(self.times[i]), columns)
 
     def at(self, time: float) -> RecordedFrame:
@@ -281,7 +282,9 @@ class RunFile:
                 raise RunError(f"{self.path}: no vehicle {vehicle!r:.60}; {hint}")
             name = names[number].decode()
         with self._reading("frames"):
-            return trajectory_of(number, name, self._frames.trajectory(number), self._index)
+            columns = self._frames.trajectory(number)
+            want_numbers(columns)
+            return trajectory_of(number, name, columns, self._index)
 
     def refresh(self) -> None:
         """Read what was written since: of a run that still goes on, its new frames."""
