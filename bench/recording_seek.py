@@ -37,6 +37,8 @@ class DrawnWorld:
         self.demand = builder.build()
         self.observers: list[Any] = []
         self.costs, self._rings = Costs(), SimpleNamespace(named=[])
+        self._minds = SimpleNamespace(changed=0)
+        self._detours = SimpleNamespace(total=0, reroutes=np.zeros(vehicles, np.int32))
         self._grants = SimpleNamespace(light=np.zeros(0, np.uint8))
         self.trips, self.commands, self._verge = TripLog(), CommandLog(), Verge()
         self._draw = np.random.default_rng(1)

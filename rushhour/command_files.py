@@ -119,7 +119,7 @@ def info(args: argparse.Namespace) -> int:
 
         if is_run_file(path):
             facts = run_facts(path)
-            print(json.dumps(facts) if args.json else as_text(facts))
+            print(json.dumps(facts) if args.json else run_text(facts, path))
             return 0
     kinds = (".net.xml", ".net.xml.gz", ".sumocfg")
     if name.endswith((".xml", ".xml.gz")) and not name.endswith(kinds):
@@ -202,6 +202,8 @@ def demand_facts(path: Path) -> dict[str, Any]:
 
 def run_facts(path: Path) -> dict[str, Any]:
     """What a run file holds."""
+    from rushhour.traffic.measures.tables import TABLES
+    from rushhour.traffic.parameters import Parameters
     from rushhour.traffic.recording.run_file import RunFile
 
     with RunFile(path) as run:
@@ -209,19 +211,93 @@ def run_facts(path: Path) -> dict[str, Any]:
         keyframes = run.keyframes.index["time"]
         if not times.size and keyframes.size:
             times = keyframes
+        defaults, frames = Parameters(), run.group("frames")
+        measured = run.group("measures")
+        precision = "" if frames is None else str(frames.attrs.get("precision", ""))
         return {
             "kind": "run",
             "name": path.name,
+            "format_version": run.version,
             "complete": run.complete,
             "frames": int(run.frames.size),
             "keyframes": int(keyframes.size),
             "first_s": float(times[0]) if times.size else None,
             "last_s": float(times[-1]) if times.size else None,
+            "last_keyframe_s": float(keyframes[-1]) if keyframes.size else None,
             "most_vehicles": int(counts.max(initial=0)),
             "rows": int(counts.sum()),
             "bytes": path.stat().st_size,
+            "network": run.network().name,
+            "trips": int(run.vehicles("depart").size),
+            "finished": None if run.group("trips") is None else len(run.table("trips")),
+            "fields": list(run.frame(0).columns) if run.frames.size else [],
+            "precision": precision,
+            "measured": [] if measured is None else [name for name in TABLES if name in measured],
+            "commands": len(run.commands()),
+            "parameters": {
+                name: text
+                for name, text in run.parameters.items()
+                if name not in defaults or text != str(defaults[name])
+            },
             "meta": run.meta,
         }
+
+
+def run_text(facts: dict[str, Any], path: Path) -> str:
+    """What a run file holds, for people."""
+    from rushhour.traffic.scenarios.recording import sized
+
+    meta = facts["meta"]
+    dt, first, last = float(meta["dt"]), facts["first_s"], facts["last_s"]
+    until = float(meta.get("until", float("nan")))
+    rows = [
+        (
+            "run",
+            f"{facts['name']}, {sized(facts['bytes'])}, format version {facts['format_version']}",
+        )
+    ]
+    if facts["complete"]:
+        rows.append(("complete", "yes"))
+    else:
+        rows.append(("complete", "no: it was killed, or still goes on"))
+        if facts["keyframes"]:
+            rows.append(("finish it by", f"rushhour run --resume {path} --record rest.h5"))
+    if first is None:
+        rows.append(("time", "nothing was recorded"))
+    else:
+        meant = f" of what was to end at {clock(until)}" if until > last + dt else ""
+        rows.append(("time", f"{clock(first)} to {clock(last)}{meant}, dt {dt:g} s"))
+    rows.append(("network", facts["network"]))
+    done = "" if facts["finished"] is None else f", {facts['finished']:,} finished"
+    most = f", at most {facts['most_vehicles']:,} on the road at once" if facts["frames"] else ""
+    rows.append(("trips", f"{facts['trips']:,}{done}{most}"))
+    if facts["frames"]:
+        every = meta.get("frames_between_records", 0) * dt
+        apart = f" every {every:g} s" if every else ""
+        rows.append(
+            ("frames", f"{facts['frames']:,}{apart}, {facts['rows']:,} positions of vehicles")
+        )
+        precise = f" ({facts['precision']} precision)" if facts["precision"] else ""
+        rows.append(("fields", ", ".join(facts["fields"]) + precise))
+    else:
+        rows.append(("frames", "none"))
+    at = f", the last at {clock(facts['last_keyframe_s'])}" if facts["keyframes"] else ""
+    rows.append(("keyframes", f"{facts['keyframes']:,}{at}"))
+    if facts["measured"]:
+        rows.append(("measures", ", ".join(facts["measured"])))
+    if facts["commands"]:
+        rows.append(("commands", f"{facts['commands']:,} applied"))
+    others = [f"{name}={value}" for name, value in facts["parameters"].items()]
+    rows.append(("parameters", ", ".join([*others, f"seed {meta.get('seed', '?')}"])))
+    versions = [f"{name} {meta[f'{name}_version']}" for name in ("rushhour", "numba", "numpy", "python")
+                if f"{name}_version" in meta]  # fmt: skip
+    rows.append(
+        (
+            "made by",
+            f"{', '.join(versions)} on {meta.get('machine', '?')} {meta.get('cpu', '')}".rstrip(),
+        )
+    )
+    return "\n".join(f"{name:<12} {text}" for name, text in rows)
 
 
 def as_text(facts: dict[str, Any]) -> str:

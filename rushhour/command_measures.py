@@ -39,6 +39,6 @@ def plot(args: argparse.Namespace) -> int:
             facts = save_fundamental(path, window, args.road)
         else:
             facts = save_speed_map(path, window)
-    said = ", ".join(f"{value:,} {name}" for name, value in facts.items())
+    said = ", ".join(f"{value:,} {name.replace('_', ' ')}" for name, value in facts.items())
     print(json.dumps({**facts, "written": str(path)}) if args.json else f"{path}: {said}")
     return 0

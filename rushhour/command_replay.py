@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def replay(args: argparse.Namespace) -> int:
     """Show what a run file holds, count it out, write its frames elsewhere, or verify it."""
-    from rushhour.command_files import as_text, run_facts
+    from rushhour.command_files import run_facts, run_text
 
     _want_use(args)
     if args.verify:
@@ -25,7 +25,7 @@ def replay(args: argparse.Namespace) -> int:
     if args.stats:
         return stats(args)
     facts = run_facts(args.file)
-    print(json.dumps(facts) if args.json else as_text(facts))
+    print(json.dumps(facts) if args.json else run_text(facts, args.file))
     return 0
 
 

@@ -19,8 +19,7 @@ _OF_THE_FILE: Final = (
 def resume(args: argparse.Namespace) -> int:
     """Go on with a recorded run."""
     from rushhour.command_run import drive, given_fields, say
-    from rushhour.traffic.recording.resuming import resume as resumed
-    from rushhour.traffic.recording.resuming import want_network
+    from rushhour.traffic.recording.resuming import resume_open, want_network
     from rushhour.traffic.recording.run_file import RunFile
 
     for name in _OF_THE_FILE:
@@ -34,17 +33,14 @@ def resume(args: argparse.Namespace) -> int:
     others = dict(fields.pop("parameters", ()))
     seed = fields.pop("seed", None)
     say(args, "reading the run")
-    with compile_bar("frame"):
+    with compile_bar("frame"), RunFile(args.resume) as run:
         if args.network is not None:
             from rushhour.roadnets.loading import load_network
 
-            with RunFile(args.resume) as run:
-                want_network(
-                    args.resume, run.network(), load_network(args.network), str(args.network)
-                )
+            want_network(args.resume, run.network(), load_network(args.network), str(args.network))
         say(args, "going to where the run goes on")
-        world = resumed(args.resume, at, parameters=others, seed=seed)
-    with RunFile(args.resume) as run:
+        anew = "measure" in fields
+        world = resume_open(run, at, parameters=others, seed=seed, measures=not anew)
         until = float(run.meta.get("until", float("nan")))
     if "duration" in fields:
         end: float | None = world.time + fields.pop("duration")

@@ -137,6 +137,7 @@ def drive(
     """Run a world to its end, write what the scenario asks for, print the summary."""
     import numba
 
+    from rushhour.traffic.measures.measuring import Measures
     from rushhour.traffic.measures.summary import run_summary
     from rushhour.traffic.recording.recorder import Recorder
     from rushhour.traffic.scenarios.measures import scenario_measures
@@ -146,6 +147,8 @@ def drive(
     checker: Any = None
     remarks: list[str] = []  # of the recorder, which adds to them
     measures, notes = scenario_measures(scenario, world)
+    if measures is None:  # those of a resumed run go on
+        measures = next((one for one in world.observers if isinstance(one, Measures)), None)
     end = None if scenario.duration is None else world.begin + scenario.duration
     with ExitStack() as stack:
         if scenario.output is not None:
@@ -167,7 +170,7 @@ def drive(
             remarks = recorder.remarks
             stack.enter_context(recorder)
             world.observers.append(recorder)
-        if measures is not None:
+        if measures is not None and measures not in world.observers:
             world.observers.append(measures)
         if check:
             from rushhour.traffic.checker import Checker

@@ -21,7 +21,7 @@ from damage import (
     xml_damage,
 )
 from demand_texts import network_text
-from fuzz_runs import damage_run, read_run_file, run_files
+from fuzz_runs import analyse_run_file, analysed_files, damage_run, read_run_file, run_files
 from network_drafts import crossing
 from osm_texts import Nodes, osm_text, street, write_pbf
 from soundness import assert_drivable, assert_meant_for, assert_sound
@@ -372,4 +372,5 @@ KINDS: dict[str, Kind] = {
     ),
     "h5": Kind(stored, damaged_storage, read_stored),
     "run": Kind(run_files, damage_run, read_run_file),
+    "run analysed": Kind(analysed_files, damage_run, analyse_run_file),
 }  # fmt: skip

@@ -1,18 +1,32 @@
-"""Damaged run files for the fuzz tests: what they hold is read, resumed and stepped."""
+"""Damaged run files for the fuzz tests: what they hold is read, resumed and stepped, or analysed."""
 
 import random
+from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
 from damage import damage_hdf5, damaged_bytes, flipped_bits
 from resumed_worlds import new_world
 
+from rushhour.roadnets.errors import RushhourError
+from rushhour.traffic.analysis.comparing import BY, compare_groups
+from rushhour.traffic.analysis.diffing import compare_runs, comparison_lines
+from rushhour.traffic.analysis.exporting import ENDINGS, export_frames
+from rushhour.traffic.analysis.queues import queue_lines, queues
+from rushhour.traffic.analysis.statistics import run_statistics, statistics_text
+from rushhour.traffic.analysis.waiting import why
+from rushhour.traffic.measures.measuring import Measures
 from rushhour.traffic.recording.recorder import Recorder
 from rushhour.traffic.recording.run_file import RunFile
 from rushhour.traffic.world import World
 
 NAME = "run.h5"
+WHOLE = "whole.h5"  # what damaged runs are compared with
+PROJECTION = "+proj=utm +zone=32 +datum=WGS84"
+TABLES = ("trips", "events", "signals", "costs", "roads")
 WORLDS = ("stops", "commands")
 
 
@@ -25,6 +39,24 @@ def run_files(folder: Path) -> list[dict[str, bytes]]:
             world.observers.append(recorder)
             world.step(130)
         found.append({NAME: (folder / NAME).read_bytes()})
+    return found
+
+
+def analysed_files(folder: Path) -> list[dict[str, bytes]]:
+    """Recorded runs with measures and a place on earth, in both precisions."""
+    found = []
+    for kind, precision in (("stops", "standard"), ("commands", "full"), ("program", "standard")):
+        world = new_world(kind)
+        measures = Measures(world, interval=10.0)
+        path = folder / (WHOLE if not found else NAME)
+        with Recorder(
+            path, world, 2.0, measures, keyframe_every=10.0, precision=precision
+        ) as recorder:
+            world.observers += [measures, recorder]
+            world.step(70)
+        with h5py.File(path, "r+") as file:
+            file["network"].attrs["projection"] = PROJECTION
+        found.append({NAME: path.read_bytes()})
     return found
 
 
@@ -130,3 +162,41 @@ def read_run_file(folder: Path) -> None:
     for at in (None, *times[:1]):
         world = World.resume(path, at)
         world.step(6)
+
+
+def analyse_run_file(folder: Path) -> None:
+    """Ask every tool that reads runs: each refuses the file in one line, or makes something of it."""
+    path, whole = folder / NAME, folder / WHOLE
+    refusals: list[RushhourError] = []
+    with RunFile(path) as run, RunFile(whole) as other:
+        times, names = run.times, run.vehicle_names()
+        middle = float(times[times.size // 2]) if times.size else 0.0
+        asked: list[Callable[[], Any]] = [
+            lambda: [run.trajectory(k).to_pandas() for k in range(min(3, len(names)))],
+            lambda: run.positions(middle + 0.4).to_pandas(),
+            *(lambda name=name: run.table(name).to_pandas() for name in TABLES),
+            lambda: [why(run, middle, int(k))[0].lines() for k in run.at(middle).id[:20:4]],
+            lambda: [why(run, middle, road=road) for road in run.network().road_ids[:4]],
+            lambda: queue_lines(queues(run, top=3, every=4.0, least=1)),
+            lambda: statistics_text(run_statistics(run)),
+            lambda: comparison_lines(compare_runs(run, other)),
+            lambda: comparison_lines(compare_runs(other, run)),
+            *(lambda by=by: compare_groups([path], [whole], by) for by in BY[:2]),
+            *(
+                lambda kind=kind: export_frames(run, kind, folder / f"out{ENDINGS[kind]}")
+                for kind in export_kinds()
+            ),
+        ]
+        for ask in asked:
+            try:
+                ask()
+            except RushhourError as error:
+                refusals.append(error)
+    if refusals:
+        raise max(refusals, key=lambda error: (not str(error).isprintable(), len(str(error))))
+
+
+def export_kinds() -> list[str]:
+    """Formats that can be written here."""
+    needs = {"parquet": "pyarrow", "geojson": "pyproj"}
+    return [kind for kind in ENDINGS if find_spec(needs.get(kind, "numpy"))]

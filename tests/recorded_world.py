@@ -31,6 +31,8 @@ class FormulaWorld:
         self.observers: list[Any] = []
         self.costs = Costs()
         self._rings = SimpleNamespace(named=[])
+        self._minds = SimpleNamespace(changed=0)
+        self._detours = SimpleNamespace(total=0, reroutes=np.zeros(n, np.int32))
         self._grants = SimpleNamespace(light=np.zeros(0, np.uint8))
         self.trips = TripLog()
         self._verge = Verge()

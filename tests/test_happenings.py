@@ -15,13 +15,15 @@ from rushhour.traffic.world import World
 
 
 class Witness:
-    """What signals showed in some frames, and who departed and changed lane in which."""
+    """What signals showed in some frames, and who departed, changed lane or chose again in which."""
 
     def __init__(self, world: World) -> None:
         self.world = world
         self.light: dict[int, np.ndarray] = {}
         self.departed: set[tuple[int, int]] = set()
         self.changed: set[tuple[int, int]] = set()
+        self.chose: list[tuple[int, int]] = []
+        self.minds: dict[int, int] = {}
 
     def observe(self) -> None:
         frame, veh = self.world.frame - 1, self.world._veh
@@ -29,6 +31,10 @@ class Witness:
         for found, when in ((self.departed, veh.depart_frame), (self.changed, veh.change_frame)):
             found |= {(frame, int(veh.id[i])) for i in np.flatnonzero(on_road & (when == frame))}
         self.light[frame] = self.world._grants.light.copy()
+        for i in np.flatnonzero(on_road).tolist():
+            if veh.minds[i] > self.minds.get(int(veh.id[i]), 0):
+                self.chose.append((frame, int(veh.id[i])))
+            self.minds[int(veh.id[i])] = int(veh.minds[i])
 
 
 @pytest.fixture(scope="module")
@@ -132,3 +138,34 @@ def test_each_pass_on_a_lane_is_an_event_when_it_begins(tmp_path: Path) -> None:
     begun = events.kind == "passing"
     assert events.vehicle[begun].tolist() == ["car"]
     assert world.counts()["passes"] == 1
+
+
+def test_who_changes_its_mind_is_an_event_in_its_frame(tmp_path: Path) -> None:
+    world = new_world("commands")
+    witness = Witness(world)
+    with rh.Recorder(tmp_path / "run.h5", world, 5.0) as recorder:
+        world.observers += [recorder, witness]
+        world.step(300)
+    with rh.open_run(tmp_path / "run.h5") as run:
+        rows = run.dataset("events")[:]
+        events = run.events
+    there = events.kind == "mind_changed"
+    found = list(zip(events.frame[there].tolist(), rows["vehicle"][there].tolist(), strict=True))
+    assert sorted(found) == sorted(witness.chose) and len(found) == world._minds.changed > 3
+    assert (np.array(found)[:, 0] % recorder.every != recorder.every - 1).any()
+
+
+def test_who_is_rerouted_is_an_event(tmp_path: Path) -> None:
+    network = rh.generate("grid", rows=4, columns=4, border="loops")
+    trips = rh.random_trips(network, 400, over=20.0, seed=1)
+    given = rh.Parameters({"rerouting.fraction": 0.8, "rerouting.period": 5.0})
+    world = rh.World(network, trips, parameters=given, dt=0.5, seed=3)
+    with rh.Recorder(tmp_path / "run.h5", world, 2.0) as recorder:
+        world.observers.append(recorder)
+        world.step(120)
+    with rh.open_run(tmp_path / "run.h5") as run:
+        events, numbers = run.events, run.dataset("events")["vehicle"]
+    there = events.kind == "rerouted"
+    counted = np.bincount(numbers[there], minlength=len(world.demand))
+    np.testing.assert_array_equal(counted, world._detours.reroutes)
+    assert counted.sum() == world._detours.total > 10

@@ -3,11 +3,13 @@
 import gzip
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 
 from rushhour.cli import main
 from rushhour.roadnets.errors import RunError
+from rushhour.traffic.analysis.statistics import run_statistics
 from rushhour.traffic.recording.run_file import RunFile
 from rushhour.traffic.recording.verifying import verify
 from rushhour.traffic.world import World
@@ -55,7 +57,7 @@ def test_it_says_what_it_lacks(version_1: Path, capsys: pytest.CaptureFixture[st
     ):
         verify(run)
     assert main(["replay", str(version_1)]) == 0
-    assert "frames               6" in capsys.readouterr().out
+    assert "frames       6 every" in capsys.readouterr().out
     assert main(["replay", str(version_1), "--verify"]) == 2
 
 
@@ -80,3 +82,32 @@ def test_a_run_of_format_version_2_is_read(version_2: Path) -> None:
         assert [str(command) for command in run.commands()] == [
             "0:00:08 frame 32: stop(vehicle='car1', duration=3.0): done"
         ]
+
+
+def test_a_run_of_format_version_2_goes_on_or_says_who_reads_it(version_2: Path) -> None:
+    with RunFile(version_2) as run:
+        frame, last = int(run.keyframes.index["frame"][2]), run.keyframes.state_hash(4)
+        end = int(run.keyframes.index["frame"][4])
+    try:
+        world = World.resume(version_2, at=0.25 * frame)
+    except RunError as error:  # a version whose state has other fields
+        assert "another version of rushhour; resume with the one that wrote the file" in str(error)
+        return
+    world.step(end - frame)
+    assert world.state_hash() == last
+
+
+def test_what_is_no_number_in_a_damaged_file_is_refused_in_one_line(version_2: Path) -> None:
+    for name, value in (("speed", np.nan), ("s", 1e9), ("speed", -np.inf)):
+        with h5py.File(version_2, "r+") as file:
+            good, row = file["frames"][name][:], int(file["frames/start"][12])
+            file["frames"][name][:] = np.where(np.arange(good.size) == row, value, good)
+        with RunFile(version_2) as run:
+            with pytest.raises(
+                RunError, match=f"/frames is damaged .{name} of a vehicle is no num"
+            ):
+                run_statistics(run)
+            with pytest.raises(RunError, match=f"{name} of a vehicle is no number up to"):
+                [run.trajectory(vehicle) for vehicle in range(3)]
+        with h5py.File(version_2, "r+") as file:
+            file["frames"][name][:] = good

@@ -11,7 +11,9 @@ import h5py
 import numpy as np
 import pytest
 from recorded_world import FormulaWorld
+from several_threads import printed_by_threads
 
+from rushhour.kernels.jit import config
 from rushhour.roadnets.errors import RunError, RushhourError
 from rushhour.roadnets.storage import save
 from rushhour.traffic.recording.frame_fields import FIELDS
@@ -106,6 +108,7 @@ def test_more_rows_than_a_chunk_holds_are_read_as_they_were(tmp_path: Path) -> N
 KILLED = """
 import sys
 from recorded_world import FormulaWorld
+from several_threads import printed_by_threads
 from rushhour.traffic.recording import recorder as recording
 recording.FLUSH_SECONDS = 0.0
 world = FormulaWorld(n=2000)
@@ -170,6 +173,7 @@ def test_a_run_is_readable_while_it_goes_on(tmp_path: Path) -> None:
 FULL = """
 import resource, signal, sys
 from recorded_world import FormulaWorld
+from several_threads import printed_by_threads
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.recording import recorder as recording
 recording.FLUSH_ROWS = 20_000
@@ -249,3 +253,10 @@ def test_rows_that_point_outside_are_left_out(tmp_path: Path) -> None:
         file["frames/index"][:] = index
     with RunFile(path) as run:
         assert run.frames.size == 7
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(config.DISABLE_JIT, reason="plain Python has one thread")
+def test_the_file_is_the_same_for_any_number_of_threads(tmp_path: Path) -> None:
+    one, two, four = printed_by_threads("hashed_recording.py", str(tmp_path))
+    assert "frames data (" in one and one == two == four

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 from resumed_worlds import new_world
@@ -132,7 +133,7 @@ def test_replay_says_what_a_file_holds_and_verifies_it(
     run_file, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["replay", str(run_file)]) == 0
-    assert "keyframes            4" in capsys.readouterr().out
+    assert "keyframes    4, the last at" in capsys.readouterr().out
     assert main(["replay", str(run_file), "--verify"]) == 0
     assert "the same bits: 31 frames and 4 keyframes compared" in capsys.readouterr().out
     nudged(tmp_path / "run.h5", 52, "speed", 0.5)
@@ -141,6 +142,25 @@ def test_replay_says_what_a_file_holds_and_verifies_it(
     assert main(["replay", str(tmp_path / "run.h5"), "--verify", "--json"]) == 1
     facts = json.loads(capsys.readouterr().out)
     assert facts["same"] is False and facts["difference"]["frame"] == 52
+
+
+def test_a_run_cut_off_at_its_start_has_nothing_to_verify(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record(tmp_path / "run.h5", new_world("stops"), 0)
+    assert main(["replay", str(tmp_path / "run.h5"), "--verify"]) == 2
+    told = capsys.readouterr()
+    assert "nothing to verify: it holds nothing behind its first frame" in told.err
+    assert "same bits" not in told.out
+    with h5py.File(tmp_path / "run.h5", "r+") as file:
+        for group in ("frames", "keyframes"):
+            file[group]["index"].resize((0,))
+        file["meta/complete"][()] = 0
+    assert main(["replay", str(tmp_path / "run.h5"), "--verify"]) == 2
+    assert "nothing to verify: it holds no frames and no keyframes" in capsys.readouterr().err
+    assert main(["replay", str(tmp_path / "run.h5")]) == 0
+    text = capsys.readouterr().out
+    assert "no: it was killed, or still goes on" in text and "nothing was recorded" in text
 
 
 def test_a_run_recorded_from_its_middle_without_keyframes_cannot_be_verified(

@@ -1,6 +1,7 @@
 """`rushhour why` and `rushhour queues`: chains of waiting whose cause is known."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -109,7 +110,10 @@ def test_the_commands_say_the_same_as_the_functions(broken, capsys):
     at = "0:02:00"
     assert main(["why", str(broken), "--at", at, "--road", "in_w"]) == 0
     text = capsys.readouterr().out
-    assert "cause: was told to stand (out_e_0)" in text
+    assert "cause: was told to stand (on out_e_0)" in text
+    assert re.search(
+        r"^  car15 on in_w_0, \d+ m before its end: follows car14; stands$", text, re.MULTILINE
+    )
     assert "the exit is full (out_e_0)" in text
     assert main(["why", str(broken), "--at", at, "--road", "in_w", "--json"]) == 0
     (chain,) = json.loads(capsys.readouterr().out)["chains"]
@@ -120,7 +124,9 @@ def test_the_commands_say_the_same_as_the_functions(broken, capsys):
     roads = [queue["road"] for queue in json.loads(capsys.readouterr().out)["queues"]]
     assert sorted(roads) == ["in_w", "out_e"]
     assert main(["queues", str(broken)]) == 0
-    assert "was told to stand (out_e_0)" in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert "was told to stand (on out_e_0)" in text
+    assert re.search(r" (in_w|out_e) +\S+ +end of run +\d+ veh ", text)
 
 
 @pytest.mark.parametrize(

@@ -297,12 +297,14 @@ class World(Looping):
         parameters: Mapping[str, object] | None = None,
         seed: int | None = None,
         commands: bool = True,
+        measures: bool = False,
     ) -> "World":
         """The world of a run file at a time (s, or text such as "7:10"), ready to be stepped on.
 
         Without a time: at the last keyframe. It goes on bit for bit as the recorded run. parameters
         and seed: others than the run's hold from then on. commands: those given later in the run
-        are planned again. Raises RunError for a file without keyframes by then, ParameterError.
+        are planned again. measures: what the run measured goes on, in `observers`. Raises RunError
+        for a file without keyframes by then, ParameterError.
 
         >>> world = World.resume("run.h5", at="7:10")
         """
@@ -310,7 +312,9 @@ class World(Looping):
         from rushhour.traffic.recording.resuming import resume
 
         time = None if at is None else seconds(at, "resume: at")
-        return resume(path, time, parameters=parameters, seed=seed, commands=commands)
+        return resume(
+            path, time, parameters=parameters, seed=seed, commands=commands, measures=measures
+        )
 
     # --- what can be asked -----------------------------------------------------------------
 

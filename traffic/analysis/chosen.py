@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -12,12 +11,12 @@ from rushhour.roadnets.errors import RunError
 from rushhour.traffic.durations import clock
 from rushhour.traffic.recording.positions import placed
 from rushhour.traffic.recording.recorded_frame import RecordedFrame
+from rushhour.traffic.recording.run_file import id_hint
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile
 
 SLACK: Final = 1e-6  # s by which times may differ and be the same
-MOST_COMPARED: Final = 50_000  # ids that are looked through for one that is like an unknown one
 
 
 @dataclass(frozen=True)
@@ -140,7 +139,4 @@ def _known(
     """The number of an id. Raises RunError that names ids like it."""
     if name in index:
         return index[name]
-    near = get_close_matches(name[:60], names[:MOST_COMPARED], n=3, cutoff=0.5)
-    hint = f"did you mean {', '.join(near)}?" if near else f"it has {len(names):,}, as {names[0]}" \
-        if names else "it has none"  # fmt: skip
-    raise RunError(f"{run.path}: no {what} {name[:60]!r}; {hint}")
+    raise RunError(f"{run.path}: no {what} {name[:60]!r}; {id_hint(name, names)}")

@@ -218,7 +218,7 @@ def _remarks(a: Side, b: Side, paired: bool) -> list[str]:
         shares = [100.0 * side.unfinished / max(1, side.trips) for side in (a, b)]
         found.append(
             f"{shares[0]:.1f} % of the trips of A and {shares[1]:.1f} % of B had not ended: they are in no "
-            "mean; run until all have, or compare `travel time, both`"
+            "mean; run until all have, or look at `travel time, both`"
         )
     return found
 
@@ -281,7 +281,7 @@ def groups_text(found: dict[str, Any]) -> str:
     """A comparison of groups of runs for people."""
     n, m = found["runs"]
     lines = [
-        f"{f'A {n} runs, B {m} runs':<24} {'A':>10} {'B':>10} {'B - A':>10}   95 % interval",
+        f"{f'A {_runs(n)}, B {_runs(m)}':<24} {'A':>10} {'B':>10} {'B - A':>10}   95 % interval",
         *(_line(name, figure) for name, figure in found["figures"].items()),
     ]
     by = found.get("by")
@@ -293,6 +293,10 @@ def groups_text(found: dict[str, Any]) -> str:
         lines += ["", what]
         lines += [_line(row[by["of"]], {**row, "unit": by["unit"]}) for row in by["largest"]]
     return "\n".join([*lines, *(f"note: {remark}" for remark in found["remarks"])])
+
+
+def _runs(n: int) -> str:
+    return "1 run" if n == 1 else f"{n} runs"
 
 
 def _line(name: str, figure: dict[str, Any]) -> str:

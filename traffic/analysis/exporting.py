@@ -4,6 +4,7 @@ Written while they are read, frame by frame, so that memory does not grow with t
 """
 
 import gzip
+import io
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.nearest import local_degrees
 from rushhour.traffic.analysis.chosen import EVERYTHING, Chosen, ChosenFrames, Rows
+from rushhour.traffic.analysis.lines import Lines
 from rushhour.traffic.recording.frame_fields import FULL
 
 if TYPE_CHECKING:
@@ -65,7 +67,8 @@ def export_frames(
             return _write_csv(frames, file, lonlat, progress)
         if kind == "fcd":
             return write_fcd(frames, file, lonlat, progress)
-        return write_geojson(frames, file, progress)
+        with io.TextIOWrapper(file, encoding="utf-8", newline="") as text:
+            return write_geojson(frames, text, progress)
 
 
 def want_projection(run: "RunFile") -> None:
@@ -81,10 +84,10 @@ def want_projection(run: "RunFile") -> None:
 
 @contextmanager
 def written(path: Path) -> Iterator[Any]:
-    """A text file to write, compressed if its name ends in .gz. Raises RunError if it cannot be."""
+    """A file to write bytes to, compressed if its name ends in .gz. Raises RunError if it cannot be."""
     try:
         opened: Any = gzip.open if path.name.lower().endswith(".gz") else open
-        with opened(path, "wt", newline="", encoding="utf-8") as file:
+        with opened(path, "wb") as file:
             yield file
     except OSError as error:
         raise cannot(path, error) from error
@@ -154,17 +157,16 @@ def _write_csv(frames: ChosenFrames, file: Any, lonlat: bool, progress: Progress
     columns = columns_of(frames, lonlat)
     names = Names(frames.run)
     quoted = {name: _quoted(names.of(name)) for name, _, digits in columns if digits < 0}
-    line = ",".join("%s" if digits < 0 else f"%.{digits}f" for _, _, digits in columns) + "\r\n"
-    file.write(",".join(name for name, _, _ in columns) + "\r\n")
+    lines = Lines(
+        ["", *[","] * (len(columns) - 1), "\r\n"],
+        [quoted[name] if digits < 0 else digits for name, _, digits in columns],
+    )
+    file.write((",".join(name for name, _, _ in columns) + "\r\n").encode())
     size = 0
     for k, rows in enumerate(frames):
         made = values_of(frames, rows, lonlat)
-        texts = [
-            quoted[name][rows.field(field)].tolist() if digits < 0
-            else (rows.field(field) if field else made[name]).tolist()
-            for name, field, digits in columns
-        ]  # fmt: skip
-        file.write("".join(map(line.__mod__, zip(*texts, strict=True))))
+        if len(rows):
+            file.write(lines.of([rows.field(f) if f else made[name] for name, f, _ in columns]))
         size += len(rows)
         progress(k + 1, len(frames))
     return size

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.nearest import local_degrees
 from rushhour.traffic.analysis.chosen import ChosenFrames
+from rushhour.traffic.analysis.lines import Lines
 
 HEAD = (
     '<?xml version="1.0" encoding="UTF-8"?>\n\n'
@@ -33,30 +34,31 @@ def write_fcd(frames: ChosenFrames, file: Any, lonlat: bool, progress: Any) -> i
     vehicle, kind = _quoted(names.vehicle), _quoted(names.type)
     lane, scale = _quoted(_lane_names(network)), _scale(network)
     digits = 6 if lonlat else 2
-    line = (
-        f'        <vehicle id=%s x="%.{digits}f" y="%.{digits}f" angle="%.2f" type=%s speed="%.2f" '
-        'pos="%.2f" lane=%s slope="0.00"'
-    )
+    literals = [
+        "        <vehicle id=", ' x="', '" y="', '" angle="', '" type=', ' speed="', '" pos="', '" lane=',
+    ]  # fmt: skip
+    columns: list[Any] = [vehicle, digits, digits, 2, kind, 2, 2, lane]
     with_accel = "accel" in run.frame(frames.places[0]).columns
-    line += ' acceleration="%.2f"/>\n' if with_accel else "/>\n"
-    file.write(HEAD)
+    if with_accel:
+        lines = Lines([*literals, ' slope="0.00" acceleration="', '"/>\n'], [*columns, 2])
+    else:
+        lines = Lines([*literals, ' slope="0.00"/>\n'], columns)
+    file.write(HEAD.encode())
     size = 0
     for k, rows in enumerate(frames):
-        file.write(f'    <timestep time="{rows.frame.time:.2f}"')
+        file.write(f'    <timestep time="{rows.frame.time:.2f}"'.encode())
         x, y = local_degrees(network, rows.x, rows.y) if lonlat else (rows.x, rows.y)
         id, on = rows.field("id"), rows.field("lane")
-        columns = [
-            vehicle[id], x, y, compass(rows.heading), kind[id], rows.field("speed"),
-            rows.field("s") * scale[on], lane[on],
+        values = [
+            id, x, y, compass(rows.heading), id, rows.field("speed"), rows.field("s") * scale[on], on,
         ]  # fmt: skip
         if with_accel:
-            columns.append(rows.field("accel"))
-        lines = map(line.__mod__, zip(*(column.tolist() for column in columns), strict=True))
-        text = "".join(lines)
-        file.write(f">\n{text}    </timestep>\n" if text else "/>\n")
+            values.append(rows.field("accel"))
+        text = lines.of(values)
+        file.write(b">\n" + text + b"    </timestep>\n" if text else b"/>\n")
         size += len(rows)
         progress(k + 1, len(frames))
-    file.write("</fcd-export>\n")
+    file.write(b"</fcd-export>\n")
     return size
 
 

@@ -98,11 +98,15 @@ def growth_lines(growth: list[dict[str, Any]]) -> list[str]:
         f"{'time':>8} {'on the road':>17} {'arrived':>17} {'arrivals/min':>15} {'apart, mean':>12} "
         f"{'most':>9} {'travel time':>12}"
     )
-    lines = ["", head]
+    lines = [
+        "",
+        f"{'':>8} A | B; apart: places of the same vehicles, travel times of the same trips",
+        head,
+    ]
     for row in growth:
         pairs = [
-            f"{row[name][0]:,} | {row[name][1]:,}" if name in row else "-"
-            for name in ("on_road", "arrived", "arrivals_per_min")
+            f"{row[name][0]:,{kind}} | {row[name][1]:,{kind}}" if name in row else "-"
+            for name, kind in (("on_road", ""), ("arrived", ""), ("arrivals_per_min", ".1f"))
         ]
         apart, most, took = (
             "-" if row.get(name) is None else f"{row[name]:,.1f} {unit}"

@@ -36,6 +36,7 @@ class QueueFound:
     where: str  # place of the cause
     share: float  # of the looks that found this cause
     through: tuple[str, ...]  # roads between, that are full on the way to the cause
+    lasts: bool = False  # it was still there in the last frame that was looked at
 
 
 def queues(
@@ -105,6 +106,7 @@ def _counts(
 
 def _spans(run: "RunFile", road: int, rows: list[tuple[float, int, float]]) -> list[dict[str, Any]]:
     """The queues of one road, apart where it was gone for PAUSE."""
+    last = float(run.times[-1])
     found: list[dict[str, Any]] = []
     for time, count, span in rows:
         if not found or time - found[-1]["end"] > PAUSE:
@@ -113,7 +115,8 @@ def _spans(run: "RunFile", road: int, rows: list[tuple[float, int, float]]) -> l
                  "first": count, "looks": []}
             )  # fmt: skip
         queue = found[-1]
-        queue["end"] = time + span
+        queue["end"] = min(time + span, last)
+        queue["lasts"] = time + span > last
         queue["delay"] += count * span
         queue["looks"].append((time, count))
         if count > queue["most"]:
@@ -139,7 +142,7 @@ def _explained(run: "RunFile", span: dict[str, Any]) -> QueueFound:
     return QueueFound(
         network.road_ids[road], span["begin"], span["end"], span["delay"], span["most"],
         span["worst"], growth, cause, where, causes[cause, where] / len(chains),
-        _roads_between(chain, network, road),
+        _roads_between(chain, network, road), span["lasts"],
     )  # fmt: skip
 
 
@@ -166,13 +169,14 @@ def _roads_between(chain: Chain, network: "Network", road: int) -> tuple[str, ..
 
 def queue_lines(found: list[QueueFound]) -> list[str]:
     """The queues as a table for people."""
-    rows = [("delay", "road", "from", "to", "most", "at", "veh/min", "cause")]
+    rows = [("delay", "road", "from", "to", "longest", "at", "growth", "cause")]
     for queue in found:
         way = f", through {_some(queue.through)}" if queue.through else ""
         rows.append(
             (
-                f"{queue.delay / 3600.0:.2f} h", queue.road, clock(queue.begin), clock(queue.end),
-                str(queue.most), clock(queue.worst), f"{queue.growth:.1f}",
+                f"{queue.delay / 3600.0:.2f} h", queue.road, clock(queue.begin),
+                "end of run" if queue.lasts else clock(queue.end),
+                f"{queue.most} veh", clock(queue.worst), f"{queue.growth:.1f} veh/min",
                 cause_told(queue.cause, queue.where) + way,
             )
         )  # fmt: skip

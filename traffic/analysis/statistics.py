@@ -20,6 +20,7 @@ STANDS: Final = 0.1  # m/s, below which a vehicle stands, as in trips and measur
 BIN: Final = 0.1  # m/s, of the counted speeds
 FASTEST: Final = 100.0  # m/s
 BUSIEST: Final = 10  # roads that are named
+CAUSES: Final = {"free": "nobody, pulls away", "leader": "follows another"}  # in words, of REASONS
 
 
 class RoadSums:
@@ -82,7 +83,7 @@ class RoadSums:
         self._stood[id] = stands
         self.seen[id] = True
         self.distance += float(speed.sum()) * span
-        bins = np.minimum((speed / BIN).astype(np.int64), self.speeds.size - 1)
+        bins = np.clip((speed / BIN).astype(np.int64), 0, self.speeds.size - 1)
         self.speeds += np.bincount(bins, minlength=self.speeds.size) * span
 
 
@@ -139,7 +140,7 @@ def _speeds(sums: RoadSums, total: float) -> dict[str, float | None]:
     found: dict[str, float | None] = {"mean": round(sums.distance / total, 3)}
     for share in (5, 50, 95):
         place = int(np.searchsorted(below, share / 100.0 - 1e-12))
-        found[f"p{share}"] = round((place + 0.5) * BIN, 3)
+        found[f"p{share}"] = round((place + 0.5) * BIN, 3) if place else 0.0  # it stands
     return found
 
 
@@ -195,10 +196,10 @@ def statistics_text(found: dict[str, Any]) -> str:
     ]
     if speed["mean"] is not None:
         rows += [
-            ("speed", f"mean {3.6 * speed['mean']:.1f} km/h; 5, 50, 95 % of the time below "
-             + ", ".join(f"{3.6 * speed[name]:.1f}" for name in ("p5", "p50", "p95"))),
+            ("speed", f"mean {3.6 * speed['mean']:.1f} km/h; 5, 50, 95 % of the time at most "
+             + ", ".join(f"{3.6 * speed[name]:.1f}" for name in ("p5", "p50", "p95")) + " km/h"),
             ("standing", (f"{100.0 * standing['share']:.1f} % of the time, {standing['halts']:,} halts, "
-             f"{standing['halts_per_vehicle']:.2f} a vehicle")),
+             f"{standing['halts_per_vehicle']:.1f} a vehicle")),
             ("delay", (f"{delay['all'] / 3600.0:,.2f} hours, {delay['per_vehicle']:.1f} s a vehicle, "
              "against driving at the limit")),
         ]  # fmt: skip
@@ -209,21 +210,22 @@ def statistics_text(found: dict[str, Any]) -> str:
     lines = [f"{name:<12} {text}" for name, text in rows]
     causes = delay["by_reason"]
     if causes:
-        lines += ["", f"{'delay by cause':<20} {'hours':>9} {'share':>7} {'standing':>9}"]
+        lines += ["", f"{'delay by cause':<26} {'hours':>9} {'share':>7} {'standing':>9}"]
         stood = standing["by_reason_s"]
         lines += [
-            f"{name.replace('_', ' '):<20} {s / 3600.0:>9.2f} {100.0 * s / max(delay['all'], 1e-9):>6.1f}% "
+            f"{CAUSES.get(name, name.replace('_', ' ')):<26} {s / 3600.0:>9.2f} "
+            f"{100.0 * s / max(delay['all'], 1e-9):>6.1f}% "
             f"{stood.get(name, 0.0) / 3600.0:>9.2f}"
             for name, s in causes.items()
         ]
     if found["roads"]:
         lines += [
             "",
-            f"{'busiest roads':<28} {'entered':>8} {'hours':>9} {'delay h':>9} {'standing':>9}",
+            f"{'busiest roads':<28} {'entered':>8} {'hours':>9} {'delay, h':>9} {'standing, h':>11}",
         ]
         lines += [
             f"{road['road'][:28]:<28} {road['entered']:>8,} {road['vehicle_hours']:>9.2f} "
-            f"{road['delay_s'] / 3600.0:>9.2f} {road['standing_s'] / 3600.0:>9.2f}"
+            f"{road['delay_s'] / 3600.0:>9.2f} {road['standing_s'] / 3600.0:>11.2f}"
             for road in found["roads"]
         ]
     return "\n".join(lines)

@@ -5,7 +5,6 @@ it is the last vehicle on the lane that it drives onto later in the run, or by i
 """
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,10 +23,9 @@ from rushhour.kernels.vehicles import (
 )
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.durations import clock
-from rushhour.traffic.recording.demand_file import read_demand
+from rushhour.traffic.recording.run_file import id_hint
 
 if TYPE_CHECKING:
-    from rushhour.traffic.demand.model import Demand
     from rushhour.traffic.recording.recorded_frame import RecordedFrame
     from rushhour.traffic.recording.run_file import RunFile
 
@@ -73,17 +71,28 @@ class Chain:
 
     def lines(self) -> list[str]:
         """The chain for people: a line for each queue, and the cause."""
-        found, queued, first = [], 0, self.waits[0]
+        asked = self.waits[0]
+        found, queued, first = [], 0, asked
+        if asked.reason == "leader":
+            found.append(f"{asked.name} on {asked.lane}, {asked.to_line:.0f} m before its end: "
+                         f"follows {self._leader()}; {_pace(asked.speed)}")  # fmt: skip
         for wait in self.waits:
             if wait.reason == "leader":
                 queued += 1
                 continue
             found.append(_told(first, wait, queued))
             queued, first = 0, wait
-        if queued:
+        if queued > 1:
             found.append(_told(first, None, queued))
-        found.append(f"cause: {cause_told(self.cause, self.where)}")
+        moves_off = self.cause in ("free", "curve", "speed_limit_ahead") and len(self.waits) > 1
+        if moves_off:
+            found.append("cause: none any more, what held them up is gone; ask for an earlier time")
+        else:
+            found.append(f"cause: {cause_told(self.cause, self.where)}")
         return found
+
+    def _leader(self) -> str:
+        return self.waits[1].name if len(self.waits) > 1 else "somebody who is not in the file"
 
     def facts(self) -> dict[str, Any]:
         """The same as plain values."""
@@ -94,6 +103,8 @@ class Chain:
 def cause_told(cause: str, where: str) -> str:
     """A cause and its place in words."""
     words = "a ring: each waits for the next" if cause == RING else WORDS[cause]
+    if where and not where.startswith("signal "):
+        where = f"{'on' if cause in ('at_stop', 'hazard') else 'at'} {where}"
     return f"{words} ({where})" if where else words
 
 
@@ -101,13 +112,17 @@ def _told(first: Wait, head: Wait | None, queued: int) -> str:
     """A queue: its head, or whom it follows, and how many wait behind."""
     if head is None:
         return f"{first.name} on {first.lane} and {queued - 1} others follow each other"
-    stands = "moves" if head.since is None else f"stands since {clock(head.since)}"
-    behind = f", {queued} behind it" if queued else ""
+    stands = _pace(head.speed) if head.since is None else f"stands since {clock(head.since)}"
+    behind = f", {queued} in the queue behind it" if queued else ""
     what = f" ({head.what})" if head.what else ""
     return (
         f"{head.name} on {head.lane}, {head.to_line:.0f} m before its end: "
         f"{WORDS[head.reason]}{what}; {stands}{behind}"
     )
+
+
+def _pace(speed: float) -> str:
+    return "stands" if speed < STANDS else f"at {3.6 * speed:.0f} km/h"
 
 
 class Scene:
@@ -162,14 +177,6 @@ class Scene:
         """Names of vehicles by number."""
         return self.run.vehicle_names()
 
-    @cached_property
-    def demand(self) -> "Demand | None":
-        """The demand of the run, where the file has it."""
-        try:
-            return read_demand(self.run, self.network)
-        except RunError:
-            return None
-
     def way_on(self, row: int) -> int:
         """The connector by which a vehicle will leave its lane; -1 if nothing tells."""
         net, n = self.network.arrays, self.network.n_road_lanes
@@ -187,9 +194,10 @@ class Scene:
         outs = net.lanes.out_start[lane : lane + 2]
         if outs[1] - outs[0] == 1:
             return int(outs[0])
-        if self.demand is None or self.demand.walker[vehicle]:
+        demand = self.run.demand
+        if demand is None or demand.walker[vehicle]:
             return -1
-        roads = self.demand.roads[slice(*self.demand.route_start[vehicle : vehicle + 2])]
+        roads = demand.roads[slice(*demand.route_start[vehicle : vehicle + 2])]
         here = np.flatnonzero(roads == net.lanes.road[lane])
         if not here.size or here[-1] + 1 == roads.size:
             return -1
@@ -327,9 +335,8 @@ def _tails(scene: Scene, road: str) -> list[int]:
     """Rows of the last in the queue of each lane of a road."""
     network = scene.network
     if road not in network.road_index:
-        near = get_close_matches(road, network.road_ids, n=1)
-        hint = f"; did you mean {near[0]}?" if near else "; see `rushhour info`"
-        raise RunError(f"{scene.run.path}: no road {road[:60]!r}{hint}")
+        hint = id_hint(road, network.road_ids)
+        raise RunError(f"{scene.run.path}: no road {road[:60]!r}; {hint}")
     number = network.road_index[road]
     first = int(network.arrays.roads.first_lane[number])
     lanes = range(first, first + int(network.arrays.roads.lane_count[number]))

@@ -81,6 +81,7 @@ class Measures:
         self.interval = self._frames(interval)
         self.rows = {name: Rows(name) for name in TABLES}
         self._since = world.frame
+        self._observed = world.frame  # until when it has measured
         self._departed = world.departed
         self._with_roads = roads
         self._make_meters()
@@ -97,6 +98,18 @@ class Measures:
         kept = ["roads"] if self._with_roads else []
         kept += [name for name, found in self.detectors.items() if found["name"].size]
         return (*kept, "passages") if "sections" in kept else tuple(kept)
+
+    def rows_within(self, frames: float) -> int:
+        """Rows that the tables grow by in so many frames at most, passages apart."""
+        each = self.world.network.n_roads if self._with_roads else 0
+        each += len(self._inside) + self._queue_row.size
+        loops = float((frames / self._loop_frames + 1.0).sum())
+        return int(each * (frames / self.interval + 1.0) + loops)
+
+    @property
+    def n_sections(self) -> int:
+        """How many there are: a trip may come to a passage of each."""
+        return len(self._inside)
 
     def _frames(self, interval: float | str) -> int:
         return max(1, round(seconds(interval, "interval") / self.world.dt))
@@ -207,8 +220,11 @@ class Measures:
     # --- observing --------------------------------------------------------------------------
 
     def observe(self) -> None:
-        """Measure the frame that the world has just stepped."""
+        """Measure the frame that the world has just stepped; once, if it is asked more often."""
         world, m = self.world, self._meters
+        if world.frame == self._observed:
+            return
+        self._observed = world.frame
         if len(world.demand) > m.road.size or world._veh.lane.size > self._queues.slot.size:
             self._grow()
             m = self._meters

@@ -5,7 +5,7 @@ and what acceleration changes its speed so, is predicted with whole factors made
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -28,6 +28,8 @@ from rushhour.kernels.frame_rows import (
     LANE,
     LATERAL,
     LATERAL_STEP,
+    MOST,
+    MOST_S,
     POSITION_STEP,
     S_STEP,
     SPEED,
@@ -145,6 +147,16 @@ def columns_of(
                 else ((rows[:, column] >> shift) & 0xFF).astype(np.uint8)
             )  # fmt: skip
     return found
+
+
+def want_numbers(columns: Mapping[str, NDArray[Any]]) -> None:
+    """Raises ValueError for quantities that no frame can hold, as in a damaged file."""
+    for name in IN_STEPS:
+        values = columns.get(name)
+        if values is not None and values.size:
+            most = MOST_S if name == "s" else MOST
+            if not float(np.abs(values).max()) <= most * (1.0 + 1e-6):  # also not for NaN
+                raise ValueError(f"{name} of a vehicle is no number up to {most:g}")
 
 
 def described_steps() -> dict[str, float]:

@@ -1,8 +1,8 @@
 """What happens in a run besides positions: groups /events, /signals and /costs of the run file.
 
 Events are found when a frame is due to be recorded, from what the state remembers (the frame of each
-vehicle's last lane change, ...): two lane changes of one vehicle in between are one. Signals are
-looked at in every frame.
+vehicle's last lane change, ...): two lane changes of one vehicle in between are one. Signals, and who
+chose another way, are looked at in every frame.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,9 +25,12 @@ ROWS_PER_CHUNK: Final = 1024
 SMALL: Final = 1 << 17  # bytes that need no proof that they were written
 STUCK_AFTER: Final = 600.0  # s that somebody has stood, but for stops
 STATES: Final = ("off", "red", "yellow", "green", "green_yield", "stop_then_go")
-KINDS: Final = ("departed", "lane_change", "passing", "stuck", "ring", *ENDS)
+KINDS: Final = (
+    "departed", "lane_change", "passing", "stuck", "ring", *ENDS, "mind_changed", "rerouted",
+)  # fmt: skip
 DEPARTED, LANE_CHANGE, PASSING, STUCK, RING = range(5)
 ENDED: Final = 5  # the first of ENDS
+MIND_CHANGED, REROUTED = ENDED + len(ENDS), ENDED + len(ENDS) + 1
 
 TABLES: Final = {
     "events": np.dtype(
@@ -69,6 +72,8 @@ class Happenings:
         self._rings = len(world._rings.named)
         self._costs = world.costs.frames
         self._light = np.zeros_like(world._grants.light)
+        self._choices = self._counted_choices()
+        self._chosen = self._choices_by_vehicle()
         for name, kind in TABLES.items():
             table = file.create_dataset(
                 name, (0,), kind, maxshape=(None,), chunks=(ROWS_PER_CHUNK,), shuffle=True,
@@ -90,6 +95,33 @@ class Happenings:
             rows["connector"], rows["state"] = changed, light[changed]
             self._rows["signals"].append(rows)
             self._light[changed] = light[changed]
+
+    def look_at_choices(self) -> None:
+        """Note who took another way in the last frame: before a full exit, or for the traffic."""
+        counted = self._counted_choices()
+        if counted == self._choices:
+            return
+        before, self._choices = self._chosen, counted
+        self._chosen = now = self._choices_by_vehicle()
+        veh, end = self.world._veh, self.world.frame
+        here = np.flatnonzero(veh.lane >= 0)
+        for kind, old, new in zip((MIND_CHANGED, REROUTED), before, now, strict=True):
+            known = np.zeros(new.size, new.dtype)  # trips may have been added
+            known[: old.size] = old
+            found = here[new[veh.id[here]] > known[veh.id[here]]]
+            self._add(np.full(found.size, end - 1), kind, veh.id[found], veh.lane[found])
+
+    def _counted_choices(self) -> tuple[int, int]:
+        return self.world._minds.changed, self.world._detours.total
+
+    def _choices_by_vehicle(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """How often each changed its mind, as far as it is on the road, and was rerouted."""
+        veh = self.world._veh
+        here = np.flatnonzero(veh.lane >= 0)
+        minds, reroutes = np.zeros((2, len(self.world.demand)), np.int32)
+        minds[veh.id[here]] = veh.minds[here]
+        reroutes[veh.id[here]] = self.world._detours.reroutes[veh.trip[here]]
+        return minds, reroutes
 
     def gather(self) -> None:
         """Note what happened, and what it cost, since the call before."""

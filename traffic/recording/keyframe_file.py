@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
+from rushhour.traffic.measures.going_on import KINDS as MEASURED
+from rushhour.traffic.measures.going_on import measuring_state
 from rushhour.traffic.measures.trip_log import COLUMNS as TRIP_COLUMNS
 from rushhour.traffic.recording.command_file import read_commands
 from rushhour.traffic.recording.keyframe_checks import check_snapshot
@@ -20,6 +22,7 @@ from rushhour.traffic.recording.unclosed_file import DAMAGE, MOST_SQUEEZED
 from rushhour.traffic.snapshot import Snapshot, plain_command, take_snapshot
 
 if TYPE_CHECKING:
+    from rushhour.traffic.measures.measuring import Measures
     from rushhour.traffic.recording.run_file import RunFile
     from rushhour.traffic.world import World
 
@@ -49,10 +52,18 @@ def index_type(tables: list[str]) -> np.dtype[Any]:
 class KeyframeWriter:
     """Lays out /keyframes and appends to it. data: where its datasets are kept."""
 
-    def __init__(self, file: Any, world: "World", every: int, data: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        file: Any,
+        world: "World",
+        every: int,
+        data: dict[str, Any],
+        measures: "Measures | None" = None,
+    ) -> None:
         self.world = world
+        self.measures = measures
         self.last = -1  # frame of the last keyframe
-        tables = take_snapshot(world, logs=False).tables
+        tables = {**take_snapshot(world, logs=False).tables, **self._measured()}
         group = file.create_group("keyframes")
         group.attrs["frames_between_keyframes"] = every
         self._data: dict[str, Any] = {}
@@ -62,6 +73,9 @@ class KeyframeWriter:
         self._index.attrs["unit"] = "time s"
         for name, dataset in {**self._data, "index": self._index}.items():
             data[f"keyframes/{name}"] = dataset
+
+    def _measured(self) -> dict[str, NDArray[Any]]:
+        return {} if self.measures is None else measuring_state(self.measures)
 
     def write(self, flush: Any) -> None:
         """Append the world as it stands; a frame is written once.
@@ -77,7 +91,10 @@ class KeyframeWriter:
         text = json.dumps(snapshot.numbers, separators=(",", ":")).encode()
         row = np.zeros(1, self._index.dtype)
         row["frame"], row["time"], row["hash"] = world.frame, world.time, world.state_hash()
-        for name, table in {**snapshot.tables, NUMBERS: np.frombuffer(text, np.uint8)}.items():
+        tables = {
+            **snapshot.tables, **self._measured(), NUMBERS: np.frombuffer(text, np.uint8),
+        }  # fmt: skip
+        for name, table in tables.items():
             row[f"{name}_start"], row[f"{name}_end"] = append(self._data[name], table)
         flush()
         append(self._index, row)
@@ -184,6 +201,26 @@ class Keyframes:
         except DAMAGE as error:
             raise self._damaged(error) from error
         return snapshot
+
+    def measured(self, i: int) -> dict[str, NDArray[Any]] | None:
+        """What measures remembered at the i-th keyframe; None where nothing was measured.
+
+        Raises RunError if it is damaged.
+        """
+        if not set(MEASURED) <= {name.removesuffix("_end") for name in self.index.dtype.names}:
+            return None
+        row, found = self.index[i], {}
+        try:
+            for name, kind in MEASURED.items():
+                data = self._group[name]
+                if data.dtype != kind or data.ndim != 1:
+                    raise ValueError(f"{name} is {str(data.dtype)[:60]}")
+                _want_stored(data)
+                start, end = int(row[f"{name}_start"]), int(row[f"{name}_end"])
+                found[name] = data[start:end] if end > start else np.zeros(0, kind)
+        except DAMAGE as error:
+            raise self._damaged(error) from error
+        return found
 
     def _read(
         self, i: int, wanted: dict[str, NDArray[Any]] | Any

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
+from rushhour.traffic.measures.going_on import LONGEST
 from rushhour.traffic.measures.tables import DETECTORS, TABLES, Column, MeasureTable, with_ids
 from rushhour.traffic.measures.trip_log import ENDS
 from rushhour.traffic.measures.trip_table import TRIPS, trip_rows
@@ -87,6 +88,53 @@ def _write_detectors(group: Any, table: str, detectors: Mapping[str, NDArray[Any
         group[name] = detectors[name].astype(kind)
         group[name].attrs["unit"] = unit
         group[name].attrs["description"] = what
+
+
+def measures_of(run: "RunFile", i: int, world: "World") -> "Measures | None":
+    """The measures of a run that go on where its i-th keyframe stands, as the world does.
+
+    They hold the rows of before. None where nothing was measured, or the file is of a version that
+    did not keep it. Raises RunError if they are damaged.
+    """
+    from rushhour.traffic.measures.detectors import Loop, Queue, Section
+    from rushhour.traffic.measures.going_on import go_on, numbers_of
+    from rushhour.traffic.measures.measuring import Measures
+
+    state = run.keyframes.measured(i)
+    if state is None or run.group("measures") is None:
+        return None
+    try:
+        numbers = numbers_of(state)
+        of = {name: _detectors_of(run, name) for name in DETECTORS if _kept(run, name)}
+        loops, sections, queues = (
+            [list(values.tolist()) for values in of.get(name, {}).values()]
+            for name in ("loops", "sections", "queues")
+        )
+        if not 0 < numbers["interval"] < LONGEST:
+            raise ValueError(f"its interval is {numbers['interval']} frames")
+        measures = Measures(
+            world, numbers["interval"] * world.dt, roads=bool(numbers["roads"]),
+            loops=[Loop(*of_one) for of_one in zip(*loops, strict=True)],
+            sections=[Section(*of_one) for of_one in zip(*sections, strict=True)],
+            queues=[Queue(*of_one) for of_one in zip(*queues[:2], strict=True)],
+        )  # fmt: skip
+        for name in measures.kept:
+            rows = _rows_of(run.group(f"measures/{name}"), TABLES[name])
+            size = numbers[f"rows {name}"]
+            if not 0 <= size <= len(next(iter(rows.values()))):
+                raise ValueError(f"{name} had {size} rows")
+            measures.rows[name].add(**{column: values[:size] for column, values in rows.items()})
+        go_on(measures, state)
+    except RunError as error:
+        raise RunError(f"{run.path}: /measures: {error}") from error
+    except DAMAGE as error:
+        why = " ".join(str(error).split())[:200]
+        raise RunError(f"{run.path}: /measures is damaged ({why}); record it again") from error
+    return measures
+
+
+def _kept(run: "RunFile", name: str) -> bool:
+    return run.group(f"measures/{name}") is not None
 
 
 def read_table(run: "RunFile", name: str) -> MeasureTable:

@@ -53,6 +53,9 @@ FLUSH_SECONDS: Final = 2.0  # wall time between two blocks, at most
 LARGE_ROW: Final = {STANDARD: 12, FULL: 60}
 LARGE_KEYFRAME: Final = 600  # bytes a vehicle
 LARGE_TRIP: Final = 100  # bytes in /trips
+LARGE_COMMAND: Final = 300  # bytes
+LARGE_MEASURE: Final = 120  # bytes of a row
+AFTER_LAST: Final = 3600.0  # s from the last departure to the end, where nobody says when that is
 TAIL: Final = 1 << 16  # bytes for what closing the file writes
 
 
@@ -132,7 +135,8 @@ class Recorder:
             self._file.close()
             self.path.unlink()
             raise RunError(
-                f"record max {most:,} bytes: network, trips and one frame may take {least:,}; allow more"
+                f"record max {most:,} bytes: network, trips, measures and one frame may take {least:,}; "
+                "allow more"
             )
         self.observe()
 
@@ -141,6 +145,7 @@ class Recorder:
         frame = self.world.frame
         if not self._full:
             self._happenings.look_at_signals()
+            self._happenings.look_at_choices()
             if frame % self.every == 0:
                 self._happenings.gather()
         if self.mode != KEYFRAMES and frame % self.every == 0:
@@ -167,6 +172,8 @@ class Recorder:
         """Write the complete state of the world as it stands, unless the mode is "frames"."""
         if self._keyframes is None or self._failed or not self._fits():
             return
+        if self.measures is not None and self.measures in self.world.observers:  # maybe later on
+            self.measures.observe()
         self.flush()
         before = self._size
         try:
@@ -217,8 +224,20 @@ class Recorder:
         vehicles = min(self.world._veh.lane.size, len(self.world.demand))
         rows = self._frames.waiting + vehicles
         state = 0 if self._keyframes is None else self._keyframe_size + LARGE_KEYFRAME * vehicles
-        trips = len(self.world.demand) - len(self.world.trips)
-        return self._size + LARGE_ROW[self.precision] * rows + state + LARGE_TRIP * trips + TAIL
+        frames = LARGE_ROW[self.precision] * rows
+        return self._size + frames + state + self._tables_to_come() + TAIL
+
+    def _tables_to_come(self) -> int:
+        """Bytes that are written to the end whatever fits: of trips, commands and measures."""
+        world, measures = self.world, self.measures
+        trips = len(world.demand) - len(world.trips)
+        size = LARGE_TRIP * trips + LARGE_COMMAND * len(world.commands.coming)
+        if measures is None:
+            return size
+        last = float(world.demand.depart.max(initial=world.time))
+        end = max(world.time, last) + AFTER_LAST if self.until is None else self.until
+        left = max(0.0, end - world.time) / world.dt
+        return size + LARGE_MEASURE * (measures.rows_within(left) + trips * measures.n_sections)
 
     def close(self, whole: bool = True) -> None:
         """Write what is left and close the file; may be called twice.
@@ -227,13 +246,13 @@ class Recorder:
         """
         if not self._file or self._failed:
             return
-        if self.measures is not None:
-            self.measures.finish()
         if not self._full:
             self._happenings.gather()
-        self.flush()
         if whole:
-            self.write_keyframe()
+            self.write_keyframe()  # with the running intervals, which may go on
+        if self.measures is not None:
+            self.measures.finish()
+        self.flush()
         try:
             self._data["complete"][()] = 1
             self._frames.stop()
@@ -267,7 +286,9 @@ class Recorder:
         self._tables = TableWriter(file, world, self.measures, self._data)
         self._happenings = Happenings(file, world, self._data)
         if self.mode != FRAMES:
-            self._keyframes = KeyframeWriter(file, world, self.keyframe_every, self._data)
+            self._keyframes = KeyframeWriter(
+                file, world, self.keyframe_every, self._data, self.measures
+            )
         network = world._whole.arrays
         ways = ways_of(network.lanes.out_start, network.connectors.to_lane, network.lanes.length)
         coding = Coding(ways, len(world.demand), world.dt, self.precision == FULL)

@@ -19,6 +19,7 @@ from rushhour.traffic.durations import clock
 from rushhour.traffic.parameter_table import TABLE, TYPE_FIELDS, TYPE_NAMES
 from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.recording.demand_file import read_demand
+from rushhour.traffic.recording.measure_file import measures_of
 from rushhour.traffic.recording.unclosed_file import DAMAGE
 from rushhour.traffic.snapshot import command_of, restore, with_commands
 
@@ -37,26 +38,43 @@ def resume(
     parameters: Mapping[str, object] | None = None,
     seed: int | None = None,
     commands: bool = True,
+    measures: bool = False,
 ) -> "World":
     """The world of a run file at a time in s (default: its last keyframe), ready to be stepped on.
 
     It goes on bit for bit as the recorded run did. parameters: others than the run's, by name, and
     seed: another one, hold from then on: a what-if. commands: those that were given later in the run are
-    planned again (those planned by the keyframe are in any case). Raises RunError for a file that cannot be resumed from, ParameterError.
+    planned again (those planned by the keyframe are in any case). measures: what the run measured goes
+    on, too: its `Measures`, with the rows of before, are in the world's observers. Raises RunError for a file that cannot be resumed from, ParameterError.
     """
     from rushhour.traffic.recording.run_file import RunFile
 
     with RunFile(path) as run:
-        frame = None if at is None else frame_at(run, at)
-        world = resumed(run, frame, commands=commands)
-        what = f"resumed from {run.path.name} at {clock(world.time)}, frame {world.frame}"
-        changed = {} if parameters is None else changed_parameters(world.parameters, parameters)
-        new_seed = seed is not None and seed != world.seed
-        if changed or new_seed:
-            world = _with_others(world, changed, seed)
-            said = [f"{name} = {value}" for name, value in changed.items()]
-            said += [f"seed = {seed}"] if new_seed else []
-            what += f"; a what-if from there on, with {', '.join(said)}"
+        return resume_open(
+            run, at, parameters=parameters, seed=seed, commands=commands, measures=measures
+        )
+
+
+def resume_open(
+    run: "RunFile",
+    at: float | None = None,
+    *,
+    parameters: Mapping[str, object] | None = None,
+    seed: int | None = None,
+    commands: bool = True,
+    measures: bool = False,
+) -> "World":
+    """The same of a run file that is open."""
+    frame = None if at is None else frame_at(run, at)
+    world = resumed(run, frame, commands=commands, measures=measures)
+    what = f"resumed from {run.path.name} at {clock(world.time)}, frame {world.frame}"
+    changed = {} if parameters is None else changed_parameters(world.parameters, parameters)
+    new_seed = seed is not None and seed != world.seed
+    if changed or new_seed:
+        world = _with_others(world, changed, seed)
+        said = [f"{name} = {value}" for name, value in changed.items()]
+        said += [f"seed = {seed}"] if new_seed else []
+        what += f"; a what-if from there on, with {', '.join(said)}"
     world.demand = replace(world.demand, remarks=(*world.demand.remarks, what))
     return world
 
@@ -67,8 +85,10 @@ def frame_at(run: "RunFile", time: float) -> int:
     return floor((time - float(meta["begin"])) / float(meta["dt"]) + 1e-6)
 
 
-def resumed(run: "RunFile", frame: int | None = None, *, commands: bool = True) -> "World":
-    """The world of an open run file at a frame (default: its last keyframe).
+def resumed(
+    run: "RunFile", frame: int | None = None, *, commands: bool = True, measures: bool = False
+) -> "World":
+    """The world of an open run file at a frame (default: its last keyframe). See `resume`.
 
     Raises RunError if there is no keyframe by then, or it is damaged.
     """
@@ -99,6 +119,9 @@ def resumed(run: "RunFile", frame: int | None = None, *, commands: bool = True) 
             f"{run.path}: the state in keyframe {i} has another hash than was recorded; the file is "
             "damaged, or of another version of rushhour"
         )
+    going_on = measures_of(run, i, world) if measures else None
+    if going_on is not None:
+        world.observers.append(going_on)
     if frame is not None:
         world.step(frame - world.frame)
     if not commands:
@@ -170,6 +193,9 @@ def _with_others(world: "World", changed: Mapping[str, Any], seed: int | None) -
         seed=world.seed if seed is None else seed, begin=world.begin,
     )  # fmt: skip
     restore(other, world.snapshot(), any(name.startswith("signals.") for name in changed))
+    for observer in world.observers:  # measures that go on
+        observer.world = other
+        other.observers.append(observer)
     return other
 
 
@@ -190,9 +216,15 @@ def changed_types(
             continue
         meant = [one.name == kind and getattr(one, field) == now[name] for one in types]
         if not any(meant):
+            held = [one.name[:40] for one in types[:4]]
+            others = (
+                f", its types are {', '.join(held)}{', ...' if len(types) > 4 else ''}"
+                if held
+                else ""
+            )
             raise ParameterError(
-                f"{name}: no vehicle type of the run is the built-in {kind} with {now[name]}; it "
-                "would change nobody"
+                f"{name}: no vehicle type of the run is the built-in {kind} with {now[name]}, so it "
+                f"would change nobody{others}; change them in the demand and run it from the start"
             )
         types = tuple(
             replace(one, **{field: value}) if same else one

@@ -1,10 +1,11 @@
 """Reading the run file (docs/file-format.md)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import h5py
 import numpy as np
@@ -17,7 +18,7 @@ from rushhour.traffic.commands.log import Command
 from rushhour.traffic.measures.tables import MeasureTable
 from rushhour.traffic.recording.command_file import read_commands
 from rushhour.traffic.recording.frame_columns import ColumnFrames
-from rushhour.traffic.recording.frame_fields import ways_of
+from rushhour.traffic.recording.frame_fields import want_numbers, ways_of
 from rushhour.traffic.recording.frame_reader import FrameReader
 from rushhour.traffic.recording.frame_taking import frame_rows
 from rushhour.traffic.recording.happenings import TABLES as HAPPENINGS
@@ -31,7 +32,10 @@ from rushhour.traffic.recording.trajectory import Trajectory, trajectory_of
 from rushhour.traffic.recording.unclosed_file import DAMAGE, open_for_reading
 
 if TYPE_CHECKING:
+    from rushhour.traffic.demand.model import Demand
     from rushhour.traffic.world import World
+
+MOST_COMPARED: Final = 50_000  # ids that are looked through for one that is like an unknown one
 
 
 class RunFile:
@@ -48,6 +52,7 @@ class RunFile:
         self.path = Path(path)
         self._world: World | None = None  # in which frames are made again
         self._network: Network | None = None
+        self._of_vehicles: dict[str, NDArray[Any]] = {}
         self._open()
 
     def _open(self) -> None:
@@ -146,14 +151,32 @@ class RunFile:
         return ways_of(arrays.lanes.out_start, arrays.connectors.to_lane, arrays.lanes.length)
 
     def vehicles(self, name: str) -> NDArray[Any]:
-        """A column of /vehicles, row by vehicle id: length, width, depart, type."""
-        with self._reading("vehicles"):
-            return np.asarray(self._file["vehicles"][name][:])
+        """A column of /vehicles, row by vehicle id: length, width, depart, type; read once."""
+        if name not in self._of_vehicles:
+            with self._reading("vehicles"):
+                values = np.asarray(self._file["vehicles"][name][:])
+            values.flags.writeable = False
+            self._of_vehicles[name] = values
+        return self._of_vehicles[name]
 
     def vehicle_names(self) -> tuple[str, ...]:
-        """Source ids by vehicle number."""
+        """Source ids by vehicle number, read once."""
+        return self._names
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
         with self._reading("vehicles"):
             return tuple(self._file["vehicles"]["name"].asstr()[:])
+
+    @cached_property
+    def demand(self) -> "Demand | None":
+        """The trips of the run, read once; None where the file does not hold them whole."""
+        from rushhour.traffic.recording.demand_file import read_demand
+
+        try:
+            return read_demand(self, self.network())
+        except RunError:
+            return None
 
     def ids(self) -> dict[str, tuple[str, ...]]:
         """Ids by number of "road", "lane" (of roads), "intersection", "vehicle", "type"."""
@@ -216,6 +239,7 @@ class RunFile:
             raise RunError(f"{self.path}: no recorded frame {i}; it holds {size}")
         with self._reading("frames"):
             columns = self._frames.columns(i % size)
+            want_numbers(columns)
         return RecordedFrame(int(self.frames[i]), float(self.times[i]), columns)
 
     def at(self, time: float) -> RecordedFrame:
@@ -254,12 +278,13 @@ class RunFile:
             else:
                 number = int(vehicle)
             if not 0 <= number < names.shape[0]:
-                raise RunError(
-                    f"{self.path}: no vehicle {vehicle!r:.60}; it has {names.shape[0]}, see vehicle_names()"
-                )
+                hint = id_hint(str(vehicle), self.vehicle_names())
+                raise RunError(f"{self.path}: no vehicle {vehicle!r:.60}; {hint}")
             name = names[number].decode()
         with self._reading("frames"):
-            return trajectory_of(number, name, self._frames.trajectory(number), self._index)
+            columns = self._frames.trajectory(number)
+            want_numbers(columns)
+            return trajectory_of(number, name, columns, self._index)
 
     def refresh(self) -> None:
         """Read what was written since: of a run that still goes on, its new frames."""
@@ -304,6 +329,14 @@ def open_run(path: str | Path) -> RunFile:
     ...     run.positions(61.3).x, run.trajectory("car7").speed
     """
     return RunFile(path)
+
+
+def id_hint(name: str, names: Sequence[str]) -> str:
+    """What to try in place of an id that there is not."""
+    near = get_close_matches(name[:60], names[:MOST_COMPARED], n=3, cutoff=0.5)
+    if near:
+        return f"did you mean {', '.join(text[:60] for text in near)}?"
+    return f"it has {len(names):,}, as {names[0][:60]}" if names else "it has none"
 
 
 def _opened(path: Path) -> h5py.File:

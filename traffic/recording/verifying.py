@@ -107,6 +107,12 @@ def verify(run: "RunFile", progress: Callable[[int, int], None] = lambda done, o
     hashes = {int(frame): i for i, frame in enumerate(keyframes.index["frame"])}
     rows = {int(frame): i for i, frame in enumerate(run.frames) if frame >= first}
     due = sorted({*rows, *(frame for frame in hashes if frame >= first)})
+    if not due or due[-1] == first:
+        held = "no frames and no keyframes" if not due else "nothing behind its first frame"
+        raise RunError(
+            f"{run.path}: nothing to verify: it holds {held}, as of a run that was cut off at its "
+            "start; record the run again"
+        )
     frames = states = 0
     same_since = -1
     difference: Difference | None = None

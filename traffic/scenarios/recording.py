@@ -20,6 +20,7 @@ _SIZE = re.compile(r"(\d+(?:\.\d*)?)\s*([kKMGT]?B|)")
 # Of the estimate of a file's size.
 ROW: Final = {"standard": 3.0, "full": 25.0}  # bytes of a vehicle in a frame
 STATE: Final = 400.0  # bytes of a vehicle in a keyframe
+TRIP: Final = 60.0  # bytes of a trip and its route in /vehicles, /demand and /trips
 SLOWER: Final = 1.5  # times that a trip takes as long as on empty roads
 
 
@@ -109,14 +110,19 @@ def expected_size(
     vehicles = driven / span
     frames = 0 if mode == KEYFRAMES else span / every
     states = 0 if mode == FRAMES else span / keyframe_every + 1
-    size = vehicles * (ROW[precision] * frames + STATE * states)
+    size = vehicles * (ROW[precision] * frames + STATE * states) + TRIP * len(demand)
     return (
-        f"about {_sized(size)} are expected, a rough estimate: {ROW[precision]:g} bytes of "
-        f"{vehicles:,.0f} vehicles in {frames:,.0f} frames, {STATE:g} in {states:,.0f} keyframes"
+        f"about {sized(size)} expected, more where roads jam (some {vehicles:,.0f} vehicles at a time: "
+        f"{frames:,.0f} frames of {ROW[precision]:g} bytes each, {states:,.0f} keyframes of {STATE:g})"
     )
 
 
-def _sized(size: float) -> str:
+def sized(size: float) -> str:
+    """Bytes for people.
+
+    >>> sized(3_438_824)
+    '3.4 MB'
+    """
     for unit in ("TB", "GB", "MB"):
         if size >= UNITS[unit]:
             return f"{size / UNITS[unit]:.1f} {unit}"
