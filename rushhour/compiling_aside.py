@@ -118,6 +118,7 @@ def _command_a_world() -> None:
     world.step(10)
     world.put_back(stands_aside)
     world.open_roads(ahead)
+    world.poses(alpha=0.5)
     world.step(40)
 
 

@@ -54,7 +54,7 @@ MADE: Final[dict[str, tuple[str, ...]]] = {
 SCRATCH: Final[dict[str, tuple[str, ...]]] = {
     "World": (
         "costs", "observers", "_awake", "_next_order", "_efforts", "_tallies", "_changed", "taken_off",
-        "put_back_on",
+        "put_back_on", "_poses",
     ),
     "Minds": ("_stuck", "_ready", "_taken", "_ways", "_exits"),
     "Rings": ("_waits", "_colour", "_lowest"),
