@@ -45,6 +45,7 @@ from rushhour.traffic.commands.controls import Controls
 from rushhour.traffic.costs import PHASES, Costs
 from rushhour.traffic.demand.model import Demand, empty_demand
 from rushhour.traffic.measures.trip_log import ARRIVED, CUT_SHORT, TripLog
+from rushhour.traffic.outside.bodies import Bodies
 from rushhour.traffic.outside.poses import PoseKeeper
 from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.rings import Rings
@@ -95,6 +96,7 @@ class World(Controls):
         self.trips = TripLog()
         self.observers: list[Any] = []  # called after each frame: recorder, checker
         self._poses: PoseKeeper | None = None
+        self.bodies = Bodies(self)
         self.vehicle_updates = 0
         self.departed = 0
         self.tally: NDArray[np.int64] = np.zeros(TALLY_COLUMNS, np.int64)
@@ -147,15 +149,20 @@ class World(Controls):
     def _step_once(self) -> None:
         self.costs.start()
         self._obey()
+        bodies = self.bodies.take()
         net, rules, types = self.network.arrays, self._rules, self._types
         frame, dt, seed, costs = self.frame, self.dt, self.seed, self.costs
-        grants, awake = self._grants, self._awake
         self._sort()
+        if bodies:
+            self.bodies.meet()
+        grants, awake = self._grants, self._awake
         if rules.passing_gain < inf:
             pass_all(
                 net, self._veh, types, self._routes, self._order, grants, rules, self._passes,
                 frame, dt,
             )  # fmt: skip
+            if bodies:
+                self.bodies.pass_by()
         costs.mark(ORDER)
         self._depart()
         veh, order, n = self._veh, self._order, self._n
@@ -174,6 +181,8 @@ class World(Controls):
         )
         costs.mark(LANES)
         drive_all(net, veh, types, routes, order, grants, rules, n, frame, dt, seed)
+        if bodies:
+            self.bodies.heed()
         costs.mark(DRIVE)
         move_all(
             net, veh, types, routes, order, rules, n, frame, dt, seed, self._tallies, self._efforts
@@ -387,6 +396,7 @@ class World(Controls):
             "stops_made": int(self.tally[TALLY_STOPS_MADE]),
             "stops_missed": int(self.tally[TALLY_STOPS_MISSED]),
             "overruns": int(self.tally[TALLY_OVERRUN]),
+            "body_contacts": self.bodies.contacts,
             "vehicle_updates": self.vehicle_updates,
         }
 
