@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rushhour.kernels.halting import stands_for_long
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import NetworkArrays
-from rushhour.kernels.vehicles import PATH, Routes, Vehicles
+from rushhour.kernels.vehicles import BODY, PATH, Routes, Vehicles
 
 # Kinds of findings. The first STATES last: they are counted when they begin.
 OVERLAP: Final = 0
@@ -34,10 +34,11 @@ STOP_SIGN: Final = 11
 STOP_ORDER: Final = 12
 STANDS_INSIDE: Final = 13
 STUCK: Final = 14
+RAN_INTO_BODY: Final = 15
 KINDS: Final = (
     "overlap", "close_gap", "conflict_zone_shared", "negative_speed", "not_finite",
     "acceleration_cap", "speed_cap", "conservation", "vanished", "jumped", "red_light",
-    "stop_sign", "stop_order", "stands_inside", "stuck",
+    "stop_sign", "stop_order", "stands_inside", "stuck", "ran_into_body",
 )  # fmt: skip
 KEPT: Final = 20  # findings of each kind kept with their place
 
@@ -86,7 +87,7 @@ class Survey(NamedTuple):
     aim: NDArray[np.int32]  # connector beyond that line; -1 unknown
     end_road: NDArray[np.int32]  # last road of its route; -1 a walker
     end_pos: NDArray[np.float64]  # m on that road
-    at_stop: NDArray[np.bool_]  # of its trip, or it was told to halt
+    at_stop: NDArray[np.bool_]  # of its trip, or told to halt, or a body from outside is in its way
     flags: NDArray[np.int64]  # bit per kind of finding that it is in
     standing: NDArray[np.int32]  # frames in a row
     stood: NDArray[np.int32]  # frame since when it stands at its line, as head; -1
@@ -256,7 +257,7 @@ def face_lines(net: NetworkArrays, veh: Vehicles, routes: Routes, now: Survey) -
         now.line[r] = lane
         now.to_line[r] = d
         now.aim[r] = k
-        now.at_stop[r] = stands_for_long(veh, i)
+        now.at_stop[r] = stands_for_long(veh, i) or veh.reason[i] == BODY
         now.end_road[r] = -1
         if veh.leg[i] >= 0:
             now.end_road[r] = routes.road[veh.route_end[i] - 1]

@@ -13,6 +13,7 @@ from rushhour.kernels.leaving import time_to_leave
 from rushhour.kernels.network import GREEN, LEFT, OFF, RIGHT, SIGNAL, STRAIGHT, NetworkArrays
 from rushhour.kernels.rules import Rules
 from rushhour.kernels.vehicles import (
+    BODY,
     EXIT_FULL,
     RED_LIGHT,
     YIELDS,
@@ -131,7 +132,7 @@ def prior_vehicle(
             return -1
         if veh.granted[j] > 0:
             continue
-        blocked = veh.refused[j] in (EXIT_FULL, RED_LIGHT) or stands_for_long(veh, j)
+        blocked = veh.refused[j] in (EXIT_FULL, RED_LIGHT, BODY) or stands_for_long(veh, j)
         if veh.path[j, 0] == o and not blocked:
             return j
         if veh.speed[j] < 0.1:

@@ -25,6 +25,7 @@ from rushhour.kernels.moving import desired_speed
 from rushhour.kernels.network import (
     NetworkArrays,
 )
+from rushhour.kernels.outside.obstacles import keeps_off, slow_body_ahead
 from rushhour.kernels.room import owed, queue_end, rear_inside
 from rushhour.kernels.rules import Rules
 from rushhour.kernels.vehicles import (
@@ -121,6 +122,9 @@ def change_fits(
     if to_line < stopping_distance(v, b) + v * dt:
         return False
     rear = s - veh.length[i]
+    half = 0.5 * types.width[t]
+    if not keeps_off(grants.obstacles, lane, rear, s, half, 2.0 * keep, keep, v):
+        return False
     if place < order.start[lane + 1]:
         j = order.slot[place]
         keep = KEEP_SHARE * types.min_gap[veh.type[j]]
@@ -174,9 +178,13 @@ def ask_to_yield(
 
 @kernel
 def leader_stands_at_stop(
-    veh: Vehicles, routes: Routes, order: Order, lane: int, place: int, s: float
-) -> bool:
-    """Whether somebody close ahead on the lane is at a stop of its trip, or halts."""
+    net: NetworkArrays, veh: Vehicles, routes: Routes, order: Order, grants: Grants, lane: int,
+    place: int, s: float,
+) -> bool:  # fmt: skip
+    """Whether somebody close ahead on the lane is at a stop of its trip, or halts, or is a body from
+    outside that holds others up."""
+    if slow_body_ahead(grants.obstacles, lane, s, BLOCKED_WITHIN, net.lanes.speed[lane]):
+        return True
     if not routes.stops_on[lane]:
         return False
     for p in range(place - 1, order.start[lane] - 1, -1):
@@ -190,9 +198,12 @@ def leader_stands_at_stop(
 
 @kernel
 def leader_halts(
-    veh: Vehicles, routes: Routes, order: Order, lane: int, place: int, s: float
-) -> bool:
-    """Whether somebody close ahead on the lane was told to halt there."""
+    net: NetworkArrays, veh: Vehicles, routes: Routes, order: Order, grants: Grants, lane: int,
+    place: int, s: float,
+) -> bool:  # fmt: skip
+    """Whether somebody close ahead on the lane was told to halt there, or is a body from outside."""
+    if slow_body_ahead(grants.obstacles, lane, s, BLOCKED_WITHIN, net.lanes.speed[lane]):
+        return True
     if not routes.stops_on[lane]:
         return False
     for p in range(place - 1, order.start[lane] - 1, -1):
@@ -205,10 +216,15 @@ def leader_halts(
 
 
 @kernel
-def waits_behind_halting(veh: Vehicles, routes: Routes, order: Order, lane: int, p: int) -> bool:
+def waits_behind_halting(
+    net: NetworkArrays, veh: Vehicles, routes: Routes, order: Order, grants: Grants, lane: int,
+    p: int,
+) -> bool:  # fmt: skip
     """Whether the vehicle at place p, at walking pace, is held up by somebody who halts."""
     i = order.slot[p]
-    return veh.speed[i] < ZIP_SPEED and leader_halts(veh, routes, order, lane, p, veh.s[i])
+    return veh.speed[i] < ZIP_SPEED and leader_halts(
+        net, veh, routes, order, grants, lane, p, veh.s[i]
+    )
 
 
 @kernel
@@ -252,13 +268,13 @@ def consider_change(
         suits = number < 32 and (veh.suits[i] >> np.uint32(number)) & np.uint32(1) == np.uint32(1)
         if not suits and to_end <= BLOCKED_WITHIN + 30.0:
             # Too near to the line to come back in time, but there is no other way past who halts.
-            if not leader_halts(veh, routes, order, lane, p, veh.s[i]):
+            if not leader_halts(net, veh, routes, order, grants, lane, p, veh.s[i]):
                 return False
-        blocked = leader_stands_at_stop(veh, routes, order, lane, p, veh.s[i])
+        blocked = leader_stands_at_stop(net, veh, routes, order, grants, lane, p, veh.s[i])
         if not suits and not blocked:
             return False
         place = place_behind(veh, order, target, s)
-        if leader_stands_at_stop(veh, routes, order, target, place, s):
+        if leader_stands_at_stop(net, veh, routes, order, grants, target, place, s):
             return False
         if not blocked and not pays(net, veh, types, order, rules, p, lane, target, s, place):
             return False
@@ -267,10 +283,10 @@ def consider_change(
             return False
         place = place_behind(veh, order, target, s)
         if to_end > BLOCKED_WITHIN + 30.0 and leader_stands_at_stop(
-            veh, routes, order, target, place, s
+            net, veh, routes, order, grants, target, place, s
         ):
             return False
-        if leader_halts(veh, routes, order, target, place, s):
+        if leader_halts(net, veh, routes, order, grants, target, place, s):
             return False
     urgent = mandatory and is_urgent(to_end, v)
     b = rules.safe_braking if urgent else 0.5 * rules.safe_braking
@@ -282,7 +298,7 @@ def consider_change(
         if room:
             ask_to_yield(veh, order, types, target, s, place, i)
         claim(veh, grants, rules, i, target, frame)
-    elif room and waits_behind_halting(veh, routes, order, lane, p):
+    elif room and waits_behind_halting(net, veh, routes, order, grants, lane, p):
         # Those on the open lane let one in each.
         ask_to_yield(veh, order, types, target, s, place, i)
     return False
@@ -328,12 +344,14 @@ def choose_lanes_of_road(
         lane = first + number
         open_side = 0 <= number + side < count
         other_side = 0 <= number - side < count
-        somebody_stops = routes.stops_on[lane]
+        somebody_stops = routes.stops_on[lane] or grants.obstacles.first[lane] >= 0
         cut = inf
         for p in range(order.start[lane], order.start[lane + 1]):
             i = order.slot[p]
             wish = (veh.wanted[i] - lane) * side
-            held_up = somebody_stops and waits_behind_halting(veh, routes, order, lane, p)
+            held_up = somebody_stops and waits_behind_halting(
+                net, veh, routes, order, grants, lane, p
+            )
             if other_side and (wish < 0 or held_up):
                 ask_the_other_side(
                     net, veh, types, order, grants, rules, i, lane, -side, held_up, frame

@@ -22,6 +22,7 @@ from rushhour.kernels.halting import stands_for_long
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.moving import CREEP, desired_speed
 from rushhour.kernels.network import LONGEST_VEHICLE, NetworkArrays
+from rushhour.kernels.outside.obstacles import keeps_off
 from rushhour.kernels.rules import Rules
 from rushhour.kernels.vehicles import (
     AT_STOP,
@@ -267,7 +268,7 @@ def may_pass(
 
 @kernel
 def go_on_passing(
-    veh: Vehicles, types: Types, order: Order, lane: int, p: int
+    veh: Vehicles, types: Types, order: Order, grants: Grants, lane: int, p: int
 ) -> None:  # fmt: skip
     """Let the one at place p, who passes, come back when it has room before those it passed."""
     i = order.slot[p]
@@ -276,6 +277,9 @@ def go_on_passing(
             veh.around[i] = 0
         return
     rear = veh.s[i] - veh.length[i]
+    half = 0.5 * types.width[veh.type[i]]
+    if not keeps_off(grants.obstacles, lane, rear, veh.s[i], half, 0.5, WITHIN + 5.0, veh.speed[i]):
+        return
     for q in range(order.start[lane], order.start[lane + 1]):
         j = order.slot[q]
         if j == i:
@@ -301,7 +305,7 @@ def pass_on_lane(
     lo, hi = order.start[lane], order.start[lane + 1]
     for p in range(lo, hi):
         if veh.around[order.slot[p]] > 0:
-            go_on_passing(veh, types, order, lane, p)
+            go_on_passing(veh, types, order, grants, lane, p)
             passers += 1 if veh.around[order.slot[p]] > 0 else 0
     grants.passers[lane] = passers
     # Drivers look about twice a second.

@@ -21,9 +21,11 @@ from rushhour.kernels.network import (
     YELLOW,
     NetworkArrays,
 )
+from rushhour.kernels.outside.barring import bars_way
 from rushhour.kernels.room import chain_length, has_room
 from rushhour.kernels.rules import Rules
 from rushhour.kernels.vehicles import (
+    BODY,
     EXIT_FULL,
     RED_LIGHT,
     STOP_SIGN,
@@ -253,6 +255,10 @@ def review_vehicle(
             veh.refused[i] = RED_LIGHT
         elif has_lost_room(net, veh, types, order, grants, rules, i, line, d, frame, dt):
             veh.refused[i] = EXIT_FULL
+        elif d > room_to_stop(veh, types, rules, i, dt) and bars_way(
+            net, veh, types, grants, i, line, veh.granted[i], d, 0.0
+        ):
+            veh.refused[i] = BODY
         else:
             let_inside_go_first(net, veh, order, i, line, d, frame, dt)
             note_holder(net, veh, grants, rules, i)

@@ -34,6 +34,7 @@ from rushhour.kernels.network import (
     YELLOW,
     NetworkArrays,
 )
+from rushhour.kernels.outside.barring import bars_way
 from rushhour.kernels.random import uniform
 from rushhour.kernels.review import (
     LEFT_AT_YELLOW,
@@ -48,6 +49,7 @@ from rushhour.kernels.review import (
 from rushhour.kernels.room import chain_with_room, has_room, through
 from rushhour.kernels.rules import POLICY_FAIR, POLICY_LITERAL, Rules
 from rushhour.kernels.vehicles import (
+    BODY,
     CONFLICT,
     EXIT_FULL,
     FREE,
@@ -217,6 +219,9 @@ def try_grant(
             wish(veh, grants, rules, i, net.connectors.to_lane[veh.path[i, n - 1]])
         return False
     veh.full_since[i] = -1
+    if bars_way(net, veh, types, grants, i, veh.line[i], n, d, reaction):
+        veh.refused[i] = BODY
+        return False
     # Through the next line as well if that can be had: then nobody waits between the two.
     share = impatience(veh, i, frame, dt)
     margin = margin_of(rules, control, stop)

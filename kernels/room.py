@@ -11,6 +11,7 @@ from rushhour.kernels.halting import somebody_halts_inside, stands_for_long
 from rushhour.kernels.holders import must_change, swap_room
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import GROUP_LENGTH, NetworkArrays
+from rushhour.kernels.outside.obstacles import any_bodies, room_to_body
 from rushhour.kernels.rules import Rules
 from rushhour.kernels.vehicles import BEHIND, NEVER, PATH, Grants, Order, Vehicles
 
@@ -194,6 +195,24 @@ def freed(
 
 
 @kernel
+def before_body(
+    veh: Vehicles, order: Order, grants: Grants, lane: int, queue_gap: float
+) -> float:  # fmt: skip
+    """Metres from the start of a lane to the first body that stands in it, or to the end of the queue
+    behind that; inf if none does."""
+    room = room_to_body(grants.obstacles, lane)
+    if room == inf:
+        return inf
+    free = room - queue_gap
+    for p in range(order.start[lane + 1] - 1, order.start[lane] - 1, -1):
+        j = order.slot[p]
+        if veh.s[j] > room or veh.around[j] > 0:
+            break
+        free -= veh.length[j] + queue_gap
+    return free
+
+
+@kernel
 def has_room(
     net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int, n: int
 ) -> bool:
@@ -218,6 +237,12 @@ def has_room(
         need += max(grants.wished[lane], grants.eldest[lane] if waits else 0.0)
         if veh.arrived[i] < 0 or grants.claimed_since[lane] <= veh.arrived[i]:
             need += grants.claimed[lane]
+    if (
+        any_bodies(grants.obstacles)
+        and before_body(veh, order, grants, lane, rules.queue_gap)
+        < grants.reserved[lane] + veh.length[i]
+    ):
+        return False
     now, closed, vacant, held = queue_end(net, veh, order, lane, rules.queue_gap)
     # Who will have to change there stands so far from the line, and all behind it.
     now = min(now, net.lanes.length[lane] - kept)

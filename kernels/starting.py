@@ -12,6 +12,7 @@ from rushhour.kernels.entering import (
 )
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import NetworkArrays
+from rushhour.kernels.outside.obstacles import keeps_off
 from rushhour.kernels.planning import QUEUE_SPACE
 from rushhour.kernels.random import uniform
 from rushhour.kernels.room import owed, queue_end
@@ -67,6 +68,8 @@ def safe_start(
     keep = types.min_gap[t]
     b = 0.5 * types.decel[t]
     if gap < keep or not fits_newcomers(veh, wait, lane, s, length):
+        return -1.0
+    if not keeps_off(grants.obstacles, lane, s - length, s, 0.5 * types.width[t], keep, keep, wish):
         return -1.0
     need = owed(net, veh, order, grants, lane, keep)
     if need > 0.0:

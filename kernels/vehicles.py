@@ -11,6 +11,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.outside.obstacles import Obstacles
+
 PATH: Final = 8  # connectors planned ahead
 BEHIND: Final = 8  # lanes remembered behind
 TASKS: Final = 32  # parallel tasks of vehicles, whatever the thread count
@@ -35,10 +37,11 @@ STARTING: Final = 11  # has its grant, reacts
 ONCOMING: Final = 12  # somebody comes towards it on one lane
 PASSED: Final = 13  # lets somebody pass
 HAZARD: Final = 14  # stands where it was told to: broken down, or at the side
+BODY: Final = 15  # a body from outside is on its way, or comes
 REASONS: Final = (
     "free", "leader", "red_light", "stop_sign", "yields", "conflict", "exit_full", "curve",
     "speed_limit_ahead", "lane_change", "at_stop", "starting", "oncoming", "passed",
-    "hazard",
+    "hazard", "body",
 )  # fmt: skip
 
 IDM: Final = 0
@@ -88,7 +91,9 @@ class Vehicles(NamedTuple):
     accel: NDArray[np.float64]  # m/s^2, of the last frame
     lateral: NDArray[np.float64]  # m left of the lane's middle, while changing lane or passing
     swerve: NDArray[np.float64]  # m left of the lane's middle, where it wants to be to pass
-    around: NDArray[np.int32]  # 1 + id of the last whom it passes on its lane; 0 nobody
+    around: NDArray[
+        np.int32
+    ]  # 1 + id of the last whom it passes on its lane, its own: bodies; 0 nobody
     pass_frame: NDArray[np.int32]  # in which it last began to pass on its lane
     type: NDArray[np.int32]
     length: NDArray[np.float64]  # m
@@ -181,3 +186,4 @@ class Grants(NamedTuple):
     waived: NDArray[np.int32]  # (n_connectors,) frame until which exit room is waived
     opposite: NDArray[np.int32]  # (n_road_lanes,) lane in the other direction beside it; -1 none
     passers: NDArray[np.int32]  # (n_road_lanes,) vehicles that pass somebody on their lane
+    obstacles: Obstacles  # bodies from outside

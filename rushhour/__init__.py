@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rushhour.kernels.posing import Poses
     from rushhour.roadnets.by_hand.builder import NetworkBuilder
     from rushhour.roadnets.errors import RushhourError
     from rushhour.roadnets.generators.by_name import generate
@@ -30,6 +31,7 @@ _HOME = {
     "Measures": "traffic.measures.measuring",
     "NetworkBuilder": "roadnets.by_hand.builder",
     "Parameters": "traffic.parameters",
+    "Poses": "kernels.posing",
     "Queue": "traffic.measures.detectors",
     "Recorder": "traffic.recording.recorder",
     "RunFile": "traffic.recording.run_file",
@@ -53,6 +55,7 @@ __all__ = [
     "Measures",
     "NetworkBuilder",
     "Parameters",
+    "Poses",
     "Queue",
     "Recorder",
     "RunFile",

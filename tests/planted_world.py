@@ -57,6 +57,7 @@ class PlantedWorld:
         return len(self.trips)
 
     removed = aside = 0
+    bodies: Any = SimpleNamespace(rows=())
     taken_off: tuple[int, ...] = ()
     put_back_on: tuple[int, ...] = ()
 

@@ -1,5 +1,7 @@
 """The examples do what they say."""
 
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -41,3 +43,20 @@ def test_a_run_is_read_without_rushhour(tmp_path: Path, precision: str) -> None:
 
 def test_the_example_needs_nothing_of_rushhour() -> None:
     assert "rushhour." not in (EXAMPLES / "read_run.py").read_text().split('"""')[2]
+
+
+def test_a_host_loop_draws_six_pictures_a_frame_and_nobody_is_touched() -> None:
+    shown = subprocess.run(
+        [sys.executable, str(EXAMPLES / "host_loop.py"), "--seconds", "12"],
+        capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONPATH": str(EXAMPLES.parent)},
+    ).stdout  # fmt: skip
+    pictures, cars, frames, braked, contacts = map(
+        float,
+        re.search(
+            r"(\d+) pictures, ([\d.]+) cars .* (\d+) frames .*?(\d+) frames in which .*: (\d+)\n$",
+            shown, re.DOTALL,
+        ).groups(),
+    )  # fmt: skip
+    assert pictures in (720, 721) and frames in (119, 120)
+    assert cars > 2.0 and braked > 10 and contacts == 0

@@ -19,6 +19,7 @@ from rushhour.kernels.checking import (
     KEPT,
     KINDS,
     NEVER,
+    RAN_INTO_BODY,
     REASON,
     STANDSTILL,
     TALLIES,
@@ -51,6 +52,7 @@ from rushhour.kernels.checking_stops import check_stop_order, note_full_exits
 from rushhour.kernels.rules import POLICY_FAIR, POLICY_LITERAL
 from rushhour.kernels.vehicles import BEHIND, REASONS
 from rushhour.traffic.durations import clock
+from rushhour.traffic.outside.watching import BodyWatch
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World
@@ -81,6 +83,7 @@ TEXTS: Final = {
     "stop_order": "overtaken {value:.0f} times, allowed {bound:.0f}, last by vehicle {other}",
     "stands_inside": "has stood {value:.0f} s in a conflict zone of {connector}",
     "stuck": "has stood {bound:.0f} s: {reason}, waits for vehicle {other}",
+    "ran_into_body": "body {value:.0f} had stood there for {bound:.1f} s",
 }
 OF_CONNECTORS: Final = ("red_light", "stop_sign", "stands_inside")
 
@@ -125,6 +128,7 @@ class Checker:
         net = world.network.arrays
         n_connectors = world.network.n_connectors
         self._found = _new_findings()
+        self._body_watch = BodyWatch()
         self._light = np.zeros(n_connectors, np.uint8)
         self._since = np.full(n_connectors, -1, np.int64)
         self._program_end = np.zeros(net.signals.cycle.size)
@@ -223,6 +227,9 @@ class Checker:
             check_oncoming(net, types, veh, now, before, found, world._grants.opposite, frame)
         check_zones(net, now, before, found, self._bodies, frame, dt, round(INSIDE_PATIENCE / dt))
         check_standing(veh, now, before, found, frame, dt, round(STUCK_PATIENCE / dt))
+        for i, body, stood in self._body_watch.look(world):
+            where = (int(veh.id[i]), -1, int(veh.lane[i]), float(veh.s[i]))
+            note(found, RAN_INTO_BODY, frame, *where, float(body), stood)
         self._now, self._before = before, now
 
     def _excuse_commanded(self, before: Survey) -> None:

@@ -27,8 +27,9 @@ KEPT: Final[dict[str, tuple[str, ...]]] = {
         "frame", "trips", "vehicle_updates", "departed", "tally", "commands", "removed", "_veh",
         "_order", "_grants", "_routes", "_waiting", "_passes", "_changes", "_lights", "_minds",
         "_rings", "_n", "_verge", "_told", "_doomed", "_becomes", "_closed", "_will_close",
-        "_detours", "_cut_off", "_were_cut_off", "_rerouting",
+        "_detours", "_cut_off", "_were_cut_off", "_rerouting", "bodies",
     ),
+    "Bodies": ("rows", "contacts", "_touched"),
     "Minds": ("used", "changed"),
     "Rings": ("found", "resolved", "longest", "named", "_standing"),
     "Detours": ("reroutes", "cut_short", "total"),
@@ -49,21 +50,27 @@ MADE: Final[dict[str, tuple[str, ...]]] = {
     "Rings": ("policy", "dt", "act_after", "_network"),
     "Detours": ("world", "_base"),
     "Rerouting": ("world", "fraction", "gain", "period", "_sample", "_keep"),
+    "Bodies": ("world",),
 }  # fmt: skip
 # Written within a frame before it is read (_awake: begun anew, with everybody awake), told to observers only, or about the machine.
 SCRATCH: Final[dict[str, tuple[str, ...]]] = {
     "World": (
         "costs", "observers", "_awake", "_next_order", "_scratch", "_efforts", "_tallies",
-        "_changed", "taken_off", "put_back_on",
+        "_changed", "taken_off", "put_back_on", "_poses",
     ),
     "Minds": ("_stuck", "_ready", "_taken", "_ways", "_exits"),
     "Rings": ("_waits", "_colour", "_lowest"),
     "Detours": ("_ways", "_behind", "_exits"),
     "Rerouting": ("_out",),
+    "Bodies": ("listeners", "_coming", "_log", "_given", "_grid", "_by"),
 }  # fmt: skip
 
 OF_CONNECTORS: Final = ("light", "closes", "tail", "tail_slot", "waived")  # of Grants
-NOT_KEPT: Final = ("opposite", "candidate")  # of Grants: made, and scratch; all others by lane
+NOT_KEPT: Final = (
+    "opposite",
+    "candidate",
+    "obstacles",
+)  # of Grants: made, and scratch; others by lane
 # Of Vehicles: written for whoever asks for a grant, before it is read.
 OF_VEHICLES: Final = tuple(name for name in Vehicles._fields if name != "line")
 OF_DETECTORS: Final = ("hit", "served")  # of Lights; all others by program
@@ -153,6 +160,7 @@ def take_snapshot(world: "World", logs: bool = True) -> Snapshot:
         "routes": table_of({"road": world._routes.road[detours._base : world._minds.used]}),
         "replaced": table_of({"place": replaced, "road": world._routes.road[replaced]}),
         "passes": table_of({"begun": world._passes}),
+        "bodies": world.bodies.table(),
         "changes": table_of({"made": world._changes.sum(keepdims=True)}),
     }  # fmt: skip
     numbers = _numbers(world)
@@ -215,6 +223,7 @@ def _numbers(world: "World") -> dict[str, Any]:
         "cut_off": list(world._cut_off),
         "were_cut_off": sorted(world._were_cut_off),
         "finished": len(world.trips),
+        "contacts": world.bodies.contacts,
         "commands": len(world.commands.applied),
         "coming": [plain_command(command) for command in world.commands.coming],
     }
@@ -256,6 +265,7 @@ def restore(world: "World", snapshot: Snapshot, new_signals: bool = False) -> No
     _restore_queues(world, tables, numbers)
     _restore_grants(world, tables, new_signals)
     _restore_rings(world, numbers)
+    world.bodies.restore(tables["bodies"], int(numbers["contacts"]))
     lanes = tables["road_lanes"]
     world._restore_closures(lanes["closed"].copy(), lanes["will_close"].copy())
     world._passes[:] = tables["passes"]["begun"]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.network import FIXED, Actuation, NetworkArrays
 from rushhour.kernels.order import MOST_PARTS
+from rushhour.kernels.outside.obstacles import COUNTS, Obstacles
 from rushhour.kernels.signals import Lights
 from rushhour.kernels.trips import Trips, Waiting
 from rushhour.kernels.vehicles import (
@@ -103,7 +104,17 @@ def new_grants(net: NetworkArrays) -> Grants:
         waived=np.full(n, -1, np.int32),
         opposite=np.full(n_road_lanes, -1, np.int32),
         passers=np.zeros(n_road_lanes, np.int32),
+        obstacles=new_obstacles(net.lanes.length.size, 0),
     )
+
+
+def new_obstacles(n_lanes: int, room: int) -> Obstacles:
+    """Room for so many entries, none there."""
+    fields: dict[str, NDArray[Any]] = {}
+    for name, kind in Obstacles.__annotations__.items():
+        fields[name] = np.zeros(room, kind.__args__[1].__args__[0])
+    fields["counts"], fields["first"] = np.zeros(COUNTS, np.int64), np.full(n_lanes, -1, np.int32)
+    return Obstacles(**fields)
 
 
 def type_arrays(types: tuple[VehicleType, ...]) -> Types:

@@ -31,6 +31,7 @@ from rushhour.kernels.order import (
 from rushhour.kernels.overtaking import PASS_LANES, pass_all
 from rushhour.kernels.passing import forget_states
 from rushhour.kernels.planning import DEPTH
+from rushhour.kernels.posing import Poses
 from rushhour.kernels.right_of_way import grant_all
 from rushhour.kernels.switching import switch_lights
 from rushhour.kernels.vehicles import MAX_LANES, REASONS, TASKS, Vehicles
@@ -44,6 +45,8 @@ from rushhour.traffic.costs import PHASES, Costs
 from rushhour.traffic.demand.model import Demand, empty_demand
 from rushhour.traffic.looping import Looping
 from rushhour.traffic.measures.trip_log import ARRIVED, CUT_SHORT, TripLog
+from rushhour.traffic.outside.bodies import Bodies
+from rushhour.traffic.outside.poses import PoseKeeper
 from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.rings import Rings
 from rushhour.traffic.routing.minds import MIND_PERIOD, Minds
@@ -98,6 +101,8 @@ class World(Looping):
         self.costs = Costs()
         self.trips = TripLog()
         self.observers: list[Any] = []  # called after each frame: recorder, checker
+        self._poses: PoseKeeper | None = None
+        self.bodies = Bodies(self)
         self.vehicle_updates = 0
         self.departed = 0
         self.tally: NDArray[np.int64] = np.zeros(TALLY_COLUMNS, np.int64)
@@ -149,15 +154,20 @@ class World(Looping):
     def _step_once(self) -> None:
         self.costs.start()
         self._obey()
+        bodies = self.bodies.take()
         net, rules, types = self.network.arrays, self._rules, self._types
         frame, dt, seed, costs = self.frame, self.dt, self.seed, self.costs
-        grants, awake = self._grants, self._awake
         self._sort()
+        if bodies:
+            self.bodies.meet()
+        grants, awake = self._grants, self._awake
         if rules.passing_gain < inf:
             pass_all(
                 net, self._veh, types, self._routes, self._order, grants, rules, self._passes,
                 frame, dt,
             )  # fmt: skip
+            if bodies:
+                self.bodies.pass_by()
         costs.mark(ORDER)
         self._depart()
         veh, order, n = self._veh, self._order, self._n
@@ -176,6 +186,8 @@ class World(Looping):
         )
         costs.mark(LANES)
         drive_all(net, veh, types, routes, order, grants, rules, n, frame, dt, seed)
+        if bodies:
+            self.bodies.heed()
         costs.mark(DRIVE)
         move_all(
             net, veh, types, routes, order, rules, n, frame, dt, seed, self._tallies, self._efforts
@@ -288,6 +300,8 @@ class World(Looping):
                 "restore: the snapshot is of another network or demand; make the world from the same"
             )
         restore(self, snapshot)
+        if self._poses is not None:
+            self._poses.forget()
 
     @staticmethod
     def resume(
@@ -343,6 +357,24 @@ class World(Looping):
         """The vehicles on the road, as read-only arrays that are valid until the next step."""
         return VehicleTable(self._veh, self._types, self._verge)
 
+    def poses(self, out: Poses | None = None, alpha: float = 1.0) -> Poses:
+        """Where everybody is, for who draws: arrays (rows,) of id, x, y, heading, speed, length,
+        width and type. A vehicle keeps its row for as long as it lives; id -1 marks a free one.
+
+        x, y: m, of the body's middle; heading: rad from east, counter-clockwise. alpha: 0 where the
+        frame before the last one ended, 1 where the last one did. out: what an earlier call
+        returned, to be filled again; a larger one is returned where the world has outgrown it.
+        They are kept from the first call on, as an observer; the state stays as it is.
+
+        >>> poses = world.poses()
+        >>> poses = world.poses(poses, alpha=0.5)
+        """
+        if self._poses is None:
+            self._poses = PoseKeeper(self)
+        if self._poses not in self.observers:
+            self.observers.append(self._poses)
+        return self._poses.blended(out, alpha)
+
     def table(self) -> Any:
         """The vehicles on the road as a pandas.DataFrame: ids, places, SI units (docs/measures.md).
 
@@ -374,6 +406,7 @@ class World(Looping):
             "stops_made": int(self.tally[TALLY_STOPS_MADE]),
             "stops_missed": int(self.tally[TALLY_STOPS_MISSED]),
             "overruns": int(self.tally[TALLY_OVERRUN]),
+            "body_contacts": self.bodies.contacts,
             "vehicle_updates": self.vehicle_updates,
         }
 

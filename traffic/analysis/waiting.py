@@ -12,6 +12,7 @@ import numpy as np
 
 from rushhour.kernels.vehicles import (
     AT_STOP,
+    BODY,
     CURVE,
     EXIT_FULL,
     FREE,
@@ -42,6 +43,7 @@ WORDS: Final = {
     "lane_change": "waits for a lane change", "at_stop": "is at a stop of its trip",
     "starting": "has the right of way and reacts", "oncoming": "somebody comes towards it",
     "passed": "lets somebody pass", "hazard": "was told to stand",
+    "body": "a body from outside is in its way",
 }  # fmt: skip
 
 
@@ -246,7 +248,7 @@ class Scene:
             row = after
         last = waits[-1]
         where = last.what if last.reason == REASONS[RED_LIGHT] else last.intersection
-        if last.reason in (REASONS[AT_STOP], REASONS[HAZARD]):
+        if last.reason in (REASONS[AT_STOP], REASONS[HAZARD], REASONS[BODY]):
             where = last.lane
         return Chain(frame.time, tuple(waits), last.reason, where)
 

@@ -16,6 +16,7 @@ from rushhour.traffic.measures.trip_log import ARRIVED, TripLog
 from rushhour.traffic.routing.minds import Minds
 
 if TYPE_CHECKING:
+    from rushhour.traffic.outside.bodies import Bodies
     from rushhour.traffic.parameters import Parameters
     from rushhour.traffic.routing.detours import Detours
 
@@ -45,6 +46,7 @@ class Controlled:
     _detours: "Detours"
     _verge: Verge
     commands: CommandLog
+    bodies: "Bodies"
 
     @property
     def time(self) -> float:

@@ -143,6 +143,7 @@ class Controls(Closures):
     def _commanded_state(self) -> bytes:
         """What commands have left in the world, apart from its vehicles."""
         parts = [np.array(self._verge.returning, np.int64).tobytes(), self._rerouting.state()]
+        parts.append(self.bodies.state())
         if self._any_closed:
             parts.append(self._closed.tobytes())
         return b"".join(parts)

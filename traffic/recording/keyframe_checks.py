@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.vehicles import HALT_HARD, PATH, REASONS
 from rushhour.roadnets.errors import RunError
+from rushhour.traffic.outside.bodies import what_is_wrong
 from rushhour.traffic.snapshot import Snapshot, command_of
 
 if TYPE_CHECKING:
@@ -54,6 +55,9 @@ def check_snapshot(snapshot: Snapshot, world: "World") -> None:
     for column in FINITE:
         if not np.isfinite(tables["vehicles"][column]).all():
             raise RunError(f"vehicles: {column} is not finite; record the run again")
+    wrong = what_is_wrong(tables["bodies"])
+    if wrong:
+        raise RunError(f"bodies: {wrong}; record the run again")
     for column in ("slot", "id"):
         _want_once("vehicles", column, tables["vehicles"][column])
     _want_once("order", "slot", tables["order"]["slot"])

@@ -14,6 +14,7 @@ from rushhour.traffic.measures.going_on import LONGEST
 from rushhour.traffic.measures.tables import DETECTORS, TABLES, Column, MeasureTable, with_ids
 from rushhour.traffic.measures.trip_log import ENDS
 from rushhour.traffic.measures.trip_table import TRIPS, trip_rows
+from rushhour.traffic.recording.body_file import BodyWriter
 from rushhour.traffic.recording.command_file import CommandWriter
 from rushhour.traffic.recording.unclosed_file import DAMAGE, MOST_SQUEEZED
 
@@ -40,6 +41,7 @@ class TableWriter:
         self.data = data
         self._rows = dict.fromkeys(EXPORTED, 0)
         self._commands = CommandWriter(file, world, data)
+        self.bodies = BodyWriter(file, world, data)
         self._lay_out(file.create_group("trips"), "trips", TRIPS)
         if measures is None:
             return
@@ -65,6 +67,7 @@ class TableWriter:
     def new_rows(self) -> Iterator[tuple[Any, NDArray[Any]]]:
         """Datasets with the rows that are to be appended to them since the call before."""
         yield from self._commands.new_rows()
+        yield from self.bodies.new_rows()
         first = self._rows["trips"]
         if len(self.world.trips) > first:
             self._rows["trips"] = len(self.world.trips)

@@ -256,6 +256,7 @@ class Recorder:
         try:
             self._data["complete"][()] = 1
             self._frames.stop()
+            self._tables.bodies.stop()
             self._data.clear()
             self._file.close()
         except (OSError, RuntimeError) as error:

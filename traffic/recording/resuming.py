@@ -16,6 +16,7 @@ from rushhour.roadnets.model import Network
 from rushhour.traffic.commands.log import Command
 from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.durations import clock
+from rushhour.traffic.outside.body_log import no_bodies
 from rushhour.traffic.parameter_table import TABLE, TYPE_FIELDS, TYPE_NAMES
 from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.recording.demand_file import read_demand
@@ -122,9 +123,11 @@ def resumed(
     going_on = measures_of(run, i, world) if measures else None
     if going_on is not None:
         world.observers.append(going_on)
+    world.bodies.repeat(run.bodies())
     if frame is not None:
         world.step(frame - world.frame)
     if not commands:
+        world.bodies.repeat(no_bodies())
         later = [one for one in planned if one.frame >= world.frame]
         world.commands.replace(world.commands.applied, later)
     return world
@@ -192,6 +195,7 @@ def _with_others(world: "World", changed: Mapping[str, Any], seed: int | None) -
         world._whole, demand, parameters=world.parameters.with_(**changed), dt=world.dt,
         seed=world.seed if seed is None else seed, begin=world.begin,
     )  # fmt: skip
+    other.bodies.repeat(world.bodies.log)
     restore(other, world.snapshot(), any(name.startswith("signals.") for name in changed))
     for observer in world.observers:  # measures that go on
         observer.world = other

@@ -16,6 +16,8 @@ from rushhour.roadnets.model import Network
 from rushhour.roadnets.storage import read_network
 from rushhour.traffic.commands.log import Command
 from rushhour.traffic.measures.tables import MeasureTable
+from rushhour.traffic.outside.body_log import BodyLog
+from rushhour.traffic.recording.body_file import read_bodies
 from rushhour.traffic.recording.command_file import read_commands
 from rushhour.traffic.recording.frame_columns import ColumnFrames
 from rushhour.traffic.recording.frame_fields import want_numbers, ways_of
@@ -231,6 +233,10 @@ class RunFile:
         >>> for command in RunFile("run.h5").commands(): print(command)
         """
         return read_commands(self)
+
+    def bodies(self) -> BodyLog:
+        """The bodies from outside of the run, set by set; `world.bodies.repeat` gives them again."""
+        return read_bodies(self)
 
     def frame(self, i: int) -> RecordedFrame:
         """The i-th recorded frame; negative i counts from the end."""

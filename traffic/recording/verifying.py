@@ -155,6 +155,7 @@ def _started(run: "RunFile") -> "World":
         )
     world = new_world(run)
     restore(world, with_commands(take_snapshot(world), commands_from(run, 0, [])))
+    world.bodies.repeat(run.bodies())
     return world
 
 

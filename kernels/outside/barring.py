@@ -1,0 +1,46 @@
+"""Nobody enters an intersection in which a body from outside is on its way, or will be by then."""
+
+from rushhour.kernels.car_following import travel_time
+from rushhour.kernels.jit import kernel
+from rushhour.kernels.network import NetworkArrays
+from rushhour.kernels.outside.obstacles import CLEARANCE, STILL, any_bodies, in_way
+from rushhour.kernels.vehicles import Grants, Types, Vehicles
+
+MARGIN = 1.0  # s between a vehicle and a body that crosses its way
+
+
+@kernel
+def bars_way(
+    net: NetworkArrays, veh: Vehicles, types: Types, grants: Grants, i: int, line: int, n: int,
+    d: float, reaction: float,
+) -> bool:  # fmt: skip
+    """Whether a body is in the way of i on the connectors path[line:n], the first of them d m ahead,
+    or comes at a time when i, which starts after `reaction` s, would be there.
+
+    One that drives on along the connector is followed.
+    """
+    o = grants.obstacles
+    if not any_bodies(o):
+        return False
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    t, v = veh.type[i], veh.speed[i]
+    half = 0.5 * types.width[t] + CLEARANCE
+    v0 = min(types.max_speed[t], net.lanes.speed[veh.lane[i]] * veh.factor[i])
+    for q in range(line, n):
+        k = veh.path[i, q]
+        lane = n_road_lanes + k
+        e = o.first[lane]
+        while e >= 0:
+            if in_way(o, e, -half, half):
+                if not o.comes[e]:
+                    if o.speed[e] < STILL:
+                        return True
+                else:
+                    there = reaction + travel_time(d + o.rear[e], v, types.accel[t], v0)
+                    over = d + o.front[e] + veh.length[i]
+                    gone = reaction + travel_time(over, v, types.accel[t], v0)
+                    if there < o.leaves[e] + MARGIN and o.enters[e] < gone + MARGIN:
+                        return True
+            e = o.then[e]
+        d += net.lanes.length[lane] + net.lanes.length[net.connectors.to_lane[k]]
+    return False

@@ -1,0 +1,44 @@
+"""Boxes of vehicles and of bodies from outside, and whether they overlap."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.traffic.world import World
+
+Corners = NDArray[np.float64]
+
+
+def corners(x: float, y: float, heading: float, length: float, width: float) -> Corners:
+    along = 0.5 * length * np.array([np.cos(heading), np.sin(heading)])
+    across = 0.5 * width * np.array([-np.sin(heading), np.cos(heading)])
+    middle = np.array([x, y])
+    return np.array(
+        [middle + a * along + b * across for a, b in ((1, 1), (1, -1), (-1, -1), (-1, 1))]
+    )
+
+
+def overlap(one: Corners, other: Corners) -> bool:
+    """Whether two boxes share a point: no side of either parts them."""
+    for box in (one, other):
+        for k in range(2):
+            axis = box[k + 1] - box[k]
+            a, b = one @ axis, other @ axis
+            if a.max() <= b.min() or b.max() <= a.min():
+                return False
+    return True
+
+
+def overlaps(world: World) -> list[tuple[int, int]]:
+    """Ids of bodies that overlap a vehicle as the world stands, each with that vehicle."""
+    poses, rows = world.poses(), world.bodies.rows
+    found = []
+    for body in rows:
+        box = corners(*(float(body[n]) for n in ("x", "y", "heading", "length", "width")))
+        near = np.hypot(poses.x - body["x"], poses.y - body["y"]) < 12.0 + body["length"]
+        for r in np.flatnonzero((poses.id >= 0) & near):
+            other = corners(
+                poses.x[r], poses.y[r], poses.heading[r], poses.length[r], poses.width[r]
+            )
+            if overlap(box, other):
+                found.append((int(body["id"]), int(poses.id[r])))
+    return found

@@ -1,0 +1,1 @@
+"""What an engine that runs our traffic takes from it, and puts into it."""

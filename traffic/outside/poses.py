@@ -1,0 +1,120 @@
+"""The poses that an engine draws: kept from the first time they are asked for, frame by frame."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.posing import (
+    NOBODY,
+    Poses,
+    Rows,
+    blend_all,
+    free_rows,
+    keep_rows,
+    pose_all,
+    seat_newcomers,
+)
+from rushhour.roadnets.errors import ParameterError
+
+if TYPE_CHECKING:
+    from rushhour.traffic.world import World
+
+
+def empty_poses(rows: int) -> Poses:
+    """Arrays for so many vehicles, all rows free."""
+    return Poses(
+        id=np.full(rows, NOBODY, np.int32),
+        x=np.zeros(rows),
+        y=np.zeros(rows),
+        heading=np.zeros(rows),
+        speed=np.zeros(rows),
+        length=np.zeros(rows),
+        width=np.zeros(rows),
+        type=np.zeros(rows, np.int32),
+    )
+
+
+class PoseKeeper:
+    """Watches a world; knows where everybody was in the last frame and in the one before."""
+
+    def __init__(self, world: "World") -> None:
+        self.world = world
+        self._frame = -1
+        self._mark = 0
+        self._now = empty_poses(0)
+        self._rows = _rows(0, len(world.demand))
+        self._scratch: NDArray[np.float64] = np.zeros((0, 3))
+        self.observe()
+
+    def observe(self) -> None:
+        """Take the poses of the frame that the world has just stepped."""
+        world = self.world
+        aside, places = world._verge.rows, len(world._verge)
+        self._make_room(world._veh.lane.size + places)
+        if world.frame != self._frame + 1:  # it went back, or forth: nothing is known of before
+            self._rows.fresh[:] = True
+        self._frame = world.frame
+        self._mark += 1
+        groups = [(world._veh, self._scratch)]
+        if places:
+            groups.append((aside, np.zeros((places, 3))))
+        for veh, _ in groups:
+            keep_rows(veh, self._rows, self._mark)
+        free_rows(self._now, self._rows, self._mark)
+        network = world.network
+        for veh, pose in groups:
+            seat_newcomers(veh, self._now, self._rows, self._mark)
+            pose_all(
+                network.points, network.station, network.point_start, veh, world._types, self._now,
+                self._rows, pose, world.dt,
+            )  # fmt: skip
+
+    def forget(self) -> None:
+        """The world went back: what it shows next follows from nothing that was shown."""
+        self._frame = -2
+
+    def _make_room(self, wanted: int) -> None:
+        """Have a row for everybody, and a place for each slot."""
+        size = self._now.id.size
+        if self._scratch.shape[0] != self.world._veh.lane.size:
+            self._scratch = np.zeros((self.world._veh.lane.size, 3))
+        if len(self.world.demand) > self._rows.of.size:
+            of = np.full(len(self.world.demand), NOBODY, np.int32)
+            of[: self._rows.of.size] = self._rows.of
+            self._rows = self._rows._replace(of=of)
+        if wanted <= size:
+            return
+        new, rows = empty_poses(max(wanted, 2 * size)), _rows(max(wanted, 2 * size), 0)
+        for ours, theirs in ((self._now, new), (self._rows._replace(of=rows.of), rows)):
+            for name in ours._fields:
+                old: NDArray[Any] = getattr(ours, name)
+                getattr(theirs, name)[: old.size] = old
+        self._now, self._rows = new, rows._replace(of=self._rows.of)
+
+    def blended(self, out: Poses | None, alpha: float) -> Poses:
+        """The poses a share alpha of the last frame after its begin; see `World.poses`."""
+        if not 0.0 <= alpha <= 1.0:
+            raise ParameterError(
+                f"poses: alpha {alpha!r}: wanted 0 (the frame before) to 1 (this one)"
+            )
+        if self._frame != self.world.frame:
+            self.observe()
+        size = self._now.id.size
+        if out is None or out.id.size < size:
+            out = empty_poses(size)
+        elif out.id.size > size:
+            out.id[size:] = NOBODY
+        blend_all(self._now, self._rows, out, float(alpha))
+        return out
+
+
+def _rows(size: int, vehicles: int) -> Rows:
+    return Rows(
+        of=np.full(vehicles, NOBODY, np.int32),
+        seen=np.zeros(size, np.int64),
+        fresh=np.zeros(size, np.bool_),
+        x=np.zeros(size),
+        y=np.zeros(size),
+        heading=np.zeros(size),
+    )
