@@ -50,9 +50,12 @@ from rushhour.traffic.routing.minds import MIND_PERIOD, Minds
 from rushhour.traffic.routing.routes import route_demand
 from rushhour.traffic.signal_control import controlled
 from rushhour.traffic.snapshot import Snapshot, fits, restore, take_snapshot
+from rushhour.traffic.steering.tier import Steering
 from rushhour.traffic.vehicle_table import VehicleTable, vehicle_frame
 
-ORDER, DEPART, SIGNALS, GRANT, LANES, DRIVE, MOVE, WATCH, RECORD, CHECK = range(len(PHASES))
+ORDER, DEPART, SIGNALS, GRANT, LANES, DRIVE, STEER, MOVE, WATCH, RECORD, CHECK = range(
+    len(PHASES)
+)
 REPACK_EVERY: Final = 128  # frames; a rule of the state, so that runs stay comparable
 REPACK_FROM: Final = 4096  # vehicles; below, everything is in cache anyway
 DT_RANGE: Final = (1.0 / 120.0, 0.5)
@@ -107,6 +110,7 @@ class World(Controls):
         self._trips = state.trip_arrays(self.demand)
         self._routes = state.route_arrays(self.demand, self.network.n_lanes, self.begin, self.dt)
         self._veh = state.new_vehicles(capacity)
+        self._steering = Steering(self.network, self.demand.types, self.parameters, capacity)
         self._order = state.new_order(self.network.n_lanes, capacity)
         self._next_order = state.other_order(self._order)
         self._grants = state.new_grants(net)
@@ -172,6 +176,9 @@ class World(Controls):
         costs.mark(LANES)
         drive_all(net, veh, types, routes, order, grants, rules, n, frame, dt, seed)
         costs.mark(DRIVE)
+        if self._steering.on:
+            self._steering.step(net, veh, types, order, rules, n, frame, dt, seed)
+            costs.mark(STEER)
         move_all(
             net, veh, types, routes, order, rules, n, frame, dt, seed, self._tallies, self._efforts
         )
@@ -192,6 +199,7 @@ class World(Controls):
         self._n = sort_by_lane(veh, self._order, n)
         self._order, self._next_order = self._next_order, self._order
         if self.frame % REPACK_EVERY == 0 and self._n >= REPACK_FROM:
+            self._steering.repack(self._order.slot[: self._n])
             state.repack(veh, self._order, self._n)
             self._waiting.numbers[2] = self._n
         sort_all(veh, self.network.arrays.lanes, self._order)
@@ -224,6 +232,7 @@ class World(Controls):
         """Double the places for vehicles."""
         capacity = 2 * self._veh.lane.size
         self._veh = state.grown_vehicles(self._veh, capacity)
+        self._steering.grow(capacity)
         self._order = self._order._replace(
             slot=state.grown(self._order.slot, capacity),
             spare=state.grown(self._order.spare, capacity),
@@ -344,7 +353,7 @@ class World(Controls):
         """SHA-256 of the state in order of vehicle id."""
         return state.state_hash(
             self._veh, self._routes, self.frame, self._waiting, self._actuation, self._lights,
-            self._verge.rows, self._commanded_state(),
+            self._verge.rows, self._commanded_state() + self._steering.hashed(self._veh),
         )  # fmt: skip
 
     def counts(self) -> dict[str, int]:
@@ -365,6 +374,7 @@ class World(Controls):
             "stops_missed": int(self.tally[TALLY_STOPS_MISSED]),
             "overruns": int(self.tally[TALLY_OVERRUN]),
             "vehicle_updates": self.vehicle_updates,
+            **self._steering.counts,
         }
 
     def gridlock(self) -> dict[str, Any]:
