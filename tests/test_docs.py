@@ -22,7 +22,7 @@ PAGES = [
     "docs/quick-start.md", "README.md", "docs/demand.md", "docs/file-format.md",
     "docs/checks.md", "docs/lint.md", "docs/networks.md", "docs/openstreetmap.md", "docs/measures.md", "docs/python.md", "docs/scenario.md",
     "docs/commands.md",
-    "docs/recording.md", "docs/waiting.md", "docs/run-files.md", "docs/path-following.md",
+    "docs/recording.md", "docs/waiting.md", "docs/run-files.md", "docs/path-following.md", "docs/steered.md",
 ]  # fmt: skip
 BLOCK = re.compile(r"^```(sh|python|toml)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PROGRAM = signals(["GrGr", "rGrG"])

@@ -27,13 +27,13 @@ KEPT: Final[dict[str, tuple[str, ...]]] = {
         "frame", "trips", "vehicle_updates", "departed", "tally", "commands", "removed", "_veh",
         "_order", "_grants", "_routes", "_waiting", "_passes", "_changes", "_lights", "_minds",
         "_rings", "_n", "_verge", "_told", "_doomed", "_becomes", "_closed", "_will_close",
-        "_detours", "_cut_off", "_were_cut_off", "_rerouting", "_steering",
+        "_detours", "_cut_off", "_were_cut_off", "_rerouting", "_steering", "_inputs",
     ),
     "Minds": ("used", "changed"),
     "Rings": ("found", "resolved", "longest", "named", "_standing"),
     "Detours": ("reroutes", "cut_short", "total"),
     "Rerouting": ("count", "pace", "multiplier"),
-    "Steering": ("bodies", "state", "ever", "tally"),
+    "Steering": ("bodies", "state", "ever", "driven", "tally"),
     "Verge": ("_rows", "_since", "returning"),
     "CommandLog": ("_applied", "_coming"),
     "TripLog": ("rows", "_table"),
@@ -311,6 +311,7 @@ def _restore_vehicles(
     world._n = slots.size
     if world._steering.on:
         world._steering.restore(tables["bodies"], numbers["steered"], capacity)
+        world._sync_inputs()
     returning = [int(number) for number in numbers["returning"]]
     world._verge.replace(aside, tables["aside"]["since"].tolist(), returning)
 

@@ -50,12 +50,11 @@ from rushhour.traffic.routing.minds import MIND_PERIOD, Minds
 from rushhour.traffic.routing.routes import route_demand
 from rushhour.traffic.signal_control import controlled
 from rushhour.traffic.snapshot import Snapshot, fits, restore, take_snapshot
+from rushhour.traffic.steering.body_table import BodyTable
 from rushhour.traffic.steering.tier import Steering
 from rushhour.traffic.vehicle_table import VehicleTable, vehicle_frame
 
-ORDER, DEPART, SIGNALS, GRANT, LANES, DRIVE, STEER, MOVE, WATCH, RECORD, CHECK = range(
-    len(PHASES)
-)
+ORDER, DEPART, SIGNALS, GRANT, LANES, DRIVE, STEER, MOVE, WATCH, RECORD, CHECK = range(len(PHASES))
 REPACK_EVERY: Final = 128  # frames; a rule of the state, so that runs stay comparable
 REPACK_FROM: Final = 4096  # vehicles; below, everything is in cache anyway
 DT_RANGE: Final = (1.0 / 120.0, 0.5)
@@ -342,6 +341,11 @@ class World(Controls):
         """The vehicles on the road, as read-only arrays that are valid until the next step."""
         return VehicleTable(self._veh, self._types, self._verge)
 
+    @property
+    def steered_bodies(self) -> BodyTable:
+        """The bodies of those who steer, read-only, valid until the next step (docs/steered.md)."""
+        return BodyTable(self._veh, self._steering.bodies, self._steering.state)
+
     def table(self) -> Any:
         """The vehicles on the road as a pandas.DataFrame: ids, places, SI units (docs/measures.md).
 
@@ -374,8 +378,11 @@ class World(Controls):
             "stops_missed": int(self.tally[TALLY_STOPS_MISSED]),
             "overruns": int(self.tally[TALLY_OVERRUN]),
             "vehicle_updates": self.vehicle_updates,
-            **self._steering.counts,
         }
+
+    def steered(self) -> dict[str, int]:
+        """Vehicles that were steered so far, and what happened to them (docs/steered.md)."""
+        return {"vehicles": self._steering.ever, **self._steering.happened}
 
     def gridlock(self) -> dict[str, Any]:
         """Changes of mind, and the rings of lanes that waited for each other, by name.

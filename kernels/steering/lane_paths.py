@@ -16,7 +16,6 @@ from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import NetworkArrays
 from rushhour.kernels.vehicles import PATH, Vehicles
 
-
 ARM: Final = 3.0  # m either side of a place over which its bend is measured
 STEP: Final = 0.5  # m between these places
 WIDE: Final = 20.0  # m, radius from which a bend is tight for nobody
@@ -113,7 +112,7 @@ def find_bends(net: NetworkArrays, lines: Lines) -> None:
             turn = abs(math.atan2(ux * wy - uy * wx, ux * wx + uy * wy))
             if turn * WIDE > ARM:
                 lines.radius[lane] = min(lines.radius[lane], ARM / turn)
-                lines.bend_from[lane] = min(lines.bend_from[lane], s - ARM)
+                lines.bend_from[lane] = min(lines.bend_from[lane], s - 2.0 * ARM)
                 lines.bend_to[lane] = max(lines.bend_to[lane], s + ARM)
         if lane >= n_road_lanes:
             lines.bend_from[lane], lines.bend_to[lane] = 0.0, length
@@ -121,16 +120,16 @@ def find_bends(net: NetworkArrays, lines: Lines) -> None:
 
 @kernel
 def nearest_ahead(
-    net: NetworkArrays, lines: Lines, veh: Vehicles, i: int, reach: float, x: float, y: float
-) -> tuple[float, float]:
+    net: NetworkArrays, lines: Lines, veh: Vehicles, i: int, s: float, reach: float, x: float,
+    y: float,
+) -> tuple[float, float]:  # fmt: skip
     """Station, m from the start of its own lane, and offset (left) of the place nearest to (x, y).
 
-    Searched is the way of vehicle i from a metre behind its place to `reach` m ahead of it.
+    Searched is the way of vehicle i from a metre before station s to `reach` m beyond it.
     """
     lane, q, base = int(veh.lane[i]), 0, 0.0
-    first = veh.s[i] - 1.0
-    last = veh.s[i] + reach
-    best, found, side = math.inf, veh.s[i], 1.0
+    first, last = s - 1.0, s + reach
+    best, found, side = math.inf, s, 1.0
     while True:
         a, b = lines.start[lane], lines.start[lane + 1]
         after, beyond = next_on_path(net, veh, i, lane, q)

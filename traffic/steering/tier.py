@@ -17,12 +17,14 @@ from rushhour.kernels.rules import Rules
 from rushhour.kernels.steering.bicycle import Bodies, BodyTypes
 from rushhour.kernels.steering.lane_bodies import (
     COLUMNS,
+    DRIVEN,
     LANE,
     Steered,
     admit,
+    change_tier,
     newcomers,
-    steer_all,
 )
+from rushhour.kernels.steering.lane_driving import steer_all
 from rushhour.kernels.steering.lane_paths import Lines, find_bends
 from rushhour.kernels.vehicles import TASKS, Order, Types, Vehicles
 from rushhour.roadnets.model import Network
@@ -30,7 +32,15 @@ from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.steering.classes import CLASSES, BodyClass, body_types_of
 
-COUNTS: Final = ("tight_bends", "off_lane", "back_on_lane", "reversed", "set_on_lane")
+COUNTS: Final = (
+    "tight_bends",
+    "slow_changes",
+    "off_lane",
+    "back_on_lane",
+    "reversed",
+    "set_on_lane",
+    "lines_run",
+)
 EVERYBODY: Final = 1_000_000_000  # a greatest number of steered vehicles that never binds
 HARDER: Final = 1.05  # times the emergency braking of its type: what its brakes reach
 HOLDS: Final = 1.1  # times that: what its tyres hold
@@ -80,11 +90,12 @@ class Steering:
     ) -> None:
         self.share = parameters.number("steered.share")
         self.most = int(parameters.number("steered.most"))
-        self.on = self.share > 0.0 and self.most > 0
+        self.on = (self.share > 0.0 and self.most > 0) or bool(parameters["steered.bodies"])
         capacity = capacity if self.on else 0
         self.bodies: Bodies = _blank(Bodies, capacity)
         self.state: Steered = _blank(Steered, capacity)
-        self.ever = 0  # vehicles that were steered so far
+        self.ever = 0  # vehicles that had a body so far
+        self.driven = 0  # how many were taken over so far
         self.tally: NDArray[np.int64] = np.zeros((TASKS, COLUMNS), np.int64)
         self._new: NDArray[np.int32] = np.zeros(capacity, np.int32)
         if self.on:
@@ -112,6 +123,16 @@ class Steering:
             frame, dt, self.tally,
         )  # fmt: skip
 
+    def slots_of(self, tier: int) -> NDArray[np.int64]:
+        """Slots of the vehicles on the road in a tier."""
+        return np.flatnonzero((self.state.tier == tier) & (self.state.owner >= 0))
+
+    def change(self, net: NetworkArrays, veh: Vehicles, slot: int, tier: int) -> None:
+        """Change the tier of the vehicle in a slot."""
+        self.ever += int(self.state.tier[slot] == LANE and tier != LANE)
+        self.driven += int(tier == DRIVEN)
+        change_tier(net, self.lines, veh, self.kinds, self.bodies, self.state, slot, tier)
+
     def _arrays(self) -> dict[str, NDArray[Any]]:
         return {**self.state._asdict(), **self.bodies._asdict()}
 
@@ -136,11 +157,6 @@ class Steering:
     # --- what can be asked, kept and restored ----------------------------------------------
 
     @property
-    def counts(self) -> dict[str, int]:
-        """How many were steered so far, and what happened to them."""
-        return {"steered": self.ever, **self.happened}
-
-    @property
     def happened(self) -> dict[str, int]:
         """What happened to the steered, by COUNTS."""
         return {name: int(self.tally[:, column].sum()) for column, name in enumerate(COUNTS)}
@@ -161,14 +177,14 @@ class Steering:
         self._new = np.zeros(capacity, np.int32)
         for name, array in self._arrays().items():
             array[rows["slot"]] = rows[name]
-        self.ever = int(numbers["ever"])
+        self.ever, self.driven = int(numbers["ever"]), int(numbers["driven"])
         self.tally[:] = 0
         self.tally[0] = numbers["tally"]
 
     @property
     def numbers(self) -> dict[str, Any]:
         """What is no array."""
-        return {"ever": self.ever, "tally": self.tally.sum(axis=0).tolist()}
+        return {"ever": self.ever, "driven": self.driven, "tally": self.tally.sum(axis=0).tolist()}
 
     def hashed(self, veh: Vehicles) -> bytes:
         """State of the steered in order of vehicle id, for the state hash."""
