@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from sketches import arms
-from test_steered import DT, beside, bend, crowd, fronts, steered
+from test_steered import DT, bend, beside, crowd, fronts, steered
 
 from rushhour.kernels.steering.lane_bodies import DRIVEN, LANE, STEERED
 from rushhour.traffic.commands.log import CommandError

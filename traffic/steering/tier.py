@@ -68,11 +68,12 @@ def body_class(kind: VehicleType) -> BodyClass:
     )
 
 
-def lane_lines(network: Network) -> Lines:
-    """The lines of a network's lanes, with their tightest bends."""
+def lane_lines(network: Network, measure: bool = True) -> Lines:
+    """The lines of a network's lanes; measure: with their tightest bends."""
     bends = (np.zeros(network.n_lanes) for _ in range(3))
     lines = Lines(network.points, network.station, network.point_start, *bends)
-    find_bends(network.arrays, lines)
+    if measure:
+        find_bends(network.arrays, lines)
     return lines
 
 
@@ -98,9 +99,8 @@ class Steering:
         self.driven = 0  # how many were taken over so far
         self.tally: NDArray[np.int64] = np.zeros((TASKS, COLUMNS), np.int64)
         self._new: NDArray[np.int32] = np.zeros(capacity, np.int32)
-        if self.on:
-            self.kinds: BodyTypes = body_types_of([body_class(kind) for kind in types])
-            self.lines: Lines = lane_lines(network)
+        self.kinds: BodyTypes = body_types_of([body_class(kind) for kind in types])
+        self.lines: Lines = lane_lines(network, measure=self.on)
 
     def step(
         self, net: NetworkArrays, veh: Vehicles, types: Types, order: Order, rules: Rules, n: int,
@@ -149,7 +149,8 @@ class Steering:
         """Have room for more vehicles."""
         if self.on:
             bodies, state = _blank(Bodies, capacity), _blank(Steered, capacity)
-            for old, new in zip((*self.bodies, *self.state), (*bodies, *state), strict=True):
+            pairs: Any = zip((*self.bodies, *self.state), (*bodies, *state), strict=True)
+            for old, new in pairs:
                 new[: old.size] = old
             self.bodies, self.state = bodies, state
             self._new = np.zeros(capacity, np.int32)
