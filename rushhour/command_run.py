@@ -18,6 +18,7 @@ from rushhour.traffic.scenarios.scenario import Scenario, ScenarioError, read_pa
 if TYPE_CHECKING:
     from rushhour.traffic.world import World
 
+STEERED_DT: Final = 1.0 / 30.0  # s, the default of --dt where vehicles are steered
 RESUMED: Final = "resumed from "  # a remark that begins so says where a run went on
 
 
@@ -95,6 +96,10 @@ def given_fields(args: argparse.Namespace) -> dict[str, Any]:
         parameters["rerouting.fraction"] = _share(args.reroute)
     if args.reroute_period is not None:
         parameters["rerouting.period"] = seconds(args.reroute_period, "--reroute-period")
+    if args.steered is not None:
+        parameters.update(_steered(args.steered))
+        if args.dt is None and args.network is not None and args.network.suffix != ".toml":
+            fields["dt"] = STEERED_DT
     if parameters:
         fields["parameters"] = tuple(parameters.items())
     return fields
@@ -114,6 +119,21 @@ def _share(text: str) -> float:
         return float(text[:-1]) / 100.0 if text.endswith("%") else float(text)
     except ValueError:
         raise ScenarioError(f"--reroute {text[:60]!r}: wanted a share such as 30%") from None
+
+
+def _steered(text: str) -> dict[str, object]:
+    """The parameters of a --steered: 10%, all, or a number of vehicles."""
+    if text.isdecimal():
+        return {"steered.share": 1.0, "steered.most": int(text)}
+    try:
+        share = 1.0 if text == "all" else float(text.removesuffix("%")) / 100.0
+        if text == "all" or (text.endswith("%") and 0.0 <= share <= 1.0):
+            return {"steered.share": share}
+    except ValueError:
+        pass
+    raise ScenarioError(
+        f"--steered {text[:60]!r}: wanted a share such as 10%, all, or a number of vehicles"
+    )
 
 
 def _shares(text: str) -> list[float]:
@@ -251,6 +271,8 @@ def summary_text(summary: Mapping[str, Any], checked: bool = False) -> str:
     ]  # fmt: skip
     if summary["commands"]["given"] or summary["rerouting"]["rerouted"]:
         rows.append(("commands", _commands_text(summary["commands"], summary["rerouting"])))
+    if summary["steered"]["vehicles"]:
+        rows.append(("steered", _steered_text(summary["steered"])))
     if summary["measures"]:
         rows.append(("measures", _measures_text(summary["measures"])))
     if checked:
@@ -287,6 +309,23 @@ def _commands_text(commands: Mapping[str, Any], rerouting: Mapping[str, Any]) ->
     ]
     if commands["aside"]:
         parts.append(f"{commands['aside']:,} at the side of the road")
+    return ", ".join(parts)
+
+
+def _steered_text(steered: Mapping[str, int]) -> str:
+    parts = [f"{steered['vehicles']:,} vehicles"]
+    parts += [
+        f"{steered[name]:,} {what}"
+        for name, what in (
+            ("tight_bends", "bends too tight for them"),
+            ("slow_changes", "changes at walking pace"),
+            ("off_lane", "times off their lane"),
+            ("back_on_lane", "back on it"),
+            ("reversed", "times in reverse"),
+            ("set_on_lane", "times set on their lane"),
+        )
+        if steered[name]
+    ]
     return ", ".join(parts)
 
 

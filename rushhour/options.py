@@ -228,6 +228,13 @@ def _run(command: argparse.ArgumentParser) -> None:
         help="time between two looks of one driver (default: 60s)",
     )
     add(
+        "--steered",
+        metavar="WHO",
+        help="vehicles with bodies that steer along their lanes: a share as 10%%, `all`, or so many "
+        "at once; short for --set steered.share=... and steered.most=...; --dt is 1/30 s then unless "
+        "given",
+    )
+    add(
         "--skip-bad-trips",
         action="store_true",
         help="leave out trips that cannot be driven, and say how many and which first",

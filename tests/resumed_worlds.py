@@ -20,13 +20,13 @@ from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.world import World
 
 
-def signals(control: str) -> World:
+def signals(control: str, **more: float) -> World:
     """Signals that react, walkers who draw their exits, and routed trips that queue outside."""
     network = generate("grid", rows=3, columns=3, border="loops")
     crowd = merge(
         [vehicles_on_road(network, 150, seed=5), random_trips(network, 150, over=30.0, seed=6)]
     )
-    given = Parameters({"signals.control": control})
+    given = Parameters({"signals.control": control, **more})
     return World(network, crowd, parameters=given, dt=0.25, seed=7)
 
 
@@ -78,6 +78,7 @@ KINDS: dict[str, Any] = {
     "program": lambda: signals("program"),
     "rings": lambda: rings("reroute"),
     "teleport": lambda: rings("teleport"),
+    "steered": lambda: signals("program", **{"steered.share": 0.5}),
     "stops": stops,
 }
 

@@ -86,7 +86,7 @@ def parts_of(world: World) -> Iterator[tuple[str, Any]]:
     yield from (
         ("Minds", world._minds), ("Rings", world._rings), ("Detours", world._detours),
         ("Rerouting", world._rerouting), ("Verge", world._verge), ("CommandLog", world.commands),
-        ("TripLog", world.trips), ("Bodies", world.bodies),
+        ("TripLog", world.trips), ("Bodies", world.bodies), ("Steering", world._steering),
     )  # fmt: skip
 
 

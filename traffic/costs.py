@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 PHASES: Final = (
-    "order", "depart", "signals", "grant", "lanes", "drive", "move", "watch", "record", "check",
+    "order", "depart", "signals", "grant", "lanes", "drive", "steer", "move", "watch", "record", "check",
 )  # fmt: skip
 
 

@@ -146,6 +146,12 @@ _GENERAL: Final = (
               "time of travel from detector to stop line, at most (min_green / 2 s + 0.5) x 7.5 m"),
     Parameter("signals.max_pressure_period", "s", 10.0, 1.0, 600.0, "Varaiya 2013",
               "time between two choices of a green under max pressure"),
+    Parameter("steered.share", "", 0.0, 0.0, 1.0, "choice",
+              "share of the vehicles that have a body with wheels and steer it along their lanes"),
+    Parameter("steered.most", "", 1_000_000_000, 0, 1_000_000_000, "choice",
+              "steered vehicles at once, at most; who departs while there are as many is not"),
+    Parameter("steered.bodies", "", False, 0, 1, "choice",
+              "true: vehicles may be given bodies on the way, also with a share of 0 (set_tier)"),
     Parameter("following.model", "", "idm", 0, 0, "Treiber et al. 2000; Krauss 1998",
               "car-following model; when given, also of vehicles whose file says another", MODELS),
 )  # fmt: skip

@@ -27,13 +27,14 @@ KEPT: Final[dict[str, tuple[str, ...]]] = {
         "frame", "trips", "vehicle_updates", "departed", "tally", "commands", "removed", "_veh",
         "_order", "_grants", "_routes", "_waiting", "_passes", "_changes", "_lights", "_minds",
         "_rings", "_n", "_verge", "_told", "_doomed", "_becomes", "_closed", "_will_close",
-        "_detours", "_cut_off", "_were_cut_off", "_rerouting", "bodies",
+        "_detours", "_cut_off", "_were_cut_off", "_rerouting", "bodies", "_steering", "_inputs",
     ),
     "Bodies": ("rows", "contacts", "_touched"),
     "Minds": ("used", "changed"),
     "Rings": ("found", "resolved", "longest", "named", "_standing"),
     "Detours": ("reroutes", "cut_short", "total"),
     "Rerouting": ("count", "pace", "multiplier"),
+    "Steering": ("bodies", "state", "ever", "driven", "tally"),
     "Verge": ("_rows", "_since", "returning"),
     "CommandLog": ("_applied", "_coming"),
     "TripLog": ("rows", "_table"),
@@ -47,6 +48,7 @@ MADE: Final[dict[str, tuple[str, ...]]] = {
         "_whole", "_any_closed", "_lost", "_suspect", "_even", "_numbers",
     ),
     "Minds": ("network", "dt", "patience", "share", "keep_routes", "memory"),
+    "Steering": ("share", "most", "on", "kinds", "lines"),
     "Rings": ("policy", "dt", "act_after", "_network"),
     "Detours": ("world", "_base"),
     "Rerouting": ("world", "fraction", "gain", "period", "_sample", "_keep"),
@@ -59,6 +61,7 @@ SCRATCH: Final[dict[str, tuple[str, ...]]] = {
         "_changed", "taken_off", "put_back_on", "_poses",
     ),
     "Minds": ("_stuck", "_ready", "_taken", "_ways", "_exits"),
+    "Steering": ("_new",),
     "Rings": ("_waits", "_colour", "_lowest"),
     "Detours": ("_ways", "_behind", "_exits"),
     "Rerouting": ("_out",),
@@ -164,6 +167,9 @@ def take_snapshot(world: "World", logs: bool = True) -> Snapshot:
         "changes": table_of({"made": world._changes.sum(keepdims=True)}),
     }  # fmt: skip
     numbers = _numbers(world)
+    if world._steering.on:
+        tables["bodies"] = world._steering.table(slots)
+        numbers["steered"] = world._steering.numbers
     if logs:
         tables["trips"] = world.trips.table()
         numbers["applied"] = [plain_command(command) for command in world.commands.applied]
@@ -313,6 +319,9 @@ def _restore_vehicles(
     order.slot[: slots.size] = slots
     world._order, world._next_order = order, state.other_order(order)
     world._n = slots.size
+    if world._steering.on:
+        world._steering.restore(tables["bodies"], numbers["steered"], capacity)
+        world._sync_inputs()
     returning = [int(number) for number in numbers["returning"]]
     world._verge.replace(aside, tables["aside"]["since"].tolist(), returning)
 

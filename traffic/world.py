@@ -53,9 +53,11 @@ from rushhour.traffic.routing.minds import MIND_PERIOD, Minds
 from rushhour.traffic.routing.routes import route_demand
 from rushhour.traffic.signal_control import controlled
 from rushhour.traffic.snapshot import Snapshot, fits, restore, take_snapshot
+from rushhour.traffic.steering.body_table import BodyTable
+from rushhour.traffic.steering.tier import Steering
 from rushhour.traffic.vehicle_table import VehicleTable, vehicle_frame
 
-ORDER, DEPART, SIGNALS, GRANT, LANES, DRIVE, MOVE, WATCH, RECORD, CHECK = range(len(PHASES))
+ORDER, DEPART, SIGNALS, GRANT, LANES, DRIVE, STEER, MOVE, WATCH, RECORD, CHECK = range(len(PHASES))
 REPACK_EVERY: Final = 16  # frames; a rule of the state, so that runs stay comparable
 REPACK_FROM: Final = 4096  # vehicles; below, everything is in cache anyway
 DT_RANGE: Final = (1.0 / 120.0, 0.5)
@@ -117,6 +119,7 @@ class World(Looping):
         self._routes = state.route_arrays(self.demand, self.network.n_lanes, self.begin, self.dt)
         self._veh = state.new_vehicles(capacity)
         self._scratch = state.new_scratch(self._veh)
+        self._steering = Steering(self.network, self.demand.types, self.parameters, capacity)
         self._order = state.new_order(self.network.n_lanes, capacity)
         self._next_order = state.other_order(self._order)
         self._grants = state.new_grants(net)
@@ -189,6 +192,9 @@ class World(Looping):
         if bodies:
             self.bodies.heed()
         costs.mark(DRIVE)
+        if self._steering.on:
+            self._steering.step(net, veh, types, order, rules, n, frame, dt, seed)
+            costs.mark(STEER)
         move_all(
             net, veh, types, routes, order, rules, n, frame, dt, seed, self._tallies, self._efforts
         )
@@ -209,6 +215,7 @@ class World(Looping):
         self._n = sort_by_lane(veh, self._order, n)
         self._order, self._next_order = self._next_order, self._order
         if self.frame % REPACK_EVERY == 0 and self._n >= REPACK_FROM:
+            self._steering.repack(self._order.slot[: self._n])
             state.repack(veh, self._order, self._n, self._scratch)
             self._waiting.numbers[2] = self._n
         sort_all(veh, self.network.arrays.lanes, self._order)
@@ -242,6 +249,7 @@ class World(Looping):
         capacity = 2 * self._veh.lane.size
         self._veh = state.grown_vehicles(self._veh, capacity)
         self._scratch = state.new_scratch(self._veh)
+        self._steering.grow(capacity)
         self._order = self._order._replace(
             slot=state.grown(self._order.slot, capacity),
             spare=state.grown(self._order.spare, capacity),
@@ -375,6 +383,11 @@ class World(Looping):
             self.observers.append(self._poses)
         return self._poses.blended(out, alpha)
 
+    @property
+    def steered_bodies(self) -> BodyTable:
+        """The bodies of those who steer, read-only, valid until the next step (docs/steered.md)."""
+        return BodyTable(self._veh, self._steering.bodies, self._steering.state)
+
     def table(self) -> Any:
         """The vehicles on the road as a pandas.DataFrame: ids, places, SI units (docs/measures.md).
 
@@ -386,7 +399,7 @@ class World(Looping):
         """SHA-256 of the state in order of vehicle id."""
         return state.state_hash(
             self._veh, self._routes, self.frame, self._waiting, self._actuation, self._lights,
-            self._verge.rows, self._commanded_state(),
+            self._verge.rows, self._commanded_state() + self._steering.hashed(self._veh),
         )  # fmt: skip
 
     def counts(self) -> dict[str, int]:
@@ -409,6 +422,10 @@ class World(Looping):
             "body_contacts": self.bodies.contacts,
             "vehicle_updates": self.vehicle_updates,
         }
+
+    def steered(self) -> dict[str, int]:
+        """Vehicles that were steered so far, and what happened to them (docs/steered.md)."""
+        return {"vehicles": self._steering.ever, **self._steering.happened}
 
     def gridlock(self) -> dict[str, Any]:
         """Changes of mind, and the rings of lanes that waited for each other, by name.

@@ -13,7 +13,8 @@ import numpy as np
 from rushhour.kernels.commanding import fits_beside, replan, sign_off, stand_aside, tell, tend
 from rushhour.kernels.order import splice_new
 from rushhour.kernels.vehicles import HALT, HALT_HARD, NEVER, NOTHING, PATH
-from rushhour.traffic.commands.closures import CLOSURES, Closures
+from rushhour.traffic.commands.closures import CLOSURES
+from rushhour.traffic.commands.driving import CONTROL, Driving, tier_named
 from rushhour.traffic.commands.log import DONE, EVENT, Command, CommandError, CommandLog, each_of
 from rushhour.traffic.commands.log import same_commands as planned_again
 from rushhour.traffic.commands.verge import Verge
@@ -34,6 +35,7 @@ _OBEYS: Final[dict[str, tuple[str, ...]]] = {
     "push_aside": (ROAD, HALTED),
     "put_back": (ASIDE,),
     "remove": (ROAD, HALTED, ASIDE, RETURNING),
+    "set_tier": (ROAD, HALTED),
 }
 _BECOMES: Final = {
     "stop": HALTED, "go_on": ROAD, "push_aside": ASIDE, "put_back": RETURNING, "remove": TAKEN,
@@ -50,7 +52,7 @@ _WHY_NOT: Final = {
 _LEAST_BESIDE: Final = 1.0  # m that a lane is longer than who is to stand beside it
 
 
-class Controls(Closures):
+class Controls(Driving):
     """Commands to vehicles; see `World`."""
 
     def _begin_controls(self) -> None:
@@ -66,6 +68,7 @@ class Controls(Closures):
         self._becomes: dict[int, str] = {}  # ids: what they will be when the commands are applied
         self._numbers: dict[str, int] = {}
         self._begin_closures()
+        self._begin_driving()
         self._rerouting = Rerouting(self)
 
     # --- commands to vehicles --------------------------------------------------------------
@@ -108,6 +111,16 @@ class Controls(Closures):
     def remove(self, vehicle: Several) -> None:
         """Take vehicles out of the world at once; they are counted as removed."""
         self._order_vehicles("remove", vehicle, {})
+
+    def set_tier(self, vehicle: Several, tier: str) -> None:
+        """Change how vehicles are simulated: "lane", "steered", or "driven" by `world.controls`.
+
+        Place, speed and offset from the lane stay. Raises CommandError for one that is not on the
+        road, and in a world without bodies (parameters steered.share, steered.bodies).
+
+        >>> world.set_tier("car7", "driven")
+        """
+        self._order_vehicles("set_tier", vehicle, {"tier": tier_named(tier)})
 
     def schedule(self, time: float | str, command: str, **arguments: Any) -> None:
         """Plan a command for a simulated time (s, or text such as "7:10"), to be tried then.
@@ -171,7 +184,8 @@ class Controls(Closures):
             if why_not:
                 raise CommandError(f"{name}: {why_not}")
         for number in numbers:
-            self._becomes[number] = _BECOMES[name]
+            if name in _BECOMES:
+                self._becomes[number] = _BECOMES[name]
             self._queue(name, {"vehicle": self._name(number), **given})
 
     def _number(self, name: str, vehicle: Any) -> int:
@@ -218,6 +232,8 @@ class Controls(Closures):
         who = f"vehicle {str(self._name(number))[:60]!r}"
         if what not in _OBEYS[name]:
             return f"{who} {_WHY_NOT[what]}"
+        if name == "set_tier" and not self._steering.on:
+            return "nobody has a body in this world; make it with steered.bodies=true"
         if name == "push_aside":
             slot = self._slot(number)
             if slot >= 0 and self._beside(slot)[0] < 0:
@@ -229,11 +245,15 @@ class Controls(Closures):
 
         Raises CommandError for what is unknown.
         """
-        known = {"stop": ("vehicle", "duration", "hard")}.get(name, ("vehicle",))
+        known = {
+            "stop": ("vehicle", "duration", "hard"), "set_tier": ("vehicle", "tier"),
+        }.get(name, ("vehicle",))  # fmt: skip
+        if name == CONTROL:
+            return [self._plain_control(arguments)]
         if name in CLOSURES:
             return [self._plain_closure(name, arguments)]
         if name not in _OBEYS:
-            wanted = ", ".join((*_OBEYS, *CLOSURES))
+            wanted = ", ".join((*_OBEYS, *CLOSURES, CONTROL))
             raise CommandError(f"no command {name[:40]!r}; wanted one of {wanted}")
         unknown = [key for key in arguments if key not in known]
         if unknown or "vehicle" not in arguments:
@@ -245,6 +265,8 @@ class Controls(Closures):
             plain["duration"] = seconds(arguments["duration"], f"{name}: duration")
         if arguments.get("hard"):
             plain["hard"] = True
+        if name == "set_tier":
+            plain["tier"] = tier_named(arguments.get("tier"))
         numbers = [self._number(name, one) for one in each_of(arguments["vehicle"])]
         return [{"vehicle": self._name(number), **plain} for number in numbers]
 
@@ -254,6 +276,7 @@ class Controls(Closures):
         """Apply the commands that are due: the first thing that a frame does."""
         if self.taken_off or self.put_back_on:
             self.taken_off, self.put_back_on = {}, {}
+        self._read_inputs()
         while self._doomed:
             number = self._doomed.pop(0)
             if self._slot(number) >= 0:
@@ -278,6 +301,8 @@ class Controls(Closures):
         name, given = command.name, command.arguments
         if name in CLOSURES:
             return self._apply_closure(name, given)
+        if name == CONTROL:
+            return self._do_control(given)
         number = self._number(name, given["vehicle"])
         why_not = self._why_not(name, number, self._what(number))
         if why_not:
@@ -285,9 +310,13 @@ class Controls(Closures):
         do: dict[str, Callable[[int, Any], None]] = {
             "stop": self._do_stop, "go_on": self._do_go_on, "push_aside": self._do_push_aside,
             "put_back": self._do_put_back, "remove": self._do_remove,
+            "set_tier": self._do_tier,
         }  # fmt: skip
         do[name](number, given)
         return ""
+
+    def _do_tier(self, number: int, given: Any) -> None:
+        self._do_set_tier(self._slot(number), given["tier"])
 
     def _do_stop(self, number: int, given: Any) -> None:
         until = NEVER

@@ -17,6 +17,7 @@ ACTIONS: Final[dict[str, tuple[str, ...]]] = {
     "push_aside": ("vehicle",),
     "put_back": ("vehicle",),
     "remove": ("vehicle",),
+    "set_tier": ("vehicle", "tier"),
     "close_lanes": ("lanes", "until"),
     "open_lanes": ("lanes",),
     "close_roads": ("roads", "until"),

@@ -57,6 +57,7 @@ def run_summary(
         "lane_changes": counts["lane_changes"],
         "passes": counts["passes"],
         "gridlock": world.gridlock(),
+        "steered": world.steered(),
         "commands": {
             "given": len(world.commands.applied),
             "refused": world.commands.refused,

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.steering.lane_bodies import DRIVEN
+from rushhour.kernels.steering.towing import ASIDE
 from rushhour.kernels.vehicles import HALT_HARD, PATH, REASONS
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.outside.bodies import what_is_wrong
@@ -63,6 +65,8 @@ def check_snapshot(snapshot: Snapshot, world: "World") -> None:
     _want_once("order", "slot", tables["order"]["slot"])
     if (np.diff(tables["lanes"]["end"], prepend=0) < 0).any():
         raise RunError("lanes: end falls; record the run again")
+    if "bodies" in tables:
+        _check_bodies(tables["bodies"], sizes)
     _check_queues(tables, numbers, world)
     _check_signals(tables, world)
     _check_numbers(numbers, sizes)
@@ -101,6 +105,19 @@ def _want_range(table: str, column: str, values: NDArray[Any], low: int, high: i
         raise RunError(
             f"{table}: {column} has {wrong}, wanted {low} to {high}; record the run again"
         )
+
+
+def _check_bodies(rows: Any, sizes: dict[str, int]) -> None:
+    """Bodies are of vehicles and types that there are, and where numbers are."""
+    for column, (low, high) in {
+        "slot": (0, sizes["slot"]), "owner": (-1, sizes["trip"]), "tier": (0, DRIVEN),
+        "type": (0, sizes["type"]), "towed": (0, ASIDE),
+    }.items():  # fmt: skip
+        _want_range("bodies", column, rows[column], low, high)
+    for column in rows.dtype.names:
+        if rows[column].dtype.kind == "f" and not np.isfinite(rows[column]).all():
+            raise RunError(f"bodies: {column} is not finite; record the run again")
+    _want_once("bodies", "slot", rows["slot"])
 
 
 def _want_once(table: str, column: str, values: NDArray[Any]) -> None:

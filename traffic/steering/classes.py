@@ -67,7 +67,11 @@ def body_types(names: Sequence[str]) -> BodyTypes:
     for name in names:
         if name not in CLASSES:
             raise ParameterError(f"body class {name!r:.60}: wanted one of {', '.join(CLASSES)}")
-    chosen = [CLASSES[name] for name in names]
+    return body_types_of([CLASSES[name] for name in names])
+
+
+def body_types_of(chosen: Sequence[BodyClass]) -> BodyTypes:
+    """Bodies, in that order, as kernels take them."""
     columns = {
         field.name: np.array([getattr(c, field.name) for c in chosen], np.float64)
         for field in fields(BodyClass)

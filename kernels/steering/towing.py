@@ -1,0 +1,121 @@
+"""Towing: bodies taken as in the LANE tier where no wheels could steer them.
+
+The front keeps to its lane and to its plan, and draws the rear axle behind it. That is how bends
+tighter than the body turns are taken, changes of lane at walking pace, and passing on one lane.
+"""
+
+import math
+from typing import Final
+
+from rushhour.kernels.jit import kernel
+from rushhour.kernels.moving import CREEP
+from rushhour.kernels.network import NetworkArrays
+from rushhour.kernels.rules import Rules
+from rushhour.kernels.steering.bicycle import Bodies, BodyTypes
+from rushhour.kernels.steering.lane_bodies import Steered
+from rushhour.kernels.steering.lane_paths import Lines, next_on_path, place_on_line, walk_on
+from rushhour.kernels.steering.paths import wrapped
+from rushhour.kernels.vehicles import Vehicles
+
+# Why somebody is towed.
+BEND: Final = 1  # too tight for its body
+ASIDE: Final = 2  # passes on its lane, or changes lane at walking pace
+
+LAG: Final = 0.3  # m that a body may be behind its plan before the plan waits
+MARGIN: Final = 1.1  # times the least radius of its front bumper that a bend must have
+ALIGNED: Final = 0.2  # rad from the lane within which a towed body is let go
+LET_GO: Final = 0.3  # m beside its plan, likewise
+SETTLES: Final = 1.0  # 1/s with which a towed front comes to its plan
+SLOW: Final = 2.0  # m/s, below which a change of lane is made as in the LANE tier
+BEFORE: Final = 6.0  # m before a bend too tight for it that a body is taken in tow
+
+
+@kernel
+def why_towed(
+    net: NetworkArrays, lines: Lines, veh: Vehicles, kinds: BodyTypes, bodies: Bodies, st: Steered,
+    i: int, course: float,
+) -> int:  # fmt: skip
+    """Why vehicle i is towed in this frame; 0: it is not."""
+    aside = abs(veh.lateral[i] - veh.swerve[i])
+    slides = aside > LAG and (veh.speed[i] < SLOW or st.towed[i] == ASIDE)
+    if veh.around[i] > 0 or slides:
+        return ASIDE
+    t = veh.type[i]
+    lane, s = int(veh.lane[i]), veh.s[i]
+    base, nose = kinds.wheelbase[t], kinds.nose[t]
+    rear = base / math.tan(kinds.max_steer[t])
+    least = MARGIN * math.sqrt(rear * rear + nose * nose)
+    if lines.radius[lane] < least and lines.bend_from[lane] <= s <= lines.bend_to[lane]:
+        return BEND
+    if s > net.lanes.length[lane] - BEFORE:
+        after, _ = next_on_path(net, veh, i, lane, 0)
+        if after >= 0 and lines.radius[after] < least and lines.bend_from[after] <= 0.0:
+            return BEND
+    if st.towed[i] > 0:
+        turned = abs(wrapped(bodies.heading[i] - course))
+        if turned > ALIGNED or abs(st.astray[i]) > LET_GO:
+            return int(st.towed[i])
+    return 0
+
+
+@kernel
+def planned(veh: Vehicles, rules: Rules, i: int, seconds: float) -> float:
+    """Where the plan of i is beside the middle of its lane, m, in some seconds."""
+    off = veh.swerve[i] - veh.lateral[i]
+    step = 3.5 * seconds / rules.lane_change_time
+    return veh.lateral[i] + min(step, max(-step, off))
+
+
+@kernel
+def hold_plan(veh: Vehicles, rules: Rules, i: int, most: float, dt: float) -> None:
+    """Take back beforehand what `move` will shift the plan of i in this frame beyond `most` m.
+
+    A body with wheels moves aside only as it moves ahead.
+    """
+    step = 3.5 * dt / rules.lane_change_time
+    off = veh.lateral[i] - veh.swerve[i]
+    if abs(off) > step > most:
+        veh.lateral[i] += math.copysign(step - most, off)
+
+
+@kernel
+def tow(
+    net: NetworkArrays, lines: Lines, veh: Vehicles, kinds: BodyTypes, bodies: Bodies, st: Steered,
+    rules: Rules, i: int, dt: float,
+) -> None:  # fmt: skip
+    """Draw the body of i by its front bumper to where `move` will put the vehicle."""
+    v, a, t = veh.speed[i], veh.accel[i], veh.type[i]
+    nxt = v + a * dt
+    ds = 0.5 * (v + nxt) * dt
+    if nxt < 0.0:
+        ds, nxt = -0.5 * v * v / a, 0.0
+    step = 3.5 * dt / rules.lane_change_time
+    if veh.around[i] > 0 and v < 2.0:
+        step = CREEP * dt
+    off = veh.swerve[i] - veh.lateral[i]
+    beside = veh.lateral[i] + min(step, max(-step, off))
+    st.astray[i] *= max(0.0, 1.0 - SETTLES * dt)
+    st.ahead[i] *= max(0.0, 1.0 - SETTLES * dt)
+    beside += st.astray[i]
+    lane, _, s = walk_on(net, veh, i, int(veh.lane[i]), 0, veh.s[i] + st.ahead[i] + ds)
+    x, y, ux, uy = place_on_line(lines, lane, s)
+    x, y = x - uy * beside, y + ux * beside
+    before = bodies.heading[i]
+    # What it slides aside all of the body does, as in the LANE tier; it turns by going ahead.
+    aside = beside - veh.lateral[i] - st.astray[i]
+    bodies.x[i] -= uy * aside
+    bodies.y[i] += ux * aside
+    heading = before + wrapped(math.atan2(y - bodies.y[i], x - bodies.x[i]) - before)
+    nose, base, most = kinds.nose[t], kinds.wheelbase[t], kinds.max_steer[t]
+    rx, ry = x - nose * math.cos(heading), y - nose * math.sin(heading)
+    ahead = (rx - bodies.x[i]) * math.cos(heading) + (ry - bodies.y[i]) * math.sin(heading)
+    turning = (heading - before) / dt
+    bodies.x[i], bodies.y[i], bodies.heading[i] = rx, ry, heading
+    bodies.speed[i], bodies.slip[i] = max(0.0, ahead / dt), 0.0
+    wanted = math.atan(base * turning / max(bodies.speed[i], 0.5))
+    rate = kinds.steer_rate[t] * dt
+    steer = bodies.steer[i]
+    bodies.steer[i] = min(most, max(-most, steer + min(rate, max(-rate, wanted - steer))))
+    bodies.turning[i] = bodies.speed[i] * math.tan(bodies.steer[i]) / base
+    bodies.throttle[i], bodies.wheel[i] = 0.0, bodies.steer[i]
+    st.expected[i], st.integral[i] = nxt, 0.0
