@@ -1,6 +1,6 @@
-"""The loop around the frames, from Python: the part of `World` that runs, records and begins anew."""
+"""The loop around the frames, from Python: the part of `World` that runs, records and goes back."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -10,6 +10,7 @@ from rushhour.roadnets.errors import RunError
 from rushhour.traffic.commands.controls import Controls
 from rushhour.traffic.durations import seconds
 from rushhour.traffic.measures.summary import Clocking
+from rushhour.traffic.snapshot import Snapshot, fits, restore, take_snapshot
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.recorder import Recorder
@@ -103,6 +104,55 @@ class Looping(Controls):
         self.network = self._whole
         forget_states()  # those of before would be kept until others take their place
         cast("World", self)._begin()
+
+    def snapshot(self) -> Snapshot:
+        """A copy of everything that later frames depend on, logs included; see `restore`."""
+        return take_snapshot(cast("World", self))
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to a snapshot of this world, or of one made from the same; steps then repeat.
+
+        Observers keep what they have seen: begin new ones. Raises RunError for a snapshot of a
+        world with another network or demand.
+
+        >>> before = world.snapshot()
+        >>> world.step(100)
+        >>> world.restore(before)
+        """
+        world = cast("World", self)
+        if not fits(snapshot, world):
+            raise RunError(
+                "restore: the snapshot is of another network or demand; make the world from the same"
+            )
+        restore(world, snapshot)
+        if world._poses is not None:
+            world._poses.forget()
+
+    @staticmethod
+    def resume(
+        path: str | Path,
+        at: float | str | None = None,
+        *,
+        parameters: Mapping[str, object] | None = None,
+        seed: int | None = None,
+        commands: bool = True,
+        measures: bool = False,
+    ) -> "World":
+        """The world of a run file at a time (s, or text such as "7:10"), ready to be stepped on.
+
+        Without a time: at the last keyframe. It goes on bit for bit as the recorded run. parameters
+        and seed: others than the run's hold from then on. commands: those given later in the run
+        are planned again. measures: what the run measured goes on, in `observers`. Raises RunError
+        for a file without keyframes by then, ParameterError.
+
+        >>> world = World.resume("run.h5", at="7:10")
+        """
+        from rushhour.traffic.recording.resuming import resume
+
+        time = None if at is None else seconds(at, "resume: at")
+        return resume(
+            path, time, parameters=parameters, seed=seed, commands=commands, measures=measures
+        )
 
 
 @contextmanager

@@ -4,9 +4,7 @@
 """
 
 import weakref
-from collections.abc import Mapping
 from math import inf
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -36,7 +34,7 @@ from rushhour.kernels.right_of_way import grant_all
 from rushhour.kernels.switching import switch_lights
 from rushhour.kernels.vehicles import MAX_LANES, REASONS, TASKS, Vehicles
 from rushhour.kernels.waking import wake_all
-from rushhour.roadnets.errors import ParameterError, RunError
+from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.opposites import opposite_lanes
 from rushhour.traffic import state
@@ -52,7 +50,6 @@ from rushhour.traffic.rings import Rings
 from rushhour.traffic.routing.minds import MIND_PERIOD, Minds
 from rushhour.traffic.routing.routes import route_demand
 from rushhour.traffic.signal_control import controlled
-from rushhour.traffic.snapshot import Snapshot, fits, restore, take_snapshot
 from rushhour.traffic.steering.body_table import BodyTable
 from rushhour.traffic.steering.tier import Steering
 from rushhour.traffic.vehicle_table import VehicleTable, vehicle_frame
@@ -286,57 +283,6 @@ class World(Looping):
                 self._veh, self._order, self._routes, self._types, self.frame, self.seed,
                 self._efforts[0], also,
             )  # fmt: skip
-
-    # --- going back ------------------------------------------------------------------------
-
-    def snapshot(self) -> Snapshot:
-        """A copy of everything that later frames depend on, logs included; see `restore`."""
-        return take_snapshot(self)
-
-    def restore(self, snapshot: Snapshot) -> None:
-        """Go back to a snapshot of this world, or of one made from the same; steps then repeat.
-
-        Observers keep what they have seen: begin new ones. Raises RunError for a snapshot of a
-        world with another network or demand.
-
-        >>> before = world.snapshot()
-        >>> world.step(100)
-        >>> world.restore(before)
-        """
-        if not fits(snapshot, self):
-            raise RunError(
-                "restore: the snapshot is of another network or demand; make the world from the same"
-            )
-        restore(self, snapshot)
-        if self._poses is not None:
-            self._poses.forget()
-
-    @staticmethod
-    def resume(
-        path: str | Path,
-        at: float | str | None = None,
-        *,
-        parameters: Mapping[str, object] | None = None,
-        seed: int | None = None,
-        commands: bool = True,
-        measures: bool = False,
-    ) -> "World":
-        """The world of a run file at a time (s, or text such as "7:10"), ready to be stepped on.
-
-        Without a time: at the last keyframe. It goes on bit for bit as the recorded run. parameters
-        and seed: others than the run's hold from then on. commands: those given later in the run
-        are planned again. measures: what the run measured goes on, in `observers`. Raises RunError
-        for a file without keyframes by then, ParameterError.
-
-        >>> world = World.resume("run.h5", at="7:10")
-        """
-        from rushhour.traffic.durations import seconds
-        from rushhour.traffic.recording.resuming import resume
-
-        time = None if at is None else seconds(at, "resume: at")
-        return resume(
-            path, time, parameters=parameters, seed=seed, commands=commands, measures=measures
-        )
 
     # --- what can be asked -----------------------------------------------------------------
 
