@@ -172,3 +172,17 @@ def test_a_network_alone_is_shown_with_its_signals_by_the_clock():
     session.do(do.NextLanes())
     session.do(do.Click(10.0, 10.0))
     assert session.scene().lane_colours is None and session.state.selected is None
+
+
+def test_who_is_at_the_end_of_a_run_stays_there_while_it_grows():
+    source = NetworkSource(straight(500.0))
+    source.times = np.array([0.0, 10.0])
+    session = Session(source, 320, 240)
+    session.do(do.Seek(4.0))
+    source.times = np.array([0.0, 20.0])
+    session.extended()
+    assert (session.state.clock.time, session.state.clock.end) == (4.0, 20.0)
+    session.do(do.Ends(last=True))
+    source.times = np.array([0.0, 30.0])
+    session.extended()
+    assert session.state.clock.time == session.state.clock.end == 30.0

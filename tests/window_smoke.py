@@ -28,6 +28,7 @@ class Person:
     def __call__(self, window: Any) -> None:
         """After a picture."""
         self.pictures += 1
+        window.canvas.update()
         if self.pictures % 4:
             return
         steps = (self.zoom, self.press, self.drag, self.let_go, self.look, self.choose, self.help,

@@ -101,7 +101,7 @@ def chain_rows(moment: Moment, row: int) -> list[int]:
 
 def way_ahead(source: "RunSource", moment: Moment, vehicle: int) -> NDArray[np.float64]:
     """Places (k, 2), m, along the lanes that a vehicle drives on from now to the end of the run."""
-    way = source.run.trajectory(vehicle)
+    way = source.trajectory(vehicle)
     ahead = way.lane[np.searchsorted(way.time, moment.time - 1e-6) :]
     row = moment.row(vehicle)
     if row < 0 or not ahead.size:

@@ -11,6 +11,7 @@ from rushhour.roadnets.model import Network
 from rushhour.traffic.recording.happenings import STATES
 from rushhour.traffic.recording.positions import Between, Positions, frame_before, placed
 from rushhour.traffic.recording.run_file import RunFile
+from rushhour.traffic.recording.trajectory import Trajectory
 from rushhour.viewer.camera import Box
 from rushhour.viewer.lights import states_at
 from rushhour.viewer.moments import Bars, Moment
@@ -42,6 +43,7 @@ class RunSource:
         self.types = run.ids()["type"]
         self._type = run.vehicles("type").astype(np.int32)
         self._numbers: dict[str, int] | None = None
+        self._life: Trajectory | None = None
         self._events: dict[str, tuple[tuple[float, int, int], ...]] = {}
         self._pairs: dict[int, tuple[Between, Bodies]] = {}
         self._begin, self._dt = float(run.meta["begin"]), float(run.meta["dt"])
@@ -137,6 +139,12 @@ class RunSource:
         found = self.vehicle_number(name) if name else None
         return -1 if found is None else found
 
+    def trajectory(self, vehicle: int) -> Trajectory:
+        """The life of a vehicle; that of the last one asked for is kept."""
+        if self._life is None or self._life.id != vehicle:
+            self._life = self.run.trajectory(vehicle)
+        return self._life
+
     def events(self, kind: str) -> tuple[tuple[float, int, int], ...]:
         """Events of a kind, as "stuck" or "ring"; none in files without events."""
         if kind not in self._events:
@@ -164,5 +172,6 @@ class RunSource:
         except RunError:  # caught in the middle of a write: the next look finds it whole
             return True
         self._pairs.clear()
+        self._life = None
         self._events.clear()
         return True

@@ -119,9 +119,17 @@ class RoadMesh:
     @cached_property
     def lanes(self) -> Mesh:
         """Lanes and connectors, main streets last."""
+        return self._strips(coarse=False)
+
+    @cached_property
+    def far_lanes(self) -> Mesh:
+        """The same for far away: connectors as chords."""
+        return self._strips(coarse=True)
+
+    def _strips(self, coarse: bool) -> Mesh:
         network = self.network
         lanes = network.arrays.lanes
-        strips = strips_of(network)
+        strips = strips_of(network, coarse)
         shown = shown_speeds(network)[np.maximum(lanes.intersection[strips.lane], 0)]
         on_road = strips.lane < network.n_road_lanes
         speed = np.where(on_road, lanes.speed[strips.lane], shown)

@@ -108,14 +108,13 @@ class Session:
         self.state = replace(self.state, clock=self.state.clock.ticked(dt))
 
     def extended(self) -> None:
-        """Take over the times of a run that went on; at its end, go with it."""
+        """Take over the times of a run that went on; who was at its end stays there."""
         clock, times = self.state.clock, self.source.times
         if len(times):
-            at_end = clock.time >= clock.end
-            clock = clock.spanning(float(times[0]), float(times[-1]))
-            self.state = replace(
-                self.state, clock=clock.sought(clock.end) if at_end and clock.loop else clock
-            )
+            longer = clock.spanning(float(times[0]), float(times[-1]))
+            at_end = clock.time >= clock.end and not self.source.steps
+            clock = longer.sought(longer.end) if at_end else longer
+            self.state = replace(self.state, clock=clock)
 
     def _vehicle_under(self, px: float, py: float) -> int | None:
         moment, camera = self.moment(), self.state.camera

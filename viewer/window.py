@@ -66,6 +66,8 @@ class Window:
         self._last: tuple[float, float] | None = None
         self._dragged = self._scrubs = False
         self._grows, self._scenes = True, None  # type: bool, Any
+        self._shown: Any = None  # the state that was drawn last
+        self._stale = self._wants_shot = False
         self._before = self._looked = perf_counter()
         for name in ("draw", "resize", "key_press", "mouse_press", "mouse_move", "mouse_release",
                      "mouse_wheel", "close"):  # fmt: skip
@@ -92,7 +94,9 @@ class Window:
             self._grows = any(grown)
             if self._grows:
                 self.viewing.extended()
-        self.canvas.update()
+                self._stale = True
+        if self._stale or self.viewing.state != self._shown:
+            self.canvas.update()
 
     def on_draw(self, event: Any) -> None:
         """Draw what the session shows."""
@@ -109,6 +113,10 @@ class Window:
             for name, ms in renderer.spent.items():
                 spent[name] = spent.get(name, 0.0) + ms
         self.viewing.tell({**spent, "all": 1e3 * (perf_counter() - started)})
+        self._shown, self._stale = self.viewing.state, False
+        if self._wants_shot:
+            self._wants_shot, self._stale = False, True
+            self.viewing.say(_written_shot())
         self._each(self)
         if self.viewing.state.quitting:
             self.canvas.close()
@@ -120,9 +128,9 @@ class Window:
         shift = any(str(getattr(key, "name", key)) == "Shift" for key in event.modifiers or ())
         key = key_name(event.key.name if event.key else None, event.text or "", shift)
         action = action_of(key, shift, self.viewing.state.finding)
-        if action == do.Shot():
-            self.viewing.say(self._write_shot())
-        elif action is not None:
+        if action is not None:
+            self._wants_shot = action == do.Shot()  # of the next picture
+            self._stale = True
             self.viewing.do(action)
 
     def on_mouse_press(self, event: Any) -> None:
@@ -146,6 +154,7 @@ class Window:
 
     def on_mouse_release(self, event: Any) -> None:
         if self._pressed is not None and not self._dragged and not self._scrubs:
+            self._stale = True
             self.viewing.do(do.Click(*self._pressed))
         self._pressed = None
 
@@ -160,12 +169,16 @@ class Window:
         scale = float(self.canvas.pixel_scale)
         return float(event.pos[0]) * scale, float(event.pos[1]) * scale
 
-    def _write_shot(self) -> str:
-        """Write the window's picture beside where it was started."""
-        from vispy import gloo
 
-        number = 1
-        while (path := Path(f"rushhour-{number:03d}.png")).exists():
-            number += 1
+def _written_shot() -> str:
+    """Write what was just drawn to the folder where the window was opened, and say where."""
+    from vispy import gloo
+
+    number = 1
+    while (path := Path(f"rushhour-{number:03d}.png")).exists():
+        number += 1
+    try:
         write_png(path, gloo.read_pixels(alpha=False))
-        return f"written: {path}"
+    except RunError as error:
+        return str(error)
+    return f"written: {path}"

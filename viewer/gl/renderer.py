@@ -48,9 +48,7 @@ class Renderer:
     ) -> None:
         self._roads, self._smoothing, self._timed = roads, smoothing, timed
         self._painter, self._images = RibbonPainter(), ImagePainter()
-        self._layers = {
-            name: Ribbons(getattr(roads, name)) for name in ("lanes", "aprons", "areas")
-        }
+        self._layers: dict[str, Ribbons] = {}
         self._lights, self._lines = Ribbons(), Ribbons()
         self._light_states: NDArray[np.uint8] | None = None
         self._vehicles = VehicleLayer()
@@ -121,28 +119,33 @@ class Renderer:
         view = self._view(camera)
         near = 1.0 / camera.scale  # pixels per m
         least = 0.5 * LEAST_LANE * camera.scale
-        paint, layers = self._painter.draw, self._layers
+        paint, layer = self._painter.draw, self._layer
+        lanes = layer("lanes" if near > AREAS_FROM else "far_lanes")
         gloo.set_state(blend=False, cull_face=False, depth_test=False)
         gloo.set_depth_mask(True)
         gloo.clear(color=_unit(LAND), depth=1.0)
         kerb = max(0.35, 0.45 * camera.scale)
-        paint(layers["lanes"], *view, widen=kerb, least=least, colour=_unit(KERB))
+        paint(lanes, *view, widen=kerb, least=least, colour=_unit(KERB))
         if near > AREAS_FROM:
             # Aprons leave a depth, and areas are drawn where there is one: islands stay free.
             gloo.set_state(depth_test=True, depth_func="always")
             gloo.set_color_mask(False, False, False, False)
-            paint(layers["aprons"], *view)
+            paint(layer("aprons"), *view)
             gloo.set_color_mask(True, True, True, True)
             gloo.set_depth_mask(False)
             gloo.set_state(depth_func="greater")
-            paint(layers["areas"], *view, depth=0.5)
+            paint(layer("areas"), *view, depth=0.5)
             gloo.set_state(depth_test=False)
-        paint(layers["lanes"], *view, least=least, by_lane=scene.lane_colours is not None)
+        paint(lanes, *view, least=least, by_lane=scene.lane_colours is not None)
         if near >= MARKS_FROM:
             for name in ("marks", "stops"):
-                if name not in layers:
-                    layers[name] = Ribbons(getattr(self._roads, name))
-                paint(layers[name], *view, least=0.5 * camera.scale)
+                paint(layer(name), *view, least=0.5 * camera.scale)
+
+    def _layer(self, name: str) -> Ribbons:
+        """A mesh of the roads, made when it is first drawn."""
+        if name not in self._layers:
+            self._layers[name] = Ribbons(getattr(self._roads, name))
+        return self._layers[name]
 
     def _draw_lights(self, scene: Scene) -> None:
         if self._light_states is not scene.lights:
