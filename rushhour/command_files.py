@@ -266,7 +266,9 @@ def run_text(facts: dict[str, Any], path: Path) -> str:
         rows.append(("time", "nothing was recorded"))
     else:
         meant = f" of what was to end at {clock(until)}" if until > last + dt else ""
-        rows.append(("time", f"{clock(first)} to {clock(last)}{meant}, dt {dt:g} s"))
+        began = float(meta.get("begin", first))
+        later = f", goes on with a run that began at {clock(began)}" if first > began + dt else ""
+        rows.append(("time", f"{clock(first)} to {clock(last)}{meant}, dt {dt:g} s{later}"))
     rows.append(("network", facts["network"]))
     done = "" if facts["finished"] is None else f", {facts['finished']:,} finished"
     most = f", at most {facts['most_vehicles']:,} on the road at once" if facts["frames"] else ""

@@ -12,7 +12,7 @@ from rushhour.progress import Stopping, bar, compile_bar
 from rushhour.traffic.durations import clock, seconds
 from rushhour.traffic.parameters import parsed_items
 from rushhour.traffic.scenarios.recording import NAMES as CHOICES
-from rushhour.traffic.scenarios.recording import record_choice
+from rushhour.traffic.scenarios.recording import record_choice, sized
 from rushhour.traffic.scenarios.scenario import Scenario, ScenarioError, read_parameters
 
 if TYPE_CHECKING:
@@ -214,6 +214,10 @@ def drive(
         measures.finish()
     summary = run_summary(world, clocking, violations, numba.get_num_threads(), measures)
     summary["remarks"] += [*notes, *remarks]
+    summary["recorded"] = None
+    if scenario.record is not None:
+        written = scenario.record.stat().st_size
+        summary["recorded"] = {"file": str(scenario.record), "bytes": written}
     if scenario.output is not None:
         from rushhour.traffic.measures.trip_table import write_output
 
@@ -275,6 +279,9 @@ def summary_text(summary: Mapping[str, Any], checked: bool = False) -> str:
         rows.append(("steered", _steered_text(summary["steered"])))
     if summary["measures"]:
         rows.append(("measures", _measures_text(summary["measures"])))
+    recorded = summary.get("recorded")  # of a run from the command line
+    if recorded:
+        rows.append(("recorded", f"{recorded['file']}, {sized(recorded['bytes'])}"))
     if checked:
         violations = {k: v for k, v in summary["violations"].items() if v}
         text = ", ".join(f"{name} {count:,}" for name, count in violations.items())

@@ -26,7 +26,7 @@ KEYS = {
     "real_time_factor", "vehicle_updates", "vehicle_updates_per_s", "vehicles", "trips",
     "stopped_by_reason", "lane_changes", "passes", "gridlock", "steered", "violations", "phases_ms",
     "parameters_changed", "remarks", "state_hash", "max_rss_mb", "measures", "commands",
-    "rerouting",
+    "rerouting", "recorded",
 }  # fmt: skip
 NESTED = {
     "vehicles": {"departed", "arrived", "active", "waiting_to_depart", "removed"},
@@ -102,6 +102,7 @@ def test_a_run_writes_what_it_is_asked_for(grid: Path, tmp_path: Path) -> None:
         assert travel == pytest.approx(float(row["travel_time_s"]), abs=0.002)
     summary = json.loads((tmp_path / "o" / "summary.json").read_text())
     assert summary.keys() == KEYS
+    assert summary["recorded"] == {"file": "run.h5", "bytes": Path("run.h5").stat().st_size}
     with RunFile("run.h5") as run:
         assert run.complete
         assert run.frames[1] - run.frames[0] == 2

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import h5py
 import pytest
 
 from rushhour.cli import main
@@ -140,3 +141,35 @@ def test_the_mode_of_recording_is_checked(
     with RunFile(folder / "k.h5") as run:
         assert run.mode == "keyframes" and len(run.keyframes) == 5
         assert run.meta["until"] == run.meta["begin"] + 20.0
+
+
+def test_replay_tells_a_cut_run_how_to_be_finished_and_a_resumed_one_where_it_goes_on(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["run", "--resume", str(folder / "run.h5"), "--at", "40s", "--record"]
+    assert main([*words, str(tmp_path / "rest.h5")]) == 0
+    shown = capsys.readouterr()
+    active = next(line for line in shown.out.splitlines() if line.startswith("recorded"))
+    assert "rest.h5, " in active and shown.err.startswith("rushhour: rest.h5: about ")
+    assert main(["replay", str(tmp_path / "rest.h5")]) == 0
+    lines = dict(line.split(None, 1) for line in capsys.readouterr().out.splitlines())
+    assert lines["complete"] == "yes" and lines["network"] == "grid"
+    assert lines["time"].endswith("dt 0.25 s, goes on with a run that began at 0:00:00")
+    assert lines["parameters"] == "rerouting.fraction=0.5, seed 3"
+    cut = tmp_path / "cut.h5"
+    cut.write_bytes((folder / "run.h5").read_bytes())
+    with h5py.File(cut, "r+") as file:
+        file["meta/complete"][()] = 0
+        for table in ("frames", "keyframes"):
+            index = file[table]["index"]
+            index.resize((int(0.6 * index.shape[0]),))
+    assert main(["replay", str(cut)]) == 0
+    text = capsys.readouterr().out
+    assert "complete     no: it was killed, or still goes on" in text
+    assert f"finish it by rushhour run --resume {cut} --record rest.h5" in text
+    assert " of what was to end at 0:01:30" in text
+    assert main(["replay", str(cut), "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert (
+        facts["complete"] is False and facts["format_version"] == 3 and "speed" in facts["fields"]
+    )

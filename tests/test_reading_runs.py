@@ -10,7 +10,6 @@ from resumed_worlds import new_world
 
 import rushhour as rh
 from rushhour.roadnets.errors import RunError
-from rushhour.traffic.recording import frame_reader
 from rushhour.traffic.recording.frame_fields import FIELDS, TOLERANCE
 from rushhour.traffic.world import World
 
@@ -215,24 +214,3 @@ def test_lights_follow_from_what_a_driver_does(run: rh.RunFile) -> None:
         brakes += int(braking.sum())
         straight += int((frame.signals & 6 == 0).sum())
     assert brakes and straight and list(FIELDS) == list(frame.columns)
-
-
-@pytest.mark.parametrize("precision", ["standard", "full"])
-def test_a_frame_read_by_two_threads_is_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, precision: str
-) -> None:
-    world = new_world("program")
-    with rh.Recorder(
-        tmp_path / "run.h5", world, 0.5, mode="frames", precision=precision
-    ) as recorder:
-        world.observers.append(recorder)
-        world.step(60)
-    with rh.open_run(tmp_path / "run.h5") as run:
-        whole = [run.frame(i) for i in range(run.frames.size)]  # whole blocks, from the second on
-    monkeypatch.setattr(frame_reader, "LARGE", 0)
-    for i, wanted in enumerate(whole):
-        with rh.open_run(tmp_path / "run.h5") as run:
-            alone = run.frame(i)
-        for name, values in wanted.columns.items():
-            np.testing.assert_array_equal(alone.columns[name], values, err_msg=name)
-    assert len(whole[-1]) > 100

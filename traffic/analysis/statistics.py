@@ -210,12 +210,12 @@ def statistics_text(found: dict[str, Any]) -> str:
     lines = [f"{name:<12} {text}" for name, text in rows]
     causes = delay["by_reason"]
     if causes:
-        lines += ["", f"{'delay by cause':<26} {'hours':>9} {'share':>7} {'standing':>9}"]
+        lines += ["", f"{'delay by cause':<26} {'hours':>9} {'share':>7} {'standing, h':>11}"]
         stood = standing["by_reason_s"]
         lines += [
             f"{CAUSES.get(name, name.replace('_', ' ')):<26} {s / 3600.0:>9.2f} "
             f"{100.0 * s / max(delay['all'], 1e-9):>6.1f}% "
-            f"{stood.get(name, 0.0) / 3600.0:>9.2f}"
+            f"{stood.get(name, 0.0) / 3600.0:>11.2f}"
             for name, s in causes.items()
         ]
     if found["roads"]:

@@ -1,6 +1,5 @@
 """Reading the frames of a run file of format version 3 (docs/file-format.md)."""
 
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 SMALL: Final = 1 << 17  # bytes that need no proof that they were written
 MOST_ROWS: Final = 1 << 23  # of a block
 ROWS_PER_WORD: Final = 32  # at most: a row takes a bit
-LARGE: Final = 4096  # vehicles of a frame that are worth two threads
 Frames = dict[str, NDArray[Any]]
 
 
@@ -108,33 +106,16 @@ class FrameReader:
                 self._block_before = block
                 return self._alone(block, frames, start, t)
             place, limit = start[:-1], start[1:]
-            self._decoded = (block, *self._decode(block, frames, place, limit))
+            self._decoded = (block, *self._decode(block, frames, place, limit, ALWAYS))
         _, rows, exact = self._decoded
         inside = slice(int(start[t]), int(start[t + 1]))
         return columns_of(rows[inside], exact[inside], self.fields)
 
     def _alone(self, block: int, frames: slice, start: NDArray[np.int64], t: int) -> Frames:
-        """One frame of a block, decoded by two threads; the second has the later vehicles."""
-        groups = self._groups_of(block, frames)
-        count = int(start[t + 1] - start[t])
-        middle = (groups.start + groups.stop) // 2
-        parts = [slice(groups.start, middle), slice(middle, groups.stop)]
-        if count < LARGE:
-            parts = [groups]
-
-        def decoded(part: slice) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-            place, limit = np.zeros((2, len(start) - 1), np.int64)
-            limit[t] = count
-            rows, exact = self._read(part, frames, place, limit, (t, EVERYBODY))
-            there = int(np.count_nonzero(rows[:, ID] >= 0))
-            return rows[:there], exact[:there]
-
-        _ = self.coding  # read before threads ask for it
-        with ThreadPoolExecutor(len(parts)) as threads:
-            found = list(threads.map(decoded, parts)) if len(parts) > 1 else [decoded(groups)]
-        rows, exact = (np.concatenate(of) for of in zip(*found, strict=True))
-        if len(rows) != count:
-            raise ValueError(f"block {block} lacks rows of its frames")
+        """One frame of a block."""
+        place, limit = np.zeros((2, len(start) - 1), np.int64)
+        limit[t] = start[t + 1] - start[t]
+        rows, exact = self._decode(block, frames, place, limit, t)
         return columns_of(rows, exact, self.fields)
 
     def trajectory(self, vehicle: int) -> Frames:
@@ -164,23 +145,18 @@ class FrameReader:
         return slice(first, last), np.concatenate(([0], np.cumsum(counts)))
 
     def _decode(
-        self, block: int, frames: slice, place: NDArray[np.int64], limit: NDArray[np.int64]
+        self, block: int, frames: slice, place: NDArray[np.int64], limit: NDArray[np.int64], t: int
     ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """All rows of a block."""
-        groups = self._groups_of(block, frames)
-        found, exact = self._read(groups, frames, place, limit, (ALWAYS, EVERYBODY))
-        if len(found) and found[:, 0].min() < 0:
-            raise ValueError(f"block {block} lacks rows of its frames")
-        return found, exact
-
-    def _groups_of(self, block: int, frames: slice) -> slice:
-        """The groups of a block. Raises ValueError if they are not those of its frames."""
+        """All rows of a block, or those of its frame t."""
         groups = slice(*np.searchsorted(self._groups["block"], (block, block + 1)).tolist())
         rows = int(self._groups["rows"][groups].sum(dtype=np.int64))
         counts = self._all["count"][frames]
         if rows > MOST_ROWS or rows != counts.sum():
             raise ValueError(f"block {block} has {rows} rows, its frames have {counts.sum()}")
-        return groups
+        found, exact = self._read(groups, frames, place, limit, (t, EVERYBODY))
+        if len(found) and found[:, 0].min() < 0:
+            raise ValueError(f"block {block} lacks rows of its frames")
+        return found, exact
 
     def _read(
         self, groups: slice, frames: slice, place: NDArray[np.int64], limit: NDArray[np.int64],

@@ -107,7 +107,7 @@ def expected_size(
     leaves = np.where(np.isfinite(leaves), leaves, start + took)
     driven = float(np.maximum(0.0, leaves - start).sum())  # vehicle seconds
     span = max(every, (float(leaves.max()) if end is None else end) - world.time)
-    vehicles = driven / span
+    vehicles = max(driven / span, world.active)  # a resumed run may stand in a jam
     frames = 0 if mode == KEYFRAMES else span / every
     states = 0 if mode == FRAMES else span / keyframe_every + 1
     size = vehicles * (ROW[precision] * frames + STATE * states) + TRIP * len(demand)
