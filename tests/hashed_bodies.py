@@ -13,7 +13,7 @@ FRAMES = 120
 def world_with_bodies() -> World:
     network = generate("grid", rows=3, columns=3, lanes=2)
     crowd = merge(
-        [vehicles_on_road(network, 120, seed=2), random_trips(network, 80, over=20.0, seed=3)]
+        [vehicles_on_road(network, 60, seed=2), random_trips(network, 40, over=20.0, seed=3)]
     )
     return World(network, crowd, dt=0.25, seed=4)
 
@@ -43,5 +43,5 @@ def stepped(frames: int = FRAMES) -> World:
 
 
 if __name__ == "__main__":
-    world = stepped()
+    world = stepped(60)
     print(world.state_hash(), world.counts())
