@@ -60,7 +60,7 @@ REVERSE: Final = 1.0  # m/s
 CLEAR_BEHIND: Final = 4.0  # m to the follower that reversing needs
 
 
-@kernel
+@kernel(forceinline=True)
 def bend_ahead(
     net: NetworkArrays, lines: Lines, veh: Vehicles, st: Steered, i: int, x: float, y: float
 ) -> float:
@@ -80,7 +80,7 @@ def bend_ahead(
     return critical_speed(sharpest, LATERAL, SLOWEST, FASTEST)
 
 
-@kernel
+@kernel(forceinline=True)
 def press(
     kinds: BodyTypes, bodies: Bodies, st: Steered, i: int, wanted: float, accel: float, dt: float
 ) -> None:
@@ -109,7 +109,7 @@ def press(
     st.expected[i] = max(0.0, speed + accel * dt)
 
 
-@kernel
+@kernel(forceinline=True)
 def aim(
     net: NetworkArrays, lines: Lines, veh: Vehicles, kinds: BodyTypes, bodies: Bodies, rules: Rules,
     i: int, station: float,

@@ -18,7 +18,7 @@ FOLLOWS: Final = 1.5  # 1/s with which the place on the lane follows the body
 OFF: Final = 0.5  # widths of its lane beside its plan from which a body is off its lane
 
 
-@kernel
+@kernel(forceinline=True)
 def place_vehicle(
     net: NetworkArrays, lines: Lines, veh: Vehicles, types: Types, kinds: BodyTypes, bodies: Bodies,
     st: Steered, i: int, ux: float, uy: float, most: float, dt: float,
@@ -45,7 +45,7 @@ def place_vehicle(
     st.astray[i] = offset - veh.lateral[i]
 
 
-@kernel
+@kernel(forceinline=True)
 def note_off_lane(
     net: NetworkArrays, veh: Vehicles, st: Steered, i: int, frame: int, tally: NDArray[np.int64]
 ) -> None:

@@ -30,7 +30,7 @@ SLOW: Final = 2.0  # m/s, below which a change of lane is made as in the LANE ti
 BEFORE: Final = 6.0  # m before a bend too tight for it that a body is taken in tow
 
 
-@kernel
+@kernel(forceinline=True)
 def is_tight(kinds: BodyTypes, t: int, radius: float) -> bool:
     """Whether a bend of that radius, m, is tighter than the front of a body of type t can drive."""
     if radius >= WIDE:
@@ -40,7 +40,7 @@ def is_tight(kinds: BodyTypes, t: int, radius: float) -> bool:
     return bool(radius < MARGIN * math.sqrt(rear * rear + nose * nose))
 
 
-@kernel
+@kernel(forceinline=True)
 def why_towed(
     net: NetworkArrays, lines: Lines, veh: Vehicles, kinds: BodyTypes, bodies: Bodies, st: Steered,
     i: int, along: float,
@@ -67,7 +67,7 @@ def why_towed(
     return 0
 
 
-@kernel
+@kernel(forceinline=True)
 def planned(veh: Vehicles, rules: Rules, i: int, seconds: float) -> float:
     """Where the plan of i is beside the middle of its lane, m, in some seconds."""
     off = veh.swerve[i] - veh.lateral[i]
@@ -75,7 +75,7 @@ def planned(veh: Vehicles, rules: Rules, i: int, seconds: float) -> float:
     return veh.lateral[i] + min(step, max(-step, off))
 
 
-@kernel
+@kernel(forceinline=True)
 def hold_plan(veh: Vehicles, rules: Rules, i: int, most: float, dt: float) -> None:
     """Take back beforehand what `move` will shift the plan of i in this frame beyond `most` m.
 
