@@ -1,10 +1,11 @@
 """What a frame costs: vehicle-updates per second, and nanoseconds by phase.
 
-python bench/step.py [--network FILE --demand FILE ...] [--dt 0.5 0.25] [--threads 1 2]
+python bench/step.py [--network FILE --demand FILE ...] [--dt 0.5 0.25] [--threads 1 2] [--steered]
 
 Each row is a fresh process: it reads the files, compiles, warms up in simulated time, then steps
 blocks of frames; the figures are those of the median block, the best block stands beside it.
-Default: the grids with 20,000 and 50,000 vehicles from the data folder.
+Default: the grids with 20,000 and 50,000 vehicles from the data folder; with --steered the first of
+them, everybody steered, at dt 1/30 s.
 """
 
 import argparse
@@ -42,7 +43,8 @@ def sources(options: argparse.Namespace) -> list[dict[str, Any]]:
             }
         ]
     base = data_base(options.data)
-    return [scenario_files(SCENARIOS[name], base) for name in GRIDS]
+    grids = GRIDS[:1] if options.steered else GRIDS
+    return [scenario_files(SCENARIOS[name], base) for name in grids]
 
 
 def measured(source: dict[str, Any], options: argparse.Namespace) -> list[dict[str, Any]]:
@@ -54,6 +56,7 @@ def measured(source: dict[str, Any], options: argparse.Namespace) -> list[dict[s
                 **source,
                 "dt": dt,
                 "seed": options.seed,
+                "parameters": {"steered.share": 1.0} if options.steered else {},
                 "warm_up": options.warm_up,
                 "blocks": options.blocks,
                 "block_s": options.frames * dt / options.blocks,
@@ -75,11 +78,17 @@ def report_lines(rows: list[dict[str, Any]]) -> list[str]:
     for name, row in zip(names, rows, strict=True):
         each = [round(row["phase_ns_per_update"][phase], 1) for phase in phases]
         costs.append([name, *each, round(sum(each), 1)])
+    frames = []
+    for name, row in zip(names, rows, strict=True):
+        each = [f"{row['phase_ms_p50'][phase]:.2f}" for phase in phases]
+        frames.append([name, *each, f"{row['frame_ms_p50']:.2f}", f"{row['frame_ms_p99']:.2f}"])
     return [
         "",
         *table(["vehicle-updates", *COLUMNS], speed),
         "",
         *table(["wall ns per vehicle-update", *phases, "all"], costs),
+        "",
+        *table(["ms per frame, p50", *phases, "all", "p99"], frames),
     ]
 
 
@@ -90,7 +99,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--demand", type=Path, action="append", default=[], help="repeatable")
     parser.add_argument("--data", type=Path, help=DATA_HELP)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the same as data")
-    parser.add_argument("--dt", type=float, nargs="+", default=[0.5, 0.25], help="s")
+    parser.add_argument("--dt", type=float, nargs="+", help="s (0.5 and 0.25; steered 1/30)")
+    parser.add_argument("--steered", action="store_true", help="everybody steers a body")
     cores = sorted({1, min(2, os.cpu_count() or 1)})
     parser.add_argument("--threads", type=int, nargs="+", default=cores)
     parser.add_argument("--seed", type=int, default=1)
@@ -98,6 +108,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--frames", type=int, default=240, help="measured frames")
     parser.add_argument("--blocks", type=int, default=8, help="into which they are divided")
     given = parser.parse_args()
+    given.dt = given.dt or ([1.0 / 30.0] if given.steered else [0.5, 0.25])
     if given.network and not given.demand:
         parser.error("--network without --demand; give the trips with --demand FILE")
     if not 1 <= given.blocks <= given.frames:

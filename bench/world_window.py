@@ -37,6 +37,7 @@ def world_window(task: dict[str, Any]) -> dict[str, Any]:
     costs = world.costs.recent()[-measured:]
     phases = costs.sum(axis=0) / max(1, figures["vehicle_updates"])
     p50, p99 = np.percentile(costs, [50, 99], axis=0) / 1e6
+    frame_p50, frame_p99 = np.percentile(costs.sum(axis=1), [50, 99]) / 1e6
     return {
         "simulator": "rushhour",
         "step_s": world.dt,
@@ -45,7 +46,10 @@ def world_window(task: dict[str, Any]) -> dict[str, Any]:
         "phase_ns_per_update": dict(zip(world.costs.names, phases.tolist(), strict=True)),
         "phase_ms_p50": dict(zip(world.costs.names, p50.tolist(), strict=True)),
         "phase_ms_p99": dict(zip(world.costs.names, p99.tolist(), strict=True)),
+        "frame_ms_p50": float(frame_p50),
+        "frame_ms_p99": float(frame_p99),
         "counts": world.counts(),
+        "steered": world.steered(),
         "compiled": len(compiled),
         **times,
         **process_figures(),

@@ -11,6 +11,7 @@ from rushhour.roadnets.build import finish
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.sumo.network import read_network_draft
+from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.sumo.demand import read_demand
 from rushhour.traffic.world import World
 
@@ -31,7 +32,8 @@ def opened_world(task: dict[str, Any]) -> tuple[World, dict[str, float]]:
     begin = None
     if "interval" in task and len(demand):
         begin = float(demand.depart[0] // task["interval"] * task["interval"])
-    world = World(network, demand, dt=task["dt"], seed=task["seed"], begin=begin)
+    given = Parameters(task.get("parameters", {}))
+    world = World(network, demand, parameters=given, dt=task["dt"], seed=task["seed"], begin=begin)
     times["world_s"] = perf_counter() - start
     return world, times
 

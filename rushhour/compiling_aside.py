@@ -130,7 +130,7 @@ def _look_at(path: Path) -> None:
 
 
 def _command_a_world() -> None:
-    """Let vehicles stop, leave the road and come back, and others drive round what is closed."""
+    """Let vehicles stop, leave the road, come back, steer and be driven, round what is closed."""
     world = _busy_world()
     world.step(40)
     stops, stands_aside, leaves, *_ = world.vehicles.id.tolist()
@@ -139,6 +139,7 @@ def _command_a_world() -> None:
     world.stop(stops)
     world.push_aside(stands_aside)
     world.remove(leaves)
+    world.set_tier(world.vehicles.id.tolist()[3:6], "driven")
     world.close_roads(ahead)
     world.step(10)
     world.put_back(stands_aside)
@@ -157,7 +158,7 @@ def _busy_world() -> "World":
     from rushhour.traffic.world import World
 
     network = generate("grid", rows=3, columns=3, control="priority")
-    given = Parameters({"rerouting.fraction": 1.0, "rerouting.period": 5.0})
+    given = Parameters({"rerouting.fraction": 1.0, "rerouting.period": 5.0, "steered.share": 0.5})
     demand = random_trips(network, 100, 20.0, seed=1)
     return World(network, demand, parameters=given, dt=0.5, seed=1)
 

@@ -227,6 +227,7 @@ def test_a_steered_run_takes_as_long_as_one_on_lanes() -> None:
     assert means[1] == pytest.approx(means[0], rel=0.05)
 
 
+@pytest.mark.slow
 def test_steered_runs_have_the_same_bits_with_one_two_and_four_threads() -> None:
     if config.DISABLE_JIT:
         pytest.skip("plain Python has one thread")

@@ -61,13 +61,6 @@ class Steered(NamedTuple):
 
 
 @kernel
-def front_of(bodies: Bodies, nose: float, i: int) -> tuple[float, float]:
-    """Middle of the front bumper, m."""
-    h = bodies.heading[i]
-    return bodies.x[i] + nose * math.cos(h), bodies.y[i] + nose * math.sin(h)
-
-
-@kernel
 def set_on_lane(
     net: NetworkArrays, lines: Lines, veh: Vehicles, kinds: BodyTypes, bodies: Bodies, st: Steered,
     i: int,

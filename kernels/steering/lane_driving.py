@@ -29,11 +29,9 @@ from rushhour.kernels.steering.lane_bodies import (
     SLOW_CHANGE,
     TIGHT,
     Steered,
-    front_of,
     set_on_lane,
 )
 from rushhour.kernels.steering.lane_paths import Lines, place_on_line, walk_on
-from rushhour.kernels.steering.paths import wrapped
 from rushhour.kernels.steering.placing import FOLLOWS, LONGEST_STEP, note_off_lane, place_vehicle
 from rushhour.kernels.steering.pure_pursuit import look_distance_at
 from rushhour.kernels.steering.stuck_manager import DRIVES, REVERSES, STUCK, stuck_action
@@ -50,19 +48,19 @@ STRAY: Final = 0.5  # m beside its plan up to which a straight lane bends nothin
 LOOK_TIME: Final = 0.35  # s ahead of the front bumper that the driver aims
 LOOK_LEAST: Final = 2.0  # m
 LOOK_MOST: Final = 20.0  # m
-WIDEST: Final = 1.4  # rad off its heading from which on the wheel is turned to its end
+NARROW: Final = 0.17  # of what a target is aside; less ahead, and the wheel is turned to its end
 KP: Final = 0.4  # s/m, pedal for a speed error
 KI: Final = 0.2  # 1/m
 INTEGRAL: Final = 2.0  # m
 CATCHES_UP: Final = 1.3  # times the acceleration of its type, of a body behind its place
 SIDEWAYS: Final = 0.3  # m aside that a driver plans for each metre ahead, at most
-ASKEW: Final = 0.7  # rad from its lane, beyond which a body turns slowly
+ASKEW: Final = 0.76  # cosine of the angle to its lane (0.7 rad) beyond which a body turns slowly
 TURNING: Final = 4.0  # m/s, then
 REVERSE: Final = 1.0  # m/s
 CLEAR_BEHIND: Final = 4.0  # m to the follower that reversing needs
 
 
-@kernel
+@kernel(forceinline=True)
 def bend_ahead(
     net: NetworkArrays, lines: Lines, veh: Vehicles, st: Steered, i: int, x: float, y: float
 ) -> float:
@@ -82,7 +80,7 @@ def bend_ahead(
     return critical_speed(sharpest, LATERAL, SLOWEST, FASTEST)
 
 
-@kernel
+@kernel(forceinline=True)
 def press(
     kinds: BodyTypes, bodies: Bodies, st: Steered, i: int, wanted: float, accel: float, dt: float
 ) -> None:
@@ -111,7 +109,7 @@ def press(
     st.expected[i] = max(0.0, speed + accel * dt)
 
 
-@kernel
+@kernel(forceinline=True)
 def aim(
     net: NetworkArrays, lines: Lines, veh: Vehicles, kinds: BodyTypes, bodies: Bodies, rules: Rules,
     i: int, station: float,
@@ -129,12 +127,13 @@ def aim(
     lane, _, at = walk_on(net, veh, i, int(veh.lane[i]), 0, station + look)
     x, y, ux, uy = place_on_line(lines, lane, at)
     beside = planned(veh, rules, i, look / max(v, 1.0))
-    fx, fy = front_of(bodies, nose, i)
-    dx, dy = x - beside * uy - fx, y + beside * ux - fy
-    angle = wrapped(math.atan2(dy, dx) - bodies.heading[i])
-    if abs(angle) > WIDEST:
-        return math.copysign(most, angle)
-    return min(most, max(-most, math.atan(base / nose * math.tan(angle))))
+    cos, sin = math.cos(bodies.heading[i]), math.sin(bodies.heading[i])
+    dx = x - beside * uy - bodies.x[i] - nose * cos
+    dy = y + beside * ux - bodies.y[i] - nose * sin
+    ahead, aside = dx * cos + dy * sin, dy * cos - dx * sin
+    if ahead < NARROW * abs(aside):
+        return math.copysign(most, aside)
+    return min(most, max(-most, math.atan(base / nose * aside / ahead)))
 
 
 @kernel
@@ -196,8 +195,10 @@ def steer_vehicle(
         return
     station = veh.s[i] + st.ahead[i]
     _, _, ux, uy = place_on_line(lines, int(veh.lane[i]), station)
-    course = math.atan2(uy, ux)
-    why = why_towed(net, lines, veh, kinds, bodies, st, i, course)
+    # The body, turned by the angle from its lane.
+    cos_h, sin_h = math.cos(bodies.heading[i]), math.sin(bodies.heading[i])
+    cos, sin = cos_h * ux + sin_h * uy, sin_h * ux - cos_h * uy
+    why = why_towed(net, lines, veh, kinds, bodies, st, i, cos)
     if why > 0 and st.towed[i] != why:
         tally[TIGHT if why == BEND else SLOW_CHANGE] += 1
     st.towed[i] = why
@@ -205,7 +206,7 @@ def steer_vehicle(
         tow(net, lines, veh, kinds, bodies, st, rules, i, dt)
         return
     nose = kinds.nose[t]
-    fx, fy = front_of(bodies, nose, i)
+    fx, fy = bodies.x[i] + nose * cos_h, bodies.y[i] + nose * sin_h
     bend = bend_ahead(net, lines, veh, st, i, fx, fy)
     if v + a * dt > bend:
         a = min(a, max((bend - v) / dt, -types.decel[t]))
@@ -214,8 +215,6 @@ def steer_vehicle(
         net, lines, veh, kinds, bodies, st, order, p, wants, frame, dt, tally
     )
     # A front that swings out, or a plan aside, is faster along the lane than the rear axle.
-    turned = wrapped(bodies.heading[i] - course)
-    cos, sin = math.cos(turned), math.sin(turned)
     speed = bodies.speed[i]
     ratio = 1.0
     if speed > 1.0:
@@ -223,7 +222,7 @@ def steer_vehicle(
         ratio = min(1.3, max(0.8, ratio))
     # Vehicle and body come together: it follows the body, and the body waits for it.
     wanted = max(0.0, (v + a * dt) / ratio - FOLLOWS * min(1.0, max(-1.0, st.ahead[i])))
-    if abs(turned) > ASKEW:
+    if cos < ASKEW:
         wanted = min(wanted, TURNING)
     pull = (wanted - speed) / dt
     pull = min(CATCHES_UP * types.accel[t], max(-types.emergency[t], pull))
@@ -241,7 +240,7 @@ def steer_vehicle(
         bodies.wheel[i] = wheel
         move_bodies(kinds, bodies, h, i, i + 1)
         station += max(0.0, bodies.speed[i]) * cos * h
-    place_vehicle(net, lines, veh, types, kinds, bodies, st, i, a, dt)
+    place_vehicle(net, lines, veh, types, kinds, bodies, st, i, ux, uy, a, dt)
     if aside > 0.0:
         hold_plan(veh, rules, i, SIDEWAYS * v * dt if abs(st.astray[i]) < LAG else 0.0, dt)
     note_off_lane(net, veh, st, i, frame, tally)

@@ -32,7 +32,7 @@ class Lines(NamedTuple):
     bend_to: NDArray[np.float64]  # (n_lanes,) m, where they end
 
 
-@kernel
+@kernel(forceinline=True)
 def next_on_path(net: NetworkArrays, veh: Vehicles, i: int, lane: int, q: int) -> tuple[int, int]:
     """The lane that vehicle i takes after `lane`, -1 unknown, and the entry of its path behind it.
 
@@ -46,7 +46,7 @@ def next_on_path(net: NetworkArrays, veh: Vehicles, i: int, lane: int, q: int) -
     return n_road_lanes + int(veh.path[i, q]), q + 1
 
 
-@kernel
+@kernel(forceinline=True)
 def walk_on(
     net: NetworkArrays, veh: Vehicles, i: int, lane: int, q: int, s: float
 ) -> tuple[int, int, float]:
@@ -60,7 +60,7 @@ def walk_on(
     return lane, q, s
 
 
-@kernel
+@kernel(forceinline=True)
 def place_on_line(lines: Lines, lane: int, s: float) -> tuple[float, float, float, float]:
     """Point at s on a lane, m, and the unit vector along it; beyond its ends straight on."""
     a, b = lines.start[lane], lines.start[lane + 1]
@@ -118,7 +118,7 @@ def find_bends(net: NetworkArrays, lines: Lines) -> None:
             lines.bend_from[lane], lines.bend_to[lane] = 0.0, length
 
 
-@kernel
+@kernel(forceinline=True)
 def nearest_ahead(
     net: NetworkArrays, lines: Lines, veh: Vehicles, i: int, s: float, reach: float, x: float,
     y: float,

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import NetworkArrays
 from rushhour.kernels.steering.bicycle import Bodies, BodyTypes
-from rushhour.kernels.steering.lane_bodies import BACK, OFF_LANE, Steered, front_of
-from rushhour.kernels.steering.lane_paths import Lines, nearest_ahead, place_on_line
+from rushhour.kernels.steering.lane_bodies import BACK, OFF_LANE, Steered
+from rushhour.kernels.steering.lane_paths import Lines, nearest_ahead
 from rushhour.kernels.vehicles import Types, Vehicles
 
 LONGEST_STEP: Final = 1.0 / 30.0  # s, of a body; longer frames take several
@@ -18,25 +18,24 @@ FOLLOWS: Final = 1.5  # 1/s with which the place on the lane follows the body
 OFF: Final = 0.5  # widths of its lane beside its plan from which a body is off its lane
 
 
-@kernel
+@kernel(forceinline=True)
 def place_vehicle(
     net: NetworkArrays, lines: Lines, veh: Vehicles, types: Types, kinds: BodyTypes, bodies: Bodies,
-    st: Steered, i: int, most: float, dt: float,
+    st: Steered, i: int, ux: float, uy: float, most: float, dt: float,
 ) -> None:  # fmt: skip
     """Let the place of vehicle i follow its body, with at most so much acceleration (m/s^2).
 
-    Writes accel, astray, ahead. `most` is what leaders, lines and grants allow: between them and
-    the body a vehicle stays back.
+    (ux, uy): along its lane. Writes accel, astray, ahead. `most` is what leaders, lines and grants
+    allow: between them and the body a vehicle stays back.
     """
     v, t = veh.speed[i], veh.type[i]
     nose = kinds.nose[t]
-    fx, fy = front_of(bodies, nose, i)
+    cos, sin = math.cos(bodies.heading[i]), math.sin(bodies.heading[i])
+    fx, fy = bodies.x[i] + nose * cos, bodies.y[i] + nose * sin
     before = veh.s[i] + st.ahead[i]
     station, offset = nearest_ahead(net, lines, veh, i, before, 2.0 * v * dt + 2.0, fx, fy)
-    _, _, ux, uy = place_on_line(lines, int(veh.lane[i]), before)
-    turned = bodies.heading[i] - math.atan2(uy, ux)
-    along = bodies.speed[i] * math.cos(turned)
-    along -= (bodies.slip[i] + nose * bodies.turning[i]) * math.sin(turned)
+    aside = bodies.slip[i] + nose * bodies.turning[i]
+    along = bodies.speed[i] * (cos * ux + sin * uy) - aside * (sin * ux - cos * uy)
     nxt = 0.0
     if abs(bodies.speed[i]) > 1e-9:
         apart = station - (veh.s[i] + 0.5 * (v + along) * dt)
@@ -46,7 +45,7 @@ def place_vehicle(
     st.astray[i] = offset - veh.lateral[i]
 
 
-@kernel
+@kernel(forceinline=True)
 def note_off_lane(
     net: NetworkArrays, veh: Vehicles, st: Steered, i: int, frame: int, tally: NDArray[np.int64]
 ) -> None:

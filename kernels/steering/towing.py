@@ -13,7 +13,7 @@ from rushhour.kernels.network import NetworkArrays
 from rushhour.kernels.rules import Rules
 from rushhour.kernels.steering.bicycle import Bodies, BodyTypes
 from rushhour.kernels.steering.lane_bodies import Steered
-from rushhour.kernels.steering.lane_paths import Lines, next_on_path, place_on_line, walk_on
+from rushhour.kernels.steering.lane_paths import WIDE, Lines, next_on_path, place_on_line, walk_on
 from rushhour.kernels.steering.paths import wrapped
 from rushhour.kernels.vehicles import Vehicles
 
@@ -23,42 +23,51 @@ ASIDE: Final = 2  # passes on its lane, or changes lane at walking pace
 
 LAG: Final = 0.3  # m that a body may be behind its plan before the plan waits
 MARGIN: Final = 1.1  # times the least radius of its front bumper that a bend must have
-ALIGNED: Final = 0.2  # rad from the lane within which a towed body is let go
+ALIGNED: Final = 0.98  # cosine of the angle to the lane (0.2 rad) within which a body is let go
 LET_GO: Final = 0.3  # m beside its plan, likewise
 SETTLES: Final = 1.0  # 1/s with which a towed front comes to its plan
 SLOW: Final = 2.0  # m/s, below which a change of lane is made as in the LANE tier
 BEFORE: Final = 6.0  # m before a bend too tight for it that a body is taken in tow
 
 
-@kernel
+@kernel(forceinline=True)
+def is_tight(kinds: BodyTypes, t: int, radius: float) -> bool:
+    """Whether a bend of that radius, m, is tighter than the front of a body of type t can drive."""
+    if radius >= WIDE:
+        return False
+    rear = kinds.wheelbase[t] / math.tan(kinds.max_steer[t])
+    nose = kinds.nose[t]
+    return bool(radius < MARGIN * math.sqrt(rear * rear + nose * nose))
+
+
+@kernel(forceinline=True)
 def why_towed(
     net: NetworkArrays, lines: Lines, veh: Vehicles, kinds: BodyTypes, bodies: Bodies, st: Steered,
-    i: int, course: float,
+    i: int, along: float,
 ) -> int:  # fmt: skip
-    """Why vehicle i is towed in this frame; 0: it is not."""
+    """Why vehicle i is towed in this frame; 0: it is not.
+
+    along: cosine of the angle between its body and its lane.
+    """
     aside = abs(veh.lateral[i] - veh.swerve[i])
     slides = aside > LAG and (veh.speed[i] < SLOW or st.towed[i] == ASIDE)
     if veh.around[i] > 0 or slides:
         return ASIDE
     t = veh.type[i]
     lane, s = int(veh.lane[i]), veh.s[i]
-    base, nose = kinds.wheelbase[t], kinds.nose[t]
-    rear = base / math.tan(kinds.max_steer[t])
-    least = MARGIN * math.sqrt(rear * rear + nose * nose)
-    if lines.radius[lane] < least and lines.bend_from[lane] <= s <= lines.bend_to[lane]:
+    if lines.bend_from[lane] <= s <= lines.bend_to[lane] and is_tight(kinds, t, lines.radius[lane]):
         return BEND
     if s > net.lanes.length[lane] - BEFORE:
         after, _ = next_on_path(net, veh, i, lane, 0)
-        if after >= 0 and lines.radius[after] < least and lines.bend_from[after] <= 0.0:
+        if after >= 0 and lines.bend_from[after] <= 0.0 and is_tight(kinds, t, lines.radius[after]):
             return BEND
     if st.towed[i] > 0:
-        turned = abs(wrapped(bodies.heading[i] - course))
-        if turned > ALIGNED or abs(st.astray[i]) > LET_GO:
+        if along < ALIGNED or abs(st.astray[i]) > LET_GO:
             return int(st.towed[i])
     return 0
 
 
-@kernel
+@kernel(forceinline=True)
 def planned(veh: Vehicles, rules: Rules, i: int, seconds: float) -> float:
     """Where the plan of i is beside the middle of its lane, m, in some seconds."""
     off = veh.swerve[i] - veh.lateral[i]
@@ -66,7 +75,7 @@ def planned(veh: Vehicles, rules: Rules, i: int, seconds: float) -> float:
     return veh.lateral[i] + min(step, max(-step, off))
 
 
-@kernel
+@kernel(forceinline=True)
 def hold_plan(veh: Vehicles, rules: Rules, i: int, most: float, dt: float) -> None:
     """Take back beforehand what `move` will shift the plan of i in this frame beyond `most` m.
 
