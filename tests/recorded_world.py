@@ -35,6 +35,7 @@ class FormulaWorld:
         self.trips = TripLog()
         self._verge = Verge()
         self.commands = CommandLog()
+        self.bodies = SimpleNamespace(listeners=[])
 
     @property
     def time(self) -> float:
