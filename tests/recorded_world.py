@@ -37,6 +37,7 @@ class FormulaWorld:
         self.trips = TripLog()
         self._verge = Verge()
         self.commands = CommandLog()
+        self.bodies = SimpleNamespace(listeners=[])
 
     @property
     def time(self) -> float:

@@ -21,7 +21,7 @@ from rushhour.traffic.outside.body_log import ROW, BodyLog, no_bodies
 if TYPE_CHECKING:
     from rushhour.traffic.world import World
 
-CELL: Final = 16.0  # m, side of the cells that pieces of lanes are sorted into
+CELL: Final = 8.0  # m, side of the cells that pieces of lanes are sorted into
 MOST_CELLS: Final = 1 << 21  # beyond, cells are larger
 FAR: Final = 1e7  # m
 FASTEST: Final = 150.0  # m/s
