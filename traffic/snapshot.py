@@ -168,7 +168,7 @@ def take_snapshot(world: "World", logs: bool = True) -> Snapshot:
     }  # fmt: skip
     numbers = _numbers(world)
     if world._steering.on:
-        tables["bodies"] = world._steering.table(slots)
+        tables["steered"] = world._steering.table(slots)
         numbers["steered"] = world._steering.numbers
     if logs:
         tables["trips"] = world.trips.table()
@@ -271,7 +271,7 @@ def restore(world: "World", snapshot: Snapshot, new_signals: bool = False) -> No
     _restore_queues(world, tables, numbers)
     _restore_grants(world, tables, new_signals)
     _restore_rings(world, numbers)
-    world.bodies.restore(tables["bodies"], int(numbers["contacts"]))
+    world.bodies.restore(tables["bodies"], int(numbers.get("contacts", 0)))
     lanes = tables["road_lanes"]
     world._restore_closures(lanes["closed"].copy(), lanes["will_close"].copy())
     world._passes[:] = tables["passes"]["begun"]
@@ -320,7 +320,7 @@ def _restore_vehicles(
     world._order, world._next_order = order, state.other_order(order)
     world._n = slots.size
     if world._steering.on:
-        world._steering.restore(tables["bodies"], numbers["steered"], capacity)
+        world._steering.restore(tables["steered"], numbers["steered"], capacity)
         world._sync_inputs()
     returning = [int(number) for number in numbers["returning"]]
     world._verge.replace(aside, tables["aside"]["since"].tolist(), returning)

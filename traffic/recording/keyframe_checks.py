@@ -65,8 +65,8 @@ def check_snapshot(snapshot: Snapshot, world: "World") -> None:
     _want_once("order", "slot", tables["order"]["slot"])
     if (np.diff(tables["lanes"]["end"], prepend=0) < 0).any():
         raise RunError("lanes: end falls; record the run again")
-    if "bodies" in tables:
-        _check_bodies(tables["bodies"], sizes)
+    if "steered" in tables:
+        _check_steered(tables["steered"], sizes)
     _check_queues(tables, numbers, world)
     _check_signals(tables, world)
     _check_numbers(numbers, sizes)
@@ -107,17 +107,17 @@ def _want_range(table: str, column: str, values: NDArray[Any], low: int, high: i
         )
 
 
-def _check_bodies(rows: Any, sizes: dict[str, int]) -> None:
+def _check_steered(rows: Any, sizes: dict[str, int]) -> None:
     """Bodies are of vehicles and types that there are, and where numbers are."""
     for column, (low, high) in {
         "slot": (0, sizes["slot"]), "owner": (-1, sizes["trip"]), "tier": (0, DRIVEN),
         "type": (0, sizes["type"]), "towed": (0, ASIDE),
     }.items():  # fmt: skip
-        _want_range("bodies", column, rows[column], low, high)
+        _want_range("steered", column, rows[column], low, high)
     for column in rows.dtype.names:
         if rows[column].dtype.kind == "f" and not np.isfinite(rows[column]).all():
-            raise RunError(f"bodies: {column} is not finite; record the run again")
-    _want_once("bodies", "slot", rows["slot"])
+            raise RunError(f"steered: {column} is not finite; record the run again")
+    _want_once("steered", "slot", rows["slot"])
 
 
 def _want_once(table: str, column: str, values: NDArray[Any]) -> None:

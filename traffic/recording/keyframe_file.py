@@ -33,6 +33,7 @@ NOT_PACKED: Final = "vehicles"  # the large table; to pack it takes longer than 
 OF_NETWORK: Final = (
     "lanes", "road_lanes", "connectors", "programs", "detectors", "roads", "travel_times", "passes",
 )  # fmt: skip
+ADDED: Final = ("bodies",)  # tables that older files lack: they had none of them
 NUMBERS: Final = "numbers"  # bytes of JSON
 HASH: Final = "S64"
 # Units of columns, wherever they are; others are indices, codes, counts, or numbers of frames.
@@ -229,6 +230,9 @@ class Keyframes:
         row = self.index[i]
         for name in (*wanted, NUMBERS):
             dtype = np.dtype(np.uint8) if name == NUMBERS else wanted[name].dtype
+            if name in ADDED and name not in self._group:
+                found[name] = np.zeros(0, dtype)
+                continue
             if name not in self._group or self._group[name].dtype != dtype:
                 raise RunError(
                     f"its {name} are of another version of rushhour; resume with the one that "
