@@ -39,6 +39,7 @@ class DrawnWorld:
         self.costs, self._rings = Costs(), SimpleNamespace(named=[])
         self._minds = SimpleNamespace(changed=0)
         self._detours = SimpleNamespace(total=0, reroutes=np.zeros(vehicles, np.int32))
+        self.bodies, self._steering = SimpleNamespace(listeners=[]), SimpleNamespace(on=False)
         self._grants = SimpleNamespace(light=np.zeros(0, np.uint8))
         self.trips, self.commands, self._verge = TripLog(), CommandLog(), Verge()
         self._draw = np.random.default_rng(1)

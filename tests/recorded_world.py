@@ -38,6 +38,7 @@ class FormulaWorld:
         self._verge = Verge()
         self.commands = CommandLog()
         self.bodies = SimpleNamespace(listeners=[])
+        self._steering = SimpleNamespace(on=False)
 
     @property
     def time(self) -> float:

@@ -1,6 +1,7 @@
 """Steered vehicles of a world: they keep to their lanes by wheel and pedals, and to the rules."""
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -245,3 +246,34 @@ def test_the_bodies_of_a_world_stand_in_the_order_of_its_vehicles() -> None:
     assert (np.abs(bodies.speed - table.speed[steered]) < 0.5).all()
     with pytest.raises(ValueError, match="read-only"):
         bodies.x[0] = 0.0
+
+
+def test_poses_of_the_steered_are_those_of_their_bodies() -> None:
+    world = crowd(share=0.5)
+    world.step(60)
+    poses = world.poses()
+    world.step(40)
+    poses, before = world.poses(poses), world.poses(alpha=0.0)
+    found = fronts(world)
+    assert 5 < len(found) < world.active
+    row = {int(poses.id[r]): r for r in np.flatnonzero(poses.id >= 0)}
+    for vehicle, x, y in found:
+        r = row[int(vehicle)]
+        half, heading = 0.5 * poses.length[r], poses.heading[r]
+        front = (poses.x[r] + half * math.cos(heading), poses.y[r] + half * math.sin(heading))
+        np.testing.assert_allclose(front, (x, y), atol=1e-9)
+        moved = math.hypot(poses.x[r] - before.x[r], poses.y[r] - before.y[r])
+        assert moved <= poses.speed[r] * DT + 0.1
+
+
+def test_recorded_frames_tell_who_is_steered(tmp_path: Path) -> None:
+    world = crowd(share=0.5)
+    with world.record(tmp_path / "run.h5", every=1.0):
+        world.step(90)
+        tier = dict(zip(fronts(world)[:, 0].astype(int), [1] * 99, strict=False))
+    with rh.open_run(tmp_path / "run.h5") as run:
+        frame = run.at(run.times[-1])
+        assert {int(i): int(t) for i, t in zip(frame.id, frame.tier, strict=True)} == {
+            int(i): tier.get(int(i), 0) for i in world.vehicles.id
+        }
+        assert 5 < sum(tier.values()) < len(frame.id)

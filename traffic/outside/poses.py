@@ -15,6 +15,7 @@ from rushhour.kernels.posing import (
     pose_all,
     seat_newcomers,
 )
+from rushhour.kernels.steering.lane_bodies import LANE
 from rushhour.roadnets.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -65,10 +66,13 @@ class PoseKeeper:
         network = world.network
         for veh, pose in groups:
             seat_newcomers(veh, self._now, self._rows, self._mark)
+            bodies = _Bodies(world, self._rows) if veh is world._veh else None
             pose_all(
                 network.points, network.station, network.point_start, veh, world._types, self._now,
                 self._rows, pose, world.dt,
             )  # fmt: skip
+            if bodies is not None:
+                bodies.place(self._now, self._rows)
 
     def forget(self) -> None:
         """The world went back: what it shows next follows from nothing that was shown."""
@@ -107,6 +111,33 @@ class PoseKeeper:
             out.id[size:] = NOBODY
         blend_all(self._now, self._rows, out, float(alpha))
         return out
+
+
+class _Bodies:
+    """Those who steer: their poses are those of their bodies, not those of their lanes."""
+
+    def __init__(self, world: "World", rows: Rows) -> None:
+        steering = world._steering
+        on_road = world._veh.lane[: steering.state.tier.size] >= 0
+        self.slots = np.flatnonzero(on_road & (steering.state.tier != LANE))
+        self.world = world
+        self.row = rows.of[world._veh.id[self.slots]]
+        self.fresh = rows.fresh[self.row]
+
+    def place(self, now: Poses, rows: Rows) -> None:
+        """Put them where their bodies are; of new ones also where they were a frame ago."""
+        if not self.slots.size:
+            return
+        veh, bodies = self.world._veh, self.world._steering.bodies
+        heading = bodies.heading[self.slots]
+        ahead = self.world._steering.kinds.nose[veh.type[self.slots]] - 0.5 * veh.length[self.slots]
+        x = bodies.x[self.slots] + ahead * np.cos(heading)
+        y = bodies.y[self.slots] + ahead * np.sin(heading)
+        new = self.row[self.fresh]
+        rows.x[new] += (x - now.x[self.row])[self.fresh]
+        rows.y[new] += (y - now.y[self.row])[self.fresh]
+        rows.heading[new] = heading[self.fresh]
+        now.x[self.row], now.y[self.row], now.heading[self.row] = x, y, heading
 
 
 def _rows(size: int, vehicles: int) -> Rows:

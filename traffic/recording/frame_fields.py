@@ -50,7 +50,7 @@ FIELDS: Final[dict[str, tuple[str, str, str]]] = {
     "reason": ("|u1", "", "why it is slower than desired, a row of /meta/reasons"),
     "blocker": ("<i4", "", "vehicle that it waits for, -1 none"),
     "signals": ("|u1", "", "lights: 1 brake, 2 left, 4 right; both: hazard"),
-    "tier": ("|u1", "", "how it is simulated: 0 on a lane"),
+    "tier": ("|u1", "", "how it is simulated: 0 on a lane, 1 steered, 2 driven"),
 }
 ALWAYS: Final = ("id", "lane", "s", "speed")
 CHOSEN: Final = {

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.frame_rows import COLUMNS as ROW
 from rushhour.kernels.frame_rows import (
+    CODES,
     EXACT,
     ID,
     MOST,
@@ -15,6 +15,7 @@ from rushhour.kernels.frame_rows import (
     gather_exact,
     gather_rows,
 )
+from rushhour.kernels.frame_rows import COLUMNS as ROW
 from rushhour.kernels.pose import place_all_bodies
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.recording.frame_fields import (
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from rushhour.traffic.world import World
 
 Region = tuple[float, float, float, float]  # x0, y0, x1, y1, m
+TIER: Final = 16  # bit of CODES at which the tier begins
 ROOM: Final = 1 << 20  # rows; memory that is not touched costs nothing
 
 
@@ -83,7 +85,9 @@ class FrameTaker:
         self.region = region
         if region is not None:
             _want_region(world, region)
+        fields = tuple(fields)
         self._keep = sum(CHOSEN.get(name, 0) for name in fields)
+        self._tells_tier = "tier" in fields and world._steering.on
         network = world.network
         self._n_road = network.n_road_lanes
         self._length = np.array(network.arrays.lanes.length)
@@ -108,6 +112,9 @@ class FrameTaker:
             )  # fmt: skip
             if behind < 0:
                 raise self._refusal(veh, -1 - behind)
+            if self._tells_tier and veh is world._veh:
+                tier = world._steering.state.tier[veh.lane >= 0]
+                into.rows[at:behind, CODES] |= tier.astype(np.int32) << TIER
             if into.exact is not None:
                 gather_exact(
                     veh.lane, veh.s, veh.speed, veh.accel, veh.lateral, slots, into.exact, at

@@ -139,9 +139,9 @@ class Steering:
     def repack(self, places: NDArray[np.int32]) -> None:
         """Follow the vehicles into the first slots, in the order of their old places."""
         if self.on:
-            n = places.size
+            n, taken = places.size, places.astype(np.intp)
             for array in self._arrays().values():
-                array[:n] = array[places]
+                array[:n] = array.take(taken, axis=0, mode="clip")
             self.state.tier[n:] = LANE
             self.state.owner[n:] = -1
 
