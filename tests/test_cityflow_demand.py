@@ -329,7 +329,9 @@ def test_all_who_are_due_in_five_minutes_of_hangzhou_depart(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", FLOWS)
+@pytest.mark.parametrize(
+    "name", ["flow_real", pytest.param("flow_real_5816", marks=pytest.mark.soak)]
+)
 def test_an_hour_of_hangzhou_breaks_no_rule(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     summary = checked_run(name, "1h", capsys)
     vehicles = summary["vehicles"]

@@ -266,7 +266,13 @@ def goes_on(path: Path, kind: str, seen: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "after"), [("commands", 9), ("stops", 90), ("rings", 41)])
+@pytest.mark.parametrize(
+    ("kind", "after"),
+    [
+        ("commands", 9),
+        *(pytest.param(*row, marks=pytest.mark.soak) for row in (("stops", 90), ("rings", 41))),
+    ],
+)
 def test_a_killed_run_goes_on_from_its_last_keyframe(tmp_path: Path, kind: str, after: int) -> None:
     seen = killed_run(tmp_path / "run.h5", kind, after, 0.002 * (after % 5))
     goes_on(tmp_path / "run.h5", kind, seen)

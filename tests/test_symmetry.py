@@ -22,6 +22,12 @@ GRIDS = {
 }
 
 
+def with_soak(soon: str) -> list[object]:
+    """The grids; all but one are left to `make soak`."""
+    others = [name for name in GRIDS if name != soon]
+    return [soon, *(pytest.param(name, marks=pytest.mark.soak) for name in others)]
+
+
 def draft_of_grid(monkeypatch: pytest.MonkeyPatch, name: str) -> Draft:
     """A grid of 3 x 3 crossings before it is finished."""
     with monkeypatch.context() as patch:
@@ -77,7 +83,7 @@ def compared(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", GRIDS)
+@pytest.mark.parametrize("name", with_soak("signals"))
 def test_a_map_turned_by_a_quarter_has_the_same_traffic(monkeypatch, name):
     """E12: 300 trips arrive in the same frames."""
     plain, other, _ = compared(monkeypatch, name, turned)
@@ -86,7 +92,7 @@ def test_a_map_turned_by_a_quarter_has_the_same_traffic(monkeypatch, name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", GRIDS)
+@pytest.mark.parametrize("name", with_soak("all-way stops"))
 def test_a_mirrored_map_with_left_hand_traffic_has_the_same_traffic(monkeypatch, name):
     """E12: 300 trips arrive in the same frames."""
     plain, other, draft = compared(monkeypatch, name, mirrored)
@@ -97,7 +103,7 @@ def test_a_mirrored_map_with_left_hand_traffic_has_the_same_traffic(monkeypatch,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", GRIDS)
+@pytest.mark.parametrize("name", with_soak("priority"))
 def test_travel_times_do_not_depend_on_the_time_step(name):
     """E11: the mean of 100 trips within 1 % of that at dt 0.05 s, at 0.1 and 0.25 s."""
     network = generate("grid", rows=3, columns=3, length=150.0, **GRIDS[name])
