@@ -77,7 +77,7 @@ def grid(n):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("share", [0.5, 0.8])
+@pytest.mark.parametrize("share", [pytest.param(0.5, marks=pytest.mark.soak), 0.8])
 def test_below_capacity_nobody_waits_ten_minutes_and_all_arrive(share):
     below_capacity(grid(5), share, 1.0, seed=0)
 

@@ -15,7 +15,7 @@ import rushhour as rh
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
 
-@pytest.mark.parametrize("precision", ["standard", "full"])
+@pytest.mark.parametrize("precision", ["standard", pytest.param("full", marks=pytest.mark.soak)])
 def test_a_run_is_read_without_rushhour(tmp_path: Path, precision: str) -> None:
     path = tmp_path / "run.h5"
     world = new_world("commands")

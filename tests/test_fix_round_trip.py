@@ -85,7 +85,7 @@ def test_a_line_printed_for_acosta_overrules_its_finding(tmp_path: Path, check: 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "check",
-    ["L13", "L18", *(pytest.param(c, marks=pytest.mark.soak) for c in ("L11", "L14", "L22"))],
+    ["L13", *(pytest.param(c, marks=pytest.mark.soak) for c in ("L11", "L14", "L18", "L22"))],
 )
 def test_a_line_printed_for_krems_overrules_its_finding(tmp_path: Path, check: str) -> None:
     assert_overruled(tmp_path, data_folder("osm_krems") / "krems.osm.gz", check)

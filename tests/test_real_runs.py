@@ -18,7 +18,7 @@ RANDOM = {
 }
 
 
-LONG = {name: pytest.mark.soak for name in ("sumo_luxembourg", "wildau")}
+LONG = {name: pytest.mark.soak for name in ("sumo_luxembourg", "sumo_braunschweig", "wildau")}
 
 
 def run(capsys, *words: object):
