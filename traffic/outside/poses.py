@@ -15,8 +15,8 @@ from rushhour.kernels.posing import (
     pose_all,
     seat_newcomers,
 )
-from rushhour.kernels.steering.lane_bodies import LANE
 from rushhour.roadnets.errors import ParameterError
+from rushhour.traffic.steering.body_table import slots_with_bodies
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World
@@ -117,9 +117,7 @@ class _Bodies:
     """Those who steer: their poses are those of their bodies, not those of their lanes."""
 
     def __init__(self, world: "World", rows: Rows) -> None:
-        steering = world._steering
-        on_road = world._veh.lane[: steering.state.tier.size] >= 0
-        self.slots = np.flatnonzero(on_road & (steering.state.tier != LANE))
+        self.slots = slots_with_bodies(world._veh, world._steering.state)
         self.world = world
         self.row = rows.of[world._veh.id[self.slots]]
         self.fresh = rows.fresh[self.row]

@@ -52,6 +52,7 @@ FIELDS: Final[dict[str, tuple[str, str, str]]] = {
     "signals": ("|u1", "", "lights: 1 brake, 2 left, 4 right; both: hazard"),
     "tier": ("|u1", "", "how it is simulated: 0 on a lane, 1 steered, 2 driven"),
 }
+TIER_BIT: Final = 16  # of CODES, at which the tier begins
 ALWAYS: Final = ("id", "lane", "s", "speed")
 CHOSEN: Final = {
     "accel": KEEP_ACCEL, "lateral": KEEP_LATERAL, "reason": KEEP_REASON, "blocker": KEEP_BLOCKER,
@@ -139,7 +140,7 @@ def columns_of(
         else:
             column, shift = {
                 "id": (ID, 0), "lane": (LANE, 0), "blocker": (BLOCKER, 0), "reason": (CODES, 0),
-                "signals": (CODES, 8), "tier": (CODES, 16),
+                "signals": (CODES, 8), "tier": (CODES, TIER_BIT),
             }[name]  # fmt: skip
             kind = FIELDS[name][0]
             found[name] = (

@@ -22,6 +22,7 @@ from rushhour.traffic.recording.frame_fields import (
     CHOSEN,
     EVERYTHING,
     EXACT_COLUMNS,
+    TIER_BIT,
     columns_of,
     is_finite_region,
 )
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from rushhour.traffic.world import World
 
 Region = tuple[float, float, float, float]  # x0, y0, x1, y1, m
-TIER: Final = 16  # bit of CODES at which the tier begins
 ROOM: Final = 1 << 20  # rows; memory that is not touched costs nothing
 
 
@@ -114,7 +114,7 @@ class FrameTaker:
                 raise self._refusal(veh, -1 - behind)
             if self._tells_tier and veh is world._veh:
                 tier = world._steering.state.tier[veh.lane >= 0]
-                into.rows[at:behind, CODES] |= tier.astype(np.int32) << TIER
+                into.rows[at:behind, CODES] |= tier.astype(np.int32) << TIER_BIT
             if into.exact is not None:
                 gather_exact(
                     veh.lane, veh.s, veh.speed, veh.accel, veh.lateral, slots, into.exact, at

@@ -10,6 +10,11 @@ from rushhour.kernels.steering.lane_bodies import LANE, Steered
 from rushhour.kernels.vehicles import Vehicles
 
 
+def slots_with_bodies(veh: Vehicles, state: Steered) -> NDArray[np.int64]:
+    """Slots of the vehicles on the road that have a body."""
+    return np.flatnonzero((veh.lane[: state.tier.size] >= 0) & (state.tier != LANE))
+
+
 class BodyTable:
     """Columns over the steered vehicles on the road, shape (n,); valid until the next step.
 
@@ -21,8 +26,7 @@ class BodyTable:
     def __init__(self, veh: Vehicles, bodies: Bodies, state: Steered) -> None:
         self._bodies = bodies
         self._state = state
-        there = veh.lane[: state.tier.size] >= 0
-        self._slots = np.flatnonzero(there & (state.tier != LANE))
+        self._slots = slots_with_bodies(veh, state)
 
     def __len__(self) -> int:
         return int(self._slots.size)

@@ -30,6 +30,7 @@ from rushhour.kernels.vehicles import TASKS, Order, Types, Vehicles
 from rushhour.roadnets.model import Network
 from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.steering.body_table import slots_with_bodies
 from rushhour.traffic.steering.classes import CLASSES, BodyClass, body_types_of
 
 COUNTS: Final = (
@@ -191,7 +192,7 @@ class Steering:
         """State of the steered in order of vehicle id, for the state hash."""
         if not self.on:
             return b""
-        slots = np.flatnonzero((veh.lane >= 0) & (self.state.tier != LANE))
+        slots = slots_with_bodies(veh, self.state)
         rows = self.table(slots[np.argsort(veh.id[slots], kind="stable")])
         columns = (rows[name].tobytes() for name in rows.dtype.names or () if name != "slot")
         return b"steered" + b"".join(columns)
