@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.moving import leave_line
 from rushhour.kernels.network import NetworkArrays
-from rushhour.kernels.planning import QUEUE_SPACE, TOO_SHORT, best_exit, draw_exit, goodness, plan
-from rushhour.kernels.random import uniform
+from rushhour.kernels.planning import QUEUE_SPACE, TOO_SHORT, plan
 from rushhour.kernels.routing import RoadGraph, Scratch, node_after, search
-from rushhour.kernels.vehicles import PATH, STREAM_EXIT, Order, Routes, Types, Vehicles
+from rushhour.kernels.rules import Rules
+from rushhour.kernels.vehicles import PATH, Grants, Order, Routes, Types, Vehicles
+from rushhour.kernels.walking import draw_exit_with_room
 
 EXITS: Final = 64  # ways out of a lane that are considered, at most
 BESIDE_AFTER: Final = 180.0  # s at a standstill after which the exits of other lanes count
@@ -261,45 +262,11 @@ def reroute(
 
 
 @kernel
-def draw_exit_with_room(
-    net: NetworkArrays, veh: Vehicles, order: Order, i: int, permission: int, seed: int
-) -> None:
-    """Where walker i has drawn a full exit: draw one of those with room, if there are any."""
-    k = veh.path[i, 0]
-    if k < 0 or not is_full(net, order, net.connectors.to_lane[k]):
-        return
-    lane = veh.lane[i]
-    best = best_exit(net, lane, permission)
-    first, last = net.lanes.out_start[lane], net.lanes.out_start[lane + 1]
-    usable = 0
-    for k in range(first, last):
-        room = not is_full(net, order, net.connectors.to_lane[k])
-        if room and goodness(net, lane, k, permission) == best:
-            usable += 1
-    stream = STREAM_EXIT + 64 * veh.minds[i]
-    pick = int(usable * uniform(seed, veh.id[i], veh.draws[i] + PATH, stream))
-    for k in range(first, last):
-        room = not is_full(net, order, net.connectors.to_lane[k])
-        if room and goodness(net, lane, k, permission) == best:
-            if pick == 0:
-                veh.path[i, 0] = k
-                break
-            pick -= 1
-    if usable > 0:
-        here = net.connectors.to_lane[veh.path[i, 0]]
-        for q in range(1, PATH):
-            u = uniform(seed, veh.id[i], veh.draws[i] + q, stream)
-            k = draw_exit(net, here, permission, u) if here >= 0 else -1
-            veh.path[i, q] = k
-            here = net.connectors.to_lane[k] if k >= 0 else -1
-
-
-@kernel
 def choose_again(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order,
-    slots: NDArray[np.int32], ways: NDArray[np.int32], length: NDArray[np.int32],
-    behind: NDArray[np.int32], used: int, frame: int, seed: int, efforts: NDArray[np.float64],
-    taken: NDArray[np.int64],
+    grants: Grants, rules: Rules, slots: NDArray[np.int32], ways: NDArray[np.int32],
+    length: NDArray[np.int32], behind: NDArray[np.int32], used: int, frame: int, seed: int,
+    efforts: NDArray[np.float64], taken: NDArray[np.int64],
 ) -> None:  # fmt: skip
     """Let walkers draw again and drivers take their new ways, where they have one.
 
@@ -332,10 +299,11 @@ def choose_again(
         permission = types.permission[veh.type[i]]
         plan(veh, net, routes, order, i, veh.lane[i], permission, seed, efforts)
         if veh.leg[i] < 0:
-            draw_exit_with_room(net, veh, order, i, permission, seed)
-        if veh.path[i, 0] < 0:
-            veh.full_since[i] = frame  # it has to change lane for it: give it time
-        else:
+            draw_exit_with_room(net, veh, order, grants, rules, i, -1, permission, seed)
+        # It may have to change lane for it: give it time. At the line it has lost its green by now,
+        # and so the next place is its own, wherever it goes (review.has_lost_green).
+        veh.full_since[i] = frame
+        if veh.path[i, 0] >= 0:
             veh.arrived[i] = stands_since  # at the same line, for another way on
             if veh.path[i, 0] == k:
                 veh.overtaken[i] = overtaken

@@ -12,16 +12,28 @@ LINE_REACH = 20.0  # m from the lane's end within which a vehicle without a way 
 
 
 @kernel
-def wants_another_way(
-    veh: Vehicles, i: int, frame: int, patience: int, share: float, seed: int
-) -> bool:
-    """Whether somebody has waited long enough, and is drawn among those who have."""
+def is_drawn(veh: Vehicles, i: int, frame: int, patience: int, share: float, seed: int) -> bool:
+    """Whether somebody has faced a full exit for `patience` frames, and is drawn among those."""
     since = veh.full_since[i]
     if since < 0 or frame - since < patience:
         return False
     times = (frame - since) // patience
     when = since + times * patience
     return share >= 1.0 or uniform(seed, veh.id[i], when, STREAM_MIND) < share
+
+
+@kernel
+def wants_another_way(
+    veh: Vehicles, i: int, frame: int, patience: int, share: float, seed: int
+) -> bool:
+    """Whether somebody has waited long enough, and is drawn among those who have.
+
+    Each time twice as long: who goes from one full exit to another loses its claim to the next
+    place there, and could do so in step with the lights for ever.
+    """
+    if veh.arrived[i] >= 0:
+        patience = max(patience, (frame - veh.arrived[i]) // 2)
+    return is_drawn(veh, i, frame, patience, share, seed)
 
 
 @kernel

@@ -1,5 +1,7 @@
 """What is done about rings of lanes that wait for each other: right-of-way.md section 6, E8."""
 
+from itertools import pairwise
+
 import pytest
 
 from rushhour.roadnets.generators.by_name import generate
@@ -50,7 +52,7 @@ def test_without_a_policy_a_ring_stands_for_ever_and_is_named(network):
 
 @pytest.mark.parametrize("share", [0.0, 1.0])
 def test_rerouting_resolves_every_ring_within_a_minute_and_removes_nobody(network, share):
-    world, checker = full(network, policy="reroute", change_mind_share=share)
+    world, checker = full(network, policy="reroute", change_mind_share=share, turn_off_after=3600.0)
     report = world.gridlock()
     assert report["cycles_found"] > 0
     assert report["longest_cycle"] <= 60.0
@@ -86,3 +88,37 @@ def test_rings_are_looked_for_once_a_period(network, period):
     assert since
     assert all(seen % period == 0.0 for seen in since)
     assert period == 20.0 or any(seen % 20.0 for seen in since)
+
+
+def test_walkers_that_take_exits_with_room_go_on_where_others_stand(network):
+    given = {"policy": "none", "change_mind_after": 3600.0}
+    stands, _ = full(network, 5.0, turn_off_after=3600.0, **given)
+    turns, checker = full(network, 5.0, turn_off_after=0.0, **given)
+    assert stands.counts()["minds_changed"] == 0 < turns.counts()["minds_changed"]
+    assert turns.vehicles.distance.sum() > 1.1 * stands.vehicles.distance.sum()
+    assert checker.violations == {}
+
+
+def test_each_change_of_mind_at_a_line_takes_twice_as_long_and_keeps_the_claim(network):
+    parameters = Parameters(
+        {"gridlock.policy": "none", "gridlock.change_mind_after": 5.0,
+         "gridlock.turn_off_after": 3600.0}
+    )  # fmt: skip
+    world = World(
+        network, vehicles_on_road(network, FULL, seed=3), parameters=parameters, dt=0.5, seed=3
+    )
+    minds: dict[int, int] = {}
+    times: dict[tuple[int, int], list[float]] = {}  # of a vehicle since it came to a line
+    for _ in range(600):
+        world.step()
+        veh, n = world._veh, world.active
+        for i in range(n):
+            k = int(veh.id[i])
+            if veh.minds[i] > minds.get(k, 0) and veh.arrived[i] >= 0:
+                assert veh.full_since[i] == world.frame - 1  # still a claim
+                waited = 0.5 * (world.frame - 1 - veh.arrived[i])
+                times.setdefault((k, int(veh.arrived[i])), []).append(waited)
+            minds[k] = int(veh.minds[i])
+    often = [found for found in times.values() if len(found) > 1]
+    assert len(often) > 5
+    assert all(b >= 2.0 * a - 0.5 for found in often for a, b in pairwise(found))

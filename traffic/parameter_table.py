@@ -89,6 +89,8 @@ _GENERAL: Final = (
               "room reserved on an exit lane beyond each vehicle's length"),
     Parameter("gridlock.change_mind_after", "s", 30.0, 1.0, 3600.0, _ROW,
               "time a head faces a full exit before it chooses again"),
+    Parameter("gridlock.turn_off_after", "s", 0.0, 0.0, 3600.0, "choice",
+              "time a random walker faces a full exit before it takes another one that has room"),
     Parameter("gridlock.change_mind_share", "", 1.0, 0.0, 1.0, _ROW,
               "share of these heads that choose again, drawn anew after each such time; 0: nobody"),
     Parameter("gridlock.keep_routes", "", False, 0, 1, "choice",

@@ -134,7 +134,8 @@ class World(Looping):
         number = self.parameters.number
         self._minds = Minds(
             self.network, self._routes, self.dt, number("gridlock.change_mind_after"),
-            number("gridlock.change_mind_share"), bool(self.parameters["gridlock.keep_routes"]),
+            number("gridlock.turn_off_after"), number("gridlock.change_mind_share"),
+            bool(self.parameters["gridlock.keep_routes"]),
         )  # fmt: skip
         self._rings = Rings(
             self.network, str(self.parameters["gridlock.policy"]),
@@ -280,8 +281,8 @@ class World(Looping):
             self._remove_soon(gone)
         if also or self.frame % self._watch_frames == 0:
             self._routes = self._minds.change(
-                self._veh, self._order, self._routes, self._types, self.frame, self.seed,
-                self._efforts[0], also,
+                self._veh, self._order, self._routes, self._types, self._grants, self._rules,
+                self.frame, self.seed, self._efforts[0], also,
             )  # fmt: skip
 
     # --- what can be asked -----------------------------------------------------------------

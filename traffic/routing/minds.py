@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.rerouting import BESIDE_AFTER, EXITS, Exits, choose_again, reroute
-from rushhour.kernels.vehicles import PATH, Order, Routes, Types, Vehicles
+from rushhour.kernels.rules import Rules
+from rushhour.kernels.vehicles import PATH, Grants, Order, Routes, Types, Vehicles
+from rushhour.kernels.walking import turn_off
 from rushhour.kernels.watching import find_stuck
 from rushhour.roadnets.model import Network
 from rushhour.traffic.routing.routes import WIDTH, kept_desk
@@ -25,16 +27,18 @@ class Minds:
     """Counts those who are stuck and lets them choose again.
 
     patience: s for which a head faces a full exit before it chooses again, and between two
-    choices. share: of the heads, drawn anew for each choice.
+    choices. haste: the same of a random walker while another exit has room. share: of the heads,
+    drawn anew for each choice.
     """
 
     def __init__(
-        self, network: Network, routes: Routes, dt: float, patience: float, share: float,
-        keep_routes: bool,
+        self, network: Network, routes: Routes, dt: float, patience: float, haste: float,
+        share: float, keep_routes: bool,
     ) -> None:  # fmt: skip
         self.network = network
         self.dt = dt
         self.patience = max(1, round(patience / dt))
+        self.haste = max(1, round(haste / dt))
         self.share = share
         self.keep_routes = keep_routes
         longest = int(np.diff(network.banned.start).max(initial=2))
@@ -61,6 +65,8 @@ class Minds:
         order: Order,
         routes: Routes,
         types: Types,
+        grants: Grants,
+        rules: Rules,
         frame: int,
         seed: int,
         efforts: NDArray[np.float64],
@@ -73,6 +79,9 @@ class Minds:
         net = self.network.arrays
         if self._stuck.size < order.slot.size:
             self._stuck = np.zeros(order.slot.size, np.int32)
+        self.changed += turn_off(
+            net, veh, types, order, grants, rules, frame, self.haste, self.share, seed
+        )
         found = find_stuck(net, veh, order, frame, self.patience, self.share, seed, self._stuck)
         late = sorted(set(also).difference(self._stuck[:found].tolist()))
         self._stuck[found : found + len(late)] = late
@@ -91,8 +100,8 @@ class Minds:
         if need > routes.road.size:
             routes = routes._replace(road=grown(routes.road, 2 * need))
         choose_again(
-            net, veh, types, routes, order, slots, self._ways, length, behind, self.used, frame, seed,
-            efforts, self._taken,
+            net, veh, types, routes, order, grants, rules, slots, self._ways, length, behind,
+            self.used, frame, seed, efforts, self._taken,
         )  # fmt: skip
         self._ready = True
         self.changed += int(self._taken[0])
