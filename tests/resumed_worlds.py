@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from command_worlds import two_ways
+from controlled_world import controlled_world
 from hashed_commands import commanded_world
 
 from rushhour.kernels.vehicles import Vehicles
@@ -73,6 +74,7 @@ def stops() -> World:
 
 KINDS: dict[str, Any] = {
     "commands": commanded_world,
+    "controls": controlled_world,
     "actuated": lambda: signals("actuated"),
     "max_pressure": lambda: signals("max_pressure"),
     "program": lambda: signals("program"),

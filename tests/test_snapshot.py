@@ -121,7 +121,7 @@ def test_what_snapshots_leave_to_be_made_again_does_not_change_in_a_run(kind: st
     """But for what follows from closed lanes, which are kept."""
     fresh, used = new_world(kind), new_world(kind)
     used.step(FRAMES)
-    of_closures = {"network", "_any_closed", "_lost", "_suspect", "_numbers"}
+    of_closures = {"network", "_limited", "_any_closed", "_lost", "_suspect", "_numbers"}
     for (name, one), (_, other) in zip(parts_of(fresh), parts_of(used), strict=True):
         for attribute in set(MADE.get(name, ())) - of_closures - {"world", "parameters", "demand"}:
             values = dict(flat(getattr(other, attribute), attribute))

@@ -28,6 +28,7 @@ KEPT: Final[dict[str, tuple[str, ...]]] = {
         "_order", "_grants", "_routes", "_waiting", "_passes", "_changes", "_lights", "_minds",
         "_rings", "_n", "_verge", "_told", "_doomed", "_becomes", "_closed", "_will_close",
         "_detours", "_cut_off", "_were_cut_off", "_rerouting", "bodies", "_steering", "_inputs",
+        "_limit",
     ),
     "Bodies": ("rows", "contacts", "_touched"),
     "Minds": ("used", "changed"),
@@ -39,13 +40,13 @@ KEPT: Final[dict[str, tuple[str, ...]]] = {
     "CommandLog": ("_applied", "_coming"),
     "TripLog": ("rows", "_table"),
 }  # fmt: skip
-# From the network, the demand and the parameters; _any_closed to _suspect and the network's own
-# permissions from what is closed.
+# From the network, the demand and the parameters; _limited from the limits that hold, _any_closed to
+# _suspect and the network's own permissions from what is closed.
 MADE: Final[dict[str, tuple[str, ...]]] = {
     "World": (
         "network", "parameters", "dt", "seed", "demand", "begin", "_rules", "_types", "_trips",
         "_members", "_actuation", "_clearing", "_ring_frames", "_watch_frames",
-        "_whole", "_any_closed", "_lost", "_suspect", "_even", "_numbers",
+        "_whole", "_limited", "_any_closed", "_lost", "_suspect", "_even", "_numbers",
     ),
     "Minds": ("network", "dt", "patience", "share", "keep_routes", "memory"),
     "Steering": ("share", "most", "on", "kinds", "lines"),
@@ -58,7 +59,7 @@ MADE: Final[dict[str, tuple[str, ...]]] = {
 SCRATCH: Final[dict[str, tuple[str, ...]]] = {
     "World": (
         "costs", "observers", "_awake", "_next_order", "_scratch", "_efforts", "_tallies",
-        "_changed", "taken_off", "put_back_on", "_poses", "_found",
+        "_changed", "taken_off", "put_back_on", "_poses", "_found", "_limits_changed",
     ),
     "Minds": ("_stuck", "_ready", "_taken", "_ways", "_exits"),
     "Steering": ("_new",),
@@ -226,6 +227,7 @@ def _numbers(world: "World") -> dict[str, Any]:
         "doomed": list(world._doomed),
         "becomes": [[number, what] for number, what in world._becomes.items()],
         "returning": list(world._verge.returning),
+        "limits": world._kept_limits(),
         "cut_off": list(world._cut_off),
         "were_cut_off": sorted(world._were_cut_off),
         "finished": len(world.trips),
@@ -273,6 +275,7 @@ def restore(world: "World", snapshot: Snapshot, new_signals: bool = False) -> No
     _restore_rings(world, numbers)
     world.bodies.restore(tables["bodies"], int(numbers.get("contacts", 0)))
     lanes = tables["road_lanes"]
+    world._restore_limits(numbers.get("limits", []))  # older files lack them
     world._restore_closures(lanes["closed"].copy(), lanes["will_close"].copy())
     world._passes[:] = tables["passes"]["begun"]
     # Which task of a frame counted them depends on who was awake; older files have a row for each.

@@ -5,7 +5,6 @@ whose route is closed ahead find another way from where they are, or wait before
 is their destination that is closed, they end on the last road of their way that they can reach.
 """
 
-from collections.abc import Iterable
 from typing import Any, Final
 
 import numpy as np
@@ -13,22 +12,21 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.departing import look_for_lanes
 from rushhour.kernels.detours import find_blocked, look_again_all
-from rushhour.roadnets.model import Network
-from rushhour.traffic.commands.controlled import Controlled
-from rushhour.traffic.commands.log import CALL, Command, CommandError, each_of
+from rushhour.traffic.commands.limits import Limits
+from rushhour.traffic.commands.log import CommandError, each_of
+from rushhour.traffic.commands.places import Places
 from rushhour.traffic.routing.closed_network import lost_lanes, suspect_roads, with_closed_lanes
 from rushhour.traffic.routing.detours import Detours
 
-Places = str | int | Iterable[str | int]
 NAMED: Final = 20  # drivers that the summary names
 CLOSURES: Final = ("close_lanes", "open_lanes", "close_roads", "open_roads")
 
 
-class Closures(Controlled):
+class Closures(Limits):
     """Commands that close and open lanes and roads; see `World`."""
 
     def _begin_closures(self) -> None:
-        self._whole = self.network  # with every lane open
+        self._begin_limits()
         self._closed = np.zeros(self.network.n_road_lanes, np.bool_)
         self._will_close = self._closed.copy()  # when the commands given so far are applied
         self._any_closed = False
@@ -105,10 +103,6 @@ class Closures(Controlled):
         self._will_close[which] = not opening
         self._queue(name, plain)
 
-    def _queue(self, name: str, arguments: dict[str, Any]) -> None:
-        """Queue a command for the next frame."""
-        self.commands.plan(Command(self.frame, self.time, name, arguments, CALL))
-
     def _plain_closure(self, name: str, given: Any) -> dict[str, Any]:
         """Arguments of a closure by source ids. Raises CommandError for what is unknown."""
         kind = "lanes" if name.endswith("lanes") else "roads"
@@ -121,24 +115,6 @@ class Closures(Controlled):
         ids = network.lane_ids if kind == "lanes" else network.road_ids
         index = network.lane_index if kind == "lanes" else network.road_index
         return {kind: [ids[self._place(name, kind[:-1], ids, index, place)] for place in each]}
-
-    def _place(
-        self, name: str, kind: str, ids: tuple[str, ...], index: dict[str, int], place: Any
-    ) -> int:
-        """Number of a lane or road by number or id."""
-        if isinstance(place, str):
-            if place in index:
-                return index[place]
-            raise CommandError(f"{name}: no {kind} {place[:60]!r}; give an id of the network")
-        if isinstance(place, bool) or not isinstance(place, int | np.integer):
-            raise CommandError(f"{name}: {kind} {str(place)[:60]!r}: wanted an id or a number")
-        if 0 <= place < len(ids):
-            return int(place)
-        if kind == "lane" and len(ids) <= place < self._whole.n_lanes:
-            raise CommandError(
-                f"{name}: lane {place} is inside an intersection; close the lane that it leads to"
-            )
-        raise CommandError(f"{name}: no {kind} {place}; there are {len(ids)}, from 0 on")
 
     def _which(self, plain: dict[str, Any]) -> NDArray[np.int64]:
         """Lanes that a closure is about, ascending."""
@@ -163,6 +139,9 @@ class Closures(Controlled):
     def _after_commands(self) -> None:
         """Let the closures of this frame take effect."""
         self._will_close[:] = self._closed
+        if self._limits_changed:
+            self._take_limits()
+            self._take_closures()
         if not self._changed:
             return
         self._changed = False
@@ -180,8 +159,7 @@ class Closures(Controlled):
     def _take_closures(self) -> None:
         """Let the network, the departures and the searches know what is closed."""
         classes = np.unique(self._types.permission).tolist()
-        whole: Network = self._whole
-        closed = self._closed
+        whole, closed = self._limited, self._closed
         self._any_closed = bool(closed.any())
         self.network = with_closed_lanes(whole, closed, classes) if self._any_closed else whole
         self._minds.network = self.network

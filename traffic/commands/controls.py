@@ -14,6 +14,7 @@ from rushhour.kernels.commanding import tend
 from rushhour.traffic.commands.closures import CLOSURES
 from rushhour.traffic.commands.driving import CONTROL, tier_named
 from rushhour.traffic.commands.kinds import OF_VEHICLES
+from rushhour.traffic.commands.limits import LIMIT
 from rushhour.traffic.commands.log import DONE, EVENT, Command, CommandError, CommandLog
 from rushhour.traffic.commands.log import same_commands as planned_again
 from rushhour.traffic.commands.standing import Standing
@@ -81,6 +82,8 @@ class Controls(Standing):
         parts.append(self.bodies.state())
         if self._any_closed:
             parts.append(self._closed.tobytes())
+        if self._limited is not self._whole:
+            parts.append(b"limits" + self._limit.tobytes())
         return b"".join(parts)
 
     def _lead(self) -> None:
@@ -100,8 +103,10 @@ class Controls(Standing):
             return [self._plain_control(arguments)]
         if name in CLOSURES:
             return [self._plain_closure(name, arguments)]
+        if name == LIMIT:
+            return [self._plain_limit(arguments)]
         if name not in OF_VEHICLES:
-            wanted = ", ".join((*OF_VEHICLES, *CLOSURES, CONTROL))
+            wanted = ", ".join((*OF_VEHICLES, *CLOSURES, LIMIT, CONTROL))
             raise CommandError(f"no command {name[:40]!r}; wanted one of {wanted}")
         return self._plain_of_vehicles(name, arguments)
 
@@ -154,6 +159,9 @@ class Controls(Standing):
             return self._apply_closure(name, given)
         if name == CONTROL:
             return self._do_control(given)
+        if name == LIMIT:
+            self._apply_limit(given)
+            return ""
         number = self._number(name, given["vehicle"])
         why_not = self._why_not(name, number, self._what(number), given)
         if why_not:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from rushhour.roadnets.errors import RushhourError
+from rushhour.traffic.commands.limits import LIMIT
 from rushhour.traffic.commands.log import CommandError
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ ACTIONS: Final[dict[str, tuple[str, ...]]] = {
     "open_lanes": ("lanes",),
     "close_roads": ("roads", "until"),
     "open_roads": ("roads",),
+    "set_speed_limit": ("places", "speed", "until"),
 }
 MOST_EVENTS: Final = 100_000
 
@@ -44,6 +46,8 @@ def plan_events(world: "World", events: Iterable[Event]) -> None:
         try:
             world.schedule(max(event.time, world.begin), event.action, **given)
             if until is not None:
+                if event.action == LIMIT:
+                    given["speed"] = None
                 opens = event.action.replace("close", "open")
                 world.schedule(max(until, world.begin), opens, **given)
         except RushhourError as error:

@@ -9,6 +9,7 @@ from rushhour.kernels.steering.lane_bodies import DRIVEN
 from rushhour.kernels.steering.towing import ASIDE
 from rushhour.kernels.vehicles import HALT_HARD, PATH, REASONS
 from rushhour.roadnets.errors import RunError
+from rushhour.traffic.commands.limits import FASTEST, SLOWEST
 from rushhour.traffic.outside.bodies import what_is_wrong
 from rushhour.traffic.snapshot import Snapshot, command_of
 
@@ -159,6 +160,10 @@ def _check_numbers(numbers: Any, sizes: dict[str, int]) -> None:
     _want_range("numbers", "vehicle", np.array(vehicles, np.int64), 0, sizes["trip"])
     lanes = [lane for ring in numbers["rings"] for lane in ring[0]]
     lanes += [lane for lane, _ in numbers["rings_standing"]]
+    limits = numbers.get("limits", [])
+    lanes += [lane for lane, _ in limits]
     _want_range("numbers", "lane", np.array(lanes, np.int64), 0, sizes["road_lane"])
+    if any(not SLOWEST <= speed <= FASTEST for _, speed in limits):
+        raise RunError("numbers: a speed limit is none; record the run again")
     rings = [place for _, place in numbers["rings_standing"]] + [numbers["rings_named"] - 1]
     _want_range("numbers", "ring", np.array(rings, np.int64), -1, len(numbers["rings"]) - 1)

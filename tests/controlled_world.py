@@ -1,0 +1,29 @@
+"""A busy little world under every command that changes ways, limits, wishes and kinds."""
+
+from command_worlds import two_ways
+
+from rushhour.traffic.demand.builder import DemandBuilder, Trip
+from rushhour.traffic.demand.model import LANE_ALLOWED, VehicleType
+from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.world import World
+
+
+def controlled_world() -> World:
+    """Two ways from one end to the other, commands planned for the first 40 s."""
+    network = two_ways(lanes=2)
+    kinds = [VehicleType(name="car"), VehicleType(name="short", length=4.0, max_speed=9.0)]
+    builder = DemandBuilder()
+    ends = [network.road_index[name] for name in ("in", "out")]
+    for k in range(60):
+        kind = kinds[k % 2]
+        builder.add(Trip(f"car{k}", 1.5 * k, kind, ends, depart_lane=LANE_ALLOWED))
+    given = Parameters({"rerouting.fraction": 0.3, "rerouting.period": 10.0})
+    world = World(network, builder.build(), parameters=given, dt=0.25, seed=3)
+    plan(world)
+    return world
+
+
+def plan(world: World) -> None:
+    """Plan a command of each kind; some are refused by then."""
+    world.schedule(6.0, "set_speed_limit", places=["short", "out_0"], speed=6.0)
+    world.schedule(25.0, "set_speed_limit", places=["short"], speed=None)

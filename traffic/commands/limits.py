@@ -1,0 +1,103 @@
+"""Speed limits that change while a world runs: the part of `World` that does it."""
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.roadnets.model import Network
+from rushhour.traffic.commands.log import CommandError, each_of
+from rushhour.traffic.commands.places import Placed, Places
+from rushhour.traffic.routing.limited_network import with_limits
+
+LIMIT: Final = "set_speed_limit"
+SLOWEST: Final = 0.1  # m/s
+FASTEST: Final = 100.0  # m/s, as in networks
+
+
+class Limits(Placed):
+    """Commands that change speed limits; see `World`."""
+
+    _limited: Network  # with the limits of now, every lane open
+
+    def _begin_limits(self) -> None:
+        self._whole = self._limited = self.network
+        self._limit: NDArray[np.float64] = np.full(self.network.n_road_lanes, np.nan)
+        self._limits_changed = False  # in this frame
+
+    def set_speed_limit(self, places: Places, speed: float | None) -> None:
+        """Change the speed limit of roads (by id or number) or lanes (by id), m/s.
+
+        None gives them the network's own limits back. Drivers above a lower limit brake comfortably;
+        those who come slow down before it. Routes sought from then on know of it. Ways through
+        intersections take the lower limit of the lanes that they join. Raises CommandError for
+        unknown places, and a speed that is not between 0.1 and 100 m/s.
+
+        >>> world.set_speed_limit(["north", "south_0"], 30 / 3.6)
+        """
+        self._queue(LIMIT, self._plain_limit({"places": places, "speed": speed}))
+
+    def speed_limits(self) -> dict[str, float]:
+        """Limits that commands have changed, m/s, by id of the lane."""
+        ids = self._whole.lane_ids
+        changed = np.flatnonzero(~np.isnan(self._limit)).tolist()
+        return {ids[lane]: float(self._limit[lane]) for lane in changed}
+
+    def _plain_limit(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Arguments by source ids. Raises CommandError for what is unknown or impossible."""
+        if set(given) != {"places", "speed"}:
+            got = ", ".join(given)[:60] or "nothing"
+            raise CommandError(f"{LIMIT}: wanted places, speed; got {got}")
+        network, speed = self._whole, given["speed"]
+        each = each_of(given["places"])
+        if not each:
+            raise CommandError(f"{LIMIT}: no places given; name at least one road or lane")
+        ids = []
+        for place in each:
+            lane = isinstance(place, str) and place not in network.road_index
+            if lane and place not in network.lane_index:
+                raise CommandError(
+                    f"{LIMIT}: no road or lane {place[:60]!r}; give an id of the network"
+                )
+            ids.append(place if lane else network.road_ids[self._road(LIMIT, place)])
+        if speed is None:
+            return {"places": ids, "speed": None}
+        number = isinstance(speed, int | float | np.number) and not isinstance(speed, bool)
+        if not number or not isfinite(speed) or not SLOWEST <= speed <= FASTEST:
+            raise CommandError(
+                f"{LIMIT}: speed {str(speed)[:60]}: wanted {SLOWEST:g} to {FASTEST:g} m/s, or None"
+            )
+        return {"places": ids, "speed": float(speed)}
+
+    def _apply_limit(self, given: Mapping[str, Any]) -> None:
+        """Change the limits of roads or lanes."""
+        network, roads = self._whole, self._whole.arrays.roads
+        speed = np.nan if given["speed"] is None else given["speed"]
+        for place in given["places"]:
+            if place in network.road_index:
+                road = network.road_index[place]
+                first = int(roads.first_lane[road])
+                self._limit[first : first + int(roads.lane_count[road])] = speed
+            else:
+                self._limit[network.lane_index[place]] = speed
+        self._limits_changed = True
+
+    def _take_limits(self) -> None:
+        """Make the network with the limits of now; closures are laid over it."""
+        lateral = self.parameters.number("curve.lateral_acceleration")
+        self._limited = with_limits(self._whole, self._limit, lateral)
+        self._limits_changed = False
+
+    def _restore_limits(self, changed: list[list[Any]]) -> None:
+        """Have these limits and no others: numbers of lanes, and m/s."""
+        self._limit[:] = np.nan
+        for lane, speed in changed:
+            self._limit[int(lane)] = float(speed)
+        self._take_limits()
+
+    def _kept_limits(self) -> list[list[Any]]:
+        """Limits that were changed: numbers of lanes, and m/s."""
+        changed = np.flatnonzero(~np.isnan(self._limit))
+        return [[lane, float(self._limit[lane])] for lane in changed.tolist()]

@@ -1,0 +1,44 @@
+"""Lanes and roads that commands name, by id or number."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from rushhour.roadnets.model import Network
+from rushhour.traffic.commands.controlled import Controlled
+from rushhour.traffic.commands.log import CALL, Command, CommandError
+
+Places = str | int | Iterable[str | int]
+
+
+class Placed(Controlled):
+    """What commands about places share; see `World`."""
+
+    _whole: Network  # the network as it was given: every lane open, its own limits
+
+    def _queue(self, name: str, arguments: dict[str, Any]) -> None:
+        """Queue a command for the next frame."""
+        self.commands.plan(Command(self.frame, self.time, name, arguments, CALL))
+
+    def _place(
+        self, name: str, kind: str, ids: tuple[str, ...], index: dict[str, int], place: Any
+    ) -> int:
+        """Number of a lane or road by number or id. Raises CommandError for what is unknown."""
+        if isinstance(place, str):
+            if place in index:
+                return index[place]
+            raise CommandError(f"{name}: no {kind} {place[:60]!r}; give an id of the network")
+        if isinstance(place, bool) or not isinstance(place, int | np.integer):
+            raise CommandError(f"{name}: {kind} {str(place)[:60]!r}: wanted an id or a number")
+        if 0 <= place < len(ids):
+            return int(place)
+        if kind == "lane" and len(ids) <= place < self._whole.n_lanes:
+            raise CommandError(
+                f"{name}: lane {place} is inside an intersection; close the lane that it leads to"
+            )
+        raise CommandError(f"{name}: no {kind} {place}; there are {len(ids)}, from 0 on")
+
+    def _road(self, name: str, place: Any) -> int:
+        """Number of a road by number or id."""
+        return self._place(name, "road", self._whole.road_ids, self._whole.road_index, place)
