@@ -130,7 +130,8 @@ def _look_at(path: Path) -> None:
 
 
 def _command_a_world() -> None:
-    """Let vehicles stop, leave the road, come back, steer and be driven, round what is closed."""
+    """Let vehicles stop, leave the road, come back, steer and be driven, round what is closed, and
+    go elsewhere."""
     world = _busy_world()
     world.step(40)
     stops, stands_aside, leaves, *_ = world.vehicles.id.tolist()
@@ -141,6 +142,8 @@ def _command_a_world() -> None:
     world.remove(leaves)
     world.set_tier(world.vehicles.id.tolist()[3:6], "driven")
     world.close_roads(ahead)
+    world.set_destination(stops, int(world.demand.roads[0]))
+    world.set_speed_limit(ahead, 30.0)
     world.step(10)
     world.put_back(stands_aside)
     world.open_roads(ahead)

@@ -2,6 +2,8 @@
 
 import sys
 
+from controlled_world import controlled_world
+
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.demand.builder import merge
 from rushhour.traffic.demand.random_trips import random_trips, vehicles_on_road
@@ -34,3 +36,6 @@ if __name__ == "__main__":
     world.step(int(sys.argv[1]) if len(sys.argv) > 1 else FRAMES)
     print(world.state_hash(), world.counts())
     print(world.commands)
+    world = controlled_world()
+    world.step(160)
+    print(world.state_hash(), world.counts())

@@ -28,7 +28,7 @@ KEPT: Final[dict[str, tuple[str, ...]]] = {
         "_order", "_grants", "_routes", "_waiting", "_passes", "_changes", "_lights", "_minds",
         "_rings", "_n", "_verge", "_told", "_doomed", "_becomes", "_closed", "_will_close",
         "_detours", "_cut_off", "_were_cut_off", "_rerouting", "bodies", "_steering", "_inputs",
-        "_limit",
+        "_limit", "_stops_used", "_redirected", "_requests",
     ),
     "Bodies": ("rows", "contacts", "_touched"),
     "Minds": ("used", "changed"),
@@ -59,7 +59,7 @@ MADE: Final[dict[str, tuple[str, ...]]] = {
 SCRATCH: Final[dict[str, tuple[str, ...]]] = {
     "World": (
         "costs", "observers", "_awake", "_next_order", "_scratch", "_efforts", "_tallies",
-        "_changed", "taken_off", "put_back_on", "_poses", "_found", "_limits_changed",
+        "_changed", "taken_off", "put_back_on", "_poses", "_found", "_limits_changed", "_book", "_book_asked",
     ),
     "Minds": ("_stuck", "_ready", "_taken", "_ways", "_exits"),
     "Steering": ("_new",),
@@ -228,6 +228,9 @@ def _numbers(world: "World") -> dict[str, Any]:
         "becomes": [[number, what] for number, what in world._becomes.items()],
         "returning": list(world._verge.returning),
         "limits": world._kept_limits(),
+        "stops": world._kept_stops(),
+        "redirected": sorted(world._redirected),
+        "lane_requests": [[number, *wish] for number, wish in world._requests.items()],
         "cut_off": list(world._cut_off),
         "were_cut_off": sorted(world._were_cut_off),
         "finished": len(world.trips),
@@ -299,6 +302,10 @@ def _restore_counters(world: "World", numbers: Mapping[str, Any]) -> None:
     world._becomes = {int(number): str(what) for number, what in numbers["becomes"]}
     world._cut_off = dict.fromkeys(int(number) for number in numbers["cut_off"])
     world._were_cut_off = {int(number) for number in numbers["were_cut_off"]}
+    world._requests = {
+        int(number): (int(lane), int(until), bool(holds))
+        for number, lane, until, holds in numbers.get("lane_requests", [])
+    }
     world.taken_off, world.put_back_on = {}, {}
     world._minds.changed = int(numbers["minds_changed"])
     world._detours.total = int(numbers["rerouted"])
@@ -344,6 +351,9 @@ def _restore_routes(
     detours.reroutes[changed["trip"]] = changed["reroutes"]
     detours.cut_short[changed["trip"]] = changed["cut_short"]
     arrival = np.where(detours.cut_short, np.inf, world.demand.arrival_pos)
+    world._redirected = {int(trip) for trip in numbers.get("redirected", [])}
+    arrival[sorted(world._redirected)] = np.inf
+    world._restore_stops(numbers.get("stops", []))
     world._routes = world._routes._replace(
         road=road, arrival=arrival, stops_on=tables["lanes"]["stops_on"].copy()
     )

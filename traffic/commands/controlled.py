@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rushhour.traffic.outside.bodies import Bodies
     from rushhour.traffic.parameters import Parameters
     from rushhour.traffic.routing.detours import Detours
+    from rushhour.traffic.routing.rerouting import Rerouting
 
 
 class Controlled:
@@ -44,6 +45,7 @@ class Controlled:
     _n: int
     _minds: Minds
     _detours: "Detours"
+    _rerouting: "Rerouting"
     _verge: Verge
     commands: CommandLog
     bodies: "Bodies"

@@ -11,19 +11,19 @@ from typing import Any
 import numpy as np
 
 from rushhour.kernels.commanding import tend
+from rushhour.traffic.commands.changing_kind import ChangingKind
 from rushhour.traffic.commands.closures import CLOSURES
 from rushhour.traffic.commands.driving import CONTROL, tier_named
 from rushhour.traffic.commands.kinds import OF_VEHICLES
 from rushhour.traffic.commands.limits import LIMIT
 from rushhour.traffic.commands.log import DONE, EVENT, Command, CommandError, CommandLog
 from rushhour.traffic.commands.log import same_commands as planned_again
-from rushhour.traffic.commands.standing import Standing
 from rushhour.traffic.commands.to_vehicles import Plain, Several
 from rushhour.traffic.durations import seconds
 from rushhour.traffic.routing.rerouting import Rerouting
 
 
-class Controls(Standing):
+class Controls(ChangingKind):
     """All commands, applied and logged; see `World`."""
 
     def _begin_controls(self) -> None:
@@ -33,6 +33,9 @@ class Controls(Standing):
         self._begin_driving()
         self._begin_to_vehicles()
         self._begin_standing()
+        self._begin_stopping()
+        self._begin_ways()
+        self._begin_lane_requests()
         self._rerouting = Rerouting(self)
 
     def set_tier(self, vehicle: Several, tier: str) -> None:
@@ -84,6 +87,9 @@ class Controls(Standing):
             parts.append(self._closed.tobytes())
         if self._limited is not self._whole:
             parts.append(b"limits" + self._limit.tobytes())
+        for what in (self._kept_stops(), sorted(self._redirected), list(self._requests.items())):
+            if what:
+                parts.append(repr(what).encode())
         return b"".join(parts)
 
     def _lead(self) -> None:
@@ -113,18 +119,33 @@ class Controls(Standing):
     def _plain_given(
         self, name: str, given: Mapping[str, Any], numbers: Sequence[int]
     ) -> list[Plain]:
-        if name == "stop":
-            return [self._plain_stop(given) for _ in numbers]
-        if name == "set_tier":
-            return [{"tier": tier_named(given.get("tier"))} for _ in numbers]
-        return [{} for _ in numbers]
+        count = len(numbers)
+        if name == "set_route":
+            return self._plain_routes(given, count)
+        if name == "set_destination":
+            return self._plain_destinations(given, count)
+        plain: dict[str, Callable[[Mapping[str, Any]], Plain]] = {
+            "stop": self._plain_stop,
+            "stop_at": self._plain_stop_at,
+            "request_lane": self._plain_request,
+            "set_type": self._plain_type,
+            "set_tier": lambda given: {"tier": tier_named(given.get("tier"))},
+        }
+        one = plain[name](given) if name in plain else {}
+        return [dict(one) for _ in numbers]
 
     def _hindrance(self, name: str, number: int, given: Mapping[str, Any]) -> str:
         if name == "set_tier" and not self._steering.on:
             return "nobody has a body in this world; make it with steered.bodies=true"
-        if name == "push_aside":
-            return self._why_not_aside(number)
-        return ""
+        why_not: dict[str, Callable[[int, Mapping[str, Any]], str]] = {
+            "push_aside": self._why_not_aside,
+            "set_route": self._why_no_route,
+            "set_destination": self._why_no_destination,
+            "stop_at": self._why_no_stop,
+            "request_lane": self._why_no_request,
+            "set_type": self._why_no_type,
+        }
+        return why_not[name](number, given) if name in why_not else ""
 
     # --- obeying ---------------------------------------------------------------------------
 
@@ -145,6 +166,8 @@ class Controls(Standing):
                 outcome = f"refused: {why_not}" if why_not else DONE
                 self.commands.done(command, self.time, outcome)
             self._after_commands()
+        if self._requests:
+            self._keep_to_lanes()
         if self._told:
             self._told = int(tend(self._veh, self._routes, self.frame))
 
@@ -169,7 +192,9 @@ class Controls(Standing):
         do: dict[str, Callable[[int, Any], None]] = {
             "stop": self._do_stop, "go_on": self._do_go_on, "push_aside": self._do_push_aside,
             "put_back": self._do_put_back, "remove": self._do_remove,
-            "set_tier": self._do_tier,
+            "set_tier": self._do_tier, "set_route": self._do_set_route,
+            "set_destination": self._do_set_destination, "stop_at": self._do_stop_at,
+            "request_lane": self._do_request_lane, "set_type": self._do_set_type,
         }  # fmt: skip
         do[name](number, given)
         return ""

@@ -37,4 +37,9 @@ OF_VEHICLES: Final = {
     "put_back": Kind((ASIDE,), (), RETURNING),
     "remove": Kind((ROAD, HALTED, ASIDE, RETURNING), (), TAKEN),
     "set_tier": Kind(DRIVES, ("tier",)),
+    "set_route": Kind(DRIVES, ("roads",)),
+    "set_destination": Kind(DRIVES, ("road",)),
+    "stop_at": Kind(DRIVES, ("road", "position", "duration", "lane")),
+    "request_lane": Kind(DRIVES, ("lane", "duration")),
+    "set_type": Kind(DRIVES, ("type_name",)),
 }

@@ -81,7 +81,7 @@ class Standing(ToVehicles):
             plain["hard"] = True
         return plain
 
-    def _why_not_aside(self, number: int) -> str:
+    def _why_not_aside(self, number: int, given: Mapping[str, Any]) -> str:
         """Why a vehicle cannot be pushed aside; "" if it can."""
         slot = self._slot(number)
         if slot < 0 or self._beside(slot)[0] >= 0:

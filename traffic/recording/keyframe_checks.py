@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.steering.lane_bodies import DRIVEN
 from rushhour.kernels.steering.towing import ASIDE
-from rushhour.kernels.vehicles import HALT_HARD, PATH, REASONS
+from rushhour.kernels.vehicles import HALT_HARD, NEVER, PATH, REASONS
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.commands.limits import FASTEST, SLOWEST
 from rushhour.traffic.outside.bodies import what_is_wrong
@@ -91,7 +91,8 @@ def _sizes(snapshot: Snapshot, world: "World") -> dict[str, int]:
     return {
         "slot": capacity - 1, "lane": network.n_lanes - 1, "trip": len(demand) - 1,
         "trips": len(demand), "type": len(demand.types) - 1, "connector": network.n_connectors - 1,
-        "path": PATH, "place": used - 1, "given": base - 1, "place_behind": used, "stop": demand.stop_lane.size,
+        "path": PATH, "place": used - 1, "given": base - 1, "place_behind": used, 
+        "stop": demand.stop_lane.size + len(numbers.get("stops", [])),
         "reason": len(REASONS) - 1, "told": HALT_HARD, "road": network.n_roads - 1,
         "vehicles": len(snapshot.tables["order"]), "road_lane": network.n_road_lanes - 1,
     }  # fmt: skip
@@ -155,13 +156,21 @@ def _check_numbers(numbers: Any, sizes: dict[str, int]) -> None:
     """Lists of vehicles, and rings."""
     vehicles = [
         *numbers["doomed"], *numbers["returning"], *numbers["cut_off"], *numbers["were_cut_off"],
-        *(number for number, _ in numbers["becomes"]),
+        *(number for number, _ in numbers["becomes"]), *numbers.get("redirected", []),
+        *(request[0] for request in numbers.get("lane_requests", [])),
     ]  # fmt: skip
     _want_range("numbers", "vehicle", np.array(vehicles, np.int64), 0, sizes["trip"])
     lanes = [lane for ring in numbers["rings"] for lane in ring[0]]
     lanes += [lane for lane, _ in numbers["rings_standing"]]
     limits = numbers.get("limits", [])
     lanes += [lane for lane, _ in limits]
+    for lane, place, frames, until, _ in numbers.get("stops", []):
+        lanes.append(lane)
+        _want_range("numbers", "stop", np.array([frames, until]), -1, NEVER)
+        if not np.isfinite(place):
+            raise RunError("numbers: a stop is nowhere; record the run again")
+    requests = [request[1:3] for request in numbers.get("lane_requests", [])]
+    _want_range("numbers", "lane request", np.array(requests, np.int64), 0, NEVER)
     _want_range("numbers", "lane", np.array(lanes, np.int64), 0, sizes["road_lane"])
     if any(not SLOWEST <= speed <= FASTEST for _, speed in limits):
         raise RunError("numbers: a speed limit is none; record the run again")

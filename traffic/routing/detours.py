@@ -84,6 +84,17 @@ class Detours:
         self.reroutes[world._veh.trip[new]] += 1
         self.total += new.size
 
+    def lay(self, slot: int, way: list[int]) -> None:
+        """Let the driver in a slot take this way: roads from that of its leg on."""
+        veh = self.world._veh
+        if veh.leg[slot] < 0:  # a walker until now: nothing of its own route is of use
+            veh.leg[slot] = veh.route_start[slot] = veh.route_end[slot]
+        if self._ways.shape[0] < 1 or self._ways.shape[1] < len(way):
+            self._ways = np.zeros((max(1, self._ways.shape[0]), 2 * len(way)), np.int32)
+        self._ways[0, : len(way)] = way
+        self._behind = np.array([veh.leg[slot] - veh.route_start[slot]], np.int32)
+        self.take(np.array([slot], np.int32), np.array([len(way)], np.int32))
+
     def _close_up(self) -> None:
         """Move the routes in use that lie behind those of the demand together, in order of ids."""
         world, base = self.world, self._base

@@ -253,6 +253,29 @@ def _way_through(
     return graph.road_of[way], len(roads) - 1
 
 
+def way_onward(
+    network: Network,
+    permission: int,
+    driven: Sequence[int],
+    goal: int,
+    multiplier: NDArray[np.float64],
+) -> list[int]:
+    """The cheapest way on for who drove these roads: from the last of them to the goal; none: empty.
+
+    multiplier: (n_roads,) >= 1, of the time that each road takes.
+    """
+    graph, desk = kept_desk(network, permission)
+    node = driven[0]
+    for road in driven[1:]:
+        after = graph.out[graph.out_start[node] : graph.out_start[node + 1]]
+        found = after[graph.road_of[after] == road]
+        node = int(found[0]) if found.size else road  # else that turn is closed by now
+    pace = 1.0 / graph.top_speed * (1.0 - 1e-12)
+    end = search(graph, desk.scratch, 0, desk.stamp, node, goal, multiplier, pace, 0, 0.0)
+    desk.stamp += 1
+    return [] if end < 0 else graph.road_of[_way_to(desk.scratch, int(end))].tolist()
+
+
 def _way_to(scratch: Scratch, node: int) -> list[int]:
     """Nodes from the start of the last search to a node that it closed."""
     way = []

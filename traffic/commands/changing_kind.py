@@ -1,0 +1,74 @@
+"""Vehicles that become of another type while they drive: the part of `World` that does it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from rushhour.traffic.commands.lane_requests import LaneRequests
+from rushhour.traffic.commands.log import CommandError
+from rushhour.traffic.commands.to_vehicles import Plain, Several
+
+
+class ChangingKind(LaneRequests):
+    """The command that changes types; see `World`."""
+
+    def set_type(self, vehicle: Several, type_name: str) -> None:
+        """Let vehicles be of another type of the demand: its size, its engine and brakes, its driver.
+
+        The driver keeps how much faster than others it is. Place and speed stay. A body does not grow
+        in the middle of the traffic: the type may not be longer. Raises CommandError for that, for a
+        type that is not in the demand, for one whose class may not drive the rest of the route, and
+        for vehicles that are steered or driven.
+
+        >>> world.set_type("car7", "slow car")
+        """
+        self._order_vehicles("set_type", vehicle, {"type_name": type_name})
+
+    def _plain_type(self, given: Mapping[str, Any]) -> Plain:
+        """The name of a type of the demand."""
+        name = given.get("type_name")
+        names = list(dict.fromkeys(kind.name for kind in self.demand.types))
+        if not isinstance(name, str) or name not in names:
+            raise CommandError(
+                f"set_type: type {str(name)[:60]!r}: wanted one of {', '.join(names)[:200]}"
+            )
+        return {"type_name": name}
+
+    def _type_named(self, name: str) -> int:
+        """Number of the first type of that name."""
+        return next(i for i, kind in enumerate(self.demand.types) if kind.name == name)
+
+    def _why_no_type(self, number: int, given: Mapping[str, Any]) -> str:
+        """Why a vehicle cannot be of a type; "" if it can."""
+        slot = self._slot(number)
+        if slot < 0:
+            return ""
+        veh, who = self._veh, self._called(number)
+        kind = self.demand.types[self._type_named(given["type_name"])]
+        if kind.length > veh.length[slot]:
+            return (
+                f"{who} is {veh.length[slot]:g} m long, type {kind.name[:60]!r} {kind.length:g} m; a body "
+                "does not grow, choose a type that is no longer"
+            )
+        if self._steering.on and number in self._steering.state.owner:
+            return f"{who} has a body of its own; set its tier to 'lane' first"
+        first, end = max(0, int(veh.leg[slot])), int(veh.route_end[slot])
+        roads = self._routes.road[first:end].tolist() if veh.leg[slot] >= 0 else []
+        roads = roads or [int(self.network.arrays.lanes.road[veh.lane[slot]])]
+        fault = self._fault_of(roads, kind) if roads[0] >= 0 else ""
+        return f"{who} cannot be of type {kind.name[:60]!r}: {fault}" if fault else ""
+
+    def _do_set_type(self, number: int, given: Any) -> None:
+        slot, veh, types = self._slot(number), self._veh, self._types
+        old, new = int(veh.type[slot]), self._type_named(given["type_name"])
+        spread = float(types.factor_dev[old])
+        share = (
+            (float(veh.factor[slot]) - float(types.factor_mean[old])) / spread if spread else 0.0
+        )
+        factor = float(types.factor_mean[new]) + share * float(types.factor_dev[new])
+        least, most = float(types.factor_min[new]), float(types.factor_max[new])
+        veh.factor[slot] = min(max(factor, least), most)
+        veh.type[slot] = new
+        veh.length[slot] = types.length[new]
+        self._look_again(np.array([slot], np.int32))
