@@ -141,7 +141,7 @@ def frame_at(file, time=None):
     i = len(times) - 1 if time is None else max(0, np.searchsorted(times, time, "right") - 1)
     frames = np.flatnonzero(blocks == blocks[i])
     lanes = Lanes(file["network"])
-    id_bits = len(file["vehicles/depart"]).bit_length()
+    id_bits = int(group.attrs.get("vehicles", len(file["vehicles/depart"]))).bit_length()
     exact = group.attrs["precision"] == "full"
     found = []
     for g in np.flatnonzero(groups["block"] == blocks[i]).tolist():

@@ -27,6 +27,11 @@ def plan(world: World) -> None:
     """Plan a command of each kind; some are refused by then."""
     world.schedule(6.0, "set_speed_limit", places=["short", "out_0"], speed=6.0)
     world.schedule(25.0, "set_speed_limit", places=["short"], speed=None)
+    world.schedule(7.0, "add_vehicles", trips=[
+        {"id": "bus", "route": ["in", "long", "out"], "type": "bus", "depart": 9.0},
+        {"origin": "in", "destination": "out"},
+    ])  # fmt: skip
+    world.schedule(20.0, "set_destination", vehicle="bus", road="out")
     world.schedule(5.0, "set_route", vehicle=["car0", "car1"], roads=["in", "long", "out"])
     world.schedule(12.0, "set_destination", vehicle=[2, 3, 4], road="out")
     world.schedule(

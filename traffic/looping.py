@@ -101,7 +101,7 @@ class Looping(Controls):
         ...     world.run("10min")
         """
         self.seed = self.seed if seed is None else seed
-        self.network = self._whole
+        self.network, self.demand = self._whole, self._first_demand
         forget_states()  # those of before would be kept until others take their place
         cast("World", self)._begin()
 

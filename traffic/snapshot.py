@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from rushhour.kernels.vehicles import Grants, Vehicles
 from rushhour.traffic import state
 from rushhour.traffic.awake import new_awake
-from rushhour.traffic.commands.log import Command
+from rushhour.traffic.commands.joining import ADD
+from rushhour.traffic.commands.log import DONE, Command
 from rushhour.traffic.rings import Ring
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ KEPT: Final[dict[str, tuple[str, ...]]] = {
         "_rings", "_n", "_verge", "_told", "_doomed", "_becomes", "_closed", "_will_close",
         "_detours", "_cut_off", "_were_cut_off", "_rerouting", "bodies", "_steering", "_inputs",
         "_limit", "_stops_used", "_redirected", "_requests",
+        "_joined", "_to_depart",
     ),
     "Bodies": ("rows", "contacts", "_touched"),
     "Minds": ("used", "changed"),
@@ -44,7 +46,7 @@ KEPT: Final[dict[str, tuple[str, ...]]] = {
 # _suspect and the network's own permissions from what is closed.
 MADE: Final[dict[str, tuple[str, ...]]] = {
     "World": (
-        "network", "parameters", "dt", "seed", "demand", "begin", "_rules", "_types", "_trips",
+        "network", "parameters", "dt", "seed", "demand", "_first_demand", "begin", "_rules", "_types", "_trips",
         "_members", "_actuation", "_clearing", "_ring_frames", "_watch_frames",
         "_whole", "_limited", "_any_closed", "_lost", "_suspect", "_even", "_numbers",
     ),
@@ -59,7 +61,7 @@ MADE: Final[dict[str, tuple[str, ...]]] = {
 SCRATCH: Final[dict[str, tuple[str, ...]]] = {
     "World": (
         "costs", "observers", "_awake", "_next_order", "_scratch", "_efforts", "_tallies",
-        "_changed", "taken_off", "put_back_on", "_poses", "_found", "_limits_changed", "_book", "_book_asked",
+        "_changed", "taken_off", "put_back_on", "_poses", "_found", "_limits_changed", "_book", "_book_asked", "_promised",
     ),
     "Minds": ("_stuck", "_ready", "_taken", "_ways", "_exits"),
     "Steering": ("_new",),
@@ -184,7 +186,9 @@ def of_road_lanes() -> tuple[str, ...]:
 
 def _queued(world: "World", slots: NDArray[np.int32]) -> NDArray[np.int32]:
     """Trips that are due and have not departed, ascending."""
-    waits = np.ones(int(world._waiting.numbers[0]), np.bool_)
+    waits = np.arange(len(world.demand)) < int(world._waiting.numbers[0])
+    waits[len(world._first_demand) :] = True
+    waits[[number for _, number in world._to_depart]] = False
     waits[world._veh.trip[slots]] = False
     waits[world._verge.rows.trip] = False
     waits[world.trips.trip] = False
@@ -229,6 +233,7 @@ def _numbers(world: "World") -> dict[str, Any]:
         "returning": list(world._verge.returning),
         "limits": world._kept_limits(),
         "stops": world._kept_stops(),
+        "to_depart": [list(one) for one in world._to_depart],
         "redirected": sorted(world._redirected),
         "lane_requests": [[number, *wish] for number, wish in world._requests.items()],
         "cut_off": list(world._cut_off),
@@ -258,7 +263,12 @@ def fits(snapshot: Snapshot, world: "World") -> bool:
     """Whether a snapshot may be of a world: its network and demand are of the same size."""
     sizes = {"road_lanes": world.network.n_road_lanes, "connectors": world.network.n_connectors}
     same = all(len(snapshot.tables[name]) == size for name, size in sizes.items())
-    return same and snapshot.numbers["trips"] == len(world.demand)
+    added = sum(
+        len(arguments["trips"]["id"])
+        for _, _, name, arguments, _, outcome in snapshot.numbers["applied"]
+        if name == ADD and outcome == DONE
+    )
+    return same and snapshot.numbers["trips"] == len(world._first_demand) + added
 
 
 def restore(world: "World", snapshot: Snapshot, new_signals: bool = False) -> None:
@@ -268,6 +278,7 @@ def restore(world: "World", snapshot: Snapshot, new_signals: bool = False) -> No
     anew, because other rules hold for them now.
     """
     tables, numbers = snapshot.tables, snapshot.numbers
+    world._have_joined(map(command_of, numbers["applied"]))
     _restore_counters(world, numbers)
     world.trips.replace(tables["trips"])
     world.commands.replace(map(command_of, numbers["applied"]), map(command_of, numbers["coming"]))
@@ -306,6 +317,9 @@ def _restore_counters(world: "World", numbers: Mapping[str, Any]) -> None:
         int(number): (int(lane), int(until), bool(holds))
         for number, lane, until, holds in numbers.get("lane_requests", [])
     }
+    world._to_depart = [(float(when), int(trip)) for when, trip in numbers.get("to_depart", [])]
+    coming = map(command_of, numbers["coming"])
+    world._promised = {i for one in coming if one.name == ADD for i in one.arguments["trips"]["id"]}
     world.taken_off, world.put_back_on = {}, {}
     world._minds.changed = int(numbers["minds_changed"])
     world._detours.total = int(numbers["rerouted"])

@@ -87,7 +87,7 @@ class World(Looping):
         self.dt = dt
         self.seed = seed
         demand = demand if demand is not None else empty_demand()
-        self.demand = route_demand(network, demand)
+        self.demand = self._first_demand = route_demand(network, demand)
         first = float(self.demand.depart[0]) if len(self.demand) else 0.0
         self.begin = first if begin is None else float(begin)
         self._rules = self.parameters.rules(network.left_hand)
@@ -226,6 +226,7 @@ class World(Looping):
             self.network.arrays, self._types, self._routes, self._trips, self._waiting,
             self.time, self.seed, self._efforts[0],
         )  # fmt: skip
+        self._queue_joined()
         while self._waiting.numbers[1] > 0:
             new = depart(
                 self.network.arrays, self._veh, self._types, self._routes, self._order,
@@ -300,7 +301,7 @@ class World(Looping):
     @property
     def waiting_to_depart(self) -> int:
         """Trips that are due and wait outside for room."""
-        return int(self._waiting.numbers[0]) - self.departed
+        return int(self._waiting.numbers[0]) + self._joined_due - self.departed
 
     @property
     def done(self) -> bool:

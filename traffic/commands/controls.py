@@ -4,16 +4,16 @@ Each is a command: checked when it is given, applied at the start of the next fr
 which it was given, and logged in `world.commands` (commands.log, docs/commands.md).
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from math import ceil
 from typing import Any
 
 import numpy as np
 
 from rushhour.kernels.commanding import tend
-from rushhour.traffic.commands.changing_kind import ChangingKind
 from rushhour.traffic.commands.closures import CLOSURES
 from rushhour.traffic.commands.driving import CONTROL, tier_named
+from rushhour.traffic.commands.joining import ADD, Joining
 from rushhour.traffic.commands.kinds import OF_VEHICLES
 from rushhour.traffic.commands.limits import LIMIT
 from rushhour.traffic.commands.log import DONE, EVENT, Command, CommandError, CommandLog
@@ -23,7 +23,7 @@ from rushhour.traffic.durations import seconds
 from rushhour.traffic.routing.rerouting import Rerouting
 
 
-class Controls(ChangingKind):
+class Controls(Joining):
     """All commands, applied and logged; see `World`."""
 
     def _begin_controls(self) -> None:
@@ -36,6 +36,7 @@ class Controls(ChangingKind):
         self._begin_stopping()
         self._begin_ways()
         self._begin_lane_requests()
+        self._begin_joining()
         self._rerouting = Rerouting(self)
 
     def set_tier(self, vehicle: Several, tier: str) -> None:
@@ -60,7 +61,9 @@ class Controls(ChangingKind):
         frame = ceil((when - self.begin) / self.dt - 1e-6)
         if frame < self.frame:
             raise CommandError(f"{command[:40]}: time {time!r} has gone by; it is {self.time:g} s")
-        for plain in self._plain(command, arguments):
+        for plain in self._plain(command, arguments, when):
+            if command == ADD:
+                self._promise(plain)
             self.commands.plan(Command(frame, when, command, plain, EVENT))
 
     def repeat(self, commands: Iterable[Command]) -> None:
@@ -75,8 +78,10 @@ class Controls(ChangingKind):
                 f"repeat: {late[0].words} is of frame {late[0].frame}, and this is frame "
                 f"{self.frame}; repeat commands in a new world"
             )
+        self._check_coming(again, self._promised)
         for command in again:
-            self._plain(command.name, command.arguments)
+            if command.name == ADD:
+                self._promise(dict(command.arguments))
         self.commands.plan_all(again)
 
     def _commanded_state(self) -> bytes:
@@ -87,7 +92,8 @@ class Controls(ChangingKind):
             parts.append(self._closed.tobytes())
         if self._limited is not self._whole:
             parts.append(b"limits" + self._limit.tobytes())
-        for what in (self._kept_stops(), sorted(self._redirected), list(self._requests.items())):
+        wishes = list(self._requests.items())
+        for what in (self._kept_stops(), sorted(self._redirected), wishes, self._to_depart):
             if what:
                 parts.append(repr(what).encode())
         return b"".join(parts)
@@ -100,26 +106,24 @@ class Controls(ChangingKind):
 
     # --- checking --------------------------------------------------------------------------
 
-    def _plain(self, name: str, arguments: Mapping[str, Any]) -> list[Plain]:
-        """Arguments of a planned command in plain values, once for each vehicle.
-
-        Raises CommandError for what is unknown.
-        """
+    def _plain(self, name: str, arguments: Mapping[str, Any], when: float) -> list[Plain]:
         if name == CONTROL:
             return [self._plain_control(arguments)]
         if name in CLOSURES:
             return [self._plain_closure(name, arguments)]
         if name == LIMIT:
             return [self._plain_limit(arguments)]
+        if name == ADD:
+            return [self._plain_trips(arguments, when)]
         if name not in OF_VEHICLES:
-            wanted = ", ".join((*OF_VEHICLES, *CLOSURES, LIMIT, CONTROL))
+            wanted = ", ".join((*OF_VEHICLES, *CLOSURES, LIMIT, ADD, CONTROL))
             raise CommandError(f"no command {name[:40]!r}; wanted one of {wanted}")
         return self._plain_of_vehicles(name, arguments)
 
-    def _plain_given(
-        self, name: str, given: Mapping[str, Any], numbers: Sequence[int]
-    ) -> list[Plain]:
-        count = len(numbers)
+    def _is_promised(self, vehicle: Any) -> bool:
+        return isinstance(vehicle, str) and vehicle in self._promised
+
+    def _plain_given(self, name: str, given: Mapping[str, Any], count: int) -> list[Plain]:
         if name == "set_route":
             return self._plain_routes(given, count)
         if name == "set_destination":
@@ -132,7 +136,7 @@ class Controls(ChangingKind):
             "set_tier": lambda given: {"tier": tier_named(given.get("tier"))},
         }
         one = plain[name](given) if name in plain else {}
-        return [dict(one) for _ in numbers]
+        return [dict(one) for _ in range(count)]
 
     def _hindrance(self, name: str, number: int, given: Mapping[str, Any]) -> str:
         if name == "set_tier" and not self._steering.on:
@@ -185,6 +189,10 @@ class Controls(ChangingKind):
         if name == LIMIT:
             self._apply_limit(given)
             return ""
+        if name == ADD:
+            return self._do_add(given)
+        if isinstance(given["vehicle"], str) and not self._known(given["vehicle"]):
+            return f"there is no vehicle {str(given['vehicle'])[:60]!r} yet"
         number = self._number(name, given["vehicle"])
         why_not = self._why_not(name, number, self._what(number), given)
         if why_not:

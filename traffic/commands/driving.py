@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from rushhour.kernels.steering.lane_bodies import DRIVEN, LANE, STEERED
 from rushhour.traffic.commands.closures import Closures
 from rushhour.traffic.commands.log import CALL, Command, CommandError
+from rushhour.traffic.state import grown
 from rushhour.traffic.steering.tier import Steering
 
 TIERS: Final = {"lane": LANE, "steered": STEERED, "driven": DRIVEN}
@@ -30,7 +31,8 @@ class DriverInputs:
     """What those who are driven get, arrays by vehicle number, shape (n_vehicles,); write them.
 
     throttle: -1 to 1, negative in reverse. brake: 0 to 1. steer: -1 to 1 of the largest angle of
-    the wheels, left positive. hand_brake: 0 to 1. What lies beyond is cut off.
+    the wheels, left positive. hand_brake: 0 to 1. What lies beyond is cut off. `add_vehicles` makes
+    longer ones: look them up anew when it was obeyed.
 
     >>> world.controls.throttle[[3, 7]] = 0.5
     """
@@ -40,6 +42,11 @@ class DriverInputs:
         self.brake: NDArray[np.float64] = np.zeros(vehicles)
         self.steer: NDArray[np.float64] = np.zeros(vehicles)
         self.hand_brake: NDArray[np.float64] = np.zeros(vehicles)
+
+    def have_room(self, vehicles: int) -> None:
+        """Have inputs for so many vehicles: other arrays, those of before are not read any more."""
+        for name in INPUTS:
+            setattr(self, name, grown(getattr(self, name), vehicles))
 
     def of(self, numbers: NDArray[np.int32]) -> NDArray[np.float64]:
         """What some vehicles get, within bounds, (n, 4).

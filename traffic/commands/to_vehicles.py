@@ -1,6 +1,6 @@
 """Commands to single vehicles: named, checked, queued. The part of `World` that they share."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,9 @@ class ToVehicles(Driving):
     def _order_vehicles(self, name: str, vehicle: Several, given: Mapping[str, Any]) -> None:
         """Check and queue a command to each of some vehicles; either all or none."""
         every = self._plain_of_vehicles(name, {"vehicle": vehicle, **given})
+        for one in every:
+            if self._is_promised(one["vehicle"]):
+                raise CommandError(f"{name}: vehicle {one['vehicle'][:60]!r} {WHY_NOT[WAITING]}")
         numbers = [self._number(name, one["vehicle"]) for one in every]
         if len(set(numbers)) < len(numbers):
             raise CommandError(f"{name}: a vehicle is given twice; give each once")
@@ -64,18 +67,20 @@ class ToVehicles(Driving):
             raise CommandError(
                 f"{name}: wanted {', '.join(known)}; got {', '.join(arguments)[:60] or 'nothing'}"
             )
-        numbers = [self._number(name, one) for one in each_of(arguments["vehicle"])]
-        given = {key: value for key, value in arguments.items() if key != "vehicle"}
-        plain = self._plain_given(name, given, numbers)
-        return [
-            {"vehicle": self._name(number), **one}
-            for number, one in zip(numbers, plain, strict=True)
+        names = [
+            one if self._is_promised(one) else self._name(self._number(name, one))
+            for one in each_of(arguments["vehicle"])
         ]
+        given = {key: value for key, value in arguments.items() if key != "vehicle"}
+        plain = self._plain_given(name, given, len(names))
+        return [{"vehicle": who, **one} for who, one in zip(names, plain, strict=True)]
 
-    def _plain_given(
-        self, name: str, given: Mapping[str, Any], numbers: Sequence[int]
-    ) -> list[Plain]:
-        """What is given to each of these vehicles besides its name, in plain values."""
+    def _is_promised(self, vehicle: Any) -> bool:
+        """Whether a vehicle of that id joins by a command to come."""
+        raise NotImplementedError
+
+    def _plain_given(self, name: str, given: Mapping[str, Any], count: int) -> list[Plain]:
+        """What is given to each of `count` vehicles besides its name, in plain values."""
         raise NotImplementedError
 
     def _why_not(self, name: str, number: int, what: str, given: Mapping[str, Any]) -> str:
@@ -97,9 +102,7 @@ class ToVehicles(Driving):
         ids = self.demand.ids
         if isinstance(vehicle, str):
             if len(self._numbers) != len(ids):
-                self._numbers = {}
-                for number, one in enumerate(ids):
-                    self._numbers.setdefault(one, number)
+                self._number_all()
             if vehicle in self._numbers:
                 return self._numbers[vehicle]
             raise CommandError(f"{name}: no vehicle {vehicle[:60]!r}; give an id of the demand")
@@ -108,6 +111,12 @@ class ToVehicles(Driving):
         if not 0 <= vehicle < len(ids):
             raise CommandError(f"{name}: no vehicle {vehicle}; there are {len(ids)}, from 0 on")
         return int(vehicle)
+
+    def _number_all(self) -> None:
+        """Look up the number of each id; of equal ids the first."""
+        self._numbers = {}
+        for number, one in enumerate(self.demand.ids):
+            self._numbers.setdefault(one, number)
 
     def _name(self, number: int) -> Vehicle:
         """Source id of a vehicle; its number where another has the same id."""

@@ -4,6 +4,7 @@ A row is a trip: when it departs, where it starts and ends (road ids, or places 
 taken to the nearest road open to its vehicle), in what kind of vehicle, and its route if it has one.
 """
 
+from collections.abc import Mapping
 from math import inf
 from pathlib import Path
 from typing import Any, Final
@@ -16,9 +17,9 @@ from rushhour.roadnets.errors import DemandError, NetworkError
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.nearest import local_metres, road_finder
 from rushhour.roadnets.reading.remarks import Remarks
-from rushhour.roadnets.reading.values import FARTHEST, number, seconds
+from rushhour.roadnets.reading.values import FARTHEST, number, seconds, whole
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
-from rushhour.traffic.demand.model import Demand, VehicleType
+from rushhour.traffic.demand.model import POS_GIVEN, Demand, VehicleType
 from rushhour.traffic.demand.trip_columns import TripColumns, columns_of_file, columns_of_frame
 from rushhour.traffic.parameter_table import TYPE_NAMES
 from rushhour.traffic.parameters import Parameters
@@ -27,6 +28,7 @@ from rushhour.traffic.sumo.flows import LATEST
 from rushhour.traffic.sumo.routes import RouteBook
 
 ENDS: Final = ("origin", "destination")
+FASTEST: Final = 100.0  # m/s that a vehicle may depart with
 SNAP: Final = 500.0  # m, the farthest that the nearest road may be from a place
 
 
@@ -38,11 +40,12 @@ def read_trips(
     end: float | None = None,
     skip_bad_trips: bool = False,
     parameters: Parameters | None = None,
+    types: Mapping[str, VehicleType] | None = None,
 ) -> Demand:
     """Read trips from a .csv, .csv.gz or .parquet file, a pandas frame or a mapping of columns.
 
     begin, end: s; only trips with begin <= depart < end are taken. parameters: of the vehicle types
-    (car, van, truck, bus, motorcycle). Trips that cannot be driven are errors, unless
+    (car, van, truck, bus, motorcycle). types: others by name, which go before them. Trips that cannot be driven are errors, unless
     skip_bad_trips: then they are left out and counted, and a remark names the first.
     Raises DemandError naming file, line (or row) and value for anything that cannot be meant.
 
@@ -52,7 +55,7 @@ def read_trips(
         table = columns_of_file(Path(source))
     else:
         table = columns_of_frame(source)
-    reader = _Rows(table, network, skip_bad_trips, parameters or Parameters())
+    reader = _Rows(table, network, skip_bad_trips, parameters or Parameters(), types or {})
     try:
         demand = reader.demand(-inf if begin is None else begin, inf if end is None else end)
     except NetworkError as error:  # of a value, by the readers that network files share
@@ -102,11 +105,12 @@ class _Rows:
     """Turns rows into trips."""
 
     def __init__(
-        self, table: TripColumns, network: Network, skip_bad: bool, parameters: Parameters
-    ) -> None:
+        self, table: TripColumns, network: Network, skip_bad: bool, parameters: Parameters,
+        types: Mapping[str, VehicleType],
+    ) -> None:  # fmt: skip
         self.table, self.network, self.skip_bad = table, network, skip_bad
         self.book = RouteBook(network, 0)
-        self.types = {name: parameters.vehicle_type(name) for name in TYPE_NAMES}
+        self.types = {name: parameters.vehicle_type(name) for name in TYPE_NAMES} | dict(types)
         self.snapped: dict[str, dict[int, int]] = {}  # by end and row: the road, -1 none near
         self.bad = 0
         self.first_bad = ""
@@ -134,7 +138,8 @@ class _Rows:
                     self.first_bad or f"{table.where(row)}: trip {name[:60]!r}: {reason}"
                 )
             else:
-                builder.add(Trip(name, float(depart[row]), kinds[row], roads, routed))
+                start = self._start(row, roads[0])
+                builder.add(Trip(name, float(depart[row]), kinds[row], roads, routed, **start))
         builder.remarks = self._remarks()
         return builder.build()
 
@@ -157,12 +162,32 @@ class _Rows:
         return lines
 
     def _kind(self, row: int) -> VehicleType:
-        name = self.table.text("type", row).lower() or "car"
+        name = self.table.text("type", row) or "car"
+        name = name if name in self.types else name.lower()
         if name not in self.types:
             raise DemandError(
                 f"{self.table.where(row)}: type {name[:40]!r}; wanted one of {', '.join(self.types)}"
             )
         return self.types[name]
+
+    def _start(self, row: int, road: int) -> dict[str, Any]:
+        """Lane, place and speed with which a trip departs, where they are given."""
+        table, found = self.table, dict[str, Any]()
+        lanes, roads = self.network.arrays.lanes, self.network.arrays.roads
+        lane = 0
+        if table.text("depart_lane", row):
+            most = int(roads.lane_count[road]) - 1
+            lane = whole(table.text("depart_lane", row), table.where(row), "depart_lane", 0, most)
+            found["depart_lane"] = lane
+        for name, high in (
+            ("depart_pos", float(lanes.length[roads.first_lane[road] + lane])),
+            ("depart_speed", FASTEST),
+        ):
+            if table.text(name, row):
+                found[name] = number(table.text(name, row), table.where(row), name, 0.0, high)
+        if "depart_pos" in found:
+            found["depart_pos_kind"] = POS_GIVEN
+        return found
 
     # --- where a trip goes --------------------------------------------------------------------
 

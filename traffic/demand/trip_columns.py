@@ -13,7 +13,8 @@ from rushhour.traffic.sumo.flows import MOST_VEHICLES
 
 KNOWN: Final = (
     "id", "depart", "type", "route", "origin", "origin_x", "origin_y", "origin_lon", "origin_lat",
-    "destination", "destination_x", "destination_y", "destination_lon", "destination_lat",
+    "depart_lane", "depart_pos",
+    "depart_speed", "destination", "destination_x", "destination_y", "destination_lon", "destination_lat",
 )  # fmt: skip
 LARGEST: Final = 1 << 31  # bytes of a parquet file's columns
 

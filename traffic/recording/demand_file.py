@@ -67,7 +67,7 @@ def write_demand(group: Any, demand: Demand) -> None:
 
 
 def read_demand(run: "RunFile", network: Network) -> Demand:
-    """The demand of a run, on its network. Raises RunError if it is not there, or damaged."""
+    """The demand that a run began with, on its network. Raises RunError if it is not there, or damaged."""
     group = run.group("demand")
     if group is None:
         raise RunError(
@@ -104,7 +104,7 @@ def _read(run: "RunFile", group: Any) -> Demand:
     rows = zip(*columns.values(), strict=True)
     kinds = tuple(VehicleType(**dict(zip(columns, row, strict=True))) for row in rows)
     remarks = tuple(map(str, group["remarks"].asstr()[:]))
-    return Demand(types=kinds, ids=run.vehicle_names(), remarks=remarks, **arrays)
+    return Demand(types=kinds, ids=run.names_at_first, remarks=remarks, **arrays)
 
 
 def _check(demand: Demand, network: Network) -> None:

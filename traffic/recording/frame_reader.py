@@ -77,7 +77,10 @@ class FrameReader:
         dt = float(run.meta["dt"])
         if not 0.0 < dt <= 1.0:
             raise ValueError(f"dt is {dt}")
-        vehicles = run.group("vehicles")["depart"].shape[0]
+        # More than there were at first: others may have joined.
+        vehicles = self._group.attrs.get("vehicles", run.group("vehicles")["depart"].shape[0])
+        if not 0 <= int(vehicles) < 1 << 31:
+            raise ValueError(f"room for {vehicles} vehicles")
         return Coding(ways_of(*arrays), int(vehicles), dt, self.precision == FULL)
 
     @cached_property

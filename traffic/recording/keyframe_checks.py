@@ -71,9 +71,7 @@ def check_snapshot(snapshot: Snapshot, world: "World") -> None:
     _check_queues(tables, numbers, world)
     _check_signals(tables, world)
     _check_numbers(numbers, sizes)
-    for plain in numbers["coming"]:
-        command = command_of(plain)
-        world._plain(command.name, command.arguments)
+    world._check_coming(map(command_of, numbers["coming"]))
 
 
 def _sizes(snapshot: Snapshot, world: "World") -> dict[str, int]:
@@ -131,12 +129,22 @@ def _check_queues(tables: Any, numbers: Any, world: "World") -> None:
     """Queues outside end, and hold trips that wait only."""
     due, busy, lowest = (int(number) for number in numbers["waiting"])
     queued = tables["waiting"]
-    later = (queued["following"] > queued["trip"]) | (queued["following"] == -1)
-    known = np.isin(queued["following"], np.append(queued["trip"], -1))
-    heads = tables["roads"]["head"]
-    if not (later & known).all() or not np.isin(heads, np.append(queued["trip"], -1)).all():
+    after = dict(zip(queued["trip"].tolist(), queued["following"].tolist(), strict=True))
+    visited = 0
+    for trip in tables["roads"]["head"].tolist():
+        while trip in after and visited <= len(after):
+            trip = after[trip]
+            visited += 1
+        if trip != -1:
+            visited = -1
+            break
+    if visited != len(after):
         raise RunError("waiting: a queue leads nowhere; record the run again")
-    if not (0 <= due <= len(world.demand) and 0 <= lowest <= int(numbers["capacity"])):
+    pending = [number for _, number in numbers.get("to_depart", [])]
+    _want_range(
+        "numbers", "to_depart", np.array(pending), len(world._first_demand), len(world.demand) - 1
+    )
+    if not (0 <= due <= len(world._first_demand) and 0 <= lowest <= int(numbers["capacity"])):
         raise RunError(f"waiting: {due} trips are due; record the run again")
     roads = tables["queues"]["road"]
     if busy != roads.size or np.unique(roads).size < roads.size:

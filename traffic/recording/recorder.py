@@ -56,6 +56,7 @@ LARGE_TRIP: Final = 100  # bytes in /trips
 LARGE_COMMAND: Final = 300  # bytes
 LARGE_MEASURE: Final = 120  # bytes of a row
 AFTER_LAST: Final = 3600.0  # s from the last departure to the end, where nobody says when that is
+ROOM_TO_JOIN: Final = 1 << 16  # vehicles that may join while it is written
 TAIL: Final = 1 << 16  # bytes for what closing the file writes
 
 
@@ -207,6 +208,12 @@ class Recorder:
 
     def _fits(self) -> bool:
         """Whether the file may still grow by a frame and a keyframe; remarks once if not."""
+        if len(self.world.demand) > self._room and not self._full:
+            self._full = True
+            self.remarks.append(
+                f"nothing is recorded from {clock(self.world.time)} on: the file has room for "
+                f"{self._room:,} vehicles; begin another one"
+            )
         if self.most is None or self._full:
             return not self._full
         if self._largest() > self.most:
@@ -283,7 +290,7 @@ class Recorder:
         )
         write_network(file.create_group("network"), world._whole)
         write_vehicles(file.create_group("vehicles"), world)
-        write_demand(file.create_group("demand"), world.demand)
+        write_demand(file.create_group("demand"), world._first_demand)
         self._tables = TableWriter(file, world, self.measures, self._data)
         self._happenings = Happenings(file, world, self._data)
         if self.mode != FRAMES:
@@ -292,10 +299,11 @@ class Recorder:
             )
         network = world._whole.arrays
         ways = ways_of(network.lanes.out_start, network.connectors.to_lane, network.lanes.length)
-        coding = Coding(ways, len(world.demand), world.dt, self.precision == FULL)
-        self._frames = FrameWriter(
-            file.create_group("frames"), self._data, file.flush, coding, self.fields
-        )
+        self._room = len(world.demand) + ROOM_TO_JOIN
+        coding = Coding(ways, self._room, world.dt, self.precision == FULL)
+        frames = file.create_group("frames")
+        frames.attrs["vehicles"] = self._room
+        self._frames = FrameWriter(frames, self._data, file.flush, coding, self.fields)
 
 
 def _never_close(*objects: Any) -> None:

@@ -104,11 +104,12 @@ def resumed(
         first = float(keyframes.index["time"][0])
         raise RunError(f"{run.path}: begins at {clock(first)} ({first:g} s); resume at or after it")
     world = new_world(run)
+    at = int(keyframes.index["frame"][i])
+    world._have_joined(one for one in run.commands() if one.frame < at)
     snapshot = keyframes.snapshot(i, world)
     planned = list(map(command_of, snapshot.numbers["coming"]))
     coming = commands_from(run, snapshot.frame, planned)
-    for command in coming:
-        world._plain(command.name, command.arguments)  # a file is not to be believed
+    world._check_coming(coming)  # a file is not to be believed
     snapshot = with_commands(snapshot, coming)
     try:
         restore(world, snapshot)
@@ -189,7 +190,8 @@ def _with_others(world: "World", changed: Mapping[str, Any], seed: int | None) -
     from rushhour.traffic.world import World
 
     demand = replace(
-        world.demand, types=changed_types(world.demand.types, world.parameters, changed)
+        world._first_demand,
+        types=changed_types(world._first_demand.types, world.parameters, changed),
     )
     other = World(
         world._whole, demand, parameters=world.parameters.with_(**changed), dt=world.dt,

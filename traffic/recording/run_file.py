@@ -25,6 +25,7 @@ from rushhour.traffic.recording.frame_reader import FrameReader
 from rushhour.traffic.recording.frame_taking import frame_rows
 from rushhour.traffic.recording.happenings import TABLES as HAPPENINGS
 from rushhour.traffic.recording.happenings import read_happenings
+from rushhour.traffic.recording.joined_vehicles import Joined, read_joined
 from rushhour.traffic.recording.keyframe_file import Keyframes
 from rushhour.traffic.recording.measure_file import read_table
 from rushhour.traffic.recording.positions import Positions, positions_at
@@ -55,6 +56,8 @@ class RunFile:
         self._world: World | None = None  # in which frames are made again
         self._network: Network | None = None
         self._of_vehicles: dict[str, NDArray[Any]] = {}
+        self._joined_now: Joined | None = None
+        self._joined_at = 0  # bytes of commands by then
         self._open()
 
     def _open(self) -> None:
@@ -159,14 +162,27 @@ class RunFile:
                 values = np.asarray(self._file["vehicles"][name][:])
             values.flags.writeable = False
             self._of_vehicles[name] = values
-        return self._of_vehicles[name]
+        joined = self._joined
+        return self._of_vehicles[name] if joined is None else joined.column(name)
 
     def vehicle_names(self) -> tuple[str, ...]:
-        """Source ids by vehicle number, read once."""
-        return self._names
+        """Source ids by vehicle number."""
+        joined = self._joined
+        return self.names_at_first if joined is None else joined.demand.ids
+
+    @property
+    def _joined(self) -> Joined | None:
+        """The vehicles with those who joined in the run; None where nobody did."""
+        group = self.group("commands")
+        size = 0 if group is None else int(group["text"].shape[0])
+        if size != self._joined_at:  # the file may be growing
+            with self._reading("commands"):
+                self._joined_now, self._joined_at = read_joined(self), size
+        return self._joined_now
 
     @cached_property
-    def _names(self) -> tuple[str, ...]:
+    def names_at_first(self) -> tuple[str, ...]:
+        """Source ids of the vehicles that the run began with, read once."""
         with self._reading("vehicles"):
             return tuple(self._file["vehicles"]["name"].asstr()[:])
 
@@ -176,7 +192,8 @@ class RunFile:
         from rushhour.traffic.recording.demand_file import read_demand
 
         try:
-            return read_demand(self, self.network())
+            joined = self._joined
+            return read_demand(self, self.network()) if joined is None else joined.demand
         except RunError:
             return None
 
@@ -189,7 +206,11 @@ class RunFile:
             "lane": network.lane_ids,
             "intersection": network.intersection_ids,
             "vehicle": self.vehicle_names(),
-            "type": tuple(vehicles["type_name"].asstr()[:]),
+            "type": (
+                tuple(vehicles["type_name"].asstr()[:])
+                if self._joined is None
+                else tuple(kind.name for kind in self._joined.demand.types)
+            ),
         }
 
     def group(self, place: str) -> Any:

@@ -35,6 +35,13 @@ class Detours:
             seen=np.zeros(EXITS, np.int32),
         )
 
+    def have_room(self, trips: int, roads: int) -> None:
+        """Know of so many more trips, whose routes lie before all detours."""
+        self.reroutes, self.cut_short = (
+            grown(each, each.size + trips) for each in (self.reroutes, self.cut_short)
+        )
+        self._base += roads
+
     def seek(
         self, slots: NDArray[np.int32], multiplier: NDArray[np.float64], gain: float
     ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:

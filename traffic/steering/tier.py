@@ -103,6 +103,10 @@ class Steering:
         self.kinds: BodyTypes = body_types_of([body_class(kind) for kind in types])
         self.lines: Lines = lane_lines(network, measure=self.on)
 
+    def know_types(self, types: Sequence[VehicleType]) -> None:
+        """Have a body for each of these vehicle types."""
+        self.kinds = body_types_of([body_class(kind) for kind in types])
+
     def step(
         self, net: NetworkArrays, veh: Vehicles, types: Types, order: Order, rules: Rules, n: int,
         frame: int, dt: float, seed: int,

@@ -1,0 +1,224 @@
+"""Vehicles that join the demand while a world runs: the part of `World` that takes them.
+
+They get the numbers behind the others, whenever they depart, so nobody else's number changes. The
+trips of the demand come due in order; who joined later waits in a list of its own.
+"""
+
+from bisect import insort
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from rushhour.kernels.departing import look_for_lanes
+from rushhour.roadnets.errors import DemandError
+from rushhour.traffic import state
+from rushhour.traffic.commands.changing_kind import ChangingKind
+from rushhour.traffic.commands.log import DONE, Command, CommandError
+from rushhour.traffic.commands.to_vehicles import Plain
+from rushhour.traffic.demand.joining import (
+    columns_given,
+    plain_columns,
+    read_joining,
+    with_trips,
+)
+from rushhour.traffic.demand.model import Demand
+from rushhour.traffic.routing.detours import Detours
+
+ADD: Final = "add_vehicles"
+CLI_HINT: Final = " or leave such trips out with --skip-bad-trips"
+
+
+class Joining(ChangingKind):
+    """The command that adds vehicles; see `World`."""
+
+    _first_demand: Demand  # the demand that the world was made with
+
+    def _begin_joining(self) -> None:
+        self._joined: list[Any] = []  # trips that joined, as the commands gave them
+        self._to_depart: list[tuple[float, int]] = []  # when, and number: who joined and is not due
+        self._promised: set[str] = set()  # ids of those who will join by commands to come
+
+    def add_vehicles(self, trips: Any) -> tuple[str, ...]:
+        """Add vehicles to the demand, and return their ids in the order given.
+
+        trips: a pandas frame, a mapping of columns, or a list of mappings, one a vehicle, with what
+        tables of trips have (docs/demand.md): route (road ids end to end, or a list of ids or
+        numbers), or origin and destination (ids, numbers or places); depart (s, default: the next
+        frame), id, type (one of the demand, or a built-in one), depart_lane (number from the kerb),
+        depart_pos (m), depart_speed (m/s). They wait outside for room as others do. Raises
+        CommandError, naming the row, for what a table of trips may not hold, ids that exist, and
+        departures that have gone by.
+
+        >>> world.add_vehicles([{"origin": "north", "destination": "west", "type": "truck"}])
+        ('added0',)
+        """
+        plain = self._plain_trips({"trips": trips}, self.time)
+        late = [depart for depart in plain["trips"]["depart"] if depart < self.time]
+        if late:
+            raise CommandError(
+                f"{ADD}: a departure at {min(late):g} s has gone by; it is {self.time:g} s"
+            )
+        self._promise(plain)
+        self._queue(ADD, plain)
+        return tuple(plain["trips"]["id"])
+
+    def _plain_trips(self, given: Mapping[str, Any], now: float) -> Plain:
+        """Trips as columns of plain values, their routes found. now: s, the default departure."""
+        if set(given) != {"trips"}:
+            got = ", ".join(given)[:60] or "nothing"
+            raise CommandError(f"{ADD}: wanted trips; got {got}")
+        try:
+            columns = columns_given(given["trips"], self._whole, now, self._free_names())
+            order = {str(one).strip(): i for i, one in enumerate(columns.get("id", ()))}
+            found = read_joining(columns, self._whole, self.demand.types, self.parameters)
+        except DemandError as error:
+            raise CommandError(f"{ADD}: {str(error).replace(CLI_HINT, '')}") from None
+        if not len(found):
+            raise CommandError(f"{ADD}: no trips given; give at least one")
+        taken = [name for name in found.ids if name in self._promised or self._known(name)]
+        if taken:
+            raise CommandError(f"{ADD}: vehicle {taken[0][:60]!r} exists; give each its own id")
+        plain = plain_columns(found, self._whole)
+        places = sorted(range(len(found)), key=lambda i: order.get(found.ids[i], i))
+        return {"trips": {key: [column[i] for i in places] for key, column in plain.items()}}
+
+    def _free_names(self) -> Iterator[str]:
+        """Ids for those who have none."""
+        number = len(self.demand) - len(self._first_demand) + len(self._promised)
+        while True:
+            name = f"added{number}"
+            if not self._known(name) and name not in self._promised:
+                yield name
+            number += 1
+
+    def _known(self, name: str) -> bool:
+        """Whether there is a vehicle of that id."""
+        if len(self._numbers) != len(self.demand.ids):
+            self._number_all()
+        return name in self._numbers
+
+    def _promise(self, plain: Plain) -> None:
+        """Note who will join, so that commands to come may name them."""
+        self._promised.update(plain["trips"]["id"])
+
+    def _check_coming(self, commands: Iterable[Command], promised: Iterable[str] = ()) -> None:
+        """Check commands that are to come, which may name vehicles that join by one before.
+
+        promised: ids of others who will have joined by then. Raises CommandError for what is unknown.
+        """
+        before, self._promised = self._promised, set(promised)
+        try:
+            for command in commands:
+                plain = self._plain(command.name, command.arguments, command.time)
+                if command.name == ADD:
+                    self._promise(plain[0])
+        finally:
+            self._promised = before
+
+    def _plain(self, name: str, arguments: Mapping[str, Any], when: float) -> list[Plain]:
+        """Arguments of a command planned for a time (s) in plain values, once for each vehicle.
+
+        Raises CommandError for what is unknown.
+        """
+        raise NotImplementedError
+
+    # --- obeying ---------------------------------------------------------------------------
+
+    def _do_add(self, given: Mapping[str, Any]) -> str:
+        """Let vehicles join; why not, if one of that id has come in between."""
+        trips = given["trips"]
+        self._promised.difference_update(trips["id"])
+        taken = [name for name in trips["id"] if self._known(name)]
+        if taken:
+            return f"vehicle {taken[0][:60]!r} exists"
+        first = len(self.demand)
+        self._take_trips(self._joining(trips))
+        self._joined.append(trips)
+        for number in range(first, len(self.demand)):
+            insort(self._to_depart, (float(self.demand.depart[number]), number))
+        return ""
+
+    def _joining(self, trips: Any) -> Demand:
+        return read_joining(trips, self._whole, self.demand.types, self.parameters)
+
+    def _take_trips(self, more: Demand) -> None:
+        """Hold more trips: their routes lie behind those of the demand, and before all detours."""
+        n, size = len(more), more.roads.size
+        base, routes, wait = self._detours._base, self._routes, self._waiting
+        kinds = len(self.demand.types)
+        self.demand = with_trips(self.demand, more)
+        self._routes = routes._replace(
+            road=np.concatenate((routes.road[:base], more.roads, routes.road[base:])),
+            arrival=np.concatenate((routes.arrival, more.arrival_pos)),
+        )
+        for rows in (self._veh, self._verge.rows):
+            moved = (rows.lane >= 0) & (rows.leg >= 0) & (rows.route_start >= base)
+            for place in (rows.leg, rows.route_start, rows.route_end):
+                place[moved] += size
+        self._minds.used += size
+        self._detours.have_room(n, size)
+        self._waiting = wait._replace(
+            following=np.concatenate((wait.following, np.full(n, -1, np.int32))),
+            lanes=np.concatenate((wait.lanes, np.zeros(n, np.uint64))),
+        )
+        self._inputs.have_room(len(self.demand))
+        self._read_demand(kinds != len(self.demand.types))
+
+    def _read_demand(self, new_types: bool) -> None:
+        """Let kernels see the trips of the demand, of which those given at first come due in order."""
+        trips = state.trip_arrays(self.demand)
+        self._trips = trips._replace(depart=trips.depart[: len(self._first_demand)])
+        if new_types:
+            self._types = state.type_arrays(self.demand.types)
+            self._steering.know_types(self.demand.types)
+            if self._any_closed:
+                self._take_closures()
+
+    def _queue_joined(self) -> None:
+        """Let those who joined queue outside as they come due."""
+        if not self._to_depart or self._to_depart[0][0] > self.time:
+            return
+        wait, routes = self._waiting, self._routes
+        while self._to_depart and self._to_depart[0][0] <= self.time:
+            _, trip = self._to_depart.pop(0)
+            road = int(routes.road[self._trips.route_start[trip]])
+            wait.following[trip] = -1
+            if wait.head[road] < 0:
+                wait.head[road] = trip
+                wait.busy[wait.numbers[1]] = road
+                wait.numbers[1] += 1
+            else:
+                wait.following[wait.tail[road]] = trip
+            wait.tail[road] = trip
+        look_for_lanes(  # all who wait: the others find those that they had
+            self.network.arrays, self._types, routes, self._trips, wait, self.seed,
+            self._efforts[0],
+        )  # fmt: skip
+
+    @property
+    def _joined_due(self) -> int:
+        """How many of those who joined have come due."""
+        return len(self.demand) - len(self._first_demand) - len(self._to_depart)
+
+    def _have_joined(self, commands: Iterable[Command]) -> None:
+        """Hold the demand of a world in which these commands were applied, before it is restored."""
+        joined = [
+            one.arguments["trips"] for one in commands if one.name == ADD and one.outcome == DONE
+        ]
+        if joined == self._joined:
+            return
+        types = len(self.demand.types)
+        self.demand, self._joined = self._first_demand, joined
+        for trips in joined:
+            self.demand = with_trips(self.demand, self._joining(trips))
+        self._routes = state.route_arrays(self.demand, self.network.n_lanes, self.begin, self.dt)
+        self._minds.used = self._routes.road.size
+        self._detours = Detours(self)
+        net, capacity = self.network.arrays, self._veh.lane.size
+        self._waiting = state.new_waiting(net, len(self.demand), capacity)
+        numbers = range(len(self._first_demand), len(self.demand))
+        self._to_depart = sorted((float(self.demand.depart[i]), i) for i in numbers)
+        self._begin_driving()
+        self._begin_stopping()
+        self._read_demand(types != len(self.demand.types))
