@@ -148,6 +148,7 @@ def _command_a_world() -> None:
     world.put_back(stands_aside)
     world.open_roads(ahead)
     world.poses(alpha=0.5)
+    world.lanes.table()
     world.bodies.set([1], *world.network.points[0])
     world.step(4)
     world.step(40)

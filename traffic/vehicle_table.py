@@ -1,31 +1,34 @@
 """The live vehicles as a table of read-only arrays."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.pose import place_all_bodies
-from rushhour.kernels.vehicles import REASONS, Types, Vehicles
+from rushhour.kernels.vehicles import REASONS, Vehicles
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.tables import as_frame
-from rushhour.traffic.commands.verge import Verge
 from rushhour.traffic.demand.model import Demand
+
+if TYPE_CHECKING:
+    from rushhour.traffic.commands.controlled import Controlled
 
 
 class VehicleTable:
     """Columns over the vehicles on the road, shape (n,); valid until the next step.
 
     Every field of `kernels.vehicles.Vehicles` is a column (id, lane, s, speed, accel, lateral,
-    length, reason, blocker, ...), and so is `width`, m. `distance` is all that was driven, m.
-    Those at the side of the road come last; their `lateral` is beyond the kerb.
+    length, reason, blocker, ...), and so are `name` (id in the demand), `road` (number; -1 inside an
+    intersection), `width`, m, `waiting`, s that it has stood without a break, stops left out, and
+    `roads_left` of its route, the one that it is on included (0: a random walker). `distance` is all
+    that was driven, m. Those at the side of the road come last; their `lateral` is beyond the kerb.
     """
 
-    def __init__(self, veh: Vehicles, types: Types, verge: Verge) -> None:
-        self._veh = veh
-        self._types = types
-        self._verge = verge
-        self._slots = np.flatnonzero(veh.lane >= 0)
+    def __init__(self, world: "Controlled") -> None:
+        self._world = world
+        self._veh, self._types, self._verge = world._veh, world._types, world._verge
+        self._slots = np.flatnonzero(self._veh.lane >= 0)
 
     def __len__(self) -> int:
         return int(self._slots.size) + len(self._verge)
@@ -35,6 +38,16 @@ class VehicleTable:
             column = np.asarray(self._types.width[self._column("type")])
         elif name == "distance":  # kept up to the start of the lane only
             column = self._column("distance") + self._column("s")
+        elif name == "name":
+            column = np.array(self._world.demand.ids, object)[self._column("id")]
+        elif name == "road":
+            column = np.asarray(self._world.network.arrays.lanes.road[self._column("lane")])
+        elif name == "waiting":
+            since = self._column("stands_since")
+            column = np.where(since >= 0, (self._world.frame - since) * self._world.dt, 0.0)
+        elif name == "roads_left":
+            leg = self._column("leg")
+            column = np.where(leg >= 0, self._column("route_end") - leg, 0).astype(np.int32)
         elif name in Vehicles._fields:
             column = self._column(name)
         else:

@@ -46,6 +46,7 @@ from rushhour.traffic.measures.trip_log import ARRIVED, CUT_SHORT, TripLog
 from rushhour.traffic.outside.bodies import Bodies
 from rushhour.traffic.outside.poses import PoseKeeper
 from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.readings import Readable, Readings
 from rushhour.traffic.rings import Rings
 from rushhour.traffic.routing.minds import MIND_PERIOD, Minds
 from rushhour.traffic.routing.routes import route_demand
@@ -60,7 +61,7 @@ REPACK_FROM: Final = 4096  # vehicles; below, everything is in cache anyway
 DT_RANGE: Final = (1.0 / 120.0, 0.5)
 
 
-class World(Looping):
+class World(Looping, Readable):
     """Traffic on a network.
 
     dt: s per frame, 1/120 .. 0.5. begin: s, time of frame 0 (default: the first departure).
@@ -101,6 +102,7 @@ class World(Looping):
         self.trips = TripLog()
         self.observers: list[Any] = []  # called after each frame: recorder, checker
         self._poses: PoseKeeper | None = None
+        self._reader = Readings(self)
         self.bodies = Bodies(self)
         self.vehicle_updates = 0
         self.departed = 0
@@ -311,7 +313,7 @@ class World(Looping):
     @property
     def vehicles(self) -> VehicleTable:
         """The vehicles on the road, as read-only arrays that are valid until the next step."""
-        return VehicleTable(self._veh, self._types, self._verge)
+        return VehicleTable(self)
 
     def poses(self, out: Poses | None = None, alpha: float = 1.0) -> Poses:
         """Where everybody is, for who draws: arrays (rows,) of id, x, y, heading, speed, length,
