@@ -8,20 +8,22 @@ from rushhour.kernels.jit import kernel
 from rushhour.kernels.max_pressure import Clearing, relieve
 from rushhour.kernels.network import ACTUATED, MAX_PRESSURE, Actuation, NetworkArrays
 from rushhour.kernels.signals import Lights, keep_time
+from rushhour.kernels.told_signals import COMMANDED, Told, show_told
 from rushhour.kernels.vehicles import Grants, Order, Vehicles
 
 
 @kernel
 def switch_lights(
     net: NetworkArrays, act: Actuation, clr: Clearing, veh: Vehicles, order: Order,
-    members_start: NDArray[np.int32], members: NDArray[np.int32], lights: Lights, grants: Grants,
-    period: float, least: float, t: float, frame: int, dt: float,
+    members_start: NDArray[np.int32], members: NDArray[np.int32], lights: Lights, told: Told,
+    grants: Grants, period: float, least: float, t: float, frame: int, dt: float,
 ) -> int:  # fmt: skip
-    """Show what every program shows in a frame; returns how many switched.
+    """Show what every program shows in a frame; returns how many switched of their own.
 
     period, least: s between choices by max pressure, and of green. t: s, time of the frame. Reads
-    members (connectors by program), places of the frame before; writes lights and, of grants,
-    light and closes (s after frame 0). Serial, in the order of programs.
+    members (connectors by program), places of the frame before; writes lights, told, control (of
+    one that is its own again) and, of grants, light and closes (s after frame 0). Serial, in the
+    order of programs.
     """
     reacting = False
     for program in range(act.control.shape[0]):
@@ -32,6 +34,12 @@ def switch_lights(
     switched = 0
     for program in range(act.control.shape[0]):
         first, last = members_start[program], members_start[program + 1]
+        if act.control[program] == COMMANDED:
+            if show_told(
+                net, act, clr, members, first, last, lights, told, grants.light, grants.closes,
+                program, t, frame, dt,
+            ):  # fmt: skip
+                continue
         if act.control[program] == ACTUATED:
             new = actuate(
                 net.signals, act, net.connectors, members, first, last, lights, grants.light,

@@ -14,7 +14,7 @@ FRAMES = 200
 
 
 def commanded_world(fraction: float = 0.5) -> World:
-    """A grid on which vehicles stop, are pushed aside, removed, and roads are closed."""
+    """A grid on which vehicles stop, are pushed aside, removed, roads closed, and signals told."""
     network = generate("grid", rows=5, columns=5, lanes=2, border="loops")
     walkers = vehicles_on_road(network, 500, seed=2)
     trips = random_trips(network, 400, over=30.0, seed=3)
@@ -28,6 +28,12 @@ def commanded_world(fraction: float = 0.5) -> World:
     world.schedule(15.0, "put_back", vehicle=list(range(1, 30, 2)))
     world.schedule(20.0, "close_lanes", lanes=[f"{roads[20]}_0", f"{roads[22]}_1"])
     world.schedule(30.0, "open_roads", roads=list(roads[4:10]))
+    world.schedule(4.0, "set_phase", signals=list(range(0, 25, 3)), phase=4, duration=9.0)
+    world.schedule(6.0, "hold_phase", signals=list(range(1, 25, 3)), duration=8.0)
+    world.schedule(14.0, "set_program", signals=list(range(2, 25, 6)), program="max_pressure")
+    world.schedule(16.0, "set_program", signals=[5, 11], program="actuated")
+    world.schedule(21.0, "set_phase", signals=list(range(4, 20)), phase=1)
+    world.schedule(28.0, "release_signals", signals=None)
     return world
 
 

@@ -42,7 +42,7 @@ class PlantedWorld:
         self.trips = TripLog()
         self.departed = 0
         self._rules = Parameters(parameters).rules()
-        self._actuation = controlled(network, Parameters(parameters))[0]
+        self._lit, self._actuation, _ = controlled(network, Parameters(parameters))
         self._grants = state.new_grants(network.arrays)
         self._types = state.type_arrays(tuple(types))
         self._veh = state.new_vehicles(capacity)

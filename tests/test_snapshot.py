@@ -87,6 +87,7 @@ def parts_of(world: World) -> Iterator[tuple[str, Any]]:
         ("Minds", world._minds), ("Rings", world._rings), ("Detours", world._detours),
         ("Rerouting", world._rerouting), ("Verge", world._verge), ("CommandLog", world.commands),
         ("TripLog", world.trips), ("Bodies", world.bodies), ("Steering", world._steering),
+        ("SignalControl", world.signals),
     )  # fmt: skip
 
 
@@ -118,12 +119,16 @@ def flat(value: Any, where: str) -> Iterator[tuple[str, Any]]:
 
 @pytest.mark.parametrize("kind", ["stops", "rings", "actuated", "commands"])
 def test_what_snapshots_leave_to_be_made_again_does_not_change_in_a_run(kind: str) -> None:
-    """But for what follows from closed lanes, which are kept."""
+    """But for what follows from closed lanes and commanded signals, which are kept."""
     fresh, used = new_world(kind), new_world(kind)
     used.step(FRAMES)
     of_closures = {"network", "_limited", "_any_closed", "_lost", "_suspect", "_numbers"}
+    if kind == "commands":
+        of_closures |= {"_lit", "_actuation", "_clearing"}
     for (name, one), (_, other) in zip(parts_of(fresh), parts_of(used), strict=True):
-        for attribute in set(MADE.get(name, ())) - of_closures - {"world", "parameters", "demand"}:
+        for attribute in (
+            set(MADE.get(name, ())) - of_closures - {"world", "_world", "parameters", "demand"}
+        ):
             values = dict(flat(getattr(other, attribute), attribute))
             for where, value in flat(getattr(one, attribute), attribute):
                 if isinstance(value, np.ndarray):

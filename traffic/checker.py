@@ -201,7 +201,7 @@ class Checker:
         self._check_counts(live, left)
         lit = world.begin + (frame - 1) * dt
         turned = show_lights(
-            net.signals, net.connectors, world._actuation.control, world._grants.light,
+            world._lit.signals, net.connectors, world._actuation.control, world._grants.light,
             self._light, self._since, lit, frame,
         )  # fmt: skip
         if turned:

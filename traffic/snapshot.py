@@ -30,9 +30,10 @@ KEPT: Final[dict[str, tuple[str, ...]]] = {
         "_rings", "_n", "_verge", "_told", "_doomed", "_becomes", "_closed", "_will_close",
         "_detours", "_cut_off", "_were_cut_off", "_rerouting", "bodies", "_steering", "_inputs",
         "_limit", "_stops_used", "_redirected", "_requests",
-        "_joined", "_to_depart",
+        "_joined", "_to_depart", "signals",
     ),
     "Bodies": ("rows", "contacts", "_touched"),
+    "SignalControl": ("_orders", "_told"),
     "Minds": ("used", "changed"),
     "Rings": ("found", "resolved", "longest", "named", "_standing"),
     "Detours": ("reroutes", "cut_short", "total"),
@@ -42,20 +43,22 @@ KEPT: Final[dict[str, tuple[str, ...]]] = {
     "CommandLog": ("_applied", "_coming"),
     "TripLog": ("rows", "_table"),
 }  # fmt: skip
-# From the network, the demand and the parameters; _limited from the limits that hold, _any_closed to
-# _suspect and the network's own permissions from what is closed.
+# From the network, the demand and the parameters; _lit to _clearing also from the programs that
+# were given by command, _coming from commands to come; _limited from the limits that hold, _any_closed
+# to _suspect and the network's own permissions from what is closed.
 MADE: Final[dict[str, tuple[str, ...]]] = {
     "World": (
         "network", "parameters", "dt", "seed", "demand", "_first_demand", "begin", "_rules", "_types", "_trips",
-        "_members", "_actuation", "_clearing", "_ring_frames", "_watch_frames",
+        "_members", "_lit", "_actuation", "_clearing", "_ring_frames", "_watch_frames",
         "_whole", "_limited", "_any_closed", "_lost", "_suspect", "_even", "_numbers",
     ),
-    "Minds": ("network", "dt", "patience", "share", "keep_routes", "memory"),
+    "Minds": ("network", "dt", "patience", "haste", "share", "keep_routes", "memory"),
     "Steering": ("share", "most", "on", "kinds", "lines"),
     "Rings": ("policy", "dt", "act_after", "_network"),
     "Detours": ("world", "_base"),
     "Rerouting": ("world", "fraction", "gain", "period", "_sample", "_keep"),
     "Bodies": ("world",),
+    "SignalControl": ("_world", "_coming"),
 }  # fmt: skip
 # Written within a frame before it is read (_awake: begun anew, with everybody awake), told to observers only, or about the machine.
 SCRATCH: Final[dict[str, tuple[str, ...]]] = {
@@ -167,6 +170,7 @@ def take_snapshot(world: "World", logs: bool = True) -> Snapshot:
         "replaced": table_of({"place": replaced, "road": world._routes.road[replaced]}),
         "passes": table_of({"begun": world._passes}),
         "bodies": world.bodies.table(),
+        **world.signals.tables(),
         "changes": table_of({"made": world._changes.sum(keepdims=True)}),
     }  # fmt: skip
     numbers = _numbers(world)
@@ -240,6 +244,7 @@ def _numbers(world: "World") -> dict[str, Any]:
         "were_cut_off": sorted(world._were_cut_off),
         "finished": len(world.trips),
         "contacts": world.bodies.contacts,
+        "programs": world.signals.orders(),
         "commands": len(world.commands.applied),
         "coming": [plain_command(command) for command in world.commands.coming],
     }
@@ -279,6 +284,7 @@ def restore(world: "World", snapshot: Snapshot, new_signals: bool = False) -> No
     """
     tables, numbers = snapshot.tables, snapshot.numbers
     world._have_joined(map(command_of, numbers["applied"]))
+    world.signals.prepare(numbers.get("programs", []))
     _restore_counters(world, numbers)
     world.trips.replace(tables["trips"])
     world.commands.replace(map(command_of, numbers["applied"]), map(command_of, numbers["coming"]))
@@ -286,6 +292,7 @@ def restore(world: "World", snapshot: Snapshot, new_signals: bool = False) -> No
     _restore_routes(world, tables, numbers)
     _restore_queues(world, tables, numbers)
     _restore_grants(world, tables, new_signals)
+    world.signals.restore(tables)
     _restore_rings(world, numbers)
     world.bodies.restore(tables["bodies"], int(numbers.get("contacts", 0)))
     lanes = tables["road_lanes"]

@@ -39,6 +39,7 @@ from rushhour.roadnets.model import Network
 from rushhour.roadnets.opposites import opposite_lanes
 from rushhour.traffic import state
 from rushhour.traffic.awake import new_awake
+from rushhour.traffic.commands.signalling import SignalControl
 from rushhour.traffic.costs import PHASES, Costs
 from rushhour.traffic.demand.model import Demand, empty_demand
 from rushhour.traffic.looping import Looping
@@ -50,7 +51,6 @@ from rushhour.traffic.readings import Readable, Readings
 from rushhour.traffic.rings import Rings
 from rushhour.traffic.routing.minds import MIND_PERIOD, Minds
 from rushhour.traffic.routing.routes import route_demand
-from rushhour.traffic.signal_control import controlled
 from rushhour.traffic.steering.body_table import BodyTable
 from rushhour.traffic.steering.tier import Steering
 from rushhour.traffic.vehicle_table import VehicleTable, vehicle_frame
@@ -128,7 +128,7 @@ class World(Looping, Readable):
         self._waiting = state.new_waiting(net, len(self.demand), capacity)
         self._awake = new_awake(net)
         self._members = state.program_members(net)
-        self._actuation, self._clearing = controlled(self.network, self.parameters)
+        self.signals = SignalControl(self)
         self._lights = state.new_lights(self._actuation)
         self._efforts = np.zeros((TASKS, 2 * (DEPTH + 1), MAX_LANES))
         self._tallies = np.zeros((TASKS, TALLY_COLUMNS), np.int64)
@@ -176,8 +176,9 @@ class World(Looping, Readable):
         veh, order, n = self._veh, self._order, self._n
         costs.mark(DEPART)
         switch_lights(
-            net, self._actuation, self._clearing, veh, order, *self._members, self._lights,
-            grants, rules.pressure_period, rules.min_green, self.time, frame, dt,
+            self._lit, self._actuation, self._clearing, veh, order, *self._members, self._lights,
+            self.signals._told, grants, rules.pressure_period, rules.min_green, self.time, frame,
+            dt,
         )  # fmt: skip
         costs.mark(SIGNALS)
         wake_all(net, order, awake, frame)

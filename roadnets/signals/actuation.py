@@ -3,7 +3,7 @@
 Source: networks.md 5.5 and SUMO's description of `actuated` programs.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -63,19 +63,21 @@ def lay_detectors(
 
 
 def actuated_by_default(
-    arrays: NetworkArrays, given: Actuation, least: float, most: float, gap: float, reach: float
-) -> Actuation:
+    arrays: NetworkArrays, given: Actuation, least: float, most: float, gap: float, reach: float,
+    which: NDArray[np.bool_] | None = None,
+) -> Actuation:  # fmt: skip
     """The same programs, but those by the clock that have several greens react to detectors.
 
     least, most: s of a green; one that no detector watches keeps its own time, one that is shorter
     than `least` may end as early as by the clock. gap: s without a vehicle that end it. reach: s
-    of travel between detector and line.
+    of travel between detector and line. which: (n_programs,) leaves the others out.
     """
     signals, plans = arrays.signals, list[DraftActuation | None]()
     for program, members in enumerate(members_of(arrays)):
         letters = letters_of(signals, program)[:, np.unique(arrays.connectors.link[members])]
         greens, times = greens_of(letters), phase_times(signals, program).tolist()
-        if given.control[program] != FIXED or len(greens) < 2:
+        left_out = which is not None and not which[program]
+        if left_out or given.control[program] != FIXED or len(greens) < 2:
             plans.append(None)
             continue
         limits = [
@@ -97,6 +99,38 @@ def made_actuated(network: Network) -> Network:
     for array in actuation:
         array.flags.writeable = False
     return replace(network, actuation=actuation)
+
+
+def without(
+    given: Actuation, before: Signals, after: Signals, replaced: Iterable[int]
+) -> Actuation:
+    """How programs react of which some, the replaced, have been given other phases by the clock.
+
+    before, after: the programs with their phases. Detectors stay, whoever watches them.
+    """
+    gone = set(replaced)
+    limits = list(zip(given.least.tolist(), given.most.tolist(), strict=True))
+    watch, follow = _lists(given.watch_start, given.watch), _lists(given.next_start, given.next)
+    control = given.control.copy()
+    parts: list[tuple[list[tuple[float, float]], list[list[int]], list[list[int]]]] = []
+    for program in range(control.size):
+        here = slice(before.phase_start[program], before.phase_start[program + 1])
+        part = limits[here], watch[here], follow[here]
+        if program in gone:
+            n = int(after.phase_start[program + 1] - after.phase_start[program])
+            part = [(0.0, 0.0)] * n, [[] for _ in range(n)], [[] for _ in range(n)]
+            control[program] = FIXED
+        parts.append(part)
+    limits = [x for part, _, _ in parts for x in part]
+    watch = [x for _, part, _ in parts for x in part]
+    follow = [x for _, _, part in parts for x in part]
+    return given._replace(
+        control=control,
+        least=np.array([least for least, _ in limits], np.float64),
+        most=np.array([most for _, most in limits], np.float64),
+        next_start=_offsets(follow), next=_pool(follow),
+        watch_start=_offsets(watch), watch=_pool(watch),
+    )  # fmt: skip
 
 
 class _Layout:

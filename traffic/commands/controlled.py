@@ -5,7 +5,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.max_pressure import Clearing
 from rushhour.kernels.moving import TALLY_STOPS_MISSED
+from rushhour.kernels.network import Actuation, NetworkArrays
+from rushhour.kernels.signals import Lights
 from rushhour.kernels.trips import Trips, Waiting
 from rushhour.kernels.vehicles import Grants, Order, Routes, Types, Vehicles
 from rushhour.roadnets.model import Network
@@ -16,6 +19,7 @@ from rushhour.traffic.measures.trip_log import ARRIVED, TripLog
 from rushhour.traffic.routing.minds import Minds
 
 if TYPE_CHECKING:
+    from rushhour.traffic.commands.signalling import SignalControl
     from rushhour.traffic.outside.bodies import Bodies
     from rushhour.traffic.parameters import Parameters
     from rushhour.traffic.routing.detours import Detours
@@ -39,6 +43,11 @@ class Controlled:
     _routes: Routes
     _order: Order
     _grants: Grants
+    _lit: NetworkArrays  # the network with the phases that its signals have now
+    _actuation: Actuation
+    _clearing: Clearing
+    _lights: Lights
+    signals: "SignalControl"
     _waiting: Waiting
     _trips: Trips
     _efforts: NDArray[np.float64]

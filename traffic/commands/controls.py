@@ -18,6 +18,7 @@ from rushhour.traffic.commands.kinds import OF_VEHICLES
 from rushhour.traffic.commands.limits import LIMIT
 from rushhour.traffic.commands.log import DONE, EVENT, Command, CommandError, CommandLog
 from rushhour.traffic.commands.log import same_commands as planned_again
+from rushhour.traffic.commands.signal_words import SIGNALLING
 from rushhour.traffic.commands.to_vehicles import Plain, Several
 from rushhour.traffic.durations import seconds
 from rushhour.traffic.routing.rerouting import Rerouting
@@ -88,6 +89,7 @@ class Controls(Joining):
         """What commands have left in the world, apart from its vehicles."""
         parts = [np.array(self._verge.returning, np.int64).tobytes(), self._rerouting.state()]
         parts.append(self.bodies.state())
+        parts.append(self.signals.hashed())
         if self._any_closed:
             parts.append(self._closed.tobytes())
         if self._limited is not self._whole:
@@ -115,8 +117,10 @@ class Controls(Joining):
             return [self._plain_limit(arguments)]
         if name == ADD:
             return [self._plain_trips(arguments, when)]
+        if name in SIGNALLING:
+            return [self.signals.plain(name, arguments)]
         if name not in OF_VEHICLES:
-            wanted = ", ".join((*OF_VEHICLES, *CLOSURES, LIMIT, ADD, CONTROL))
+            wanted = ", ".join((*OF_VEHICLES, *CLOSURES, *SIGNALLING, LIMIT, ADD, CONTROL))
             raise CommandError(f"no command {name[:40]!r}; wanted one of {wanted}")
         return self._plain_of_vehicles(name, arguments)
 
@@ -170,6 +174,7 @@ class Controls(Joining):
                 outcome = f"refused: {why_not}" if why_not else DONE
                 self.commands.done(command, self.time, outcome)
             self._after_commands()
+            self.signals.settle()
         if self._requests:
             self._keep_to_lanes()
         if self._told:
@@ -184,6 +189,8 @@ class Controls(Joining):
         name, given = command.name, command.arguments
         if name in CLOSURES:
             return self._apply_closure(name, given)
+        if name in SIGNALLING:
+            return self.signals.apply(name, given)
         if name == CONTROL:
             return self._do_control(given)
         if name == LIMIT:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rushhour.roadnets.errors import RushhourError
 from rushhour.traffic.commands.limits import LIMIT
 from rushhour.traffic.commands.log import CommandError
+from rushhour.traffic.commands.signal_words import SIGNALLING
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World
@@ -19,6 +20,7 @@ ACTIONS: Final[dict[str, tuple[str, ...]]] = {
     "put_back": ("vehicle",),
     "remove": ("vehicle",),
     "set_tier": ("vehicle", "tier"),
+    **SIGNALLING,
     "close_lanes": ("lanes", "until"),
     "open_lanes": ("lanes",),
     "close_roads": ("roads", "until"),

@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.network import OFF, STOP_THEN_GO
 from rushhour.kernels.steering.lane_bodies import DRIVEN
 from rushhour.kernels.steering.towing import ASIDE
+from rushhour.kernels.told_signals import RETURNS, TOLD
 from rushhour.kernels.vehicles import HALT_HARD, NEVER, PATH, REASONS
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.commands.limits import FASTEST, SLOWEST
@@ -153,11 +155,22 @@ def _check_queues(tables: Any, numbers: Any, world: "World") -> None:
 
 def _check_signals(tables: Any, world: "World") -> None:
     programs = tables["programs"]
-    phases = np.diff(world.network.arrays.signals.phase_start)
+    phases = np.diff(world._lit.signals.phase_start)
     for column in ("phase", "target"):
         values = programs[column]
         if values.size and ((values < -1) | (values >= phases)).any():
             raise RunError(f"programs: {column} is no phase; record the run again")
+    told, links = tables["told"], tables["told_links"]
+    _want_range("told", "program", told["program"], 0, phases.size - 1)
+    _want_once("told", "program", told["program"])
+    _want_range("told", "what", told["what"], TOLD, RETURNS)
+    if ((told["phase"] < -1) | (told["phase"] >= phases[told["program"]])).any():
+        raise RunError("told: phase is no phase; record the run again")
+    for column in ("lasts", "until", "yellow", "red", "began", "clears"):
+        if np.isnan(told[column]).any():
+            raise RunError(f"told: {column} is no number; record the run again")
+    _want_range("told_links", "connector", links["connector"], 0, world.network.n_connectors - 1)
+    _want_range("told_links", "before", links["before"], OFF, STOP_THEN_GO)
 
 
 def _check_numbers(numbers: Any, sizes: dict[str, int]) -> None:

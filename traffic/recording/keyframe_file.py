@@ -33,13 +33,18 @@ NOT_PACKED: Final = "vehicles"  # the large table; to pack it takes longer than 
 OF_NETWORK: Final = (
     "lanes", "road_lanes", "connectors", "programs", "detectors", "roads", "travel_times", "passes",
 )  # fmt: skip
-ADDED: Final = ("bodies",)  # tables that older files lack: they had none of them
+ADDED: Final = (
+    "bodies",
+    "told",
+    "told_links",
+)  # tables that older files lack: they had none of them
 NUMBERS: Final = "numbers"  # bytes of JSON
 HASH: Final = "S64"
 # Units of columns, wherever they are; others are indices, codes, counts, or numbers of frames.
 UNITS: Final = {
     "s": "m", "speed": "m/s", "accel": "m/s^2", "lateral": "m", "swerve": "m", "length": "m",
     "distance": "m", "ideal": "s", "closes": "s", "tail": "m", "reserved": "m", "kept": "m",
+    "lasts": "s", "until": "s", "yellow": "s", "red": "s", "began": "s", "clears": "s",
     "wished": "m", "wished_first": "m", "eldest": "m", "claimed": "m", "over_rear": "m",
 }  # fmt: skip
 
@@ -191,6 +196,8 @@ class Keyframes:
         Raises RunError if it is damaged or of another network, demand or version.
         """
         try:
+            # How many detectors there are depends on the programs that were given by then.
+            world.signals.prepare(self._numbers(i).get("programs", []))
             tables, numbers = self._read(i, take_snapshot(world, logs=False).tables)
             tables["trips"] = _trip_log(self.run, int(numbers["finished"]))
             applied = read_commands(self.run)[: int(numbers["commands"])]
@@ -228,8 +235,8 @@ class Keyframes:
     ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         found: dict[str, NDArray[Any]] = {}
         row = self.index[i]
-        for name in (*wanted, NUMBERS):
-            dtype = np.dtype(np.uint8) if name == NUMBERS else wanted[name].dtype
+        for name, table in wanted.items():
+            dtype = table.dtype
             if name in ADDED and name not in self._group:
                 found[name] = np.zeros(0, dtype)
                 continue
@@ -242,15 +249,23 @@ class Keyframes:
             _want_stored(data)
             start, end = int(row[f"{name}_start"]), int(row[f"{name}_end"])
             found[name] = data[start:end] if end > start else np.zeros(0, dtype)
-            if name in OF_NETWORK and len(found[name]) != len(wanted[name]):
+            if name in OF_NETWORK and len(found[name]) != len(table):
                 raise RunError(
-                    f"has {len(found[name])} {name}, the network has {len(wanted[name])}; the file "
+                    f"has {len(found[name])} {name}, the network has {len(table)}; the file "
                     "is put together from two runs, record it again"
                 )
-        numbers = json.loads(found.pop(NUMBERS).tobytes())
+        return found, self._numbers(i)
+
+    def _numbers(self, i: int) -> dict[str, Any]:
+        row, data = self.index[i], self._group[NUMBERS]
+        if data.dtype != np.uint8:
+            raise ValueError(f"numbers are {str(data.dtype)[:60]}")
+        _want_stored(data)
+        start, end = int(row[f"{NUMBERS}_start"]), int(row[f"{NUMBERS}_end"])
+        numbers = json.loads(data[start:end].tobytes())
         if not isinstance(numbers, dict) or numbers["frame"] != row["frame"]:
             raise ValueError("its numbers are of another frame")
-        return found, numbers
+        return numbers
 
     def _damaged(self, error: Exception) -> RunError:
         why = " ".join(str(error).split())[:200]

@@ -1,0 +1,443 @@
+"""Signals at run time: `World.signals`, what they show, and the commands that tell them what to.
+
+The commands go the way of all others: checked when they are given, applied at the start of the next
+frame, logged in `world.commands` (docs/signals.md).
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from math import inf
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.network import ACTUATED as REACTS
+from rushhour.kernels.network import FIXED, MAX_PRESSURE, Actuation
+from rushhour.kernels.signals import phase_at, place_in_cycle
+from rushhour.kernels.told_signals import COMMANDED, IDLE, NEW, OWN, RETURNS, TOLD, Told
+from rushhour.roadnets.signals.greens import letters_of, phase_times
+from rushhour.traffic import state
+from rushhour.traffic.commands.log import CALL, Command, CommandError, each_of
+from rushhour.traffic.commands.signal_words import (
+    SIGNALLING,
+    numbers_of,
+    order_of,
+    plain_order,
+    plain_signals,
+)
+from rushhour.traffic.durations import seconds
+from rushhour.traffic.signal_control import ACTUATED, CLOCK, PRESSURE, Order, Plan, controlled
+from rushhour.traffic.snapshot import table_of
+
+if TYPE_CHECKING:
+    from rushhour.traffic.world import World
+
+Ids = str | int | Iterable[str | int] | None
+Phases = list[tuple[str, float]]
+LETTERS: Final = np.array(list("OryGgs"))  # of the codes of kernels.network
+OWN_PLAN: Final = "own"
+_WORDS: Final = {FIXED: CLOCK, REACTS: ACTUATED, MAX_PRESSURE: PRESSURE}
+_OF_TABLE: Final = tuple(k for k in Told._fields if k not in ("own", "before"))
+
+
+class SignalControl:
+    """The signals of a world, in the order of `ids`; arrays have shape (n_signals,).
+
+    >>> world.signals.set_phase("crossing", 2, duration="20s")
+    """
+
+    def __init__(self, world: "World") -> None:
+        self._world = world
+        n = world.network.arrays.signals.cycle.size
+        self._orders: dict[int, Order] = {}  # programs that were given another control or phases
+        self._coming: dict[int, Any] = {}  # as the commands given so far will leave them
+        self._told = Told(
+            what=np.full(n, OWN, np.uint8), own=np.zeros(n, np.uint8),
+            phase=np.full(n, -1, np.int32), lasts=np.full(n, inf), until=np.full(n, inf),
+            yellow=np.zeros(n), red=np.zeros(n), began=np.zeros(n), clears=np.full(n, IDLE),
+            before=np.zeros(world.network.n_connectors, np.uint8),
+        )  # fmt: skip
+        self._take_control()
+
+    # --- what they show --------------------------------------------------------------------
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The source's ids; numbers are places here."""
+        return self._world.network.signal_ids
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def phase(self) -> NDArray[np.int32]:
+        """Phase that each shows, or leaves; -1 before the first frame, and between two programs."""
+        return self._world._lights.phase.copy()
+
+    @property
+    def target(self) -> NDArray[np.int32]:
+        """Phase for which yellow and red are shown now; -1 none."""
+        told = self._told
+        changing = (told.what != OWN) & (told.clears != IDLE)
+        return np.where(changing, told.phase, self._world._lights.target).astype(np.int32)
+
+    @property
+    def time_in_phase(self) -> NDArray[np.float64]:
+        """s since each began to show its phase; while it is being left, since that began."""
+        world = self._world
+        found = np.zeros(len(self))
+        now = world.time - world.dt  # of the frame that shows it
+        for i, control in enumerate(world._actuation.control.tolist()):
+            found[i] = self._clock(i, now) if control == FIXED else 0.0
+        since = np.where(self.target >= 0, np.maximum(world._lights.since, self._told.began),
+                         world._lights.since)  # fmt: skip
+        elapsed = np.maximum(0.0, (world.frame - 1) * world.dt - since)
+        return np.where(world._actuation.control == FIXED, found, elapsed)
+
+    @property
+    def program(self) -> tuple[str, ...]:
+        """Whose phases and times each has, or goes back to: fixed, actuated, max_pressure, own."""
+        return tuple(
+            OWN_PLAN if isinstance(self._orders.get(i), Plan) else _WORDS[control]
+            for i, control in enumerate(self._told.own.tolist())
+        )
+
+    @property
+    def commanded(self) -> tuple[str, ...]:
+        """ "told" where a phase is commanded, "returns" on the way back, else ""."""
+        return tuple({OWN: "", TOLD: "told", RETURNS: "returns"}[x] for x in self._told.what)
+
+    def phases(self, signal: str | int) -> Phases:
+        """Phases of a signal as it is: letters of its links, and s by the clock."""
+        (i,) = self._numbers("phases", signal)
+        signals = self._world._lit.signals
+        words = ["".join(row) for row in LETTERS[letters_of(signals, i)].tolist()]
+        return list(zip(words, phase_times(signals, i).tolist(), strict=True))
+
+    def greens(self, signal: str | int) -> list[int]:
+        """Phases of a signal that are greens: others clear them, or are for people on foot."""
+        (i,) = self._numbers("greens", signal)
+        start = self._world._lit.signals.phase_start
+        return np.flatnonzero(self._world._clearing.main[start[i] : start[i + 1]]).tolist()
+
+    def state(self, signal: str | int) -> str:
+        """Letters that the links of a signal show now; "-" for a link without a movement."""
+        (i,) = self._numbers("state", signal)
+        world = self._world
+        start, members = world._members
+        here = members[start[i] : start[i + 1]]
+        shown = np.full(int(world._lit.signals.links[i]), "-")
+        shown[world._lit.connectors.link[here]] = LETTERS[world._grants.light[here]]
+        return "".join(shown.tolist())
+
+    def connectors(self, signal: str | int) -> NDArray[np.int32]:
+        """The movements of a signal: places in network.arrays.connectors, ascending."""
+        (i,) = self._numbers("connectors", signal)
+        start, members = self._world._members
+        return members[start[i] : start[i + 1]].copy()
+
+    def table(self) -> Any:
+        """A pandas.DataFrame with a row per signal: signal, program, phase, target, state,
+        time_in_phase_s, commanded, until_s (of the simulated time; NaN: no end).
+
+        Raises NetworkError if pandas is not installed.
+        """
+        from rushhour.roadnets.tables import as_frame
+
+        until = np.where(self._told.what == TOLD, self._told.until, inf) + self._world.begin
+        return as_frame(
+            {
+                "signal": np.array(self.ids, object),
+                "program": np.array(self.program, object),
+                "phase": self.phase,
+                "target": self.target,
+                "state": np.array([self.state(i) for i in range(len(self))], object),
+                "time_in_phase_s": self.time_in_phase,
+                "commanded": np.array(self.commanded, object),
+                "until_s": np.where(np.isinf(until), np.nan, until),
+            }
+        )
+
+    # --- commands --------------------------------------------------------------------------
+
+    def set_phase(
+        self, ids: Ids, phase: int | Iterable[int], duration: float | str | None = None, *,
+        yellow: float | None = None, all_red: float | None = None,
+    ) -> None:  # fmt: skip
+        """Let signals show a phase; what must close for it shows yellow, then red.
+
+        ids: one or several, None all. phase: one for all or one for each, counted from 0. duration:
+        s or text of that phase itself, after which they go back to their program; without it until
+        told otherwise. yellow, all_red: s; by default the longest of the program's own, or where it
+        has none signals.yellow and signals.all_red. Both 0: at once.
+        Raises CommandError for what does not exist.
+        """
+        given: dict[str, Any] = {"signals": ids, "phase": phase, "duration": duration}
+        self._give("set_phase", {**given, "yellow": yellow, "all_red": all_red})
+
+    def hold(self, ids: Ids = None, duration: float | str | None = None) -> None:
+        """Let signals stay in the phase that they show, or are about to, for s (or text) from then.
+
+        Raises CommandError for signals that do not exist.
+        """
+        self._give("hold_phase", {"signals": ids, "duration": duration})
+
+    def release(self, ids: Ids = None) -> None:
+        """Let signals go back to their program, at once or at its next green.
+
+        Raises CommandError for signals that do not exist.
+        """
+        self._give("release_signals", {"signals": ids})
+
+    def set_program(self, ids: Ids, program: str | Iterable[tuple[str, float]]) -> None:
+        """Give signals another program, to which they change as they do to a phase.
+
+        program: "program" (that of the network), "fixed", "actuated" or "max_pressure" (with the
+        phases of the network; the last for those with two greens or more), or phases of one's own:
+        (letters of all links, s), the first of which begins in the frame in which it is applied.
+        Raises CommandError for letters that are none, or are not one per link.
+        """
+        order = program if isinstance(program, str) else list(program)
+        self._give("set_program", {"signals": ids, "program": order})
+
+    def _give(self, name: str, arguments: Mapping[str, Any]) -> None:
+        given = {key: value for key, value in arguments.items() if value is not None}
+        plain = self.plain(name, {"signals": None, **given})
+        if name == "set_program":
+            for i in self._numbers(name, plain["signals"]):
+                self._coming[i] = plain["program"]
+        world = self._world
+        world.commands.plan(Command(world.frame, world.time, name, plain, CALL))
+
+    # --- for the world ---------------------------------------------------------------------
+
+    def plain(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Arguments of a command in plain values. Raises CommandError for what cannot be meant."""
+        known = SIGNALLING[name]
+        if not set(arguments) <= set(known) or not {"signals", *known[1:2]} <= {
+            "duration", *arguments
+        }:  # fmt: skip
+            got = ", ".join(map(str, arguments))[:60] or "nothing"
+            raise CommandError(f"{name}: wanted {', '.join(known)}; got {got}")
+        numbers = self._numbers(name, arguments["signals"])
+        plain: dict[str, Any] = {"signals": plain_signals(self.ids, numbers)}
+        if name == "set_phase":
+            plain["phase"] = self._plain_phases(numbers, arguments["phase"])
+        if name == "set_program":
+            links = self._world.network.arrays.signals.links
+            plain["program"] = plain_order(arguments["program"], numbers, self.ids, links)
+        for key in ("duration", "yellow", "all_red"):
+            if arguments.get(key) is not None:
+                plain[key] = seconds(arguments[key], f"{name}: {key}")
+        return plain
+
+    def _plain_phases(self, numbers: list[int], given: Any) -> list[int]:
+        phases = each_of(given)
+        if len(phases) == 1:
+            phases = phases * len(numbers)
+        if len(phases) != len(numbers):
+            raise CommandError(
+                f"set_phase: {len(phases)} phases for {len(numbers)} signals; give one, or one each"
+            )
+        for i, phase in zip(numbers, phases, strict=True):
+            n = self._phase_count(i)
+            if isinstance(phase, bool) or not isinstance(phase, int | np.integer):
+                raise CommandError(f"set_phase: phase {str(phase)[:60]!r}: wanted a number from 0")
+            if not 0 <= phase < n:
+                raise CommandError(
+                    f"set_phase: no phase {phase} of signal {self.ids[i][:60]!r}; it has {n}, from 0 on"
+                )
+        return [int(phase) for phase in phases]
+
+    def _phase_count(self, i: int) -> int:
+        """Phases of a signal once the commands given so far are applied."""
+        signals = self._world._lit.signals
+        if i in self._coming:
+            if isinstance(self._coming[i], list):
+                return len(self._coming[i])
+            signals = self._world.network.arrays.signals
+        return int(signals.phase_start[i + 1] - signals.phase_start[i])
+
+    def _numbers(self, name: str, given: Any) -> list[int]:
+        return numbers_of(name, self._world.network.signal_ids, given)
+
+    def apply(self, name: str, given: Mapping[str, Any]) -> str:
+        """Do what a command says; why not, if that is impossible by now."""
+        numbers = self._numbers(name, given["signals"])
+        if name == "set_program":
+            self._change_programs(numbers, given["program"])
+        elif name == "release_signals":
+            told = [i for i in numbers if self._told.what[i] == TOLD]
+            if not told:
+                return "runs its program already"
+            self._told.what[told] = RETURNS
+        else:
+            held = [self._in_sight(i) for i in numbers]
+            phases = given["phase"] if name == "set_phase" else held
+            signals = self._world._lit.signals
+            counts = np.diff(signals.phase_start)
+            for i, phase in zip(numbers, phases, strict=True):
+                if phase >= counts[i]:
+                    return f"signal {self.ids[i][:60]!r} has no phase {phase} by then"
+            for i, phase in zip(numbers, phases, strict=True):
+                self._tell(i, TOLD, phase, given)
+        return ""
+
+    def settle(self) -> None:
+        """All commands of this frame have been applied."""
+        self._coming = {}
+
+    def change_time(
+        self, signal: str | int, yellow: float | None = None, all_red: float | None = None
+    ) -> float:
+        """s of yellow and red between two phases of a signal, as `set_phase` would have them."""
+        (i,) = self._numbers("change_time", signal)
+        own = self._clearing_of(i)
+        return sum(
+            times if given is None else given
+            for times, given in zip(own, (yellow, all_red), strict=True)
+        )
+
+    def _clock(self, i: int, t: float) -> float:
+        """Seconds since the phase of a program by the clock began, at time t."""
+        signals = self._world._lit.signals
+        first, phase = int(signals.phase_start[i]), phase_at(signals, i, t)
+        begin = float(signals.phase_end[first + phase - 1]) if phase else 0.0
+        return float(place_in_cycle(signals, i, t)) - begin
+
+    def _in_sight(self, i: int) -> int:
+        """The phase that a signal shows or changes to."""
+        lights, told = self._world._lights, self._told
+        if told.what[i] != OWN and told.phase[i] >= 0:
+            return int(told.phase[i])
+        for phase in (int(lights.target[i]), int(lights.phase[i])):
+            if phase >= 0:
+                return phase
+        return int(phase_at(self._world._lit.signals, i, self._world.time))
+
+    def _tell(self, i: int, what: int, phase: int, given: Mapping[str, Any]) -> None:
+        """Take a program from its own control, for a phase; -1 for what it shows."""
+        world, told = self._world, self._told
+        lights = world._lights
+        if world._actuation.control[i] == FIXED and world.frame > 0:
+            now = (world.frame - 1) * world.dt
+            lights.since[i] = now - self._clock(i, world.time - world.dt)
+        yellow, red = self._clearing_of(i)
+        told.what[i], told.phase[i] = what, phase
+        told.clears[i] = NEW if phase >= 0 else IDLE
+        told.lasts[i] = given.get("duration", inf)
+        told.until[i] = inf
+        told.yellow[i], told.red[i] = given.get("yellow", yellow), given.get("all_red", red)
+        lights.target[i] = -1
+        world._actuation.control[i] = COMMANDED
+
+    def _clearing_of(self, i: int) -> tuple[float, float]:
+        """Yellow and red of changes: the longest of the program, else those of the parameters."""
+        world, start = self._world, self._world._lit.signals.phase_start
+        here = slice(start[i], start[i + 1])
+        yellow, red = (float(x[here].max()) for x in (world._clearing.yellow, world._clearing.red))
+        if yellow > 0.0:
+            return yellow, red
+        number = world.parameters.number
+        return number("signals.yellow"), number("signals.all_red")
+
+    def _change_programs(self, numbers: list[int], given: Any) -> None:
+        world, told = self._world, self._told
+        seen = {i: self._in_sight(i) for i in numbers}
+        for i in numbers:
+            self._tell(i, RETURNS, seen[i], {})
+            if world._lights.phase[i] == seen[i]:
+                told.clears[i] = IDLE
+            new = order_of(given, world.time)
+            old = self._orders.get(i)
+            if isinstance(new, Plan) or isinstance(old, Plan):
+                told.phase[i], told.clears[i] = -1, IDLE
+                world._lights.phase[i] = -1
+            self._orders[i] = new
+            if new == world.parameters["signals.control"]:
+                del self._orders[i]
+        before = world._actuation
+        self._take_control()
+        self._keep_hits(before)
+
+    def _take_control(self) -> None:
+        """Make what follows from the orders; programs that are told something stay so."""
+        world = self._world
+        world._lit, world._actuation, world._clearing = controlled(
+            getattr(world, "_whole", world.network), world.parameters, self._orders
+        )
+        self._told.own[:] = world._actuation.control
+        world._actuation.control[self._told.what != OWN] = COMMANDED
+
+    def _keep_hits(self, before: Actuation) -> None:
+        """Take over what detectors have seen that were there before."""
+        world, lights = self._world, self._world._lights
+        new, now = state.new_lights(world._actuation), world._actuation
+        places = zip(before.lane.tolist(), before.place.tolist(), strict=True)
+        known = {place: d for d, place in enumerate(places)}
+        for d, place in enumerate(zip(now.lane.tolist(), now.place.tolist(), strict=True)):
+            if place in known:
+                new.hit[d], new.served[d] = lights.hit[known[place]], lights.served[known[place]]
+        world._lights = lights._replace(hit=new.hit, served=new.served)
+
+    # --- snapshots -------------------------------------------------------------------------
+
+    def tables(self) -> dict[str, NDArray[Any]]:
+        """What programs were told, and what their links showed before; of those that were told."""
+        told = np.flatnonzero(self._told.what != OWN).astype(np.int32)
+        start, members = self._world._members
+        here = [members[start[i] : start[i + 1]] for i in told]
+        links = np.concatenate([np.zeros(0, np.int32), *here])
+        columns = {name: getattr(self._told, name)[told] for name in _OF_TABLE}
+        return {
+            "told": table_of({"program": told, **columns}),
+            "told_links": table_of({"connector": links, "before": self._told.before[links]}),
+        }
+
+    def orders(self) -> list[list[Any]]:
+        """Programs that were given another control or phases, in plain values."""
+        return [
+            [i, [list(map(list, order.phases)), order.offset] if isinstance(order, Plan) else order]
+            for i, order in sorted(self._orders.items())
+        ]
+
+    def prepare(self, orders: Any) -> None:
+        """Give programs the control and phases of a snapshot. Raises CommandError for bad ones."""
+        self._orders = {}
+        links = self._world.network.arrays.signals.links
+        for i, plain in orders:
+            (i,) = self._numbers("set_program", i)
+            if isinstance(plain, str):
+                self._orders[i] = order_of(plain_order(plain, [i], self.ids, links), 0.0)
+            else:
+                phases = plain_order(plain[0], [i], self.ids, links)
+                self._orders[i] = order_of(phases, float(plain[1]))
+        self._told.what[:] = OWN
+        self._take_control()
+        self._world._lights = state.new_lights(self._world._actuation)
+
+    def restore(self, tables: Mapping[str, NDArray[Any]]) -> None:
+        """Have told programs what a snapshot says; `prepare` comes before."""
+        rows, links, told = tables["told"], tables["told_links"], self._told
+        fresh = {"what": OWN, "phase": -1, "lasts": inf, "until": inf, "clears": IDLE}
+        for name in _OF_TABLE:
+            column = getattr(told, name)
+            column[:] = fresh.get(name, 0)
+            column[rows["program"]] = rows[name]
+        told.before[links["connector"]] = links["before"]
+        self._world._actuation.control[rows["program"]] = COMMANDED
+        resting = rows[(rows["clears"] < 0.0) & (rows["phase"] >= 0)]
+        self._world._lights.phase[resting["program"]] = resting["phase"]
+        self._coming = {}
+        for command in self._world.commands.coming:
+            if command.name == "set_program":
+                for i in self._numbers(command.name, command.arguments["signals"]):
+                    self._coming[i] = command.arguments["program"]
+
+    def hashed(self) -> bytes:
+        """What commands have left, for the state hash; nothing where nobody was told anything."""
+        if not self._orders and not (self._told.what != OWN).any():
+            return b""
+        tables = b"".join(table.tobytes() for table in self.tables().values())
+        return json.dumps(self.orders()).encode() + tables
