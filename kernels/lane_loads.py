@@ -1,0 +1,48 @@
+"""Loads of lanes: how many are on each, who stands there and for how long, and what time is lost.
+
+Whole numbers only, so that the sums are the same in whatever order vehicles are kept.
+"""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.jit import kernel
+from rushhour.kernels.network import Lanes
+from rushhour.kernels.vehicles import Vehicles
+
+STANDS: Final = 0.1  # m/s; slower ones stand
+MILLION: Final = 1_000_000.0
+
+
+class LaneLoads(NamedTuple):
+    """The load of each lane, connectors included, shape (n_lanes,)."""
+
+    vehicles: NDArray[np.int64]
+    queue: NDArray[np.int64]  # of them those that stand
+    waiting: NDArray[np.int64]  # frames for which these have stood, summed
+    lost: NDArray[np.int64]  # millionths of a second that all lose in a second, by the limit
+
+
+@kernel
+def read_loads(lanes: Lanes, veh: Vehicles, readings: LaneLoads, frame: int) -> None:
+    """Read all lanes at the start of a frame. Writes readings.
+
+    A vehicle at a stop does not stand. Time is lost by 1 - speed / limit.
+    """
+    readings.vehicles[:] = 0
+    readings.queue[:] = 0
+    readings.waiting[:] = 0
+    readings.lost[:] = 0
+    for i in range(veh.lane.shape[0]):
+        lane = veh.lane[i]
+        if lane < 0:
+            continue
+        readings.vehicles[lane] += 1
+        limit = max(lanes.speed[lane], STANDS)
+        readings.lost[lane] += int(MILLION * max(0.0, 1.0 - veh.speed[i] / limit))
+        if veh.speed[i] < STANDS and veh.dwell_until[i] < 0:
+            readings.queue[lane] += 1
+            if veh.stands_since[i] >= 0:
+                readings.waiting[lane] += frame - veh.stands_since[i]

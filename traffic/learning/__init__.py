@@ -1,0 +1,1 @@
+"""Environments for reinforcement learning; they need the extra `rl` (docs/learning.md)."""
