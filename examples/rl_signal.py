@@ -1,6 +1,4 @@
-"""A signal learns by itself (Q-learning): python examples/rl_signal.py [EPISODES]"""
-
-import sys
+"""A signal learns by itself (Q-learning): python examples/rl_signal.py"""
 
 import numpy as np
 
@@ -35,7 +33,7 @@ def episode(env, q, seed, learns=False):
 if __name__ == "__main__":
     env = SignalEnv(NETWORK, TRIPS, seconds=600, observation=("queue", "phase"))
     q = np.zeros((4, 4, 2, 2))
-    for seed in range(int(sys.argv[1]) if len(sys.argv) > 1 else 20):
+    for seed in range(20):
         episode(env, q, seed, learns=True)
     for name, table in {"clock": None, "learnt": q}.items():
         print(f"{name}: {episode(env, table, seed=1000):.2f} cars stand on average")

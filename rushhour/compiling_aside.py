@@ -63,7 +63,7 @@ def compile_everything(k: int) -> None:
     The k-th process begins with another kernel and another kind.
     """
     compile_a_frame(k)
-    kinds = [_command_a_world, _run_all_controls, _save_and_draw]
+    kinds = [_command_a_world, _run_all_controls, _save_and_draw, _tell_signals]
     for kind in kinds[k:] + kinds[:k]:
         kind()
 
@@ -127,6 +127,27 @@ def _look_at(path: Path) -> None:
         moment.x, moment.y, told.colour, told.palette, box[0], box[3], scene.camera.scale, 2,
         np.zeros((64, 64, 4), np.int32), image,
     )  # fmt: skip
+
+
+def _tell_signals() -> None:
+    """Tell signals what to show, and ask what environments and CityFlow's face ask."""
+    import numpy as np
+
+    from rushhour.kernels.pose import lane_pose
+    from rushhour.kernels.reading_lanes import LaneReadings, read_lanes
+    from rushhour.roadnets.generators.by_name import generate
+    from rushhour.traffic.demand.random_trips import random_trips
+    from rushhour.traffic.world import World
+
+    network = generate("grid", rows=2, columns=2)
+    world = World(network, random_trips(network, 20, 10.0, seed=1), dt=0.5, seed=1)
+    world.signals.set_phase(0, 0, duration=1.0)
+    world.step()
+    world.signals.hold()
+    world.step()
+    readings = LaneReadings(*(np.zeros(network.n_lanes, np.int64) for _ in LaneReadings._fields))
+    read_lanes(network.arrays.lanes, world._veh, readings, world.frame)
+    lane_pose(network.points, network.station, 0, int(network.point_start[1]), 1.0)
 
 
 def _command_a_world() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cityflow_texts import flow
+from cityflow_texts import flow, town
 from gmns_texts import written
 from osm_texts import CROSS, CROSS_WAYS, osm_text, write_pbf
 from sumo_texts import at_lights, crossing, signals
@@ -24,7 +24,7 @@ PAGES = [
     "docs/checks.md", "docs/lint.md", "docs/networks.md", "docs/openstreetmap.md", "docs/measures.md", "docs/python.md", "docs/scenario.md",
     "docs/commands.md", "docs/running.md", "docs/in-your-engine.md",
     "docs/recording.md", "docs/waiting.md", "docs/run-files.md", "docs/path-following.md",
-    "docs/viewer.md", "docs/steered.md", "docs/signals.md", "docs/learning.md",
+    "docs/viewer.md", "docs/steered.md", "docs/signals.md", "docs/learning.md", "docs/from-cityflow.md",
 ]  # fmt: skip
 BLOCK = re.compile(r"^```(sh|python|toml)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PROGRAM = signals(["GrGr", "rGrG"])
@@ -46,6 +46,10 @@ def folder(tmp_path: Path) -> Path:
     (here / "town.rou.xml").write_text(ROUTES)
     write_pbf(here / "porto.osm.pbf", osm_text(CROSS, CROSS_WAYS, origin=(-8.615, 41.15)))
     (here / "flow.json").write_text(json.dumps([flow("s_in", "n_out"), flow("e_in", "w_out")]))
+    (here / "streets.json").write_text(json.dumps(town()))
+    (here / "flows.json").write_text(json.dumps([flow("w-a", "a-b", interval=3.0, endTime=60)]))
+    files = {"dir": "./", "roadnetFile": "streets.json", "flowFile": "flows.json"}
+    (here / "config.json").write_text(json.dumps({**files, "rlTrafficLight": True}))
     written(here / "region", demand="o_zone_id,d_zone_id,volume\n1,3,200\n4,1,50\n")
     (here / "fixes.toml").write_text('speed."10" = 30\n')
     (here / "stops.add.xml").write_text("<additional/>")

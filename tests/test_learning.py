@@ -185,7 +185,7 @@ def printed(example: str, *words: str) -> list[float]:
 
 @pytest.mark.slow
 def test_a_signal_learns_to_keep_queues_shorter_than_its_plan_does() -> None:
-    clock, learnt = printed("rl_signal.py", "20")
+    clock, learnt = printed("rl_signal.py")
     assert learnt < 0.75 * clock
     assert len((ROOT / "examples/rl_signal.py").read_text().splitlines()) <= 40
 

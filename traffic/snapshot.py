@@ -114,7 +114,7 @@ def take_snapshot(world: "World", logs: bool = True) -> Snapshot:
     waiting, detours, rerouting = world._waiting, world._detours, world._rerouting
     slots = np.flatnonzero(veh.lane >= 0).astype(np.int32)
     aside = world._verge.rows
-    queued = _queued(world, slots)
+    queued = queued_trips(world, slots)
     changed = np.flatnonzero((detours.reroutes > 0) | detours.cut_short)
     given = world.demand.roads  # a new way may take the place of the trip's own
     replaced = np.flatnonzero(world._routes.road[: given.size] != given)
@@ -188,7 +188,7 @@ def of_road_lanes() -> tuple[str, ...]:
     return tuple(k for k in Grants._fields if k not in OF_CONNECTORS and k not in NOT_KEPT)
 
 
-def _queued(world: "World", slots: NDArray[np.int32]) -> NDArray[np.int32]:
+def queued_trips(world: "World", slots: NDArray[np.int32]) -> NDArray[np.int32]:
     """Trips that are due and have not departed, ascending."""
     waits = np.arange(len(world.demand)) < int(world._waiting.numbers[0])
     waits[len(world._first_demand) :] = True

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.network import RED, YELLOW
 from rushhour.kernels.pose import lane_pose
-from rushhour.kernels.vehicles import PATH
 from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.model import Network
 from rushhour.traffic.durations import seconds as seconds_of
 from rushhour.traffic.learning.junctions import DemandOf
 from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.sight import leader, way_ahead
 from rushhour.traffic.world import World
 
 Seen = NDArray[np.float32]
@@ -138,23 +138,6 @@ class DrivingEnv(gymnasium.Env[Seen, NDArray[np.float32]]):
     def _lines_run(self) -> int:
         return self.world.steered()["lines_run"]
 
-    def _way_ahead(self, slot: int) -> list[int]:
-        """Lanes of its way, its own first, over SIGHT."""
-        world, arrays = self.world, self._network.arrays
-        veh, n = world._veh, self._network.n_road_lanes
-        lane = int(veh.lane[slot])
-        lanes, far = [lane], float(arrays.lanes.length[lane] - veh.s[slot])
-        if lane >= n:
-            lanes.append(int(arrays.connectors.to_lane[lane - n]))
-            far += float(arrays.lanes.length[lanes[-1]])
-        for place in range(PATH):
-            k = int(veh.path[slot, place])
-            if k < 0 or far > SIGHT:
-                break
-            lanes += [n + k, int(arrays.connectors.to_lane[k])]
-            far += float(arrays.lanes.length[lanes[-2:]].sum())
-        return lanes
-
     def _point(self, lanes: list[int], s: float) -> tuple[float, float, float]:
         """Place and heading s metres behind the start of the first of some lanes."""
         network, lengths = self._network, self._network.arrays.lanes.length
@@ -167,22 +150,6 @@ class DrivingEnv(gymnasium.Env[Seen, NDArray[np.float32]]):
         start, end = network.point_start[lane : lane + 2]
         x, y, heading = lane_pose(network.points, network.station, int(start), int(end), s)
         return float(x), float(y), float(heading)
-
-    def _leader(self, slot: int, lanes: list[int]) -> tuple[float, float]:
-        """Gap to who is ahead on its way, m, and their speed; (inf, 0) nobody within SIGHT."""
-        veh, lengths = self.world._veh, self._network.arrays.lanes.length
-        start, best = -float(veh.s[slot]), (inf, 0.0)
-        for place, lane in enumerate(lanes):
-            here = np.flatnonzero(veh.lane == lane)
-            if place == 0:
-                here = here[veh.s[here] > veh.s[slot]]
-            if here.size:
-                i = int(here[np.argmin(veh.s[here])])
-                gap = start + float(veh.s[i] - veh.length[i])
-                best = min(best, (max(gap, 0.0), float(veh.speed[i])))
-                break
-            start += float(lengths[lane])
-        return best if best[0] < SIGHT else (inf, 0.0)
 
     def _line(self, slot: int, lanes: list[int]) -> tuple[float, bool]:
         """m to the next line on its way, and whether it is closed; (inf, False) none."""
@@ -213,7 +180,7 @@ class DrivingEnv(gymnasium.Env[Seen, NDArray[np.float32]]):
         world = self.world
         slot = world._slot(self._number)
         veh, bodies = world._veh, world._steering.bodies
-        lanes, s = self._way_ahead(slot), float(veh.s[slot])
+        lanes, s = way_ahead(world, slot, SIGHT), float(veh.s[slot])
         heading = float(bodies.heading[slot])
         x, y, along = self._point(lanes, s)
         beside = self._beside(slot)
@@ -226,7 +193,8 @@ class DrivingEnv(gymnasium.Env[Seen, NDArray[np.float32]]):
             dx, dy = px - x, py - y
             seen.append((dx * cos(heading) + dy * sin(heading)) / FAST)
             seen.append((dy * cos(heading) - dx * sin(heading)) / FAST)
-        gap, speed = self._leader(slot, lanes)
+        ahead, gap = leader(world, slot, lanes, SIGHT)
+        speed = float(veh.speed[ahead]) if ahead >= 0 else 0.0
         line, closed = self._line(slot, lanes)
         seen += [min(gap / SIGHT, 1.0), speed / FAST, min(line / SIGHT, 1.0), float(closed)]
         seen.append(self._lanes_aside(slot) / 4.0)

@@ -1,0 +1,1 @@
+"""The programming interfaces of other simulators over rushhour's worlds."""

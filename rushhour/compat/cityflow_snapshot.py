@@ -1,0 +1,63 @@
+"""What CityFlow calls an archive: a snapshot that can be written to a file, as .npz."""
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from rushhour.roadnets.errors import RunError
+from rushhour.traffic.recording.keyframe_checks import check_snapshot
+from rushhour.traffic.snapshot import Snapshot, take_snapshot
+from rushhour.traffic.world import World
+
+_NUMBERS: Final = "numbers"
+
+
+class Archive:
+    """The state of an engine at some time."""
+
+    def __init__(self, state: Snapshot) -> None:
+        self.state = state
+
+    def dump(self, path: str) -> None:
+        """Write it to a file, under exactly this name. Raises RunError where that is impossible."""
+        text = json.dumps(self.state.numbers).encode()
+        tables: dict[str, Any] = {**self.state.tables, _NUMBERS: np.frombuffer(text, np.uint8)}
+        try:
+            with Path(path).open("wb") as file:
+                np.savez_compressed(file, **tables)
+        except OSError as error:
+            raise RunError(f"{path}: {error.strerror}; give a file that can be written") from None
+
+
+def read_archive(path: Path, world: World) -> Snapshot:
+    """The archive in a file, checked against a world.
+
+    Raises RunError for a file that is none, or is of another network, demand or version.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            tables = {name: file[name] for name in file.files}
+        numbers = json.loads(tables.pop(_NUMBERS).tobytes())
+        world.signals.prepare(numbers["programs"])
+        wanted = take_snapshot(world).tables
+        kinds = {name: table.dtype for name, table in tables.items()}
+        if kinds != {name: table.dtype for name, table in wanted.items()}:
+            raise RunError(f"{path}: an archive of another version or configuration; dump it again")
+        of_network = ("lanes", "road_lanes", "connectors", "programs", "detectors", "roads")
+        for name in of_network:
+            if len(tables[name]) != len(wanted[name]):
+                raise RunError(f"{path}: an archive of another roadnet; load it where it was made")
+        snapshot = Snapshot(tables, numbers)
+        if numbers["trips"] != len(world.demand):
+            raise RunError(f"{path}: an archive with other flows; load it where it was made")
+        check_snapshot(snapshot, world)
+    except OSError as error:
+        raise RunError(f"{path}: {error.strerror or 'no archive'}; give a dumped archive") from None
+    except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+        if isinstance(error, RunError):
+            raise
+        raise RunError(f"{path}: no archive of an engine; give a dumped one") from None
+    return snapshot
