@@ -248,12 +248,17 @@ def _check_folder(folder: Path) -> None:
 
 def save_last_frame(world: "World", path: Path, title: str = "") -> None:
     """Draw the world as it stands."""
+    import numpy as np
+
+    from rushhour.traffic.steering.body_table import fronts_of, pose_at_bodies
     from rushhour.viewer.raster import save_picture
 
     table = world.vehicles
+    front = np.full((len(table), 3), np.nan)
+    pose_at_bodies(front, table.id, fronts_of(world._veh, world._steering))
     save_picture(
         path, world.network, table.lane, table.s, table.lateral, table.length, table.width,
-        table.speed, title=title or f"{world.network.name} at {clock(world.time)}",
+        table.speed, title=title or f"{world.network.name} at {clock(world.time)}", front=front,
     )  # fmt: skip
 
 

@@ -259,7 +259,7 @@ def _run(command: argparse.ArgumentParser) -> None:
     add("--record-precision", metavar="P", help="standard: places to 2 cm, speeds to 0.05 m/s; full: "
         "every bit (default: standard)")  # fmt: skip
     add("--record-fields", metavar="NAMES", help="what to record of each vehicle besides its place "
-        "and speed: accel,lateral,reason,blocker,signals,tier (default: all)")  # fmt: skip
+        "and speed: accel,lateral,reason,blocker,signals,tier,body (default: all)")  # fmt: skip
     add("--record-region", metavar="X0,Y0,X1,Y1", help="record only who is there, m of the network")
     add("--record-max", metavar="SIZE", help="record no more before the file is larger, as 5GB; the "
         "run goes on")  # fmt: skip

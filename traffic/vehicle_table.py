@@ -10,6 +10,7 @@ from rushhour.kernels.vehicles import REASONS, Vehicles
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.tables import as_frame
 from rushhour.traffic.demand.model import Demand
+from rushhour.traffic.steering.body_table import pose_at_bodies
 
 if TYPE_CHECKING:
     from rushhour.traffic.commands.controlled import Controlled
@@ -60,9 +61,12 @@ class VehicleTable:
         return np.asarray(self._verge.joined(name, column) if len(self._verge) else column)
 
 
-def vehicle_frame(table: VehicleTable, network: Network, demand: Demand, time: float) -> Any:
+def vehicle_frame(
+    table: VehicleTable, network: Network, demand: Demand, time: float, fronts: NDArray[Any]
+) -> Any:
     """The vehicles as a pandas.DataFrame, sorted by their number in the demand; SI units, ids.
 
+    fronts: where those are who steer a body; rows of body_table.FRONT.
     Raises NetworkError if pandas is not installed.
     """
     order = np.argsort(table.id, kind="stable")
@@ -72,6 +76,7 @@ def vehicle_frame(table: VehicleTable, network: Network, demand: Demand, time: f
     place_all_bodies(
         network.points, network.station, network.point_start, lane, s, lateral, length, pose
     )
+    pose_at_bodies(pose, table.id[order], fronts)
     names, numbers = np.array((*demand.ids, ""), object), table.id[order]
     lanes = np.full(network.n_lanes + 1, "", object)
     lanes[: network.n_road_lanes] = network.lane_ids

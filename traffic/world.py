@@ -51,7 +51,7 @@ from rushhour.traffic.readings import Readable, Readings
 from rushhour.traffic.rings import Rings
 from rushhour.traffic.routing.minds import MIND_PERIOD, Minds
 from rushhour.traffic.routing.routes import route_demand
-from rushhour.traffic.steering.body_table import BodyTable
+from rushhour.traffic.steering.body_table import BodyTable, fronts_of
 from rushhour.traffic.steering.tier import Steering
 from rushhour.traffic.vehicle_table import VehicleTable, vehicle_frame
 
@@ -344,7 +344,8 @@ class World(Looping, Readable):
 
         Raises NetworkError if pandas is not installed.
         """
-        return vehicle_frame(self.vehicles, self.network, self.demand, self.time)
+        fronts = fronts_of(self._veh, self._steering)
+        return vehicle_frame(self.vehicles, self.network, self.demand, self.time, fronts)
 
     def state_hash(self) -> str:
         """SHA-256 of the state in order of vehicle id."""

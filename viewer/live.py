@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.pose import place_all_bodies
 from rushhour.traffic.recording.frame_taking import frame_rows
+from rushhour.traffic.steering.body_table import fronts_of, pose_at_bodies
 from rushhour.traffic.world import World
 from rushhour.viewer.camera import Box
 from rushhour.viewer.moments import Bars, Moment
@@ -75,6 +76,7 @@ class LiveSource:
             network.points, network.station, network.point_start, columns["lane"], columns["s"],
             columns["lateral"], length, pose,
         )  # fmt: skip
+        pose_at_bodies(pose, columns["id"], fronts_of(world._veh, world._steering))
         x, y, heading = pose.T.copy()
         return Moment(
             world.time, columns["id"], x, y, heading, columns["speed"], length, table.width[order],

@@ -185,10 +185,12 @@ def draw_vehicles(
     length: ArrayLike,
     width: ArrayLike,
     colour: NDArray[np.uint8],
+    front: NDArray[np.float64] | None = None,
 ) -> None:
     """Paint vehicles, front bumper at s on their lanes, each in its colour (n, 3).
 
-    lane: (n,) int; s, lateral (to the left), length, width: (n,) or scalar, m. On a picture of a
+    lane: (n,) int; s, lateral (to the left), length, width: (n,) or scalar, m. front: (n, 3) x, y
+    (m) and heading (rad) of those whose body is elsewhere, NaN for the others. On a picture of a
     whole city they are painted larger than they are, so that they can be seen.
     """
     lanes = np.ascontiguousarray(lane, dtype=np.int32)
@@ -204,6 +206,9 @@ def draw_vehicles(
         network.points, network.station, network.point_start, lanes, columns[0], columns[1],
         columns[2], pose,
     )  # fmt: skip
+    if front is not None:
+        elsewhere = np.isfinite(front[:, 0])
+        pose[elsewhere] = front[elsewhere]
     long = np.maximum(columns[2], LEAST_BODY[0] / raster.pixels_per_metre)
     wide = np.maximum(columns[3], LEAST_BODY[1] / raster.pixels_per_metre)
     raster.fill_quads(bodies(pose, long, wide), colour)
@@ -232,10 +237,11 @@ def save_picture(
     value_full: float | None = None,
     value_name: str = "km/h",
     time: float | None = None,
+    front: NDArray[np.float64] | None = None,
 ) -> None:
     """Write a PNG of a network with vehicles coloured by speed, red standing to green free.
 
-    lane, s, lateral, length, width: as in draw_vehicles.   speed: (n,) m/s.   value: (n,) colours
+    lane, s, lateral, length, width, front: as in draw_vehicles.   speed: (n,) m/s.   value: (n,) colours
     the vehicles instead of the speed, from red at 0 to green at value_full.   time: s, shows what
     the signals show then.
     Raises RunError if the file cannot be written.
@@ -252,7 +258,7 @@ def save_picture(
         full = value_full or float(np.max(shown, initial=1.0))
     if count:
         colour = np.ascontiguousarray(np.broadcast_to(speed_colours(shown, full), (count, 3)))
-        draw_vehicles(raster, network, lane, s, lateral, length, width, colour)
+        draw_vehicles(raster, network, lane, s, lateral, length, width, colour, front)
     image = raster.image()
     add_legend(image, raster.pixels_per_metre, full if count else None, name, title, count)
     write_png(path, image)

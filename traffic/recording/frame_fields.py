@@ -38,6 +38,7 @@ from rushhour.kernels.frame_rows import (
 )
 from rushhour.kernels.lanes_passed import BASE, FIRST, LAST, LENGTH, PASSED, WAY
 from rushhour.roadnets.errors import RunError
+from rushhour.traffic.recording.pose_file import BODY
 
 # Field of a frame: type when read, unit, what it is.
 FIELDS: Final[dict[str, tuple[str, str, str]]] = {
@@ -58,7 +59,7 @@ CHOSEN: Final = {
     "accel": KEEP_ACCEL, "lateral": KEEP_LATERAL, "reason": KEEP_REASON, "blocker": KEEP_BLOCKER,
     "signals": KEEP_SIGNALS, "tier": 0,
 }  # fmt: skip
-EVERYTHING: Final = tuple(FIELDS)
+EVERYTHING: Final = (*FIELDS, BODY)
 STANDARD, FULL = "standard", "full"
 PRECISIONS: Final = (STANDARD, FULL)
 EXACT_COLUMNS: Final = {"s": 0, "speed": 1, "accel": 2, "lateral": 3}
@@ -81,12 +82,12 @@ def chosen_fields(given: Iterable[str] | None) -> tuple[str, ...]:
     if given is None:
         return EVERYTHING
     wanted = set(given)
-    unknown = sorted(wanted - set(FIELDS))
+    unknown = sorted(wanted - set(EVERYTHING))
     if unknown:
         raise RunError(
-            f"record fields: {unknown[0][:40]!r} is none; wanted some of {', '.join(FIELDS)}"
+            f"record fields: {unknown[0][:40]!r} is none; wanted some of {', '.join(EVERYTHING)}"
         )
-    return tuple(name for name in FIELDS if name in wanted or name in ALWAYS)
+    return tuple(name for name in EVERYTHING if name in wanted or name in ALWAYS)
 
 
 def ways_of(

@@ -22,10 +22,13 @@ from rushhour.traffic.recording.frame_fields import (
     CHOSEN,
     EVERYTHING,
     EXACT_COLUMNS,
+    FIELDS,
     TIER_BIT,
     columns_of,
     is_finite_region,
 )
+from rushhour.traffic.recording.pose_file import BODY, body_columns
+from rushhour.traffic.steering.body_table import fronts_of
 
 if TYPE_CHECKING:
     from rushhour.kernels.vehicles import Vehicles
@@ -42,6 +45,7 @@ class Rows:
         self.rows = np.empty((room, ROW), np.int32)
         self.exact = np.empty((room, EXACT // 2)) if exact else None
         self.ends: list[int] = []  # behind the last row of each frame
+        self.fronts: list[NDArray[Any]] = []  # of each frame, the rows of FRONT
 
     def __len__(self) -> int:
         return self.ends[-1] if self.ends else 0
@@ -88,6 +92,7 @@ class FrameTaker:
         fields = tuple(fields)
         self._keep = sum(CHOSEN.get(name, 0) for name in fields)
         self._tells_tier = "tier" in fields and world._steering.on
+        self.tells_bodies = BODY in fields and world._steering.on
         network = world.network
         self._n_road = network.n_road_lanes
         self._length = np.array(network.arrays.lanes.length)
@@ -124,6 +129,11 @@ class FrameTaker:
         if self.region is not None:
             at = self._within(into, start, at)
         into.ends.append(at)
+        if self.tells_bodies:
+            fronts = fronts_of(world._veh, world._steering)
+            if self.region is not None:
+                fronts = fronts[np.isin(fronts["vehicle"], into.rows[start:at, ID])]
+            into.fronts.append(fronts)
         return total & 0xFFFFFFFFFFFFFFFF
 
     def _within(self, into: Rows, start: int, end: int) -> int:
@@ -164,7 +174,10 @@ def frame_rows(world: "World") -> tuple[dict[str, NDArray[Any]], int]:
     digest = FrameTaker(world, exact=True).take(rows)
     n = len(rows)
     order = np.argsort(rows.rows[:n, ID], kind="stable")
-    return columns_of(rows.rows[order], np.ascontiguousarray(rows.words[order]), EVERYTHING), digest
+    columns = columns_of(rows.rows[order], np.ascontiguousarray(rows.words[order]), FIELDS)
+    if rows.fronts:
+        columns |= body_columns(rows.fronts[0], columns["id"])
+    return columns, digest
 
 
 def _as_bits(veh: "Vehicles") -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from rushhour.traffic.recording.frame_blocks import Coding, Encoder
 from rushhour.traffic.recording.frame_fields import described_steps
 from rushhour.traffic.recording.frame_taking import Rows
+from rushhour.traffic.recording.pose_file import BODY, PoseWriter
 
 WORDS_PER_CHUNK: Final = 16_384
 ROWS_PER_CHUNK: Final = 1024
@@ -61,7 +62,8 @@ class _Block:
 class FrameWriter:
     """Writes frames to group /frames of a run file.
 
-    flush: brings to the disk what was written. The datasets are added to `data`, by name.
+    flush: brings to the disk what was written. The datasets are added to `data`, by name. poses:
+    writes where the bodies of those are who steer; None: they are not recorded.
     """
 
     def __init__(
@@ -71,9 +73,11 @@ class FrameWriter:
         flush: Callable[[], None],
         coding: Coding,
         fields: tuple[str, ...],
+        poses: PoseWriter | None = None,
     ) -> None:
         self.rows = Rows(coding.exact)  # where to put the next frame, before `add`
         self._coding = coding
+        self._poses = poses
         self._flush = flush
         self._index: list[tuple[int, float, int, int, int]] = []
         self._blocks: deque[_Block] = deque()
@@ -95,7 +99,7 @@ class FrameWriter:
         )
         words.attrs["description"] = "streams of bits, see docs/file-format.md"
         data[words.name] = words
-        group.attrs["fields"] = list(fields)
+        group.attrs["fields"] = [name for name in fields if name != BODY]
         group.attrs["precision"] = "full" if coding.exact else "standard"
         for name, step in described_steps().items():
             group.attrs[name] = step
@@ -153,7 +157,7 @@ class FrameWriter:
             self._encoders.append(encoder)
 
     def _write(self, block: _Block) -> None:
-        """First the words and groups, then the index that points at them."""
+        """First the words, groups and poses, then the index that points at them."""
         chunks, groups = block.made.result()
         data = self._data["/frames/data"]
         if chunks:
@@ -166,6 +170,10 @@ class FrameWriter:
             table[name] = groups[:, column]
         table["start"] += self._next
         append(self._data["/frames/groups"], table)
+        if self._poses is not None:
+            numbers = [row[0] for row in block.index]
+            for dataset, rows in self._poses.new_rows(numbers, block.rows.fronts):
+                append(dataset, rows)
         self._flush()
         index = np.zeros(len(block.index), INDEX)
         for name, values in zip(INDEX.names or (), zip(*block.index, strict=True), strict=False):
@@ -176,6 +184,7 @@ class FrameWriter:
         self._next += len(chunks) * WORDS_PER_CHUNK
         self.written += sum(map(len, chunks))
         block.rows.ends.clear()
+        block.rows.fronts.clear()
         self._spare.append(block.rows)
 
 

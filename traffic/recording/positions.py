@@ -1,8 +1,12 @@
-"""Where the vehicles of a recorded run were at any time: between two frames, along their lanes."""
+"""Where the vehicles of a recorded run were at any time: between two frames, along their lanes.
+
+A body that steers is beside its lane, by so much in one frame and by so much in the next; between
+them it drives along the lane, and what it is beside goes evenly from the one to the other.
+"""
 
 from copy import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +17,10 @@ from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.tables import as_frame
 from rushhour.traffic.recording.recorded_frame import RecordedFrame
+from rushhour.traffic.steering.body_table import wrapped
 
 Box = tuple[float, float, float, float]  # x0, y0, x1, y1, m
+LONGEST_TURN: Final = 2.0  # s between frames within which a body turns evenly, not as its lane does
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile
@@ -44,7 +50,8 @@ def positions_at(run: "RunFile", time: float) -> Positions:
     """Positions at a time in s; before the first recorded frame those in it, likewise after the last.
 
     A vehicle drives evenly from where a frame has it to where the next one has it, along the lanes
-    between; where it changes lane, straight across. One that the next frame lacks stays.
+    between; where it changes lane, straight across. One that the next frame lacks stays. A body
+    that steers is in both frames exactly where it was.
     """
     if not run.frames.size:
         return placed(run, run.at(time), time)
@@ -66,11 +73,13 @@ class Between:
         self.frame = frame = run.frame(i)
         n = len(frame)
         self._start = _Places(run, frame, np.arange(n))
-        self._x, self._y, self._heading = self._start.pose().T.copy()
+        pose = self._start.pose()
+        self._x, self._y, self._heading = pose.T.copy()
         self._speed = frame.speed.astype(np.float64)
         self._end_time = frame.time
         # How far each is at the next frame, straight across; who is not in it stays.
         self._far_x, self._far_y, self._faster = np.zeros(n), np.zeros(n), np.zeros(n)
+        self._turn, self._steers = np.zeros(n), self._start.steers.copy()
         if i + 1 >= run.frames.size:
             return
         later = run.frame(i + 1)
@@ -86,6 +95,14 @@ class Between:
         on = np.flatnonzero(~changes)
         self._rows = a[on]  # of those who go along lanes
         self._end = end.chosen(on)
+        self._steers[a] |= end.steers
+        if later.time - frame.time > LONGEST_TURN:
+            self._steers[:] = False
+        some = self._steers[a]
+        self._turn[a[some]] = wrapped(there[some, 2] - self._heading[a[some]])
+        # How far their bodies are beside their lanes here and there, m.
+        self._beside = (pose - self._start.along())[self._rows, :2]
+        self._beside_then = (there - end.along())[on, :2]
 
     def at(self, time: float, near: Box | None = None) -> Positions:
         """Where the vehicles of the frame are at a time in s; behind the next frame as in that.
@@ -102,14 +119,18 @@ class Between:
             )  # fmt: skip
         share = min(1.0, (time - frame.time) / span)
         x, y = self._x + share * self._far_x, self._y + share * self._far_y
-        heading, speed = self._heading.copy(), self._speed + share * self._faster
+        heading = self._heading + share * self._turn
+        speed = self._speed + share * self._faster
         chosen = self._near(near)
         rows, start, end = self._rows[chosen], self._start, self._end
         lane, s = start.lane[rows], start.s[rows]
         go_between(self._ways, lane, s, end.lane[chosen], end.s[chosen], share)
         lateral = start.lateral[rows] + share * (end.lateral[chosen] - start.lateral[rows])
-        pose = start.chosen(rows).at(lane, s, lateral).pose()
-        x[rows], y[rows], heading[rows] = pose.T
+        pose = start.chosen(rows).at(lane, s, lateral).along()
+        pose[:, :2] += self._beside[chosen]
+        pose[:, :2] += share * (self._beside_then[chosen] - self._beside[chosen])
+        x[rows], y[rows] = pose[:, 0], pose[:, 1]
+        heading[rows] = np.where(self._steers[rows], heading[rows], pose[:, 2])
         return Positions(time, frame.id, x, y, heading, speed)
 
     def _near(self, box: Box | None) -> NDArray[np.intp]:
@@ -145,11 +166,24 @@ class _Places:
         if self.lane.size and not 0 <= self.lane.min() <= self.lane.max() < self._network.n_lanes:
             raise RunError(f"{run.path}: a frame has a lane that there is not; record it again")
         self.length = lengths[ids].astype(np.float64)
+        self._bodies: NDArray[np.float64] | None = None  # x, y, heading; NaN: it has none
+        if "body_x" in frame.columns:
+            names = ("body_x", "body_y", "body_heading")
+            self._bodies = np.column_stack([frame.columns[name][rows] for name in names])
+
+    @property
+    def steers(self) -> NDArray[np.bool_]:
+        """Who has a body that steers."""
+        if self._bodies is None:
+            return np.zeros(self.lane.size, np.bool_)
+        return np.isfinite(self._bodies[:, 0])
 
     def chosen(self, rows: NDArray[np.intp]) -> "_Places":
         """Those of some rows."""
         other = self.at(self.lane[rows], self.s[rows], self.lateral[rows])
         other.length = self.length[rows]
+        if self._bodies is not None:
+            other._bodies = self._bodies[rows]
         return other
 
     def at(
@@ -161,6 +195,15 @@ class _Places:
         return other
 
     def pose(self) -> NDArray[np.float64]:
+        """x, y (m) of the fronts, and headings, (n, 3)."""
+        pose = self.along()
+        if self._bodies is not None:
+            steers = self.steers
+            pose[steers] = self._bodies[steers]
+        return pose
+
+    def along(self) -> NDArray[np.float64]:
+        """The same as if everybody was on the lane."""
         network = self._network
         pose = np.zeros((self.lane.size, 3))
         place_all_bodies(

@@ -15,7 +15,8 @@ class RecordedFrame:
     """The vehicles of one frame, sorted by id: each field an array (n,).
 
     id, lane, s (m), lateral (m), speed (m/s), accel (m/s^2), reason, blocker, signals, tier, as far as
-    they were recorded; another one raises RunError.
+    they were recorded; another one raises RunError. Of worlds with bodies that steer also body_x,
+    body_y (m, of the front bumper's middle), body_heading, body_steer (rad); NaN for all others.
     """
 
     frame: int

@@ -30,6 +30,7 @@ from rushhour.traffic.recording.frame_writer import FrameWriter, append
 from rushhour.traffic.recording.happenings import Happenings
 from rushhour.traffic.recording.keyframe_file import KeyframeWriter
 from rushhour.traffic.recording.measure_file import TableWriter
+from rushhour.traffic.recording.pose_file import PoseWriter
 from rushhour.traffic.recording.run_layout import (
     BOTH,
     FORMAT,
@@ -51,6 +52,7 @@ FLUSH_ROWS: Final = 1 << 20  # rows gathered, at most
 FLUSH_SECONDS: Final = 2.0  # wall time between two blocks, at most
 # Bytes that a row is reckoned with where the file must not become larger than so much.
 LARGE_ROW: Final = {STANDARD: 12, FULL: 60}
+LARGE_POSE: Final = {STANDARD: 14, FULL: 36}  # of a body that steers
 LARGE_KEYFRAME: Final = 600  # bytes a vehicle
 LARGE_TRIP: Final = 100  # bytes in /trips
 LARGE_COMMAND: Final = 300  # bytes
@@ -232,6 +234,8 @@ class Recorder:
         rows = self._frames.waiting + vehicles
         state = 0 if self._keyframes is None else self._keyframe_size + LARGE_KEYFRAME * vehicles
         frames = LARGE_ROW[self.precision] * rows
+        if self._taker.tells_bodies:
+            frames += LARGE_POSE[self.precision] * rows
         return self._size + frames + state + self._tables_to_come() + TAIL
 
     def _tables_to_come(self) -> int:
@@ -300,10 +304,12 @@ class Recorder:
         network = world._whole.arrays
         ways = ways_of(network.lanes.out_start, network.connectors.to_lane, network.lanes.length)
         self._room = len(world.demand) + ROOM_TO_JOIN
-        coding = Coding(ways, self._room, world.dt, self.precision == FULL)
+        exact = self.precision == FULL
+        coding = Coding(ways, self._room, world.dt, exact)
         frames = file.create_group("frames")
         frames.attrs["vehicles"] = self._room
-        self._frames = FrameWriter(frames, self._data, file.flush, coding, self.fields)
+        poses = PoseWriter(file, self._data, exact) if self._taker.tells_bodies else None
+        self._frames = FrameWriter(frames, self._data, file.flush, coding, self.fields, poses)
 
 
 def _never_close(*objects: Any) -> None:

@@ -28,6 +28,7 @@ from rushhour.traffic.recording.happenings import read_happenings
 from rushhour.traffic.recording.joined_vehicles import Joined, read_joined
 from rushhour.traffic.recording.keyframe_file import Keyframes
 from rushhour.traffic.recording.measure_file import read_table
+from rushhour.traffic.recording.pose_file import PoseReader, body_columns, columns_at
 from rushhour.traffic.recording.positions import Positions, positions_at
 from rushhour.traffic.recording.recorded_frame import RecordedFrame
 from rushhour.traffic.recording.run_layout import FORMAT, FORMAT_VERSION, FRAMES, KEYFRAMES
@@ -65,6 +66,7 @@ class RunFile:
         try:
             self._frames = self._frames_of()
             self._index = self._frames.index
+            self._poses = PoseReader(self)
         except DAMAGE as error:
             self.close()
             raise RunError(f"{self.path}: damaged run file ({error}); record it again") from error
@@ -267,6 +269,10 @@ class RunFile:
         with self._reading("frames"):
             columns = self._frames.columns(i % size)
             want_numbers(columns)
+        if self._poses.there:
+            with self._reading("poses"):
+                fronts = self._poses.of_frame(int(self.frames[i]))
+                columns |= body_columns(fronts, columns["id"])
         return RecordedFrame(int(self.frames[i]), float(self.times[i]), columns)
 
     def at(self, time: float) -> RecordedFrame:
@@ -311,7 +317,12 @@ class RunFile:
         with self._reading("frames"):
             columns = self._frames.trajectory(number)
             want_numbers(columns)
-            return trajectory_of(number, name, columns, self._index)
+        if self._poses.there:
+            with self._reading("poses"):
+                frames = self.frames[columns["row"]]
+                fronts, places = self._poses.of_vehicle(number, frames)
+                columns |= columns_at(fronts, places, frames.size)
+        return trajectory_of(number, name, columns, self._index)
 
     def refresh(self) -> None:
         """Read what was written since: of a run that still goes on, its new frames."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.durations import clock
-from rushhour.traffic.recording.frame_fields import TOLERANCE
+from rushhour.traffic.recording.frame_fields import FIELDS, TOLERANCE
 from rushhour.traffic.recording.frame_taking import frame_rows
 from rushhour.traffic.recording.resuming import commands_from, new_world, resumed
 from rushhour.traffic.recording.run_layout import MADE_WITH, made_with
@@ -172,7 +172,9 @@ def _of_frame(
         told = ("on the road", "not there") if there else ("not there", "on the road")
         return Difference(*where, _name(names, int(missing[0])), "it", *told)
     differs = {
-        field: _differs(field, values, found[field]) for field, values in recorded.columns.items()
+        field: _differs(field, values, found[field])
+        for field, values in recorded.columns.items()
+        if field in FIELDS  # the poses of bodies are no part of the digest
     }
     for k in np.flatnonzero(np.any(list(differs.values()), axis=0)).tolist():
         field = next(field for field, values in differs.items() if values[k])

@@ -1,6 +1,6 @@
-"""The bodies of those who steer as a table of read-only arrays."""
+"""The bodies of those who steer as a table of read-only arrays, and where their fronts are."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 from rushhour.kernels.steering.bicycle import Bodies
 from rushhour.kernels.steering.lane_bodies import LANE, Steered
 from rushhour.kernels.vehicles import Vehicles
+
+if TYPE_CHECKING:
+    from rushhour.traffic.steering.tier import Steering
 
 
 def slots_with_bodies(veh: Vehicles, state: Steered) -> NDArray[np.int64]:
@@ -43,3 +46,44 @@ class BodyTable:
         column: NDArray[Any] = array[self._slots]
         column.flags.writeable = False
         return column
+
+
+FRONT: Final = np.dtype(
+    [
+        ("vehicle", "<i4"),
+        ("x", "<f8"),  # m, of the front bumper's middle
+        ("y", "<f8"),  # m
+        ("heading", "<f8"),  # rad from east, counter-clockwise, -pi .. pi
+        ("steer", "<f8"),  # rad, angle of the front wheels, left positive
+    ]
+)
+
+
+def fronts_of(veh: Vehicles, steering: "Steering") -> NDArray[Any]:
+    """Rows of FRONT of those who have a body, sorted by vehicle."""
+    slots = slots_with_bodies(veh, steering.state) if steering.on else np.zeros(0, np.int64)
+    rows = np.zeros(slots.size, FRONT)
+    if not slots.size:
+        return rows
+    slots = slots[np.argsort(veh.id[slots], kind="stable")]
+    bodies = steering.bodies
+    heading = bodies.heading[slots]
+    nose = steering.kinds.nose[veh.type[slots]]
+    rows["vehicle"] = veh.id[slots]
+    rows["x"] = bodies.x[slots] + nose * np.cos(heading)
+    rows["y"] = bodies.y[slots] + nose * np.sin(heading)
+    rows["heading"] = wrapped(heading)
+    rows["steer"] = bodies.steer[slots]
+    return rows
+
+
+def wrapped(angle: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Angles within -pi .. pi, rad."""
+    return np.asarray(angle - 2.0 * np.pi * np.floor(angle / (2.0 * np.pi) + 0.5))
+
+
+def pose_at_bodies(pose: NDArray[np.float64], ids: NDArray[np.int32], fronts: NDArray[Any]) -> None:
+    """Put those of some poses, (n, 3), x, y and heading of fronts, where their bodies are."""
+    _, at, row = np.intersect1d(ids, fronts["vehicle"], assume_unique=True, return_indices=True)
+    for column, name in enumerate(("x", "y", "heading")):
+        pose[at, column] = fronts[name][row]
