@@ -23,6 +23,7 @@ from rushhour.kernels.vehicles import (
     SPEED_LIMIT_AHEAD,
 )
 from rushhour.roadnets.errors import RunError
+from rushhour.traffic.analysis.body_events import BodyEvents
 from rushhour.traffic.durations import clock
 from rushhour.traffic.recording.run_file import id_hint
 
@@ -60,6 +61,7 @@ class Wait:
     reason: str
     since: float | None  # s, since when it stands; None: it moves, or follows
     what: str = ""  # the signal, the lane that is full
+    body: str = ""  # what befell its body, if it steers one: off its lane, or set on it
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,7 @@ class Chain:
         """The chain for people: a line for each queue, and the cause."""
         asked = self.waits[0]
         found, queued, first = [], 0, asked
+        bodies = [f"{wait.name} {wait.body}" for wait in self.waits if wait.body]
         if asked.reason == "leader":
             found.append(f"{asked.name} on {asked.lane}, {asked.to_line:.0f} m before its end: "
                          f"follows {self._leader()}; {_pace(asked.speed)}")  # fmt: skip
@@ -86,6 +89,7 @@ class Chain:
             queued, first = 0, wait
         if queued > 1:
             found.append(_told(first, None, queued))
+        found += bodies
         moves_off = self.cause in ("free", "curve", "speed_limit_ahead") and len(self.waits) > 1
         if moves_off:
             found.append("cause: none any more, what held them up is gone; ask for an earlier time")
@@ -179,6 +183,18 @@ class Scene:
         """Names of vehicles by number."""
         return self.run.vehicle_names()
 
+    @cached_property
+    def bodies(self) -> BodyEvents:
+        """What befell bodies that steer."""
+        return BodyEvents(self.run)
+
+    def _body(self, row: int) -> str:
+        """What befell the body of the vehicle in a row; "" for who has none."""
+        tier = self.frame.columns.get("tier")
+        if tier is not None and tier[row] == 0:
+            return ""
+        return self.bodies.told(int(self.frame.id[row]), self.frame.time)
+
     def way_on(self, row: int) -> int:
         """The connector by which a vehicle will leave its lane; -1 if nothing tells."""
         net, n = self.network.arrays, self.network.n_road_lanes
@@ -241,6 +257,7 @@ class Scene:
                     float(self.network.arrays.lanes.length[lane] - frame.s[row]),
                     float(frame.speed[row]), REASONS[reason],
                     None if reason == LEADER else self.stands_since(vehicle), what,
+                    self._body(row),
                 )
             )  # fmt: skip
             if after in seen:

@@ -1,8 +1,8 @@
 """What happens in a run besides positions: groups /events, /signals and /costs of the run file.
 
 Events are found when a frame is due to be recorded, from what the state remembers (the frame of each
-vehicle's last lane change, ...): two lane changes of one vehicle in between are one. Signals, and who
-chose another way, are looked at in every frame.
+vehicle's last lane change, ...): two lane changes of one vehicle in between are one. Signals, who
+chose another way, and bodies that steer are looked at in every frame.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,6 +15,7 @@ from rushhour.roadnets.errors import RunError
 from rushhour.traffic.costs import PHASES
 from rushhour.traffic.measures.tables import MeasureTable
 from rushhour.traffic.measures.trip_log import ENDS
+from rushhour.traffic.recording.body_happenings import BODY_KINDS, BodyHappenings
 from rushhour.traffic.recording.unclosed_file import DAMAGE, MOST_SQUEEZED
 
 if TYPE_CHECKING:
@@ -27,10 +28,12 @@ STUCK_AFTER: Final = 600.0  # s that somebody has stood, but for stops
 STATES: Final = ("off", "red", "yellow", "green", "green_yield", "stop_then_go")
 KINDS: Final = (
     "departed", "lane_change", "passing", "stuck", "ring", *ENDS, "mind_changed", "rerouted",
+    *BODY_KINDS,
 )  # fmt: skip
 DEPARTED, LANE_CHANGE, PASSING, STUCK, RING = range(5)
 ENDED: Final = 5  # the first of ENDS
 MIND_CHANGED, REROUTED = ENDED + len(ENDS), ENDED + len(ENDS) + 1
+OF_BODIES: Final = REROUTED + 1  # the first of BODY_KINDS
 
 TABLES: Final = {
     "events": np.dtype(
@@ -74,6 +77,7 @@ class Happenings:
         self._light = np.zeros_like(world._grants.light)
         self._choices = self._counted_choices()
         self._chosen = self._choices_by_vehicle()
+        self._bodies = BodyHappenings(world)
         for name, kind in TABLES.items():
             table = file.create_dataset(
                 name, (0,), kind, maxshape=(None,), chunks=(ROWS_PER_CHUNK,), shuffle=True,
@@ -110,6 +114,13 @@ class Happenings:
             known[: old.size] = old
             found = here[new[veh.id[here]] > known[veh.id[here]]]
             self._add(np.full(found.size, end - 1), kind, veh.id[found], veh.lane[found])
+
+    def look_at_bodies(self) -> None:
+        """Note whose body came off its lane in the last frame, was back on it, or was helped."""
+        veh, last = self.world._veh, self.world.frame - 1
+        for kind, slots in self._bodies.since_last():
+            when = np.full(slots.size, last)
+            self._add(when, OF_BODIES + kind, veh.id[slots], veh.lane[slots])
 
     def _counted_choices(self) -> tuple[int, int]:
         return self.world._minds.changed, self.world._detours.total

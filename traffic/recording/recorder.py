@@ -149,6 +149,7 @@ class Recorder:
         if not self._full:
             self._happenings.look_at_signals()
             self._happenings.look_at_choices()
+            self._happenings.look_at_bodies()
             if frame % self.every == 0:
                 self._happenings.gather()
         if self.mode != KEYFRAMES and frame % self.every == 0:

@@ -237,7 +237,7 @@ class RunFile:
 
     @property
     def events(self) -> MeasureTable:
-        """Departures, lane changes, passes, who is stuck, rings, ends of trips: when, who, where."""
+        """Departures, lane changes, who is stuck or off its lane, ends of trips, ...: when, who, where."""
         return self.table("events")
 
     @property
