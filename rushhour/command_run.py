@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from rushhour.progress import Stopping, bar, compile_bar
+from rushhour.steered_option import steered_choice
 from rushhour.traffic.durations import clock, seconds
 from rushhour.traffic.parameters import parsed_items
 from rushhour.traffic.scenarios.recording import NAMES as CHOICES
@@ -97,7 +98,10 @@ def given_fields(args: argparse.Namespace) -> dict[str, Any]:
     if args.reroute_period is not None:
         parameters["rerouting.period"] = seconds(args.reroute_period, "--reroute-period")
     if args.steered is not None:
-        parameters.update(_steered(args.steered))
+        given_parameters, rule = steered_choice(args.steered)
+        parameters.update(given_parameters)
+        if rule:
+            fields["steer_where"] = tuple(rule.items())
         if args.dt is None and args.network is not None and args.network.suffix != ".toml":
             fields["dt"] = STEERED_DT
     if parameters:
@@ -119,21 +123,6 @@ def _share(text: str) -> float:
         return float(text[:-1]) / 100.0 if text.endswith("%") else float(text)
     except ValueError:
         raise ScenarioError(f"--reroute {text[:60]!r}: wanted a share such as 30%") from None
-
-
-def _steered(text: str) -> dict[str, object]:
-    """The parameters of a --steered: 10%, all, or a number of vehicles."""
-    if text.isdecimal():
-        return {"steered.share": 1.0, "steered.most": int(text)}
-    try:
-        share = 1.0 if text == "all" else float(text.removesuffix("%")) / 100.0
-        if text == "all" or (text.endswith("%") and 0.0 <= share <= 1.0):
-            return {"steered.share": share}
-    except ValueError:
-        pass
-    raise ScenarioError(
-        f"--steered {text[:60]!r}: wanted a share such as 10%, all, or a number of vehicles"
-    )
 
 
 def _shares(text: str) -> list[float]:

@@ -133,8 +133,8 @@ def _tell_signals() -> None:
     """Tell signals what to show, and ask what environments and CityFlow's face ask."""
     import numpy as np
 
+    from rushhour.kernels.lane_loads import LaneLoads, read_loads
     from rushhour.kernels.pose import lane_pose
-    from rushhour.kernels.reading_lanes import LaneReadings, read_lanes
     from rushhour.roadnets.generators.by_name import generate
     from rushhour.traffic.demand.random_trips import random_trips
     from rushhour.traffic.world import World
@@ -145,8 +145,8 @@ def _tell_signals() -> None:
     world.step()
     world.signals.hold()
     world.step()
-    readings = LaneReadings(*(np.zeros(network.n_lanes, np.int64) for _ in LaneReadings._fields))
-    read_lanes(network.arrays.lanes, world._veh, readings, world.frame)
+    loads = LaneLoads(*(np.zeros(network.n_lanes, np.int64) for _ in LaneLoads._fields))
+    read_loads(network.arrays.lanes, world._veh, loads, world.frame)
     lane_pose(network.points, network.station, 0, int(network.point_start[1]), 1.0)
 
 

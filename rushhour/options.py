@@ -230,9 +230,9 @@ def _run(command: argparse.ArgumentParser) -> None:
     add(
         "--steered",
         metavar="WHO",
-        help="vehicles with bodies that steer along their lanes: a share as 10%%, `all`, or so many "
-        "at once; short for --set steered.share=... and steered.most=...; --dt is 1/30 s then unless "
-        "given",
+        help="vehicles with bodies that steer along their lanes: a share as 10%%, `all`, so many at "
+        "once, the nearest to a point as 200@X,Y, those around one as 300m@X,Y, or ids:FILE; --dt is "
+        "1/30 s then unless given",
     )
     add(
         "--skip-bad-trips",

@@ -156,6 +156,8 @@ _GENERAL: Final = (
               "share of the vehicles that have a body with wheels and steer it along their lanes"),
     Parameter("steered.most", "", 1_000_000_000, 0, 1_000_000_000, "choice",
               "steered vehicles at once, at most; who departs while there are as many is not"),
+    Parameter("steered.budget", "", 1_000_000_000, 0, 1_000_000_000, "choice",
+              "vehicles that a rule (steer_where) steers at once, at most: the nearest to its center"),
     Parameter("steered.bodies", "", False, 0, 1, "choice",
               "true: vehicles may be given bodies on the way, also with a share of 0 (set_tier)"),
     Parameter("following.model", "", "idm", 0, 0, "Treiber et al. 2000; Krauss 1998",

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from rushhour.compat.cityflow_replay import Replay
 from rushhour.compat.cityflow_snapshot import Archive, read_archive
-from rushhour.kernels.reading_lanes import STANDS, LaneReadings, read_lanes
+from rushhour.kernels.lane_loads import STANDS, LaneLoads, read_loads
 from rushhour.roadnets.cityflow.config import read_config
 from rushhour.roadnets.errors import NetworkError, RushhourError
 from rushhour.roadnets.loading import load_network
@@ -66,7 +66,7 @@ class Engine:
         self._world = World(
             network, demand, dt=self._interval / self._frames, seed=self._seed, begin=0.0
         )
-        self._readings = LaneReadings(*(np.zeros(network.n_lanes, np.int64) for _ in range(4)))
+        self._readings = LaneLoads(*(np.zeros(network.n_lanes, np.int64) for _ in range(4)))
         self._names = _drivable_names(self._world)
         self._by_agents = bool(options.get("rlTrafficLight", False))
         folder = path.parent / str(options.get("dir", ""))
@@ -260,9 +260,9 @@ class Engine:
         slots = np.flatnonzero(self._world._veh.lane >= 0).astype(np.int32)
         return [int(trip) for trip in queued_trips(self._world, slots)]
 
-    def _read(self) -> LaneReadings:
+    def _read(self) -> LaneLoads:
         world = self._world
-        read_lanes(world.network.arrays.lanes, world._veh, self._readings, world.frame)
+        read_loads(world.network.arrays.lanes, world._veh, self._readings, world.frame)
         return self._readings
 
     @property

@@ -18,6 +18,7 @@ from rushhour.traffic.commands.kinds import OF_VEHICLES
 from rushhour.traffic.commands.limits import LIMIT
 from rushhour.traffic.commands.log import DONE, EVENT, Command, CommandError, CommandLog
 from rushhour.traffic.commands.log import same_commands as planned_again
+from rushhour.traffic.commands.ruling import STEER_WHERE
 from rushhour.traffic.commands.signal_words import SIGNALLING
 from rushhour.traffic.commands.to_vehicles import Plain, Several
 from rushhour.traffic.durations import seconds
@@ -111,6 +112,8 @@ class Controls(Joining):
     def _plain(self, name: str, arguments: Mapping[str, Any], when: float) -> list[Plain]:
         if name == CONTROL:
             return [self._plain_control(arguments)]
+        if name == STEER_WHERE:
+            return [self._plain_rule(arguments)]
         if name in CLOSURES:
             return [self._plain_closure(name, arguments)]
         if name == LIMIT:
@@ -120,7 +123,9 @@ class Controls(Joining):
         if name in SIGNALLING:
             return [self.signals.plain(name, arguments)]
         if name not in OF_VEHICLES:
-            wanted = ", ".join((*OF_VEHICLES, *CLOSURES, *SIGNALLING, LIMIT, ADD, CONTROL))
+            wanted = ", ".join(
+                (*OF_VEHICLES, *CLOSURES, *SIGNALLING, LIMIT, ADD, CONTROL, STEER_WHERE)
+            )
             raise CommandError(f"no command {name[:40]!r}; wanted one of {wanted}")
         return self._plain_of_vehicles(name, arguments)
 
@@ -177,6 +182,7 @@ class Controls(Joining):
             self.signals.settle()
         if self._requests:
             self._keep_to_lanes()
+        self._follow_rule()
         if self._told:
             self._told = int(tend(self._veh, self._routes, self.frame))
 
@@ -193,6 +199,8 @@ class Controls(Joining):
             return self.signals.apply(name, given)
         if name == CONTROL:
             return self._do_control(given)
+        if name == STEER_WHERE:
+            return self._do_steer_where(given)
         if name == LIMIT:
             self._apply_limit(given)
             return ""

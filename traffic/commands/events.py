@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rushhour.roadnets.errors import RushhourError
 from rushhour.traffic.commands.limits import LIMIT
 from rushhour.traffic.commands.log import CommandError
+from rushhour.traffic.commands.ruling import GIVEN, STEER_WHERE
 from rushhour.traffic.commands.signal_words import SIGNALLING
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ ACTIONS: Final[dict[str, tuple[str, ...]]] = {
     "remove": ("vehicle",),
     "set_tier": ("vehicle", "tier"),
     **SIGNALLING,
+    STEER_WHERE: GIVEN,
     "close_lanes": ("lanes", "until"),
     "open_lanes": ("lanes",),
     "close_roads": ("roads", "until"),

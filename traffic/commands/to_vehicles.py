@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.vehicles import NOTHING, Vehicles
-from rushhour.traffic.commands.driving import Driving
 from rushhour.traffic.commands.kinds import (
     ASIDE,
     GONE,
@@ -20,6 +19,7 @@ from rushhour.traffic.commands.kinds import (
     WHY_NOT,
 )
 from rushhour.traffic.commands.log import CommandError, each_of
+from rushhour.traffic.commands.ruling import Ruling
 from rushhour.traffic.measures.trip_log import REMOVED
 
 Vehicle = str | int
@@ -27,7 +27,7 @@ Several = Vehicle | Iterable[Vehicle]
 Plain = dict[str, Any]  # arguments of a command as JSON holds them
 
 
-class ToVehicles(Driving):
+class ToVehicles(Ruling):
     """Names, states and checks of vehicles that are commanded; see `World`."""
 
     def _begin_to_vehicles(self) -> None:

@@ -9,6 +9,7 @@ from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
 from rushhour.traffic.commands.events import Event, plan_events
+from rushhour.traffic.commands.ruling import STEER_WHERE
 from rushhour.traffic.demand.files import DemandOptions, kind_of, read_demand_files
 from rushhour.traffic.demand.model import Demand
 from rushhour.traffic.parameters import Parameters
@@ -181,6 +182,9 @@ def open_world(scenario: Scenario, tell: Tell = lambda what: None) -> "World":
         seed=scenario.seed,
         begin=scenario.begin,
     )
+    if scenario.steer_where:
+        rule = Event(world.begin, STEER_WHERE, dict(scenario.steer_where), "--steered")
+        events.insert(0, rule)
     plan_events(world, events)
     return world
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from rushhour.roadnets.errors import RunError, RushhourError
 from rushhour.traffic.commands.events import ACTIONS, Event
+from rushhour.traffic.commands.ruling import STEER_WHERE
 from rushhour.traffic.durations import seconds
 from rushhour.traffic.scenarios.recording import AS_EVER, RecordChoice, record_choice
 from rushhour.traffic.scenarios.recording import NAMES as CHOICES
@@ -59,6 +60,7 @@ class Scenario:
     sections: tuple[tuple[str, str], ...] = ()  # roads, from the start of one to the end of one
     queues: tuple[str, ...] = ()  # lanes, intersections, or "all"
     events: tuple[Event, ...] = ()  # commands and when
+    steer_where: tuple[tuple[str, Any], ...] = ()  # the rule at the begin, who is steered; () none
     remarks: tuple[str, ...] = ()  # on reading it, for the summary
 
     def __post_init__(self) -> None:
@@ -283,7 +285,7 @@ class _Reader:
                     raise self._unknown(where, key, ("time", "action", *known))
                 timed = key in ("duration", "until")
                 arguments[key] = self.time(f"{where}.{key}", value) if timed else value
-            if known[0] not in arguments:
+            if known[0] not in arguments and action != STEER_WHERE:  # which may end a rule
                 raise ScenarioError(f"{self.path}: {where} has no {known[0]}; add {known[0]}")
             if not isinstance(arguments.get("hard", False), bool):
                 raise self.error(f"{where}.hard", arguments["hard"], "true or false")

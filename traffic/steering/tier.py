@@ -5,6 +5,7 @@ once; it is state, and never depends on who looks. Its body is that of its class
 length and width, with brakes that reach the emergency braking of its type.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -32,6 +33,7 @@ from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.steering.body_table import slots_with_bodies
 from rushhour.traffic.steering.classes import CLASSES, BodyClass, body_types_of
+from rushhour.traffic.steering.rule import TierRule
 
 COUNTS: Final = (
     "tight_bends",
@@ -92,6 +94,8 @@ class Steering:
     ) -> None:
         self.share = parameters.number("steered.share")
         self.most = int(parameters.number("steered.most"))
+        self.budget = int(parameters.number("steered.budget"))
+        self.rule: TierRule | None = None  # who is steered; None: the share, and commands
         self.on = (self.share > 0.0 and self.most > 0) or bool(parameters["steered.bodies"])
         capacity = capacity if self.on else 0
         self.bodies: Bodies = _blank(Bodies, capacity)
@@ -117,6 +121,8 @@ class Steering:
             slots = self._new[:new]
             slots[:] = slots[np.argsort(veh.id[slots], kind="stable")]
             room = self.most - int(np.count_nonzero(self.state.tier))
+            if self.rule is not None:  # which will look at them
+                room = 0
             self.ever += int(
                 admit(
                     net, self.lines, veh, self.kinds, self.bodies, self.state, slots, self.share,
@@ -184,13 +190,17 @@ class Steering:
         for name, array in self._arrays().items():
             array[rows["slot"]] = rows[name]
         self.ever, self.driven = int(numbers["ever"]), int(numbers["driven"])
+        rule = numbers.get("rule")
+        self.rule = None if rule is None else TierRule.from_plain(rule)
         self.tally[:] = 0
         self.tally[0] = numbers["tally"]
 
     @property
     def numbers(self) -> dict[str, Any]:
         """What is no array."""
-        return {"ever": self.ever, "driven": self.driven, "tally": self.tally.sum(axis=0).tolist()}
+        rule = {} if self.rule is None else {"rule": self.rule.plain()}
+        tally = self.tally.sum(axis=0).tolist()
+        return {"ever": self.ever, "driven": self.driven, "tally": tally, **rule}
 
     def hashed(self, veh: Vehicles) -> bytes:
         """State of the steered in order of vehicle id, for the state hash."""
@@ -199,4 +209,5 @@ class Steering:
         slots = slots_with_bodies(veh, self.state)
         rows = self.table(slots[np.argsort(veh.id[slots], kind="stable")])
         columns = (rows[name].tobytes() for name in rows.dtype.names or () if name != "slot")
-        return b"steered" + b"".join(columns)
+        rule = b"" if self.rule is None else json.dumps(self.rule.plain()).encode()
+        return b"steered" + b"".join(columns) + rule

@@ -1,0 +1,140 @@
+"""Steering by a rule: who is in a region, near to a point, or named, has a body: a part of `World`.
+
+The rule is given by a command and is state from then on: whom it chooses follows from where
+everybody is, so that runs with it verify, resume and repeat like any other.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from rushhour.kernels.pose import place_all_bodies
+from rushhour.kernels.steering.lane_bodies import DRIVEN, LANE, STEERED
+from rushhour.traffic.commands.driving import Driving
+from rushhour.traffic.commands.log import CALL, Command, CommandError, each_of
+from rushhour.traffic.steering.rule import RULE_PERIOD, Point, TierRule
+
+STEER_WHERE: Final = "steer_where"
+GIVEN: Final = ("vehicles", "center", "radius", "polygon", "budget")
+
+
+class Ruling(Driving):
+    """The command that sets the rule; see `World`."""
+
+    def steer_where(
+        self,
+        *,
+        center: Point | None = None,
+        radius: float | None = None,
+        polygon: Sequence[Point] | None = None,
+        vehicles: Sequence[str | int] = (),
+        budget: int | None = None,
+    ) -> None:
+        """Let a rule choose who is steered from now on, all others but the driven being on lanes.
+
+        Those within radius (m) of center, those in polygon (corners, m), and vehicles (numbers or ids,
+        also of some who are not there yet); without radius and polygon everybody. Of them at most
+        budget (default: parameter steered.budget), `vehicles` first, then who is nearest to center, or
+        to the mean corner.
+        Who steers stays until it is a tenth and 5 m further away than another, or than the border.
+        Give it again where the center moves. Without anything the rule ends, and tiers stay as they are.
+        Raises CommandError for what cannot be meant, and in a world without bodies.
+
+        >>> world.steer_where(center=(player.x, player.y), radius=300.0, budget=200)
+        """
+        given = {
+            "center": center, "radius": radius, "polygon": polygon, "vehicles": vehicles,
+            "budget": budget,
+        }  # fmt: skip
+        given = {name: value for name, value in given.items() if value is not None}
+        if not each_of(given["vehicles"]):
+            del given["vehicles"]
+        plain = self._plain_rule(given)
+        why_not = self._no_rule()
+        if why_not:
+            raise CommandError(f"{STEER_WHERE}: {why_not}")
+        self.commands.plan(Command(self.frame, self.time, STEER_WHERE, plain, CALL))
+
+    @property
+    def steering_rule(self) -> dict[str, Any] | None:
+        """The rule in force, as it was given to `steer_where`; None: there is none."""
+        rule = self._steering.rule
+        return None if rule is None else rule.plain()
+
+    def _number(self, name: str, vehicle: Any) -> int:
+        """Number of a vehicle by number or source id."""
+        raise NotImplementedError
+
+    def _no_rule(self) -> str:
+        """Why no rule can be given in this world; "" if it can."""
+        if self._steering.on:
+            return ""
+        return "nobody has a body in this world; make it with steered.bodies=true"
+
+    def _rule_of(self, given: Mapping[str, Any]) -> TierRule:
+        """The rule of a command's arguments. Raises CommandError."""
+        unknown = [key for key in given if key not in GIVEN]
+        if unknown:
+            raise CommandError(f"{STEER_WHERE}: no {unknown[0][:40]!r}; wanted {', '.join(GIVEN)}")
+        listed = each_of(given.get("vehicles", ()))
+        numbers = [self._number(STEER_WHERE, one) for one in listed]
+        try:
+            budget = given.get("budget")
+            if budget is not None and (isinstance(budget, bool) or int(budget) != budget):
+                raise ValueError(f"budget {budget!r}: wanted a whole number")
+            return TierRule.from_plain({**given, "vehicles": numbers})
+        except (TypeError, ValueError, OverflowError) as error:
+            why = " ".join(str(error).split())[:160]
+            raise CommandError(f"{STEER_WHERE}: {why}") from None
+
+    def _plain_rule(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """A rule's arguments as plain values; none at all ends the rule. Raises CommandError."""
+        if not given:
+            return {}
+        plain = self._rule_of(given).plain()
+        if "vehicles" in plain:  # as they were named
+            ids = self.demand.ids
+            plain["vehicles"] = [
+                one if isinstance(one, str) and ids[number] == one else number
+                for one, number in zip(each_of(given["vehicles"]), plain["vehicles"], strict=True)
+            ]
+        if "center" in plain:
+            plain["center"] = list(plain["center"])
+        if "polygon" in plain:
+            plain["polygon"] = [list(corner) for corner in plain["polygon"]]
+        return plain
+
+    def _do_steer_where(self, given: Mapping[str, Any]) -> str:
+        """Put a rule into force; why not, if that is impossible."""
+        why_not = self._no_rule()
+        if not why_not:
+            self._steering.rule = self._rule_of(given) if given else None
+            self._apply_rule()
+        return why_not
+
+    def _follow_rule(self) -> None:
+        """Look now and then, as a frame begins, whom the rule chooses."""
+        if self.frame % max(1, round(RULE_PERIOD / self.dt)) == 0:
+            self._apply_rule()
+
+    def _apply_rule(self) -> None:
+        """Change the tiers that the rule wants changed."""
+        rule = self._steering.rule
+        if rule is None:
+            return
+        veh, network = self._veh, self.network
+        slots = np.flatnonzero(veh.lane >= 0)
+        slots = slots[np.argsort(veh.id[slots], kind="stable")]
+        pose = np.zeros((slots.size, 3))
+        place_all_bodies(
+            network.points, network.station, network.point_start, veh.lane[slots], veh.s[slots],
+            veh.lateral[slots], veh.length[slots], pose,
+        )  # fmt: skip
+        tier = self._steering.state.tier[slots]
+        if rule.budget is None:
+            rule = rule.within(self._steering.budget)
+        chosen = rule.chosen(veh.id[slots], pose[:, 0], pose[:, 1], tier == STEERED)
+        wanted = np.where(chosen, STEERED, LANE)
+        for row in np.flatnonzero((tier != DRIVEN) & (tier != wanted)).tolist():
+            self._steering.change(network.arrays, veh, int(slots[row]), int(wanted[row]))
