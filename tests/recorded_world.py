@@ -27,7 +27,7 @@ class FormulaWorld:
         builder = DemandBuilder()
         for i in range(n):
             builder.add(Trip(f"veh,{i}", float(i), kind, [0]))
-        self.demand = builder.build()
+        self.demand = self._first_demand = builder.build()
         self.observers: list[Any] = []
         self.costs = Costs()
         self._rings = SimpleNamespace(named=[])

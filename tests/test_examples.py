@@ -2,6 +2,7 @@
 
 import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -43,6 +44,28 @@ def test_a_run_is_read_without_rushhour(tmp_path: Path, precision: str) -> None:
 
 def test_the_example_needs_nothing_of_rushhour() -> None:
     assert "rushhour." not in (EXAMPLES / "read_run.py").read_text().split('"""')[2]
+
+
+def printed_by(name: str, capsys, monkeypatch, *arguments: str) -> str:
+    """What an example prints."""
+    monkeypatch.setattr(sys, "argv", [name, *arguments])
+    runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+    return str(capsys.readouterr().out)
+
+
+def test_closed_roads_make_trips_longer_in_the_example(capsys, monkeypatch) -> None:
+    shown = printed_by("closure.py", capsys, monkeypatch, "--trips", "500")
+    rows = re.findall(r"([\d.]+) s a trip, (\d+) arrived, (\d+) changes", shown)
+    assert len(rows) == 3 and all(int(arrived) == 500 for _, arrived, _ in rows)
+    assert float(rows[1][0]) > float(rows[0][0])
+    assert 0 == int(rows[0][2]) < int(rows[1][2]) < int(rows[2][2])
+
+
+def test_a_table_of_trips_becomes_a_run_and_a_table_in_the_example(capsys, monkeypatch) -> None:
+    pytest.importorskip("pandas")
+    shown = printed_by("from_table.py", capsys, monkeypatch, "--trips", "60")
+    sizes = [int(row.split()[-2]) for row in shown.splitlines()[2:]]
+    assert sum(sizes) == 80 and "truck" in shown and "car" in shown
 
 
 def test_a_host_loop_draws_six_pictures_a_frame_and_nobody_is_touched() -> None:

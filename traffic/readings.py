@@ -14,6 +14,7 @@ from rushhour.kernels.reading_lanes import OnLanes, read_lanes
 from rushhour.roadnets.tables import as_frame
 from rushhour.traffic.measures.measuring import Measures
 from rushhour.traffic.measures.tables import TABLES, MeasureTable, with_ids
+from rushhour.traffic.measures.trip_table import trip_columns
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World
@@ -143,6 +144,11 @@ class Readings:
             self._intersections = IntersectionReadings(self.world, lanes)
         return self._intersections
 
+    def trips(self) -> Any:
+        """The finished trips as a table."""
+        columns = trip_columns(self.world)
+        return as_frame({name: np.array(values) for name, values in columns.items()})
+
     def detectors(self) -> dict[str, MeasureTable]:
         """The last rows of each detector, by table, of all `Measures` that observe the world."""
         found: dict[str, MeasureTable] = {}
@@ -155,9 +161,16 @@ class Readings:
 
 
 class Readable:
-    """What can be asked about lanes, intersections and detectors; see `World`."""
+    """What can be asked about lanes, intersections, detectors and trips; see `World`."""
 
     _reader: Readings
+
+    def trip_table(self) -> Any:
+        """The finished trips as a pandas.DataFrame, in the order of arrival (docs/trip-table.md).
+
+        Raises NetworkError if pandas is not installed.
+        """
+        return self._reader.trips()
 
     @property
     def lanes(self) -> LaneReadings:
