@@ -11,6 +11,7 @@ from rushhour.traffic.commands.log import CommandLog
 from rushhour.traffic.commands.verge import Verge
 from rushhour.traffic.costs import Costs
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
+from rushhour.traffic.demand.model import Demand
 from rushhour.traffic.measures.trip_log import TripLog
 from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.state import new_vehicles
@@ -27,7 +28,7 @@ class FormulaWorld:
         builder = DemandBuilder()
         for i in range(n):
             builder.add(Trip(f"veh,{i}", float(i), kind, [0]))
-        self.demand = self._first_demand = builder.build()
+        self.demand = builder.build()
         self.observers: list[Any] = []
         self.costs = Costs()
         self._rings = SimpleNamespace(named=[])
@@ -39,6 +40,10 @@ class FormulaWorld:
         self.commands = CommandLog()
         self.bodies = SimpleNamespace(listeners=[])
         self._steering = SimpleNamespace(on=False)
+
+    @property
+    def _first_demand(self) -> Demand:
+        return self.demand
 
     @property
     def time(self) -> float:

@@ -179,3 +179,20 @@ def test_an_empty_world_is_filled_from_a_frame(network) -> None:
     names = w.add_vehicles(frame)
     w.step(800)
     assert w.arrived == 5 and len(names) == 5
+
+
+def test_a_recording_that_begins_after_others_joined_knows_them(network, tmp_path: Path) -> None:
+    path = tmp_path / "run.h5"
+    w = world(network)
+    join(w)
+    with w.record(path, every=1.0):
+        w.step(20)
+        w.add_vehicles([{"id": "last", "route": "in long out"}])
+        w.step(60)
+    with rh.open_run(path) as run:
+        assert run.vehicle_names() == w.demand.ids and run.vehicles("depart").size == 11
+        assert verify(run).same
+    again = World.resume(path)
+    assert again.state_hash() == w.state_hash()
+    again.run(progress=False)
+    assert again.arrived == 11 and "last" in again.trip_table().trip.to_numpy()
