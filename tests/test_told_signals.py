@@ -13,6 +13,7 @@ from rushhour.kernels.network import GREEN, GREEN_YIELD, RED, YELLOW
 from rushhour.kernels.told_signals import letter_between
 from rushhour.roadnets.errors import ParameterError
 from rushhour.traffic.checker import Checker
+from rushhour.traffic.commands.events import Event, plan_events
 from rushhour.traffic.commands.log import CommandError
 from rushhour.traffic.recording.verifying import verify
 from rushhour.traffic.world import World
@@ -262,6 +263,38 @@ def test_what_cannot_be_meant_is_one_line_and_changes_nothing(call, message: str
     with pytest.raises(ParameterError, match="hold_phase: duration 'soon'"):
         world.signals.hold("t", "soon")
     assert not len(world.commands)
+
+
+def test_phases_of_a_plan_of_ones_own_are_told_again_in_a_new_world(tmp_path: Path) -> None:
+    long = [*OTHER, *OTHER]
+    world = lit()
+    world.schedule(2.0, "set_program", signals="t", program=long)
+    world.schedule(30.0, "set_phase", signals="t", phase=6)
+    path = tmp_path / "run.h5"
+    with rh.Recorder(path, world, mode="both", keyframe_every=5.0) as recorder:
+        world.observers.append(recorder)
+        world.step(100)
+        world.signals.set_program("t", OTHER)
+        world.step(100)
+    outcomes = [command.outcome for command in world.commands]
+    assert outcomes == ["done", "done", "refused: signal 't' has no phase 6 by then"]
+    again = lit()
+    again.repeat(world.commands)
+    again.step(200)
+    assert again.state_hash() == world.state_hash()
+    for at in (1.0, 20.0, 28.0):
+        resumed = World.resume(path, at)
+        resumed.step(200 - resumed.frame)
+        assert resumed.state_hash() == world.state_hash()
+
+
+def test_events_of_a_run_tell_signals() -> None:
+    world = lit()
+    plan_events(world, [Event(5.0, "set_phase", {"signals": "t", "phase": 3}, "file")])
+    world.step(60)
+    assert world.signals.state("t") == NORTH_SOUTH
+    with pytest.raises(CommandError, match=r"file: set_phase: no phase 9 of signal 't'"):
+        plan_events(lit(), [Event(5.0, "set_phase", {"signals": "t", "phase": 9}, "file")])
 
 
 def test_signals_are_a_table_and_commands_are_planned_ahead() -> None:

@@ -44,8 +44,8 @@ KEPT: Final[dict[str, tuple[str, ...]]] = {
     "TripLog": ("rows", "_table"),
 }  # fmt: skip
 # From the network, the demand and the parameters; _lit to _clearing also from the programs that
-# were given by command, _coming from commands to come; _limited from the limits that hold, _any_closed
-# to _suspect and the network's own permissions from what is closed.
+# were given by command; _limited from the limits that hold, _any_closed to _suspect and the network's
+# own permissions from what is closed.
 MADE: Final[dict[str, tuple[str, ...]]] = {
     "World": (
         "network", "parameters", "dt", "seed", "demand", "_first_demand", "begin", "_rules", "_types", "_trips",
@@ -58,7 +58,7 @@ MADE: Final[dict[str, tuple[str, ...]]] = {
     "Detours": ("world", "_base"),
     "Rerouting": ("world", "fraction", "gain", "period", "_sample", "_keep"),
     "Bodies": ("world",),
-    "SignalControl": ("_world", "_coming"),
+    "SignalControl": ("_world",),
 }  # fmt: skip
 # Written within a frame before it is read (_awake: begun anew, with everybody awake), told to observers only, or about the machine.
 SCRATCH: Final[dict[str, tuple[str, ...]]] = {

@@ -66,6 +66,8 @@ class Controls(Joining):
         for plain in self._plain(command, arguments, when):
             if command == ADD:
                 self._promise(plain)
+            if command == "set_phase":
+                self.signals.want_phases(plain, planned=True)
             self.commands.plan(Command(frame, when, command, plain, EVENT))
 
     def repeat(self, commands: Iterable[Command]) -> None:
@@ -179,7 +181,6 @@ class Controls(Joining):
                 outcome = f"refused: {why_not}" if why_not else DONE
                 self.commands.done(command, self.time, outcome)
             self._after_commands()
-            self.signals.settle()
         if self._requests:
             self._keep_to_lanes()
         self._follow_rule()

@@ -26,13 +26,14 @@ def numbers_of(name: str, ids: Sequence[str], given: Any) -> list[int]:
     if given is None:
         given = range(len(ids))
     found: list[int] = []
+    places = _first_places(ids)
     for one in each_of(given):
         if isinstance(one, str):
-            if one not in ids:
+            if one not in places:
                 raise CommandError(
                     f"{name}: no signal {one[:60]!r}; give an id of world.signals.ids"
                 )
-            found.append(ids.index(one))
+            found.append(places[one])
         elif isinstance(one, bool) or not isinstance(one, int | np.integer):
             raise CommandError(f"{name}: signal {str(one)[:60]!r}: wanted an id or a number")
         elif 0 <= one < len(ids):
@@ -48,7 +49,13 @@ def numbers_of(name: str, ids: Sequence[str], given: Any) -> list[int]:
 
 def plain_signals(ids: Sequence[str], numbers: Sequence[int]) -> list[str | int]:
     """Ids of signals; numbers where another has the same id."""
-    return [ids[i] if ids.index(ids[i]) == i else i for i in numbers]
+    places = _first_places(ids)
+    return [ids[i] if places[ids[i]] == i else i for i in numbers]
+
+
+def _first_places(ids: Sequence[str]) -> dict[str, int]:
+    """Where each id stands first."""
+    return {name: i for i, name in reversed(list(enumerate(ids)))}
 
 
 def plain_order(

@@ -12,36 +12,30 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.network import ACTUATED as REACTS
-from rushhour.kernels.network import FIXED, MAX_PRESSURE, Actuation
-from rushhour.kernels.signals import phase_at, place_in_cycle
+from rushhour.kernels.network import FIXED, Actuation
+from rushhour.kernels.signals import phase_at
 from rushhour.kernels.told_signals import COMMANDED, IDLE, NEW, OWN, RETURNS, TOLD, Told
-from rushhour.roadnets.signals.greens import letters_of, phase_times
 from rushhour.traffic import state
 from rushhour.traffic.commands.log import CALL, Command, CommandError, each_of
 from rushhour.traffic.commands.signal_words import (
     SIGNALLING,
-    numbers_of,
     order_of,
     plain_order,
     plain_signals,
 )
+from rushhour.traffic.commands.signals_shown import SignalsShown
 from rushhour.traffic.durations import seconds
-from rushhour.traffic.signal_control import ACTUATED, CLOCK, PRESSURE, Order, Plan, controlled
+from rushhour.traffic.signal_control import Order, Plan, controlled
 from rushhour.traffic.snapshot import table_of
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World
 
 Ids = str | int | Iterable[str | int] | None
-Phases = list[tuple[str, float]]
-LETTERS: Final = np.array(list("OryGgs"))  # of the codes of kernels.network
-OWN_PLAN: Final = "own"
-_WORDS: Final = {FIXED: CLOCK, REACTS: ACTUATED, MAX_PRESSURE: PRESSURE}
 _OF_TABLE: Final = tuple(k for k in Told._fields if k not in ("own", "before"))
 
 
-class SignalControl:
+class SignalControl(SignalsShown):
     """The signals of a world, in the order of `ids`; arrays have shape (n_signals,).
 
     >>> world.signals.set_phase("crossing", 2, duration="20s")
@@ -51,7 +45,6 @@ class SignalControl:
         self._world = world
         n = world.network.arrays.signals.cycle.size
         self._orders: dict[int, Order] = {}  # programs that were given another control or phases
-        self._coming: dict[int, Any] = {}  # as the commands given so far will leave them
         self._told = Told(
             what=np.full(n, OWN, np.uint8), own=np.zeros(n, np.uint8),
             phase=np.full(n, -1, np.int32), lasts=np.full(n, inf), until=np.full(n, inf),
@@ -59,105 +52,6 @@ class SignalControl:
             before=np.zeros(world.network.n_connectors, np.uint8),
         )  # fmt: skip
         self._take_control()
-
-    # --- what they show --------------------------------------------------------------------
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """The source's ids; numbers are places here."""
-        return self._world.network.signal_ids
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    @property
-    def phase(self) -> NDArray[np.int32]:
-        """Phase that each shows, or leaves; -1 before the first frame, and between two programs."""
-        return self._world._lights.phase.copy()
-
-    @property
-    def target(self) -> NDArray[np.int32]:
-        """Phase for which yellow and red are shown now; -1 none."""
-        told = self._told
-        changing = (told.what != OWN) & (told.clears != IDLE)
-        return np.where(changing, told.phase, self._world._lights.target).astype(np.int32)
-
-    @property
-    def time_in_phase(self) -> NDArray[np.float64]:
-        """s since each began to show its phase; while it is being left, since that began."""
-        world = self._world
-        found = np.zeros(len(self))
-        now = world.time - world.dt  # of the frame that shows it
-        for i, control in enumerate(world._actuation.control.tolist()):
-            found[i] = self._clock(i, now) if control == FIXED else 0.0
-        since = np.where(self.target >= 0, np.maximum(world._lights.since, self._told.began),
-                         world._lights.since)  # fmt: skip
-        elapsed = np.maximum(0.0, (world.frame - 1) * world.dt - since)
-        return np.where(world._actuation.control == FIXED, found, elapsed)
-
-    @property
-    def program(self) -> tuple[str, ...]:
-        """Whose phases and times each has, or goes back to: fixed, actuated, max_pressure, own."""
-        return tuple(
-            OWN_PLAN if isinstance(self._orders.get(i), Plan) else _WORDS[control]
-            for i, control in enumerate(self._told.own.tolist())
-        )
-
-    @property
-    def commanded(self) -> tuple[str, ...]:
-        """ "told" where a phase is commanded, "returns" on the way back, else ""."""
-        return tuple({OWN: "", TOLD: "told", RETURNS: "returns"}[x] for x in self._told.what)
-
-    def phases(self, signal: str | int) -> Phases:
-        """Phases of a signal as it is: letters of its links, and s by the clock."""
-        (i,) = self._numbers("phases", signal)
-        signals = self._world._lit.signals
-        words = ["".join(row) for row in LETTERS[letters_of(signals, i)].tolist()]
-        return list(zip(words, phase_times(signals, i).tolist(), strict=True))
-
-    def greens(self, signal: str | int) -> list[int]:
-        """Phases of a signal that are greens: others clear them, or are for people on foot."""
-        (i,) = self._numbers("greens", signal)
-        start = self._world._lit.signals.phase_start
-        return np.flatnonzero(self._world._clearing.main[start[i] : start[i + 1]]).tolist()
-
-    def state(self, signal: str | int) -> str:
-        """Letters that the links of a signal show now; "-" for a link without a movement."""
-        (i,) = self._numbers("state", signal)
-        world = self._world
-        start, members = world._members
-        here = members[start[i] : start[i + 1]]
-        shown = np.full(int(world._lit.signals.links[i]), "-")
-        shown[world._lit.connectors.link[here]] = LETTERS[world._grants.light[here]]
-        return "".join(shown.tolist())
-
-    def connectors(self, signal: str | int) -> NDArray[np.int32]:
-        """The movements of a signal: places in network.arrays.connectors, ascending."""
-        (i,) = self._numbers("connectors", signal)
-        start, members = self._world._members
-        return members[start[i] : start[i + 1]].copy()
-
-    def table(self) -> Any:
-        """A pandas.DataFrame with a row per signal: signal, program, phase, target, state,
-        time_in_phase_s, commanded, until_s (of the simulated time; NaN: no end).
-
-        Raises NetworkError if pandas is not installed.
-        """
-        from rushhour.roadnets.tables import as_frame
-
-        until = np.where(self._told.what == TOLD, self._told.until, inf) + self._world.begin
-        return as_frame(
-            {
-                "signal": np.array(self.ids, object),
-                "program": np.array(self.program, object),
-                "phase": self.phase,
-                "target": self.target,
-                "state": np.array([self.state(i) for i in range(len(self))], object),
-                "time_in_phase_s": self.time_in_phase,
-                "commanded": np.array(self.commanded, object),
-                "until_s": np.where(np.isinf(until), np.nan, until),
-            }
-        )
 
     # --- commands --------------------------------------------------------------------------
 
@@ -204,9 +98,8 @@ class SignalControl:
     def _give(self, name: str, arguments: Mapping[str, Any]) -> None:
         given = {key: value for key, value in arguments.items() if value is not None}
         plain = self.plain(name, {"signals": None, **given})
-        if name == "set_program":
-            for i in self._numbers(name, plain["signals"]):
-                self._coming[i] = plain["program"]
+        if name == "set_phase":
+            self.want_phases(plain)
         world = self._world
         world.commands.plan(Command(world.frame, world.time, name, plain, CALL))
 
@@ -240,27 +133,34 @@ class SignalControl:
             raise CommandError(
                 f"set_phase: {len(phases)} phases for {len(numbers)} signals; give one, or one each"
             )
-        for i, phase in zip(numbers, phases, strict=True):
-            n = self._phase_count(i)
+        for phase in phases:
             if isinstance(phase, bool) or not isinstance(phase, int | np.integer):
                 raise CommandError(f"set_phase: phase {str(phase)[:60]!r}: wanted a number from 0")
+        return [int(phase) for phase in phases]
+
+    def want_phases(self, plain: Mapping[str, Any], planned: bool = False) -> None:
+        """Raise CommandError where a signal has no such phase after the commands given so far.
+
+        planned: now or after any of these. Logged commands are given again without being asked.
+        """
+        numbers = self._numbers("set_phase", plain["signals"])
+        now, own = (
+            np.diff(signals.phase_start).tolist()
+            for signals in (self._world._lit.signals, self._world.network.arrays.signals)
+        )
+        counts = {i: [now[i]] for i in numbers}  # now, and after each command to come
+        for command in self._world.commands.coming:
+            if command.name == "set_program":
+                program = command.arguments["program"]
+                for i in self._numbers(command.name, command.arguments["signals"]):
+                    if i in counts:
+                        counts[i].append(len(program) if isinstance(program, list) else own[i])
+        for i, phase in zip(numbers, plain["phase"], strict=True):
+            n = max(counts[i]) if planned else counts[i][-1]
             if not 0 <= phase < n:
                 raise CommandError(
                     f"set_phase: no phase {phase} of signal {self.ids[i][:60]!r}; it has {n}, from 0 on"
                 )
-        return [int(phase) for phase in phases]
-
-    def _phase_count(self, i: int) -> int:
-        """Phases of a signal once the commands given so far are applied."""
-        signals = self._world._lit.signals
-        if i in self._coming:
-            if isinstance(self._coming[i], list):
-                return len(self._coming[i])
-            signals = self._world.network.arrays.signals
-        return int(signals.phase_start[i + 1] - signals.phase_start[i])
-
-    def _numbers(self, name: str, given: Any) -> list[int]:
-        return numbers_of(name, self._world.network.signal_ids, given)
 
     def apply(self, name: str, given: Mapping[str, Any]) -> str:
         """Do what a command says; why not, if that is impossible by now."""
@@ -278,15 +178,11 @@ class SignalControl:
             signals = self._world._lit.signals
             counts = np.diff(signals.phase_start)
             for i, phase in zip(numbers, phases, strict=True):
-                if phase >= counts[i]:
+                if not 0 <= phase < counts[i]:
                     return f"signal {self.ids[i][:60]!r} has no phase {phase} by then"
             for i, phase in zip(numbers, phases, strict=True):
                 self._tell(i, TOLD, phase, given)
         return ""
-
-    def settle(self) -> None:
-        """All commands of this frame have been applied."""
-        self._coming = {}
 
     def change_time(
         self, signal: str | int, yellow: float | None = None, all_red: float | None = None
@@ -298,13 +194,6 @@ class SignalControl:
             times if given is None else given
             for times, given in zip(own, (yellow, all_red), strict=True)
         )
-
-    def _clock(self, i: int, t: float) -> float:
-        """Seconds since the phase of a program by the clock began, at time t."""
-        signals = self._world._lit.signals
-        first, phase = int(signals.phase_start[i]), phase_at(signals, i, t)
-        begin = float(signals.phase_end[first + phase - 1]) if phase else 0.0
-        return float(place_in_cycle(signals, i, t)) - begin
 
     def _in_sight(self, i: int) -> int:
         """The phase that a signal shows or changes to."""
@@ -429,11 +318,6 @@ class SignalControl:
         self._world._actuation.control[rows["program"]] = COMMANDED
         resting = rows[(rows["clears"] < 0.0) & (rows["phase"] >= 0)]
         self._world._lights.phase[resting["program"]] = resting["phase"]
-        self._coming = {}
-        for command in self._world.commands.coming:
-            if command.name == "set_program":
-                for i in self._numbers(command.name, command.arguments["signals"]):
-                    self._coming[i] = command.arguments["program"]
 
     def hashed(self) -> bytes:
         """What commands have left, for the state hash; nothing where nobody was told anything."""

@@ -150,16 +150,20 @@ class Junctions:
     def act(self, actions: Sequence[int | None]) -> None:
         """Choose greens, and step to the next choice; greens last min_green s at least. None: as it is."""
         world, signals = self.world, self.world.signals
+        told = signals.commanded
+        chosen: list[Junction] = []
         for junction, action in zip(self.junctions, actions, strict=True):
-            if action is None:
-                continue
-            first = signals.commanded[junction.number] == ""
+            first = not told[junction.number]
             early = world.time < junction.since + self.min_green - 1e-9
-            if first or (action != junction.chosen and not early):
-                phase = junction.greens[action]
-                signals.set_phase(junction.number, phase, None, **self.change)
-                whole = 0.0 if first else signals.change_time(junction.number, **self.change)
-                junction.chosen, junction.since = action, world.time + whole
+            if action is None or not (first or (action != junction.chosen and not early)):
+                continue
+            whole = 0.0 if world.frame == 0 else signals.change_time(junction.number, **self.change)
+            junction.chosen, junction.since = action, world.time + whole
+            chosen.append(junction)
+        if chosen:
+            phases = [junction.greens[junction.chosen] for junction in chosen]
+            numbers = [junction.number for junction in chosen]
+            signals.set_phase(numbers, phases, None, **self.change)
         world.step(self.frames)
         self.read()
 

@@ -1,0 +1,138 @@
+"""What signals show: the part of `World.signals` that is asked."""
+
+from math import inf
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.network import ACTUATED as REACTS
+from rushhour.kernels.network import FIXED, MAX_PRESSURE
+from rushhour.kernels.signals import phase_at, place_in_cycle
+from rushhour.kernels.told_signals import IDLE, OWN, RETURNS, TOLD, Told
+from rushhour.roadnets.signals.greens import letters_of, phase_times
+from rushhour.traffic.commands.signal_words import numbers_of
+from rushhour.traffic.signal_control import ACTUATED, CLOCK, PRESSURE, Order, Plan
+
+if TYPE_CHECKING:
+    from rushhour.traffic.world import World
+
+Phases = list[tuple[str, float]]
+LETTERS: Final = np.array(list("OryGgs"))  # of the codes of kernels.network
+OWN_PLAN: Final = "own"
+_WORDS: Final = {FIXED: CLOCK, REACTS: ACTUATED, MAX_PRESSURE: PRESSURE}
+
+
+class SignalsShown:
+    """See `SignalControl`."""
+
+    _world: "World"
+    _told: Told
+    _orders: dict[int, Order]
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The source's ids; numbers are places here."""
+        return self._world.network.signal_ids
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def phase(self) -> NDArray[np.int32]:
+        """Phase that each shows, or leaves; -1 before the first frame, and between two programs."""
+        return self._world._lights.phase.copy()
+
+    @property
+    def target(self) -> NDArray[np.int32]:
+        """Phase for which yellow and red are shown now; -1 none."""
+        told = self._told
+        changing = (told.what != OWN) & (told.clears != IDLE)
+        return np.where(changing, told.phase, self._world._lights.target).astype(np.int32)
+
+    @property
+    def time_in_phase(self) -> NDArray[np.float64]:
+        """s since each began to show its phase; while it is being left, since that began."""
+        world = self._world
+        found = np.zeros(len(self))
+        now = world.time - world.dt  # of the frame that shows it
+        for i, control in enumerate(world._actuation.control.tolist()):
+            found[i] = self._clock(i, now) if control == FIXED else 0.0
+        since = np.where(self.target >= 0, np.maximum(world._lights.since, self._told.began),
+                         world._lights.since)  # fmt: skip
+        elapsed = np.maximum(0.0, (world.frame - 1) * world.dt - since)
+        return np.where(world._actuation.control == FIXED, found, elapsed)
+
+    @property
+    def program(self) -> tuple[str, ...]:
+        """Whose phases and times each has, or goes back to: fixed, actuated, max_pressure, own."""
+        return tuple(
+            OWN_PLAN if isinstance(self._orders.get(i), Plan) else _WORDS[control]
+            for i, control in enumerate(self._told.own.tolist())
+        )
+
+    @property
+    def commanded(self) -> tuple[str, ...]:
+        """ "told" where a phase is commanded, "returns" on the way back, else ""."""
+        return tuple({OWN: "", TOLD: "told", RETURNS: "returns"}[x] for x in self._told.what)
+
+    def phases(self, signal: str | int) -> Phases:
+        """Phases of a signal as it is: letters of its links, and s by the clock."""
+        (i,) = self._numbers("phases", signal)
+        signals = self._world._lit.signals
+        words = ["".join(row) for row in LETTERS[letters_of(signals, i)].tolist()]
+        return list(zip(words, phase_times(signals, i).tolist(), strict=True))
+
+    def greens(self, signal: str | int) -> list[int]:
+        """Phases of a signal that are greens: others clear them, or are for people on foot."""
+        (i,) = self._numbers("greens", signal)
+        start = self._world._lit.signals.phase_start
+        return np.flatnonzero(self._world._clearing.main[start[i] : start[i + 1]]).tolist()
+
+    def state(self, signal: str | int) -> str:
+        """Letters that the links of a signal show now; "-" for a link without a movement."""
+        (i,) = self._numbers("state", signal)
+        world = self._world
+        start, members = world._members
+        here = members[start[i] : start[i + 1]]
+        shown = np.full(int(world._lit.signals.links[i]), "-")
+        shown[world._lit.connectors.link[here]] = LETTERS[world._grants.light[here]]
+        return "".join(shown.tolist())
+
+    def connectors(self, signal: str | int) -> NDArray[np.int32]:
+        """The movements of a signal: places in network.arrays.connectors, ascending."""
+        (i,) = self._numbers("connectors", signal)
+        start, members = self._world._members
+        return members[start[i] : start[i + 1]].copy()
+
+    def table(self) -> Any:
+        """A pandas.DataFrame with a row per signal: signal, program, phase, target, state,
+        time_in_phase_s, commanded, until_s (of the simulated time; NaN: no end).
+
+        Raises NetworkError if pandas is not installed.
+        """
+        from rushhour.roadnets.tables import as_frame
+
+        until = np.where(self._told.what == TOLD, self._told.until, inf) + self._world.begin
+        return as_frame(
+            {
+                "signal": np.array(self.ids, object),
+                "program": np.array(self.program, object),
+                "phase": self.phase,
+                "target": self.target,
+                "state": np.array([self.state(i) for i in range(len(self))], object),
+                "time_in_phase_s": self.time_in_phase,
+                "commanded": np.array(self.commanded, object),
+                "until_s": np.where(np.isinf(until), np.nan, until),
+            }
+        )
+
+    def _numbers(self, name: str, given: Any) -> list[int]:
+        return numbers_of(name, self._world.network.signal_ids, given)
+
+    def _clock(self, i: int, t: float) -> float:
+        """Seconds since the phase of a program by the clock began, at time t."""
+        signals = self._world._lit.signals
+        first, phase = int(signals.phase_start[i]), phase_at(signals, i, t)
+        begin = float(signals.phase_end[first + phase - 1]) if phase else 0.0
+        return float(place_in_cycle(signals, i, t)) - begin
