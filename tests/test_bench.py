@@ -3,11 +3,13 @@
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from real_data import data_folder
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "bench"))
 
+import overlaps
 from maps import maps_of
 from peers import ratios
 from scenarios import SCENARIOS, scenario_files
@@ -90,3 +92,14 @@ def test_every_map_of_the_data_folder_is_measured() -> None:
     assert set(maps_of(base, ["porto", "lima"])) == {
         "gmns_lima", "osm_porto/porto_portugal.osm.gz", "osm_porto/porto_portugal.osm.pbf"
     }  # fmt: skip
+
+
+def test_the_depth_of_two_outlines_is_the_least_way_apart() -> None:
+    one = np.array([0.0, 0.0, 0.0, 4.0, 2.0])
+    beside = np.array([1.0, 1.7, 0.0, 4.0, 2.0])
+    across = np.array([2.5, 0.0, 0.5 * np.pi, 4.0, 2.0])
+    assert overlaps.depth(one, beside) == pytest.approx(0.3)
+    assert overlaps.depth(one, across) == pytest.approx(0.5)
+    assert overlaps.depth(one, beside + [0.0, 0.4, 0.0, 0.0, 0.0]) == pytest.approx(-0.1)
+    found = overlaps.touching(np.stack((one, beside, across + [90.0, 0.0, 0.0, 0.0, 0.0])))
+    assert [(a, b) for a, b, _ in found] == [(0, 1)]

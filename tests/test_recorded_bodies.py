@@ -16,6 +16,7 @@ from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.recording.recorder import Recorder
 from rushhour.traffic.recording.run_file import RunFile
 from rushhour.traffic.recording.verifying import verify
+from rushhour.traffic.scenarios.recording import expected_size
 from rushhour.traffic.steering.body_table import fronts_of
 from rushhour.traffic.world import World
 from rushhour.viewer.live import LiveSource
@@ -162,3 +163,11 @@ def test_damaged_poses_are_told_in_one_line(mixed: Any, tmp_path: Path) -> None:
         file["poses/set"][:] = sets
     with pytest.raises(RunError, match=r"run\.h5: damaged run file \(a set of poses ends"):
         RunFile(path)
+
+
+def test_the_size_that_is_expected_counts_bodies() -> None:
+    def told(share: float) -> float:
+        text = expected_size(crowd(share), 60.0, 1.0, 300.0, "frames", "standard")
+        return float(text.split("frames of ")[1].split(" bytes")[0])
+
+    assert told(0.0) == 3.0 and told(1.0) == pytest.approx(9.5) and 3.0 < told(0.5) < 9.5

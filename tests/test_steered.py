@@ -35,12 +35,16 @@ def bend(radius: float = 25.0, lanes: int = 1) -> Network:
 
 
 def steered(
-    network: Network, *trips: tuple[str, list[str], VehicleType], dt: float = DT, **more: Any
+    network: Network,
+    *trips: tuple[str, list[str], VehicleType],
+    dt: float = DT,
+    every: float = 3.0,
+    **more: Any,
 ) -> World:
-    """A world of trips that depart 3 s after each other; everybody is steered."""
+    """A world of trips that depart some s after each other; everybody is steered."""
     builder = DemandBuilder()
     for k, (name, way, kind) in enumerate(trips):
-        builder.add(Trip(name, 3.0 * k, kind, [network.road_index[road] for road in way]))
+        builder.add(Trip(name, every * k, kind, [network.road_index[road] for road in way]))
     given = Parameters({"steered.share": 1.0, "lane_change.gain": 5.0, **more})
     return World(network, builder.build(), parameters=given, dt=dt, seed=1)
 

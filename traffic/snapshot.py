@@ -67,7 +67,7 @@ SCRATCH: Final[dict[str, tuple[str, ...]]] = {
         "_changed", "taken_off", "put_back_on", "_poses", "_found", "_limits_changed", "_book", "_book_asked", "_promised", "_reader",
     ),
     "Minds": ("_stuck", "_ready", "_taken", "_ways", "_exits"),
-    "Steering": ("_new",),
+    "Steering": ("_new", "_entered"),
     "Rings": ("_waits", "_colour", "_lowest"),
     "Detours": ("_ways", "_behind", "_exits"),
     "Rerouting": ("_out",),

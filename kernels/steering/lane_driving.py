@@ -33,6 +33,7 @@ from rushhour.kernels.steering.lane_bodies import (
 )
 from rushhour.kernels.steering.lane_paths import Lines, place_on_line, walk_on
 from rushhour.kernels.steering.placing import FOLLOWS, LONGEST_STEP, note_off_lane, place_vehicle
+from rushhour.kernels.steering.pulling_out import let_out_limit, pull_out_limit
 from rushhour.kernels.steering.pure_pursuit import look_distance_at
 from rushhour.kernels.steering.stuck_manager import DRIVES, REVERSES, STUCK, stuck_action
 from rushhour.kernels.steering.target_speed import critical_speed
@@ -178,13 +179,19 @@ def manage_progress(
 @kernel
 def steer_vehicle(
     net: NetworkArrays, lines: Lines, veh: Vehicles, types: Types, order: Order, rules: Rules,
-    kinds: BodyTypes, bodies: Bodies, st: Steered, p: int, frame: int, dt: float,
-    tally: NDArray[np.int64],
+    kinds: BodyTypes, bodies: Bodies, st: Steered, entered: NDArray[np.bool_], p: int, frame: int,
+    dt: float, tally: NDArray[np.int64],
 ) -> None:  # fmt: skip
     """Steer the vehicle at place p of the order; see module."""
     i = order.slot[p]
     v, a, t = veh.speed[i], veh.accel[i], veh.type[i]
     aside = abs(veh.lateral[i] - veh.swerve[i])
+    if aside > LAG and veh.around[i] == 0:
+        a = min(a, pull_out_limit(net, veh, types, order, st, i))
+        veh.accel[i] = a
+    if v > 0.0 or a > 0.0:
+        a = min(a, let_out_limit(net, veh, types, order, rules, entered, i, frame, dt))
+        veh.accel[i] = a
     stands = v == 0.0 and a <= 0.0 and bodies.speed[i] == 0.0
     if stands and veh.around[i] == 0 and aside <= LAG:
         st.expected[i] = st.integral[i] = bodies.throttle[i] = 0.0
@@ -249,8 +256,8 @@ def steer_vehicle(
 @kernel
 def steer(
     net: NetworkArrays, lines: Lines, veh: Vehicles, types: Types, order: Order, rules: Rules,
-    kinds: BodyTypes, bodies: Bodies, st: Steered, n: int, task: int, frame: int, dt: float,
-    tally: NDArray[np.int64],
+    kinds: BodyTypes, bodies: Bodies, st: Steered, entered: NDArray[np.bool_], n: int, task: int,
+    frame: int, dt: float, tally: NDArray[np.int64],
 ) -> None:  # fmt: skip
     """Steer those of one task's share of the order who have a body."""
     roads = order.start[net.lanes.out_start.shape[0] - 1]
@@ -261,19 +268,20 @@ def steer(
                 drive_by_hand(net, lines, veh, types, kinds, bodies, st, i, frame, dt, tally)
             elif st.tier[i] != LANE:
                 steer_vehicle(
-                    net, lines, veh, types, order, rules, kinds, bodies, st, p, frame, dt, tally
-                )
+                    net, lines, veh, types, order, rules, kinds, bodies, st, entered, p, frame, dt,
+                    tally,
+                )  # fmt: skip
 
 
 @kernel(parallel=True)
 def steer_all(
     net: NetworkArrays, lines: Lines, veh: Vehicles, types: Types, order: Order, rules: Rules,
-    kinds: BodyTypes, bodies: Bodies, st: Steered, n: int, frame: int, dt: float,
-    tallies: NDArray[np.int64],
+    kinds: BodyTypes, bodies: Bodies, st: Steered, entered: NDArray[np.bool_], n: int, frame: int,
+    dt: float, tallies: NDArray[np.int64],
 ) -> None:  # fmt: skip
-    """Steer everybody who has a body; tallies has one row per task."""
+    """Steer everybody who has a body; tallies has one row per task; entered: `lanes_entered`."""
     for task in prange(TASKS):
         steer(
-            net, lines, veh, types, order, rules, kinds, bodies, st, n, task, frame, dt,
+            net, lines, veh, types, order, rules, kinds, bodies, st, entered, n, task, frame, dt,
             tallies[task],
         )  # fmt: skip

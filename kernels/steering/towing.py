@@ -1,7 +1,9 @@
 """Towing: bodies taken as in the LANE tier where no wheels could steer them.
 
-The front keeps to its lane and to its plan, and draws the rear axle behind it. That is how bends
-tighter than the body turns are taken, changes of lane at walking pace, and passing on one lane.
+The front keeps to its lane and to its plan, and draws the rear axle behind it, which also comes to
+the way that the front took. That is how bends tighter than the body turns are taken, changes of lane
+at walking pace, and passing on one lane. Drawn alone, a body would lie across its neighbours for
+long: behind a turn by 172 degrees a bus is still 0.7 rad off its lane after 23 m.
 """
 
 import math
@@ -15,7 +17,7 @@ from rushhour.kernels.steering.bicycle import Bodies, BodyTypes
 from rushhour.kernels.steering.lane_bodies import Steered
 from rushhour.kernels.steering.lane_paths import WIDE, Lines, next_on_path, place_on_line, walk_on
 from rushhour.kernels.steering.paths import wrapped
-from rushhour.kernels.vehicles import Vehicles
+from rushhour.kernels.vehicles import BEHIND, Vehicles
 
 # Why somebody is towed.
 BEND: Final = 1  # too tight for its body
@@ -26,6 +28,7 @@ MARGIN: Final = 1.1  # times the least radius of its front bumper that a bend mu
 ALIGNED: Final = 0.98  # cosine of the angle to the lane (0.2 rad) within which a body is let go
 LET_GO: Final = 0.3  # m beside its plan, likewise
 SETTLES: Final = 1.0  # 1/s with which a towed front comes to its plan
+ALIGNS: Final = 1.0  # rad by which it turns towards its way for each nose's length ahead or aside
 SLOW: Final = 2.0  # m/s, below which a change of lane is made as in the LANE tier
 BEFORE: Final = 6.0  # m before a bend too tight for it that a body is taken in tow
 
@@ -87,6 +90,33 @@ def hold_plan(veh: Vehicles, rules: Rules, i: int, most: float, dt: float) -> No
         veh.lateral[i] += math.copysign(step - most, off)
 
 
+@kernel(forceinline=True)
+def way_heading(
+    net: NetworkArrays, lines: Lines, veh: Vehicles, i: int, s: float, nose: float, heading: float
+) -> float:
+    """Heading, rad, from where the front was `nose` m before to where it is, at s on its lane.
+
+    Where its way comes back to itself so closely that this tells nothing, `heading`.
+    """
+    lane, _, at = walk_on(net, veh, i, int(veh.lane[i]), 0, s)
+    x, y, _, _ = place_on_line(lines, lane, at)
+    back = s - nose
+    if back >= 0.0:
+        lane, _, back = walk_on(net, veh, i, int(veh.lane[i]), 0, back)
+    else:
+        lane = int(veh.lane[i])
+        for b in range(BEHIND):
+            if back >= 0.0 or veh.behind[i, b] < 0:
+                break
+            lane = int(veh.behind[i, b])
+            back += net.lanes.length[lane]
+    rx, ry, _, _ = place_on_line(lines, lane, back)
+    dx, dy = x - rx, y - ry
+    if dx * dx + dy * dy < 0.1 * nose * nose:
+        return heading
+    return math.atan2(dy, dx)
+
+
 @kernel
 def tow(
     net: NetworkArrays, lines: Lines, veh: Vehicles, kinds: BodyTypes, bodies: Bodies, st: Steered,
@@ -116,6 +146,11 @@ def tow(
     bodies.y[i] += ux * aside
     heading = before + wrapped(math.atan2(y - bodies.y[i], x - bodies.x[i]) - before)
     nose, base, most = kinds.nose[t], kinds.wheelbase[t], kinds.max_steer[t]
+    off = wrapped(
+        way_heading(net, lines, veh, i, veh.s[i] + st.ahead[i] + ds, nose, heading) - heading
+    )
+    turns = ALIGNS * (ds + abs(aside)) / nose
+    heading += min(turns, max(-turns, off))
     rx, ry = x - nose * math.cos(heading), y - nose * math.sin(heading)
     ahead = (rx - bodies.x[i]) * math.cos(heading) + (ry - bodies.y[i]) * math.sin(heading)
     turning = (heading - before) / dt

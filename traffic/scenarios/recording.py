@@ -19,6 +19,7 @@ UNITS: Final = {"": 1, "B": 1, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**
 _SIZE = re.compile(r"(\d+(?:\.\d*)?)\s*([kKMGT]?B|)")
 # Of the estimate of a file's size.
 ROW: Final = {"standard": 3.0, "full": 25.0}  # bytes of a vehicle in a frame
+BODY_ROW: Final = {"standard": 6.5, "full": 24.5}  # bytes of a body that steers, besides
 STATE: Final = 400.0  # bytes of a vehicle in a keyframe
 TRIP: Final = 60.0  # bytes of a trip and its route in /vehicles, /demand and /trips
 SLOWER: Final = 1.5  # times that a trip takes as long as on empty roads
@@ -110,10 +111,13 @@ def expected_size(
     vehicles = max(driven / span, world.active)  # a resumed run may stand in a jam
     frames = 0 if mode == KEYFRAMES else span / every
     states = 0 if mode == FRAMES else span / keyframe_every + 1
-    size = vehicles * (ROW[precision] * frames + STATE * states) + TRIP * len(demand)
+    steering, row = world._steering, ROW[precision]
+    if steering.on and vehicles > 0.0:
+        row += BODY_ROW[precision] * min(steering.share, steering.most / vehicles)
+    size = vehicles * (row * frames + STATE * states) + TRIP * len(demand)
     return (
         f"about {sized(size)} expected, more where roads jam (some {vehicles:,.0f} vehicles at a time: "
-        f"{frames:,.0f} frames of {ROW[precision]:g} bytes each, {states:,.0f} keyframes of {STATE:g})"
+        f"{frames:,.0f} frames of {row:.2g} bytes each, {states:,.0f} keyframes of {STATE:g})"
     )
 
 

@@ -27,6 +27,7 @@ from rushhour.kernels.steering.lane_bodies import (
 )
 from rushhour.kernels.steering.lane_driving import steer_all
 from rushhour.kernels.steering.lane_paths import Lines, find_bends
+from rushhour.kernels.steering.pulling_out import lanes_entered
 from rushhour.kernels.vehicles import TASKS, Order, Types, Vehicles
 from rushhour.roadnets.model import Network
 from rushhour.traffic.demand.model import VehicleType
@@ -104,6 +105,7 @@ class Steering:
         self.driven = 0  # how many were taken over so far
         self.tally: NDArray[np.int64] = np.zeros((TASKS, COLUMNS), np.int64)
         self._new: NDArray[np.int32] = np.zeros(capacity, np.int32)
+        self._entered: NDArray[np.bool_] = np.zeros(network.n_lanes, np.bool_)
         self.kinds: BodyTypes = body_types_of([body_class(kind) for kind in types])
         self.lines: Lines = lane_lines(network, measure=self.on)
 
@@ -129,9 +131,10 @@ class Steering:
                     room, seed,
                 )
             )  # fmt: skip
+        lanes_entered(veh, rules, frame, dt, self._entered)
         steer_all(
-            net, self.lines, veh, types, order, rules, self.kinds, self.bodies, self.state, n,
-            frame, dt, self.tally,
+            net, self.lines, veh, types, order, rules, self.kinds, self.bodies, self.state,
+            self._entered, n, frame, dt, self.tally,
         )  # fmt: skip
 
     def slots_of(self, tier: int) -> NDArray[np.int64]:
