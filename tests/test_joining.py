@@ -43,6 +43,23 @@ def join(w: World) -> None:
     w.step(20)
 
 
+def test_ways_that_others_have_taken_stay_theirs_when_somebody_joins() -> None:
+    grid = rh.generate("grid", rows=3, columns=3, lanes=1, border="loops")
+    ends = []
+    for joins in (False, True):
+        w = World(grid, rh.vehicles_on_road(grid, 30, seed=1), dt=0.25, seed=1)
+        w.observers.append(checker := Checker(w))
+        w.step(40)
+        w.set_destination(list(range(12)), grid.road_ids[7])
+        w.step(8)
+        if joins:
+            w.add_vehicles([{"route": [grid.road_ids[3]], "depart": 1e5} for _ in range(3)])
+        w.step(400)
+        assert w.arrived > 3 and not checker.violations, checker.lines()
+        ends.append((w.trips.trip.tolist(), w.trips.distance.tolist()))
+    assert ends[0] == ends[1]
+
+
 def test_those_who_join_get_numbers_behind_the_others_depart_and_arrive(network) -> None:
     w, without = world(network), world(network)
     w.observers.append(checker := Checker(w))

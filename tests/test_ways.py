@@ -9,7 +9,7 @@ from rushhour.traffic.checker import Checker
 from rushhour.traffic.commands.log import CommandError
 from rushhour.traffic.demand.builder import DemandBuilder, Stop, Trip
 from rushhour.traffic.demand.model import Demand, VehicleType
-from rushhour.traffic.demand.random_trips import vehicles_on_road
+from rushhour.traffic.demand.random_trips import random_trips, vehicles_on_road
 from rushhour.traffic.measures.trip_table import trip_columns
 from rushhour.traffic.world import World
 
@@ -88,16 +88,28 @@ def test_who_has_its_grant_keeps_to_that_way_and_turns_behind_it() -> None:
     grid = generate("grid", rows=3, columns=3, lanes=1, border="loops")
     w = World(grid, vehicles_on_road(grid, 60, seed=2), dt=0.25, seed=1)
     w.observers.append(checker := Checker(w))
-    sent = 0
-    for _ in range(40):
+    goals: dict[int, str] = {}
+    for _ in range(60):
         w.step(5)
-        inside = w._veh.id[(w._veh.lane >= grid.n_road_lanes)]
-        for vehicle in sorted(inside.tolist())[:3]:
-            w.set_destination(vehicle, grid.road_ids[(7 * vehicle) % grid.n_roads])
-            sent += 1
-    w.step(400)
-    assert sent > 30 and w.arrived > 10 and not checker.violations, checker.lines()
+        here = np.flatnonzero((w._veh.lane >= 0) & (w._veh.leg >= 0))
+        here = here[w._veh.lane[here] < grid.n_road_lanes]
+        on = grid.arrays.lanes.road[w._veh.lane[here]]
+        assert (w._routes.road[w._veh.leg[here]] == on).all(), "on another road than its route says"
+        holders = w._veh.id[(w._veh.lane >= 0) & (w._veh.granted > 0)]
+        for vehicle in sorted(set(holders.tolist()) - set(goals))[:3]:
+            goals[vehicle] = grid.road_ids[(7 * vehicle) % grid.n_roads]
+            w.set_destination(vehicle, goals[vehicle])
+    last: dict[int, int] = {}
+    for _ in range(900):
+        table = w.vehicles
+        last.update(zip(table.id.tolist(), table.lane.tolist(), strict=True))
+        w.step()
+    arrived = w.trips.trip.tolist()
+    assert len(goals) > 30 and len(arrived) > 0.5 * len(goals)
+    road_of = grid.arrays.lanes.road
+    assert all(grid.road_ids[road_of[last[i]]] == goals[i] for i in arrived if i in last)
     assert {one.outcome for one in w.commands} == {"done"}
+    assert not checker.violations, checker.lines()
 
 
 def with_stop(network) -> Demand:
@@ -167,15 +179,19 @@ def test_who_is_asked_for_a_lane_changes_stays_and_is_free_again() -> None:
 
 
 def test_a_lane_that_does_not_lead_on_is_left_before_its_end() -> None:
-    grid = generate("grid", rows=2, columns=2, lanes=3, border="loops", length=300.0)
-    w = World(grid, vehicles_on_road(grid, 30, seed=3), dt=0.25, seed=1)
-    w.observers.append(checker := Checker(w))
-    w.step(20)
-    w.request_lane(list(range(0, 30, 2)), 2, "5min")
-    distance = w.vehicles.distance.sum()
-    w.step(800)
-    assert (w.vehicles.distance.sum() - distance) / 30 > 600.0, "nobody waits at a lane's end"
-    assert not checker.violations, checker.lines()
+    grid = generate("grid", rows=2, columns=2, lanes=3, length=300.0)
+    demand = random_trips(grid, 40, over=20.0, seed=3)
+    arrived = []
+    for asked in (False, True):
+        w = World(grid, demand, dt=0.25, seed=1)
+        w.observers.append(checker := Checker(w))
+        w.step(100)
+        if asked:
+            w.request_lane(w.vehicles.id.tolist()[::2], 2, "10min")
+        w.step(600)
+        arrived.append(w.arrived)
+        assert not checker.violations, checker.lines()
+    assert arrived[1] >= arrived[0] - 2 > 20, "nobody waits at the end of a lane"
 
 
 def test_a_vehicle_of_another_type_drives_as_that_type(network) -> None:

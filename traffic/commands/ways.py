@@ -28,6 +28,7 @@ class Ways(Stopping):
 
     def _begin_ways(self) -> None:
         self._redirected: set[int] = set()  # trips that end at the end of another road
+        self._way_found: list[int] = []  # by the last check of a destination
         self._book: RouteBook | None = None
         self._book_asked = 0
 
@@ -123,7 +124,10 @@ class Ways(Stopping):
     def _why_no_destination(self, number: int, given: Mapping[str, Any]) -> str:
         """Why a vehicle cannot be sent to a road; "" if it can."""
         slot = self._slot(number)
-        if slot < 0 or self._way_to(slot, given["road"]):
+        if slot < 0:
+            return ""
+        self._way_found = self._way_to(slot, given["road"])
+        if self._way_found:
             return ""
         start = self._whole.road_ids[self._roads_kept(slot)[-1]]
         return (
@@ -165,8 +169,7 @@ class Ways(Stopping):
         self._lay_way(slot, self._from_leg(slot, way, kept))
 
     def _do_set_destination(self, number: int, given: Any) -> None:
-        slot = self._slot(number)
-        self._lay_way(slot, self._way_to(slot, given["road"]))
+        self._lay_way(self._slot(number), self._way_found)  # checked just before
 
     def _lay_way(self, slot: int, way: list[int]) -> None:
         """Let a driver drive these roads, the first that of its leg, to the end of the last."""
