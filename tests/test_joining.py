@@ -2,11 +2,13 @@
 
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 from command_worlds import demand_of, two_ways, world_of
 
 import rushhour as rh
+from rushhour.roadnets.errors import RunError
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.commands.log import CommandError
 from rushhour.traffic.measures.trip_table import trip_columns
@@ -196,6 +198,24 @@ def test_an_empty_world_is_filled_from_a_frame(network) -> None:
     names = w.add_vehicles(frame)
     w.step(800)
     assert w.arrived == 5 and len(names) == 5
+
+
+def test_damaged_trips_in_a_run_file_are_one_line(network, tmp_path: Path) -> None:
+    path = tmp_path / "run.h5"
+    w = world(network)
+    with w.record(path, every=1.0, keyframe_every=10.0):
+        join(w)
+    good = path.read_bytes()
+    for old, new in ((b'"route"', b'"rout_"'), (b"in long out", b"in lone out"), (b'"trips"', b'"strip"'),
+                     (b'"id"', b'"ic"')):  # fmt: skip
+        with h5py.File(path, "r+") as file:
+            text = file["commands/text"]
+            text[:] = np.frombuffer(text[:].tobytes().replace(old, new), np.uint8)
+        with pytest.raises(RunError, match="^[^\n]*$"):
+            World.resume(path)
+        with rh.open_run(path) as run, pytest.raises(RunError, match="^[^\n]*$"):
+            run.vehicle_names()
+        path.write_bytes(good)
 
 
 def test_a_recording_that_begins_after_others_joined_knows_them(network, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from rushhour.traffic.commands.to_vehicles import Plain
 from rushhour.traffic.demand.joining import (
     columns_given,
     plain_columns,
+    read_again,
     read_joining,
     with_trips,
 )
@@ -140,7 +141,7 @@ class Joining(ChangingKind):
         return ""
 
     def _joining(self, trips: Any) -> Demand:
-        return read_joining(trips, self._whole, self.demand.types, self.parameters)
+        return read_again(trips, self._whole, self.demand.types, self.parameters)
 
     def _take_trips(self, more: Demand) -> None:
         """Hold more trips: their routes lie behind those of the demand, and before all detours."""

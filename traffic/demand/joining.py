@@ -23,6 +23,7 @@ PER_TRIP: Final = tuple(
     if field.name not in ("types", "ids", "type", "remarks", "roads")
     and not field.name.startswith(("stop_", "route_"))
 )
+KEPT: Final = ("id", "depart", "type", "route")  # columns that every command has
 Columns = dict[str, list[Any]]
 
 
@@ -79,6 +80,15 @@ def read_joining(
     built-in ones, and go before them. Raises DemandError for what cannot be meant."""
     known = {kind.name: kind for kind in reversed(types)}
     return read_trips(columns, network, parameters=parameters, types=known)
+
+
+def read_again(
+    columns: Any, network: Network, types: Sequence[VehicleType], parameters: Parameters
+) -> Demand:
+    """The trips of a command, from the columns that it keeps. Raises DemandError for others."""
+    if not isinstance(columns, Mapping) or not set(KEPT) <= set(columns):
+        raise DemandError(f"trips: wanted columns {', '.join(KEPT)}")
+    return read_joining(columns, network, types, parameters)
 
 
 def plain_columns(demand: Demand, network: Network) -> Columns:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from rushhour.traffic.commands.joining import ADD
 from rushhour.traffic.commands.log import DONE
-from rushhour.traffic.demand.joining import read_joining, with_trips
+from rushhour.traffic.demand.joining import read_again, with_trips
 from rushhour.traffic.demand.model import Demand
 from rushhour.traffic.recording.demand_file import read_demand
 
@@ -48,6 +48,6 @@ def read_joined(run: "RunFile") -> Joined | None:
     network, parameters = run.network(), recorded_parameters(run)
     demand = read_demand(run, network)
     for one in joined:
-        more = read_joining(one.arguments["trips"], network, demand.types, parameters)
+        more = read_again(one.arguments["trips"], network, demand.types, parameters)
         demand = with_trips(demand, more)
     return Joined(demand)

@@ -105,7 +105,11 @@ def resumed(
         raise RunError(f"{run.path}: begins at {clock(first)} ({first:g} s); resume at or after it")
     world = new_world(run)
     at = int(keyframes.index["frame"][i])
-    world._have_joined(one for one in run.commands() if one.frame < at)
+    try:
+        world._have_joined(one for one in run.commands() if one.frame < at)
+    except DAMAGE as error:
+        why = " ".join(str(error).split())[:200]
+        raise RunError(f"{run.path}: /commands is damaged ({why}); record it again") from error
     snapshot = keyframes.snapshot(i, world)
     planned = list(map(command_of, snapshot.numbers["coming"]))
     coming = commands_from(run, snapshot.frame, planned)
