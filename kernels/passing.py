@@ -27,7 +27,7 @@ from rushhour.kernels.flatten import Flat, Layout, defined, flat_name
 arrays: Any = arrayobj  # untyped in numba
 
 COLUMNS: Final = 4  # of the table: address or whole number, up to three dimensions
-REMEMBERED: Final = 4  # sets of NamedTuples that a kernel keeps the table of
+REMEMBERED: Final = 64  # sets of NamedTuples that a kernel keeps the table of: two for each world
 
 
 class Kind(NamedTuple):

@@ -149,3 +149,24 @@ def test_no_kernel_is_compiled_after_the_first_frame():
     assert report["arrived"] > 0
     assert report["minds_changed"] > 0
     assert report["late"] == []
+
+
+def test_worlds_that_take_turns_find_what_they_passed_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    network = generate("cross")
+    demand = vehicles_on_road(network, 4, seed=1)
+    worlds = [World(network, demand, seed=1) for _ in range(4)]
+    made: list[str] = []
+
+    def note(where: str, *given: Any) -> Any:
+        made.append(where)
+        return table_of(where, *given)
+
+    table_of = jit.table_of
+    for turn in range(6):
+        if turn == 3:
+            monkeypatch.setattr(jit, "table_of", note)
+        for world in worlds:
+            world.step()
+    assert not made
