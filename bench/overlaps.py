@@ -150,6 +150,7 @@ def main() -> None:
     )
     parser.add_argument("network", type=Path)
     parser.add_argument("--demand", type=Path, nargs="+", required=True)
+    parser.add_argument("--programs", type=Path, nargs="*", default=[], help="of signals, SUMO's")
     parser.add_argument("--steered", type=float, nargs="+", default=[0.0, 1.0], help="shares")
     parser.add_argument("--minutes", type=float, default=20.0)
     parser.add_argument("--every", type=float, default=5.0, help="s between two looks")
@@ -158,7 +159,7 @@ def main() -> None:
     for share in given.steered:
         world, _ = opened_world(
             {
-                "network": given.network, "programs": [], "demand": given.demand, "dt": given.dt,
+                "network": given.network, "programs": given.programs, "demand": given.demand, "dt": given.dt,
                 "seed": 0, "parameters": {"steered.share": share} if share else {},
             }
         )  # fmt: skip

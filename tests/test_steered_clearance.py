@@ -4,6 +4,7 @@ import math
 from itertools import combinations
 
 import numpy as np
+import pytest
 from bodies_worlds import corners, overlap
 from test_steered import BUS, bend, steered
 
@@ -42,18 +43,21 @@ def test_who_pulls_out_from_behind_a_queue_stays_clear_of_its_last_one() -> None
     world.step(150)
     world.stop("car0", hard=True)
     found: set[tuple[int, int]] = set()
-    for _ in range(500):
-        world.step(2)
+    for _ in range(250):
+        world.step(4)
         # Who departs may do so into the place that somebody leaves for the lane beside.
         found |= {pair for pair in touching(world) if world._veh.s[slots(world, pair)].min() > 8.0}
     assert not found
     assert world.counts()["lane_changes"] >= 10  # they did pass it
 
 
-def test_behind_a_hairpin_a_bus_is_soon_in_line_with_its_lane() -> None:
+@pytest.mark.parametrize("kind", [VehicleType(), BUS], ids=["car", "bus"])
+def test_behind_a_hairpin_a_body_is_soon_in_line_with_its_lane_and_stays_on_it(
+    kind: VehicleType,
+) -> None:
     builder = rh.NetworkBuilder("hairpin")
     builder.add_road([(0, 0), (100, 0), (101.2, 1.0), (101.2, 2.2), (100, 3.2), (0, 3.2)], id="way")
-    world = steered(builder.build(), ("bus", ["way"], BUS))
+    world = steered(builder.build(), ("one", ["way"], kind))
     bodies, veh = world._steering.bodies, world._veh
     before, off = None, []
     for _ in range(1500):
@@ -65,4 +69,5 @@ def test_behind_a_hairpin_a_bus_is_soon_in_line_with_its_lane() -> None:
         before = heading
         if 124.0 < veh.s[0] < 150.0:
             off.append(abs(math.remainder(heading - math.pi, 2.0 * math.pi)))
+    assert world.steered()["tight_bends"] == 1 and world.steered()["off_lane"] == 0
     assert len(off) > 20 and max(off) < 0.35 and off[-1] < 0.05

@@ -146,6 +146,7 @@ def tow(
     bodies.y[i] += ux * aside
     heading = before + wrapped(math.atan2(y - bodies.y[i], x - bodies.x[i]) - before)
     nose, base, most = kinds.nose[t], kinds.wheelbase[t], kinds.max_steer[t]
+    turning = (heading - before) / dt  # of the drawn axle alone
     off = wrapped(
         way_heading(net, lines, veh, i, veh.s[i] + st.ahead[i] + ds, nose, heading) - heading
     )
@@ -153,13 +154,11 @@ def tow(
     heading += min(turns, max(-turns, off))
     rx, ry = x - nose * math.cos(heading), y - nose * math.sin(heading)
     ahead = (rx - bodies.x[i]) * math.cos(heading) + (ry - bodies.y[i]) * math.sin(heading)
-    turning = (heading - before) / dt
     bodies.x[i], bodies.y[i], bodies.heading[i] = rx, ry, heading
     bodies.speed[i], bodies.slip[i] = max(0.0, ahead / dt), 0.0
     wanted = math.atan(base * turning / max(bodies.speed[i], 0.5))
-    rate = kinds.steer_rate[t] * dt
-    steer = bodies.steer[i]
-    bodies.steer[i] = min(most, max(-most, steer + min(rate, max(-rate, wanted - steer))))
+    # As they would stand for that at once: who is let go must not drive on round a bend left behind.
+    bodies.steer[i] = min(most, max(-most, wanted))
     bodies.turning[i] = bodies.speed[i] * math.tan(bodies.steer[i]) / base
     bodies.throttle[i], bodies.wheel[i] = 0.0, bodies.steer[i]
     st.expected[i], st.integral[i] = nxt, 0.0
