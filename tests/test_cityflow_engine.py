@@ -196,13 +196,29 @@ def test_a_replay_has_a_line_for_each_step(tmp_path: Path) -> None:
     assert len((tmp_path / "other.txt").read_text().splitlines()) == 1
 
 
+def test_a_vehicle_drives_the_route_that_it_is_given(eng: cityflow.Engine) -> None:
+    assert not eng.set_vehicle_route("flow_0_0", ["a-n"])  # it does not run yet
+    steps(eng, 4)
+    assert eng.get_vehicle_info("flow_0_0")["route"] == "w-a a-b b-e"
+    assert eng.set_vehicle_route("flow_0_0", ["a-n"])
+    eng.next_step()
+    assert eng.get_vehicle_info("flow_0_0")["route"] == "w-a a-n"
+    assert not eng.set_vehicle_route("flow_0_0", ["b-e"])  # does not follow
+    with pytest.raises(RushhourError, match="no road 'moon' in the roadnet"):
+        eng.set_vehicle_route("flow_0_0", ["moon"])
+    eng.set_tl_phase("a", 1)
+    gone = set(eng.get_lane_vehicles()["a-b_1"])
+    for _ in range(120):
+        eng.next_step()
+        gone.update(*(eng.get_lane_vehicles()[lane] for lane in ("a-b_0", "a-b_1")))
+    assert "flow_0_0" not in gone and "flow_0_1" in gone
+
+
 def test_calls_that_are_not_there_say_so(eng: cityflow.Engine) -> None:
     for name in NAMES:
         assert callable(getattr(eng, name))
     with pytest.raises(RushhourError, match="set_vehicle_speed is not there"):
         eng.set_vehicle_speed("flow_0_0", 3.0)
-    with pytest.raises(RushhourError, match="set_vehicle_route is not there"):
-        eng.set_vehicle_route("flow_0_0", ["a-b"])
     with pytest.raises(RushhourError, match="push_vehicle is not there"):
         eng.push_vehicle({}, ["w-a"])
     with pytest.raises(AttributeError, match="fly: CityFlow's Engine"):

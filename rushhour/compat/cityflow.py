@@ -25,6 +25,7 @@ from rushhour.roadnets.cityflow.config import read_config
 from rushhour.roadnets.errors import NetworkError, RushhourError
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.reading.json_files import Item, read_json
+from rushhour.traffic.commands.log import CommandError
 from rushhour.traffic.demand.cityflow import read_flows
 from rushhour.traffic.demand.model import empty_demand
 from rushhour.traffic.measures.trip_log import ARRIVED, CUT_SHORT
@@ -217,8 +218,28 @@ class Engine:
         raise RushhourError(NOT_THERE.format("set_vehicle_speed", "no command holds a speed"))
 
     def set_vehicle_route(self, vehicle_id: str, route: Sequence[str]) -> bool:
-        """Not there: raises RushhourError."""
-        raise RushhourError(NOT_THERE.format("set_vehicle_route", "no command changes a route"))
+        """Let a running vehicle drive other roads after the one that it is on, which `route` does
+        not name, from the next step on; whether it can.
+
+        Where it can no longer turn off before a road, that one comes first. Raises RushhourError
+        for a vehicle or a road that is not known.
+        """
+        world = self._world
+        slot = world._slot(world._number("set_vehicle_route", vehicle_id))
+        ids, index = world.network.road_ids, world.network.road_index
+        for road in route:
+            if road not in index:
+                raise RushhourError(f"set_vehicle_route: no road {str(road)[:60]!r} in the roadnet")
+        if slot < 0:
+            return False
+        kept = [ids[road] for road in world._roads_kept(slot)]
+        if route and route[0] == kept[-1]:
+            kept.pop()
+        try:
+            world.set_route(vehicle_id, [*kept, *route])
+        except CommandError:
+            return False
+        return True
 
     def push_vehicle(self, info: dict[str, float], roads: Sequence[str]) -> None:
         """Not there: raises RushhourError."""
