@@ -71,3 +71,12 @@ def test_behind_a_hairpin_a_body_is_soon_in_line_with_its_lane_and_stays_on_it(
             off.append(abs(math.remainder(heading - math.pi, 2.0 * math.pi)))
     assert world.steered()["tight_bends"] == 1 and world.steered()["off_lane"] == 0
     assert len(off) > 20 and max(off) < 0.35 and off[-1] < 0.05
+
+
+def test_a_plan_does_not_wait_for_a_body_that_is_ahead_of_it() -> None:
+    world = steered(bend(radius=80.0, lanes=2), ("one", ["way"], VehicleType()))
+    world.step(120)
+    veh, state = world._veh, world._steering.state
+    veh.lateral[0] = -0.9  # the body is in the middle already
+    world.step(150)
+    assert veh.lateral[0] == 0.0 and abs(state.astray[0]) < 0.2

@@ -249,7 +249,9 @@ def steer_vehicle(
         station += max(0.0, bodies.speed[i]) * cos * h
     place_vehicle(net, lines, veh, types, kinds, bodies, st, i, ux, uy, a, dt)
     if aside > 0.0:
-        hold_plan(veh, rules, i, SIDEWAYS * v * dt if abs(st.astray[i]) < LAG else 0.0, dt)
+        # The plan waits for a body that is behind it, never for one ahead: that would wait, too.
+        behind = math.copysign(st.astray[i], st.astray[i] * (veh.lateral[i] - veh.swerve[i]))
+        hold_plan(veh, rules, i, SIDEWAYS * v * dt if behind < LAG else 0.0, dt)
     note_off_lane(net, veh, st, i, frame, tally)
 
 
