@@ -29,7 +29,7 @@ bounds: $(STAMP)
 	NUMBA_OPT=1 NUMBA_BOUNDSCHECK=1 $(BIN)/rushhour compile
 	NUMBA_OPT=1 NUMBA_BOUNDSCHECK=1 $(PYTEST) -m "small_world and not slow"
 
-soak: $(STAMP)
+soak: $(STAMP) bounds
 	$(PYTEST) -m soak
 
 # An environment that already has everything is taken as it is, without the network.

@@ -28,10 +28,10 @@ def wants_another_way(
 ) -> bool:
     """Whether somebody has waited long enough, and is drawn among those who have.
 
-    Each time twice as long: who goes from one full exit to another loses its claim to the next
-    place there, and could do so in step with the lights for ever.
+    A walker each time twice as long: who goes from one full exit to another loses its claim to the
+    next place there, and could do so in step with the lights for ever. Drivers go to exits with room.
     """
-    if veh.arrived[i] >= 0:
+    if veh.leg[i] < 0 and veh.arrived[i] >= 0:
         patience = max(patience, (frame - veh.arrived[i]) // 2)
     return is_drawn(veh, i, frame, patience, share, seed)
 

@@ -130,6 +130,10 @@ def _command(args: argparse.Namespace) -> int:
 
         reports = {"export": command_measures.export, "plot": command_measures.plot}
         return reports[args.command](args)
+    if args.command == "report":
+        from rushhour.command_report import report
+
+        return report(args)
     if args.command == "view":
         from rushhour.command_view import view
 

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from rushhour.roadnets.errors import RunError
 from rushhour.traffic.durations import seconds
 
 
@@ -24,21 +25,29 @@ def export(args: argparse.Namespace) -> int:
 def plot(args: argparse.Namespace) -> int:
     """Draw a diagram of a run file."""
     from rushhour.traffic.recording.run_file import RunFile
-    from rushhour.viewer.plots import Window, save_fundamental, save_speed_map, save_time_space
+    from rushhour.viewer import plots, plots_of_runs
 
     begin, end = (
         None if text is None else seconds(text, option)
         for text, option in ((args.begin, "--from"), (args.end, "--until"))
     )
     path = args.output or Path(f"{args.file.stem}-{args.kind}.png")
+    of_roads = {"time-space": plots.save_time_space, "fundamental": plots.save_fundamental}
+    of_runs = {
+        "speed-map": plots.save_speed_map,
+        "vehicles": plots_of_runs.save_vehicles,
+        "trips": plots_of_runs.save_trips,
+        "queues": plots_of_runs.save_queues,
+        "costs": plots_of_runs.save_costs,
+    }
+    if args.road and args.kind not in of_roads:
+        raise RunError(f"--road is for {' and '.join(of_roads)}; leave it out of {args.kind}")
     with RunFile(args.file) as run:
-        window = Window(run, begin, end)
-        if args.kind == "time-space":
-            facts: dict[str, Any] = save_time_space(path, window, args.road)
-        elif args.kind == "fundamental":
-            facts = save_fundamental(path, window, args.road)
+        window = plots.Window(run, begin, end)
+        if args.kind in of_roads:
+            facts: dict[str, Any] = of_roads[args.kind](path, window, args.road)
         else:
-            facts = save_speed_map(path, window)
+            facts = of_runs[args.kind](path, window)
     said = ", ".join(f"{value:,} {name.replace('_', ' ')}" for name, value in facts.items())
     print(json.dumps({**facts, "written": str(path)}) if args.json else f"{path}: {said}")
     return 0

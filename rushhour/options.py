@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from rushhour.options_report import add_export_options, add_plot_options, add_report_options
 from rushhour.options_view import add_view_options
 
 
@@ -24,6 +25,7 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
         ("compare", "what differs between runs and others, with confidence intervals", _compare),
         ("export", "write a table of a run file as csv or parquet", _export),
         ("plot", "draw a diagram of a run file", _plot),
+        ("report", "write a run file as one page to read, with its pictures", _report),
         ("view", "watch a run or a network: in a window, as a picture, as a film", _view),
     ):
         command = commands.add_parser(
@@ -354,26 +356,17 @@ def _queues(command: argparse.ArgumentParser) -> None:
 
 
 def _export(command: argparse.ArgumentParser) -> None:
-    add = command.add_argument
-    add("file", type=Path, metavar="RUN", help="a run file, from `rushhour run --record`")
-    add("--table", required=True, metavar="TABLE",
-        help="trips, roads, loops, sections, passages, queues, events, signals or costs")  # fmt: skip
-    add("--to", type=Path, required=True, metavar="FILE",
-        help="the file to write: .csv, .csv.gz or .parquet")  # fmt: skip
+    add_export_options(command)
     _json(command)
 
 
 def _plot(command: argparse.ArgumentParser) -> None:
-    add = command.add_argument
-    add("file", type=Path, metavar="RUN", help="a run file, from `rushhour run --record`")
-    add("kind", choices=("time-space", "fundamental", "speed-map"),
-        help="positions over time on --road; density, flow and speed by interval; mean speed of "
-        "every road")  # fmt: skip
-    add("--road", action="append", default=[], metavar="ID",
-        help="road; repeatable, for time-space one after the other")  # fmt: skip
-    add("--from", dest="begin", metavar="T", help="from this time on, as 7:30")
-    add("--until", dest="end", metavar="T", help="until this time")
-    add("-o", "--output", type=Path, metavar="FILE", help="the PNG (default: RUN-KIND.png)")
+    add_plot_options(command)
+    _json(command)
+
+
+def _report(command: argparse.ArgumentParser) -> None:
+    add_report_options(command)
     _json(command)
 
 

@@ -25,7 +25,7 @@ from rushhour.traffic.world import World
 TESTS = Path(__file__).parent
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="plain Python has one thread")
 def test_one_two_and_four_threads_come_to_the_same_bits_among_bodies() -> None:
     told = set()

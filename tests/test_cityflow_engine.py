@@ -206,12 +206,6 @@ def test_a_vehicle_drives_the_route_that_it_is_given(eng: cityflow.Engine) -> No
     assert not eng.set_vehicle_route("flow_0_0", ["b-e"])  # does not follow
     with pytest.raises(RushhourError, match="no road 'moon' in the roadnet"):
         eng.set_vehicle_route("flow_0_0", ["moon"])
-    eng.set_tl_phase("a", 1)
-    gone = set(eng.get_lane_vehicles()["a-b_1"])
-    for _ in range(120):
-        eng.next_step()
-        gone.update(*(eng.get_lane_vehicles()[lane] for lane in ("a-b_0", "a-b_1")))
-    assert "flow_0_0" not in gone and "flow_0_1" in gone
 
 
 def test_calls_that_are_not_there_say_so(eng: cityflow.Engine) -> None:

@@ -46,7 +46,7 @@ def run_file(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, World, Mea
     return path, world, measures
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_tables_are_the_same_for_any_number_of_threads() -> None:
     found = []
     for threads in ("1", "2"):

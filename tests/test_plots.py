@@ -1,5 +1,6 @@
 """Diagrams of a run: what they show is what was recorded and measured."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +27,7 @@ def run_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("plots") / "run.h5"
     network = generate("grid", rows=2, columns=2)
     world = World(network, random_trips(network, 150, over=90.0, seed=3), dt=0.5, seed=4)
-    measures = Measures(world, 20.0)
+    measures = Measures(world, 20.0, queues=True)
     with Recorder(path, world, 1.0, measures) as recorder:
         world.observers += [measures, recorder]
         world.step(240)
@@ -103,8 +104,11 @@ def test_plots_are_drawn_by_the_command(
     monkeypatch.chdir(tmp_path)
     with RunFile(run_path) as run:
         road = run.network().road_ids[0]
-    for kind in ("time-space", "fundamental", "speed-map"):
-        assert main(["plot", str(run_path), kind, "--road", road]) == 0
+    of_road = ["--road", road]
+    kinds = {"time-space": of_road, "fundamental": of_road, "speed-map": [], "vehicles": [],
+             "trips": [], "queues": [], "costs": []}  # fmt: skip
+    for kind, options in kinds.items():
+        assert main(["plot", str(run_path), kind, *options]) == 0
         assert (tmp_path / f"run-{kind}.png").read_bytes().startswith(PNG)
 
 
@@ -119,6 +123,14 @@ def test_plots_are_drawn_by_the_command(
         (["speed-map", "-o", "map.bmp"], "wanted a name that ends in .png"),
         (["speed-map", "-o", "no/map.png"], "cannot be written (No such file or directory)"),
         (["pie"], "invalid choice: 'pie'"),
+        (
+            ["costs", "--road", "x"],
+            "--road is for time-space and fundamental; leave it out of costs",
+        ),
+        (["trips", "--from", "2h"], "no trip ended in that time"),
+        (["queues", "--from", "2h"], "no queue was measured in that time"),
+        (["costs", "--from", "2h"], "no costs were recorded in that time"),
+        (["vehicles", "--from", "2h"], "no frame in that time"),
     ],
 )
 def test_a_diagram_that_cannot_be_drawn_is_refused_in_one_line(
@@ -139,3 +151,32 @@ def test_roads_that_do_not_follow_each_other_are_refused(run_path: Path, tmp_pat
             save_time_space(tmp_path / "a.png", Window(run), names)
         with pytest.raises(RunError, match="no frame in that time; it was recorded from 0:00:0"):
             save_time_space(tmp_path / "a.png", Window(run, begin=9999.0), names[:1])
+
+
+def test_a_report_is_one_page_that_holds_its_pictures(
+    run_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "run.html"
+    assert main(["report", str(run_path), "-o", str(page), "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    text = page.read_text(encoding="utf-8")
+    assert facts["pictures"] == text.count('src="data:image/png;base64,') == 6
+    assert len(facts["sections"]) == text.count("<section") == 10
+    assert "http" not in text and "<script" not in text  # nothing is fetched, nothing runs
+    with RunFile(run_path) as run:
+        most = int(run.counts.max())
+        trips = len(run.table("trips"))
+    assert f"{most} vehicles at 0:" in text and f"{trips} finished" in text
+    assert main(["report", str(run_path), "-o", str(tmp_path / "run.txt")]) == 2
+    assert "wanted a name that ends in .html or .htm" in capsys.readouterr().err
+
+
+def test_a_report_says_what_a_run_does_not_hold(tmp_path: Path) -> None:
+    network = generate("grid", rows=2, columns=2)
+    world = World(network, random_trips(network, 20, over=10.0, seed=3), dt=0.5, seed=4)
+    with Recorder(tmp_path / "a.h5", world, 1.0) as recorder:
+        world.observers.append(recorder)
+        world.step(8)
+    assert main(["report", str(tmp_path / "a.h5"), "-o", str(tmp_path / "a.html")]) == 0
+    text = (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert "no trip ended in that time" in text and "holds no queues" in text

@@ -255,7 +255,7 @@ def test_rows_that_point_outside_are_left_out(tmp_path: Path) -> None:
         assert run.frames.size == 7
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.skipif(config.DISABLE_JIT, reason="plain Python has one thread")
 def test_the_file_is_the_same_for_any_number_of_threads(tmp_path: Path) -> None:
     one, two, four = printed_by_threads("hashed_recording.py", str(tmp_path))

@@ -1,4 +1,4 @@
-"""Diagrams of a run file: time-space, fundamental, speed map (docs/measures.md).
+"""Diagrams of a run file by place: time-space, fundamental, speed map (docs/measures.md).
 
 Drawn by matplotlib, which is imported where it is needed (`pip install 'rushhour[plot]'`).
 """
@@ -79,7 +79,7 @@ def save_time_space(path: Path, window: Window, roads: Sequence[str]) -> dict[st
             f"time-space: {pieces.size:,} pieces; give a shorter time with --from, --until"
         )
     lines = np.stack((time, place), axis=1)
-    figure, axes = _figure((11.0, 6.0))
+    figure, axes = new_figure((11.0, 6.0))
     drawn = _lines(axes, np.stack((lines[pieces], lines[pieces + 1]), axis=1), 0.8)
     drawn.set_array(KMH * speed[pieces + 1])
     drawn.set_clim(0.0, max(KMH * float(speed.max(initial=1.0)), 1.0))
@@ -89,10 +89,10 @@ def save_time_space(path: Path, window: Window, roads: Sequence[str]) -> dict[st
     times = window.run.times[window.frames]
     axes.set_xlim(times[0], max(times[-1], times[0] + 1.0))
     axes.set_ylim(0.0, ticks[-1])
-    _clock_axis(axes)
+    clock_axis(axes)
     axes.set_ylabel("m along " + (roads[0] if len(roads) == 1 else f"{roads[0]} to {roads[-1]}"))
     axes.set_title(f"{window.network.name}: time and space")
-    _save(figure, path)
+    save_figure(figure, path)
     return {"vehicles": int(np.unique(name).size), "pieces": int(pieces.size)}
 
 
@@ -111,7 +111,7 @@ def save_fundamental(path: Path, window: Window, roads: Sequence[str]) -> dict[s
     lanes = window.network.arrays.roads.lane_count[rows["road"]]
     density, flow = rows["density"] / lanes, rows["flow"] / lanes
     speed = KMH * rows["speed"]
-    figure, axes = _figure((14.0, 4.6), 3)
+    figure, axes = new_figure((14.0, 4.6), 3)
     size = 18.0 if density.size < 500 else 5.0
     texts = {"density": "density, veh/km and lane", "flow": "flow, veh/h and lane",
              "speed": "speed, km/h"}  # fmt: skip
@@ -129,7 +129,7 @@ def save_fundamental(path: Path, window: Window, roads: Sequence[str]) -> dict[s
     figure.colorbar(drawn, ax=axes, label="interval begins, min", pad=0.01)
     what = ", ".join(roads) if 0 < len(roads) <= 3 else f"{np.unique(rows['road']).size} roads"
     figure.suptitle(f"{window.network.name}: fundamental diagram of {what[:80]}")
-    _save(figure, path)
+    save_figure(figure, path)
     return {"points": int(density.size), "roads": int(np.unique(rows["road"]).size)}
 
 
@@ -157,7 +157,7 @@ def save_speed_map(path: Path, window: Window) -> dict[str, int]:
     shapes = [network.lane_points(int(lane)) for lane in middle]
     low, high = network.points.min(axis=0), network.points.max(axis=0)
     wide, tall = np.maximum(high - low, 1.0)
-    figure, axes = _figure((11.0, float(np.clip(10.0 * tall / wide + 0.6, 3.5, 14.0))))
+    figure, axes = new_figure((11.0, float(np.clip(10.0 * tall / wide + 0.6, 3.5, 14.0))))
     width = 1.2 + 0.5 * np.minimum(roads.lane_count, 4)
     empty = np.flatnonzero(~seen)
     _lines(axes, [shapes[i] for i in empty], 0.6).set_color("0.85")
@@ -172,7 +172,7 @@ def save_speed_map(path: Path, window: Window) -> dict[str, int]:
     axes.set_xlabel("m east")
     axes.set_ylabel("m north")
     axes.set_title(f"{network.name}: mean speed")
-    _save(figure, path)
+    save_figure(figure, path)
     return {"roads": int(seen.sum()), "without_vehicles": int(empty.size)}
 
 
@@ -202,7 +202,7 @@ def _chain(window: Window, roads: Sequence[str]) -> tuple[NDArray[np.float64], l
     return offset, [*ticks, at]
 
 
-def _figure(size: tuple[float, float], columns: int = 1) -> tuple[Any, Any]:
+def new_figure(size: tuple[float, float], columns: int = 1) -> tuple[Any, Any]:
     """A figure of that size, inches, and its axes."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -226,7 +226,8 @@ def _lines(axes: Any, lines: Any, width: Any) -> Any:
     return drawn
 
 
-def _clock_axis(axes: Any) -> None:
+def clock_axis(axes: Any) -> None:
+    """Mark the time of day below the axes, whose limits are in s."""
     from matplotlib.ticker import FuncFormatter, MultipleLocator
 
     low, high = axes.get_xlim()
@@ -237,7 +238,8 @@ def _clock_axis(axes: Any) -> None:
     axes.set_xlabel("time")
 
 
-def _save(figure: Any, path: Path) -> None:
+def save_figure(figure: Any, path: Path) -> None:
+    """Write a figure. Raises RunError for another ending than ENDINGS, and if it cannot be."""
     if path.suffix.lower() not in ENDINGS:
         raise RunError(f"{path}: wanted a name that ends in {', '.join(ENDINGS)}")
     try:

@@ -1,0 +1,39 @@
+"""The options of `rushhour export`, `rushhour plot` and `rushhour report`."""
+
+import argparse
+from pathlib import Path
+
+_RUN = "a run file, from `rushhour run --record`"
+
+
+def add_export_options(command: argparse.ArgumentParser) -> None:
+    """Add those of `export` to its parser."""
+    add = command.add_argument
+    add("file", type=Path, metavar="RUN", help=_RUN)
+    add("--table", required=True, metavar="TABLE",
+        help="trips, roads, loops, sections, passages, queues, events, signals or costs")  # fmt: skip
+    add("--to", type=Path, required=True, metavar="FILE",
+        help="the file to write: .csv, .csv.gz or .parquet")  # fmt: skip
+
+
+def add_plot_options(command: argparse.ArgumentParser) -> None:
+    """Add those of `plot` to its parser."""
+    add = command.add_argument
+    add("file", type=Path, metavar="RUN", help=_RUN)
+    add("kind", choices=("time-space", "fundamental", "speed-map", "vehicles", "trips", "queues",
+                         "costs"),
+        help="positions over time on --road; density, flow and speed by interval; mean speed of "
+        "every road; vehicles on the road; how trips are spread; measured queues; cost of a frame "
+        "by phase")  # fmt: skip
+    add("--road", action="append", default=[], metavar="ID",
+        help="road; repeatable, for time-space one after the other")  # fmt: skip
+    add("--from", dest="begin", metavar="T", help="from this time on, as 7:30")
+    add("--until", dest="end", metavar="T", help="until this time")
+    add("-o", "--output", type=Path, metavar="FILE", help="the PNG (default: RUN-KIND.png)")
+
+
+def add_report_options(command: argparse.ArgumentParser) -> None:
+    """Add those of `report` to its parser."""
+    add = command.add_argument
+    add("file", type=Path, metavar="RUN", help=_RUN)
+    add("-o", "--output", type=Path, metavar="FILE", help="the page (default: RUN-report.html)")

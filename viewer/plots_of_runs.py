@@ -1,0 +1,140 @@
+"""Diagrams of a whole run: vehicles over time, trips, queues, costs (docs/measures.md)."""
+
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.roadnets.errors import RunError
+from rushhour.traffic.costs import PHASES
+from rushhour.traffic.durations import clock
+from rushhour.traffic.recording.run_file import RunFile
+from rushhour.viewer.plots import Window, clock_axis, new_figure, save_figure
+
+BINS: Final = 60
+MOST_QUEUES: Final = 12  # lines in one diagram: as many colours as eyes tell apart
+MOST_COSTS: Final = 500  # points over time; costs of more intervals are averaged
+SIZE: Final = (11.0, 4.6)  # inches
+
+
+def save_vehicles(path: Path, window: Window) -> dict[str, int]:
+    """Draw how many vehicles were on the road in each recorded frame, and how many have arrived.
+
+    Raises RunError without frames.
+    """
+    run, frames = window.run, window.frames
+    times, counts = run.times[frames], run.counts[frames]
+    figure, axes = new_figure(SIZE)
+    axes.plot(times, counts, color="#2b6cb0", label="on the road")
+    facts = {"frames": len(frames), "most": int(counts.max())}
+    if run.group("trips") is not None:
+        arrived = np.sort(run.table("trips").columns["arrived_s"])
+        axes.plot(times, np.searchsorted(arrived, times, side="right"), color="#6fae3a",
+                  label="trips ended so far")  # fmt: skip
+        facts["ended"] = int(np.searchsorted(arrived, times[-1], side="right"))
+    axes.set_xlim(times[0], max(times[-1], times[0] + 1.0))
+    axes.set_ylim(bottom=0.0)
+    clock_axis(axes)
+    axes.set_ylabel("vehicles")
+    axes.legend()
+    axes.set_title(f"{window.network.name}: vehicles")
+    save_figure(figure, path)
+    return facts
+
+
+def save_trips(path: Path, window: Window) -> dict[str, int]:
+    """Draw how the trips that ended in that time are spread over travel time, delay and speed.
+
+    Raises RunError if none ended.
+    """
+    trips = _table(window.run, "trips")
+    inside = (trips["arrived_s"] >= window.begin) & (trips["arrived_s"] <= window.end)
+    if not inside.any():
+        raise RunError(f"{window.run.path}: no trip ended in that time")
+    figure, axes = new_figure((14.0, 4.6), 3)
+    shown = (
+        ("travel time, min", trips["travel_time_s"][inside] / 60.0),
+        ("departure delay, min", trips["departure_delay_s"][inside] / 60.0),
+        ("mean speed, km/h", 3.6 * trips["mean_speed_mps"][inside]),
+    )
+    for axis, (name, values) in zip(axes, shown, strict=True):
+        axis.hist(values, bins=BINS, range=(0.0, max(float(values.max()), 1.0)), color="#2b6cb0")
+        axis.axvline(float(values.mean()), color="#a50026", label=f"mean {values.mean():.1f}")
+        axis.set_xlabel(name)
+        axis.set_xlim(left=0.0)
+        axis.legend()
+    axes[0].set_ylabel("trips")
+    figure.suptitle(f"{window.network.name}: trips that ended")
+    save_figure(figure, path)
+    return {"trips": int(inside.sum())}
+
+
+def save_queues(path: Path, window: Window) -> dict[str, int]:
+    """Draw the longest of the measured queues over time, by interval.
+
+    Raises RunError if queues were not measured.
+    """
+    rows = _table(window.run, "queues")
+    inside = (rows["begin"] >= window.begin) & (rows["end"] <= window.end)
+    if not inside.any():
+        raise RunError(f"{window.run.path}: no queue was measured in that time")
+    names, row = np.unique(rows["queue"][inside], return_inverse=True)
+    begins, column = np.unique(rows["begin"][inside], return_inverse=True)
+    lengths = np.zeros((names.size, begins.size))
+    lengths[row, column] = rows["most_length"][inside]
+    longest = np.argsort(-lengths.max(axis=1), kind="stable")[:MOST_QUEUES]
+    figure, axes = new_figure(SIZE)
+    for k in longest:
+        axes.plot(begins, lengths[k], label=str(names[k])[:24])
+    axes.set_xlim(begins[0], max(begins[-1], begins[0] + 1.0))
+    axes.set_ylim(bottom=0.0)
+    clock_axis(axes)
+    axes.set_ylabel("longest queue in the interval, m")
+    axes.legend(fontsize="small", ncols=2)
+    axes.set_title(f"{window.network.name}: queues, the {longest.size} longest of {names.size}")
+    save_figure(figure, path)
+    return {"queues": int(names.size), "intervals": int(begins.size)}
+
+
+def save_costs(path: Path, window: Window) -> dict[str, int]:
+    """Draw what a frame cost over time, by phase, beside the time that it stands for.
+
+    Raises RunError if costs were not recorded.
+    """
+    time, ms = _costs(window)
+    figure, axes = new_figure(SIZE)
+    used = np.flatnonzero(ms.sum(axis=0) > 0.0)
+    labels = [f"{PHASES[k]}, {ms[:, k].mean():.2f} ms" for k in used]
+    axes.stackplot(time, ms[:, used].T, labels=labels, linewidth=0.0)
+    real = 1e3 * float(window.run.meta["dt"])
+    if real < 3.0 * float(ms.sum(axis=1).max()):
+        axes.axhline(real, color="#a50026", label=f"real time, {real:g} ms")
+    axes.set_xlim(time[0], max(time[-1], time[0] + 1.0))
+    axes.set_ylim(bottom=0.0)
+    clock_axis(axes)
+    axes.set_ylabel("ms a frame")
+    axes.legend(fontsize="small", ncols=2)
+    axes.set_title(
+        f"{window.network.name}: costs, from {clock(time[0])} on, {ms.sum(axis=1).mean():.2f} ms a frame"
+    )
+    save_figure(figure, path)
+    return {"intervals": int(time.size)}
+
+
+def _costs(window: Window) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """When intervals ended, s, and what a frame of them cost by phase, ms: (n,), (n, phases)."""
+    columns = window.run.costs.columns
+    inside = (columns["time"] >= window.begin) & (columns["time"] <= window.end)
+    if not inside.any():
+        raise RunError(f"{window.run.path}: no costs were recorded in that time")
+    frames = columns["frames"][inside].astype(np.float64)
+    ns = np.column_stack([columns[name][inside] for name in PHASES]).astype(np.float64)
+    time = columns["time"][inside].astype(np.float64)
+    first = np.unique(np.linspace(0, time.size, min(time.size, MOST_COSTS), False).astype(int))
+    ms = np.add.reduceat(ns, first) / 1e6 / np.maximum(np.add.reduceat(frames, first), 1.0)[:, None]
+    return time[first], ms
+
+
+def _table(run: RunFile, name: str) -> dict[str, NDArray[Any]]:
+    return {column: np.asarray(values) for column, values in run.table(name).columns.items()}
