@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from numba.core import event
+from numba.core.compiler_lock import global_compiler_lock
 
 if sys.platform != "win32":  # there, processes that start together compile everything each
     import fcntl
@@ -42,13 +43,15 @@ def locked(path: Path, wait: bool = True) -> Iterator[bool]:
 def compiled_once(dispatcher: Any, folder: str) -> None:
     """Let one process compile a kernel; those who come meanwhile find it in the cache then.
 
-    Kernels that call each other in a circle cannot be: each waits only for those that it calls.
+    Kernels that call each other in a circle cannot be: each waits only for those that it calls. A
+    thread takes numba's own lock first: with that of a kernel it would wait for another thread that
+    compiles, and that one for the kernel's.
     """
     compile_it = dispatcher.compile
     lock = Path(folder) / f"{dispatcher.py_func.__name__}.lock"
 
     def compile_or_load(signature: Any) -> Any:
-        with locked(lock):
+        with global_compiler_lock, locked(lock):
             return compile_it(signature)
 
     dispatcher.compile = compile_or_load
@@ -57,7 +60,7 @@ def compiled_once(dispatcher: Any, folder: str) -> None:
 
 def _compile_if_free(compile_it: Callable[[Any], Any], lock: Path, signature: Any) -> bool:
     """Compile or load, unless another process is at it; says which."""
-    with locked(lock, wait=False) as held:
+    with global_compiler_lock, locked(lock, wait=False) as held:
         if held:
             compile_it(signature)
         return held

@@ -5,11 +5,13 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from numba.core.compiler_lock import global_compiler_lock
 
 from rushhour.compiling_aside import compile_a_frame
-from rushhour.kernels.compiling import announcing_compiles, locked
+from rushhour.kernels.compiling import announcing_compiles, compiled_once, locked
 from rushhour.kernels.jit import config, rehearsed
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.demand.random_trips import vehicles_on_road
@@ -79,3 +81,26 @@ def test_what_is_compiled_aside_is_what_a_frame_calls():
     with announcing_compiles(compiled.append):
         World(network, vehicles_on_road(network, 4, seed=1), dt=0.5, seed=1).step()
     assert compiled == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no locks of kernels there")
+def test_a_thread_that_waits_for_numbas_lock_holds_no_kernels_lock(tmp_path: Path) -> None:
+    """Else a thread that records and one that steps wait for each other, in a first run."""
+
+    def outer() -> None:
+        pass
+
+    def compile_it(signature: str) -> str:
+        with global_compiler_lock:
+            return signature
+
+    dispatcher = SimpleNamespace(py_func=outer, compile=compile_it)
+    compiled_once(dispatcher, str(tmp_path))
+    with global_compiler_lock:
+        waits = threading.Thread(target=dispatcher.compile, args=("f8",))
+        waits.start()
+        waits.join(0.5)
+        with locked(tmp_path / "outer.lock", wait=False) as held:
+            assert held
+    waits.join(10.0)
+    assert not waits.is_alive()
