@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.jit import kernel
+from rushhour.kernels.moving import STANDING
 from rushhour.kernels.network import Lanes
 from rushhour.kernels.vehicles import Vehicles
 
-STANDS: Final = 0.1  # m/s; slower ones stand
 MILLION: Final = 1_000_000.0
 
 
@@ -26,23 +26,23 @@ class LaneLoads(NamedTuple):
 
 
 @kernel
-def read_loads(lanes: Lanes, veh: Vehicles, readings: LaneLoads, frame: int) -> None:
-    """Read all lanes at the start of a frame. Writes readings.
+def read_loads(lanes: Lanes, veh: Vehicles, loads: LaneLoads, frame: int) -> None:
+    """Read all lanes at the start of a frame. Writes loads.
 
     A vehicle at a stop does not stand. Time is lost by 1 - speed / limit.
     """
-    readings.vehicles[:] = 0
-    readings.queue[:] = 0
-    readings.waiting[:] = 0
-    readings.lost[:] = 0
+    loads.vehicles[:] = 0
+    loads.queue[:] = 0
+    loads.waiting[:] = 0
+    loads.lost[:] = 0
     for i in range(veh.lane.shape[0]):
         lane = veh.lane[i]
         if lane < 0:
             continue
-        readings.vehicles[lane] += 1
-        limit = max(lanes.speed[lane], STANDS)
-        readings.lost[lane] += int(MILLION * max(0.0, 1.0 - veh.speed[i] / limit))
-        if veh.speed[i] < STANDS and veh.dwell_until[i] < 0:
-            readings.queue[lane] += 1
+        loads.vehicles[lane] += 1
+        limit = max(lanes.speed[lane], STANDING)
+        loads.lost[lane] += int(MILLION * max(0.0, 1.0 - veh.speed[i] / limit))
+        if veh.speed[i] < STANDING and veh.dwell_until[i] < 0:
+            loads.queue[lane] += 1
             if veh.stands_since[i] >= 0:
-                readings.waiting[lane] += frame - veh.stands_since[i]
+                loads.waiting[lane] += frame - veh.stands_since[i]

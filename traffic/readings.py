@@ -119,9 +119,8 @@ class Readings:
         """The lanes now."""
         world = self.world
         at = (world._veh, world.frame)
-        if self._lanes is None or self._read_at is None:
-            pass
-        elif self._read_at[0] is at[0] and self._read_at[1] == at[1]:
+        read = self._read_at
+        if self._lanes is not None and read and read[0] is at[0] and read[1] == at[1]:
             return self._lanes
         size, n = world._veh.lane.size, world.network.n_road_lanes
         if self._queues.slot.size != size:

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from rushhour.compat.cityflow_replay import Replay
 from rushhour.compat.cityflow_snapshot import Archive, read_archive
-from rushhour.kernels.lane_loads import STANDS, LaneLoads, read_loads
+from rushhour.kernels.lane_loads import LaneLoads, read_loads
+from rushhour.kernels.moving import STANDING
 from rushhour.roadnets.cityflow.config import read_config
 from rushhour.roadnets.errors import NetworkError, RushhourError
 from rushhour.roadnets.loading import load_network
@@ -126,7 +127,7 @@ class Engine:
     def get_lane_waiting_vehicle_count(self) -> dict[str, int]:
         """Vehicles slower than 0.1 m/s on each lane."""
         veh, count = self._world._veh, np.zeros(len(self._names), np.int64)
-        np.add.at(count, veh.lane[(veh.lane >= 0) & (veh.speed < STANDS)], 1)
+        np.add.at(count, veh.lane[(veh.lane >= 0) & (veh.speed < STANDING)], 1)
         return self._by_lane(count)
 
     def get_lane_vehicles(self) -> dict[str, list[str]]:
