@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ from resumed_worlds import new_world
 
 import rushhour as rh
 from rushhour.roadnets.errors import RunError
+from rushhour.traffic.outside.body_log import ROW
+from rushhour.traffic.recording.body_file import read_bodies
 from rushhour.traffic.recording.frame_fields import FIELDS, TOLERANCE
 from rushhour.traffic.world import World
 
@@ -160,6 +163,28 @@ def test_a_file_does_not_become_larger_than_it_may(tmp_path: Path) -> None:
         assert run.complete and 1000 < run.frames.size < 6000
     with pytest.raises(RunError, match="record max 1,000 bytes: .*; allow more"):
         rh.Recorder(path, world, mode="frames", most=1000)  # type: ignore[arg-type]
+
+
+def test_bodies_from_outside_do_not_make_it_larger_either(tmp_path: Path) -> None:
+    path, most = tmp_path / "run.h5", 600_000
+    world = FormulaWorld(n=5)
+    noise = np.random.default_rng(1)
+
+    def give_bodies() -> None:
+        rows = np.ones(50, ROW)
+        rows["id"] = np.arange(50)
+        rows["x"], rows["y"] = noise.normal(size=(2, 50))  # does not compress
+        for listener in world.bodies.listeners:
+            listener(world.frame, rows)
+
+    with rh.Recorder(path, world, 0.25, mode="frames", most=most) as recorder:  # type: ignore[arg-type]
+        world.observers += [SimpleNamespace(observe=give_bodies), recorder]
+        world.step(2000)
+    assert recorder.remarks
+    assert 0.3 * most < path.stat().st_size <= most
+    with rh.open_run(path) as run:
+        assert 50 < run.frames.size < 2000
+        assert run.frames.size - 1 <= len(read_bodies(run)) <= run.frames.size + 1
 
 
 @pytest.mark.parametrize("field", ["s", "speed", "accel", "lateral"])

@@ -45,8 +45,13 @@ class BodyWriter:
     def _note(self, frame: int, rows: NDArray[Any]) -> None:
         self._new.append((frame, rows))
 
+    @property
+    def waiting(self) -> int:
+        """Bytes that are not yet told, as they lie in memory."""
+        return sum(SET.itemsize + rows.nbytes for _, rows in self._new)
+
     def stop(self) -> None:
-        """Listen no more."""
+        """Listen no more; what was noted is still told."""
         if self._note in self._bodies.listeners:
             self._bodies.listeners.remove(self._note)
 

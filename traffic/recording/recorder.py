@@ -212,22 +212,20 @@ class Recorder:
     def _fits(self) -> bool:
         """Whether the file may still grow by a frame and a keyframe; remarks once if not."""
         if len(self.world.demand) > self._room and not self._full:
-            self._full = True
-            self.remarks.append(
-                f"nothing is recorded from {clock(self.world.time)} on: the file has room for "
-                f"{self._room:,} vehicles; begin another one"
-            )
+            self._end(f"the file has room for {self._room:,} vehicles; begin another one")
         if self.most is None or self._full:
             return not self._full
         if self._largest() > self.most:
             self.flush()  # what waited is smaller than it was reckoned, as a rule
             if self._largest() > self.most:
-                self._full = True
-                self.remarks.append(
-                    f"nothing is recorded from {clock(self.world.time)} on: the file would have more "
-                    f"than {self.most:,} bytes"
-                )
+                self._end(f"the file would have more than {self.most:,} bytes")
         return not self._full
+
+    def _end(self, why: str) -> None:
+        """Record no more frames, keyframes and bodies from outside, and say why."""
+        self._full = True
+        self._tables.bodies.stop()
+        self.remarks.append(f"nothing is recorded from {clock(self.world.time)} on: {why}")
 
     def _largest(self) -> int:
         """Bytes that the file has at most with one more frame and one more keyframe."""
@@ -237,7 +235,14 @@ class Recorder:
         frames = LARGE_ROW[self.precision] * rows
         if self._taker.tells_bodies:
             frames += LARGE_POSE[self.precision] * rows
-        return self._size + frames + state + self._tables_to_come() + TAIL
+        return (
+            self._size
+            + frames
+            + state
+            + self._tables.bodies.waiting
+            + self._tables_to_come()
+            + TAIL
+        )
 
     def _tables_to_come(self) -> int:
         """Bytes that are written to the end whatever fits: of trips, commands and measures."""
