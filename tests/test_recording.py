@@ -19,6 +19,7 @@ from rushhour.roadnets.storage import save
 from rushhour.traffic.recording.frame_fields import FIELDS
 from rushhour.traffic.recording.recorder import Recorder
 from rushhour.traffic.recording.run_file import RunFile
+from rushhour.traffic.recording.unclosed_file import open_for_reading
 
 TESTS = Path(__file__).parent
 
@@ -168,6 +169,21 @@ def test_a_run_is_readable_while_it_goes_on(tmp_path: Path) -> None:
     )  # fmt: skip
     recorder.close()
     assert shown.stdout.strip() == "11"
+
+
+def test_what_is_written_between_opening_and_reading_is_no_damage(tmp_path: Path) -> None:
+    """The reader finds its way to it in the file, behind the end that there was."""
+    world = FormulaWorld(n=100)
+    world.frame = 100
+    with Recorder(tmp_path / "run.h5", world, 0.25, mode="frames") as recorder:  # type: ignore[arg-type]
+        world.observers.append(recorder)
+        world.step(5)
+        recorder.flush()
+        with open_for_reading(tmp_path / "run.h5") as file:
+            world.step(5)
+            recorder.flush()
+            assert file["frames/index"]["frame"].tolist() == list(range(100, 111))
+            assert file["frames/data"][:].any()
 
 
 FULL = """

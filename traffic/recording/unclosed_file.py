@@ -3,7 +3,7 @@
 HDF5 marks a file that is being written in its first block (the *superblock*) and refuses to open
 it; its own way around that waits for minutes where a file is damaged. Here the file is opened
 through a reader that shows the superblock as it would stand after closing: mark removed, end of
-file as it is, checksum to match.
+file a little behind where it is, as its writer goes on, checksum to match.
 """
 
 import io
@@ -22,6 +22,9 @@ DAMAGE: Final = (
 SIGNATURE: Final = b"\x89HDF\r\n\x1a\n"
 SIZE: Final = 48  # bytes of a superblock of version 3 with 8-byte addresses
 _MASK: Final = 0xFFFFFFFF
+# Bytes that may be written between opening a file and reading it. What a damaged file can claim, and have
+# allocated, grows by as much.
+_TO_COME: Final = 1 << 26
 
 
 def open_for_reading(path: Path) -> h5py.File:
@@ -38,22 +41,30 @@ class _Unclosed(io.FileIO):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, "rb")
-        os_size = os.fstat(self.fileno()).st_size
+        self._end = os.fstat(self.fileno()).st_size + _TO_COME
         start = bytearray(self.read(SIZE))
         start[11] = 0
-        start[28:36] = os_size.to_bytes(8, "little")
+        start[28:36] = self._end.to_bytes(8, "little")
         start[44:48] = checksum(bytes(start[:44])).to_bytes(4, "little")
         self._start = bytes(start)
         self.seek(0)
 
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Go to a place, counted from the end that is shown."""
+        if whence == os.SEEK_END:
+            offset, whence = self._end + offset, os.SEEK_SET
+        return super().seek(offset, whence)
+
     def readinto(self, buffer: Any) -> int:
-        """Read like any file, but for the first bytes."""
+        """Read like any file, but for the first bytes. Raises OSError for what is not written yet."""
         at = self.tell()
-        count = super().readinto(buffer)
+        count = super().readinto(buffer) or 0
+        if count < len(buffer):
+            raise OSError(f"ends at byte {at + count:,}")
         if at < SIZE and count:
             shown = self._start[at : at + count]
             memoryview(buffer).cast("B")[: len(shown)] = shown
-        return count or 0
+        return count
 
 
 def checksum(data: bytes) -> int:
