@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from conditions import condition_lines, conditions
 from following_fit import (
     FIELDS,
     MODELS,
@@ -27,9 +26,10 @@ from following_fit import (
     read_platoon,
 )
 from scenarios import DATA_HELP, data_base
-from tables import table
 
 from rushhour.traffic.parameter_table import TABLE, TYPE_NAMES
+from rushhour.traffic.profiling.conditions import condition_lines, conditions
+from rushhour.traffic.profiling.text_tables import table
 
 FITTED = 0.5  # of the time
 

@@ -16,9 +16,10 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from conditions import condition_lines, conditions
 from scenarios import DATA_HELP, SCENARIOS, data_base, scenario_files
-from tables import table
+
+from rushhour.traffic.profiling.conditions import condition_lines, conditions
+from rushhour.traffic.profiling.text_tables import table
 
 DT = 0.25
 

@@ -17,8 +17,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from conditions import condition_lines, conditions
-from tables import table
 from tqdm import tqdm
 
 from rushhour.roadnets.generators.by_name import generate
@@ -26,6 +24,8 @@ from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand.random_trips import vehicles_on_road
 from rushhour.traffic.measures.measuring import Measures
 from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.profiling.conditions import condition_lines, conditions
+from rushhour.traffic.profiling.text_tables import table
 from rushhour.traffic.world import World
 
 GRIDS: Final[dict[str, dict[str, Any]]] = {

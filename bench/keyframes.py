@@ -15,10 +15,11 @@ from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
 
-from conditions import condition_lines, conditions
 from fresh import FreshProcessError, measure_fresh
 from scenarios import DATA_HELP, SCENARIOS, data_base, scenario_files
-from tables import table
+
+from rushhour.traffic.profiling.conditions import condition_lines, conditions
+from rushhour.traffic.profiling.text_tables import table
 
 COLUMNS = {
     "on road": "on_road", "plain s": "none_s", "frames": "frames_slower", "keyframes": "keyframes_slower",

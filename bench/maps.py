@@ -10,10 +10,11 @@ import argparse
 import json
 from pathlib import Path
 
-from conditions import condition_lines, conditions
 from fresh import FreshProcessError, measure_fresh
 from scenarios import DATA_HELP, data_base
-from tables import table
+
+from rushhour.traffic.profiling.conditions import condition_lines, conditions
+from rushhour.traffic.profiling.text_tables import table
 
 ENDINGS = (".net.xml.gz", ".osm.gz", ".pbf", "roadnet_4_4.json.gz", "link.csv", "link.csv.gz")
 COLUMNS = ("roads", "lanes", "connectors", "intersections", "import_s", "import_cpu_s", "save_s",

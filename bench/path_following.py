@@ -15,12 +15,12 @@ from time import perf_counter
 from typing import Any, Final
 
 import numpy as np
-from conditions import condition_lines, conditions
 from following_paths import NAMES
 from following_trials import Results, all_paths, run_trials
 from numpy.typing import NDArray
-from tables import table
 
+from rushhour.traffic.profiling.conditions import condition_lines, conditions
+from rushhour.traffic.profiling.text_tables import table
 from rushhour.traffic.steering.classes import GAME
 from rushhour.traffic.steering.followers import Driver
 

@@ -13,11 +13,12 @@ import os
 from pathlib import Path
 from typing import Any
 
-from conditions import condition_lines, conditions
 from fresh import FreshProcessError, measure_fresh
 from scenarios import DATA_HELP, SCENARIOS, Scenario, data_base, scenario_files
 from sumo_trips import sumo_trips
-from tables import table
+
+from rushhour.traffic.profiling.conditions import condition_lines, conditions
+from rushhour.traffic.profiling.text_tables import table
 
 BLOCK_S = 10.0  # simulated seconds in a measured block
 TRIP_COLUMNS = {

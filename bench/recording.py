@@ -17,10 +17,11 @@ from pathlib import Path
 from time import monotonic, process_time
 from typing import Any
 
-from conditions import condition_lines, conditions
 from fresh import FreshProcessError, measure_fresh
 from scenarios import DATA_HELP, SCENARIOS, data_base, scenario_files
-from tables import table
+
+from rushhour.traffic.profiling.conditions import condition_lines, conditions
+from rushhour.traffic.profiling.text_tables import table
 
 COSTS = {
     "on road": "on_road", "Hz": "hz", "precision": "precision", "take ns": "take_ns", "encode ns": "encode_ns",

@@ -17,10 +17,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from tables import table
-
 import rushhour as rh
 from rushhour import rl
+from rushhour.traffic.profiling.text_tables import table
 
 EVERY = 5.0  # s between two actions
 TURN = 4  # actions after which all signals change

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from conditions import condition_lines, conditions
 from fresh import FreshProcessError, measure_fresh
 from road_distance import (
     ENOUGH,
@@ -28,7 +27,9 @@ from road_distance import (
 )
 from scenarios import DATA_HELP, SCENARIOS, Scenario, data_base, scenario_files
 from sumo_roads import edge_lengths, sumo_roads
-from tables import table
+
+from rushhour.traffic.profiling.conditions import condition_lines, conditions
+from rushhour.traffic.profiling.text_tables import table
 
 INTERVAL: Final = 300.0  # s
 ALLOWED: Final = 2.0  # times the distance of two SUMO runs

@@ -14,10 +14,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from conditions import condition_lines, conditions
 from numpy.typing import NDArray
 from path_following import calibrated
-from tables import table
 
 from rushhour.kernels.random import uniform
 from rushhour.kernels.steering.bicycle import Bodies, BodyTypes, move_bodies
@@ -26,6 +24,8 @@ from rushhour.kernels.steering.stuck_manager import REVERSES, STUCK
 from rushhour.kernels.steering.walls import keep_within_walls
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.model import Network
+from rushhour.traffic.profiling.conditions import condition_lines, conditions
+from rushhour.traffic.profiling.text_tables import table
 from rushhour.traffic.steering.classes import GAME, body_types
 from rushhour.traffic.steering.followers import Driver, at_start, driver_table, path_table
 

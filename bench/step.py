@@ -14,10 +14,11 @@ import os
 from pathlib import Path
 from typing import Any
 
-from conditions import condition_lines, conditions
 from fresh import FreshProcessError, measure_fresh
 from scenarios import DATA_HELP, SCENARIOS, data_base, scenario_files
-from tables import table
+
+from rushhour.traffic.profiling.conditions import condition_lines, conditions
+from rushhour.traffic.profiling.text_tables import table
 
 GRIDS = ("grid20_20k", "grid32_50k")
 COLUMNS = {

@@ -15,7 +15,6 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from tables import table
 
 from rushhour.kernels.steering.approach_families import F1, F2, F3, F4, F5, aim_home
 from rushhour.kernels.steering.engines import (
@@ -32,6 +31,7 @@ from rushhour.kernels.steering.trajectory_laws import (
     aim_at_points,
     least_radius,
 )
+from rushhour.traffic.profiling.text_tables import table
 
 PACE: Final = 250.0  # units/s
 RATE: Final = 90.0  # degrees/s, where the turn is bounded

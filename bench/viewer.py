@@ -17,11 +17,11 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from conditions import condition_lines, conditions
 from fresh import FreshProcessError, measure_fresh
 from recording_seek import DrawnWorld
-from tables import table
 
+from rushhour.traffic.profiling.conditions import condition_lines, conditions
+from rushhour.traffic.profiling.text_tables import table
 from rushhour.traffic.recording.recorder import Recorder
 
 DISTANCES = {"overview": None, "mid": 0.6, "close": 0.08}  # m per pixel; None: all of it

@@ -104,6 +104,10 @@ def _command(args: argparse.Namespace) -> int:
         from rushhour.command_demo import demo
 
         return demo(args)
+    if args.command == "profile":
+        from rushhour.command_profile import profile
+
+        return profile(args)
     if args.command == "replay":
         from rushhour.command_replay import replay
 

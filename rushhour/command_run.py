@@ -9,17 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from rushhour.progress import Stopping, bar, compile_bar
-from rushhour.steered_option import steered_choice
 from rushhour.traffic.durations import clock, seconds
-from rushhour.traffic.parameters import parsed_items
 from rushhour.traffic.scenarios.recording import NAMES as CHOICES
 from rushhour.traffic.scenarios.recording import record_choice, sized
-from rushhour.traffic.scenarios.scenario import Scenario, ScenarioError, read_parameters
+from rushhour.traffic.scenarios.scenario import Scenario, ScenarioError
+from rushhour.world_fields import world_fields
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World
 
-STEERED_DT: Final = 1.0 / 30.0  # s, the default of --dt where vehicles are steered
 RESUMED: Final = "resumed from "  # a remark that begins so says where a run went on
 
 
@@ -53,16 +51,11 @@ def say(args: argparse.Namespace, what: str) -> None:
 
 def given_fields(args: argparse.Namespace) -> dict[str, Any]:
     """The fields of a Scenario that the command line gives."""
-    fields: dict[str, Any] = {}
-    for name in (
-        "vehicles", "trips", "seed", "record", "record_mode", "output", "demand_scale",
-    ):  # fmt: skip
+    fields = world_fields(args)
+    for name in ("record", "record_mode", "output"):
         if getattr(args, name) is not None:
             fields[name] = getattr(args, name)
-    for name in (
-        "over", "begin", "duration", "dt", "record_every", "keyframe_every", "demand_period",
-        "measure",
-    ):  # fmt: skip
+    for name in ("duration", "record_every", "keyframe_every", "measure"):
         if getattr(args, name) is not None:
             option = "--" + name.replace("_", "-")
             fields[name] = seconds(getattr(args, name), option)
@@ -70,42 +63,14 @@ def given_fields(args: argparse.Namespace) -> dict[str, Any]:
     if any(value is not None for value in chosen.values()):
         given = {name: value for name, value in chosen.items() if value is not None}
         fields["record_choice"] = record_choice(given, "--record-")
-    if args.demand_profile is not None:
-        fields["demand_profile"] = tuple(_shares(args.demand_profile))
-    for name in ("until_empty", "skip_bad_trips"):
-        if getattr(args, name):
-            fields[name] = True
-    if args.demand:
-        fields["demand"] = tuple(args.demand)
+    if args.until_empty:
+        fields["until_empty"] = True
     if args.loop:
         fields["loops"] = tuple((lane, _metres(pos)) for lane, pos in args.loop)
     if args.section:
         fields["sections"] = tuple((start, end) for start, end in args.section)
     if args.queue:
         fields["queues"] = tuple(args.queue)
-    parameters: dict[str, object] = {}
-    for path in args.parameter_files:
-        parameters.update(read_parameters(path))
-    parameters.update(parsed_items(args.parameters))
-    if args.policy:
-        parameters["right_of_way.all_way_policy"] = args.policy
-    if args.signals:
-        parameters["signals.control"] = args.signals
-    if args.keep_routes:
-        parameters["gridlock.keep_routes"] = True
-    if args.reroute is not None:
-        parameters["rerouting.fraction"] = _share(args.reroute)
-    if args.reroute_period is not None:
-        parameters["rerouting.period"] = seconds(args.reroute_period, "--reroute-period")
-    if args.steered is not None:
-        given_parameters, rule = steered_choice(args.steered)
-        parameters.update(given_parameters)
-        if rule:
-            fields["steer_where"] = tuple(rule.items())
-        if args.dt is None and args.network is not None and args.network.suffix != ".toml":
-            fields["dt"] = STEERED_DT
-    if parameters:
-        fields["parameters"] = tuple(parameters.items())
     return fields
 
 
@@ -115,24 +80,6 @@ def _metres(text: str) -> float:
         return float(text)
     except ValueError:
         raise ScenarioError(f"--loop: {text[:60]!r} is no number of metres along a lane") from None
-
-
-def _share(text: str) -> float:
-    """The share of a --reroute: 30% or 0.3."""
-    try:
-        return float(text[:-1]) / 100.0 if text.endswith("%") else float(text)
-    except ValueError:
-        raise ScenarioError(f"--reroute {text[:60]!r}: wanted a share such as 30%") from None
-
-
-def _shares(text: str) -> list[float]:
-    """Numbers of a list such as "1,3,2"."""
-    try:
-        return [float(share) for share in text.split(",")]
-    except ValueError:
-        raise ScenarioError(
-            f"--demand-profile {text[:60]!r}: wanted shares such as 1,3,2"
-        ) from None
 
 
 def drive(

@@ -3,8 +3,11 @@
 import argparse
 from pathlib import Path
 
+from rushhour.options_common import add_json, add_set, add_threads
+from rushhour.options_profile import add_profile_options
 from rushhour.options_report import add_export_options, add_plot_options, add_report_options
 from rushhour.options_view import add_view_options
+from rushhour.options_world import add_world_options
 
 
 def add_commands(parser: argparse.ArgumentParser) -> None:
@@ -18,6 +21,7 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
         ("parameters", "every parameter: unit, default, range, source", _parameters),
         ("compile", "compile all kernels now, not at first use", _compile),
         ("run", "run the traffic of a network", _run),
+        ("profile", "what a frame costs, phase by phase, held against a budget", _profile),
         ("replay", "what a run file holds; verify it, export its frames, count it out", _replay),
         ("why", "whom a vehicle or a queue of a recorded run waits for, up to the cause", _why),
         ("queues", "the queues of a run, by the time they cost, with their causes", _queues),
@@ -56,8 +60,8 @@ def _demo(command: argparse.ArgumentParser) -> None:
         "--duration", default="5min", metavar="T", help="simulated time (default: 5min)"
     )
     command.add_argument("--seed", type=int, default=1, metavar="N", help="(default: 1)")
-    _threads(command)  # fmt: skip
-    _json(command)
+    add_threads(command)  # fmt: skip
+    add_json(command)
 
 
 def _import(command: argparse.ArgumentParser) -> None:
@@ -95,8 +99,8 @@ def _import(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--force", action="store_true", help="save it whatever errors (E) were found"
     )
-    _set(command)  # fmt: skip
-    _json(command)
+    add_set(command)  # fmt: skip
+    add_json(command)
     osm = command.add_argument_group("OpenStreetMap")
     osm.add_argument(
         "--bbox", metavar="W,S,E,N", help="only what lies within, degrees west, south, east, north"
@@ -132,115 +136,37 @@ def _generate(command: argparse.ArgumentParser) -> None:
     command.add_argument("--picture", type=Path, metavar="FILE", help="also draw it as a PNG")
     command.add_argument("-h", "--help", action="store_true", dest="wants_help",
                          help="show the generators and their options")  # fmt: skip
-    _json(command)
+    add_json(command)
 
 
 def _info(command: argparse.ArgumentParser) -> None:
     command.add_argument("file", type=Path, metavar="FILE",
                          help="a network, a demand file or a run file")  # fmt: skip
-    _json(command)
+    add_json(command)
 
 
 def _parameters(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--markdown", action="store_true", help="print the table of docs/parameters.md"
     )
-    _json(command)
+    add_json(command)
 
 
 def _compile(command: argparse.ArgumentParser) -> None:
-    _threads(command)
+    add_threads(command)
 
 
 def _run(command: argparse.ArgumentParser) -> None:
+    add_world_options(command)
     add = command.add_argument
-    add(
-        "network",
-        type=Path,
-        nargs="?",
-        metavar="NETWORK",
-        help="a network (.net.xml[.gz], CityFlow's .json[.gz], .h5), a scenario.toml, a .sumocfg or "
-        "CityFlow's config.json; a GMNS folder (node.csv, link.csv)",
-    )
-    add(
-        "--demand",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="routes, trips, flows, types, stops or signal programs (.rou.xml, .add.xml, also "
-        ".gz), CityFlow's flows (.json[.gz]), a table of trips (.csv, .csv.gz, .parquet) or a "
-        "matrix of trips between zones (.csv, .csv.gz); may be given several times",
-    )
-    add("--demand-period", metavar="T", help="time that the volumes of a matrix of trips between "
-        "zones are for (default: 1h)")  # fmt: skip
-    add("--demand-scale", type=float, metavar="X", help="factor on these volumes (default: 1)")
-    add("--demand-profile", metavar="A,B,...", help="their shares in equal parts of the period "
-        "(default: even)")  # fmt: skip
-    add("--vehicles", type=int, metavar="N", help="N vehicles on the road from the first frame")
-    add("--trips", type=int, metavar="N", help="N random trips, departing within --over")
-    add("--over", metavar="T", help="time within which --trips depart, as 1h")
-    add("--begin", metavar="T", help="time of the first frame, as 7:00 (default: first departure)")
     add("--duration", metavar="T", help="simulated time to run, as 1h or 90s")
     add(
         "--until-empty",
         action="store_true",
         help="run until everybody has arrived (the default without --duration)",
     )
-    add("--dt", metavar="T", help="time step, 1/120 s to 0.5 s (default: 0.25)")
-    add("--seed", type=int, metavar="N", help="seed of all random draws (default: 0)")
     add("--seeds", metavar="A..B", help="run once for each seed, as 1..10 or 1,5,9, in processes "
         "beside each other; files get the seed into their names")  # fmt: skip
-    _threads(command)
-    _set(command)
-    add(
-        "--parameters",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="FILE",
-        dest="parameter_files",
-        help="parameters from the [parameters] of a TOML file, as bench/calibrate.py writes; --set "
-        "wins; repeatable",
-    )
-    add(
-        "--policy",
-        choices=("fair", "fifo", "literal"),
-        help="order at all-way stops; short for --set right_of_way.all_way_policy=...",
-    )
-    add(
-        "--signals",
-        choices=("program", "fixed", "actuated", "max_pressure"),
-        help="when phases of signals end; short for --set signals.control=...",
-    )
-    add(
-        "--keep-routes",
-        action="store_true",
-        help="never change a route on the way; short for --set gridlock.keep_routes=true",
-    )
-    add(
-        "--reroute",
-        metavar="SHARE",
-        help="share of the drivers that look at current travel times on their way, as 30%%; short "
-        "for --set rerouting.fraction=...",
-    )
-    add(
-        "--reroute-period",
-        metavar="T",
-        help="time between two looks of one driver (default: 60s)",
-    )
-    add(
-        "--steered",
-        metavar="WHO",
-        help="vehicles with bodies that steer along their lanes: a share as 10%%, `all`, so many at "
-        "once, the nearest to a point as 200@X,Y, those around one as 300m@X,Y, or ids:FILE; --dt is "
-        "1/30 s then unless given",
-    )
-    add(
-        "--skip-bad-trips",
-        action="store_true",
-        help="leave out trips that cannot be driven, and say how many and which first",
-    )
     add("--record", type=Path, metavar="FILE", help="write the run file (.h5)")
     add(
         "--record-every",
@@ -282,7 +208,13 @@ def _run(command: argparse.ArgumentParser) -> None:
     add("--picture", type=Path, metavar="FILE", help="draw the last frame as a PNG")
     add("--check", action="store_true",
         help="check every frame; violations are reported and the exit code is 1")  # fmt: skip
-    _json(command)
+    add_json(command)
+
+
+def _profile(command: argparse.ArgumentParser) -> None:
+    add_world_options(command)
+    add_profile_options(command)
+    add_json(command)
 
 
 def _replay(command: argparse.ArgumentParser) -> None:
@@ -309,15 +241,15 @@ def _replay(command: argparse.ArgumentParser) -> None:
     add("--vehicles", metavar="IDS", help="only these vehicles, as car1,car2")
     add("--lonlat", action="store_true",
         help="with --export: longitude and latitude; geojson always has them")  # fmt: skip
-    _threads(command)
-    _json(command)
+    add_threads(command)
+    add_json(command)
 
 
 def _diff(command: argparse.ArgumentParser) -> None:
     command.add_argument("first", type=Path, metavar="A", help="a run file")
     command.add_argument("second", type=Path, metavar="B", help="another one")
-    _threads(command)
-    _json(command)
+    add_threads(command)
+    add_json(command)
 
 
 def _compare(command: argparse.ArgumentParser) -> None:
@@ -329,8 +261,8 @@ def _compare(command: argparse.ArgumentParser) -> None:
         help="run files to compare them with; `--` is short for it")  # fmt: skip
     add("--by", choices=("road", "od", "trip"),
         help="also the roads, pairs of origin and destination, or trips that differ most")  # fmt: skip
-    _threads(command)
-    _json(command)
+    add_threads(command)
+    add_json(command)
 
 
 def _why(command: argparse.ArgumentParser) -> None:
@@ -339,7 +271,7 @@ def _why(command: argparse.ArgumentParser) -> None:
     add("--at", required=True, metavar="T", help="the time, as 7:30 or 600s")
     add("--vehicle", metavar="ID", help="vehicle, by its id in the demand or its number")
     add("--road", metavar="ID", help="road: the last in the queue of each of its lanes")
-    _json(command)
+    add_json(command)
 
 
 def _queues(command: argparse.ArgumentParser) -> None:
@@ -352,42 +284,25 @@ def _queues(command: argparse.ArgumentParser) -> None:
         help="vehicles below 1.4 m/s that make a queue (default: 3)")  # fmt: skip
     add("--every", default="10s", metavar="T",
         help="time between the frames that are looked at (default: 10s)")  # fmt: skip
-    _json(command)
+    add_json(command)
 
 
 def _export(command: argparse.ArgumentParser) -> None:
     add_export_options(command)
-    _json(command)
+    add_json(command)
 
 
 def _plot(command: argparse.ArgumentParser) -> None:
     add_plot_options(command)
-    _json(command)
+    add_json(command)
 
 
 def _report(command: argparse.ArgumentParser) -> None:
     add_report_options(command)
-    _json(command)
+    add_json(command)
 
 
 def _view(command: argparse.ArgumentParser) -> None:
     add_view_options(command)
-    _threads(command)
-    _json(command)
-
-
-def _threads(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--threads", type=int, metavar="N", help="threads to use (default: all cores)"
-    )
-
-
-def _set(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUE", dest="parameters",
-        help="set a parameter, as car.time_gap=1.2; see `rushhour parameters`",
-    )  # fmt: skip
-
-
-def _json(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--json", action="store_true", help="print one JSON object, nothing else")
+    add_threads(command)
+    add_json(command)

@@ -14,8 +14,9 @@ from maps import maps_of
 from peers import ratios
 from scenarios import SCENARIOS, scenario_files
 from sumo_trips import totals_of, trip_means
-from tables import table
 from windows import window
+
+from rushhour.traffic.profiling.text_tables import table
 
 TRIPS = """<tripinfos>
 <tripinfo id="a" depart="10.0" arrival="110.0" duration="100.0" departDelay="4.0"

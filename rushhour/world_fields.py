@@ -1,0 +1,71 @@
+"""What the command line says of the world, as fields of a Scenario."""
+
+import argparse
+from typing import Any, Final
+
+from rushhour.steered_option import steered_choice
+from rushhour.traffic.durations import seconds
+from rushhour.traffic.parameters import parsed_items
+from rushhour.traffic.scenarios.scenario import ScenarioError, read_parameters
+
+STEERED_DT: Final = 1.0 / 30.0  # s, the default of --dt where vehicles are steered
+
+
+def world_fields(args: argparse.Namespace) -> dict[str, Any]:
+    """Network, demand and parameters, from the options of `options_world`."""
+    fields: dict[str, Any] = {}
+    for name in ("vehicles", "trips", "seed", "demand_scale"):
+        if getattr(args, name) is not None:
+            fields[name] = getattr(args, name)
+    for name in ("over", "begin", "dt", "demand_period"):
+        if getattr(args, name) is not None:
+            option = "--" + name.replace("_", "-")
+            fields[name] = seconds(getattr(args, name), option)
+    if args.demand_profile is not None:
+        fields["demand_profile"] = tuple(_shares(args.demand_profile))
+    if args.skip_bad_trips:
+        fields["skip_bad_trips"] = True
+    if args.demand:
+        fields["demand"] = tuple(args.demand)
+    parameters: dict[str, object] = {}
+    for path in args.parameter_files:
+        parameters.update(read_parameters(path))
+    parameters.update(parsed_items(args.parameters))
+    if args.policy:
+        parameters["right_of_way.all_way_policy"] = args.policy
+    if args.signals:
+        parameters["signals.control"] = args.signals
+    if args.keep_routes:
+        parameters["gridlock.keep_routes"] = True
+    if args.reroute is not None:
+        parameters["rerouting.fraction"] = _share(args.reroute)
+    if args.reroute_period is not None:
+        parameters["rerouting.period"] = seconds(args.reroute_period, "--reroute-period")
+    if args.steered is not None:
+        given_parameters, rule = steered_choice(args.steered)
+        parameters.update(given_parameters)
+        if rule:
+            fields["steer_where"] = tuple(rule.items())
+        if args.dt is None and args.network is not None and args.network.suffix != ".toml":
+            fields["dt"] = STEERED_DT
+    if parameters:
+        fields["parameters"] = tuple(parameters.items())
+    return fields
+
+
+def _share(text: str) -> float:
+    """The share of a --reroute: 30% or 0.3."""
+    try:
+        return float(text[:-1]) / 100.0 if text.endswith("%") else float(text)
+    except ValueError:
+        raise ScenarioError(f"--reroute {text[:60]!r}: wanted a share such as 30%") from None
+
+
+def _shares(text: str) -> list[float]:
+    """Numbers of a list such as "1,3,2"."""
+    try:
+        return [float(share) for share in text.split(",")]
+    except ValueError:
+        raise ScenarioError(
+            f"--demand-profile {text[:60]!r}: wanted shares such as 1,3,2"
+        ) from None

@@ -1,0 +1,1 @@
+"""What frames cost: measured, held against a budget, compared, traced."""
