@@ -185,6 +185,10 @@ def profile_lines(told: dict[str, Any]) -> list[str]:
         f"within these: garbage collection {told['garbage_collection_ms']:.3g} ms in all "
         f"({told['collections']} times), measuring {told['measuring_ns_per_frame'] / 1e3:.2g} us a frame"
     )
+    if told["frames_of_fewer_threads"]:
+        lines.append(
+            f"{told['frames_of_fewer_threads']:,} frames took fewer threads: others want the cores, too"
+        )
     lines += condition_lines(told["conditions"])
     return lines
 

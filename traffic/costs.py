@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 PHASES: Final = (
     "order", "depart", "signals", "grant", "lanes", "drive", "steer", "move", "watch", "record", "check",
 )  # fmt: skip
+RECORD: Final = PHASES.index("record")  # from here on observers
 
 
 class Costs:
@@ -44,6 +45,10 @@ class Costs:
     def count(self, vehicles: int) -> None:
         """Note how many vehicles this frame updated."""
         self.updates[(self.frames - 1) % self.ring.shape[0]] = vehicles
+
+    def in_kernels(self) -> int:
+        """Nanoseconds of the last frame, without what observers took."""
+        return int(self._row[:RECORD].sum())
 
     def recent(self) -> NDArray[np.int64]:
         """Costs of the frames still in the ring, oldest first, shape (frames, phases), ns."""

@@ -46,6 +46,7 @@ from rushhour.traffic.looping import Looping
 from rushhour.traffic.measures.trip_log import ARRIVED, CUT_SHORT, TripLog
 from rushhour.traffic.outside.bodies import Bodies
 from rushhour.traffic.outside.poses import PoseKeeper
+from rushhour.traffic.pace import Pace
 from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.readings import Readable, Readings
 from rushhour.traffic.rings import Rings
@@ -99,6 +100,7 @@ class World(Looping, Readable):
         """Stand before the first frame."""
         self.frame = 0
         self.costs = Costs()
+        self._pace = Pace()
         self.trips = TripLog()
         self.observers: list[Any] = []  # called after each frame: recorder, checker
         self._poses: PoseKeeper | None = None
@@ -152,7 +154,9 @@ class World(Looping, Readable):
     def step(self, n: int = 1) -> None:
         """Step n frames."""
         for _ in range(n):
+            self._pace.begin()
             self._step_once()
+            self._pace.end(self.costs.in_kernels(), self._n)
 
     def _step_once(self) -> None:
         self.costs.start()
