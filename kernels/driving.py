@@ -14,7 +14,6 @@ from numba import prange
 from rushhour.kernels.car_following import (
     approach_speed,
     guard_speed,
-    idm_acceleration,
     krauss_speed,
 )
 from rushhour.kernels.curve_speed import bend_speed
@@ -29,6 +28,7 @@ from rushhour.kernels.network import (
 )
 from rushhour.kernels.order import share
 from rushhour.kernels.overtaking import is_passed, last_beside, leader_beside, oncoming_speed
+from rushhour.kernels.own_models import followed_acceleration
 from rushhour.kernels.random import uniform
 from rushhour.kernels.rules import Rules
 from rushhour.kernels.vehicles import (
@@ -37,7 +37,7 @@ from rushhour.kernels.vehicles import (
     CURVE,
     FREE,
     HAZARD,
-    IDM,
+    KRAUSS,
     LANE_CHANGE,
     LEADER,
     NOTHING,
@@ -107,7 +107,7 @@ def stays(
     t = veh.type[i]
     if gap <= types.min_gap[t]:
         return True
-    if types.model[t] == IDM or types.sigma[t] <= 0.0:
+    if types.model[t] != KRAUSS or types.sigma[t] <= 0.0:
         return False
     w = krauss_speed(
         0.0, inf, gap, v_lead, types.accel[t], types.decel[t], types.min_gap[t], types.time_gap[t],
@@ -298,8 +298,9 @@ def drive_vehicle(
         if limit < nxt:
             nxt, reason, blocker = limit, why, -1
 
-    if types.model[t] == IDM:
-        a = idm_acceleration(v, v0, gap, v_lead, accel, decel, min_gap, time_gap)
+    model = types.model[t]
+    if model != KRAUSS:
+        a = followed_acceleration(model, v, v0, gap, v_lead, accel, decel, min_gap, time_gap)
         if v < v0:
             a = min(a, (v0 - v) / dt)
     else:
@@ -324,7 +325,8 @@ def drive_vehicle(
     if lets_in >= 0:
         j = lets_in
         opening = place_beside(net, veh.lane[j], lane, veh.s[j]) - veh.length[j] - s
-        b = idm_acceleration(v, v0, opening, veh.speed[j], accel, decel, min_gap, time_gap)
+        v_in = veh.speed[j]
+        b = followed_acceleration(model, v, v0, opening, v_in, accel, decel, min_gap, time_gap)
         b = max(b, -COOPERATION)
         if b < a:
             a, reason, blocker = b, LANE_CHANGE, veh.id[j]

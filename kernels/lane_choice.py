@@ -11,7 +11,7 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
-from rushhour.kernels.car_following import idm_acceleration, stopping_distance
+from rushhour.kernels.car_following import stopping_distance
 from rushhour.kernels.entering import (
     braking_gap,
     front_gap,
@@ -26,6 +26,7 @@ from rushhour.kernels.network import (
     NetworkArrays,
 )
 from rushhour.kernels.outside.obstacles import keeps_off, slow_body_ahead
+from rushhour.kernels.own_models import followed_acceleration, wants_change
 from rushhour.kernels.room import owed, queue_end, rear_inside
 from rushhour.kernels.rules import Rules
 from rushhour.kernels.vehicles import (
@@ -52,11 +53,11 @@ URGENT_WITHIN = 120.0  # m, likewise
 def behind_leader(
     net: NetworkArrays, veh: Vehicles, types: Types, i: int, lane: int, gap: float, v_lead: float
 ) -> float:
-    """Acceleration (IDM) of vehicle i on a lane, gap m behind a leader; inf: nobody."""
+    """Acceleration of vehicle i on a lane, gap m behind a leader; inf: nobody."""
     t = veh.type[i]
-    return idm_acceleration(
-        veh.speed[i], desired_speed(net, veh, types, i, lane), gap, v_lead, types.accel[t],
-        types.decel[t], types.min_gap[t], types.time_gap[t],
+    return followed_acceleration(
+        types.model[t], veh.speed[i], desired_speed(net, veh, types, i, lane), gap, v_lead,
+        types.accel[t], types.decel[t], types.min_gap[t], types.time_gap[t],
     )  # fmt: skip
 
 
@@ -65,7 +66,7 @@ def lane_ahead(
     veh: Vehicles, types: Types, order: Order, net: NetworkArrays, lane: int, place: int, i: int,
     s: float,
 ) -> float:  # fmt: skip
-    """Acceleration (IDM) of vehicle i at s behind the leader that `lane` offers there."""
+    """Acceleration of vehicle i at s behind the leader that `lane` offers there."""
     gap, v_lead, _ = front_gap(net, veh, order, lane, place, s)
     return behind_leader(net, veh, types, i, lane, gap, v_lead)
 
@@ -81,8 +82,10 @@ def pays(
     one must not brake too hard. Source: MOBIL, Kesting, Treiber, Helbing 2007.
     """
     i = order.slot[p]
-    own = lane_ahead(veh, types, order, net, target, place, i, s)
-    own -= lane_ahead(veh, types, order, net, lane, p, i, veh.s[i])
+    gap_there, lead_there, _ = front_gap(net, veh, order, target, place, s)
+    gap_here, lead_here, _ = front_gap(net, veh, order, lane, p, veh.s[i])
+    own = behind_leader(net, veh, types, i, target, gap_there, lead_there)
+    own -= behind_leader(net, veh, types, i, lane, gap_here, lead_here)
     others = 0.0
     if place < order.start[target + 1]:
         j = order.slot[place]
@@ -98,7 +101,10 @@ def pays(
         others -= behind_leader(net, veh, types, j, lane, gap, veh.speed[i])
     need = rules.lane_change_gain
     need += rules.keep_right_bias if target > lane else -rules.keep_right_bias
-    return own + rules.lane_change_politeness * others > need
+    return wants_change(
+        target - lane, veh.speed[i], desired_speed(net, veh, types, i, lane), gap_here, lead_here,
+        gap_there, lead_there, own, others, need, rules.lane_change_politeness,
+    )  # fmt: skip
 
 
 @kernel

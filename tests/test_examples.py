@@ -68,6 +68,15 @@ def test_a_table_of_trips_becomes_a_run_and_a_table_in_the_example(capsys, monke
     assert sum(sizes) == 80 and "truck" in shown and "car" in shown
 
 
+@pytest.mark.slow
+def test_cruise_control_of_ones_own_damps_the_wave_in_the_example(capsys, monkeypatch) -> None:
+    shown = printed_by("own_car_following.py", capsys, monkeypatch)
+    (mean, least, _), (damped, slowest, _) = (
+        map(float, row) for row in re.findall(r"([\d.]+) m/s, from ([\d.]+) to ([\d.]+)", shown)
+    )
+    assert least < 1.0 and slowest > 9.0 and damped > mean + 1.0
+
+
 def test_a_host_loop_draws_six_pictures_a_frame_and_nobody_is_touched() -> None:
     shown = subprocess.run(
         [sys.executable, str(EXAMPLES / "host_loop.py"), "--seconds", "12"],

@@ -137,13 +137,15 @@ class Looping(Controls):
         seed: int | None = None,
         commands: bool = True,
         measures: bool = False,
+        **models: Any,
     ) -> "World":
         """The world of a run file at a time (s, or text such as "7:10"), ready to be stepped on.
 
         Without a time: at the last keyframe. It goes on bit for bit as the recorded run. parameters
         and seed: others than the run's hold from then on. commands: those given later in the run
-        are planned again. measures: what the run measured goes on, in `observers`. Raises RunError
-        for a file without keyframes by then, ParameterError.
+        are planned again. measures: what the run measured goes on, in `observers`. models:
+        car_following and lane_change as the world had them. Raises RunError for a file without
+        keyframes by then, ParameterError.
 
         >>> world = World.resume("run.h5", at="7:10")
         """
@@ -151,8 +153,9 @@ class Looping(Controls):
 
         time = None if at is None else seconds(at, "resume: at")
         return resume(
-            path, time, parameters=parameters, seed=seed, commands=commands, measures=measures
-        )
+            path, time, parameters=parameters, seed=seed, commands=commands, measures=measures,
+            **models,
+        )  # fmt: skip
 
 
 @contextmanager

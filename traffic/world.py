@@ -4,6 +4,7 @@
 """
 
 import weakref
+from collections.abc import Callable
 from math import inf
 from typing import Any, Final
 
@@ -11,8 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.departing import depart, queue_due, release_left
-from rushhour.kernels.driving import drive_all
-from rushhour.kernels.lane_choice import choose_lanes_all
 from rushhour.kernels.moving import (
     TALLY_COLUMNS,
     TALLY_OVERRUN,
@@ -46,6 +45,7 @@ from rushhour.traffic.looping import Looping
 from rushhour.traffic.measures.trip_log import ARRIVED, CUT_SHORT, TripLog
 from rushhour.traffic.outside.bodies import Bodies
 from rushhour.traffic.outside.poses import PoseKeeper
+from rushhour.traffic.own_models import Given, own_models
 from rushhour.traffic.pace import Pace
 from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.readings import Readable, Readings
@@ -66,7 +66,11 @@ class World(Looping, Readable):
     """Traffic on a network.
 
     dt: s per frame, 1/120 .. 0.5. begin: s, time of frame 0 (default: the first departure).
-    Raises ParameterError for a dt out of range, DemandError for trips that cannot be routed.
+    car_following: a function of numbers, plain or under `@njit`, that everybody follows by, or one for
+    each of some vehicle types, by name; lane_change: one that says who wants another lane
+    (docs/models.md). Both are compiled into the frame.
+    Raises ParameterError for a dt out of range and a function that cannot be compiled, DemandError
+    for trips that cannot be routed.
 
     >>> world = World(network, demand, dt=0.25, seed=1)
     >>> world.step(40)
@@ -81,6 +85,8 @@ class World(Looping, Readable):
         dt: float = 0.25,
         seed: int = 0,
         begin: float | None = None,
+        car_following: Given = None,
+        lane_change: Callable[..., Any] | None = None,
     ) -> None:
         if not DT_RANGE[0] - 1e-9 <= dt <= DT_RANGE[1]:
             raise ParameterError(f"dt {dt:g} s: wanted 1/120 to 0.5 s; choose one in that range")
@@ -88,6 +94,7 @@ class World(Looping, Readable):
         self.parameters = parameters if parameters is not None else Parameters()
         self.dt = dt
         self.seed = seed
+        self.models = own_models(car_following, lane_change)
         demand = demand if demand is not None else empty_demand()
         self.demand = self._first_demand = route_demand(network, demand)
         first = float(self.demand.depart[0]) if len(self.demand) else 0.0
@@ -115,7 +122,7 @@ class World(Looping, Readable):
     def _make_arrays(self) -> None:
         net = self.network.arrays
         capacity = 1024
-        self._types = state.type_arrays(self.demand.types)
+        self._types = self._types_seen()
         self._trips = state.trip_arrays(self.demand)
         self._routes = state.route_arrays(self.demand, self.network.n_lanes, self.begin, self.dt)
         self._veh = state.new_vehicles(capacity)
@@ -189,11 +196,11 @@ class World(Looping, Readable):
         grant_all(net, veh, types, order, grants, rules, awake, frame, dt, seed)
         costs.mark(GRANT)
         routes = self._routes
-        choose_lanes_all(
+        self.models.choose_lanes_all(
             net, veh, types, routes, order, grants, rules, awake, self._changes, frame, dt
         )
         costs.mark(LANES)
-        drive_all(net, veh, types, routes, order, grants, rules, n, frame, dt, seed)
+        self.models.drive_all(net, veh, types, routes, order, grants, rules, n, frame, dt, seed)
         if bodies:
             self.bodies.heed()
         costs.mark(DRIVE)

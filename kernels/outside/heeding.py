@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from rushhour.kernels.car_following import (
     approach_speed,
     guard_speed,
-    idm_acceleration,
     stopping_distance,
     travel_time,
 )
@@ -25,6 +24,7 @@ from rushhour.kernels.moving import desired_speed
 from rushhour.kernels.network import NetworkArrays
 from rushhour.kernels.order import share
 from rushhour.kernels.outside.obstacles import CLEARANCE, ENTRIES, in_way
+from rushhour.kernels.own_models import followed_acceleration
 from rushhour.kernels.vehicles import BODY, HAZARD, PATH, TASKS, Grants, Order, Types, Vehicles
 
 MARGIN = 0.7  # s between a vehicle and a body that crosses its way
@@ -43,9 +43,10 @@ def behind_body(
     t, v = veh.type[i], veh.speed[i]
     v_lead = max(0.0, speed)
     gap = max(0.0, 0.5 * gap if speed < 0.0 else gap)
-    a = idm_acceleration(
-        v, v0, gap, v_lead, types.accel[t], types.decel[t], types.min_gap[t], types.time_gap[t]
-    )
+    a = followed_acceleration(
+        types.model[t], v, v0, gap, v_lead, types.accel[t], types.decel[t], types.min_gap[t],
+        types.time_gap[t],
+    )  # fmt: skip
     guard = guard_speed(v, gap - MIN_GAP_SHARE * types.min_gap[t], v_lead, types.emergency[t], dt)
     return min(a, (guard - v) / dt)
 

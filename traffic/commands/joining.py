@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from rushhour.kernels.departing import look_for_lanes
+from rushhour.kernels.vehicles import Types
 from rushhour.roadnets.errors import DemandError
 from rushhour.traffic import state
 from rushhour.traffic.commands.changing_kind import ChangingKind
@@ -24,6 +25,7 @@ from rushhour.traffic.demand.joining import (
     with_trips,
 )
 from rushhour.traffic.demand.model import Demand
+from rushhour.traffic.own_models import OwnModels
 from rushhour.traffic.routing.detours import Detours
 
 ADD: Final = "add_vehicles"
@@ -34,6 +36,7 @@ class Joining(ChangingKind):
     """The command that adds vehicles; see `World`."""
 
     _first_demand: Demand  # the demand that the world was made with
+    models: OwnModels  # what everybody drives by
 
     def _begin_joining(self) -> None:
         self._joined: list[Any] = []  # trips that joined, as the commands gave them
@@ -166,12 +169,17 @@ class Joining(ChangingKind):
         self._inputs.have_room(len(self.demand))
         self._read_demand(kinds != len(self.demand.types))
 
+    def _types_seen(self) -> Types:
+        """The vehicle types as kernels see them."""
+        types = self.demand.types
+        return self.models.assigned(types, state.type_arrays(types))
+
     def _read_demand(self, new_types: bool) -> None:
         """Let kernels see the trips of the demand, of which those given at first come due in order."""
         trips = state.trip_arrays(self.demand)
         self._trips = trips._replace(depart=trips.depart[: len(self._first_demand)])
         if new_types:
-            self._types = state.type_arrays(self.demand.types)
+            self._types = self._types_seen()
             self._steering.know_types(self.demand.types)
             if self._any_closed:
                 self._take_closures()

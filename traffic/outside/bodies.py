@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rushhour.kernels.outside.heeding import find_touched, heed_all
+from rushhour.kernels.outside.heeding import find_touched
 from rushhour.kernels.outside.locating import REACH, Given, Grid, locate_bodies, sort_pieces
 from rushhour.kernels.outside.passing_by import pass_bodies
 from rushhour.kernels.vehicles import BODY
@@ -200,7 +200,7 @@ class Bodies:
         world = self.world
         if self._by.size != world._veh.lane.size:
             self._by = np.full(world._veh.lane.size, -1, np.int32)
-        heed_all(
+        world.models.heed_all(
             world.network.arrays, world._veh, world._types, world._order, world._grants, self._by,
             world._n, world.frame, world.dt,
         )  # fmt: skip

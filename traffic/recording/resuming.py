@@ -17,6 +17,7 @@ from rushhour.traffic.commands.log import Command
 from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.durations import clock
 from rushhour.traffic.outside.body_log import no_bodies
+from rushhour.traffic.own_models import want_same
 from rushhour.traffic.parameter_table import TABLE, TYPE_FIELDS, TYPE_NAMES
 from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.recording.demand_file import read_demand
@@ -40,17 +41,18 @@ def resume(
     seed: int | None = None,
     commands: bool = True,
     measures: bool = False,
+    **models: Any,
 ) -> "World":
     """The world of a run file at a time in s (default: its last keyframe), ready to be stepped on.
 
     It goes on bit for bit as the recorded run did. parameters: others than the run's, by name, and
     seed: another one, hold from then on: a what-if. commands: those that were given later in the run are
     planned again (those planned by the keyframe are in any case). measures: what the run measured goes
-    on, too: its `Measures`, with the rows of before, are in the world's observers. Raises RunError for a file that cannot be resumed from, ParameterError.
+    on, too: its `Measures`, with the rows of before, are in the world's observers. models: those of `RunFile`. Raises RunError for a file that cannot be resumed from, ParameterError.
     """
     from rushhour.traffic.recording.run_file import RunFile
 
-    with RunFile(path) as run:
+    with RunFile(path, **models) as run:
         return resume_open(
             run, at, parameters=parameters, seed=seed, commands=commands, measures=measures
         )
@@ -150,7 +152,10 @@ def new_world(run: "RunFile") -> "World":
         parameters = recorded_parameters(run)
     except DAMAGE as error:
         raise RunError(f"{run.path}: /meta is damaged ({error}); record the run again") from error
-    return World(network, demand, parameters=parameters, dt=dt, seed=seed, begin=begin)
+    want_same(str(run.path), meta, run.models)
+    return World(
+        network, demand, parameters=parameters, dt=dt, seed=seed, begin=begin, **run.models.given()
+    )
 
 
 def recorded_parameters(run: "RunFile") -> Parameters:
@@ -200,6 +205,7 @@ def _with_others(world: "World", changed: Mapping[str, Any], seed: int | None) -
     other = World(
         world._whole, demand, parameters=world.parameters.with_(**changed), dt=world.dt,
         seed=world.seed if seed is None else seed, begin=world.begin,
+        **world.models.given(),
     )  # fmt: skip
     other.bodies.repeat(world.bodies.log)
     restore(other, world.snapshot(), any(name.startswith("signals.") for name in changed))

@@ -1,6 +1,6 @@
 """Reading the run file (docs/file-format.md)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import cached_property
@@ -37,6 +37,7 @@ from rushhour.traffic.recording.unclosed_file import DAMAGE, open_for_reading
 
 if TYPE_CHECKING:
     from rushhour.traffic.demand.model import Demand
+    from rushhour.traffic.own_models import Given, OwnModels
     from rushhour.traffic.world import World
 
 MOST_COMPARED: Final = 50_000  # ids that are looked through for one that is like an unknown one
@@ -45,15 +46,23 @@ MOST_COMPARED: Final = 50_000  # ids that are looked through for one that is lik
 class RunFile:
     """A run file, open for reading, also after the run was killed or while it goes on.
 
-    A file of keyframes alone holds no frames: `at` makes them, exactly.
+    A file of keyframes alone holds no frames: `at` makes them, exactly. car_following, lane_change:
+    the functions that `World` was given, for what simulates again (`at`, resuming, verifying).
     Raises RunError if it is no run file, is damaged, or is newer than this version.
 
     >>> with RunFile("run.h5") as run:
     ...     run.at(60.0).speed.mean()
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        car_following: "Given" = None,
+        lane_change: Callable[..., Any] | None = None,
+    ) -> None:
         self.path = Path(path)
+        self._given = (car_following, lane_change)
         self._world: World | None = None  # in which frames are made again
         self._network: Network | None = None
         self._of_vehicles: dict[str, NDArray[Any]] = {}
@@ -121,6 +130,13 @@ class RunFile:
     def keyframes(self) -> Keyframes:
         """The complete states in the file. Raises RunError if they are damaged."""
         return Keyframes(self)
+
+    @cached_property
+    def models(self) -> "OwnModels":
+        """The functions of the user's that the run is simulated again by."""
+        from rushhour.traffic.own_models import own_models
+
+        return own_models(*self._given)
 
     @property
     def complete(self) -> bool:
@@ -358,15 +374,17 @@ class RunFile:
         self.close()
 
 
-def open_run(path: str | Path) -> RunFile:
+def open_run(path: str | Path, **models: Any) -> RunFile:
     """Open a run file for reading, also after the run was killed or while it goes on.
+
+    models: car_following and lane_change, where the run had functions of your own; see `RunFile`.
 
     Raises RunError if it is no run file, is damaged, or is newer than this version.
 
     >>> with rh.open_run("run.h5") as run:
     ...     run.positions(61.3).x, run.trajectory("car7").speed
     """
-    return RunFile(path)
+    return RunFile(path, **models)
 
 
 def id_hint(name: str, names: Sequence[str]) -> str:

@@ -59,6 +59,8 @@ def write_meta(group: Any, world: "World", mode: str, every: int, until: float |
     facts = {"rushhour_version": __version__, "python_version": platform.python_version()}
     for name, value in {**facts, **made_with()}.items():
         group.attrs[name] = value
+    for name, told in world.models.told().items():
+        group.attrs[name] = told
     group.attrs["seed"] = world.seed
     group.attrs["dt"] = world.dt
     group.attrs["begin"] = world.begin
