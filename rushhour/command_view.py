@@ -56,6 +56,8 @@ def _want_use(args: argparse.Namespace) -> None:
         raise RunError("--lanes difference: wanted two runs, as in `rushhour view A.h5 B.h5`")
     if args.at is not None and args.video is not None:
         raise RunError("--at is for --shot and windows; wanted --from and --to with --video")
+    if sum(name is not None for name in (args.vehicle, args.lane, args.intersection)) > 1:
+        raise RunError("--vehicle, --lane, --intersection: wanted one to look closer at")
     if args.json and args.shot is None and args.video is None:
         raise RunError("--json is for --shot and --video; a window prints nothing")
 
@@ -106,6 +108,8 @@ def _viewing(args: argparse.Namespace, sources: list["Source"], window: bool) ->
         session.do(do.NextLanes())
     if args.costs:
         session.do(do.Show("costs"))
+    if args.lint:
+        session.do(do.Show("lint"))
     if args.at is not None:
         session.do(do.Seek(seconds(args.at, "--at")))
     elif not window and args.live is None:
@@ -113,6 +117,9 @@ def _viewing(args: argparse.Namespace, sources: list["Source"], window: bool) ->
     camera = session.state.camera
     if args.vehicle is not None:
         _choose(session, args.vehicle, CLOSE if args.zoom is None else args.zoom)
+        camera = session.state.camera
+    elif args.lane is not None or args.intersection is not None:
+        _choose_place(session, args)
         camera = session.state.camera
     place = (camera.x, camera.y) if args.centre is None else _pair(args.centre, "--centre")
     scale = args.zoom
@@ -139,6 +146,23 @@ def _choose(session: "Viewing", name: str, scale: float) -> None:
             f"--vehicle {name[:60]!r}: it is not on the road at {moment.time:g} s; give another --at"
         )
     session.do(do.Look(float(moment.x[row]), float(moment.y[row]), scale))
+
+
+def _choose_place(session: "Viewing", args: argparse.Namespace) -> None:
+    """Look closer at a lane or an intersection."""
+    from rushhour.viewer import actions as do
+    from rushhour.viewer.places import INTERSECTION, LANE, fitting, middle_of
+
+    network = session.sources[0].network
+    kind, name = (LANE, args.lane) if args.lane is not None else (INTERSECTION, args.intersection)
+    known = network.lane_ids if kind == LANE else network.intersection_ids
+    if name not in known:
+        raise RunError(f"--{kind} {name[:60]!r}: {network.name} has no such {kind}")
+    place = (kind, known.index(name))
+    session.do(do.Choose(place))
+    camera = session.state.camera
+    scale = args.zoom or fitting(network, place, min(camera.width, camera.height))
+    session.do(do.Look(*middle_of(network, place), scale))
 
 
 def _shoot(args: argparse.Namespace, viewing: "Viewing") -> int:

@@ -34,6 +34,10 @@ def add_view_options(command: argparse.ArgumentParser) -> None:
     add("--zoom", type=float, metavar="M", help="metres in a pixel (default: all is seen)")
     add("--vehicle", metavar="ID", help="look closer at a vehicle, by its id in the demand or its "
         "number")  # fmt: skip
+    add("--lane", metavar="ID", help="look closer at a lane: its queue, and who drove on it when")
+    add("--intersection", metavar="ID", help="look closer at an intersection: its queues, grants and "
+        "signals")  # fmt: skip
+    add("--lint", action="store_true", help="mark what `rushhour lint` says of the network")
     add("--colour", default="speed", metavar="WHAT", help="colour vehicles by speed, limit (speed / "
         "limit), acceleration, reason, waiting, type or tier (default: speed)")  # fmt: skip
     add("--lanes", default="plain", metavar="WHAT", help="colour lanes: plain, speed (mean speed / "

@@ -96,7 +96,7 @@ class Look:
 
 @dataclass(frozen=True)
 class Click:
-    """Look for a vehicle at a pixel."""
+    """Look closer at what is at a pixel: a vehicle, else a mark, a lane or an intersection."""
 
     px: float
     py: float
@@ -107,6 +107,13 @@ class Select:
     """Look closer at a vehicle by its number; None: at nobody."""
 
     vehicle: int | None
+
+
+@dataclass(frozen=True)
+class Choose:
+    """Look closer at a lane, an intersection or a finding: its kind and number, as of `places`."""
+
+    place: tuple[str, int]
 
 
 @dataclass(frozen=True)
@@ -128,7 +135,7 @@ class NextLanes:
 
 @dataclass(frozen=True)
 class Show:
-    """Show, or hide: "help", "costs"."""
+    """Show, or hide: "help", "costs", "lint"."""
 
     what: str
 
@@ -170,5 +177,5 @@ class Quit:
 
 Action = (
     Play | Seek | Scrub | Skip | Step | Rate | Loop | Ends | Zoom | Pan | Resize | Fit | Look | Click
-    | Select | Follow | NextColour | NextLanes | Show | Find | Found | Mark | Jump | Shot | Quit
+    | Select | Choose | Follow | NextColour | NextLanes | Show | Find | Found | Mark | Jump | Shot | Quit
 )  # fmt: skip

@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from rushhour.traffic.durations import clock
 from rushhour.viewer.colouring import Legend
 from rushhour.viewer.keymap import help_lines
@@ -37,6 +40,7 @@ class Said:
     vehicles: int
     legends: tuple[Legend, ...]
     inspector: Lines = ()
+    images: tuple[NDArray[np.uint8], ...] = ()  # below the inspector
     timeline: Timeline | None = None
     costs: tuple[Bars, ...] = ()
     note: str = ""
@@ -54,9 +58,7 @@ def panels(state: ViewState, said: Said, window: bool) -> tuple[Panel, ...]:
         head.append(line(f"{playing}, {state.clock.rate:g} x", FAINT))
     title = text_image(tuple(head), scale)
     found.append(Panel("title", gap, gap, title))
-    y = gap + title.shape[0] + gap
-    if said.inspector:
-        found.append(Panel("inspector", gap, y, text_image(said.inspector, scale)))
+    top = gap + title.shape[0] + gap
     bottom = height - gap
     if said.timeline is not None:
         bar = timeline_image(said.timeline, width, scale)
@@ -64,6 +66,8 @@ def panels(state: ViewState, said: Said, window: bool) -> tuple[Panel, ...]:
         found.append(Panel("timeline", 0, height - bar.shape[0], bar))
     ruler = scale_image(state.camera.scale, width, scale)
     found.append(Panel("scale", gap, bottom - ruler.shape[0], ruler))
+    closer = [text_image(said.inspector, scale)] if said.inspector else []
+    found += _column([*closer, *said.images], gap, top, bottom - ruler.shape[0] - gap)
     y = bottom
     for k, legend in enumerate(said.legends):
         image = legend_image(legend, scale)
@@ -91,3 +95,16 @@ def panels(state: ViewState, said: Said, window: bool) -> tuple[Panel, ...]:
         x, y = max(0, (width - image.shape[1]) // 2), max(0, (height - image.shape[0]) // 2)
         found.append(Panel("help", x, y, image))
     return tuple(found)
+
+
+def _column(images: list[NDArray[np.uint8]], gap: int, top: int, bottom: int) -> list[Panel]:
+    """Panels one below the other, the first the inspector; where there is no room, beside them."""
+    found: list[Panel] = []
+    x, y, widest = gap, top, 0
+    for k, image in enumerate(images):
+        if y > top and y + image.shape[0] > bottom:
+            x, y = x + widest + gap, top
+        found.append(Panel("inspector" if k == 0 else f"closer {k}", x, y, image))
+        y += image.shape[0] + gap
+        widest = max(widest, image.shape[1])
+    return found

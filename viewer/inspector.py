@@ -40,12 +40,12 @@ def vehicle_lines(
     name = source.vehicle_name(vehicle)
     row = moment.row(vehicle)
     if row < 0:
-        return (line(_cut(name), ACCENT), line(f"not on the road at {clock(moment.time)}", FAINT))
+        return (line(cut(name), ACCENT), line(f"not on the road at {clock(moment.time)}", FAINT))
     columns = moment.columns
-    lines = [line(_cut(name), ACCENT)]
+    lines = [line(cut(name), ACCENT)]
 
     def tell(what: str, value: str) -> None:
-        lines.append(pair(what, _cut(value, WIDEST - NAME), NAME))
+        lines.append(pair(what, cut(value, WIDEST - NAME), NAME))
 
     tell("type", source.types[int(moment.type[row])])
     tell("size", f"{moment.length[row]:.1f} x {moment.width[row]:.1f} m")
@@ -79,7 +79,8 @@ def vehicle_lines(
     return tuple(lines)
 
 
-def _cut(text: str, most: int = WIDEST) -> str:
+def cut(text: str, most: int = WIDEST) -> str:
+    """A text of at most so many letters."""
     return text if len(text) <= most else text[: most - 2] + ".."
 
 

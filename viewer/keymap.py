@@ -49,6 +49,7 @@ KEYS: Final[dict[tuple[str, bool], tuple[str, do.Action]]] = {
     ("g", False): ("to the next gridlock", do.Jump("ring")),
     ("g", True): ("to the one before", do.Jump("ring", True)),
     ("p", False): ("cost of the phases", do.Show("costs")),
+    ("m", False): ("marks of what lint found", do.Show("lint")),
     ("s", False): ("write a picture", do.Shot()),
     ("?", False): ("this help", do.Show("help")),
     ("q", False): ("close", do.Quit()),
@@ -56,7 +57,7 @@ KEYS: Final[dict[tuple[str, bool], tuple[str, do.Action]]] = {
 MOUSE: Final = (
     ("wheel", "closer, farther, at the cursor"),
     ("drag", "move the picture; on the timeline: the time"),
-    ("click", "look closer at a vehicle"),
+    ("click", "look closer at a vehicle, lane, intersection"),
 )
 
 

@@ -65,8 +65,12 @@ class LiveSource:
         """A copy of the world as it stands."""
         world, network = self.world, self.network
         columns, _ = frame_rows(world)
-        table = world.vehicles
+        table, veh = world.vehicles, world._veh
         order = np.argsort(table.id, kind="stable")
+        here = np.flatnonzero((veh.lane >= 0) & (veh.granted > 0))
+        granted = np.full(len(world.demand), -1, np.int32)
+        granted[veh.id[here]] = veh.path[here, 0]
+        columns["granted"] = granted[columns["id"]]  # the connector that each may enter next
         kind = table.type[order]
         since = table.stands_since[order]
         self._since = np.where(since >= 0, (world.frame - since) * world.dt, 0.0)

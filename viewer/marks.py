@@ -1,5 +1,6 @@
 """Marks at what was found in a network, on its picture: a colour for each check, with a legend."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -31,7 +32,7 @@ def save_findings(path: str | Path, network: Network, size: tuple[int, int] = SI
     raster = draw_network(network, size)
     grave = [one for one in network.findings if one.severity != NOTE and one.place is not None]
     kinds = sorted(by_check(grave).items(), key=lambda kind: -len(kind[1]))
-    colours = {check: COLOURS[i % len(COLOURS)] for i, (check, _) in enumerate(sorted(kinds))}
+    colours = check_colours(check for check, _ in kinds)
     for check, found in kinds:
         _mark(raster, found, SMALL if len(found) >= MANY else RADIUS, colours[check])
     image = raster.image()
@@ -48,6 +49,11 @@ def save_findings(path: str | Path, network: Network, size: tuple[int, int] = SI
         write_text(image, text, x, y, INK, scale)
         y += 11 * scale
     write_png(path, image)
+
+
+def check_colours(checks: Iterable[str]) -> dict[str, Colour]:
+    """A colour for each of some checks."""
+    return {check: COLOURS[i % len(COLOURS)] for i, check in enumerate(sorted(checks))}
 
 
 def _mark(raster: Raster, found: list[Finding], size: float, colour: Colour) -> None:

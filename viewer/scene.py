@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from rushhour.viewer.camera import Camera
 from rushhour.viewer.colouring import Coloured
+from rushhour.viewer.lint_marks import Marks
 from rushhour.viewer.moments import Moment
 from rushhour.viewer.panels import Panel
 from rushhour.viewer.raster import Colour
@@ -39,6 +40,7 @@ class Scene:
     strokes: tuple[Stroke, ...] = ()
     panels: tuple[Panel, ...] = ()
     blink: bool = True  # indicators are lit
+    marks: Marks | None = None
 
     @property
     def dotted(self) -> bool:

@@ -10,6 +10,7 @@ from rushhour.kernels.packing import vehicle_at
 from rushhour.viewer import actions as do
 from rushhour.viewer.camera import Camera
 from rushhour.viewer.clock import PlaybackClock
+from rushhour.viewer.closer import Closer
 from rushhour.viewer.colouring import (
     DIFFERENCE,
     PLAIN,
@@ -21,19 +22,18 @@ from rushhour.viewer.colouring import (
     lane_colours,
 )
 from rushhour.viewer.hud import Said, panels
-from rushhour.viewer.inspector import cause_lines, chain_rows, vehicle_lines, way_ahead
 from rushhour.viewer.moments import Bars, Moment, Source
-from rushhour.viewer.panels import ACCENT, WARN, Lines, Timeline
-from rushhour.viewer.raster import Colour, network_box, round_down, usual_speed
+from rushhour.viewer.panels import ACCENT, WARN, Timeline, text_scale
+from rushhour.viewer.places import FINDING, Place, place_at
+from rushhour.viewer.raster import network_box, round_down, usual_speed
 from rushhour.viewer.recorded import RunSource
-from rushhour.viewer.scene import DOTS_FROM, Scene, Stroke
+from rushhour.viewer.scene import DOTS_FROM, Scene
 from rushhour.viewer.standing import LONGEST
 from rushhour.viewer.view_state import ViewState, next_time, reduce
 
 AROUND: Final = 60.0  # m beside the picture from where somebody may come into it
 REACH: Final = 8.0  # pixels beside a body that still mean it
 CLOSE: Final = 0.12  # m per pixel at which somebody is looked at
-WAY: Final[Colour] = (80, 160, 235)
 BUDGET: Final = 16.7  # ms of a picture at 60 a second
 CURVE: Final = 240  # points of the timeline's curve
 
@@ -58,8 +58,7 @@ class Session:
         self._coloured: tuple[Any, Coloured] | None = None
         self._lanes: tuple[Any, NDArray[np.uint8], Legend | None] | None = None
         self._lights: tuple[float, NDArray[np.uint8]] | None = None
-        self._chosen: tuple[Any, tuple[str, ...]] | None = None
-        self._way: tuple[Any, NDArray[np.float64]] | None = None
+        self._closer = Closer(source)
 
     @property
     def sources(self) -> tuple[Source, ...]:
@@ -90,7 +89,9 @@ class Session:
         self.note = ""
         match action:
             case do.Click(px, py):
-                action = do.Select(self._vehicle_under(px, py))
+                found = self._vehicle_under(px, py)
+                place = self._place_under(px, py) if found is None else None
+                action = do.Select(found) if place is None else do.Choose(place)
             case do.Step(frames):
                 action = do.Seek(self._frame_time(frames))
             case do.Found():
@@ -110,6 +111,7 @@ class Session:
     def extended(self) -> None:
         """Take over the times of a run that went on; who was at its end stays there."""
         clock, times = self.state.clock, self.source.times
+        self._closer.forget()
         if len(times):
             longer = clock.spanning(float(times[0]), float(times[-1]))
             at_end = clock.time >= clock.end and not self.source.steps
@@ -124,6 +126,15 @@ class Session:
             moment.x, moment.y, moment.heading, moment.length, moment.width, x, y, reach
         )
         return int(moment.id[row]) if row >= 0 else None
+
+    def _place_under(self, px: float, py: float) -> Place | None:
+        camera = self.state.camera
+        x, y = camera.place(px, py)
+        if self.state.lint:
+            number = self._closer.lint.under(x, y, REACH * camera.scale)
+            if number is not None:
+                return FINDING, number
+        return place_at(self.source.network, x, y, camera.scale, REACH)
 
     def _frame_time(self, frames: int) -> float:
         """The time of a recorded frame some frames on."""
@@ -192,18 +203,24 @@ class Session:
         if self.state.follow and row >= 0:
             camera = self.state.camera.over(float(moment.x[row]), float(moment.y[row]))
             self.state = replace(self.state, camera=camera)
-        coloured = self._colours(moment)
+        coloured, lights = self._colours(moment), self._signals()
         lanes, legend = self._lane_colours(moment)
+        state, marks = self.state, self._closer.lint if self.state.lint else None
         said = Said(
             self.source.name, len(moment),
-            tuple(one for one in (coloured.legend if len(moment) else None, legend) if one),
-            self._inspector(moment), self._timeline() if self.window else None, self._costs(),
-            self.note,
+            tuple(
+                one for one in (coloured.legend if len(moment) else None, legend,
+                                marks.legend if marks else None) if one
+            ),
+            self._closer.lines(state, moment, lights),
+            self._closer.images(state, lights, text_scale(*self.size)),
+            self._timeline() if self.window else None, self._costs(), self.note,
         )  # fmt: skip
         return Scene(
-            self.state.camera, moment, coloured, self._signals(), lanes,
-            self._strokes(moment, row), panels(self.state, said, self.window),
-            blink=int(3.0 * self.state.clock.time) % 2 == 0,
+            state.camera, moment, coloured, lights, lanes,
+            self._closer.strokes(state, moment, state.camera), panels(state, said, self.window),
+            blink=int(3.0 * state.clock.time) % 2 == 0,
+            marks=marks.seen(state.camera) if marks else None,
         )  # fmt: skip
 
     def _colours(self, moment: Moment) -> Coloured:
@@ -250,44 +267,6 @@ class Session:
             self._lights = (time, lights)
         return self._lights[1]
 
-    def _inspector(self, moment: Moment) -> Lines:
-        vehicle = self.state.selected
-        if vehicle is None:
-            return ()
-        row = moment.row(vehicle)
-        waiting = self.source.waiting(moment) if row >= 0 else None
-        waited = float(waiting[row]) if waiting is not None else None
-        return vehicle_lines(self.source, moment, vehicle, waited, self._cause(moment, vehicle))
-
-    def _cause(self, moment: Moment, vehicle: int) -> tuple[str, ...]:
-        """The chain of waiting in words, while nothing plays: finding it reads much of the file."""
-        if self.state.clock.playing or not isinstance(self.source, RunSource):
-            return ()
-        key = (vehicle, moment.time)
-        if self._chosen is None or self._chosen[0] != key:
-            self._chosen = (key, cause_lines(self.source, moment, vehicle))
-        return self._chosen[1]
-
-    def _strokes(self, moment: Moment, row: int) -> tuple[Stroke, ...]:
-        """The way of the selected vehicle, whom it waits for, and a frame around it."""
-        if row < 0:
-            return ()
-        strokes = []
-        if isinstance(self.source, RunSource):
-            key = (int(moment.id[row]), int(moment.time))
-            if self._way is None or self._way[0] != key:
-                self._way = (key, way_ahead(self.source, moment, key[0]))
-            strokes.append(Stroke(self._way[1], 0.5, 2.0, WAY))
-        rows = chain_rows(moment, row)
-        middle = np.column_stack((moment.x[rows], moment.y[rows]))
-        ahead = np.column_stack((np.cos(moment.heading[rows]), np.sin(moment.heading[rows])))
-        middle -= 0.5 * moment.length[rows][:, None] * ahead
-        strokes.append(Stroke(middle, 0.25, 2.0, WARN, above=True))
-        strokes.append(
-            Stroke(_frame_around(moment, row, self.state.camera), 0.1, 2.0, ACCENT, True)
-        )
-        return tuple(strokes)
-
     def _timeline(self) -> Timeline:
         clock, source = self.state.clock, self.source
         counts = np.zeros(0) if not isinstance(source, RunSource) else source.run.counts
@@ -311,14 +290,3 @@ class Session:
         if self.window and self._spent:
             found = (*found, Bars("this picture", tuple(self._spent.items()), BUDGET))
         return found
-
-
-def _frame_around(moment: Moment, row: int, camera: Camera) -> NDArray[np.float64]:
-    """A closed line around a body, a little away from it, (5, 2) m."""
-    away = max(0.5, 4.0 * camera.scale)
-    length, width = float(moment.length[row]), 0.5 * float(moment.width[row]) + away
-    cos, sin = np.cos(moment.heading[row]), np.sin(moment.heading[row])
-    along = np.array([away, away, -length - away, -length - away, away])
-    aside = np.array([width, -width, -width, width, width])
-    x, y = moment.x[row] + along * cos - aside * sin, moment.y[row] + along * sin + aside * cos
-    return np.column_stack((x, y))

@@ -7,6 +7,7 @@ from rushhour.viewer import actions as do
 from rushhour.viewer.camera import Box, Camera
 from rushhour.viewer.clock import PlaybackClock
 from rushhour.viewer.colouring import LANES, VEHICLES
+from rushhour.viewer.places import Place
 
 SAME_TIME: Final = 0.05  # s, between bookmarks
 
@@ -21,10 +22,12 @@ class ViewState:
     colour: str = "speed"
     lanes: str = LANES[0]
     selected: int | None = None  # number of a vehicle
+    place: Place | None = None  # looked at closer
     follow: bool = False
     finding: str | None = None  # what was typed of an id; None: nobody types
     help: bool = False
     costs: bool = False
+    lint: bool = False  # what lint found is marked
     bookmarks: tuple[float, ...] = ()  # s, ascending
     quitting: bool = False
 
@@ -68,7 +71,9 @@ def reduce(state: ViewState, action: do.Action) -> ViewState:
             return replace(state, camera=closer.over(x, y))
         case do.Select(vehicle):
             follow = state.follow and vehicle is not None
-            return replace(state, selected=vehicle, follow=follow)
+            return replace(state, selected=vehicle, place=None, follow=follow)
+        case do.Choose(place):
+            return replace(state, selected=None, place=place, follow=False)
         case do.Follow():
             return replace(state, follow=not state.follow and state.selected is not None)
         case do.NextColour(steps):
@@ -81,6 +86,8 @@ def reduce(state: ViewState, action: do.Action) -> ViewState:
             return replace(state, help=not state.help)
         case do.Show("costs"):
             return replace(state, costs=not state.costs)
+        case do.Show("lint"):
+            return replace(state, lint=not state.lint)
         case do.Find(text):
             return replace(state, finding=text)
         case do.Mark():

@@ -28,6 +28,7 @@ from rushhour.viewer.scene import Scene, Stroke, codes
 DETAIL_FROM: Final = 7.0  # pixels per m from which on windscreens and lights are drawn
 BEYOND: Final = 30.0  # m outside the picture from where a body may reach into it
 DOT: Final = 2  # pixels of a dot
+RIM: Final = 1.5  # pixels around a mark
 FINE_FROM: Final = 200_000  # vehicles from which on a dot is one pixel
 
 
@@ -78,6 +79,7 @@ class Renderer:
         self._note("lines")
         self._draw_vehicles(scene)
         self._draw_strokes(scene, [one for one in scene.strokes if one.above])
+        self._draw_marks(scene)
         self._draw_panels(scene)
         self._note("lines")
         if target is not None:
@@ -161,6 +163,17 @@ class Renderer:
             quads = polyline_quads(stroke.points, max(stroke.width, stroke.least * camera.scale))
             self._lines.set(ribbons(quads, stroke.colour, self._roads.origin))
             self._painter.draw(self._lines, *self._view(camera))
+
+    def _draw_marks(self, scene: Scene) -> None:
+        """Draw diamonds with a dark rim."""
+        marks = scene.marks
+        if marks is None or not len(marks.places):
+            return
+        corners = np.array([(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)])
+        for radius, colour in ((marks.radius + RIM, LAND), (marks.radius, marks.colours)):
+            quads = marks.places[:, None] + corners * (radius * scene.camera.scale)
+            self._lines.set(ribbons(quads, colour, self._roads.origin))
+            self._painter.draw(self._lines, *self._view(scene.camera))
 
     def _draw_vehicles(self, scene: Scene) -> None:
         if scene.dotted:
