@@ -5,24 +5,30 @@ import pytest
 
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.generators.grid import cross
+from rushhour.traffic.demand.builder import DemandBuilder, Trip
+from rushhour.traffic.demand.model import VehicleType
 from rushhour.viewer.colouring import (
+    BUSY,
+    CARRIES,
     COLOURS,
     UNKNOWN,
     VEHICLES,
     Told,
     lane_colours,
+    loads_of,
     want_colouring,
 )
 from rushhour.viewer.panels import legend_image, line, text_image
 from rushhour.viewer.road_mesh import RoadMesh, polygons, polyline_quads, ribbons
 from rushhour.viewer.shapes import lane_marks, strips_of
+from rushhour.viewer.trip_words import WALKS, TripWords
 
 GREEN, RED = (64, 196, 112), (235, 64, 52)
 
 
 def told(**columns: list[float]) -> Told:
     found = {name: (lambda v=values: np.asarray(v)) for name, values in columns.items()}
-    return Told(found, ("car", "bus"), 36.0, 300.0)
+    return Told(found, ("car", "bus"), 36.0, 300.0, ("a to b",))
 
 
 def colours(name: str, **columns: list[float]) -> list[tuple[int, ...]]:
@@ -36,7 +42,7 @@ def test_who_stands_is_red_and_who_is_free_green():
 
 
 def test_what_was_not_recorded_is_told_so():
-    for name in ("acceleration", "reason", "waiting", "tier"):
+    for name in ("acceleration", "reason", "waiting", "tier", "route", "trip"):
         found = VEHICLES[name](told(speed=[1.0, 2.0]))
         assert (found.colour == COLOURS - 1).all() and "not recorded" in found.legend.title
         assert found.palette[-1].tolist() == list(UNKNOWN)
@@ -54,7 +60,15 @@ def test_every_colouring_has_a_legend_that_can_be_painted():
     for name, make in VEHICLES.items():
         found = make(
             told(
-                speed=[1.0], limit=[2.0], accel=[0.1], reason=[1], waiting=[9.0], type=[0], tier=[0]
+                speed=[1.0],
+                limit=[2.0],
+                accel=[0.1],
+                reason=[1],
+                waiting=[9.0],
+                type=[0],
+                tier=[0],
+                route=[0],
+                trip=[60.0],
             )
         )
         image = legend_image(found.legend, 2)
@@ -63,12 +77,49 @@ def test_every_colouring_has_a_legend_that_can_be_painted():
 
 def test_lanes_without_anybody_keep_their_colour():
     limit, length = np.full(3, 10.0), np.full(3, 100.0)
-    lane, speed = np.array([1, 1, 2], np.int32), np.array([0.0, 0.0, 10.0])
-    shown, legend = lane_colours("speed", lane, speed, limit, length)
-    assert shown[:, 3].tolist() == [0, 255, 255] and legend is not None
+    loads = loads_of(np.array([1, 1, 2], np.int32), np.array([0.0, 0.0, 10.0]), 3)
+    shown, legend = lane_colours("speed", loads, limit, length)
+    assert shown[:, 3].tolist() == [0, 255, 255] and legend.low == "0"
     assert tuple(shown[1, :3]) == RED and tuple(shown[2, :3]) == GREEN
-    jam, _ = lane_colours("density", np.zeros(13, np.int32), np.zeros(13), limit, length)
+    jam, _ = lane_colours(
+        "density", loads_of(np.zeros(13, np.int32), np.zeros(13), 3), limit, length
+    )
     assert tuple(jam[0, :3]) == RED and jam[1, 3] == 0
+
+
+def test_flow_is_what_passes_and_delay_what_is_lost():
+    limit, length = np.full(3, 10.0), np.full(3, 100.0)
+    lane, speed = (
+        np.array([0] * 5 + [1] * 10 + [2], np.int32),
+        np.array([10.0] * 5 + [0.0] * 10 + [5.0]),
+    )
+    loads = loads_of(lane, speed, 3)
+    flow, told = lane_colours("flow", loads, limit, length)  # 1,800, 0 and 180 vehicles an hour
+    assert told.high == "1800 vehicles/h"
+    assert tuple(flow[0, :3]) == CARRIES[-1] and tuple(flow[1, :3]) == CARRIES[0]
+    assert 0 < abs(flow[2, :3].astype(int) - CARRIES[0]).max() < 60
+    delay, _ = lane_colours("delay", loads, limit, length)  # 0, 100 and 5 s lost a s and km
+    assert tuple(delay[0, :3]) == BUSY[0] and tuple(delay[1, :3]) == BUSY[-1]
+    assert 0 < abs(delay[2, :3].astype(int) - BUSY[0]).max() < 60
+
+
+def test_those_who_drive_the_same_roads_have_the_same_colour():
+    network = cross()
+    kind, builder = VehicleType(), DemandBuilder()
+    ways = [[0, 1], [2, 3], [0, 1], [1, 0], [0, 1], [2, 3], [0]]
+    for i, way in enumerate(ways):
+        builder.add(Trip(f"car{i}", float(i), kind, way, routed=True))
+    builder.add(Trip("walker", 9.0, kind, [0], walker=True))
+    words = TripWords(builder.build(), network)
+    kinds = [words.kinds[k] for k in words.kind.tolist()]
+    first = f"{network.road_ids[0]} to {network.road_ids[1]}"
+    assert [name == first for name in kinds] == [way == [0, 1] for way in ways] + [False]
+    assert words.kinds[0] == first and kinds[-1] == WALKS and len(set(kinds[:-1])) == 4
+    found = VEHICLES["route"](
+        Told({"speed": lambda: np.zeros(8), "route": lambda: words.kind}, (), 1.0, 1.0, words.kinds)
+    )
+    assert f"{first} (3)" in [text for _, text in found.legend.kinds]
+    assert len(np.unique(found.colour)) == 5
 
 
 def test_an_unknown_colouring_is_named_with_those_there_are():

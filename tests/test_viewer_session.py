@@ -7,6 +7,7 @@ import pytest
 from viewed_run import record
 
 from rushhour.roadnets.generators.ring import straight
+from rushhour.traffic.costs import PHASES
 from rushhour.traffic.recording.run_file import RunFile
 from rushhour.viewer import actions as do
 from rushhour.viewer.lights import states_at
@@ -124,10 +125,10 @@ def test_an_id_is_found_and_looked_at(session: Session):
 def test_every_colouring_of_vehicles_and_lanes_makes_a_scene(session: Session):
     session.do(do.Seek(60.0))
     titles = set()
-    for _ in range(7):
+    for _ in range(9):
         session.do(do.NextColour())
         titles.add(session.scene().coloured.legend.title)
-    assert len(titles) == 7 and not any("not recorded" in title for title in titles)
+    assert len(titles) == 9 and not any("not recorded" in title for title in titles)
     session.do(do.NextLanes())
     colours = session.scene().lane_colours
     assert colours is not None and session.scene().lane_colours is colours  # drawn once
@@ -162,6 +163,30 @@ def test_help_costs_and_timeline_are_panels(session: Session):
 def test_where_nothing_happened_a_jump_says_so(session: Session):
     session.do(do.Jump("stuck"))
     assert session.note == "no later stuck" and session.state.clock.time == 0.0
+
+
+def test_a_jump_leads_to_who_stands_longest_and_then_to_the_next(session: Session):
+    session.do(do.Seek(101.0))
+    moment = session.moment()
+    waits = session.source.waiting(moment)
+    assert waits is not None
+    ranked = moment.id[np.argsort(-waits, kind="stable")].tolist()
+    for back, wanted in ((False, 0), (False, 1), (False, 2), (True, 1)):
+        session.do(do.Jump("waiter", back))
+        assert session.state.selected == ranked[wanted]
+        assert session.note.startswith(f"number {wanted + 1} of ")
+    row = moment.row(ranked[1])
+    assert (session.state.camera.x, session.state.camera.y) == (moment.x[row], moment.y[row])
+
+
+def test_a_jump_leads_to_the_dearest_frames_in_their_order(session: Session):
+    table = session.source.run.costs.columns  # type: ignore[attr-defined]
+    spent = sum(np.asarray(table[name], float) for name in PHASES) / np.asarray(table["frames"])
+    ranked = np.asarray(table["time"])[np.argsort(-spent, kind="stable")].tolist()
+    for back, wanted in ((False, 0), (False, 1), (True, 0)):
+        session.do(do.Jump("worst", back))
+        assert session.state.clock.time == ranked[wanted] and session.state.costs
+        assert f"{np.sort(-spent)[wanted] / -1e6:.2f} ms" in session.note
 
 
 def test_a_network_alone_is_shown_with_its_signals_by_the_clock():

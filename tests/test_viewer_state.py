@@ -36,10 +36,10 @@ def test_following_needs_somebody_and_ends_with_a_pan():
 
 
 def test_colourings_go_round():
-    names = {after(*[do.NextColour()] * k).colour for k in range(7)}
-    assert len(names) == 7 and after(*[do.NextColour()] * 7).colour == STATE.colour
+    names = {after(*[do.NextColour()] * k).colour for k in range(9)}
+    assert len(names) == 9 and after(*[do.NextColour()] * 9).colour == STATE.colour
     assert after(do.NextColour(), do.NextColour(-1)) == STATE
-    assert after(do.NextLanes()).lanes == "speed" and after(*[do.NextLanes()] * 4) == STATE
+    assert after(do.NextLanes()).lanes == "speed" and after(*[do.NextLanes()] * 6) == STATE
 
 
 def test_bookmarks_are_kept_in_order_dropped_and_visited():
@@ -67,7 +67,7 @@ def test_letters_signs_and_arrows_are_told_apart():
 def test_every_key_of_the_help_does_what_it_says():
     for (key, shift), (_, action) in KEYS.items():
         assert action_of(key, shift, None) == action
-    assert action_of("x", False, None) is None
+    assert action_of("z", False, None) is None
     assert action_of("f", True, None) is None  # Shift with a letter is another key
     assert action_of("?", True, None) == do.Show("help")
     assert len(help_lines()) == len(KEYS) + 3

@@ -159,7 +159,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Jump:
-    """Go to the next of "stuck", "ring", "bookmark"; back: to the one before."""
+    """Go to the next of "stuck", "ring", "bookmark", "waiter", "worst"; back: to the one before."""
 
     what: str
     back: bool = False

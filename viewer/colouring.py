@@ -22,6 +22,12 @@ TIERS: Final = ("on a lane", "steered", "driven")
 SLOW: Final[tuple[Colour, ...]] = ((120, 150, 185), (250, 206, 70), (235, 64, 52), (150, 20, 60))
 BRAKES: Final[tuple[Colour, ...]] = ((235, 64, 52), (245, 160, 70), (160, 166, 174), (80, 170, 240))
 BUSY: Final[tuple[Colour, ...]] = ((60, 90, 130), (70, 160, 190), (250, 206, 70), (235, 64, 52))
+CARRIES: Final[tuple[Colour, ...]] = (
+    (50, 62, 92),
+    (70, 120, 200),
+    (110, 215, 215),
+    (235, 250, 190),
+)
 KINDS: Final[tuple[Colour, ...]] = (
     (90, 170, 240), (250, 206, 70), (235, 64, 52), (120, 210, 130), (200, 130, 255), (255, 150, 80),
     (120, 225, 225), (255, 130, 200), (190, 140, 100), (220, 240, 110), (150, 170, 255),
@@ -29,6 +35,9 @@ KINDS: Final[tuple[Colour, ...]] = (
 )  # fmt: skip
 JAM: Final = 130.0  # vehicles per km of a lane, about what stands in a queue
 MANY_MORE: Final = 40.0  # vehicles per km
+FULL: Final = 1800.0  # vehicles an hour on a lane, about what it can carry
+LOST: Final = 100.0  # vehicles per km whose whole time is lost
+LONG_TRIP: Final = 1800.0  # s
 
 
 @dataclass(frozen=True)
@@ -105,13 +114,15 @@ def _unknown(n: int, title: str) -> Coloured:
 class Told:
     """What colourings may ask of the vehicles at an instant: arrays (n,), by name, and names of kinds.
 
-    speed (m/s), limit (m/s), accel (m/s^2), reason, waiting (s), type, tier; a missing one is told so.
+    speed (m/s), limit (m/s), accel (m/s^2), reason, waiting (s), type, tier, route (by number of
+    routes), trip (s since its departure); a missing one is told so.
     """
 
     columns: Mapping[str, Callable[[], NDArray[Any] | None]]
     types: tuple[str, ...]
     free_speed: float  # km/h, at which speeds are green
     longest_wait: float  # s, at which waiting is darkest
+    routes: tuple[str, ...] = ()
 
     def get(self, name: str) -> NDArray[Any] | None:
         """A column; None if it was not recorded."""
@@ -180,6 +191,23 @@ def by_tier(told: Told) -> Coloured:
     return _kinds(np.minimum(tier, len(TIERS) - 1), TIERS, "simulated")
 
 
+def by_route(told: Told) -> Coloured:
+    """Those who drive the same way."""
+    route = told.get("route")
+    if route is None:
+        return _unknown(len(_any(told)), "route")
+    return _kinds(route, told.routes, "route")
+
+
+def by_trip(told: Told) -> Coloured:
+    """How long ago each was to depart."""
+    since = told.get("trip")
+    if since is None:
+        return _unknown(len(_any(told)), "trip")
+    ends = ("departs", f"{LONG_TRIP / 60.0:g} min")
+    return _ramp(since, 0.0, LONG_TRIP, SLOW, "on its trip since", ends)
+
+
 def _any(told: Told) -> NDArray[Any]:
     speed = told.get("speed")
     assert speed is not None
@@ -188,11 +216,11 @@ def _any(told: Told) -> NDArray[Any]:
 
 VEHICLES: Final[dict[str, Callable[[Told], Coloured]]] = {
     "speed": by_speed, "limit": by_limit, "acceleration": by_accel, "reason": by_reason,
-    "waiting": by_waiting, "type": by_type, "tier": by_tier,
+    "waiting": by_waiting, "type": by_type, "tier": by_tier, "route": by_route, "trip": by_trip,
 }  # fmt: skip
 PLAIN: Final = "plain"
 DIFFERENCE: Final = "difference"
-LANES: Final = (PLAIN, "speed", "density", DIFFERENCE)
+LANES: Final = (PLAIN, "speed", "density", "flow", "delay", DIFFERENCE)
 LESS_MORE: Final[tuple[Colour, ...]] = ((60, 140, 240), (105, 115, 128), (235, 64, 52))
 
 
@@ -204,30 +232,48 @@ def want_colouring(name: str, known: object, option: str) -> str:
     return name
 
 
+@dataclass(frozen=True)
+class Loads:
+    """Lanes at an instant: arrays (n_lanes,), connectors included."""
+
+    count: NDArray[np.int64]  # vehicles
+    speed: NDArray[np.float64]  # m/s, of all of them together
+
+
+def loads_of(lane: NDArray[np.int32], speed: NDArray[Any], lanes: int) -> Loads:
+    """The loads of so many lanes. lane, speed (m/s): (n,) of vehicles."""
+    return Loads(
+        np.bincount(lane, minlength=lanes),
+        np.bincount(lane, weights=speed, minlength=lanes).astype(np.float64),
+    )
+
+
 def lane_colours(
-    name: str,
-    lane: NDArray[np.int32],
-    speed: NDArray[np.float64],
-    limit: NDArray[np.float64],
-    length: NDArray[np.float64],
-) -> tuple[NDArray[np.uint8], Legend | None]:
+    name: str, loads: Loads, limit: NDArray[np.float64], length: NDArray[np.float64]
+) -> tuple[NDArray[np.uint8], Legend]:
     """Colours of lanes, (n_lanes, 4), by the vehicles on them now, with their legend.
 
-    lane, speed (m/s): (n,) of vehicles; limit (m/s), length (m): of lanes. A lane without anybody is
-    clear: it keeps its own colour. "speed": the mean over the limit; "density": vehicles per km.
+    limit (m/s), length (m): of lanes. A lane without anybody is clear: it keeps its own colour.
+    "speed": the mean over the limit; "density": vehicles per km; "flow": vehicles an hour, their
+    speed over the length; "delay": the share of their time that each loses against the limit,
+    together, per km.
     """
     colours = np.zeros((limit.size, 4), np.uint8)
-    if name == PLAIN:
-        return colours, None
-    count = np.bincount(lane, minlength=limit.size)
-    used = np.flatnonzero(count)
+    used = np.flatnonzero(loads.count)
+    count, speed = loads.count[used], loads.speed[used]
+    top, long = np.maximum(limit[used], 0.1), np.maximum(length[used], 1.0)
     if name == "speed":
-        mean = np.bincount(lane, weights=speed, minlength=limit.size)[used] / count[used]
-        share = mean / np.maximum(limit[used], 0.1)
+        share = speed / count / top
         palette, legend = palette_of(RAMP), ("lanes: mean speed / limit", "0", "the limit")
-    else:
-        share = 1000.0 * count[used] / np.maximum(length[used], 1.0) / JAM
+    elif name == "density":
+        share = 1000.0 * count / long / JAM
         palette, legend = palette_of(BUSY), ("lanes: density", "0", f"{JAM:g} vehicles/km")
+    elif name == "flow":
+        share = 3600.0 * speed / long / FULL
+        palette, legend = palette_of(CARRIES), ("lanes: flow", "0", f"{FULL:g} vehicles/h")
+    else:
+        share = 1000.0 * np.maximum(count - speed / top, 0.0) / long / LOST
+        palette, legend = palette_of(BUSY), ("lanes: delay, s a s and km", "0", f"{LOST:g}")
     colours[used, :3] = palette[on_ramp(share)]
     colours[used, 3] = 255
     return colours, Legend(*legend, palette[: COLOURS - 1])

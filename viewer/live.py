@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.pose import place_all_bodies
+from rushhour.traffic.demand.model import Demand
 from rushhour.traffic.recording.frame_taking import frame_rows
 from rushhour.traffic.steering.body_table import fronts_of, pose_at_bodies
 from rushhour.traffic.world import World
@@ -126,6 +127,15 @@ class LiveSource:
         real, all_ = 1e3 * self.world.dt, sum(ms.values())
         title = f"a frame: {all_:.2f} ms for {real:g} ms"
         return (Bars(title, (*ms.items(), ("all", all_)), real),)
+
+    def dearest(self) -> tuple[tuple[float, float], ...]:
+        """None: it does not go back."""
+        return ()
+
+    @property
+    def demand(self) -> Demand:
+        """Who drives where."""
+        return self.world.demand
 
     def refresh(self) -> bool:
         """Have more times where the world has come near the last; it goes on."""

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.model import Network
+from rushhour.traffic.demand.model import Demand
 from rushhour.viewer.camera import Box
 
 
@@ -64,6 +65,11 @@ class Source(Protocol):
         """Recorded times, s."""
         ...
 
+    @property
+    def demand(self) -> Demand | None:
+        """Who drives where, by number of vehicles; None where nothing tells."""
+        ...
+
     def at(self, time: float, near: Box | None = None) -> Moment:
         """What is to be drawn at a time in s; exact at least near a box, m, None: everywhere."""
         ...
@@ -92,6 +98,10 @@ class Source(Protocol):
         """What a frame at a time in s cost, by phase; none where nothing tells."""
         ...
 
+    def dearest(self) -> tuple[tuple[float, float], ...]:
+        """Times, s, and costs, ms, of frames that one can go to, the dearest first."""
+        ...
+
     def refresh(self) -> bool:
         """Read what was written since; whether there may be more."""
         ...
@@ -113,6 +123,7 @@ class NetworkSource:
         self.sizes: NDArray[np.float64] = np.ones((1, 2))
         self.types: tuple[str, ...] = ()
         self.times = np.zeros(1)
+        self.demand = None
 
     def at(self, time: float, near: Box | None = None) -> Moment:
         """Nobody."""
@@ -139,6 +150,10 @@ class NetworkSource:
         return ()
 
     def costs(self, time: float) -> tuple[Bars, ...]:
+        """Nothing is simulated."""
+        return ()
+
+    def dearest(self) -> tuple[tuple[float, float], ...]:
         """Nothing is simulated."""
         return ()
 

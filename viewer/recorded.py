@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.model import Network
+from rushhour.traffic.demand.model import Demand
 from rushhour.traffic.recording.happenings import STATES
 from rushhour.traffic.recording.positions import Between, Positions, frame_before, placed
 from rushhour.traffic.recording.run_file import RunFile
@@ -134,6 +135,15 @@ class RunSource:
     def costs(self, time: float) -> tuple[Bars, ...]:
         """What a frame at a time in s cost, as recorded."""
         return self._costs.at(time)
+
+    def dearest(self) -> tuple[tuple[float, float], ...]:
+        """The dearest recorded frames: s and ms."""
+        return self._costs.dearest()
+
+    @property
+    def demand(self) -> Demand | None:
+        """Who drives where, as the file has it."""
+        return self.run.demand
 
     def _numbered(self, name: str) -> int:
         found = self.vehicle_number(name) if name else None

@@ -1,6 +1,6 @@
 """What the frames of a recorded run cost, as bars."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -10,6 +10,8 @@ from rushhour.viewer.moments import Bars
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile
+
+MOST: Final = 20  # frames that are told as the dearest
 
 
 class RunCosts:
@@ -34,6 +36,14 @@ class RunCosts:
         title = f"a frame: {ms.sum():.2f} ms for {real:g} ms"
         full = float(np.percentile(self._ms.sum(axis=1), 99.0))
         return (Bars(title, (*rows, ("all", float(ms.sum()))), full),)
+
+    def dearest(self) -> tuple[tuple[float, float], ...]:
+        """Times, s, and costs, ms, of the dearest frames, the worst first; as of one in each record."""
+        if not self._read:
+            self._take()
+        spent = self._ms.sum(axis=1)
+        order = np.argsort(-spent, kind="stable")[:MOST]
+        return tuple((float(self._time[k]), float(spent[k])) for k in order)
 
     def _take(self) -> None:
         self._read = True

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.packing import vehicle_at
+from rushhour.traffic.demand.model import Demand
 from rushhour.viewer import actions as do
 from rushhour.viewer.camera import Camera
 from rushhour.viewer.clock import PlaybackClock
@@ -20,6 +21,7 @@ from rushhour.viewer.colouring import (
     Told,
     difference_colours,
     lane_colours,
+    loads_of,
 )
 from rushhour.viewer.hud import Said, panels
 from rushhour.viewer.moments import Bars, Moment, Source
@@ -29,6 +31,7 @@ from rushhour.viewer.raster import network_box, round_down, usual_speed
 from rushhour.viewer.recorded import RunSource
 from rushhour.viewer.scene import DOTS_FROM, Scene
 from rushhour.viewer.standing import LONGEST
+from rushhour.viewer.trip_words import TripWords
 from rushhour.viewer.view_state import ViewState, next_time, reduce
 
 AROUND: Final = 60.0  # m beside the picture from where somebody may come into it
@@ -59,6 +62,7 @@ class Session:
         self._lanes: tuple[Any, NDArray[np.uint8], Legend | None] | None = None
         self._lights: tuple[float, NDArray[np.uint8]] | None = None
         self._closer = Closer(source)
+        self._words: tuple[Demand, TripWords] | None = None
 
     @property
     def sources(self) -> tuple[Source, ...]:
@@ -99,6 +103,12 @@ class Session:
                 return
             case do.Jump("stuck" | "ring" as kind, back):
                 self._jump(kind, back)
+                return
+            case do.Jump("waiter", back):
+                self._jump_to_waiter(back)
+                return
+            case do.Jump("worst", back):
+                self._jump_to_worst(back)
                 return
         self.state = reduce(self.state, action)
         if self.state.lanes == DIFFERENCE and self.other is None:  # from nothing: the next one
@@ -178,6 +188,35 @@ class Session:
             x, y = self.source.network.lane_points(lane)[-1].tolist()
             self.state = reduce(self.state, do.Look(x, y, 4.0 * CLOSE))
 
+    def _jump_to_waiter(self, back: bool) -> None:
+        """Look at who stands longest now; again: at who stands longest after that one."""
+        moment = self.moment()
+        waiting = self.source.waiting(moment)
+        if waiting is None or not (waiting > 0.0).any():
+            self.note = "nobody stands now" if waiting is not None else "nothing tells who waits"
+            return
+        order = np.argsort(-waiting, kind="stable")[: int((waiting > 0.0).sum())]
+        found = np.flatnonzero(moment.id[order] == (self.state.selected or 0))
+        known = self.state.selected is not None and found.size
+        at = (int(found[0]) + (-1 if back else 1)) % len(order) if known else 0
+        row = int(order[at])
+        self.state = reduce(self.state, do.Select(int(moment.id[row])))
+        self._look_at(int(moment.id[row]))
+        self.note = f"number {at + 1} of {len(order):,} who stand, about {waiting[row]:.0f} s"
+
+    def _jump_to_worst(self, back: bool) -> None:
+        """Go to the dearest frame; again: to the one that is next to it in cost."""
+        dearest = self.source.dearest()
+        if not dearest:
+            self.note = "no costs of frames were recorded"
+            return
+        now = self.state.clock.time
+        known = [k for k, (time, _) in enumerate(dearest) if abs(time - now) < 1e-6]
+        at = (known[0] + (-1 if back else 1)) % len(dearest) if known else 0
+        time, ms = dearest[at]
+        self.state = replace(reduce(self.state, do.Seek(time)), costs=True)
+        self.note = f"number {at + 1} of the dearest frames: {ms:.2f} ms"
+
     # What is shown
 
     def moment(self) -> Moment:
@@ -227,6 +266,7 @@ class Session:
         key = (id(moment), self.state.colour)
         if self._coloured is None or self._coloured[0] != key:
             columns = moment.columns
+            words = self._trip_words() if self.state.colour in ("route", "trip") else None
             told = Told(
                 {
                     "speed": lambda: moment.speed,
@@ -236,11 +276,24 @@ class Session:
                     "waiting": lambda: self.source.waiting(moment),
                     "type": lambda: moment.type,
                     "tier": lambda: columns.get("tier"),
+                    "route": lambda: None if words is None else words.kind[moment.id],
+                    "trip": lambda: (
+                        None if words is None else moment.time - words.depart[moment.id]
+                    ),
                 },
-                self.source.types, self._free, LONGEST,
+                self.source.types, self._free, LONGEST, () if words is None else words.kinds,
             )  # fmt: skip
             self._coloured = (key, VEHICLES[self.state.colour](told))
         return self._coloured[1]
+
+    def _trip_words(self) -> TripWords | None:
+        """What the demand says; None where there is none. Those who joined since have it made anew."""
+        demand = self.source.demand
+        if demand is None:
+            return None
+        if self._words is None or self._words[0] is not demand:
+            self._words = (demand, TripWords(demand, self.source.network))
+        return self._words[1]
 
     def _lane_colours(self, moment: Moment) -> tuple[NDArray[np.uint8] | None, Legend | None]:
         name = self.state.lanes
@@ -254,7 +307,8 @@ class Session:
                 there = lane if self.other is None else self.other.at(moment.time).columns["lane"]
                 made = difference_colours(lane, there, self._length)
             else:
-                made = lane_colours(name, lane, moment.speed, self._limit, self._length)
+                loads = loads_of(lane, moment.speed, self._limit.size)
+                made = lane_colours(name, loads, self._limit, self._length)
             self._lanes = (key, *made)
         return self._lanes[1:]
 
