@@ -14,9 +14,6 @@ from numpy.typing import NDArray
 from rushhour.kernels.departing import depart, queue_due, release_left
 from rushhour.kernels.moving import (
     TALLY_COLUMNS,
-    TALLY_OVERRUN,
-    TALLY_STOPS_MADE,
-    TALLY_STOPS_MISSED,
     collect_tallies,
     move_all,
 )
@@ -28,10 +25,9 @@ from rushhour.kernels.order import (
 from rushhour.kernels.overtaking import PASS_LANES, pass_all
 from rushhour.kernels.passing import forget_states
 from rushhour.kernels.planning import DEPTH
-from rushhour.kernels.posing import Poses
 from rushhour.kernels.right_of_way import grant_all
 from rushhour.kernels.switching import switch_lights
-from rushhour.kernels.vehicles import MAX_LANES, REASONS, TASKS, Vehicles
+from rushhour.kernels.vehicles import MAX_LANES, TASKS, Vehicles
 from rushhour.kernels.waking import wake_all
 from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.model import Network
@@ -52,9 +48,8 @@ from rushhour.traffic.readings import Readable, Readings
 from rushhour.traffic.rings import Rings
 from rushhour.traffic.routing.minds import MIND_PERIOD, Minds
 from rushhour.traffic.routing.routes import route_demand
-from rushhour.traffic.steering.body_table import BodyTable, fronts_of
 from rushhour.traffic.steering.tier import Steering
-from rushhour.traffic.vehicle_table import VehicleTable, vehicle_frame
+from rushhour.traffic.telling import Telling
 
 ORDER, DEPART, SIGNALS, GRANT, LANES, DRIVE, STEER, MOVE, WATCH, RECORD, CHECK = range(len(PHASES))
 REPACK_EVERY: Final = 16  # frames; a rule of the state, so that runs stay comparable
@@ -62,7 +57,7 @@ REPACK_FROM: Final = 4096  # vehicles; below, everything is in cache anyway
 DT_RANGE: Final = (1.0 / 120.0, 0.5)
 
 
-class World(Looping, Readable):
+class World(Looping, Readable, Telling):
     """Traffic on a network.
 
     dt: s per frame, 1/120 .. 0.5. begin: s, time of frame 0 (default: the first departure).
@@ -322,93 +317,9 @@ class World(Looping, Readable):
         """Everybody has departed, and arrived or been removed."""
         return len(self.trips) == len(self.demand)
 
-    @property
-    def vehicles(self) -> VehicleTable:
-        """The vehicles on the road, as read-only arrays that are valid until the next step."""
-        return VehicleTable(self)
-
-    def poses(self, out: Poses | None = None, alpha: float = 1.0) -> Poses:
-        """Where everybody is, for who draws: arrays (rows,) of id, x, y, heading, speed, length,
-        width and type. A vehicle keeps its row for as long as it lives; id -1 marks a free one.
-
-        x, y: m, of the body's middle; heading: rad from east, counter-clockwise. alpha: 0 where the
-        frame before the last one ended, 1 where the last one did. out: what an earlier call
-        returned, to be filled again; a larger one is returned where the world has outgrown it.
-        They are kept from the first call on, as an observer; the state stays as it is.
-
-        >>> poses = world.poses()
-        >>> poses = world.poses(poses, alpha=0.5)
-        """
-        if self._poses is None:
-            self._poses = PoseKeeper(self)
-        if self._poses not in self.observers:
-            self.observers.append(self._poses)
-        return self._poses.blended(out, alpha)
-
-    @property
-    def steered_bodies(self) -> BodyTable:
-        """The bodies of those who steer, read-only, valid until the next step (docs/steered.md)."""
-        return BodyTable(self._veh, self._steering.bodies, self._steering.state)
-
-    def table(self) -> Any:
-        """The vehicles on the road as a pandas.DataFrame: ids, places, SI units (docs/measures.md).
-
-        Raises NetworkError if pandas is not installed.
-        """
-        fronts = fronts_of(self._veh, self._steering)
-        return vehicle_frame(self.vehicles, self.network, self.demand, self.time, fronts)
-
     def state_hash(self) -> str:
         """SHA-256 of the state in order of vehicle id."""
         return state.state_hash(
             self._veh, self._routes, self.frame, self._waiting, self._actuation, self._lights,
             self._verge.rows, self._commanded_state() + self._steering.hashed(self._veh),
         )  # fmt: skip
-
-    def counts(self) -> dict[str, int]:
-        """Totals since frame 0."""
-        return {
-            "departed": self.departed,
-            "arrived": self.arrived,
-            "active": self.active,
-            "waiting_to_depart": self.waiting_to_depart,
-            "removed": self.removed,
-            "rerouted": self._detours.total,
-            "minds_changed": self._minds.changed,
-            "cycles_found": self._rings.found,
-            "cycles_resolved": self._rings.resolved,
-            "lane_changes": int(self._changes.sum()),
-            "passes": int(self._passes.sum()),
-            "stops_made": int(self.tally[TALLY_STOPS_MADE]),
-            "stops_missed": int(self.tally[TALLY_STOPS_MISSED]),
-            "overruns": int(self.tally[TALLY_OVERRUN]),
-            "body_contacts": self.bodies.contacts,
-            "vehicle_updates": self.vehicle_updates,
-        }
-
-    def steered(self) -> dict[str, int]:
-        """Vehicles that were steered so far, and what happened to them (docs/steered.md)."""
-        return {"vehicles": self._steering.ever, **self._steering.happened}
-
-    def gridlock(self) -> dict[str, Any]:
-        """Changes of mind, and the rings of lanes that waited for each other, by name.
-
-        longest_cycle: s. cycles: the first thousand, with their lanes, when they were seen (s since
-        the begin), and what was done about them.
-        """
-        rings = self._rings
-        return {
-            "policy": rings.policy,
-            "minds_changed": self._minds.changed,
-            "cycles_found": rings.found,
-            "cycles_resolved": rings.resolved,
-            "longest_cycle": round(rings.longest * self.dt, 3),
-            "cycles": rings.report(),
-        }
-
-    def reasons(self) -> dict[str, int]:
-        """How many vehicles stand still, by the reason for it."""
-        table = self.vehicles
-        standing = table.reason[table.speed < 0.1]
-        count = np.bincount(standing, minlength=len(REASONS))
-        return {name: int(count[i]) for i, name in enumerate(REASONS)}
