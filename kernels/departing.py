@@ -79,6 +79,19 @@ def lanes_for_trip(
 
 
 @kernel
+def join_queue(wait: Waiting, road: int, trip: int) -> None:
+    """Put a trip behind those who wait outside its first road."""
+    wait.following[trip] = -1
+    if wait.head[road] < 0:
+        wait.head[road] = trip
+        wait.busy[wait.numbers[1]] = road
+        wait.numbers[1] += 1
+    else:
+        wait.following[wait.tail[road]] = trip
+    wait.tail[road] = trip
+
+
+@kernel
 def queue_due(
     net: NetworkArrays, types: Types, routes: Routes, trips: Trips, wait: Waiting, t: float,
     seed: int, efforts: NDArray[np.float64],
@@ -91,14 +104,7 @@ def queue_due(
             break
         road = routes.road[trips.route_start[trip]]
         wait.lanes[trip] = lanes_for_trip(net, types, routes, trips, trip, seed, efforts)
-        wait.following[trip] = -1
-        if wait.head[road] < 0:
-            wait.head[road] = trip
-            wait.busy[wait.numbers[1]] = road
-            wait.numbers[1] += 1
-        else:
-            wait.following[wait.tail[road]] = trip
-        wait.tail[road] = trip
+        join_queue(wait, int(road), trip)
         wait.numbers[0] += 1
         due += 1
     return due

@@ -89,6 +89,7 @@ def _run_all_controls() -> None:
 def _save_and_draw() -> None:
     from rushhour.command_run import save_last_frame
     from rushhour.roadnets.storage import load, save
+    from rushhour.traffic.analysis.exporting import export_frames
     from rushhour.traffic.recording.recorder import Recorder
     from rushhour.traffic.recording.run_file import RunFile
 
@@ -99,6 +100,7 @@ def _save_and_draw() -> None:
             world.step(40)
         with RunFile(Path(folder) / "run.h5") as run:
             run.positions(run.times[-1] - 0.5)
+            export_frames(run, "csv", Path(folder) / "run.csv")
         _look_at(Path(folder) / "run.h5")
         save(world.network, Path(folder) / "grid.h5")
         load(Path(folder) / "grid.h5")
@@ -171,6 +173,7 @@ def _command_a_world() -> None:
     world.poses(alpha=0.5)
     world.lanes.table()
     world.bodies.set([1], *world.network.points[0])
+    world.add_vehicles([{"origin": world.network.road_ids[0], "destination": ahead}])
     world.step(4)
     world.step(40)
 

@@ -328,6 +328,9 @@ def test_after_compile_nothing_is_left_to_compile(grid: Path, tmp_path: Path) ->
         used = kernels_used(tmp_path, *words)
         assert len(used) > 20
         assert not used - compiled, words
+    exported = kernels_used(tmp_path, "replay", "r.h5", "--export", "csv")
+    assert exported
+    assert not exported - compiled
     needs_gl().close()
     assert not kernels_used(tmp_path, "view", "r.h5", "--shot", "v.png") - compiled
 

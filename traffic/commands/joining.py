@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from rushhour.kernels.departing import look_for_lanes
+from rushhour.kernels.departing import join_queue, look_for_lanes
 from rushhour.kernels.vehicles import Types
 from rushhour.roadnets.errors import DemandError
 from rushhour.traffic import state
@@ -191,15 +191,7 @@ class Joining(ChangingKind):
         wait, routes = self._waiting, self._routes
         while self._to_depart and self._to_depart[0][0] <= self.time:
             _, trip = self._to_depart.pop(0)
-            road = int(routes.road[self._trips.route_start[trip]])
-            wait.following[trip] = -1
-            if wait.head[road] < 0:
-                wait.head[road] = trip
-                wait.busy[wait.numbers[1]] = road
-                wait.numbers[1] += 1
-            else:
-                wait.following[wait.tail[road]] = trip
-            wait.tail[road] = trip
+            join_queue(wait, int(routes.road[self._trips.route_start[trip]]), trip)
         look_for_lanes(  # all who wait: the others find those that they had
             self.network.arrays, self._types, routes, self._trips, wait, self.seed,
             self._efforts[0],
