@@ -2,6 +2,8 @@
 
 import argparse
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -28,10 +30,11 @@ def view(args: argparse.Namespace) -> int:
             sources = [_source(path) for path in args.file]
         else:
             sources = [_live(args, window)]
-        viewing = _viewing(args, sources, window)
-        if window:
-            return _watch(viewing)
-        return _shoot(args, viewing) if args.shot is not None else _film(args, viewing)
+        with _recording(args, sources[0]):
+            viewing = _viewing(args, sources, window)
+            if window:
+                return _watch(viewing)
+            return _shoot(args, viewing) if args.shot is not None else _film(args, viewing)
 
 
 def _want_use(args: argparse.Namespace) -> None:
@@ -50,6 +53,8 @@ def _want_use(args: argparse.Namespace) -> None:
             raise RunError(f"{option} is for --video; add --video FILE, or leave it out")
     if args.seed is not None and args.live is None:
         raise RunError("--seed is for --live; add --live N, or leave it out")
+    if args.record is not None and args.live is None:
+        raise RunError("--record is for --live; add --live N, or leave it out")
     if args.live is not None and len(args.file) > 1:
         raise RunError("--live: wanted one network")
     if args.lanes == "difference" and len(args.file) < 2:
@@ -76,6 +81,7 @@ def _live(args: argparse.Namespace, window: bool) -> "Source":
     """A world of random walkers on a network; a window does not wait for it."""
     from rushhour.roadnets.loading import load_network
     from rushhour.traffic.demand.random_trips import vehicles_on_road
+    from rushhour.traffic.parameters import Parameters
     from rushhour.traffic.world import World
     from rushhour.viewer.live import LiveSource
 
@@ -83,8 +89,24 @@ def _live(args: argparse.Namespace, window: bool) -> "Source":
         raise RunError(f"--live {args.live}: wanted 1 vehicle or more")
     seed = 0 if args.seed is None else args.seed
     network = load_network(args.file[0])
-    world = World(network, vehicles_on_road(network, args.live, seed=seed), dt=LIVE_DT, seed=seed)
+    parameters = Parameters({"steered.bodies": True})  # so that vehicles can be driven
+    demand = vehicles_on_road(network, args.live, seed=seed)
+    world = World(network, demand, dt=LIVE_DT, seed=seed, parameters=parameters)
     return LiveSource(world, PATIENCE if window else None)
+
+
+@contextmanager
+def _recording(args: argparse.Namespace, source: "Source") -> Iterator[None]:
+    """Record a live world, as --record says."""
+    from rushhour.traffic.recording.recorder import Recorder
+    from rushhour.viewer.live import LiveSource
+
+    if args.record is None or not isinstance(source, LiveSource):
+        yield
+        return
+    with Recorder(args.record, source.world) as recorder:
+        source.world.observers.append(recorder)
+        yield
 
 
 def _viewing(args: argparse.Namespace, sources: list["Source"], window: bool) -> "Viewing":

@@ -15,6 +15,8 @@ def add_view_options(command: argparse.ArgumentParser) -> None:
         metavar="N",
         help="simulate a network with N vehicles while it is watched",
     )
+    add("--record", type=Path, metavar="FILE", help="with --live: write a run file of it, with what "
+        "was driven by hand")  # fmt: skip
     add("--seed", type=int, metavar="N", help="with --live (default: 0)")
     add("--shot", type=Path, metavar="FILE", help="write a PNG instead of opening a window")
     add("--video", type=Path, metavar="FILE", help="write a film (.mp4) instead; needs the extra "

@@ -7,13 +7,16 @@ import pytest
 from viewed_run import needs_gl
 
 from rushhour.cli import main
+from rushhour.kernels.steering.lane_bodies import STEERED
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.storage import save
 from rushhour.traffic.demand.random_trips import vehicles_on_road
+from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.world import World
 from rushhour.viewer import actions as do
 from rushhour.viewer.lights import states_at
 from rushhour.viewer.live import LiveSource
+from rushhour.viewer.recorded import RunSource
 from rushhour.viewer.session import Session
 
 
@@ -76,3 +79,87 @@ def test_the_command_simulates_up_to_the_time_of_a_shot(
     for wrong, said in ((["--live", "0"], "--live 0: wanted"), (["--seed", "3"], "--seed is for")):
         assert main([*words, *wrong, "--shot", str(tmp_path / "c.png")]) == 2
         assert said in capsys.readouterr().err
+
+
+def drivable() -> World:
+    network = generate("grid", rows=2, columns=2, control="signals")
+    parameters = Parameters({"steered.bodies": True})
+    demand = vehicles_on_road(network, 40, seed=1)
+    return World(network, demand, dt=0.1, seed=1, parameters=parameters)
+
+
+def drive_for_a_while(session: Session) -> tuple[int, list[float]]:
+    """Take over somebody who moves, turn, brake, go backwards, let go; its speeds."""
+    session.do(do.Seek(3.0))
+    moment = session.moment()
+    who = int(moment.id[np.argmax(moment.speed)])
+    session.do(do.Select(who))
+    session.do(do.Drive())
+    speeds = []
+    for keys, seconds in (("up", 2.0), ("up left", 1.0), ("down", 5.0), ("", 1.0)):
+        session.do(do.Hold(frozenset(keys.split())))
+        session.do(do.Skip(seconds))
+        session.scene()
+        row = session.moment().row(who)
+        speeds.append(float(session.moment().speed[row]))
+    session.do(do.Drive())
+    session.do(do.Skip(2.0))
+    session.scene()
+    return who, speeds
+
+
+def test_a_vehicle_is_driven_by_the_arrows_and_the_log_repeats_it():
+    world = drivable()
+    session = Session(LiveSource(world), 320, 240, window=True)
+    who, speeds = drive_for_a_while(session)
+    assert speeds[0] > 3.0 and speeds[2] < 0.5
+    assert not session.state.driving
+    names = [command.name for command in world.commands]
+    assert names[0] == names[-1] == "set_tier" and names.count("control") > 10
+    bodies = world.steered_bodies
+    assert bodies.tier[bodies.id == who].tolist() == [STEERED]
+    undriven, again = drivable(), drivable()
+    undriven.step(world.frame)
+    again.repeat(world.commands)
+    again.step(world.frame)
+    assert again.state_hash() == world.state_hash() != undriven.state_hash()
+
+
+def test_left_is_left_and_looking_elsewhere_lets_go():
+    world = drivable()
+    session = Session(LiveSource(world), 320, 240, window=True)
+    session.do(do.Seek(3.0))
+    moment = session.moment()
+    who = int(moment.id[np.argmax(moment.speed)])
+    session.do(do.Select(who))
+    session.do(do.Drive())
+    session.do(do.Hold(frozenset({"left"})))
+    before = float(moment.heading[moment.row(who)])
+    session.do(do.Skip(0.8))
+    after = session.moment()
+    assert 0.05 < (after.heading[after.row(who)] - before + np.pi) % (2 * np.pi) - np.pi < 2.0
+    assert session.state.driving and session.state.follow and session.state.clock.playing
+    session.do(do.Select(None))
+    assert not session.state.driving
+    session.do(do.Drive())
+    assert session.note == "choose a vehicle first: click it"
+
+
+def test_a_drive_that_was_recorded_is_verified(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    save(small_world().network, tmp_path / "net.h5")
+    run = tmp_path / "drive.h5"
+
+    def watched(viewing: Session) -> None:
+        drive_for_a_while(viewing)
+
+    monkeypatch.setattr("rushhour.viewer.window.watch", watched)
+    assert main(["view", str(tmp_path / "net.h5"), "--live", "40", "--record", str(run)]) == 0
+    assert main(["replay", str(run), "--verify"]) == 0
+    capsys.readouterr()
+    assert main(["view", str(run), "--record", str(run), "--shot", "x.png"]) == 2
+    assert "--record is for --live" in capsys.readouterr().err
+    session = Session(RunSource(run), 320, 240)
+    session.do(do.Drive())
+    assert session.note.startswith("only a live world can be driven in")

@@ -166,6 +166,18 @@ class Jump:
 
 
 @dataclass(frozen=True)
+class Drive:
+    """Take the selected vehicle of a live world over, or release it."""
+
+
+@dataclass(frozen=True)
+class Hold:
+    """Have these arrow keys down, by name, while a vehicle is driven."""
+
+    keys: frozenset[str]
+
+
+@dataclass(frozen=True)
 class Shot:
     """Write what is seen to a PNG."""
 
@@ -177,5 +189,5 @@ class Quit:
 
 Action = (
     Play | Seek | Scrub | Skip | Step | Rate | Loop | Ends | Zoom | Pan | Resize | Fit | Look | Click
-    | Select | Choose | Follow | NextColour | NextLanes | Show | Find | Found | Mark | Jump | Shot | Quit
+    | Select | Choose | Follow | NextColour | NextLanes | Show | Find | Found | Mark | Jump | Drive | Hold | Shot | Quit
 )  # fmt: skip

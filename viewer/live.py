@@ -16,6 +16,7 @@ from rushhour.traffic.recording.frame_taking import frame_rows
 from rushhour.traffic.steering.body_table import fronts_of, pose_at_bodies
 from rushhour.traffic.world import World
 from rushhour.viewer.camera import Box
+from rushhour.viewer.hand import Hand
 from rushhour.viewer.moments import Bars, Moment
 
 AHEAD: Final = 3600.0  # s of the timeline beyond what was simulated
@@ -39,6 +40,7 @@ class LiveSource:
         self._moment: Moment | None = None
         self._since = np.zeros(0)
         self._times = self._all_times()
+        self.hand = Hand(world)
 
     @property
     def times(self) -> NDArray[np.float64]:
@@ -55,12 +57,20 @@ class LiveSource:
         world, begun = self.world, perf_counter()
         wanted = int(np.floor((time - world.begin) / world.dt + 1e-6))
         while world.frame < wanted:
+            if self.hand.vehicle is not None:
+                self.hand.press(self._speed_of(self.hand.vehicle))
             world.step()
             if self._patience is not None and perf_counter() - begun > self._patience:
                 break
         if self._moment is None or self._moment.time != world.time:
             self._moment = self._taken()
         return self._moment
+
+    def _speed_of(self, vehicle: int) -> float:
+        """m/s of a body, negative backwards; 0 of one that is not there."""
+        bodies = self.world.steered_bodies
+        row = np.flatnonzero(bodies.id == vehicle)
+        return float(bodies.speed[row[0]]) if row.size else 0.0
 
     def _taken(self) -> Moment:
         """A copy of the world as it stands."""

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.packing import vehicle_at
+from rushhour.traffic.commands.log import CommandError
 from rushhour.traffic.demand.model import Demand
 from rushhour.viewer import actions as do
 from rushhour.viewer.camera import Camera
@@ -24,6 +25,8 @@ from rushhour.viewer.colouring import (
     loads_of,
 )
 from rushhour.viewer.hud import Said, panels
+from rushhour.viewer.jumps import next_dearest, next_waiter
+from rushhour.viewer.live import LiveSource
 from rushhour.viewer.moments import Bars, Moment, Source
 from rushhour.viewer.panels import ACCENT, WARN, Timeline, text_scale
 from rushhour.viewer.places import FINDING, Place, place_at
@@ -104,6 +107,13 @@ class Session:
             case do.Jump("stuck" | "ring" as kind, back):
                 self._jump(kind, back)
                 return
+            case do.Drive():
+                self._drive()
+                return
+            case do.Hold(keys):
+                if isinstance(self.source, LiveSource):
+                    self.source.hand.held = keys
+                return
             case do.Jump("waiter", back):
                 self._jump_to_waiter(back)
                 return
@@ -111,6 +121,8 @@ class Session:
                 self._jump_to_worst(back)
                 return
         self.state = reduce(self.state, action)
+        if self.state.driving and self.state.selected != self._driven():
+            self._let_go()
         if self.state.lanes == DIFFERENCE and self.other is None:  # from nothing: the next one
             self.state = reduce(self.state, do.NextLanes())
 
@@ -188,34 +200,48 @@ class Session:
             x, y = self.source.network.lane_points(lane)[-1].tolist()
             self.state = reduce(self.state, do.Look(x, y, 4.0 * CLOSE))
 
+    def _driven(self) -> int | None:
+        return self.source.hand.vehicle if isinstance(self.source, LiveSource) else None
+
+    def _drive(self) -> None:
+        """Take over the selected vehicle, or release it."""
+        vehicle, source = self.state.selected, self.source
+        if self.state.driving:
+            self._let_go()
+        elif not isinstance(source, LiveSource):
+            self.note = "only a live world can be driven in: rushhour view NETWORK --live N"
+        elif vehicle is None:
+            self.note = "choose a vehicle first: click it"
+        else:
+            try:
+                source.hand.take(vehicle)
+            except CommandError as error:
+                self.note = str(error)
+                return
+            clock = replace(self.state.clock, playing=True, rate=1.0)
+            self.state = replace(self.state, clock=clock, driving=True, follow=True)
+            self._look_at(vehicle)
+            self.note = "the arrow keys drive; D lets go"
+
+    def _let_go(self) -> None:
+        if isinstance(self.source, LiveSource):
+            self.source.hand.release()
+        self.state = replace(self.state, driving=False)
+        self.note = "its own driver steers on"
+
     def _jump_to_waiter(self, back: bool) -> None:
         """Look at who stands longest now; again: at who stands longest after that one."""
-        moment = self.moment()
-        waiting = self.source.waiting(moment)
-        if waiting is None or not (waiting > 0.0).any():
-            self.note = "nobody stands now" if waiting is not None else "nothing tells who waits"
-            return
-        order = np.argsort(-waiting, kind="stable")[: int((waiting > 0.0).sum())]
-        found = np.flatnonzero(moment.id[order] == (self.state.selected or 0))
-        known = self.state.selected is not None and found.size
-        at = (int(found[0]) + (-1 if back else 1)) % len(order) if known else 0
-        row = int(order[at])
-        self.state = reduce(self.state, do.Select(int(moment.id[row])))
-        self._look_at(int(moment.id[row]))
-        self.note = f"number {at + 1} of {len(order):,} who stand, about {waiting[row]:.0f} s"
+        found, told = next_waiter(self.source, self.moment(), self.state.selected, back)
+        if found is not None:
+            self.do(do.Select(found))
+            self._look_at(found)
+        self.note = told
 
     def _jump_to_worst(self, back: bool) -> None:
         """Go to the dearest frame; again: to the one that is next to it in cost."""
-        dearest = self.source.dearest()
-        if not dearest:
-            self.note = "no costs of frames were recorded"
-            return
-        now = self.state.clock.time
-        known = [k for k, (time, _) in enumerate(dearest) if abs(time - now) < 1e-6]
-        at = (known[0] + (-1 if back else 1)) % len(dearest) if known else 0
-        time, ms = dearest[at]
-        self.state = replace(reduce(self.state, do.Seek(time)), costs=True)
-        self.note = f"number {at + 1} of the dearest frames: {ms:.2f} ms"
+        time, self.note = next_dearest(self.source, self.state.clock.time, back)
+        if time is not None:
+            self.state = replace(reduce(self.state, do.Seek(time)), costs=True)
 
     # What is shown
 
@@ -239,6 +265,9 @@ class Session:
         """All that is to be drawn now."""
         moment = self.moment()
         row = moment.row(self.state.selected)
+        if self.state.driving and row < 0:
+            self._let_go()
+            self.note = "it has arrived"
         if self.state.follow and row >= 0:
             camera = self.state.camera.over(float(moment.x[row]), float(moment.y[row]))
             self.state = replace(self.state, camera=camera)

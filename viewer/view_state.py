@@ -24,6 +24,7 @@ class ViewState:
     selected: int | None = None  # number of a vehicle
     place: Place | None = None  # looked at closer
     follow: bool = False
+    driving: bool = False  # the selected one, by the arrow keys
     finding: str | None = None  # what was typed of an id; None: nobody types
     help: bool = False
     costs: bool = False
@@ -35,8 +36,8 @@ class ViewState:
 def reduce(state: ViewState, action: do.Action) -> ViewState:
     """The state after an action.
 
-    Click, Step, Found and Jump to events need the run: a session turns them into others. These and
-    Shot change nothing here.
+    Click, Step, Found, Drive, Hold and Jump to events need the run: a session turns them into others.
+    These and Shot change nothing here.
     """
     camera, clock = state.camera, state.clock
     match action:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from rushhour.roadnets.errors import RunError
 from rushhour.viewer import actions as do
+from rushhour.viewer.hand import KEYS as ARROWS
 from rushhour.viewer.keymap import action_of, key_name
 from rushhour.viewer.panels import text_scale
 from rushhour.viewer.png import write_png
@@ -69,7 +70,8 @@ class Window:
         self._shown: Any = None  # the state that was drawn last
         self._stale = self._wants_shot = False
         self._before = self._looked = perf_counter()
-        for name in ("draw", "resize", "key_press", "mouse_press", "mouse_move", "mouse_release",
+        self._held: frozenset[str] = frozenset()  # arrow keys, while somebody drives
+        for name in ("draw", "resize", "key_press", "key_release", "mouse_press", "mouse_move", "mouse_release",
                      "mouse_wheel", "close"):  # fmt: skip
             getattr(canvas.events, name).connect(getattr(self, f"on_{name}"))
         viewing.do(do.Resize(*canvas.physical_size))
@@ -127,11 +129,21 @@ class Window:
     def on_key_press(self, event: Any) -> None:
         shift = any(str(getattr(key, "name", key)) == "Shift" for key in event.modifiers or ())
         key = key_name(event.key.name if event.key else None, event.text or "", shift)
+        if self.viewing.state.driving and key in ARROWS:
+            self._held |= {key}
+            self.viewing.do(do.Hold(self._held))
+            return
         action = action_of(key, shift, self.viewing.state.finding)
         if action is not None:
             self._wants_shot = action == do.Shot()  # of the next picture
             self._stale = True
             self.viewing.do(action)
+
+    def on_key_release(self, event: Any) -> None:
+        key = key_name(event.key.name if event.key else None, event.text or "")
+        if key in self._held:
+            self._held -= {key}
+            self.viewing.do(do.Hold(self._held))
 
     def on_mouse_press(self, event: Any) -> None:
         camera = self.viewing.state.camera

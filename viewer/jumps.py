@@ -1,0 +1,32 @@
+"""Where jumps lead that rank what they go to: to who stands longest, to the dearest frame."""
+
+import numpy as np
+
+from rushhour.viewer.moments import Moment, Source
+
+
+def next_waiter(
+    source: Source, moment: Moment, selected: int | None, back: bool
+) -> tuple[int | None, str]:
+    """Who stands longest, or next to the selected one in that order; None if nobody. And words."""
+    waiting = source.waiting(moment)
+    if waiting is None:
+        return None, "nothing tells who waits"
+    order = np.argsort(-waiting, kind="stable")[: int((waiting > 0.0).sum())]
+    if not order.size:
+        return None, "nobody stands now"
+    ids = moment.id[order].tolist()
+    at = (ids.index(selected) + (-1 if back else 1)) % len(ids) if selected in ids else 0
+    told = f"number {at + 1} of {len(ids):,} who stand, about {waiting[order[at]]:.0f} s"
+    return int(ids[at]), told
+
+
+def next_dearest(source: Source, now: float, back: bool) -> tuple[float | None, str]:
+    """The time of the dearest frame, or next to the one shown in cost; None if none. And words."""
+    dearest = source.dearest()
+    if not dearest:
+        return None, "no costs of frames were recorded"
+    known = [k for k, (time, _) in enumerate(dearest) if abs(time - now) < 1e-6]
+    at = (known[0] + (-1 if back else 1)) % len(dearest) if known else 0
+    time, ms = dearest[at]
+    return time, f"number {at + 1} of the dearest frames: {ms:.2f} ms"
