@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.network import Actuation, NetworkArrays
+from rushhour.kernels.network import SIGNAL, Actuation, NetworkArrays
 from rushhour.roadnets.banned import Banned, Way, by_first_road, none_banned
 from rushhour.roadnets.findings import Finding, short_lines
+from rushhour.roadnets.html import fact_table
 from rushhour.roadnets.nearest import RoadPlace, nearest_road
 from rushhour.roadnets.tables import (
     IntersectionTable,
@@ -89,6 +90,17 @@ class Network:
     def n_lanes(self) -> int:
         """Road lanes and connectors."""
         return self.n_road_lanes + self.n_connectors
+
+    def _repr_html_(self) -> str:
+        lanes, kinds = self.arrays.lanes, self.arrays.intersections.control
+        facts: dict[str, object] = {
+            "source": self.source,
+            "roads": self.n_roads,
+            "lanes": f"{self.n_road_lanes:,}, {lanes.length[: self.n_road_lanes].sum() / 1e3:,.1f} km",
+            "intersections": f"{len(self.intersection_ids):,}, {int((kinds == SIGNAL).sum()):,} signals",
+            "remarks": len(self.remarks),
+        }
+        return fact_table(f"Network {self.name}", facts)
 
     @cached_property
     def remarks(self) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile, open_run
     from rushhour.traffic.sumo.demand import read_demand
     from rushhour.traffic.world import World
+    from rushhour.viewer.pictures import Picture, picture
 
 __version__ = "0.1.0"
 
@@ -31,6 +32,7 @@ _HOME = {
     "Measures": "traffic.measures.measuring",
     "NetworkBuilder": "roadnets.by_hand.builder",
     "Parameters": "traffic.parameters",
+    "Picture": "viewer.pictures",
     "Poses": "kernels.posing",
     "Queue": "traffic.measures.detectors",
     "Recorder": "traffic.recording.recorder",
@@ -41,6 +43,7 @@ _HOME = {
     "generate": "roadnets.generators.by_name",
     "load_network": "roadnets.loading",
     "open_run": "traffic.recording.run_file",
+    "picture": "viewer.pictures",
     "queues": "traffic.analysis.queues",
     "random_trips": "traffic.demand.random_trips",
     "random_walkers": "traffic.demand.random_trips",
@@ -55,6 +58,7 @@ __all__ = [
     "Measures",
     "NetworkBuilder",
     "Parameters",
+    "Picture",
     "Poses",
     "Queue",
     "Recorder",
@@ -66,6 +70,7 @@ __all__ = [
     "generate",
     "load_network",
     "open_run",
+    "picture",
     "queues",
     "random_trips",
     "random_walkers",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def bar(total: float | None, unit: str, what: str) -> Any:
     """A progress bar on stderr, shown from the second second on, and only to a person."""
-    from tqdm import tqdm
+    from tqdm.auto import tqdm
 
     number = "{n:.0f}/{total:.0f}" if total else "{n:.0f}"
     return tqdm(
@@ -50,7 +50,7 @@ def compile_bar(wanted: "What | None" = None) -> Iterator[None]:
             start_helpers(wanted)
         if not bars:
             if sys.stderr.isatty():
-                from tqdm import tqdm
+                from tqdm.auto import tqdm
 
                 bars.append(tqdm(desc="compiling", unit=" kernels", leave=False))
             else:

@@ -23,7 +23,7 @@ from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.generators.grid import cross, grid
 from rushhour.roadnets.generators.ring import ring, straight
 from rushhour.viewer.lettering import text_mask, text_width
-from rushhour.viewer.lights import lane_lights
+from rushhour.viewer.lights import lights_of, states_at
 from rushhour.viewer.png import png_bytes
 from rushhour.viewer.raster import (
     LAND,
@@ -183,7 +183,7 @@ def test_a_vehicle_is_still_seen_on_a_picture_of_the_whole_city() -> None:
 def test_lanes_show_the_colour_of_their_signal() -> None:
     network = cross(control="signals", green=30.0, cycle=60.0)
     for time, colour in ((10.0, {"S", "N"}), (31.0, set()), (40.0, {"E", "W"}), (70.0, {"S", "N"})):
-        lanes, colours = lane_lights(network, time)
+        lanes, colours = lights_of(network, states_at(network, time))
         green = {network.lane_ids[k][0] for k, c in zip(lanes, colours, strict=True) if c[1] > 210}
         assert green == colour
         assert lanes.size == 4

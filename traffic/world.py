@@ -30,6 +30,7 @@ from rushhour.kernels.switching import switch_lights
 from rushhour.kernels.vehicles import MAX_LANES, TASKS, Vehicles
 from rushhour.kernels.waking import wake_all
 from rushhour.roadnets.errors import ParameterError
+from rushhour.roadnets.html import fact_table
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.opposites import opposite_lanes
 from rushhour.traffic import state
@@ -37,6 +38,7 @@ from rushhour.traffic.awake import new_awake
 from rushhour.traffic.commands.signalling import SignalControl
 from rushhour.traffic.costs import PHASES, Costs
 from rushhour.traffic.demand.model import Demand, empty_demand
+from rushhour.traffic.durations import clock
 from rushhour.traffic.looping import Looping
 from rushhour.traffic.measures.trip_log import ARRIVED, CUT_SHORT, TripLog
 from rushhour.traffic.outside.bodies import Bodies
@@ -294,6 +296,19 @@ class World(Looping, Readable, Telling):
                 self._veh, self._order, self._routes, self._types, self._grants, self._rules,
                 self.frame, self.seed, self._efforts[0], also,
             )  # fmt: skip
+
+    def _repr_html_(self) -> str:
+        speed = self.vehicles.speed
+        facts: dict[str, object] = {
+            "time": f"{clock(self.time)}, frame {self.frame:,} of {self.dt:g} s",
+            "seed": self.seed,
+            "on the road": f"{self.active:,}, {(speed < 0.1).sum():,} standing",
+            "mean speed": f"{3.6 * speed.mean():.1f} km/h" if speed.size else "",
+            "waiting to depart": self.waiting_to_depart,
+            "arrived": f"{self.arrived:,} of {len(self.demand):,}",
+            **self.models.told(),
+        }
+        return fact_table(f"World on {self.network.name}", facts)
 
     # --- what can be asked -----------------------------------------------------------------
 

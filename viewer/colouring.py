@@ -6,7 +6,7 @@ stays the same whatever is told. Quantities have a ramp; kinds have a colour eac
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,8 +14,14 @@ from numpy.typing import ArrayLike, NDArray
 from rushhour.kernels.packing import ramp_rows
 from rushhour.kernels.vehicles import REASONS
 from rushhour.roadnets.errors import RunError
-from rushhour.viewer.raster import RAMP, Colour
+from rushhour.viewer.moments import Moment, Source
+from rushhour.viewer.raster import RAMP, Colour, round_down, usual_speed
+from rushhour.viewer.standing import LONGEST
 
+if TYPE_CHECKING:
+    from rushhour.viewer.trip_words import TripWords
+
+OF_TRIPS: Final = ("route", "trip")  # colourings that tell what the demand says
 COLOURS: Final = 256  # rows of a palette
 UNKNOWN: Final[Colour] = (150, 156, 164)  # the last row: no such value was recorded
 TIERS: Final = ("on a lane", "steered", "driven")
@@ -128,6 +134,26 @@ class Told:
         """A column; None if it was not recorded."""
         maker = self.columns.get(name)
         return None if maker is None else maker()
+
+
+def told_at(source: Source, moment: Moment, words: "TripWords | None" = None) -> Told:
+    """What colourings may ask of a moment of a source. words: of its trips, for OF_TRIPS."""
+    columns, limit = moment.columns, source.network.arrays.lanes.speed
+    return Told(
+        {
+            "speed": lambda: moment.speed,
+            "limit": lambda: limit[columns["lane"]] if len(moment) else moment.speed,
+            "accel": lambda: columns.get("accel"),
+            "reason": lambda: columns.get("reason"),
+            "waiting": lambda: source.waiting(moment),
+            "type": lambda: moment.type,
+            "tier": lambda: columns.get("tier"),
+            "route": lambda: None if words is None else words.kind[moment.id],
+            "trip": lambda: None if words is None else moment.time - words.depart[moment.id],
+        },
+        source.types, round_down(3.6 * usual_speed(source.network)), LONGEST,
+        () if words is None else words.kinds,
+    )  # fmt: skip
 
 
 def by_speed(told: Told) -> Coloured:

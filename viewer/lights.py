@@ -50,8 +50,3 @@ def lights_of(
     np.maximum.at(shown, network.arrays.connectors.from_lane[lit], rank[states[lit]])
     lanes = np.flatnonzero(shown >= 0)
     return lanes, LIGHT_COLOURS[shown[lanes]]
-
-
-def lane_lights(network: Network, time: float) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
-    """Lanes that end at a signal, and the colour each sees at a time in s, (n, 3)."""
-    return lights_of(network, states_at(network, time))

@@ -16,7 +16,7 @@ from rushhour.kernels.raster import fill_polygons, shrink
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.model import Network
 from rushhour.viewer.lettering import text_width, write_text
-from rushhour.viewer.lights import lane_lights
+from rushhour.viewer.lights import lights_of, states_at
 from rushhour.viewer.png import write_png
 from rushhour.viewer.shapes import (
     Quads,
@@ -214,9 +214,9 @@ def draw_vehicles(
     raster.fill_quads(bodies(pose, long, wide), colour)
 
 
-def draw_signals(raster: Raster, network: Network, time: float) -> None:
-    """Paint the ends of signalled lanes in the colours they see at a time, s."""
-    lanes, colours = lane_lights(network, time)
+def draw_signals(raster: Raster, network: Network, states: NDArray[np.uint8]) -> None:
+    """Paint the ends of signalled lanes in the colours they see; states: shown by connector."""
+    lanes, colours = lights_of(network, states)
     thick = max(LIGHT, LEAST_LIGHT / raster.pixels_per_metre)
     raster.fill_quads(end_bars(network, lanes, thick), colours)
 
@@ -248,7 +248,7 @@ def save_picture(
     """
     raster = draw_network(network, size, box)
     if time is not None:
-        draw_signals(raster, network, time)
+        draw_signals(raster, network, states_at(network, time))
     count = np.asarray(lane).size
     if value is None:
         shown, name = np.asarray(speed, dtype=np.float64) * 3.6, "km/h"

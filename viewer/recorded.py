@@ -24,15 +24,15 @@ KEPT: Final = 4  # pairs of frames kept ready
 
 
 class RunSource:
-    """The moments of a run file. Raises RunError where the file is damaged."""
+    """The moments of a run file, given open or by its path. Raises RunError where it is damaged."""
 
     steps = False
 
-    def __init__(self, path: str | Path) -> None:
-        self.run = RunFile(path)
-        self.name = Path(path).name
-        self.network: Network = self.run.network()
+    def __init__(self, run: RunFile | str | Path) -> None:
+        self.run = run if isinstance(run, RunFile) else RunFile(run)
+        self.name = self.run.path.name
         run = self.run
+        self.network: Network = run.network()
         length, width = run.vehicles("length").astype(float), run.vehicles("width").astype(float)
         self._length, self._width = length, width
         self.sizes, size = np.unique(

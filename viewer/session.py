@@ -15,14 +15,15 @@ from rushhour.viewer.clock import PlaybackClock
 from rushhour.viewer.closer import Closer
 from rushhour.viewer.colouring import (
     DIFFERENCE,
+    OF_TRIPS,
     PLAIN,
     VEHICLES,
     Coloured,
     Legend,
-    Told,
     difference_colours,
     lane_colours,
     loads_of,
+    told_at,
 )
 from rushhour.viewer.hud import Said, panels
 from rushhour.viewer.jumps import next_dearest, next_waiter
@@ -30,10 +31,9 @@ from rushhour.viewer.live import LiveSource
 from rushhour.viewer.moments import Bars, Moment, Source
 from rushhour.viewer.panels import ACCENT, WARN, Timeline, text_scale
 from rushhour.viewer.places import FINDING, Place, place_at
-from rushhour.viewer.raster import network_box, round_down, usual_speed
+from rushhour.viewer.raster import network_box
 from rushhour.viewer.recorded import RunSource
 from rushhour.viewer.scene import DOTS_FROM, Scene
-from rushhour.viewer.standing import LONGEST
 from rushhour.viewer.trip_words import TripWords
 from rushhour.viewer.view_state import ViewState, next_time, reduce
 
@@ -59,7 +59,6 @@ class Session:
         self._spent: dict[str, float] = {}
         lanes = source.network.arrays.lanes
         self._limit, self._length = np.array(lanes.speed), np.array(lanes.length)
-        self._free = round_down(3.6 * usual_speed(source.network))
         self._moment: tuple[Any, Moment] | None = None
         self._coloured: tuple[Any, Coloured] | None = None
         self._lanes: tuple[Any, NDArray[np.uint8], Legend | None] | None = None
@@ -294,24 +293,8 @@ class Session:
     def _colours(self, moment: Moment) -> Coloured:
         key = (id(moment), self.state.colour)
         if self._coloured is None or self._coloured[0] != key:
-            columns = moment.columns
-            words = self._trip_words() if self.state.colour in ("route", "trip") else None
-            told = Told(
-                {
-                    "speed": lambda: moment.speed,
-                    "limit": lambda: self._limit[columns["lane"]] if len(moment) else moment.speed,
-                    "accel": lambda: columns.get("accel"),
-                    "reason": lambda: columns.get("reason"),
-                    "waiting": lambda: self.source.waiting(moment),
-                    "type": lambda: moment.type,
-                    "tier": lambda: columns.get("tier"),
-                    "route": lambda: None if words is None else words.kind[moment.id],
-                    "trip": lambda: (
-                        None if words is None else moment.time - words.depart[moment.id]
-                    ),
-                },
-                self.source.types, self._free, LONGEST, () if words is None else words.kinds,
-            )  # fmt: skip
+            words = self._trip_words() if self.state.colour in OF_TRIPS else None
+            told = told_at(self.source, moment, words)
             self._coloured = (key, VEHICLES[self.state.colour](told))
         return self._coloured[1]
 

@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import NetworkError, RunError
+from rushhour.roadnets.html import fact_table
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.storage import read_network
 from rushhour.traffic.commands.log import Command
+from rushhour.traffic.durations import clock
 from rushhour.traffic.measures.tables import MeasureTable
 from rushhour.traffic.outside.body_log import BodyLog
 from rushhour.traffic.recording.body_file import read_bodies
@@ -362,6 +364,23 @@ class RunFile:
         world.step(frame - world.frame)
         rows, _ = frame_rows(world)
         return RecordedFrame(world.frame, world.time, rows)
+
+    def _repr_html_(self) -> str:
+        if not self._file:
+            return fact_table(f"Run {self.path.name}", {"file": "closed"})
+        meta, times = self.meta, self.times
+        facts: dict[str, object] = {
+            "network": self.network().name,
+            "vehicles": len(self.vehicles("depart")),
+            "frames": f"{times.size:,}, {clock(times[0])} to {clock(times[-1])}"
+            if times.size
+            else "0",
+            "keyframes": len(self.keyframes),
+            "most at once": int(self.counts.max(initial=0)),
+            "dt, seed": f"{meta.get('dt')} s, {meta.get('seed')}",
+            "complete": "yes" if self.complete else "no: killed, or still written",
+        }
+        return fact_table(f"Run {self.path.name}", facts)
 
     def close(self) -> None:
         """Close the file."""

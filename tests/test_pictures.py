@@ -1,0 +1,105 @@
+"""What a notebook shows: facts of networks, worlds and runs, and pictures of them."""
+
+import struct
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rushhour as rh
+from rushhour.traffic.durations import clock
+from rushhour.viewer.raster import RAMP
+
+
+@pytest.fixture(scope="module")
+def world() -> rh.World:
+    network = rh.generate("cross", lanes=2, length=120.0, control="signals")
+    world = rh.World(network, rh.random_trips(network, 60, "1min", seed=1), dt=0.5, seed=1)
+    world.step(80)
+    return world
+
+
+@pytest.fixture(scope="module")
+def run_path(world: rh.World, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("pictures") / "run.h5"
+    with world.record(path):
+        world.step(40)
+    return path
+
+
+def pixels(png: bytes) -> np.ndarray:
+    """The picture in a PNG file as `png_bytes` writes it."""
+    width, height = struct.unpack(">II", png[16:24])
+    at, data = 33, b""
+    while png[at + 4 : at + 8] == b"IDAT":
+        (size,) = struct.unpack(">I", png[at : at + 4])
+        data, at = data + png[at + 8 : at + 8 + size], at + 12 + size
+    rows = np.frombuffer(zlib.decompress(data), np.uint8).reshape(height, 1 + 3 * width)
+    return rows[:, 1:].reshape(height, width, 3)
+
+
+def test_a_world_is_drawn_with_its_vehicles_in_the_colour_of_their_speed(world: rh.World) -> None:
+    shown = rh.picture(world, size=(400, 300))
+    image = pixels(shown._repr_png_())
+    assert image.shape == (300, 400, 3)
+    empty = pixels(rh.picture(world.network, size=(400, 300)).png)
+    middle = slice(60, 240), slice(80, 300)  # without texts and legend
+    differs = np.any(image[middle] != empty[middle], axis=-1)
+    assert differs.sum() > 100
+    red = np.abs(image[middle].astype(int) - RAMP[0]).max(axis=-1) < 12
+    assert red.sum() > 20 and (world.vehicles.speed < 0.1).any()
+    assert f"{world.active} vehicles; colours: speed" in shown.caption
+
+
+def test_drawing_a_world_leaves_it_as_it_is(world: rh.World) -> None:
+    before = world.state_hash(), world.frame
+    rh.picture(world, colour="waiting", size=(100, 80))
+    assert (world.state_hash(), world.frame) == before
+
+
+@pytest.mark.parametrize("colour", ["limit", "acceleration", "reason", "waiting", "type", "tier"])
+def test_every_colouring_of_the_viewer_is_one_of_pictures(run_path: Path, colour: str) -> None:
+    plain = rh.picture(run_path, size=(200, 150))
+    assert rh.picture(run_path, colour=colour, size=(200, 150)).png != plain.png
+
+
+def test_a_run_is_drawn_at_the_time_asked_for(run_path: Path, tmp_path: Path) -> None:
+    with rh.open_run(run_path) as run:
+        first = rh.picture(run, at=float(run.times[0]), size=(200, 150))
+        assert first.png != rh.picture(run, size=(200, 150)).png
+        begin = f"{float(run.times[0]):g}s"
+        assert rh.picture(run_path, at=begin, size=(200, 150)).png == first.png
+        assert run.frames.size  # it stays open
+    first.save(tmp_path / "a.png")
+    assert (tmp_path / "a.png").read_bytes() == first.png
+
+
+def test_what_cannot_be_drawn_is_one_line(world: rh.World, tmp_path: Path) -> None:
+    for call, message in (
+        (lambda: rh.picture(world, at=3.0), "drawn as it stands"),
+        (lambda: rh.picture(world.network, at=3.0), "has no time"),
+        (lambda: rh.picture(world, colour="mood"), "picture: colour 'mood': wanted one of speed"),
+        (lambda: rh.picture(7), "picture of a int: wanted a network"),
+        (lambda: rh.picture(world.network, size=(10, 10)), "10 x 10 pixels: wanted 64"),
+        (lambda: rh.picture(world.network).save(tmp_path / "no" / "a.png"), "can be written"),
+    ):
+        with pytest.raises(rh.RushhourError, match=message):
+            call()
+
+
+def test_networks_worlds_and_runs_show_their_facts(world: rh.World, run_path: Path) -> None:
+    shown = world.network._repr_html_()
+    assert (
+        "<th style" in shown and f"{world.network.n_roads}</td>" in shown and "1 signals" in shown
+    )
+    assert f"{world.arrived:,} of 60" in world._repr_html_()
+    with rh.open_run(run_path) as run:
+        assert f"{clock(run.times[0])} to" in run._repr_html_() and "60</td>" in run._repr_html_()
+    assert "closed" in run._repr_html_()
+
+
+def test_names_from_files_are_escaped_in_what_is_shown() -> None:
+    builder = rh.NetworkBuilder("<script>alert(1)</script>")
+    builder.add_street([(0, 0), (200, 0)])
+    assert "<script>" not in builder.build()._repr_html_()

@@ -1,0 +1,128 @@
+"""Pictures of a network, a world or a run by the processor alone, for notebooks and files."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.model import Network
+from rushhour.traffic.durations import clock, seconds
+from rushhour.viewer.colouring import OF_TRIPS, VEHICLES, told_at, want_colouring
+from rushhour.viewer.moments import Source
+from rushhour.viewer.panels import legend_image
+from rushhour.viewer.png import png_bytes
+from rushhour.viewer.raster import Box, add_legend, draw_network, draw_signals, draw_vehicles
+from rushhour.viewer.trip_words import TripWords
+
+if TYPE_CHECKING:
+    from rushhour.traffic.recording.run_file import RunFile
+    from rushhour.traffic.world import World
+
+SIZE: Final = (800, 600)  # pixels
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture as the bytes of a PNG file; a notebook shows it.
+
+    caption: what is seen, in words.
+    """
+
+    png: bytes
+    caption: str
+
+    def _repr_png_(self) -> bytes:
+        return self.png
+
+    def save(self, path: str | Path) -> None:
+        """Write the PNG. Raises RunError if the file cannot be written."""
+        try:
+            Path(path).write_bytes(self.png)
+        except OSError as error:
+            raise RunError(
+                f"{path}: {error.strerror or error}; choose a place that can be written"
+            ) from None
+
+
+def picture(
+    what: "Network | World | RunFile | str | Path",
+    at: float | str | None = None,
+    *,
+    colour: str = "speed",
+    size: tuple[int, int] = SIZE,
+    box: Box | None = None,
+) -> Picture:
+    """A picture of a network, of a world as it stands, or of a run (or its file) at a time.
+
+    at: s or text such as "7:10", of a run; default: its last frame. colour of vehicles: speed,
+    limit, acceleration, reason, waiting, type, tier. size: pixels. box: x least, y least, x
+    greatest, y greatest, m; default: all of it. Raises RunError for what cannot be drawn.
+
+    >>> rh.picture(world, colour="waiting")
+    >>> rh.picture("run.h5", at="7:10", box=(0, 0, 300, 200)).save("centre.png")
+    """
+    if isinstance(what, Network):
+        if at is not None:
+            raise RunError("picture: a network has no time; leave `at` out, or give a run")
+        raster = draw_network(what, size, box)
+        image = raster.image()
+        add_legend(image, raster.pixels_per_metre, title=what.name)
+        return Picture(png_bytes(image), f"{what.name}: {what.n_roads:,} roads")
+    want_colouring(colour, VEHICLES, "picture: colour")
+    source, time = _source(what, at)
+    return _drawn(source, time, colour, size, box)
+
+
+def _source(what: Any, at: float | str | None) -> tuple[Source, float]:
+    """Where the vehicles come from, and the time to draw, s."""
+    from rushhour.traffic.recording.run_file import RunFile
+    from rushhour.traffic.world import World
+
+    if isinstance(what, World):
+        from rushhour.viewer.live import LiveSource
+
+        if at is not None:
+            raise RunError("picture: a world is drawn as it stands; leave `at` out, or give a run")
+        return LiveSource(what), what.time
+    if not isinstance(what, RunFile | str | Path):
+        raise RunError(f"picture of a {type(what).__name__}: wanted a network, a world or a run")
+    from rushhour.viewer.recorded import RunSource
+
+    run = RunSource(what)
+    return run, float(run.times[-1]) if at is None else seconds(at, "picture: at")
+
+
+def _drawn(
+    source: Source, time: float, colour: str, size: tuple[int, int], box: Box | None
+) -> Picture:
+    network = source.network
+    raster = draw_network(network, size, box)
+    moment = source.at(time)
+    draw_signals(raster, network, source.lights(moment.time))
+    words = None
+    if colour in OF_TRIPS and source.demand is not None:
+        words = TripWords(source.demand, network)
+    told = VEHICLES[colour](told_at(source, moment, words))
+    n = len(moment)
+    front = np.column_stack((moment.x, moment.y, moment.heading))
+    draw_vehicles(
+        raster, network, np.full(n, -1), np.zeros(n), 0.0, moment.length, moment.width,
+        told.palette[told.colour], front,
+    )  # fmt: skip
+    image = raster.image()
+    title = f"{network.name} at {clock(moment.time)}, {n:,} vehicles"
+    add_legend(image, raster.pixels_per_metre, title=title)
+    _paste(image, legend_image(told.legend, max(1, round(min(size) / 600))))
+    return Picture(png_bytes(image), f"{title}; colours: {told.legend.title}")
+
+
+def _paste(image: NDArray[np.uint8], panel: NDArray[np.uint8]) -> None:
+    """Lay a panel (h, w, 4) over the lower right of a picture, as far as it fits."""
+    height, width = min(panel.shape[0], image.shape[0]), min(panel.shape[1], image.shape[1])
+    place = image[image.shape[0] - height :, image.shape[1] - width :]
+    part = panel[:height, :width].astype(np.float64)
+    share = part[..., 3:] / 255.0
+    place[:] = (share * part[..., :3] + (1.0 - share) * place).astype(np.uint8)
