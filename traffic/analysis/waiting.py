@@ -331,7 +331,8 @@ def why(
     on the road. Raises RunError for a vehicle, road or time that is not there.
 
     >>> with rh.open_run("run.h5") as run:
-    ...     print("\\n".join(why(run, 600.0, road="A0A1")[0].lines()))
+    ...     for one in why(run, run.times[-1], road="A0A1"):
+    ...         print("\\n".join(one.lines()))
     """
     scene = scene_at(run, at)
     if road is not None:
