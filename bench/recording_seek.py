@@ -16,6 +16,7 @@ from rushhour.traffic.commands.verge import Verge
 from rushhour.traffic.costs import Costs
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.measures.trip_log import TripLog
+from rushhour.traffic.own_models import OwnModels
 from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.recording.recorder import Recorder
 from rushhour.traffic.recording.run_file import RunFile
@@ -38,6 +39,7 @@ class DrawnWorld:
         self.observers: list[Any] = []
         self.costs, self._rings = Costs(), SimpleNamespace(named=[])
         self._minds = SimpleNamespace(changed=0)
+        self.models = OwnModels()
         self._detours = SimpleNamespace(total=0, reroutes=np.zeros(vehicles, np.int32))
         self.bodies, self._steering = SimpleNamespace(listeners=[]), SimpleNamespace(on=False)
         self._grants = SimpleNamespace(light=np.zeros(0, np.uint8))

@@ -13,6 +13,7 @@ from rushhour.traffic.costs import Costs
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import Demand
 from rushhour.traffic.measures.trip_log import TripLog
+from rushhour.traffic.own_models import OwnModels
 from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.state import new_vehicles
 
@@ -33,6 +34,7 @@ class FormulaWorld:
         self.costs = Costs()
         self._rings = SimpleNamespace(named=[])
         self._minds = SimpleNamespace(changed=0)
+        self.models = OwnModels()
         self._detours = SimpleNamespace(total=0, reroutes=np.zeros(n, np.int32))
         self._grants = SimpleNamespace(light=np.zeros(0, np.uint8))
         self.trips = TripLog()
