@@ -10,7 +10,8 @@ from rushhour.roadnets.errors import RunError
 from rushhour.traffic.commands.controls import Controls
 from rushhour.traffic.durations import seconds
 from rushhour.traffic.measures.summary import Clocking
-from rushhour.traffic.snapshot import Snapshot, fits, restore, take_snapshot
+from rushhour.traffic.restoring import fits, restore
+from rushhour.traffic.snapshot import Snapshot, take_snapshot
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.recorder import Recorder

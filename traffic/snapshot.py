@@ -13,11 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.vehicles import Grants, Vehicles
-from rushhour.traffic import state
-from rushhour.traffic.awake import new_awake
-from rushhour.traffic.commands.joining import ADD
-from rushhour.traffic.commands.log import DONE, Command
-from rushhour.traffic.rings import Ring
+from rushhour.traffic.commands.log import Command
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World
@@ -48,7 +44,7 @@ KEPT: Final[dict[str, tuple[str, ...]]] = {
 # own permissions from what is closed.
 MADE: Final[dict[str, tuple[str, ...]]] = {
     "World": (
-        "network", "parameters", "dt", "seed", "demand", "_first_demand", "begin", "_rules", "_types", "_trips",
+        "network", "parameters", "models", "dt", "seed", "demand", "_first_demand", "begin", "_rules", "_types", "_trips",
         "_members", "_lit", "_actuation", "_clearing", "_ring_frames", "_watch_frames",
         "_whole", "_limited", "_any_closed", "_lost", "_suspect", "_even", "_numbers",
     ),
@@ -64,7 +60,7 @@ MADE: Final[dict[str, tuple[str, ...]]] = {
 SCRATCH: Final[dict[str, tuple[str, ...]]] = {
     "World": (
         "costs", "observers", "_awake", "_next_order", "_scratch", "_efforts", "_tallies",
-        "_changed", "taken_off", "put_back_on", "_poses", "_found", "_limits_changed", "_book", "_book_asked", "_promised", "_reader", "_way_found",
+        "_changed", "taken_off", "put_back_on", "_poses", "_found", "_limits_changed", "_book", "_book_asked", "_promised", "_reader", "_way_found", "_pace",
     ),
     "Minds": ("_stuck", "_ready", "_taken", "_ways", "_exits"),
     "Steering": ("_new", "_entered"),
@@ -262,165 +258,6 @@ def command_of(plain: list[Any]) -> Command:
     """A command of a snapshot's `coming` or `applied`."""
     frame, time, name, arguments, source, outcome = plain
     return Command(int(frame), float(time), str(name), dict(arguments), str(source), str(outcome))
-
-
-def fits(snapshot: Snapshot, world: "World") -> bool:
-    """Whether a snapshot may be of a world: its network and demand are of the same size."""
-    sizes = {"road_lanes": world.network.n_road_lanes, "connectors": world.network.n_connectors}
-    same = all(len(snapshot.tables[name]) == size for name, size in sizes.items())
-    added = sum(
-        len(arguments["trips"]["id"])
-        for _, _, name, arguments, _, outcome in snapshot.numbers["applied"]
-        if name == ADD and outcome == DONE
-    )
-    return same and snapshot.numbers["trips"] == len(world._first_demand) + added
-
-
-def restore(world: "World", snapshot: Snapshot, new_signals: bool = False) -> None:
-    """Bring a world to the state of a snapshot of it, or of one made from the same.
-
-    The snapshot holds the logs. Observers are not restored. new_signals: programs that react begin
-    anew, because other rules hold for them now.
-    """
-    tables, numbers = snapshot.tables, snapshot.numbers
-    world._have_joined(map(command_of, numbers["applied"]))
-    world.signals.prepare(numbers.get("programs", []))
-    _restore_counters(world, numbers)
-    world.trips.replace(tables["trips"])
-    world.commands.replace(map(command_of, numbers["applied"]), map(command_of, numbers["coming"]))
-    _restore_vehicles(world, tables, numbers)
-    _restore_routes(world, tables, numbers)
-    _restore_queues(world, tables, numbers)
-    _restore_grants(world, tables, new_signals)
-    world.signals.restore(tables)
-    _restore_rings(world, numbers)
-    world.bodies.restore(tables["bodies"], int(numbers.get("contacts", 0)))
-    lanes = tables["road_lanes"]
-    world._restore_limits(numbers.get("limits", []))  # older files lack them
-    world._restore_closures(lanes["closed"].copy(), lanes["will_close"].copy())
-    world._passes[:] = tables["passes"]["begun"]
-    # Which task of a frame counted them depends on who was awake; older files have a row for each.
-    world._changes[:] = 0
-    world._changes[0] = tables["changes"]["made"].sum()
-    times = tables["travel_times"]
-    for name in ("count", "pace", "multiplier"):
-        kept = getattr(world._rerouting, name)
-        if times.size == kept.size:  # else nobody looked at them before
-            kept[:] = times[name]
-
-
-def _restore_counters(world: "World", numbers: Mapping[str, Any]) -> None:
-    world.frame = int(numbers["frame"])
-    world.vehicle_updates = int(numbers["vehicle_updates"])
-    world.departed = int(numbers["departed"])
-    world.removed = int(numbers["removed"])
-    world.tally[:] = numbers["tally"]
-    world._told = int(numbers["told"])
-    world._doomed = [int(number) for number in numbers["doomed"]]
-    world._becomes = {int(number): str(what) for number, what in numbers["becomes"]}
-    world._cut_off = dict.fromkeys(int(number) for number in numbers["cut_off"])
-    world._were_cut_off = {int(number) for number in numbers["were_cut_off"]}
-    world._requests = {
-        int(number): (int(lane), int(until), bool(holds))
-        for number, lane, until, holds in numbers.get("lane_requests", [])
-    }
-    world._to_depart = [(float(when), int(trip)) for when, trip in numbers.get("to_depart", [])]
-    coming = map(command_of, numbers["coming"])
-    world._promised = {i for one in coming if one.name == ADD for i in one.arguments["trips"]["id"]}
-    world.taken_off, world.put_back_on = {}, {}
-    world._minds.changed = int(numbers["minds_changed"])
-    world._detours.total = int(numbers["rerouted"])
-
-
-def _restore_vehicles(
-    world: "World", tables: Mapping[str, NDArray[Any]], numbers: Mapping[str, Any]
-) -> None:
-    rows, capacity = tables["vehicles"], int(numbers["capacity"])
-    veh = state.new_vehicles(capacity)
-    aside = state.new_vehicles(len(tables["aside"]))
-    for name in OF_VEHICLES:
-        getattr(veh, name)[rows["slot"]] = rows[name]
-        getattr(aside, name)[:] = tables["aside"][name]
-    world._veh, world._scratch = veh, state.new_scratch(veh)
-    lanes, slots = tables["lanes"], tables["order"]["slot"]
-    order = state.new_order(world.network.n_lanes, capacity)
-    order.start[1:] = lanes["end"]
-    order.over[:] = lanes["over"]
-    order.over_rear[:] = lanes["over_rear"]
-    order.slot[: slots.size] = slots
-    world._order, world._next_order = order, state.other_order(order)
-    world._n = slots.size
-    if world._steering.on:
-        world._steering.restore(tables["steered"], numbers["steered"], capacity)
-        world._sync_inputs()
-    returning = [int(number) for number in numbers["returning"]]
-    world._verge.replace(aside, tables["aside"]["since"].tolist(), returning)
-
-
-def _restore_routes(
-    world: "World", tables: Mapping[str, NDArray[Any]], numbers: Mapping[str, Any]
-) -> None:
-    """Ways that were found under way, whose trips end early, and where somebody stops."""
-    detours, base, used = world._detours, world._detours._base, int(numbers["routes_used"])
-    # When routes are moved together depends on how much room there is.
-    road = state.grown(world.demand.roads, int(numbers["routes_room"]))
-    road[base:used] = tables["routes"]["road"]
-    road[tables["replaced"]["place"]] = tables["replaced"]["road"]
-    world._minds.used = used
-    changed = tables["detours"]
-    detours.reroutes[:], detours.cut_short[:] = 0, False
-    detours.reroutes[changed["trip"]] = changed["reroutes"]
-    detours.cut_short[changed["trip"]] = changed["cut_short"]
-    arrival = np.where(detours.cut_short, np.inf, world.demand.arrival_pos)
-    world._redirected = {int(trip) for trip in numbers.get("redirected", [])}
-    arrival[sorted(world._redirected)] = np.inf
-    world._restore_stops(numbers.get("stops", []))
-    world._routes = world._routes._replace(
-        road=road, arrival=arrival, stops_on=tables["lanes"]["stops_on"].copy()
-    )
-
-
-def _restore_queues(
-    world: "World", tables: Mapping[str, NDArray[Any]], numbers: Mapping[str, Any]
-) -> None:
-    """Who waits outside."""
-    net, n_trips = world.network.arrays, len(world.demand)
-    waiting = state.new_waiting(net, n_trips, int(numbers["capacity"]))
-    waiting.numbers[:] = numbers["waiting"]
-    waiting.head[:], waiting.tail[:] = tables["roads"]["head"], tables["roads"]["tail"]
-    busy, queued = tables["queues"]["road"], tables["waiting"]
-    waiting.busy[: busy.size] = busy
-    waiting.following[queued["trip"]] = queued["following"]
-    waiting.lanes[queued["trip"]] = queued["lanes"]
-    world._waiting = waiting
-
-
-def _restore_grants(world: "World", tables: Mapping[str, NDArray[Any]], new_signals: bool) -> None:
-    opposite = world._grants.opposite
-    grants = state.new_grants(world.network.arrays)
-    for name in of_road_lanes():
-        getattr(grants, name)[:] = tables["road_lanes"][name]
-    for name in OF_CONNECTORS:
-        getattr(grants, name)[:] = tables["connectors"][name]
-    world._grants = grants._replace(opposite=opposite)
-    world._awake = new_awake(world.network.arrays, world.frame)
-    lights = state.new_lights(world._actuation)
-    if not new_signals:
-        for name, array in lights._asdict().items():
-            array[:] = tables["detectors" if name in OF_DETECTORS else "programs"][name]
-    world._lights = lights
-
-
-def _restore_rings(world: "World", numbers: Mapping[str, Any]) -> None:
-    rings = [
-        Ring(tuple(lanes), int(since), int(until), int(rerouted), int(rotated), int(removed))
-        for lanes, since, until, rerouted, rotated, removed in numbers["rings"]
-    ]
-    kept = world._rings
-    kept.found, kept.resolved = int(numbers["rings_found"]), int(numbers["rings_resolved"])
-    kept.longest = int(numbers["rings_longest"])
-    kept.named = rings[: int(numbers["rings_named"])]
-    kept._standing = {int(lane): rings[i] for lane, i in numbers["rings_standing"]}
 
 
 def with_commands(snapshot: Snapshot, coming: list[Command]) -> Snapshot:

@@ -30,8 +30,9 @@ from rushhour.traffic.commands.log import CommandError
 from rushhour.traffic.demand.cityflow import read_flows
 from rushhour.traffic.demand.model import empty_demand
 from rushhour.traffic.measures.trip_log import ARRIVED, CUT_SHORT
+from rushhour.traffic.restoring import restore
 from rushhour.traffic.sight import leader, way_ahead
-from rushhour.traffic.snapshot import queued_trips, restore
+from rushhour.traffic.snapshot import queued_trips
 from rushhour.traffic.world import World
 
 LONGEST_FRAME: Final = 0.5  # s

@@ -23,7 +23,8 @@ from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.recording.demand_file import read_demand
 from rushhour.traffic.recording.measure_file import measures_of
 from rushhour.traffic.recording.unclosed_file import DAMAGE
-from rushhour.traffic.snapshot import command_of, restore, with_commands
+from rushhour.traffic.restoring import restore
+from rushhour.traffic.snapshot import command_of, with_commands
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile

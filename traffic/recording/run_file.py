@@ -30,12 +30,13 @@ from rushhour.traffic.recording.happenings import read_happenings
 from rushhour.traffic.recording.joined_vehicles import Joined, read_joined
 from rushhour.traffic.recording.keyframe_file import Keyframes
 from rushhour.traffic.recording.measure_file import read_table
+from rushhour.traffic.recording.opening import opened
 from rushhour.traffic.recording.pose_file import PoseReader, body_columns, columns_at
 from rushhour.traffic.recording.positions import Positions, positions_at
 from rushhour.traffic.recording.recorded_frame import RecordedFrame
-from rushhour.traffic.recording.run_layout import FORMAT, FORMAT_VERSION, FRAMES, KEYFRAMES
+from rushhour.traffic.recording.run_layout import FRAMES, KEYFRAMES
 from rushhour.traffic.recording.trajectory import Trajectory, trajectory_of
-from rushhour.traffic.recording.unclosed_file import DAMAGE, open_for_reading
+from rushhour.traffic.recording.unclosed_file import DAMAGE
 
 if TYPE_CHECKING:
     from rushhour.traffic.demand.model import Demand
@@ -73,7 +74,7 @@ class RunFile:
         self._open()
 
     def _open(self) -> None:
-        self._file = _opened(self.path)
+        self._file = opened(self.path)
         try:
             self._frames = self._frames_of()
             self._index = self._frames.index
@@ -412,27 +413,3 @@ def id_hint(name: str, names: Sequence[str]) -> str:
     if near:
         return f"did you mean {', '.join(text[:60] for text in near)}?"
     return f"it has {len(names):,}, as {names[0][:60]}" if names else "it has none"
-
-
-def _opened(path: Path) -> h5py.File:
-    if not path.is_file():
-        raise RunError(f"{path} does not exist: give a file written by `rushhour run --record`")
-    try:
-        file = open_for_reading(path)
-        if file.attrs.get("format", "") == FORMAT:
-            return _of_known_version(path, file)
-        file.close()
-    except (KeyError, OSError, RuntimeError, ValueError):  # KeyError: not laid out yet
-        pass
-    raise RunError(f"{path} is not a run file: give one written by `rushhour run --record`")
-
-
-def _of_known_version(path: Path, file: h5py.File) -> h5py.File:
-    version = file.attrs.get("format_version", 0)
-    if isinstance(version, int | np.integer) and 1 <= version <= FORMAT_VERSION:
-        return file
-    file.close()
-    raise RunError(
-        f"{path}: run file format {version}; this version reads 1 to {FORMAT_VERSION}; "
-        "update rushhour"
-    )

@@ -18,7 +18,8 @@ from rushhour.traffic.recording.frame_fields import FIELDS, TOLERANCE
 from rushhour.traffic.recording.frame_taking import frame_rows
 from rushhour.traffic.recording.resuming import commands_from, new_world, resumed
 from rushhour.traffic.recording.run_layout import MADE_WITH, made_with
-from rushhour.traffic.snapshot import restore, take_snapshot, with_commands
+from rushhour.traffic.restoring import restore
+from rushhour.traffic.snapshot import take_snapshot, with_commands
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile
