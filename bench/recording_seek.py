@@ -35,7 +35,7 @@ class DrawnWorld:
         kind, builder = self.parameters.vehicle_type("car"), DemandBuilder()
         for i in range(vehicles):
             builder.add(Trip(f"car{i}", 0.0, kind, [0]))
-        self.demand = builder.build()
+        self.demand = self._first_demand = builder.build()
         self.observers: list[Any] = []
         self.costs, self._rings = Costs(), SimpleNamespace(named=[])
         self._minds = SimpleNamespace(changed=0)

@@ -3,7 +3,8 @@
 Runs are made up (recording_seek.DrawnWorld) and recorded; each is played at 25 pictures a second of its
 own time, without a window. "read" is the run at the next instant, with its colours and panels; "roads" is
 0 while the picture stands, "moving" is what they cost in each picture while it moves. Memory is that of the
-process over many pictures.
+process over many pictures. --scrub opens a long run, and looks at instants of it onwards, backwards and
+anywhere.
 """
 
 import argparse
@@ -117,6 +118,49 @@ def _grown(session: Any, picture: Any, pictures: int) -> dict[str, float]:
     return {"MB": after, "MB grown": after - before}
 
 
+def scrubbed(task: dict[str, Any]) -> dict[str, Any]:
+    """Seconds until a long run is seen, and ms of pictures of it at times in some orders."""
+    from rushhour.viewer import actions as do
+    from rushhour.viewer.recorded import RunSource
+    from rushhour.viewer.session import Session
+    from rushhour.viewer.shots import picture_for
+
+    world = DrawnWorld(task["vehicles"])
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "run.h5"
+        with Recorder(path, world, 1.0, mode="frames") as recorder:  # type: ignore[arg-type]
+            for k in range(1, task["scrub"]):
+                world.drive()
+                recorder.record()
+                if k % 16 == 0:  # blocks as they would end in a run
+                    recorder.flush()
+        found: dict[str, Any] = {"MB": path.stat().st_size / 1e6}
+        for what in ("first", "again"):  # the first time loads kernels
+            started = perf_counter()
+            session = Session(RunSource(path), *task["size"], window=True)
+            picture = picture_for(session)
+            picture.draw(session.scenes())
+            found[f"open, {what}"] = 1e3 * (perf_counter() - started)
+        end = session.state.clock.end
+        times = np.linspace(0.1 * end, 0.9 * end, 60)
+        orders = {
+            "onwards": times, "backwards": times[::-1],
+            "anywhere": np.random.default_rng(1).permutation(times),
+            "onwards, by the second": 0.5 * end + np.arange(60.0),
+            "backwards, by the second": 0.5 * end - np.arange(60.0),
+        }  # fmt: skip
+        for name, order in orders.items():
+            took = []
+            for time in order.tolist():
+                started = perf_counter()
+                session.do(do.Seek(time))
+                picture.draw(session.scenes())
+                took.append(1e3 * (perf_counter() - started))
+            found[name], found[f"{name}, longest"] = float(np.median(took)), max(took)
+        picture.close()
+    return found
+
+
 def _resident() -> float:
     """MB in memory now; where the system does not tell, the most there were."""
     try:
@@ -138,10 +182,13 @@ def main() -> int:
     parser.add_argument(
         "--many", type=int, default=400, help="pictures over which memory is watched"
     )
+    parser.add_argument("--scrub", type=int, metavar="FRAMES", help="of a run of one size")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     told = conditions()
     found: list[dict[str, Any]] = []
+    if options.scrub is not None:
+        return _scrub(options, told)
     columns = (*PARTS, "all", "slowest", "moving")
     lines = []
     for vehicles in options.vehicles:
@@ -168,8 +215,27 @@ def main() -> int:
     return 0
 
 
+def _scrub(options: argparse.Namespace, told: dict[str, Any]) -> int:
+    """Measure a long run, and print."""
+    found = []
+    for vehicles in options.vehicles:
+        task = {"vehicles": vehicles, "size": options.size, "scrub": options.scrub}
+        try:
+            row = measure_fresh("viewer.py", task)
+        except FreshProcessError as error:
+            print(error, file=sys.stderr)
+            return 1
+        found.append({"vehicles": vehicles, **row})
+        print("\n".join([*condition_lines(told), f"{vehicles:,} vehicles, {options.scrub} frames"]))
+        print("\n".join(table(["what", "ms"], [[name, value] for name, value in row.items()])))
+    if options.json:
+        options.json.write_text(json.dumps({"conditions": told, "runs": found}, indent=2))
+    return 0
+
+
 if __name__ == "__main__":
     if len(sys.argv) == 2 and sys.argv[1].startswith("{"):
-        print(json.dumps(measured(json.loads(sys.argv[1]))))
+        given = json.loads(sys.argv[1])
+        print(json.dumps(scrubbed(given) if "scrub" in given else measured(given)))
     else:
         sys.exit(main())

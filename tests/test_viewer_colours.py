@@ -15,9 +15,9 @@ from rushhour.viewer.colouring import (
     VEHICLES,
     Told,
     lane_colours,
-    loads_of,
     want_colouring,
 )
+from rushhour.viewer.loads import loads_of
 from rushhour.viewer.panels import legend_image, line, text_image
 from rushhour.viewer.road_mesh import RoadMesh, polygons, polyline_quads, ribbons
 from rushhour.viewer.shapes import lane_marks, strips_of

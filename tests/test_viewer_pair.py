@@ -12,6 +12,7 @@ from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.generators.ring import straight
 from rushhour.viewer import actions as do
 from rushhour.viewer.colouring import difference_colours
+from rushhour.viewer.loads import loads_of
 from rushhour.viewer.moments import NetworkSource
 from rushhour.viewer.pair import Pair
 from rushhour.viewer.recorded import RunSource
@@ -74,7 +75,10 @@ def test_who_is_clicked_in_one_is_selected_in_both(pair: Pair):
 
 def test_lanes_tell_how_many_more_are_on_them_here(pair: Pair):
     length = np.full(3, 100.0)
-    here, there = np.array([0] * 13 + [1]), np.array([1, 2, 2])
+    here, there = (
+        loads_of(np.array(lanes, np.int32), np.zeros(len(lanes)), 3)
+        for lanes in ([0] * 13 + [1], [1, 2, 2])
+    )
     colours, legend = difference_colours(here, there, length)
     assert legend.title and (colours[:, 3] == 255).all()
     more, same, fewer = colours[:, :3].astype(int)

@@ -211,3 +211,56 @@ def test_who_is_at_the_end_of_a_run_stays_there_while_it_grows():
     source.times = np.array([0.0, 30.0])
     session.extended()
     assert session.state.clock.time == session.state.clock.end == 30.0
+
+
+def test_too_many_vehicles_far_away_are_a_map_of_lanes(path: Path, monkeypatch: pytest.MonkeyPatch):
+    session = Session(RunSource(path), 100, 80, window=True)
+    session.do(do.Seek(60.5))
+    assert session.state.camera.scale > 2.2 and len(session.scene().moment) > 0
+    monkeypatch.setattr(session, "_most_dots", 10)
+    with RunFile(path) as run:
+        frame = run.at(60.5)
+    scene = session.scene()
+    colours = scene.lane_colours
+    assert len(scene.moment) == 0 and colours is not None
+    limit = np.array(session.source.network.arrays.lanes.speed)
+    assert np.flatnonzero(colours[:, 3]).tolist() == np.unique(frame.lane).tolist()
+    still = np.flatnonzero(np.bincount(frame.lane, frame.speed / limit[frame.lane]) < 0.01)
+    still = still[np.isin(still, frame.lane)]
+    assert len(still) and (colours[still, :3] == (235, 64, 52)).all()
+    session.do(do.Seek(60.9))
+    assert session.scene().lane_colours is colours  # the same recorded frame: nothing is drawn anew
+    session.do(do.NextColour())
+    session.do(do.NextLanes())
+    session.do(do.NextLanes())
+    assert session.scene().lane_colours is not colours
+    session.do(do.Select(3))
+    assert len(session.scene().moment) == len(frame)
+    session.do(do.Select(None))
+    session.do(do.Look(0.0, 0.0, 0.5))
+    assert len(session.scene().moment) == len(frame)
+
+
+def test_pictures_that_stay_too_slow_in_a_window_become_a_map(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("rushhour.viewer.session.FEWEST_DOTS", 10)
+    session = Session(RunSource(path), 100, 80, window=True)
+    session.do(do.Seek(60.0))
+    for ms in (50.0, 50.0, 50.0, 30.0, 50.0, 50.0, 50.0, 50.0):
+        session.tell({"all": ms})
+        assert len(session.scene().moment) > 0
+    session.tell({"all": 50.0})
+    assert len(session.scene().moment) == 0
+
+
+def test_the_loads_of_a_frame_are_its_vehicles_by_lane(path: Path):
+    source = RunSource(path)
+    with RunFile(path) as run:
+        frame = run.at(42.7)
+    loads = source.loads(42.7)
+    assert loads is source.loads(42.1) and loads.vehicles == len(frame) == source.vehicles(42.7)
+    lane = int(frame.lane[5])
+    on = frame.lane == lane
+    assert loads.count[lane] == on.sum()
+    assert loads.speed[lane] == pytest.approx(float(frame.speed[on].sum()))

@@ -39,7 +39,7 @@ class Closer:
         self._outline: tuple[Place, NDArray[np.float64]] | None = None
         self._passed: tuple[int, Passed] | None = None
         self._diagram: tuple[Any, Image] | None = None
-        self._told: tuple[Any, Lines] | None = None
+        self._told: tuple[Any, Image, Lines] | None = None
 
     @property
     def lint(self) -> LintMarks:
@@ -58,10 +58,10 @@ class Closer:
             return self._of_vehicle(state, moment, state.selected)
         if state.place is None:
             return ()
-        key = (state.place, id(moment), id(lights))
-        if self._told is None or self._told[0] != key:
-            self._told = (key, self._of_place(state, moment, lights, state.place))
-        return self._told[1]
+        key = (state.place, moment)
+        if self._told is None or self._told[0] != key or self._told[1] is not lights:
+            self._told = (key, lights, self._of_place(state, moment, lights, state.place))
+        return self._told[2]
 
     def _of_place(self, state: ViewState, moment: Moment, lights: Image, place: Place) -> Lines:
         kind, number = place
@@ -97,7 +97,7 @@ class Closer:
         passed = self._passed_on(number, state) if kind == LANE else None
         if passed is None:
             return ()
-        key = (number, id(passed), time, scale)
+        key = (number, passed, time, scale)
         if self._diagram is None or self._diagram[0] != key:
             lanes = network.arrays.lanes
             shown = diagram(
@@ -118,11 +118,11 @@ class Closer:
             kept = self._passed = (lane, passed_on(source, lane, clock.time))
         return kept[1]
 
-    def strokes(self, state: ViewState, moment: Moment, camera: Camera) -> tuple[Stroke, ...]:
+    def strokes(self, state: ViewState, moment: Moment) -> tuple[Stroke, ...]:
         """The way of the selected vehicle, whom it waits for and a frame around it; or around a place."""
         row = moment.row(state.selected)
         if row >= 0:
-            return self._of_body(moment, row, camera)
+            return self._of_body(moment, row, state.camera)
         if state.place is None or state.selected is not None:
             return ()
         if self._outline is None or self._outline[0] != state.place:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from rushhour.kernels.packing import ramp_rows
 from rushhour.kernels.vehicles import REASONS
 from rushhour.roadnets.errors import RunError
+from rushhour.viewer.loads import Loads
 from rushhour.viewer.moments import Moment, Source
 from rushhour.viewer.raster import RAMP, Colour, round_down, usual_speed
 from rushhour.viewer.standing import LONGEST
@@ -258,22 +259,6 @@ def want_colouring(name: str, known: object, option: str) -> str:
     return name
 
 
-@dataclass(frozen=True)
-class Loads:
-    """Lanes at an instant: arrays (n_lanes,), connectors included."""
-
-    count: NDArray[np.int64]  # vehicles
-    speed: NDArray[np.float64]  # m/s, of all of them together
-
-
-def loads_of(lane: NDArray[np.int32], speed: NDArray[Any], lanes: int) -> Loads:
-    """The loads of so many lanes. lane, speed (m/s): (n,) of vehicles."""
-    return Loads(
-        np.bincount(lane, minlength=lanes),
-        np.bincount(lane, weights=speed, minlength=lanes).astype(np.float64),
-    )
-
-
 def lane_colours(
     name: str, loads: Loads, limit: NDArray[np.float64], length: NDArray[np.float64]
 ) -> tuple[NDArray[np.uint8], Legend]:
@@ -306,15 +291,15 @@ def lane_colours(
 
 
 def difference_colours(
-    lane: NDArray[np.int32], other: NDArray[np.int32], length: NDArray[np.float64]
+    loads: Loads, other: Loads, length: NDArray[np.float64]
 ) -> tuple[NDArray[np.uint8], Legend]:
     """Colours of lanes by how many more vehicles per km are on them here than in another run.
 
-    lane, other: (n,), (m,) of vehicles here and there; length (m): of lanes.
+    loads, other: here and there; length (m): of lanes.
     A lane that nobody is on in either keeps its own colour.
     """
     colours = np.zeros((length.size, 4), np.uint8)
-    here, there = (np.bincount(one, minlength=length.size) for one in (lane, other))
+    here, there = loads.count, other.count
     used = np.flatnonzero(here + there)
     more = 1000.0 * (here[used] - there[used]) / np.maximum(length[used], 1.0)
     palette = palette_of(LESS_MORE)

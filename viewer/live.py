@@ -17,6 +17,7 @@ from rushhour.traffic.steering.body_table import fronts_of, pose_at_bodies
 from rushhour.traffic.world import World
 from rushhour.viewer.camera import Box
 from rushhour.viewer.hand import Hand
+from rushhour.viewer.loads import Loads, loads_of
 from rushhour.viewer.moments import Bars, Moment
 
 AHEAD: Final = 3600.0  # s of the timeline beyond what was simulated
@@ -40,6 +41,7 @@ class LiveSource:
         self._moment: Moment | None = None
         self._since = np.zeros(0)
         self._times = self._all_times()
+        self._loads: tuple[Moment, Loads] | None = None
         self.hand = Hand(world)
 
     @property
@@ -65,6 +67,18 @@ class LiveSource:
         if self._moment is None or self._moment.time != world.time:
             self._moment = self._taken()
         return self._moment
+
+    def loads(self, time: float) -> Loads:
+        """What is on every lane when the world has come to a time in s."""
+        moment = self.at(time)
+        if self._loads is None or self._loads[0] is not moment:
+            found = loads_of(moment.columns["lane"], moment.speed, self.network.n_lanes)
+            self._loads = (moment, found)
+        return self._loads[1]
+
+    def vehicles(self, time: float) -> int:
+        """How many are on the road now."""
+        return self.world.active
 
     def _speed_of(self, vehicle: int) -> float:
         """m/s of a body, negative backwards; 0 of one that is not there."""

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from rushhour.roadnets.model import Network
 from rushhour.traffic.demand.model import Demand
 from rushhour.viewer.camera import Box
+from rushhour.viewer.loads import Loads, loads_of
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Moment:
     """Vehicles at one time: arrays (n,) sorted by id. columns: what else was recorded, as "reason"."""
 
@@ -74,6 +75,14 @@ class Source(Protocol):
         """What is to be drawn at a time in s; exact at least near a box, m, None: everywhere."""
         ...
 
+    def loads(self, time: float) -> Loads:
+        """What is on every lane at a time in s, or in the recorded frame before; the same object for the same."""
+        ...
+
+    def vehicles(self, time: float) -> int:
+        """How many are on the road at a time in s, or in the recorded frame before."""
+        ...
+
     def lights(self, time: float) -> NDArray[np.uint8]:
         """What signals show each connector at a time in s, (n_connectors,)."""
         ...
@@ -124,10 +133,20 @@ class NetworkSource:
         self.types: tuple[str, ...] = ()
         self.times = np.zeros(1)
         self.demand = None
+        none = np.zeros(0, np.int32)
+        self._empty = loads_of(none, none, network.n_lanes)
 
     def at(self, time: float, near: Box | None = None) -> Moment:
         """Nobody."""
         return no_vehicles(time)
+
+    def loads(self, time: float) -> Loads:
+        """Nobody."""
+        return self._empty
+
+    def vehicles(self, time: float) -> int:
+        """None."""
+        return 0
 
     def lights(self, time: float) -> NDArray[np.uint8]:
         """What programs show by their clock."""

@@ -15,6 +15,7 @@ from rushhour.traffic.recording.run_file import RunFile
 from rushhour.traffic.recording.trajectory import Trajectory
 from rushhour.viewer.camera import Box
 from rushhour.viewer.lights import states_at
+from rushhour.viewer.loads import Loads, loads_of
 from rushhour.viewer.moments import Bars, Moment
 from rushhour.viewer.run_costs import RunCosts
 from rushhour.viewer.standing import Standing
@@ -47,6 +48,7 @@ class RunSource:
         self._life: Trajectory | None = None
         self._events: dict[str, tuple[tuple[float, int, int], ...]] = {}
         self._pairs: dict[int, tuple[Between, Bodies]] = {}
+        self._loads: tuple[float, Loads] | None = None
         self._begin, self._dt = float(run.meta["begin"]), float(run.meta["dt"])
         self._light_rows = self._lights()
         self.standing = Standing(self)
@@ -77,6 +79,19 @@ class RunSource:
             kept = self._pairs[i] = (pair, self._bodies(pair.frame.id))
         pair, bodies = kept
         return self._moment(pair.at(time, near), pair.frame.columns, bodies)
+
+    def loads(self, time: float) -> Loads:
+        """What was on every lane in the recorded frame before a time in s; of keyframes, at it."""
+        run = self.run
+        key = frame_before(run, time) if run.frames.size else time
+        if self._loads is None or self._loads[0] != key:
+            frame = run.frame(int(key)) if run.frames.size else run.at(time)
+            self._loads = (key, loads_of(frame.lane, frame.speed, self.network.n_lanes))
+        return self._loads[1]
+
+    def vehicles(self, time: float) -> int:
+        """How many there were in the recorded frame before a time in s; of keyframes 0 without looking."""
+        return int(self.run.counts[frame_before(self.run, time)]) if self.run.frames.size else 0
 
     def _bodies(self, ids: NDArray[np.int32]) -> Bodies:
         return (self._length[ids], self._width[ids], self._size[ids], self._type[ids])
@@ -182,6 +197,7 @@ class RunSource:
         except RunError:  # caught in the middle of a write: the next look finds it whole
             return True
         self._pairs.clear()
+        self._loads = None
         self._life = None
         self._events.clear()
         return True

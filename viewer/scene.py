@@ -16,6 +16,12 @@ from rushhour.viewer.raster import Colour
 FEWEST_DOTS: Final = 20_000  # vehicles; fewer are drawn as bodies at any distance
 DOTS_FROM: Final = 2.2  # m per pixel from which on more are dotted: bodies of about 2 pixels
 
+MOST_DOTS: Final = 300_000  # vehicles; more are a map of how fast lanes are
+TOO_SLOW: Final = (
+    40.0  # ms of a picture in a window with dots; so many vehicles are a map then, too
+)
+PATIENT: Final = 5  # pictures one after the other that are to be so slow
+
 
 @dataclass(frozen=True)
 class Stroke:

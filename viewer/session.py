@@ -22,18 +22,18 @@ from rushhour.viewer.colouring import (
     Legend,
     difference_colours,
     lane_colours,
-    loads_of,
     told_at,
 )
 from rushhour.viewer.hud import Said, panels
 from rushhour.viewer.jumps import next_dearest, next_waiter
 from rushhour.viewer.live import LiveSource
-from rushhour.viewer.moments import Bars, Moment, Source
-from rushhour.viewer.panels import ACCENT, WARN, Timeline, text_scale
+from rushhour.viewer.loads import Loads, loads_of
+from rushhour.viewer.moments import Bars, Moment, Source, no_vehicles
+from rushhour.viewer.panels import text_scale
 from rushhour.viewer.places import FINDING, Place, place_at
 from rushhour.viewer.raster import network_box
-from rushhour.viewer.recorded import RunSource
-from rushhour.viewer.scene import DOTS_FROM, Scene
+from rushhour.viewer.scene import DOTS_FROM, FEWEST_DOTS, MOST_DOTS, PATIENT, TOO_SLOW, Scene
+from rushhour.viewer.timeline import timeline_of
 from rushhour.viewer.trip_words import TripWords
 from rushhour.viewer.view_state import ViewState, next_time, reduce
 
@@ -41,7 +41,6 @@ AROUND: Final = 60.0  # m beside the picture from where somebody may come into i
 REACH: Final = 8.0  # pixels beside a body that still mean it
 CLOSE: Final = 0.12  # m per pixel at which somebody is looked at
 BUDGET: Final = 16.7  # ms of a picture at 60 a second
-CURVE: Final = 240  # points of the timeline's curve
 
 
 class Session:
@@ -61,7 +60,8 @@ class Session:
         self._limit, self._length = np.array(lanes.speed), np.array(lanes.length)
         self._moment: tuple[Any, Moment] | None = None
         self._coloured: tuple[Any, Coloured] | None = None
-        self._lanes: tuple[Any, NDArray[np.uint8], Legend | None] | None = None
+        self._lanes: tuple[Any, NDArray[np.uint8], Legend] | None = None
+        self._most_dots, self._slow = MOST_DOTS, 0  # pictures that were too slow
         self._lights: tuple[float, NDArray[np.uint8]] | None = None
         self._closer = Closer(source)
         self._words: tuple[Demand, TripWords] | None = None
@@ -81,8 +81,14 @@ class Session:
         self.note = note
 
     def tell(self, spent: dict[str, float]) -> None:
-        """Take what the last picture cost, ms by part."""
+        """Take what the last picture cost, ms by part; where it is too much, draw less from now on."""
         self._spent = spent
+        count = self.source.vehicles(self.state.clock.time)
+        dotted = self.state.camera.scale >= DOTS_FROM and not self._mapped
+        slow = dotted and spent.get("all", 0.0) > TOO_SLOW and count >= FEWEST_DOTS
+        self._slow = self._slow + 1 if slow else 0
+        if self._slow >= PATIENT:
+            self._most_dots = min(self._most_dots, count)
 
     def scenes(self) -> tuple[tuple[int, Scene], ...]:
         """The scene, at the left edge of the picture."""
@@ -95,7 +101,7 @@ class Session:
         self.note = ""
         match action:
             case do.Click(px, py):
-                found = self._vehicle_under(px, py)
+                found = None if self._mapped else self._vehicle_under(px, py)
                 place = self._place_under(px, py) if found is None else None
                 action = do.Select(found) if place is None else do.Choose(place)
             case do.Step(frames):
@@ -244,6 +250,13 @@ class Session:
 
     # What is shown
 
+    @property
+    def _mapped(self) -> bool:
+        """Whether lanes are shown in place of vehicles: too many, too far away, and none of them chosen."""
+        state = self.state
+        far = state.camera.scale >= DOTS_FROM and state.selected is None and state.place is None
+        return far and self.source.vehicles(self.state.clock.time) >= self._most_dots
+
     def moment(self) -> Moment:
         """The vehicles at the time that is shown."""
         time, camera = self.state.clock.time, self.state.camera
@@ -262,6 +275,8 @@ class Session:
 
     def scene(self) -> Scene:
         """All that is to be drawn now."""
+        if self._mapped:
+            return self._map()
         moment = self.moment()
         row = moment.row(self.state.selected)
         if self.state.driving and row < 0:
@@ -270,28 +285,44 @@ class Session:
         if self.state.follow and row >= 0:
             camera = self.state.camera.over(float(moment.x[row]), float(moment.y[row]))
             self.state = replace(self.state, camera=camera)
+        loads = None
+        if self.state.lanes != PLAIN and len(moment):
+            lane = moment.columns["lane"]
+            loads = loads_of(lane, moment.speed, self._limit.size)
+        return self._scene_of(moment, loads, len(moment))
+
+    def _map(self) -> Scene:
+        """The lanes alone, by what is on them: no vehicle is read."""
+        time = self.state.clock.time
+        loads = self.source.loads(time)
+        if self.source.steps:
+            self.state = replace(self.state, clock=self.state.clock.sought(self.moment().time))
+        return self._scene_of(no_vehicles(time), loads, loads.vehicles)
+
+    def _scene_of(self, moment: Moment, loads: Loads | None, vehicles: int) -> Scene:
+        """The scene of vehicles, and of lanes where their loads are given."""
         coloured, lights = self._colours(moment), self._signals()
-        lanes, legend = self._lane_colours(moment)
+        lanes, legend = (None, None) if loads is None else self._lane_colours(moment, loads)
         state, marks = self.state, self._closer.lint if self.state.lint else None
         said = Said(
-            self.source.name, len(moment),
+            self.source.name, vehicles,
             tuple(
                 one for one in (coloured.legend if len(moment) else None, legend,
                                 marks.legend if marks else None) if one
             ),
             self._closer.lines(state, moment, lights),
             self._closer.images(state, lights, text_scale(*self.size)),
-            self._timeline() if self.window else None, self._costs(), self.note,
+            timeline_of(self.source, state.clock, state.bookmarks) if self.window else None, self._costs(), self.note,
         )  # fmt: skip
         return Scene(
             state.camera, moment, coloured, lights, lanes,
-            self._closer.strokes(state, moment, state.camera), panels(state, said, self.window),
+            self._closer.strokes(state, moment), panels(state, said, self.window),
             blink=int(3.0 * state.clock.time) % 2 == 0,
             marks=marks.seen(state.camera) if marks else None,
         )  # fmt: skip
 
     def _colours(self, moment: Moment) -> Coloured:
-        key = (id(moment), self.state.colour)
+        key = (moment, self.state.colour)
         if self._coloured is None or self._coloured[0] != key:
             words = self._trip_words() if self.state.colour in OF_TRIPS else None
             told = told_at(self.source, moment, words)
@@ -307,19 +338,17 @@ class Session:
             self._words = (demand, TripWords(demand, self.source.network))
         return self._words[1]
 
-    def _lane_colours(self, moment: Moment) -> tuple[NDArray[np.uint8] | None, Legend | None]:
-        name = self.state.lanes
-        if name == PLAIN or not len(moment):
-            return None, None
-        key = (name, int(moment.time))  # once a second: roads are drawn anew for it
+    def _lane_colours(self, moment: Moment, loads: Loads) -> tuple[NDArray[np.uint8], Legend]:
+        name, mapped = self.state.lanes, not len(moment)
+        if mapped and name == PLAIN:
+            name = "speed"
+        # Once a second, or once a recorded frame: roads are drawn anew for it.
+        key = (name, loads if mapped else int(moment.time))
         if self._lanes is None or self._lanes[0] != key:
-            lane = moment.columns["lane"]
-            made: tuple[NDArray[np.uint8], Legend | None]
-            if name == DIFFERENCE:
-                there = lane if self.other is None else self.other.at(moment.time).columns["lane"]
-                made = difference_colours(lane, there, self._length)
+            if name == DIFFERENCE and self.other is not None:
+                there = self.other.loads(moment.time)
+                made = difference_colours(loads, there, self._length)
             else:
-                loads = loads_of(lane, moment.speed, self._limit.size)
                 made = lane_colours(name, loads, self._limit, self._length)
             self._lanes = (key, *made)
         return self._lanes[1:]
@@ -332,22 +361,6 @@ class Session:
                 lights = self._lights[1]  # the same object: nothing is sent again
             self._lights = (time, lights)
         return self._lights[1]
-
-    def _timeline(self) -> Timeline:
-        clock, source = self.state.clock, self.source
-        counts = np.zeros(0) if not isinstance(source, RunSource) else source.run.counts
-        curve: tuple[float, ...] = ()
-        if counts.size > 1:
-            at = np.linspace(clock.begin, clock.end, CURVE)
-            curve = tuple(np.interp(at, source.times, counts / max(1, counts.max())).tolist())
-        marks = [
-            *((time, WARN) for time, _, _ in source.events("stuck")[:500]),
-            *((time, (200, 130, 255)) for time, _, _ in source.events("ring")[:500]),
-            *((time, ACCENT) for time in self.state.bookmarks),
-        ]
-        ticks = tuple((replace(clock, time=time).share, colour) for time, colour in marks)
-        loop = ", loop" if clock.loop else ""
-        return Timeline(clock.share, curve, ticks, f"? help{loop}")
 
     def _costs(self) -> tuple[Bars, ...]:
         if not self.state.costs:

@@ -25,7 +25,7 @@ SIZE: Final = (210, 110)  # pixels, times the scale
 NAME: Final = 10  # letters
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Passed:
     """Vehicles of a lane in the frames from one time to another: arrays (n,), by vehicle and time."""
 
