@@ -23,7 +23,13 @@ PATIENCE: Final = 0.025  # s that a picture in a window waits for the simulation
 
 def view(args: argparse.Namespace) -> int:
     """Show a run or a network."""
+    from rushhour.traffic.racing.race_file import is_race_file
+
     _want_use(args)
+    if len(args.file) == 1 and is_race_file(args.file[0]):
+        from rushhour.command_view_race import view_race
+
+        return view_race(args)
     with compile_bar():
         window = args.shot is None and args.video is None
         if args.live is None:
@@ -116,7 +122,7 @@ def _viewing(args: argparse.Namespace, sources: list["Source"], window: bool) ->
     from rushhour.viewer.pair import Pair
     from rushhour.viewer.session import CLOSE, Session
 
-    width, height = SIZE if args.size is None else _size(args.size)
+    width, height = SIZE if args.size is None else picture_size(args.size)
     colour = want_colouring(args.colour, VEHICLES, "--colour")
     lanes = want_colouring(args.lanes, LANES, "--lanes")
     session: Viewing
@@ -143,7 +149,7 @@ def _viewing(args: argparse.Namespace, sources: list["Source"], window: bool) ->
     elif args.lane is not None or args.intersection is not None:
         _choose_place(session, args)
         camera = session.state.camera
-    place = (camera.x, camera.y) if args.centre is None else _pair(args.centre, "--centre")
+    place = (camera.x, camera.y) if args.centre is None else place_of(args.centre, "--centre")
     scale = args.zoom
     if scale is not None and not (isfinite(scale) and scale > 0.0):
         raise RunError(f"--zoom {scale}: wanted metres per pixel, more than 0")
@@ -231,7 +237,7 @@ def _watch(viewing: "Viewing") -> int:
     return 0
 
 
-def _size(text: str) -> tuple[int, int]:
+def picture_size(text: str) -> tuple[int, int]:
     from rushhour.viewer.raster import LARGEST
 
     parts = text.lower().split("x")
@@ -244,7 +250,7 @@ def _size(text: str) -> tuple[int, int]:
     )
 
 
-def _pair(text: str, option: str) -> tuple[float, float]:
+def place_of(text: str, option: str) -> tuple[float, float]:
     try:
         x, y = (float(part) for part in text.split(","))
         if isfinite(x) and isfinite(y):

@@ -63,7 +63,7 @@ def compile_everything(k: int) -> None:
     The k-th process begins with another kernel and another kind.
     """
     compile_a_frame(k)
-    kinds = [_command_a_world, _run_all_controls, _save_and_draw, _tell_signals]
+    kinds = [_command_a_world, _run_all_controls, _save_and_draw, _tell_signals, _race]
     for kind in kinds[k:] + kinds[:k]:
         kind()
 
@@ -129,6 +129,14 @@ def _look_at(path: Path) -> None:
         moment.x, moment.y, told.colour, told.palette, box[0], box[3], scene.camera.scale, 2,
         np.zeros((64, 64, 4), np.int32), image,
     )  # fmt: skip
+
+
+def _race() -> None:
+    """Generate paths of racers."""
+    from rushhour.traffic.racing.course import oval_course
+    from rushhour.traffic.racing.race_paths import generate_races
+
+    generate_races(oval_course(24.0, 12.0, 12.0), racers=2)
 
 
 def _tell_signals() -> None:

@@ -24,7 +24,7 @@ PAGES = [
     "docs/checks.md", "docs/lint.md", "docs/networks.md", "docs/openstreetmap.md", "docs/measures.md", "docs/python.md", "docs/scenario.md",
     "docs/commands.md", "docs/running.md", "docs/in-your-engine.md", "docs/kernels.md", "docs/models.md",
     "docs/recording.md", "docs/waiting.md", "docs/run-files.md", "docs/path-following.md",
-    "docs/viewer.md", "docs/steered.md", "docs/signals.md", "docs/learning.md", "docs/from-cityflow.md",
+    "docs/viewer.md", "docs/racing.md", "docs/steered.md", "docs/signals.md", "docs/learning.md", "docs/from-cityflow.md",
 ]  # fmt: skip
 BLOCK = re.compile(r"^```(sh|python|toml)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PROGRAM = signals(["GrGr", "rGrG"])

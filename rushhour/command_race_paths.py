@@ -1,0 +1,124 @@
+"""`rushhour racepaths`: generated paths of racers over a course."""
+
+import argparse
+import json
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from rushhour.progress import compile_bar
+from rushhour.roadnets.errors import RunError
+from rushhour.traffic.racing.course import Course
+from rushhour.traffic.racing.course_file import read_course, save_course
+from rushhour.traffic.racing.race_file import record_of_paths, save_race
+from rushhour.traffic.racing.race_paths import WEIGHTS, Pace, RacePaths, generate_races
+
+
+def race_paths(args: argparse.Namespace) -> int:
+    """Generate races, print the result, write and draw what was asked for."""
+    from rushhour.viewer.course_layer import read_cost_layer, save_cost_layer
+
+    pace = Pace(*_numbers(args.pace, "--pace", 3))
+    weights = WEIGHTS
+    if args.weights is not None:
+        held, turn, cost = _numbers(args.weights, "--weights", 3)
+        if not (min(held, turn, cost) >= 0.0 and held + turn + cost <= 1.0):
+            raise RunError(
+                f"--weights {args.weights}: wanted three of at least 0, together up to 1"
+            )
+        weights = WEIGHTS._replace(held=held, turn=turn, cost=cost, end=1.0 - held - turn - cost)
+    _want_h5(args.output, "-o")
+    _want_h5(args.save_course, "--save-course")
+    drawing = read_course(args.course, args.cell, args.scale)
+    course = drawing.course
+    if args.costs is not None:
+        course = course.with_costs(read_cost_layer(args.costs, course.cost.shape))
+    racers = args.racers
+    if racers is None:
+        racers = 6 if drawing.starts is None else len(drawing.starts)
+    starts = (
+        drawing.starts if drawing.starts is not None and len(drawing.starts) == racers else None
+    )
+    given = {"racers": racers, "laps": args.laps, "seed": args.seed, "starts": starts,
+             "finish": drawing.finish, "pace": pace, "weights": weights}  # fmt: skip
+    with compile_bar():
+        generate_races(course, **{**given, "races": 1})
+    started = perf_counter()
+    made = generate_races(course, races=args.races, **given)
+    took = perf_counter() - started
+    name = Path(args.course).stem
+    written = []
+    if args.save_course is not None:
+        save_course(course, args.save_course)
+        written.append(args.save_course)
+    if args.save_costs is not None:
+        save_cost_layer(course, args.save_costs)
+        written.append(args.save_costs)
+    if args.output is not None:
+        save_race(record_of_paths(made, 0, name), args.output)
+        written.append(args.output)
+    if args.plot is not None:
+        from rushhour.viewer.race_plots import save_race_figures
+
+        path = args.plot if args.plot.name else Path(f"{name}-racepaths.png")
+        save_race_figures(path, made)
+        written.append(path)
+    facts = {
+        **_facts(course, made),
+        "seconds": round(took, 4),
+        "written": [str(p) for p in written],
+    }
+    print(json.dumps(facts) if args.json else "\n".join(_lines(facts, made)))
+    return 0
+
+
+def _facts(course: Course, made: RacePaths) -> dict[str, Any]:
+    rows, columns = course.cost.shape
+    return {
+        "cells": [columns, rows],
+        "lap_cells": round(course.lap, 2),
+        "feature_cells": len(course.features),
+        "slot_s": made.slot,
+        "races": len(made.finish),
+        "arrived": int(np.isfinite(made.finish).sum()),
+        "racers": made.finish.shape[1],
+        "waits": int(made.waits.sum()),
+        "wins": np.bincount([made.ranking(r)[0] for r in range(len(made.finish))],
+                            minlength=made.finish.shape[1]).tolist(),
+        "finish_s": [None if np.isnan(t) else round(t, 3) for t in made.finish[0].tolist()],
+    }  # fmt: skip
+
+
+def _lines(facts: dict[str, Any], made: RacePaths) -> list[str]:
+    wide, high = facts["cells"]
+    lines = [
+        f"{wide} x {high} cells, a lap of {facts['lap_cells']:.0f}; slots of {facts['slot_s']:.3f} s",
+        "",
+        "place  racer  start   time, s   waits",
+    ]
+    for place, k in enumerate(made.ranking(0)):
+        time = made.finish[0, k]
+        shown = f"{time:9.2f}" if np.isfinite(time) else "        -"
+        lines.append(f"{place + 1:5d}  H{k + 1:<4d} {k + 1:6d} {shown} {made.waits[0, k]:7d}")
+    if facts["races"] > 1:
+        lines += ["", f"{facts['races']:,} races in {facts['seconds']:.2f} s, "
+                  f"{facts['arrived']:,} of {facts['races'] * facts['racers']:,} arrived; wins by start: "
+                  + ", ".join(f"{wins:,}" for wins in facts["wins"])]  # fmt: skip
+    return [*lines, *(f"{path} written" for path in facts["written"])]
+
+
+def _numbers(text: str, option: str, count: int) -> list[float]:
+    try:
+        numbers = [float(part) for part in text.split(",")]
+    except ValueError:
+        numbers = []
+    if len(numbers) != count or not np.isfinite(numbers).all():
+        raise RunError(f"{option} {text[:60]!r}: wanted {count} numbers with commas between")
+    return numbers
+
+
+def _want_h5(path: Path | None, option: str) -> None:
+    if path is not None and path.suffix.lower() not in (".h5", ".hdf5"):
+        raise RunError(f"{option} {path}: wanted a name that ends in .h5")

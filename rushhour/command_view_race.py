@@ -1,0 +1,62 @@
+"""`rushhour view` of a recorded race: a picture or a film."""
+
+import argparse
+import json
+from math import isfinite
+from typing import Any
+
+from rushhour.command_view import SIZE, picture_size, place_of
+from rushhour.progress import bar
+from rushhour.roadnets.errors import RunError
+from rushhour.traffic.durations import seconds
+from rushhour.traffic.racing.race_file import load_race
+from rushhour.viewer.race_shot import save_race_shot, save_race_video
+
+
+def view_race(args: argparse.Namespace) -> int:
+    """Draw a race: --shot, --video, --at, --from, --to, --fps, --rate, --size, --centre with --zoom."""
+    for name, plain in (("vehicle", None), ("live", None), ("colour", "speed"), ("lanes", "plain")):
+        if getattr(args, name) != plain:
+            raise RunError(f"--{name} is for runs of traffic; leave it out for a race")
+    if args.costs:
+        raise RunError("--costs is for runs of traffic; leave it out for a race")
+    if args.shot is None and args.video is None:
+        raise RunError("a race has no window: wanted --shot FILE.png or --video FILE.mp4")
+    if (args.centre is None) != (args.zoom is None):
+        raise RunError("--centre X,Y and --zoom M: of a race wanted both, or none")
+    record = load_race(args.file[0])
+    size = SIZE if args.size is None else picture_size(args.size)
+    box = None
+    if args.zoom is not None:
+        if not (isfinite(args.zoom) and args.zoom > 0.0):
+            raise RunError(f"--zoom {args.zoom}: wanted metres per pixel, more than 0")
+        x, y = place_of(args.centre, "--centre")
+        half = (0.5 * size[0] * args.zoom, 0.5 * size[1] * args.zoom)
+        box = (x - half[0], y - half[1], x + half[0], y + half[1])
+    first, last = float(record.time[0]), float(record.time[-1])
+    facts: dict[str, Any]
+    if args.shot is not None:
+        time = last if args.at is None else min(max(seconds(args.at, "--at"), first), last)
+        save_race_shot(args.shot, record, time, size, box)
+        facts = {"written": str(args.shot), "time_s": time, "racers": len(record.length)}
+        said = f"{args.shot}: {len(record.length)} racers at {time:g} s"
+    else:
+        begin = first if args.begin is None else max(first, seconds(args.begin, "--from"))
+        end = last if args.end is None else min(last, seconds(args.end, "--to"))
+        fps = 25.0 if args.fps is None else args.fps
+        rate = 1.0 if args.rate is None else args.rate
+        for value, option, most in ((fps, "--fps", 240.0), (rate, "--rate", 10_000.0)):
+            if not (isfinite(value) and 0.0 < value <= most):
+                raise RunError(f"{option} {value}: wanted more than 0, up to {most:g}")
+        what: Any = bar(1.0, "", "drawing")
+        try:
+            count = save_race_video(
+                args.video, record, begin, end, fps, rate, size, box,
+                lambda share: what.update(share - what.n),
+            )  # fmt: skip
+        finally:
+            what.close()
+        facts = {"written": str(args.video), "pictures": count, "from_s": begin, "to_s": end}
+        said = f"{args.video}: {count:,} pictures"
+    print(json.dumps(facts) if args.json else said)
+    return 0

@@ -1,0 +1,43 @@
+"""The options of `rushhour racepaths`."""
+
+import argparse
+from pathlib import Path
+
+from rushhour.options_common import add_json, add_threads
+
+
+def add_race_path_options(command: argparse.ArgumentParser) -> None:
+    """Add those of `racepaths` to its parser."""
+    add = command.add_argument
+    add("course", metavar="COURSE", help="`oval`, a drawn course (.json), a race track (.csv, .h5), or a "
+        "course saved by --save-course")  # fmt: skip
+    add("--racers", type=int, metavar="N", help="(default: the file's starts, else 6)")
+    add("--races", type=int, default=1, metavar="N", help="races in one call (default: 1)")
+    add("--laps", type=int, default=1, metavar="N", help="(default: 1)")
+    add("--pace", default="16,2,1.5", metavar="V,R,A", help="speed m/s on average, most difference from "
+        "it, acceleration m/s^2 (default: 16,2,1.5)")  # fmt: skip
+    add("--weights", metavar="T,R,M", help="of a cell that is held, of turning, of its cost; the rest up "
+        "to 1 is that of the distance left (default: 0.25,0.4,0.1)")  # fmt: skip
+    add("--cell", type=float, metavar="M", help="side of a cell, the longest axis of a racer (default: "
+        "2.4, or the file's)")  # fmt: skip
+    add("--scale", type=float, default=1.0, metavar="X", help="factor on the course (default: 1)")
+    add("--costs", type=Path, metavar="FILE", help="take the costs of the cells from a PNG")
+    add("--save-costs", type=Path, metavar="FILE", help="write them as a PNG to be painted in")
+    add("--save-course", type=Path, metavar="FILE", help="write the course (.h5)")
+    add(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="write the first race (.h5), for `rushhour view`",
+    )
+    add("--plot", type=Path, nargs="?", const=Path(), metavar="FILE", help="draw the five figures "
+        "(default: COURSE-racepaths.png)")  # fmt: skip
+    _common(command)
+
+
+def _common(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add("--seed", type=int, default=1, metavar="N", help="(default: 1)")
+    add_threads(command)
+    add_json(command)

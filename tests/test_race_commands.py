@@ -1,0 +1,136 @@
+"""`rushhour racepaths` and `rushhour view` of a race: what they print, write and refuse."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from several_threads import printed_by_threads
+
+from rushhour.cli import main
+from rushhour.kernels.jit import config
+from rushhour.traffic.racing.race_file import load_race
+from rushhour.viewer.race_shot import race_picture
+
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+TESTS = Path(__file__).parent
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a small drawn course, its race and what else `racepaths` writes."""
+    here = tmp_path_factory.mktemp("races")
+    outer, inner = ([[x * a, y * b] for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
+                    for a, b in ((60, 36), (42, 18)))  # fmt: skip
+    (here / "field.json").write_text(json.dumps({"outer": outer, "inner": inner}))
+    words = ["racepaths", here / "field.json", "--races", "3", "-o", here / "race.h5",
+             "--save-course", here / "course.h5", "--save-costs", here / "costs.png"]  # fmt: skip
+    assert main([str(word) for word in words]) == 0
+    return here
+
+
+def told(capsys: pytest.CaptureFixture[str], *words: object) -> str:
+    code = main([str(word) for word in words])
+    out, err = capsys.readouterr()
+    return out if code == 0 else f"{code} {err.strip()}"
+
+
+def test_the_table_names_everybody_and_the_json_says_the_same(folder, capsys):
+    shown = told(capsys, "racepaths", folder / "field.json", "--races", 3)
+    facts = json.loads(told(capsys, "racepaths", folder / "field.json", "--races", 3, "--json"))
+    rows = [line.split() for line in shown.splitlines()[3:9]]
+    assert sorted(row[1] for row in rows) == [f"H{k}" for k in range(1, 7)]
+    assert [float(row[3]) for row in rows] == sorted(round(t, 2) for t in facts["finish_s"])
+    assert facts["arrived"] == 18 and sum(facts["wins"]) == 3 and "18 of 18 arrived" in shown
+
+
+def test_a_saved_course_with_its_own_costs_gives_the_same_race(folder, capsys):
+    first = json.loads(told(capsys, "racepaths", folder / "field.json", "--json"))
+    again = json.loads(
+        told(capsys, "racepaths", folder / "course.h5", "--costs", folder / "costs.png", "--json")
+    )
+    assert again["finish_s"] == first["finish_s"] and again["cells"] == first["cells"]
+
+
+def test_a_race_file_is_drawn_at_any_time(folder, capsys, tmp_path):
+    record = load_race(folder / "race.h5")
+    assert record.x.shape == (len(record.time), 6)
+    shown = told(capsys, "view", folder / "race.h5", "--shot", tmp_path / "a.png", "--at", "4s")
+    assert shown == f"{tmp_path / 'a.png'}: 6 racers at 4 s\n"
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    begin, later = (race_picture(record, time, (320, 200)) for time in (0.0, 5.0))
+    assert begin.shape == (200, 320, 3) and (begin != later).any()
+    close = race_picture(record, 0.0, (320, 200), (-40.0, -38.0, -10.0, -16.0))
+    assert len(np.unique(close.reshape(-1, 3), axis=0)) > 5
+
+
+@pytest.mark.slow
+def test_the_five_figures_are_drawn(folder, capsys, tmp_path):
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "figures.png"
+    shown = told(capsys, "racepaths", folder / "course.h5", "--plot", path)
+    assert f"{path} written" in shown and path.stat().st_size > 50_000
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["racepaths", "nowhere.json"], "cannot be read"),
+        (["racepaths", "course.txt"], "wanted `oval`, a drawing"),
+        (["racepaths", "oval", "--pace", "16"], "wanted 3 numbers"),
+        (["racepaths", "oval", "--weights", "1,1,1"], "together up to 1"),
+        (["racepaths", "oval", "-o", "race.csv"], "ends in .h5"),
+        (["racepaths", "oval", "--cell", "0"], "cell of 0.0 m"),
+        (["racepaths", "oval", "--racers", "65"], "65 racers; wanted 1 to 64"),
+        (["racepaths", "{}/course.h5", "--cell", "2"], "leave out --cell"),
+        (["view", "{}/race.h5"], "a race has no window"),
+        (["view", "{}/race.h5", "--shot", "x.png", "--costs"], "--costs is for runs"),
+        (["view", "{}/race.h5", "--shot", "x.png", "--zoom", "1"], "wanted both"),
+    ],
+)
+def test_wrong_input_is_refused_in_a_line(folder, capsys, words, text):
+    said = told(capsys, *(word.format(folder) for word in words))
+    assert said.startswith("2 rushhour: error: ") and text in said and "\n" not in said
+
+
+@pytest.mark.parametrize("what", ["time", "x", "ground/cost", "finish"])
+def test_damaged_race_files_are_refused_in_a_line(folder, capsys, tmp_path, what):
+    path = tmp_path / "race.h5"
+    path.write_bytes((folder / "race.h5").read_bytes())
+    with h5py.File(path, "r+") as file:
+        values = file[what][()]
+        del file[what]
+        file[what] = values[:-1] if what != "time" else values[::-1]
+        if what == "ground/cost":
+            del file[what]
+    said = told(capsys, "view", path, "--shot", tmp_path / "x.png")
+    assert said.startswith("2 rushhour: error: ") and "race.h5" in said
+
+
+@pytest.mark.slow
+def test_the_horse_race_ends_in_a_table_a_race_file_and_a_picture(tmp_path):
+    shown = subprocess.run(
+        [sys.executable, str(EXAMPLES / "horse_race.py"), "--races", "20", "--picture",
+         str(tmp_path / "horses.png")],
+        capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONPATH": str(EXAMPLES.parent)},
+    ).stdout  # fmt: skip
+    rows = [line.split() for line in shown.splitlines() if line.startswith("H")]
+    assert len(rows) == 6 and sum(int(row[-1]) for row in rows) == 20
+    assert (tmp_path / "horses.png").exists() and load_race(tmp_path / "horses.h5").time.size > 500
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="there is nothing compiled to compare with")
+def test_races_are_the_same_bits_with_1_2_and_4_threads_and_as_plain_python():
+    printed = printed_by_threads("hashed_races.py")
+    plain = subprocess.run(
+        [sys.executable, "-W", "ignore", str(TESTS / "hashed_races.py")],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(TESTS.parent)},
+        capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    assert set(printed) == {plain} and plain.startswith("paths")

@@ -1,0 +1,1 @@
+"""Races: courses and tracks, generated paths, cars against each other, race files."""

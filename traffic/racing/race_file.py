@@ -1,0 +1,171 @@
+"""Race files: where everybody was over time, and the ground, in one HDF5 file (docs/racing.md)."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rushhour.roadnets.errors import RunError
+from rushhour.traffic.racing.course import Course
+from rushhour.traffic.racing.race_paths import SIGMA, RacePaths
+
+FORMAT: Final = "rushhour race 1"
+MOST: Final = 200_000_000  # numbers in a table
+_GROUND: Final = {"track": ("left", "right"), "course": ("cost", "corner", "cell")}
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RaceRecord:
+    """A recorded race of n racers at T times."""
+
+    name: str
+    time: Floats  # (T,) s, growing
+    x: Floats  # (T, n) m, middle of the body; nan: not on the course
+    y: Floats
+    heading: Floats  # (T, n) rad
+    length: Floats  # (n,) m
+    width: Floats  # (n,) m
+    finish: Floats  # (n,) s; nan: not there
+    ground: dict[
+        str, NDArray[Any]
+    ]  # left, right (k, 2) m of a track; cost, corner, cell of a course
+
+    def at(self, time: ArrayLike) -> Floats:
+        """x, y, heading (..., n, 3) at times, s: between those recorded on straight lines.
+
+        Before the first and behind the last time as then.
+        """
+        when = np.clip(np.asarray(time, np.float64), self.time[0], self.time[-1])
+        after = np.clip(np.searchsorted(self.time, when, side="right"), 1, len(self.time) - 1)
+        before = after - 1
+        share = ((when - self.time[before]) / (self.time[after] - self.time[before]))[..., None]
+        turn = self.heading[after] - self.heading[before]
+        turn = (turn + np.pi) % (2.0 * np.pi) - np.pi
+        return np.stack(
+            (
+                _between(self.x[before], self.x[after], share),
+                _between(self.y[before], self.y[after], share),
+                _between(self.heading[before], self.heading[before] + turn, share),
+            ),
+            axis=-1,
+        )
+
+    @property
+    def ranking(self) -> list[int]:
+        """Racers in the order of their finish; who did not arrive is last, by number."""
+        return [int(k) for k in np.argsort(self.finish, kind="stable")]
+
+
+def _between(one: Floats, two: Floats, share: Floats) -> Floats:
+    """On the line between two values; exact at both, and whole where only one is there."""
+    return np.where(share <= 0.0, one, np.where(share >= 1.0, two, one + share * (two - one)))
+
+
+def record_of_paths(
+    made: RacePaths, race: int = 0, name: str = "race", sigma: float = SIGMA
+) -> RaceRecord:
+    """A generated race as pairs of position and time."""
+    places = made.positions(race, sigma)
+    heading = np.zeros(places.shape[:2])
+    for k in range(places.shape[1]):
+        there = np.flatnonzero(np.isfinite(places[:, k, 0]))
+        step = (
+            np.gradient(places[there, k], axis=0) if there.size > 1 else np.zeros((there.size, 2))
+        )
+        moved = np.flatnonzero(np.hypot(*step.T) > 1e-6)
+        if moved.size:
+            last = moved[
+                np.clip(np.searchsorted(moved, np.arange(there.size), "right") - 1, 0, None)
+            ]
+            heading[there, k] = np.arctan2(step[last, 1], step[last, 0])
+    size = np.full(places.shape[1], made.course.cell)
+    return RaceRecord(
+        name, made.times(race), places[..., 0], places[..., 1], heading, size, size / 3.0,
+        made.finish[race], ground_of(made.course),
+    )  # fmt: skip
+
+
+def ground_of(course: Course) -> dict[str, NDArray[Any]]:
+    """What a race file holds of a course."""
+    return {
+        "cost": course.cost,
+        "corner": np.array((course.x0, course.y0)),
+        "cell": np.array(course.cell),
+    }
+
+
+def is_race_file(path: Path) -> bool:
+    """Whether a file is a recorded race."""
+    import h5py
+
+    try:
+        with h5py.File(path, "r") as file:
+            return bool(file.attrs.get("format") == FORMAT)
+    except OSError:
+        return False
+
+
+def save_race(record: RaceRecord, path: str | Path) -> None:
+    """Write a race. Raises RunError if it cannot be."""
+    import h5py
+
+    try:
+        with h5py.File(path, "w") as file:
+            file.attrs["format"], file.attrs["name"] = FORMAT, record.name
+            for name in ("time", "length", "width", "finish"):
+                file[name] = getattr(record, name)
+            for name in ("x", "y", "heading"):
+                table = getattr(record, name)
+                file.create_dataset(name, data=table, compression="gzip", shuffle=True)
+            for name, values in record.ground.items():
+                file[f"ground/{name}"] = values
+            for name, unit in {"time": "s", "x": "m", "y": "m", "heading": "rad", "length": "m",
+                               "width": "m", "finish": "s"}.items():  # fmt: skip
+                file[name].attrs["unit"] = unit
+    except OSError as error:
+        raise RunError(f"{path}: cannot be written ({error}); check the folder") from error
+
+
+def load_race(path: str | Path) -> RaceRecord:
+    """Read what save_race wrote. Raises RunError for a file that is none, or damaged."""
+    import h5py
+
+    try:
+        with h5py.File(path, "r") as file:
+            if file.attrs.get("format") != FORMAT:
+                raise RunError(f"{path}: no race of rushhour; wanted a file of `--record` or `-o`")
+            tables = {}
+            for name in ("time", "x", "y", "heading", "length", "width", "finish"):
+                tables[name] = _read(file, name, path).astype(np.float64)
+            kind = "track" if "ground/left" in file else "course"
+            ground = {name: _read(file, f"ground/{name}", path) for name in _GROUND[kind]}
+            title = str(file.attrs.get("name", "race"))
+    except RunError:
+        raise
+    except (OSError, RuntimeError, KeyError, ValueError) as error:
+        raise RunError(f"{path}: cannot be read as a race ({error})") from error
+    record = RaceRecord(title, **tables, ground=ground)
+    shape = (len(record.time), len(record.length))
+    good = record.time.ndim == 1 and shape[0] >= 2 and bool((np.diff(record.time) > 0.0).all())
+    good &= all(getattr(record, name).shape == shape for name in ("x", "y", "heading"))
+    good &= all(getattr(record, name).shape == shape[1:] for name in ("width", "finish"))
+    sizes = [ground[name].shape for name in _GROUND[kind]]
+    if kind == "track":
+        good &= len(sizes[0]) == 2 and sizes[0] == sizes[1] and sizes[0][1] == 2
+    else:
+        good &= len(sizes[0]) == 2 and sizes[1] == (2,) and sizes[2] == ()
+    if not good:
+        raise RunError(f"{path}: tables that do not fit each other; record the race again")
+    return record
+
+
+def _read(file: Any, name: str, path: str | Path) -> NDArray[Any]:
+    import h5py
+
+    data = file.get(name)
+    if not isinstance(data, h5py.Dataset) or data.dtype.kind not in "fu" or data.size > MOST:
+        raise RunError(f"{path}: {name}: wanted a table of numbers")
+    return np.asarray(data[()])
