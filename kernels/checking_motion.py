@@ -171,7 +171,7 @@ def check_speeds(
             note_row(found, now, before, ACCELERATION_CAP, frame, r, -1, least, cap)
         if v > was + EXACT:
             limit = max(net.lanes.speed[now.lane[r]], net.lanes.speed[before.lane[o]])
-            cap = min(types.max_speed[t], limit * veh.factor[i])
+            cap = min(types.max_speed[t], limit * veh.factor[i], veh.top[i])
             if v > cap * (1.0 + SPEED_SHARE) + SPEED_EXTRA:
                 note_row(found, now, before, SPEED_CAP, frame, r, -1, v, cap)
 

@@ -142,6 +142,7 @@ def born(
     veh.type[i] = t
     veh.length[i] = types.length[t]
     veh.factor[i] = factor
+    veh.top[i] = inf
     for q in range(PATH):
         veh.path[i, q] = -1
     for b in range(BEHIND):

@@ -22,6 +22,7 @@ from rushhour.kernels.halting import halting_brake
 from rushhour.kernels.holders import swap_room
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.keeping_clear import zone_speed
+from rushhour.kernels.moving import aimed_speed
 from rushhour.kernels.network import (
     SIGNAL,
     NetworkArrays,
@@ -145,7 +146,7 @@ def drive_vehicle(
             return
     time_gap = types.time_gap[t]
     factor = veh.factor[i]
-    v0 = min(types.max_speed[t], net.lanes.speed[lane] * factor)
+    v0 = aimed_speed(net, veh, types, i, lane)
     reason, blocker = FREE, -1
     nxt = inf  # next speed allowed by hard constraints
     if net.lanes.profile_start[lane] < net.lanes.profile_start[lane + 1]:

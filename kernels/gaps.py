@@ -10,6 +10,7 @@ from rushhour.kernels.going_between import approach_limit, arrives_within, stamp
 from rushhour.kernels.halting import stands_for_long
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.leaving import time_to_leave
+from rushhour.kernels.moving import aimed_speed
 from rushhour.kernels.network import GREEN, LEFT, OFF, RIGHT, SIGNAL, STRAIGHT, NetworkArrays
 from rushhour.kernels.rules import Rules
 from rushhour.kernels.vehicles import (
@@ -75,7 +76,7 @@ def is_clear(
     t = veh.type[i]
     accel = types.accel[t]
     ahead = to_line
-    v_max = min(types.max_speed[t], net.lanes.speed[veh.lane[i]] * veh.factor[i])
+    v_max = aimed_speed(net, veh, types, i, veh.lane[i])
     cut, cut_stamp = -1, np.int64(0)
     for q in range(n):
         k = veh.path[i, q]

@@ -21,7 +21,7 @@ from rushhour.kernels.entering import (
 )
 from rushhour.kernels.halting import stands_for_long
 from rushhour.kernels.jit import kernel
-from rushhour.kernels.moving import desired_speed
+from rushhour.kernels.moving import aimed_speed
 from rushhour.kernels.network import (
     NetworkArrays,
 )
@@ -56,7 +56,7 @@ def behind_leader(
     """Acceleration of vehicle i on a lane, gap m behind a leader; inf: nobody."""
     t = veh.type[i]
     return followed_acceleration(
-        types.model[t], veh.speed[i], desired_speed(net, veh, types, i, lane), gap, v_lead,
+        types.model[t], veh.speed[i], aimed_speed(net, veh, types, i, lane), gap, v_lead,
         types.accel[t], types.decel[t], types.min_gap[t], types.time_gap[t],
     )  # fmt: skip
 
@@ -102,7 +102,7 @@ def pays(
     need = rules.lane_change_gain
     need += rules.keep_right_bias if target > lane else -rules.keep_right_bias
     return wants_change(
-        target - lane, veh.speed[i], desired_speed(net, veh, types, i, lane), gap_here, lead_here,
+        target - lane, veh.speed[i], aimed_speed(net, veh, types, i, lane), gap_here, lead_here,
         gap_there, lead_there, own, others, need, rules.lane_change_politeness,
     )  # fmt: skip
 

@@ -9,6 +9,7 @@ from rushhour.kernels.car_following import travel_time
 from rushhour.kernels.curve_speed import bend_speed
 from rushhour.kernels.halting import time_until_gone
 from rushhour.kernels.jit import kernel
+from rushhour.kernels.moving import aimed_speed
 from rushhour.kernels.network import NetworkArrays
 from rushhour.kernels.rules import Rules
 from rushhour.kernels.vehicles import PATH, Types, Vehicles
@@ -50,7 +51,7 @@ def time_through_bends(
     t = veh.type[j]
     v = veh.speed[j]
     lane = net.lanes.out_start.shape[0] - 1 + o
-    inside = min(types.max_speed[t], net.lanes.speed[lane] * veh.factor[j])
+    inside = aimed_speed(net, veh, types, j, lane)
     inside = min(inside, net.lanes.entry_speed[lane])
     if inside < inf:
         inside = min(inside, bend_speed(net.lanes, lane, 0.5 * out))

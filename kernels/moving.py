@@ -115,6 +115,12 @@ def desired_speed(net: NetworkArrays, veh: Vehicles, types: Types, i: int, lane:
 
 
 @kernel
+def aimed_speed(net: NetworkArrays, veh: Vehicles, types: Types, i: int, lane: int) -> float:
+    """The same, no faster than i was told to drive."""
+    return min(veh.top[i], desired_speed(net, veh, types, i, lane))
+
+
+@kernel
 def log_way(
     net: NetworkArrays, veh: Vehicles, types: Types, i: int, lane: int, metres: float
 ) -> None:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from rushhour.kernels.car_following import approach_speed
 from rushhour.kernels.halting import stands_for_long
 from rushhour.kernels.jit import kernel
-from rushhour.kernels.moving import CREEP, desired_speed
+from rushhour.kernels.moving import CREEP, aimed_speed
 from rushhour.kernels.network import LONGEST_VEHICLE, NetworkArrays
 from rushhour.kernels.outside.obstacles import keeps_off
 from rushhour.kernels.rules import Rules
@@ -173,7 +173,7 @@ def stays_slow(
     why = veh.reason[j]
     if why != FREE and why != CURVE and why != SPEED_LIMIT_AHEAD and why != AT_STOP:
         return -1.0
-    slow = max(veh.speed[j], desired_speed(net, veh, types, j, lane) if why == FREE else 0.0)
+    slow = max(veh.speed[j], aimed_speed(net, veh, types, j, lane) if why == FREE else 0.0)
     return slow if slow < v0 - gain and veh.speed[j] < v0 - gain else -1.0
 
 
@@ -197,7 +197,7 @@ def sees_free(
         x = length - veh.s[j] * scale
         if x + veh.length[j] + 1.0 <= s - veh.length[i]:
             continue  # it has gone by
-        comes = max(veh.speed[j], desired_speed(net, veh, types, j, other))
+        comes = max(veh.speed[j], aimed_speed(net, veh, types, j, other))
         return bool(x - s >= way + comes * (seconds + SIGHT_TIME) + v * SIGHT_TIME + SIGHT_ROOM)
     return True
 
@@ -212,7 +212,7 @@ def may_pass(
     i = order.slot[p]
     t = veh.type[i]
     v, s, length = veh.speed[i], veh.s[i], net.lanes.length[lane]
-    v0 = desired_speed(net, veh, types, i, lane)
+    v0 = aimed_speed(net, veh, types, i, lane)
     lead = order.slot[p - 1]
     if veh.s[lead] - veh.length[lead] - s > WITHIN or veh.granted[i] > 0 or veh.lateral[i] != 0.0:
         return -1, 0.0

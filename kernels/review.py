@@ -187,7 +187,8 @@ def is_near(
     """
     t = veh.type[i]
     v = veh.speed[i]
-    w = min(v + types.accel[t] * dt, max(v, net.lanes.speed[veh.lane[i]] * veh.factor[i]))
+    most = min(veh.top[i], net.lanes.speed[veh.lane[i]] * veh.factor[i])
+    w = min(v + types.accel[t] * dt, max(v, most))
     return d <= stopping_distance(w, types.decel[t]) + w * dt + LINE_ZONE + rules.stop_offset
 
 

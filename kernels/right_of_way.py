@@ -25,6 +25,7 @@ from rushhour.kernels.gaps import gap_blocker, is_clear
 from rushhour.kernels.holders import forget_group, note_holder, note_inside, to_path, wish
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.keeping_clear import is_waited_for
+from rushhour.kernels.moving import aimed_speed
 from rushhour.kernels.network import (
     ALL_WAY_STOP,
     GREEN,
@@ -102,14 +103,14 @@ def is_late(
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     t = veh.type[i]
     line = veh.line[i]
-    v_max = min(types.max_speed[t], net.lanes.speed[veh.lane[i]] * veh.factor[i])
+    v_max = aimed_speed(net, veh, types, i, veh.lane[i])
     clock = frame * dt + reaction + travel_time(d, veh.speed[i], types.accel[t], v_max)
     for q in range(line, n):
         k = veh.path[i, q]
         if q > line and net.connectors.signal[k] >= 0 and clock > grants.closes[k]:
             return True
         lane = n_road_lanes + k
-        inside = min(types.max_speed[t], net.lanes.speed[lane] * veh.factor[i])
+        inside = aimed_speed(net, veh, types, i, lane)
         inside = min(inside, bend_speed(net.lanes, lane, 0.5 * net.lanes.length[lane]))
         clock += (net.lanes.length[lane] + net.lanes.length[net.connectors.to_lane[k]]) / inside
     return False

@@ -98,6 +98,7 @@ class Vehicles(NamedTuple):
     type: NDArray[np.int32]
     length: NDArray[np.float64]  # m
     factor: NDArray[np.float64]  # desired speed / limit
+    top: NDArray[np.float64]  # m/s, no faster than this by a command; inf: nobody said so
     path: NDArray[np.int32]  # (capacity, PATH) connectors, -1 unknown
     granted: NDArray[np.int32]  # entries of path it may enter
     line: NDArray[np.int32]  # entry of path whose line it faces; valid for candidates for a grant

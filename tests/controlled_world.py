@@ -42,3 +42,5 @@ def plan(world: World) -> None:
     )
     world.schedule(10.0, "request_lane", vehicle=["car4", "car5", "car6"], lane=1, duration=15.0)
     world.schedule(11.0, "set_type", vehicle=["car4", "car5"], type_name="short")
+    world.schedule(13.0, "set_speed", vehicle=["car6", "car7"], speed=[5.0, 3.0])
+    world.schedule(30.0, "set_speed", vehicle="car6", speed=None)

@@ -86,7 +86,7 @@ class PlantedWorld:
         veh.lane[i] = self.lane(lane)
         veh.s[i], veh.speed[i] = s, speed
         veh.type[i], veh.length[i] = kind, self._types.length[kind]
-        veh.factor[i] = 1.0
+        veh.factor[i], veh.top[i] = 1.0, np.inf
         veh.path[i], veh.behind[i] = -1, -1
         veh.path[i, : len(path)] = path
         veh.behind[i, : len(behind)] = [self.lane(name) for name in behind]

@@ -208,11 +208,25 @@ def test_a_vehicle_drives_the_route_that_it_is_given(eng: cityflow.Engine) -> No
         eng.set_vehicle_route("flow_0_0", ["moon"])
 
 
+def test_a_vehicle_keeps_the_speed_that_it_is_given(eng: cityflow.Engine) -> None:
+    steps(eng, 4)
+    eng.set_vehicle_speed("flow_0_0", 3.0)
+    steps(eng, 8)
+    assert eng.get_vehicle_speed()["flow_0_0"] == pytest.approx(3.0, abs=0.1)
+    eng.set_vehicle_speed("flow_0_0", 0.0)
+    steps(eng, 6)
+    assert eng.get_vehicle_speed()["flow_0_0"] == 0.0
+    eng.set_vehicle_speed("flow_0_0", 0.0)
+    eng.set_vehicle_speed("flow_0_0", -1.0)
+    steps(eng, 6)
+    assert eng.get_vehicle_speed()["flow_0_0"] > 6.0
+    with pytest.raises(RushhourError, match="'flow_0_9' is not there now"):
+        eng.set_vehicle_speed("flow_0_9", 3.0)
+
+
 def test_calls_that_are_not_there_say_so(eng: cityflow.Engine) -> None:
     for name in NAMES:
         assert callable(getattr(eng, name))
-    with pytest.raises(RushhourError, match="set_vehicle_speed is not there"):
-        eng.set_vehicle_speed("flow_0_0", 3.0)
     with pytest.raises(RushhourError, match="push_vehicle is not there"):
         eng.push_vehicle({}, ["w-a"])
     with pytest.raises(AttributeError, match="fly: CityFlow's Engine"):

@@ -233,6 +233,10 @@ def test_a_vehicle_of_another_type_drives_as_that_type(network) -> None:
         ("request_lane", ("car0", 5, 5.0), "no lane 5 on road 'in'; it has 2, from 0 on"),
         ("request_lane", ("car0", "left", 5.0), "lane 'left': wanted its number from the kerb"),
         ("set_type", ("car0", "tank"), "type 'tank': wanted one of car"),
+        ("set_speed", ("car0", 0.0), "speed 0.0: wanted 0.1 to 100 m/s, or None; `stop` halts"),
+        ("set_speed", ("car0", float("nan")), "speed nan: wanted 0.1 to 100 m/s, or None"),
+        ("set_speed", (["car0", 1], [3.0]), "1 speeds for 2 vehicles; give each one"),
+        ("set_speed", ("car7", 3.0), "vehicle 'car7' has not departed yet"),
     ],
 )  # fmt: skip
 def test_what_is_impossible_is_one_line_and_changes_nothing(network, name, given, why) -> None:

@@ -40,7 +40,7 @@ def new_vehicles(capacity: int) -> Vehicles:
     for name, kind in Vehicles.__annotations__.items():
         dtype = kind.__args__[1].__args__[0]
         shape: Any = (capacity, _WIDE[name]) if name in _WIDE else (capacity,)
-        fields.append(np.full(shape, -1 if name == "lane" else 0, dtype))
+        fields.append(np.full(shape, {"lane": -1, "top": np.inf}.get(name, 0), dtype))
     return Vehicles(*fields)
 
 
@@ -261,9 +261,11 @@ def state_hash(
 def _add_vehicles(h: Any, veh: Vehicles, routes: Routes, rows: NDArray[np.int64]) -> None:
     """Add the state of some rows of vehicles to a hash, in order of their ids."""
     rows = rows[np.argsort(veh.id[rows], kind="stable")]
-    told = bool(veh.told[rows].any())
+    untold = () if veh.told[rows].any() else _TOLD
+    if np.isinf(veh.top[rows]).all():
+        untold = (*untold, "top")
     for name, array in columns(veh):
-        if name not in _DERIVED and (told or name not in _TOLD):
+        if name not in _DERIVED and name not in untold:
             h.update(name.encode())
             h.update(np.ascontiguousarray(array[rows]).tobytes())
     routed = rows[veh.leg[rows] >= 0]

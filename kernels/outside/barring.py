@@ -2,6 +2,7 @@
 
 from rushhour.kernels.car_following import travel_time
 from rushhour.kernels.jit import kernel
+from rushhour.kernels.moving import aimed_speed
 from rushhour.kernels.network import NetworkArrays
 from rushhour.kernels.outside.obstacles import CLEARANCE, STILL, any_bodies, in_way
 from rushhour.kernels.vehicles import Grants, Types, Vehicles
@@ -25,7 +26,7 @@ def bars_way(
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     t, v = veh.type[i], veh.speed[i]
     half = 0.5 * types.width[t] + CLEARANCE
-    v0 = min(types.max_speed[t], net.lanes.speed[veh.lane[i]] * veh.factor[i])
+    v0 = aimed_speed(net, veh, types, i, veh.lane[i])
     for q in range(line, n):
         k = veh.path[i, q]
         lane = n_road_lanes + k

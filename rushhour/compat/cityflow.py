@@ -26,6 +26,8 @@ from rushhour.roadnets.cityflow.config import read_config
 from rushhour.roadnets.errors import NetworkError, RushhourError
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.reading.json_files import Item, read_json
+from rushhour.traffic.commands.kinds import HALTED
+from rushhour.traffic.commands.limits import SLOWEST
 from rushhour.traffic.commands.log import CommandError
 from rushhour.traffic.demand.cityflow import read_flows
 from rushhour.traffic.demand.model import empty_demand
@@ -216,8 +218,21 @@ class Engine:
             )
 
     def set_vehicle_speed(self, vehicle_id: str, speed: float) -> None:
-        """Not there: raises RushhourError."""
-        raise RushhourError(NOT_THERE.format("set_vehicle_speed", "no command holds a speed"))
+        """Let a running vehicle drive no faster than `speed`, m/s, from the next step on; 0 lets it
+        stand in its lane, less than 0 lets it go.
+
+        Raises RushhourError for a vehicle that is not there now.
+        """
+        world = self._world
+        number = world._number("set_vehicle_speed", vehicle_id)
+        if world._slot(number) < 0:
+            raise RushhourError(f"set_vehicle_speed: vehicle {vehicle_id[:60]!r} is not there now")
+        if 0.0 <= speed < SLOWEST:
+            world.stop(vehicle_id)
+            return
+        if (world._becomes.get(number) or world._what(number)) == HALTED:
+            world.go_on(vehicle_id)
+        world.set_speed(vehicle_id, None if speed < 0.0 else speed)
 
     def set_vehicle_route(self, vehicle_id: str, route: Sequence[str]) -> bool:
         """Let a running vehicle drive other roads after the one that it is on, which `route` does

@@ -139,6 +139,8 @@ class Controls(Joining):
             return self._plain_routes(given, count)
         if name == "set_destination":
             return self._plain_destinations(given, count)
+        if name == "set_speed":
+            return self._plain_speeds(given, count)
         plain: dict[str, Callable[[Mapping[str, Any]], Plain]] = {
             "stop": self._plain_stop,
             "stop_at": self._plain_stop_at,
@@ -219,6 +221,7 @@ class Controls(Joining):
             "set_tier": self._do_tier, "set_route": self._do_set_route,
             "set_destination": self._do_set_destination, "stop_at": self._do_stop_at,
             "request_lane": self._do_request_lane, "set_type": self._do_set_type,
+            "set_speed": self._do_set_speed,
         }  # fmt: skip
         do[name](number, given)
         return ""

@@ -14,9 +14,9 @@ from rushhour.kernels.departing import join_queue, look_for_lanes
 from rushhour.kernels.vehicles import Types
 from rushhour.roadnets.errors import DemandError
 from rushhour.traffic import state
-from rushhour.traffic.commands.changing_kind import ChangingKind
 from rushhour.traffic.commands.log import DONE, Command, CommandError
 from rushhour.traffic.commands.to_vehicles import Plain
+from rushhour.traffic.commands.told_speeds import ToldSpeeds
 from rushhour.traffic.demand.joining import (
     columns_given,
     plain_columns,
@@ -32,7 +32,7 @@ ADD: Final = "add_vehicles"
 CLI_HINT: Final = " or leave such trips out with --skip-bad-trips"
 
 
-class Joining(ChangingKind):
+class Joining(ToldSpeeds):
     """The command that adds vehicles; see `World`."""
 
     _first_demand: Demand  # the demand that the world was made with

@@ -42,4 +42,5 @@ OF_VEHICLES: Final = {
     "stop_at": Kind(DRIVES, ("road", "position", "duration", "lane")),
     "request_lane": Kind(DRIVES, ("lane", "duration")),
     "set_type": Kind(DRIVES, ("type_name",)),
+    "set_speed": Kind(DRIVES, ("speed",)),
 }

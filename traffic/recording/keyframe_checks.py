@@ -60,6 +60,9 @@ def check_snapshot(snapshot: Snapshot, world: "World") -> None:
     for column in FINITE:
         if not np.isfinite(tables["vehicles"][column]).all():
             raise RunError(f"vehicles: {column} is not finite; record the run again")
+    for table in ("vehicles", "aside"):
+        if not (tables[table]["top"] >= SLOWEST).all():
+            raise RunError(f"{table}: top is no speed; record the run again")
     wrong = what_is_wrong(tables["bodies"])
     if wrong:
         raise RunError(f"bodies: {wrong}; record the run again")
