@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from rushhour.progress import Stopping, bar, compile_bar
-from rushhour.traffic.durations import clock, seconds
+from rushhour.traffic.durations import clock
 from rushhour.traffic.scenarios.recording import NAMES as CHOICES
 from rushhour.traffic.scenarios.recording import record_choice, sized
 from rushhour.traffic.scenarios.scenario import Scenario, ScenarioError
-from rushhour.world_fields import world_fields
+from rushhour.world_fields import taken, world_fields
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World
@@ -52,13 +52,10 @@ def say(args: argparse.Namespace, what: str) -> None:
 def given_fields(args: argparse.Namespace) -> dict[str, Any]:
     """The fields of a Scenario that the command line gives."""
     fields = world_fields(args)
-    for name in ("record", "record_mode", "output"):
-        if getattr(args, name) is not None:
-            fields[name] = getattr(args, name)
-    for name in ("duration", "record_every", "keyframe_every", "measure"):
-        if getattr(args, name) is not None:
-            option = "--" + name.replace("_", "-")
-            fields[name] = seconds(getattr(args, name), option)
+    fields |= taken(
+        args, ("record", "record_mode", "output"),
+        times=("duration", "record_every", "keyframe_every", "measure"),
+    )  # fmt: skip
     chosen = {name: getattr(args, f"record_{name}") for name in CHOICES}
     if any(value is not None for value in chosen.values()):
         given = {name: value for name, value in chosen.items() if value is not None}

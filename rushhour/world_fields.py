@@ -1,6 +1,7 @@
 """What the command line says of the world, as fields of a Scenario."""
 
 import argparse
+from collections.abc import Iterable
 from typing import Any, Final
 
 from rushhour.steered_option import steered_choice
@@ -13,14 +14,10 @@ STEERED_DT: Final = 1.0 / 30.0  # s, the default of --dt where vehicles are stee
 
 def world_fields(args: argparse.Namespace) -> dict[str, Any]:
     """Network, demand and parameters, from the options of `options_world`."""
-    fields: dict[str, Any] = {}
-    for name in ("vehicles", "trips", "seed", "demand_scale"):
-        if getattr(args, name) is not None:
-            fields[name] = getattr(args, name)
-    for name in ("over", "begin", "dt", "demand_period"):
-        if getattr(args, name) is not None:
-            option = "--" + name.replace("_", "-")
-            fields[name] = seconds(getattr(args, name), option)
+    fields = taken(
+        args, ("vehicles", "trips", "seed", "demand_scale"),
+        times=("over", "begin", "dt", "demand_period"),
+    )  # fmt: skip
     if args.demand_profile is not None:
         fields["demand_profile"] = tuple(_shares(args.demand_profile))
     if args.skip_bad_trips:
@@ -51,6 +48,18 @@ def world_fields(args: argparse.Namespace) -> dict[str, Any]:
     if parameters:
         fields["parameters"] = tuple(parameters.items())
     return fields
+
+
+def taken(
+    args: argparse.Namespace, names: Iterable[str], *, times: Iterable[str]
+) -> dict[str, Any]:
+    """Those of some options that are given: as they are, and times in s."""
+    given = {name: getattr(args, name) for name in (*names, *times)}
+    found = {name: value for name, value in given.items() if value is not None}
+    for name in times:
+        if name in found:
+            found[name] = seconds(found[name], "--" + name.replace("_", "-"))
+    return found
 
 
 def _share(text: str) -> float:
