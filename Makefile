@@ -1,4 +1,4 @@
-# make demo | test | check | slow | bounds | soak | clean. Everything is installed into .venv, once.
+# make demo | test | check | slow | bounds | soak | site | clean. Everything is installed into .venv, once.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PYTEST := NUMBA_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal
 STAMP := $(VENV)/.installed-$(shell cksum < pyproject.toml | cut -d' ' -f1)
 
-.PHONY: demo test check slow bounds soak clean
+.PHONY: demo test check slow bounds soak site clean
 
 demo: $(STAMP)
 	$(BIN)/rushhour demo
@@ -31,6 +31,10 @@ bounds: $(STAMP)
 
 soak: $(STAMP) bounds
 	$(PYTEST) -m soak
+
+# The docs as pages to read, in out/site; a link that leads nowhere fails.
+site: $(STAMP)
+	$(BIN)/mkdocs build --strict
 
 # An environment that already has everything is taken as it is, without the network.
 $(STAMP):

@@ -69,6 +69,14 @@ def test_a_table_of_trips_becomes_a_run_and_a_table_in_the_example(capsys, monke
 
 
 @pytest.mark.slow
+def test_two_policies_are_compared_with_confidence_in_the_example(capsys, monkeypatch) -> None:
+    shown = printed_by("compare_policies.py", capsys, monkeypatch, "--seeds", "3", "--trips", "200")
+    fixed, pressure, change = shown.splitlines()
+    assert float(re.findall(r"[\d.]+", fixed)[0]) > float(re.findall(r"[\d.]+", pressure)[0])
+    assert re.search(r"-[\d.]+ s, from -[\d.]+ to -[\d.]+: significant$", change)
+
+
+@pytest.mark.slow
 def test_cruise_control_of_ones_own_damps_the_wave_in_the_example(capsys, monkeypatch) -> None:
     shown = printed_by("own_car_following.py", capsys, monkeypatch)
     (mean, least, _), (damped, slowest, _) = (

@@ -97,7 +97,7 @@ class Looping(Controls):
 
         seed: another one; None keeps it. Commands, closures and observers are forgotten.
 
-        >>> for seed in range(10):
+        >>> for seed in range(3):
         ...     world.reset(seed)
         ...     world.run("10min")
         """
