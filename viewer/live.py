@@ -5,7 +5,7 @@ to go back records.
 """
 
 from time import perf_counter
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +67,10 @@ class LiveSource:
         if self._moment is None or self._moment.time != world.time:
             self._moment = self._taken()
         return self._moment
+
+    def outside(self, time: float) -> NDArray[Any]:
+        """The bodies from outside that are there now."""
+        return self.world.bodies.rows
 
     def loads(self, time: float) -> Loads:
         """What is on every lane when the world has come to a time in s."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from rushhour.roadnets.model import Network
 from rushhour.traffic.demand.model import Demand
+from rushhour.traffic.outside.body_log import no_bodies
 from rushhour.viewer.camera import Box
 from rushhour.viewer.loads import Loads, loads_of
 
@@ -75,6 +76,10 @@ class Source(Protocol):
         """What is to be drawn at a time in s; exact at least near a box, m, None: everywhere."""
         ...
 
+    def outside(self, time: float) -> NDArray[Any]:
+        """The bodies from outside that are there at a time in s, rows of outside.body_log.ROW."""
+        ...
+
     def loads(self, time: float) -> Loads:
         """What is on every lane at a time in s, or in the recorded frame before; the same object for the same."""
         ...
@@ -139,6 +144,10 @@ class NetworkSource:
     def at(self, time: float, near: Box | None = None) -> Moment:
         """Nobody."""
         return no_vehicles(time)
+
+    def outside(self, time: float) -> NDArray[Any]:
+        """None."""
+        return no_bodies().rows
 
     def loads(self, time: float) -> Loads:
         """Nobody."""

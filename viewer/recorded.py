@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.model import Network
 from rushhour.traffic.demand.model import Demand
+from rushhour.traffic.outside.body_log import BodyLog
 from rushhour.traffic.recording.happenings import STATES
 from rushhour.traffic.recording.positions import Between, Positions, frame_before, placed
 from rushhour.traffic.recording.run_file import RunFile
@@ -17,6 +18,7 @@ from rushhour.viewer.camera import Box
 from rushhour.viewer.lights import states_at
 from rushhour.viewer.loads import Loads, loads_of
 from rushhour.viewer.moments import Bars, Moment
+from rushhour.viewer.outside import in_force
 from rushhour.viewer.run_costs import RunCosts
 from rushhour.viewer.standing import Standing
 
@@ -48,6 +50,7 @@ class RunSource:
         self._life: Trajectory | None = None
         self._events: dict[str, tuple[tuple[float, int, int], ...]] = {}
         self._pairs: dict[int, tuple[Between, Bodies]] = {}
+        self._outside: BodyLog | None = None
         self._loads: tuple[float, Loads] | None = None
         self._begin, self._dt = float(run.meta["begin"]), float(run.meta["dt"])
         self._light_rows = self._lights()
@@ -79,6 +82,16 @@ class RunSource:
             kept = self._pairs[i] = (pair, self._bodies(pair.frame.id))
         pair, bodies = kept
         return self._moment(pair.at(time, near), pair.frame.columns, bodies)
+
+    def outside(self, time: float) -> NDArray[Any]:
+        """The bodies from outside that were there in the frame at or before a time in s."""
+        if self._outside is None:
+            self._outside = self.run.bodies()
+        return in_force(self._outside, self._frame_at(time))
+
+    def _frame_at(self, time: float) -> int:
+        """The simulated frame at or before a time in s."""
+        return int(np.floor((time - self._begin) / self._dt + 1e-6))
 
     def loads(self, time: float) -> Loads:
         """What was on every lane in the recorded frame before a time in s; of keyframes, at it."""
@@ -122,7 +135,7 @@ class RunSource:
         n = self.network.n_connectors
         states = np.zeros(n, np.uint8)
         span = np.int64(1) << 40
-        frame = int(np.floor((time - self._begin) / self._dt + 1e-6))
+        frame = self._frame_at(time)
         keys = rows["connector"] * span + rows["frame"]
         last = np.searchsorted(keys, np.arange(n) * span + frame, side="right") - 1
         known = last >= 0
@@ -197,7 +210,7 @@ class RunSource:
         except RunError:  # caught in the middle of a write: the next look finds it whole
             return True
         self._pairs.clear()
-        self._loads = None
+        self._loads = self._outside = None
         self._life = None
         self._events.clear()
         return True

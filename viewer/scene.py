@@ -1,7 +1,7 @@
 """All that one picture shows, as plain values: what a renderer is given."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,7 @@ class Scene:
     panels: tuple[Panel, ...] = ()
     blink: bool = True  # indicators are lit
     marks: Marks | None = None
+    outside: NDArray[Any] | None = None  # bodies from outside, rows of outside.body_log.ROW
 
     @property
     def dotted(self) -> bool:

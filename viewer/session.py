@@ -29,6 +29,7 @@ from rushhour.viewer.jumps import next_dearest, next_waiter
 from rushhour.viewer.live import LiveSource
 from rushhour.viewer.loads import Loads, loads_of
 from rushhour.viewer.moments import Bars, Moment, Source, no_vehicles
+from rushhour.viewer.outside import outside_legend
 from rushhour.viewer.panels import text_scale
 from rushhour.viewer.places import FINDING, Place, place_at
 from rushhour.viewer.raster import network_box
@@ -303,12 +304,14 @@ class Session:
         """The scene of vehicles, and of lanes where their loads are given."""
         coloured, lights = self._colours(moment), self._signals()
         lanes, legend = (None, None) if loads is None else self._lane_colours(moment, loads)
+        outside = self.source.outside(self.state.clock.time)
         state, marks = self.state, self._closer.lint if self.state.lint else None
         said = Said(
             self.source.name, vehicles,
             tuple(
                 one for one in (coloured.legend if len(moment) else None, legend,
-                                marks.legend if marks else None) if one
+                                marks.legend if marks else None,
+                    outside_legend(len(outside)) if len(outside) else None) if one
             ),
             self._closer.lines(state, moment, lights),
             self._closer.images(state, lights, text_scale(*self.size)),
@@ -319,6 +322,7 @@ class Session:
             self._closer.strokes(state, moment), panels(state, said, self.window),
             blink=int(3.0 * state.clock.time) % 2 == 0,
             marks=marks.seen(state.camera) if marks else None,
+            outside=outside if len(outside) else None,
         )  # fmt: skip
 
     def _colours(self, moment: Moment) -> Coloured:

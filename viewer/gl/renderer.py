@@ -13,6 +13,7 @@ from rushhour.viewer.gl.images import Image, ImagePainter
 from rushhour.viewer.gl.ribbons import RibbonPainter, Ribbons
 from rushhour.viewer.gl.vehicles import VehicleLayer
 from rushhour.viewer.lights import lights_of
+from rushhour.viewer.outside import OUTSIDE, outside_quads
 from rushhour.viewer.raster import (
     AREAS_FROM,
     KERB,
@@ -78,6 +79,7 @@ class Renderer:
         self._draw_strokes(scene, [one for one in scene.strokes if not one.above])
         self._note("lines")
         self._draw_vehicles(scene)
+        self._draw_outside(scene)
         self._draw_strokes(scene, [one for one in scene.strokes if one.above])
         self._draw_marks(scene)
         self._draw_panels(scene)
@@ -163,6 +165,13 @@ class Renderer:
             quads = polyline_quads(stroke.points, max(stroke.width, stroke.least * camera.scale))
             self._lines.set(ribbons(quads, stroke.colour, self._roads.origin))
             self._painter.draw(self._lines, *self._view(camera))
+
+    def _draw_outside(self, scene: Scene) -> None:
+        """Draw the bodies from outside."""
+        if scene.outside is not None:
+            self._lines.set(ribbons(outside_quads(scene.outside), OUTSIDE, self._roads.origin))
+            least = 0.5 * LEAST_BODY[1] * scene.camera.scale
+            self._painter.draw(self._lines, *self._view(scene.camera), least=least)
 
     def _draw_marks(self, scene: Scene) -> None:
         """Draw diamonds with a dark rim."""

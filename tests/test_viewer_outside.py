@@ -1,0 +1,47 @@
+"""Bodies from outside are on the map, of a recording and live."""
+
+from pathlib import Path
+
+import numpy as np
+from viewed_run import needs_gl
+
+from rushhour.roadnets.generators.by_name import generate
+from rushhour.traffic.demand.random_trips import vehicles_on_road
+from rushhour.traffic.recording.recorder import Recorder
+from rushhour.traffic.world import World
+from rushhour.viewer import actions as do
+from rushhour.viewer.live import LiveSource
+from rushhour.viewer.outside import OUTSIDE, outside_quads
+from rushhour.viewer.recorded import RunSource
+from rushhour.viewer.session import Session
+from rushhour.viewer.shots import picture_for
+
+
+def test_bodies_from_outside_are_drawn_where_they_were_in_every_frame(tmp_path: Path):
+    needs_gl().close()
+    network = generate("grid", rows=2, columns=2, control="signals")
+    world = World(network, vehicles_on_road(network, 5, seed=1), dt=0.5, seed=1)
+    live = LiveSource(world)
+    with Recorder(tmp_path / "run.h5", world, 1.0) as recorder:
+        world.observers.append(recorder)
+        world.step(4)
+        world.bodies.set([7], 40.0, 30.0, np.pi / 2, length=8.0, width=2.0)
+        world.step(6)
+        assert live.outside(5.0)["id"].tolist() == [7]
+        world.bodies.set([7, 8], [50.0, 60.0], 30.0, 0.0, length=8.0, width=2.0)
+        world.step(6)
+    source = RunSource(tmp_path / "run.h5")
+    there = {time: source.outside(time)["x"].tolist() for time in (1.0, 2.0, 4.5, 5.0, 7.9)}
+    assert there == {1.0: [], 2.0: [40.0], 4.5: [40.0], 5.0: [50.0, 60.0], 7.9: [50.0, 60.0]}
+    corners = outside_quads(source.outside(3.0))[0]
+    np.testing.assert_allclose(corners.min(axis=0), (39.0, 26.0), atol=1e-9)
+    np.testing.assert_allclose(corners.max(axis=0), (41.0, 34.0), atol=1e-9)
+    session = Session(source, 400, 300)
+    session.do(do.Seek(6.0))
+    session.do(do.Look(50.0, 30.0, 0.2))
+    assert "legend 1" in {panel.name for panel in session.scene().panels}
+    picture = picture_for(session)
+    drawn = (picture.image(session.scenes()) == OUTSIDE).all(axis=2)
+    picture.close()
+    rows, columns = np.nonzero(drawn[:200, :225])  # of the first of them, above the legend
+    assert (rows.min(), rows.max() + 1, columns.min(), columns.max() + 1) == (145, 155, 180, 220)
