@@ -19,7 +19,7 @@ from rushhour.viewer.colouring import (
 )
 from rushhour.viewer.loads import loads_of
 from rushhour.viewer.panels import legend_image, line, text_image
-from rushhour.viewer.road_mesh import RoadMesh, polygons, polyline_quads, ribbons
+from rushhour.viewer.road_mesh import RoadMesh, joined, polygons, polyline_quads, ribbons
 from rushhour.viewer.shapes import lane_marks, strips_of
 from rushhour.viewer.trip_words import WALKS, TripWords
 
@@ -155,6 +155,14 @@ def test_the_dashes_of_a_lane_are_three_metres_of_nine():
     assert len(mesh.marks.triangles) == 2 * len(marks)
     assert len(mesh.lanes.vertices) == 4 * len(strips_of(network).lane)
     assert mesh.lanes.vertices["a_lane"].max() == network.n_lanes - 1
+
+
+def test_no_wedge_is_left_between_lanes_that_meet_at_an_angle():
+    strips = strips_of(cross(lanes=2))
+    longer = joined(strips)
+    ends = np.bincount(strips.lane)
+    grown = np.hypot(*(longer.b - longer.a).T) - np.hypot(*(strips.b - strips.a).T)
+    np.testing.assert_allclose(np.bincount(strips.lane, grown)[ends > 0], 0.8, atol=1e-9)
 
 
 def test_the_same_lines_give_the_same_image_and_letters_below_the_line_are_whole():

@@ -5,7 +5,7 @@ keep thin ribbons at least so many pixels wide. Places are float32, from an orig
 network, so that they keep millimetres at any coordinates.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
@@ -24,6 +24,7 @@ from rushhour.viewer.raster import (
 )
 from rushhour.viewer.shapes import (
     Quads,
+    Strips,
     aprons,
     end_bars,
     intersection_areas,
@@ -41,6 +42,7 @@ VERTEX: Final = np.dtype(
     ]
 )
 OVERLAP: Final = 0.05  # m that lanes are wider, so that no gap is left between them
+JOIN: Final = 0.4  # m
 LIGHT: Final = 1.0  # m, of the bar that shows a signal
 
 
@@ -104,6 +106,16 @@ def polyline_quads(points: NDArray[np.float64], width: float) -> Quads:
     return np.stack((a + side, b + side, b - side, a - side), axis=1)
 
 
+def joined(strips: Strips) -> Strips:
+    """Lanes JOIN m longer at either end, so that no wedge is left between two that meet at an angle."""
+    changes = strips.lane[1:] != strips.lane[:-1]
+    first, last = np.concatenate(([True], changes)), np.concatenate((changes, [True]))
+    unit = (strips.b - strips.a) / np.maximum(strips.length, 1e-9)[:, None]
+    return replace(
+        strips, a=strips.a - JOIN * unit * first[:, None], b=strips.b + JOIN * unit * last[:, None]
+    )
+
+
 class RoadMesh:
     """The meshes of a network, each made when it is first asked for.
 
@@ -135,7 +147,7 @@ class RoadMesh:
         speed = np.where(on_road, lanes.speed[strips.lane], shown)
         half = 0.5 * lanes.width[strips.lane] + OVERLAP
         order = np.argsort(speed >= MAIN_SPEED, kind="stable")
-        quads = strips.quads(half, -half)[order]
+        quads = joined(strips).quads(half, -half)[order]
         return ribbons(quads, asphalt(speed[order]), self.origin, strips.lane[order])
 
     @cached_property
