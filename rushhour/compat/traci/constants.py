@@ -1,0 +1,138 @@
+"""Numbers of TraCI that scripts name: values that can be subscribed to, and values that mean "none".
+
+Source: the TraCI protocol as SUMO documents it ("TraCI", "TraCI/Protocol"). Those of things that
+this simulator does not have are left out.
+"""
+
+from typing import Any, Final
+
+from rushhour.compat.traci.exceptions import NotThere
+
+TRACI_VERSION: Final = 22
+INVALID_DOUBLE_VALUE: Final = -1073741824.0
+INVALID_INT_VALUE: Final = -1073741824
+
+# Domains, for context subscriptions and `domainID()`.
+CMD_GET_INDUCTIONLOOP_VARIABLE: Final = 0xA0
+CMD_GET_TL_VARIABLE: Final = 0xA2
+CMD_GET_LANE_VARIABLE: Final = 0xA3
+CMD_GET_VEHICLE_VARIABLE: Final = 0xA4
+CMD_GET_VEHICLETYPE_VARIABLE: Final = 0xA5
+CMD_GET_ROUTE_VARIABLE: Final = 0xA6
+CMD_GET_JUNCTION_VARIABLE: Final = 0xA9
+CMD_GET_EDGE_VARIABLE: Final = 0xAA
+CMD_GET_SIM_VARIABLE: Final = 0xAB
+CMD_GET_LANEAREA_VARIABLE: Final = 0xAD
+
+# Of all domains.
+TRACI_ID_LIST: Final = 0x00
+ID_COUNT: Final = 0x01
+
+# Lanes, edges, detectors.
+LAST_STEP_VEHICLE_NUMBER: Final = 0x10
+LAST_STEP_MEAN_SPEED: Final = 0x11
+LAST_STEP_VEHICLE_ID_LIST: Final = 0x12
+LAST_STEP_OCCUPANCY: Final = 0x13
+LAST_STEP_VEHICLE_HALTING_NUMBER: Final = 0x14
+LAST_STEP_LENGTH: Final = 0x15
+LAST_STEP_TIME_SINCE_DETECTION: Final = 0x16
+JAM_LENGTH_VEHICLE: Final = 0x18
+JAM_LENGTH_METERS: Final = 0x19
+LANE_LINK_NUMBER: Final = 0x30
+LANE_EDGE_ID: Final = 0x31
+LANE_LINKS: Final = 0x33
+LANE_ALLOWED: Final = 0x34
+LANE_DISALLOWED: Final = 0x35
+VAR_CURRENT_TRAVELTIME: Final = 0x5A
+VAR_SHAPE: Final = 0x4E
+
+# Traffic lights.
+TL_RED_YELLOW_GREEN_STATE: Final = 0x20
+TL_PHASE_DURATION: Final = 0x24
+TL_CONTROLLED_LANES: Final = 0x26
+TL_CONTROLLED_LINKS: Final = 0x27
+TL_CURRENT_PHASE: Final = 0x28
+TL_CURRENT_PROGRAM: Final = 0x29
+TL_COMPLETE_DEFINITION_RYG: Final = 0x2B
+TL_NEXT_SWITCH: Final = 0x2D
+TL_SPENT_DURATION: Final = 0x38
+TRAFFICLIGHT_TYPE_STATIC: Final = 0
+TRAFFICLIGHT_TYPE_ACTUATED: Final = 3
+
+# Vehicles and their types.
+VAR_POSITION3D: Final = 0x39
+VAR_DEPARTURE: Final = 0x3A
+VAR_DEPART_DELAY: Final = 0x3B
+VAR_SPEED: Final = 0x40
+VAR_MAXSPEED: Final = 0x41
+VAR_POSITION: Final = 0x42
+VAR_ANGLE: Final = 0x43
+VAR_LENGTH: Final = 0x44
+VAR_ACCEL: Final = 0x46
+VAR_DECEL: Final = 0x47
+VAR_TAU: Final = 0x48
+VAR_VEHICLECLASS: Final = 0x49
+VAR_MINGAP: Final = 0x4C
+VAR_WIDTH: Final = 0x4D
+VAR_TYPE: Final = 0x4F
+VAR_ROAD_ID: Final = 0x50
+VAR_LANE_ID: Final = 0x51
+VAR_LANE_INDEX: Final = 0x52
+VAR_ROUTE_ID: Final = 0x53
+VAR_EDGES: Final = 0x54
+VAR_LANEPOSITION: Final = 0x56
+VAR_SPEED_FACTOR: Final = 0x5E
+VAR_SPEED_DEVIATION: Final = 0x5F
+VAR_LEADER: Final = 0x68
+VAR_ROUTE_INDEX: Final = 0x69
+VAR_NEXT_TLS: Final = 0x70
+VAR_ACCELERATION: Final = 0x72
+VAR_WAITING_TIME: Final = 0x7A
+VAR_EMERGENCY_DECEL: Final = 0x7B
+VAR_DISTANCE: Final = 0x84
+VAR_ACCUMULATED_WAITING_TIME: Final = 0x87
+VAR_TIMELOSS: Final = 0x8C
+VAR_ROUTE_VALID: Final = 0x92
+VAR_STOPSTATE: Final = 0xB5
+VAR_ALLOWED_SPEED: Final = 0xB7
+VAR_LANEPOSITION_LAT: Final = 0xB8
+REMOVE_TELEPORT: Final = 0
+REMOVE_PARKING: Final = 1
+REMOVE_ARRIVED: Final = 2
+REMOVE_VAPORIZED: Final = 3
+REMOVE_TELEPORT_ARRIVED: Final = 4
+STOP_DEFAULT: Final = 0
+STOP_PARKING: Final = 1
+
+# Edges and junctions.
+FROM_JUNCTION: Final = 0x7B
+TO_JUNCTION: Final = 0x7C
+INCOMING_EDGES: Final = 0x7B
+OUTGOING_EDGES: Final = 0x7C
+
+# The simulation.
+VAR_END: Final = 0x1D
+VAR_TIME: Final = 0x66
+VAR_TIME_STEP: Final = 0x70
+VAR_LOADED_VEHICLES_NUMBER: Final = 0x71
+VAR_LOADED_VEHICLES_IDS: Final = 0x72
+VAR_DEPARTED_VEHICLES_NUMBER: Final = 0x73
+VAR_DEPARTED_VEHICLES_IDS: Final = 0x74
+VAR_TELEPORT_STARTING_VEHICLES_NUMBER: Final = 0x75
+VAR_TELEPORT_STARTING_VEHICLES_IDS: Final = 0x76
+VAR_TELEPORT_ENDING_VEHICLES_NUMBER: Final = 0x77
+VAR_TELEPORT_ENDING_VEHICLES_IDS: Final = 0x78
+VAR_ARRIVED_VEHICLES_NUMBER: Final = 0x79
+VAR_ARRIVED_VEHICLES_IDS: Final = 0x7A
+VAR_DELTA_T: Final = 0x7B
+VAR_NET_BOUNDING_BOX: Final = 0x7C
+VAR_MIN_EXPECTED_VEHICLES: Final = 0x7D
+VAR_COLLIDING_VEHICLES_NUMBER: Final = 0x80
+VAR_COLLIDING_VEHICLES_IDS: Final = 0x81
+VAR_PENDING_VEHICLES: Final = 0x94
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    raise NotThere(f"constants.{name}", "no value of that name can be read; docs/from-sumo.md")
