@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import traci_files
 from cityflow_texts import flow, town
 from gmns_texts import written
 from osm_texts import CROSS, CROSS_WAYS, osm_text, write_pbf
@@ -25,6 +26,7 @@ PAGES = [
     "docs/commands.md", "docs/running.md", "docs/in-your-engine.md", "docs/kernels.md", "docs/models.md", pytest.param("docs/recipes.md", marks=pytest.mark.slow),
     "docs/recording.md", "docs/waiting.md", "docs/run-files.md", "docs/path-following.md",
     "docs/viewer.md", "docs/racing.md", "docs/steered.md", "docs/signals.md", "docs/learning.md", "docs/from-cityflow.md",
+    "docs/from-sumo.md", "docs/profiling.md",
 ]  # fmt: skip
 BLOCK = re.compile(r"^```(sh|python|toml)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PROGRAM = signals(["GrGr", "rGrG"])
@@ -50,6 +52,7 @@ def folder(tmp_path: Path) -> Path:
     (here / "flows.json").write_text(json.dumps([flow("w-a", "a-b", interval=3.0, endTime=60)]))
     files = {"dir": "./", "roadnetFile": "streets.json", "flowFile": "flows.json"}
     (here / "config.json").write_text(json.dumps({**files, "rlTrafficLight": True}))
+    traci_files.scenario(here).rename(here / "crossing.sumocfg")
     written(here / "region", demand="o_zone_id,d_zone_id,volume\n1,3,200\n4,1,50\n")
     (here / "fixes.toml").write_text('speed."10" = 30\n')
     (here / "stops.add.xml").write_text("<additional/>")

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from resumed_worlds import new_world
+from traci_files import scenario
 
 import rushhour as rh
 
@@ -83,6 +84,18 @@ def test_cruise_control_of_ones_own_damps_the_wave_in_the_example(capsys, monkey
         map(float, row) for row in re.findall(r"([\d.]+) m/s, from ([\d.]+) to ([\d.]+)", shown)
     )
     assert least < 1.0 and slowest > 9.0 and damped > mean + 1.0
+
+
+def test_a_script_for_traci_lets_vehicles_stand_for_less_time(
+    tmp_path, capsys, monkeypatch
+) -> None:
+    config, stood = str(scenario(tmp_path)), []
+    for more in ([], ["--fixed"]):
+        shown = printed_by("traci_signal.py", capsys, monkeypatch, config, *more)
+        arrived, seconds = re.findall(r"(\d+) arrived in .*, ([\d.]+) s each stood", shown)[0]
+        assert int(arrived) == 30
+        stood.append(float(seconds))
+    assert stood[0] < 0.9 * stood[1]
 
 
 def test_a_host_loop_draws_six_pictures_a_frame_and_nobody_is_touched() -> None:

@@ -172,9 +172,12 @@ def test_vehicles_are_added_sent_elsewhere_and_stopped(run: None) -> None:
     steps(3)
     assert "new" in traci.vehicle.getIDList() and traci.vehicle.getRouteID("new") == "mine"
     assert traci.vehicle.getSpeed("new") < 5.0
+    traci.vehicle.setType("we.0", "slow")
     traci.vehicle.setStop("new", "s_in", pos=60.0, duration=5.0)
     stopped = [traci.vehicle.isStopped("new")]
-    for _ in range(22):
+    steps(1)
+    assert traci.vehicle.getTypeID("we.0") == "slow" and traci.vehicle.getLength("we.0") == 4.0
+    for _ in range(21):
         traci.simulationStep()
         stopped.append(traci.vehicle.isStopped("new"))
     assert 4 <= sum(stopped) <= 6

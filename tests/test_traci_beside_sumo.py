@@ -1,6 +1,8 @@
 """One script, run by SUMO through its own TraCI and by ours with only the import changed."""
 
 import importlib
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -157,3 +159,21 @@ def test_what_does_not_move_is_told_as_sumo_tells_it(
     sumo, rushhour = told(theirs[0], str(theirs[1] / "sumo")), told(ours, "sumo")
     for name, value in sumo.items():
         assert rushhour[name] == value, name
+
+
+def test_the_example_runs_on_sumo_with_its_import_changed(
+    theirs: tuple[Any, Path], config: Path, tmp_path: Path
+) -> None:
+    text = (Path(__file__).resolve().parents[1] / "examples" / "traci_signal.py").read_text()
+    assert text.count("from rushhour.compat import traci\n") == 1
+    script = tmp_path / "script.py"
+    script.write_text(text.replace("from rushhour.compat import traci\n", "import traci\n"))
+    tools = theirs[1].parent / "tools"
+    path = os.pathsep.join((str(theirs[1]), os.environ.get("PATH", "")))
+    shown = subprocess.run(
+        [sys.executable, str(script), str(config)], capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONPATH": str(tools), "PATH": path},
+    ).stdout  # fmt: skip
+    arrived, seconds = re.findall(r"(\d+) arrived in .*, ([\d.]+) s each stood", shown)[0]
+    assert int(arrived) == sum(-(-300 // flow[-1]) for flow in FLOWS)
+    assert 0.0 < float(seconds) < 15.0

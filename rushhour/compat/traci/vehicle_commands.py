@@ -171,6 +171,11 @@ class VehicleCommands(Domain):
         index = 0 if slot < 0 else self._names.index(int(self._world._veh.lane[slot]))
         self.changeLane(vehID, index + indexOffset, duration)
 
+    def setType(self, vehID: str, typeID: str) -> None:
+        """Be of another type, one that is not longer."""
+        self._want(vehID)
+        self._tell(self._world.set_type, vehID, typeID)
+
     # --- stops, being there -----------------------------------------------------------------
 
     def setStop(
