@@ -342,3 +342,18 @@ def test_what_a_script_did_is_in_the_log_and_leads_to_the_same_bits(config: Path
     again.repeat(first.commands)
     again.step(first.frame)
     assert again.state_hash() == first.state_hash()
+
+
+def test_programs_of_additional_files_run_under_their_ids(config: Path, tmp_path: Path) -> None:
+    more = tmp_path / "night.add.xml"
+    phases = "".join(f'<phase duration="7" state="{state}"/>' for state in STATES)
+    more.write_text(
+        f'<additional><tlLogic id="c" type="static" programID="night" offset="0">{phases}</tlLogic>'
+        "</additional>"
+    )
+    traci.start(["sumo", "-c", str(config), "-a", str(more)])
+    assert traci.trafficlight.getProgram("c") == "night"
+    assert traci.trafficlight.getNextSwitch("c") == 7.0 and traci.inductionloop.getIDList() == ()
+    (logic,) = traci.trafficlight.getAllProgramLogics("c")
+    assert logic.getSubID() == "night" and [p.duration for p in logic.getPhases()] == [7.0] * 4
+    traci.close()

@@ -64,7 +64,7 @@ class Connection:
         try:
             self.options = read_options(arguments)
             self.world, self.routes = _world(self.options)
-            self.names = Names(self.world.network, self.options.net_file)
+            self.names = Names(self.world.network, self.options.net_file, self.options.demand)
         except RushhourError as error:
             raise TraCIException(str(error)) from None
         self.frames = round(self.options.step / self.world.dt)

@@ -4,12 +4,14 @@ A way through a junction is one lane here; SUMO makes it of pieces. It gets the 
 Metres along a lane are SUMO's, of the length that the file declares.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.reading.xml_files import elements
+from rushhour.traffic.sumo.config import additional_kinds
 
 Point = tuple[float, float]
 
@@ -20,9 +22,12 @@ class Names:
     edges: the edge id of each lane. programs: id of the program that a file gives each signal.
     """
 
-    def __init__(self, network: Network, net_file: Path) -> None:
+    def __init__(self, network: Network, net_file: Path, more: Sequence[Path]) -> None:
         self.network = network
         vias, self.programs = _ways_and_programs(net_file)
+        for path in more:  # the last one runs
+            if "tlLogic" in additional_kinds(path):
+                self.programs.update(_programs(path))
         n, links = network.n_road_lanes, network.arrays.connectors
         ids = list(network.lane_ids)
         edges = [network.road_ids[road] for road in network.arrays.lanes.road[:n].tolist()]
@@ -84,3 +89,12 @@ def _ways_and_programs(path: Path) -> tuple[dict[tuple[str, str], str], dict[str
             start = f"{a.get('from', '')}_{a.get('fromLane', '')}"
             vias[start, f"{a.get('to', '')}_{a.get('toLane', '')}"] = a["via"]
     return vias, programs
+
+
+def _programs(path: Path) -> dict[str, str]:
+    """Ids of the programs of an additional file, by signal."""
+    return {
+        a.get("id", ""): a.get("programID", "0")
+        for event, tag, a, _ in elements(path)
+        if event == "start" and tag == "tlLogic"
+    }
