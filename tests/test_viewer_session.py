@@ -160,6 +160,15 @@ def test_help_costs_and_timeline_are_panels(session: Session):
     assert "timeline" not in panel_names(quiet)
 
 
+def test_the_help_is_within_the_picture(path: Path):
+    for size in ((1280, 800), (800, 600), (2560, 1440)):
+        session = Session(RunSource(path), *size, window=True)
+        session.do(do.Show("help"))
+        shown = next(panel for panel in session.scene().panels if panel.name == "help")
+        assert shown.y >= 0 and shown.y + shown.height <= size[1]
+        assert shown.x >= 0 and shown.x + shown.width <= size[0]
+
+
 def test_where_nothing_happened_a_jump_says_so(session: Session):
     session.do(do.Jump("stuck"))
     assert session.note == "no later stuck" and session.state.clock.time == 0.0

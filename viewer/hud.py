@@ -12,6 +12,7 @@ from rushhour.viewer.keymap import help_lines
 from rushhour.viewer.moments import Bars
 from rushhour.viewer.panels import (
     ACCENT,
+    ROW,
     Line,
     Lines,
     Panel,
@@ -67,7 +68,11 @@ def panels(state: ViewState, said: Said, window: bool) -> tuple[Panel, ...]:
     ruler = scale_image(state.camera.scale, width, scale)
     found.append(Panel("scale", gap, bottom - ruler.shape[0], ruler))
     closer = [text_image(said.inspector, scale)] if said.inspector else []
-    found += _column([*closer, *said.images], gap, top, bottom - ruler.shape[0] - gap)
+    found += (
+        []
+        if state.help
+        else _column([*closer, *said.images], gap, top, bottom - ruler.shape[0] - gap)
+    )
     y = bottom
     for k, legend in enumerate(said.legends):
         image = legend_image(legend, scale)
@@ -89,12 +94,24 @@ def panels(state: ViewState, said: Said, window: bool) -> tuple[Panel, ...]:
         image = text_image((line(note, ACCENT),), scale)
         found.append(Panel("note", (width - image.shape[1]) // 2, bottom - image.shape[0], image))
     if state.help:
-        lines = help_lines()
-        names = 2 + max(len(key) for key, _ in lines)
-        image = text_image(tuple(pair(key, what, names) for key, what in lines), scale)
+        image = text_image(_help(height // (ROW * scale) - 2), scale)
         x, y = max(0, (width - image.shape[1]) // 2), max(0, (height - image.shape[0]) // 2)
         found.append(Panel("help", x, y, image))
     return tuple(found)
+
+
+def _help(most: int) -> Lines:
+    """What keys do, in two columns where one has more than so many lines."""
+    lines = help_lines()
+    names = 2 + max(len(key) for key, _ in lines)
+    words = 1 + max(len(what) for _, what in lines)
+    told = [pair(key, what, names) for key, what in lines]
+    if len(told) <= most:
+        return tuple(told)
+    half = -(-len(told) // 2)
+    left = [pair(key, f"{what:<{words}}", names) for key, what in lines[:half]]
+    right = [*told[half:], ()][:half]
+    return tuple((*a, *b) for a, b in zip(left, right, strict=True))
 
 
 def _column(images: list[NDArray[np.uint8]], gap: int, top: int, bottom: int) -> list[Panel]:

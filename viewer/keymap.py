@@ -52,7 +52,7 @@ KEYS: Final[dict[tuple[str, bool], tuple[str, do.Action]]] = {
     ("w", True): ("to the one before", do.Jump("waiter", True)),
     ("x", False): ("to the dearest frame, the next", do.Jump("worst")),
     ("x", True): ("to the one before", do.Jump("worst", True)),
-    ("d", False): ("live: drive it by the arrows, let go", do.Drive()),
+    ("d", False): ("live: drive by the arrows; let go", do.Drive()),
     ("p", False): ("cost of the phases", do.Show("costs")),
     ("m", False): ("marks of what lint found", do.Show("lint")),
     ("s", False): ("write a picture", do.Shot()),
@@ -62,7 +62,7 @@ KEYS: Final[dict[tuple[str, bool], tuple[str, do.Action]]] = {
 MOUSE: Final = (
     ("wheel", "closer, farther, at the cursor"),
     ("drag", "move the picture; on the timeline: the time"),
-    ("click", "look closer at a vehicle, lane, intersection"),
+    ("click", "look closer at what is there"),
 )
 
 
