@@ -181,10 +181,15 @@ def test_vehicles_are_added_sent_elsewhere_and_stopped(run: None) -> None:
         traci.simulationStep()
         stopped.append(traci.vehicle.isStopped("new"))
     assert 4 <= sum(stopped) <= 6
-    with pytest.raises(traci.TraCIException, match="^set_route: vehicle 'we.3'[^\n]*$"):
-        traci.vehicle.setRoute("we.3", ["w_in", "n_out"])
+    traci.vehicle.setSpeed("we.3", 2.0)
+    traci.vehicle.remove("we.3")
+    traci.vehicle.setSpeed("we.4", 2.0)
+    traci.simulationStep()
+    assert "we.3" not in traci.vehicle.getIDList()
+    with pytest.raises(traci.TraCIException, match="^set_route: vehicle 'we.4'[^\n]*$"):
+        traci.vehicle.setRoute("we.4", ["w_in", "n_out"])
     with pytest.raises(traci.TraCIException, match="no lane 1 on edge 'w_in'"):
-        traci.vehicle.changeLane("we.3", 1, 5.0)
+        traci.vehicle.changeLane("we.4", 1, 5.0)
     traci.lane.setMaxSpeed("w_in_0", 5.0)
     traci.edge.setDisallowed("s_out", ["all"])
     steps(1)
@@ -243,6 +248,10 @@ def test_subscriptions_tell_the_same_as_the_calls(run: None) -> None:
         if sum(x * x for x in traci.vehicle.getPosition(name)) <= 50.0**2
     }
     assert near
+    traci.vehicle.subscribe("", [tc.TRACI_ID_LIST])
+    every = {tc.TRACI_ID_LIST: traci.vehicle.getIDList()}
+    assert traci.vehicle.getSubscriptionResults("") == every
+    traci.vehicle.unsubscribe("")
     traci.edge.unsubscribe("w_in")
     assert traci.edge.getSubscriptionResults("w_in") == {}
     with pytest.raises(traci.TraCIException, match="vehicle: value 0x60 is not there"):

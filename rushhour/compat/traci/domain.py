@@ -67,7 +67,7 @@ class Domain:
         numbers = tuple(varIDs)
         for number in numbers:
             self._call_of(number)
-        if tc.TRACI_ID_LIST not in numbers and tc.ID_COUNT not in numbers:
+        if not set(numbers) <= {tc.TRACI_ID_LIST, tc.ID_COUNT}:
             self._want(objectID)
         if not numbers:
             self._wanted.pop(objectID, None)
@@ -87,7 +87,8 @@ class Domain:
         numbers, start, stop, given = self._wanted[objectID]
         if not start <= self._world.time <= stop:
             return {}
-        if not self._is_there(objectID):
+        of_all = set(numbers) <= {tc.TRACI_ID_LIST, tc.ID_COUNT}
+        if not of_all and not self._is_there(objectID):
             if self._is_over(objectID):
                 del self._wanted[objectID]
             return {}

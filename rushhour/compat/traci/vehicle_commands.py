@@ -8,6 +8,7 @@ from rushhour.compat.traci import constants as tc
 from rushhour.compat.traci.domain import Domain
 from rushhour.compat.traci.exceptions import TraCIException
 from rushhour.roadnets.errors import RushhourError
+from rushhour.traffic.commands.kinds import TAKEN
 from rushhour.traffic.commands.limits import FASTEST, SLOWEST
 
 if TYPE_CHECKING:
@@ -96,7 +97,9 @@ class VehicleCommands(Domain):
         """Tell the world the speeds that are wanted, as a step begins."""
         for name in sorted(self._waiting - set(self._added)):
             number, wish = self._number(name), self._wishes[name]
-            if self._world._slot(number) >= 0:
+            if self._world._becomes.get(number) == TAKEN:
+                self._waiting.discard(name)
+            elif self._world._slot(number) >= 0:
                 self._tell_speed(number, wish)
                 if wish.ramp is None:
                     self._waiting.discard(name)
