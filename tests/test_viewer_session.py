@@ -87,6 +87,21 @@ def test_frames_are_stepped_through_both_ways(session: Session):
     assert times == [41.0, 42.0, 41.0, 40.0, 39.0, 44.0]
 
 
+def test_scrubbing_stops_at_recorded_frames_and_reads_one_of_them(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+):
+    run = session.source.run  # type: ignore[attr-defined]
+    read: list[int] = []
+    whole = run.frame
+    monkeypatch.setattr(run, "frame", lambda i: read.append(i) or whole(i))
+    session.do(do.Scrub(333.3))
+    session.moment()
+    assert session.state.clock.time == 50.0 and read == [50]  # of 120 s in 799 pixels: 50.06
+    session.do(do.Skip(0.5))
+    session.moment()
+    assert read == [50, 51]
+
+
 def test_who_stands_is_known_whatever_way_one_came(path: Path):
     def waits(times: list[float]) -> np.ndarray:
         session = Session(RunSource(path), 800, 600)

@@ -105,6 +105,8 @@ class Session:
                 found = None if self._mapped else self._vehicle_under(px, py)
                 place = self._place_under(px, py) if found is None else None
                 action = do.Select(found) if place is None else do.Choose(place)
+            case do.Scrub():  # to the recorded frame before: nothing is to be read between two
+                action = do.Seek(self._frame_before(reduce(self.state, action).clock.time))
             case do.Step(frames):
                 action = do.Seek(self._frame_time(frames))
             case do.Found():
@@ -172,6 +174,12 @@ class Session:
         else:
             at = int(np.searchsorted(times, now - 1e-6, side="left")) + frames
         return float(times[min(max(at, 0), len(times) - 1)])
+
+    def _frame_before(self, time: float) -> float:
+        """The time of the last recorded frame at or before a time, s."""
+        times = self.source.times
+        at = int(np.searchsorted(times, time + 1e-6, side="right")) - 1
+        return float(times[max(at, 0)]) if len(times) else time
 
     def _find(self, name: str) -> None:
         self.state = reduce(self.state, do.Find(None))

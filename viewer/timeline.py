@@ -1,6 +1,5 @@
 """What the timeline of a source shows: vehicles over time, events, kept times, the time shown."""
 
-from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -28,5 +27,6 @@ def timeline_of(source: Source, clock: PlaybackClock, bookmarks: tuple[float, ..
         *((time, RING) for time, _, _ in source.events("ring")[:MOST_EVENTS]),
         *((time, ACCENT) for time in bookmarks),
     ]
-    ticks = tuple((replace(clock, time=time).share, colour) for time, colour in marks)
+    span = max(clock.end - clock.begin, 1e-9)
+    ticks = tuple(((time - clock.begin) / span, colour) for time, colour in marks)
     return Timeline(clock.share, curve, ticks, f"? help{', loop' if clock.loop else ''}")

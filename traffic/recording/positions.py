@@ -76,14 +76,20 @@ class Between:
         pose = self._start.pose()
         self._x, self._y, self._heading = pose.T.copy()
         self._speed = frame.speed.astype(np.float64)
-        self._end_time = frame.time
+        self._end_time = float(run.times[i + 1]) if i + 1 < run.frames.size else frame.time
+        self._run, self._next, self._ready = run, i + 1, False
+        self._pose = pose
+
+    def _make_ready(self) -> None:
+        """Read the next frame: not before somebody asks for a time between the two."""
+        if self._ready:
+            return
+        self._ready = True
+        run, frame, n = self._run, self.frame, len(self.frame)
         # How far each is at the next frame, straight across; who is not in it stays.
         self._far_x, self._far_y, self._faster = np.zeros(n), np.zeros(n), np.zeros(n)
         self._turn, self._steers = np.zeros(n), self._start.steers.copy()
-        if i + 1 >= run.frames.size:
-            return
-        later = run.frame(i + 1)
-        self._end_time = later.time
+        later = run.frame(self._next)
         _, a, b = np.intersect1d(frame.id, later.id, assume_unique=True, return_indices=True)
         end = _Places(run, later, b)
         there = end.pose()
@@ -101,7 +107,7 @@ class Between:
         some = self._steers[a]
         self._turn[a[some]] = wrapped(there[some, 2] - self._heading[a[some]])
         # How far their bodies are beside their lanes here and there, m.
-        self._beside = (pose - self._start.along())[self._rows, :2]
+        self._beside = (self._pose - self._start.along())[self._rows, :2]
         self._beside_then = (there - end.along())[on, :2]
 
     def at(self, time: float, near: Box | None = None) -> Positions:
@@ -117,6 +123,7 @@ class Between:
                 frame.time, frame.id, self._x.copy(), self._y.copy(), self._heading.copy(),
                 self._speed.copy(),
             )  # fmt: skip
+        self._make_ready()
         share = min(1.0, (time - frame.time) / span)
         x, y = self._x + share * self._far_x, self._y + share * self._far_y
         heading = self._heading + share * self._turn
