@@ -59,6 +59,16 @@ def test_a_moment_is_the_world_as_it_stands_and_never_goes_back():
     assert session.moment() is moment and session.state.clock.time == 20.0
 
 
+def test_quick_pictures_make_the_frames_of_a_world_between_them():
+    world = small_world()
+    session = Session(LiveSource(world), 320, 240, window=True)
+    session.do(do.Play())
+    for _ in range(100):
+        session.tick(0.016)  # s; a frame has 0.5
+        session.scene()
+    assert world.frame == 3 and session.state.clock.time == pytest.approx(1.6)
+
+
 def test_a_picture_does_not_wait_longer_than_its_patience():
     session = Session(LiveSource(small_world(), patience=0.0), 320, 240)
     session.do(do.Seek(1000.0))

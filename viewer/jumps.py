@@ -1,6 +1,7 @@
-"""Where jumps lead that rank what they go to: to who stands longest, to the dearest frame."""
+"""Where jumps lead: to a frame nearby, to who stands longest, to the dearest frame."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rushhour.viewer.moments import Moment, Source
 
@@ -30,3 +31,18 @@ def next_dearest(source: Source, now: float, back: bool) -> tuple[float | None, 
     at = (known[0] + (-1 if back else 1)) % len(dearest) if known else 0
     time, ms = dearest[at]
     return time, f"number {at + 1} of the dearest frames: {ms:.2f} ms"
+
+
+def frame_time(times: NDArray[np.float64], now: float, frames: int) -> float:
+    """The time of a recorded frame some frames on from a time, s; negative: back."""
+    if frames >= 0:
+        at = int(np.searchsorted(times, now + 1e-6, side="right")) + frames - 1
+    else:
+        at = int(np.searchsorted(times, now - 1e-6, side="left")) + frames
+    return float(times[min(max(at, 0), len(times) - 1)])
+
+
+def frame_before(times: NDArray[np.float64], time: float) -> float:
+    """The time of the last recorded frame at or before a time, s."""
+    at = int(np.searchsorted(times, time + 1e-6, side="right")) - 1
+    return float(times[max(at, 0)]) if len(times) else time

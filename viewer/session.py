@@ -25,7 +25,7 @@ from rushhour.viewer.colouring import (
     told_at,
 )
 from rushhour.viewer.hud import Said, panels
-from rushhour.viewer.jumps import next_dearest, next_waiter
+from rushhour.viewer.jumps import frame_before, frame_time, next_dearest, next_waiter
 from rushhour.viewer.live import LiveSource
 from rushhour.viewer.loads import Loads, loads_of
 from rushhour.viewer.moments import Bars, Moment, Source, no_vehicles
@@ -106,9 +106,11 @@ class Session:
                 place = self._place_under(px, py) if found is None else None
                 action = do.Select(found) if place is None else do.Choose(place)
             case do.Scrub():  # to the recorded frame before: nothing is to be read between two
-                action = do.Seek(self._frame_before(reduce(self.state, action).clock.time))
+                action = do.Seek(
+                    frame_before(self.source.times, reduce(self.state, action).clock.time)
+                )
             case do.Step(frames):
-                action = do.Seek(self._frame_time(frames))
+                action = do.Seek(frame_time(self.source.times, self.state.clock.time, frames))
             case do.Found():
                 self._find(self.state.finding or "")
                 return
@@ -165,21 +167,6 @@ class Session:
             if number is not None:
                 return FINDING, number
         return place_at(self.source.network, x, y, camera.scale, REACH)
-
-    def _frame_time(self, frames: int) -> float:
-        """The time of a recorded frame some frames on."""
-        times, now = self.source.times, self.state.clock.time
-        if frames >= 0:
-            at = int(np.searchsorted(times, now + 1e-6, side="right")) + frames - 1
-        else:
-            at = int(np.searchsorted(times, now - 1e-6, side="left")) + frames
-        return float(times[min(max(at, 0), len(times) - 1)])
-
-    def _frame_before(self, time: float) -> float:
-        """The time of the last recorded frame at or before a time, s."""
-        times = self.source.times
-        at = int(np.searchsorted(times, time + 1e-6, side="right")) - 1
-        return float(times[max(at, 0)]) if len(times) else time
 
     def _find(self, name: str) -> None:
         self.state = reduce(self.state, do.Find(None))
@@ -276,11 +263,22 @@ class Session:
             near = (x0 - AROUND, y0 - AROUND, x1 + AROUND, y1 + AROUND)
         if self._moment is None or self._moment[0] != (time, near):
             moment = self.source.at(time, near)
-            if self.source.steps:  # as far as it came; it cannot go back
-                time = moment.time
-                self.state = replace(self.state, clock=self.state.clock.sought(time))
+            time = self._come_to(moment)
             self._moment = ((time, near), moment)
         return self._moment[1]
+
+    def _come_to(self, moment: Moment) -> float:
+        """Have the clock where a world that is stepped came to: it may be slow, and never goes back.
+
+        Within a frame the clock keeps its place, or small steps of it would never make one.
+        """
+        clock = self.state.clock
+        if self.source.steps:
+            step = float(np.diff(self.source.times[:2])[0])
+            if not moment.time <= clock.time < moment.time + step:
+                clock = clock.sought(moment.time)
+                self.state = replace(self.state, clock=clock)
+        return clock.time
 
     def scene(self) -> Scene:
         """All that is to be drawn now."""
@@ -305,7 +303,7 @@ class Session:
         time = self.state.clock.time
         loads = self.source.loads(time)
         if self.source.steps:
-            self.state = replace(self.state, clock=self.state.clock.sought(self.moment().time))
+            time = self._come_to(self.moment())
         return self._scene_of(no_vehicles(time), loads, loads.vehicles)
 
     def _scene_of(self, moment: Moment, loads: Loads | None, vehicles: int) -> Scene:
