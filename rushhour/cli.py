@@ -142,6 +142,10 @@ def _command(args: argparse.Namespace) -> int:
         from rushhour.command_view import view
 
         return view(args)
+    if args.command == "race":
+        from rushhour.command_race import race
+
+        return race(args)
     if args.command == "racepaths":
         from rushhour.command_race_paths import race_paths
 

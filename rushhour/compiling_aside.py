@@ -132,11 +132,18 @@ def _look_at(path: Path) -> None:
 
 
 def _race() -> None:
-    """Generate paths of racers."""
+    """Generate paths of racers, and let cars race."""
+    import numpy as np
+
+    from rushhour.roadnets.racetracks import build_track
+    from rushhour.traffic.racing.car_race import CarRace
     from rushhour.traffic.racing.course import oval_course
     from rushhour.traffic.racing.race_paths import generate_races
 
     generate_races(oval_course(24.0, 12.0, 12.0), racers=2)
+    angle = np.linspace(0.0, 2.0 * np.pi, 40, endpoint=False)
+    ring = np.column_stack((np.cos(angle), np.sin(angle)))
+    CarRace(build_track(60.0 * ring, 72.0 * ring, line_speed=10.0), cars=2).step(1)
 
 
 def _tell_signals() -> None:

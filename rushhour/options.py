@@ -5,7 +5,7 @@ from pathlib import Path
 
 from rushhour.options_common import add_json, add_set, add_threads
 from rushhour.options_profile import add_profile_options
-from rushhour.options_race import add_race_path_options
+from rushhour.options_race import add_race_options, add_race_path_options
 from rushhour.options_report import add_export_options, add_plot_options, add_report_options
 from rushhour.options_view import add_view_options
 from rushhour.options_world import add_world_options
@@ -32,6 +32,7 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
         ("plot", "draw a diagram of a run file", _plot),
         ("report", "write a run file as one page to read, with its pictures", _report),
         ("view", "watch a run or a network: in a window, as a picture, as a film", _view),
+        ("race", "cars that race each other on a track", add_race_options),
         ("racepaths", "paths of racers over a course, ahead of the race", add_race_path_options),
     ):
         command = commands.add_parser(

@@ -1,4 +1,4 @@
-"""The options of `rushhour racepaths`."""
+"""The options of `rushhour racepaths` and `rushhour race`."""
 
 import argparse
 from pathlib import Path
@@ -33,6 +33,26 @@ def add_race_path_options(command: argparse.ArgumentParser) -> None:
     )
     add("--plot", type=Path, nargs="?", const=Path(), metavar="FILE", help="draw the five figures "
         "(default: COURSE-racepaths.png)")  # fmt: skip
+    _common(command)
+
+
+def add_race_options(command: argparse.ArgumentParser) -> None:
+    """Add those of `race` to its parser."""
+    add = command.add_argument
+    add("track", type=Path, metavar="TRACK", help="a race track: centre line and widths (.csv), or one "
+        "saved by --save-track (.h5)")  # fmt: skip
+    add("--cars", type=int, default=10, metavar="N", help="(default: 10)")
+    add("--laps", type=int, default=3, metavar="N", help="(default: 3)")
+    add("--model", default="aware", metavar="NAMES", help="steering: aware, projection, pid, spidey1 or "
+        "spidey2; several with commas, car by car in turn (default: aware)")  # fmt: skip
+    add("--difficulty", type=float, default=1.0, metavar="D", help="factor on the speeds of the nodes and "
+        "the gains, up to 1 (default: 1)")  # fmt: skip
+    add("--spread", type=float, default=0.08, metavar="S", help="by how much the slowest car may be slower "
+        "than the fastest (default: 0.08)")  # fmt: skip
+    add("--no-overtaking", action="store_true", help="nobody leaves the line to pass")
+    add("--record", type=Path, metavar="FILE", help="write the race (.h5), for `rushhour view`")
+    add("--save-track", type=Path, metavar="FILE", help="write the track with the speeds of a driven lap "
+        "at its nodes (.h5)")  # fmt: skip
     _common(command)
 
 

@@ -1,0 +1,40 @@
+"""A race on a real track: ten cars, a result, a picture of the field in the first lap.
+
+python examples/car_race.py TRACK.csv [--laps 2] [--picture car-race.png]
+
+TRACK.csv has x_m, y_m, w_tr_right_m, w_tr_left_m along the closed centre line. The speeds at the
+nodes are learned from a lap that a driver with a plan drives.
+"""
+
+import argparse
+from pathlib import Path
+
+from rushhour.roadnets.racetracks import read_track
+from rushhour.traffic.racing.car_race import CarRace, RaceTape, taught_track
+from rushhour.traffic.racing.race_file import save_race
+from rushhour.viewer.race_shot import save_race_shot
+
+parser = argparse.ArgumentParser(description="A race on a real track.")
+parser.add_argument("track", type=Path)
+parser.add_argument("--laps", type=int, default=2)
+parser.add_argument("--picture", type=Path, default=Path("car-race.png"))
+options = parser.parse_args()
+
+track, lap = taught_track(read_track(options.track, line_every=2))
+print(f"{options.track.stem}: {track.station[-1]:,.0f} m, taught in a lap of {lap:.1f} s")
+
+race = CarRace(track, cars=10, models=["aware", "pid"] * 5, spread=0.15, seed=1)
+tape = RaceTape(race)
+result = race.run(laps=options.laps, call=tape)
+for place, car in enumerate(result.order, 1):
+    print(
+        f"{place:2d}. car {car + 1:2d} {race.models[car]:<6} {result.finish[car]:8.2f} s  best lap "
+        f"{result.best_lap[car]:7.2f} s  passed {result.passes[car]}, lost {result.lost[car]}"
+    )
+record = tape.record(race, options.track.stem)
+save_race(record, options.picture.with_suffix(".h5"))
+time = 40.0
+x, y = record.at(time)[:, 0].mean(), record.at(time)[:, 1].mean()
+close = (x - 160.0, y - 90.0, x + 160.0, y + 90.0)
+save_race_shot(options.picture, record, time, (1280, 720), close)
+print(f"{options.picture} written")

@@ -1,0 +1,111 @@
+"""`rushhour race`: cars that race each other on a track."""
+
+import argparse
+import json
+from itertools import cycle, islice
+from typing import Any
+
+import numpy as np
+
+from rushhour.progress import bar, compile_bar
+from rushhour.roadnets.errors import NetworkError, RunError
+from rushhour.roadnets.racetracks import load_track, read_track, save_track
+from rushhour.traffic.durations import clock
+from rushhour.traffic.racing.car_race import CarRace, RaceResult, RaceTape, taught_track
+from rushhour.traffic.racing.race_file import save_race
+
+LINE_EVERY = 2  # nodes of a csv file to a point of the line
+
+
+def race(args: argparse.Namespace) -> int:
+    """Run a race, print the result, write what was asked for."""
+    for path, option in ((args.record, "--record"), (args.save_track, "--save-track")):
+        if path is not None and path.suffix.lower() not in (".h5", ".hdf5"):
+            raise RunError(f"{option} {path}: wanted a name that ends in .h5")
+    kind = args.track.suffix.lower()
+    if kind not in (".csv", ".h5", ".hdf5"):
+        raise NetworkError(f"{args.track}: wanted a track, .csv or .h5")
+    track = (
+        read_track(args.track, line_every=LINE_EVERY) if kind == ".csv" else load_track(args.track)
+    )
+    models = args.model.split(",")
+    with compile_bar():
+        if not np.isfinite(track.line_speed).all():
+            track, _ = taught_track(track)
+        running = CarRace(
+            track, args.cars, list(islice(cycle(models), max(args.cars, 0))), args.difficulty,
+            args.seed, args.spread, overtaking=not args.no_overtaking,
+        )  # fmt: skip
+        tape = RaceTape(running)
+        goal = float(args.laps * track.station[-1])
+        shown: Any = bar(1.0, "", "racing")
+
+        def note(running: CarRace) -> None:
+            tape(running)
+            if running.frame % 600 == 0:
+                shown.update(min(1.0, float(running.cars.farthest.min()) / goal) - shown.n)
+
+        try:
+            result = running.run(args.laps, call=note)
+        finally:
+            shown.close()
+    if args.save_track is not None:
+        save_track(track, args.save_track)
+    if args.record is not None:
+        save_race(tape.record(running, args.track.stem), args.record)
+    facts = _facts(args, running, result)
+    print(json.dumps(facts) if args.json else "\n".join(_lines(facts)))
+    return 0
+
+
+def _facts(args: argparse.Namespace, running: CarRace, result: RaceResult) -> dict[str, Any]:
+    rows = [
+        {
+            "car": k + 1,
+            "model": running.models[k],
+            "pace": round(float(running.cars.pace[k]), 4),
+            "time_s": _number(result.finish[k]),
+            "best_lap_s": _number(result.best_lap[k]),
+            "passes": int(result.passes[k]),
+            "contacts": int(result.contacts[k]),
+            "put_back": int(result.lost[k]),
+            "driven_m": round(float(result.progress[k]), 1),
+        }
+        for k in result.order
+    ]
+    return {
+        "track": args.track.stem,
+        "lap_m": round(float(running.track.station[-1]), 1),
+        "laps": args.laps,
+        "frames": result.frames,
+        "cars": rows,
+        "state_hash": result.state_hash,
+        "written": [str(path) for path in (args.save_track, args.record) if path is not None],
+    }
+
+
+def _number(value: float) -> float | None:
+    return round(float(value), 3) if np.isfinite(value) else None
+
+
+def _lines(facts: dict[str, Any]) -> list[str]:
+    lines = [
+        f"{facts['track']}: {facts['laps']} laps of {facts['lap_m']:,.0f} m",
+        "",
+        "place  car  model        pace     time        gap   best lap  passes  contacts  put back",
+    ]
+    first = facts["cars"][0]["time_s"]
+    for place, row in enumerate(facts["cars"], 1):
+        time, best = row["time_s"], row["best_lap_s"]
+        lines.append(
+            f"{place:5d} {row['car']:4d}  {row['model']:<11} {row['pace']:5.3f} "
+            f"{'-' if time is None else clock(time):>9} "
+            f"{'-' if time is None else f'+{time - first:.2f}':>9} "
+            f"{'-' if best is None else f'{best:.2f}':>10} {row['passes']:7d} {row['contacts']:9d} "
+            f"{row['put_back']:9d}"
+        )
+    return [
+        *lines,
+        f"state {facts['state_hash'][:16]}",
+        *(f"{p} written" for p in facts["written"]),
+    ]
