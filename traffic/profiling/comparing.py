@@ -66,7 +66,7 @@ def read_profile(path: Path) -> dict[str, Any]:
     try:
         if path.stat().st_size > LARGEST:
             raise RunError(f"{path}: too large; {wanted}")
-        told = json.loads(path.read_text())
+        told = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise RunError(f"{path}: cannot be read ({error.strerror}); {wanted}") from error
     except (ValueError, RecursionError):

@@ -24,7 +24,7 @@ def conditions() -> dict[str, Any]:
 def processor() -> str:
     """Model name and cache of the first processor, as far as the system tells."""
     try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
         return platform.processor() or platform.machine()
     told = {

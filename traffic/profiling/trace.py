@@ -45,7 +45,8 @@ def save_trace(path: Path, profile: Profile) -> int:
     """Write the trace of a profile; returns how many events it has. Raises RunError if it cannot."""
     events = trace_events(profile)
     try:
-        path.write_text(json.dumps({"traceEvents": events, "displayTimeUnit": "ms"}))
+        text = json.dumps({"traceEvents": events, "displayTimeUnit": "ms"})
+        path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise RunError(f"{path}: cannot be written ({error.strerror}); check the folder") from error
     return len(events)
