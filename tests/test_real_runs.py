@@ -18,7 +18,10 @@ RANDOM = {
 }
 
 
-LONG = {name: pytest.mark.soak for name in ("sumo_luxembourg", "sumo_braunschweig", "wildau")}
+LONG = {
+    name: pytest.mark.soak
+    for name in ("sumo_badhersfeld_net", "sumo_luxembourg", "sumo_braunschweig", "wildau")
+}
 
 
 def run(capsys, *words: object):
