@@ -45,7 +45,7 @@ def read_damaged(kind: str, count: int) -> tuple[Counter[str], list[str]]:
     return ends, faults
 
 
-COUNTS = {"run": 20, "run analysed": 5}  # which take longer; 100 of all others
+COUNTS = {"run": 20, "run analysed": 5, "h5": 60}  # which take longer; 100 of all others
 
 
 @pytest.mark.parametrize(

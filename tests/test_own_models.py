@@ -84,7 +84,7 @@ def test_a_second_world_of_the_same_functions_compiles_nothing() -> None:
     assert not [name for name in compiled if name not in ("written_out", "crawl", "stay_if_polite")]
 
 
-@pytest.mark.slow
+@pytest.mark.soak  # three processes, each with kernels of its own
 def test_threads_change_nothing_for_functions_of_ones_own() -> None:
     assert len(set(printed_by_threads("own_functions.py", "120"))) == 1
 
