@@ -178,17 +178,23 @@ def watch_cars(
 
 
 @kernel
-def side_node(track: Track, i: int, look: float, side: float, edge: float) -> tuple[float, float]:
-    """Point to aim at, `look` m or more beyond node i, `edge` m from the edge of a side."""
-    n = track.left.shape[0]
-    lap = track.station[n]
-    at = i
+def index_beyond(station: NDArray[np.float64], begin: int, look: float) -> int:
+    """Index `look` m or more beyond another one, on a closed line with its length as last station."""
+    n = station.shape[0] - 1
+    at = begin
     for _ in range(n):
         at += 1
         if at == n:
             at = 0
-        if (track.station[at] - track.station[i] + lap) % lap >= look:
+        if (station[at] - station[begin] + station[n]) % station[n] >= look:
             break
+    return at
+
+
+@kernel
+def side_node(track: Track, i: int, look: float, side: float, edge: float) -> tuple[float, float]:
+    """Point to aim at, `look` m or more beyond node i, `edge` m from the edge of a side."""
+    at = index_beyond(track.station, i, look)
     wx, wy = track.left[at, 0] - track.right[at, 0], track.left[at, 1] - track.right[at, 1]
     width = math.sqrt(wx * wx + wy * wy)
     share = 0.5 + side * max(0.0, 0.5 - edge / width)
@@ -198,15 +204,7 @@ def side_node(track: Track, i: int, look: float, side: float, edge: float) -> tu
 @kernel
 def line_point(track: Track, begin: int, look: float) -> tuple[float, float]:
     """Point of the line `look` m or more beyond its point `begin`."""
-    m = track.line.shape[0]
-    length = track.line_station[m]
-    at = begin
-    for _ in range(m):
-        at += 1
-        if at == m:
-            at = 0
-        if (track.line_station[at] - track.line_station[begin] + length) % length >= look:
-            break
+    at = index_beyond(track.line_station, begin, look)
     return track.line[at, 0], track.line[at, 1]
 
 
