@@ -133,7 +133,11 @@ def read_track(path: str | Path, every: int = 1, line_every: int = 1) -> Track:
                         f"{path}, line {number}: wanted x, y and widths of at least 0, in metres"
                     )
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise NetworkError(f"{path}: cannot be read as a track ({error})") from error
+        why = getattr(error, "strerror", None) or error
+        raise NetworkError(
+            f"{path}: cannot be read as a track ({why}); wanted lines of x, y and the widths to the right "
+            "and left, m"
+        ) from error
     table = np.array(rows, np.float64).reshape(-1, 4)[::every]
     if len(table) < 3:
         raise NetworkError(f"{path}: {len(table)} points; wanted at least 3")
