@@ -79,18 +79,22 @@ class DrawnWorld:
         veh.blocker[some[::2]] = draw.integers(-1, n, some[::2].size)
         self.frame += 4
 
+    def record(self, path: Path, frames: int, block: int) -> None:
+        """Write a run of so many frames, in blocks as they would end in a run of a real world."""
+        with Recorder(path, self, 1.0, mode="frames") as recorder:  # type: ignore[arg-type]
+            for k in range(1, frames):
+                self.drive()
+                recorder.record()
+                if k % block == 0:
+                    recorder.flush()
+
 
 def seek(task: dict[str, Any]) -> list[dict[str, Any]]:
     """Milliseconds of opening, of frames and of trajectories anywhere, worst and median."""
     world = DrawnWorld(task["vehicles"])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run.h5"
-        with Recorder(path, world, 1.0, mode="frames") as recorder:  # type: ignore[arg-type]
-            for k in range(1, task["frames"]):
-                world.drive()
-                recorder.record()
-                if k % round(2.0 * RATE) == 0:  # blocks as they would end in a run
-                    recorder.flush()
+        world.record(path, task["frames"], round(2.0 * RATE))
         size = path.stat().st_size
         with RunFile(path) as run:  # loads what is compiled
             run.frame(0), run.trajectory(0), run.at(1.0)

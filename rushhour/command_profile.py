@@ -92,7 +92,9 @@ def _warm_up(args: argparse.Namespace) -> float:
 def _profile_of(args: argparse.Namespace) -> "Profile":
     """The profile of a run file, or of a world that is stepped."""
     path: Path = args.network
-    if path.suffix.lower() == ".h5" and _is_run(path):
+    from rushhour.traffic.recording.recorder import Recorder, is_run_file
+
+    if path.suffix.lower() == ".h5" and is_run_file(path):
         from rushhour.traffic.profiling.profile import profile_of_run
         from rushhour.traffic.recording.run_file import RunFile
 
@@ -105,7 +107,6 @@ def _profile_of(args: argparse.Namespace) -> "Profile":
         with RunFile(path) as run:
             return profile_of_run(run)
     from rushhour.traffic.profiling.measuring import measure_frames
-    from rushhour.traffic.recording.recorder import Recorder
     from rushhour.traffic.scenarios.opening import open_world, opened
 
     frames, warm_up = FRAMES if args.frames is None else args.frames, _warm_up(args)
@@ -125,17 +126,6 @@ def _profile_of(args: argparse.Namespace) -> "Profile":
         return measure_frames(
             world, frames, warm_up=warm_up, repeat=args.repeat, progress=lambda: steps.update(1)
         )
-
-
-def _is_run(path: Path) -> bool:
-    from rushhour.traffic.recording.run_layout import FORMAT
-    from rushhour.traffic.recording.unclosed_file import open_for_reading
-
-    try:
-        with open_for_reading(path) as file:
-            return bool(file.attrs.get("format", "") == FORMAT)
-    except OSError:  # whoever reads it says what is wrong
-        return False
 
 
 def _save(args: argparse.Namespace, found: "Profile", budget: float | None) -> None:
