@@ -8,7 +8,6 @@ of others, writes only accel, reason and blocker of its own.
 
 from math import inf
 
-import numpy as np
 from numba import prange
 
 from rushhour.kernels.car_following import (
@@ -27,7 +26,7 @@ from rushhour.kernels.network import (
     SIGNAL,
     NetworkArrays,
 )
-from rushhour.kernels.order import share
+from rushhour.kernels.order import share, tasks_of
 from rushhour.kernels.overtaking import is_passed, last_beside, leader_beside, oncoming_speed
 from rushhour.kernels.own_models import followed_acceleration
 from rushhour.kernels.random import uniform
@@ -49,7 +48,6 @@ from rushhour.kernels.vehicles import (
     SPEED_LIMIT_AHEAD,
     STARTING,
     STREAM_DAWDLE,
-    TASKS,
     YIELDS,
     Grants,
     Order,
@@ -64,12 +62,14 @@ MIN_GAP_SHARE = 0.6  # of the standstill gap that the collision guard never give
 
 
 @kernel
-def look_distance(v: float, min_gap: float, time_gap: float, root: float, dt: float) -> float:
+def look_distance(
+    v: float, min_gap: float, time_gap: float, mean_accel: float, dt: float
+) -> float:  # fmt: skip
     """How far ahead a vehicle must look: twice the gap that IDM wants behind a standing one.
 
-    root: sqrt(accel * decel), m/s^2.
+    mean_accel: sqrt(accel * decel), m/s^2.
     """
-    return 10.0 + 1.5 * (min_gap + v * (time_gap + dt) + v * v / (2.0 * root))
+    return 10.0 + 1.5 * (min_gap + v * (time_gap + dt) + v * v / (2.0 * mean_accel))
 
 
 @kernel(forceinline=True)
@@ -170,8 +170,7 @@ def drive_vehicle(
 
     # Ahead along the path: lines, limits, bends, leaders.
     stop_lane = routes.stop_lane[veh.stop[i]] if veh.stop[i] < veh.stop_end[i] else -1
-    root = np.sqrt(accel * decel)
-    look = look_distance(v, min_gap, time_gap, root, dt)
+    look = look_distance(v, min_gap, time_gap, types.mean_accel[t], dt)
     d = net.lanes.length[lane] - s
     braking = rules.curve_braking
     q = 0
@@ -345,11 +344,11 @@ def drive_vehicle(
 @kernel
 def drive(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, grants: Grants,
-    rules: Rules, n: int, task: int, frame: int, dt: float, seed: int,
+    rules: Rules, n: int, task: int, tasks: int, frame: int, dt: float, seed: int,
 ) -> None:  # fmt: skip
     """Choose the accelerations of one task's share of the order."""
     roads = order.start[net.lanes.out_start.shape[0] - 1]
-    for first, last in share(0, roads, task, TASKS), share(roads, n - roads, task, TASKS):
+    for first, last in share(0, roads, task, tasks), share(roads, n - roads, task, tasks):
         for p in range(first, last):
             drive_vehicle(net, veh, types, routes, order, grants, rules, p, frame, dt, seed)
 
@@ -360,5 +359,6 @@ def drive_all(
     rules: Rules, n: int, frame: int, dt: float, seed: int,
 ) -> None:  # fmt: skip
     """Choose every acceleration."""
-    for task in prange(TASKS):
-        drive(net, veh, types, routes, order, grants, rules, n, task, frame, dt, seed)
+    tasks = tasks_of(n)
+    for task in prange(tasks):
+        drive(net, veh, types, routes, order, grants, rules, n, task, tasks, frame, dt, seed)

@@ -32,7 +32,6 @@ from rushhour.kernels.rules import Rules
 from rushhour.kernels.vehicles import (
     NEVER,
     NOTHING,
-    TASKS,
     Grants,
     Order,
     Routes,
@@ -395,5 +394,6 @@ def choose_lanes_all(
     rules: Rules, awake: Awake, changes: NDArray[np.int64], frame: int, dt: float,
 ) -> None:  # fmt: skip
     """Decide all lane changes, on the roads of several lanes where anybody is."""
-    for task in prange(TASKS):
+    tasks = awake.tasks[1]
+    for task in prange(tasks):
         choose_lanes(net, veh, types, routes, order, grants, rules, awake, changes, task, frame, dt)

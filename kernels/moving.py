@@ -12,14 +12,13 @@ from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import (
     NetworkArrays,
 )
-from rushhour.kernels.order import share
+from rushhour.kernels.order import share, tasks_of
 from rushhour.kernels.planning import plan
 from rushhour.kernels.rules import Rules
 from rushhour.kernels.vehicles import (
     BEHIND,
     NOTHING,
     PATH,
-    TASKS,
     Order,
     Routes,
     Types,
@@ -277,12 +276,12 @@ def move_vehicle(
 @kernel
 def move(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, rules: Rules,
-    n: int, task: int, frame: int, dt: float, seed: int, tally: NDArray[np.int64],
+    n: int, task: int, tasks: int, frame: int, dt: float, seed: int, tally: NDArray[np.int64],
     efforts: NDArray[np.float64],
 ) -> None:  # fmt: skip
     """Move the vehicles of one task's share of the order."""
     roads = order.start[net.lanes.out_start.shape[0] - 1]
-    for first, last in share(0, roads, task, TASKS), share(roads, n - roads, task, TASKS):
+    for first, last in share(0, roads, task, tasks), share(roads, n - roads, task, tasks):
         for p in range(first, last):
             i = order.slot[p]
             move_vehicle(net, veh, types, routes, order, rules, i, frame, dt, seed, tally, efforts)
@@ -295,9 +294,10 @@ def move_all(
     efforts: NDArray[np.float64],
 ) -> None:  # fmt: skip
     """Move everybody; tally and efforts have one row per task."""
-    for task in prange(TASKS):
+    tasks = tasks_of(n)
+    for task in prange(tasks):
         move(
-            net, veh, types, routes, order, rules, n, task, frame, dt, seed, tally[task],
+            net, veh, types, routes, order, rules, n, task, tasks, frame, dt, seed, tally[task],
             efforts[task],
         )  # fmt: skip
 

@@ -9,10 +9,17 @@ from numba import prange
 
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import Lanes
-from rushhour.kernels.vehicles import BEHIND, Order, Vehicles
+from rushhour.kernels.vehicles import BEHIND, TASKS, Order, Vehicles
 
+LEAST_SHARE = 64  # vehicles of a task; to hand one out costs as much as a vehicle or two
 MOST_PARTS = 8  # of the previous order, counted and scattered side by side: one a thread
 STRIPES = 64  # of lanes, sorted side by side
+
+
+@kernel
+def tasks_of(n: int) -> int:
+    """Into how many tasks n vehicles are divided, whatever the number of threads."""
+    return max(1, min(TASKS, n // LEAST_SHARE))
 
 
 @kernel

@@ -37,7 +37,7 @@ from rushhour.kernels.vehicles import (
     Vehicles,
 )
 
-PASS_LANES = 128  # lanes per parallel task
+PASS_LANES = 256  # lanes per parallel task
 SIDE: Final = 0.4  # m between two bodies side by side, at least
 MOST = 3  # vehicles passed at once, at most
 WITHIN = 40.0  # m to the one ahead within which a driver thinks of passing

@@ -58,7 +58,6 @@ from rushhour.kernels.vehicles import (
     STAMPS,
     STOP_SIGN,
     STREAM_REACTION,
-    TASKS,
     YIELDS,
     Grants,
     Order,
@@ -366,5 +365,6 @@ def grant_all(
     awake: Awake, frame: int, dt: float, seed: int,
 ) -> None:  # fmt: skip
     """Run the grant phase of all groups that are awake, a task of about equal work at a time."""
-    for task in prange(TASKS):
+    tasks = awake.tasks[0]
+    for task in prange(tasks):
         grant_groups(net, veh, types, order, grants, rules, awake, task, frame, dt, seed)

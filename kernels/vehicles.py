@@ -69,6 +69,7 @@ class Types(NamedTuple):
     min_gap: NDArray[np.float64]  # m
     accel: NDArray[np.float64]  # m/s^2
     decel: NDArray[np.float64]  # m/s^2, comfortable
+    mean_accel: NDArray[np.float64]  # m/s^2, the geometric mean of these two
     emergency: NDArray[np.float64]  # m/s^2
     time_gap: NDArray[np.float64]  # s
     max_speed: NDArray[np.float64]  # m/s

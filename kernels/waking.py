@@ -16,6 +16,8 @@ from rushhour.kernels.vehicles import Order
 
 GROUP_RUNS_ON = 2  # frames: wishes are remembered as those of the frame before, then forgotten
 ROAD_RUNS_ON = 1  # frames: claims are forgotten
+GROUPS_OF_A_TASK = 4  # at least: to hand a task out costs as much as a group or two
+ROADS_OF_A_TASK = 16
 
 
 class Awake(NamedTuple):
@@ -32,6 +34,7 @@ class Awake(NamedTuple):
     group_cuts: NDArray[np.int32]  # (TASKS+1,) bounds of tasks in `groups`, of about equal work
     roads: NDArray[np.int32]  # (n_roads,) the roads of several lanes to run, ascending
     road_cuts: NDArray[np.int32]  # (TASKS+1,) bounds of tasks in `roads`
+    tasks: NDArray[np.int32]  # (2,) how many tasks there are, of groups and of roads
 
 
 @kernel
@@ -54,7 +57,7 @@ def list_groups(awake: Awake, frame: int) -> None:
             awake.groups[n] = group
             total += awake.weight[group]
             n += 1
-    tasks = awake.group_cuts.shape[0] - 1
+    tasks = awake.tasks[0] = min(awake.group_cuts.shape[0] - 1, max(1, n // GROUPS_OF_A_TASK))
     done, task = 0, 0
     for g in range(n):
         while task * total <= done * tasks and task < tasks:
@@ -72,7 +75,7 @@ def list_roads(net: NetworkArrays, awake: Awake, frame: int) -> None:
         if awake.roads_roused[road] >= frame - ROAD_RUNS_ON and net.roads.lane_count[road] > 1:
             awake.roads[n] = road
             n += 1
-    tasks = awake.road_cuts.shape[0] - 1
+    tasks = awake.tasks[1] = min(awake.road_cuts.shape[0] - 1, max(1, n // ROADS_OF_A_TASK))
     for task in range(tasks + 1):
         awake.road_cuts[task] = task * n // tasks
 

@@ -81,6 +81,7 @@ def test_the_state_is_the_same_whatever_the_pace(monkeypatch: pytest.MonkeyPatch
 def test_the_number_of_threads_that_was_asked_for_is_left_as_it_was() -> None:
     asked = numba.get_num_threads()
     kept = pace.Pace()
+    kept.ask()
     kept.begin()
     assert numba.get_num_threads() == asked
     assert kept.fewer == 0

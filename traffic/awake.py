@@ -31,6 +31,7 @@ def new_awake(net: NetworkArrays, frame: int = 0) -> Awake:
         group_cuts=np.zeros(TASKS + 1, np.int32),
         roads=np.zeros(n_roads, np.int32),
         road_cuts=np.zeros(TASKS + 1, np.int32),
+        tasks=np.zeros(2, np.int32),
     )
 
 

@@ -39,8 +39,8 @@ class Pace:
         self._now = 0  # for the frame that begins next
         self.fewer = 0  # frames so far with fewer threads than asked for
 
-    def begin(self) -> None:
-        """Set the number of threads of a frame that begins."""
+    def ask(self) -> None:
+        """Note how many threads are asked for: once for a number of frames, as asking takes 5 us."""
         asked = numba.get_num_threads()
         if asked != self._asked:
             self._asked, self._choices = asked, None
@@ -48,7 +48,10 @@ class Pace:
             if asked > 1:
                 self._choices = choices(asked)
                 next(self._choices)
-        if self._now != asked:
+
+    def begin(self) -> None:
+        """Set the number of threads of a frame that begins."""
+        if self._now != self._asked:
             self.fewer += 1
             numba.set_num_threads(self._now)
 

@@ -129,6 +129,7 @@ def type_arrays(types: tuple[VehicleType, ...]) -> Types:
         min_gap=column("min_gap"),
         accel=column("accel"),
         decel=column("decel"),
+        mean_accel=np.sqrt(column("accel") * column("decel")),
         emergency=column("emergency_decel"),
         time_gap=column("time_gap"),
         max_speed=column("max_speed"),

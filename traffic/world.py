@@ -157,6 +157,7 @@ class World(Looping, Readable, Telling):
 
     def step(self, n: int = 1) -> None:
         """Step n frames."""
+        self._pace.ask()
         for _ in range(n):
             self._pace.begin()
             self._step_once()

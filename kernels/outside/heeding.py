@@ -22,10 +22,10 @@ from rushhour.kernels.driving import MIN_GAP_SHARE, look_distance
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.moving import desired_speed
 from rushhour.kernels.network import NetworkArrays
-from rushhour.kernels.order import share
+from rushhour.kernels.order import share, tasks_of
 from rushhour.kernels.outside.obstacles import CLEARANCE, ENTRIES, in_way
 from rushhour.kernels.own_models import followed_acceleration
-from rushhour.kernels.vehicles import BODY, HAZARD, PATH, TASKS, Grants, Order, Types, Vehicles
+from rushhour.kernels.vehicles import BODY, HAZARD, PATH, Grants, Order, Types, Vehicles
 
 MARGIN = 0.7  # s between a vehicle and a body that crosses its way
 KEEP = 1.0  # m before its way that a vehicle stops for who comes
@@ -112,8 +112,7 @@ def heed_vehicle(
         low, high = min(low, veh.swerve[i]), max(high, veh.swerve[i])
     v0 = desired_speed(net, veh, types, i, lane)
     least, who = on_lane(veh, types, grants, i, lane, veh.s[i], low - half, high + half, v0, dt)
-    root = np.sqrt(types.accel[t] * types.decel[t])
-    look = look_distance(v, types.min_gap[t], types.time_gap[t], root, dt)
+    look = look_distance(v, types.min_gap[t], types.time_gap[t], types.mean_accel[t], dt)
     d = net.lanes.length[lane] - veh.s[i]
     q = 0
     while d < look:
@@ -143,10 +142,10 @@ def heed_vehicle(
 @kernel
 def heed(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants,
-    by: NDArray[np.int32], n: int, task: int, frame: int, dt: float,
+    by: NDArray[np.int32], n: int, task: int, tasks: int, frame: int, dt: float,
 ) -> None:  # fmt: skip
     """Let one task's share of the order brake for bodies."""
-    first, last = share(0, n, task, TASKS)
+    first, last = share(0, n, task, tasks)
     for p in range(first, last):
         heed_vehicle(net, veh, types, order, grants, by, p, frame, dt)
 
@@ -157,8 +156,9 @@ def heed_all(
     by: NDArray[np.int32], n: int, frame: int, dt: float,
 ) -> None:  # fmt: skip
     """Let everybody brake for bodies. by: (capacity,) row of the body that each waits for; -1."""
-    for task in prange(TASKS):
-        heed(net, veh, types, order, grants, by, n, task, frame, dt)
+    tasks = tasks_of(n)
+    for task in prange(tasks):
+        heed(net, veh, types, order, grants, by, n, task, tasks, frame, dt)
 
 
 @kernel

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rushhour.kernels.curvature import max_curvature
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import NetworkArrays
-from rushhour.kernels.order import share
+from rushhour.kernels.order import share, tasks_of
 from rushhour.kernels.rules import Rules
 from rushhour.kernels.steering.bicycle import Bodies, BodyTypes, move_bodies
 from rushhour.kernels.steering.by_hand import drive_by_hand
@@ -38,7 +38,7 @@ from rushhour.kernels.steering.pure_pursuit import look_distance_at
 from rushhour.kernels.steering.stuck_manager import DRIVES, REVERSES, STUCK, stuck_action
 from rushhour.kernels.steering.target_speed import critical_speed
 from rushhour.kernels.steering.towing import BEND, LAG, hold_plan, planned, tow, why_towed
-from rushhour.kernels.vehicles import TASKS, Order, Types, Vehicles
+from rushhour.kernels.vehicles import Order, Types, Vehicles
 
 LATERAL: Final = 0.4  # g of Algorithm 1, which then binds at corners; bends have their own limit
 SPACING: Final = 6.0  # m between its points
@@ -259,11 +259,11 @@ def steer_vehicle(
 def steer(
     net: NetworkArrays, lines: Lines, veh: Vehicles, types: Types, order: Order, rules: Rules,
     kinds: BodyTypes, bodies: Bodies, st: Steered, entered: NDArray[np.bool_], n: int, task: int,
-    frame: int, dt: float, tally: NDArray[np.int64],
+    tasks: int, frame: int, dt: float, tally: NDArray[np.int64],
 ) -> None:  # fmt: skip
     """Steer those of one task's share of the order who have a body."""
     roads = order.start[net.lanes.out_start.shape[0] - 1]
-    for first, last in share(0, roads, task, TASKS), share(roads, n - roads, task, TASKS):
+    for first, last in share(0, roads, task, tasks), share(roads, n - roads, task, tasks):
         for p in range(first, last):
             i = order.slot[p]
             if st.tier[i] == DRIVEN:
@@ -282,8 +282,9 @@ def steer_all(
     dt: float, tallies: NDArray[np.int64],
 ) -> None:  # fmt: skip
     """Steer everybody who has a body; tallies has one row per task; entered: `lanes_entered`."""
-    for task in prange(TASKS):
+    tasks = tasks_of(n)
+    for task in prange(tasks):
         steer(
-            net, lines, veh, types, order, rules, kinds, bodies, st, entered, n, task, frame, dt,
+            net, lines, veh, types, order, rules, kinds, bodies, st, entered, n, task, tasks, frame, dt,
             tallies[task],
         )  # fmt: skip
