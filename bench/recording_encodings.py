@@ -46,27 +46,32 @@ def encodings(task: dict[str, Any]) -> list[dict[str, Any]]:
     """Bytes and processor time a vehicle-frame of each; without taking the rows from the world."""
     from worlds import opened_world
 
-    from rushhour.traffic.recording.frame_blocks import Coding, Encoder
+    from rushhour.traffic.recording.frame_blocks import Coding, Encoder, Gathered
     from rushhour.traffic.recording.frame_fields import columns_of, ways_of
     from rushhour.traffic.recording.frame_taking import FrameTaker, Rows
 
     world, _ = opened_world(task)
     world.step(round(task["warm_up"] / world.dt))
     every = max(1, round(1.0 / task["hz"] / world.dt))
-    taker, rows, frames = FrameTaker(world), Rows(exact=False), []
+    taker, taken = FrameTaker(world), list[tuple[int, Rows]]()
     for _ in range(FRAMES):
         world.step(every)
-        taker.take(rows)
-        frames.append(world.frame)
-    n, numbers = len(rows), np.array(frames)
+        taken.append((world.frame, Rows(exact=False)))
+        taker.take(taken[-1][1])
+    n = sum(len(rows) for _, rows in taken)
+    all_rows = np.concatenate([rows.rows[: len(rows)] for _, rows in taken])
     arrays = world.network.arrays
     ways = ways_of(arrays.lanes.out_start, arrays.connectors.to_lane, arrays.lanes.length)
-    encoder = Encoder(Coding(ways, len(world.demand), world.dt, exact=False))
-    columns = columns_of(rows.rows[:n], rows.words, ALL)
+    coding = Coding(ways, len(world.demand), world.dt, exact=False)
+    encoder, block = Encoder(coding), Gathered(coding)
+    columns = columns_of(all_rows, taken[0][1].words, ALL)
     old = {name: columns[name] for name in OF_2}
 
     def bits(pack: Callable[[bytes], bytes] | None = None) -> int:
-        words, _ = encoder.encode(rows, numbers)
+        block.clear()
+        for frame, rows in taken:
+            block.add(frame, rows)
+        words, _ = encoder.encode(block)
         return words.nbytes if pack is None else len(pack(words.tobytes()))
 
     def only_huffman(data: bytes) -> bytes:

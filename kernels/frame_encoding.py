@@ -23,9 +23,11 @@ from rushhour.kernels.bits import (
     rice_parameter,
 )
 from rushhour.kernels.frame_rows import (
+    ABSENT,
     ACCEL,
     BLOCKER,
     CODES,
+    COLUMNS,
     EXACT,
     ID,
     LANE,
@@ -38,6 +40,7 @@ from rushhour.kernels.jit import kernel
 from rushhour.kernels.lanes_passed import ANYWHERE, lane_code
 
 GROUP_ROWS: Final = 2048  # of a group, at least, but for the last of a block
+AT_ONCE: Final = 64  # vehicles that are counted at once
 HEADER: Final = 2  # words before the main stream: parameters of its codes, its length
 WORDS: Final = 22  # that a row takes at most, both streams together, and then some
 SPARE: Final = 16  # words behind a stream that may be touched
@@ -131,7 +134,7 @@ def put_first(
 
 @kernel
 def put_side(
-    rows: NDArray[np.int32], exact: NDArray[np.int32], step: NDArray[np.int32], lo: int, hi: int,
+    rows: NDArray[np.int32], exact: NDArray[np.int32], step: NDArray[np.int32], count: int,
     frames: int, factors: NDArray[np.int64], ways: NDArray[np.int32], lane_bits: int, id_bits: int,
     out: NDArray[np.uint32], residuals: NDArray[np.int32],
 ) -> int:  # fmt: skip
@@ -145,8 +148,7 @@ def put_side(
     reason_before = 0
     vehicle = -1
     to_step = 1.0 / POSITION_STEP
-    for row in range(lo, hi):
-        i = row - lo
+    for row in range(count):
         lane2, speed2 = int(rows[row, LANE]), int(rows[row, SPEED])
         s2, accel2 = int(rows[row, S]), int(rows[row, ACCEL])
         lateral2, blocker2 = int(rows[row, LATERAL]), int(rows[row, BLOCKER])
@@ -155,7 +157,7 @@ def put_side(
             at, acc, n = put_number(out, at, acc, n, int(rows[row, ID]) - vehicle - 1)
             vehicle = int(rows[row, ID])
             end = row
-            while end < hi and rows[end, ID] == vehicle:
+            while end < count and rows[end, ID] == vehicle:
                 end += 1
             at, acc, n = put_presence(step, row, end, frames, out, at, acc, n)
             place = int(np.floor(s2 * to_step + 0.5))
@@ -164,7 +166,7 @@ def put_side(
             if exact.shape[0] > 0:
                 at, acc, n = put_exact(exact, row, -1, out, at, acc, n)
             blocker_before, reason_before = -1, 0
-            residuals[i, 3] = FIRST
+            residuals[row, 3] = FIRST
         else:
             t = step[row]
             sooner = s + advance(speed + speed2, factors[t, 0])
@@ -222,10 +224,10 @@ def put_side(
             place = int(np.floor((s2 - sooner) * to_step + 0.5))
             s = sooner + place * POSITION_STEP
             steeper = steepness(speed2 - speed, factors[t, 1])
-            residuals[i, 0] = folded(speed2 - speed - (trend >> 1))
-            residuals[i, 1] = folded(place)
-            residuals[i, 2] = folded(accel2 - steeper)
-            residuals[i, 3] = change
+            residuals[row, 0] = folded(speed2 - speed - (trend >> 1))
+            residuals[row, 1] = folded(place)
+            residuals[row, 2] = folded(accel2 - steeper)
+            residuals[row, 3] = change
             trend = speed2 - speed
         lane, speed, lateral, blocker, codes = lane2, speed2, lateral2, blocker2, codes2
     out[at] = acc
@@ -273,38 +275,81 @@ def put_main(residuals: NDArray[np.int32], count: int, out: NDArray[np.uint32], 
     return at + 1
 
 
+@kernel
+def sort_group(
+    block: NDArray[np.int32], exact_block: NDArray[np.int32], start: NDArray[np.int64],
+    order: NDArray[np.int64], begin: int,
+    rows: NDArray[np.int32], exact: NDArray[np.int32], step: NDArray[np.int32],
+    places: NDArray[np.int64],
+) -> tuple[int, int]:  # fmt: skip
+    """Bring a group of rows into order, those of the vehicle `begin` and some behind it in `order`.
+
+    Gives the vehicle behind the last one, and the rows. Frames are gone through one after the
+    other, as they lie in memory: it takes longer to get than to encode.
+    """
+    frames, behind, total = start.shape[0] - 1, begin, 0
+    while behind < order.shape[0] and total < GROUP_ROWS:
+        last = min(order.shape[0], behind + AT_ONCE)
+        for k in range(behind, last):
+            places[k - begin] = 0
+        for t in range(frames):
+            for k in range(behind, last):
+                row = start[t] + order[k]
+                if row < start[t + 1] and block[row, ID] != ABSENT:
+                    places[k - begin] += 1
+        while behind < last and total < GROUP_ROWS:
+            count = places[behind - begin]
+            places[behind - begin] = total
+            total += count
+            behind += 1
+    for t in range(frames):
+        for k in range(begin, behind):
+            row = start[t] + order[k]
+            if row < start[t + 1] and block[row, ID] != ABSENT:
+                place = places[k - begin]
+                places[k - begin] = place + 1
+                step[place] = t
+                for column in range(COLUMNS):
+                    rows[place, column] = block[row, column]
+                if exact_block.shape[0] > 0:
+                    for word in range(EXACT):
+                        exact[place, word] = exact_block[row, word]
+    return behind, total
+
+
 @kernel(nogil=True)
 def encode_rows(
-    rows: NDArray[np.int32], exact: NDArray[np.int32], step: NDArray[np.int32], count: int,
-    frames: int, factors: NDArray[np.int64], ways: NDArray[np.int32], lane_bits: int, id_bits: int,
-    residuals: NDArray[np.int32], side: NDArray[np.uint32], out: NDArray[np.uint32],
-    groups: NDArray[np.int64],
+    block: NDArray[np.int32], exact_block: NDArray[np.int32], start: NDArray[np.int64],
+    order: NDArray[np.int64],
+    factors: NDArray[np.int64], ways: NDArray[np.int32], lane_bits: int, id_bits: int,
+    rows: NDArray[np.int32], exact: NDArray[np.int32], step: NDArray[np.int32],
+    places: NDArray[np.int64], residuals: NDArray[np.int32], side: NDArray[np.uint32],
+    out: NDArray[np.uint32], groups: NDArray[np.int64],
 ) -> int:  # fmt: skip
-    """Encode the sorted rows of a block, group after group; the number of groups.
+    """Encode the rows of a block as `place_rows` left them, group after group; their number.
 
-    residuals, side: scratch for a group. groups: first and last vehicle, first word, words, rows
-    of each. Any may be too small: then -1 - the rows that a group needs.
+    start: where the rows of each frame begin, and where those of the last one end. order: places of
+    vehicles in a frame, by vehicle. rows, exact, step, residuals, side: scratch for the rows of a
+    group, at most GROUP_ROWS and one for each frame; places: GROUP_ROWS + AT_ONCE. groups: first and
+    last vehicle, first word, words, rows of each.
     """
-    number, at, lo = 0, 0, 0
-    while lo < count:
-        hi = min(count, lo + GROUP_ROWS)
-        while hi < count and rows[hi, ID] == rows[hi - 1, ID]:
-            hi += 1
-        if hi - lo > residuals.shape[0]:
-            return lo - hi - 1
-        words = put_side(
-            rows, exact, step, lo, hi, frames, factors, ways, lane_bits,
-            id_bits, side, residuals,
+    frames = start.shape[0] - 1
+    number, at, k = 0, 0, 0
+    while k < order.shape[0]:
+        k, count = sort_group(
+            block, exact_block, start, order, k, rows, exact, step, places
         )  # fmt: skip
-        groups[number, 0] = rows[lo, ID]
-        groups[number, 1] = rows[hi - 1, ID]
+        words = put_side(
+            rows, exact, step, count, frames, factors, ways, lane_bits, id_bits, side, residuals,
+        )  # fmt: skip
+        groups[number, 0] = rows[0, ID]
+        groups[number, 1] = rows[count - 1, ID]
         groups[number, 2] = at
-        at = put_main(residuals, hi - lo, out, at)
+        at = put_main(residuals, count, out, at)
         for i in range(words):
             out[at + i] = side[i]
         at += words
         groups[number, 3] = at - groups[number, 2]
-        groups[number, 4] = hi - lo
+        groups[number, 4] = count
         number += 1
-        lo = hi
     return number

@@ -1,4 +1,4 @@
-"""Rows of frames on their way to a recording: taken from the slots, sorted by vehicle.
+"""Rows of frames on their way to a recording: taken from the slots, and put where their vehicles are.
 
 A row is COLUMNS whole numbers: what is measured is counted in steps (`STEPS`), so that coding it
 later is exact. Codes are the reason, the lights above it (`BRAKE` ...), the tier above those.
@@ -16,6 +16,7 @@ from rushhour.kernels.vehicles import HAZARD, LANE_CHANGE
 
 COLUMNS: Final = 8
 ID, LANE, S, SPEED, ACCEL, LATERAL, BLOCKER, CODES = range(COLUMNS)
+ABSENT: Final = -1  # vehicle of a row that nobody has
 EXACT: Final = 8  # words of 32 bits: s, speed, accel, lateral as float64
 # What a step of each is, and how many there are in one m, m/s or m/s^2.
 S_STEP: Final = 0.001  # m; what is written keeps within POSITION_STEP / 2 of it
@@ -165,28 +166,30 @@ def gather_exact(
 
 
 @kernel(nogil=True)
-def arrange_rows(
-    rows: NDArray[np.int32], exact: NDArray[np.int32], start: NDArray[np.int64], lowest: int,
-    places: NDArray[np.int32], out: NDArray[np.int32], exact_out: NDArray[np.int32],
-    step: NDArray[np.int32],
-) -> None:  # fmt: skip
-    """Sort the rows of several frames by vehicle, and those of each by time.
+def place_rows(
+    rows: NDArray[np.int32], exact: NDArray[np.int32], count: int,
+    place_of: NDArray[np.int32], ids: NDArray[np.int32], n_ids: int,
+    block: NDArray[np.int32], exact_block: NDArray[np.int32], at: int,
+) -> int:  # fmt: skip
+    """Put a frame of a block behind the others, each vehicle where it is in all of its frames.
 
-    start: (frames+1,) first row of each. places: zeros, one for each id from the lowest to the
-    largest, and one more. step: the frame of each row of `out`. exact: (0, EXACT) without them.
+    rows: the first `count` are the frame; exact: (0, EXACT) without them. place_of: by vehicle, its
+    place in `ids`, if that says so too. block: from `at` on a row for each of `ids`, ABSENT where it
+    is not in the frame; all have room for `count` more. Gives how many of `ids` there are by then.
     """
-    for row in range(start[0], start[-1]):
-        places[rows[row, ID] - lowest + 1] += 1
-    for i in range(places.shape[0] - 1):
-        places[i + 1] += places[i]
-    for t in range(start.shape[0] - 1):
-        for row in range(start[t], start[t + 1]):
-            vehicle = rows[row, ID] - lowest
-            place = places[vehicle]
-            places[vehicle] = place + 1
-            step[place] = t
-            for column in range(COLUMNS):
-                out[place, column] = rows[row, column]
-            if exact.shape[0] > 0:
-                for word in range(EXACT):
-                    exact_out[place, word] = exact[row, word]
+    for i in range(at, at + n_ids + count):
+        block[i, ID] = ABSENT
+    for row in range(count):
+        vehicle = rows[row, ID]
+        i = int(place_of[vehicle])
+        if i >= n_ids or ids[i] != vehicle:
+            i = n_ids
+            n_ids += 1
+            place_of[vehicle] = i
+            ids[i] = vehicle
+        for column in range(COLUMNS):
+            block[at + i, column] = rows[row, column]
+        if exact.shape[0] > 0:
+            for word in range(EXACT):
+                exact_block[at + i, word] = exact[row, word]
+    return n_ids

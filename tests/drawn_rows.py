@@ -14,7 +14,7 @@ from rushhour.kernels.frame_rows import (
     S,
 )
 from rushhour.kernels.frame_rows import COLUMNS as ROW
-from rushhour.traffic.recording.frame_blocks import Coding, Decoder, Encoder
+from rushhour.traffic.recording.frame_blocks import Coding, Decoder, Encoder, Gathered
 from rushhour.traffic.recording.frame_taking import Rows
 
 LARGEST = {S: 2_000_000_000, SPEED: 12_500_000, ACCEL: 10_000_000, LATERAL: 25_000_000}
@@ -24,7 +24,7 @@ def drawn_rows(
     draw: np.random.Generator, frames: int, vehicles: int, lanes: int, exact: bool = False
 ) -> Rows:
     """Frames in which anybody may be anywhere, for one frame or for some, and now and then stand."""
-    rows = Rows(exact, room=0)
+    rows = Rows(exact)
     calm = draw.random(vehicles) < 0.5
     state = np.zeros((vehicles, ROW), np.int32)
     for t in range(frames):
@@ -58,11 +58,26 @@ def drawn_rows(
     return rows
 
 
+def gathered(rows: Rows, coding: Coding, frames: NDArray[np.int64]) -> Gathered:
+    """A block of frames that were drawn together, gathered one after the other."""
+    block, one = Gathered(coding, room=16), Rows(coding.exact)
+    for t, frame in enumerate(frames.tolist()):
+        part = slice(rows.ends[t - 1] if t else 0, rows.ends[t])
+        one.clear()
+        one.make_room(part.stop - part.start)
+        one.ends.append(part.stop - part.start)
+        one.rows[: len(one)] = rows.rows[part]
+        if one.exact is not None and rows.exact is not None:
+            one.exact[: len(one)] = rows.exact[part]
+        block.add(frame, one)
+    return block
+
+
 def coded(
     rows: Rows, coding: Coding, frames: NDArray[np.int64]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint32]]:
     """The rows and exact words of a block after encoding and decoding, and its words."""
-    words, groups = Encoder(coding).encode(rows, frames)
+    words, groups = Encoder(coding).encode(gathered(rows, coding, frames))
     starts = np.array([0, *rows.ends], np.int64)
     found, exact = Decoder(coding).rows(
         words, groups[:, 2:5].copy(), frames, starts[:-1], starts[1:]

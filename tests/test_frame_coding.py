@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from drawn_rows import coded, drawn_rows
+from drawn_rows import coded, drawn_rows, gathered
 
 from rushhour.kernels.frame_rows import ID, POSITION_STEP, S
 from rushhour.roadnets.generators.by_name import generate
@@ -56,7 +56,7 @@ def test_in_full_precision_every_bit_comes_back(network: Network) -> None:
 
 
 def test_who_stands_costs_a_bit(network: Network) -> None:
-    rows = Rows(exact=False, room=0)
+    rows = Rows(exact=False)
     rows.make_room(400 * 200)
     rows.rows[:] = 0
     for t in range(400):
@@ -71,7 +71,7 @@ def test_damaged_words_are_refused_or_give_rows(network: Network) -> None:
     draw = np.random.default_rng(2)
     rows = drawn_rows(draw, 6, 40, network.n_lanes)
     coding = coding_for(network, 40)
-    words, groups = Encoder(coding).encode(rows, np.arange(6))
+    words, groups = Encoder(coding).encode(gathered(rows, coding, np.arange(6)))
     starts = np.array([0, *rows.ends], np.int64)
     refused = 0
     for _ in range(300):

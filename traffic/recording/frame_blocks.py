@@ -9,17 +9,19 @@ from numpy.typing import NDArray
 from rushhour.kernels.frame_decoding import ALWAYS, EVERYBODY, decode_rows
 from rushhour.kernels.frame_decoding import BEYOND as ZEROS_BEHIND
 from rushhour.kernels.frame_encoding import (
+    AT_ONCE,
     GROUP_ROWS,
     RESIDUALS,
     SPARE,
     WORDS,
     encode_rows,
 )
-from rushhour.kernels.frame_rows import COLUMNS, EXACT, ID, arrange_rows
+from rushhour.kernels.frame_rows import COLUMNS, EXACT, ID, place_rows
 from rushhour.traffic.recording.frame_fields import EXACT_COLUMNS, IN_STEPS, bits_for, factors
-from rushhour.traffic.recording.frame_taking import ROOM, Rows
+from rushhour.traffic.recording.frame_taking import Rows, with_room
 
 GROUP_COLUMNS: Final = 5  # first and last vehicle, first word, words, rows
+ROOM: Final = 1 << 20  # rows; memory that is not touched costs nothing
 
 
 @dataclass(frozen=True)
@@ -37,55 +39,83 @@ class Coding:
         return bits_for(len(self.ways)), bits_for(self.vehicles)
 
 
+class Gathered:
+    """Frames of a block, one behind the other; each vehicle has the same place in all of them."""
+
+    def __init__(self, coding: Coding, room: int = ROOM) -> None:
+        self.coding = coding
+        self.frames: list[int] = []  # their numbers
+        self.count = 0  # rows of all of them
+        self.start = [0]  # where each frame begins, and where the last one ends
+        self.rows = np.empty((room, COLUMNS), np.int32)
+        self.exact = np.empty((room if coding.exact else 0, EXACT), np.int32)
+        self.ids = np.empty(0, np.int32)
+        self.n_ids = 0
+        self._place_of = np.zeros(coding.vehicles, np.int32)
+
+    def __len__(self) -> int:
+        return self.start[-1]
+
+    def add(self, frame: int, rows: Rows) -> None:
+        """Put a frame behind the others; rows: hold it alone."""
+        count, exact = len(rows), self.coding.exact
+        if not self.frames:  # encoding goes by vehicle, and reads what lies side by side then
+            rows.sort()
+        self.ids = with_room(self.ids, self.n_ids + count)
+        end = len(self) + self.n_ids + count
+        self.rows = with_room(self.rows, end)
+        if exact:  # what they tell need not be told in steps
+            self.exact = with_room(self.exact, end)
+            for column, _ in (IN_STEPS[name] for name in EXACT_COLUMNS):
+                rows.rows[:count, column] = 0
+        self.n_ids = place_rows(
+            rows.rows, rows.words, count, self._place_of, self.ids, self.n_ids,
+            self.rows, self.exact, len(self),
+        )  # fmt: skip
+        self.frames.append(frame)
+        self.start.append(len(self) + self.n_ids)
+        self.count += count
+
+    def clear(self) -> None:
+        """Begin another block."""
+        self.frames.clear()
+        self.count, self.start, self.n_ids = 0, [0], 0
+
+
 class Encoder:
     """Encodes blocks, one at a time; keeps its scratch arrays from one to the next."""
 
     def __init__(self, coding: Coding) -> None:
         self.coding = coding
-        self._make_room(ROOM)
-        self._group(GROUP_ROWS)
+        self._out = np.empty(0, np.uint32)
+        self._places = np.zeros(GROUP_ROWS + AT_ONCE, np.int64)
+        self._make_scratch(GROUP_ROWS)
 
-    def _make_room(self, rows: int) -> None:
-        """Scratch for so many rows, touched as far as it is needed."""
-        self._rows = np.empty((rows, COLUMNS), np.int32)
-        self._exact = np.empty((rows if self.coding.exact else 0, EXACT), np.int32)
-        self._step = np.empty(rows, np.int32)
-        self._out = np.empty(rows * WORDS + SPARE, np.uint32)
+    def _make_scratch(self, rows: int) -> None:
+        """For a group of so many rows."""
+        self._rows = np.zeros((rows, COLUMNS), np.int32)
+        self._exact = np.zeros((rows if self.coding.exact else 0, EXACT), np.int32)
+        self._step = np.zeros(rows, np.int32)
+        self._residuals = np.zeros((rows, RESIDUALS), np.int32)
+        self._side = np.zeros(rows * WORDS + SPARE, np.uint32)
 
-    def _group(self, rows: int) -> None:
-        self._residuals = np.zeros((2 * rows, RESIDUALS), np.int32)
-        self._side = np.zeros(2 * rows * WORDS + SPARE, np.uint32)
-
-    def encode(
-        self, block: Rows, frames: NDArray[np.int64]
-    ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-        """Words and groups of a block. frames: the numbers of its frames. The words are a view."""
-        n, coding = len(block), self.coding
-        if not n:
+    def encode(self, block: Gathered) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+        """Words and groups of a block. The words are a view, until the next block."""
+        if not block.count:
             return self._out[:0], np.zeros((0, GROUP_COLUMNS), np.int64)
-        if n > len(self._rows):
-            self._make_room(n)
-        if coding.exact:  # what the exact numbers tell need not be told in steps
-            for column, _ in (IN_STEPS[name] for name in EXACT_COLUMNS):
-                block.rows[:n, column] = 0
-        ids = block.rows[:n, ID]
-        lowest = int(ids.min())
-        places = np.zeros(int(ids.max()) - lowest + 2, np.int32)
-        start = np.array([0, *block.ends], np.int64)
-        arrange_rows(
-            block.rows, block.words, start, lowest, places, self._rows, self._exact, self._step
-        )
-        groups = np.zeros((n // GROUP_ROWS + 1, GROUP_COLUMNS), np.int64)
-        lane_bits, id_bits = coding.bits
-        while True:
-            count = encode_rows(
-                self._rows, self._exact, self._step, n, frames.size, factors(frames, coding.dt),
-                coding.ways, lane_bits, id_bits, self._residuals,
-                self._side, self._out, groups,
-            )  # fmt: skip
-            if count >= 0:
-                break
-            self._group(-1 - count)
+        most = block.count * WORDS + SPARE
+        if self._out.size < most:  # touched as far as it is needed
+            self._out = np.empty(max(most, ROOM * WORDS), np.uint32)
+        if len(self._step) < GROUP_ROWS + len(block.frames):
+            self._make_scratch(GROUP_ROWS + 2 * len(block.frames))
+        groups = np.zeros((block.count // GROUP_ROWS + 1, GROUP_COLUMNS), np.int64)
+        frames = np.array(block.frames, np.int64)
+        count = encode_rows(
+            block.rows, block.exact, np.array(block.start, np.int64),
+            np.argsort(block.ids[: block.n_ids]),
+            factors(frames, self.coding.dt), self.coding.ways, *self.coding.bits,
+            self._rows, self._exact, self._step, self._places, self._residuals, self._side, self._out, groups,
+        )  # fmt: skip
         return self._out[: int(groups[count - 1, 2:4].sum())], groups[:count]
 
 

@@ -1,7 +1,7 @@
 """Frames taken from a world as it stands: the rows to be recorded, and the digest of all."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,15 +35,14 @@ if TYPE_CHECKING:
     from rushhour.traffic.world import World
 
 Region = tuple[float, float, float, float]  # x0, y0, x1, y1, m
-ROOM: Final = 1 << 20  # rows; memory that is not touched costs nothing
 
 
 class Rows:
-    """Rows of some frames, one behind the other; its arrays grow beyond `room` rows."""
+    """Rows of frames; the arrays grow."""
 
-    def __init__(self, exact: bool, room: int = ROOM) -> None:
-        self.rows = np.empty((room, ROW), np.int32)
-        self.exact = np.empty((room, EXACT // 2)) if exact else None
+    def __init__(self, exact: bool) -> None:
+        self.rows = np.empty((0, ROW), np.int32)
+        self.exact = np.empty((0, EXACT // 2)) if exact else None
         self.ends: list[int] = []  # behind the last row of each frame
         self.fronts: list[NDArray[Any]] = []  # of each frame, the rows of FRONT
 
@@ -59,16 +58,31 @@ class Rows:
 
     def make_room(self, more: int) -> None:
         """Have room for more rows behind the last one."""
-        used = len(self)
-        if used + more > len(self.rows):
-            size = max(used + more, 2 * len(self.rows))
-            rows = np.empty((size, ROW), np.int32)
-            rows[:used] = self.rows[:used]
-            self.rows = rows
-            if self.exact is not None:
-                exact = np.empty((size, EXACT // 2))
-                exact[:used] = self.exact[:used]
-                self.exact = exact
+        self.rows = with_room(self.rows, len(self) + more)
+        if self.exact is not None:
+            self.exact = with_room(self.exact, len(self) + more)
+
+    def sort(self) -> None:
+        """Put the rows, those of one frame, in the order of their vehicles."""
+        n = len(self)
+        order = np.argsort(self.rows[:n, ID], kind="stable")
+        self.rows[:n] = self.rows[order]
+        if self.exact is not None:
+            self.exact[:n] = self.exact[order]
+
+    def clear(self) -> None:
+        """Hold no frame any more."""
+        self.ends.clear()
+        self.fronts.clear()
+
+
+def with_room(values: NDArray[Any], rows: int) -> NDArray[Any]:
+    """An array, or a longer one that begins like it, of at least so many rows."""
+    if rows <= len(values):
+        return values
+    longer = np.empty((max(rows, 2 * len(values)), *values.shape[1:]), values.dtype)
+    longer[: len(values)] = values
+    return longer
 
 
 class FrameTaker:
@@ -170,7 +184,7 @@ class FrameTaker:
 
 def frame_rows(world: "World") -> tuple[dict[str, NDArray[Any]], int]:
     """Every field of a frame as it stands, exact and sorted by vehicle, and its digest."""
-    rows = Rows(exact=True, room=0)
+    rows = Rows(exact=True)
     digest = FrameTaker(world, exact=True).take(rows)
     n = len(rows)
     order = np.argsort(rows.rows[:n, ID], kind="stable")

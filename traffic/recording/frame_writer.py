@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.traffic.recording.frame_blocks import Coding, Encoder
+from rushhour.traffic.recording.frame_blocks import Coding, Encoder, Gathered
 from rushhour.traffic.recording.frame_fields import described_steps
 from rushhour.traffic.recording.frame_taking import Rows
 from rushhour.traffic.recording.pose_file import BODY, PoseWriter
@@ -51,10 +51,11 @@ GROUPS: Final = np.dtype(
 
 @dataclass(frozen=True)
 class _Block:
-    """Frames that are being encoded. rows: to be used again."""
+    """Frames that are being encoded. gathered: to be used again. fronts: of each frame."""
 
     number: int
-    rows: Rows
+    gathered: Gathered
+    fronts: list[NDArray[Any]]
     made: Future[tuple[list[bytes], NDArray[np.int64]]]
     index: list[tuple[int, float, int, int, int]]  # rows of INDEX but for `more`
 
@@ -76,6 +77,7 @@ class FrameWriter:
         poses: PoseWriter | None = None,
     ) -> None:
         self.rows = Rows(coding.exact)  # where to put the next frame, before `add`
+        self._gathered, self._fronts = Gathered(coding), list[NDArray[Any]]()
         self._coding = coding
         self._poses = poses
         self._flush = flush
@@ -84,7 +86,7 @@ class FrameWriter:
         self._number = 0  # of the next block
         self._next = 0  # word at which it begins
         self._encoders = [Encoder(coding) for _ in range(THREADS)]
-        self._spare: list[Rows] = []
+        self._spare: list[Gathered] = []
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="frames")
         self.written = 0  # bytes of frames
         for name, kind in (("index", INDEX), ("groups", GROUPS)):
@@ -107,19 +109,20 @@ class FrameWriter:
 
     @property
     def gathered(self) -> int:
-        """Rows that no thread has got yet."""
-        return len(self.rows)
+        """Rows that no thread has got yet, and gaps between them."""
+        return len(self._gathered)
 
     @property
     def waiting(self) -> int:
         """Rows that are not written yet."""
-        return len(self.rows) + sum(len(block.rows) for block in self._blocks)
+        return self._gathered.count + sum(block.gathered.count for block in self._blocks)
 
     def add(self, frame: int, time: float, digest: int) -> None:
         """Take the frame that was put into `rows`."""
-        ends = self.rows.ends
-        count = ends[-1] - (ends[-2] if len(ends) > 1 else 0)
-        self._index.append((frame, time, count, digest, self._number))
+        self._gathered.add(frame, self.rows)
+        self._index.append((frame, time, len(self.rows), digest, self._number))
+        self._fronts += self.rows.fronts
+        self.rows.clear()
 
     def hand_over(self) -> None:
         """Let the threads encode what was added, and write what they have done."""
@@ -127,12 +130,12 @@ class FrameWriter:
             self._write(self._blocks.popleft())
         if not self._index:
             return
-        frames = np.array([row[0] for row in self._index], np.int64)
-        made = self._threads.submit(self._encoded, self.rows, frames)
-        self._blocks.append(_Block(self._number, self.rows, made, self._index))
+        gathered = self._gathered
+        made = self._threads.submit(self._encoded, gathered)
+        self._blocks.append(_Block(self._number, gathered, self._fronts, made, self._index))
         self._number += 1
-        self.rows = self._spare.pop() if self._spare else Rows(self._coding.exact)
-        self._index = []
+        self._gathered = self._spare.pop() if self._spare else Gathered(self._coding)
+        self._fronts, self._index = [], []
 
     def finish(self) -> None:
         """Write everything that was added."""
@@ -144,13 +147,11 @@ class FrameWriter:
         """End the threads; nothing can be written any more."""
         self._threads.shutdown(cancel_futures=True)
 
-    def _encoded(
-        self, rows: Rows, frames: NDArray[np.int64]
-    ) -> tuple[list[bytes], NDArray[np.int64]]:
+    def _encoded(self, gathered: Gathered) -> tuple[list[bytes], NDArray[np.int64]]:
         """Chunks and groups of a block."""
         encoder = self._encoders.pop()
         try:
-            words, groups = encoder.encode(rows, frames)
+            words, groups = encoder.encode(gathered)
             pieces = range(0, words.size, WORDS_PER_CHUNK)
             return [_stored(words[at : at + WORDS_PER_CHUNK]) for at in pieces], groups
         finally:
@@ -172,7 +173,7 @@ class FrameWriter:
         append(self._data["/frames/groups"], table)
         if self._poses is not None:
             numbers = [row[0] for row in block.index]
-            for dataset, rows in self._poses.new_rows(numbers, block.rows.fronts):
+            for dataset, rows in self._poses.new_rows(numbers, block.fronts):
                 append(dataset, rows)
         self._flush()
         index = np.zeros(len(block.index), INDEX)
@@ -183,9 +184,8 @@ class FrameWriter:
         self._flush()
         self._next += len(chunks) * WORDS_PER_CHUNK
         self.written += sum(map(len, chunks))
-        block.rows.ends.clear()
-        block.rows.fronts.clear()
-        self._spare.append(block.rows)
+        block.gathered.clear()
+        self._spare.append(block.gathered)
 
 
 def append(data: Any, values: NDArray[Any]) -> None:
