@@ -185,7 +185,7 @@ def decode_group(
                 return DAMAGED
             if abs(lateral) >= MOST_S:
                 return DAMAGED
-            if (only_frame < 0 or t == only_frame) and (
+            if (only_frame < 0 or only_frame <= t <= only_frame + 1) and (
                 only_vehicle < 0 or vehicle == only_vehicle
             ):
                 at = place[t]
@@ -227,7 +227,7 @@ def decode_rows(
     """Decode groups of a block into rows as `frame_rows` describes them; DAMAGED if they are not so.
 
     words: with BEYOND zeros behind them. groups: first word, words, rows of each. only_frame: of the
-    block, or ALWAYS. only_vehicle: or EVERYBODY. place: (frames,) row at which each frame's next
+    block, it and the one behind it, or ALWAYS. only_vehicle: or EVERYBODY. place: (frames,) row at which each frame's next
     vehicle goes, advanced; limit: the row behind its last.
     """
     total = 0

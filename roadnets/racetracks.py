@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rushhour.kernels.steering.tracks import Track, is_on_segment
 from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.hdf5_file import open_hdf5
 
 MOST_POINTS: Final = 1_000_000
 _FIELDS: Final = ("left", "right", "grip", "line", "line_speed")
@@ -170,7 +171,7 @@ def load_track(path: str | Path) -> Track:
     import h5py
 
     try:
-        with h5py.File(path, "r") as file:
+        with open_hdf5(path) as file:
             if file.attrs.get("format") != "rushhour track 1":
                 raise NetworkError(f"{path}: no track of rushhour; wanted a file of save_track")
             arrays = {}

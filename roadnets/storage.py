@@ -26,6 +26,7 @@ from rushhour.roadnets.banned import Banned, none_banned
 from rushhour.roadnets.build import seal
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.findings import Finding, packed, unpacked
+from rushhour.roadnets.hdf5_file import open_hdf5
 from rushhour.roadnets.model import Network, Zones, no_zones
 from rushhour.roadnets.signals.actuation import fixed_times
 from rushhour.roadnets.storage_checks import Parts, check_network
@@ -78,7 +79,7 @@ def load(path: str | Path) -> Network:
 
     path = Path(path)
     try:
-        with h5py.File(path, "r") as file:
+        with open_hdf5(path) as file:
             if not isinstance(file.get(GROUP, getlink=True), h5py.HardLink):
                 raise NetworkError("no group 'network'; give a file that rushhour wrote")
             return read_network(file[GROUP])

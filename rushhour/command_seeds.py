@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from rushhour.progress import Stopping, bar
 from rushhour.roadnets.errors import RunError
+from rushhour.traffic.profiling.conditions import cores
 from rushhour.traffic.scenarios.scenario import ScenarioError
 
 PAUSE: Final = 0.05  # s between two looks at the processes
@@ -59,9 +60,9 @@ def run_seeds(args: argparse.Namespace) -> int:
 
         scenario = opened(args.network, **given_fields(args))
         record, output = scenario.record, scenario.output
-    cores = _cores()
-    threads = args.threads or max(1, cores // len(seeds))
-    beside = max(1, min(len(seeds), cores // threads))
+    n_cores = cores()
+    threads = args.threads or max(1, n_cores // len(seeds))
+    beside = max(1, min(len(seeds), n_cores // threads))
     words = without(args.words, OWN)
     commands = {}
     for seed in seeds:
@@ -83,13 +84,6 @@ def run_seeds(args: argparse.Namespace) -> int:
 def named(path: Path, seed: int) -> Path:
     """The name of a file of one seed: run.h5 is run-3.h5 for seed 3."""
     return path.with_name(f"{path.stem}-{seed}{path.suffix}")
-
-
-def _cores() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _run_all(commands: dict[int, list[str]], beside: int) -> tuple[dict[int, Any], int]:

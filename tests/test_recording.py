@@ -16,6 +16,7 @@ from several_threads import printed_by_threads
 from rushhour.kernels.jit import config
 from rushhour.roadnets.errors import RunError, RushhourError
 from rushhour.roadnets.storage import save
+from rushhour.traffic.recording import frame_reader
 from rushhour.traffic.recording.frame_fields import FIELDS
 from rushhour.traffic.recording.recorder import Recorder
 from rushhour.traffic.recording.run_file import RunFile
@@ -104,6 +105,29 @@ def test_more_rows_than_a_chunk_holds_are_read_as_they_were(tmp_path: Path) -> N
             want = 7.0 * frame.id + 0.5 * frame.frame
             np.testing.assert_allclose(frame.s, want, atol=0.02)
             np.testing.assert_array_equal(frame.reason, frame.id % 3)
+
+
+def test_frames_are_the_same_in_any_order_and_by_any_number_of_threads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = FormulaWorld(n=3000)
+    world.frame = 3000
+    with Recorder(tmp_path / "run.h5", world, 0.25, mode="frames") as recorder:  # type: ignore[arg-type]
+        for _ in range(12):
+            recorder.record()
+            world.step()
+    order = [5, 4, 3, 9, 10, 11, 0, 11, 1, 2, 2, 7]
+    for threads in (1, 3):
+        monkeypatch.setattr(frame_reader, "cores", lambda n=threads: n)
+        monkeypatch.setattr(frame_reader, "ROWS_OF_A_THREAD", 100)
+        for first in range(0, len(order), 2):  # of a file that was just opened, too
+            with RunFile(tmp_path / "run.h5") as run:
+                for i in order[first:]:
+                    frame = run.frame(i)
+                    np.testing.assert_array_equal(frame.id, np.arange(3000))
+                    np.testing.assert_allclose(
+                        frame.s, 7.0 * frame.id + 0.5 * (3000 + i), atol=0.02
+                    )
 
 
 KILLED = """

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.hdf5_file import open_hdf5
 from rushhour.roadnets.reading.json_files import Item, read_json
 from rushhour.traffic.racing.course import (
     HORSE,
@@ -108,10 +109,9 @@ def _points(item: Item, name: str, least: int, most: int) -> NDArray[np.float64]
 
 def is_course_file(path: Path) -> bool:
     """Whether a file is one of save_course."""
-    import h5py
 
     try:
-        with h5py.File(path, "r") as file:
+        with open_hdf5(path) as file:
             return bool(file.attrs.get("format") == FORMAT)
     except OSError as error:
         raise NetworkError(f"{path}: cannot be read ({error}); check the name") from error
@@ -147,10 +147,9 @@ def save_course(course: Course, path: str | Path) -> None:
 
 def load_course(path: str | Path) -> Course:
     """Read what save_course wrote, the costs perhaps changed. Raises NetworkError for other files."""
-    import h5py
 
     try:
-        with h5py.File(path, "r") as file:
+        with open_hdf5(path) as file:
             if file.attrs.get("format") != FORMAT:
                 raise NetworkError(f"{path}: no course of rushhour; wanted a file of save_course")
             cost = _array(file, path, "cost", "u", MOST_CELLS)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.hdf5_file import open_hdf5
 from rushhour.traffic.racing.course import Course
 from rushhour.traffic.racing.race_paths import SIGMA, RacePaths
 
@@ -99,10 +100,9 @@ def ground_of(course: Course) -> dict[str, NDArray[Any]]:
 
 def is_race_file(path: Path) -> bool:
     """Whether a file is a recorded race."""
-    import h5py
 
     try:
-        with h5py.File(path, "r") as file:
+        with open_hdf5(path) as file:
             return bool(file.attrs.get("format") == FORMAT)
     except OSError:
         return False
@@ -131,10 +131,9 @@ def save_race(record: RaceRecord, path: str | Path) -> None:
 
 def load_race(path: str | Path) -> RaceRecord:
     """Read what save_race wrote. Raises RunError for a file that is none, or damaged."""
-    import h5py
 
     try:
-        with h5py.File(path, "r") as file:
+        with open_hdf5(path) as file:
             if file.attrs.get("format") != FORMAT:
                 raise RunError(f"{path}: no race of rushhour; wanted a file of `--record` or `-o`")
             tables = {}

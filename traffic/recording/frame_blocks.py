@@ -134,7 +134,7 @@ class Decoder:
         limit: NDArray[np.int64],
         only: tuple[int, int] = (ALWAYS, EVERYBODY),
     ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Rows and exact words of a block, or of one frame or one vehicle of it (`only`).
+        """Rows and exact words of a block, or of two frames or one vehicle of it (`only`).
 
         words: those of the groups; groups: first word, words, rows of each. place, limit: the rows
         from which on and up to which those of each frame are put. Raises ValueError for damage.

@@ -1,5 +1,6 @@
 """Reading the frames of a run file of format version 3 (docs/file-format.md)."""
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from rushhour.kernels.frame_decoding import ALWAYS, EVERYBODY
 from rushhour.kernels.frame_rows import COLUMNS, EXACT, ID
 from rushhour.roadnets.storage import read_array
+from rushhour.traffic.profiling.conditions import cores
 from rushhour.traffic.recording.frame_blocks import Coding, Decoder
 from rushhour.traffic.recording.frame_fields import (
     ALWAYS as ALWAYS_RECORDED,
@@ -29,7 +31,10 @@ if TYPE_CHECKING:
 SMALL: Final = 1 << 17  # bytes that need no proof that they were written
 MOST_ROWS: Final = 1 << 23  # of a block
 ROWS_PER_WORD: Final = 32  # at most: a row takes a bit
+ROWS_OF_A_THREAD: Final = 100_000  # fewer are read by one
+MOST_THREADS: Final = 4
 Frames = dict[str, NDArray[Any]]
+Part = tuple[NDArray[np.int32], NDArray[np.int32]]  # rows and their exact words
 
 
 class FrameReader:
@@ -60,6 +65,7 @@ class FrameReader:
         if self.precision not in PRECISIONS:
             raise ValueError(f"precision {self.precision[:20]!r}")
         self._decoded: tuple[int, NDArray[np.int32], NDArray[np.int32]] | None = None
+        self._pair: tuple[int, int, list[Part]] = (-1, 0, [])  # block, frame of it, two frames
         self._block_before = -1
 
     @cached_property
@@ -104,22 +110,53 @@ class FrameReader:
         block = int(self.index["block"][i])
         frames, start = self._of_block(block)
         t = i - frames.start
+        if self._pair[:2] == (block, t - 1):
+            return columns_of(*self._pair[2][1], self.fields)
         if self._decoded is None or self._decoded[0] != block:
-            if self._block_before != block:  # whoever asks twice will ask again
+            if self._block_before != block:  # whoever asks again will ask for more
                 self._block_before = block
-                return self._alone(block, frames, start, t)
-            place, limit = start[:-1], start[1:]
-            self._decoded = (block, *self._decode(block, frames, place, limit, ALWAYS))
+                found = self._two(block, frames, start, t)
+                self._pair = (block, t, found)
+                return columns_of(*found[0], self.fields)
+            self._decoded = (block, *self._decode(block, frames, start))
         _, rows, exact = self._decoded
         inside = slice(int(start[t]), int(start[t + 1]))
         return columns_of(rows[inside], exact[inside], self.fields)
 
-    def _alone(self, block: int, frames: slice, start: NDArray[np.int64], t: int) -> Frames:
-        """One frame of a block."""
-        place, limit = np.zeros((2, len(start) - 1), np.int64)
-        limit[t] = start[t + 1] - start[t]
-        rows, exact = self._decode(block, frames, place, limit, t)
-        return columns_of(rows, exact, self.fields)
+    def _two(self, block: int, frames: slice, start: NDArray[np.int64], t: int) -> list[Part]:
+        """A frame of a block and the one behind it, if there is one; read by threads."""
+        groups = self._groups_of(block, frames)
+        n = min(cores(), MOST_THREADS, 1 + int(start[-1]) // ROWS_OF_A_THREAD)
+        ends = np.linspace(groups.start, groups.stop, n + 1).astype(int).tolist()
+        two = min(2, len(start) - 1 - t)
+        counts = np.diff(start[t : t + two + 1])
+
+        def part(k: int) -> list[Part]:
+            """Those of some groups."""
+            some = slice(ends[k], ends[k + 1])
+            most = np.minimum(counts, int(self._groups["rows"][some].sum(dtype=np.int64)))
+            place, limit = np.zeros((2, len(start) - 1), np.int64)
+            place[t : t + two] = np.concatenate(([0], np.cumsum(most)[:-1]))
+            limit[t : t + two] = np.cumsum(most)
+            rows, exact = self._read(some, frames, place, limit, (t, EVERYBODY))
+            found = []
+            for begin, end in zip(place[t : t + two], limit[t : t + two], strict=True):
+                there = slice(begin, begin + np.count_nonzero(rows[begin:end, ID] >= 0))
+                found.append((rows[there], exact[there]))
+            return found
+
+        if n > 1:
+            with ThreadPoolExecutor(n) as threads:
+                parts = list(threads.map(part, range(n)))
+        else:
+            parts = [part(0)]
+        found = [
+            (np.concatenate([p[k][0] for p in parts]), np.concatenate([p[k][1] for p in parts]))
+            for k in range(two)
+        ]
+        if [len(rows) for rows, _ in found] != counts.tolist():
+            raise ValueError(f"block {block} lacks rows of its frames")
+        return found
 
     def trajectory(self, vehicle: int) -> Frames:
         """The fields of a vehicle in all frames with it, and `row`: the frame's place in the file."""
@@ -147,24 +184,27 @@ class FrameReader:
         counts = self._all["count"][first:last]
         return slice(first, last), np.concatenate(([0], np.cumsum(counts)))
 
-    def _decode(
-        self, block: int, frames: slice, place: NDArray[np.int64], limit: NDArray[np.int64], t: int
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """All rows of a block, or those of its frame t."""
+    def _groups_of(self, block: int, frames: slice) -> slice:
+        """The groups of a block, which have as many rows as its frames."""
         groups = slice(*np.searchsorted(self._groups["block"], (block, block + 1)).tolist())
         rows = int(self._groups["rows"][groups].sum(dtype=np.int64))
         counts = self._all["count"][frames]
         if rows > MOST_ROWS or rows != counts.sum():
             raise ValueError(f"block {block} has {rows} rows, its frames have {counts.sum()}")
-        found, exact = self._read(groups, frames, place, limit, (t, EVERYBODY))
-        if len(found) and found[:, 0].min() < 0:
+        return groups
+
+    def _decode(self, block: int, frames: slice, start: NDArray[np.int64]) -> Part:
+        """All rows of a block."""
+        groups = self._groups_of(block, frames)
+        found, exact = self._read(groups, frames, start[:-1], start[1:], (ALWAYS, EVERYBODY))
+        if len(found) and found[:, ID].min() < 0:
             raise ValueError(f"block {block} lacks rows of its frames")
         return found, exact
 
     def _read(
         self, groups: slice, frames: slice, place: NDArray[np.int64], limit: NDArray[np.int64],
         only: tuple[int, int],
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:  # fmt: skip
+    ) -> Part:  # fmt: skip
         start, words = self._groups["start"][groups], self._groups["words"][groups]
         table = np.stack((start, words, self._groups["rows"][groups]), axis=1).astype(np.int64)
         first = int(start.min()) if len(start) else 0

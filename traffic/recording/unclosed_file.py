@@ -13,6 +13,8 @@ from typing import Any, Final
 
 import h5py
 
+from rushhour.roadnets.hdf5_file import open_hdf5, want_heaps_that_end
+
 MOST_SQUEEZED: Final = 1100  # deflate makes at most 1 byte of so many
 # What h5py and numpy raise on a file that is cut or altered.
 DAMAGE: Final = (
@@ -32,8 +34,9 @@ def open_for_reading(path: Path) -> h5py.File:
     with path.open("rb") as file:
         start = file.read(SIZE)
     if len(start) == SIZE and start.startswith(SIGNATURE + b"\x03\x08\x08") and start[11]:
+        want_heaps_that_end(path)
         return h5py.File(_Unclosed(path), "r")
-    return h5py.File(path, "r")
+    return open_hdf5(path)
 
 
 class _Unclosed(io.FileIO):
