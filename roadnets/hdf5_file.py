@@ -5,8 +5,8 @@ free space says that it is empty; so whoever reads such a file never comes back.
 walked before anything is read.
 """
 
-import mmap
 from pathlib import Path
+from struct import Struct
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 HEAP: Final = b"GCOL\x01\0\0\0"
 HEADER: Final = 16  # bytes of a heap's header, and of each object's
-WITHIN: Final = 1 << 25  # bytes of the file; texts are written before anything that grows
+WITHIN: Final = 1 << 23  # bytes of the file that are looked through, where as a rule all texts are
+OBJECT: Final = Struct("<H6xQ")  # the header of an object: its number, 0 of free space; its size
+PIECE: Final = 1 << 20  # bytes at once
+LARGEST: Final = 1 << 17  # bytes of a heap that are walked
 
 
 def open_hdf5(path: str | Path) -> "h5py.File":
@@ -28,23 +31,24 @@ def open_hdf5(path: str | Path) -> "h5py.File":
 def want_heaps_that_end(path: str | Path) -> None:
     """Raises OSError for a file with a heap that has no end."""
     with Path(path).open("rb") as file:
-        if not file.read(1):
-            return
-        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            at = data.find(HEAP, 0, WITHIN)
+        for begin in range(0, WITHIN, PIECE):
+            file.seek(begin)
+            data = file.read(PIECE + LARGEST)
+            at = data.find(HEAP, 0, PIECE + len(HEAP))
             while at >= 0:
                 if _is_endless(data, at):
-                    raise OSError(f"texts at byte {at:,} have no end")
-                at = data.find(HEAP, at + 1, WITHIN)
+                    raise OSError(f"texts at byte {begin + at:,} have no end")
+                at = data.find(HEAP, at + 1, PIECE + len(HEAP))
+            if len(data) <= PIECE:
+                return
 
 
-def _is_endless(data: mmap.mmap, at: int) -> bool:
+def _is_endless(data: bytes, at: int) -> bool:
     """Whether objects of a heap are walked for ever."""
-    end = at + int.from_bytes(data[at + 8 : at + 16], "little")
+    end = min(at + int.from_bytes(data[at + 8 : at + 16], "little"), len(data))
     place = at + HEADER
-    while place + HEADER <= min(end, len(data)):
-        index = int.from_bytes(data[place : place + 2], "little")
-        size = int.from_bytes(data[place + 8 : place + 16], "little")
+    while place + HEADER <= end:
+        index, size = OBJECT.unpack_from(data, place)
         if index == 0 and size == 0:
             return True
         place += size if index == 0 else HEADER + (size + 7) // 8 * 8
