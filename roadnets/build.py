@@ -44,6 +44,7 @@ from rushhour.roadnets.findings import moved
 from rushhour.roadnets.model import Network, Zones
 from rushhour.roadnets.signals.actuation import lay_detectors
 from rushhour.roadnets.signals.programs import pack_signals
+from rushhour.roadnets.zebras import packed_zebras
 
 LATERAL_ACCELERATION = 3.5  # m/s^2, comfortable in a bend
 THROUGH = math.radians(30.0)  # a movement that turns less goes straight on
@@ -221,7 +222,7 @@ def seal(network: Network) -> Network:
             array.flags.writeable = False
     for array in (network.points, network.point_start, network.station, network.declared_length):
         array.flags.writeable = False
-    for array in (*network.zones, *network.banned, *network.actuation):
+    for array in (*network.zones, *network.banned, *network.actuation, *network.zebras):
         array.flags.writeable = False
     return network
 
@@ -314,6 +315,7 @@ def finish(draft: Draft, lateral_acceleration: float | None = None) -> Network:
             findings=tuple(moved(draft.findings, -shift[0], -shift[1])),
             zone_ids=tuple(zone.id for zone in draft.zones),
             zones=_zones(draft, index),
+            zebras=packed_zebras(draft.zebras, (float(shift[0]), float(shift[1]))),
             banned=packed_ways(draft.banned, index.road, index.road_from, index.road_to),
         )
     )

@@ -20,6 +20,7 @@ from rushhour.roadnets.tables import (
     lane_table,
     road_table,
 )
+from rushhour.roadnets.zebras import Zebras, packed_zebras
 
 
 class Zones(NamedTuple):
@@ -68,6 +69,7 @@ class Network:
     zone_ids: tuple[str, ...] = ()
     zones: Zones = field(default_factory=no_zones)
     banned: Banned = field(default_factory=none_banned)  # roads not to drive one after the other
+    zebras: Zebras = field(default_factory=lambda: packed_zebras(()))  # marked crossings
     # What others derive from the network once and keep with it, by a key of their own.
     derived: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 

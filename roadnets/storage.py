@@ -31,6 +31,7 @@ from rushhour.roadnets.model import Network, Zones, no_zones
 from rushhour.roadnets.signals.actuation import fixed_times
 from rushhour.roadnets.storage_checks import Parts, check_network
 from rushhour.roadnets.storage_fields import FIELDS, NAMES, Field
+from rushhour.roadnets.zebras import Zebras, packed_zebras
 
 FORMAT_VERSION: Final = 1
 GROUP: Final = "network"
@@ -44,6 +45,7 @@ LATER: Final[dict[str, Callable[[Signals], Any]]] = {
     "zones": lambda _: no_zones(),
     "banned": lambda _: none_banned(),
     "actuation": fixed_times,
+    "zebras": lambda _: packed_zebras(()),
 }
 # The same for single arrays: of what size, all zero.
 LATER_ARRAYS: Final = {"roads/ends_only": "road_ids"}
@@ -124,7 +126,7 @@ def parts_of(network: Network) -> Parts:
     """Every array of a network, by part and name as FIELDS lists them."""
     holders: dict[str, Any] = {
         **network.arrays._asdict(), "zones": network.zones, "banned": network.banned,
-        "actuation": network.actuation, "shapes": network,
+        "actuation": network.actuation, "zebras": network.zebras, "shapes": network,
     }  # fmt: skip
     return {
         part: {
@@ -211,6 +213,7 @@ def read_network(group: Group) -> Network:
             zone_ids=names["zone_ids"],
             zones=Zones(**arrays["zones"]),
             banned=Banned(**arrays["banned"]),
+            zebras=Zebras(**arrays["zebras"]),
         )
     )
 

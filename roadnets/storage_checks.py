@@ -35,6 +35,7 @@ def check_network(parts: Parts, names: Mapping[str, tuple[str, ...]]) -> None:
         "zones": len(names["zone_ids"]),
         "phases": len(parts["signals"]["phase_end"]),
         "detectors": len(parts["actuation"]["lane"]),
+        "zebras": len(parts["zebras"]["width"]),
     }
     count["lanes"] = count["road_lanes"] + count["connectors"]
     if not 0 < count["roads"] <= count["road_lanes"] or count["lanes"] > MOST_LANES:

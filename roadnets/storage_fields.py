@@ -118,6 +118,13 @@ FIELDS: Final[dict[str, dict[str, Field]]] = {
         "start": Field(I4, "place in road", "", "offsets banned/road"),
         "road": Field(I4, "road", "", "index roads"),
     },
+    "zebras": {
+        "x0": Field(F8, "m", "zebras", "finite"),
+        "y0": Field(F8, "m", "zebras", "finite"),
+        "x1": Field(F8, "m", "zebras", "finite"),
+        "y1": Field(F8, "m", "zebras", "finite"),
+        "width": Field(F8, "m", "zebras", "positive"),
+    },
     "shapes": {
         "points": Field(F8, "m, east and north of the origin", "", "finite"),
         "point_start": Field(I4, "place in points", "lanes+1", "offsets shapes/points"),

@@ -27,6 +27,7 @@ from rushhour.viewer.shapes import (
     lane_marks,
     stop_lines,
     strips_of,
+    zebra_bars,
 )
 
 Colour = tuple[int, int, int]
@@ -136,6 +137,7 @@ def draw_network(
     raster.fill_quads(fills, asphalt(np.where(on_road, speed[by_speed], fastest)))
     if raster.pixels_per_metre >= MARKS_FROM:
         raster.fill_quads(lane_marks(network, strips), MARKS)
+        raster.fill_quads(zebra_bars(network), MARKS)
         raster.fill_quads(stop_lines(network), INK)
     return raster
 

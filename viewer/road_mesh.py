@@ -31,6 +31,7 @@ from rushhour.viewer.shapes import (
     lane_marks,
     stop_lines,
     strips_of,
+    zebra_bars,
 )
 
 VERTEX: Final = np.dtype(
@@ -165,6 +166,11 @@ class RoadMesh:
     def marks(self) -> Mesh:
         """Markings between lanes."""
         return ribbons(lane_marks(self.network, strips_of(self.network)), MARKS, self.origin)
+
+    @cached_property
+    def zebras(self) -> Mesh:
+        """Marked crossings of pedestrians."""
+        return ribbons(zebra_bars(self.network), MARKS, self.origin)
 
     @cached_property
     def stops(self) -> Mesh:

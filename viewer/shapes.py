@@ -14,6 +14,7 @@ DASH: Final = 3.0  # m of a dash between two lanes
 DASH_PERIOD: Final = 9.0  # m
 MARK_WIDTH: Final = 0.15  # m
 STOP_LINE: Final = 0.45  # m
+BAR: Final = 0.5  # m of a bar of a zebra, and between two
 LEAST_MOVEMENTS: Final = 3
 APRON: Final = 3.0  # m beside a connector that belong to its intersection
 APRON_PIECES: Final = 8
@@ -103,6 +104,23 @@ def lane_marks(network: Network, strips: Strips) -> Quads:
     left, right = q[:, 1] - q[:, 0], q[:, 2] - q[:, 3]
     dashes = (q[:, 0] + left * t0, q[:, 0] + left * t1, q[:, 3] + right * t1, q[:, 3] + right * t0)
     return np.concatenate((whole[on_road[inner]], np.stack(dashes, axis=1)))
+
+
+def zebra_bars(network: Network) -> Quads:
+    """Bars of marked crossings of pedestrians, each along the road."""
+    x0, y0, x1, y1, width = network.zebras
+    a, b = np.column_stack((x0, y0)), np.column_stack((x1, y1))
+    length = np.hypot(*(b - a).T)
+    across = (b - a) / length[:, None]
+    count = np.maximum(np.floor((length + BAR) / (2.0 * BAR)), 1.0).astype(np.intp)
+    which = np.repeat(np.arange(count.size), count)
+    number = np.arange(which.size) - np.repeat(np.cumsum(count) - count, count)
+    first = 0.5 * (length - (2 * count - 1) * BAR)  # as much is left at either end
+    side = across[which]
+    corner = a[which] + side * (first[which] + 2.0 * BAR * number)[:, None]
+    along = 0.5 * width[which, None] * np.column_stack((-side[:, 1], side[:, 0]))
+    far = corner + BAR * side
+    return np.stack((corner - along, corner + along, far + along, far - along), axis=1)
 
 
 def stop_lines(network: Network) -> Quads:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.findings import Finding
+from rushhour.roadnets.zebras import Zebra
 
 
 @dataclass
@@ -131,6 +132,7 @@ class Draft:
     projection: str = ""  # PROJ string of the source coordinates, "" if they are plain metres
     origin: tuple[float, float] = (0.0, 0.0)  # what was subtracted from the source coordinates
     zones: list[DraftZone] = field(default_factory=list)
+    zebras: list[Zebra] = field(default_factory=list)  # marked crossings of pedestrians
     banned: list[tuple[str, ...]] = field(default_factory=list)  # roads, see roadnets.banned
     remarks: list[str] = field(default_factory=list)  # what was skipped or taken, in plain words
     findings: list[Finding] = field(default_factory=list)  # what was mended or doubted

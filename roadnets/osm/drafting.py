@@ -35,6 +35,7 @@ from rushhour.roadnets.osm.movements import Turns
 from rushhour.roadnets.osm.places import Places, direction, priority_of
 from rushhour.roadnets.osm.progression import coordinate
 from rushhour.roadnets.osm.signs import Signs
+from rushhour.roadnets.osm.zebras import zebras_of
 from rushhour.roadnets.plans.turns import TURN_CODE
 
 STRAIGHT_ON: Final = radians(30.0)  # turns of less lead on
@@ -104,6 +105,10 @@ class Drafter:
         shapes = iter(draw(self.streets, self.ends, roads, counts))
         for road in roads:
             draft.roads.append(self._road(road, shapes))
+        drawn: dict[int, list[DraftRoad]] = {}
+        for (link, _), one in zip(roads, draft.roads, strict=True):
+            drawn.setdefault(link, []).append(one)
+        draft.zebras = zebras_of(self.streets, drawn)
         for home in sorted(arriving):
             x, y = self.places.middle(home)
             inter = DraftIntersection(str(home), x, y, NONE)

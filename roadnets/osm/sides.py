@@ -170,6 +170,7 @@ def mirror_back(draft: Draft) -> None:
         one if one.place is None else one._replace(place=(one.place[0], -one.place[1]))
         for one in draft.findings
     ]
+    draft.zebras = [(x0, -y0, x1, -y1, width) for x0, y0, x1, y1, width in draft.zebras]
     swap = {LEFT: RIGHT, RIGHT: LEFT}
     for link in draft.connectors:
         link.turn = link.turn if link.turn is None else swap.get(link.turn, link.turn)

@@ -4,16 +4,19 @@ Lanes of junctions (`function="internal"`) are kept apart: they are pieces of co
 """
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.reading.remarks import Remarks
-from rushhour.roadnets.reading.values import number, seconds, whole
+from rushhour.roadnets.reading.values import number, seconds, shape, whole
 from rushhour.roadnets.reading.xml_files import elements
+from rushhour.roadnets.zebras import Zebra
 
 MOST_LANES_OF_A_ROAD: Final = 64
 LONGEST_PHASE: Final = 1e6  # s
+ZEBRA: Final = 4.0  # m, width of a crossing of pedestrians that does not say it
 
 _WORLD = {"xmlns:xsi", "xsi:noNamespaceSchemaLocation", "version"}
 # What is read of each element, with what may be left out without changing the traffic.
@@ -112,6 +115,7 @@ class SumoFile:
     offset: tuple[float, float] = (0.0, 0.0)
     projection: str = ""
     edges: dict[str, RawEdge] = field(default_factory=dict)
+    zebras: list[Zebra] = field(default_factory=list)  # marked crossings
     inner_lanes: dict[str, RawLane] = field(default_factory=dict)  # of junctions, by id
     junctions: dict[str, RawJunction] = field(default_factory=dict)
     connections: list[RawConnection] = field(default_factory=list)  # between normal edges
@@ -137,7 +141,7 @@ class _Reader:
         self.file = file
         self.edge: RawEdge | None = None
         self.inner = False  # inside an edge of a junction
-        self.skipped = False  # inside an edge for pedestrians
+        self.skipped = self.zebra = False  # inside an edge for pedestrians, a crossing
         self.junction: RawJunction | None = None
         self.program: RawProgram | None = None
 
@@ -173,7 +177,7 @@ class _Reader:
     def end(self, tag: str) -> None:
         """Take the end of an element."""
         if tag == "edge":
-            self.edge, self.inner, self.skipped = None, False, False
+            self.edge, self.inner, self.skipped, self.zebra = None, False, False, False
         elif tag == "junction":
             self.junction = None
         elif tag == "tlLogic":
@@ -182,8 +186,13 @@ class _Reader:
     def _start_edge(self, a: dict[str, str], line: int) -> None:
         file, function = self.file, a.get("function", "normal")
         edge = RawEdge(_needed(a, "id", file.where(line, "edge")), a, line)
+        self.zebra = function == "crossing"
         if function in ("crossing", "walkingarea"):
-            file.remarks.add("crossings and walking areas left out")
+            file.remarks.add(
+                "crossings of pedestrians are drawn only"
+                if self.zebra
+                else "walking areas left out"
+            )
             self.skipped = True
             return
         self.inner = function == "internal"
@@ -202,7 +211,9 @@ class _Reader:
 
     def _lane(self, a: dict[str, str], line: int) -> None:
         if self.edge is None:
-            if not self.skipped:
+            if self.zebra:
+                self._mark_zebra(a, line)
+            elif not self.skipped:
                 raise NetworkError(
                     f"{self.file.where(line, 'lane')} outside of an edge; put it inside one"
                 )
@@ -217,6 +228,13 @@ class _Reader:
         if any(other.number == index for other in self.edge.lanes):
             raise NetworkError(f"{where}: index {index} is given twice; number lanes from 0")
         self.edge.lanes.append(lane)
+
+    def _mark_zebra(self, a: dict[str, str], line: int) -> None:
+        """A crossing of pedestrians, straight piece by piece."""
+        where = self.file.where(line, "lane of a crossing")
+        width = number(a.get("width", f"{ZEBRA}"), where, "width", 0.1, 100.0)
+        line_of = shape(a.get("shape", ""), where).tolist()
+        self.file.zebras += [(*p, *q, width) for p, q in pairwise(line_of)]
 
     def _start_junction(self, a: dict[str, str], line: int) -> None:
         file = self.file

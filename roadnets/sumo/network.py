@@ -369,7 +369,7 @@ def read_network_draft(path: Path, programs: Sequence[Path] = ()) -> Draft:
     drafting.add_roads()
     if not any(mask & CAR for _, mask in drafting.kept.values()):
         raise NetworkError(f"{path}: no drivable lane; give a network with a lane for cars")
-    draft.signals = draft_signals(file)
+    draft.signals, draft.zebras = draft_signals(file), file.zebras
     drafting.add_connectors()
     lead_past_stubs(draft, file.remarks)
     drafting.add_intersections(draft.signals)

@@ -142,7 +142,7 @@ class Renderer:
             gloo.set_state(depth_test=False)
         paint(lanes, *view, least=least, by_lane=scene.lane_colours is not None)
         if near >= MARKS_FROM:
-            for name in ("marks", "stops"):
+            for name in ("marks", "zebras", "stops"):
                 paint(layer(name), *view, least=0.5 * camera.scale)
 
     def _layer(self, name: str) -> Ribbons:

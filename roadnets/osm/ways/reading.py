@@ -17,7 +17,7 @@ from rushhour.roadnets.osm.ways.pbf import check_texts
 from rushhour.roadnets.osm.ways.tags import Tags, wanted
 
 NODE_KEYS: Final = (
-    "highway", "crossing", "barrier", "direction", "traffic_signals", "traffic_signals:direction",
+    "highway", "crossing", "crossing:markings", "barrier", "direction", "traffic_signals", "traffic_signals:direction",
     "stop", "stop:direction", "access", "motor_vehicle", "junction",
 )  # fmt: skip
 SIGN_NODES: Final = (
