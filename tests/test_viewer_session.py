@@ -12,6 +12,7 @@ from rushhour.traffic.recording.run_file import RunFile
 from rushhour.viewer import actions as do
 from rushhour.viewer.lights import states_at
 from rushhour.viewer.moments import NetworkSource
+from rushhour.viewer.panels import DUE, Timeline, timeline_image
 from rushhour.viewer.recorded import RunSource
 from rushhour.viewer.session import Session
 
@@ -288,3 +289,21 @@ def test_the_loads_of_a_frame_are_its_vehicles_by_lane(path: Path):
     on = frame.lane == lane
     assert loads.count[lane] == on.sum()
     assert loads.speed[lane] == pytest.approx(float(frame.speed[on].sum()))
+
+
+def test_the_timeline_shows_how_many_were_to_depart_when(session: Session):
+    source = session.source
+    assert isinstance(source, RunSource)
+    depart = source.run.vehicles("depart")
+    begin, end = float(source.times[0]), float(source.times[-1])
+    due = source.due(begin, end, 4)
+    count = [
+        int(((depart >= begin + k * (end - begin) / 4) & (depart < begin + (k + 1) * (end - begin) / 4)).sum())
+        for k in range(4)
+    ]  # fmt: skip
+    assert max(count[:3]) > 0 and max(due) == 1.0
+    assert [share * max(count) for share in due[:3]] == pytest.approx(count[:3], abs=1.0)
+    bare = timeline_image(Timeline(0.5, (0.5, 1.0), (), (), ""), 400, 1)
+    lined = timeline_image(Timeline(0.5, (0.5, 1.0), due, (), ""), 400, 1)
+    blue = (lined == (*DUE, 255)).all(axis=2)
+    assert blue.any(axis=0).sum() > 390 and not (bare == (*DUE, 255)).all(axis=2).any()

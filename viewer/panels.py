@@ -16,6 +16,7 @@ ROW: Final = 11  # pixels of a line of text, times its scale
 EDGE: Final = 4  # pixels around it, times its scale
 ACCENT: Final[Colour] = (250, 206, 70)
 WARN: Final[Colour] = (240, 110, 90)
+DUE: Final[Colour] = (90, 190, 235)  # demand
 RAMP_SIZE: Final = (120, 5)  # pixels, times the scale
 
 Line = tuple[tuple[str, Colour], ...]  # parts of a line of text with their colours
@@ -166,13 +167,18 @@ class Timeline:
 
     share: float  # where the cursor is
     curve: tuple[float, ...]  # vehicles over time, 1: the most
+    demand: tuple[float, ...]  # departures that were due over time, 1: the most
     ticks: tuple[tuple[float, Colour], ...]  # events and bookmarks by share
     label: str
 
 
 @lru_cache(maxsize=4)
 def _timeline_back(
-    curve: tuple[float, ...], ticks: tuple[tuple[float, Colour], ...], width: int, scale: int
+    curve: tuple[float, ...],
+    demand: tuple[float, ...],
+    ticks: tuple[tuple[float, Colour], ...],
+    width: int,
+    scale: int,
 ) -> NDArray[np.uint8]:
     image = glass(width, 22 * scale)
     low, high = 12 * scale, 21 * scale
@@ -181,6 +187,13 @@ def _timeline_back(
         height = np.interp(at, np.arange(len(curve)), curve) * (high - low)
         rows = np.arange(image.shape[0])[:, None]
         image[(rows > high - height[None]) & (rows <= high)] = (*FAINT, 150)
+    if demand:
+        at = np.arange(width) * len(demand) // width
+        up = high - np.array(demand)[at] * (high - low)
+        before = np.concatenate((up[:1], up[:-1]))  # so that steps are joined
+        top, foot = np.minimum(up, before)[None], np.maximum(up, before)[None]
+        rows = np.arange(image.shape[0])[:, None]
+        image[(rows >= np.floor(top)) & (rows < np.floor(foot) + scale)] = (*DUE, 255)
     for share, colour in ticks:
         x = min(width - scale, round(share * (width - 1)))
         image[low - scale : high, x : x + scale] = (*colour, 255)
@@ -188,8 +201,9 @@ def _timeline_back(
 
 
 def timeline_image(timeline: Timeline, width: int, scale: int) -> NDArray[np.uint8]:
-    """The timeline across a picture: vehicles over time, events, bookmarks, the time shown."""
-    image = _timeline_back(timeline.curve, timeline.ticks, width, scale).copy()
+    """The timeline across a picture: vehicles and demand over time, events, bookmarks, the time."""
+    back = _timeline_back(timeline.curve, timeline.demand, timeline.ticks, width, scale)
+    image = back.copy()
     write(image, timeline.label, EDGE * scale, 2 * scale, INK, scale)
     x = min(width - 2 * scale, round(timeline.share * (width - 1)))
     image[10 * scale :, max(0, x) : x + 2 * scale] = (*ACCENT, 255)

@@ -52,6 +52,7 @@ class RunSource:
         self._pairs: dict[int, tuple[Between, Bodies]] = {}
         self._outside: BodyLog | None = None
         self._loads: tuple[float, Loads] | None = None
+        self._due: tuple[tuple[float, float, int], tuple[float, ...]] | None = None
         self._begin, self._dt = float(run.meta["begin"]), float(run.meta["dt"])
         self._light_rows = self._lights()
         self.standing = Standing(self)
@@ -105,6 +106,14 @@ class RunSource:
     def vehicles(self, time: float) -> int:
         """How many there were in the recorded frame before a time in s; of keyframes 0 without looking."""
         return int(self.run.counts[frame_before(self.run, time)]) if self.run.frames.size else 0
+
+    def due(self, begin: float, end: float, slices: int) -> tuple[float, ...]:
+        """Departures that were due in slices of a time in s, 1: the most; none if nobody's was."""
+        key = (begin, end, slices)
+        if self._due is None or self._due[0] != key:
+            count, _ = np.histogram(self.run.vehicles("depart"), slices, (begin, max(begin, end)))
+            self._due = (key, tuple((count / count.max()).tolist()) if count.any() else ())
+        return self._due[1]
 
     def _bodies(self, ids: NDArray[np.int32]) -> Bodies:
         return (self._length[ids], self._width[ids], self._size[ids], self._type[ids])
@@ -210,7 +219,7 @@ class RunSource:
         except RunError:  # caught in the middle of a write: the next look finds it whole
             return True
         self._pairs.clear()
-        self._loads = self._outside = None
+        self._loads = self._outside = self._due = None
         self._life = None
         self._events.clear()
         return True

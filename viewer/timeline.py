@@ -12,6 +12,7 @@ from rushhour.viewer.recorded import RunSource
 
 CURVE: Final = 240  # points of the curve
 RING: Final[Colour] = (200, 130, 255)
+SLICES: Final = 60  # of the span, in which departures are counted
 MOST_EVENTS: Final = 500  # of a kind
 
 
@@ -29,4 +30,5 @@ def timeline_of(source: Source, clock: PlaybackClock, bookmarks: tuple[float, ..
     ]
     span = max(clock.end - clock.begin, 1e-9)
     ticks = tuple(((time - clock.begin) / span, colour) for time, colour in marks)
-    return Timeline(clock.share, curve, ticks, f"? help{', loop' if clock.loop else ''}")
+    due = source.due(clock.begin, clock.end, SLICES) if isinstance(source, RunSource) else ()
+    return Timeline(clock.share, curve, due, ticks, f"? help{', loop' if clock.loop else ''}")
