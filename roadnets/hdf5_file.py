@@ -7,7 +7,10 @@ walked before anything is read.
 
 from pathlib import Path
 from struct import Struct
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     import h5py
@@ -16,6 +19,8 @@ HEAP: Final = b"GCOL\x01\0\0\0"
 HEADER: Final = 16  # bytes of a heap's header, and of each object's
 WITHIN: Final = 1 << 23  # bytes of the file that are looked through, where as a rule all texts are
 OBJECT: Final = Struct("<H6xQ")  # the header of an object: its number, 0 of free space; its size
+MOST_SQUEEZED: Final = 1100  # deflate makes at most 1 byte of so many; more was never written
+SMALL: Final = 1 << 20  # bytes that need no such proof: a writer may be about to write them
 PIECE: Final = 1 << 20  # bytes at once
 LARGEST: Final = 1 << 17  # bytes of a heap that are walked
 
@@ -26,6 +31,26 @@ def open_hdf5(path: str | Path) -> "h5py.File":
 
     want_heaps_that_end(path)
     return h5py.File(path, "r")
+
+
+def want_stored(data: "h5py.Dataset") -> None:
+    """Raises ValueError for a dataset that claims more than what is stored of it can hold."""
+    most = MOST_SQUEEZED if data.compression else 1
+    if data.nbytes > SMALL + most * data.id.get_storage_size():
+        name = str(data.name).rpartition("/")[2][:60]
+        raise ValueError(f"{name} claims {data.size} values, more than are stored")
+
+
+def whole(data: "h5py.Dataset") -> NDArray[Any]:
+    """All of a dataset. Raises ValueError for one that claims more than is stored."""
+    want_stored(data)
+    return np.asarray(data[:])
+
+
+def texts(data: "h5py.Dataset") -> list[str]:
+    """All of a dataset of texts. Raises ValueError for one that claims more than is stored."""
+    want_stored(data)
+    return list(data.asstr()[:])
 
 
 def want_heaps_that_end(path: str | Path) -> None:

@@ -26,7 +26,7 @@ from rushhour.roadnets.banned import Banned, none_banned
 from rushhour.roadnets.build import seal
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.findings import Finding, packed, unpacked
-from rushhour.roadnets.hdf5_file import open_hdf5
+from rushhour.roadnets.hdf5_file import MOST_SQUEEZED, open_hdf5
 from rushhour.roadnets.model import Network, Zones, no_zones
 from rushhour.roadnets.signals.actuation import fixed_times
 from rushhour.roadnets.storage_checks import Parts, check_network
@@ -35,7 +35,6 @@ from rushhour.roadnets.zebras import Zebras, packed_zebras
 
 FORMAT_VERSION: Final = 1
 GROUP: Final = "network"
-MOST_SQUEEZED: Final = 1100  # deflate makes at most 1 byte of so many; more was never written
 SMALL: Final = 1 << 16  # bytes that need no such proof
 POOLS: Final = ("", "points", "conflicts")  # sizes of fields that hold several values per lane
 CHUNK: Final = 1 << 15  # rows of a pool that have a checksum of their own
@@ -239,9 +238,7 @@ def _dataset(group: Group, path: str) -> Any:
     if not isinstance(place, h5py.Dataset) or place.is_virtual or place.external:
         raise NetworkError(f"{path}: expected a dataset of this file; import the map again")
     written = place.id.get_storage_size()
-    if place.size is None or place.size * place.dtype.itemsize > max(
-        SMALL, MOST_SQUEEZED * written
-    ):
+    if place.size is None or place.nbytes > max(SMALL, MOST_SQUEEZED * written):
         raise NetworkError(
             f"{path}: says {place.size} values, but {written} bytes are stored; import the map again"
         )

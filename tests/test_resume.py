@@ -306,3 +306,26 @@ def test_many_trips_outside_and_more_vehicles_than_there_was_room_for_go_on(
     again = World.resume(tmp_path / "run.h5", 40.5)
     again.step(160 - again.frame)
     assert_same(again.snapshot(), world.snapshot())
+
+
+PLAIN = """
+import sys
+from resumed_worlds import new_world
+from rushhour.traffic.recording.recorder import Recorder
+from rushhour.traffic.world import World
+world = new_world("stops")
+with Recorder(sys.argv[1], world, 0.5, keyframe_every=1.0) as recorder:
+    world.observers.append(recorder)
+    world.step(8)
+print(World.resume(sys.argv[1]).state_hash() == world.state_hash())
+"""
+
+
+@pytest.mark.slow
+def test_keyframes_are_written_where_nothing_is_compiled(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", PLAIN, str(tmp_path / "run.h5")],
+        check=False, capture_output=True, text=True, cwd=Path(__file__).parent,
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+    )  # fmt: skip
+    assert done.stdout.split() == ["True"], done.stderr[-2000:]

@@ -125,13 +125,11 @@ class Checker:
 
     def __init__(self, world: "World") -> None:
         self.world = world
-        net = world.network.arrays
         n_connectors = world.network.n_connectors
         self._found = _new_findings()
         self._body_watch = BodyWatch()
         self._light = np.zeros(n_connectors, np.uint8)
         self._since = np.full(n_connectors, -1, np.int64)
-        self._program_end = np.zeros(net.signals.cycle.size)
         self._row_of_id = np.full(max(1, len(world.demand)), NEVER, np.int32)
         self._way = np.zeros(BEHIND + 1, np.int32)
         self._capacity = 0

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.durations import clock
+from rushhour.traffic.recording.id_hints import id_hint
 from rushhour.traffic.recording.positions import placed
 from rushhour.traffic.recording.recorded_frame import RecordedFrame
-from rushhour.traffic.recording.run_file import id_hint
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile

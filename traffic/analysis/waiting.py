@@ -25,7 +25,7 @@ from rushhour.kernels.vehicles import (
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.analysis.body_events import BodyEvents
 from rushhour.traffic.durations import clock
-from rushhour.traffic.recording.run_file import id_hint
+from rushhour.traffic.recording.id_hints import id_hint
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.recorded_frame import RecordedFrame

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
+from rushhour.kernels.measuring import LOOP_SUMS, Loops
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.model import Network
 
@@ -77,6 +79,34 @@ def loop_place(network: Network, loop: Loop) -> tuple[int, float]:
             f"wanted 0 to {length:.2f}"
         )
     return lane, pos
+
+
+def laid_loops(
+    network: Network, loops: Sequence[Loop], now: float
+) -> tuple[Loops, NDArray[np.int64]]:
+    """Loops as kernels have them, by lane and place, and which of those asked for each is.
+
+    now: s, when measuring begins. Raises DetectorError for one that is nowhere.
+    """
+    refuse_twins([loop.name for loop in loops], "loop")
+    places = [loop_place(network, loop) for loop in loops]
+    lane = np.array([lane for lane, _ in places], np.int32)
+    pos = np.array([pos for _, pos in places], float)
+    row = np.lexsort((pos, lane))
+    lane, pos, k = lane[row], pos[row], len(loops)
+    laid = Loops(
+        first=np.searchsorted(lane, np.arange(network.n_lanes + 1)).astype(np.int32),
+        lane=lane,
+        pos=pos,
+        over=np.full(k, -1, np.int32),
+        slot=np.zeros(k, np.int32),
+        clear=np.zeros(k),
+        at=np.zeros(k),
+        since=np.full(k, now),
+        passed=np.zeros(k, np.int64),
+        sums=np.zeros((k, LOOP_SUMS)),
+    )
+    return laid, row
 
 
 def queues_of(network: Network, wanted: bool | Sequence[str | Queue]) -> list[Queue]:

@@ -18,7 +18,6 @@ from rushhour.kernels.measuring import (
     ENTERED,
     IDEAL,
     LEFT,
-    LOOP_SUMS,
     OCCUPIED,
     PACE,
     READINGS,
@@ -26,7 +25,6 @@ from rushhour.kernels.measuring import (
     STOPPED,
     TIME,
     WAITED,
-    Loops,
     Meters,
     measure,
     take_readings,
@@ -37,8 +35,8 @@ from rushhour.traffic.measures.detectors import (
     Loop,
     Queue,
     Section,
+    laid_loops,
     lane_of,
-    loop_place,
     queues_of,
     refuse_twins,
     road_of,
@@ -143,25 +141,9 @@ class Measures:
 
     def _make_loops(self, loops: Sequence[Loop]) -> None:
         network = self.world.network
-        refuse_twins([loop.name for loop in loops], "loop")
-        places = [loop_place(network, loop) for loop in loops]
-        lane = np.array([lane for lane, _ in places], np.int32)
-        pos = np.array([pos for _, pos in places], float)
-        self._loop_row = np.lexsort((pos, lane))  # kernels have them by lane
-        lane, pos = lane[self._loop_row], pos[self._loop_row]
+        self._loops, self._loop_row = laid_loops(network, loops, self._since * self.world.dt)
+        lane, pos = self._loops.lane, self._loops.pos
         k = lane.size
-        self._loops = Loops(
-            first=np.searchsorted(lane, np.arange(network.n_lanes + 1)).astype(np.int32),
-            lane=lane,
-            pos=pos,
-            over=np.full(k, -1, np.int32),
-            slot=np.zeros(k, np.int32),
-            clear=np.zeros(k),
-            at=np.zeros(k),
-            since=np.full(k, self._since * self.world.dt),
-            passed=np.zeros(k, np.int64),
-            sums=np.zeros((k, LOOP_SUMS)),
-        )
         road = network.arrays.lanes.road
         self._meters.watched[:] = np.isin(road, road[lane])
         own = [self.interval if p.interval is None else self._frames(p.interval) for p in loops]

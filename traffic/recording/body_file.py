@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.hdf5_file import want_stored
 from rushhour.traffic.outside.bodies import what_is_wrong
 from rushhour.traffic.outside.body_log import ROW, BodyLog, no_bodies
-from rushhour.traffic.recording.unclosed_file import DAMAGE, MOST_SQUEEZED
+from rushhour.traffic.recording.unclosed_file import DAMAGE
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile
@@ -78,9 +79,7 @@ def read_bodies(run: "RunFile") -> BodyLog:
             data = group[name]
             if data.dtype != kind or data.ndim != 1:
                 raise ValueError(f"{name} is {data.dtype}, wanted {kind}")
-            stored = data.id.get_storage_size() + ROWS_PER_CHUNK
-            if data.nbytes > MOST_SQUEEZED * stored:
-                raise ValueError(f"{name} claims {data.shape[0]} rows")
+            want_stored(data)
         rows = group["row"][:]
         sets = group["set"][:]
         sets = sets[: int(np.searchsorted(sets["end"], len(rows), side="right"))]

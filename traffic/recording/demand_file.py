@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from rushhour.kernels.network import LONGEST_VEHICLE
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.hdf5_file import texts, whole
 from rushhour.roadnets.model import Network
 from rushhour.traffic.demand.model import (
     LANE_ALLOWED,
@@ -24,12 +25,11 @@ from rushhour.traffic.demand.model import (
     VehicleType,
     empty_demand,
 )
-from rushhour.traffic.recording.unclosed_file import DAMAGE, MOST_SQUEEZED
+from rushhour.traffic.recording.unclosed_file import DAMAGE
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile
 
-SMALL: Final = 1 << 16  # bytes that need no proof that they were written
 UNITS: Final = {
     "depart": "s", "depart_pos": "m", "depart_speed": "m/s", "arrival_pos": "m", "stop_pos": "m",
     "stop_duration": "s", "stop_until": "s", "length": "m", "width": "m", "min_gap": "m",
@@ -92,18 +92,16 @@ def _read(run: "RunFile", group: Any) -> Demand:
         data = group[name]
         if not isinstance(data, h5py.Dataset) or data.dtype != dtype or data.ndim != 1:
             raise RunError(f"{name}: wanted {dtype} with one axis")
-        if data.nbytes > max(SMALL, MOST_SQUEEZED * data.id.get_storage_size()):
-            raise RunError(f"{name} claims {data.shape[0]} values, more than are stored")
-        arrays[name] = data[:]
+        arrays[name] = whole(data)
     types = group["types"]
     columns: dict[str, list[Any]] = {}
     for field in fields(VehicleType):
         data = types[field.name]
         is_text = isinstance(field.default, str)
-        columns[field.name] = data.asstr()[:].tolist() if is_text else data[:].tolist()
+        columns[field.name] = texts(data) if is_text else whole(data).tolist()
     rows = zip(*columns.values(), strict=True)
     kinds = tuple(VehicleType(**dict(zip(columns, row, strict=True))) for row in rows)
-    remarks = tuple(map(str, group["remarks"].asstr()[:]))
+    remarks = tuple(texts(group["remarks"]))
     return Demand(types=kinds, ids=run.names_at_first, remarks=remarks, **arrays)
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.frame_decoding import ALWAYS, EVERYBODY
 from rushhour.kernels.frame_rows import COLUMNS, EXACT, ID
+from rushhour.roadnets.hdf5_file import want_stored, whole
 from rushhour.roadnets.storage import read_array
 from rushhour.traffic.profiling.conditions import cores
 from rushhour.traffic.recording.frame_blocks import Coding, Decoder
@@ -23,12 +24,10 @@ from rushhour.traffic.recording.frame_fields import (
     ways_of,
 )
 from rushhour.traffic.recording.frame_writer import GROUPS, INDEX
-from rushhour.traffic.recording.unclosed_file import MOST_SQUEEZED
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile
 
-SMALL: Final = 1 << 17  # bytes that need no proof that they were written
 MOST_ROWS: Final = 1 << 23  # of a block
 ROWS_PER_WORD: Final = 32  # at most: a row takes a bit
 ROWS_OF_A_THREAD: Final = 100_000  # fewer are read by one
@@ -96,7 +95,7 @@ class FrameReader:
         data = self._group["data"]
         if data.dtype != np.dtype("<u4") or data.ndim != 1:
             raise ValueError(f"data is {data.dtype} with {data.ndim} axes")
-        _want_stored(data)
+        want_stored(data)
         start, words, rows = (groups[name].astype(np.int64) for name in ("start", "words", "rows"))
         sound = (start >= 0) & (words >= 2) & (start + words <= data.shape[0])
         sound &= (rows > 0) & (rows <= ROWS_PER_WORD * words) & (groups["first"] >= 0)
@@ -219,15 +218,8 @@ def _table(data: Any, wanted: np.dtype[Any]) -> Frames:
     """The columns of a table."""
     if data.dtype != wanted or data.ndim != 1:
         raise ValueError(f"{data.name} is {str(data.dtype)[:80]} with {data.ndim} axes")
-    _want_stored(data)
-    table = data[:]
+    table = whole(data)
     return {name: np.ascontiguousarray(table[name]) for name in wanted.names or ()}
-
-
-def _want_stored(data: Any) -> None:
-    """Refuse a dataset that claims more than what is stored of it can hold."""
-    if data.nbytes > SMALL + MOST_SQUEEZED * data.id.get_storage_size():
-        raise ValueError(f"{data.name} claims {data.shape[0]} values")
 
 
 def _check_ways(

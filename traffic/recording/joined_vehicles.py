@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.roadnets.hdf5_file import whole
 from rushhour.traffic.commands.joining import ADD
 from rushhour.traffic.commands.log import DONE
 from rushhour.traffic.demand.joining import read_again, with_trips
@@ -38,7 +39,7 @@ def read_joined(run: "RunFile") -> Joined | None:
     Raises RunError for a damaged file.
     """
     group = run.group("commands")
-    if group is None or f'"{ADD}"'.encode() not in group["text"][:].tobytes():
+    if group is None or f'"{ADD}"'.encode() not in whole(group["text"]).tobytes():
         return None
     joined = [one for one in run.commands() if one.name == ADD and one.outcome == DONE]
     if not joined:

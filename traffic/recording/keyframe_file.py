@@ -7,18 +7,20 @@ chunk, so that none is written twice: a process that is killed may leave a chunk
 """
 
 import json
+from operator import index
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.hdf5_file import want_stored
 from rushhour.traffic.measures.going_on import KINDS as MEASURED
 from rushhour.traffic.measures.going_on import measuring_state
 from rushhour.traffic.measures.trip_log import COLUMNS as TRIP_COLUMNS
 from rushhour.traffic.recording.command_file import read_commands
 from rushhour.traffic.recording.keyframe_checks import check_snapshot
-from rushhour.traffic.recording.unclosed_file import DAMAGE, MOST_SQUEEZED
+from rushhour.traffic.recording.unclosed_file import DAMAGE
 from rushhour.traffic.snapshot import Snapshot, plain_command, take_snapshot
 
 if TYPE_CHECKING:
@@ -94,7 +96,8 @@ class KeyframeWriter:
             return
         self.last = world.frame
         snapshot = take_snapshot(world, logs=False)
-        text = json.dumps(snapshot.numbers, separators=(",", ":")).encode()
+        # Kernels that are not compiled leave whole numbers of numpy in the state.
+        text = json.dumps(snapshot.numbers, separators=(",", ":"), default=index).encode()
         row = np.zeros(1, self._index.dtype)
         row["frame"], row["time"], row["hash"] = world.frame, world.time, world.state_hash()
         tables = {
@@ -152,7 +155,7 @@ class Keyframes:
             wanted = [name.removesuffix("_end") for name in index.dtype.names[4::2]]
             if index.dtype != index_type(wanted) or index.ndim != 1:
                 raise ValueError(f"index is {index.dtype}")
-            _want_stored(index)
+            want_stored(index)
             self.index = self._sound(index[:], wanted)
         except DAMAGE as error:
             raise self._damaged(error) from error
@@ -184,7 +187,7 @@ class Keyframes:
         """
         try:
             data = self._group["vehicles"]
-            _want_stored(data)
+            want_stored(data)
             start, end = (int(self.index[f"vehicles_{name}"][i]) for name in ("start", "end"))
             return np.asarray(data[start:end] if end > start else np.zeros(0, data.dtype))
         except DAMAGE as error:
@@ -223,7 +226,7 @@ class Keyframes:
                 data = self._group[name]
                 if data.dtype != kind or data.ndim != 1:
                     raise ValueError(f"{name} is {str(data.dtype)[:60]}")
-                _want_stored(data)
+                want_stored(data)
                 start, end = int(row[f"{name}_start"]), int(row[f"{name}_end"])
                 found[name] = data[start:end] if end > start else np.zeros(0, kind)
         except DAMAGE as error:
@@ -246,7 +249,7 @@ class Keyframes:
                     "wrote the file"
                 )
             data = self._group[name]
-            _want_stored(data)
+            want_stored(data)
             start, end = int(row[f"{name}_start"]), int(row[f"{name}_end"])
             found[name] = data[start:end] if end > start else np.zeros(0, dtype)
             if name in OF_NETWORK and len(found[name]) != len(table):
@@ -260,7 +263,7 @@ class Keyframes:
         row, data = self.index[i], self._group[NUMBERS]
         if data.dtype != np.uint8:
             raise ValueError(f"numbers are {str(data.dtype)[:60]}")
-        _want_stored(data)
+        want_stored(data)
         start, end = int(row[f"{NUMBERS}_start"]), int(row[f"{NUMBERS}_end"])
         numbers = json.loads(data[start:end].tobytes())
         if not isinstance(numbers, dict) or numbers["frame"] != row["frame"]:
@@ -270,14 +273,6 @@ class Keyframes:
     def _damaged(self, error: Exception) -> RunError:
         why = " ".join(str(error).split())[:200]
         return RunError(f"{self.run.path}: /keyframes is damaged ({why}); record the run again")
-
-
-def _want_stored(data: Any) -> None:
-    """Refuse a dataset that claims more than what is stored of it can hold."""
-    rows = int(data.chunks[0]) if data.chunks else 0
-    most = MOST_SQUEEZED if data.compression else 1
-    if data.nbytes > most * data.id.get_storage_size() + rows * data.dtype.itemsize:
-        raise ValueError(f"{data.name} claims {data.shape[0]} rows")
 
 
 def _trip_log(run: "RunFile", rows: int) -> NDArray[np.float64]:

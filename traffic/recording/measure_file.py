@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.hdf5_file import texts, want_stored, whole
 from rushhour.traffic.measures.going_on import LONGEST
 from rushhour.traffic.measures.tables import DETECTORS, TABLES, Column, MeasureTable, with_ids
 from rushhour.traffic.measures.trip_log import ENDS
 from rushhour.traffic.measures.trip_table import TRIPS, trip_rows
 from rushhour.traffic.recording.body_file import BodyWriter
 from rushhour.traffic.recording.command_file import CommandWriter
-from rushhour.traffic.recording.unclosed_file import DAMAGE, MOST_SQUEEZED
+from rushhour.traffic.recording.unclosed_file import DAMAGE
 
 if TYPE_CHECKING:
     from rushhour.traffic.measures.measuring import Measures
@@ -172,8 +173,7 @@ def _rows_of(group: Any, columns: Mapping[str, Column]) -> dict[str, NDArray[Any
         data = group[name]
         if data.dtype != np.dtype(kind) or data.ndim != 1:
             raise ValueError(f"{name} is {data.dtype}, wanted {kind}")
-        if data.nbytes > MOST_SQUEEZED * (data.id.get_storage_size() + ROWS_PER_CHUNK):
-            raise ValueError(f"{name} claims {data.shape[0]} rows")
+        want_stored(data)
     size = min(group[name].shape[0] for name in columns)
     return {name: group[name][:size] for name in columns}
 
@@ -183,5 +183,5 @@ def _detectors_of(run: "RunFile", name: str) -> dict[str, NDArray[Any]]:
     if table not in DETECTORS:
         return {}
     group = run.group(f"measures/{table}/detectors")
-    found = {"name": np.array(group["name"].asstr()[:], object)}
-    return found | {column: group[column][:] for column in DETECTORS[table]}
+    found = {"name": np.array(texts(group["name"]), object)}
+    return found | {column: whole(group[column]) for column in DETECTORS[table]}

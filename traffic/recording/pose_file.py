@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.traffic.recording.unclosed_file import MOST_SQUEEZED
+from rushhour.roadnets.hdf5_file import want_stored
 from rushhour.traffic.steering.body_table import FRONT
 
 if TYPE_CHECKING:
@@ -95,9 +95,7 @@ class PoseReader:
         for data, kinds in ((self._row, (ROUNDED, FRONT)), (sets, (SET,))):
             if data.dtype not in kinds or data.ndim != 1:
                 raise ValueError(f"{data.name} is {str(data.dtype)[:80]}")
-            stored = data.id.get_storage_size() + ROWS_PER_CHUNK
-            if data.nbytes > MOST_SQUEEZED * stored:
-                raise ValueError(f"{data.name} claims {data.shape[0]} rows")
+            want_stored(data)
         table = sets[:]
         self._frame, self._end = table["frame"].astype(np.int64), table["end"].astype(np.int64)
         if (np.diff(self._frame, prepend=-1) <= 0).any() or (

@@ -1,22 +1,21 @@
 """Reading the run file (docs/file-format.md)."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import h5py
 import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import NetworkError, RunError
+from rushhour.roadnets.hdf5_file import texts, whole
 from rushhour.roadnets.html import fact_table
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.storage import read_network
 from rushhour.traffic.commands.log import Command
-from rushhour.traffic.durations import clock
 from rushhour.traffic.measures.tables import MeasureTable
 from rushhour.traffic.outside.body_log import BodyLog
 from rushhour.traffic.recording.body_file import read_bodies
@@ -27,6 +26,7 @@ from rushhour.traffic.recording.frame_reader import FrameReader
 from rushhour.traffic.recording.frame_taking import frame_rows
 from rushhour.traffic.recording.happenings import TABLES as HAPPENINGS
 from rushhour.traffic.recording.happenings import read_happenings
+from rushhour.traffic.recording.id_hints import id_hint
 from rushhour.traffic.recording.joined_vehicles import Joined, read_joined
 from rushhour.traffic.recording.keyframe_file import Keyframes
 from rushhour.traffic.recording.measure_file import read_table
@@ -34,6 +34,7 @@ from rushhour.traffic.recording.opening import opened
 from rushhour.traffic.recording.pose_file import PoseReader, body_columns, columns_at
 from rushhour.traffic.recording.positions import Positions, positions_at
 from rushhour.traffic.recording.recorded_frame import RecordedFrame
+from rushhour.traffic.recording.run_facts import run_facts
 from rushhour.traffic.recording.run_layout import FRAMES, KEYFRAMES
 from rushhour.traffic.recording.trajectory import Trajectory, trajectory_of
 from rushhour.traffic.recording.unclosed_file import DAMAGE
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
     from rushhour.traffic.demand.model import Demand
     from rushhour.traffic.own_models import Given, OwnModels
     from rushhour.traffic.world import World
-
-MOST_COMPARED: Final = 50_000  # ids that are looked through for one that is like an unknown one
 
 
 class RunFile:
@@ -161,7 +160,7 @@ class RunFile:
         """Every parameter of the run, as text."""
         with self._reading("meta/parameters"):
             table = self._file["meta/parameters"]
-            return dict(zip(table["name"].asstr()[:], table["value"].asstr()[:], strict=True))
+            return dict(zip(texts(table["name"]), texts(table["value"]), strict=True))
 
     def network(self) -> Network:
         """The network of the run, read once. Raises RunError if it is damaged."""
@@ -180,7 +179,7 @@ class RunFile:
         """A column of /vehicles, row by vehicle id: length, width, depart, type; read once."""
         if name not in self._of_vehicles:
             with self._reading("vehicles"):
-                values = np.asarray(self._file["vehicles"][name][:])
+                values = whole(self._file["vehicles"][name])
             values.flags.writeable = False
             self._of_vehicles[name] = values
         joined = self._joined
@@ -205,7 +204,7 @@ class RunFile:
     def names_at_first(self) -> tuple[str, ...]:
         """Source ids of the vehicles that the run began with, read once."""
         with self._reading("vehicles"):
-            return tuple(self._file["vehicles"]["name"].asstr()[:])
+            return tuple(texts(self._file["vehicles"]["name"]))
 
     @cached_property
     def demand(self) -> "Demand | None":
@@ -228,7 +227,7 @@ class RunFile:
             "intersection": network.intersection_ids,
             "vehicle": self.vehicle_names(),
             "type": (
-                tuple(vehicles["type_name"].asstr()[:])
+                tuple(texts(vehicles["type_name"]))
                 if self._joined is None
                 else tuple(kind.name for kind in self._joined.demand.types)
             ),
@@ -325,7 +324,7 @@ class RunFile:
         with self._reading("vehicles"):
             names = self._file["vehicles/name"]
             if isinstance(vehicle, str):
-                found = np.flatnonzero(names[:] == vehicle.encode())
+                found = np.flatnonzero(whole(names) == vehicle.encode())
                 number = int(found[0]) if found.size else -1
             else:
                 number = int(vehicle)
@@ -367,21 +366,11 @@ class RunFile:
         return RecordedFrame(world.frame, world.time, rows)
 
     def _repr_html_(self) -> str:
-        if not self._file:
-            return fact_table(f"Run {self.path.name}", {"file": "closed"})
-        meta, times = self.meta, self.times
-        facts: dict[str, object] = {
-            "network": self.network().name,
-            "vehicles": len(self.vehicles("depart")),
-            "frames": f"{times.size:,}, {clock(times[0])} to {clock(times[-1])}"
-            if times.size
-            else "0",
-            "keyframes": len(self.keyframes),
-            "most at once": int(self.counts.max(initial=0)),
-            "dt, seed": f"{meta.get('dt')} s, {meta.get('seed')}",
-            "complete": "yes" if self.complete else "no: killed, or still written",
-        }
-        return fact_table(f"Run {self.path.name}", facts)
+        return (
+            run_facts(self)
+            if self._file
+            else fact_table(f"Run {self.path.name}", {"file": "closed"})
+        )
 
     def close(self) -> None:
         """Close the file."""
@@ -405,11 +394,3 @@ def open_run(path: str | Path, **models: Any) -> RunFile:
     ...     run.positions(61.3).x, run.trajectory("car7").speed
     """
     return RunFile(path, **models)
-
-
-def id_hint(name: str, names: Sequence[str]) -> str:
-    """What to try in place of an id that there is not."""
-    near = get_close_matches(name[:60], names[:MOST_COMPARED], n=3, cutoff=0.5)
-    if near:
-        return f"did you mean {', '.join(text[:60] for text in near)}?"
-    return f"it has {len(names):,}, as {names[0][:60]}" if names else "it has none"

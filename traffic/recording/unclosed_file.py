@@ -15,7 +15,6 @@ import h5py
 
 from rushhour.roadnets.hdf5_file import open_hdf5, want_heaps_that_end
 
-MOST_SQUEEZED: Final = 1100  # deflate makes at most 1 byte of so many
 # What h5py and numpy raise on a file that is cut or altered.
 DAMAGE: Final = (
     KeyError, OSError, TypeError, ValueError, IndexError, AttributeError, RuntimeError,
