@@ -101,7 +101,7 @@ def _restore_vehicles(
     for name in OF_VEHICLES:
         getattr(veh, name)[rows["slot"]] = rows[name]
         getattr(aside, name)[:] = tables["aside"][name]
-    world._veh, world._scratch = veh, state.new_scratch(veh)
+    world._veh, world._moves = veh, state.new_moves(capacity)
     lanes, slots = tables["lanes"], tables["order"]["slot"]
     order = state.new_order(world.network.n_lanes, capacity)
     order.start[1:] = lanes["end"]

@@ -59,7 +59,7 @@ MADE: Final[dict[str, tuple[str, ...]]] = {
 # Written within a frame before it is read (_awake: begun anew, with everybody awake), told to observers only, or about the machine.
 SCRATCH: Final[dict[str, tuple[str, ...]]] = {
     "World": (
-        "costs", "observers", "_awake", "_next_order", "_scratch", "_efforts", "_tallies",
+        "costs", "observers", "_awake", "_next_order", "_moves", "_packed", "_columns", "_efforts", "_tallies",
         "_changed", "taken_off", "put_back_on", "_poses", "_found", "_limits_changed", "_book", "_book_asked", "_promised", "_reader", "_way_found", "_pace",
     ),
     "Minds": ("_stuck", "_ready", "_taken", "_ways", "_exits"),

@@ -1,7 +1,8 @@
 """The arrays of a world: made, grown, re-packed, hashed."""
 
 import hashlib
-from typing import Any
+from collections.abc import Collection
+from typing import Any, Final
 
 import numba
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from rushhour.kernels.network import FIXED, Actuation, NetworkArrays
 from rushhour.kernels.order import MOST_PARTS
 from rushhour.kernels.outside.obstacles import COUNTS, Obstacles
+from rushhour.kernels.repacking import exchange, exchange_rows
 from rushhour.kernels.signals import Lights
 from rushhour.kernels.trips import Trips, Waiting
 from rushhour.kernels.vehicles import (
@@ -28,6 +30,7 @@ from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.traffic.demand.model import Demand, VehicleType
 
 LONG_AGO = -(2**30)  # frame
+_WORDS: Final[dict[int, Any]] = {1: np.uint8, 4: np.int32, 8: np.int64}
 _WIDE = {"path": PATH, "behind": BEHIND}
 # Not part of the state: slots, what is only valid within a frame, and how roads are remembered.
 _DERIVED = ("line", "yields_to", "change_to", "left", "trip", "route_start")
@@ -190,22 +193,26 @@ def new_waiting(net: NetworkArrays, n_trips: int, capacity: int) -> Waiting:
     )
 
 
-def new_scratch(veh: Vehicles) -> NDArray[np.uint8]:
-    """Room for the largest column of the vehicles; see `repack`."""
-    return np.empty(max(array.nbytes for _, array in columns(veh)), np.uint8)
+def new_moves(capacity: int) -> NDArray[np.int32]:
+    """Room for the pairs of slots that change places when all of them are re-packed."""
+    return np.zeros((capacity, 2), np.int32)
 
 
-def repack(veh: Vehicles, order: Order, n: int, scratch: NDArray[np.uint8]) -> None:
-    """Put the n vehicles of the order into the first n slots, in that order."""
-    places = order.slot[:n].astype(np.intp)
-    for name, array in columns(veh):
-        rows = array[:n]
-        held = scratch[: rows.nbytes].view(array.dtype).reshape(rows.shape)
-        array.take(places, axis=0, out=held, mode="clip")  # any other mode copies once more
-        rows[:] = held
-        if name == "lane":
-            array[n:] = -1
-    order.slot[:n] = np.arange(n, dtype=np.int32)
+Columns = tuple[tuple[NDArray[Any], ...], ...]
+
+
+def columns_to_pack(arrays: Collection[NDArray[Any]]) -> Columns:
+    """Arrays by slot, together by their width alone, so that a few kernels serve all; tables last."""
+    one = [array.view(_WORDS[array.itemsize]) for array in arrays if array.ndim == 1]
+    tables = tuple(array for array in arrays if array.ndim == 2)
+    return (*(tuple(a for a in one if a.itemsize == width) for width in _WORDS), tables)
+
+
+def repack(columns: Columns, moves: NDArray[np.int32], count: int) -> None:
+    """Let the first `count` pairs of slots change places; see kernels.repacking."""
+    for alike in columns[:-1]:
+        exchange(alike, moves, count)
+    exchange_rows(columns[-1], moves, count)
 
 
 def program_members(net: NetworkArrays) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

@@ -25,6 +25,7 @@ from rushhour.kernels.order import (
 from rushhour.kernels.overtaking import PASS_LANES, pass_all
 from rushhour.kernels.passing import forget_states
 from rushhour.kernels.planning import DEPTH
+from rushhour.kernels.repacking import plan_moves
 from rushhour.kernels.right_of_way import grant_all
 from rushhour.kernels.switching import switch_lights
 from rushhour.kernels.vehicles import MAX_LANES, TASKS, Vehicles
@@ -54,7 +55,7 @@ from rushhour.traffic.steering.tier import Steering
 from rushhour.traffic.telling import Telling
 
 ORDER, DEPART, SIGNALS, GRANT, LANES, DRIVE, STEER, MOVE, WATCH, RECORD, CHECK = range(len(PHASES))
-REPACK_EVERY: Final = 16  # frames; a rule of the state, so that runs stay comparable
+REPACK_EVERY: Final = 64  # frames within which every part of the slots is re-packed, one in each
 REPACK_FROM: Final = 4096  # vehicles; below, everything is in cache anyway
 DT_RANGE: Final = (1.0 / 120.0, 0.5)
 
@@ -123,7 +124,9 @@ class World(Looping, Readable, Telling):
         self._trips = state.trip_arrays(self.demand)
         self._routes = state.route_arrays(self.demand, self.network.n_lanes, self.begin, self.dt)
         self._veh = state.new_vehicles(capacity)
-        self._scratch = state.new_scratch(self._veh)
+        self._moves = state.new_moves(capacity)
+        self._packed: Vehicles | None = None  # whose columns are in _columns
+        self._columns: state.Columns = ()
         self._steering = Steering(self.network, self.demand.types, self.parameters, capacity)
         self._order = state.new_order(self.network.n_lanes, capacity)
         self._next_order = state.other_order(self._order)
@@ -224,11 +227,22 @@ class World(Looping, Readable, Telling):
         veh, n = self._veh, self._n
         self._n = sort_by_lane(veh, self._order, n)
         self._order, self._next_order = self._next_order, self._order
-        if self.frame % REPACK_EVERY == 0 and self._n >= REPACK_FROM:
-            self._steering.repack(self._order.slot[: self._n])
-            state.repack(veh, self._order, self._n, self._scratch)
-            self._waiting.numbers[2] = self._n
+        if self._n >= REPACK_FROM or self.frame == 0:  # in the first frame, to compile it
+            self._repack(self.frame % REPACK_EVERY)
         sort_all(veh, self.network.arrays.lanes, self._order)
+
+    def _repack(self, part: int) -> None:
+        """Bring the vehicles of one part of the order into the slots of their places."""
+        veh, n, numbers = self._veh, self._n, self._waiting.numbers
+        first, last = n * part // REPACK_EVERY, n * (part + 1) // REPACK_EVERY
+        count, numbers[2] = plan_moves(
+            veh.lane, self._order, first, last, self._moves, int(numbers[2])
+        )
+        if self._packed is not veh:
+            others = [array for array in veh if array is not veh.lane]
+            self._columns = state.columns_to_pack(others + self._steering.columns())
+            self._packed = veh
+        state.repack(self._columns, self._moves, count)
 
     def _depart(self) -> None:
         """Queue the trips that are due and let those depart for whom there is room."""
@@ -259,7 +273,7 @@ class World(Looping, Readable, Telling):
         """Double the places for vehicles."""
         capacity = 2 * self._veh.lane.size
         self._veh = state.grown_vehicles(self._veh, capacity)
-        self._scratch = state.new_scratch(self._veh)
+        self._moves = state.new_moves(capacity)
         self._steering.grow(capacity)
         self._order = self._order._replace(
             slot=state.grown(self._order.slot, capacity),

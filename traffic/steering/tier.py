@@ -150,14 +150,9 @@ class Steering:
     def _arrays(self) -> dict[str, NDArray[Any]]:
         return {**self.state._asdict(), **self.bodies._asdict()}
 
-    def repack(self, places: NDArray[np.int32]) -> None:
-        """Follow the vehicles into the first slots, in the order of their old places."""
-        if self.on:
-            n, taken = places.size, places.astype(np.intp)
-            for array in self._arrays().values():
-                array[:n] = array.take(taken, axis=0, mode="clip")
-            self.state.tier[n:] = LANE
-            self.state.owner[n:] = -1
+    def columns(self) -> list[NDArray[Any]]:
+        """What there is by slot; nothing where nobody is ever steered."""
+        return list(self._arrays().values()) if self.on else []
 
     def grow(self, capacity: int) -> None:
         """Have room for more vehicles."""
