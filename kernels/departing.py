@@ -235,9 +235,10 @@ def try_depart(
 @kernel
 def depart(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, grants: Grants,
-    wait: Waiting, trips: Trips, frame: int, dt: float, seed: int, efforts: NDArray[np.float64],
+    wait: Waiting, trips: Trips, room: int, frame: int, dt: float, seed: int,
+    efforts: NDArray[np.float64],
 ) -> int:  # fmt: skip
-    """Let waiting trips depart; returns how many did, their slots in order.spare.
+    """Let waiting trips depart, at most `room`; returns how many did, their slots in order.spare.
 
     Returns -1 - that number when the arrays were full before everybody had been tried.
     """
@@ -251,7 +252,7 @@ def depart(
         tries = TRIES
         closed = wait.shut[road]  # and lanes without room at their start in this frame
         whole = (np.uint64(1) << np.uint64(net.roads.lane_count[road])) - np.uint64(1)
-        while trip >= 0 and tries > 0 and closed != whole and not full:
+        while trip >= 0 and tries > 0 and closed != whole and not full and newcomers < room:
             after = wait.following[trip]
             lanes = wait.lanes[trip] & ~closed
             if lanes == 0:

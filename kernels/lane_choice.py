@@ -21,6 +21,7 @@ from rushhour.kernels.entering import (
 )
 from rushhour.kernels.halting import stands_for_long
 from rushhour.kernels.jit import kernel
+from rushhour.kernels.looking import turn_of
 from rushhour.kernels.moving import aimed_speed
 from rushhour.kernels.network import (
     NetworkArrays,
@@ -333,9 +334,12 @@ def ask_the_other_side(
 @kernel(forceinline=True)
 def choose_lanes_of_road(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, grants: Grants,
-    rules: Rules, road: int, frame: int, dt: float,
+    rules: Rules, looks: NDArray[np.bool_], road: int, frame: int, dt: float,
 ) -> int:  # fmt: skip
-    """Decide lane changes on one road; returns their number. Writes change_to, yields_to."""
+    """Decide lane changes on one road; returns their number. Writes change_to, yields_to.
+
+    looks: by turn, who looks for a better lane in this frame without need.
+    """
     count = net.roads.lane_count[road]
     first = net.roads.first_lane[road]
     lo, hi = order.start[first], order.start[first + count]
@@ -361,9 +365,8 @@ def choose_lanes_of_road(
                 ask_the_other_side(
                     net, veh, types, order, grants, rules, i, lane, -side, held_up, frame
                 )
-            # Without need, everybody looks in one of four pairs of frames only.
             often = wish > 0 or held_up
-            if not open_side or (not often and ((frame >> 1) + veh.id[i]) & 3 != 0):
+            if not open_side or (not often and not looks[turn_of(veh.id[i], frame)]):
                 continue
             if consider_change(
                 net, veh, types, routes, order, grants, rules, p, lane, lane + side, cut, frame, dt
@@ -383,7 +386,7 @@ def choose_lanes(
     total = 0
     for at in range(awake.road_cuts[task], awake.road_cuts[task + 1]):
         total += choose_lanes_of_road(
-            net, veh, types, routes, order, grants, rules, awake.roads[at], frame, dt
+            net, veh, types, routes, order, grants, rules, awake.looks, awake.roads[at], frame, dt
         )
     changes[task] += total
 

@@ -21,7 +21,7 @@ ROADS_OF_A_TASK = 16
 
 
 class Awake(NamedTuple):
-    """What a frame runs; made anew in every frame but for the two `roused`."""
+    """What a frame runs; made anew in every frame but for the two `roused` and the usual `looks`."""
 
     watch_start: NDArray[np.int32]  # (n_lanes+1,) into `watch`
     watch: NDArray[np.int32]  # grant groups that look at those who are on a lane
@@ -35,6 +35,7 @@ class Awake(NamedTuple):
     roads: NDArray[np.int32]  # (n_roads,) the roads of several lanes to run, ascending
     road_cuts: NDArray[np.int32]  # (TASKS+1,) bounds of tasks in `roads`
     tasks: NDArray[np.int32]  # (2,) how many tasks there are, of groups and of roads
+    looks: NDArray[np.bool_]  # (TURNS,) whose turn it is to look for a better lane: see `looking`
 
 
 @kernel

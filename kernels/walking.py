@@ -70,14 +70,14 @@ def draw_exit_with_room(
 @kernel
 def turn_off(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
-    frame: int, patience: int, share: float, seed: int,
+    frame: int, patience: int, share: float, seed: int, first: int, last: int,
 ) -> int:  # fmt: skip
-    """Let the walkers that head a lane, patience frames before a full exit, take one with room.
+    """Let the walkers that head a road lane of first .. last - 1, patience frames before a full exit, take one with room.
 
     share: of them, drawn anew after every `patience` frames. Returns how many found one.
     """
     turned = 0
-    for lane in range(net.lanes.out_start.shape[0] - 1):
+    for lane in range(first, last):
         if order.start[lane] == order.start[lane + 1]:
             continue
         i = order.slot[order.start[lane]]

@@ -39,16 +39,15 @@ def wants_another_way(
 @kernel
 def find_stuck(
     net: NetworkArrays, veh: Vehicles, order: Order, frame: int, patience: int, share: float,
-    seed: int, out: NDArray[np.int32],
+    seed: int, first: int, last: int, out: NDArray[np.int32],
 ) -> int:  # fmt: skip
-    """Slots of those that should change their mind: patience frames before a full exit, or
+    """Slots of those on the road lanes first .. last - 1 that should change their mind: patience frames before a full exit, or
     standing at the end of a lane that does not lead on. Returns their number.
 
     share: of those before a full exit, drawn anew after every `patience` frames. Of each lane the first is looked at and all that are within LINE_REACH of its end.
     """
-    n_road_lanes = net.lanes.out_start.shape[0] - 1
     found = 0
-    for lane in range(n_road_lanes):
+    for lane in range(first, last):
         near = net.lanes.length[lane] - LINE_REACH
         for p in range(order.start[lane], order.start[lane + 1]):
             i = order.slot[p]
@@ -85,6 +84,43 @@ def stands_on_joint(net: NetworkArrays, veh: Vehicles, order: Order, lane: int) 
             if veh.stands_since[order.slot[order.start[on]]] >= 0:
                 return int(net.connectors.to_lane[k])
     return -1
+
+
+@kernel
+def awaited_lane(net: NetworkArrays, veh: Vehicles, order: Order, lane: int) -> int:
+    """The lane that a road lane waits for, as `wait_for_lanes` has it; -1."""
+    if order.start[lane] < order.start[lane + 1]:
+        i = order.slot[order.start[lane]]
+        if veh.path[i, 0] >= 0 and faces_full_exit(veh, i):
+            return int(net.connectors.to_lane[veh.path[i, 0]])
+    return stands_on_joint(net, veh, order, lane)
+
+
+@kernel
+def find_rings_from(
+    net: NetworkArrays, veh: Vehicles, order: Order, first: int, last: int,
+    waits: NDArray[np.int32], rings: NDArray[np.int32],
+) -> int:  # fmt: skip
+    """Rings whose lowest lane is one of first .. last - 1, by that lane; returns how many.
+
+    Walks on from each of these until somebody does not wait, or a lower lane or a ring without it is
+    reached. Writes waits of the lanes that it comes by.
+    """
+    found = 0
+    for start in range(first, last):
+        lane, mark, steps, power = start, -1, 0, 1
+        while True:
+            waits[lane] = awaited_lane(net, veh, order, lane)
+            lane = waits[lane]
+            if lane <= start or lane == mark:
+                break
+            steps += 1
+            if steps == power:  # Brent: sooner or later the mark lies on the ring
+                mark, steps, power = lane, 0, 2 * power
+        if lane == start:
+            rings[found] = start
+            found += 1
+    return found
 
 
 @kernel

@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rushhour.command_quotas import quotas_of_run, quotas_text
 from rushhour.progress import compile_bar
 from rushhour.roadnets.errors import NetworkError, RunError
 from rushhour.traffic.durations import clock
@@ -234,6 +235,7 @@ def run_facts(path: Path) -> dict[str, Any]:
             "precision": precision,
             "measured": [] if measured is None else [name for name in TABLES if name in measured],
             "commands": len(run.commands()),
+            "quotas": quotas_of_run(run),
             "parameters": {
                 name: text
                 for name, text in run.parameters.items()
@@ -287,6 +289,8 @@ def run_text(facts: dict[str, Any], path: Path) -> str:
     rows.append(("keyframes", f"{facts['keyframes']:,}{at}"))
     if facts["measured"]:
         rows.append(("measures", ", ".join(facts["measured"])))
+    if facts["quotas"]:
+        rows.append(("quotas", quotas_text(facts["quotas"])))
     if facts["commands"]:
         rows.append(("commands", f"{facts['commands']:,} applied"))
     others = [f"{name}={value}" for name, value in facts["parameters"].items()]

@@ -7,6 +7,7 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from rushhour.command_quotas import calibrate
 from rushhour.progress import bar, compile_bar
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.durations import seconds
@@ -25,6 +26,8 @@ ON_A_GRID: Final = ("--sweep", "--find-vehicles")
 def profile(args: argparse.Namespace) -> int:
     """Measure frames and tell what they cost."""
     _check(args)
+    if args.calibrate:
+        return calibrate(args)
     if args.sweep is not None:
         return _sweep(args)
     if args.find_vehicles:
@@ -66,6 +69,8 @@ def _check(args: argparse.Namespace) -> None:
             "profile: no NETWORK; give a network, a scenario or a run file, or one of "
             + ", ".join(ON_A_GRID)
         )
+    if args.calibrate and args.budget is None:
+        raise RunError("--calibrate: for what time? add --budget, as 16.6ms")
     if args.find_vehicles and args.budget is None:
         raise RunError("--find-vehicles: within what? add --budget, as 16.6ms")
     if grows:

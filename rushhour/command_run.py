@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from rushhour.command_quotas import quotas_text
 from rushhour.progress import Stopping, bar, compile_bar
 from rushhour.traffic.durations import clock
 from rushhour.traffic.scenarios.recording import NAMES as CHOICES
@@ -54,7 +55,7 @@ def given_fields(args: argparse.Namespace) -> dict[str, Any]:
     fields = world_fields(args)
     fields |= taken(
         args, ("record", "record_mode", "output"),
-        times=("duration", "record_every", "keyframe_every", "measure"),
+        times=("duration", "record_every", "keyframe_every", "measure", "budget"),
     )  # fmt: skip
     chosen = {name: getattr(args, f"record_{name}") for name in CHOICES}
     if any(value is not None for value in chosen.values()):
@@ -215,6 +216,8 @@ def summary_text(summary: Mapping[str, Any], checked: bool = False) -> str:
         rows.append(("commands", _commands_text(summary["commands"], summary["rerouting"])))
     if summary["steered"]["vehicles"]:
         rows.append(("steered", _steered_text(summary["steered"])))
+    if summary["quotas"]:
+        rows.append(("quotas", quotas_text(summary["quotas"])))
     if summary["measures"]:
         rows.append(("measures", _measures_text(summary["measures"])))
     recorded = summary.get("recorded")  # of a run from the command line

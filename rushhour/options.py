@@ -168,6 +168,8 @@ def _run(command: argparse.ArgumentParser) -> None:
         action="store_true",
         help="run until everybody has arrived (the default without --duration)",
     )
+    add("--budget", metavar="T", help="time that a frame may take, as 16.6ms: quotas that are not "
+        "given are chosen for it, from a short run on this machine")  # fmt: skip
     add("--seeds", metavar="A..B", help="run once for each seed, as 1..10 or 1,5,9, in processes "
         "beside each other; files get the seed into their names")  # fmt: skip
     add("--record", type=Path, metavar="FILE", help="write the run file (.h5)")

@@ -29,3 +29,5 @@ def add_profile_options(command: argparse.ArgumentParser) -> None:
         "grow with them")  # fmt: skip
     what.add_argument("--find-vehicles", action="store_true",
         help="how many vehicles keep to --budget here, on NETWORK or on grids that grow with them")  # fmt: skip
+    what.add_argument("--calibrate", action="store_true",
+        help="measure what work costs here, and tell the quotas for --budget on NETWORK")  # fmt: skip

@@ -11,7 +11,7 @@ def add_export_options(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("file", type=Path, metavar="RUN", help=_RUN)
     add("--table", required=True, metavar="TABLE",
-        help="trips, roads, loops, sections, passages, queues, events, signals or costs")  # fmt: skip
+        help="trips, roads, loops, sections, passages, queues, events, signals, costs or quotas")  # fmt: skip
     add("--to", type=Path, required=True, metavar="FILE",
         help="the file to write: .csv, .csv.gz or .parquet")  # fmt: skip
 

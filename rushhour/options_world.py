@@ -83,6 +83,9 @@ def add_world_options(command: argparse.ArgumentParser) -> None:
         "once, the nearest to a point as 200@X,Y, those around one as 300m@X,Y, or ids:FILE; --dt is "
         "1/30 s then unless given",
     )
+    add("--quota", action="append", default=[], metavar="NAME=N", dest="quotas",
+        help="most work of a kind in a frame: steered, lanes, routing, wait_for, vehicles; repeatable, "
+        "short for --set quota.NAME=N")  # fmt: skip
     add(
         "--skip-bad-trips",
         action="store_true",

@@ -7,6 +7,7 @@ from typing import Any, Final
 from rushhour.steered_option import steered_choice
 from rushhour.traffic.durations import seconds
 from rushhour.traffic.parameters import parsed_items
+from rushhour.traffic.quotas import checked_quotas
 from rushhour.traffic.scenarios.scenario import ScenarioError, read_parameters
 
 STEERED_DT: Final = 1.0 / 30.0  # s, the default of --dt where vehicles are steered
@@ -38,6 +39,8 @@ def world_fields(args: argparse.Namespace) -> dict[str, Any]:
         parameters["rerouting.fraction"] = _share(args.reroute)
     if args.reroute_period is not None:
         parameters["rerouting.period"] = seconds(args.reroute_period, "--reroute-period")
+    if args.quotas:
+        parameters.update(checked_quotas(parsed_items(args.quotas)))
     if args.steered is not None:
         given_parameters, rule = steered_choice(args.steered)
         parameters.update(given_parameters)

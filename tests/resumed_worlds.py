@@ -72,6 +72,19 @@ def stops() -> World:
     return World(network, demand, dt=0.25, seed=5)
 
 
+def quotas(**most: int) -> World:
+    """Routed trips that look at the traffic, on a full grid, with bodies; quotas that all bind."""
+    network = generate("grid", rows=3, columns=3, lanes=2, border="loops")
+    crowd = merge(
+        [vehicles_on_road(network, 150, seed=5), random_trips(network, 250, over=10.0, seed=6)]
+    )
+    given = Parameters({"rerouting.fraction": 1.0, "rerouting.period": 10.0, "rerouting.gain": 0.0,
+                        "gridlock.change_mind_after": 4.0, "gridlock.wait_for_period": 2.0,
+                        "steered.share": 0.2})  # fmt: skip
+    most = most or {"steered": 8, "lanes": 10, "routing": 1, "wait_for": 9, "vehicles": 240}
+    return World(network, crowd, parameters=given, dt=0.25, seed=7, quotas=most)
+
+
 KINDS: dict[str, Any] = {
     "commands": commanded_world,
     "controls": controlled_world,
@@ -80,6 +93,7 @@ KINDS: dict[str, Any] = {
     "program": lambda: signals("program"),
     "rings": lambda: rings("reroute"),
     "teleport": lambda: rings("teleport"),
+    "quotas": quotas,
     "steered": lambda: signals("program", **{"steered.share": 0.5}),
     "stops": stops,
 }

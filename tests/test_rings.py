@@ -6,7 +6,7 @@ from planted_world import PlantedWorld
 
 from rushhour.kernels.network import NONE, YIELD
 from rushhour.kernels.vehicles import EXIT_FULL
-from rushhour.kernels.watching import find_rings, wait_for_lanes
+from rushhour.kernels.watching import find_rings, find_rings_from, wait_for_lanes
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import (
     Draft,
@@ -66,6 +66,17 @@ def test_a_ring_is_found_over_queues_that_stand_on_joints(on_joint):
     waits, colour, found = (np.empty(n, np.int32) for _ in range(3))
     assert wait_for_lanes(net, veh, order, waits) == 2
     assert find_rings(waits, colour, found) == (1 if on_joint else 0)
+    # Also from some lanes at a time: by the slice in which its lowest lane is, once.
+    lowest = found[:1].tolist() if on_joint else []
+    for size in (1, 2, n):
+        parts = [(first, min(n, first + size)) for first in range(0, n, size)]
+        part = np.empty(n, np.int32)
+        again = [
+            int(lane)
+            for first, last in parts
+            for lane in part[: find_rings_from(net, veh, order, first, last, waits, part)]
+        ]
+        assert again == lowest
 
 
 @pytest.mark.parametrize(("body", "fits"), [(5.0, False), (2.0, True)])

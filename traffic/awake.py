@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.looking import TURNS, USUALLY
 from rushhour.kernels.network import NetworkArrays
 from rushhour.kernels.review import JOINTS
 from rushhour.kernels.vehicles import TASKS
@@ -32,6 +33,7 @@ def new_awake(net: NetworkArrays, frame: int = 0) -> Awake:
         roads=np.zeros(n_roads, np.int32),
         road_cuts=np.zeros(TASKS + 1, np.int32),
         tasks=np.zeros(2, np.int32),
+        looks=np.arange(TURNS) % USUALLY == 0,
     )
 
 

@@ -54,6 +54,7 @@ def restore(world: "World", snapshot: Snapshot, new_signals: bool = False) -> No
     _restore_grants(world, tables, new_signals)
     world.signals.restore(tables)
     _restore_rings(world, numbers)
+    world._quotas.restore(numbers.get("quotas", {}))  # older files lack them
     world.bodies.restore(tables["bodies"], int(numbers.get("contacts", 0)))
     lanes = tables["road_lanes"]
     world._restore_limits(numbers.get("limits", []))  # older files lack them

@@ -16,7 +16,12 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.conflict_zones import in_conflict
 from rushhour.kernels.vehicles import Order, Vehicles
-from rushhour.kernels.watching import faces_full_exit, find_rings, wait_for_lanes
+from rushhour.kernels.watching import (
+    faces_full_exit,
+    find_rings,
+    find_rings_from,
+    wait_for_lanes,
+)
 from rushhour.roadnets.model import Network
 
 ROTATION: Final = 3.0  # s for which the heads of a rotated ring need no room beyond
@@ -56,9 +61,11 @@ class Rings:
         self._lowest = np.zeros(n, np.int32)
 
     def look(
-        self, veh: Vehicles, order: Order, waived: NDArray[np.int32], frame: int
-    ) -> tuple[list[int], list[int]]:
-        """Find the rings that stand now and act on the old ones.
+        self, veh: Vehicles, order: Order, waived: NDArray[np.int32], frame: int, first: int,
+        last: int,
+    ) -> tuple[list[int], list[int]]:  # fmt: skip
+        """Find the rings that stand now and act on the old ones, where their lowest lane is one of
+        first .. last - 1.
 
         Returns the slots that must choose again, and those that must leave the world.
         """
@@ -68,8 +75,13 @@ class Rings:
         if frame == 0 and net.connectors.from_lane.size:
             faces_full_exit(veh, 0)
             in_conflict(net, 0, 0)
-        if wait_for_lanes(net, veh, order, self._waits) > 1 or frame == 0:
+        all_lanes = last - first == self._waits.size
+        found = 0
+        if not all_lanes or frame == 0:
+            found = find_rings_from(net, veh, order, first, last, self._waits, self._lowest)
+        if all_lanes and (wait_for_lanes(net, veh, order, self._waits) > 1 or frame == 0):
             found = find_rings(self._waits, self._colour, self._lowest)
+        if found:
             for lane in self._lowest[:found].tolist():
                 now[lane] = self._standing.get(lane) or Ring(self._walk(lane), frame)
         for lane, ring in now.items():
@@ -78,12 +90,15 @@ class Rings:
                 if len(self.named) < NAMED:
                     self.named.append(ring)
             self.longest = max(self.longest, frame - ring.since)
+        elsewhere = {}
         for lane, ring in self._standing.items():
-            if lane not in now:
+            if not first <= lane < last:
+                elsewhere[lane] = ring
+            elif lane not in now:
                 self.resolved += 1
                 ring.until = frame
                 self.longest = max(self.longest, frame - ring.since)
-        self._standing = now
+        self._standing = elsewhere | now
         again: list[int] = []
         gone: list[int] = []
         busy: set[int] = set()

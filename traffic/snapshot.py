@@ -26,6 +26,7 @@ KEPT: Final[dict[str, tuple[str, ...]]] = {
         "_rings", "_n", "_verge", "_told", "_doomed", "_becomes", "_closed", "_will_close",
         "_detours", "_cut_off", "_were_cut_off", "_rerouting", "bodies", "_steering", "_inputs",
         "_limit", "_stops_used", "_redirected", "_requests",
+        "_quotas",
         "_joined", "_to_depart", "signals",
     ),
     "Bodies": ("rows", "contacts", "_touched"),
@@ -44,12 +45,12 @@ KEPT: Final[dict[str, tuple[str, ...]]] = {
 # own permissions from what is closed.
 MADE: Final[dict[str, tuple[str, ...]]] = {
     "World": (
-        "network", "parameters", "models", "dt", "seed", "demand", "_first_demand", "begin", "_rules", "_types", "_trips",
+        "network", "parameters", "calibration", "models", "dt", "seed", "demand", "_first_demand", "begin", "_rules", "_types", "_trips",
         "_members", "_lit", "_actuation", "_clearing", "_ring_frames", "_watch_frames",
         "_whole", "_limited", "_any_closed", "_lost", "_suspect", "_even", "_numbers",
     ),
     "Minds": ("network", "dt", "patience", "haste", "share", "keep_routes", "memory"),
-    "Steering": ("share", "most", "budget", "on", "kinds", "lines"),
+    "Steering": ("share", "most", "budget", "on", "kinds", "lines", "waiting"),
     "Rings": ("policy", "dt", "act_after", "_network"),
     "Detours": ("world", "_base"),
     "Rerouting": ("world", "fraction", "gain", "period", "_sample", "_keep"),
@@ -242,6 +243,7 @@ def _numbers(world: "World") -> dict[str, Any]:
         "contacts": world.bodies.contacts,
         "programs": world.signals.orders(),
         "commands": len(world.commands.applied),
+        "quotas": world._quotas.numbers,
         "coming": [plain_command(command) for command in world.commands.coming],
     }
 

@@ -101,6 +101,15 @@ class Telling:
             "cycles": rings.report(),
         }
 
+    def quotas(self) -> dict[str, dict[str, float]]:
+        """What each work quota that was given has come to (docs/profiling.md#holding-a-budget).
+
+        most: the quota. waiting: how many wait for it now, most_waiting: at once so far.
+        longest_wait_s: for how long somebody, or something, has waited. put_off: how often one had to.
+        """
+        world = cast("World", self)
+        return world._quotas.report(world.dt)
+
     def reasons(self) -> dict[str, int]:
         """How many vehicles stand still, by the reason for it."""
         table = self.vehicles

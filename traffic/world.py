@@ -4,7 +4,7 @@
 """
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import inf
 from typing import Any, Final
 
@@ -39,7 +39,7 @@ from rushhour.traffic.awake import new_awake
 from rushhour.traffic.commands.signalling import SignalControl
 from rushhour.traffic.costs import PHASES, Costs
 from rushhour.traffic.demand.model import Demand, empty_demand
-from rushhour.traffic.durations import clock
+from rushhour.traffic.durations import clock, seconds
 from rushhour.traffic.looping import Looping
 from rushhour.traffic.measures.trip_log import ARRIVED, CUT_SHORT, TripLog
 from rushhour.traffic.outside.bodies import Bodies
@@ -47,6 +47,7 @@ from rushhour.traffic.outside.poses import PoseKeeper
 from rushhour.traffic.own_models import Given, own_models
 from rushhour.traffic.pace import Pace
 from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.quotas import Quotas, checked_quotas
 from rushhour.traffic.readings import Readable, Readings
 from rushhour.traffic.rings import Rings
 from rushhour.traffic.routing.minds import MIND_PERIOD, Minds
@@ -66,7 +67,9 @@ class World(Looping, Readable, Telling):
     dt: s per frame, 1/120 .. 0.5. begin: s, time of frame 0 (default: the first departure).
     car_following: a function of numbers, plain or under `@njit`, that everybody follows by, or one for
     each of some vehicle types, by name; lane_change: one that says who wants another lane
-    (docs/models.md). Both are compiled into the frame.
+    (docs/models.md). Both are compiled into the frame. quotas: most work of a kind in a frame, by
+    name. budget: time a frame may take (s, or text as "16.6ms"): quotas that are not given are
+    chosen for it, from a short run on this machine (docs/profiling.md).
     Raises ParameterError for a dt out of range and a function that cannot be compiled, DemandError
     for trips that cannot be routed.
 
@@ -85,13 +88,20 @@ class World(Looping, Readable, Telling):
         begin: float | None = None,
         car_following: Given = None,
         lane_change: Callable[..., Any] | None = None,
+        quotas: Mapping[str, int] | None = None,
+        budget: float | str | None = None,
     ) -> None:
         if not DT_RANGE[0] - 1e-9 <= dt <= DT_RANGE[1]:
             raise ParameterError(f"dt {dt:g} s: wanted 1/120 to 0.5 s; choose one in that range")
         self.network = network
         self.parameters = parameters if parameters is not None else Parameters()
+        if quotas:
+            self.parameters = self.parameters.with_(**checked_quotas(quotas))
         self.dt = dt
         self.seed = seed
+        self.calibration: dict[str, Any] = {}  # what quotas were chosen from, for a budget
+        if budget is not None:
+            self._keep_to(seconds(budget, "budget"))
         self.models = own_models(car_following, lane_change)
         demand = demand if demand is not None else empty_demand()
         self.demand = self._first_demand = route_demand(network, demand)
@@ -100,6 +110,16 @@ class World(Looping, Readable, Telling):
         self._rules = self.parameters.rules(network.left_hand)
         self._begin()
         weakref.finalize(self, forget_states)
+
+    def _keep_to(self, budget: float) -> None:
+        """Choose the quotas that were not given, for a time in s, from what work costs here."""
+        from rushhour.traffic.profiling.calibrating import calibrate
+
+        found = calibrate(self.network, self.parameters, self.dt, self.seed, budget)
+        given = checked_quotas(found["quotas"])
+        more = {name: most for name, most in given.items() if not self.parameters.given(name)}
+        self.parameters = self.parameters.with_(**more)
+        self.calibration = found
 
     def _begin(self) -> None:
         """Stand before the first frame."""
@@ -154,6 +174,8 @@ class World(Looping, Readable, Telling):
         )  # fmt: skip
         self._ring_frames = max(1, round(number("gridlock.wait_for_period") / self.dt))
         self._watch_frames = max(1, round(MIND_PERIOD / self.dt))
+        self._quotas = Quotas(self.parameters)
+        self._steering.waiting = self._quotas.steered
         self._n = 0
 
     # --- the frame -------------------------------------------------------------------------
@@ -194,6 +216,8 @@ class World(Looping, Readable, Telling):
         )  # fmt: skip
         costs.mark(SIGNALS)
         wake_all(net, order, awake, frame)
+        if self._quotas.lanes.given:
+            self._quotas.lanes.choose(net, veh, order, frame, awake.looks)
         grant_all(net, veh, types, order, grants, rules, awake, frame, dt, seed)
         costs.mark(GRANT)
         routes = self._routes
@@ -253,11 +277,12 @@ class World(Looping, Readable, Telling):
             self.time, self.seed, self._efforts[0],
         )  # fmt: skip
         self._queue_joined()
-        while self._waiting.numbers[1] > 0:
+        most = self._quotas.vehicles.most
+        while self._waiting.numbers[1] > 0 and self._n < most:
             new = depart(
                 self.network.arrays, self._veh, self._types, self._routes, self._order,
-                self._grants, self._waiting, self._trips, self.frame, self.dt, self.seed,
-                self._efforts[0],
+                self._grants, self._waiting, self._trips, most - self._n, self.frame, self.dt,
+                self.seed, self._efforts[0],
             )  # fmt: skip
             full = new < 0
             new = -1 - new if full else new
@@ -265,9 +290,18 @@ class World(Looping, Readable, Telling):
                 splice_new(self._veh, self._order, new)
                 self._n += new
                 self.departed += new
+            if self._n >= most:
+                self._next_road_first()
             if not full:
                 break
             self._grow()
+        if self._quotas.vehicles.given:
+            self._quotas.note_full(self._n, self.waiting_to_depart)
+
+    def _next_road_first(self) -> None:
+        """Let the road whose queue came first come last: places are few."""
+        queues = self._waiting.busy[: int(self._waiting.numbers[1])]
+        queues[:] = np.roll(queues, -1)
 
     def _grow(self) -> None:
         """Double the places for vehicles."""
@@ -301,15 +335,23 @@ class World(Looping, Readable, Telling):
 
     def _watch(self) -> None:
         """Now and then minds are changed, and rings looked for; drivers look for other ways."""
+        quotas, lanes = self._quotas, self.network.n_road_lanes
+        quotas.routed = 0
         self._lead()
         also: list[int] = []
-        if self.frame % self._ring_frames == 0:
-            also, gone = self._rings.look(self._veh, self._order, self._grants.waived, self.frame)
+        if quotas.wait_for.given:
+            quotas.note_rings(lanes, self._ring_frames, self.frame)
+        first, last = quotas.share(lanes, self._ring_frames, self.frame)
+        if last > first or self.frame == 0:
+            also, gone = self._rings.look(
+                self._veh, self._order, self._grants.waived, self.frame, first, last
+            )
             self._remove_soon(gone)
-        if also or self.frame % self._watch_frames == 0:
+        first, last = quotas.share(lanes, self._watch_frames, self.frame)
+        if also or last > first or quotas.routing.since or self.frame == 0:
             self._routes = self._minds.change(
                 self._veh, self._order, self._routes, self._types, self._grants, self._rules,
-                self.frame, self.seed, self._efforts[0], also,
+                self.frame, self.seed, self._efforts[0], also, first, last, quotas,
             )  # fmt: skip
 
     def _repr_html_(self) -> str:

@@ -16,6 +16,7 @@ from rushhour.traffic.commands.log import CommandLog
 from rushhour.traffic.commands.verge import Verge
 from rushhour.traffic.demand.model import Demand
 from rushhour.traffic.measures.trip_log import ARRIVED, TripLog
+from rushhour.traffic.quotas import Quotas
 from rushhour.traffic.routing.minds import Minds
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ class Controlled:
     _verge: Verge
     commands: CommandLog
     bodies: "Bodies"
+    _quotas: Quotas
 
     @property
     def time(self) -> float:

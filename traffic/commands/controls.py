@@ -101,6 +101,7 @@ class Controls(Joining):
         for what in (self._kept_stops(), sorted(self._redirected), wishes, self._to_depart):
             if what:
                 parts.append(repr(what).encode())
+        parts.append(self._quotas.state())
         return b"".join(parts)
 
     def _lead(self) -> None:

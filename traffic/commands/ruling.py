@@ -132,8 +132,14 @@ class Ruling(Driving):
             veh.lateral[slots], veh.length[slots], pose,
         )  # fmt: skip
         tier = self._steering.state.tier[slots]
-        if rule.budget is None:
-            rule = rule.within(self._steering.budget)
+        most = self._steering.budget if rule.budget is None else rule.budget
+        quota = self._quotas.steered
+        if quota.given:
+            x, y, steers = pose[:, 0], pose[:, 1], tier == STEERED
+            more = rule.within(most).chosen(veh.id[slots], x, y, steers)
+            quota.note(max(0, int(more.sum()) - quota.most), 0)
+            most = min(most, quota.most)
+        rule = rule.within(most)
         chosen = rule.chosen(veh.id[slots], pose[:, 0], pose[:, 1], tier == STEERED)
         wanted = np.where(chosen, STEERED, LANE)
         for row in np.flatnonzero((tier != DRIVEN) & (tier != wanted)).tolist():

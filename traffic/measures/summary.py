@@ -64,6 +64,8 @@ def run_summary(
             "aside": world.aside,
         },
         "rerouting": world.rerouting(),
+        "quotas": world.quotas(),
+        "calibration": world.calibration,
         "measures": {} if measures is None else measure_totals(measures),
         "violations": dict(violations),
         "phases_ms": world.costs.summary(),

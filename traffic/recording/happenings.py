@@ -16,6 +16,7 @@ from rushhour.roadnets.hdf5_file import whole
 from rushhour.traffic.costs import PHASES
 from rushhour.traffic.measures.tables import MeasureTable
 from rushhour.traffic.measures.trip_log import ENDS
+from rushhour.traffic.quotas import NAMES as QUOTAS
 from rushhour.traffic.recording.body_happenings import BODY_KINDS, BodyHappenings
 from rushhour.traffic.recording.unclosed_file import DAMAGE
 
@@ -59,8 +60,23 @@ TABLES: Final = {
             *((phase, "<i8") for phase in PHASES),  # ns
         ]
     ),
+    "quotas": np.dtype(
+        [
+            ("frame", "<i8"),  # behind the last one
+            ("quota", "|u1"),  # traffic.quotas.NAMES
+            ("most", "<i8"),
+            ("waiting", "<i8"),  # after that frame
+            ("most_waiting", "<i8"),  # at once, from frame 0 on; and the next two
+            ("longest", "<i8"),  # frames that somebody waited
+            ("put_off", "<i8"),  # how often one had to wait
+        ]
+    ),
 }
-NAMES: Final = {"events": ("kind", KINDS), "signals": ("state", STATES)}
+NAMES: Final = {
+    "quotas": ("quota", QUOTAS),
+    "events": ("kind", KINDS),
+    "signals": ("state", STATES),
+}
 
 
 class Happenings:
@@ -158,6 +174,7 @@ class Happenings:
         ended = ENDED + trips.ended[known:].astype(np.int64)
         self._add(left, ended, trips.trip[known:], -1)
         self._note_costs()
+        self._note_quotas()
 
     def _note(self, kind: int, when: NDArray[Any], first: int, end: int) -> None:
         """Events of vehicles on the road, by the frame in which each had one."""
@@ -185,6 +202,19 @@ class Happenings:
             row[phase] = ns
         self._rows["costs"].append(row)
 
+    def _note_quotas(self) -> None:
+        """What each quota that was given has come to."""
+        told = self.world.quotas()
+        rows = np.zeros(len(told), TABLES["quotas"])
+        rows["frame"] = self.world.frame
+        for row, (name, found) in zip(rows, told.items(), strict=True):
+            row["quota"] = QUOTAS.index(name)
+            for column in ("most", "waiting", "most_waiting", "put_off"):
+                row[column] = found[column]
+            row["longest"] = round(found["longest_wait_s"] / self.world.dt)
+        if len(rows):
+            self._rows["quotas"].append(rows)
+
     def new_rows(self) -> Iterator[tuple[Any, NDArray[Any]]]:
         """Datasets with what is to be appended to them since the call before."""
         for name, parts in self._rows.items():
@@ -197,7 +227,7 @@ class Happenings:
 
 
 def read_happenings(run: "RunFile", name: str) -> MeasureTable:
-    """Events, signals or costs of a run, with `time` (s) and ids in place of numbers.
+    """Events, signals, costs or quotas of a run, with `time` (s) and ids in place of numbers.
 
     Raises RunError if the file has none, or they are damaged.
     """

@@ -245,7 +245,7 @@ class RunFile:
 
     def table(self, name: str) -> MeasureTable:
         """Finished trips ("trips"), measures ("roads", "loops", "sections", "passages", "queues"),
-        or what happened ("events", "signals", "costs").
+        or what happened ("events", "signals", "costs", "quotas").
 
         Raises RunError if they were not measured.
 

@@ -1,6 +1,7 @@
 """What a run file says about its run: groups /meta and /vehicles."""
 
 import hashlib
+import json
 import platform
 from functools import cache
 from pathlib import Path
@@ -61,6 +62,8 @@ def write_meta(group: Any, world: "World", mode: str, every: int, until: float |
         group.attrs[name] = value
     for name, told in world.models.told().items():
         group.attrs[name] = told
+    if world.calibration:
+        group.attrs["calibration"] = json.dumps(world.calibration)
     group.attrs["seed"] = world.seed
     group.attrs["dt"] = world.dt
     group.attrs["begin"] = world.begin

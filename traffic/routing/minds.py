@@ -15,8 +15,9 @@ from rushhour.kernels.rerouting import BESIDE_AFTER, EXITS, Exits, choose_again,
 from rushhour.kernels.rules import Rules
 from rushhour.kernels.vehicles import PATH, Grants, Order, Routes, Types, Vehicles
 from rushhour.kernels.walking import turn_off
-from rushhour.kernels.watching import find_stuck
+from rushhour.kernels.watching import find_stuck, wants_another_way
 from rushhour.roadnets.model import Network
+from rushhour.traffic.quotas import Quotas
 from rushhour.traffic.routing.routes import WIDTH, kept_desk
 from rushhour.traffic.state import grown
 
@@ -71,23 +72,35 @@ class Minds:
         seed: int,
         efforts: NDArray[np.float64],
         also: Sequence[int],
+        first: int,
+        last: int,
+        quotas: Quotas,
     ) -> Routes:
         """Let those who have waited long enough choose again; returns the routes, maybe grown.
 
-        also: slots of others that must, whatever they have waited and are drawn.
+        also: slots of others that must, whatever they have waited and are drawn. first, last: of the
+        road lanes looked at. quotas: of which that of routing says how many drivers may look for
+        another way now; others wait for their turn.
         """
         net = self.network.arrays
         if self._stuck.size < order.slot.size:
             self._stuck = np.zeros(order.slot.size, np.int32)
         self.changed += turn_off(
-            net, veh, types, order, grants, rules, frame, self.haste, self.share, seed
+            net, veh, types, order, grants, rules, frame, self.haste, self.share, seed,
+            first, last,
+        )  # fmt: skip
+        found = find_stuck(
+            net, veh, order, frame, self.patience, self.share, seed, first, last, self._stuck
         )
-        found = find_stuck(net, veh, order, frame, self.patience, self.share, seed, self._stuck)
+        if quotas.routing.given and not self.keep_routes:
+            found = self._take_turns(veh, found, frame, seed, quotas)
         late = sorted(set(also).difference(self._stuck[:found].tolist()))
         self._stuck[found : found + len(late)] = late
         found += len(late)
         if found == 0 and self._ready:
             return routes
+        if not self._ready and veh.lane.size:
+            wants_another_way(veh, 0, frame, self.patience, self.share, seed)
         slots = self._stuck[:found]
         length, behind = np.zeros(found, np.int32), np.zeros(found, np.int32)
         if not self.keep_routes:
@@ -107,6 +120,25 @@ class Minds:
         self.changed += int(self._taken[0])
         self.used = int(self._taken[1])
         return routes
+
+    def _take_turns(self, veh: Vehicles, found: int, frame: int, seed: int, quotas: Quotas) -> int:
+        """Of those who are stuck keep the walkers and the drivers whose turn it is; how many.
+
+        Writes _stuck. Who waits for a turn and is stuck no more waits no longer.
+        """
+        slots = self._stuck[:found].copy()
+        queue = quotas.routing
+        drivers = set(slots[veh.leg[slots] >= 0].tolist())
+        for i in queue.slots(veh).tolist():
+            if i not in drivers and veh.leg[i] >= 0 and veh.stands_since[i] >= 0:
+                if wants_another_way(veh, i, frame, self.patience, self.share, seed):
+                    drivers.add(i)
+        slot_of = {int(veh.id[i]): i for i in drivers}
+        served = queue.turn(slot_of, frame, queue.most - quotas.routed)
+        walkers = slots[veh.leg[slots] < 0].tolist()
+        kept = walkers + [slot_of[number] for number in served]
+        self._stuck[: len(kept)] = kept
+        return len(kept)
 
     def _reroute(
         self,

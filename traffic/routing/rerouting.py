@@ -8,6 +8,7 @@ from math import exp
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rushhour.kernels.detours import find_rerouters
 from rushhour.kernels.travel_times import note_all_speeds, slowness
@@ -54,12 +55,22 @@ class Rerouting:
         if self._out.size < veh.lane.size:
             self._out = np.zeros(veh.lane.size, np.int32)
         found = find_rerouters(veh, world.frame, self.period, self.fraction, world.seed, self._out)
-        if not found and world.frame:  # in the first frame everything is called once
-            return
         slots = self._out[:found]
+        if world._quotas.routing.given:
+            slots = self._in_turn(slots)
+        if not slots.size and world.frame:  # in the first frame everything is called once
+            return
         slots = slots[np.argsort(veh.id[slots])]
         length, _ = world._detours.seek(slots, self.multiplier, self.gain)
         world._detours.take(slots, length)
+
+    def _in_turn(self, slots: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Of those whose time it is, and who wait since then, those whose turn it is."""
+        world, quotas = self.world, self.world._quotas
+        asking = np.union1d(slots, quotas.reroutes.slots(world._veh))
+        slot_of = {int(world._veh.id[i]): i for i in asking.tolist()}
+        served = quotas.rerouted(list(slot_of), world.frame)
+        return np.array([slot_of[number] for number in served], np.int32)
 
     def state(self) -> bytes:
         """What it remembers of the traffic."""

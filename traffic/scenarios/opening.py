@@ -181,6 +181,7 @@ def open_world(scenario: Scenario, tell: Tell = lambda what: None) -> "World":
         dt=scenario.dt,
         seed=scenario.seed,
         begin=scenario.begin,
+        budget=scenario.budget,
     )
     if scenario.steer_where:
         rule = Event(world.begin, STEER_WHERE, dict(scenario.steer_where), "--steered")

@@ -61,6 +61,7 @@ class Scenario:
     queues: tuple[str, ...] = ()  # lanes, intersections, or "all"
     events: tuple[Event, ...] = ()  # commands and when
     steer_where: tuple[tuple[str, Any], ...] = ()  # the rule at the begin, who is steered; () none
+    budget: float | None = None  # s that a frame may take: quotas are chosen for it
     remarks: tuple[str, ...] = ()  # on reading it, for the summary
 
     def __post_init__(self) -> None:

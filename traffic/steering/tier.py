@@ -14,12 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.network import NetworkArrays
+from rushhour.kernels.random import uniform_all
 from rushhour.kernels.rules import Rules
 from rushhour.kernels.steering.bicycle import Bodies, BodyTypes
 from rushhour.kernels.steering.lane_bodies import (
     COLUMNS,
     DRIVEN,
     LANE,
+    STEERED,
+    STREAM_TIER,
     Steered,
     admit,
     change_tier,
@@ -32,6 +35,7 @@ from rushhour.kernels.vehicles import TASKS, Order, Types, Vehicles
 from rushhour.roadnets.model import Network
 from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.quotas import NO_LIMIT, Queue
 from rushhour.traffic.steering.body_table import slots_with_bodies
 from rushhour.traffic.steering.classes import CLASSES, BodyClass, body_types_of
 from rushhour.traffic.steering.rule import TierRule
@@ -96,6 +100,7 @@ class Steering:
         self.share = parameters.number("steered.share")
         self.most = int(parameters.number("steered.most"))
         self.budget = int(parameters.number("steered.budget"))
+        self.waiting = Queue(NO_LIMIT)  # for a body: the world's quota
         self.rule: TierRule | None = None  # who is steered; None: the share, and commands
         self.on = (self.share > 0.0 and self.most > 0) or bool(parameters["steered.bodies"])
         capacity = capacity if self.on else 0
@@ -122,7 +127,7 @@ class Steering:
         if new or frame == 0:
             slots = self._new[:new]
             slots[:] = slots[np.argsort(veh.id[slots], kind="stable")]
-            room = self.most - int(np.count_nonzero(self.state.tier))
+            room = min(self.most, self.waiting.most) - int(np.count_nonzero(self.state.tier))
             if self.rule is not None:  # which will look at them
                 room = 0
             self.ever += int(
@@ -131,11 +136,25 @@ class Steering:
                     room, seed,
                 )
             )  # fmt: skip
+        if self.waiting.given and self.rule is None:
+            self._give_bodies(net, veh, self._new[:new], frame, seed)
         lanes_entered(veh, rules, frame, dt, self._entered)
         steer_all(
             net, self.lines, veh, types, order, rules, self.kinds, self.bodies, self.state,
             self._entered, n, frame, dt, self.tally,
         )  # fmt: skip
+
+    def _give_bodies(
+        self, net: NetworkArrays, veh: Vehicles, new: NDArray[np.int32], frame: int, seed: int
+    ) -> None:
+        """Give bodies to those who were to have one and found no place, as places become free."""
+        queue, tier = self.waiting, self.state.tier
+        drawn = uniform_all(seed, veh.id[new].astype(np.int64), 0, STREAM_TIER) < self.share
+        asking = np.union1d(new[drawn & (tier[new] == LANE)], queue.slots(veh))
+        slot_of = {int(veh.id[i]): i for i in asking.tolist() if tier[i] == LANE}
+        room = min(self.most, queue.most) - int(np.count_nonzero(tier))
+        for number in queue.turn(slot_of, frame, room):
+            self.change(net, veh, slot_of[number], STEERED)
 
     def slots_of(self, tier: int) -> NDArray[np.int64]:
         """Slots of the vehicles on the road in a tier."""
