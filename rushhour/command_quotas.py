@@ -3,7 +3,7 @@
 import argparse
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rushhour.progress import compile_bar
 from rushhour.traffic.durations import seconds
