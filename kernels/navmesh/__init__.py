@@ -1,0 +1,1 @@
+"""Ground as triangles: who stands where, and ways over it."""

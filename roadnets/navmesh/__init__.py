@@ -1,0 +1,1 @@
+"""Ground that can be driven on, as polygons: building it from a network, and asking it."""
