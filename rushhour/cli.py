@@ -146,6 +146,10 @@ def _command(args: argparse.Namespace) -> int:
         from rushhour.command_race import race
 
         return race(args)
+    if args.command == "chase":
+        from rushhour.command_chase import chase
+
+        return chase(args)
     if args.command == "racepaths":
         from rushhour.command_race_paths import race_paths
 

@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from rushhour.options_chase import add_chase_options
 from rushhour.options_common import add_json, add_set, add_threads
 from rushhour.options_profile import add_profile_options
 from rushhour.options_race import add_race_options, add_race_path_options
@@ -33,6 +34,7 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
         ("report", "write a run file as one page to read, with its pictures", _report),
         ("view", "watch a run or a network: in a window, as a picture, as a film", _view),
         ("race", "cars that race each other on a track", add_race_options),
+        ("chase", "opponents that hunt a target through the traffic", add_chase_options),
         ("racepaths", "paths of racers over a course, ahead of the race", add_race_path_options),
     ):
         command = commands.add_parser(

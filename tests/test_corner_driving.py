@@ -79,7 +79,7 @@ def lap(waypoints, driver: CornerDriver, seconds: float, speed: float = 0.0) -> 
     bodies.speed[:] = speed
     cars = CornerCars(
         np.zeros(1, np.int32), np.zeros(1, np.int32), np.zeros(1), np.zeros(1),
-        np.zeros(1, np.uint8), np.zeros(1), np.zeros(1, np.int32),
+        np.zeros(1, np.uint8), np.zeros(1), np.zeros(1, np.int32), np.zeros(1),
     )  # fmt: skip
     rows = []
     for _ in range(round(seconds / DT)):
@@ -131,7 +131,7 @@ def test_in_a_corner_it_steers_at_the_far_point():
     _, bodies = at_start(paths, [0], [0], [0])
     cars = CornerCars(
         np.zeros(1, np.int32), np.zeros(1, np.int32), np.zeros(1), np.zeros(1),
-        np.zeros(1, np.uint8), np.zeros(1), np.zeros(1, np.int32),
+        np.zeros(1, np.uint8), np.zeros(1), np.zeros(1, np.int32), np.zeros(1),
     )  # fmt: skip
     drive_corners(paths, table, types, cars, bodies, 0, 1)
     assert cars.mode[0] == CORNERING and cars.angle[0] == pytest.approx(math.atan2(10.0, 20.0))

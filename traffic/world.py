@@ -244,7 +244,10 @@ class World(Looping, Readable, Telling):
         self.frame += 1
         for observer in self.observers:
             observer.observe()
-            costs.mark(CHECK if getattr(observer, "is_checker", False) else RECORD)
+            if getattr(observer, "steers", False):
+                costs.mark(STEER)
+            else:
+                costs.mark(CHECK if getattr(observer, "is_checker", False) else RECORD)
 
     def _sort(self) -> None:
         """Rebuild the order; now and then re-pack the slots by it."""

@@ -16,7 +16,13 @@ from rushhour.kernels.jit import kernel
 from rushhour.kernels.steering.bicycle import Bodies, BodyTypes
 from rushhour.kernels.steering.controllers import p_pedal
 from rushhour.kernels.steering.following import BEHIND, FORWARD
-from rushhour.kernels.steering.paths import Paths, nearest_on_path, place_in_space, wrapped
+from rushhour.kernels.steering.paths import (
+    Paths,
+    course_and_slope,
+    nearest_on_path,
+    place_in_space,
+    wrapped,
+)
 
 DRIVING: Final = 0  # full gas at the near point
 CORNERING: Final = 1  # at the far point, gas below the limit and brake above it
@@ -48,6 +54,7 @@ class CornerCars(NamedTuple):
     mode: NDArray[np.uint8]  # DRIVING, CORNERING, SLIDING
     angle: NDArray[np.float64]  # rad between the two points
     slides: NDArray[np.int32]  # begun so far
+    aside: NDArray[np.float64]  # m left of the path, by which both points are shifted
 
 
 @kernel
@@ -64,6 +71,16 @@ def points_ahead(
     nx, ny, _ = place_in_space(points, station, lo, hi, s + near)
     fx, fy, _ = place_in_space(points, station, lo, hi, s + far)
     return nx, ny, fx, fy
+
+
+@kernel
+def shifted(
+    paths: Paths, lo: int, hi: int, s: float, x: float, y: float, aside: float
+) -> tuple[float, float]:
+    """A point at station s of a path, moved aside m to its left."""
+    s = min(s, paths.station[hi - 1] - 1e-3)  # behind its end a path has no course
+    course, _ = course_and_slope(paths.points, paths.station, lo, hi, s)
+    return x - aside * math.sin(course), y + aside * math.cos(course)
 
 
 @kernel
@@ -114,7 +131,7 @@ def drive_corners(
 ) -> None:
     """Press pedals, hand brake and wheel of cars lo .. hi-1.
 
-    Reads path and the bodies' pose and speed; writes s, offset, mode, angle, slides of the cars,
+    Reads path, aside and the bodies' pose and speed; writes s, offset, mode, angle, slides of the cars,
     throttle, wheel and hand_brake of the bodies.
     """
     for i in range(lo, hi):
@@ -127,6 +144,9 @@ def drive_corners(
         nx, ny, fx, fy = points_ahead(
             paths.points, paths.station, a, b, cars.s[i], drivers.near[k], drivers.far[k]
         )
+        if cars.aside[i] != 0.0:
+            nx, ny = shifted(paths, a, b, cars.s[i] + drivers.near[k], nx, ny, cars.aside[i])
+            fx, fy = shifted(paths, a, b, cars.s[i] + drivers.far[k], fx, fy, cars.aside[i])
         to_near, to_far = math.atan2(ny - y, nx - x), math.atan2(fy - y, fx - x)
         angle = wrapped(to_far - to_near)
         before = cars.mode[i]

@@ -1,0 +1,132 @@
+"""A frame of opponents: minds are made up, then pads pressed, bodies moved and parted, in steps."""
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.jit import kernel
+from rushhour.kernels.navmesh.cells import Cells
+from rushhour.kernels.navmesh.ways import Search
+from rushhour.kernels.opponents.boxes import Boxes, box_bodies, find_near, move_boxes, part_bodies
+from rushhour.kernels.opponents.driving import (
+    Pad,
+    count_hits,
+    drive_minds,
+    feel_ground,
+    press,
+    set_on_roads,
+)
+from rushhour.kernels.opponents.minds import Minds, look_around, make_up_minds, plan_ways
+from rushhour.kernels.posing import Poses
+from rushhour.kernels.steering.bicycle import Bodies, BodyTypes, move_bodies
+from rushhour.kernels.steering.corner_driving import CornerCars, CornerDrivers
+from rushhour.kernels.steering.paths import Paths
+
+CAUGHT_WITHIN: Final = 8.0  # m between middles, below which
+CAUGHT_BELOW: Final = 1.5  # m/s of its own
+CAUGHT_AFTER: Final = 2.0  # s of both who flees is caught, and
+HEAD_START: Final = 6.0  # s that its hunters give it then
+
+
+@kernel
+def judge(
+    minds: Minds,
+    bodies: Bodies,
+    caught: NDArray[np.float64],
+    captures: NDArray[np.int32],
+    dt: float,
+) -> None:
+    """Count captures: who flees stood for a while with a hunter at its side. Writes hold, too."""
+    n = minds.flees.shape[0]
+    for i in range(n):
+        if not minds.flees[i] or minds.quarry[i] < 0:
+            continue
+        held = minds.hold[minds.quarry[i]] > 0.0
+        near = minds.distance[i] < CAUGHT_WITHIN and abs(bodies.speed[i]) < CAUGHT_BELOW
+        caught[i] = caught[i] + dt if near and not held else 0.0
+        if caught[i] > CAUGHT_AFTER:
+            captures[i] += 1
+            caught[i] = 0.0
+            for k in range(n):
+                if not minds.flees[k]:
+                    minds.hold[k] = HEAD_START
+
+
+@kernel
+def act_frame(
+    minds: Minds,
+    pad: Pad,
+    paths: Paths,
+    drivers: CornerDrivers,
+    types: BodyTypes,
+    cars: CornerCars,
+    bodies: Bodies,
+    cells: Cells,
+    search: Search,
+    boxes: Boxes,
+    now: Poses,
+    before: Poses,
+    way: NDArray[np.float64],
+    tape: NDArray[np.float64],
+    moved: NDArray[np.float64],
+    rammed: NDArray[np.bool_],
+    was: NDArray[np.int8],
+    caught: NDArray[np.float64],
+    captures: NDArray[np.int32],
+    again: bool,
+    recovery: int,
+    seed: int,
+    frame: int,
+    dt: float,
+) -> int:
+    """Let all act for a frame of dt (s), in as many steps as the tape has rows.
+
+    now, before: poses of the vehicles at the frame's end and begin. tape: (steps, n, 3) what the
+    pads said, and moved: (n, 4) 1, x, y, heading of who was set on a road as the frame ended; both
+    are written, or, with again, obeyed instead of the minds. Returns the boxes seen.
+    """
+    n, steps = bodies.x.shape[0], tape.shape[0]
+    step = dt / steps
+    look_around(minds, bodies, cells, dt)
+    feel_ground(cells, minds, bodies)
+    if not again:
+        make_up_minds(minds, bodies, cells, seed, frame, dt)
+        plan_ways(minds, bodies, cars, paths, cells, search, way, recovery, seed, frame)
+    count = find_near(now, before, bodies, boxes, dt)
+    for k in range(steps):
+        box_bodies(types, bodies, boxes)
+        move_boxes(now, before, boxes, n, count, k / steps)
+        if not again:
+            drive_minds(
+                minds, pad, paths, drivers, types, cars, bodies, cells, boxes, count, seed,
+                frame * steps + k, step,
+            )  # fmt: skip
+        for i in range(n):
+            if again:
+                pad.throttle[i], pad.steer[i] = tape[k, i, 0], tape[k, i, 1]
+                pad.hand_brake[i] = tape[k, i, 2]
+            else:
+                tape[k, i, 0], tape[k, i, 1] = pad.throttle[i], pad.steer[i]
+                tape[k, i, 2] = pad.hand_brake[i]
+            press(pad, types, bodies, i)
+        move_bodies(types, bodies, step, 0, n)
+        box_bodies(types, bodies, boxes)
+        move_boxes(now, before, boxes, n, count, (k + 1) / steps)
+        part_bodies(bodies, boxes, count, minds.hit, rammed)
+        count_hits(minds, rammed, was)
+    if again:
+        for i in range(n):
+            if moved[i, 0] > 0.0:
+                bodies.x[i], bodies.y[i], bodies.heading[i] = moved[i, 1], moved[i, 2], moved[i, 3]
+                bodies.speed[i] = bodies.slip[i] = bodies.turning[i] = bodies.steer[i] = 0.0
+    else:
+        judge(minds, bodies, caught, captures, dt)
+        moved[:] = 0.0
+        for i in range(n):
+            moved[i, 1] = minds.resets[i]
+        set_on_roads(minds, types, bodies, cells, boxes, count, seed, frame)
+        for i in range(n):
+            moved[i, 0] = minds.resets[i] - moved[i, 1]
+            moved[i, 1], moved[i, 2], moved[i, 3] = bodies.x[i], bodies.y[i], bodies.heading[i]
+    return count

@@ -1,0 +1,169 @@
+"""Passing: whom an opponent has ahead of it, and on which side there is room.
+
+Looked for is the one box that is nearest in a volume ahead. Is the lane beside free, it changes to
+that; else it shifts its steer-to points aside by what it needs, and gives full gas. Beside the road
+it does so only when it has stood for a while.
+Source: Hit & Run, seed-systems.md S3-30 - S3-33; validation.md C3.11.
+"""
+
+import math
+from typing import Final
+
+from rushhour.kernels.jit import kernel
+from rushhour.kernels.navmesh.cells import NOWHERE, VERGE, Cells, cell_at
+from rushhour.kernels.opponents.boxes import Boxes, reach_along
+from rushhour.kernels.opponents.minds import Minds
+
+STAYS: Final = 0
+CHANGES: Final = 1  # to the lane beside
+SHIFTS: Final = 2  # aside by what it needs, full gas
+
+LANE: Final = 3.2  # m
+SIDE: Final = 0.5  # m kept from who is passed
+LOOK_TIME: Final = 1.3  # s of driving that the volume reaches ahead, and
+LOOK_LEAST: Final = 10.0  # m more
+BEHIND: Final = 1.5  # m kept behind who cannot be passed
+FOLLOW: Final = 0.8  # s in which the rest of the gap may be used up
+SURE: Final = 3.0  # m to who is passed, below which it goes slowly until it is clear of it
+BOLD: Final = 1.5  # s of standing after which any ground will do
+ONCOMING: Final = 2.0  # s ahead in which nobody may come
+
+
+@kernel
+def first_ahead(
+    boxes: Boxes,
+    count: int,
+    i: int,
+    spare: int,
+    dx: float,
+    dy: float,
+    aside: float,
+    from_: float,
+    to: float,
+    margin: float,
+) -> tuple[int, float]:
+    """The nearest box in a volume, and the gap to it, m; -1, inf: none.
+
+    The volume goes in direction (dx, dy), `aside` m to the left of box i, as wide as that and
+    `margin` m on each side, from `from_` to `to` m ahead of its middle. Those that come towards it
+    count from where they are ONCOMING s later. spare: a box that does not count; -1.
+    """
+    found, nearest = -1, math.inf
+    for k in range(count):
+        if k == i or k == spare:
+            continue
+        rx, ry = boxes.x[k] - boxes.x[i], boxes.y[k] - boxes.y[i]
+        if abs(rx) + abs(ry) > 2.0 * (to + 60.0):
+            continue
+        along, across = rx * dx + ry * dy, ry * dx - rx * dy - aside
+        wide = boxes.half_width[i] + reach_along(boxes, k, -dy, dx) + margin
+        if abs(across) >= wide:
+            continue
+        reach = reach_along(boxes, k, dx, dy)
+        closing = min(0.0, boxes.vx[k] * dx + boxes.vy[k] * dy) * ONCOMING
+        if along + reach < from_ or along - reach + (closing if along > 0.0 else 0.0) > to:
+            continue
+        gap = along - reach - boxes.half_length[i]
+        if gap < nearest:
+            found, nearest = k, gap
+    return found, nearest
+
+
+@kernel
+def ground_holds(
+    cells: Cells, x: float, y: float, dx: float, dy: float, aside: float, far: float, verge: bool
+) -> bool:
+    """Whether there is ground `aside` m to the left of a course, up to `far` m ahead."""
+    px, py = x - aside * dy, y + aside * dx
+    for step in range(1, 4):
+        share = far * step / 3.0
+        c = cell_at(cells, px + share * dx, py + share * dy)
+        if c == NOWHERE or (cells.kind[c] == VERGE and not verge):
+            return False
+    return True
+
+
+@kernel
+def room_beside(
+    cells: Cells,
+    boxes: Boxes,
+    count: int,
+    i: int,
+    spare: int,
+    dx: float,
+    dy: float,
+    aside: float,
+    far: float,
+    verge: bool,
+    anywhere: bool,
+) -> bool:
+    """Whether body i can go on `aside` m to the left for `far` m: ground, and nobody there."""
+    held = anywhere or ground_holds(cells, boxes.x[i], boxes.y[i], dx, dy, aside, far, verge)
+    if not held:
+        return False
+    back = -boxes.half_length[i]
+    other, _ = first_ahead(boxes, count, i, spare, dx, dy, aside, back, far, 0.5 * SIDE)
+    return other < 0
+
+
+@kernel
+def choose_pass(
+    minds: Minds,
+    cells: Cells,
+    boxes: Boxes,
+    count: int,
+    i: int,
+    spare: int,
+    dx: float,
+    dy: float,
+    speed: float,
+    offset: float,
+) -> float:
+    """Speed, m/s, that who is ahead of body i leaves it, after choosing a side; inf: any.
+
+    dx, dy: where it steers. offset: m left of its path. Writes aside, passing, passes.
+    """
+    look = LOOK_LEAST + LOOK_TIME * abs(speed)
+    here = minds.aside[i] - offset  # m to the left of where it is
+    if minds.passing[i] != STAYS:
+        other, _ = first_ahead(
+            boxes, count, i, spare, dx, dy, -offset, -boxes.half_length[i] - 3.0, look, SIDE
+        )
+        if other < 0:  # back to the way
+            minds.passing[i], minds.aside[i] = STAYS, 0.0
+            here = -offset
+    near = min(max(here, -1.0), 1.0)
+    other, gap = first_ahead(boxes, count, i, spare, dx, dy, near, 0.0, look, 0.3)
+    if other < 0:
+        return math.inf
+    ahead = boxes.vx[other] * dx + boxes.vy[other] * dy
+    if ahead > speed + 1.0 and gap > BEHIND:
+        return math.inf
+    rx, ry = boxes.x[other] - boxes.x[i], boxes.y[other] - boxes.y[i]
+    across = ry * dx - rx * dy
+    wide = boxes.half_width[i] + reach_along(boxes, other, -dy, dx) + SIDE
+    far = max(gap, 0.0) + 2.0 * reach_along(boxes, other, dx, dy) + 4.0 + 0.5 * abs(speed)
+    bold = minds.still[i] > BOLD
+    if minds.passing[i] != STAYS and abs(here - across) >= wide - 0.2:  # as it is about to
+        if room_beside(cells, boxes, count, i, spare, dx, dy, here, far, True, bold):
+            clear = abs(across) >= wide - SIDE
+            return math.inf if clear or gap > SURE else max(2.0, ahead + 1.0)
+    first = 1.0 if across <= 0.0 else -1.0
+    for draw in range(4):
+        side = first if draw % 2 == 0 else -first
+        if draw < 2:
+            aside, how = side * LANE, CHANGES
+            if side * (aside - across) < wide - 0.2:
+                continue  # a lane further it would still be in the way
+        else:
+            aside, how = across + side * wide, SHIFTS
+        if room_beside(
+            cells, boxes, count, i, spare, dx, dy, aside, far, how == SHIFTS, bold and draw > 1
+        ):
+            if minds.passing[i] == STAYS:
+                minds.passes[i] += 1
+            minds.passing[i], minds.aside[i] = how, offset + aside
+            # until it is beside, it must not run into who is ahead
+            clear = side * (0.0 - across) >= wide - SIDE
+            return math.inf if clear or gap > SURE else max(2.0, ahead + 1.0)
+    return max(0.0, ahead + (gap - BEHIND) / FOLLOW)

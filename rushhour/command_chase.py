@@ -1,0 +1,151 @@
+"""`rushhour chase`: opponents that hunt a target through the traffic of a network."""
+
+import argparse
+import json
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, Final
+
+from rushhour.progress import Stopping, bar, compile_bar
+from rushhour.roadnets.errors import RunError
+from rushhour.traffic.durations import clock, seconds
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rushhour.traffic.opponents.chase import Chase
+    from rushhour.traffic.world import World
+
+VEHICLES: Final = 200
+ZOOM: Final = 0.15  # m per pixel of a shot
+RECORDED: Final = 0.1  # s between two recorded frames
+
+
+def chase(args: argparse.Namespace) -> int:
+    """Run a chase, print what came of it, write what was asked for."""
+    from rushhour.traffic.scenarios.opening import open_world
+    from rushhour.traffic.scenarios.scenario import Scenario
+
+    if args.record is not None and args.record.suffix.lower() not in (".h5", ".hdf5"):
+        raise RunError(f"--record {args.record}: wanted a name that ends in .h5")
+    vehicles = VEHICLES if args.vehicles is None and not args.demand else args.vehicles
+    scenario = Scenario(
+        network=args.network, demand=tuple(args.demand), vehicles=vehicles,
+        duration=seconds(args.duration, "--duration"), dt=seconds(args.dt, "--dt"), seed=args.seed,
+    )  # fmt: skip
+    with ExitStack() as stack:
+        stack.enter_context(compile_bar("frame"))
+        world = open_world(scenario, lambda what: None)
+        running, stopped = _run(args, world, scenario.duration or 0.0, stack)
+    facts = _facts(args, running)
+    if args.record is not None:
+        running.tape.save(args.record)
+        facts["written"].append(str(args.record))
+    if args.shot is not None:
+        _shoot(args.shot, running)
+        facts["written"].append(str(args.shot))
+    print(json.dumps(facts) if args.json else "\n".join(_lines(facts)))
+    return stopped
+
+
+def _run(
+    args: argparse.Namespace, world: "World", duration: float, stack: ExitStack
+) -> tuple["Chase", int]:
+    """Chase until the time is over or somebody stops it; the exit code with it."""
+    from rushhour.traffic.opponents.chase import Chase
+    from rushhour.traffic.recording.recorder import Recorder
+
+    if args.record is not None:
+        recorder = stack.enter_context(Recorder(args.record, world, max(RECORDED, world.dt)))
+        world.observers.append(recorder)
+    world.step()  # so that the vehicles are there
+    running = Chase(
+        world, args.opponents, car=args.car, speed=args.speed, lead=args.lead,
+        recovery=args.recovery, seed=args.seed,
+    )  # fmt: skip
+    stopping = stack.enter_context(Stopping())
+    shown: Any = stack.enter_context(bar(duration, "s", "chasing"))
+    end = world.time + duration
+    while world.time < end - 1e-9 and not stopping.signal:
+        world.step()
+        if world.frame % 10 == 0:
+            shown.set_postfix_str(f"{running.result().captures} captures", refresh=False)
+            shown.update(duration - (end - world.time) - shown.n)
+    return running, stopping.exit_code if stopping.signal else 0
+
+
+def _facts(args: argparse.Namespace, running: "Chase") -> dict[str, Any]:
+    import numpy as np
+
+    from rushhour.traffic.opponents.chase import STATE_NAMES
+
+    result, world = running.result(), running.world
+    far = np.array(running.tape.distances) if len(running.tape) else np.zeros((1, len(running)))
+    rows = [
+        {
+            "name": "target" if k == 0 else f"opponent {k}",
+            "rams": int(result.rams[k]),
+            "bumps": int(result.bumps[k]),
+            "passes": int(result.passes[k]),
+            "slides": int(result.slides[k]),
+            "off_road_s": round(float(result.off_time[k]), 1),
+            "resets": int(result.resets[k]),
+            "mean_distance_m": round(float(far[:, k].mean()), 1),
+            "states": {
+                name: round(float(share), 3)
+                for name, share in zip(STATE_NAMES, result.shares[k], strict=True)
+            },
+        }
+        for k in range(len(running))
+    ]
+    steer = world.costs.summary()["steer"]
+    return {
+        "network": world.network.name,
+        "vehicles": world.active,
+        "time_s": round(result.time, 3),
+        "captures": result.captures,
+        "distance_m": [round(float(d), 1) for d in far[:: max(1, round(1.0 / world.dt)), 0]],
+        "cast": rows,
+        "cells": len(running.navmesh),
+        "steer_ms": steer,
+        "state_hash": world.state_hash(),
+        "written": [],
+    }
+
+
+def _lines(facts: dict[str, Any]) -> list[str]:
+    captures = facts["captures"]
+    first = (
+        f"{facts['network']}: {clock(facts['time_s'])} among {facts['vehicles']:,} vehicles, "
+        f"{captures} capture{'' if captures == 1 else 's'}, {facts['steer_ms']['p50']:.2f} ms a frame"
+    )
+    lines = [
+        first,
+        "",
+        "               rams  bumps  passes  slides  off road  resets   mean to    states",
+    ]
+    for row in facts["cast"]:
+        shares = ", ".join(
+            f"{name} {100.0 * share:.0f} %" for name, share in row["states"].items() if share
+        )
+        lines.append(
+            f"{row['name']:<14} {row['rams']:4d} {row['bumps']:6d} {row['passes']:7d} "
+            f"{row['slides']:7d} {row['off_road_s']:7.1f} s {row['resets']:7d} "
+            f"{row['mean_distance_m']:7.0f} m    {shares}"
+        )
+    return [
+        *lines, f"state {facts['state_hash'][:16]}", *(f"{p} written" for p in facts["written"]),
+    ]  # fmt: skip
+
+
+def _shoot(path: "Path", running: "Chase") -> None:
+    """Draw where the target is."""
+    from rushhour.viewer.actions import Look
+    from rushhour.viewer.live import LiveSource
+    from rushhour.viewer.session import Session
+    from rushhour.viewer.shots import save_shot
+
+    running.world.bodies.take()  # those of the frame that comes
+    session = Session(LiveSource(running.world), 1280, 800)
+    body = running.cast.bodies
+    session.do(Look(float(body.x[0]), float(body.y[0]), ZOOM))
+    save_shot(path, session)

@@ -1,0 +1,1 @@
+"""A chase through traffic: opponents, their target, its rules and its file."""
