@@ -26,7 +26,7 @@ PAGES = [
     "docs/commands.md", "docs/running.md", "docs/in-your-engine.md", "docs/kernels.md", "docs/models.md", pytest.param("docs/recipes.md", marks=pytest.mark.slow),
     "docs/recording.md", "docs/waiting.md", "docs/run-files.md", "docs/path-following.md",
     "docs/viewer.md", "docs/racing.md", "docs/steered.md", "docs/signals.md", "docs/learning.md", "docs/from-cityflow.md",
-    "docs/from-sumo.md", "docs/profiling.md",
+    "docs/from-sumo.md", "docs/profiling.md", pytest.param("docs/chase.md", marks=pytest.mark.slow),
 ]  # fmt: skip
 BLOCK = re.compile(r"^```(sh|python|toml)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PROGRAM = signals(["GrGr", "rGrG"])
