@@ -75,16 +75,15 @@ def stand_aside(
 @kernel
 def fits_beside(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, wait: Waiting,
-    lane: int, s: float, t: int, factor: float, dt: float,
+    lane: int, s: float, t: int, factor: float, aside: bool, dt: float,
 ) -> bool:  # fmt: skip
     """Whether a vehicle of type t that stands at s beside a lane can move onto it: nobody there, and
-    nobody who comes must brake hard."""
+    nobody who comes must brake hard. aside: bodies between two lanes count."""
     other = grants.opposite[lane]
     if grants.passers[lane] > 0 or (other >= 0 and grants.passers[other] > 0):
         return False  # somebody has seen the road free
-    return (
-        safe_start(net, veh, types, order, grants, wait, lane, s, t, factor, 0.0, False, dt) >= 0.0
-    )
+    v = safe_start(net, veh, types, order, grants, wait, lane, s, t, factor, 0.0, False, aside, dt)
+    return v >= 0.0
 
 
 @kernel

@@ -201,8 +201,8 @@ def emptiest(net: NetworkArrays, order: Order, road: int, lanes: np.uint64) -> i
 @kernel
 def try_depart(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, grants: Grants,
-    wait: Waiting, trips: Trips, trip: int, i: int, lanes: np.uint64, frame: int, dt: float,
-    seed: int, efforts: NDArray[np.float64],
+    wait: Waiting, trips: Trips, trip: int, i: int, lanes: np.uint64, aside: bool, frame: int,
+    dt: float, seed: int, efforts: NDArray[np.float64],
 ) -> np.uint64:  # fmt: skip
     """Put the vehicle of a trip on the road in slot i, on one of `lanes` with room for it now.
 
@@ -222,7 +222,20 @@ def try_depart(
         left &= ~(np.uint64(1) << np.uint64(j))
         lane = net.roads.first_lane[road] + j
         s, v = start_place(
-            net, veh, types, order, grants, wait, trips, trip, lane, factor, frame, dt, seed
+            net,
+            veh,
+            types,
+            order,
+            grants,
+            wait,
+            trips,
+            trip,
+            lane,
+            factor,
+            aside,
+            frame,
+            dt,
+            seed,
         )
         if v >= 0.0:
             born(net, veh, types, trips, i, trip, lane, s, v, factor, frame)
@@ -235,11 +248,12 @@ def try_depart(
 @kernel
 def depart(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, grants: Grants,
-    wait: Waiting, trips: Trips, room: int, frame: int, dt: float, seed: int,
+    wait: Waiting, trips: Trips, room: int, aside: bool, frame: int, dt: float, seed: int,
     efforts: NDArray[np.float64],
 ) -> int:  # fmt: skip
     """Let waiting trips depart, at most `room`; returns how many did, their slots in order.spare.
 
+    aside: bodies between two lanes take up room on both.
     Returns -1 - that number when the arrays were full before everybody had been tried.
     """
     newcomers = 0
@@ -266,8 +280,8 @@ def depart(
                 break
             i = int(wait.numbers[2])
             without_room = try_depart(
-                net, veh, types, routes, order, grants, wait, trips, trip, i, lanes, frame, dt,
-                seed, efforts,
+                net, veh, types, routes, order, grants, wait, trips, trip, i, lanes, aside, frame,
+                dt, seed, efforts,
             )  # fmt: skip
             if without_room == DEPARTED:
                 order.spare[newcomers] = i

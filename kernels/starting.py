@@ -8,10 +8,11 @@ from rushhour.kernels.entering import (
     braking_gap,
     front_gap,
     place_behind,
+    place_beside,
     upstream_allows,
 )
 from rushhour.kernels.jit import kernel
-from rushhour.kernels.network import NetworkArrays
+from rushhour.kernels.network import LONGEST_VEHICLE, NetworkArrays
 from rushhour.kernels.outside.obstacles import keeps_off
 from rushhour.kernels.planning import QUEUE_SPACE
 from rushhour.kernels.random import uniform
@@ -23,6 +24,7 @@ RANDOM_PLACES = 10  # random places tried by POS_RANDOM_FREE
 FOLLOWER_BRAKING = 2.0  # m/s^2 a departing vehicle may force on the one behind
 JAMMED = 0.6  # share of a lane's queue room up to which trips begin on it
 SHORT = 60.0  # m; a shorter lane may be filled
+BESIDE = 0.5  # m between the sides of bodies, of which one is between two lanes
 
 
 @kernel
@@ -54,13 +56,44 @@ def is_jammed(net: NetworkArrays, order: Order, lane: int) -> bool:
 
 
 @kernel
+def is_clear_beside(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, lane: int, s: float, t: int
+) -> bool:
+    """Whether nobody from a lane beside is where a body of type t with its front at s would be.
+
+    Who changes lane is on the new one at once, and its body in part on the old one for a while.
+    """
+    road = net.lanes.road[lane]
+    first = net.roads.first_lane[road]
+    length, keep = types.length[t], types.min_gap[t]
+    for side in (-1, 1):
+        other = lane + side
+        if not first <= other < first + net.roads.lane_count[road]:
+            continue
+        at = place_beside(net, lane, other, s)
+        middles = 0.5 * (net.lanes.width[lane] + net.lanes.width[other])
+        p = place_behind(veh, order, other, at + keep + LONGEST_VEHICLE)
+        while p < order.start[other + 1]:
+            j = order.slot[p]
+            p += 1
+            if veh.s[j] < at - length - keep:
+                break
+            here = -side * veh.lateral[j]
+            if here <= 0.0 or veh.s[j] - veh.length[j] > at + keep:
+                continue
+            if middles - here < 0.5 * (types.width[t] + types.width[veh.type[j]]) + BESIDE:
+                return False
+    return True
+
+
+@kernel
 def safe_start(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, wait: Waiting,
-    lane: int, s: float, t: int, factor: float, wish: float, exact: bool, dt: float,
+    lane: int, s: float, t: int, factor: float, wish: float, exact: bool, aside: bool, dt: float,
 ) -> float:  # fmt: skip
     """Speed (m/s) at which a vehicle of type t can start at s; -1 if it cannot, or not exactly.
 
-    wish: speed wanted. exact: that speed or none.
+    wish: speed wanted. exact: that speed or none. aside: bodies between two lanes count.
     """
     length = types.length[t]
     place = place_behind(veh, order, lane, s)
@@ -68,6 +101,8 @@ def safe_start(
     keep = types.min_gap[t]
     b = 0.5 * types.decel[t]
     if gap < keep or not fits_newcomers(veh, wait, lane, s, length):
+        return -1.0
+    if aside and not is_clear_beside(net, veh, types, order, lane, s, t):
         return -1.0
     if not keeps_off(grants.obstacles, lane, s - length, s, 0.5 * types.width[t], keep, keep, wish):
         return -1.0
@@ -109,9 +144,12 @@ def safe_start(
 @kernel
 def start_place(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, wait: Waiting,
-    trips: Trips, trip: int, lane: int, factor: float, frame: int, dt: float, seed: int,
+    trips: Trips, trip: int, lane: int, factor: float, aside: bool, frame: int, dt: float, seed: int,
 ) -> tuple[float, float]:  # fmt: skip
-    """Place (m) and speed (m/s) at which a trip can start on a lane; speed -1: not now."""
+    """Place (m) and speed (m/s) at which a trip can start on a lane; speed -1: not now.
+
+    aside: bodies between two lanes count.
+    """
     other = grants.opposite[lane]
     if grants.passers[lane] > 0 or (other >= 0 and grants.passers[other] > 0):
         return 0.0, -1.0  # nobody turns up where somebody has seen the road free
@@ -175,7 +213,9 @@ def start_place(
             s = veh.s[j] + types.min_gap[veh.type[j]] + 1.5 * veh.speed[j] + types.length[t] + 0.1
             if s >= length - 0.5:
                 continue
-        v = safe_start(net, veh, types, order, grants, wait, lane, s, t, factor, wish, exact, dt)
+        v = safe_start(
+            net, veh, types, order, grants, wait, lane, s, t, factor, wish, exact, aside, dt
+        )
         if v >= 0.0:
             return s, v
     return 0.0, -1.0

@@ -284,7 +284,8 @@ class World(Looping, Readable, Telling):
         while self._waiting.numbers[1] > 0 and self._n < most:
             new = depart(
                 self.network.arrays, self._veh, self._types, self._routes, self._order,
-                self._grants, self._waiting, self._trips, most - self._n, self.frame, self.dt,
+                self._grants, self._waiting, self._trips, most - self._n, self._steering.on,
+                self.frame, self.dt,
                 self.seed, self._efforts[0],
             )  # fmt: skip
             full = new < 0

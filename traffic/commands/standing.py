@@ -190,7 +190,8 @@ class Standing(ToVehicles):
             lane, t = int(rows.lane[row]), int(rows.type[row])
             if self._closed[lane] or not fits_beside(
                 self.network.arrays, self._veh, self._types, self._order, self._grants,
-                self._waiting, lane, float(rows.s[row]), t, float(rows.factor[row]), self.dt,
+                self._waiting, lane, float(rows.s[row]), t, float(rows.factor[row]), self._steering.on,
+                self.dt,
             ):  # fmt: skip
                 continue
             free = np.flatnonzero(self._veh.lane < 0)
