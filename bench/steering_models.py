@@ -45,7 +45,7 @@ SHOWN: Final = (
     ("segment-aware, PID 1 : 0.5 : 0.5", AWARE, (KP, 0.5 * KP, 0.5 * KP)),
 )  # fmt: skip
 CAR: Final = BodyTypes(*(np.array([value]) for value in (
-    2.5, 3.7, 0.9, np.radians(45.0), 4.0, 3.0, 6.0, np.inf, 0.9, 0.0,
+    2.5, 3.7, 0.9, np.radians(45.0), 4.0, 3.0, 6.0, np.inf, 0.9, 0.0, 3.0,
 )))  # fmt: skip
 
 

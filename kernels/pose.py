@@ -1,4 +1,4 @@
-"""Where vehicles are on the plane: from a lane and a distance along it to x, y and heading."""
+"""Where vehicles are: from a lane and a distance along it to x, y and heading, and how high."""
 
 from typing import Final
 
@@ -34,6 +34,53 @@ def lane_pose(
     step = max(1e-9, station[low + 1] - station[low])
     t = (s - station[low]) / step
     return points[low, 0] + dx * t, points[low, 1] + dy * t, np.arctan2(dy, dx)
+
+
+@kernel
+def height_at(
+    height: NDArray[np.float64], station: NDArray[np.float64], start: int, end: int, s: float
+) -> float:
+    """Height, m, at distance s along the lane whose points are start .. end-1.
+
+    Beyond its ends it goes on as steep as there. height (0,): everything is level, at 0.
+    """
+    if height.shape[0] == 0:
+        return 0.0
+    low = start
+    high = end - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if station[middle] <= s:
+            low = middle
+        else:
+            high = middle
+    step = max(1e-9, station[low + 1] - station[low])
+    t = (s - station[low]) / step
+    return height[low] + (height[low + 1] - height[low]) * t
+
+
+@kernel
+def raise_bodies(
+    height: NDArray[np.float64], station: NDArray[np.float64], point_start: NDArray[np.int32],
+    lane: NDArray[np.int32], s: NDArray[np.float64], length: NDArray[np.float64],
+    raised: NDArray[np.float64], lo: int, hi: int,
+) -> None:  # fmt: skip
+    """How high the front bumper of each vehicle is, and how much its body rises from rear to front.
+
+    Reads lane, s, length; writes raised, shape (n, 2): m, and rad, up positive; of the chord over as
+    much of the body as is on the lane. A vehicle with lane -1 gets zeros.
+    """
+    for i in range(lo, hi):
+        raised[i, 0] = raised[i, 1] = 0.0
+        if lane[i] < 0:
+            continue
+        start = point_start[lane[i]]
+        end = point_start[lane[i] + 1]
+        front = height_at(height, station, start, end, s[i])
+        span = max(SHORTEST_BODY, min(s[i], length[i]))
+        rear = height_at(height, station, start, end, s[i] - span)
+        raised[i, 0] = front
+        raised[i, 1] = np.arctan2(front - rear, span)
 
 
 @kernel

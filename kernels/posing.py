@@ -14,7 +14,7 @@ from numba import prange
 from numpy.typing import NDArray
 
 from rushhour.kernels.jit import kernel
-from rushhour.kernels.pose import CHUNK, place_bodies
+from rushhour.kernels.pose import CHUNK, place_bodies, raise_bodies
 from rushhour.kernels.vehicles import Types, Vehicles
 
 NOBODY: Final = -1
@@ -31,6 +31,8 @@ class Poses(NamedTuple):
     length: NDArray[np.float64]  # m
     width: NDArray[np.float64]  # m
     type: NDArray[np.int32]
+    z: NDArray[np.float64]  # m, height of the road under the body's middle; 0 where all is level
+    pitch: NDArray[np.float64]  # rad, rise from rear to front, up positive
 
 
 class Rows(NamedTuple):
@@ -42,6 +44,8 @@ class Rows(NamedTuple):
     x: NDArray[np.float64]  # m, a frame ago
     y: NDArray[np.float64]  # m
     heading: NDArray[np.float64]  # rad
+    z: NDArray[np.float64]  # m
+    pitch: NDArray[np.float64]  # rad
 
 
 @kernel
@@ -81,14 +85,17 @@ def seat_newcomers(veh: Vehicles, poses: Poses, rows: Rows, mark: int) -> None:
 @kernel
 def pose_some(
     points: NDArray[np.float64], station: NDArray[np.float64], point_start: NDArray[np.int32],
-    veh: Vehicles, types: Types, poses: Poses, rows: Rows, pose: NDArray[np.float64], dt: float,
-    lo: int, hi: int,
+    height: NDArray[np.float64], veh: Vehicles, types: Types, poses: Poses, rows: Rows,
+    pose: NDArray[np.float64], raised: NDArray[np.float64], dt: float, lo: int, hi: int,
 ) -> None:  # fmt: skip
     """Place the vehicles in slots lo .. hi-1; what was there becomes what was a frame ago.
 
-    pose: (capacity, 3) scratch. Of one without a frame before it is where it came from if it drove
-    straight.
+    pose: (capacity, 3) and raised: (capacity, 2) scratch. Of one without a frame before it is where
+    it came from if it drove straight.
     """
+    level = height.shape[0] == 0
+    if not level:
+        raise_bodies(height, station, point_start, veh.lane, veh.s, veh.length, raised, lo, hi)
     place_bodies(
         points, station, point_start, veh.lane, veh.s, veh.lateral, veh.length, pose, lo, hi
     )
@@ -100,7 +107,8 @@ def pose_some(
         back = 0.5 * veh.length[i]
         x = pose[i, 0] - back * np.cos(heading)
         y = pose[i, 1] - back * np.sin(heading)
-        if rows.fresh[r]:
+        fresh, way = rows.fresh[r], 0.0
+        if fresh:
             rows.fresh[r] = False
             way = 0.5 * (veh.speed[i] + max(0.0, veh.speed[i] - veh.accel[i] * dt)) * dt
             rows.x[r] = x - way * np.cos(heading)
@@ -110,6 +118,13 @@ def pose_some(
             rows.x[r] = poses.x[r]
             rows.y[r] = poses.y[r]
             rows.heading[r] = poses.heading[r]
+        if not level:
+            pitch = raised[i, 1]
+            z = raised[i, 0] - back * np.tan(pitch)
+            rows.z[r], rows.pitch[r] = poses.z[r], poses.pitch[r]
+            if fresh:
+                rows.z[r], rows.pitch[r] = z - way * np.tan(pitch), pitch
+            poses.z[r], poses.pitch[r] = z, pitch
         poses.x[r] = x
         poses.y[r] = y
         poses.heading[r] = heading
@@ -122,13 +137,14 @@ def pose_some(
 @kernel(parallel=True)
 def pose_all(
     points: NDArray[np.float64], station: NDArray[np.float64], point_start: NDArray[np.int32],
-    veh: Vehicles, types: Types, poses: Poses, rows: Rows, pose: NDArray[np.float64], dt: float,
+    height: NDArray[np.float64], veh: Vehicles, types: Types, poses: Poses, rows: Rows,
+    pose: NDArray[np.float64], raised: NDArray[np.float64], dt: float,
 ) -> None:  # fmt: skip
     """Place everybody, CHUNK slots at a time."""
     n = veh.lane.shape[0]
     for c in prange((n + CHUNK - 1) // CHUNK):
         pose_some(
-            points, station, point_start, veh, types, poses, rows, pose, dt,
+            points, station, point_start, height, veh, types, poses, rows, pose, raised, dt,
             c * CHUNK, min(n, (c + 1) * CHUNK),
         )  # fmt: skip
 
@@ -158,6 +174,8 @@ def blend_some(
         out.length[r] = now.length[r]
         out.width[r] = now.width[r]
         out.type[r] = now.type[r]
+        out.z[r] = rows.z[r] + alpha * (now.z[r] - rows.z[r])
+        out.pitch[r] = rows.pitch[r] + alpha * (now.pitch[r] - rows.pitch[r])
 
 
 @kernel(parallel=True)

@@ -30,6 +30,7 @@ from rushhour.roadnets.banned import packed_ways
 from rushhour.roadnets.drafts.conflicts import Pairs, assert_symmetric, find_conflicts
 from rushhour.roadnets.drafts.draft import Draft
 from rushhour.roadnets.drafts.groups import joined_intersections
+from rushhour.roadnets.drafts.heights import point_heights
 from rushhour.roadnets.drafts.index import DraftIndex, connector_name, index_draft
 from rushhour.roadnets.drafts.precedence import find_yields
 from rushhour.roadnets.drafts.shapes import (
@@ -222,6 +223,7 @@ def seal(network: Network) -> Network:
             array.flags.writeable = False
     for array in (network.points, network.point_start, network.station, network.declared_length):
         array.flags.writeable = False
+    network.height.flags.writeable = False
     for array in (*network.zones, *network.banned, *network.actuation, *network.zebras):
         array.flags.writeable = False
     return network
@@ -244,7 +246,8 @@ def finish(draft: Draft, lateral_acceleration: float | None = None) -> Network:
     index = index_draft(draft)
     signals = pack_signals(draft.signals)
     road_shapes, shift = lane_shapes(draft)
-    shapes = joined(road_shapes, connector_shapes(draft, index, road_shapes, shift))
+    across = connector_shapes(draft, index, road_shapes, shift)
+    shapes = joined(road_shapes, across)
     n, m = len(index.lane_road), len(index.sequence)
     lanes = _lanes(draft, index, shapes, lateral_acceleration)
     intersections = _intersections(draft, index, lanes, shift)
@@ -317,5 +320,6 @@ def finish(draft: Draft, lateral_acceleration: float | None = None) -> Network:
             zones=_zones(draft, index),
             zebras=packed_zebras(draft.zebras, (float(shift[0]), float(shift[1]))),
             banned=packed_ways(draft.banned, index.road, index.road_from, index.road_to),
+            height=point_heights(draft, index, road_shapes, across, shift),
         )
     )

@@ -1,6 +1,6 @@
 """Findings: what was mended, doubted or counted in a map, each with its id, place and repair.
 
-A finding has the number of its check (networks.md 8: L01 - L30), a severity, one line of text, the
+A finding has the number of its check (networks.md 8: L01 - L31), a severity, one line of text, the
 ids of the source that it is about, a place, and where there is one the line of a file of fixes
 (roadnets.fixes) that would overrule it.
 """
@@ -52,6 +52,7 @@ CHECKS: Final[dict[str, tuple[str, str]]] = {
     "L27": (WARNING, "driving side unsure"),
     "L28": (WARNING, "contents that are not read"),
     "L30": (NOTE, "movements that yield to each other"),
+    "L31": (WARNING, "roads steeper than vehicles climb"),
 }
 
 

@@ -41,12 +41,20 @@ def no_zones() -> Zones:
     return Zones(start, none, start.copy(), none.copy())
 
 
+def level() -> NDArray[np.float64]:
+    """Heights of a network of which none are known."""
+    none = np.zeros(0)
+    none.flags.writeable = False
+    return none
+
+
 @dataclass(frozen=True)
 class Network:
     """A lane network. Arrays are read-only; indices are places in them.
 
     points: (p, 2) float64, m, shapes of all lanes end to end; lane l has
-    points[point_start[l]:point_start[l+1]]; station: (p,) m along the lane at each point.
+    points[point_start[l]:point_start[l+1]]; station: (p,) m along the lane at each point. height:
+    (p,) m of each point, or (0,) where the source says nothing of heights: all is level.
     """
 
     name: str
@@ -70,6 +78,7 @@ class Network:
     zones: Zones = field(default_factory=no_zones)
     banned: Banned = field(default_factory=none_banned)  # roads not to drive one after the other
     zebras: Zebras = field(default_factory=lambda: packed_zebras(()))  # marked crossings
+    height: NDArray[np.float64] = field(default_factory=level)
     # What others derive from the network once and keep with it, by a key of their own.
     derived: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
@@ -92,6 +101,30 @@ class Network:
     def n_lanes(self) -> int:
         """Road lanes and connectors."""
         return self.n_road_lanes + self.n_connectors
+
+    @property
+    def is_hilly(self) -> bool:
+        """Whether heights are known; else all is level."""
+        return bool(self.height.size)
+
+    @cached_property
+    def grades(self) -> NDArray[np.float64]:
+        """Rise per metre behind each point, (p - 1,); 0 from the end of a lane to the next lane."""
+        if not self.is_hilly:
+            return np.zeros(max(0, len(self.points) - 1))
+        step = np.diff(self.station)
+        rise = np.divide(np.diff(self.height), step, out=np.zeros(step.size), where=step > 0.0)
+        rise[self.point_start[1:-1] - 1] = 0.0
+        return rise
+
+    def height_at(self, lane: int, s: float) -> float:
+        """Height of a lane (or connector), m, at s m from its start; 0 in a level network.
+
+        >>> network.height_at(3, 20.0)
+        0.0
+        """
+        part = slice(self.point_start[lane], self.point_start[lane + 1])
+        return float(np.interp(s, self.station[part], self.height[part])) if self.is_hilly else 0.0
 
     def _repr_html_(self) -> str:
         lanes, kinds = self.arrays.lanes, self.arrays.intersections.control

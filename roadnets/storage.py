@@ -46,8 +46,8 @@ LATER: Final[dict[str, Callable[[Signals], Any]]] = {
     "actuation": fixed_times,
     "zebras": lambda _: packed_zebras(()),
 }
-# The same for single arrays: of what size, all zero.
-LATER_ARRAYS: Final = {"roads/ends_only": "road_ids"}
+# The same for single arrays: of what size, all zero; "" none at all.
+LATER_ARRAYS: Final = {"roads/ends_only": "road_ids", "shapes/height": ""}
 
 Group = Any  # an h5py.Group; h5py has no types
 
@@ -177,7 +177,8 @@ def read_network(group: Group) -> Network:
     names.setdefault("zone_ids", ())
     for path, rows in LATER_ARRAYS.items():
         part, _, name = path.partition("/")
-        arrays[part].setdefault(name, np.zeros(len(names[rows]), FIELDS[part][name].dtype))
+        size = len(names[rows]) if rows else 0
+        arrays[part].setdefault(name, np.zeros(size, FIELDS[part][name].dtype))
     check_network(arrays, names)
     shapes = arrays["shapes"]
     origin = np.asarray(group.attrs.get("origin", ()), np.float64)
@@ -213,6 +214,7 @@ def read_network(group: Group) -> Network:
             zones=Zones(**arrays["zones"]),
             banned=Banned(**arrays["banned"]),
             zebras=Zebras(**arrays["zebras"]),
+            height=shapes["height"],
         )
     )
 

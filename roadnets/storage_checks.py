@@ -132,6 +132,7 @@ def check_relations(parts: Parts, count: dict[str, int]) -> None:
         ),
         "banned/start": bool(((banned >= SHORTEST) & (banned <= LONGEST)).all())
         and len(parts["banned"]["road"]) <= MOST,
+        "shapes/height": len(shapes["height"]) in (0, count["points"]),
         "shapes/point_start": bool((np.diff(shapes["point_start"]) >= 2).all()),
     }
     for where, right in agree.items():

@@ -130,6 +130,7 @@ FIELDS: Final[dict[str, dict[str, Field]]] = {
         "point_start": Field(I4, "place in points", "lanes+1", "offsets shapes/points"),
         "station": Field(F8, "m", "points", "finite"),
         "declared_length": Field(F8, "m", "road_lanes", "positive"),
+        "height": Field(F8, "m, of each point; of none where all is level", "", "finite"),
     },
 }
 NAMES: Final = {

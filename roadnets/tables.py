@@ -81,6 +81,7 @@ class LaneTable(Table):
     width: Floats  # m
     permissions: NDArray[np.uint32]  # bit mask of roadnets.classes
     exits: Ints  # connectors that leave it
+    rise: Floats  # m, from its start to its end
 
 
 @dataclass(frozen=True)
@@ -148,8 +149,17 @@ def lane_table(network: "Network") -> LaneTable:
             width=lanes.width[:n].copy(),
             permissions=lanes.permissions[:n].copy(),
             exits=np.diff(lanes.out_start),
+            rise=_rises(network, n),
         )
     )
+
+
+def _rises(network: "Network", lanes: int) -> Floats:
+    """How much higher each road lane ends than it starts, m."""
+    if not network.is_hilly:
+        return np.zeros(lanes)
+    start = network.point_start[: lanes + 1]
+    return np.asarray(network.height[start[1:] - 1] - network.height[start[:-1]])
 
 
 def intersection_table(network: "Network") -> IntersectionTable:

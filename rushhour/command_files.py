@@ -177,8 +177,23 @@ def network_facts(network: "Network") -> dict[str, Any]:
         "signal_programs": len(network.signal_ids),
         "largest_grant_group": int(groups.max(initial=0)),
         "extent_m": [round(float(high[i] - low[i]), 1) for i in (0, 1)],
+        **_hills(network),
         "left_hand": network.left_hand,
         "remarks": list(network.notes),
+    }
+
+
+def _hills(network: "Network") -> dict[str, Any]:
+    """Lowest and highest point of a road, and how steep the steepest is; nothing where all is level."""
+    if not network.is_hilly:
+        return {}
+    import numpy as np
+
+    grade = np.abs(network.grades[: network.point_start[network.n_road_lanes] - 1])
+    span = (float(network.height.min()), float(network.height.max()))
+    return {
+        "height_m": [round(z, 1) for z in span],
+        "steepest_percent": round(100.0 * float(grade.max(initial=0.0)), 1),
     }
 
 

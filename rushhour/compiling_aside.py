@@ -151,7 +151,7 @@ def _tell_signals() -> None:
     import numpy as np
 
     from rushhour.kernels.lane_loads import LaneLoads, read_loads
-    from rushhour.kernels.pose import lane_pose
+    from rushhour.kernels.pose import lane_pose, raise_bodies
     from rushhour.roadnets.generators.by_name import generate
     from rushhour.traffic.demand.random_trips import random_trips
     from rushhour.traffic.world import World
@@ -165,6 +165,11 @@ def _tell_signals() -> None:
     loads = LaneLoads(*(np.zeros(network.n_lanes, np.int64) for _ in LaneLoads._fields))
     read_loads(network.arrays.lanes, world._veh, loads, world.frame)
     lane_pose(network.points, network.station, 0, int(network.point_start[1]), 1.0)
+    veh = world._veh
+    raise_bodies(
+        network.height, network.station, network.point_start, veh.lane, veh.s, veh.length,
+        np.zeros((veh.lane.size, 2)), 0, 0,
+    )  # fmt: skip
 
 
 def _command_a_world() -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.pose import place_all_bodies
+from rushhour.kernels.pose import place_all_bodies, raise_bodies
 from rushhour.kernels.vehicles import REASONS, Vehicles
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.tables import as_frame
@@ -23,7 +23,8 @@ class VehicleTable:
     length, reason, blocker, ...), and so are `name` (id in the demand), `road` (number; -1 inside an
     intersection), `width`, m, `waiting`, s that it has stood without a break, stops left out, and
     `roads_left` of its route, the one that it is on included (0: a random walker). `distance` is all
-    that was driven, m. Those at the side of the road come last; their `lateral` is beyond the kerb.
+    that was driven, m; `z` the height of the road under the front bumper, m, and `slope` the sine of
+    its rise along the body (0 in a level network). Those at the side of the road come last; their `lateral` is beyond the kerb.
     """
 
     def __init__(self, world: "Controlled") -> None:
@@ -39,6 +40,11 @@ class VehicleTable:
             column = np.asarray(self._types.width[self._column("type")])
         elif name == "distance":  # kept up to the start of the lane only
             column = self._column("distance") + self._column("s")
+        elif name in ("z", "slope"):
+            raised = bodies_raised(
+                self._world.network, *(self._column(field) for field in ("lane", "s", "length"))
+            )
+            column = raised[:, 0].copy() if name == "z" else np.sin(raised[:, 1])
         elif name == "name":
             column = np.array(self._world.demand.ids, object)[self._column("id")]
         elif name == "road":
@@ -59,6 +65,26 @@ class VehicleTable:
     def _column(self, name: str) -> NDArray[Any]:
         column: NDArray[Any] = getattr(self._veh, name)[self._slots]
         return np.asarray(self._verge.joined(name, column) if len(self._verge) else column)
+
+
+def bodies_raised(
+    network: Network, lane: NDArray[np.int32], s: NDArray[np.float64], length: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Height of the fronts, m, and pitch of the bodies, rad, of vehicles on lanes, (n, 2)."""
+    raised = np.zeros((lane.size, 2))
+    if network.is_hilly:
+        raise_bodies(
+            network.height,
+            network.station,
+            network.point_start,
+            lane,
+            s,
+            length,
+            raised,
+            0,
+            lane.size,
+        )
+    return raised
 
 
 def vehicle_frame(

@@ -285,8 +285,7 @@ class World(Looping, Readable, Telling):
             new = depart(
                 self.network.arrays, self._veh, self._types, self._routes, self._order,
                 self._grants, self._waiting, self._trips, most - self._n, self._steering.on,
-                self.frame, self.dt,
-                self.seed, self._efforts[0],
+                self.frame, self.dt, self.seed, self._efforts[0],
             )  # fmt: skip
             full = new < 0
             new = -1 - new if full else new

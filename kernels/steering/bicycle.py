@@ -41,6 +41,9 @@ class BodyTypes(NamedTuple):
     power: NDArray[np.float64]  # W/kg; inf: accel at any speed
     grip: NDArray[np.float64]  # friction of the tyres, times g
     drag: NDArray[np.float64]  # 1/s, of the speed
+    traction: NDArray[
+        np.float64
+    ]  # m/s^2, what the engine pulls at walking pace; see climbing_accel
 
 
 class Bodies(NamedTuple):
@@ -65,6 +68,16 @@ def turned_wheel(steer: float, wanted: float, most: float, rate: float, dt: floa
     """Angle of the front wheels after dt: towards wanted, at most `rate` rad/s, within `most`."""
     wanted = min(most, max(-most, wanted))
     return steer + min(rate * dt, max(-rate * dt, wanted - steer))
+
+
+@kernel(forceinline=True)
+def climbing_accel(accel: float, traction: float, rise: float) -> float:
+    """What a full pedal asks of the tyres, m/s^2, before power limits it: accel on the level.
+
+    Uphill (rise: sine, in the direction of the pedal) as much more as the hill takes, as far as the
+    engine's traction reaches: who is in no hurry on the level gives more gas there.
+    """
+    return max(accel, min(traction, accel + G * rise))
 
 
 @kernel
@@ -165,7 +178,9 @@ def move_bodies(types: BodyTypes, bodies: Bodies, dt: float, lo: int, hi: int) -
         steer = turned_wheel(before, bodies.wheel[i], types.max_steer[t], types.steer_rate[t], dt)
         speed, throttle, slope = bodies.speed[i], bodies.throttle[i], bodies.slope[i]
         grip = types.grip[t] * G * math.sqrt(max(0.0, 1.0 - slope * slope))
-        force = pedal_force(speed, throttle, types.accel[t], types.brake[t], types.power[t])
+        rise = slope if throttle >= 0.0 else -slope
+        accel = climbing_accel(types.accel[t], types.traction[t], rise)
+        force = pedal_force(speed, throttle, accel, types.brake[t], types.power[t])
         force = min(grip, max(-grip, force))
         front = math.sqrt(grip * grip - force * force)
         rear = front
@@ -202,9 +217,11 @@ def roll_bodies(types: BodyTypes, bodies: Bodies, dt: float, lo: int, hi: int) -
     """
     for i in range(lo, hi):
         t = bodies.type[i]
-        speed, throttle = bodies.speed[i], bodies.throttle[i]
-        force = pedal_force(speed, throttle, types.accel[t], types.brake[t], types.power[t])
-        speed = driven_speed(speed, force, throttle, bodies.slope[i], types.drag[t], dt)
+        speed, throttle, slope = bodies.speed[i], bodies.throttle[i], bodies.slope[i]
+        rise = slope if throttle >= 0.0 else -slope
+        accel = climbing_accel(types.accel[t], types.traction[t], rise)
+        force = pedal_force(speed, throttle, accel, types.brake[t], types.power[t])
+        speed = driven_speed(speed, force, throttle, slope, types.drag[t], dt)
         steer = turned_wheel(
             bodies.steer[i], bodies.wheel[i], types.max_steer[t], types.steer_rate[t], dt
         )

@@ -15,7 +15,7 @@ from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import NetworkArrays
 from rushhour.kernels.steering.bicycle import Bodies, BodyTypes, move_bodies
 from rushhour.kernels.steering.lane_bodies import LINES_RUN, Steered
-from rushhour.kernels.steering.lane_paths import Lines, place_on_line
+from rushhour.kernels.steering.lane_paths import Lines, place_on_line, slope_at
 from rushhour.kernels.steering.placing import LONGEST_STEP, note_off_lane, place_vehicle
 from rushhour.kernels.vehicles import STAMPS, Types, Vehicles
 
@@ -71,6 +71,10 @@ def drive_by_hand(
     veh.change_to[i] = -1
     st.towed[i] = 0
     steps = max(1, math.ceil(dt / LONGEST_STEP - 1e-6))
+    lane, station = int(veh.lane[i]), veh.s[i] + st.ahead[i]
+    _, _, ux, uy = place_on_line(lines, lane, station)
+    along = math.cos(bodies.heading[i]) * ux + math.sin(bodies.heading[i]) * uy
+    bodies.slope[i] = slope_at(lines, lane, station) * along
     for _ in range(steps):
         speed = bodies.speed[i]
         throttle = st.gas[i] * min(1.0, types.accel[t] / kinds.accel[t])
@@ -85,7 +89,6 @@ def drive_by_hand(
         bodies.wheel[i] = st.turn[i] * kinds.max_steer[t]
         bodies.hand_brake[i] = st.hand[i]
         move_bodies(kinds, bodies, dt / steps, i, i + 1)
-    _, _, ux, uy = place_on_line(lines, int(veh.lane[i]), veh.s[i] + st.ahead[i])
     place_vehicle(net, lines, veh, types, kinds, bodies, st, i, ux, uy, types.accel[t], dt)
     st.expected[i] = bodies.speed[i]
     run_line(net, veh, st, i, frame, dt, tally)

@@ -16,7 +16,7 @@ from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import NetworkArrays
 from rushhour.kernels.random import uniform
 from rushhour.kernels.steering.bicycle import Bodies, BodyTypes
-from rushhour.kernels.steering.lane_paths import Lines, place_on_line
+from rushhour.kernels.steering.lane_paths import Lines, place_on_line, slope_at
 from rushhour.kernels.vehicles import Vehicles
 
 # Tier of a vehicle.
@@ -80,7 +80,8 @@ def set_on_lane(
     bodies.x[i], bodies.y[i] = x - nose * math.cos(heading), y - nose * math.sin(heading)
     bodies.speed[i] = veh.speed[i]
     bodies.slip[i] = bodies.turning[i] = bodies.steer[i] = bodies.wheel[i] = 0.0
-    bodies.throttle[i] = bodies.hand_brake[i] = bodies.slope[i] = 0.0
+    bodies.throttle[i] = bodies.hand_brake[i] = 0.0
+    bodies.slope[i] = slope_at(lines, lane, s)
     st.astray[i] = st.ahead[i] = 0.0
     st.expected[i] = veh.speed[i]
     st.integral[i] = 0.0

@@ -18,7 +18,7 @@ from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import NetworkArrays
 from rushhour.kernels.order import share, tasks_of
 from rushhour.kernels.rules import Rules
-from rushhour.kernels.steering.bicycle import Bodies, BodyTypes, move_bodies
+from rushhour.kernels.steering.bicycle import Bodies, BodyTypes, climbing_accel, move_bodies
 from rushhour.kernels.steering.by_hand import drive_by_hand
 from rushhour.kernels.steering.lane_bodies import (
     BACK,
@@ -31,7 +31,7 @@ from rushhour.kernels.steering.lane_bodies import (
     Steered,
     set_on_lane,
 )
-from rushhour.kernels.steering.lane_paths import Lines, place_on_line, walk_on
+from rushhour.kernels.steering.lane_paths import Lines, place_on_line, slope_at, walk_on
 from rushhour.kernels.steering.placing import FOLLOWS, LONGEST_STEP, note_off_lane, place_vehicle
 from rushhour.kernels.steering.pulling_out import let_out_limit, pull_out_limit
 from rushhour.kernels.steering.pure_pursuit import look_distance_at
@@ -97,7 +97,8 @@ def press(
         st.expected[i], st.integral[i], bodies.throttle[i] = 0.0, 0.0, 0.0
         return
     force = accel + kinds.drag[t] * speed + 9.81 * bodies.slope[i]
-    most = min(kinds.accel[t], kinds.power[t] / max(speed, 1.0))
+    most = climbing_accel(kinds.accel[t], kinds.traction[t], bodies.slope[i])
+    most = min(most, kinds.power[t] / max(speed, 1.0))
     pressed = force / kinds.brake[t] if force < 0.0 else force / most
     out = pressed + KP * error + KI * st.integral[i]
     if -1.0 < out < 1.0 or out * error < 0.0:
@@ -205,6 +206,7 @@ def steer_vehicle(
     # The body, turned by the angle from its lane.
     cos_h, sin_h = math.cos(bodies.heading[i]), math.sin(bodies.heading[i])
     cos, sin = cos_h * ux + sin_h * uy, sin_h * ux - cos_h * uy
+    bodies.slope[i] = slope_at(lines, int(veh.lane[i]), station) * cos
     why = why_towed(net, lines, veh, kinds, bodies, st, i, cos)
     if why > 0 and st.towed[i] != why:
         tally[TIGHT if why == BEND else SLOW_CHANGE] += 1

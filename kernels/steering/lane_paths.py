@@ -2,7 +2,7 @@
 
 A place is a lane and a station s on it, m. Beyond the end of a lane the way goes on along the
 connectors of the vehicle's own path; where that ends, and before a lane's start, lanes go on
-straight.
+straight. Stations are measured on the plane; heights stand beside them.
 """
 
 import math
@@ -30,6 +30,7 @@ class Lines(NamedTuple):
     radius: NDArray[np.float64]  # (n_lanes,) m, of the tightest bend; inf: straight
     bend_from: NDArray[np.float64]  # (n_lanes,) m along it, where bends tighter than WIDE begin
     bend_to: NDArray[np.float64]  # (n_lanes,) m, where they end
+    height: NDArray[np.float64]  # (p,) m of each point; (0,): everything is level
 
 
 @kernel(forceinline=True)
@@ -71,6 +72,17 @@ def place_on_line(lines: Lines, lane: int, s: float) -> tuple[float, float, floa
     ux, uy = dx / span, dy / span
     d = s - lines.station[p]
     return lines.points[p, 0] + d * ux, lines.points[p, 1] + d * uy, ux, uy
+
+
+@kernel(forceinline=True)
+def slope_at(lines: Lines, lane: int, s: float) -> float:
+    """Sine of the rise of a lane at s, along its direction; beyond its ends as there."""
+    if lines.height.shape[0] == 0:
+        return 0.0
+    p = segment_at(lines.station, lines.start[lane], lines.start[lane + 1], s)
+    rise = lines.height[p + 1] - lines.height[p]
+    span = lines.station[p + 1] - lines.station[p]
+    return rise / max(1e-9, math.sqrt(rise * rise + span * span))
 
 
 @kernel

@@ -72,7 +72,7 @@ class NetworkBuilder:
     ) -> str:
         """Add one direction of traffic and return its id.
 
-        points: (p, 2) m in driving direction; a third column is dropped. speed: m/s. width: m of
+        points: (p, 2) m in driving direction; a third column is height, m. speed: m/s. width: m of
         each lane. start, end: intersections that it joins wherever they are; without them the
         nearest within its reach. priority: the larger goes first at "yield" and "stop".
         permissions: a mask of roadnets.classes, or names such as ("bus", "taxi"). offset: the
@@ -89,9 +89,10 @@ class NetworkBuilder:
         for what, node in (("start", start), ("end", end)):
             if node is not None and not isinstance(node, str):
                 raise NetworkError(f"{where}: {what} {shown(node)}; give an intersection's id")
+        line, heights = line_of(points, where)
         self._sketch.roads[name] = SketchRoad(
             id=name,
-            line=line_of(points, where),
+            line=line,
             lanes=whole(lanes, where, "lanes", 1, WIDEST_ROAD),
             speed=number(speed, where, "speed", 0.1, FASTEST),
             start=start,
@@ -100,6 +101,7 @@ class NetworkBuilder:
             priority=whole(priority, where, "priority", -HIGHEST_PRIORITY, HIGHEST_PRIORITY),
             permissions=permission_mask(permissions, where),
             centred=offset == "centre",
+            heights=heights,
         )
         return name
 
@@ -125,7 +127,8 @@ class NetworkBuilder:
         """
         name = self._road_id(id)
         back = self._road_id(f"-{name}")
-        line = line_of(points, f"road {shown(name)}")
+        flat, space = line_of(points, f"road {shown(name)}")
+        line = flat if space is None else space
         self.add_road(line, forward, speed, start=start, end=end, id=name, offset="right", **more)
         try:
             self.add_road(

@@ -67,7 +67,20 @@ def draft_of_sketch(sketch: Sketch, one_by_one: Collection[str] = ()) -> Draft:
     for joint in joints:
         name = joint.intersection.id
         _connect(draft, sketch, joint, movements.get(name, {}), name in one_by_one)
+    _raise_intersections(draft)
     return draft
+
+
+def _raise_intersections(draft: Draft) -> None:
+    """Intersections lie as high as the ends, in the mean, of the roads there drawn in space."""
+    ends: dict[str, list[float]] = {}
+    for road in draft.roads:
+        if road.heights is not None:
+            ends.setdefault(road.from_intersection, []).append(float(road.heights[0, 2]))
+            ends.setdefault(road.to_intersection, []).append(float(road.heights[-1, 2]))
+    for inter in draft.intersections:
+        if inter.id in ends:
+            inter.z = sum(ends[inter.id]) / len(ends[inter.id])
 
 
 # --- which ends meet --------------------------------------------------------------------------
@@ -240,7 +253,7 @@ def _drawn(road: SketchRoad, first: Joint, last: Joint) -> DraftRoad:
         else joint.corner.id
         for at_start, joint in ((True, first), (False, last))
     ]
-    return DraftRoad(road.id, names[0], names[1], lanes, road.priority)
+    return DraftRoad(road.id, names[0], names[1], lanes, road.priority, heights=road.heights)
 
 
 def _cut(road: SketchRoad, at_start: bool, joint: Joint) -> float:

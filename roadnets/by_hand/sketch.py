@@ -11,7 +11,7 @@ import numpy as np
 from rushhour.roadnets.classes import CLASS_BIT, EVERYBODY
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.geometry.street_lines import Line, stations
-from rushhour.roadnets.reading.values import FARTHEST, LONGEST_SHAPE
+from rushhour.roadnets.reading.values import FARTHEST, HIGHEST, LONGEST_SHAPE
 
 CONTROLS: Final = ("none", "yield", "stop", "all_way_stop", "signals", "roundabout")
 SAME_POINT: Final = 0.01  # m, nearer points of a line are one
@@ -24,7 +24,8 @@ BuilderControl = Literal["none", "yield", "stop", "all_way_stop", "signals", "ro
 
 @dataclass
 class SketchRoad:
-    """One direction. line: (p, 2) m, as drawn; twin: the other direction of its street."""
+    """One direction. line: (p, 2) m, as drawn; heights: (p, 3) with heights, if drawn in space; twin:
+    the other direction of its street."""
 
     id: str
     line: Line
@@ -37,6 +38,7 @@ class SketchRoad:
     permissions: int
     centred: bool  # the lanes lie astride the line, not to its right
     twin: str = ""
+    heights: Line | None = None
 
 
 @dataclass
@@ -126,8 +128,8 @@ def identifier(value: Any, taken: Container[str], what: str, count: int) -> str:
     return value
 
 
-def line_of(points: Any, where: str) -> Line:
-    """The line of a road, (p, 2) m; heights are dropped, points on top of each other are one.
+def line_of(points: Any, where: str) -> tuple[Line, Line | None]:
+    """The line of a road, (p, 2) m, points on top of each other as one; with heights also (p, 3).
 
     Raises NetworkError for what is no line.
     """
@@ -137,19 +139,22 @@ def line_of(points: Any, where: str) -> Line:
         line = np.empty(0)
     if line.ndim != 2 or line.shape[1] not in (2, 3) or not 2 <= len(line) <= LONGEST_SHAPE:
         raise NetworkError(f"{where}: points {shown(points)}; give 2 or more points (x, y) in m")
+    space = line if line.shape[1] == 3 else None
     line = np.ascontiguousarray(line[:, :2])
     wrong = np.flatnonzero(~(np.abs(line) <= FARTHEST).all(axis=1))
     if wrong.size:
         raise NetworkError(
             f"{where}: point {wrong[0]} is not finite or beyond {FARTHEST:g} m; correct it"
         )
+    if space is not None and not (np.abs(space[:, 2]) <= HIGHEST).all():
+        raise NetworkError(f"{where}: a height beyond {HIGHEST:g} m; correct it, or give (x, y)")
     keep = np.concatenate(([True], np.diff(np.floor(stations(line) / SAME_POINT)) > 0.0))
     if keep.sum() < 2:
         raise NetworkError(f"{where}: all points lie in one place; give two different points")
     last = line[-1]
     line = line[keep]
     line[-1] = last
-    return line
+    return line, space
 
 
 def permission_mask(value: Any, where: str) -> int:

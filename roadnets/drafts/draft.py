@@ -16,7 +16,10 @@ from rushhour.roadnets.zebras import Zebra
 
 @dataclass
 class DraftLane:
-    """One lane of a road. shape: (p, 2) centre line in local metres, in driving direction."""
+    """One lane of a road. shape: (p, 2) centre line in local metres, in driving direction.
+
+    heights: (k, 3) places along it with their heights, first to last, if it is drawn in space.
+    """
 
     id: str
     shape: NDArray[np.float64]
@@ -24,11 +27,15 @@ class DraftLane:
     width: float = 3.2  # m
     permissions: int = 0xFFFFFFFF  # mask of vehicle classes, see roadnets.classes
     declared_length: float = 0.0  # m, what the source says; 0: the length of the shape
+    heights: NDArray[np.float64] | None = None
 
 
 @dataclass
 class DraftRoad:
-    """One direction between two intersections; lanes from the kerb to the middle."""
+    """One direction between two intersections; lanes from the kerb to the middle.
+
+    heights: (k, 3) places along it whose heights are known; grade: how much it rises per metre.
+    """
 
     id: str
     from_intersection: str
@@ -37,6 +44,8 @@ class DraftRoad:
     priority: int = 0
     name: str = ""
     ends_only: bool = False  # only for those who start or end their trip there
+    heights: NDArray[np.float64] | None = None
+    grade: float | None = None
 
 
 @dataclass
@@ -77,6 +86,7 @@ class DraftIntersection:
     control: int  # kernels.network NONE ...
     foes: list[tuple[int, int]] = field(default_factory=list)
     yields: list[tuple[int, int]] | None = None
+    z: float | None = None  # m, height, if it is known
 
 
 @dataclass

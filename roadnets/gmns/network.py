@@ -69,6 +69,7 @@ def read_gmns_draft(folder: Path) -> Draft:
     _control_corners(plan, tables.nodes)
     draft = draft_of(plan, Crossings(tables, movements, plans))
     draft.projection = places.projection
+    _raise_nodes(draft, tables, measures.short)
     draft.zones = _zones(tables, plan)
     connectors = sum(link.connector for link in tables.links)
     if connectors:
@@ -76,6 +77,14 @@ def read_gmns_draft(folder: Path) -> Draft:
     draft.remarks = [*measures.remarks, *tables.remarks.lines()]
     draft.findings = tables.remarks.findings()
     return draft
+
+
+def _raise_nodes(draft: Draft, tables: GmnsTables, unit: float) -> None:
+    """Intersections lie as high as their nodes; unit: m of z_coord's."""
+    for inter in draft.intersections:
+        node = tables.nodes.get(inter.id)
+        if node is not None and node.z is not None:
+            inter.z = node.z * unit
 
 
 def _line_of(

@@ -46,7 +46,7 @@ UNUSED_FILES: Final = (
     "signal_detector", "time_set_definitions", "use_group", "curb_seg",
 )  # fmt: skip
 _NODE_COLUMNS: Final = {
-    "node_id", "x_coord", "y_coord", "zone_id", "node_type", "ctrl_type", "control_type", "name",
+    "node_id", "x_coord", "y_coord", "z_coord", "zone_id", "node_type", "ctrl_type", "control_type", "name",
 }  # fmt: skip
 _LINK_COLUMNS: Final = {
     "link_id", "from_node_id", "to_node_id", "directed", "dir_flag", "length", "facility_type",
@@ -58,7 +58,7 @@ _LINE: Final = re.compile(r"LINESTRING(?:\s+(?:Z|M|ZM))?\s*\(([^()]*)\)", re.IGN
 
 @dataclass
 class Node:
-    """A row of node.csv; x, y as given."""
+    """A row of node.csv; x, y, z as given."""
 
     id: str
     x: float
@@ -67,6 +67,7 @@ class Node:
     centroid: bool
     control: Control | None
     where: str
+    z: float | None = None  # height
 
 
 @dataclass
@@ -143,6 +144,7 @@ def _nodes(table: CsvTable, remarks: Remarks) -> dict[str, Node]:
     zones = table.column("zone_id") or empty
     kinds = table.column("node_type") or empty
     controls = table.column("ctrl_type", "control_type") or empty
+    zs = table.column("z_coord") or empty
     nodes: dict[str, Node] = {}
     for row, name in enumerate(ids):
         where = f"{table.where(row)}: node {name[:40]!r}"
@@ -158,6 +160,7 @@ def _nodes(table: CsvTable, remarks: Remarks) -> dict[str, Node]:
             "centroid" in kinds[row].lower(),
             _control(controls[row], name, remarks),
             where,
+            number(zs[row], where, "z_coord", -FARTHEST, FARTHEST) if zs[row] else None,
         )
     table.remark_unused(_NODE_COLUMNS, remarks)
     return nodes

@@ -26,6 +26,8 @@ OVERLAP_SPAN: Final = 30.0  # m from an intersection in which legs are compared
 SAME_SIDE: Final = 0.0  # cosine between directions above which two legs are compared
 FORK: Final = 30.0  # degrees; roads that part or join at less lie on each other for a while
 KINK: Final = radians(99.0)
+STEEP: Final = 0.25  # rise per metre, more than buses climb
+STEEP_RISE: Final = 1.0  # m; less is a step in the data
 
 Points = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -33,7 +35,7 @@ Ints = NDArray[np.int64]
 
 def shape_findings(network: Network) -> list[Finding]:
     """Findings on the shapes of roads and connectors."""
-    return [*_overlaps(network), *_tight(network), *_kinks(network)]
+    return [*_overlaps(network), *_tight(network), *_kinks(network), *_steep(network)]
 
 
 def _overlaps(network: Network) -> Iterator[Finding]:
@@ -187,3 +189,24 @@ def _kinks(network: Network) -> Iterator[Finding]:
             [f"road {name}"],
             points[place],
         )
+
+
+def _steep(network: Network) -> Iterator[Finding]:
+    """Roads with a stretch that heavy vehicles do not climb, which is a slip in the heights mostly."""
+    if not network.is_hilly:
+        return
+    n = network.n_road_lanes
+    grade = network.grades[: network.point_start[n] - 1]
+    rise = np.abs(grade) * np.diff(network.station[: network.point_start[n]])
+    steep = np.flatnonzero((np.abs(grade) > STEEP) & (rise > STEEP_RISE))
+    owner = np.searchsorted(network.point_start[: n + 1], steep, side="right") - 1
+    road = network.arrays.lanes.road[owner]
+    street = _streets(network)
+    told: set[int] = set()
+    for place, one in zip(steep.tolist(), road.tolist(), strict=True):
+        if int(street[one]) in told:
+            continue
+        told.add(int(street[one]))
+        name = network.road_ids[one]
+        text = f"road {name!r}: rises by {100.0 * abs(grade[place]):.0f} % over {rise[place]:.1f} m of height"
+        yield finding("L31", text, [f"road {name}"], network.points[place])

@@ -29,7 +29,7 @@ from rushhour.roadnets.osm.legs import (
     stop_line,
     street_line,
 )
-from rushhour.roadnets.osm.links import Road, Streets, node_at
+from rushhour.roadnets.osm.links import Road, Streets, node_at, rise_of
 from rushhour.roadnets.osm.merging import Merged
 from rushhour.roadnets.osm.movements import Turns
 from rushhour.roadnets.osm.places import Places, direction, priority_of
@@ -111,7 +111,11 @@ class Drafter:
         draft.zebras = zebras_of(self.streets, drawn)
         for home in sorted(arriving):
             x, y = self.places.middle(home)
-            inter = DraftIntersection(str(home), x, y, NONE)
+            known = [self.streets.heights.get(node) for node in self.places.nodes(home)]
+            high = [z for z in known if z is not None]
+            inter = DraftIntersection(
+                str(home), x, y, NONE, z=sum(high) / len(high) if high else None
+            )
             draft.intersections.append(inter)
             self._connect(draft, inter, home, approaches[home])
         draft.banned = [
@@ -200,9 +204,11 @@ class Drafter:
                 DraftLane(f"{self.names[road]}_{k}", next(shapes), speed, link.rules.width, mask)
             )
         a, b = str(self.places.home(road, False)), str(self.places.home(road, True))
+        heights, grade = rise_of(self.streets, link, forward)
         return DraftRoad(
-            self.names[road], a, b, lanes, priority_of(link), link.rules.name, way.visitors
-        )
+            self.names[road], a, b, lanes, priority_of(link), link.rules.name, way.visitors,
+            heights, grade,
+        )  # fmt: skip
 
     def _connect(
         self, draft: Draft, inter: DraftIntersection, home: int, approaches: list[Approach]

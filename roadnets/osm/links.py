@@ -10,7 +10,11 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import dist
 
+import numpy as np
+from numpy.typing import NDArray
+
 from rushhour.roadnets.fixes import MOST_LANES, Fixes, fix_line
+from rushhour.roadnets.osm.ways.hills import grade_of, height_of
 from rushhour.roadnets.osm.ways.reading import OsmMap, OsmWay
 from rushhour.roadnets.osm.ways.rules import rules_of
 from rushhour.roadnets.osm.ways.speeds import KMH
@@ -57,6 +61,9 @@ class Streets:
     remarks: Remarks = field(default_factory=Remarks)
     fixes: Fixes = field(default_factory=Fixes)
     slips: set[int] = field(default_factory=set)  # links that are slip lanes
+    heights: dict[int, float] = field(default_factory=dict)  # m, of nodes that say theirs
+    # Rise per metre between two nodes of a way that says its incline, in its direction.
+    grades: dict[tuple[int, int], float] = field(default_factory=dict)
 
     def find(
         self,
@@ -101,6 +108,29 @@ def node_at(link: Link, start: bool) -> int:
     return link.a if start else link.b
 
 
+def rise_of(
+    streets: Streets, link: Link, forward: bool
+) -> tuple[NDArray[np.float64] | None, float | None]:
+    """Of a link driven one way: (k, 3) nodes within it whose heights are known, and its rise per
+    metre, each None where nothing is known. A rise counts where half of the link says one."""
+    if not streets.heights and not streets.grades:
+        return None, None
+    inner = [node for node in link.nodes[1:-1] if node in streets.heights]
+    places = [(*streets.xy[node], streets.heights[node]) for node in inner]
+    rise = length = said = 0.0
+    for a, b in pairwise(link.nodes):
+        step = dist(streets.xy[a], streets.xy[b])
+        grade = streets.grades.get((a, b))
+        if grade is None and (b, a) in streets.grades:
+            grade = -streets.grades[b, a]
+        length += step
+        if grade is not None:
+            rise, said = rise + grade * step, said + step
+    sign = 1.0 if forward else -1.0
+    known = said > 0.0 and said >= 0.5 * length
+    return np.array(places) if places else None, sign * rise / length if known else None
+
+
 def streets_of(osm: OsmMap, country: str, speeds: dict[str, float], private: bool) -> Streets:
     """Links of a map."""
     streets = Streets([], dict(osm.xy), osm.node_tags)
@@ -132,6 +162,7 @@ def streets_of(osm: OsmMap, country: str, speeds: dict[str, float], private: boo
         streets.remarks.add("ways closed to cars", count=closed)
     _join_twins(ways, streets)
     _cut_at_barriers(ways, streets)
+    _note_hills(osm, ways, {way: reverse for way, (_, reverse) in rules.items()}, streets)
     used = Counter(node for way in ways for node in way.nodes)
     for way in ways:
         for piece in _pieces(way.nodes, used):
@@ -140,6 +171,30 @@ def streets_of(osm: OsmMap, country: str, speeds: dict[str, float], private: boo
     _dissolve_joints(streets)
     _open_loops(streets)
     return streets
+
+
+def _note_hills(
+    osm: OsmMap, ways: list[OsmWay], reversed_: dict[int, bool], streets: Streets
+) -> None:
+    """Note the heights of nodes and the rises of ways, and what is said of them in vain."""
+    for node, text in osm.ele.items():
+        height = height_of(text)
+        if height is None:
+            streets.remarks.add(
+                "ele of nodes that is no number of metres", f"node {node}: {text:.20}"
+            )
+        else:
+            streets.heights[node] = height
+    for way in ways:
+        grade, doubt = grade_of(way.tags)
+        if doubt:
+            streets.remarks.add(
+                "inclines that are not used, the roads taken as level", f"way {way.id}: {doubt}"
+            )
+        if grade is not None:
+            grade = -grade if reversed_[way.id] else grade
+            for pair in pairwise(way.nodes):
+                streets.grades[pair] = grade
 
 
 def _fix_of(way: int, doubt: Doubt, rules: WayRules) -> str:

@@ -164,6 +164,8 @@ def mirror_back(draft: Draft) -> None:
     for road in draft.roads:
         for lane in road.lanes:
             lane.shape = lane.shape * flip
+        if road.heights is not None:
+            road.heights = road.heights * np.array((1.0, -1.0, 1.0))
     for inter in draft.intersections:
         inter.y = -inter.y
     draft.findings = [

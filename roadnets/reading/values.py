@@ -14,6 +14,7 @@ from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.reading.remarks import Remarks
 
 FARTHEST: Final = 1e8  # m, the largest coordinate; the Earth's girth is 4e7
+HIGHEST: Final = 20_000.0  # m above or below the sea, of a road
 LONGEST_NUMBER: Final = 64  # characters
 LONGEST_SHAPE: Final = 1_000_000  # points of one lane
 
@@ -64,8 +65,27 @@ def seconds(text: str, where: str, what: str, least: float, most: float) -> floa
     return number(repr(sign * value), where, what, least, most)
 
 
+def shape_heights(text: str, where: str) -> NDArray[np.float64] | None:
+    """Points of a polyline with their heights, (p, 3) m; None if one of them has no height.
+
+    Raises NetworkError for heights that are not numbers, not finite or beyond HIGHEST.
+    """
+    tokens = text.split()
+    if text.count(",") != 2 * len(tokens):
+        return None
+    try:
+        places = np.array([token.split(",") for token in tokens], np.float64)
+    except ValueError:
+        places = np.empty((0, 0))
+    if places.shape[1:] != (3,) or not (np.abs(places[:, 2]) <= HIGHEST).all():
+        raise NetworkError(
+            f"{where}: shape {text[:40]!r}; give heights as numbers, at most {HIGHEST:g} m"
+        )
+    return places
+
+
 def shape(text: str, where: str) -> NDArray[np.float64]:
-    """Points of a polyline, (p, 2) m; heights are dropped. "x,y x,y ..." or "x,y,z ...".
+    """Points of a polyline on the plane, (p, 2) m. "x,y x,y ..." or "x,y,z ...".
 
     Raises NetworkError for fewer than two points and for coordinates that are not numbers, not
     finite or beyond FARTHEST.

@@ -35,7 +35,7 @@ from rushhour.roadnets.drafts.draft import (
 )
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.reading.remarks import Remarks
-from rushhour.roadnets.reading.values import PermissionReader, number, shape, whole
+from rushhour.roadnets.reading.values import PermissionReader, number, shape, shape_heights, whole
 from rushhour.roadnets.sumo.elements import (
     RawConnection,
     RawEdge,
@@ -134,6 +134,7 @@ class _Drafting:
             number(width, where, "width", 0.01, WIDEST) if width else LANE_WIDTH,
             mask,
             declared,
+            shape_heights(a["shape"], where),
         )
 
     def add_roads(self) -> None:

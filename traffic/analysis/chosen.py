@@ -12,6 +12,7 @@ from rushhour.traffic.durations import clock
 from rushhour.traffic.recording.id_hints import id_hint
 from rushhour.traffic.recording.positions import placed
 from rushhour.traffic.recording.recorded_frame import RecordedFrame
+from rushhour.traffic.vehicle_table import bodies_raised
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile
@@ -102,6 +103,15 @@ class ChosenFrames:
                 raise RunError(
                     f"{self.run.path}: a frame has a blocker that there is not; record it again"
                 )
+
+
+def height_and_slope(
+    frames: ChosenFrames, rows: Rows
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Height of the road under the fronts, m, and its rise along their lanes, rad."""
+    lane, s = rows.field("lane").astype(np.int32), rows.field("s").astype(np.float64)
+    raised = bodies_raised(frames.run.network(), lane, s, np.zeros(s.size))
+    return raised[:, 0], raised[:, 1]
 
 
 def want_frames(run: "RunFile") -> None:

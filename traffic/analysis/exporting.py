@@ -15,7 +15,13 @@ from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.nearest import local_degrees
-from rushhour.traffic.analysis.chosen import EVERYTHING, Chosen, ChosenFrames, Rows
+from rushhour.traffic.analysis.chosen import (
+    EVERYTHING,
+    Chosen,
+    ChosenFrames,
+    Rows,
+    height_and_slope,
+)
 from rushhour.traffic.analysis.lines import Lines
 from rushhour.traffic.recording.frame_fields import FULL
 
@@ -28,7 +34,7 @@ ENDINGS: Final = {"parquet": ".parquet", "csv": ".csv", "fcd": ".fcd.xml", "geoj
 COLUMNS: Final = (
     ("time_s", "", 3), ("vehicle", "id", -1), ("type", "id", -1), ("road", "lane", -1),
     ("lane", "lane", -1), ("intersection", "lane", -1), ("s_m", "s", 3), ("lateral_m", "lateral", 3),
-    ("x_m", "", 3), ("y_m", "", 3), ("lon_deg", "", 7), ("lat_deg", "", 7),
+    ("x_m", "", 3), ("y_m", "", 3), ("z_m", "", 3), ("lon_deg", "", 7), ("lat_deg", "", 7),
     ("heading_rad", "", 4), ("speed_m_s", "speed", 3), ("accel_m_s2", "accel", 3),
     ("reason", "reason", -1), ("blocker", "blocker", -1),
 )  # fmt: skip
@@ -138,7 +144,9 @@ def columns_of(frames: ChosenFrames, lonlat: bool) -> list[tuple[str, str, int]]
     return [
         (name, field, digits)
         for name, field, digits in COLUMNS
-        if (not field or field in fields) and (lonlat or name not in ("lon_deg", "lat_deg"))
+        if (not field or field in fields)
+        and (lonlat or name not in ("lon_deg", "lat_deg"))
+        and (name != "z_m" or frames.run.network().is_hilly)
     ]
 
 
@@ -148,6 +156,8 @@ def values_of(frames: ChosenFrames, rows: Rows, lonlat: bool) -> dict[str, NDArr
         "time_s": np.full(len(rows), rows.frame.time),
         "x_m": rows.x, "y_m": rows.y, "heading_rad": rows.heading,
     }  # fmt: skip
+    if frames.run.network().is_hilly:
+        found["z_m"] = height_and_slope(frames, rows)[0]
     if lonlat:
         found["lon_deg"], found["lat_deg"] = local_degrees(frames.run.network(), rows.x, rows.y)
     return found

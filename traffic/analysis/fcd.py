@@ -3,6 +3,7 @@
 Positions are those of the front bumper's middle, x and y in the coordinates of the network, `pos` in
 SUMO's own length of the lane, angles in degrees clockwise from north. On an intersection `lane` is
 ":" and the intersection's id, the number of the connector there, and 0, as SUMO names internal lanes.
+Networks with heights add z, m; the slope is that of the lane, in degrees.
 Source: https://sumo.dlr.de/docs/Simulation/Output/FCDOutput.html
 """
 
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.nearest import local_degrees
-from rushhour.traffic.analysis.chosen import ChosenFrames
+from rushhour.traffic.analysis.chosen import ChosenFrames, height_and_slope
 from rushhour.traffic.analysis.lines import Lines
 
 HEAD = (
@@ -38,11 +39,17 @@ def write_fcd(frames: ChosenFrames, file: Any, lonlat: bool, progress: Any) -> i
         "        <vehicle id=", ' x="', '" y="', '" angle="', '" type=', ' speed="', '" pos="', '" lane=',
     ]  # fmt: skip
     columns: list[Any] = [vehicle, digits, digits, 2, kind, 2, 2, lane]
+    if network.is_hilly:
+        literals.insert(3, '" z="')
+        columns.insert(3, 2)
+        literals.append(' slope="')
+        columns.append(2)
     with_accel = "accel" in run.frame(frames.places[0]).columns
+    slope = '"' if network.is_hilly else ' slope="0.00"'
     if with_accel:
-        lines = Lines([*literals, ' slope="0.00" acceleration="', '"/>\n'], [*columns, 2])
+        lines = Lines([*literals, slope + ' acceleration="', '"/>\n'], [*columns, 2])
     else:
-        lines = Lines([*literals, ' slope="0.00"/>\n'], columns)
+        lines = Lines([*literals, slope + "/>\n"], columns)
     file.write(HEAD.encode())
     size = 0
     for k, rows in enumerate(frames):
@@ -52,6 +59,10 @@ def write_fcd(frames: ChosenFrames, file: Any, lonlat: bool, progress: Any) -> i
         values = [
             id, x, y, compass(rows.heading), id, rows.field("speed"), rows.field("s") * scale[on], on,
         ]  # fmt: skip
+        if network.is_hilly:
+            z, pitch = height_and_slope(frames, rows)
+            values.insert(3, z)
+            values.append(np.degrees(pitch))
         if with_accel:
             values.append(rows.field("accel"))
         text = lines.of(values)

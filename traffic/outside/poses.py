@@ -33,6 +33,8 @@ def empty_poses(rows: int) -> Poses:
         length=np.zeros(rows),
         width=np.zeros(rows),
         type=np.zeros(rows, np.int32),
+        z=np.zeros(rows),
+        pitch=np.zeros(rows),
     )
 
 
@@ -46,6 +48,7 @@ class PoseKeeper:
         self._now = empty_poses(0)
         self._rows = _rows(0, len(world.demand))
         self._scratch: NDArray[np.float64] = np.zeros((0, 3))
+        self._raised: NDArray[np.float64] = np.zeros((0, 2))
         self.observe()
 
     def observe(self) -> None:
@@ -57,19 +60,19 @@ class PoseKeeper:
             self._rows.fresh[:] = True
         self._frame = world.frame
         self._mark += 1
-        groups = [(world._veh, self._scratch)]
+        groups = [(world._veh, self._scratch, self._raised)]
         if places:
-            groups.append((aside, np.zeros((places, 3))))
-        for veh, _ in groups:
+            groups.append((aside, np.zeros((places, 3)), np.zeros((places, 2))))
+        for veh, _, _ in groups:
             keep_rows(veh, self._rows, self._mark)
         free_rows(self._now, self._rows, self._mark)
         network = world.network
-        for veh, pose in groups:
+        for veh, pose, raised in groups:
             seat_newcomers(veh, self._now, self._rows, self._mark)
             bodies = _Bodies(world, self._rows) if veh is world._veh else None
             pose_all(
-                network.points, network.station, network.point_start, veh, world._types, self._now,
-                self._rows, pose, world.dt,
+                network.points, network.station, network.point_start, network.height, veh,
+                world._types, self._now, self._rows, pose, raised, world.dt,
             )  # fmt: skip
             if bodies is not None:
                 bodies.place(self._now, self._rows)
@@ -83,6 +86,7 @@ class PoseKeeper:
         size = self._now.id.size
         if self._scratch.shape[0] != self.world._veh.lane.size:
             self._scratch = np.zeros((self.world._veh.lane.size, 3))
+            self._raised = np.zeros((self.world._veh.lane.size * self.world.network.is_hilly, 2))
         if len(self.world.demand) > self._rows.of.size:
             of = np.full(len(self.world.demand), NOBODY, np.int32)
             of[: self._rows.of.size] = self._rows.of
@@ -146,4 +150,6 @@ def _rows(size: int, vehicles: int) -> Rows:
         x=np.zeros(size),
         y=np.zeros(size),
         heading=np.zeros(size),
+        z=np.zeros(size),
+        pitch=np.zeros(size),
     )

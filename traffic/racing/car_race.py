@@ -300,7 +300,7 @@ def _types(n: int) -> BodyTypes:
     values: dict[str, Any] = {
         "wheelbase": WHEELBASE, "nose": 0.5 * (LENGTH + WHEELBASE), "half_width": HALF_WIDTH,
         "max_steer": np.radians(35.0), "steer_rate": 3.0, "accel": 6.0, "brake": 8.0,
-        "power": 220.0, "grip": GRIP, "drag": 0.01,
+        "power": 220.0, "grip": GRIP, "drag": 0.01, "traction": 6.0,
     }  # fmt: skip
     return BodyTypes(**{name: np.full(n, float(values[name])) for name in BodyTypes._fields})
 

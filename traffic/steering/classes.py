@@ -30,6 +30,7 @@ class BodyClass:
     grip: float  # friction of the tyres, times g
     drag: float  # 1/s
     power: float = inf  # W
+    traction: float = 0.0  # m/s^2, of the engine at walking pace; felt where it is above accel
 
     @property
     def turning_radius(self) -> float:
@@ -39,19 +40,19 @@ class BodyClass:
 
 # Source of the first six: validation.md A2, but for the length. Of the others: typical dimensions
 # and engines; turning circles 10.5 - 23 m between kerbs; accelerations are the least of engine and
-# what drivers ask of it.
+# what drivers ask of it, traction is what climbs: 50 % a car, 30 % a truck, 25 % a bus.
 CLASSES: Final = {
-    #                         mass   length base half-w steer rate accel brake grip  drag  power
+    #                         mass   length base half-w steer rate accel brake grip  drag  power, traction
     "storm": BodyClass(1_200, 3.6, 2.4, 0.9, 35.0, 120.0, 6.0, 8.0, 0.90, 0.02),
     "bolte": BodyClass(9_000, 5.6, 3.2, 1.2, 32.0, 80.0, 4.5, 7.0, 0.85, 0.02),
     "panhard_crab": BodyClass(8_000, 4.8, 2.8, 1.2, 34.0, 90.0, 5.0, 8.0, 0.90, 0.02),
     "zaha": BodyClass(30_000, 8.0, 4.5, 1.6, 26.0, 40.0, 3.4, 5.0, 0.70, 0.04),
     "armata": BodyClass(48_000, 8.7, 5.0, 1.8, 24.0, 35.0, 3.2, 5.0, 0.75, 0.04),
     "hovercraft": BodyClass(8_700, 9.0, 4.5, 1.6, 30.0, 40.0, 3.6, 3.0, 0.45, 0.05),
-    "car": BodyClass(1_500, 5.0, 2.8, 0.9, 35.0, 60.0, 4.0, 8.5, 0.90, 0.005, 90_000.0),
-    "van": BodyClass(2_500, 6.5, 3.7, 1.08, 37.0, 55.0, 3.0, 8.0, 0.85, 0.006, 100_000.0),
-    "truck": BodyClass(16_000, 12.0, 6.0, 1.25, 40.0, 40.0, 1.8, 6.0, 0.70, 0.004, 260_000.0),
-    "bus": BodyClass(14_000, 12.0, 6.1, 1.25, 42.0, 40.0, 1.8, 6.0, 0.70, 0.004, 210_000.0),
+    "car": BodyClass(1_500, 5.0, 2.8, 0.9, 35.0, 60.0, 4.0, 8.5, 0.90, 0.005, 90_000.0, 5.0),
+    "van": BodyClass(2_500, 6.5, 3.7, 1.08, 37.0, 55.0, 3.0, 8.0, 0.85, 0.006, 100_000.0, 4.0),
+    "truck": BodyClass(16_000, 12.0, 6.0, 1.25, 40.0, 40.0, 1.8, 6.0, 0.70, 0.004, 260_000.0, 3.0),
+    "bus": BodyClass(14_000, 12.0, 6.1, 1.25, 42.0, 40.0, 1.8, 6.0, 0.70, 0.004, 210_000.0, 2.5),
 }  # fmt: skip
 GAME: Final = ("storm", "bolte", "panhard_crab", "zaha", "armata", "hovercraft")
 
@@ -87,4 +88,5 @@ def body_types_of(chosen: Sequence[BodyClass]) -> BodyTypes:
         power=columns["power"] / columns["mass"],
         grip=columns["grip"],
         drag=columns["drag"],
+        traction=columns["traction"],
     )

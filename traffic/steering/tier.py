@@ -78,8 +78,11 @@ def body_class(kind: VehicleType) -> BodyClass:
 
 def lane_lines(network: Network, measure: bool = True) -> Lines:
     """The lines of a network's lanes; measure: with their tightest bends."""
-    bends = (np.zeros(network.n_lanes) for _ in range(3))
-    lines = Lines(network.points, network.station, network.point_start, *bends)
+    n = network.n_lanes
+    lines = Lines(
+        network.points, network.station, network.point_start, np.zeros(n), np.zeros(n),
+        np.zeros(n), network.height,
+    )  # fmt: skip
     if measure:
         find_bends(network.arrays, lines)
     return lines

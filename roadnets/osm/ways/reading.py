@@ -18,7 +18,7 @@ from rushhour.roadnets.osm.ways.tags import Tags, wanted
 
 NODE_KEYS: Final = (
     "highway", "crossing", "crossing:markings", "barrier", "direction", "traffic_signals", "traffic_signals:direction",
-    "stop", "stop:direction", "access", "motor_vehicle", "junction",
+    "stop", "stop:direction", "access", "motor_vehicle", "junction", "ele",
 )  # fmt: skip
 SIGN_NODES: Final = (
     "traffic_signals", "crossing", "stop", "give_way", "mini_roundabout", "turning_circle",
@@ -61,6 +61,7 @@ class OsmMap:
     skipped: dict[str, int] = field(default_factory=dict)  # ways that are no roads, by class
     missing: dict[int, int] = field(default_factory=dict)  # way -> nodes that are not in the file
     lone: list[int] = field(default_factory=list)  # ways with fewer than two nodes
+    ele: dict[int, str] = field(default_factory=dict)  # what nodes of roads say of their height
 
 
 def _osmium() -> Any:
@@ -117,8 +118,10 @@ def read_osm(path: Path, service: str, area: Area | None = None) -> OsmMap:
         zip(used, map(tuple, to_metres(projection, degrees, str(path)).tolist()), strict=True)
     )
     kept = {node: tags for node, tags in node_tags.items() if node in xy}
+    ele = {node: tags["ele"] for node, tags in kept.items() if "ele" in tags}
+    kept = {node: tags for node, tags in kept.items() if list(tags) != ["ele"]}
     name = path.name.split(".")[0]
-    return OsmMap(name, ways, xy, kept, restrictions, projection, skipped, missing, lone)
+    return OsmMap(name, ways, xy, kept, restrictions, projection, skipped, missing, lone, ele)
 
 
 def _read(osmium: Any, path: Path, service: str) -> tuple[Any, ...]:
@@ -147,10 +150,12 @@ def _read(osmium: Any, path: Path, service: str) -> tuple[Any, ...]:
     _place_negative(osmium, path, ways, places)
     node_tags: dict[int, Tags] = {}
     signs = osmium.FileProcessor(str(path), osmium.osm.NODE)
-    for node in signs.with_filter(osmium.filter.KeyFilter("highway", "barrier", "junction")):
+    for node in signs.with_filter(osmium.filter.KeyFilter("highway", "barrier", "junction", "ele")):
         tags = node.tags
         if tags.get("highway") in SIGN_NODES or "barrier" in tags or "junction" in tags:
             node_tags[node.id] = {key: tags[key] for key in NODE_KEYS if key in tags}
+        elif "ele" in tags and node.id in places:
+            node_tags[node.id] = {"ele": tags["ele"]}
     restrictions: list[Restriction] = []
     relations = osmium.FileProcessor(str(path), osmium.osm.RELATION)
     for relation in relations.with_filter(osmium.filter.TagFilter(("type", "restriction"))):

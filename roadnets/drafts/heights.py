@@ -1,0 +1,167 @@
+"""How high lanes are: a height for every point of every lane, from what the source says of some.
+
+A source may draw lanes in space (SUMO), know places along roads or intersections (OpenStreetMap,
+GMNS, roads drawn by hand), or say how steep a road is. Where it says nothing, intersections lie
+where the roads between them are least steep, and a road rises evenly from one to the other, so
+does a connector from lane to lane. A network of which nothing is said, or all the same, is level.
+"""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.roadnets.drafts.draft import Draft, DraftRoad
+from rushhour.roadnets.drafts.index import DraftIndex
+from rushhour.roadnets.drafts.shapes import Shapes
+from rushhour.roadnets.model import level
+
+Values = NDArray[np.float64]
+
+SAID: Final = 100.0  # times as much a rise counts that the source says as one nobody knows
+STEPS: Final = 2000  # of the conjugate gradients, at most
+CLOSE: Final = 1e-7  # share of the first residual at which they end
+FLAT: Final = 1e-3  # m, differences that are none
+
+
+class _Slopes(NamedTuple):
+    """Roads as what ties the heights of two intersections, (n,) each."""
+
+    start: NDArray[np.int32]  # intersection
+    end: NDArray[np.int32]
+    rise: Values  # m, expected
+    weight: Values  # of a square metre off it
+
+
+def point_heights(
+    draft: Draft, index: DraftIndex, lanes: Shapes, connectors: Shapes, shift: tuple[float, float]
+) -> Values:
+    """Height, m, of each point of the lanes and then of the connectors; (0,) where all is level.
+
+    shift: what was subtracted from the draft's coordinates.
+    """
+    told = any(
+        road.grade is not None or road.heights is not None or _drawn(road) for road in draft.roads
+    )
+    if not told and all(node.z is None for node in draft.intersections):
+        return level()
+    ends = _intersection_heights(draft, index, lanes)
+    pieces: list[Values] = []
+    number = 0
+    for r, road in enumerate(draft.roads):
+        a, b = int(index.road_from[r]), int(index.road_to[r])
+        for lane in road.lanes:
+            part = slice(lanes.start[number], lanes.start[number + 1])
+            points, station = lanes.points[part], lanes.station[part]
+            if lane.heights is not None:
+                at, high = _knots(points, station, lane.heights, shift)
+            else:
+                before = _apart(draft, a, points[0], shift)
+                beyond = _apart(draft, b, points[-1], shift)
+                at, high = np.zeros(0), np.zeros(0)
+                if road.heights is not None:
+                    at, high = _knots(points, station, road.heights, shift)
+                    inside = (at > 0.0) & (at < station[-1])
+                    at, high = at[inside], high[inside]
+                at = np.concatenate(([-before], at, [station[-1] + beyond]))
+                high = np.concatenate(([ends[a]], high, [ends[b]]))
+            pieces.append(np.interp(station, at, high))
+            number += 1
+    height = np.concatenate(pieces)
+    first = height[lanes.start[index.to_lane]]
+    last = height[lanes.start[index.from_lane + 1] - 1]
+    counts = np.diff(connectors.start)
+    length = connectors.length if counts.size else np.zeros(0)
+    share = connectors.station / np.repeat(np.maximum(length, 1e-9), counts)
+    height = np.concatenate(
+        [height, np.repeat(last, counts) * (1.0 - share) + np.repeat(first, counts) * share]
+    )
+    return np.ascontiguousarray(height) if np.ptp(height) > FLAT else level()
+
+
+def _drawn(road: DraftRoad) -> list[Values]:
+    """Heights of the lanes of a road that are drawn in space."""
+    return [lane.heights for lane in road.lanes if lane.heights is not None]
+
+
+def _apart(draft: Draft, node: int, point: Values, shift: tuple[float, float]) -> float:
+    """From the middle of an intersection to the end of a lane there, m."""
+    inter = draft.intersections[node]
+    return float(np.hypot(inter.x - shift[0] - point[0], inter.y - shift[1] - point[1]))
+
+
+def _knots(
+    points: Values, station: Values, heights: Values, shift: tuple[float, float]
+) -> tuple[Values, Values]:
+    """Where along a lane places (x, y, z) lie nearest, ascending, and how high they are."""
+    start, step = points[:-1], np.diff(points, axis=0)
+    square = np.maximum(1e-18, (step * step).sum(axis=1))
+    away = (heights[:, :2] - shift)[:, None] - start[None]
+    share = np.clip((away * step).sum(axis=2) / square, 0.0, 1.0)
+    off = away - share[:, :, None] * step
+    best = (off * off).sum(axis=2).argmin(axis=1)
+    row = np.arange(len(heights))
+    at = station[best] + share[row, best] * np.diff(station)[best]
+    order = np.argsort(at, kind="stable")
+    return at[order], heights[order, 2]
+
+
+def _intersection_heights(draft: Draft, index: DraftIndex, lanes: Shapes) -> Values:
+    """Height of every intersection, m: as said, as lanes drawn in space end there, else between."""
+    n = len(draft.intersections)
+    total, count = np.zeros(n), np.zeros(n)
+    for r, road in enumerate(draft.roads):
+        for drawn in _drawn(road):
+            for node, z in ((index.road_from[r], drawn[0, 2]), (index.road_to[r], drawn[-1, 2])):
+                total[node] += z
+                count[node] += 1.0
+    for node, inter in enumerate(draft.intersections):
+        if inter.z is not None:
+            total[node], count[node] = inter.z, 1.0
+    known = count > 0.0
+    height = np.where(known, total / np.maximum(count, 1.0), 0.0)
+    if known.all():
+        return height
+    length = np.array([max(1.0, lanes.length[first]) for first in index.first_lane])
+    grade = np.array([0.0 if road.grade is None else road.grade for road in draft.roads])
+    said = np.array([road.grade is not None for road in draft.roads])
+    slopes = _Slopes(
+        index.road_from, index.road_to, grade * length, np.where(said, SAID, 1.0) / length
+    )
+    if known.any():
+        height[~known] = height[known].mean()
+    height = _least_steep(height, ~known, slopes)
+    return height if known.any() else height - height.min()
+
+
+def _least_steep(height: Values, free: NDArray[np.bool_], slopes: _Slopes) -> Values:
+    """Heights with the least weighted sum of squares off the expected rises; moves the free ones.
+
+    Conjugate gradients, preconditioned by the diagonal. Sums are NumPy's own, so that the bits do
+    not depend on threads.
+    """
+    n = height.size
+    diagonal = np.bincount(slopes.start, slopes.weight, n) + np.bincount(
+        slopes.end, slopes.weight, n
+    )
+    scale = np.where(free & (diagonal > 0.0), 1.0 / np.maximum(diagonal, 1e-12), 0.0)
+
+    def pulled(z: Values, rise: Values | float) -> Values:
+        force = slopes.weight * (z[slopes.end] - z[slopes.start] - rise)
+        found = np.bincount(slopes.end, force, n) - np.bincount(slopes.start, force, n)
+        return np.where(free, found, 0.0)
+
+    rest = -pulled(height, slopes.rise)
+    along = scale * rest
+    size = first = float((rest * along).sum())
+    for _ in range(STEPS):
+        if size <= CLOSE * CLOSE * first or size <= 0.0:
+            break
+        pull = pulled(along, 0.0)
+        step = size / float((along * pull).sum())
+        height = height + step * along
+        rest = rest - step * pull
+        new = float((rest * scale * rest).sum())
+        along = scale * rest + (new / size) * along
+        size = new
+    return height

@@ -1,0 +1,52 @@
+"""Heights of nodes (`ele`) and rises of ways (`incline`), as far as they say how much.
+
+Source: https://wiki.openstreetmap.org/wiki/Key:ele and Key:incline.
+"""
+
+import re
+from math import radians, tan
+from typing import Final
+
+from rushhour.roadnets.osm.ways.tags import Tags
+from rushhour.roadnets.reading.values import HIGHEST
+
+STEEPEST: Final = 0.5  # rise per metre of a road; what says more is taken for a slip
+_METRES: Final = re.compile(r"([+-]?\d{1,6}(?:[.,]\d{1,6})?)\s*m?")
+_RISE: Final = re.compile(r"([+-]?\d{1,3}(?:[.,]\d{1,4})?)\s*(%|\N{DEGREE SIGN})")
+
+
+def height_of(text: str) -> float | None:
+    """Metres above the sea that `ele` says; None for what is no height.
+
+    >>> height_of("431.5"), height_of("12 m"), height_of("1200 ft")
+    (431.5, 12.0, None)
+    """
+    found = _METRES.fullmatch(text.strip())
+    height = None if found is None else float(found[1].replace(",", "."))
+    return height if height is not None and abs(height) <= HIGHEST else None
+
+
+def grade_of(tags: Tags) -> tuple[float | None, str]:
+    """Rise per metre in the direction of a way's nodes, None where that is not said; and what is
+    said but cannot be used.
+
+    >>> grade_of({"incline": "-8 %"}), grade_of({"incline": "up"})
+    ((-0.08, ''), (None, 'incline=up says not how steep'))
+    """
+    text = tags.get("incline", "").strip()
+    if not text:
+        return None, ""
+    if text in ("up", "down", "yes"):
+        return None, f"incline={text} says not how steep"
+    found = _RISE.fullmatch(text)
+    if found is None:
+        return (
+            (0.0, "")
+            if text == "0"
+            else (None, f"incline={text:.20} not read; wanted % or degrees")
+        )
+    size = float(found[1].replace(",", "."))
+    grade = 0.01 * size if found[2] == "%" else tan(radians(size)) if abs(size) < 45.0 else 1.0
+    if abs(grade) > STEEPEST:
+        return None, f"incline={text:.20} steeper than {STEEPEST:.0%}, not taken"
+    return grade, ""
