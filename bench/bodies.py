@@ -31,10 +31,10 @@ def main() -> None:
         os.environ["NUMBA_NUM_THREADS"] = str(options.threads)  # before numba is imported
 
     import numpy as np
-    from conditions import condition_lines, conditions
-    from tables import table
 
     import rushhour as rh
+    from rushhour.traffic.profiling.conditions import condition_lines, conditions
+    from rushhour.traffic.profiling.text_tables import table
 
     told: dict[str, Any] = {"conditions": conditions()}
     print("\n".join(condition_lines(told["conditions"])))

@@ -33,12 +33,12 @@ def main() -> None:
         os.environ["NUMBA_NUM_THREADS"] = str(options.threads)  # before numba is imported
 
     import numpy as np
-    from conditions import condition_lines, conditions
     from following_trials import all_paths
-    from tables import table
 
     from rushhour.kernels.steering.bicycle import move_all_bodies, roll_bodies
     from rushhour.kernels.steering.following import follow_all_paths
+    from rushhour.traffic.profiling.conditions import condition_lines, conditions
+    from rushhour.traffic.profiling.text_tables import table
     from rushhour.traffic.steering.classes import body_types
     from rushhour.traffic.steering.followers import Driver, at_start, driver_table
 
