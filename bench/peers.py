@@ -3,8 +3,8 @@
 python bench/peers.py [SCENARIO ...] [--data DIR] [--json FILE]
 
 Scenarios that end (acosta, wildau, joined) run until the last arrival and compare travel times;
-grids are measured in a window of simulated time and compare speed. SUMO runs its default models
-at 1 s steps. Nothing is kept between runs: both sides are always measured.
+grids are measured in a window of simulated time and compare speed. SUMO runs its default models,
+by default at 1 s steps. Nothing is kept between runs: both sides are always measured.
 """
 
 import argparse
@@ -65,14 +65,20 @@ def compared(scenario: Scenario, base: Path, options: argparse.Namespace) -> dic
     if scenario.throughput:
         blocks = max(1, round(options.window / BLOCK_S))
         window = {"warm_up": options.warm_up, "blocks": blocks, "block_s": BLOCK_S}
-        task = {"scenario": scenario.name, "data": str(base), "step": 1.0, **window}
-        peer = measure_fresh("sumo_window.py", {**task, "threads": options.sumo_threads})
+        task = {"scenario": scenario.name, "data": str(base), **window}
+        peers = [
+            measure_fresh("sumo_window.py", {**task, "threads": threads, "step": step})
+            for threads in options.sumo_threads
+            for step in options.sumo_step
+        ]
     else:
-        peer = sumo_trips(scenario, base, options.sumo_threads)
+        peers = [sumo_trips(scenario, base, threads) for threads in options.sumo_threads]
+    peer, *others = peers
     ours = [] if options.sumo_only else our_rows(scenario, base, options, window)
     return {
         "scenario": scenario.name,
         "sumo": peer,
+        "sumo_also": others,
         "rushhour": ours,
         "ratios": [ratios(peer, row) for row in ours],
     }
@@ -97,7 +103,7 @@ def report_lines(result: dict[str, Any], throughput: bool) -> list[str]:
     rows = [
         [f"{row['simulator']}, step {row['step_s']:g} s, {row['threads']} thread(s)"]
         + [row.get(key) for key in columns.values()]
-        for row in (result["sumo"], *result["rushhour"])
+        for row in (result["sumo"], *result["sumo_also"], *result["rushhour"])
     ]
     lines = ["", *table([result["scenario"], *columns], rows)]
     for found in result["ratios"]:
@@ -115,7 +121,11 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--dt", type=float, nargs="+", default=[0.5, 0.25], help="our steps, s")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="ours; default all")
-    parser.add_argument("--sumo-threads", type=int, default=1, help="SUMO's; default 1")
+    parser.add_argument(
+        "--sumo-threads", type=int, nargs="+", default=[1], help="SUMO's; default 1"
+    )
+    parser.add_argument("--sumo-step", type=float, nargs="+", default=[1.0],
+        help="its steps in windows, s; default 1; ratios are to the first of each")  # fmt: skip
     parser.add_argument("--warm-up", type=float, default=60.0, help="simulated s before a window")
     parser.add_argument("--window", type=float, default=120.0, help="simulated s measured")
     parser.add_argument("--sumo-only", action="store_true", help="measure SUMO alone")

@@ -45,9 +45,11 @@ SCENARIOS = {
         _bologna("acosta"),
         Scenario("wildau", "sumo_wildau/wildau.net.xml.gz", ("sumo_wildau/wildau.rou.xml.gz",)),
         _bologna("joined"),
+        _grid("grid20_5k", "grid20_signals"),
         _grid("grid20_20k", "grid20_signals"),
         _grid("grid32_50k", "grid32_signals"),
         _grid("grid20_allway_stop_5k", "grid20_allway_stop"),
+        _grid("ring_10k", "ring"),
     )
 }
 
