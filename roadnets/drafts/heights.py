@@ -19,7 +19,7 @@ from rushhour.roadnets.model import level
 Values = NDArray[np.float64]
 
 SAID: Final = 100.0  # times as much a rise counts that the source says as one nobody knows
-STEPS: Final = 2000  # of the conjugate gradients, at most
+STEPS: Final = 500  # of the conjugate gradients, at most
 CLOSE: Final = 1e-7  # share of the first residual at which they end
 FLAT: Final = 1e-3  # m, differences that are none
 
@@ -46,28 +46,25 @@ def point_heights(
     if not told and all(node.z is None for node in draft.intersections):
         return level()
     ends = _intersection_heights(draft, index, lanes)
-    pieces: list[Values] = []
+    height = _even_heights(draft, index, lanes, shift, ends)
     number = 0
     for r, road in enumerate(draft.roads):
-        a, b = int(index.road_from[r]), int(index.road_to[r])
         for lane in road.lanes:
-            part = slice(lanes.start[number], lanes.start[number + 1])
-            points, station = lanes.points[part], lanes.station[part]
-            if lane.heights is not None:
-                at, high = _knots(points, station, lane.heights, shift)
-            else:
-                before = _apart(draft, a, points[0], shift)
-                beyond = _apart(draft, b, points[-1], shift)
-                at, high = np.zeros(0), np.zeros(0)
-                if road.heights is not None:
-                    at, high = _knots(points, station, road.heights, shift)
+            if lane.heights is not None or road.heights is not None:
+                part = slice(lanes.start[number], lanes.start[number + 1])
+                points, station = lanes.points[part], lanes.station[part]
+                if lane.heights is not None:
+                    at, high = _knots(points, station, lane.heights, shift)
+                else:
+                    at, high = _knots(points, station, np.asarray(road.heights), shift)
                     inside = (at > 0.0) & (at < station[-1])
-                    at, high = at[inside], high[inside]
-                at = np.concatenate(([-before], at, [station[-1] + beyond]))
-                high = np.concatenate(([ends[a]], high, [ends[b]]))
-            pieces.append(np.interp(station, at, high))
+                    a, b = int(index.road_from[r]), int(index.road_to[r])
+                    before = _apart(draft, a, points[0], shift)
+                    beyond = station[-1] + _apart(draft, b, points[-1], shift)
+                    at = np.concatenate(([-before], at[inside], [beyond]))
+                    high = np.concatenate(([ends[a]], high[inside], [ends[b]]))
+                height[part] = np.interp(station, at, high)
             number += 1
-    height = np.concatenate(pieces)
     first = height[lanes.start[index.to_lane]]
     last = height[lanes.start[index.from_lane + 1] - 1]
     counts = np.diff(connectors.start)
@@ -88,6 +85,23 @@ def _apart(draft: Draft, node: int, point: Values, shift: tuple[float, float]) -
     """From the middle of an intersection to the end of a lane there, m."""
     inter = draft.intersections[node]
     return float(np.hypot(inter.x - shift[0] - point[0], inter.y - shift[1] - point[1]))
+
+
+def _even_heights(
+    draft: Draft, index: DraftIndex, lanes: Shapes, shift: tuple[float, float], ends: Values
+) -> Values:
+    """Heights of all points of lanes that rise evenly from the middle of one intersection to the
+    middle of the next; ends: of the intersections."""
+    place = np.array([(node.x, node.y) for node in draft.intersections]) - shift
+    before, after = index.road_from[index.lane_road], index.road_to[index.lane_road]
+    gap = lanes.points[lanes.start[:-1]] - place[before]
+    beyond = lanes.points[lanes.start[1:] - 1] - place[after]
+    start = np.hypot(gap[:, 0], gap[:, 1])
+    whole = start + lanes.length + np.hypot(beyond[:, 0], beyond[:, 1])
+    counts = np.diff(lanes.start)
+    share = (np.repeat(start, counts) + lanes.station) / np.repeat(whole, counts)
+    rise = ends[after] - ends[before]
+    return np.asarray(np.repeat(ends[before], counts) + share * np.repeat(rise, counts))
 
 
 def _knots(
