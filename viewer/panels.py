@@ -188,8 +188,8 @@ def _timeline_back(
         rows = np.arange(image.shape[0])[:, None]
         image[(rows > high - height[None]) & (rows <= high)] = (*FAINT, 150)
     if demand:
-        at = np.arange(width) * len(demand) // width
-        up = high - np.array(demand)[at] * (high - low)
+        bins = np.arange(width) * len(demand) // width
+        up = high - np.array(demand)[bins] * (high - low)
         before = np.concatenate((up[:1], up[:-1]))  # so that steps are joined
         top, foot = np.minimum(up, before)[None], np.maximum(up, before)[None]
         rows = np.arange(image.shape[0])[:, None]
