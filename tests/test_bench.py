@@ -10,6 +10,7 @@ from real_data import data_folder
 sys.path.append(str(Path(__file__).resolve().parents[1] / "bench"))
 
 import overlaps
+import steered_city
 from maps import maps_of
 from peers import ratios
 from scenarios import SCENARIOS, scenario_files
@@ -104,3 +105,13 @@ def test_the_depth_of_two_outlines_is_the_least_way_apart() -> None:
     assert overlaps.depth(one, beside + [0.0, 0.4, 0.0, 0.0, 0.0]) == pytest.approx(-0.1)
     found = overlaps.touching(np.stack((one, beside, across + [90.0, 0.0, 0.0, 0.0, 0.0])))
     assert [(a, b) for a, b, _ in found] == [(0, 1)]
+
+
+def test_a_body_is_outside_its_intersection_by_as_much_as_its_farthest_corner() -> None:
+    square = steered_city.hull(np.array([(0.0, 0), (20, 0), (20, 20), (0, 20), (10, 10), (10, 0)]))
+    assert len(square) == 4
+    inside, across = [10.0, 10.0, 0.3, 4.0, 2.0], [10.0, 0.5, 0.5 * np.pi, 4.0, 2.0]
+    corners = steered_city.corners
+    assert steered_city.beyond(corners(np.array(inside)), square) < -6.0
+    assert steered_city.beyond(corners(np.array(across)), square) == pytest.approx(1.5)
+    assert steered_city.beyond(corners(np.array(across))[:2], square) == pytest.approx(-2.5)
