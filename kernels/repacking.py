@@ -9,19 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.jit import kernel
+from rushhour.kernels.trips import Waiting
 from rushhour.kernels.vehicles import Order
 
 
 @kernel
 def plan_moves(
-    lane: NDArray[np.int32], order: Order, first: int, last: int, moves: NDArray[np.int32],
-    lowest: int,
-) -> tuple[int, int]:  # fmt: skip
+    lane: NDArray[np.int32], order: Order, wait: Waiting, first: int, last: int,
+    moves: NDArray[np.int32],
+) -> int:  # fmt: skip
     """Bring the vehicles of the places first .. last - 1 of the order into the slots of that number.
 
-    Reads and writes lane, by slot, and order.slot; writes moves (m, 2), m >= last - first: pairs of slots
-    whose other columns are to be exchanged, one after the other. lowest: no slot below it is free.
-    Returns the number of pairs, and below which slot none is free then.
+    Reads and writes lane, by slot, order.slot, and wait.numbers[2], below which no slot is free; writes
+    moves (m, 2), m >= last - first: pairs of slots whose other columns are to be exchanged, one after
+    the other. Returns the number of pairs.
     """
     count = 0
     for p in range(first, last):
@@ -36,12 +37,12 @@ def plan_moves(
                 q += 1
             order.slot[q] = slot
         else:
-            lowest = min(lowest, slot)
+            wait.numbers[2] = min(wait.numbers[2], slot)
         lane[p], lane[slot] = lane[slot], on
         order.slot[p] = p
         moves[count, 0], moves[count, 1] = p, slot
         count += 1
-    return count, lowest
+    return count
 
 
 @kernel

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from rushhour.kernels.repacking import exchange, plan_moves
+from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic import state
 
 CAPACITY, LANES = 64, 7
+NETWORK = generate("straight")
 
 
 @pytest.mark.parametrize("parts", (1, 5))
@@ -21,12 +23,13 @@ def test_parts_one_after_the_other_bring_everybody_to_the_slot_of_their_place(pa
     order.slot[: live.size] = place
     order.start[:] = np.searchsorted(lane[place], np.arange(LANES + 1))
     before = [(int(who[i]), int(lane[i])) for i in place]
-    moves, lowest = state.new_moves(CAPACITY), int(np.flatnonzero(lane < 0)[0])
+    moves, wait = state.new_moves(CAPACITY), state.new_waiting(NETWORK.arrays, 0, CAPACITY)
+    wait.numbers[2] = np.flatnonzero(lane < 0)[0]
     for part in range(parts):
         first, last = live.size * part // parts, live.size * (part + 1) // parts
-        count, lowest = plan_moves(lane, order, first, last, moves, lowest)
+        count = plan_moves(lane, order, wait, first, last, moves)
         exchange((who,), moves, count)
         assert [(int(who[i]), int(lane[i])) for i in order.slot[: live.size]] == before
-        assert (lane[:lowest] >= 0).all()
+        assert (lane[: wait.numbers[2]] >= 0).all()
     assert order.slot[: live.size].tolist() == list(range(live.size))
     assert (lane[live.size :] == -1).all()

@@ -250,7 +250,7 @@ class World(Looping, Readable, Telling):
                 costs.mark(CHECK if getattr(observer, "is_checker", False) else RECORD)
 
     def _sort(self) -> None:
-        """Rebuild the order; now and then re-pack the slots by it."""
+        """Rebuild the order, and re-pack a part of the slots by it."""
         veh, n = self._veh, self._n
         self._n = sort_by_lane(veh, self._order, n)
         self._order, self._next_order = self._next_order, self._order
@@ -260,11 +260,9 @@ class World(Looping, Readable, Telling):
 
     def _repack(self, part: int) -> None:
         """Bring the vehicles of one part of the order into the slots of their places."""
-        veh, n, numbers = self._veh, self._n, self._waiting.numbers
+        veh, n = self._veh, self._n
         first, last = n * part // REPACK_EVERY, n * (part + 1) // REPACK_EVERY
-        count, numbers[2] = plan_moves(
-            veh.lane, self._order, first, last, self._moves, int(numbers[2])
-        )
+        count = plan_moves(veh.lane, self._order, self._waiting, first, last, self._moves)
         if self._packed is not veh:
             others = [array for array in veh if array is not veh.lane]
             self._columns = state.columns_to_pack(others + self._steering.columns())
