@@ -36,6 +36,7 @@ FULL: Final = 2
 
 MARGIN: Final = 1.3  # m of ways from the edge of the ground
 PLAN: Final = 1.0  # s between two plans of a hunter, and
+PATIENT: Final = 100.0  # m to its quarry, for each of which a far hunter waits PLAN longer
 WANDER: Final = 5.0  # s of who flees, more by up to as much again
 ARRIVED: Final = 20.0  # m to a goal
 AHEAD: Final = 8.0  # s at most to a meeting
@@ -215,4 +216,4 @@ def plan_ways(
         spread = uniform(seed, i, frame, STREAM_GOAL + DRAWS)
         minds.wait[i] = WANDER * (1.0 + spread) if minds.flees[i] else PLAN * (0.75 + 0.5 * spread)
         if minds.state[i] == DESTINATION and not minds.flees[i]:
-            minds.wait[i] *= 2.0
+            minds.wait[i] *= 2.0 + minds.distance[i] / PATIENT
