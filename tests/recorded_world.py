@@ -42,6 +42,10 @@ class FormulaWorld:
         self.commands = CommandLog()
         self.bodies = SimpleNamespace(listeners=[])
         self._steering = SimpleNamespace(on=False)
+        self.calibration: dict[str, Any] = {}
+
+    def quotas(self) -> dict[str, Any]:
+        return {}
 
     @property
     def _first_demand(self) -> Demand:
