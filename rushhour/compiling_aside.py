@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -63,7 +64,7 @@ def compile_everything(k: int) -> None:
     The k-th process begins with another kernel and another kind.
     """
     compile_a_frame(k)
-    kinds = [_command_a_world, _run_all_controls, _save_and_draw, _tell_signals, _race]
+    kinds = [_command_a_world, _run_all_controls, _save_and_draw, _tell_signals, _race, _chase]
     for kind in kinds[k:] + kinds[:k]:
         kind()
 
@@ -144,6 +145,22 @@ def _race() -> None:
     angle = np.linspace(0.0, 2.0 * np.pi, 40, endpoint=False)
     ring = np.column_stack((np.cos(angle), np.sin(angle)))
     CarRace(build_track(60.0 * ring, 72.0 * ring, line_speed=10.0), cars=2).step(1)
+
+
+def _chase() -> None:
+    """Let two opponents hunt a target, until it has had its start."""
+    from rushhour.roadnets.generators.by_name import generate
+    from rushhour.traffic.demand.random_trips import vehicles_on_road
+    from rushhour.traffic.opponents.chase import Chase
+    from rushhour.traffic.world import World
+
+    if find_spec("shapely") is None:
+        return
+    network = generate("grid", rows=2, columns=2, lanes=2)
+    world = World(network, vehicles_on_road(network, 20, seed=1), dt=0.1, seed=1)
+    world.step()
+    Chase(world, 2, seed=1)
+    world.step(120)
 
 
 def _tell_signals() -> None:

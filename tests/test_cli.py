@@ -345,6 +345,7 @@ def test_no_kernel_is_compiled_for_several_kinds_of_integers(tmp_path: Path) -> 
     assert [name for name in inner if not name.endswith(".1.nbc")] == []
 
 
+@pytest.mark.soak
 def test_a_command_says_that_it_compiles_and_only_then(tmp_path: Path) -> None:
     cache = str(tmp_path / "cache")
     told = [

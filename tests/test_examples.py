@@ -77,7 +77,7 @@ def test_two_policies_are_compared_with_confidence_in_the_example(capsys, monkey
     assert re.search(r"-[\d.]+ s, from -[\d.]+ to -[\d.]+: significant$", change)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_cruise_control_of_ones_own_damps_the_wave_in_the_example(capsys, monkeypatch) -> None:
     shown = printed_by("own_car_following.py", capsys, monkeypatch)
     (mean, least, _), (damped, slowest, _) = (
