@@ -1,4 +1,4 @@
-# make demo | test | check | slow | bounds | soak | site | clean. Everything is installed into .venv, once.
+# make demo | install | test | check | slow | bounds | soak | site | clean. Everything is installed into .venv, once.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -6,10 +6,12 @@ BIN := $(VENV)/bin
 PYTEST := NUMBA_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal
 STAMP := $(VENV)/.installed-$(shell cksum < pyproject.toml | cut -d' ' -f1)
 
-.PHONY: demo test check slow bounds soak site clean
+.PHONY: demo install test check slow bounds soak site clean
 
 demo: $(STAMP)
 	$(BIN)/rushhour demo
+
+install: $(STAMP)
 
 # Kernels are compiled before: the processes of pytest would all want the same ones first.
 test: $(STAMP)

@@ -43,7 +43,7 @@ def all_turns(leg: str) -> Source:
         pytest.param([straight_on(leg) for leg in "EW"], 1532.0, marks=SOAK),
         ([straight_on(leg) for leg in "E"], 923.0),
         pytest.param([straight_on(leg) for leg in "ENW"], 1543.0, marks=SOAK),
-        ([all_turns(leg) for leg in "ENWS"], 1440.0),
+        pytest.param([all_turns(leg) for leg in "ENWS"], 1440.0, marks=SOAK),
     ],
     ids=["4 legs", "2 legs", "1 leg", "3 legs", "all turns"],
 )

@@ -285,7 +285,7 @@ def test_measures_follow_who_is_taken_off_the_road_and_put_back(network) -> None
 @pytest.mark.skipif(
     bool(config.DISABLE_JIT or config.BOUNDSCHECK), reason="threads are those of compiled kernels"
 )
-@pytest.mark.soak  # beside the same for a run that is resumed, which CI tries
+@pytest.mark.soak  # threads of a plain run, of quotas and of steered bodies are tried by CI
 def test_threads_leave_no_trace_of_commands() -> None:
     told = printed_by_threads("hashed_commands.py")
     assert len(set(told)) == 1

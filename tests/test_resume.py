@@ -74,8 +74,8 @@ def test_a_run_goes_on_between_keyframes_at_the_very_time(recorded) -> None:
 @pytest.mark.skipif(
     bool(config.DISABLE_JIT or config.BOUNDSCHECK), reason="threads are those of compiled kernels"
 )
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["commands", pytest.param("actuated", marks=pytest.mark.soak)])
+@pytest.mark.soak
+@pytest.mark.parametrize("kind", ["commands", "actuated"])
 def test_threads_leave_no_trace_of_a_resumed_run(recorded, kind: str) -> None:
     path, straight = recorded[kind]
     words = (kind, str(path), "57", str(FRAMES))
