@@ -81,6 +81,7 @@ class DrawnWorld:
 
     def record(self, path: Path, frames: int, block: int) -> None:
         """Write a run of so many frames, in blocks as they would end in a run of a real world."""
+        # This world has only what a recorder asks for.
         with Recorder(path, self, 1.0, mode="frames") as recorder:  # type: ignore[arg-type]
             for k in range(1, frames):
                 self.drive()

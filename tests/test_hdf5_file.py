@@ -54,6 +54,7 @@ def test_what_claims_more_than_is_stored_is_refused_before_it_is_read(
     tmp_path: Path, place: str, read: Callable[[RunFile], object]
 ) -> None:
     world, path = FormulaWorld(), tmp_path / "run.h5"
+    # The made-up world has only what a recorder asks for.
     with Recorder(path, world, 0.5, mode="frames") as recorder:  # type: ignore[arg-type]
         world.observers.append(recorder)
         world.step(4)

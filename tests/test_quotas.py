@@ -56,6 +56,7 @@ def watched() -> tuple[World, list[dict[str, Any]]]:
         departures()
         after.append((world._n >= 240, world.waiting_to_depart))
 
+    # Looks in where World itself offers no place to: between sorting and departures.
     world._depart = depart  # type: ignore[method-assign]
     for _ in range(FRAMES):
         turned = world._detours.total

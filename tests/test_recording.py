@@ -112,6 +112,7 @@ def test_frames_are_the_same_in_any_order_and_by_any_number_of_threads(
 ) -> None:
     world = FormulaWorld(n=3000)
     world.frame = 3000
+    # The made-up world has only what a recorder asks for.
     with Recorder(tmp_path / "run.h5", world, 0.25, mode="frames") as recorder:  # type: ignore[arg-type]
         for _ in range(12):
             recorder.record()
