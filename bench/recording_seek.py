@@ -39,7 +39,7 @@ class DrawnWorld:
         self.observers: list[Any] = []
         self.costs, self._rings = Costs(), SimpleNamespace(named=[])
         self._minds = SimpleNamespace(changed=0)
-        self.models = OwnModels()
+        self.models, self.calibration = OwnModels(), dict[str, Any]()
         self._detours = SimpleNamespace(total=0, reroutes=np.zeros(vehicles, np.int32))
         self.bodies, self._steering = SimpleNamespace(listeners=[]), SimpleNamespace(on=False)
         self._grants = SimpleNamespace(light=np.zeros(0, np.uint8))
