@@ -52,6 +52,10 @@ class DrawnWorld:
         self._veh.speed[:] = self._draw.uniform(0.0, 14.0, vehicles)
         self._veh.blocker[:] = self._draw.integers(-1, vehicles, vehicles)
 
+    def quotas(self) -> dict[str, Any]:
+        """None."""
+        return {}
+
     @property
     def time(self) -> float:
         """Simulated time, s."""
