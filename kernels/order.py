@@ -13,7 +13,8 @@ from rushhour.kernels.vehicles import BEHIND, TASKS, Order, Vehicles
 
 LEAST_SHARE = 64  # vehicles of a task; to hand one out costs as much as a vehicle or two
 MOST_PARTS = 8  # of the previous order, counted and scattered side by side: one a thread
-STRIPES = 64  # of lanes, sorted side by side
+STRIPES = 64  # of lanes, placed or sorted side by side
+WIDE = 50_000  # lanes from which on it pays to place them by all threads
 
 
 @kernel
@@ -37,12 +38,12 @@ def share(first: int, size: int, task: int, tasks: int) -> tuple[int, int]:
 def count_part(veh: Vehicles, order: Order, n: int, part: int) -> None:
     """Count the vehicles of each lane in one part of the previous order (n entries in all).
 
-    Clears `over` for the same part of the lanes.
+    Clears `over` for the same part of the lanes, and the first row of counts.
     """
-    count = order.counts[part]
+    count = order.counts[part + 1]
     count[:] = 0
     lanes = count.shape[0] - 1
-    parts = order.counts.shape[0]
+    parts = order.counts.shape[0] - 1
     first, last = share(0, n, part, parts)
     for p in range(first, last):
         lane = veh.lane[order.slot[p]]
@@ -50,47 +51,88 @@ def count_part(veh: Vehicles, order: Order, n: int, part: int) -> None:
     first, last = share(0, lanes, part, parts)
     for lane in range(first, last):
         order.over[lane] = -1
+        order.counts[0, lane] = 0
 
 
 @kernel(parallel=True)
 def count_all(veh: Vehicles, order: Order, n: int) -> None:
-    """Count by lane, in as many parts as there are rows of counts."""
-    for part in prange(order.counts.shape[0]):
+    """Count by lane, in as many parts as there are rows of counts behind the first."""
+    for part in prange(order.counts.shape[0] - 1):
         count_part(veh, order, n, part)
 
 
 @kernel
-def place_lanes(order: Order) -> int:
-    """Turn counts into places; returns the number of vehicles on lanes."""
-    place = 0
+def add_parts(order: Order, stripe: int) -> None:
+    """Add the counts of each part to those of the parts before it, on one stripe of the lanes.
+
+    Then a row says for each lane where the next part begins in it. Writes how many are on the stripe.
+    """
+    first, last = share(0, order.start.shape[0] - 1, stripe, STRIPES)
+    parts = order.counts.shape[0] - 1
+    for part in range(1, parts):
+        before, count = order.counts[part], order.counts[part + 1]
+        for lane in range(first, last):
+            count[lane] += before[lane]
+    total = 0
+    for lane in range(first, last):
+        total += order.counts[parts, lane]
+    order.on_stripe[stripe] = total
+
+
+@kernel
+def place_stripe(order: Order, stripe: int) -> None:
+    """Write where the lanes of one stripe begin, from what is on the stripes before it."""
     lanes = order.start.shape[0] - 1
-    for lane in range(lanes):
+    first, last = share(0, lanes, stripe, STRIPES)
+    count = order.counts[order.counts.shape[0] - 1]
+    place = 0
+    for before in range(stripe):
+        place += order.on_stripe[before]
+    for lane in range(first, last):
         order.start[lane] = place
-        for part in range(order.counts.shape[0]):
-            c = order.counts[part, lane]
-            order.counts[part, lane] = place
-            place += c
-    order.start[lanes] = place
-    return place
+        place += count[lane]
+    if last == lanes:
+        order.start[lanes] = place
+
+
+@kernel(parallel=True)
+def place_wide(order: Order) -> None:
+    """Place the lanes of a large map, a stripe at a time."""
+    for stripe in prange(STRIPES):
+        add_parts(order, stripe)
+    for stripe in prange(STRIPES):
+        place_stripe(order, stripe)
+
+
+@kernel
+def place_lanes(order: Order) -> None:
+    """Turn counts into places."""
+    if order.start.shape[0] > WIDE:
+        place_wide(order)
+        return
+    for stripe in range(STRIPES):
+        add_parts(order, stripe)
+    for stripe in range(STRIPES):
+        place_stripe(order, stripe)
 
 
 @kernel
 def scatter_part(veh: Vehicles, order: Order, n: int, part: int) -> None:
     """Write one part of the previous order to its places in `spare`."""
-    count = order.counts[part]
-    first, last = share(0, n, part, order.counts.shape[0])
+    behind = order.counts[part]  # those of the parts before, in each lane
+    first, last = share(0, n, part, order.counts.shape[0] - 1)
     for p in range(first, last):
         slot = order.slot[p]
         lane = veh.lane[slot]
         if lane >= 0:
-            order.spare[count[lane]] = slot
-            count[lane] += 1
+            order.spare[order.start[lane] + behind[lane]] = slot
+            behind[lane] += 1
 
 
 @kernel(parallel=True)
 def scatter_all(veh: Vehicles, order: Order, n: int) -> None:
     """Scatter, a part at a time."""
-    for part in prange(order.counts.shape[0]):
+    for part in prange(order.counts.shape[0] - 1):
         scatter_part(veh, order, n, part)
 
 
@@ -101,9 +143,9 @@ def sort_by_lane(veh: Vehicles, order: Order, n: int) -> int:
     Returns how many remain. Writes start; within a lane they keep their sequence.
     """
     count_all(veh, order, n)
-    remain = place_lanes(order)
+    place_lanes(order)
     scatter_all(veh, order, n)
-    return remain
+    return order.start[order.start.shape[0] - 1]
 
 
 @kernel(forceinline=True)
@@ -142,17 +184,21 @@ def settle(veh: Vehicles, order: Order, lo: int, p: int, slot: int) -> None:
 
 @kernel
 def sort_stripe(veh: Vehicles, lanes: Lanes, order: Order, stripe: int) -> None:
-    """Sort one stripe of the lanes by falling s, ties by id, and note overhanging rears."""
-    n = order.start.shape[0] - 1
-    roads = lanes.out_start.shape[0] - 1
+    """Sort the lanes that begin in one stripe of the order by falling s, ties by id, and note
+    overhanging rears. By vehicles: most lanes of a large map are empty.
+    """
+    n = order.start[order.start.shape[0] - 1]
+    roads = order.start[lanes.out_start.shape[0] - 1]
     for first, last in share(0, roads, stripe, STRIPES), share(roads, n - roads, stripe, STRIPES):
-        for lane in range(first, last):
-            lo = order.start[lane]
-            if lo == order.start[lane + 1]:
-                continue
-            for p in range(lo + 1, order.start[lane + 1]):
-                settle(veh, order, lo, p, order.slot[p])
-            hang_over(veh, lanes, order, lane)
+        p = first
+        while p < last:
+            lane = veh.lane[order.slot[p]]
+            lo, hi = order.start[lane], order.start[lane + 1]
+            if lo >= first:
+                for q in range(lo + 1, hi):
+                    settle(veh, order, lo, q, order.slot[q])
+                hang_over(veh, lanes, order, lane)
+            p = hi
 
 
 @kernel(parallel=True)
@@ -163,34 +209,51 @@ def sort_all(veh: Vehicles, lanes: Lanes, order: Order) -> None:
 
 
 @kernel
+def sort_newcomers(veh: Vehicles, order: Order, newcomers: int) -> None:
+    """Sort spare[:newcomers] by lane (Shell's sort)."""
+    gap = 1
+    while gap < newcomers // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for p in range(gap, newcomers):
+            slot = order.spare[p]
+            lane = veh.lane[slot]
+            q = p
+            while q >= gap and veh.lane[order.spare[q - gap]] > lane:
+                order.spare[q] = order.spare[q - gap]
+                q -= gap
+            order.spare[q] = slot
+        gap //= 3
+
+
+@kernel
 def splice_new(veh: Vehicles, order: Order, newcomers: int) -> None:
     """Insert the newcomers spare[:newcomers] (on lanes, not yet in the order) into the order.
 
-    Works backwards through the order once; `counts[0]` serves as scratch per lane.
+    Works backwards through the order once.
     """
+    sort_newcomers(veh, order, newcomers)
     lanes = order.start.shape[0] - 1
-    new = order.counts[0]
-    new[:] = 0
-    for p in range(newcomers):
-        new[veh.lane[order.spare[p]]] += 1
-    shift = newcomers
     last, end = lanes, order.start[lanes]  # what comes from there on is in place
-    for lane in range(lanes - 1, -1, -1):
-        if new[lane] == 0:
+    for k in range(newcomers - 1, -1, -1):
+        lane = veh.lane[order.spare[k]]
+        if lane == last:
             continue
-        # All that lies between two lanes with newcomers moves as one block.
+        # All that lies between two lanes with newcomers moves as one block, by all before it.
+        shift = k + 1
         lo = order.start[lane + 1]
         for p in range(end - 1, lo - 1, -1):
             order.slot[p + shift] = order.slot[p]
         for behind in range(lane + 1, last + 1):
             order.start[behind] += shift
         last, end = lane, lo
-        shift -= new[lane]
-        new[lane] = lo + shift
-        if shift == 0:
-            break
-    for p in range(newcomers):
-        slot = order.spare[p]
-        lane = veh.lane[slot]
-        settle(veh, order, order.start[lane], new[lane], slot)
-        new[lane] += 1
+    first = 0
+    while first < newcomers:
+        lane = veh.lane[order.spare[first]]
+        beyond = first + 1
+        while beyond < newcomers and veh.lane[order.spare[beyond]] == lane:
+            beyond += 1
+        place = order.start[lane + 1] - (beyond - first)
+        for k in range(first, beyond):
+            settle(veh, order, order.start[lane], place + k - first, order.spare[k])
+        first = beyond

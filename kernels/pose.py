@@ -13,13 +13,10 @@ SHORTEST_BODY: Final = 0.5  # m; a shorter piece of lane gives no reliable headi
 
 
 @kernel
-def lane_pose(
-    points: NDArray[np.float64], station: NDArray[np.float64], start: int, end: int, s: float
-) -> tuple[float, float, float]:
-    """Position and heading at distance s along the lane whose points are start .. end-1.
+def piece_at(station: NDArray[np.float64], start: int, end: int, s: float) -> int:
+    """The first point of the piece at distance s of the lane whose points are start .. end-1.
 
-    Beyond its ends the lane goes on straight. s in m, heading in rad from east,
-    counter-clockwise.
+    Before the lane the first piece, beyond it the last.
     """
     low = start
     high = end - 1
@@ -29,6 +26,19 @@ def lane_pose(
             low = middle
         else:
             high = middle
+    return low
+
+
+@kernel
+def lane_pose(
+    points: NDArray[np.float64], station: NDArray[np.float64], start: int, end: int, s: float
+) -> tuple[float, float, float]:
+    """Position and heading at distance s along the lane whose points are start .. end-1.
+
+    Beyond its ends the lane goes on straight. s in m, heading in rad from east,
+    counter-clockwise.
+    """
+    low = piece_at(station, start, end, s)
     dx = points[low + 1, 0] - points[low, 0]
     dy = points[low + 1, 1] - points[low, 1]
     step = max(1e-9, station[low + 1] - station[low])
@@ -46,14 +56,7 @@ def height_at(
     """
     if height.shape[0] == 0:
         return 0.0
-    low = start
-    high = end - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        if station[middle] <= s:
-            low = middle
-        else:
-            high = middle
+    low = piece_at(station, start, end, s)
     step = max(1e-9, station[low + 1] - station[low])
     t = (s - station[low]) / step
     return height[low] + (height[low + 1] - height[low]) * t

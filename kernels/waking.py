@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import NetworkArrays
-from rushhour.kernels.vehicles import Order
+from rushhour.kernels.vehicles import BEHIND, Order, Vehicles
 
 GROUP_RUNS_ON = 2  # frames: wishes are remembered as those of the frame before, then forgotten
 ROAD_RUNS_ON = 1  # frames: claims are forgotten
@@ -82,10 +82,24 @@ def list_roads(net: NetworkArrays, awake: Awake, frame: int) -> None:
 
 
 @kernel
-def wake_all(net: NetworkArrays, order: Order, awake: Awake, frame: int) -> None:
-    """Find what this frame has to run. Reads who is where; writes awake."""
-    for lane in range(order.over.shape[0]):
-        if order.start[lane] < order.start[lane + 1] or order.over[lane] >= 0:
-            rouse(net, awake, lane, frame)
+def wake_all(net: NetworkArrays, veh: Vehicles, order: Order, awake: Awake, frame: int) -> None:
+    """Find what this frame has to run. Reads who is where; writes awake.
+
+    By vehicles: most lanes of a large map are empty.
+    """
+    p = 0
+    n = order.start[order.start.shape[0] - 1]
+    while p < n:
+        lane = veh.lane[order.slot[p]]
+        p = order.start[lane + 1]
+        rouse(net, awake, lane, frame)
+        last = order.slot[p - 1]
+        rear = veh.s[last] - veh.length[last]
+        for b in range(BEHIND):
+            back = veh.behind[last, b]
+            if rear >= 0.0 or back < 0:
+                break
+            rouse(net, awake, back, frame)
+            rear += net.lanes.length[back]
     list_groups(awake, frame)
     list_roads(net, awake, frame)

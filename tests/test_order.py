@@ -1,10 +1,14 @@
 """The order of vehicles: each in the list of its lane, sorted, with the leader it should have."""
 
 import numpy as np
+import pytest
 
 from rushhour.kernels.entering import front_gap, place_behind
+from rushhour.kernels.order import WIDE, sort_all, sort_by_lane, splice_new
+from rushhour.kernels.vehicles import Order, Vehicles
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.demand.random_trips import vehicles_on_road
+from rushhour.traffic.state import new_order, new_vehicles, other_order
 from rushhour.traffic.world import World
 
 
@@ -35,3 +39,43 @@ def test_every_vehicle_is_in_the_list_of_its_lane_and_leaders_are_those_of_brute
             assert gap == veh.s[leader] - veh.length[leader] - s
             gaps += 1
     assert gaps > 100
+
+
+@pytest.mark.tiny_world
+@pytest.mark.parametrize("lanes", [7, 90, WIDE + 1000])
+def test_the_order_is_that_of_a_sort_by_lane_place_and_id(lanes: int) -> None:
+    draw = np.random.default_rng(3)
+    capacity = 400
+    veh = new_vehicles(capacity)
+    veh.id[:] = draw.permutation(capacity)
+    network = generate("grid", rows=2, columns=2).arrays
+    roads = lanes // 3
+    shape = network.lanes._replace(out_start=np.zeros(roads + 1, np.int32))
+    order = new_order(lanes, capacity)
+    known: set[int] = set()
+    n = 0
+    for _ in range(6):
+        for slot in draw.permutation(list(known))[: len(known) // 3]:  # some move, some leave
+            veh.lane[slot] = draw.integers(-1, lanes)
+        veh.s[:] = draw.integers(0, 30, capacity)  # ties, too
+        n = sort_by_lane(veh, order, n)
+        order = other_order(order)
+        sort_all(veh, shape, order)
+        known = {slot for slot in known if veh.lane[slot] >= 0}
+        assert n == len(known)
+        _assert_sorted(veh, order, known, lanes)
+        newcomers = draw.permutation(sorted(set(range(capacity)) - known))[:60].astype(np.int32)
+        veh.lane[newcomers] = draw.integers(0, lanes, newcomers.size)
+        order.spare[: newcomers.size] = newcomers
+        splice_new(veh, order, newcomers.size)
+        known |= set(newcomers.tolist())
+        n += newcomers.size
+        _assert_sorted(veh, order, known, lanes)
+
+
+def _assert_sorted(veh: Vehicles, order: Order, known: set[int], lanes: int) -> None:
+    slots = np.array(sorted(known), np.int64)
+    wanted = slots[np.lexsort((veh.id[slots], -veh.s[slots], veh.lane[slots]))]
+    np.testing.assert_array_equal(order.slot[: slots.size], wanted)
+    counts = np.bincount(veh.lane[slots], minlength=lanes)
+    np.testing.assert_array_equal(order.start, np.concatenate(([0], np.cumsum(counts))))

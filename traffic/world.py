@@ -215,7 +215,7 @@ class World(Looping, Readable, Telling):
             dt,
         )  # fmt: skip
         costs.mark(SIGNALS)
-        wake_all(net, order, awake, frame)
+        wake_all(net, veh, order, awake, frame)
         if self._quotas.lanes.given:
             self._quotas.lanes.choose(net, veh, order, frame, awake.looks)
         grant_all(net, veh, types, order, grants, rules, awake, frame, dt, seed)
