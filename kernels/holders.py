@@ -8,17 +8,23 @@ from rushhour.kernels.rules import Rules
 from rushhour.kernels.vehicles import NEVER, PATH, Grants, Order, Vehicles
 from rushhour.kernels.waking import Awake
 
+FRAMES_NOTED = (
+    2  # what is noted of a lane is forgotten in one frame, as the frame before's in the next
+)
 SWAP_ROOM = 14.0  # m left free before the line by a vehicle that must change to the left
 
 
 @kernel
-def note_tail(grants: Grants, veh: Vehicles, k: int, rear: float, i: int) -> None:
+def note_tail(
+    net: NetworkArrays, grants: Grants, veh: Vehicles, k: int, rear: float, i: int
+) -> None:
     """Take i for the last holder of connector k if its rear is the last one so far."""
     if rear < grants.tail[k] or (
         rear == grants.tail[k] and veh.id[i] < veh.id[grants.tail_slot[k]]
     ):
         grants.tail[k] = rear
         grants.tail_slot[k] = i
+        grants.held[net.connectors.intersection[k]] = True
 
 
 @kernel
@@ -67,6 +73,7 @@ def reserve(
     if grants.reserved[lane] > 0.0 and grants.onward[lane] != k:
         k = -1
     grants.onward[lane] = k
+    grants.noted[lane] = FRAMES_NOTED
     grants.reserved[lane] += veh.length[i] + rules.queue_gap
     if must_change(veh, i, entered, n):
         kept = swap_room(net, lane, veh.length[i], rules.queue_gap)
@@ -78,6 +85,7 @@ def wish(veh: Vehicles, grants: Grants, rules: Rules, i: int, lane: int) -> None
     """Note that i lacks nothing but room on a lane: room that comes is kept for it."""
     need = veh.length[i] + rules.queue_gap
     grants.wished[lane] += need
+    grants.noted[lane] = FRAMES_NOTED
     if 0 <= veh.arrived[i] < grants.wished_since[lane]:
         grants.wished_since[lane] = veh.arrived[i]
         grants.wished_first[lane] = need
@@ -98,14 +106,15 @@ def note_holder(net: NetworkArrays, veh: Vehicles, grants: Grants, rules: Rules,
         if net.connectors.free[k]:
             exit_lane = -1
         else:
-            note_tail(grants, veh, k, rear, i)
+            note_tail(net, grants, veh, k, rear, i)
     for q in range(veh.granted[i]):
         k = veh.path[i, q]
         to = net.connectors.to_lane[k]
         if not net.connectors.free[k]:
-            note_tail(grants, veh, k, rear - base, i)
+            note_tail(net, grants, veh, k, rear - base, i)
             if exit_lane >= 0:
                 grants.crossed[exit_lane] = True
+                grants.noted[exit_lane] = FRAMES_NOTED
             exit_lane, beyond = to, q + 1
         base += net.lanes.length[n_road_lanes + k] + net.lanes.length[to]
     if exit_lane >= 0:
@@ -119,12 +128,18 @@ def forget_group(net: NetworkArrays, grants: Grants, awake: Awake, group: int) -
     inter = net.intersections
     for g in range(inter.group_start[group], inter.group_start[group + 1]):
         x = inter.group[g]
+        if not grants.held[x]:
+            continue
+        grants.held[x] = False
         for c in range(inter.connector_start[x], inter.connector_start[x + 1]):
             k = inter.connector[c]
             grants.tail[k] = inf
             grants.tail_slot[k] = -1
     for e in range(awake.exit_start[group], awake.exit_start[group + 1]):
         lane = awake.exit[e]
+        if grants.noted[lane] == 0:
+            continue
+        grants.noted[lane] -= 1
         grants.reserved[lane] = 0.0
         grants.kept[lane] = 0.0
         grants.crossed[lane] = False
@@ -137,9 +152,12 @@ def forget_group(net: NetworkArrays, grants: Grants, awake: Awake, group: int) -
 
 @kernel(forceinline=True)
 def note_inside(
-    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, x: int
-) -> None:
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, awake: Awake,
+    x: int, frame: int,
+) -> None:  # fmt: skip
     """Note the vehicles on the connectors of x, and those just beyond whose rear is still there."""
+    if awake.inside[x] != frame:
+        return
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     inter = net.intersections
     for c in range(inter.connector_start[x], inter.connector_start[x + 1]):
@@ -151,4 +169,4 @@ def note_inside(
             note_holder(net, veh, grants, rules, order.slot[p])
         # The vehicle whose rear hangs over the connector's end (its front is further on).
         if order.over[lane] >= 0:
-            note_tail(grants, veh, k, order.over_rear[lane], order.over[lane])
+            note_tail(net, grants, veh, k, order.over_rear[lane], order.over[lane])

@@ -331,12 +331,12 @@ def pass_on_lanes(
     """Decide for the lanes of one task, and for those opposite to them."""
     begun = 0
     for lane in range(task * PASS_LANES, min((task + 1) * PASS_LANES, grants.opposite.shape[0])):
-        if net.roads.lane_count[net.lanes.road[lane]] != 1:
-            continue
         other = grants.opposite[lane]
         if other >= 0 and other < lane:
             continue  # decided with that one
-        if order.start[lane] + 1 < order.start[lane + 1] or grants.passers[lane] > 0:
+        if (
+            order.start[lane] + 1 < order.start[lane + 1] or grants.passers[lane] > 0
+        ) and net.roads.lane_count[net.lanes.road[lane]] == 1:
             begun += pass_on_lane(net, veh, types, routes, order, grants, rules, lane, frame, dt)
         if other >= 0 and (
             order.start[other] + 1 < order.start[other + 1] or grants.passers[other] > 0

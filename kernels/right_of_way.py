@@ -324,7 +324,7 @@ def grant_group(
     forget_group(net, grants, awake, group)
     lo, hi = inter.group_start[group], inter.group_start[group + 1]
     for g in range(lo, hi):
-        note_inside(net, veh, order, grants, rules, inter.group[g])
+        note_inside(net, veh, order, grants, rules, awake, inter.group[g], frame)
     asking = False
     for g in range(lo, hi):
         x = inter.group[g]
@@ -333,8 +333,8 @@ def grant_group(
             grants.candidate[y] = -1
             if (
                 order.start[lane] == order.start[lane + 1]
-                and not somebody_comes(net, grants, lane)
-                and not led_to_by_joint(net, lane)
+                and (awake.plain[y] or not somebody_comes(net, grants, lane))
+                and (awake.plain[y] or not led_to_by_joint(net, lane))
             ):
                 continue
             i = review_lane(net, veh, types, order, grants, rules, lane, frame, dt)

@@ -172,6 +172,10 @@ class Grants(NamedTuple):
     closes: NDArray[np.float64]  # (n_connectors,) s after frame 0, when it turns yellow or red; inf
     tail: NDArray[np.float64]  # (n_connectors,) m, rear of the last holder; inf: nobody
     tail_slot: NDArray[np.int32]  # (n_connectors,)
+    held: NDArray[
+        np.bool_
+    ]  # (n_intersections,) somebody was noted in `tail` on one of its connectors
+    noted: NDArray[np.uint8]  # (n_road_lanes,) frames for which what follows has to be forgotten
     reserved: NDArray[np.float64]  # (n_road_lanes,) m promised to holders not yet on the lane
     kept: NDArray[np.float64]  # (n_road_lanes,) m before its line that one of them must leave free
     crossed: NDArray[np.bool_]  # (n_road_lanes,) somebody comes by a grant that leads beyond it

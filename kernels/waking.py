@@ -29,10 +29,18 @@ class Awake(NamedTuple):
     exit: NDArray[np.int32]  # road lanes that the connectors of a group lead to, each once
     weight: NDArray[np.int32]  # (n_groups,) connectors and lanes, as a measure of the work
     roused: NDArray[np.int32]  # (n_groups,) frame in which anybody was last where it looks
-    roads_roused: NDArray[np.int32]  # (n_roads,) frame in which anybody was last on it
+    inside: NDArray[
+        np.int32
+    ]  # (n_intersections,) frame in which anybody was last on its connectors
+    plain: NDArray[np.bool_]  # of the lanes of intersections: empty, nobody asks for its line
+    several: NDArray[np.int32]  # (m,) roads of several lanes, ascending
+    row: NDArray[
+        np.int32
+    ]  # (n_road_lanes,) row in `several` of a lane's road; -1 a road of one lane
+    roads_roused: NDArray[np.int32]  # (m,) frame in which anybody was last on it
     groups: NDArray[np.int32]  # (n_groups,) the groups to run, ascending
     group_cuts: NDArray[np.int32]  # (TASKS+1,) bounds of tasks in `groups`, of about equal work
-    roads: NDArray[np.int32]  # (n_roads,) the roads of several lanes to run, ascending
+    roads: NDArray[np.int32]  # (m,) the roads of several lanes to run, ascending
     road_cuts: NDArray[np.int32]  # (TASKS+1,) bounds of tasks in `roads`
     tasks: NDArray[np.int32]  # (2,) how many tasks there are, of groups and of roads
     looks: NDArray[np.bool_]  # (TURNS,) whose turn it is to look for a better lane: see `looking`
@@ -40,12 +48,14 @@ class Awake(NamedTuple):
 
 @kernel
 def rouse(net: NetworkArrays, awake: Awake, lane: int, frame: int) -> None:
-    """Note that somebody is on a lane."""
+    """Note that somebody is on a lane, or that a rear is."""
     for w in range(awake.watch_start[lane], awake.watch_start[lane + 1]):
         awake.roused[awake.watch[w]] = frame
-    road = net.lanes.road[lane]
-    if road >= 0:
-        awake.roads_roused[road] = frame
+    n_road_lanes = awake.row.shape[0]
+    if lane >= n_road_lanes:
+        awake.inside[net.connectors.intersection[lane - n_road_lanes]] = frame
+    elif awake.row[lane] >= 0:
+        awake.roads_roused[awake.row[lane]] = frame
 
 
 @kernel
@@ -69,12 +79,12 @@ def list_groups(awake: Awake, frame: int) -> None:
 
 
 @kernel
-def list_roads(net: NetworkArrays, awake: Awake, frame: int) -> None:
+def list_roads(awake: Awake, frame: int) -> None:
     """Write the roads that are awake and cut them into tasks."""
     n = 0
-    for road in range(awake.roads_roused.shape[0]):
-        if awake.roads_roused[road] >= frame - ROAD_RUNS_ON and net.roads.lane_count[road] > 1:
-            awake.roads[n] = road
+    for row in range(awake.several.shape[0]):
+        if awake.roads_roused[row] >= frame - ROAD_RUNS_ON:
+            awake.roads[n] = awake.several[row]
             n += 1
     tasks = awake.tasks[1] = min(awake.road_cuts.shape[0] - 1, max(1, n // ROADS_OF_A_TASK))
     for task in range(tasks + 1):
@@ -102,4 +112,4 @@ def wake_all(net: NetworkArrays, veh: Vehicles, order: Order, awake: Awake, fram
             rouse(net, awake, back, frame)
             rear += net.lanes.length[back]
     list_groups(awake, frame)
-    list_roads(net, awake, frame)
+    list_roads(awake, frame)

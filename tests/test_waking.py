@@ -6,6 +6,7 @@ from network_drafts import chain, line
 from real_data import data_folder
 from resumed_worlds import KINDS, new_world
 
+from rushhour.kernels.holders import FRAMES_NOTED
 from rushhour.kernels.review import JOINTS
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.loading import load_network
@@ -78,6 +79,10 @@ def same_with_everybody_awake(make, frames):
     for _ in range(frames):
         wakeful._awake.roused[:] = wakeful.frame
         wakeful._awake.roads_roused[:] = wakeful.frame
+        wakeful._awake.inside[:] = wakeful.frame
+        wakeful._awake.plain[:] = False
+        wakeful._grants.held[:] = True
+        wakeful._grants.noted[:] = FRAMES_NOTED
         sleepy.step()
         wakeful.step()
         left_out += sleepy._awake.roused.size - int(sleepy._awake.group_cuts[-1])
@@ -87,7 +92,8 @@ def same_with_everybody_awake(make, frames):
         if name == "obstacles":  # of bodies from outside; here are none
             assert not values.counts.any() and not wakeful._grants.obstacles.counts.any()
             continue
-        if name not in ("onward", "candidate"):  # read only where somebody is
+        # What is read only where somebody is, and what says where that is.
+        if name not in ("onward", "candidate", "held", "noted"):
             assert np.array_equal(values, getattr(wakeful._grants, name)), name
     return left_out
 

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.looking import TURNS, USUALLY
-from rushhour.kernels.network import NetworkArrays
+from rushhour.kernels.network import GROUP_LENGTH, NetworkArrays
 from rushhour.kernels.review import JOINTS
 from rushhour.kernels.vehicles import TASKS
 from rushhour.kernels.waking import Awake
@@ -12,7 +12,7 @@ from rushhour.kernels.waking import Awake
 
 def new_awake(net: NetworkArrays, frame: int = 0) -> Awake:
     """What frames from this one on have to run; nothing is left out of the first."""
-    inter, n_roads = net.intersections, net.roads.first_lane.size
+    inter = net.intersections
     n_road_lanes = net.lanes.out_start.size - 1
     n_groups = inter.group_start.size - 1
     group_of = np.zeros(inter.group.size, np.int64)
@@ -20,6 +20,9 @@ def new_awake(net: NetworkArrays, frame: int = 0) -> Awake:
     watched, group = _watched(net, group_of)
     exits = np.unique(group_of[net.connectors.intersection] * n_road_lanes + net.connectors.to_lane)
     work = np.diff(inter.connector_start) + np.diff(inter.lane_start)
+    several = np.flatnonzero(net.roads.lane_count > 1).astype(np.int32)
+    row = np.full(net.roads.lane_count.size, -1, np.int32)
+    row[several] = np.arange(several.size)
     return Awake(
         watch_start=_starts(watched, net.lanes.length.size),
         watch=group.astype(np.int32),
@@ -27,10 +30,14 @@ def new_awake(net: NetworkArrays, frame: int = 0) -> Awake:
         exit=(exits % n_road_lanes).astype(np.int32),
         weight=np.bincount(group_of, work, n_groups).astype(np.int32),
         roused=np.full(n_groups, frame, np.int32),
-        roads_roused=np.full(n_roads, frame, np.int32),
+        inside=np.full(inter.control.size, -1, np.int32),
+        plain=_plain(net),
+        several=several,
+        row=row[net.lanes.road[:n_road_lanes]],
+        roads_roused=np.full(several.size, frame, np.int32),
         groups=np.zeros(n_groups, np.int32),
         group_cuts=np.zeros(TASKS + 1, np.int32),
-        roads=np.zeros(n_roads, np.int32),
+        roads=np.zeros(several.size, np.int32),
         road_cuts=np.zeros(TASKS + 1, np.int32),
         tasks=np.zeros(2, np.int32),
         looks=np.arange(TURNS) % USUALLY == 0,
@@ -40,6 +47,18 @@ def new_awake(net: NetworkArrays, frame: int = 0) -> Awake:
 def _starts(keys: NDArray[np.int64], n: int) -> NDArray[np.int32]:
     """Offsets of the keys 0 .. n-1 in an ascending array."""
     return np.searchsorted(keys, np.arange(n + 1)).astype(np.int32)
+
+
+def _plain(net: NetworkArrays) -> NDArray[np.bool_]:
+    """Of each entry of the intersections' lanes, whether it can only be asked for from itself.
+
+    See `review.somebody_comes` and `review.led_to_by_joint`.
+    """
+    first, n = net.lanes.in_start[:-1], np.diff(net.lanes.in_start)
+    joint = np.zeros(n.size, np.bool_)
+    joint[n == 1] = net.connectors.free[net.lanes.in_connector[first[n == 1]]]
+    plain = ~joint & (net.lanes.length[: n.size] >= GROUP_LENGTH)
+    return np.asarray(plain[net.intersections.lane])
 
 
 def _watched(

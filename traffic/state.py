@@ -8,6 +8,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.holders import FRAMES_NOTED
 from rushhour.kernels.network import FIXED, Actuation, NetworkArrays
 from rushhour.kernels.order import MOST_PARTS, STRIPES
 from rushhour.kernels.outside.obstacles import COUNTS, Obstacles
@@ -93,6 +94,8 @@ def new_grants(net: NetworkArrays) -> Grants:
         closes=np.full(n, np.inf),
         tail=np.full(n, np.inf),
         tail_slot=np.full(n, -1, np.int32),
+        held=np.ones(net.intersections.control.size, np.bool_),
+        noted=np.full(n_road_lanes, FRAMES_NOTED, np.uint8),
         reserved=np.zeros(n_road_lanes),
         kept=np.zeros(n_road_lanes),
         crossed=np.zeros(n_road_lanes, np.bool_),
