@@ -9,9 +9,9 @@ is_clear needs. The source, and the kernel as plain Python, stay as written.
 """
 
 import ast
-import inspect
-import textwrap
+import linecache
 from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,9 +75,11 @@ class _Rewriter(ast.NodeTransformer):
                     return base[0], (*base[1], node.attr), fields[node.attr]
         return None
 
-    def leaf(self, parameter: str, path: Path, context: ast.expr_context) -> ast.Name:
+    def leaf(
+        self, parameter: str, path: Path, context: ast.expr_context, node: ast.expr
+    ) -> ast.expr:
         self.used[parameter][path] = None
-        return ast.Name(flat_name(parameter, path), context)
+        return ast.copy_location(ast.Name(flat_name(parameter, path), context), node)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         found = self.resolve(node)
@@ -85,7 +87,7 @@ class _Rewriter(ast.NodeTransformer):
             return self.generic_visit(node)
         if state_fields(found[2]) is not None:
             raise TypeError(f"{self.where}: {ast.unparse(node)} is used as a value")
-        return ast.copy_location(self.leaf(found[0], found[1], node.ctx), node)
+        return self.leaf(found[0], found[1], node.ctx, node)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         """Index arrays of the state by unsigned numbers: nothing is checked for a place below 0."""
@@ -122,7 +124,7 @@ class _Rewriter(ast.NodeTransformer):
             if found is None:
                 raise TypeError(f"{self.where}: {ast.unparse(arg)} is no state")
             args.extend(
-                self.leaf(found[0], (*found[1], *p), ast.Load()) for p in layout.fields[name]
+                self.leaf(found[0], (*found[1], *p), ast.Load(), arg) for p in layout.fields[name]
             )
         return ast.copy_location(ast.Call(node.func, args, []), node)
 
@@ -130,7 +132,7 @@ class _Rewriter(ast.NodeTransformer):
 def _unsigned(index: ast.expr) -> ast.expr:
     if isinstance(index, ast.Slice | ast.Constant):
         return index
-    cast = ast.Name(UNSIGNED, ast.Load())
+    cast = ast.copy_location(ast.Name(UNSIGNED, ast.Load()), index)
     return ast.copy_location(ast.Call(cast, [index], []), index)
 
 
@@ -142,6 +144,35 @@ class Flat(NamedTuple):
     layout: Layout
 
 
+@cache
+def _definitions(file: str, nested: bool) -> dict[int, ast.FunctionDef]:
+    """The functions of a source file by the line that they begin in, decorators included.
+
+    Read once for all kernels of a module: a parse for each took half of the time to import them.
+    """
+    tree = ast.parse("".join(linecache.getlines(file)))
+    nodes = ast.walk(tree) if nested else tree.body
+    found = [node for node in nodes if isinstance(node, ast.FunctionDef)]
+    return {min([f.lineno, *(d.lineno for d in f.decorator_list)]): f for f in found}
+
+
+def _definition(func: Callable[..., Any]) -> ast.FunctionDef:
+    """The definition of a function, to be rewritten: each is handed out once.
+
+    Raises OSError where there is no source.
+    """
+    code = func.__code__
+    linecache.checkcache(code.co_filename)
+    for again in (False, True):  # asked for again, or edited since
+        if again:
+            _definitions.cache_clear()
+        for nested in (False, True):
+            found = _definitions(code.co_filename, nested).pop(code.co_firstlineno, None)
+            if found is not None and found.name == code.co_name:
+                return found
+    raise OSError(f"{code.co_filename}: no source of {func.__qualname__}")
+
+
 def flattened(
     func: Callable[..., Any], layouts: dict[str, Layout], flat_kernels: dict[str, Any]
 ) -> Flat:
@@ -149,10 +180,7 @@ def flattened(
 
     layouts, flat_kernels: of the kernels that it may call, by the name they have in its module.
     """
-    tree = ast.parse(textwrap.dedent(inspect.getsource(func)))
-    ast.increment_lineno(tree, func.__code__.co_firstlineno - 1)
-    definition = tree.body[0]
-    assert isinstance(definition, ast.FunctionDef)
+    definition = _definition(func)
     rewriter = _Rewriter(func, layouts)
     statements = definition.body[1:] if ast.get_docstring(definition) else definition.body
     body = [rewriter.visit(statement) for statement in statements]
@@ -164,7 +192,7 @@ def flattened(
             name
         )
     definition.body = [s for s in body if s is not None]
-    definition.args.args = [ast.arg(name) for name in names]
+    definition.args.args = [ast.copy_location(ast.arg(name), definition) for name in names]
     definition.returns = None
     definition.decorator_list = []
     space = {**func.__globals__, **flat_kernels, UNSIGNED: np.uintp}
@@ -175,7 +203,7 @@ def defined(
     definition: ast.FunctionDef, func: Callable[..., Any], space: dict[str, Any]
 ) -> Callable[..., Any]:
     """The function of a rewritten definition of func."""
-    tree = ast.Module([ast.fix_missing_locations(definition)], [])
+    tree = ast.Module([definition], [])
     exec(compile(tree, func.__code__.co_filename, "exec"), space)  # noqa: S102  (our own source)
     made: Callable[..., Any] = space[definition.name]
     names = {a.arg for a in definition.args.args}

@@ -13,8 +13,7 @@ from rushhour.kernels.vehicles import BEHIND, TASKS, Order, Vehicles
 
 LEAST_SHARE = 64  # vehicles of a task; to hand one out costs as much as a vehicle or two
 MOST_PARTS = 8  # of the previous order, counted and scattered side by side: one a thread
-STRIPES = 64  # of lanes, placed or sorted side by side
-WIDE = 50_000  # lanes from which on it pays to place them by all threads
+STRIPES = 64  # of the order, sorted side by side
 
 
 @kernel
@@ -62,58 +61,24 @@ def count_all(veh: Vehicles, order: Order, n: int) -> None:
 
 
 @kernel
-def add_parts(order: Order, stripe: int) -> None:
-    """Add the counts of each part to those of the parts before it, on one stripe of the lanes.
+def place_lanes(order: Order) -> int:
+    """Turn counts into places; returns the number of vehicles on lanes.
 
-    Then a row says for each lane where the next part begins in it. Writes how many are on the stripe.
+    A row of counts then says for each lane how many the parts up to it have there.
     """
-    first, last = share(0, order.start.shape[0] - 1, stripe, STRIPES)
+    lanes = order.start.shape[0] - 1
     parts = order.counts.shape[0] - 1
     for part in range(1, parts):
         before, count = order.counts[part], order.counts[part + 1]
-        for lane in range(first, last):
+        for lane in range(lanes):
             count[lane] += before[lane]
-    total = 0
-    for lane in range(first, last):
-        total += order.counts[parts, lane]
-    order.on_stripe[stripe] = total
-
-
-@kernel
-def place_stripe(order: Order, stripe: int) -> None:
-    """Write where the lanes of one stripe begin, from what is on the stripes before it."""
-    lanes = order.start.shape[0] - 1
-    first, last = share(0, lanes, stripe, STRIPES)
-    count = order.counts[order.counts.shape[0] - 1]
+    count = order.counts[parts]
     place = 0
-    for before in range(stripe):
-        place += order.on_stripe[before]
-    for lane in range(first, last):
+    for lane in range(lanes):
         order.start[lane] = place
         place += count[lane]
-    if last == lanes:
-        order.start[lanes] = place
-
-
-@kernel(parallel=True)
-def place_wide(order: Order) -> None:
-    """Place the lanes of a large map, a stripe at a time."""
-    for stripe in prange(STRIPES):
-        add_parts(order, stripe)
-    for stripe in prange(STRIPES):
-        place_stripe(order, stripe)
-
-
-@kernel
-def place_lanes(order: Order) -> None:
-    """Turn counts into places."""
-    if order.start.shape[0] > WIDE:
-        place_wide(order)
-        return
-    for stripe in range(STRIPES):
-        add_parts(order, stripe)
-    for stripe in range(STRIPES):
-        place_stripe(order, stripe)
+    order.start[lanes] = place
+    return place
 
 
 @kernel
@@ -143,9 +108,9 @@ def sort_by_lane(veh: Vehicles, order: Order, n: int) -> int:
     Returns how many remain. Writes start; within a lane they keep their sequence.
     """
     count_all(veh, order, n)
-    place_lanes(order)
+    remain = place_lanes(order)
     scatter_all(veh, order, n)
-    return order.start[order.start.shape[0] - 1]
+    return remain
 
 
 @kernel(forceinline=True)

@@ -138,7 +138,7 @@ def entry_of(func: Callable[..., Any], flat: Flat, kinds: tuple[Kind, ...]) -> C
     definition.name += "__" + hashlib.sha256(text.encode()).hexdigest()[:12]
     definition.args.args = [ast.arg(name) for name in ("table__", "reals__", *others)]
     definition.body[:0] = ast.parse("\n".join(lines)).body
-    return defined(definition, func, space)
+    return defined(ast.fix_missing_locations(definition), func, space)
 
 
 _known: "weakref.WeakSet[Any]" = weakref.WeakSet()

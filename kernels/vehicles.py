@@ -160,7 +160,6 @@ class Order(NamedTuple):
     slot: NDArray[np.int32]  # (capacity,)
     spare: NDArray[np.int32]  # (capacity,) the other buffer
     counts: NDArray[np.int32]  # (parts+1, n_lanes+1) scratch of the counting sort
-    on_stripe: NDArray[np.int64]  # (STRIPES,) scratch, vehicles on each stripe of the lanes
     over: NDArray[np.int32]  # (n_lanes,) slot whose rear hangs over the lane's end; -1
     over_rear: NDArray[np.float64]  # (n_lanes,) m, where it is on the lane; valid if there is one
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.holders import FRAMES_NOTED
 from rushhour.kernels.network import FIXED, Actuation, NetworkArrays
-from rushhour.kernels.order import MOST_PARTS, STRIPES
+from rushhour.kernels.order import MOST_PARTS
 from rushhour.kernels.outside.obstacles import COUNTS, Obstacles
 from rushhour.kernels.repacking import exchange, exchange_rows
 from rushhour.kernels.signals import Lights
@@ -74,7 +74,6 @@ def new_order(n_lanes: int, capacity: int) -> Order:
         slot=np.zeros(capacity, np.int32),
         spare=np.zeros(capacity, np.int32),
         counts=np.zeros((1 + min(numba.get_num_threads(), MOST_PARTS), n_lanes + 1), np.int32),
-        on_stripe=np.zeros(STRIPES, np.int64),
         over=np.full(n_lanes, -1, np.int32),
         over_rear=np.zeros(n_lanes),
     )
