@@ -136,7 +136,7 @@ def _intersection_heights(draft: Draft, index: DraftIndex, lanes: Shapes) -> Val
     height = np.where(known, total / np.maximum(count, 1.0), 0.0)
     if known.all():
         return height
-    length = np.array([max(1.0, lanes.length[first]) for first in index.first_lane])
+    length = np.maximum(1.0, lanes.length[index.first_lane])
     grade = np.array([0.0 if road.grade is None else road.grade for road in draft.roads])
     said = np.array([road.grade is not None for road in draft.roads])
     slopes = _Slopes(
