@@ -72,11 +72,8 @@ SCRATCH: Final[dict[str, tuple[str, ...]]] = {
 }  # fmt: skip
 
 OF_CONNECTORS: Final = ("light", "closes", "tail", "tail_slot", "waived")  # of Grants
-NOT_KEPT: Final = (
-    "opposite",
-    "candidate",
-    "obstacles",
-)  # of Grants: made, and scratch; others by lane
+# Of Grants: made, scratch, others by lane, and where there is something to forget.
+NOT_KEPT: Final = ("opposite", "candidate", "obstacles", "held", "noted")
 # Of Vehicles: written for whoever asks for a grant, before it is read.
 OF_VEHICLES: Final = tuple(name for name in Vehicles._fields if name != "line")
 OF_DETECTORS: Final = ("hit", "served")  # of Lights; all others by program
