@@ -51,8 +51,15 @@ def compiled_once(dispatcher: Any, folder: str) -> None:
     lock = Path(folder) / f"{dispatcher.py_func.__name__}.lock"
 
     def compile_or_load(signature: Any) -> Any:
-        with global_compiler_lock, locked(lock):
-            return compile_it(signature)
+        with global_compiler_lock:
+            if _meanwhile and not _at_work and _is_taken(lock):
+                _meanwhile.pop()()
+            _at_work.append(lock)
+            try:
+                with locked(lock):
+                    return compile_it(signature)
+            finally:
+                _at_work.pop()
 
     dispatcher.compile = compile_or_load
     dispatcher.compile_if_free = lambda signature: _compile_if_free(compile_it, lock, signature)
@@ -62,8 +69,28 @@ def _compile_if_free(compile_it: Callable[[Any], Any], lock: Path, signature: An
     """Compile or load, unless another process is at it; says which."""
     with global_compiler_lock, locked(lock, wait=False) as held:
         if held:
-            compile_it(signature)
+            _at_work.append(lock)
+            try:
+                compile_it(signature)
+            finally:
+                _at_work.pop()
         return held
+
+
+_at_work: list[
+    Path
+] = []  # what is being compiled here, each for the one before; under numba's lock
+_meanwhile: list[Callable[[], None]] = []
+
+
+def do_meanwhile(work: Callable[[], None]) -> None:
+    """Do this once instead of waiting, when a kernel is wanted that another process is compiling."""
+    _meanwhile.append(work)
+
+
+def _is_taken(lock: Path) -> bool:
+    with locked(lock, wait=False) as held:
+        return not held
 
 
 class _OnCompile(event.Listener):

@@ -2,7 +2,7 @@
 
 A frame's kernels are compiled in the order in which they are first called, one after another. The
 processes started here begin with the largest; no kernel is compiled twice, as each has a lock
-(`kernels.compiling`).
+(`kernels.compiling`). Who wants a kernel that another process is at compiles what nobody is at.
 """
 
 import atexit
@@ -13,11 +13,13 @@ import tempfile
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from rushhour.kernels.jit import StateKernel
     from rushhour.traffic.world import World
 
+Call = tuple["StateKernel", tuple[Any, ...]]
 MOST = 3  # processes besides the first: about ten kernels are worth the while
 What = Literal["frame", "everything"]
 
@@ -37,23 +39,44 @@ def start_helpers(what: What) -> None:
         )  # fmt: skip
         atexit.register(process.wait)
         atexit.register(process.terminate)  # first: the last registered
+    if helpers() and what == "frame":
+        from rushhour.kernels.compiling import do_meanwhile
+
+        do_meanwhile(lambda: prepare(calls_of_a_frame(tiny_world())))
 
 
-def compile_a_frame(k: int) -> None:
-    """Compile the kernels of a frame, the largest first; the k-th process begins with the k-th."""
-    from rushhour.kernels.jit import rehearsed
+def tiny_world() -> "World":
+    """Four vehicles on a grid with signals."""
     from rushhour.roadnets.generators.by_name import generate
-    from rushhour.traffic.checker import Checker
     from rushhour.traffic.demand.random_trips import vehicles_on_road
     from rushhour.traffic.world import World
 
     network = generate("grid", rows=2, columns=2, control="signals")
-    world = World(network, vehicles_on_road(network, 4, seed=1), dt=0.5, seed=1)
+    return World(network, vehicles_on_road(network, 4, seed=1), dt=0.5, seed=1)
+
+
+def calls_of_a_frame(world: "World") -> list["Call"]:
+    """The calls of a world's first frame, those of the largest kernels first, none of them made."""
+    from rushhour.kernels.jit import rehearsed
+
     with rehearsed() as calls:
         world.step()
-    calls.sort(key=lambda call: -sum(map(len, call[0].layout.fields.values())))
-    for kernel, arguments in calls[k:] + calls[:k]:
-        kernel.prepare(*arguments)  # what another process is at comes from there
+    return sorted(calls, key=lambda call: -sum(map(len, call[0].layout.fields.values())))
+
+
+def prepare(calls: list["Call"]) -> None:
+    """Compile what calls need; what another process is at comes from there."""
+    for kernel, arguments in calls:
+        kernel.prepare(*arguments)
+
+
+def compile_a_frame(k: int) -> None:
+    """Compile the kernels of a frame, the largest first; the k-th process begins with the k-th."""
+    from rushhour.traffic.checker import Checker
+
+    world = tiny_world()
+    calls = calls_of_a_frame(world)
+    prepare(calls[k:] + calls[:k])
     world.observers.append(Checker(world))
     world.step()
 
