@@ -39,7 +39,7 @@ def view(args: argparse.Namespace) -> int:
         with _recording(args, sources[0]):
             viewing = _viewing(args, sources, window)
             if window:
-                return _watch(viewing)
+                return _watch(viewing, args.window)
             return _shoot(args, viewing) if args.shot is not None else _film(args, viewing)
 
 
@@ -69,6 +69,8 @@ def _want_use(args: argparse.Namespace) -> None:
         raise RunError("--at is for --shot and windows; wanted --from and --to with --video")
     if sum(name is not None for name in (args.vehicle, args.lane, args.intersection)) > 1:
         raise RunError("--vehicle, --lane, --intersection: wanted one to look closer at")
+    if args.window is not None and (args.shot is not None or args.video is not None):
+        raise RunError("--window is for windows; leave out --shot and --video, or it")
     if args.json and args.shot is None and args.video is None:
         raise RunError("--json is for --shot and --video; a window prints nothing")
 
@@ -229,11 +231,11 @@ def _film(args: argparse.Namespace, viewing: "Viewing") -> int:
     return 0
 
 
-def _watch(viewing: "Viewing") -> int:
+def _watch(viewing: "Viewing", kind: str | None) -> int:
     """Open a window."""
     from rushhour.viewer.window import watch
 
-    watch(viewing)
+    watch(viewing, kind=kind)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""`rushhour view` of a recorded race: a picture or a film."""
+"""`rushhour view` of a recorded race: a window, a picture or a film."""
 
 import argparse
 import json
@@ -9,19 +9,17 @@ from rushhour.command_view import SIZE, picture_size, place_of
 from rushhour.progress import bar
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.durations import seconds
-from rushhour.traffic.racing.race_file import load_race
+from rushhour.traffic.racing.race_file import RaceRecord, load_race
 from rushhour.viewer.race_shot import save_race_shot, save_race_video
 
 
 def view_race(args: argparse.Namespace) -> int:
-    """Draw a race: --shot, --video, --at, --from, --to, --fps, --rate, --size, --centre with --zoom."""
-    for name, plain in (("vehicle", None), ("live", None), ("colour", "speed"), ("lanes", "plain")):
-        if getattr(args, name) != plain:
+    """Show a race: --shot, --video, --at, --from, --to, --fps, --rate, --size, --centre with --zoom."""
+    plain = {"vehicle": None, "lane": None, "intersection": None, "live": None, "colour": "speed",
+             "lanes": "plain", "costs": False, "lint": False}  # fmt: skip
+    for name, value in plain.items():
+        if getattr(args, name) != value:
             raise RunError(f"--{name} is for runs of traffic; leave it out for a race")
-    if args.costs:
-        raise RunError("--costs is for runs of traffic; leave it out for a race")
-    if args.shot is None and args.video is None:
-        raise RunError("a race has no window: wanted --shot FILE.png or --video FILE.mp4")
     if (args.centre is None) != (args.zoom is None):
         raise RunError("--centre X,Y and --zoom M: of a race wanted both, or none")
     record = load_race(args.file[0])
@@ -33,6 +31,8 @@ def view_race(args: argparse.Namespace) -> int:
         x, y = place_of(args.centre, "--centre")
         half = (0.5 * size[0] * args.zoom, 0.5 * size[1] * args.zoom)
         box = (x - half[0], y - half[1], x + half[0], y + half[1])
+    if args.shot is None and args.video is None:
+        return _watch(args, record, size)
     first, last = float(record.time[0]), float(record.time[-1])
     facts: dict[str, Any]
     if args.shot is not None:
@@ -59,4 +59,22 @@ def view_race(args: argparse.Namespace) -> int:
         facts = {"written": str(args.video), "pictures": count, "from_s": begin, "to_s": end}
         said = f"{args.video}: {count:,} pictures"
     print(json.dumps(facts) if args.json else said)
+    return 0
+
+
+def _watch(args: argparse.Namespace, record: RaceRecord, size: tuple[int, int]) -> int:
+    """Open a window, with a colour for each racer."""
+    from rushhour.viewer import actions as do
+    from rushhour.viewer.race_source import RaceSource
+    from rushhour.viewer.session import Session
+    from rushhour.viewer.window import watch
+
+    session = Session(RaceSource(record), *size, window=True)
+    while session.state.colour != "type":
+        session.do(do.NextColour())
+    if args.at is not None:
+        session.do(do.Seek(seconds(args.at, "--at")))
+    if args.zoom is not None:
+        session.do(do.Look(*place_of(args.centre, "--centre"), args.zoom))
+    watch(session, kind=args.window)
     return 0

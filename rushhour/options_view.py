@@ -8,7 +8,9 @@ def add_view_options(command: argparse.ArgumentParser) -> None:
     """Add them to its parser."""
     add = command.add_argument
     add("file", type=Path, metavar="RUN|NETWORK", nargs="+",
-        help="a run file, from `rushhour run --record`, or a network; two runs side by side")  # fmt: skip
+        help="a run file, from `rushhour run --record`, a network or a race; two runs side by side")  # fmt: skip
+    add("--window", metavar="WHAT", help="the library that opens the window: glfw or qt (default: glfw if "
+        "installed, else qt)")  # fmt: skip
     add(
         "--live",
         type=int,

@@ -88,7 +88,6 @@ def test_the_five_figures_are_drawn(folder, capsys, tmp_path):
         (["racepaths", "oval", "--cell", "0"], "cell of 0.0 m"),
         (["racepaths", "oval", "--racers", "65"], "65 racers; wanted 1 to 64"),
         (["racepaths", "{}/course.h5", "--cell", "2"], "leave out --cell"),
-        (["view", "{}/race.h5"], "a race has no window"),
         (["view", "{}/race.h5", "--shot", "x.png", "--costs"], "--costs is for runs"),
         (["view", "{}/race.h5", "--shot", "x.png", "--zoom", "1"], "wanted both"),
     ],

@@ -10,6 +10,7 @@ from viewed_run import needs_gl, record
 from rushhour.cli import main
 from rushhour.roadnets.errors import RunError
 from rushhour.viewer.gl import context
+from rushhour.viewer.window_kinds import window_backend
 
 
 @pytest.fixture(scope="module")
@@ -113,3 +114,33 @@ def test_without_a_display_a_window_says_so(
     monkeypatch.setattr(sys, "platform", "linux")
     assert main(["view", str(run_path)]) == 2
     assert "no display" in capsys.readouterr().err
+
+
+def test_which_library_opens_a_window_is_asked_for_by_name(
+    run_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    view = ["view", str(run_path), "--window"]
+    monkeypatch.setitem(sys.modules, "PySide6", None)
+    for words, told in (
+        (["gtk"], "--window 'gtk': wanted one of glfw, qt"),
+        (["qt"], "needs PySide6: pip install 'rushhour[viewer-qt]'"),
+        (["qt", "--shot", "x.png"], "--window is for windows"),
+    ):
+        assert main([*view, *words]) == 2
+        assert told in capsys.readouterr().err
+
+
+def test_what_qt_lacks_is_named_before_it_ends_the_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    platforms = tmp_path / "PySide6" / "Qt" / "plugins" / "platforms"
+    platforms.mkdir(parents=True)
+    (tmp_path / "PySide6" / "__init__.py").write_text("")
+    (platforms / "libqxcb.so").write_text("no library")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("DISPLAY", ":1")
+    for name in ("WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(RunError, match="Qt lacks .*apt-get install .*libxcb-icccm4"):
+        window_backend("qt")

@@ -161,7 +161,7 @@ def test_a_drive_that_was_recorded_is_verified(
     save(small_world().network, tmp_path / "net.h5")
     run = tmp_path / "drive.h5"
 
-    def watched(viewing: Session) -> None:
+    def watched(viewing: Session, kind: str | None) -> None:
         drive_for_a_while(viewing)
 
     monkeypatch.setattr("rushhour.viewer.window.watch", watched)

@@ -1,7 +1,7 @@
 """A real window, driven as a person would: zoom, drag, click a vehicle, scrub, close.
 
-Run in a process of its own under Xvfb by test_viewer_window.py; arguments: a run file, and a folder for
-what the window showed. Prints what became of the state.
+Run in a process of its own under Xvfb by test_viewer_window.py; arguments: a run file, a folder for
+what the window showed, and the library of the window. Prints what became of the state.
 """
 
 import json
@@ -32,7 +32,7 @@ class Person:
         if self.pictures % 4:
             return
         steps = (self.zoom, self.press, self.drag, self.let_go, self.look, self.choose, self.help,
-                 self.scrub, self.end_scrub, self.leave)  # fmt: skip
+                 self.scrub, self.end_scrub, self.shoot, self.leave)  # fmt: skip
         if self.done < len(steps):
             self.done += 1
             steps[self.done - 1](window)
@@ -45,7 +45,9 @@ class Person:
         window.canvas.events.key_press(key=key, text=text, modifiers=())
 
     def keep(self, window: Any, name: str) -> None:
-        write_png(self.folder / f"{name}.png", gloo.read_pixels(alpha=False))
+        """What the window holds; what Qt does, of several samples a pixel, cannot be read."""
+        if "glfw" in window.canvas.app.backend_name.lower():
+            write_png(self.folder / f"{name}.png", gloo.read_pixels(alpha=False))
 
     def zoom(self, window: Any) -> None:
         self.said["scale"] = [window.viewing.state.camera.scale]
@@ -94,16 +96,20 @@ class Person:
     def end_scrub(self, window: Any) -> None:
         self.mouse(window, "release", (10.0, 10.0), button=1)
 
-    def leave(self, window: Any) -> None:
+    def shoot(self, window: Any) -> None:
         self.keep(window, "scrubbed")
+        self.key(window, keys.Key("S"), "s")
+
+    def leave(self, window: Any) -> None:
+        self.said["note"] = self.session.note
         self.key(window, keys.Key("Q"), "q")
 
 
-def main(run: str, folder: str) -> None:
+def main(run: str, folder: str, kind: str) -> None:
     """Open the window and let the person at it."""
     session = Session(RunSource(run), 800, 600, window=True)
     person = Person(session, Path(folder))
-    make_window(session, person).run()
+    make_window(session, person, kind).run()
     print(json.dumps({**person.said, "pictures": person.pictures}))
 
 

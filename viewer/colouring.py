@@ -140,10 +140,12 @@ class Told:
 def told_at(source: Source, moment: Moment, words: "TripWords | None" = None) -> Told:
     """What colourings may ask of a moment of a source. words: of its trips, for OF_TRIPS."""
     columns, limit = moment.columns, source.network.arrays.lanes.speed
+    raced = "limit" in columns  # there are no lanes
+    usual = float(columns["limit"][0]) if raced else usual_speed(source.network)
     return Told(
         {
             "speed": lambda: moment.speed,
-            "limit": lambda: limit[columns["lane"]] if len(moment) else moment.speed,
+            "limit": lambda: columns["limit"] if raced else limit[columns["lane"]] if len(moment) else moment.speed,
             "accel": lambda: columns.get("accel"),
             "reason": lambda: columns.get("reason"),
             "waiting": lambda: source.waiting(moment),
@@ -152,7 +154,7 @@ def told_at(source: Source, moment: Moment, words: "TripWords | None" = None) ->
             "route": lambda: None if words is None else words.kind[moment.id],
             "trip": lambda: None if words is None else moment.time - words.depart[moment.id],
         },
-        source.types, round_down(3.6 * usual_speed(source.network)), LONGEST,
+        source.types, round_down(3.6 * usual), LONGEST,
         () if words is None else words.kinds,
     )  # fmt: skip
 

@@ -49,12 +49,15 @@ def vehicle_lines(
 
     tell("type", source.types[int(moment.type[row])])
     tell("size", f"{moment.length[row]:.1f} x {moment.width[row]:.1f} m")
-    lane = int(columns["lane"][row])
-    lanes = source.network.arrays.lanes
-    tell("lane", lane_name(source, lane))
-    tell("at", f"{columns['s'][row]:.1f} of {lanes.length[lane]:.1f} m")
-    limit = float(lanes.speed[lane])
-    tell("speed", f"{3.6 * moment.speed[row]:.1f} km/h, limit {3.6 * limit:.0f}")
+    if "lane" in columns:
+        lane = int(columns["lane"][row])
+        lanes = source.network.arrays.lanes
+        tell("lane", lane_name(source, lane))
+        tell("at", f"{columns['s'][row]:.1f} of {lanes.length[lane]:.1f} m")
+        limit = float(lanes.speed[lane])
+        tell("speed", f"{3.6 * moment.speed[row]:.1f} km/h, limit {3.6 * limit:.0f}")
+    else:  # of a race
+        tell("speed", f"{3.6 * moment.speed[row]:.1f} km/h")
     if "accel" in columns:
         tell("gains", f"{columns['accel'][row]:+.2f} m/s2")
     if "lateral" in columns and abs(float(columns["lateral"][row])) > 0.01:

@@ -13,7 +13,7 @@ from rushhour.traffic.racing.race_file import RaceRecord
 from rushhour.viewer.lettering import write_text
 from rushhour.viewer.png import write_png
 from rushhour.viewer.raster import INK, LAND, SMOOTHING, Box, Raster
-from rushhour.viewer.shapes import bodies
+from rushhour.viewer.shapes import Quads, bodies
 
 ASPHALT: Final = (80, 92, 106)
 TURF: Final = np.array([(58, 96, 62), (150, 176, 96)])  # least and most cost
@@ -97,6 +97,23 @@ def race_colours(n: int) -> NDArray[np.uint8]:
     return (255.0 * np.array(tones).reshape(n, 3)).astype(np.uint8)
 
 
+def ground_quads(record: RaceRecord) -> tuple[Quads, NDArray[np.uint8]]:
+    """What racers run on as quadrilaterals (n, 4, 2), m, and their colours (n, 3)."""
+    if "left" in record.ground:
+        left, right = record.ground["left"], record.ground["right"]
+        quads = np.stack(
+            (left, right, np.roll(right, -1, axis=0), np.roll(left, -1, axis=0)), axis=1
+        )
+        return quads, np.tile(np.array(ASPHALT, np.uint8), (len(quads), 1))
+    cost, cell = record.ground["cost"], float(record.ground["cell"])
+    row, column = np.nonzero(cost)
+    corner = record.ground["corner"] + cell * np.column_stack((column, row))
+    square = cell * np.array([(0.0, 0.0), (1.02, 0.0), (1.02, 1.02), (0.0, 1.02)])
+    share = np.clip((cost[row, column].astype(float) - 1.0) / 9.0, 0.0, 1.0)[:, None]
+    colour = (TURF[0] + share * (TURF[1] - TURF[0])).astype(np.uint8)
+    return corner[:, None, :] + square, colour
+
+
 def _ground(record: RaceRecord, size: tuple[int, int], box: Box | None) -> Raster:
     x0, y0, x1, y1 = race_box(record) if box is None else box
     width, height = size
@@ -109,20 +126,7 @@ def _ground(record: RaceRecord, size: tuple[int, int], box: Box | None) -> Raste
         0.5 * (y0 + y1) + 0.5 * SMOOTHING * height / scale,
         scale,
     )
-    if "left" in record.ground:
-        left, right = record.ground["left"], record.ground["right"]
-        quads = np.stack(
-            (left, right, np.roll(right, -1, axis=0), np.roll(left, -1, axis=0)), axis=1
-        )
-        raster.fill_quads(quads, ASPHALT)
-        return raster
-    cost, cell = record.ground["cost"], float(record.ground["cell"])
-    row, column = np.nonzero(cost)
-    corner = record.ground["corner"] + cell * np.column_stack((column, row))
-    square = cell * np.array([(0.0, 0.0), (1.02, 0.0), (1.02, 1.02), (0.0, 1.02)])
-    share = np.clip((cost[row, column].astype(float) - 1.0) / 9.0, 0.0, 1.0)[:, None]
-    colour = (TURF[0] + share * (TURF[1] - TURF[0])).astype(np.uint8)
-    raster.fill_quads(corner[:, None, :] + square, colour)
+    raster.fill_quads(*ground_quads(record))
     return raster
 
 

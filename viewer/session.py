@@ -31,8 +31,9 @@ from rushhour.viewer.loads import Loads, loads_of
 from rushhour.viewer.moments import Bars, Moment, Source, no_vehicles
 from rushhour.viewer.outside import outside_legend
 from rushhour.viewer.panels import text_scale
+from rushhour.viewer.parts import box_of
 from rushhour.viewer.places import FINDING, Place, place_at
-from rushhour.viewer.raster import network_box
+from rushhour.viewer.race_source import RaceSource
 from rushhour.viewer.scene import DOTS_FROM, FEWEST_DOTS, MOST_DOTS, PATIENT, TOO_SLOW, Scene
 from rushhour.viewer.timeline import timeline_of
 from rushhour.viewer.trip_words import TripWords
@@ -49,7 +50,7 @@ class Session:
 
     def __init__(self, source: Source, width: int, height: int, window: bool = False) -> None:
         self.source, self.window = source, window
-        box = network_box(source.network)
+        box = box_of(source)
         camera = Camera(0.0, 0.0, 1.0, width, height).fitted(box)
         times = source.times
         begin, end = (float(times[0]), float(times[-1])) if len(times) else (0.0, 0.0)
@@ -293,7 +294,7 @@ class Session:
             camera = self.state.camera.over(float(moment.x[row]), float(moment.y[row]))
             self.state = replace(self.state, camera=camera)
         loads = None
-        if self.state.lanes != PLAIN and len(moment):
+        if self.state.lanes != PLAIN and "lane" in moment.columns:
             lane = moment.columns["lane"]
             loads = loads_of(lane, moment.speed, self._limit.size)
         return self._scene_of(moment, loads, len(moment))
@@ -335,8 +336,11 @@ class Session:
         key = (moment, self.state.colour)
         if self._coloured is None or self._coloured[0] != key:
             words = self._trip_words() if self.state.colour in OF_TRIPS else None
-            told = told_at(self.source, moment, words)
-            self._coloured = (key, VEHICLES[self.state.colour](told))
+            if isinstance(self.source, RaceSource) and self.state.colour == "type":
+                made = self.source.coloured(moment)
+            else:
+                made = VEHICLES[self.state.colour](told_at(self.source, moment, words))
+            self._coloured = (key, made)
         return self._coloured[1]
 
     def _trip_words(self) -> TripWords | None:

@@ -7,8 +7,8 @@ from typing import Any, Final
 import numpy as np
 
 from rushhour.roadnets.errors import RunError
+from rushhour.viewer.parts import parts_of
 from rushhour.viewer.png import write_png
-from rushhour.viewer.road_mesh import RoadMesh
 from rushhour.viewer.viewing import Viewing
 
 SHOT_SIZE: Final = (1600, 1200)  # pixels, of the demo
@@ -23,8 +23,7 @@ def picture_for(viewing: Viewing) -> Any:
     offscreen_canvas().close()  # says in one line what is missing, before vispy.gloo is imported
     from rushhour.viewer.gl.picture import Picture
 
-    parts = [(RoadMesh(source.network), source.sizes) for source in viewing.sources]
-    return Picture(parts, *viewing.size)
+    return Picture(parts_of(viewing.sources), *viewing.size)
 
 
 def save_shot(path: str | Path, viewing: Viewing) -> None:

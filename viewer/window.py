@@ -1,7 +1,5 @@
 """The window: what a person does becomes actions, and every tick a picture is drawn."""
 
-import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
@@ -12,8 +10,10 @@ from rushhour.viewer import actions as do
 from rushhour.viewer.hand import KEYS as ARROWS
 from rushhour.viewer.keymap import action_of, key_name
 from rushhour.viewer.panels import text_scale
+from rushhour.viewer.parts import parts_of
 from rushhour.viewer.png import write_png
 from rushhour.viewer.viewing import Viewing
+from rushhour.viewer.window_kinds import window_backend
 
 STILL: Final = 4  # pixels that a click may move
 NOTCH: Final = 1.25  # closer by one notch of the wheel
@@ -22,30 +22,25 @@ REFRESH: Final = 2.0  # s between looks at a run that is being written
 SAMPLES: Final = 4  # of a pixel, so that edges are smooth
 
 
-def watch(viewing: Viewing, each: Callable[[Any], None] = lambda window: None) -> None:
+def watch(
+    viewing: Viewing, each: Callable[[Any], None] = lambda window: None, kind: str | None = None
+) -> None:
     """Show a viewing in a window until it is closed; each: called after every picture.
 
-    Raises RunError where there is no display, no driver, or glfw is not installed.
+    kind: "glfw" or "qt"; None: what is installed. Raises RunError where there is no display, no
+    driver, or the library is not installed.
     """
-    make_window(viewing, each).run()
+    make_window(viewing, each, kind).run()
 
 
-def make_window(viewing: Viewing, each: Callable[[Any], None] = lambda window: None) -> Any:
+def make_window(viewing: Viewing, each: Callable[[Any], None], kind: str | None = None) -> Any:
     """A window of a viewing, not yet run. Raises RunError as `watch`."""
-    hint = "or write a picture: rushhour view FILE --shot out.png"
-    try:
-        import glfw  # noqa: F401
-    except ImportError:
-        raise RunError(f"windows need glfw: pip install 'rushhour[viewer]'; {hint}") from None
-    if sys.platform == "linux" and not (
-        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
-    ):
-        raise RunError(f"no display: DISPLAY is not set; run it where there is a screen, {hint}")
+    backend = window_backend(kind)
     from rushhour.viewer.gl.context import canvas_by
 
     names = ", ".join(source.name for source in viewing.sources)
     canvas = canvas_by(
-        "glfw", title=f"rushhour: {names}", size=viewing.size,
+        backend, title=f"rushhour: {names}", size=viewing.size,
         show=True, vsync=True, config={"samples": SAMPLES, "depth_size": 24},
     )  # fmt: skip
     return Window(canvas, viewing, each)
@@ -56,12 +51,9 @@ class Window:
 
     def __init__(self, canvas: Any, viewing: Viewing, each: Callable[[Any], None]) -> None:
         from rushhour.viewer.gl.renderer import Renderer
-        from rushhour.viewer.road_mesh import RoadMesh
 
         self.canvas, self.viewing, self._each = canvas, viewing, each
-        self._renderers = [
-            Renderer(RoadMesh(source.network), source.sizes) for source in viewing.sources
-        ]
+        self._renderers = [Renderer(roads, sizes) for roads, sizes in parts_of(viewing.sources)]
         canvas.events.ignore_callback_errors = False  # damage in the file is for the caller
         self._pressed: tuple[float, float] | None = None
         self._last: tuple[float, float] | None = None
@@ -74,6 +66,7 @@ class Window:
         for name in ("draw", "resize", "key_press", "key_release", "mouse_press", "mouse_move", "mouse_release",
                      "mouse_wheel", "close"):  # fmt: skip
             getattr(canvas.events, name).connect(getattr(self, f"on_{name}"))
+        self._shots: Any = None  # where pictures to keep are drawn
         viewing.do(do.Resize(*canvas.physical_size))
 
     def run(self) -> None:
@@ -87,6 +80,9 @@ class Window:
 
     def on_tick(self, event: Any) -> None:
         """Let time pass, and draw."""
+        if self.viewing.state.quitting:  # here: Qt does not bear it while it draws
+            self.canvas.close()
+            return
         now = perf_counter()
         self.viewing.tick(now - self._before)
         self._before = now
@@ -118,10 +114,8 @@ class Window:
         self._shown, self._stale = self.viewing.state, False
         if self._wants_shot:
             self._wants_shot, self._stale = False, True
-            self.viewing.say(_written_shot())
+            self.viewing.say(self._written_shot())
         self._each(self)
-        if self.viewing.state.quitting:
-            self.canvas.close()
 
     def on_resize(self, event: Any) -> None:
         self.viewing.do(do.Resize(*self.canvas.physical_size))
@@ -181,16 +175,21 @@ class Window:
         scale = float(self.canvas.pixel_scale)
         return float(event.pos[0]) * scale, float(event.pos[1]) * scale
 
+    def _written_shot(self) -> str:
+        """Write what is shown to the folder where the window was opened, and say where.
 
-def _written_shot() -> str:
-    """Write what was just drawn to the folder where the window was opened, and say where."""
-    from vispy import gloo
+        It is drawn anew: what a window holds cannot be read with every library.
+        """
+        from rushhour.viewer.gl.picture import Pixels
 
-    number = 1
-    while (path := Path(f"rushhour-{number:03d}.png")).exists():
-        number += 1
-    try:
-        write_png(path, gloo.read_pixels(alpha=False))
-    except RunError as error:
-        return str(error)
-    return f"written: {path}"
+        number = 1
+        while (path := Path(f"rushhour-{number:03d}.png")).exists():
+            number += 1
+        try:
+            size = self.viewing.size
+            if self._shots is None or (self._shots.width, self._shots.height) != size:
+                self._shots = Pixels(parts_of(self.viewing.sources), *size)
+            write_png(path, self._shots.image(self.viewing.scenes()))
+        except RunError as error:
+            return str(error)
+        return f"written: {path}"

@@ -17,21 +17,21 @@ from rushhour.viewer.scene import Scene
 
 SMOOTHING: Final = 2  # pixels drawn for one of the picture, in each direction
 LEAST: Final = 64  # pixels on a side
+Parts = Sequence[tuple[RoadMesh, NDArray[np.float64]]]
 Placed = tuple[tuple[int, Scene], ...]
 
 
-class Picture:
-    """Draws scenes beside each other, width x height pixels in all. Raises RunError without OpenGL.
+class Pixels:
+    """Draws scenes beside each other into a frame buffer of the current context, width x height pixels in all.
 
-    parts: roads and sizes for each of them. sizes, smoothing, timed: as of Renderer.
+    parts: roads and sizes for each of them. sizes, smoothing, timed: as of Renderer. Raises RunError
+    for sizes that cannot be drawn.
     """
 
     def __init__(
-        self, parts: Sequence[tuple[RoadMesh, NDArray[np.float64]]], width: int, height: int,
-        smoothing: int = SMOOTHING, timed: bool = False,
-    ) -> None:  # fmt: skip
+        self, parts: Parts, width: int, height: int, smoothing: int = SMOOTHING, timed: bool = False
+    ) -> None:
         want_size(width, height)
-        self._canvas: Any = offscreen_canvas()
         largest = int(gloo.gl.glGetParameter(gloo.gl.GL_MAX_TEXTURE_SIZE))
         if max(width, height) * smoothing > largest:
             raise RunError(
@@ -46,7 +46,6 @@ class Picture:
 
     def draw(self, scenes: Placed) -> None:
         """Draw scenes, each from a column of pixels on, and wait until they are drawn."""
-        self._canvas.set_current()
         for renderer, (left, scene) in zip(self.renderers, scenes, strict=True):
             renderer.draw(scene, self._target, left)
         gloo.finish()
@@ -61,6 +60,22 @@ class Picture:
         small = np.empty((self.height, self.width, 3), np.uint8)
         shrink(large, small, self._smoothing)
         return small
+
+
+class Picture(Pixels):
+    """Pixels with a context of their own, without a window. Raises RunError without OpenGL."""
+
+    def __init__(
+        self, parts: Parts, width: int, height: int, smoothing: int = SMOOTHING, timed: bool = False
+    ) -> None:
+        want_size(width, height)
+        self._canvas: Any = offscreen_canvas()
+        super().__init__(parts, width, height, smoothing, timed)
+
+    def draw(self, scenes: Placed) -> None:
+        """Draw scenes, each from a column of pixels on, and wait until they are drawn."""
+        self._canvas.set_current()
+        super().draw(scenes)
 
     def close(self) -> None:
         """Give the context back."""

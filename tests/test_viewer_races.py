@@ -1,0 +1,97 @@
+"""Recorded races in the window: what it shows of them, and how it is opened."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from viewed_run import needs_gl
+
+from rushhour.cli import main
+from rushhour.traffic.racing.race_file import RaceRecord, save_race
+from rushhour.viewer import actions as do
+from rushhour.viewer.colouring import VEHICLES
+from rushhour.viewer.race_shot import race_colours
+from rushhour.viewer.race_source import RaceSource
+from rushhour.viewer.session import Session
+from rushhour.viewer.shots import picture_for
+
+NAN = float("nan")
+
+
+def two_on_a_straight() -> RaceRecord:
+    """A square track; the first drives 10 m/s to the east, the second 5 m/s, and leaves after 4 s."""
+    time = np.arange(0.0, 6.5, 0.5)
+    x = np.column_stack((10.0 * time, np.where(time <= 4.0, 5.0 * time, NAN)))
+    y = np.column_stack((np.full(time.size, 2.0), np.full(time.size, -2.0)))
+    left = np.array([(-10.0, 8.0), (80.0, 8.0), (80.0, 60.0), (-10.0, 60.0)])
+    right = np.array([(-20.0, -8.0), (96.0, -8.0), (96.0, 76.0), (-20.0, 76.0)])
+    return RaceRecord(
+        "square", time, x, y, np.zeros_like(x), np.array([4.0, 4.0]), np.array([2.0, 2.0]),
+        np.array([NAN, 4.0]), {"left": left, "right": right},
+    )  # fmt: skip
+
+
+def test_racers_are_where_the_record_has_them_at_any_time():
+    source = RaceSource(two_on_a_straight())
+    moment = source.at(2.25)
+    np.testing.assert_allclose(moment.x, (22.5 + 2.0, 11.25 + 2.0))  # front bumpers
+    np.testing.assert_allclose(moment.speed, (10.0, 5.0))
+    assert source.at(5.0).id.tolist() == [0] and source.vehicles(5.0) == 1
+    assert source.vehicle_number("racer 2") == source.vehicle_number("2") == 1
+    assert source.vehicle_number("3") is None and source.vehicle_name(1) == "racer 2"
+
+
+def test_the_legend_has_those_who_arrived_first_with_their_times():
+    source = RaceSource(two_on_a_straight())
+    before, after = (source.coloured(source.at(time)).legend.kinds for time in (3.0, 4.0))
+    assert [name for _, name in before] == ["racer 1", "racer 2"]
+    assert [name for _, name in after] == ["1. racer 2 4.00 s", "racer 1"]
+
+
+def test_a_race_plays_in_a_session_and_every_colour_and_key_is_borne():
+    session = Session(RaceSource(two_on_a_straight()), 320, 240, window=True)
+    session.do(do.Play())
+    session.tick(3.0)
+    assert session.scene().moment.time == 3.0
+    px, py = session.state.camera.pixel(30.0, 2.0)
+    session.do(do.Click(px, py))
+    assert session.state.selected == 0
+    for action in (do.Follow(), do.Jump("waiter"), do.Jump("worst"), do.Jump("stuck"), do.Drive(),
+                   do.Show("costs"), do.Show("lint"), do.Step(1), do.Select(None)):  # fmt: skip
+        session.do(action)
+        session.scene()
+    for _ in VEHICLES:
+        session.do(do.NextColour())
+        session.do(do.NextLanes())
+        session.scene()
+    session.do(do.Click(5.0, 5.0))
+    assert session.state.place is None
+
+
+def test_racers_are_drawn_in_their_colours_on_the_track():
+    needs_gl().close()
+    session = Session(RaceSource(two_on_a_straight()), 320, 240)
+    while session.state.colour != "type":
+        session.do(do.NextColour())
+    session.do(do.Seek(3.0))
+    session.do(do.Look(30.0, 0.0, 0.1))
+    picture = picture_for(session)
+    image = picture.image(session.scenes())
+    picture.close()
+    for k, (x, y) in enumerate(((30.0, 2.0), (15.0, -2.0))):
+        px, py = session.state.camera.pixel(x, y)
+        assert image[round(py), round(px)].tolist() == race_colours(2)[k].tolist()
+    ground, beside = image[100, 100], image[30, 20]  # at y = 2 m, and 9 m
+    assert ground.tolist() != beside.tolist()
+
+
+def test_the_command_opens_a_window_of_a_race(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    save_race(two_on_a_straight(), tmp_path / "race.h5")
+    seen = []
+
+    def watched(viewing: Session, kind: str | None) -> None:
+        seen.append((viewing.state.colour, viewing.state.clock.time, kind))
+
+    monkeypatch.setattr("rushhour.viewer.window.watch", watched)
+    assert main(["view", str(tmp_path / "race.h5"), "--at", "2s", "--window", "qt"]) == 0
+    assert seen == [("type", 2.0, "qt")]

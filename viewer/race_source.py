@@ -1,0 +1,124 @@
+"""A recorded race as a source of moments, so that a window shows it as it shows traffic."""
+
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from rushhour.roadnets.by_hand.builder import NetworkBuilder
+from rushhour.roadnets.model import Network
+from rushhour.traffic.racing.race_file import RaceRecord
+from rushhour.viewer.camera import Box
+from rushhour.viewer.colouring import COLOURS, UNKNOWN, Coloured, Legend
+from rushhour.viewer.moments import Moment, NetworkSource, no_vehicles
+from rushhour.viewer.race_shot import ground_quads, race_box, race_colours
+from rushhour.viewer.road_mesh import Mesh, RoadMesh, ribbons
+
+AWAY: Final = 100_000.0  # m beyond the ground where the one road lies that a network has to have
+MOST_NAMED: Final = 16  # lines of the legend
+MOST_COLOURS: Final = COLOURS - 1  # racers beyond share them
+
+
+class RaceGround(RoadMesh):
+    """The ground of a race where a network has lanes: the track, or the cells of a course."""
+
+    def __init__(self, network: Network, record: RaceRecord) -> None:
+        super().__init__(network)
+        self.box = race_box(record)
+        x0, y0, x1, y1 = self.box
+        self.origin = np.array([0.5 * (x0 + x1), 0.5 * (y0 + y1)])
+        self._record = record
+
+    @cached_property
+    def lanes(self) -> Mesh:
+        """The ground; of a course in the colours of its costs."""
+        quads, colours = ground_quads(self._record)
+        return ribbons(quads, colours, self.origin)
+
+    @cached_property
+    def far_lanes(self) -> Mesh:
+        """The same."""
+        return self.lanes
+
+
+def roadless(record: RaceRecord) -> Network:
+    """A network that nobody sees: a race has none, and what shows traffic asks for one."""
+    x, y = race_box(record)[2] + AWAY, race_box(record)[3]
+    builder = NetworkBuilder(record.name)
+    builder.add_road([(x, y), (x + 10.0, y)])
+    return builder.build()
+
+
+class RaceSource(NetworkSource):
+    """The racers of a record as vehicles, numbered as they started."""
+
+    def __init__(self, record: RaceRecord) -> None:
+        super().__init__(roadless(record))
+        self.record = record
+        self.ground = RaceGround(self.network, record)
+        self.sizes, size = np.unique(
+            np.column_stack((record.length, record.width)), axis=0, return_inverse=True
+        )
+        self._size = size.reshape(-1).astype(np.int32)
+        self.types = ("racer",)
+        self.times = record.time
+        self._step = float(np.median(np.diff(record.time)))
+        run = np.hypot(np.diff(record.x, axis=0), np.diff(record.y, axis=0))
+        speed = run / np.diff(record.time)[:, None]
+        known = speed[np.isfinite(speed)]
+        self.fastest = float(np.percentile(known, 99.0)) if known.size else 1.0  # m/s
+
+    def at(self, time: float, near: Box | None = None) -> Moment:
+        """Where the racers are at a time in s, on straight lines between two that were recorded."""
+        record, half = self.record, 0.5 * self._step
+        place = record.at(time)
+        there = np.flatnonzero(np.isfinite(place[:, 0]))
+        if not there.size:
+            return no_vehicles(time)
+        ends = np.clip((time - half, time + half), record.time[0], record.time[-1])
+        before, after = record.at(ends)
+        moved = np.nan_to_num(np.hypot(*(after - before)[there, :2].T))
+        x, y, heading = place[there].T.copy()
+        length = record.length[there]
+        return Moment(
+            time, there.astype(np.int32), x + 0.5 * length * np.cos(heading),
+            y + 0.5 * length * np.sin(heading), heading, moved / max(1e-9, float(np.ptp(ends))),
+            length, record.width[there], self._size[there], np.zeros(there.size, np.int32),
+            {"limit": np.full(there.size, self.fastest)},
+        )  # fmt: skip
+
+    def vehicles(self, time: float) -> int:
+        """How many are on the ground."""
+        return int(np.isfinite(self.record.at(time)[:, 0]).sum())
+
+    def vehicle_name(self, vehicle: int) -> str:
+        """A racer's, counted from 1."""
+        return f"racer {vehicle + 1}"
+
+    def vehicle_number(self, name: str) -> int | None:
+        """The number of a racer by its name, or by what it is counted as."""
+        count = name.removeprefix("racer").strip()
+        known = count.isdigit() and 1 <= int(count) <= len(self.record.length)
+        return int(count) - 1 if known else None
+
+    def coloured(self, moment: Moment) -> Coloured:
+        """A colour for each racer; the legend has those who arrived first, with their times."""
+        finish = self.record.finish
+        n = len(finish)
+        palette = np.full((COLOURS, 3), UNKNOWN, np.uint8)
+        colours = race_colours(min(n, MOST_COLOURS))
+        palette[: len(colours)] = colours
+        done = [k for k in self.record.ranking if finish[k] <= moment.time]
+        order = [*done, *(k for k in range(n) if k not in set(done))]
+        kinds = tuple(
+            (
+                tuple(palette[k % MOST_COLOURS].tolist()),
+                f"{place}. {self.vehicle_name(k)} {finish[k]:.2f} s"
+                if place <= len(done)
+                else self.vehicle_name(k),
+            )
+            for place, k in enumerate(order[:MOST_NAMED], 1)
+        )
+        return Coloured(
+            (moment.id % MOST_COLOURS).astype(np.uint8), palette, Legend("racers", kinds=kinds)
+        )
