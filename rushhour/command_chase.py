@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from rushhour.traffic.world import World
 
 VEHICLES: Final = 200
-ZOOM: Final = 0.15  # m per pixel of a shot
+ZOOM: Final = 0.15  # m per pixel of a shot, and of the window at first
+SIZE: Final = (1280, 800)  # pixels
+PATIENCE: Final = 0.025  # s that a picture in a window waits for the simulation
 RECORDED: Final = 0.1  # s between two recorded frames
 
 
@@ -27,6 +29,12 @@ def chase(args: argparse.Namespace) -> int:
 
     if args.record is not None and args.record.suffix.lower() not in (".h5", ".hdf5"):
         raise RunError(f"--record {args.record}: wanted a name that ends in .h5")
+    if args.window is not None and args.target != "keys":
+        raise RunError("--window is for --target keys; add that, or leave it out")
+    if args.target == "keys":
+        from rushhour.viewer.window_kinds import window_backend
+
+        window_backend(args.window)  # before anything is simulated
     vehicles = VEHICLES if args.vehicles is None and not args.demand else args.vehicles
     scenario = Scenario(
         network=args.network, demand=tuple(args.demand), vehicles=vehicles,
@@ -60,8 +68,11 @@ def _run(
     world.step()  # so that the vehicles are there
     running = Chase(
         world, args.opponents, car=args.car, speed=args.speed, lead=args.lead,
-        recovery=args.recovery, seed=args.seed,
+        recovery=args.recovery, seed=args.seed, by_hand=args.target == "keys",
     )  # fmt: skip
+    if args.target == "keys":
+        _drive(args, running, world.time + duration)
+        return running, 0
     stopping = stack.enter_context(Stopping())
     shown: Any = stack.enter_context(bar(duration, "s", "chasing"))
     end = world.time + duration
@@ -71,6 +82,22 @@ def _run(
             shown.set_postfix_str(f"{running.result().captures} captures", refresh=False)
             shown.update(duration - (end - world.time) - shown.n)
     return running, stopping.exit_code if stopping.signal else 0
+
+
+def _drive(args: argparse.Namespace, running: "Chase", end: float) -> None:
+    """Have somebody drive the target in a window, until it is closed or the time is over."""
+    from rushhour.viewer.actions import Look
+    from rushhour.viewer.live import LiveSource
+    from rushhour.viewer.session import Session
+    from rushhour.viewer.target_hand import TargetHand
+    from rushhour.viewer.window import watch
+
+    hand = TargetHand(running)
+    source = LiveSource(running.world, PATIENCE, hand, until=end, chased=True)
+    session = Session(source, *SIZE, window=True)
+    session.do(Look(*hand.place, ZOOM))
+    session.say("the arrow keys drive, Control is the hand brake; Q ends the chase")
+    watch(session, kind=args.window)
 
 
 def _facts(args: argparse.Namespace, running: "Chase") -> dict[str, Any]:
@@ -145,7 +172,7 @@ def _shoot(path: "Path", running: "Chase") -> None:
     from rushhour.viewer.shots import save_shot
 
     running.world.bodies.take()  # those of the frame that comes
-    session = Session(LiveSource(running.world), 1280, 800)
+    session = Session(LiveSource(running.world, chased=True), *SIZE)
     body = running.cast.bodies
     session.do(Look(float(body.x[0]), float(body.y[0]), ZOOM))
     save_shot(path, session)

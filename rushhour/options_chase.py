@@ -17,6 +17,13 @@ def add_chase_options(command: argparse.ArgumentParser) -> None:
         "as for `rushhour run`; repeatable")  # fmt: skip
     add("--duration", default="2min", metavar="T", help="(default: 2min)")
     add("--dt", default="0.1", metavar="T", help="time step (default: 0.1)")
+    add("--target", choices=("mind", "keys"), default="mind", help="who drives the target: its own mind, or you "
+        "by the arrow keys in a window, with Control as hand brake (default: mind)")  # fmt: skip
+    add(
+        "--window",
+        metavar="WHAT",
+        help="with --target keys: glfw or qt (default: glfw if installed)",
+    )
     add("--car", default="car", metavar="CLASS", help="of all of them: car, van, truck, bus, or one of a "
         "game's: storm, bolte, ... (default: car)")  # fmt: skip
     add(

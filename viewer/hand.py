@@ -6,11 +6,13 @@ that a recorded run repeats it.
 
 from typing import Final
 
+import numpy as np
+
 from rushhour.traffic.commands.log import CommandError
 from rushhour.traffic.world import World
 
 Held = frozenset[str]  # names of the keys that are down
-KEYS: Final = ("up", "down", "left", "right")
+KEYS: Final = ("up", "down", "left", "right", "control")
 TURNS: Final = 2.0  # of the largest angle a second that the wheel is turned
 CALM: Final = 9.0  # m/s at which the wheel is turned half as far: a key knows no "a little"
 STANDS: Final = 0.3  # m/s below which "down" means backwards
@@ -41,16 +43,27 @@ class Hand:
         except CommandError:  # it has arrived
             pass
 
-    def press(self, speed: float) -> None:
-        """Give the inputs of the next frame; speed: m/s of the body, negative backwards."""
+    def press(self) -> None:
+        """Give the inputs of the next frame, if somebody is driven."""
         if self.vehicle is None:
             return
-        held, controls, me = self.held, self._world.controls, self.vehicle
-        wanted = (("left" in held) - ("right" in held)) / (1.0 + (speed / CALM) ** 2)
-        most = TURNS * self._world.dt
-        self._wheel += min(max(wanted - self._wheel, -most), most)
+        held, controls, me, speed = self.held, self._world.controls, self.vehicle, self._speed()
+        self._wheel = turned(self._wheel, held, speed, self._world.dt)
         backwards = "down" in held and "up" not in held and speed < STANDS
         controls.throttle[me] = float("up" in held) - float(backwards)
         controls.brake[me] = float("down" in held and not backwards)
         controls.steer[me] = self._wheel
-        controls.hand_brake[me] = 0.0
+        controls.hand_brake[me] = float("control" in held)
+
+    def _speed(self) -> float:
+        """m/s of the body, negative backwards; 0 of one that is not there."""
+        bodies = self._world.steered_bodies
+        row = np.flatnonzero(bodies.id == self.vehicle)
+        return float(bodies.speed[row[0]]) if row.size else 0.0
+
+
+def turned(wheel: float, held: Held, speed: float, dt: float) -> float:
+    """The wheel, -1 to 1, after dt s of keys; speed: m/s."""
+    wanted = (("left" in held) - ("right" in held)) / (1.0 + (speed / CALM) ** 2)
+    most = TURNS * dt
+    return float(wheel + min(max(wanted - wheel, -most), most))

@@ -24,14 +24,25 @@ AHEAD: Final = 3600.0  # s of the timeline beyond what was simulated
 
 
 class LiveSource:
-    """The moments of a world. patience: s that a picture may wait for it; None: until it is there."""
+    """The moments of a world. patience: s that a picture may wait for it; None: until it is there.
+
+    hand: who drives in it; None: a vehicle of it may be taken over.   until: s, where it ends.
+    chased: the bodies from outside are those of a chase.
+    """
 
     steps = True
 
-    def __init__(self, world: World, patience: float | None = None) -> None:
+    def __init__(
+        self,
+        world: World,
+        patience: float | None = None,
+        hand: Hand | None = None,
+        until: float | None = None,
+        chased: bool = False,
+    ) -> None:
         self.world, self.network = world, world.network
         self.name = f"{world.network.name}, live"
-        self._patience = patience
+        self._patience, self._until, self.chased = patience, until, chased
         demand = world.demand
         self.sizes: NDArray[np.float64] = np.array(
             [(kind.length, kind.width) for kind in demand.types] or [(1.0, 1.0)]
@@ -42,7 +53,7 @@ class LiveSource:
         self._since = np.zeros(0)
         self._times = self._all_times()
         self._loads: tuple[Moment, Loads] | None = None
-        self.hand = Hand(world)
+        self.hand = Hand(world) if hand is None else hand
 
     @property
     def times(self) -> NDArray[np.float64]:
@@ -52,15 +63,18 @@ class LiveSource:
     def _all_times(self) -> NDArray[np.float64]:
         world = self.world
         frames = world.frame + round(AHEAD / world.dt)
+        if self._until is not None:
+            frames = int(np.floor((self._until - world.begin) / world.dt + 1e-6))
         return np.asarray(world.begin + world.dt * np.arange(frames + 1), np.float64)
 
     def at(self, time: float, near: Box | None = None) -> Moment:
         """Step the world to a time in s, as far as patience lasts, and tell what is there."""
         world, begun = self.world, perf_counter()
         wanted = int(np.floor((time - world.begin) / world.dt + 1e-6))
+        if self._until is not None:
+            wanted = min(wanted, len(self._times) - 1)
         while world.frame < wanted:
-            if self.hand.vehicle is not None:
-                self.hand.press(self._speed_of(self.hand.vehicle))
+            self.hand.press()
             world.step()
             if self._patience is not None and perf_counter() - begun > self._patience:
                 break
@@ -83,12 +97,6 @@ class LiveSource:
     def vehicles(self, time: float) -> int:
         """How many are on the road now."""
         return self.world.active
-
-    def _speed_of(self, vehicle: int) -> float:
-        """m/s of a body, negative backwards; 0 of one that is not there."""
-        bodies = self.world.steered_bodies
-        row = np.flatnonzero(bodies.id == vehicle)
-        return float(bodies.speed[row[0]]) if row.size else 0.0
 
     def _taken(self) -> Moment:
         """A copy of the world as it stands."""
@@ -167,6 +175,6 @@ class LiveSource:
 
     def refresh(self) -> bool:
         """Have more times where the world has come near the last; it goes on."""
-        if self._times[-1] - self.world.time < 0.5 * AHEAD:
+        if self._until is None and self._times[-1] - self.world.time < 0.5 * AHEAD:
             self._times = self._all_times()
         return True

@@ -130,7 +130,7 @@ def no_vehicles(time: float) -> Moment:
 class NetworkSource:
     """A network without vehicles; its signals go by their clock."""
 
-    steps = False
+    steps = chased = False
 
     def __init__(self, network: Network) -> None:
         self.name, self.network = network.name, network

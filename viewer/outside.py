@@ -1,4 +1,5 @@
-"""Bodies from outside on the map: what a host put into the traffic, in a colour of their own."""
+"""Bodies from outside on the map: what a host put into the traffic, in a colour of their own; of a chase
+its target in another."""
 
 from typing import Any, Final
 
@@ -11,6 +12,8 @@ from rushhour.viewer.raster import Colour
 from rushhour.viewer.shapes import Quads, bodies
 
 OUTSIDE: Final[Colour] = (226, 120, 255)
+TARGET: Final[Colour] = (70, 225, 255)
+TARGET_ID: Final = 0  # of a chase
 
 
 def in_force(log: BodyLog, frame: int) -> NDArray[Any]:
@@ -27,6 +30,17 @@ def outside_quads(rows: NDArray[Any]) -> Quads:
     return bodies(np.column_stack((x, y, rows["heading"])), rows["length"], rows["width"])
 
 
-def outside_legend(count: int) -> Legend:
-    """What their colour says."""
-    return Legend("from outside", kinds=((OUTSIDE, f"bodies ({count:,})"),))
+def outside_colours(rows: NDArray[Any], chased: bool) -> NDArray[np.uint8]:
+    """The colours of bodies, (n, 3)."""
+    colours = np.tile(np.array(OUTSIDE, np.uint8), (len(rows), 1))
+    if chased:
+        colours[rows["id"] == TARGET_ID] = TARGET
+    return colours
+
+
+def outside_legend(rows: NDArray[Any], chased: bool) -> Legend:
+    """What their colours say."""
+    if not chased:
+        return Legend("from outside", kinds=((OUTSIDE, f"bodies ({len(rows):,})"),))
+    hunters = int((rows["id"] != TARGET_ID).sum())
+    return Legend("chase", kinds=((TARGET, "target"), (OUTSIDE, f"opponents ({hunters:,})")))

@@ -51,6 +51,7 @@ class RunSource:
         self._events: dict[str, tuple[tuple[float, int, int], ...]] = {}
         self._pairs: dict[int, tuple[Between, Bodies]] = {}
         self._outside: BodyLog | None = None
+        self.chased = self.run.dataset("opponents/start") is not None
         self._loads: tuple[float, Loads] | None = None
         self._due: tuple[tuple[float, float, int], tuple[float, ...]] | None = None
         self._begin, self._dt = float(run.meta["begin"]), float(run.meta["dt"])

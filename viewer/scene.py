@@ -48,6 +48,7 @@ class Scene:
     blink: bool = True  # indicators are lit
     marks: Marks | None = None
     outside: NDArray[Any] | None = None  # bodies from outside, rows of outside.body_log.ROW
+    chased: bool = False  # they are those of a chase
 
     @property
     def dotted(self) -> bool:

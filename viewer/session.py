@@ -35,6 +35,7 @@ from rushhour.viewer.parts import box_of
 from rushhour.viewer.places import FINDING, Place, place_at
 from rushhour.viewer.race_source import RaceSource
 from rushhour.viewer.scene import DOTS_FROM, FEWEST_DOTS, MOST_DOTS, PATIENT, TOO_SLOW, Scene
+from rushhour.viewer.target_hand import TargetHand
 from rushhour.viewer.timeline import timeline_of
 from rushhour.viewer.trip_words import TripWords
 from rushhour.viewer.view_state import ViewState, next_time, reduce
@@ -67,6 +68,9 @@ class Session:
         self._lights: tuple[float, NDArray[np.uint8]] | None = None
         self._closer = Closer(source)
         self._words: tuple[Demand, TripWords] | None = None
+        if self._target is not None:
+            clock = replace(self.state.clock.sought(self._target.time), playing=True)
+            self.state = replace(self.state, driving=True, follow=True, clock=clock)
 
     @property
     def sources(self) -> tuple[Source, ...]:
@@ -131,8 +135,12 @@ class Session:
             case do.Jump("worst", back):
                 self._jump_to_worst(back)
                 return
+        follow = self.state.follow
         self.state = reduce(self.state, action)
-        if self.state.driving and self.state.selected != self._driven():
+        if self._target is not None:
+            if action == do.Follow() and self.state.selected is None:
+                self.state = replace(self.state, follow=not follow)
+        elif self.state.driving and self.state.selected != self._driven():
             self._let_go()
         if self.state.lanes == DIFFERENCE and self.other is None:  # from nothing: the next one
             self.state = reduce(self.state, do.NextLanes())
@@ -202,13 +210,21 @@ class Session:
             x, y = self.source.network.lane_points(lane)[-1].tolist()
             self.state = reduce(self.state, do.Look(x, y, 4.0 * CLOSE))
 
+    @property
+    def _target(self) -> TargetHand | None:
+        """Who drives the target of a chase; None where nobody does."""
+        hand = self.source.hand if isinstance(self.source, LiveSource) else None
+        return hand if isinstance(hand, TargetHand) else None
+
     def _driven(self) -> int | None:
         return self.source.hand.vehicle if isinstance(self.source, LiveSource) else None
 
     def _drive(self) -> None:
         """Take over the selected vehicle, or release it."""
         vehicle, source = self.state.selected, self.source
-        if self.state.driving:
+        if self._target is not None:
+            self.note = "the arrow keys drive the target, Control is its hand brake"
+        elif self.state.driving:
             self._let_go()
         elif not isinstance(source, LiveSource):
             self.note = "only a live world can be driven in: rushhour view NETWORK --live N"
@@ -287,12 +303,15 @@ class Session:
             return self._map()
         moment = self.moment()
         row = moment.row(self.state.selected)
-        if self.state.driving and row < 0:
+        target = self._target
+        if self.state.driving and row < 0 and target is None:
             self._let_go()
             self.note = "it has arrived"
         if self.state.follow and row >= 0:
             camera = self.state.camera.over(float(moment.x[row]), float(moment.y[row]))
             self.state = replace(self.state, camera=camera)
+        elif self.state.follow and target is not None:
+            self.state = replace(self.state, camera=self.state.camera.over(*target.place))
         loads = None
         if self.state.lanes != PLAIN and "lane" in moment.columns:
             lane = moment.columns["lane"]
@@ -318,18 +337,19 @@ class Session:
             tuple(
                 one for one in (coloured.legend if len(moment) else None, legend,
                                 marks.legend if marks else None,
-                    outside_legend(len(outside)) if len(outside) else None) if one
+                    outside_legend(outside, self.source.chased) if len(outside) else None) if one
             ),
             self._closer.lines(state, moment, lights),
             self._closer.images(state, lights, text_scale(*self.size)),
-            timeline_of(self.source, state.clock, state.bookmarks) if self.window else None, self._costs(), self.note,
+            timeline_of(self.source, state.clock, state.bookmarks) if self.window else None, self._costs(),
+            self.note or (self._target.told if self._target else ""),
         )  # fmt: skip
         return Scene(
             state.camera, moment, coloured, lights, lanes,
             self._closer.strokes(state, moment), panels(state, said, self.window),
             blink=int(3.0 * state.clock.time) % 2 == 0,
             marks=marks.seen(state.camera) if marks else None,
-            outside=outside if len(outside) else None,
+            outside=outside if len(outside) else None, chased=self.source.chased,
         )  # fmt: skip
 
     def _colours(self, moment: Moment) -> Coloured:

@@ -13,7 +13,7 @@ from rushhour.viewer.gl.images import Image, ImagePainter
 from rushhour.viewer.gl.ribbons import RibbonPainter, Ribbons
 from rushhour.viewer.gl.vehicles import VehicleLayer
 from rushhour.viewer.lights import lights_of
-from rushhour.viewer.outside import OUTSIDE, outside_quads
+from rushhour.viewer.outside import outside_colours, outside_quads
 from rushhour.viewer.raster import (
     AREAS_FROM,
     KERB,
@@ -169,7 +169,8 @@ class Renderer:
     def _draw_outside(self, scene: Scene) -> None:
         """Draw the bodies from outside."""
         if scene.outside is not None:
-            self._lines.set(ribbons(outside_quads(scene.outside), OUTSIDE, self._roads.origin))
+            colours = outside_colours(scene.outside, scene.chased)
+            self._lines.set(ribbons(outside_quads(scene.outside), colours, self._roads.origin))
             least = 0.5 * LEAST_BODY[1] * scene.camera.scale
             self._painter.draw(self._lines, *self._view(scene.camera), least=least)
 
