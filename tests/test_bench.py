@@ -13,11 +13,13 @@ import overlaps
 import steered_city
 from maps import maps_of
 from peers import ratios
+from recording_seek import DrawnWorld
 from scenarios import SCENARIOS, scenario_files
 from sumo_trips import totals_of, trip_means
 from windows import window
 
 from rushhour.traffic.profiling.text_tables import table
+from rushhour.traffic.recording.run_file import RunFile
 
 TRIPS = """<tripinfos>
 <tripinfo id="a" depart="10.0" arrival="110.0" duration="100.0" departDelay="4.0"
@@ -115,3 +117,12 @@ def test_a_body_is_outside_its_intersection_by_as_much_as_its_farthest_corner() 
     assert steered_city.beyond(corners(np.array(inside)), square) < -6.0
     assert steered_city.beyond(corners(np.array(across)), square) == pytest.approx(1.5)
     assert steered_city.beyond(corners(np.array(across))[:2], square) == pytest.approx(-2.5)
+
+
+def test_the_made_up_run_of_benchmarks_is_recorded_and_read_as_any(tmp_path: Path) -> None:
+    world = DrawnWorld(50)
+    world.record(tmp_path / "run.h5", 4, 2)
+    with RunFile(tmp_path / "run.h5") as run:
+        assert run.times.tolist() == [0.0, 1.0, 2.0, 3.0]
+        np.testing.assert_array_equal(run.frame(3).id, np.arange(50))
+        np.testing.assert_allclose(run.frame(3).s, world._veh.s, atol=0.02)
