@@ -24,7 +24,7 @@ def test_every_command_is_in_the_page_of_commands() -> None:
     page = (PAGE.parent / "commands.md").read_text(encoding="utf-8")
     world = rh.World(rh.generate("straight"))
     commands = ("schedule", "repeat", "stop", "go_on", "push_aside", "put_back", "remove", "set_tier",
-                "set_route", "set_destination", "stop_at", "request_lane", "set_type", "set_speed", "add_vehicles",
+                "set_route", "set_destination", "stop_at", "leave_stop", "request_lane", "set_type", "set_speed", "add_vehicles",
                 "set_speed_limit", "close_lanes", "open_lanes", "close_roads", "open_roads")  # fmt: skip
     for name in commands:
         assert re.search(rf"`{name}\(", page), name

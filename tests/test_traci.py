@@ -291,7 +291,7 @@ def test_labels_are_worlds_of_their_own(config: Path) -> None:
 
 def test_calls_that_are_not_there_say_so_in_one_line(run: None) -> None:
     for ask, why in (
-        (lambda: traci.vehicle.setColor("we.0", (1, 2, 3)), "vehicle.setColor is not there: looks"),
+        (lambda: traci.vehicle.highlight("we.0"), "vehicle.highlight is not there: looks"),
         (lambda: traci.vehicle.getCO2Emission("we.0"), "vehicle.getCO2Emission .* no emissions"),
         (lambda: traci.lane.fly("w_in_0"), r"lane.fly is not there: docs/from-sumo.md lists"),
         (lambda: traci.person.getIDList(), "traci.person is not there: there are no people"),

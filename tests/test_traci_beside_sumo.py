@@ -161,6 +161,71 @@ def test_what_does_not_move_is_told_as_sumo_tells_it(
         assert rushhour[name] == value, name
 
 
+def test_neighbours_stops_and_habits_are_told_as_sumo_tells_them(
+    theirs: tuple[Any, Path], config: Path, tmp_path: Path
+) -> None:
+    way = '<route edges="left0A0 A0right0"/>'
+    routes = tmp_path / "near.rou.xml"
+    routes.write_text(
+        '<routes><vType id="car" length="4.5" minGap="2" sigma="0" speedDev="0"/>'
+        + "".join(
+            f'<vehicle id="{name}" type="car" depart="0" departLane="{lane}" departPos="{pos}" '
+            f'departSpeed="5">{way}</vehicle>'
+            for name, lane, pos in (("ahead", 0, 100), ("behind", 0, 60), ("beside", 1, 80))
+        )
+        + f'<vehicle id="bus" type="car" depart="9">{way}<stop lane="left0A0_0" endPos="150" '
+        'duration="30"/></vehicle></routes>'
+    )
+
+    def told(traci: Any, program: str) -> dict[str, Any]:
+        net = str(config.with_name("cross.net.xml"))
+        traci.start([program, "-n", net, "-r", str(routes), "--no-step-log", "true"])
+        vehicle = traci.vehicle
+        for name in ("ahead", "behind", "beside"):
+            vehicle.setLaneChangeMode(name, 0)
+            vehicle.setColor(name, (1, 2, 3))
+            vehicle.setParameter(name, "group", "red")
+        for _ in range(3):
+            traci.simulationStep()
+        at = {name: vehicle.getLanePosition(name) for name in vehicle.getIDList()}
+
+        def off(found: Any, first: str, second: str) -> tuple[str, bool]:
+            """Who it is, and whether the gap is that between two vehicles less 2 m."""
+            who, gap = found[0] if isinstance(found[0], tuple) else found
+            return who, abs(gap - (at[first] - 4.5 - at[second] - 2.0)) < 0.1
+
+        (stop,) = vehicle.getStops("bus")
+        found = {
+            "leader": off(vehicle.getLeader("behind", 100.0), "ahead", "behind"),
+            "follower": off(vehicle.getFollower("ahead", 100.0), "ahead", "behind"),
+            "none": vehicle.getFollower("behind", 100.0),
+            "left ahead": off(vehicle.getLeftLeaders("behind"), "beside", "behind"),
+            "right behind": off(vehicle.getRightFollowers("beside"), "beside", "behind"),
+            "right ahead": off(vehicle.getRightLeaders("beside"), "ahead", "beside"),
+            "nobody": (len(vehicle.getLeftFollowers("behind")), len(vehicle.getRightLeaders("ahead"))),
+            "far": round(vehicle.getDrivingDistance("ahead", "left0A0", 200.0) + at["ahead"], 2),
+            "stop": (stop.lane, stop.endPos, stop.stopFlags, stop.duration, stop.until),
+            "habits": (vehicle.getColor("ahead"), vehicle.getLaneChangeMode("ahead"),
+                       vehicle.getSpeedMode("ahead"), vehicle.getParameter("ahead", "group"),
+                       vehicle.getParameter("ahead", "none"), vehicle.getPersonNumber("ahead")),
+        }  # fmt: skip
+        for _ in range(60):
+            traci.simulationStep()
+            if "bus" in vehicle.getIDList() and vehicle.isStopped("bus"):
+                break
+        found["stopped"] = [one[3] for one in vehicle.getNextStops("bus")]
+        vehicle.resume("bus")
+        for _ in range(3):
+            traci.simulationStep()
+        found["left"] = (vehicle.isStopped("bus"), len(vehicle.getStops("bus")))
+        traci.close()
+        return found
+
+    sumo, rushhour = told(theirs[0], str(theirs[1] / "sumo")), told(ours, "sumo")
+    for name, value in sumo.items():
+        assert rushhour[name] == value, name
+
+
 def test_the_example_runs_on_sumo_with_its_import_changed(
     theirs: tuple[Any, Path], config: Path, tmp_path: Path
 ) -> None:

@@ -160,6 +160,7 @@ class Controls(Joining):
             "set_route": self._why_no_route,
             "set_destination": self._why_no_destination,
             "stop_at": self._why_no_stop,
+            "leave_stop": self._why_not_leave,
             "request_lane": self._why_no_request,
             "set_type": self._why_no_type,
         }
@@ -222,7 +223,7 @@ class Controls(Joining):
             "set_tier": self._do_tier, "set_route": self._do_set_route,
             "set_destination": self._do_set_destination, "stop_at": self._do_stop_at,
             "request_lane": self._do_request_lane, "set_type": self._do_set_type,
-            "set_speed": self._do_set_speed,
+            "set_speed": self._do_set_speed, "leave_stop": self._do_leave_stop,
         }  # fmt: skip
         do[name](number, given)
         return ""

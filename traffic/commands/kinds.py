@@ -40,6 +40,7 @@ OF_VEHICLES: Final = {
     "set_route": Kind(DRIVES, ("roads",)),
     "set_destination": Kind(DRIVES, ("road",)),
     "stop_at": Kind(DRIVES, ("road", "position", "duration", "lane")),
+    "leave_stop": Kind(DRIVES),
     "request_lane": Kind(DRIVES, ("lane", "duration")),
     "set_type": Kind(DRIVES, ("type_name",)),
     "set_speed": Kind(DRIVES, ("speed",)),

@@ -49,6 +49,15 @@ class Stopping(Standing):
         given = {"road": road, "position": position, "duration": duration, "lane": lane}
         self._order_vehicles("stop_at", vehicle, given)
 
+    def leave_stop(self, vehicle: Several) -> None:
+        """Let vehicles that stand at stops of their trips drive on now; the stops count as made.
+
+        Raises CommandError for a vehicle that is not at a stop.
+
+        >>> world.leave_stop("bus3")
+        """
+        self._order_vehicles("leave_stop", vehicle, {})
+
     def _plain_stop_at(self, given: Mapping[str, Any]) -> Plain:
         """Where and how long, in plain values."""
         for name in ("road", "position", "duration"):
@@ -101,6 +110,16 @@ class Stopping(Standing):
                 f"{given['road'][:60]!r} any more, or cannot stop there; choose a place ahead on its route"
             )
         return ""
+
+    def _why_not_leave(self, number: int, given: Mapping[str, Any]) -> str:
+        """Why a vehicle cannot leave a stop; "" if it can."""
+        slot = self._slot(number)
+        if slot >= 0 and self._veh.dwell_until[slot] < 0:
+            return f"{self._called(number)} is not at a stop of its trip"
+        return ""
+
+    def _do_leave_stop(self, number: int, given: Any) -> None:
+        self._veh.dwell_until[self._slot(number)] = self.frame
 
     def _stop_lane(self, slot: int, given: Mapping[str, Any]) -> int:
         """The lane of a stop: as it is given, else the first that is open; -1 none."""

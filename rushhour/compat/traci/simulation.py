@@ -74,6 +74,20 @@ class SimulationDomain(Domain):
         end = self._connection.options.end
         return -1.0 if end is None else end
 
+    def getOption(self, option: str) -> str:
+        """The value of an option of the command line or the configuration, as text."""
+        options = self._connection.options
+        known = {
+            "begin": f"{options.begin:.2f}", "end": f"{self.getEndTime():.2f}",
+            "step-length": f"{options.step:.2f}", "seed": str(options.seed),
+            "net-file": str(options.net_file), "time-to-teleport": "-1.00",
+        }  # fmt: skip
+        if option not in known:
+            raise TraCIException(
+                f"simulation.getOption: {str(option)[:60]!r} is not there; there are {', '.join(known)}"
+            )
+        return known[option]
+
     def step(self, time: float = 0.0) -> None:
         """As `traci.simulationStep`."""
         self._connection.simulationStep(time)
@@ -139,6 +153,10 @@ class SimulationDomain(Domain):
         return 0
 
     def getCollidingVehiclesIDList(self) -> tuple[str, ...]:
+        """(): vehicles do not collide."""
+        return ()
+
+    def getCollisions(self) -> tuple[()]:
         """(): vehicles do not collide."""
         return ()
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from rushhour.compat.traci import constants as tc
 from rushhour.compat.traci.exceptions import TraCIException
-from rushhour.compat.traci.vehicle_commands import VehicleCommands
+from rushhour.compat.traci.vehicle_around import VehicleAround
 from rushhour.compat.traci.vehicletype import TypeReads
 from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.sight import leader, way_ahead
@@ -18,7 +18,7 @@ LIGHTS_WITHIN = 1000.0  # m
 AT_STOP, PARKED = 1, 2  # bits of getStopState
 
 
-class VehicleDomain(VehicleCommands, TypeReads):
+class VehicleDomain(VehicleAround, TypeReads):
     """Vehicles by id. One that has not departed yet has the values that SUMO calls invalid; one
     that has arrived is not known. Speeds in m/s, positions in m, times in s."""
 
@@ -36,7 +36,9 @@ class VehicleDomain(VehicleCommands, TypeReads):
         tc.VAR_ACCELERATION: "getAcceleration", tc.VAR_NEXT_TLS: "getNextTLS",
         tc.VAR_LEADER: "getLeader", tc.VAR_DEPARTURE: "getDeparture",
         tc.VAR_DEPART_DELAY: "getDepartDelay", tc.VAR_TIMELOSS: "getTimeLoss",
-        tc.VAR_STOPSTATE: "getStopState",
+        tc.VAR_STOPSTATE: "getStopState", tc.VAR_COLOR: "getColor",
+        tc.VAR_FOLLOWER: "getFollower", tc.VAR_SPEEDSETMODE: "getSpeedMode",
+        tc.VAR_LANECHANGE_MODE: "getLaneChangeMode",
     }  # fmt: skip
 
     def getIDList(self) -> tuple[str, ...]:
@@ -270,7 +272,8 @@ class VehicleDomain(VehicleCommands, TypeReads):
 
     def getSpeedFactor(self, typeID: str) -> float:
         """Its own desired speed by the limit."""
-        return self._column(typeID, "factor")
+        own, told = self._column(typeID, "factor"), self._wishes.get(typeID)
+        return own if told is None or told.factor is None else min(own, told.factor)
 
     # --- subscriptions ---------------------------------------------------------------------
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 NO_END: Final = 1e7  # s, of stops without an end
 ALWAYS: Final = 86_400.0  # s, of lanes asked for without an end
-_SAFE: Final = "drivers always keep their distance and the right of way"
 _DRAWN: Final = "looks are the viewer's, docs/viewer.md"
 
 
@@ -26,6 +25,7 @@ class Wishes:
 
     speed: float | None = None  # setSpeed
     most: float | None = None  # setMaxSpeed
+    factor: float | None = None  # setSpeedFactor: of the limit where it is
     ramp: tuple[float, float, float, float] | None = None  # slowDown: from, to, s from, s until
     halts: bool = False  # was told to stand
     told: float | None = None  # what the world was told last
@@ -37,18 +37,16 @@ class VehicleCommands(Domain):
     INSTEAD: ClassVar[Mapping[str, str]] = {
         "moveTo": "vehicles drive; remove it and add another, or world.set_route",
         "moveToXY": "vehicles drive; bodies that others move are world.bodies, docs/steered.md",
-        "setSpeedMode": _SAFE, "setLaneChangeMode": _SAFE, "getSpeedMode": _SAFE,
-        "getLaneChangeMode": _SAFE, "setColor": _DRAWN, "highlight": _DRAWN, "setSignals": _DRAWN,
+        "highlight": _DRAWN, "setSignals": _DRAWN,
         "setAcceleration": "give setSpeed or slowDown",
         "openGap": "give setSpeed or slowDown", "changeSublane": "give changeLane",
         "setAccel": "give setType", "setDecel": "give setType", "setTau": "give setType",
         "setMinGap": "give setType", "setLength": "give setType", "setImperfection": "give setType",
-        "setSpeedFactor": "give setMaxSpeed, or setType",
         "rerouteEffort": "give rerouteTraveltime", "setVia": "give setRoute",
         "setAdaptedTraveltime": "parameters rerouting, docs/commands.md",
-        "getFollower": "ask its followers for their leader", "getNeighbors": "lane.getLastStepVehicleIDs",
-        "setBusStop": "give setStop with its place", "getStops": "isStopped tells whether it is at one",
-        "getNextStops": "isStopped tells whether it is at one",
+        "setBusStop": "give setStop with its place", "replaceStop": "give setStop, or resume",
+        "getPersonCapacity": "nobody rides", "getTaxiFleet": "there are no taxis",
+        "dispatchTaxi": "there are no taxis",
     }  # fmt: skip
 
     def __init__(self, connection: "Connection") -> None:
@@ -57,6 +55,7 @@ class VehicleCommands(Domain):
         self._waiting: set[str] = set()  # whose wishes the world has yet to be told
         self._route_ids: dict[str, str] = {}
         self._added: dict[str, str] = {}  # types of those who join as the next step begins
+        self._begin_habits()
 
     def _number(self, vehID: str) -> int:
         """Number of a vehicle. Raises TraCIException for one that is not known."""
@@ -66,6 +65,9 @@ class VehicleCommands(Domain):
             raise self._unknown(vehID) from None
 
     def _slot(self, vehID: str) -> int:
+        raise NotImplementedError
+
+    def _begin_habits(self) -> None:
         raise NotImplementedError
 
     # --- speeds ----------------------------------------------------------------------------
@@ -101,7 +103,7 @@ class VehicleCommands(Domain):
                 self._waiting.discard(name)
             elif self._world._slot(number) >= 0:
                 self._tell_speed(number, wish)
-                if wish.ramp is None:
+                if wish.ramp is None and wish.factor is None:
                     self._waiting.discard(name)
             elif self._connection.steps.over(number):
                 self._waiting.discard(name)
@@ -116,6 +118,9 @@ class VehicleCommands(Domain):
             start, goal, begin, end = wish.ramp
             share = min(1.0, (world.time + self._connection.options.step - begin) / (end - begin))
             wanted.append(start + (goal - start) * share)
+        if wish.factor is not None:
+            lane = world._veh.lane[world._slot(number)]
+            wanted.append(wish.factor * float(world.network.arrays.lanes.speed[lane]))
         least = min(wanted, default=None)
         halts = least is not None and least < SLOWEST
         try:
