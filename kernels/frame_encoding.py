@@ -27,7 +27,6 @@ from rushhour.kernels.frame_rows import (
     ACCEL,
     BLOCKER,
     CODES,
-    COLUMNS,
     EXACT,
     ID,
     LANE,
@@ -35,6 +34,7 @@ from rushhour.kernels.frame_rows import (
     POSITION_STEP,
     SPEED,
     S,
+    copy_row,
 )
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.lanes_passed import ANYWHERE, lane_code
@@ -58,6 +58,7 @@ CHANGES: Final = 5  # bits
 SIGNALS: Final = 3  # bits
 
 FIRST: Final = -1  # row of a vehicle
+OFFSET: Final = 1 << 32  # steps, more than a place is ever off
 PREDICTED: Final = 0  # but for residuals
 CHANGED: Final = 1
 RESIDUALS: Final = 4  # columns: speed, s, accel, and one of the above
@@ -73,6 +74,13 @@ def advance(speeds: int, factor: int) -> int:
 def steepness(change: int, factor: int) -> int:
     """Acceleration in steps that changes the speed by so many steps between two frames."""
     return min(max((change * factor) >> FRACTION, -STEEPEST), STEEPEST)
+
+
+@kernel
+def nearest_step(off: int) -> int:
+    """Mm in whole steps of the position, the nearest; without numbers of fractions, which take longer."""
+    positive = np.uint64(off + POSITION_STEP * OFFSET + POSITION_STEP // 2)
+    return int(positive // np.uint64(POSITION_STEP)) - OFFSET
 
 
 @kernel
@@ -147,7 +155,6 @@ def put_side(
     blocker = blocker_before = -1
     reason_before = 0
     vehicle = -1
-    to_step = 1.0 / POSITION_STEP
     for row in range(count):
         lane2, speed2 = int(rows[row, LANE]), int(rows[row, SPEED])
         s2, accel2 = int(rows[row, S]), int(rows[row, ACCEL])
@@ -160,7 +167,7 @@ def put_side(
             while end < count and rows[end, ID] == vehicle:
                 end += 1
             at, acc, n = put_presence(step, row, end, frames, out, at, acc, n)
-            place = int(np.floor(s2 * to_step + 0.5))
+            place = nearest_step(s2)
             s, trend = place * POSITION_STEP, 0
             at, acc, n = put_first(rows, row, place, lane_bits, id_bits, out, at, acc, n)
             if exact.shape[0] > 0:
@@ -181,7 +188,7 @@ def put_side(
                     | (CHANGED_SIGNALS if other >> 8 else 0)
                     | (CHANGED_LATERAL if lateral2 != lateral else 0)
                 )
-                word, bits = what, CHANGES  # gathered, for they are few
+                word, bits = what, CHANGES
                 if what & CHANGED_LANE:
                     code, width, passed = lane_code(ways, lane, lane2)
                     if width > 0:
@@ -189,39 +196,32 @@ def put_side(
                     else:
                         word, bits = word | ANYWHERE << bits, bits + 2
                         at, acc, n = put(out, at, acc, n, word, bits)
-                        word, bits = lane2, lane_bits
-                    sooner = sooner - passed if passed >= 0 else 0
-                if what & CHANGED_BLOCKER:
-                    back = blocker2 == blocker_before
-                    if not back or bits == MOST:
-                        at, acc, n = put(out, at, acc, n, word, bits)
+                        at, acc, n = put(out, at, acc, n, lane2, lane_bits)
                         word, bits = 0, 0
-                    word, bits = word | (1 if back else 0) << bits, bits + 1
-                    if not back:
-                        at, acc, n = put(out, at, acc, n, word, bits)
-                        word, bits = blocker2 + 1, id_bits
-                    blocker_before = blocker
-                if bits > MOST - 13:  # what follows has up to 9 and 4
-                    at, acc, n = put(out, at, acc, n, word, bits)
-                    word, bits = 0, 0
-                if what & CHANGED_REASON:
-                    back = codes2 & 0xFF == reason_before
-                    word, bits = word | (1 if back else 0) << bits, bits + 1
-                    if not back:
-                        word, bits = word | (codes2 & 0xFF) << bits, bits + 8
-                    reason_before = codes & 0xFF
-                if what & CHANGED_SIGNALS:
-                    tier = 1 if other >> 16 else 0
-                    lights = (codes2 >> 8) & ((1 << SIGNALS) - 1)
-                    word, bits = word | (lights | tier << SIGNALS) << bits, bits + SIGNALS + 1
-                at, acc, n = put(out, at, acc, n, word, bits)
-                if what & CHANGED_SIGNALS and other >> 16:
+                    sooner = sooner - passed if passed >= 0 else 0
+                # Values and widths, not branches, for what nobody can foretell; 59 bits at most.
+                told = blocker2 != blocker_before
+                width = 1 + (id_bits if told else 0) if what & CHANGED_BLOCKER else 0
+                code = (blocker2 + 1) << 1 if told else 1
+                word, bits = word | (code if width else 0) << bits, bits + width
+                blocker_before = blocker if width else blocker_before
+                told = codes2 & 0xFF != reason_before
+                width = (9 if told else 1) if what & CHANGED_REASON else 0
+                code = (codes2 & 0xFF) << 1 if told else 1
+                word, bits = word | (code if width else 0) << bits, bits + width
+                reason_before = codes & 0xFF if width else reason_before
+                width = SIGNALS + 1 if what & CHANGED_SIGNALS else 0
+                code = (codes2 >> 8) & ((1 << SIGNALS) - 1) | (1 << SIGNALS if other >> 16 else 0)
+                word, bits = word | (code if width else 0) << bits, bits + width
+                at, acc, n = put(out, at, acc, n, word & ((1 << MOST) - 1), min(bits, MOST))
+                at, acc, n = put(out, at, acc, n, word >> MOST, max(0, bits - MOST))
+                if other >> 16:
                     at, acc, n = put(out, at, acc, n, codes2 >> 16, 8)
                 if what & CHANGED_LATERAL:
                     at, acc, n = put_number(out, at, acc, n, folded(lateral2 - lateral))
             if exact.shape[0] > 0:
                 at, acc, n = put_exact(exact, row, row - 1, out, at, acc, n)
-            place = int(np.floor((s2 - sooner) * to_step + 0.5))
+            place = nearest_step(s2 - sooner)
             s = sooner + place * POSITION_STEP
             steeper = steepness(speed2 - speed, factors[t, 1])
             residuals[row, 0] = folded(speed2 - speed - (trend >> 1))
@@ -237,31 +237,34 @@ def put_side(
 @kernel
 def put_main(residuals: NDArray[np.int32], count: int, out: NDArray[np.uint32], start: int) -> int:
     """Write the header and the main stream of a group from a word on; the word behind it."""
-    total, others = np.zeros(3, np.int64), 0
+    total0 = total1 = total2 = others = 0
     for i in range(count):
-        if residuals[i, 3] != FIRST:
-            u, v, w = residuals[i, 0], residuals[i, 1], residuals[i, 2]
-            total[0] += min(u, 4096)
-            total[1] += min(v, 4096)
-            total[2] += min(w, 4096)
-            others += 1 if u | v | w | residuals[i, 3] else 0
-    k0 = rice_parameter(total[0], others)
-    k1 = rice_parameter(total[1], others)
-    k2 = rice_parameter(total[2], others)
+        change = int(residuals[i, 3])
+        u, v, w = int(residuals[i, 0]), int(residuals[i, 1]), int(residuals[i, 2])
+        total0 += min(u, 4096) if change != FIRST else 0
+        total1 += min(v, 4096) if change != FIRST else 0
+        total2 += min(w, 4096) if change != FIRST else 0
+        others += 1 if (change != FIRST) & ((u | v | w | change) != 0) else 0
+    k0 = rice_parameter(total0, others)
+    k1 = rice_parameter(total1, others)
+    k2 = rice_parameter(total2, others)
     at, acc, n = start + HEADER, 0, 0
     for i in range(count):
         change = int(residuals[i, 3])
         if change == FIRST:
             continue
         u, v, w = int(residuals[i, 0]), int(residuals[i, 1]), int(residuals[i, 2])
-        if u | v | w | change == 0:
-            at, acc, n = put(out, at, acc, n, 0, 1)
-            continue
+        flags = 1 | change << 1
         code0, width0 = rice_code(u, k0)
         code1, width1 = rice_code(v, k1)
         code2, width2 = rice_code(w, k2)
-        flags = 1 | change << 1
-        if width0 > 0 and width1 > 0 and width2 > 0 and width1 + width2 <= MOST:
+        known = (width0 > 0) & (width1 > 0) & (width2 > 0)
+        width = 2 + width0 + width1 + width2
+        if known & (width <= MOST):  # chosen from, not branched to: see `put_side`
+            code = flags | (code0 | (code1 | code2 << width1) << width0) << 2
+            other = u | v | w | change
+            at, acc, n = put(out, at, acc, n, code if other else 0, width if other else 1)
+        elif known & (width1 + width2 <= MOST):
             at, acc, n = put(out, at, acc, n, flags | code0 << 2, 2 + width0)
             at, acc, n = put(out, at, acc, n, code1 | code2 << width1, width1 + width2)
         else:
@@ -309,8 +312,7 @@ def sort_group(
                 place = places[k - begin]
                 places[k - begin] = place + 1
                 step[place] = t
-                for column in range(COLUMNS):
-                    rows[place, column] = block[row, column]
+                copy_row(block, row, rows, place)
                 if exact_block.shape[0] > 0:
                     for word in range(EXACT):
                         exact[place, word] = exact_block[row, word]

@@ -70,29 +70,39 @@ def turn_lights(turn: int, left_hand: bool) -> int:
 
 
 @kernel
-def lights_of(
-    i: int, lane: int, s: float, lateral: float, speed: float, accel: float, reason: int,
-    path: NDArray[np.int32], wanted: NDArray[np.int32], swerve: float, length: float,
-    turn: NDArray[np.int8], n_road: int, left_hand: bool,
-) -> int:  # fmt: skip
-    """Lights of the vehicle in slot i: brake, and the indicator of where it goes.
+def lights_of_ways(turn: NDArray[np.int8], left_hand: bool, out: NDArray[np.uint8]) -> None:
+    """Fill in the indicator of each way through an intersection, and behind them none, of no way."""
+    for k in range(turn.shape[0]):
+        out[k] = turn_lights(turn[k], left_hand)
+    out[turn.shape[0]] = 0
 
-    path, wanted: of all slots, looked up near the end of the lane only. Both indicators: a hazard.
+
+@kernel
+def lights_of(
+    lane: int, s: float, lateral: float, speed: float, accel: float, reason: int,
+    ahead: int, wanted: int, swerve: float, length: float,
+    indicators: NDArray[np.uint8], n_road: int, left_hand: bool,
+) -> int:  # fmt: skip
+    """Lights of a vehicle: brake, and the indicator of where it goes. Both indicators: a hazard.
+
+    ahead: the next way that it takes, -1 none; indicators: of `lights_of_ways`. Everything is looked
+    at and then chosen from: a branch that nobody can foretell takes longer than all the rest.
     """
-    lights = BRAKE if accel < BRAKES_FROM or speed < STANDS_BELOW else 0
-    if reason == HAZARD:
-        return lights | INDICATOR_LEFT | INDICATOR_RIGHT
-    if abs(swerve - lateral) > SIDEWAYS:
-        return lights | (INDICATOR_LEFT if swerve > lateral else INDICATOR_RIGHT)
-    if lane >= n_road:
-        return lights | turn_lights(turn[lane - n_road], left_hand)
+    brakes = (accel < BRAKES_FROM) | (speed < STANDS_BELOW)
     near = length - s < max(INDICATES, INDICATES_FOR * speed)
-    if (near or reason == LANE_CHANGE) and wanted[i] >= 0 and wanted[i] != lane:
-        to_left = (wanted[i] > lane) != left_hand  # lanes are counted from the kerb
-        return lights | (INDICATOR_LEFT if to_left else INDICATOR_RIGHT)
-    if near and path[i, 0] >= 0:
-        return lights | turn_lights(turn[path[i, 0]], left_hand)
-    return lights
+    inside = lane >= n_road
+    none = indicators.shape[0] - 1
+    way = lane - n_road if inside else ahead
+    known = (inside | near) & (way >= 0)
+    light = int(indicators[way if known else none])
+    changes = (near | (reason == LANE_CHANGE)) & (wanted >= 0) & (wanted != lane)
+    left = (wanted > lane) != left_hand  # lanes are counted from the kerb
+    side = INDICATOR_LEFT if left else INDICATOR_RIGHT
+    light = side if changes & (not inside) else light
+    side = INDICATOR_LEFT if swerve > lateral else INDICATOR_RIGHT
+    light = side if abs(swerve - lateral) > SIDEWAYS else light
+    light = INDICATOR_LEFT | INDICATOR_RIGHT if reason == HAZARD else light
+    return light | (BRAKE if brakes else 0)
 
 
 @kernel
@@ -110,12 +120,12 @@ def gather_rows(
     reason: NDArray[np.uint8], blocker: NDArray[np.int32], path: NDArray[np.int32],
     wanted: NDArray[np.int32], swerve: NDArray[np.float64],
     s_bits: NDArray[np.uint64], lateral_bits: NDArray[np.uint64], speed_bits: NDArray[np.uint64],
-    lane_length: NDArray[np.float64], turn: NDArray[np.int8], n_road: int, left_hand: bool,
+    lane_length: NDArray[np.float64], indicators: NDArray[np.uint8], n_road: int, left_hand: bool,
     keep: int, frame: int, slots: int, rows: NDArray[np.int32], at: int,
 ) -> tuple[int, np.uint64]:  # fmt: skip
     """Copy the vehicles of slots below `slots` into rows from `at` on, in order of slots.
 
-    s_bits, lateral_bits, speed_bits: the same numbers as bits. Gives the row behind the last one,
+    s_bits, lateral_bits, speed_bits: the same numbers as bits. indicators: see `lights_of`. Gives the row behind the last one,
     or -1 - slot of a vehicle with numbers that cannot be recorded; and the sum of the vehicles'
     digests, of exact numbers (docs/file-format.md).
     """
@@ -140,8 +150,8 @@ def gather_rows(
         codes = int(reason[i]) if keep & KEEP_REASON else 0
         if keep & KEEP_SIGNALS:
             codes |= lights_of(
-                i, on, s[i], lateral[i], speed[i], accel[i], reason[i], path, wanted, swerve[i],
-                lane_length[on], turn, n_road, left_hand,
+                on, s[i], lateral[i], speed[i], accel[i], reason[i], path[i, 0], wanted[i],
+                swerve[i], lane_length[on], indicators, n_road, left_hand,
             ) << 8  # fmt: skip
         rows[at, CODES] = codes
         at += 1
@@ -165,6 +175,21 @@ def gather_exact(
     return at
 
 
+@kernel
+def copy_row(rows: NDArray[np.int32], row: int, into: NDArray[np.int32], place: int) -> None:
+    """Copy a row; all of it is read before any is written, so that it goes at once."""
+    a, b, c, d = rows[row, 0], rows[row, 1], rows[row, 2], rows[row, 3]
+    e, f, g, h = rows[row, 4], rows[row, 5], rows[row, 6], rows[row, 7]
+    into[place, 0] = a
+    into[place, 1] = b
+    into[place, 2] = c
+    into[place, 3] = d
+    into[place, 4] = e
+    into[place, 5] = f
+    into[place, 6] = g
+    into[place, 7] = h
+
+
 @kernel(nogil=True)
 def place_rows(
     rows: NDArray[np.int32], exact: NDArray[np.int32], count: int,
@@ -177,7 +202,7 @@ def place_rows(
     place in `ids`, if that says so too. block: from `at` on a row for each of `ids`, ABSENT where it
     is not in the frame; all have room for `count` more. Gives how many of `ids` there are by then.
     """
-    for i in range(at, at + n_ids + count):
+    for i in range(at, at + n_ids):  # whoever is new gets a place behind them at once
         block[i, ID] = ABSENT
     for row in range(count):
         vehicle = rows[row, ID]
@@ -187,8 +212,7 @@ def place_rows(
             n_ids += 1
             place_of[vehicle] = i
             ids[i] = vehicle
-        for column in range(COLUMNS):
-            block[at + i, column] = rows[row, column]
+        copy_row(rows, row, block, at + i)
         if exact.shape[0] > 0:
             for word in range(EXACT):
                 exact_block[at + i, word] = exact[row, word]

@@ -14,6 +14,7 @@ from rushhour.kernels.frame_rows import (
     MOST_S,
     gather_exact,
     gather_rows,
+    lights_of_ways,
 )
 from rushhour.kernels.frame_rows import COLUMNS as ROW
 from rushhour.kernels.pose import place_all_bodies
@@ -110,7 +111,9 @@ class FrameTaker:
         network = world.network
         self._n_road = network.n_road_lanes
         self._length = np.array(network.arrays.lanes.length)
-        self._turn = np.array(network.arrays.connectors.turn)
+        turn = network.arrays.connectors.turn
+        self._indicators = np.zeros(len(turn) + 1, np.uint8)
+        lights_of_ways(turn, network.left_hand, self._indicators)
 
     def take(self, into: Rows) -> int:
         """Put the frame behind the others; returns its digest.
@@ -126,7 +129,7 @@ class FrameTaker:
             into.make_room(at - start + slots)
             behind, digest = gather_rows(
                 veh.id, veh.lane, veh.s, veh.lateral, veh.speed, veh.accel, veh.reason, veh.blocker,
-                veh.path, veh.wanted, veh.swerve, *_as_bits(veh), self._length, self._turn,
+                veh.path, veh.wanted, veh.swerve, *_as_bits(veh), self._length, self._indicators,
                 self._n_road, world.network.left_hand, self._keep, world.frame, slots, into.rows, at,
             )  # fmt: skip
             if behind < 0:
