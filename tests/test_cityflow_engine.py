@@ -224,11 +224,56 @@ def test_a_vehicle_keeps_the_speed_that_it_is_given(eng: cityflow.Engine) -> Non
         eng.set_vehicle_speed("flow_0_9", 3.0)
 
 
+def test_a_pushed_vehicle_enters_drives_to_its_last_road_and_is_kept_by_snapshots(
+    eng: cityflow.Engine, tmp_path: Path
+) -> None:
+    steps(eng, 3)
+    info = {"speed": 5.0, "length": 3.0, "maxSpeed": 6.0, "minGap": 1.0}
+    eng.push_vehicle(info, ["s-a", "b-e"])  # by a-b, as flows are joined
+    eng.push_vehicle({}, ["n-a", "a-s"])
+    assert "manually_pushed_0" not in eng.get_vehicles()
+    eng.next_step()
+    told = eng.get_vehicle_info("manually_pushed_0")
+    assert told["route"] == "s-a a-b b-e" and float(told["speed"]) == pytest.approx(5.6, abs=1.0)
+    table = eng._world.table().set_index("id")
+    assert table.loc["manually_pushed_0", "length"] == 3.0
+    assert eng._world.demand.types[-2].min_gap == 1.0
+    steps(eng, 4)
+    before = eng.snapshot()
+    before.dump(str(tmp_path / "pushed.bin"))
+    fastest = 0.0
+    for _ in range(120):
+        eng.next_step()
+        fastest = max(fastest, eng.get_vehicle_speed().get("manually_pushed_0", 0.0))
+    assert 5.9 < fastest <= 6.0 and "manually_pushed_0" not in eng.get_vehicles()
+    ends = eng._world.state_hash()
+    eng.load(before)
+    assert "manually_pushed_0" in eng.get_vehicles()
+    steps(eng, 120)
+    assert eng._world.state_hash() == ends
+    other = cityflow.Engine(config(tmp_path), thread_num=1)
+    other.load_from_file(str(tmp_path / "pushed.bin"))
+    steps(other, 120)
+    assert other._world.state_hash() == ends
+    other.push_vehicle(info, ["s-a", "b-e"])
+    other.next_step()
+    assert "manually_pushed_2" in other.get_vehicles()
+    eng.reset()
+    assert eng.get_vehicles(include_waiting=True) == []
+    for given, roads, why in (
+        ({}, ["moon"], "no road 'moon' in the roadnet"), ({}, [], "no roads given"),
+        ({"wings": 2.0}, ["w-a", "a-b"], "no 'wings'; wanted speed, length"),
+        ({"length": -1.0}, ["w-a", "a-b"], "length -1: wanted more than 0"),
+        ({"length": 40.0}, ["w-a", "a-b"], "length 40 m: wanted at most 18 m"),
+        ({}, ["a-w", "w-a"], "no way to road 'w-a'"),
+    ):  # fmt: skip
+        with pytest.raises(RushhourError, match=f"^push_vehicle: [^\n]*{why}[^\n]*$"):
+            eng.push_vehicle(given, roads)
+
+
 def test_calls_that_are_not_there_say_so(eng: cityflow.Engine) -> None:
     for name in NAMES:
         assert callable(getattr(eng, name))
-    with pytest.raises(RushhourError, match="push_vehicle is not there"):
-        eng.push_vehicle({}, ["w-a"])
     with pytest.raises(AttributeError, match="fly: CityFlow's Engine"):
         eng.fly()
     with pytest.raises(RushhourError, match="no vehicle 'nobody'"):

@@ -1,5 +1,6 @@
 """Vehicles that join a running world: numbered, recorded, resumed and taken back."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import h5py
@@ -11,6 +12,7 @@ import rushhour as rh
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.commands.log import CommandError
+from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.measures.trip_table import trip_columns
 from rushhour.traffic.recording.verifying import verify
 from rushhour.traffic.world import World
@@ -106,6 +108,42 @@ def test_a_table_may_say_lane_place_and_speed_and_types_that_there_were_not(netw
     vehicles = other.vehicles
     assert network.lane_ids[vehicles.lane[0]] == "in_1"
     assert 150.0 < vehicles.s[0] < 154.0 and 11.0 < vehicles.speed[0] < 13.0
+
+
+def test_types_that_come_with_vehicles_are_kept_with_the_command(network, tmp_path: Path) -> None:
+    tram = VehicleType(name="tram", length=14.0, max_speed=7.0, accel=1.0, speed_dev=0.0)
+    path = tmp_path / "run.h5"
+    w = world(network)
+    with w.record(path, every=1.0, keyframe_every=5.0):
+        w.step(10)
+        w.add_vehicles(
+            [{"id": "t", "route": "in long out", "type": tram}, {"route": "in short out"}]
+        )
+        w.step()
+        w.schedule(10.0, "add_vehicles", trips=[{"id": "u", "route": "out", "type": "tram"}])
+        w.step(60)
+    assert tram in w.demand.types
+    assert w.table().set_index("id").loc["t", "length"] == 14.0
+    with rh.open_run(path) as run:
+        assert tram in run.demand.types and verify(run).same
+    again = World.resume(path, at=6.0)
+    again.step(w.frame - again.frame)
+    assert again.state_hash() == w.state_hash()
+    for changes, why in (
+        ({"accel": 2.0}, "type 'tram' is known and otherwise; give yours another name"),
+        ({"name": "x", "length": 30.0}, "length 30 m: wanted at most 18 m"),
+        ({"name": "x", "accel": float("nan")}, "accel nan: wanted a finite number"),
+        ({"name": "x", "decel": 0.0}, "decel 0: wanted more than 0"),
+        ({"name": "x", "model": "gipps"}, "model 'gipps': wanted one of idm, krauss"),
+    ):
+        with pytest.raises(CommandError, match=f"^add_vehicles: [^\n]*{why}$"):
+            w.add_vehicles([{"route": "in", "type": replace(tram, **changes)}])
+    for accel in (1.0, 2.0):
+        w.add_vehicles([{"route": "in", "type": replace(tram, name="two", accel=accel)}])
+    w.step()
+    assert [command.outcome[:40] for command in w.commands[-2:]] == [
+        "done", "refused: type 'two' is known and otherwi",
+    ]  # fmt: skip
 
 
 def test_a_run_with_vehicles_that_joined_is_read_verified_and_resumed(

@@ -8,6 +8,7 @@ Names, units and ids are those of CityFlow's documentation ("Introduction", "Sim
 differs stands in docs/from-cityflow.md.
 """
 
+import hashlib
 import warnings
 from collections.abc import Sequence
 from math import ceil
@@ -23,6 +24,7 @@ from rushhour.compat.cityflow_snapshot import Archive, read_archive
 from rushhour.kernels.lane_loads import LaneLoads, read_loads
 from rushhour.kernels.moving import STANDING
 from rushhour.roadnets.cityflow.config import read_config
+from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import NetworkError, RushhourError
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.reading.json_files import Item, read_json
@@ -30,9 +32,10 @@ from rushhour.traffic.commands.kinds import HALTED
 from rushhour.traffic.commands.limits import SLOWEST
 from rushhour.traffic.commands.log import CommandError
 from rushhour.traffic.demand.cityflow import read_flows
-from rushhour.traffic.demand.model import empty_demand
+from rushhour.traffic.demand.model import VehicleType, empty_demand
 from rushhour.traffic.measures.trip_log import ARRIVED, CUT_SHORT
 from rushhour.traffic.restoring import restore
+from rushhour.traffic.routing.routes import way_onward
 from rushhour.traffic.sight import leader, way_ahead
 from rushhour.traffic.snapshot import queued_trips
 from rushhour.traffic.world import World
@@ -40,7 +43,11 @@ from rushhour.traffic.world import World
 LONGEST_FRAME: Final = 0.5  # s
 LAST_DEPARTURE: Final = 6 * 3600.0  # s, of flows without an end
 LEADER_WITHIN: Final = 200.0  # m
-NOT_THERE: Final = "rushhour.compat.cityflow: {} is not there: {}"
+# Values of a vehicle that is pushed, as CityFlow begins with them. m, s, m/s, m/s^2.
+PUSHED: Final = {
+    "speed": 0.0, "length": 5.0, "width": 2.0, "maxPosAcc": 4.5, "maxNegAcc": 4.5, "usualPosAcc": 2.5,
+    "usualNegAcc": 2.5, "minGap": 2.0, "maxSpeed": 16.66667, "headwayTime": 1.0,
+}  # fmt: skip
 
 
 class Engine:
@@ -76,6 +83,7 @@ class Engine:
         self._by_agents = bool(options.get("rlTrafficLight", False))
         folder = path.parent / str(options.get("dir", ""))
         self._folder = folder if folder.is_dir() else Path(str(options.get("dir", "")))
+        self._pushed = 0  # vehicles, by push_vehicle
         self._replay: Replay | None = None
         self._saves = bool(options.get("saveReplay", False))
         if self._saves and "replayLogFile" in options:
@@ -259,10 +267,54 @@ class Engine:
         return True
 
     def push_vehicle(self, info: dict[str, float], roads: Sequence[str]) -> None:
-        """Not there: raises RushhourError."""
-        raise RushhourError(
-            NOT_THERE.format("push_vehicle", "vehicles are those of the flowFile; add a flow")
-        )
+        """Add a vehicle that enters `roads[0]` in the next step, or as soon as there is room.
+
+        info: speed, length, width, usualPosAcc, usualNegAcc, maxPosAcc (not used), maxNegAcc, minGap, maxSpeed,
+        headwayTime; what is missing is as CityFlow has it. It is called manually_pushed_0, ..._1. Raises
+        RushhourError for roads and values that cannot be meant.
+        """
+        unknown = [str(key)[:40] for key in info if key not in PUSHED]
+        if unknown:
+            raise RushhourError(f"push_vehicle: no {unknown[0]!r}; wanted {', '.join(PUSHED)}")
+        values = tuple(float(info.get(key, default)) for key, default in PUSHED.items())
+        told = dict(zip(PUSHED, values, strict=True))
+        name = f"pushed_{hashlib.sha256(str(values[1:]).encode()).hexdigest()[:8]}"
+        kind = VehicleType(
+            name=name, length=told["length"], width=told["width"],
+            accel=told["usualPosAcc"], decel=told["usualNegAcc"],
+            emergency_decel=max(told["maxNegAcc"], told["usualNegAcc"]), min_gap=told["minGap"],
+            max_speed=told["maxSpeed"], time_gap=told["headwayTime"], speed_dev=0.0, model="idm",
+        )  # fmt: skip
+        while self._world._known(f"manually_pushed_{self._pushed}"):  # of an archive
+            self._pushed += 1
+        trip = {"id": f"manually_pushed_{self._pushed}", "type": kind, "depart_pos": 0.0,
+                "depart_speed": told["speed"], "route": self._joined(roads)}  # fmt: skip
+        try:
+            self._world.add_vehicles([trip])
+        except CommandError as error:
+            raise RushhourError(f"push_vehicle: {error}") from None
+        self._pushed += 1
+
+    def _joined(self, roads: Sequence[str]) -> list[str]:
+        """Roads end to end, by the quickest ways between those that are given."""
+        network = self._world.network
+        for road in roads:
+            if road not in network.road_index:
+                raise RushhourError(f"push_vehicle: no road {str(road)[:60]!r} in the roadnet")
+        if not roads:
+            raise RushhourError(
+                "push_vehicle: no roads given; give the first and the last at least"
+            )
+        way = [network.road_index[roads[0]]]
+        for road in roads[1:]:
+            goal = network.road_index[road]
+            if goal == way[-1]:
+                continue
+            more = way_onward(network, CLASS_BIT["passenger"], way, goal, np.ones(network.n_roads))
+            if not more:
+                raise RushhourError(f"push_vehicle: no way to road {road[:60]!r}")
+            way += more[1:] if more[0] == way[-1] else more
+        return [network.road_ids[road] for road in way]
 
     # --- back, and replays -----------------------------------------------------------------
 

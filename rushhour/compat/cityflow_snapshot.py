@@ -9,7 +9,8 @@ import numpy as np
 
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.recording.keyframe_checks import check_snapshot
-from rushhour.traffic.snapshot import Snapshot, take_snapshot
+from rushhour.traffic.restoring import restore
+from rushhour.traffic.snapshot import Snapshot, command_of, take_snapshot
 from rushhour.traffic.world import World
 
 _NUMBERS: Final = "numbers"
@@ -33,16 +34,26 @@ class Archive:
 
 
 def read_archive(path: Path, world: World) -> Snapshot:
-    """The archive in a file, checked against a world.
+    """The archive in a file, checked against a world; who was pushed before joins that.
 
-    Raises RunError for a file that is none, or is of another network, demand or version.
+    Raises RunError for a file that is none, or is of another network, demand or version; the world
+    is as before then.
     """
+    before = take_snapshot(world)
+    try:
+        return _read(path, world, before)
+    except RunError:
+        restore(world, before)
+        raise
+
+
+def _read(path: Path, world: World, before: Snapshot) -> Snapshot:
     try:
         with np.load(path, allow_pickle=False) as file:
             tables = {name: file[name] for name in file.files}
         numbers = json.loads(tables.pop(_NUMBERS).tobytes())
         world.signals.prepare(numbers["programs"])
-        wanted = take_snapshot(world).tables
+        wanted = before.tables
         kinds = {name: table.dtype for name, table in tables.items()}
         if kinds != {name: table.dtype for name, table in wanted.items()}:
             raise RunError(f"{path}: an archive of another version or configuration; dump it again")
@@ -51,6 +62,7 @@ def read_archive(path: Path, world: World) -> Snapshot:
             if len(tables[name]) != len(wanted[name]):
                 raise RunError(f"{path}: an archive of another roadnet; load it where it was made")
         snapshot = Snapshot(tables, numbers)
+        world._have_joined(map(command_of, numbers["applied"]))
         if numbers["trips"] != len(world.demand):
             raise RunError(f"{path}: an archive with other flows; load it where it was made")
         check_snapshot(snapshot, world)

@@ -6,6 +6,7 @@ trips of the demand come due in order; who joined later waits in a list of its o
 
 from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
 from typing import Any, Final
 
 import numpy as np
@@ -18,6 +19,7 @@ from rushhour.traffic.commands.log import DONE, Command, CommandError
 from rushhour.traffic.commands.to_vehicles import Plain
 from rushhour.traffic.commands.told_speeds import ToldSpeeds
 from rushhour.traffic.demand.joining import (
+    FIELDS,
     columns_given,
     plain_columns,
     read_again,
@@ -26,6 +28,7 @@ from rushhour.traffic.demand.joining import (
 )
 from rushhour.traffic.demand.model import Demand
 from rushhour.traffic.own_models import OwnModels
+from rushhour.traffic.parameter_table import TYPE_NAMES
 from rushhour.traffic.routing.detours import Detours
 
 ADD: Final = "add_vehicles"
@@ -49,7 +52,7 @@ class Joining(ToldSpeeds):
         trips: a pandas frame, a mapping of columns, or a list of mappings, one a vehicle, with what
         tables of trips have (docs/demand.md): route (road ids end to end, or a list of ids or
         numbers), or origin and destination (ids, numbers or places); depart (s, default: the next
-        frame), id, type (one of the demand, or a built-in one), depart_lane (number from the kerb),
+        frame), id, type (one of the demand, a built-in one, or a `VehicleType`), depart_lane (number from the kerb),
         depart_pos (m), depart_speed (m/s). They wait outside for room as others do. Raises
         CommandError, naming the row, for what a table of trips may not hold, ids that exist, and
         departures that have gone by.
@@ -84,6 +87,11 @@ class Joining(ToldSpeeds):
         if taken:
             raise CommandError(f"{ADD}: vehicle {taken[0][:60]!r} exists; give each its own id")
         plain = plain_columns(found, self._whole)
+        # Types that nobody else can know who reads the command.
+        given = [*self._first_demand.types, *map(self.parameters.vehicle_type, TYPE_NAMES)]
+        own = {kind.name: asdict(kind) for kind in found.types if kind not in given}
+        if own:
+            plain[FIELDS] = [own.get(name) for name in plain["type"]]
         places = sorted(range(len(found)), key=lambda i: order.get(found.ids[i], i))
         return {"trips": {key: [column[i] for i in places] for key, column in plain.items()}}
 
@@ -137,7 +145,11 @@ class Joining(ToldSpeeds):
         if taken:
             return f"vehicle {taken[0][:60]!r} exists"
         first = len(self.demand)
-        self._take_trips(self._joining(trips))
+        try:
+            joining = self._joining(trips)
+        except DemandError as error:  # a type that has come in between by the same name
+            return str(error)
+        self._take_trips(joining)
         self._joined.append(trips)
         for number in range(first, len(self.demand)):
             insort(self._to_depart, (float(self.demand.depart[number]), number))

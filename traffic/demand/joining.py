@@ -1,19 +1,23 @@
 """Trips that join a demand while a world runs: behind the others, whenever they depart.
 
 They are columns of plain values, as a command keeps them: id, depart (s), type (a name), route (roads,
-end to end) and, where they are given, depart_lane, depart_pos and depart_speed.
+end to end) and, where they are given, depart_lane, depart_pos and depart_speed, and type_fields of
+types that came with them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from itertools import pairwise
+from math import inf
 from typing import Any, Final
 
 import numpy as np
 
+from rushhour.kernels.network import LONGEST_VEHICLE
+from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.model import Network
-from rushhour.traffic.demand.model import LANE_FIRST, POS_BASE, Demand, VehicleType
+from rushhour.traffic.demand.model import LANE_FIRST, MODELS, POS_BASE, Demand, VehicleType
 from rushhour.traffic.demand.tables import read_trips
 from rushhour.traffic.parameters import Parameters
 
@@ -24,6 +28,8 @@ PER_TRIP: Final = tuple(
     and not field.name.startswith(("stop_", "route_"))
 )
 KEPT: Final = ("id", "depart", "type", "route")  # columns that every command has
+FIELDS: Final = "type_fields"  # column of the fields of types that came with the trips
+POSITIVE: Final = ("length", "width", "accel", "decel", "emergency_decel", "max_speed")
 Columns = dict[str, list[Any]]
 
 
@@ -58,6 +64,10 @@ def columns_given(trips: Any, network: Network, now: float, names: Iterator[str]
     for key in ("route", "origin", "destination"):
         if key in columns:
             columns[key] = [_named(one, network) for one in columns[key]]
+    if any(isinstance(one, VehicleType) for one in columns.get("type", ())):
+        given = columns["type"]
+        columns[FIELDS] = [asdict(one) if isinstance(one, VehicleType) else None for one in given]
+        columns["type"] = [one.name if isinstance(one, VehicleType) else one for one in given]
     return columns
 
 
@@ -79,7 +89,47 @@ def read_joining(
     """Columns of trips as a demand, with their routes. types: those that are known besides the
     built-in ones, and go before them. Raises DemandError for what cannot be meant."""
     known = {kind.name: kind for kind in reversed(types)}
+    if isinstance(columns, Mapping) and FIELDS in columns:
+        for kind in _types_given(columns):
+            if known.setdefault(kind.name, kind) != kind:
+                raise DemandError(
+                    f"type {kind.name[:60]!r} is known and otherwise; give yours another name"
+                )
+        columns = {key: column for key, column in columns.items() if key != FIELDS}
     return read_trips(columns, network, parameters=parameters, types=known)
+
+
+def _types_given(columns: Mapping[str, Any]) -> list[VehicleType]:
+    """The types that came with trips. Raises DemandError for values that cannot be meant."""
+    found = []
+    for given in columns[FIELDS]:
+        if given is None:
+            continue
+        try:
+            kind = VehicleType(**given)
+        except TypeError:
+            raise DemandError(f"type_fields {str(given)[:80]}: wanted those of a type") from None
+        for field in fields(VehicleType):
+            value, least = getattr(kind, field.name), 0.0
+            if isinstance(field.default, str):
+                if not isinstance(value, str):
+                    raise DemandError(f"type: {field.name} {str(value)[:40]}: wanted a text")
+                continue
+            if isinstance(value, bool) or not isinstance(value, int | float) or not value < inf:
+                raise DemandError(f"type: {field.name} {str(value)[:40]}: wanted a finite number")
+            if value < least or (field.name in POSITIVE and value == 0.0):
+                raise DemandError(f"type: {field.name} {value:g}: wanted more than 0")
+        if kind.length > LONGEST_VEHICLE:
+            raise DemandError(
+                f"type: length {kind.length:g} m: wanted at most {LONGEST_VEHICLE:g} m"
+            )
+        for name, known in (("vehicle_class", CLASS_BIT), ("model", MODELS)):
+            if getattr(kind, name) not in known:
+                raise DemandError(
+                    f"type: {name} {getattr(kind, name)[:40]!r}: wanted one of {', '.join(known)}"
+                )
+        found.append(kind)
+    return found
 
 
 def read_again(
