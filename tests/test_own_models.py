@@ -3,6 +3,7 @@
 import random
 from math import nan
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from rushhour.kernels.compiling import announcing_compiles
 from rushhour.kernels.driving import drive_all
 from rushhour.kernels.lane_choice import choose_lanes_all
 from rushhour.kernels.rebuilding import rebuilt
-from rushhour.traffic.own_models import own_models
+from rushhour.traffic.own_models import _Announcing, own_models
 from rushhour.traffic.recording.verifying import verify
 
 EIGHT = "v, v0, gap, v_lead, accel, decel, min_gap, time_gap"
@@ -82,6 +83,20 @@ def test_a_second_world_of_the_same_functions_compiles_nothing() -> None:
         other.reset(2)
         other.step(3)
     assert not [name for name in compiled if name not in ("written_out", "crawl", "stay_if_polite")]
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+def test_a_person_is_told_once_why_the_first_frame_takes_so_long(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    listener = _Announcing("own1234", "car_following keep_off")
+    for name in ("drive_all__flat", "drive_all__own1234", "heed_all__own1234"):
+        compiled = SimpleNamespace(py_func=SimpleNamespace(__name__=name))
+        listener.on_start(SimpleNamespace(data={"dispatcher": compiled}))
+    told = capsys.readouterr().err.splitlines()
+    assert told == [
+        "compiling car_following keep_off into the frame (this text for the first time, 10 to 40 s)"
+    ]
 
 
 @pytest.mark.soak  # three processes, each with kernels of its own

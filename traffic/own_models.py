@@ -7,6 +7,7 @@ and a run file can say by which functions it was made.
 
 import hashlib
 import inspect
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -16,6 +17,7 @@ from types import FunctionType, ModuleType
 from typing import Any, Final
 
 import numpy as np
+from numba.core import event
 
 from rushhour.kernels.driving import drive_all
 from rushhour.kernels.jit import config
@@ -138,8 +140,28 @@ def _compiled_in(
         others[wants_change] = changing.call
         parts.append(changing.source)
     key = "own" + hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+    names = [f"{FOLLOWING} {own.name}" for _, own in following]
+    names += [f"{CHANGING} {changing.name}"] if changing is not None else []
+    event.register("numba:compile", _Announcing(key, ", ".join(names)))
     made = (rebuilt(kernel, others, key) for kernel in (drive_all, heed_all, choose_lanes_all))
     return OwnModels(following, changing, *made)
+
+
+class _Announcing(event.Listener):  # type: ignore[misc]  # numba is not typed
+    """Tells a person why the first frame takes so long; nothing where all is on disk."""
+
+    def __init__(self, key: str, names: str) -> None:
+        self._key, self._names, self._told = key, names, False
+
+    def on_start(self, event: Any) -> None:
+        if self._told or self._key not in event.data["dispatcher"].py_func.__name__:
+            return
+        self._told = True
+        line = f"compiling {self._names[:80]} into the frame (this text for the first time, 10 to 40 s)"
+        print(line, file=sys.stderr, flush=True)
+
+    def on_end(self, event: Any) -> None:
+        pass
 
 
 def _choice(count: int) -> str:
