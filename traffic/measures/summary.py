@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Clocking:
-    """Wall times of a run, s. run_s excludes import and compile_s."""
+    """Wall times of a run, s. run_s excludes import and compile_s; updates: of vehicles in it."""
 
     run_s: float
     compile_s: float
     frames: int
+    updates: int
 
 
 def run_summary(
@@ -33,7 +34,6 @@ def run_summary(
     """The summary of a run, its keys as documented in docs/command-line.md."""
     counts = world.counts()
     sim_s = clocking.frames * world.dt
-    updates = counts["vehicle_updates"]
     wall = max(clocking.run_s, 1e-9)
     return {
         "network": world.network.name,
@@ -46,8 +46,8 @@ def run_summary(
         "wall_s": round(clocking.run_s, 4),
         "compile_s": round(clocking.compile_s, 4),
         "real_time_factor": round(sim_s / wall, 3),
-        "vehicle_updates": updates,
-        "vehicle_updates_per_s": round(updates / wall, 1),
+        "vehicle_updates": counts["vehicle_updates"],
+        "vehicle_updates_per_s": round(clocking.updates / wall, 1),
         "vehicles": {
             name: counts[name]
             for name in ("departed", "arrived", "active", "waiting_to_depart", "removed")

@@ -52,7 +52,7 @@ def run_world(
     from numba.core import event
 
     compiling = _CompileTime()
-    first = world.frame
+    first, before = world.frame, world.vehicle_updates
     loading = 0.0
     started = perf_counter()
     with event.install_listener("numba:compile", compiling.listener()):
@@ -66,4 +66,9 @@ def run_world(
             if world.frame % 16 == 0:
                 progress()
     compile_s = loading + compiling.seconds
-    return Clocking(perf_counter() - started - compile_s, compile_s, world.frame - first)
+    return Clocking(
+        run_s=perf_counter() - started - compile_s,
+        compile_s=compile_s,
+        frames=world.frame - first,
+        updates=world.vehicle_updates - before,
+    )
