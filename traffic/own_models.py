@@ -142,12 +142,12 @@ def _compiled_in(
     key = "own" + hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
     names = [f"{FOLLOWING} {own.name}" for _, own in following]
     names += [f"{CHANGING} {changing.name}"] if changing is not None else []
-    event.register("numba:compile", _Announcing(key, ", ".join(names)))
+    event.register("numba:compile", _Announcing(key, ", ".join(names)))  # type: ignore[no-untyped-call]
     made = (rebuilt(kernel, others, key) for kernel in (drive_all, heed_all, choose_lanes_all))
     return OwnModels(following, changing, *made)
 
 
-class _Announcing(event.Listener):  # type: ignore[misc]  # numba is not typed
+class _Announcing(event.Listener):
     """Tells a person why the first frame takes so long; nothing where all is on disk."""
 
     def __init__(self, key: str, names: str) -> None:

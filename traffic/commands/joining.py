@@ -88,8 +88,8 @@ class Joining(ToldSpeeds):
             raise CommandError(f"{ADD}: vehicle {taken[0][:60]!r} exists; give each its own id")
         plain = plain_columns(found, self._whole)
         # Types that nobody else can know who reads the command.
-        given = [*self._first_demand.types, *map(self.parameters.vehicle_type, TYPE_NAMES)]
-        own = {kind.name: asdict(kind) for kind in found.types if kind not in given}
+        known = [*self._first_demand.types, *map(self.parameters.vehicle_type, TYPE_NAMES)]
+        own = {kind.name: asdict(kind) for kind in found.types if kind not in known}
         if own:
             plain[FIELDS] = [own.get(name) for name in plain["type"]]
         places = sorted(range(len(found)), key=lambda i: order.get(found.ids[i], i))
