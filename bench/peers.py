@@ -1,19 +1,24 @@
-"""rushhour and Eclipse SUMO on the same files, in one run on one machine.
+"""rushhour, Eclipse SUMO, UXsim and CityFlow on the same networks and trips, in one run.
 
-python bench/peers.py [SCENARIO ...] [--data DIR] [--json FILE]
+python bench/peers.py [SCENARIO ...] [--data DIR] [--cityflow DIR] [--json FILE] [--plot FILE]
 
 Scenarios that end (acosta, wildau, joined) run until the last arrival and compare travel times;
-grids are measured in a window of simulated time and compare speed. SUMO runs its default models,
-by default at 1 s steps. Nothing is kept between runs: both sides are always measured.
+the others are measured in a window of simulated time and compare speed. SUMO runs its default
+models, by default at 1 s steps. UXsim and CityFlow are given the grids of signals. No figure is
+kept between runs: all sides are always measured.
 """
 
 import argparse
 import json
 import os
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from fresh import FreshProcessError, measure_fresh
+from peers_plot import draw
+from porto_files import porto_network, porto_routes
 from scenarios import DATA_HELP, SCENARIOS, Scenario, data_base, scenario_files
 from sumo_trips import sumo_trips
 
@@ -38,6 +43,7 @@ WINDOW_COLUMNS = {
     "m/s": "mean_speed_mps",
     "updates/s": "vehicle_updates_per_s",
     "wall s": "wall_s",
+    "cpu s": "cpu_s",
     "RTF": "real_time_factor",
     "best RTF": "best_real_time_factor",
 }
@@ -59,9 +65,31 @@ def our_rows(
     return rows
 
 
+def other_rows(
+    scenario: Scenario, base: Path, options: argparse.Namespace, window: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """UXsim and CityFlow, where they are there, on a grid of signals."""
+    task = {**scenario_files(scenario, base), **window}
+    rows = []
+    if find_spec("uxsim"):
+        for platoon in (1, 5):
+            rows.append(measure_fresh("uxsim_window.py", {**task, "platoon": platoon}))
+    if options.cityflow:
+        given = {**task, "cityflow": str(options.cityflow.resolve())}
+        for threads in options.sumo_threads:
+            more = {"threads": threads, "lane_changes": True}
+            rows.append(measure_fresh("cityflow_window.py", {**given, **more}))
+    return rows
+
+
 def compared(scenario: Scenario, base: Path, options: argparse.Namespace) -> dict[str, Any]:
-    """Both simulators on one scenario, and the ratios ours / SUMO's."""
+    """All simulators on one scenario, and the ratios ours / SUMO's."""
     window: dict[str, Any] = {}
+    if scenario.made:
+        base = options.work.resolve()
+        base.mkdir(parents=True, exist_ok=True)
+        network = porto_network(options.data, base)
+        porto_routes(network, "50k", 50_000, np.zeros(50_000), on_road=True)
     if scenario.throughput:
         blocks = max(1, round(options.window / BLOCK_S))
         window = {"warm_up": options.warm_up, "blocks": blocks, "block_s": BLOCK_S}
@@ -74,11 +102,13 @@ def compared(scenario: Scenario, base: Path, options: argparse.Namespace) -> dic
     else:
         peers = [sumo_trips(scenario, base, threads) for threads in options.sumo_threads]
     peer, *others = peers
+    if scenario.signal_grid and not options.sumo_only:
+        others += other_rows(scenario, base, options, window)
     ours = [] if options.sumo_only else our_rows(scenario, base, options, window)
     return {
         "scenario": scenario.name,
         "sumo": peer,
-        "sumo_also": others,
+        "also": others,
         "rushhour": ours,
         "ratios": [ratios(peer, row) for row in ours],
     }
@@ -103,7 +133,7 @@ def report_lines(result: dict[str, Any], throughput: bool) -> list[str]:
     rows = [
         [f"{row['simulator']}, step {row['step_s']:g} s, {row['threads']} thread(s)"]
         + [row.get(key) for key in columns.values()]
-        for row in (result["sumo"], *result["sumo_also"], *result["rushhour"])
+        for row in (result["sumo"], *result["also"], *result["rushhour"])
     ]
     lines = ["", *table([result["scenario"], *columns], rows)]
     for found in result["ratios"]:
@@ -118,11 +148,17 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("scenario", nargs="*", help=f"of {', '.join(SCENARIOS)}; default all")
     parser.add_argument("--data", type=Path, help=DATA_HELP)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the same as data")
+    parser.add_argument("--plot", type=Path, metavar="FILE",
+        help="draw real-time factors against vehicles on the road (PNG)")  # fmt: skip
+    parser.add_argument("--work", type=Path, default=Path("bench-results"), metavar="DIR",
+        help="where Porto's network and trips are made, once")  # fmt: skip
+    parser.add_argument("--cityflow", type=Path, metavar="DIR",
+        help="folder with CityFlow's built module; default: it is left out")  # fmt: skip
     parser.add_argument("--dt", type=float, nargs="+", default=[0.5, 0.25], help="our steps, s")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="ours; default all")
     parser.add_argument(
-        "--sumo-threads", type=int, nargs="+", default=[1], help="SUMO's; default 1"
+        "--sumo-threads", type=int, nargs="+", default=[1], help="SUMO's and CityFlow's; default 1"
     )
     parser.add_argument("--sumo-step", type=float, nargs="+", default=[1.0],
         help="its steps in windows, s; default 1; ratios are to the first of each")  # fmt: skip
@@ -133,6 +169,8 @@ def arguments() -> argparse.Namespace:
     unknown = [name for name in given.scenario if name not in SCENARIOS]
     if unknown:
         parser.error(f"unknown scenario {unknown[0]!r}; choose of {', '.join(SCENARIOS)}")
+    if given.cityflow and not any(given.cityflow.glob("cityflow*")):
+        parser.error(f"--cityflow {given.cityflow}: no cityflow module there; see bench/README.md")
     try:
         given.data = data_base(given.data)
     except FileNotFoundError as error:
@@ -156,6 +194,8 @@ def main() -> None:
         if options.json:
             text = json.dumps({"conditions": told, "results": results}, indent=1)
             options.json.write_text(text + "\n")
+    if options.plot:
+        draw(results, options.plot)
 
 
 if __name__ == "__main__":

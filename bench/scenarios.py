@@ -13,6 +13,8 @@ class Scenario:
     """Files of one scenario, relative to the data folder.
 
     throughput: measured in a window of simulated time; otherwise run until all have arrived.
+    signal_grid: can be said to CityFlow and UXsim, too. made: its files are made by porto_files.py,
+    and relative to the folder where.
     """
 
     name: str
@@ -21,6 +23,8 @@ class Scenario:
     additional: tuple[str, ...] = ()  # vehicle types, stops
     programs: tuple[str, ...] = ()  # signal programs that replace the network's
     throughput: bool = False
+    signal_grid: bool = False
+    made: bool = False
 
 
 def _bologna(name: str) -> Scenario:
@@ -36,7 +40,9 @@ def _bologna(name: str) -> Scenario:
 
 def _grid(name: str, network: str) -> Scenario:
     routes = (f"sumo_grids/{name}.rou.xml.gz",)
-    return Scenario(name, f"sumo_grids/{network}.net.xml.gz", routes, throughput=True)
+    file = f"sumo_grids/{network}.net.xml.gz"
+    signals = network.endswith("signals")
+    return Scenario(name, file, routes, throughput=True, signal_grid=signals)
 
 
 SCENARIOS = {
@@ -50,6 +56,9 @@ SCENARIOS = {
         _grid("grid32_50k", "grid32_signals"),
         _grid("grid20_allway_stop_5k", "grid20_allway_stop"),
         _grid("ring_10k", "ring"),
+        Scenario(
+            "porto_50k", "porto.net.xml.gz", ("porto_50k.rou.xml.gz",), throughput=True, made=True
+        ),
     )
 }
 

@@ -6,7 +6,7 @@ import platform
 from pathlib import Path
 from typing import Any
 
-PACKAGES = ("numba", "numpy", "eclipse-sumo", "libsumo")
+PACKAGES = ("numba", "numpy", "eclipse-sumo", "libsumo", "uxsim")
 
 
 def conditions() -> dict[str, Any]:
