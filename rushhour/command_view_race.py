@@ -45,9 +45,9 @@ def view_race(args: argparse.Namespace) -> int:
         end = last if args.end is None else min(last, seconds(args.end, "--to"))
         fps = 25.0 if args.fps is None else args.fps
         rate = 1.0 if args.rate is None else args.rate
-        for value, option, most in ((fps, "--fps", 240.0), (rate, "--rate", 10_000.0)):
-            if not (isfinite(value) and 0.0 < value <= most):
-                raise RunError(f"{option} {value}: wanted more than 0, up to {most:g}")
+        for number, option, most in ((fps, "--fps", 240.0), (rate, "--rate", 10_000.0)):
+            if not (isfinite(number) and 0.0 < number <= most):
+                raise RunError(f"{option} {number}: wanted more than 0, up to {most:g}")
         what: Any = bar(1.0, "", "drawing")
         try:
             count = save_race_video(

@@ -53,11 +53,13 @@ class Bars:
 class Source(Protocol):
     """Where moments come from.
 
-    steps: it goes on when it is asked for later times, and never back.   sizes: (k, 2) length and width, m, that moments name.
+    steps: it goes on when it is asked for later times, and never back. chased: bodies from outside
+    are those of a chase. sizes: (k, 2) length and width, m, that moments name.
     """
 
     name: str
     steps: bool
+    chased: bool
     network: Network
     sizes: NDArray[np.float64]
     types: tuple[str, ...]
@@ -170,8 +172,9 @@ class NetworkSource:
         """There is none."""
         return ""
 
-    def vehicle_number(self, name: str) -> None:
+    def vehicle_number(self, name: str) -> int | None:
         """There is none."""
+        return None
 
     def events(self, kind: str) -> tuple[tuple[float, int, int], ...]:
         """Nothing happened."""

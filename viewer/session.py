@@ -335,9 +335,10 @@ class Session:
         said = Said(
             self.source.name, vehicles,
             tuple(
-                one for one in (coloured.legend if len(moment) else None, legend,
-                                marks.legend if marks else None,
-                    outside_legend(outside, self.source.chased) if len(outside) else None) if one
+                one for one in (
+                    coloured.legend if len(moment) else None, legend, marks.legend if marks else None,
+                    outside_legend(outside, self.source.chased) if len(outside) else None,
+                ) if one
             ),
             self._closer.lines(state, moment, lights),
             self._closer.images(state, lights, text_scale(*self.size)),
