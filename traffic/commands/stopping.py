@@ -54,6 +54,8 @@ class Stopping(Standing):
 
         Raises CommandError for a vehicle that is not at a stop.
 
+        >>> world.stop_at("bus3", "north", 120.0, "5min")
+        >>> world.run("1min", progress=False)
         >>> world.leave_stop("bus3")
         """
         self._order_vehicles("leave_stop", vehicle, {})

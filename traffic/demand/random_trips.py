@@ -26,7 +26,7 @@ from rushhour.traffic.demand.model import (
 )
 from rushhour.traffic.durations import seconds
 from rushhour.traffic.routing.road_graph import road_graph
-from rushhour.traffic.routing.routes import find_ways
+from rushhour.traffic.routing.routes import find_ways, free_ways
 
 MOST_TRIPS: Final = 10_000_000
 ATTEMPTS: Final = 40  # draws of a pair of roads before looking at what a drawn origin reaches
@@ -173,7 +173,8 @@ def _draw_ways(
     if not trips.size:
         return
     roads, edge = _road_weights(network, vehicle_type, need_exit=False)
-    graph = road_graph(network, CLASS_BIT[vehicle_type.vehicle_class])
+    permission = CLASS_BIT[vehicle_type.vehicle_class]
+    graph = road_graph(network, permission)
     left = trips
     for attempt in range(ATTEMPTS):
         a, b = (
@@ -182,7 +183,7 @@ def _draw_ways(
         )
         distance = np.hypot(graph.start_x[b] - graph.end_x[a], graph.start_y[b] - graph.end_y[a])
         tried = np.flatnonzero((a != b) & (distance >= min_distance))
-        ways = find_ways(graph, a[tried], b[tried])
+        ways = free_ways(network, permission, a[tried], b[tried], pairs=trips.size)
         found = np.diff(ways.start) > 0
         for j in np.flatnonzero(found):
             pieces[left[tried[j]]] = ways.roads[ways.start[j] : ways.start[j + 1]]

@@ -1,6 +1,6 @@
 """Routes: the way of each trip over roads, found in batches. None drives a banned sequence of roads."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Final
@@ -9,12 +9,14 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.hierarchy import Hierarchy
 from rushhour.kernels.routing import RoadGraph, Scratch, search, search_all
 from rushhour.roadnets.banned import banned_part
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.model import Network
 from rushhour.traffic.demand.model import Demand
+from rushhour.traffic.routing.hierarchies import Stairs, hierarchy_if_it_pays
 from rushhour.traffic.routing.road_graph import road_graph
 
 BATCH: Final = 2048  # pairs searched in one call
@@ -102,25 +104,93 @@ def find_ways(
     least = min(1.0, float(multiplier.min(initial=1.0)))
     pace = least / graph.top_speed * (1.0 - 1e-12) if estimate else 0.0
     seeds = np.zeros(q, np.int64) if taste_seeds is None else taste_seeds.astype(np.int64)
+    desk = Desk(graph, max(1, min(numba.get_num_threads(), q)))
+
+    def search_part(
+        part: slice,
+        ways: NDArray[np.int32],
+        length: NDArray[np.int32],
+        cost: NDArray[np.float64],
+        closed: NDArray[np.int32],
+    ) -> None:
+        search_all(
+            graph, desk.scratch, desk.stamp, starts[part], goals[part], multiplier, pace, seeds[part],
+            taste, ways, length, cost, closed,
+        )  # fmt: skip
+        desk.stamp += length.size
+
+    return _in_batches(q, search_part)
+
+
+def free_ways(
+    network: Network,
+    permission: int,
+    starts: NDArray[np.int32],
+    goals: NDArray[np.int32],
+    *,
+    pairs: int | None = None,
+) -> Ways:
+    """Cheapest ways on empty roads between pairs of roads (q,), for a class of vehicles.
+
+    By A*, or over a hierarchy where the graph is large and a batch of so many pairs is worth
+    building one; pairs: of all batches to come, by default q.
+    """
+    graph, q = road_graph(network, permission), starts.size
+    hierarchy = hierarchy_if_it_pays(network, permission, q if pairs is None else pairs)
+    if hierarchy is None:
+        return find_ways(graph, starts, goals)
+    return ways_over(graph, hierarchy, starts, goals)
+
+
+def ways_over(
+    graph: RoadGraph, hierarchy: Hierarchy, starts: NDArray[np.int32], goals: NDArray[np.int32]
+) -> Ways:
+    """Cheapest ways between pairs of roads (q,) over a hierarchy of the graph."""
+    stairs = Stairs(graph, hierarchy, starts.size)
+
+    def search_part(
+        part: slice,
+        ways: NDArray[np.int32],
+        length: NDArray[np.int32],
+        cost: NDArray[np.float64],
+        closed: NDArray[np.int32],
+    ) -> None:
+        stairs.search(starts[part], goals[part], ways, length, cost, closed)
+
+    return _in_batches(starts.size, search_part)
+
+
+def _in_batches(
+    q: int,
+    search_part: Callable[
+        [slice, NDArray[np.int32], NDArray[np.int32], NDArray[np.float64], NDArray[np.int32]], None
+    ],
+) -> Ways:
+    """Search q pairs part by part: search_part writes ways, length, cost, closed of one part.
+
+    Where `ways` is too narrow for a way it writes minus its length, and is called again.
+    """
+    from tqdm.auto import tqdm
+
     length, closed = np.zeros(q, np.int32), np.zeros(q, np.int32)
     cost = np.full(q, inf)
     pieces: list[NDArray[np.int32]] = []
-    desk = Desk(graph, max(1, min(numba.get_num_threads(), q)))
     ways = np.zeros((min(BATCH, max(q, 1)), WIDTH), np.int32)
-    for at in range(0, q, BATCH):
-        part = slice(at, min(at + BATCH, q))
-        rows = part.stop - at
-        while True:
-            search_all(
-                graph, desk.scratch, desk.stamp, starts[part], goals[part], multiplier, pace, seeds[part],
-                taste, ways, length[part], cost[part], closed[part],
-            )  # fmt: skip
-            desk.stamp += rows
-            longest = -int(length[part].min())
-            if longest <= 0:
-                break
-            ways = np.zeros((ways.shape[0], longest), np.int32)
-        pieces.append(ways[:rows][np.arange(ways.shape[1]) < length[part, None]])
+    hidden = True if q <= BATCH else None  # None: shown to a person at a terminal
+    with tqdm(
+        total=q, desc="finding routes", unit=" routes", delay=1.0, leave=False, disable=hidden
+    ) as bar:
+        for at in range(0, q, BATCH):
+            part = slice(at, min(at + BATCH, q))
+            while True:
+                search_part(part, ways, length[part], cost[part], closed[part])
+                longest = -int(length[part].min())
+                if longest <= 0:
+                    break
+                ways = np.zeros((ways.shape[0], longest), np.int32)
+            rows = part.stop - at
+            pieces.append(ways[:rows][np.arange(ways.shape[1]) < length[part, None]])
+            bar.update(rows)
     start = np.concatenate(([0], np.cumsum(length, dtype=np.int64)))
     return Ways(start, np.concatenate([*pieces, np.zeros(0, np.int32)]), cost, closed)
 
@@ -140,8 +210,10 @@ def route_trips(
     randomness: every driver sees each road's cost raised by up to that share, drawn from the seed
     and the driver's place in the list: the same seed gives the same routes.
     """
-    graph = road_graph(network, CLASS_BIT[vehicle_class])
     starts, goals = np.asarray(origins, np.int32), np.asarray(destinations, np.int32)
+    if multipliers is None and randomness == 0.0:
+        return free_ways(network, CLASS_BIT[vehicle_class], starts, goals)
+    graph = road_graph(network, CLASS_BIT[vehicle_class])
     seeds = np.int64(seed) * 1_000_003 + np.arange(starts.size, dtype=np.int64)
     return find_ways(
         graph, starts, goals, multipliers=multipliers, taste=randomness, taste_seeds=seeds
@@ -159,8 +231,7 @@ def routes_onward(
     found: list[NDArray[np.int32]] = [np.zeros(0, np.int32)] * starts.size
     for permission in np.unique(permissions):
         rows = np.flatnonzero(permissions == permission)
-        graph = road_graph(network, int(permission))
-        ways = find_ways(graph, starts[rows], goals[rows])
+        ways = free_ways(network, int(permission), starts[rows], goals[rows])
         cost[rows], closed[rows] = ways.cost, ways.closed
         for j, row in enumerate(rows):
             found[row] = ways.roads[ways.start[j] : ways.start[j + 1]]
