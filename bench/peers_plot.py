@@ -34,7 +34,7 @@ def draw(results: list[dict[str, Any]], path: Path) -> None:
     import matplotlib
 
     matplotlib.use("agg")
-    from matplotlib import pyplot
+    from matplotlib import pyplot, ticker
 
     figure, axes = pyplot.subplots(figsize=(WIDTH, HEIGHT), dpi=DPI, layout="constrained")
     drawn: dict[str, int] = {}
@@ -68,6 +68,10 @@ def draw(results: list[dict[str, Any]], path: Path) -> None:
                 textcoords="offset points", ha="center", fontsize=7,
             )  # fmt: skip
     axes.set(xscale="log", yscale="log", xlabel="vehicles on the road", ylabel="times real time")
+    axes.margins(x=0.25, y=0.1)  # room for the names of scenarios
+    axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.xaxis.set_major_formatter(lambda x, _: f"{x:,.0f}")
+    axes.xaxis.set_minor_formatter(ticker.NullFormatter())
     axes.grid(alpha=0.3, which="both")
     axes.axhline(1.0, color="black", linewidth=0.8)
     axes.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1.0, 1.0))
