@@ -2,19 +2,24 @@
 
 State travels as NamedTuples of up to a hundred arrays. numba passes each array as seven values
 through every call, which costs seconds of compile time a function and hundreds of nanoseconds a
-call. `flattened` therefore rewrites a kernel before it is compiled: a parameter whose annotation
+call. `rewritten` therefore rewrites a kernel before it is compiled: a parameter whose annotation
 is a NamedTuple is replaced by those of its fields that the kernel, or a kernel that it calls,
 really uses. `veh.speed[i]` becomes `veh__speed[i]`, `is_clear(net, veh, ...)` passes on what
 is_clear needs. The source, and the kernel as plain Python, stay as written.
 """
 
 import ast
+import copy
 import linecache
+import os
 from collections.abc import Callable
-from functools import cache
+from functools import cache, cached_property
+from types import CodeType
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from rushhour.kernels.keeping import Made, kept
 
 UNSIGNED = "uintp__"
 Path = tuple[str, ...]  # of a field within a parameter, () the parameter itself
@@ -136,12 +141,65 @@ def _unsigned(index: ast.expr) -> ast.expr:
     return ast.copy_location(ast.Call(cast, [index], []), index)
 
 
-class Flat(NamedTuple):
-    """A rewritten kernel: its source, what its names stand for, and its layout."""
+class Flat:
+    """A rewritten kernel: its code, what its names stand for, and its layout.
 
-    definition: ast.FunctionDef
-    space: dict[str, Any]
-    layout: Layout
+    func: as written. layouts, flat_kernels: of the kernels that it may call, by the name they have in
+    its module. folder: keeps the code; see `keeping`.
+    """
+
+    def __init__(
+        self,
+        func: Callable[..., Any],
+        layouts: dict[str, Layout],
+        flat_kernels: dict[str, Any],
+        folder: str,
+    ) -> None:
+        self.func, self.folder = func, folder
+        self.name = func.__code__.co_name
+        self.space = {**func.__globals__, **flat_kernels, UNSIGNED: np.uintp}
+        self._layouts, self._stamp = layouts, _stamp(func.__code__.co_filename)
+        self._read()
+
+    def _read(self) -> None:
+        code = self.func.__code__
+        name = f"{self.name}-{code.co_firstlineno}"
+        self.code, found = kept(self.folder, name, code.co_filename, self._made)
+        self.layout = Layout(*found)
+
+    def _made(self) -> Made:
+        return code_of(self.definition, self.func), tuple(self._rewritten[1])
+
+    @cached_property
+    def _rewritten(self) -> tuple[ast.FunctionDef, Layout]:
+        file = self.func.__code__.co_filename
+        if _stamp(file) != self._stamp:  # what is kept would be of other sources than its folder
+            raise RuntimeError(f"{file}: changed since it was imported; start again")
+        return rewritten(self.func, self._layouts)
+
+    @property
+    def definition(self) -> ast.FunctionDef:
+        """A copy of its source."""
+        definition = copy.deepcopy(self._rewritten[0])
+        definition.name = self.name
+        return definition
+
+    def function(self) -> Callable[..., Any]:
+        """The flat kernel, to be compiled."""
+        return function_of(self.code, self.name, self.func, self.space)
+
+    def over(self, others: dict[str, Any], key: str) -> "Flat":
+        """The same with others for some of its names; key tells it from the same over different ones."""
+        # numba's cache tells functions apart by name and line; the name is told up to the two lines.
+        flat = copy.copy(self)
+        flat.name, flat.space = f"{self.name}__{key}", {**self.space, **others}
+        flat._read()
+        return flat
+
+
+def _stamp(file: str) -> tuple[int, int]:
+    found = os.stat(file)
+    return found.st_mtime_ns, found.st_size
 
 
 @cache
@@ -173,12 +231,12 @@ def _definition(func: Callable[..., Any]) -> ast.FunctionDef:
     raise OSError(f"{code.co_filename}: no source of {func.__qualname__}")
 
 
-def flattened(
-    func: Callable[..., Any], layouts: dict[str, Layout], flat_kernels: dict[str, Any]
-) -> Flat:
-    """The flat version of a kernel.
+def rewritten(
+    func: Callable[..., Any], layouts: dict[str, Layout]
+) -> tuple[ast.FunctionDef, Layout]:
+    """Source and layout of the flat version of a kernel.
 
-    layouts, flat_kernels: of the kernels that it may call, by the name they have in its module.
+    layouts: of the kernels that it may call, by the name they have in its module.
     """
     definition = _definition(func)
     rewriter = _Rewriter(func, layouts)
@@ -195,18 +253,21 @@ def flattened(
     definition.args.args = [ast.copy_location(ast.arg(name), definition) for name in names]
     definition.returns = None
     definition.decorator_list = []
-    space = {**func.__globals__, **flat_kernels, UNSIGNED: np.uintp}
-    return Flat(definition, space, Layout(parameters, fields))
+    return definition, Layout(parameters, fields)
 
 
-def defined(
-    definition: ast.FunctionDef, func: Callable[..., Any], space: dict[str, Any]
+def code_of(definition: ast.FunctionDef, func: Callable[..., Any]) -> CodeType:
+    """Code that defines the function of a rewritten definition of func."""
+    return compile(ast.Module([definition], []), func.__code__.co_filename, "exec")
+
+
+def function_of(
+    code: CodeType, name: str, func: Callable[..., Any], space: dict[str, Any]
 ) -> Callable[..., Any]:
-    """The function of a rewritten definition of func."""
-    tree = ast.Module([definition], [])
-    exec(compile(tree, func.__code__.co_filename, "exec"), space)  # noqa: S102  (our own source)
-    made: Callable[..., Any] = space[definition.name]
-    names = {a.arg for a in definition.args.args}
+    """The function of that name that such code defines, where names stand for what is in space."""
+    exec(code, space)  # noqa: S102  (our own source)
+    made: Callable[..., Any] = space[name]
+    names = made.__code__.co_varnames[: made.__code__.co_argcount]
     made.__doc__ = func.__doc__
     made.__annotations__ = {n: k for n, k in func.__annotations__.items() if n in names}
     return made

@@ -7,7 +7,6 @@ costs nothing.
 """
 
 import ast
-import copy
 import hashlib
 import weakref
 from collections.abc import Callable
@@ -22,7 +21,8 @@ from numba.np import arrayobj
 from numba.np.numpy_support import from_dtype
 from numpy.typing import NDArray
 
-from rushhour.kernels.flatten import Flat, Layout, defined, flat_name
+from rushhour.kernels.flatten import Flat, Layout, code_of, flat_name, function_of
+from rushhour.kernels.keeping import kept
 
 arrays: Any = arrayobj  # untyped in numba
 
@@ -116,29 +116,42 @@ def table_of(where: str, layout: Layout, states: tuple[Any, ...]) -> Table:
     return Table(states, tuple(kinds), numbers, reals)
 
 
-def entry_of(func: Callable[..., Any], flat: Flat, kinds: tuple[Kind, ...]) -> Callable[..., Any]:
+def entry_of(flat: Flat, kinds: tuple[Kind, ...]) -> Callable[..., Any]:
     """The flat kernel with a table instead of fields, for fields of these kinds."""
-    fields = [flat_name(name, path) for name, paths in flat.layout.fields.items() for path in paths]
-    others = [name for name in flat.layout.parameters if name not in flat.layout.fields]
     space = dict(flat.space)
+    for kind in kinds:
+        if kind.dimensions:
+            space[f"{kind.name}__"] = array_maker(kind)
+    # numba's cache tells functions apart by name and line: the kinds are part of the name.
+    text = " ".join(kind.name for kind in kinds)
+    name = f"{flat.name}__{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+    code, _ = kept(
+        flat.folder, name, flat.func.__code__.co_filename,
+        lambda: (code_of(_entry(flat, kinds, name), flat.func), None),
+    )  # fmt: skip
+    return function_of(code, name, flat.func, space)
+
+
+def _entry(flat: Flat, kinds: tuple[Kind, ...], name: str) -> ast.FunctionDef:
+    """Its definition."""
+    layout = flat.layout
+    fields = [flat_name(state, path) for state, paths in layout.fields.items() for path in paths]
+    others = [parameter for parameter in layout.parameters if parameter not in layout.fields]
     lines: list[str] = []
     for row, (field, kind) in enumerate(zip(fields, kinds, strict=True)):
         made = f"table__[{row}, 0]"
         if kind.dimensions:
-            space[f"{kind.name}__"] = array_maker(kind)
             made = f"{kind.name}__(table__, {row})"
         elif kind.dtype.kind == "f":
             made = f"reals__[{row}]"
         elif kind.dtype.kind == "b":
             made += " != 0"
         lines.append(f"{field} = {made}")
-    definition = copy.deepcopy(flat.definition)
-    # numba's cache tells functions apart by name and line: the kinds are part of the name.
-    text = " ".join(kind.name for kind in kinds)
-    definition.name += "__" + hashlib.sha256(text.encode()).hexdigest()[:12]
-    definition.args.args = [ast.arg(name) for name in ("table__", "reals__", *others)]
+    definition = flat.definition
+    definition.name = name
+    definition.args.args = [ast.arg(other) for other in ("table__", "reals__", *others)]
     definition.body[:0] = ast.parse("\n".join(lines)).body
-    return defined(ast.fix_missing_locations(definition), func, space)
+    return ast.fix_missing_locations(definition)
 
 
 _known: "weakref.WeakSet[Any]" = weakref.WeakSet()

@@ -4,12 +4,10 @@ The sources stay as they are: each kernel on the way to such a function is defin
 a name of its own, so numba's cache keeps both. What calls none of them stays the same kernel.
 """
 
-import copy
 from collections.abc import Mapping
 from types import FunctionType
 from typing import Any
 
-from rushhour.kernels.flatten import Flat
 from rushhour.kernels.jit import StateKernel
 
 
@@ -44,11 +42,5 @@ def _over(kernel: Any, func: FunctionType, changed: Mapping[str, Any], key: str)
     if not isinstance(kernel, StateKernel):  # plain Python
         space = {**func.__globals__, **changed}
         return FunctionType(func.__code__, space, func.__name__, func.__defaults__)
-    source = kernel._source
-    definition = copy.deepcopy(source.definition)
-    # numba's cache tells functions apart by name and line; the name is told up to the two lines.
-    definition.name += f"__{key}"
     flat = {name: getattr(new, "flat", new) for name, new in changed.items()}
-    return StateKernel(
-        func, Flat(definition, {**source.space, **flat}, source.layout), kernel._options
-    )
+    return StateKernel(kernel._source.over(flat, key), kernel._options)

@@ -17,6 +17,7 @@ COMPILING = {
     "jit",
     "compiling",
     "flatten",
+    "keeping",
     "passing",
     "rebuilding",
 }  # they compile kernels and hold none

@@ -1,0 +1,114 @@
+"""Code of rewritten kernels is kept in files, and made anew where they are no good."""
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rushhour.kernels import flatten, jit
+from rushhour.kernels.jit import config, kernel
+from rushhour.kernels.keeping import kept
+
+KERNEL = """
+from typing import NamedTuple
+import numpy as np
+from numpy.typing import NDArray
+
+class Cells(NamedTuple):
+    speed: NDArray[np.float64]
+    unused: NDArray[np.float64]
+
+def total(cells: Cells, times: float) -> float:
+    found = 0.0
+    for i in range(cells.speed.shape[0]):
+        found += times * cells.speed[i]
+    return found
+"""
+
+
+def makes(value: int, calls: list[int]):
+    def make():
+        calls.append(value)
+        return compile(f"x = {value}", "here.py", "exec"), (("a", "b"), {"a": ((), ("c",))})
+
+    return make
+
+
+def test_code_is_made_once_and_read_afterwards(tmp_path):
+    calls: list[int] = []
+    made = kept(str(tmp_path), "one", "here.py", makes(1, calls))
+    read = kept(str(tmp_path), "one", "here.py", makes(2, calls))
+    assert calls == [1]
+    assert read == made
+    kept(str(tmp_path), "other", "here.py", makes(3, calls))
+    assert calls == [1, 3]
+
+
+@pytest.mark.parametrize("end", [0, 1, 20, -1])
+def test_a_file_cut_short_is_made_again(tmp_path, end):
+    calls: list[int] = []
+    kept(str(tmp_path), "one", "here.py", makes(1, calls))
+    (path,) = tmp_path.iterdir()
+    path.write_bytes(path.read_bytes()[:end])
+    code, _ = kept(str(tmp_path), "one", "here.py", makes(2, calls))
+    assert calls == [1, 2]
+    assert 2 in code.co_consts
+
+
+def test_code_of_another_file_is_not_used(tmp_path):
+    calls: list[int] = []
+    kept(str(tmp_path), "one", "here.py", makes(1, calls))
+    kept(str(tmp_path), "one", "there.py", makes(2, calls))
+    assert calls == [1, 2]
+
+
+def test_without_a_folder_to_write_in_code_is_made_each_time(tmp_path):
+    (tmp_path / "taken").write_text("a file, no folder")
+    calls: list[int] = []
+    for value in (1, 2):
+        kept(str(tmp_path / "taken" / "below"), "one", "here.py", makes(value, calls))
+    assert calls == [1, 2]
+
+
+def imported(path: Path) -> Any:
+    spec = importlib.util.spec_from_file_location("kept_kernels", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["kept_kernels"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+def test_a_second_process_rewrites_nothing_and_finds_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr(jit, "cache_folder", lambda module: str(tmp_path / "cache"))
+    source = tmp_path / "kept_kernels.py"
+    source.write_text(KERNEL)
+    module = imported(source)
+    cells = module.Cells(module.np.arange(4.0), module.np.zeros(9))
+    assert kernel(module.total)(cells, 2.0) == 12.0
+
+    def refuse(*args):
+        raise AssertionError("rewritten again")
+
+    monkeypatch.setattr(flatten, "rewritten", refuse)
+    again = kernel(imported(source).total)
+    assert again(cells, 2.0) == 12.0
+    assert again.layout.fields == {"cells": (("speed",),)}
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+def test_sources_changed_since_they_were_imported_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(jit, "cache_folder", lambda module: str(tmp_path / "cache"))
+    source = tmp_path / "kept_kernels.py"
+    source.write_text(KERNEL)
+    kernel(imported(source).total)
+    module = imported(source)
+    known = kernel(module.total)  # its code is read, its source is not
+    source.write_text(KERNEL + "# edited\n")
+    cells = module.Cells(module.np.arange(4.0), module.np.zeros(9))
+    with pytest.raises(RuntimeError, match="changed since it was imported; start again"):
+        known(cells, 2.0)
