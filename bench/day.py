@@ -1,6 +1,6 @@
 """One simulated day of Porto with a morning and an evening peak: wall time by hour, vehicles on the road.
 
-python bench/day.py [--trips N] [--work DIR] [--limit MINUTES] [--threads N] [--dt T] [--data DIR]
+python bench/day.py [--trips N] [--reach METRES] [--work DIR] [--limit MINUTES] [--threads N] [--dt T] [--data DIR]
 
 Network and trips are made once, in DIR. Every simulated hour the state is left in DIR/day.h5 and the
 figures in DIR/day.json; the same command goes on from there. With --limit it stops after so many
@@ -16,7 +16,7 @@ from time import perf_counter, process_time
 from typing import Any, Final
 
 import numba
-from porto_files import day_departures, porto_network, porto_routes
+from porto_files import DAY_REACH, day_departures, porto_network, porto_routes
 from scenarios import DATA_HELP, data_base
 from sumo_options import sumo_binary
 
@@ -70,10 +70,17 @@ def opened(options: argparse.Namespace) -> World:
         return World.resume(kept)
     departures = day_departures(options.trips)
     file = porto_network(options.data, options.work)
-    routes = porto_routes(file, f"day_{options.trips}", options.trips, departures, on_road=False)
+    name = f"day_{options.trips}_{options.reach:g}"
+    routes = porto_routes(file, name, options.trips, departures, False, options.reach)
     network = load_network(file)
     demand = read_demand([routes], network)
     return World(network, demand, dt=options.dt, seed=options.seed, begin=0.0)
+
+
+def mean_way(world: World) -> float:
+    """Mean length of the trips' ways, m, their first and last road whole."""
+    demand = world.demand
+    return float(world.network.arrays.roads.length[demand.roads].sum() / len(demand))
 
 
 def keep(world: World, path: Path) -> None:
@@ -101,7 +108,8 @@ def drive(world: World, options: argparse.Namespace) -> None:
         rows.append(hour.row(world))
         print(*(f"{name} {value:,.6g}" for name, value in rows[-1].items()), sep=", ", flush=True)
         keep(world, options.work / "day.h5")
-        found = {"conditions": conditions(), "trips": len(world.demand), "dt": world.dt,
+        found = {"conditions": conditions(), "trips": len(world.demand), "reach_m": options.reach,
+                 "mean_way_m": mean_way(world), "dt": world.dt,
                  "threads": options.threads, "done": world.done, "counts": world.counts(),
                  "hours": rows}  # fmt: skip
         kept.write_text(json.dumps(found, indent=1) + "\n")
@@ -120,6 +128,14 @@ def arguments() -> argparse.Namespace:
     add = parser.add_argument
     add("--trips", type=int, default=1_000_000)
     add(
+        "--reach",
+        type=float,
+        default=DAY_REACH,
+        metavar="METRES",
+        help="a trip is accepted with the probability exp(-distance / reach), as the crow flies; "
+        "default %(default)g",
+    )
+    add(
         "--work",
         type=Path,
         default=Path("bench-results"),
@@ -132,6 +148,8 @@ def arguments() -> argparse.Namespace:
     add("--seed", type=int, default=1)
     add("--data", type=Path, help=DATA_HELP)
     given = parser.parse_args()
+    if not given.reach > 0.0:
+        parser.error(f"--reach {given.reach:g}: wanted more than 0 m")
     try:
         given.data = data_base(given.data)
         sumo_binary()
@@ -148,7 +166,9 @@ def main() -> None:
     numba.set_num_threads(options.threads)
     begun = perf_counter()
     world = opened(options)
-    print(f"{len(world.demand):,} trips; opened in {perf_counter() - begun:.0f} s", flush=True)
+    took = perf_counter() - begun
+    told = f"{len(world.demand):,} trips of {mean_way(world):,.0f} m in the mean"
+    print(f"{told}; opened in {took:.0f} s", flush=True)
     drive(world, options)
 
 

@@ -2,7 +2,7 @@
 
 netconvert makes the network of the extract, duarouter the ways; both come with eclipse-sumo. What
 is there already is not made again. Trips are drawn here: they begin on a road drawn by its length,
-and end on another, accepted with the probability exp(-distance / REACH).
+and end on another, accepted with the probability exp(-distance / reach).
 """
 
 import gzip
@@ -20,6 +20,7 @@ from sumo_options import sumo_binary
 
 EXTRACT: Final = "osm_porto/porto_portugal.osm.gz"
 REACH: Final = 3000.0  # m; the mean way is near three times as long
+DAY_REACH: Final = 1500.0  # m; with twice that a day of a million trips is more than Porto holds
 SHORTEST_ROAD: Final = 20.0  # m; trips begin and end on roads with room for a car
 # Shares of a day's trips by hour, from midnight: peaks from 7 to 9 and from 17 to 19.
 DAY: Final = (
@@ -44,11 +45,17 @@ def porto_network(base: Path, work: Path) -> Path:
 
 
 def porto_routes(
-    network: Path, name: str, count: int, departures: NDArray[np.float64], on_road: bool
+    network: Path,
+    name: str,
+    count: int,
+    departures: NDArray[np.float64],
+    on_road: bool,
+    reach: float = REACH,
 ) -> Path:
     """Trips with their ways, sorted by departure, s; beside the network.
 
     on_road: a trip begins anywhere on its first road, at speed; otherwise at its start, standing.
+    reach: m; the name tells files of different trips apart.
     """
     path = network.parent / f"porto_{name}.rou.xml.gz"
     if not path.exists():
@@ -59,7 +66,7 @@ def porto_routes(
             file.writelines(
                 f'<trip id="{k}" depart="{departures[k]:.2f}" from="{begin}" to="{end}" '
                 f'departLane="best" {place}/>\n'
-                for k, (begin, end) in enumerate(_pairs(network, count))
+                for k, (begin, end) in enumerate(_pairs(network, count, reach))
             )
             file.write("</routes>\n")
         _made(
@@ -80,7 +87,7 @@ def day_departures(count: int, seed: int = 1) -> NDArray[np.float64]:
     return np.sort(3600.0 * (hours + rng.random(count)))
 
 
-def _pairs(network: Path, count: int, seed: int = 1) -> Iterator[tuple[str, str]]:
+def _pairs(network: Path, count: int, reach: float, seed: int = 1) -> Iterator[tuple[str, str]]:
     ids, length, places = _roads(network)
     rng = np.random.default_rng(seed)
     share = np.cumsum(length) / length.sum()
@@ -88,7 +95,7 @@ def _pairs(network: Path, count: int, seed: int = 1) -> Iterator[tuple[str, str]
     while left:
         drawn = share.searchsorted(rng.random((2, 1 << 20)))
         apart = np.hypot(*(places[drawn[0]] - places[drawn[1]]).T)
-        taken = (rng.random(apart.size) < np.exp(-apart / REACH)) & (drawn[0] != drawn[1])
+        taken = (rng.random(apart.size) < np.exp(-apart / reach)) & (drawn[0] != drawn[1])
         for begin, end in drawn[:, taken].T[:left].tolist():
             yield ids[begin], ids[end]
         left -= min(left, int(taken.sum()))

@@ -65,10 +65,30 @@ def test_trips_begin_and_end_where_every_road_can_be_reached_from_every_other(
     tmp_path: Path,
 ) -> None:
     network = zipped(tmp_path / "n.net.xml.gz", NET)
-    pairs = list(porto_files._pairs(network, 50))
+    pairs = list(porto_files._pairs(network, 50, 3000.0))
     assert len(pairs) == 50
     assert set(pairs) == {("A", "B"), ("B", "A")}
-    assert pairs == list(porto_files._pairs(network, 50))
+    assert pairs == list(porto_files._pairs(network, 50, 3000.0))
+
+
+def test_trips_are_as_far_apart_as_their_reach_says(tmp_path: Path) -> None:
+    """Along a line of n roads, d apart, the share of pairs k apart is (n - k) exp(-k d / reach)."""
+    n, apart = 200, 100.0
+    text = "<net>\n"
+    for i in range(n):
+        text += (
+            f'<edge id="{i}" >\n<lane id="{i}_0" length="50" shape="{apart * i},0 0,9"/>\n</edge>\n'
+        )
+    for i in range(n):
+        text += f'<connection from="{i}" to="{(i + 1) % n}" />\n'
+    network = zipped(tmp_path / "line.net.xml.gz", text + "</net>\n")
+    for reach in (500.0, 2000.0):
+        pairs = np.array(list(porto_files._pairs(network, 20_000, reach)), int)
+        k = np.arange(1, n)
+        share = (n - k) * np.exp(-k * apart / reach)
+        mean = (share * k).sum() / share.sum()
+        spread = np.sqrt((share * (k - mean) ** 2).sum() / share.sum() / len(pairs))
+        assert abs(np.abs(np.diff(pairs)).mean() - mean) < 5.0 * spread
 
 
 def test_departures_of_a_day_are_sorted_and_follow_its_hours() -> None:
