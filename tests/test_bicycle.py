@@ -220,3 +220,33 @@ def test_ordinary_vehicles_turn_between_kerbs_as_they_do_on_roads(name):
 def test_a_crowd_of_followers_is_the_same_to_the_bit_on_any_number_of_threads():
     printed = printed_by_threads("steered_crowd.py")
     assert len(set(printed)) == 1 and len(printed[0].strip()) == 64
+
+
+@pytest.mark.parametrize("name", ["hovercraft", "car"])
+def test_a_brake_beyond_the_grip_leaves_no_body_turning_that_stands(name):
+    """A body that turns on the spot is stopped by its tyres: by w^2 arm / 2 grip, and then stands."""
+    types = body_types([name])
+    types.brake[:] = 20.0  # more than any tyre holds
+    turning, arm = 0.3, 0.5 * types.wheelbase[0]
+    body = bodies_of(1, speed=1e-3, slip=-arm * turning, turning=turning, throttle=-1.0)
+    dt = 1.0 / 240.0
+    for _ in range(240):
+        body.throttle[0] = -1.0 if body.speed[0] > 0.0 else 0.0
+        move_bodies(types, body, dt, 0, 1)
+    turned = turning**2 * arm / (2.0 * types.grip[0] * G)
+    assert body.heading[0] == pytest.approx(turned, abs=1.5 * turning * dt)
+    at_rest = body.heading[0], body.x[0], body.y[0]
+    assert max(abs(body.speed[0]), abs(body.slip[0]), abs(body.turning[0])) < 1e-12
+    for _ in range(60):
+        move_bodies(types, body, DT, 0, 1)
+    assert (body.heading[0], body.x[0], body.y[0]) == pytest.approx(at_rest, abs=1e-12)
+
+
+@pytest.mark.parametrize("turning", [0.0, 0.3])
+def test_who_braked_beyond_its_grip_reverses_afterwards(turning):
+    types = body_types(["hovercraft"])
+    types.brake[:] = 9.0  # its tyres hold 4.4
+    body = bodies_of(1, speed=6.0, turning=turning, throttle=-1.0)
+    for _ in range(300):
+        move_bodies(types, body, DT, 0, 1)
+    assert body.speed[0] < -1.0 and abs(body.turning[0]) < 1e-9

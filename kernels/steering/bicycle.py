@@ -166,39 +166,50 @@ def held_by_tyres(
     return ahead, at_rear, (at_front - at_rear) / wheelbase
 
 
-@kernel
-def move_bodies(types: BodyTypes, bodies: Bodies, dt: float, lo: int, hi: int) -> None:
-    """Move bodies lo .. hi-1 by dt (s), with tyres that can slide.
+@kernel(forceinline=True)
+def move_body(types: BodyTypes, bodies: Bodies, i: int, dt: float) -> tuple[float, float]:
+    """Move body i by dt (s), with tyres that can slide; cosine and sine of its new heading.
 
     Reads throttle, wheel, hand_brake, slope; writes x, y, heading, speed, slip, turning, steer.
     """
+    t = bodies.type[i]
+    before = bodies.steer[i]
+    steer = turned_wheel(before, bodies.wheel[i], types.max_steer[t], types.steer_rate[t], dt)
+    speed, throttle, slope = bodies.speed[i], bodies.throttle[i], bodies.slope[i]
+    grip = types.grip[t] * G * math.sqrt(max(0.0, 1.0 - slope * slope))
+    rise = slope if throttle >= 0.0 else -slope
+    accel = climbing_accel(types.accel[t], types.traction[t], rise)
+    force = pedal_force(speed, throttle, accel, types.brake[t], types.power[t])
+    force = min(grip, max(-grip, force))
+    hand = bodies.hand_brake[i]
+    if hand > 0.0:  # the rear wheels, with half the mass, slide along
+        speed -= math.copysign(min(abs(speed), 0.5 * hand * grip * dt), speed)
+    moved = abs(speed)
+    speed = driven_speed(speed, force, throttle, slope, types.drag[t], dt)
+    if speed == 0.0:  # of the grip no more is spent than it takes to stand; the rest holds
+        force = min(abs(force), moved / dt)
+    front = math.sqrt(grip * grip - force * force)
+    rear = front
+    if hand > 0.0:
+        rear = min(rear, grip * (1.0 - (1.0 - SLIDING) * hand))
+    turning = bodies.turning[i]
+    heading = bodies.heading[i] + turning * dt
+    speed, slip, turning = held_by_tyres(
+        speed, bodies.slip[i], turning, before, steer, types.wheelbase[t], front, rear, dt
+    )
+    cos, sin = math.cos(heading), math.sin(heading)
+    bodies.x[i] += (speed * cos - slip * sin) * dt
+    bodies.y[i] += (speed * sin + slip * cos) * dt
+    bodies.heading[i], bodies.steer[i] = heading, steer
+    bodies.speed[i], bodies.slip[i], bodies.turning[i] = speed, slip, turning
+    return cos, sin
+
+
+@kernel
+def move_bodies(types: BodyTypes, bodies: Bodies, dt: float, lo: int, hi: int) -> None:
+    """Move bodies lo .. hi-1 by dt (s), with tyres that can slide; see `move_body`."""
     for i in range(lo, hi):
-        t = bodies.type[i]
-        before = bodies.steer[i]
-        steer = turned_wheel(before, bodies.wheel[i], types.max_steer[t], types.steer_rate[t], dt)
-        speed, throttle, slope = bodies.speed[i], bodies.throttle[i], bodies.slope[i]
-        grip = types.grip[t] * G * math.sqrt(max(0.0, 1.0 - slope * slope))
-        rise = slope if throttle >= 0.0 else -slope
-        accel = climbing_accel(types.accel[t], types.traction[t], rise)
-        force = pedal_force(speed, throttle, accel, types.brake[t], types.power[t])
-        force = min(grip, max(-grip, force))
-        front = math.sqrt(grip * grip - force * force)
-        rear = front
-        hand = bodies.hand_brake[i]
-        if hand > 0.0:  # the rear wheels, with half the mass, slide along
-            rear = min(rear, grip * (1.0 - (1.0 - SLIDING) * hand))
-            speed -= math.copysign(min(abs(speed), 0.5 * hand * grip * dt), speed)
-        speed = driven_speed(speed, force, throttle, slope, types.drag[t], dt)
-        turning = bodies.turning[i]
-        heading = bodies.heading[i] + turning * dt
-        speed, slip, turning = held_by_tyres(
-            speed, bodies.slip[i], turning, before, steer, types.wheelbase[t], front, rear, dt
-        )
-        cos, sin = math.cos(heading), math.sin(heading)
-        bodies.x[i] += (speed * cos - slip * sin) * dt
-        bodies.y[i] += (speed * sin + slip * cos) * dt
-        bodies.heading[i], bodies.steer[i] = heading, steer
-        bodies.speed[i], bodies.slip[i], bodies.turning[i] = speed, slip, turning
+        move_body(types, bodies, i, dt)
 
 
 @kernel(parallel=True)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import NetworkArrays
-from rushhour.kernels.steering.bicycle import Bodies, BodyTypes, move_bodies
+from rushhour.kernels.steering.bicycle import Bodies, BodyTypes, move_body
 from rushhour.kernels.steering.lane_bodies import LINES_RUN, Steered
 from rushhour.kernels.steering.lane_paths import Lines, place_on_line, slope_at
 from rushhour.kernels.steering.placing import LONGEST_STEP, note_off_lane, place_vehicle
@@ -73,8 +73,8 @@ def drive_by_hand(
     steps = max(1, math.ceil(dt / LONGEST_STEP - 1e-6))
     lane, station = int(veh.lane[i]), veh.s[i] + st.ahead[i]
     _, _, ux, uy = place_on_line(lines, lane, station)
-    along = math.cos(bodies.heading[i]) * ux + math.sin(bodies.heading[i]) * uy
-    bodies.slope[i] = slope_at(lines, lane, station) * along
+    cos, sin = math.cos(bodies.heading[i]), math.sin(bodies.heading[i])
+    bodies.slope[i] = slope_at(lines, lane, station) * (cos * ux + sin * uy)
     for _ in range(steps):
         speed = bodies.speed[i]
         throttle = st.gas[i] * min(1.0, types.accel[t] / kinds.accel[t])
@@ -88,8 +88,10 @@ def drive_by_hand(
         bodies.throttle[i] = throttle
         bodies.wheel[i] = st.turn[i] * kinds.max_steer[t]
         bodies.hand_brake[i] = st.hand[i]
-        move_bodies(kinds, bodies, dt / steps, i, i + 1)
-    place_vehicle(net, lines, veh, types, kinds, bodies, st, i, ux, uy, types.accel[t], dt)
+        cos, sin = move_body(kinds, bodies, i, dt / steps)
+    place_vehicle(
+        net, lines, veh, types, kinds, bodies, st, i, cos, sin, ux, uy, types.accel[t], dt
+    )
     st.expected[i] = bodies.speed[i]
     run_line(net, veh, st, i, frame, dt, tally)
     cross_to_side(net, veh, st, i)

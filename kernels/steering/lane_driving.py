@@ -18,7 +18,7 @@ from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import NetworkArrays
 from rushhour.kernels.order import share, tasks_of
 from rushhour.kernels.rules import Rules
-from rushhour.kernels.steering.bicycle import Bodies, BodyTypes, climbing_accel, move_bodies
+from rushhour.kernels.steering.bicycle import Bodies, BodyTypes, climbing_accel, move_body
 from rushhour.kernels.steering.by_hand import drive_by_hand
 from rushhour.kernels.steering.lane_bodies import (
     BACK,
@@ -114,13 +114,14 @@ def press(
 @kernel(forceinline=True)
 def aim(
     net: NetworkArrays, lines: Lines, veh: Vehicles, kinds: BodyTypes, bodies: Bodies, rules: Rules,
-    i: int, station: float,
+    i: int, station: float, cos: float, sin: float,
 ) -> float:  # fmt: skip
-    """Angle of the front wheels, rad, by pursuit of the lane; station: of the front bumper, m.
+    """Angle of the front wheels, rad, by pursuit of the lane.
 
-    The front bumper, whose place on the lane is the vehicle's, heads for the point ahead, and the
-    wheels stand so that it does. Pursuit from the rear axle, as `pure_pursuit` has it, leaves the
-    front of a car 0.8 m beside its line behind a bend of 6 m, of a bus 2 m; this 0.3 and 0.2 m.
+    station: of the front bumper, m; cos, sin: of the body's heading. The front bumper, whose
+    place on the lane is the vehicle's, heads for the point ahead, and the wheels stand so that it
+    does. Pursuit from the rear axle, as `pure_pursuit` has it, leaves the front of a car 0.8 m beside
+    its line behind a bend of 6 m, of a bus 2 m; this 0.3 and 0.2 m.
     """
     t = veh.type[i]
     nose, base, most = kinds.nose[t], kinds.wheelbase[t], kinds.max_steer[t]
@@ -129,7 +130,6 @@ def aim(
     lane, _, at = walk_on(net, veh, i, int(veh.lane[i]), 0, station + look)
     x, y, ux, uy = place_on_line(lines, lane, at)
     beside = planned(veh, rules, i, look / max(v, 1.0))
-    cos, sin = math.cos(bodies.heading[i]), math.sin(bodies.heading[i])
     dx = x - beside * uy - bodies.x[i] - nose * cos
     dy = y + beside * ux - bodies.y[i] - nose * sin
     ahead, aside = dx * cos + dy * sin, dy * cos - dx * sin
@@ -238,7 +238,7 @@ def steer_vehicle(
     steps = max(1, math.ceil(dt / LONGEST_STEP - 1e-6))
     h = dt / steps
     for _ in range(steps):
-        wheel = aim(net, lines, veh, kinds, bodies, rules, i, station)
+        wheel = aim(net, lines, veh, kinds, bodies, rules, i, station, cos_h, sin_h)
         press(kinds, bodies, st, i, bodies.speed[i] + pull * h, pull, h)
         if reverses:
             st.expected[i], st.integral[i] = min(0.0, bodies.speed[i]), 0.0
@@ -247,9 +247,9 @@ def steer_vehicle(
         elif bodies.speed[i] < 0.0:
             bodies.throttle[i], st.expected[i] = 1.0, 0.0  # brakes: it rolls back
         bodies.wheel[i] = wheel
-        move_bodies(kinds, bodies, h, i, i + 1)
+        cos_h, sin_h = move_body(kinds, bodies, i, h)
         station += max(0.0, bodies.speed[i]) * cos * h
-    place_vehicle(net, lines, veh, types, kinds, bodies, st, i, ux, uy, a, dt)
+    place_vehicle(net, lines, veh, types, kinds, bodies, st, i, cos_h, sin_h, ux, uy, a, dt)
     if aside > 0.0:
         # The plan waits for a body that is behind it, never for one ahead: that would wait, too.
         behind = math.copysign(st.astray[i], st.astray[i] * (veh.lateral[i] - veh.swerve[i]))

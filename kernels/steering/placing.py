@@ -1,6 +1,5 @@
 """Where a body is on the lane of its vehicle, and the acceleration that brings the vehicle there."""
 
-import math
 from typing import Final
 
 import numpy as np
@@ -21,16 +20,15 @@ OFF: Final = 0.5  # widths of its lane beside its plan from which a body is off 
 @kernel(forceinline=True)
 def place_vehicle(
     net: NetworkArrays, lines: Lines, veh: Vehicles, types: Types, kinds: BodyTypes, bodies: Bodies,
-    st: Steered, i: int, ux: float, uy: float, most: float, dt: float,
+    st: Steered, i: int, cos: float, sin: float, ux: float, uy: float, most: float, dt: float,
 ) -> None:  # fmt: skip
     """Let the place of vehicle i follow its body, with at most so much acceleration (m/s^2).
 
-    (ux, uy): along its lane. Writes accel, astray, ahead. `most` is what leaders, lines and grants
-    allow: between them and the body a vehicle stays back.
+    cos, sin: of the body's heading. (ux, uy): along its lane. Writes accel, astray, ahead. `most` is
+    what leaders, lines and grants allow: between them and the body a vehicle stays back.
     """
     v, t = veh.speed[i], veh.type[i]
     nose = kinds.nose[t]
-    cos, sin = math.cos(bodies.heading[i]), math.sin(bodies.heading[i])
     fx, fy = bodies.x[i] + nose * cos, bodies.y[i] + nose * sin
     before = veh.s[i] + st.ahead[i]
     station, offset = nearest_ahead(net, lines, veh, i, before, 2.0 * v * dt + 2.0, fx, fy)
