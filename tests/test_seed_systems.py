@@ -1,0 +1,51 @@
+"""docs/seed-systems.md: every row of the five systems is there, and what it names exists."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+ROW = re.compile(r"^- \[(.)\] \*\*(S\d-\d+)\*\* .*\n  (Lives in .*)$", re.MULTILINE)
+ROWS = {"S0": 19, "S1": 17, "S2": 17, "S3": 37, "S4": 16}
+FOUND = {row: (tick, told) for tick, row, told in ROW.findall(
+    (ROOT / "docs" / "seed-systems.md").read_text(encoding="utf-8")
+)}  # fmt: skip
+
+
+def test_every_row_is_there_and_ticked() -> None:
+    wanted = {f"{system}-{k}" for system, most in ROWS.items() for k in range(1, most + 1)}
+    assert set(FOUND) == wanted
+    assert [row for row, (tick, _) in FOUND.items() if tick != "x"] == []
+
+
+@pytest.mark.parametrize("system", ROWS)
+def test_the_places_and_tests_that_a_row_names_exist(system: str) -> None:
+    missing = []
+    for row, (_, told) in FOUND.items():
+        if not row.startswith(f"{system}-"):
+            continue
+        lives, _, proved = told.partition("; proved by ")
+        files = [_file(name) for name in re.findall(r"`([\w/]+(?:\.py|/))`", lives)]
+        text = "".join(_text(file) for file in files if file is not None)
+        missing += [f"{row}: a file that it lives in"] * (None in files or not files)
+        for name in re.findall(r"`([A-Za-z_][\w.]*)(?:\(.*?\))?`", lives):
+            if not name.endswith(".py") and not re.search(rf"\b{name.split('.')[-1]}\b", text):
+                missing.append(f"{row}: {name}")
+        tests = re.findall(r"`tests/(\w+\.py)::(\w+)`", proved)
+        missing += [f"{row}: a test"] * (not tests)
+        for file, name in tests:
+            path = ROOT / "tests" / file
+            if not path.exists() or f"def {name}(" not in path.read_text(encoding="utf-8"):
+                missing.append(f"{row}: {file}::{name}")
+    assert missing == []
+
+
+def _file(name: str) -> Path | None:
+    """Where a file or folder named in the page is: of the package, or of the repository."""
+    return next((at for at in (ROOT / "rushhour" / name, ROOT / name) if at.exists()), None)
+
+
+def _text(file: Path) -> str:
+    files = sorted(file.glob("*.py")) if file.is_dir() else [file]
+    return "".join(one.read_text(encoding="utf-8") for one in files)
