@@ -338,3 +338,43 @@ def test_wrong_options_are_named(name: str, options: dict[str, object], message:
 def test_examples_of_the_generators_are_true(module: str) -> None:
     result = doctest.testmod(importlib.import_module(module))
     assert result.failed == 0 and result.attempted > 0
+
+
+def lines_of(network: Network) -> list[np.ndarray]:
+    """Points every metre along each road lane and the widenings between them."""
+    kept = [*range(network.n_road_lanes)]
+    kept += [
+        network.n_road_lanes + k
+        for k in range(network.n_connectors)
+        if network.intersection_ids[network.arrays.connectors.intersection[k]].endswith(":widening")
+    ]
+    found: list[np.ndarray] = [np.zeros((0, 2))] * network.n_lanes
+    for lane in kept:
+        a, b = network.point_start[lane : lane + 2]
+        at = np.append(np.arange(0.0, network.station[b - 1], 1.0), network.station[b - 1])
+        found[lane] = np.column_stack(
+            [np.interp(at, network.station[a:b], network.points[a:b, c]) for c in (0, 1)]
+        )
+    return found
+
+
+@pytest.mark.parametrize("lanes", [1, 2, 3, 4])
+@pytest.mark.parametrize("length", [110.0, 150.0])
+def test_no_lane_of_a_street_is_drawn_over_another(lanes: int, length: float) -> None:
+    """A left-turn lane lies where that of the other direction does not: both are in the median."""
+    network = grid(1, 2, length, lanes)
+    links, width = network.arrays.connectors, network.arrays.lanes.width
+    n, lines = network.n_road_lanes, lines_of(network)
+    for one in range(network.n_lanes):
+        for other in range(one + 1, network.n_lanes):
+            a, b = lines[one], lines[other]
+            if one >= n and links.from_lane[one - n] == links.from_lane[other - n]:
+                continue  # they part
+            if other >= n and one in (links.from_lane[other - n], links.to_lane[other - n]):
+                continue  # one leads to the other
+            if not a.size or not b.size:
+                continue
+            if (a.min(0) > b.max(0) + 5.0).any() or (b.min(0) > a.max(0) + 5.0).any():
+                continue
+            apart = np.sqrt(((a[:, None] - b[None]) ** 2).sum(-1).min())
+            assert apart > 0.5 * (width[one] + width[other]) - 0.05

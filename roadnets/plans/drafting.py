@@ -165,7 +165,7 @@ def _draw_direction(
     lanes = street.forward if forward else street.backward
     offsets = lane_offsets(street, lanes)
     total = line_length(line)
-    pocket = pocket_length(street, total) if arrive.pocket else 0.0
+    pocket = pocket_length(street, total, leave.pocket) if arrive.pocket else 0.0
     arrive.pocket = pocket > 0.0
     base = leave.road_out = _road_name(street, forward, ends)
     if not pocket:

@@ -29,6 +29,7 @@ Lefts = Literal["shared", "lane", "phase"]
 
 ROUNDABOUT_SETBACK: Final = 10.0  # m from a ring's centre line to the ends of its arms
 TAPER: Final = 16.0  # m in which a pocket opens
+APART: Final = 4.0  # m between two pockets of a median beyond a taper: tapers are steep in the middle
 SHORTEST_POCKET: Final = 20.0  # m
 SHORTEST_BEFORE_POCKET: Final = 25.0  # m of street before a pocket opens
 MOST_OF_A_STREET: Final = 0.45  # of its length, that a corner of a squeezed plan takes
@@ -221,11 +222,17 @@ def _corner_setbacks(leg: Leg, following: Leg, kerb: float) -> tuple[float, floa
     return min(float(mine), 30.0), min(float(theirs), 30.0)
 
 
-def pocket_length(street: Street, room: float) -> float:
-    """How long a pocket can be in `room` metres between two stop lines; 0 if none fits."""
+def pocket_length(street: Street, room: float, at_both_ends: bool) -> float:
+    """How long a pocket can be in `room` metres between two stop lines; 0 if none fits.
+
+    at_both_ends: another one, of the other direction, opens in the same median. Their tapers may lie
+    side by side.
+    """
     if street.pocket <= 0.0:
         return 0.0
     fits = min(street.pocket, room - TAPER - SHORTEST_BEFORE_POCKET)
+    if at_both_ends:
+        fits = min(fits, 0.5 * (room - TAPER - APART))
     return fits if fits >= SHORTEST_POCKET else 0.0
 
 
