@@ -1,9 +1,9 @@
 """Driving: each vehicle takes the least acceleration that anything ahead allows.
 
-Constraints: the leader (in the lane, or further along the vehicle's own path), the stop line of a
-connector it may not enter yet, conflict zones still in use by somebody granted before, bends and
-limits here and ahead, a stop of its trip, a vehicle it lets change into its lane. Reads the state
-of others, writes only accel, reason and blocker of its own.
+Constraints: the leader (in the lane, or further along the vehicle's own path), rears that have not
+yet parted from its way, the stop line of a connector it may not enter yet, conflict zones still in
+use by somebody granted before, bends and limits here and ahead, a stop of its trip, a vehicle it lets
+change into its lane. Reads the state of others, writes only accel, reason and blocker of its own.
 """
 
 from math import inf
@@ -29,6 +29,7 @@ from rushhour.kernels.network import (
 from rushhour.kernels.order import share, tasks_of
 from rushhour.kernels.overtaking import is_passed, last_beside, leader_beside, oncoming_speed
 from rushhour.kernels.own_models import followed_acceleration
+from rushhour.kernels.parting import Partings, parted_speed
 from rushhour.kernels.random import uniform
 from rushhour.kernels.rules import Rules
 from rushhour.kernels.vehicles import (
@@ -120,7 +121,7 @@ def stays(
 @kernel(forceinline=True)
 def drive_vehicle(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, grants: Grants,
-    rules: Rules, p: int, frame: int, dt: float, seed: int,
+    partings: Partings, rules: Rules, p: int, frame: int, dt: float, seed: int,
 ) -> None:  # fmt: skip
     """Choose the acceleration of the vehicle at place p of the order; see module."""
     i = order.slot[p]
@@ -182,6 +183,9 @@ def drive_vehicle(
         limit = zone_speed(net, veh, order, grants, i, k, -s, dt)
         if limit < nxt:
             nxt, reason, blocker = limit, CONFLICT, -1
+        limit, other = parted_speed(net, veh, types, order, partings, i, k, -s, dt)
+        if limit < nxt:
+            nxt, reason, blocker = limit, LEADER, veh.id[other]
     while d < look:
         if on_connector:
             road_lane = net.connectors.to_lane[lane - n_road_lanes]
@@ -236,6 +240,9 @@ def drive_vehicle(
                 limit = zone_speed(net, veh, order, grants, i, k, d, dt)
                 if limit < nxt:
                     nxt, reason, blocker = limit, CONFLICT, -1
+            limit, other = parted_speed(net, veh, types, order, partings, i, k, d, dt)
+            if limit < nxt:
+                nxt, reason, blocker = limit, LEADER, veh.id[other]
             if leader < 0:
                 if order.start[step] < order.start[step + 1]:
                     leader = order.slot[order.start[step + 1] - 1]
@@ -344,21 +351,25 @@ def drive_vehicle(
 @kernel
 def drive(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, grants: Grants,
-    rules: Rules, n: int, task: int, tasks: int, frame: int, dt: float, seed: int,
+    partings: Partings, rules: Rules, n: int, task: int, tasks: int, frame: int, dt: float, seed: int,
 ) -> None:  # fmt: skip
     """Choose the accelerations of one task's share of the order."""
     roads = order.start[net.lanes.out_start.shape[0] - 1]
     for first, last in share(0, roads, task, tasks), share(roads, n - roads, task, tasks):
         for p in range(first, last):
-            drive_vehicle(net, veh, types, routes, order, grants, rules, p, frame, dt, seed)
+            drive_vehicle(
+                net, veh, types, routes, order, grants, partings, rules, p, frame, dt, seed
+            )
 
 
 @kernel(parallel=True)
 def drive_all(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, grants: Grants,
-    rules: Rules, n: int, frame: int, dt: float, seed: int,
+    partings: Partings, rules: Rules, n: int, frame: int, dt: float, seed: int,
 ) -> None:  # fmt: skip
     """Choose every acceleration."""
     tasks = tasks_of(n)
     for task in prange(tasks):
-        drive(net, veh, types, routes, order, grants, rules, n, task, tasks, frame, dt, seed)
+        drive(
+            net, veh, types, routes, order, grants, partings, rules, n, task, tasks, frame, dt, seed
+        )

@@ -34,6 +34,7 @@ from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.html import fact_table
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.opposites import opposite_lanes
+from rushhour.roadnets.partings import partings_of
 from rushhour.traffic import state
 from rushhour.traffic.awake import new_awake
 from rushhour.traffic.commands.signalling import SignalControl
@@ -153,6 +154,7 @@ class World(Looping, Readable, Telling):
         self._grants = state.new_grants(net)
         if self.parameters["passing.oncoming"]:
             self._grants.opposite[:] = opposite_lanes(self.network)
+        self._partings = partings_of(self.network)
         self._passes = np.zeros(-(-self.network.n_road_lanes // PASS_LANES), np.int64)
         self._waiting = state.new_waiting(net, len(self.demand), capacity)
         self._awake = new_awake(net)
@@ -225,7 +227,9 @@ class World(Looping, Readable, Telling):
             net, veh, types, routes, order, grants, rules, awake, self._changes, frame, dt
         )
         costs.mark(LANES)
-        self.models.drive_all(net, veh, types, routes, order, grants, rules, n, frame, dt, seed)
+        self.models.drive_all(
+            net, veh, types, routes, order, grants, self._partings, rules, n, frame, dt, seed
+        )
         if bodies:
             self.bodies.heed()
         costs.mark(DRIVE)
