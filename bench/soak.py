@@ -1,6 +1,6 @@
 """Soak test of path followers: 64 bodies on random routes through a hilly town, five minutes.
 
-python bench/soak.py [--seeds N] [--minutes M] [--json FILE]
+python bench/soak.py [--seeds N] [--minutes M] [--json FILE] [--plots DIR]
 
 Two teams of 32, every class of body, buildings 2 m beside the lanes, bodies that touch push each
 other away; nobody looks out for others. Printed is how long a body drives between two stuck
@@ -37,6 +37,13 @@ HILLS: Final = (0.24, 170.0)  # steepest grade along an axis, and length, m, of 
 FASTEST: Final = 10.5  # m/s, by which routes are long enough
 
 
+def heights(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Height of the town at points (..., 2), m."""
+    grade, wave = HILLS
+    hills: NDArray[np.float64] = np.sin(points * 2.0 * np.pi / wave).sum(axis=-1)
+    return grade * wave / (2.0 * np.pi) * hills
+
+
 def route(network: Network, length: float, seed: int, agent: int) -> NDArray[np.float64]:
     """Waypoints (k, 3), m, of a random route through the town from lane to lane, with its hills."""
     arrays = network.arrays
@@ -63,9 +70,7 @@ def route(network: Network, length: float, seed: int, agent: int) -> NDArray[np.
     points = np.concatenate(pieces)
     apart = np.concatenate(([True], np.hypot(*np.diff(points, axis=0).T) > 0.5))
     points = points[apart]
-    grade, wave = HILLS
-    height = grade * wave / (2.0 * np.pi) * np.sin(points * 2.0 * np.pi / wave).sum(axis=1)
-    return np.column_stack((points, height))
+    return np.column_stack((points, heights(points)))
 
 
 def push_apart(types: BodyTypes, bodies: Bodies) -> None:
@@ -99,8 +104,8 @@ def push_apart(types: BodyTypes, bodies: Bodies) -> None:
             bodies.speed[k], bodies.slip[k] = vx * cos[k] + vy * sin[k], vy * cos[k] - vx * sin[k]
 
 
-def soak(network: Network, driver: Driver, seed: int, seconds: float) -> dict[str, float]:
-    """Driving time, stuck events, teleports and mean speed of 64 bodies."""
+def soak(network: Network, driver: Driver, seed: int, seconds: float) -> dict[str, Any]:
+    """Driving time, stuck events and where they were, teleports and mean speed of 64 bodies."""
     ways = [route(network, FASTEST * seconds, seed, agent) for agent in range(AGENTS)]
     paths, types, table_of = (
         path_table(ways, CORRIDOR, WALL),
@@ -110,8 +115,11 @@ def soak(network: Network, driver: Driver, seed: int, seconds: float) -> dict[st
     body = np.arange(AGENTS) % len(GAME)
     f, bodies = at_start(paths, np.arange(AGENTS), np.zeros(AGENTS), body)
     touched, driving, speed = np.zeros(AGENTS, np.bool_), 0.0, 0.0
+    places: list[list[float]] = []
     for _ in range(round(seconds / DT)):
         follow_paths(paths, table_of, types, f, bodies, DT, 0, AGENTS)
+        stuck = np.flatnonzero(f.action == STUCK)
+        places += np.column_stack((bodies.x[stuck], bodies.y[stuck])).tolist()
         move_bodies(types, bodies, DT, 0, AGENTS)
         keep_within_walls(paths, types, bodies, f.path, f.s, touched, 0, AGENTS)
         push_apart(types, bodies)
@@ -119,7 +127,7 @@ def soak(network: Network, driver: Driver, seed: int, seconds: float) -> dict[st
         speed += float(np.abs(bodies.speed).mean()) * DT / seconds
     return {
         "driving_s": driving, "stuck_events": int(f.stuck.sum()), "teleports": int(f.teleports.sum()),
-        "speed_ms": speed, "seconds_per_event": driving / max(1, int(f.stuck.sum())),
+        "speed_ms": speed, "seconds_per_event": driving / max(1, int(f.stuck.sum())), "places_m": places,
     }  # fmt: skip
 
 
@@ -129,6 +137,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5, help="runs of each (default: 5)")
     parser.add_argument("--minutes", type=float, default=5.0, help="of each run (default: 5)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the table there")
+    parser.add_argument("--plots", type=Path, metavar="DIR", help="draw times and places there")
     options = parser.parse_args()
     if options.seeds < 1 or not 0.1 <= options.minutes <= 60.0:
         parser.error("wanted at least 1 seed and 0.1 to 60 minutes")
@@ -158,6 +167,12 @@ def main() -> None:
     print(
         f"A2.8 ours / baseline: {told['ratio']:.2f} (asked for: >= 1.5; published: 131 / 60 s = 2.18)"
     )
+    if options.plots:
+        from soak_plots import save_soak
+
+        options.plots.mkdir(parents=True, exist_ok=True)
+        found = {name: told[name] for name in drivers}
+        save_soak(options.plots / "soak.png", network, heights, found)
     if options.json:
         options.json.write_text(json.dumps(told, indent=1) + "\n")
 

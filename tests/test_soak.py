@@ -8,7 +8,8 @@ import pytest
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "bench"))
 
-from soak import AGENTS, HILLS, push_apart, route, soak
+from soak import AGENTS, HILLS, heights, push_apart, route, soak
+from soak_plots import save_soak
 
 from rushhour.kernels.steering.bicycle import Bodies
 from rushhour.roadnets.generators.by_name import generate
@@ -52,3 +53,13 @@ def test_a_soak_counts_the_time_of_driving_and_the_events(town):
     done = soak(town, Driver(), 0, 8.0)
     assert 0.0 < done["driving_s"] <= AGENTS * 8.0 + 1e-6 and done["speed_ms"] > 3.0
     assert done["seconds_per_event"] == done["driving_s"] / max(1, done["stuck_events"])
+    assert len(done["places_m"]) == done["stuck_events"]
+
+
+def test_times_and_places_of_a_soak_are_drawn(town, tmp_path):
+    runs = [
+        {"seconds_per_event": 60.0, "places_m": [[0.0, 0.0]]},
+        {"seconds_per_event": 70.0, "places_m": []},
+    ]
+    save_soak(tmp_path / "soak.png", town, heights, {"baseline": runs, "ours": runs})
+    assert (tmp_path / "soak.png").stat().st_size > 10_000

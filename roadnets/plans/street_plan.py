@@ -29,7 +29,7 @@ Lefts = Literal["shared", "lane", "phase"]
 
 ROUNDABOUT_SETBACK: Final = 10.0  # m from a ring's centre line to the ends of its arms
 TAPER: Final = 16.0  # m in which a pocket opens
-APART: Final = 4.0  # m between two pockets of a median beyond a taper: tapers are steep in the middle
+APART: Final = 4.0  # m between two pockets beyond a taper, which is steep in its middle
 SHORTEST_POCKET: Final = 20.0  # m
 SHORTEST_BEFORE_POCKET: Final = 25.0  # m of street before a pocket opens
 MOST_OF_A_STREET: Final = 0.45  # of its length, that a corner of a squeezed plan takes
