@@ -1,10 +1,11 @@
 """Rows of numbers as lines of text: a literal before each column, and one behind the last.
 
 A column is a number with a fixed count of decimals, or one of some texts. Numbers are rounded as
-Python's `%.3f` rounds them: by their exact value, ties to the even digit.
+Python's format `z.3f` rounds them: by their exact value, ties to the even digit, and what becomes zero
+has no minus.
 """
 
-from math import copysign, floor
+from math import floor
 from typing import Final
 
 import numpy as np
@@ -47,7 +48,7 @@ def put_decimal(out: NDArray[np.uint8], at: int, value: float, decimals: int) ->
     digits = int(whole)
     if over > 0.0 or (over == 0.0 and digits & 1):
         digits += 1
-    if copysign(1.0, value) < 0.0:
+    if value < 0.0 and digits > 0:
         out[at] = MINUS
         at += 1
     count, power = 1, 10

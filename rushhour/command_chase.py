@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rushhour.progress import Stopping, bar, compile_bar
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.durations import clock, seconds
+from rushhour.traffic.plurals import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -140,10 +141,9 @@ def _facts(args: argparse.Namespace, running: "Chase") -> dict[str, Any]:
 
 
 def _lines(facts: dict[str, Any]) -> list[str]:
-    captures = facts["captures"]
     first = (
         f"{facts['network']}: {clock(facts['time_s'])} among {facts['vehicles']:,} vehicles, "
-        f"{captures} capture{'' if captures == 1 else 's'}, {facts['steer_ms']['p50']:.2f} ms a frame"
+        f"{counted(facts['captures'], 'capture')}, {facts['steer_ms']['p50']:.2f} ms a frame"
     )
     lines = [
         first,

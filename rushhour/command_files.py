@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import shlex
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from rushhour.command_quotas import quotas_of_run, quotas_text
 from rushhour.progress import compile_bar
 from rushhour.roadnets.errors import NetworkError, RunError
 from rushhour.traffic.durations import clock
+from rushhour.traffic.plurals import counted
 
 if TYPE_CHECKING:
     from rushhour.roadnets.model import Network
@@ -278,7 +280,8 @@ def run_text(facts: dict[str, Any], path: Path) -> str:
     else:
         rows.append(("complete", "no: it was killed, or still goes on"))
         if facts["keyframes"]:
-            rows.append(("finish it by", f"rushhour run --resume {path} --record rest.h5"))
+            words = ("rushhour", "run", "--resume", str(path), "--record", "rest.h5")
+            rows.append(("finish it by", shlex.join(words)))
     if first is None:
         rows.append(("time", "nothing was recorded"))
     else:
@@ -287,14 +290,17 @@ def run_text(facts: dict[str, Any], path: Path) -> str:
         later = f", goes on with a run that began at {clock(began)}" if first > began + dt else ""
         rows.append(("time", f"{clock(first)} to {clock(last)}{meant}, dt {dt:g} s{later}"))
     rows.append(("network", facts["network"]))
-    done = "" if facts["finished"] is None else f", {facts['finished']:,} finished"
-    most = f", at most {facts['most_vehicles']:,} on the road at once" if facts["frames"] else ""
+    done = "" if facts["finished"] is None else f", {facts['finished']:,} of them finished"
+    most = f"; at most {facts['most_vehicles']:,} on the road at once" if facts["frames"] else ""
     rows.append(("trips", f"{facts['trips']:,}{done}{most}"))
     if facts["frames"]:
         every = meta.get("frames_between_records", 0) * dt
         apart = f" every {every:g} s" if every else ""
         rows.append(
-            ("frames", f"{facts['frames']:,}{apart}, {facts['rows']:,} positions of vehicles")
+            (
+                "frames",
+                f"{facts['frames']:,}{apart}, {counted(facts['rows'], 'position')} of vehicles",
+            )
         )
         precise = f" ({facts['precision']} precision)" if facts["precision"] else ""
         rows.append(("fields", ", ".join(facts["fields"]) + precise))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rushhour.progress import bar, compile_bar
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.durations import seconds
+from rushhour.traffic.plurals import counted
 
 if TYPE_CHECKING:
     from rushhour.traffic.analysis.chosen import Chosen
@@ -77,7 +78,7 @@ def export_frames(args: argparse.Namespace) -> int:
         finally:
             what.close()
     facts = {"export": args.export, "rows": rows, "written": str(path)}
-    print(json.dumps(facts) if args.json else f"{path}: {rows:,} positions of vehicles")
+    print(json.dumps(facts) if args.json else f"{path}: {counted(rows, 'position')} of vehicles")
     return 0
 
 

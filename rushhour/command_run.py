@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rushhour.command_quotas import quotas_text
 from rushhour.progress import Stopping, bar, compile_bar
 from rushhour.traffic.durations import clock
+from rushhour.traffic.plurals import counted
 from rushhour.traffic.scenarios.recording import NAMES as CHOICES
 from rushhour.traffic.scenarios.recording import record_choice, sized
 from rushhour.traffic.scenarios.scenario import Scenario, ScenarioError
@@ -202,12 +203,12 @@ def summary_text(summary: Mapping[str, Any], checked: bool = False) -> str:
     end = summary["begin_s"] + summary["sim_s"]
     rows = [
         ("network", summary["network"]),
-        ("time", (f"{clock(summary['begin_s'])} to {clock(end)}, {summary['frames']:,} frames of "
+        ("time", (f"{clock(summary['begin_s'])} to {clock(end)}, {counted(summary['frames'], 'frame')} of "
                  f"{summary['dt_s']:g} s")),
         ("vehicles", ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in vehicles.items())),
         ("trips", _trips_text(trips)),
         ("standing", _standing_text(summary["stopped_by_reason"])),
-        ("gridlock", (f"{jam['minds_changed']:,} minds changed, rings: {jam['cycles_found']:,} "
+        ("gridlock", (f"{counted(jam['minds_changed'], 'mind')} changed, rings: {jam['cycles_found']:,} "
                      f"found, {jam['cycles_resolved']:,} resolved"
                      + (f", the longest after {jam['longest_cycle']:g} s" if jam["cycles_found"]
                         else ""))),
@@ -229,7 +230,7 @@ def summary_text(summary: Mapping[str, Any], checked: bool = False) -> str:
         rows.append(("violations", text or "none"))
     rows += [
         ("wall time", (f"{summary['wall_s']:.2f} s, and {summary['compile_s']:.2f} s to compile or "
-                      f"load kernels; {summary['threads']} threads")),
+                      f"load kernels; {counted(summary['threads'], 'thread')}")),
         ("speed", (f"{summary['real_time_factor']:,.1f} times real time, "
                   f"{summary['vehicle_updates_per_s'] / 1e6:.2f} million vehicle-updates a second")),
         ("ms a frame", _phases_text(summary["phases_ms"])),

@@ -208,7 +208,10 @@ def test_standing_delay_and_halts_are_those_of_the_formula(path: Path) -> None:
     [
         (("--export", "csv", "--roads", "strait"), r"no road 'strait'; "),
         (("--export", "csv", "--vehicles", "veh1"), r"no vehicle 'veh1'; did you mean veh,1"),
-        (("--export", "csv", "--from", "3h"), r"no recorded frame in 3:00:00; it holds 0:01:40 to"),
+        (
+            ("--export", "csv", "--from", "3h"),
+            r"no recorded frame from 3:00:00; it holds 0:01:40 to",
+        ),
         (("--export", "csv", "--from", "105", "--to", "101"), r"wanted a time and a later one"),
         (("--export", "geojson"), r"has no projection, so there is no longitude"),
         (("--export", "csv", "-o", "no/such/x.csv"), r"cannot be written \(No such file"),
@@ -246,3 +249,8 @@ def test_the_commands_say_what_they_wrote(
         assert told["rows"] > 0 and (tmp_path / told["written"]).stat().st_size > 0
     assert main(["replay", str(path), "--stats"]) == 0
     assert "7.2 km/h" in capsys.readouterr().out
+    words = ["replay", str(path), "--from", "105", "--to", "105", "--vehicles", '"veh,1"']
+    assert main([*words, "--export", "csv"]) == 0
+    assert capsys.readouterr().out == "run.csv: 1 position of vehicles\n"
+    assert main([*words, "--stats"]) == 0
+    assert "0:01:45 to 0:01:45, 1 frame\n" in capsys.readouterr().out

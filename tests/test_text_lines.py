@@ -7,7 +7,7 @@ from rushhour.roadnets.errors import RunError
 from rushhour.traffic.analysis.lines import Lines
 
 
-def test_numbers_are_rounded_as_python_rounds_them() -> None:
+def test_numbers_are_rounded_as_python_rounds_them_and_zero_has_no_minus() -> None:
     draw = np.random.default_rng(5)
     ties = np.arange(-4000, 4000) / 16.0  # exactly between two in the last digit, many of them
     near = np.concatenate([np.nextafter(ties, sign) for sign in (-np.inf, np.inf)])
@@ -20,7 +20,7 @@ def test_numbers_are_rounded_as_python_rounds_them() -> None:
     )  # fmt: skip
     for decimals in (0, 1, 2, 3, 4, 7):
         text = Lines(["", "\n"], [decimals]).of([some]).decode()
-        assert text.splitlines() == [f"{value:.{decimals}f}" for value in some.tolist()]
+        assert text.splitlines() == [f"{value:z.{decimals}f}" for value in some.tolist()]
 
 
 def test_texts_stand_between_literals_and_the_last_one_for_nobody() -> None:

@@ -135,9 +135,10 @@ def _places_in(run: "RunFile", chosen: Chosen) -> range:
     if begin == end and first == last:  # one instant: the frame that shows it
         first = last - 1
     if first >= last or begin > times[-1] + SLACK or first < 0:
-        given = " to ".join(clock(t) for t in (chosen.begin, chosen.end) if t is not None)
+        words = (("from", chosen.begin), ("to", chosen.end))
+        given = " ".join(f"{word} {clock(t)}" for word, t in words if t is not None)
         raise RunError(
-            f"{run.path}: no recorded frame in {given}; it holds {clock(times[0])} to "
+            f"{run.path}: no recorded frame {given}; it holds {clock(times[0])} to "
             f"{clock(times[-1])}"
         )
     return range(first, last)

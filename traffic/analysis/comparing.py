@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.analysis.samples import Estimate, difference
+from rushhour.traffic.plurals import counted
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile
@@ -209,7 +210,8 @@ def _remarks(a: Side, b: Side, paired: bool) -> list[str]:
         found.append(f"the same seeds on both sides ({n}): compared in pairs")
     else:
         why = "seeds repeat" if len(set(a.seeds)) < n or len(set(b.seeds)) < m else "other seeds"
-        found.append(f"{n} runs against {m}, {why}: not in pairs, by Welch's interval")
+        how = ", by Welch's interval" if min(n, m) > 1 else ""
+        found.append(f"{counted(n, 'run')} against {m}, {why}: not in pairs{how}")
     if min(n, m) == 1:
         found.append("one run on a side has no interval: nothing can be called significant")
     elif min(n, m) < 5:
@@ -218,7 +220,7 @@ def _remarks(a: Side, b: Side, paired: bool) -> list[str]:
         shares = [100.0 * side.unfinished / max(1, side.trips) for side in (a, b)]
         found.append(
             f"{shares[0]:.1f} % of the trips of A and {shares[1]:.1f} % of B had not ended: they are in no "
-            "mean; run until all have, or look at `travel time, both`"
+            f"mean; run until all have{', or look at `travel time, both`' if paired else ''}"
         )
     return found
 
@@ -280,8 +282,9 @@ def _may_differ(a: NDArray[np.float64], b: NDArray[np.float64], paired: bool) ->
 def groups_text(found: dict[str, Any]) -> str:
     """A comparison of groups of runs for people."""
     n, m = found["runs"]
+    label = f"A {counted(n, 'run')}, B {counted(m, 'run')}"
     lines = [
-        f"{f'A {_runs(n)}, B {_runs(m)}':<24} {'A':>10} {'B':>10} {'B - A':>10}   95 % interval",
+        f"{label:<24} {'A':>10} {'B':>10} {'B - A':>10}   95 % interval",
         *(_line(name, figure) for name, figure in found["figures"].items()),
     ]
     by = found.get("by")
@@ -295,17 +298,13 @@ def groups_text(found: dict[str, Any]) -> str:
     return "\n".join([*lines, *(f"note: {remark}" for remark in found["remarks"])])
 
 
-def _runs(n: int) -> str:
-    return "1 run" if n == 1 else f"{n} runs"
-
-
 def _line(name: str, figure: dict[str, Any]) -> str:
     label = f"{name}, {figure['unit']}" if figure["unit"] else name
     gap = figure["difference"]
-    interval = "-" if gap["low"] is None else f"{gap['low']:,.2f} to {gap['high']:,.2f}"
+    interval = "-" if gap["low"] is None else f"{gap['low']:z,.2f} to {gap['high']:z,.2f}"
     mark = " *" if figure["significant"] else ""
     numbers = [
-        "-" if value is None else f"{value:,.2f}"
+        "-" if value is None else f"{value:z,.2f}"
         for value in (figure["a"], figure["b"], gap["mean"])
     ]
     return f"{label:<24} {numbers[0]:>10} {numbers[1]:>10} {numbers[2]:>10}   {interval}{mark}"

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.analysis.growth import Matcher, growth_lines, growth_of
 from rushhour.traffic.durations import clock
+from rushhour.traffic.plurals import counted
 from rushhour.traffic.recording.frame_fields import TOLERANCE
 from rushhour.traffic.recording.recorded_frame import RecordedFrame
 from rushhour.traffic.recording.run_layout import MADE_WITH
-from rushhour.traffic.recording.verifying import difference_told
+from rushhour.traffic.recording.verifying import compared_told, difference_told
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile
@@ -283,15 +284,15 @@ def _only(a: "RunFile", b: "RunFile") -> tuple[str, ...]:
             before = int(np.count_nonzero(times < other.times[0] - 1.0 / MILLI))
             after = int(np.count_nonzero(times > other.times[-1] + 1.0 / MILLI))
             if before:
-                found.append(f"{before:,} frames of {name} before {clock(other.times[0])}")
+                found.append(f"{counted(before, 'frame')} of {name} before {clock(other.times[0])}")
             if after:
-                found.append(f"{after:,} frames of {name} after {clock(other.times[-1])}")
+                found.append(f"{counted(after, 'frame')} of {name} after {clock(other.times[-1])}")
     return tuple(found)
 
 
 def comparison_lines(found: Comparison) -> list[str]:
     """A comparison for people."""
-    compared = f"{found.frames:,} frames and {found.keyframes:,} keyframes compared"
+    compared = compared_told(found.frames, found.keyframes)
     lines = []
     if found.same:
         lines.append(f"the same bits: {compared}")

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from rushhour.traffic.analysis.samples import estimate
+from rushhour.traffic.plurals import counted
 from rushhour.traffic.scenarios.scenario import ScenarioError
 
 MOST_SEEDS: Final = 1000
@@ -77,7 +78,10 @@ def seeds_text(facts: Mapping[str, Any]) -> str:
             f"{run['state_hash'][:16]}"
         )
     n = len(facts["seeds"])
-    lines += ["", f"{f'{n} runs':<20} {'mean':>10} {'deviation':>10}   95 % interval of the mean"]
+    lines += [
+        "",
+        f"{counted(n, 'run'):<20} {'mean':>10} {'deviation':>10}   95 % interval of the mean",
+    ]
     lines += [interval_line(name, figure) for name, figure in facts["figures"].items()]
     if n == 1:
         lines.append("one run has no deviation and no interval: give more seeds")
@@ -96,7 +100,7 @@ def interval_line(name: str, figure: Mapping[str, Any]) -> str:
 
 
 def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:,.2f}"
+    return "-" if value is None else f"{value:z,.2f}"
 
 
 def without(words: Sequence[str], options: Mapping[str, int]) -> list[str]:

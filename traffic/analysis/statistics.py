@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rushhour.kernels.vehicles import AT_STOP, REASONS
 from rushhour.traffic.analysis.chosen import EVERYTHING, Chosen, ChosenFrames
 from rushhour.traffic.durations import clock
+from rushhour.traffic.plurals import counted
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile
@@ -190,7 +191,7 @@ def statistics_text(found: dict[str, Any]) -> str:
     rows = [
         (
             "time",
-            f"{clock(found['begin_s'])} to {clock(found['end_s'])}, {found['frames']:,} frames",
+            f"{clock(found['begin_s'])} to {clock(found['end_s'])}, {counted(found['frames'], 'frame')}",
         ),
         ("vehicles", f"{found['vehicles']:,}, {found['vehicle_hours']:,.2f} hours on the road"),
     ]
@@ -198,7 +199,7 @@ def statistics_text(found: dict[str, Any]) -> str:
         rows += [
             ("speed", f"mean {3.6 * speed['mean']:.1f} km/h; 5, 50, 95 % of the time at most "
              + ", ".join(f"{3.6 * speed[name]:.1f}" for name in ("p5", "p50", "p95")) + " km/h"),
-            ("standing", (f"{100.0 * standing['share']:.1f} % of the time, {standing['halts']:,} halts, "
+            ("standing", (f"{100.0 * standing['share']:.1f} % of the time, {counted(standing['halts'], 'halt')}, "
              f"{standing['halts_per_vehicle']:.1f} a vehicle")),
             ("delay", (f"{delay['all'] / 3600.0:,.2f} hours, {delay['per_vehicle']:.1f} s a vehicle, "
              "against driving at the limit")),

@@ -25,6 +25,7 @@ from rushhour.kernels.vehicles import (
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.analysis.body_events import BodyEvents
 from rushhour.traffic.durations import clock
+from rushhour.traffic.plurals import counted
 from rushhour.traffic.recording.id_hints import id_hint
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class Chain:
         found, queued, first = [], 0, asked
         bodies = [f"{wait.name} {wait.body}" for wait in self.waits if wait.body]
         if asked.reason == "leader":
-            found.append(f"{asked.name} on {asked.lane}, {asked.to_line:.0f} m before its end: "
+            found.append(f"{asked.name} on {asked.lane}, {asked.to_line:z.0f} m before its end: "
                          f"follows {self._leader()}; {_pace(asked.speed)}")  # fmt: skip
         for wait in self.waits:
             if wait.reason == "leader":
@@ -90,8 +91,10 @@ class Chain:
         if queued > 1:
             found.append(_told(first, None, queued))
         found += bodies
-        moves_off = self.cause in ("free", "curve", "speed_limit_ahead") and len(self.waits) > 1
-        if moves_off:
+        drives = self.cause in ("free", "curve", "speed_limit_ahead")
+        if drives and len(self.waits) == 1:
+            found.append("cause: none, it waits for nobody")
+        elif drives:
             found.append("cause: none any more, what held them up is gone; ask for an earlier time")
         else:
             found.append(f"cause: {cause_told(self.cause, self.where)}")
@@ -117,12 +120,13 @@ def cause_told(cause: str, where: str) -> str:
 def _told(first: Wait, head: Wait | None, queued: int) -> str:
     """A queue: its head, or whom it follows, and how many wait behind."""
     if head is None:
-        return f"{first.name} on {first.lane} and {queued - 1} others follow each other"
+        others = counted(queued - 1, "other")
+        return f"{first.name} on {first.lane} and {others} follow each other"
     stands = _pace(head.speed) if head.since is None else f"stands since {clock(head.since)}"
     behind = f", {queued} in the queue behind it" if queued else ""
     what = f" ({head.what})" if head.what else ""
     return (
-        f"{head.name} on {head.lane}, {head.to_line:.0f} m before its end: "
+        f"{head.name} on {head.lane}, {head.to_line:z.0f} m before its end: "
         f"{WORDS[head.reason]}{what}; {stands}{behind}"
     )
 

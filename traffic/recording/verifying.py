@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.durations import clock
+from rushhour.traffic.plurals import counted
 from rushhour.traffic.recording.frame_fields import FIELDS, TOLERANCE
 from rushhour.traffic.recording.frame_taking import frame_rows
 from rushhour.traffic.recording.resuming import commands_from, new_world, resumed
@@ -51,6 +52,11 @@ def difference_told(where: str, vehicle: str, field: str, values: str) -> str:
     return f"{where}: {who}{field} {values}"
 
 
+def compared_told(frames: int, keyframes: int) -> str:
+    """How much was compared, in words."""
+    return f"{counted(frames, 'frame')} and {counted(keyframes, 'keyframe')} compared"
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What a verification came to. others: facts that are not those of the recording, as text."""
@@ -69,7 +75,7 @@ class Verdict:
 
     def lines(self) -> list[str]:
         """The verdict for people."""
-        compared = f"{self.frames:,} frames and {self.keyframes:,} keyframes compared"
+        compared = compared_told(self.frames, self.keyframes)
         others = ", ".join(
             f"{name} {was!r}, here {now!r}" for name, (was, now) in self.others.items()
         )

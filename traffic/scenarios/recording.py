@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rushhour.roadnets.errors import RunError
+from rushhour.traffic.plurals import counted
 from rushhour.traffic.recording.frame_fields import PRECISIONS, STANDARD, chosen_fields
 from rushhour.traffic.recording.run_layout import FRAMES, KEYFRAMES
 
@@ -116,8 +117,9 @@ def expected_size(
         row += BODY_ROW[precision] * min(steering.share, steering.most / vehicles)
     size = vehicles * (row * frames + STATE * states) + TRIP * len(demand)
     return (
-        f"about {sized(size)} expected, more where roads jam (some {vehicles:,.0f} vehicles at a time: "
-        f"{frames:,.0f} frames of {row:.2g} bytes each, {states:,.0f} keyframes of {STATE:g})"
+        f"about {sized(size)} expected, more where roads jam (some {counted(round(vehicles), 'vehicle')} "
+        f"at a time, each {row:.2g} bytes in {counted(round(frames), 'frame')} and {STATE:g} in "
+        f"{counted(round(states), 'keyframe')})"
     )
 
 
