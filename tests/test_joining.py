@@ -159,6 +159,11 @@ def test_a_run_with_vehicles_that_joined_is_read_verified_and_resumed(
         assert run.vehicles("length").size == 10 and run.ids()["type"][-1] == "truck"
         assert run.demand is not None and run.demand.ids == w.demand.ids
         assert 8 in run.frame(len(run.frames) - 1).id
+        life = run.trajectory(run.vehicle_names()[8])
+        assert life.id == 8 and len(life) == sum(
+            8 in run.frame(i).id for i in range(len(run.frames))
+        )
+        assert rh.why(run, float(life.time[0]), life.name)[0].waits[0].vehicle == 8
         verdict = verify(run)
         assert verdict.same, verdict.lines()
     for at in (0.0, 5.0, 11.0, 17.0, 31.0, 50.0):

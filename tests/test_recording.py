@@ -285,6 +285,14 @@ def test_a_damaged_run_file_is_refused_or_read_as_far_as_it_is_sound(tmp_path: P
             assert "\n" not in str(error)
 
 
+def test_commands_that_cannot_be_read_are_refused_in_one_line(tmp_path: Path) -> None:
+    path = recorded(tmp_path / "run.h5")
+    with h5py.File(path, "r+") as file:
+        del file["commands/text"]
+    with RunFile(path) as run, pytest.raises(RunError, match="/commands is damaged"):
+        run.vehicle_names()
+
+
 def test_rows_that_point_outside_are_left_out(tmp_path: Path) -> None:
     path = tmp_path / "run.h5"
     recorded(path)

@@ -159,7 +159,7 @@ class RunSource:
 
     def vehicle_name(self, vehicle: int) -> str:
         """The id of a vehicle in the demand."""
-        return str(self.run.dataset("vehicles/name").asstr()[vehicle])
+        return self.run.known_vehicle(int(vehicle))[1]
 
     def vehicle_number(self, name: str) -> int | None:
         """The number of a vehicle by its id, else by its number."""

@@ -46,7 +46,7 @@ class Standing:
         start = next((k for k in range(look, first - 1, -1) if k in self._since), None)
         before = self._frame(first if start is None else start)
         if start is None:
-            n = self._source.run.dataset("vehicles/name").shape[0]
+            n = self._source.run.vehicles("depart").size
             since = np.full(n, np.inf, np.float32)
             if first <= look:
                 stands = np.asarray(before["speed"]) < STANDS

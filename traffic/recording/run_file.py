@@ -194,7 +194,8 @@ class RunFile:
     def _joined(self) -> Joined | None:
         """The vehicles with those who joined in the run; None where nobody did."""
         group = self.group("commands")
-        size = 0 if group is None else int(group["text"].shape[0])
+        with self._reading("commands"):
+            size = 0 if group is None else int(group["text"].shape[0])
         if size != self._joined_at:  # the file may be growing
             with self._reading("commands"):
                 self._joined_now, self._joined_at = read_joined(self), size
@@ -220,27 +221,29 @@ class RunFile:
     def ids(self) -> dict[str, tuple[str, ...]]:
         """Ids by number of "road", "lane" (of roads), "intersection", "vehicle", "type"."""
         network = self.network()
-        vehicles = self._file["vehicles"]
+        if self._joined is not None:
+            kinds = tuple(kind.name for kind in self._joined.demand.types)
+        else:
+            with self._reading("vehicles"):
+                kinds = tuple(texts(self._file["vehicles/type_name"]))
         return {
             "road": network.road_ids,
             "lane": network.lane_ids,
             "intersection": network.intersection_ids,
             "vehicle": self.vehicle_names(),
-            "type": (
-                tuple(texts(vehicles["type_name"]))
-                if self._joined is None
-                else tuple(kind.name for kind in self._joined.demand.types)
-            ),
+            "type": kinds,
         }
 
     def group(self, place: str) -> Any:
         """A group of the file, as h5py gives it; None if there is none."""
-        found = self._file.get(place)
+        with self._reading(place):
+            found = self._file.get(place)
         return found if isinstance(found, h5py.Group) else None
 
     def dataset(self, place: str) -> Any:
         """A dataset of the file, as h5py gives it; None if there is none."""
-        found = self._file.get(place)
+        with self._reading(place):
+            found = self._file.get(place)
         return found if isinstance(found, h5py.Dataset) else None
 
     def table(self, name: str) -> MeasureTable:
@@ -321,17 +324,7 @@ class RunFile:
 
         >>> run.trajectory("car7").to_pandas()
         """
-        with self._reading("vehicles"):
-            names = self._file["vehicles/name"]
-            if isinstance(vehicle, str):
-                found = np.flatnonzero(whole(names) == vehicle.encode())
-                number = int(found[0]) if found.size else -1
-            else:
-                number = int(vehicle)
-            if not 0 <= number < names.shape[0]:
-                hint = id_hint(str(vehicle), self.vehicle_names())
-                raise RunError(f"{self.path}: no vehicle {vehicle!r:.60}; {hint}")
-            name = names[number].decode()
+        number, name = self.known_vehicle(vehicle)
         with self._reading("frames"):
             columns = self._frames.trajectory(number)
             want_numbers(columns)
@@ -341,6 +334,25 @@ class RunFile:
                 fronts, places = self._poses.of_vehicle(number, frames)
                 columns |= columns_at(fronts, places, frames.size)
         return trajectory_of(number, name, columns, self._index)
+
+    def known_vehicle(self, vehicle: int | str) -> tuple[int, str]:
+        """Number and id of a vehicle, given either. Raises RunError if there is no such vehicle."""
+        joined = self._joined
+        with self._reading("vehicles"):
+            names = self._file["vehicles/name"]  # of many only the one that is asked for is decoded
+            count = names.shape[0] if joined is None else len(joined.demand.ids)
+            if not isinstance(vehicle, str):
+                number = int(vehicle)
+            elif joined is not None:
+                ids = joined.demand.ids
+                number = ids.index(vehicle) if vehicle in ids else -1
+            else:
+                found = np.flatnonzero(whole(names) == vehicle.encode())
+                number = int(found[0]) if found.size else -1
+            if not 0 <= number < count:
+                hint = id_hint(str(vehicle), self.vehicle_names())
+                raise RunError(f"{self.path}: no vehicle {vehicle!r:.60}; {hint}")
+            return number, names[number].decode() if joined is None else joined.demand.ids[number]
 
     def refresh(self) -> None:
         """Read what was written since: of a run that still goes on, its new frames."""
