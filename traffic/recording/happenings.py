@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.noting import note_risen, note_within
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.hdf5_file import whole
 from rushhour.traffic.costs import PHASES
@@ -19,6 +20,7 @@ from rushhour.traffic.measures.trip_log import ENDS
 from rushhour.traffic.quotas import NAMES as QUOTAS
 from rushhour.traffic.recording.body_happenings import BODY_KINDS, BodyHappenings
 from rushhour.traffic.recording.unclosed_file import DAMAGE
+from rushhour.traffic.state import grown
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile
@@ -87,12 +89,16 @@ class Happenings:
         self._data = data
         self._rows: dict[str, list[NDArray[Any]]] = {name: [] for name in TABLES}
         self._since = world.frame
+        self._found = np.empty(0, np.int32)
         self._trips = len(world.trips)
         self._rings = len(world._rings.named)
         self._costs = world.costs.frames
         self._light = np.zeros_like(world._grants.light)
-        self._choices = self._counted_choices()
-        self._chosen = self._choices_by_vehicle()
+        # How often somebody changed its mind or was rerouted: in all, and by vehicle as last seen.
+        self._choices = (-1, 0)  # minds are looked at now, so that no later frame compiles it
+        self._chosen = [np.zeros(len(world.demand), np.int32) for _ in self._choices]
+        self.look_at_choices()
+        self._rows["events"].clear()  # from before
         self._bodies = BodyHappenings(world)
         for name, kind in TABLES.items():
             table = file.create_dataset(
@@ -118,18 +124,19 @@ class Happenings:
 
     def look_at_choices(self) -> None:
         """Note who took another way in the last frame: before a full exit, or for the traffic."""
-        counted = self._counted_choices()
-        if counted == self._choices:
-            return
-        before, self._choices = self._chosen, counted
-        self._chosen = now = self._choices_by_vehicle()
-        veh, end = self.world._veh, self.world.frame
-        here = np.flatnonzero(veh.lane >= 0)
-        for kind, old, new in zip((MIND_CHANGED, REROUTED), before, now, strict=True):
-            known = np.zeros(new.size, new.dtype)  # trips may have been added
-            known[: old.size] = old
-            found = here[new[veh.id[here]] > known[veh.id[here]]]
-            self._add(np.full(found.size, end - 1), kind, veh.id[found], veh.lane[found])
+        world = self.world
+        veh, trips = world._veh, len(world.demand)
+        counted = (world._minds.changed, world._detours.total)
+        for k, kind in enumerate((MIND_CHANGED, REROUTED)):
+            if counted[k] == self._choices[k]:
+                continue
+            if self._chosen[k].size < trips:  # some have joined
+                self._chosen[k] = grown(self._chosen[k], trips)
+            count = veh.minds if kind == MIND_CHANGED else world._detours.reroutes[veh.trip]
+            slots = self._slots
+            found = slots[: note_risen(veh.lane, veh.id, count, self._chosen[k], slots)]
+            self._add(np.full(found.size, world.frame - 1), kind, veh.id[found], veh.lane[found])
+        self._choices = counted
 
     def look_at_bodies(self) -> None:
         """Note whose body came off its lane in the last frame, was back on it, or was helped."""
@@ -137,18 +144,6 @@ class Happenings:
         for kind, slots in self._bodies.since_last():
             when = np.full(slots.size, last)
             self._add(when, OF_BODIES + kind, veh.id[slots], veh.lane[slots])
-
-    def _counted_choices(self) -> tuple[int, int]:
-        return self.world._minds.changed, self.world._detours.total
-
-    def _choices_by_vehicle(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """How often each changed its mind, as far as it is on the road, and was rerouted."""
-        veh = self.world._veh
-        here = np.flatnonzero(veh.lane >= 0)
-        minds, reroutes = np.zeros((2, len(self.world.demand)), np.int32)
-        minds[veh.id[here]] = veh.minds[here]
-        reroutes[veh.id[here]] = self.world._detours.reroutes[veh.trip[here]]
-        return minds, reroutes
 
     def gather(self) -> None:
         """Note what happened, and what it cost, since the call before."""
@@ -163,8 +158,7 @@ class Happenings:
             (PASSING, veh.pass_frame),
         ):  # fmt: skip
             self._note(kind, when, max(first, 1) if kind == PASSING else first, end)
-        since = np.where(veh.stands_since >= 0, veh.stands_since, end)
-        self._note(STUCK, since + round(STUCK_AFTER / world.dt), first, end)
+        self._note(STUCK, veh.stands_since, first, end, round(STUCK_AFTER / world.dt))
         rings = world._rings.named[self._rings :]
         self._rings += len(rings)
         self._add([ring.since for ring in rings], RING, -1, [ring.lanes[0] for ring in rings])
@@ -176,11 +170,20 @@ class Happenings:
         self._note_costs()
         self._note_quotas()
 
-    def _note(self, kind: int, when: NDArray[Any], first: int, end: int) -> None:
-        """Events of vehicles on the road, by the frame in which each had one."""
-        veh = self.world._veh
-        found = np.flatnonzero((when >= first) & (when < end) & (veh.lane >= 0))
-        self._add(when[found], kind, veh.id[found], veh.lane[found])
+    def _note(
+        self, kind: int, when: NDArray[np.int32], first: int, end: int, late: int = 0
+    ) -> None:
+        """Events of vehicles on the road, by the frame in which each had one, or so many behind it."""
+        veh, slots = self.world._veh, self._slots
+        found = slots[: note_within(veh.lane, when, max(first - late, 0), end - late, slots)]
+        self._add(when[found] + late, kind, veh.id[found], veh.lane[found])
+
+    @property
+    def _slots(self) -> NDArray[np.int32]:
+        """Where kernels put the slots that they find."""
+        if self._found.size != self.world._veh.lane.size:
+            self._found = np.empty(self.world._veh.lane.size, np.int32)
+        return self._found
 
     def _add(self, frame: Any, kind: Any, vehicle: Any, lane: Any) -> None:
         rows = np.zeros(len(frame), TABLES["events"])
