@@ -47,6 +47,7 @@ SPARE: Final = 16  # words behind a stream that may be touched
 FRACTION: Final = 16  # bits of the fraction in factors of predictions
 FARTHEST: Final = 1 << 30  # mm that a vehicle is predicted to go at most
 STEEPEST: Final = 1 << 24  # steps of acceleration
+LARGE: Final = 4096  # residual that counts no more than that in the choice of a code
 
 # What of a row is otherwise than in the one before.
 CHANGED_LANE: Final = 1
@@ -145,16 +146,18 @@ def put_side(
     rows: NDArray[np.int32], exact: NDArray[np.int32], step: NDArray[np.int32], count: int,
     frames: int, factors: NDArray[np.int64], ways: NDArray[np.int32], lane_bits: int, id_bits: int,
     out: NDArray[np.uint32], residuals: NDArray[np.int32],
-) -> int:  # fmt: skip
-    """Write the side stream of a group of rows, and note the residuals; words of the stream.
+) -> tuple[int, int, int, int]:  # fmt: skip
+    """Write the side stream of a group of rows, and note the residuals.
 
-    factors: (frames, 2) of `advance` and `steepness` up to each frame.
+    factors: (frames, 2) of `advance` and `steepness` up to each frame. Gives the words of the stream,
+    and the best parameters for Rice codes of the residuals.
     """
     at, acc, n = 0, 0, 0
     lane = s = speed = trend = lateral = codes = 0
     blocker = blocker_before = -1
     reason_before = 0
     vehicle = -1
+    total0 = total1 = total2 = others = 0
     for row in range(count):
         lane2, speed2 = int(rows[row, LANE]), int(rows[row, SPEED])
         s2, accel2 = int(rows[row, S]), int(rows[row, ACCEL])
@@ -224,30 +227,30 @@ def put_side(
             place = nearest_step(s2 - sooner)
             s = sooner + place * POSITION_STEP
             steeper = steepness(speed2 - speed, factors[t, 1])
-            residuals[row, 0] = folded(speed2 - speed - (trend >> 1))
-            residuals[row, 1] = folded(place)
-            residuals[row, 2] = folded(accel2 - steeper)
+            u, v = folded(speed2 - speed - (trend >> 1)), folded(place)
+            w = folded(accel2 - steeper)
+            residuals[row, 0], residuals[row, 1], residuals[row, 2] = u, v, w
             residuals[row, 3] = change
+            total0 += min(u, LARGE)
+            total1 += min(v, LARGE)
+            total2 += min(w, LARGE)
+            others += 1 if (u | v | w | change) != 0 else 0
             trend = speed2 - speed
         lane, speed, lateral, blocker, codes = lane2, speed2, lateral2, blocker2, codes2
     out[at] = acc
-    return at + 1
+    k0, k1 = rice_parameter(total0, others), rice_parameter(total1, others)
+    return at + 1, k0, k1, rice_parameter(total2, others)
 
 
 @kernel
-def put_main(residuals: NDArray[np.int32], count: int, out: NDArray[np.uint32], start: int) -> int:
-    """Write the header and the main stream of a group from a word on; the word behind it."""
-    total0 = total1 = total2 = others = 0
-    for i in range(count):
-        change = int(residuals[i, 3])
-        u, v, w = int(residuals[i, 0]), int(residuals[i, 1]), int(residuals[i, 2])
-        total0 += min(u, 4096) if change != FIRST else 0
-        total1 += min(v, 4096) if change != FIRST else 0
-        total2 += min(w, 4096) if change != FIRST else 0
-        others += 1 if (change != FIRST) & ((u | v | w | change) != 0) else 0
-    k0 = rice_parameter(total0, others)
-    k1 = rice_parameter(total1, others)
-    k2 = rice_parameter(total2, others)
+def put_main(
+    residuals: NDArray[np.int32], count: int, k0: int, k1: int, k2: int,
+    out: NDArray[np.uint32], start: int,
+) -> int:  # fmt: skip
+    """Write the header and the main stream of a group from a word on; the word behind it.
+
+    k0, k1, k2: parameters of the codes.
+    """
     at, acc, n = start + HEADER, 0, 0
     for i in range(count):
         change = int(residuals[i, 3])
@@ -341,13 +344,13 @@ def encode_rows(
         k, count = sort_group(
             block, exact_block, start, order, k, rows, exact, step, places
         )  # fmt: skip
-        words = put_side(
+        words, k0, k1, k2 = put_side(
             rows, exact, step, count, frames, factors, ways, lane_bits, id_bits, side, residuals,
         )  # fmt: skip
         groups[number, 0] = rows[0, ID]
         groups[number, 1] = rows[count - 1, ID]
         groups[number, 2] = at
-        at = put_main(residuals, count, out, at)
+        at = put_main(residuals, count, k0, k1, k2, out, at)
         for i in range(words):
             out[at + i] = side[i]
         at += words

@@ -199,7 +199,7 @@ def place_rows(
     """Put a frame of a block behind the others, each vehicle where it is in all of its frames.
 
     rows: the first `count` are the frame; exact: (0, EXACT) without them. place_of: by vehicle, its
-    place in `ids`, if that says so too. block: from `at` on a row for each of `ids`, ABSENT where it
+    place in `ids`, -1 none. block: from `at` on a row for each of `ids`, ABSENT where it
     is not in the frame; all have room for `count` more. Gives how many of `ids` there are by then.
     """
     for i in range(at, at + n_ids):  # whoever is new gets a place behind them at once
@@ -207,7 +207,7 @@ def place_rows(
     for row in range(count):
         vehicle = rows[row, ID]
         i = int(place_of[vehicle])
-        if i >= n_ids or ids[i] != vehicle:
+        if i < 0:
             i = n_ids
             n_ids += 1
             place_of[vehicle] = i

@@ -1,6 +1,7 @@
 """Run files that earlier versions wrote are read for ever."""
 
 import gzip
+import hashlib
 from pathlib import Path
 
 import h5py
@@ -10,6 +11,9 @@ import pytest
 from rushhour.cli import main
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.analysis.statistics import run_statistics
+from rushhour.traffic.recording.frame_blocks import Encoder, Gathered
+from rushhour.traffic.recording.frame_reader import FrameReader
+from rushhour.traffic.recording.frame_taking import Rows
 from rushhour.traffic.recording.run_file import RunFile
 from rushhour.traffic.recording.verifying import verify
 from rushhour.traffic.world import World
@@ -111,3 +115,63 @@ def test_what_is_no_number_in_a_damaged_file_is_refused_in_one_line(version_2: P
                 [run.trajectory(vehicle) for vehicle in range(3)]
         with h5py.File(version_2, "r+") as file:
             file["frames"][name][:] = good
+
+
+@pytest.fixture
+def version_3(tmp_path: Path) -> Path:
+    """Sixty cars on a grid of 2 x 2 for 30 s, some with bodies that steer; one told to stop after 10 s."""
+    return unpacked(tmp_path, "version_3.h5")
+
+
+def test_a_run_of_format_version_3_is_read(version_3: Path) -> None:
+    with RunFile(version_3) as run:
+        assert run.version == 3 and run.complete and run.mode == "both"
+        np.testing.assert_array_equal(run.frames, np.arange(0, 124, 4))
+        frame = run.frame(20)
+        assert frame.id.tolist() == [*range(17), *range(19, 60)]
+        np.testing.assert_array_equal(
+            frame.s[:4], np.array([10.894, 59.736, 53.212, 38.254], np.float32)
+        )
+        np.testing.assert_array_equal(
+            frame.speed[:4], np.array([7.36, 0.0, 5.68, 8.96], np.float32)
+        )
+        assert frame.reason[:8].tolist() == [0, 2, 2, 7, 1, 2, 2, 0]
+        assert np.count_nonzero(np.isfinite(frame.body_x)) == 8
+        every = hashlib.sha256()
+        for i in range(run.frames.size):
+            for values in run.frame(i).columns.values():
+                every.update(values.tobytes())
+        assert every.hexdigest().startswith("e87fd85bb983678514036a16ddd2c552")
+        assert (len(run.trajectory("3")), len(run.table("trips"))) == (30, 5)
+        assert (len(run.events), len(run.signals)) == (109, 140)
+        assert run.digests is not None and run.digests[2] == 17608171099689667553
+        assert run.keyframes.index["frame"].tolist() == [0, 60, 120]
+        assert run.keyframes.state_hash(1).startswith("ae6e5104a9df5a5ff7336f0e6883fd2b")
+        assert [str(command) for command in run.commands()] == [
+            "0:00:10 frame 40: stop(vehicle='3', duration=3.0): done"
+        ]
+
+
+def test_blocks_of_format_version_3_are_written_as_ever(version_3: Path) -> None:
+    """What was read of a block is encoded to the very words that it was read from."""
+    with RunFile(version_3) as run:
+        reader, data = run._frames, run._file["frames/data"]
+        assert isinstance(reader, FrameReader)
+        groups = run._file["frames/groups"][:]
+        for block in np.unique(reader.index["block"]).tolist():
+            frames, start = reader._of_block(block)
+            rows, _ = reader._decode(block, frames, start)
+            gathered, one = Gathered(reader.coding, room=16), Rows(exact=False)
+            for number, a, b in zip(reader.index["frame"][frames], start, start[1:], strict=False):
+                one.clear()
+                one.make_room(b - a)
+                one.ends.append(b - a)
+                one.rows[: b - a] = rows[a:b]
+                gathered.add(int(number), one)
+            words, found = Encoder(reader.coding).encode(gathered)
+            wanted = groups[groups["block"] == block]
+            first = int(wanted["start"].min(initial=data.shape[0]))  # of nobody there is nothing
+            np.testing.assert_array_equal(words, data[first : first + words.size])
+            for column, name in enumerate(("first", "last", "start", "words", "rows")):
+                shift = first if name == "start" else 0
+                np.testing.assert_array_equal(found[:, column] + shift, wanted[name])

@@ -51,7 +51,7 @@ class Gathered:
         self.exact = np.empty((room if coding.exact else 0, EXACT), np.int32)
         self.ids = np.empty(0, np.int32)
         self.n_ids = 0
-        self._place_of = np.zeros(coding.vehicles, np.int32)
+        self._place_of = np.full(coding.vehicles, -1, np.int32)
 
     def __len__(self) -> int:
         return self.start[-1]
@@ -78,6 +78,7 @@ class Gathered:
 
     def clear(self) -> None:
         """Begin another block."""
+        self._place_of[self.ids[: self.n_ids]] = -1
         self.frames.clear()
         self.count, self.start, self.n_ids = 0, [0], 0
 
