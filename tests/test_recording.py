@@ -16,6 +16,7 @@ from several_threads import printed_by_threads
 from rushhour.kernels.jit import config
 from rushhour.roadnets.errors import RunError, RushhourError
 from rushhour.roadnets.storage import save
+from rushhour.traffic.analysis.statistics import run_statistics
 from rushhour.traffic.recording import frame_reader
 from rushhour.traffic.recording.frame_fields import FIELDS
 from rushhour.traffic.recording.recorder import Recorder
@@ -135,6 +136,7 @@ KILLED = """
 import sys
 from recorded_world import FormulaWorld
 from several_threads import printed_by_threads
+from rushhour.traffic.analysis.statistics import run_statistics
 from rushhour.traffic.recording import recorder as recording
 recording.FLUSH_SECONDS = 0.0
 world = FormulaWorld(n=2000)
@@ -216,6 +218,7 @@ import resource, signal, sys
 from recorded_world import FormulaWorld
 from several_threads import printed_by_threads
 from rushhour.roadnets.errors import RunError
+from rushhour.traffic.analysis.statistics import run_statistics
 from rushhour.traffic.recording import recorder as recording
 recording.FLUSH_ROWS = 20_000
 world = FormulaWorld(n=2000)
@@ -286,11 +289,24 @@ def test_a_damaged_run_file_is_refused_or_read_as_far_as_it_is_sound(tmp_path: P
 
 
 def test_commands_that_cannot_be_read_are_refused_in_one_line(tmp_path: Path) -> None:
-    path = recorded(tmp_path / "run.h5")
+    path = tmp_path / "run.h5"
+    recorded(path)
     with h5py.File(path, "r+") as file:
         del file["commands/text"]
     with RunFile(path) as run, pytest.raises(RunError, match="/commands is damaged"):
         run.vehicle_names()
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -1.0])
+def test_frames_are_read_as_far_as_their_times_ascend(tmp_path: Path, bad: float) -> None:
+    path = tmp_path / "run.h5"
+    recorded(path)
+    with h5py.File(path, "r+") as file:
+        index = file["frames/index"][:]
+        index["time"][7] = bad
+        file["frames/index"][...] = index
+    with RunFile(path) as run:
+        assert run.frames.size == 7 and np.isfinite(run_statistics(run)["vehicle_hours"])
 
 
 def test_rows_that_point_outside_are_left_out(tmp_path: Path) -> None:

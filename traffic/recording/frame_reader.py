@@ -48,7 +48,8 @@ class FrameReader:
         index = _table(group["index"], INDEX)
         block, count, more = index["block"], index["count"], index["more"]
         sound = (count >= 0) & (count <= MOST_ROWS) & (np.diff(index["frame"], prepend=-1) > 0)
-        sound &= (np.diff(block, prepend=0) >= 0) & (more >= 0)
+        sound &= (np.diff(block, prepend=0) >= 0) & (more >= 0) & np.isfinite(index["time"])
+        sound[1:] &= index["time"][1:] > index["time"][:-1]
         whole = more.size if sound.all() else int(np.argmin(sound))
         if whole == more.size:  # else what is behind is not read anyway
             whole_blocks = np.flatnonzero(more == 0)  # the last one may be cut
