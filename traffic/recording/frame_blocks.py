@@ -21,7 +21,9 @@ from rushhour.traffic.recording.frame_fields import EXACT_COLUMNS, IN_STEPS, bit
 from rushhour.traffic.recording.frame_taking import Rows, with_room
 
 GROUP_COLUMNS: Final = 5  # first and last vehicle, first word, words, rows
-ROOM: Final = 1 << 20  # rows; memory that is not touched costs nothing
+# Rows: what is written at once, and two frames behind it, so that no block grows, and is copied, at its
+# end. Memory that is not touched costs nothing.
+ROOM: Final = 5 << 18
 
 
 @dataclass(frozen=True)
