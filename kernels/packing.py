@@ -65,13 +65,11 @@ def dot_vehicles(
 
     Reads x, y, colour (a row of palette), palette (256, 3), the place of the upper left corner (m) and
     scale (m per pixel); writes image (height, width, 4), whose row 0 is at the top, and sums
-    (height, width, 4), scratch. A pixel takes the mean of the colours on it; without any it is clear.
+    (height, width, 4), scratch: zeros, and again zeros in the end. A pixel takes the mean of the
+    colours on it; without any it is clear.
     """
     height = image.shape[0]
     width = image.shape[1]
-    for row in range(height):
-        for column in range(width):
-            sums[row, column, 3] = 0
     seen = 0
     back = 0.5 * dot
     for i in range(x.shape[0]):
@@ -85,10 +83,6 @@ def dot_vehicles(
         c = colour[i]
         for row in range(max(0, first_row), min(height, first_row + dot)):
             for column in range(max(0, first_column), min(width, first_column + dot)):
-                if sums[row, column, 3] == 0:
-                    sums[row, column, 0] = 0
-                    sums[row, column, 1] = 0
-                    sums[row, column, 2] = 0
                 sums[row, column, 0] += palette[c, 0]
                 sums[row, column, 1] += palette[c, 1]
                 sums[row, column, 2] += palette[c, 2]
@@ -101,6 +95,8 @@ def dot_vehicles(
                 image[row, column, 1] = sums[row, column, 1] // n
                 image[row, column, 2] = sums[row, column, 2] // n
                 image[row, column, 3] = 255
+                for part in range(4):
+                    sums[row, column, part] = 0
             else:
                 image[row, column, 3] = 0
     return seen

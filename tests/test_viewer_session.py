@@ -40,6 +40,21 @@ def test_a_moment_is_where_the_run_has_its_vehicles(path: Path, session: Session
         assert set(shown.length.tolist()) == {run.vehicles("length")[0].item()}
 
 
+def test_a_jump_shows_what_playing_there_shows(path: Path):
+    played, jumped = (Session(RunSource(path), 800, 600) for _ in range(2))
+    shown = {}
+    for tenth in range(1200):  # of a second
+        played.do(do.Seek(0.1 * tenth))
+        moment = played.moment()
+        if tenth % 93 == 0:
+            shown[tenth] = moment
+    for tenth in sorted(shown, key=lambda tenth: tenth * 7 % 11):
+        jumped.do(do.Seek(0.1 * tenth))
+        for field in ("id", "x", "y", "heading", "speed"):
+            want, got = getattr(shown[tenth], field), getattr(jumped.moment(), field)
+            np.testing.assert_array_equal(got, want)
+
+
 def test_far_from_the_picture_places_are_straight_between_frames(session: Session):
     exact = session.source.at(33.4)
     x0, x1 = float(np.median(exact.x)), float(exact.x.max()) + 100.0

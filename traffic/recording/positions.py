@@ -90,7 +90,7 @@ class Between:
         self._far_x, self._far_y, self._faster = np.zeros(n), np.zeros(n), np.zeros(n)
         self._turn, self._steers = np.zeros(n), self._start.steers.copy()
         later = run.frame(self._next)
-        _, a, b = np.intersect1d(frame.id, later.id, assume_unique=True, return_indices=True)
+        a, b = _in_both(frame.id, later.id)
         end = _Places(run, later, b)
         there = end.pose()
         self._far_x[a], self._far_y[a] = there[:, 0] - self._x[a], there[:, 1] - self._y[a]
@@ -106,9 +106,11 @@ class Between:
             self._steers[:] = False
         some = self._steers[a]
         self._turn[a[some]] = wrapped(there[some, 2] - self._heading[a[some]])
-        # How far their bodies are beside their lanes here and there, m.
-        self._beside = (self._pose - self._start.along())[self._rows, :2]
-        self._beside_then = (there - end.along())[on, :2]
+        # How far bodies that steer are beside their lanes here and there, m; None: nobody steers.
+        self._beside: NDArray[np.float64] | None = None
+        if self._start.steers.any() or end.steers.any():
+            self._beside = (self._pose - self._start.along())[self._rows, :2]
+            self._beside_then = (there - end.along())[on, :2]
 
     def at(self, time: float, near: Box | None = None) -> Positions:
         """Where the vehicles of the frame are at a time in s; behind the next frame as in that.
@@ -129,13 +131,16 @@ class Between:
         heading = self._heading + share * self._turn
         speed = self._speed + share * self._faster
         chosen = self._near(near)
+        if not len(chosen):
+            return Positions(time, frame.id, x, y, heading, speed)
         rows, start, end = self._rows[chosen], self._start, self._end
         lane, s = start.lane[rows], start.s[rows]
         go_between(self._ways, lane, s, end.lane[chosen], end.s[chosen], share)
         lateral = start.lateral[rows] + share * (end.lateral[chosen] - start.lateral[rows])
         pose = start.chosen(rows).at(lane, s, lateral).along()
-        pose[:, :2] += self._beside[chosen]
-        pose[:, :2] += share * (self._beside_then[chosen] - self._beside[chosen])
+        if self._beside is not None:
+            pose[:, :2] += self._beside[chosen]
+            pose[:, :2] += share * (self._beside_then[chosen] - self._beside[chosen])
         x[rows], y[rows] = pose[:, 0], pose[:, 1]
         heading[rows] = np.where(self._steers[rows], heading[rows], pose[:, 2])
         return Positions(time, frame.id, x, y, heading, speed)
@@ -145,14 +150,26 @@ class Between:
         if box is None:
             return np.arange(len(self._rows))
         x0, y0, x1, y1 = box
-        found = np.zeros(len(self._rows), np.bool_)
-        for share in (0.0, 1.0):
-            x, y = (
-                (self._x + share * self._far_x)[self._rows],
-                (self._y + share * self._far_y)[self._rows],
-            )
-            found |= (x >= x0) & (x <= x1) & (y >= y0) & (y <= y1)
-        return np.flatnonzero(found)
+        found = np.zeros(len(self._x), np.bool_)
+        if x0 < x1 and y0 < y1:
+            for share in (0.0, 1.0):
+                x, y = self._x + share * self._far_x, self._y + share * self._far_y
+                found |= (x >= x0) & (x <= x1) & (y >= y0) & (y <= y1)
+        return np.flatnonzero(found[self._rows])
+
+
+def _in_both(
+    before: NDArray[np.int32], later: NDArray[np.int32]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Rows, in one frame and in the other, of the vehicles that are in both; ids are ascending."""
+    if np.array_equal(before, later):
+        rows = np.arange(before.size)
+        return rows, rows
+    if not later.size:
+        return np.zeros(0, np.intp), np.zeros(0, np.intp)
+    at = np.minimum(np.searchsorted(later, before), later.size - 1)
+    there = np.flatnonzero(later[at] == before)
+    return there, at[there]
 
 
 class _Places:
