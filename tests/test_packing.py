@@ -52,7 +52,16 @@ def dotted(x: list[float], y: list[float], colour: list[int], dot: int) -> tuple
     image = np.full((6, 8, 4), 9, np.uint8)
     sums = np.zeros((6, 8, 4), np.int32)
     seen = dot_vehicles(
-        np.array(x), np.array(y), np.array(colour, np.uint8), palette, 0.0, 12.0, 2.0, dot, sums, image
+        np.array(x),
+        np.array(y),
+        np.array(colour, np.uint8),
+        palette,
+        0.0,
+        12.0,
+        2.0,
+        dot,
+        sums,
+        image,
     )
     assert not sums.any()  # for the next picture
     return seen, image

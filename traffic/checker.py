@@ -53,6 +53,7 @@ from rushhour.kernels.rules import POLICY_FAIR, POLICY_LITERAL
 from rushhour.kernels.vehicles import BEHIND, REASONS
 from rushhour.traffic.durations import clock
 from rushhour.traffic.outside.watching import BodyWatch
+from rushhour.traffic.state import dtype_of
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World
@@ -92,7 +93,7 @@ def _new(kind: type[Any], sizes: dict[str, int], size: int) -> Any:
     """Arrays of a NamedTuple, `size` entries each unless `sizes` says otherwise; -1 in integers."""
     fields: list[Any] = []
     for name, annotation in kind.__annotations__.items():
-        dtype = annotation.__args__[1].__args__[0]
+        dtype = dtype_of(annotation)
         fill = -1 if np.issubdtype(dtype, np.signedinteger) else 0
         fields.append(np.full(sizes.get(name, size), fill, dtype))
     return kind(*fields)

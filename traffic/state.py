@@ -38,11 +38,20 @@ _DERIVED = ("line", "yields_to", "change_to", "left", "trip", "route_start")
 _TOLD = ("told", "told_until")  # hashed as soon as anybody was told something
 
 
+def dtype_of(annotation: Any) -> Any:
+    """The dtype of a field that is annotated NDArray[dtype].
+
+    That is `ndarray[shape, dtype[X]]`, and from numpy 2.5 on, under Python 3.12, `NDArray[X]`.
+    """
+    last = annotation.__args__[-1]
+    return last.__args__[0] if hasattr(last, "__args__") else last
+
+
 def new_vehicles(capacity: int) -> Vehicles:
     """Arrays for `capacity` vehicles, all slots free."""
     fields: list[Any] = []
     for name, kind in Vehicles.__annotations__.items():
-        dtype = kind.__args__[1].__args__[0]
+        dtype = dtype_of(kind)
         shape: Any = (capacity, _WIDE[name]) if name in _WIDE else (capacity,)
         fields.append(np.full(shape, {"lane": -1, "top": np.inf}.get(name, 0), dtype))
     return Vehicles(*fields)
@@ -118,7 +127,7 @@ def new_obstacles(n_lanes: int, room: int) -> Obstacles:
     """Room for so many entries, none there."""
     fields: dict[str, NDArray[Any]] = {}
     for name, kind in Obstacles.__annotations__.items():
-        fields[name] = np.zeros(room, kind.__args__[1].__args__[0])
+        fields[name] = np.zeros(room, dtype_of(kind))
     fields["counts"], fields["first"] = np.zeros(COUNTS, np.int64), np.full(n_lanes, -1, np.int32)
     return Obstacles(**fields)
 

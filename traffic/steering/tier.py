@@ -36,6 +36,7 @@ from rushhour.roadnets.model import Network
 from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.quotas import NO_LIMIT, Queue
+from rushhour.traffic.state import dtype_of
 from rushhour.traffic.steering.body_table import slots_with_bodies
 from rushhour.traffic.steering.classes import CLASSES, BodyClass, body_types_of
 from rushhour.traffic.steering.rule import TierRule
@@ -90,7 +91,7 @@ def lane_lines(network: Network, measure: bool = True) -> Lines:
 
 def _blank(kind: type[Any], capacity: int) -> Any:
     """Arrays of a NamedTuple, `capacity` entries each; -1 in `owner`."""
-    dtypes = {name: k.__args__[1].__args__[0] for name, k in kind.__annotations__.items()}
+    dtypes = {name: dtype_of(k) for name, k in kind.__annotations__.items()}
     return kind(*(np.full(capacity, -1 * (n == "owner"), t) for n, t in dtypes.items()))
 
 
