@@ -11,6 +11,7 @@ from rushhour.roadnets.build import finish
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.sumo.network import read_network_draft
+from rushhour.traffic.demand.random_trips import random_trips
 from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.sumo.demand import read_demand
 from rushhour.traffic.world import World
@@ -20,13 +21,17 @@ def opened_world(task: dict[str, Any]) -> tuple[World, dict[str, float]]:
     """The world of a task, and the seconds it took to read, route and build.
 
     It begins with the first departure; with `interval` in the task, at the multiple of it before.
+    With `trips`, so many random ones within an hour are driven in place of those of files.
     """
     times: dict[str, float] = {}
     start = perf_counter()
-    network = _network(Path(task["network"]), [Path(name) for name in task["programs"]])
+    network = _network(Path(task["network"]), [Path(name) for name in task.get("programs", ())])
     times["network_s"] = perf_counter() - start
     start = perf_counter()
-    demand = read_demand([Path(name) for name in task["demand"]], network)
+    if "trips" in task:
+        demand = random_trips(network, task["trips"], over=3600.0, seed=task["seed"])
+    else:
+        demand = read_demand([Path(name) for name in task["demand"]], network)
     times["demand_s"] = perf_counter() - start
     start = perf_counter()
     begin = None
