@@ -60,13 +60,14 @@ def _draw_times(axis: Any, found: Mapping[str, Sequence[Mapping[str, Any]]]) -> 
         axis.bar(at, times, color=COLOURS[name])
         mean, sigma = PUBLISHED[name]
         axis.bar(
-            at[-1] + 1.0, mean, yerr=sigma, color=COLOURS[name], alpha=0.35, hatch="//", capsize=4
+            at[-1] + 1.4, mean, yerr=sigma, color=COLOURS[name], alpha=0.35, hatch="//", capsize=4
         )
         axis.hlines(np.mean(times), at[0] - 0.4, at[-1] + 0.4, color="k", linewidth=1.2)
         ticks += [(float(place), str(seed)) for seed, place in enumerate(at)]
-        ticks.append((float(at[-1]) + 1.0, "publ."))
-        left = float(at[-1]) + 3.0
+        ticks.append((float(at[-1]) + 1.4, "publ."))
+        left = float(at[-1]) + 3.4
         axis.text(float(at.mean()), 1.02 * max(*times, mean + sigma), name, ha="center")
     axis.set_xticks([place for place, _ in ticks], [told for _, told in ticks])
     axis.set_xlabel("seed; mean (line); published, with sigma (hatched)")
     axis.set_ylabel("s of driving between two stuck events")
+    axis.margins(y=0.08)

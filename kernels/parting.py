@@ -51,11 +51,13 @@ def measure_partings(
             if other == k:
                 continue
             for b in range(sample[other], sample[other + 1]):
-                least = inf
+                is_near = False
                 for a in range(sample[k], sample[k + 1]):
                     dx, dy = x[a] - x[b], y[a] - y[b]
-                    least = min(least, dx * dx + dy * dy)
-                if least >= BODIES * BODIES:
+                    if dx * dx + dy * dy < BODIES * BODIES:
+                        is_near = True
+                        break
+                if not is_near:
                     break
                 until[e] = s[b]
 
