@@ -14,6 +14,7 @@ from rushhour.viewer.colouring import (
     UNKNOWN,
     VEHICLES,
     Told,
+    dimmed,
     lane_colours,
     want_colouring,
 )
@@ -85,6 +86,16 @@ def test_lanes_without_anybody_keep_their_colour():
         "density", loads_of(np.zeros(13, np.int32), np.zeros(13), 3), limit, length
     )
     assert tuple(jam[0, :3]) == RED and jam[1, 3] == 0
+
+
+def test_lanes_below_vehicles_are_darker_and_their_legend_with_them():
+    limit, length = np.full(3, 10.0), np.full(3, 100.0)
+    loads = loads_of(np.array([1], np.int32), np.array([0.0]), 3)
+    bright = lane_colours("speed", loads, limit, length)
+    dark = dimmed(*bright)
+    assert (dark[0][1, :3] < 0.7 * bright[0][1, :3]).all()
+    assert dark[0][:, 3].tolist() == [0, 255, 0]
+    assert dark[1].ramp is not None and tuple(dark[1].ramp[0]) == tuple(dark[0][1, :3])
 
 
 def test_flow_is_what_passes_and_delay_what_is_lost():

@@ -10,11 +10,13 @@ from rushhour.roadnets.generators.ring import straight
 from rushhour.traffic.costs import PHASES
 from rushhour.traffic.recording.run_file import RunFile
 from rushhour.viewer import actions as do
+from rushhour.viewer.colouring import LANES
 from rushhour.viewer.lights import states_at
 from rushhour.viewer.moments import NetworkSource
 from rushhour.viewer.panels import DUE, Timeline, timeline_image
 from rushhour.viewer.recorded import RunSource
 from rushhour.viewer.session import Session
+from rushhour.viewer.standing import LONGEST, waited_words
 
 
 @pytest.fixture(scope="module")
@@ -279,6 +281,26 @@ def test_too_many_vehicles_far_away_are_a_map_of_lanes(path: Path, monkeypatch: 
     session.do(do.Select(None))
     session.do(do.Look(0.0, 0.0, 0.5))
     assert len(session.scene().moment) == len(frame)
+
+
+def test_far_away_vehicles_do_not_hide_the_colours_of_lanes(session: Session):
+    session.do(do.Seek(60.0))
+    camera = session.state.camera
+    for scale, lanes, vehicles in ((3.0, 0, True), (3.0, 1, False), (0.5, 1, True)):
+        session.do(do.Look(camera.x, camera.y, scale))
+        while session.state.lanes != LANES[lanes]:
+            session.do(do.NextLanes())
+        scene = session.scene()
+        assert (len(scene.moment) > 0) == vehicles
+        assert (scene.lane_colours is not None) == (lanes > 0)
+    session.do(do.Look(camera.x, camera.y, 3.0))
+    session.do(do.Select(int(session.moment().id[0])))  # who is looked at is there
+    assert len(session.scene().moment) > 0
+
+
+def test_who_stands_as_long_as_was_looked_back_may_stand_longer():
+    assert waited_words(42.4) == "about 42 s"
+    assert waited_words(LONGEST) == "300 s or longer"
 
 
 def test_pictures_that_stay_too_slow_in_a_window_become_a_map(

@@ -5,7 +5,7 @@ stays the same whatever is told. Quantities have a ramp; kinds have a colour eac
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -44,6 +44,7 @@ JAM: Final = 130.0  # vehicles per km of a lane, about what stands in a queue
 MANY_MORE: Final = 40.0  # vehicles per km
 FULL: Final = 1800.0  # vehicles an hour on a lane, about what it can carry
 LOST: Final = 100.0  # vehicles per km whose whole time is lost
+DIM: Final = 0.6  # of the brightness of lanes that have vehicles on them
 LONG_TRIP: Final = 1800.0  # s
 
 
@@ -253,6 +254,14 @@ LANES: Final = (PLAIN, "speed", "density", "flow", "delay", DIFFERENCE)
 LESS_MORE: Final[tuple[Colour, ...]] = ((60, 140, 240), (105, 115, 128), (235, 64, 52))
 
 
+def dimmed(colours: NDArray[np.uint8], legend: Legend) -> tuple[NDArray[np.uint8], Legend]:
+    """Colours of lanes and their legend so dark that vehicles of the same colour are seen on them."""
+    ramp = legend.ramp
+    share = np.array([DIM, DIM, DIM, 1.0])
+    dark = None if ramp is None else (ramp * DIM).astype(np.uint8)
+    return (colours * share).astype(np.uint8), replace(legend, ramp=dark)
+
+
 def want_colouring(name: str, known: object, option: str) -> str:
     """A colouring by its name. Raises RunError, naming the option, if there is none."""
     names = list(known)  # type: ignore[call-overload]
@@ -286,7 +295,7 @@ def lane_colours(
         palette, legend = palette_of(CARRIES), ("lanes: flow", "0", f"{FULL:g} vehicles/h")
     else:
         share = 1000.0 * np.maximum(count - speed / top, 0.0) / long / LOST
-        palette, legend = palette_of(BUSY), ("lanes: delay, s a s and km", "0", f"{LOST:g}")
+        palette, legend = palette_of(BUSY), ("lanes: delay, s per s and km", "0", f"{LOST:g}")
     colours[used, :3] = palette[on_ramp(share)]
     colours[used, 3] = 255
     return colours, Legend(*legend, palette[: COLOURS - 1])

@@ -13,6 +13,7 @@ from rushhour.viewer.colouring import TIERS
 from rushhour.viewer.moments import Moment, Source
 from rushhour.viewer.panels import ACCENT, Line, line, pair
 from rushhour.viewer.raster import FAINT
+from rushhour.viewer.standing import waited_words
 
 if TYPE_CHECKING:
     from rushhour.viewer.recorded import RunSource
@@ -76,7 +77,7 @@ def vehicle_lines(
         follows = int(columns["reason"][row]) == LEADER if "reason" in columns else False
         tell("follows" if follows else "waits for", source.vehicle_name(blocker))
     if waited:
-        tell("stands", f"about {waited:.0f} s")
+        tell("stands", waited_words(waited))
     for text in cause:
         lines += [line(part, FAINT) for part in wrap(text, WIDEST, subsequent_indent="  ")]
     return tuple(lines)

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.viewer.moments import Moment, Source
+from rushhour.viewer.standing import waited_words
 
 
 def next_waiter(
@@ -18,7 +19,7 @@ def next_waiter(
         return None, "nobody stands now"
     ids = moment.id[order].tolist()
     at = (ids.index(selected) + (-1 if back else 1)) % len(ids) if selected in ids else 0
-    told = f"number {at + 1} of {len(ids):,} who stand, about {waiting[order[at]]:.0f} s"
+    told = f"number {at + 1} of {len(ids):,} who stand, {waited_words(waiting[order[at]])}"
     return int(ids[at]), told
 
 

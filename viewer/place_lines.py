@@ -15,6 +15,7 @@ from rushhour.viewer.moments import Moment, Source
 from rushhour.viewer.panels import ACCENT, Line, line, pair
 from rushhour.viewer.places import approaches, movements
 from rushhour.viewer.raster import FAINT, INK, Colour
+from rushhour.viewer.standing import waited_words
 
 MOST: Final = 8  # lines of a list
 LANE_LETTERS: Final = 22
@@ -99,7 +100,7 @@ def lane_lines(
         back = length - float(moment.columns["s"][queue[-1]]) + float(moment.length[queue[-1]])
         tell("queue", f"{queue.size}, back to {min(back, length):.0f} m before the end")
         if here.waited(queue) >= 1.0:
-            tell("stands", f"up to about {here.waited(queue):.0f} s")
+            tell("stands", f"up to {waited_words(here.waited(queue))}")
         tell(
             "head", " ".join((source.vehicle_name(int(moment.id[queue[0]])), here.reason(queue[0])))
         )

@@ -33,7 +33,7 @@ class RunCosts:
         ms = self._ms[row]
         real = 1e3 * float(self._run.meta["dt"])
         rows = [(phase, float(value)) for phase, value in zip(PHASES, ms, strict=True) if value]
-        title = f"a frame: {ms.sum():.2f} ms for {real:g} ms"
+        title = f"a frame: {ms.sum():.2f} ms for {real:.4g} ms"
         full = float(np.percentile(self._ms.sum(axis=1), 99.0))
         return (Bars(title, (*rows, ("all", float(ms.sum()))), full),)
 

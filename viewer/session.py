@@ -8,24 +8,14 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.packing import vehicle_at
 from rushhour.traffic.commands.log import CommandError
-from rushhour.traffic.demand.model import Demand
 from rushhour.viewer import actions as do
 from rushhour.viewer.camera import Camera
 from rushhour.viewer.clock import PlaybackClock
 from rushhour.viewer.closer import Closer
-from rushhour.viewer.colouring import (
-    DIFFERENCE,
-    OF_TRIPS,
-    PLAIN,
-    VEHICLES,
-    Coloured,
-    Legend,
-    difference_colours,
-    lane_colours,
-    told_at,
-)
+from rushhour.viewer.colouring import DIFFERENCE, PLAIN
 from rushhour.viewer.hud import Said, panels
 from rushhour.viewer.jumps import frame_before, frame_time, next_dearest, next_waiter
+from rushhour.viewer.kept_colours import KeptColours
 from rushhour.viewer.live import LiveSource
 from rushhour.viewer.loads import Loads, loads_of
 from rushhour.viewer.moments import Bars, Moment, Source, no_vehicles
@@ -33,11 +23,9 @@ from rushhour.viewer.outside import outside_legend
 from rushhour.viewer.panels import text_scale
 from rushhour.viewer.parts import box_of
 from rushhour.viewer.places import FINDING, Place, place_at
-from rushhour.viewer.race_source import RaceSource
 from rushhour.viewer.scene import DOTS_FROM, FEWEST_DOTS, MOST_DOTS, PATIENT, TOO_SLOW, Scene
 from rushhour.viewer.target_hand import TargetHand
 from rushhour.viewer.timeline import timeline_of
-from rushhour.viewer.trip_words import TripWords
 from rushhour.viewer.view_state import ViewState, next_time, reduce
 
 AROUND: Final = 60.0  # m beside the picture from where somebody may come into it
@@ -59,15 +47,11 @@ class Session:
         self.note = ""
         self.other: Source | None = None  # the run beside it, to tell differences from
         self._spent: dict[str, float] = {}
-        lanes = source.network.arrays.lanes
-        self._limit, self._length = np.array(lanes.speed), np.array(lanes.length)
         self._moment: tuple[Any, Moment] | None = None
-        self._coloured: tuple[Any, Coloured] | None = None
-        self._lanes: tuple[Any, NDArray[np.uint8], Legend] | None = None
+        self._colours = KeptColours(source)
         self._most_dots, self._slow = MOST_DOTS, 0  # pictures that were too slow
         self._lights: tuple[float, NDArray[np.uint8]] | None = None
         self._closer = Closer(source)
-        self._words: tuple[Demand, TripWords] | None = None
         if self._target is not None:
             clock = replace(self.state.clock.sought(self._target.time), playing=True)
             self.state = replace(self.state, driving=True, follow=True, clock=clock)
@@ -265,10 +249,15 @@ class Session:
 
     @property
     def _mapped(self) -> bool:
-        """Whether lanes are shown in place of vehicles: too many, too far away, and none of them chosen."""
+        """Whether lanes are shown in place of vehicles: far away, and none of them chosen.
+
+        There vehicles are drawn larger than they are: they would hide what is told of lanes, where a
+        colouring of lanes is chosen; and where they are too many, lanes tell more.
+        """
         state = self.state
-        far = state.camera.scale >= DOTS_FROM and state.selected is None and state.place is None
-        return far and self.source.vehicles(self.state.clock.time) >= self._most_dots
+        if state.camera.scale < DOTS_FROM or state.selected is not None or state.place is not None:
+            return False
+        return state.lanes != PLAIN or self.source.vehicles(state.clock.time) >= self._most_dots
 
     def moment(self) -> Moment:
         """The vehicles at the time that is shown."""
@@ -315,7 +304,7 @@ class Session:
         loads = None
         if self.state.lanes != PLAIN and "lane" in moment.columns:
             lane = moment.columns["lane"]
-            loads = loads_of(lane, moment.speed, self._limit.size)
+            loads = loads_of(lane, moment.speed, self.source.network.n_lanes)
         return self._scene_of(moment, loads, len(moment))
 
     def _map(self) -> Scene:
@@ -328,10 +317,13 @@ class Session:
 
     def _scene_of(self, moment: Moment, loads: Loads | None, vehicles: int) -> Scene:
         """The scene of vehicles, and of lanes where their loads are given."""
-        coloured, lights = self._colours(moment), self._signals()
-        lanes, legend = (None, None) if loads is None else self._lane_colours(moment, loads)
-        outside = self.source.outside(self.state.clock.time)
         state, marks = self.state, self._closer.lint if self.state.lint else None
+        coloured, lights = self._colours.of_vehicles(moment, state.colour), self._signals()
+        lanes, legend = (
+            (None, None) if loads is None
+            else self._colours.of_lanes(moment, loads, state.lanes, self.other)
+        )  # fmt: skip
+        outside = self.source.outside(state.clock.time)
         said = Said(
             self.source.name, vehicles,
             tuple(
@@ -352,41 +344,6 @@ class Session:
             marks=marks.seen(state.camera) if marks else None,
             outside=outside if len(outside) else None, chased=self.source.chased,
         )  # fmt: skip
-
-    def _colours(self, moment: Moment) -> Coloured:
-        key = (moment, self.state.colour)
-        if self._coloured is None or self._coloured[0] != key:
-            words = self._trip_words() if self.state.colour in OF_TRIPS else None
-            if isinstance(self.source, RaceSource) and self.state.colour == "type":
-                made = self.source.coloured(moment)
-            else:
-                made = VEHICLES[self.state.colour](told_at(self.source, moment, words))
-            self._coloured = (key, made)
-        return self._coloured[1]
-
-    def _trip_words(self) -> TripWords | None:
-        """What the demand says; None where there is none. Those who joined since have it made anew."""
-        demand = self.source.demand
-        if demand is None:
-            return None
-        if self._words is None or self._words[0] is not demand:
-            self._words = (demand, TripWords(demand, self.source.network))
-        return self._words[1]
-
-    def _lane_colours(self, moment: Moment, loads: Loads) -> tuple[NDArray[np.uint8], Legend]:
-        name, mapped = self.state.lanes, not len(moment)
-        if mapped and name == PLAIN:
-            name = "speed"
-        # Once a second, or once a recorded frame: roads are drawn anew for it.
-        key = (name, loads if mapped else int(moment.time))
-        if self._lanes is None or self._lanes[0] != key:
-            if name == DIFFERENCE and self.other is not None:
-                there = self.other.loads(moment.time)
-                made = difference_colours(loads, there, self._length)
-            else:
-                made = lane_colours(name, loads, self._limit, self._length)
-            self._lanes = (key, *made)
-        return self._lanes[1:]
 
     def _signals(self) -> NDArray[np.uint8]:
         time = self.state.clock.time

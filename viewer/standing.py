@@ -20,6 +20,11 @@ STANDS: Final = 0.1  # m/s
 MOVED: Final = 0.5  # m within EVERY
 
 
+def waited_words(waited: float) -> str:
+    """How long somebody stands, in words; LONGEST is all that was looked back."""
+    return f"{LONGEST:.0f} s or longer" if waited == LONGEST else f"about {waited:.0f} s"
+
+
 class Standing:
     """Looks back in a run. What it found is kept by the number of the look."""
 
