@@ -144,7 +144,7 @@ def test_who_stands_is_known_whatever_way_one_came(path: Path):
 def test_an_id_is_found_and_looked_at(session: Session):
     name = session.source.vehicle_name(5)
     session.do(do.Seek(20.0))
-    for action in (do.Find(""), do.Find(name), do.Found()):
+    for action in (do.Find(""), do.Find(name.upper()), do.Found()):
         session.do(action)
     row = session.moment().row(5)
     camera = session.state.camera
@@ -205,6 +205,8 @@ def test_the_help_is_within_the_picture(path: Path):
 def test_where_nothing_happened_a_jump_says_so(session: Session):
     session.do(do.Jump("stuck"))
     assert session.note == "no later stuck" and session.state.clock.time == 0.0
+    session.do(do.Jump("ring"))
+    assert session.note == "no later gridlock"
 
 
 def test_a_jump_leads_to_who_stands_longest_and_then_to_the_next(session: Session):

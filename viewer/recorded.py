@@ -162,12 +162,15 @@ class RunSource:
         return self.run.known_vehicle(int(vehicle))[1]
 
     def vehicle_number(self, name: str) -> int | None:
-        """The number of a vehicle by its id, else by its number."""
+        """The number of a vehicle by its id, else by its number, else by its id in other capitals."""
         if self._numbers is None:
             self._numbers = {text: k for k, text in enumerate(self.run.vehicle_names())}
         found = self._numbers.get(name)
         if found is None and name.isdigit() and int(name) < len(self._numbers):
             found = int(name)
+        if found is None:
+            alike = [k for text, k in self._numbers.items() if text.lower() == name.lower()]
+            found = alike[0] if len(alike) == 1 else None
         return found
 
     def costs(self, time: float) -> tuple[Bars, ...]:

@@ -183,7 +183,8 @@ class Session:
         events = self.source.events(kind)
         time = next_time(tuple(event[0] for event in events), self.state.clock.time, back)
         if time is None:
-            self.note = f"no {'earlier' if back else 'later'} {kind}"
+            what = "gridlock" if kind == "ring" else kind
+            self.note = f"no {'earlier' if back else 'later'} {what}"
             return
         _, vehicle, lane = next(event for event in events if event[0] == time)
         self.state = reduce(self.state, do.Seek(time))
