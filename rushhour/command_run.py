@@ -113,8 +113,8 @@ def drive(
             recorder = Recorder(
                 scenario.record, world, scenario.record_every, measures,
                 mode=scenario.record_mode, keyframe_every=scenario.keyframe_every, until=end,
-                precision=chosen.precision, fields=chosen.fields, region=chosen.region,
-                most=chosen.most,
+                precision=chosen.precision, packing=chosen.packing, fields=chosen.fields,
+                region=chosen.region, most=chosen.most,
             )  # fmt: skip
             if not as_json:
                 size = expected_size(

@@ -193,6 +193,8 @@ def _run(command: argparse.ArgumentParser) -> None:
     )
     add("--record-precision", metavar="P", help="standard: places to 2 cm, speeds to 0.05 m/s; full: "
         "every bit (default: standard)")  # fmt: skip
+    add("--record-packing", metavar="P", help="plain, or huffman: a smaller file that takes more time "
+        "to write (default: plain)")  # fmt: skip
     add("--record-fields", metavar="NAMES", help="what to record of each vehicle besides its place "
         "and speed: accel,lateral,reason,blocker,signals,tier,body (default: all)")  # fmt: skip
     add("--record-region", metavar="X0,Y0,X1,Y1", help="record only who is there, m of the network")

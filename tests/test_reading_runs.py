@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
+import h5py
 import numpy as np
 import pytest
 from recorded_world import FormulaWorld
@@ -112,6 +113,23 @@ def test_positions_lie_between_those_of_the_frames_along_the_lanes(run: rh.RunFi
     assert worst < 1.0  # bends, lanes that are not parallel
     assert len(run.positions(-5.0)) == 0
     np.testing.assert_array_equal(run.positions(1e9).id, run.frame(-1).id)
+
+
+@pytest.mark.parametrize("precision", ["standard", "full"])
+def test_a_packed_file_is_smaller_and_holds_the_same(tmp_path: Path, precision: str) -> None:
+    paths = [tmp_path / f"{packing}.h5" for packing in ("plain", "huffman")]
+    for path in paths:
+        record(path, new_world("program"), precision=precision, packing=path.stem)
+    with h5py.File(paths[0]) as plain, h5py.File(paths[1]) as packed:
+        sizes = [int(file["frames/data"].id.get_storage_size()) for file in (plain, packed)]
+        assert sizes[1] < 0.95 * sizes[0]
+        assert [file["frames"].attrs["packing"] for file in (plain, packed)] == ["plain", "huffman"]
+        np.testing.assert_array_equal(plain["frames/data"][:], packed["frames/data"][:])
+    with rh.open_run(paths[0]) as run, rh.open_run(paths[1]) as same:
+        assert same.complete and run.frame(-1).s.size > 100
+        np.testing.assert_array_equal(same.frame(-1).s, run.frame(-1).s)
+    with pytest.raises(RunError, match="record packing 'zip': wanted one of plain, huffman"):
+        rh.Recorder(paths[0], new_world("stops"), packing="zip")
 
 
 def test_only_chosen_fields_are_there(tmp_path: Path) -> None:

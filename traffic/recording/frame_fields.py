@@ -62,6 +62,8 @@ CHOSEN: Final = {
 EVERYTHING: Final = (*FIELDS, BODY)
 STANDARD, FULL = "standard", "full"
 PRECISIONS: Final = (STANDARD, FULL)
+PLAIN, HUFFMAN = "plain", "huffman"
+PACKINGS: Final = (PLAIN, HUFFMAN)  # of what was encoded
 EXACT_COLUMNS: Final = {"s": 0, "speed": 1, "accel": 2, "lateral": 3}
 IN_STEPS: Final = {
     "s": (S, S_STEP), "speed": (SPEED, SPEED_STEP), "accel": (ACCEL, ACCEL_STEP),

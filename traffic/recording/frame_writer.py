@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.traffic.recording.frame_blocks import Coding, Encoder, Gathered
-from rushhour.traffic.recording.frame_fields import described_steps
+from rushhour.traffic.recording.frame_fields import HUFFMAN, PLAIN, described_steps
 from rushhour.traffic.recording.frame_taking import Rows
 from rushhour.traffic.recording.pose_file import BODY, PoseWriter
 
@@ -64,7 +64,8 @@ class FrameWriter:
     """Writes frames to group /frames of a run file.
 
     flush: brings to the disk what was written. The datasets are added to `data`, by name. poses:
-    writes where the bodies of those are who steer; None: they are not recorded.
+    writes where the bodies of those are who steer; None: they are not recorded. packing: "plain" or
+    "huffman", of the words.
     """
 
     def __init__(
@@ -75,10 +76,12 @@ class FrameWriter:
         coding: Coding,
         fields: tuple[str, ...],
         poses: PoseWriter | None = None,
+        packing: str = PLAIN,
     ) -> None:
         self.rows = Rows(coding.exact)  # where to put the next frame, before `add`
         self._gathered, self._fronts = Gathered(coding), list[NDArray[Any]]()
         self._coding = coding
+        self._blocks_of = _packed if packing == HUFFMAN else _stored
         self._poses = poses
         self._flush = flush
         self._index: list[tuple[int, float, int, int, int]] = []
@@ -102,6 +105,7 @@ class FrameWriter:
         words.attrs["description"] = "streams of bits, see docs/file-format.md"
         data[words.name] = words
         group.attrs["fields"] = [name for name in fields if name != BODY]
+        group.attrs["packing"] = packing
         group.attrs["precision"] = "full" if coding.exact else "standard"
         for name, step in described_steps().items():
             group.attrs[name] = step
@@ -153,7 +157,9 @@ class FrameWriter:
         try:
             words, groups = encoder.encode(gathered)
             pieces = range(0, words.size, WORDS_PER_CHUNK)
-            return [_stored(words[at : at + WORDS_PER_CHUNK]) for at in pieces], groups
+            return [
+                _chunk(words[at : at + WORDS_PER_CHUNK], self._blocks_of) for at in pieces
+            ], groups
         finally:
             self._encoders.append(encoder)
 
@@ -195,16 +201,27 @@ def append(data: Any, values: NDArray[Any]) -> None:
     data[size:] = values
 
 
-def _stored(words: NDArray[np.uint32]) -> bytes:
-    """A chunk as the filter gzip could make it: the words as they are, packed zeros behind them."""
-    payload = words.astype("<u4").tobytes()
-    zeros = bytes(4 * WORDS_PER_CHUNK - len(payload))
-    parts = [b"\x78\x01"]
+def _stored(payload: bytes) -> bytes:
+    """Blocks of deflate with the bytes as they are."""
+    parts = []
     for at in range(0, len(payload), LARGEST_STORED):
         piece = payload[at : at + LARGEST_STORED]
         parts.append(b"\0" + len(piece).to_bytes(2, "little"))
         parts.append((len(piece) ^ 0xFFFF).to_bytes(2, "little") + piece)
-    packer = zlib.compressobj(1, zlib.DEFLATED, -15)
-    parts.append(packer.compress(zeros) + packer.flush())
-    parts.append(zlib.adler32(zeros, zlib.adler32(payload)).to_bytes(4, "big"))
     return b"".join(parts)
+
+
+def _packed(payload: bytes) -> bytes:
+    """Blocks of deflate with a Huffman code of the bytes; looking for repeats would find none."""
+    packer = zlib.compressobj(1, zlib.DEFLATED, -15, 8, zlib.Z_HUFFMAN_ONLY)
+    return packer.compress(payload) + packer.flush(zlib.Z_FULL_FLUSH)
+
+
+def _chunk(words: NDArray[np.uint32], blocks: Callable[[bytes], bytes]) -> bytes:
+    """A chunk as the filter gzip could make it: blocks of the words, packed zeros behind them."""
+    payload = words.astype("<u4").tobytes()
+    zeros = bytes(4 * WORDS_PER_CHUNK - len(payload))
+    packer = zlib.compressobj(1, zlib.DEFLATED, -15)
+    end = packer.compress(zeros) + packer.flush()
+    check = zlib.adler32(zeros, zlib.adler32(payload)).to_bytes(4, "big")
+    return b"\x78\x01" + blocks(payload) + end + check

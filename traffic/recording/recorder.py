@@ -20,6 +20,8 @@ from rushhour.traffic.recording.demand_file import write_demand
 from rushhour.traffic.recording.frame_blocks import Coding
 from rushhour.traffic.recording.frame_fields import (
     FULL,
+    PACKINGS,
+    PLAIN,
     PRECISIONS,
     STANDARD,
     chosen_fields,
@@ -72,8 +74,8 @@ class Recorder:
     mode: "frames", "keyframes" (the complete state, from which a run can be resumed) or "both".
     keyframe_every: s between two keyframes; the first is written at once, the last on closing.
     until: s, when the run is meant to end, for who resumes it.
-    precision: "standard" (s to 2 cm, speed to 0.05 m/s) or "full" (as simulated). fields: names of
-    those to record, default all. region: x0, y0, x1, y1 in m of the network: only vehicles in it.
+    precision: "standard" (s to 2 cm, speed to 0.05 m/s) or "full" (as simulated). packing: "plain", or
+    "huffman" for a smaller file that takes more time. fields: names of those to record, default all. region: x0, y0, x1, y1 in m of the network: only vehicles in it.
     most: bytes that the file may have; before it has more no frames and keyframes are recorded any
     more, and `remarks` says so.
 
@@ -93,14 +95,20 @@ class Recorder:
         keyframe_every: float = KEYFRAME_EVERY,
         until: float | None = None,
         precision: str = STANDARD,
+        packing: str = PLAIN,
         fields: Iterable[str] | None = None,
         region: Region | None = None,
         most: int | None = None,
     ) -> None:
-        for what, given, known in (("mode", mode, MODES), ("precision", precision, PRECISIONS)):
+        for what, given, known in (
+            ("mode", mode, MODES),
+            ("precision", precision, PRECISIONS),
+            ("packing", packing, PACKINGS),
+        ):
             if given not in known:
                 raise RunError(f"record {what} {given[:40]!r}: wanted one of {', '.join(known)}")
         self.precision = precision
+        self.packing = packing
         self.fields = chosen_fields(fields)
         self.most = most
         self.remarks: list[str] = []
@@ -315,7 +323,9 @@ class Recorder:
         frames = file.create_group("frames")
         frames.attrs["vehicles"] = self._room
         poses = PoseWriter(file, self._data, exact) if self._taker.tells_bodies else None
-        self._frames = FrameWriter(frames, self._data, file.flush, coding, self.fields, poses)
+        self._frames = FrameWriter(
+            frames, self._data, file.flush, coding, self.fields, poses, self.packing
+        )
 
 
 def _never_close(*objects: Any) -> None:

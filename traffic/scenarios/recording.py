@@ -9,13 +9,25 @@ import numpy as np
 
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.plurals import counted
-from rushhour.traffic.recording.frame_fields import PRECISIONS, STANDARD, chosen_fields
+from rushhour.traffic.recording.frame_fields import (
+    PACKINGS,
+    PLAIN,
+    PRECISIONS,
+    STANDARD,
+    chosen_fields,
+)
 from rushhour.traffic.recording.run_layout import FRAMES, KEYFRAMES
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World
 
-NAMES: Final = ("precision", "fields", "region", "max")  # in a scenario's section, and as options
+NAMES: Final = (
+    "precision",
+    "packing",
+    "fields",
+    "region",
+    "max",
+)  # in a scenario's section, and as options
 UNITS: Final = {"": 1, "B": 1, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _SIZE = re.compile(r"(\d+(?:\.\d*)?)\s*([kKMGT]?B|)")
 # Of the estimate of a file's size.
@@ -31,6 +43,7 @@ class RecordChoice:
     """Options of a `Recorder`. fields: None for all. region: x0, y0, x1, y1, m. most: bytes."""
 
     precision: str = STANDARD
+    packing: str = PLAIN
     fields: tuple[str, ...] | None = None
     region: tuple[float, float, float, float] | None = None
     most: int | None = None
@@ -45,11 +58,12 @@ def record_choice(given: Mapping[str, Any], where: str) -> RecordChoice:
     Raises RunError that names the option.
     """
     found: dict[str, Any] = {}
-    if "precision" in given:
-        if given["precision"] not in PRECISIONS:
-            wanted = " or ".join(PRECISIONS)
-            raise RunError(f"{where}precision {given['precision']!r:.60}: wanted {wanted}")
-        found["precision"] = given["precision"]
+    for name, known in (("precision", PRECISIONS), ("packing", PACKINGS)):
+        if name in given:
+            if given[name] not in known:
+                wanted = " or ".join(known)
+                raise RunError(f"{where}{name} {given[name]!r:.60}: wanted {wanted}")
+            found[name] = given[name]
     if "fields" in given:
         names = _listed(given["fields"])
         if not names or not all(isinstance(name, str) for name in names):
