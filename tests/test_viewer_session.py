@@ -57,6 +57,15 @@ def test_a_jump_shows_what_playing_there_shows(path: Path):
             np.testing.assert_array_equal(got, want)
 
 
+def test_of_large_frames_fewer_are_kept_ready(path: Path, monkeypatch: pytest.MonkeyPatch):
+    for rows, pairs in ((10_000, 4), (150, 2), (1, 1)):
+        monkeypatch.setattr("rushhour.viewer.recorded.KEPT_ROWS", rows)
+        source = RunSource(path)
+        for time in range(10, 20):
+            assert len(source.at(float(time) + 0.5)) in range(50, 61)
+        assert len(source._pairs) == pairs
+
+
 def test_far_from_the_picture_places_are_straight_between_frames(session: Session):
     exact = session.source.at(33.4)
     x0, x1 = float(np.median(exact.x)), float(exact.x.max()) + 100.0

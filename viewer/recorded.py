@@ -24,6 +24,7 @@ from rushhour.viewer.standing import Standing
 
 Bodies = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]  # length, width, size, type
 KEPT: Final = 4  # pairs of frames kept ready
+KEPT_ROWS: Final = 2_000_000  # vehicles in them all, at most; each takes some 200 bytes
 
 
 class RunSource:
@@ -78,7 +79,8 @@ class RunSource:
         i = frame_before(run, time)
         kept = self._pairs.get(i)
         if kept is None:
-            while len(self._pairs) >= KEPT:
+            most = min(KEPT, max(1, KEPT_ROWS // max(1, int(run.counts[i]))))
+            while len(self._pairs) >= most:
                 self._pairs.pop(next(iter(self._pairs)))
             pair = Between(run, i)
             kept = self._pairs[i] = (pair, self._bodies(pair.frame.id))
