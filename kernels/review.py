@@ -193,6 +193,13 @@ def is_near(
 
 
 @kernel
+def line_reach(speed: float) -> float:
+    """How far before its line (m) a lane with a limit of `speed` is looked at."""
+    fast = 1.2 * speed
+    return fast * fast / 3.0 + 2.0 * fast + 10.0
+
+
+@kernel
 def somebody_comes(net: NetworkArrays, grants: Grants, lane: int) -> bool:
     """Whether somebody who was let onto a short lane may be in the intersection before it."""
     return net.lanes.length[lane] < GROUP_LENGTH and grants.reserved[lane] > 0.0
@@ -307,8 +314,7 @@ def review_lane(
     candidate = -1
     here, line, last = lane, 0, -1  # last: the joint into `lane`
     dist = 0.0
-    fast = 1.2 * net.lanes.speed[lane]
-    reach = fast * fast / 3.0 + 2.0 * fast + 10.0
+    reach = line_reach(net.lanes.speed[lane])
     while True:
         on_connector = here >= n_road_lanes
         for p in range(order.start[here], order.start[here + 1]):

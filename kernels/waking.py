@@ -8,10 +8,12 @@ a group or a road runs on, with nobody in it, until last frame's wishes are forg
 from typing import NamedTuple
 
 import numpy as np
+from numba import prange
 from numpy.typing import NDArray
 
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import NetworkArrays
+from rushhour.kernels.order import share, tasks_of
 from rushhour.kernels.vehicles import BEHIND, Order, Vehicles
 
 GROUP_RUNS_ON = 2  # frames: wishes are remembered as those of the frame before, then forgotten
@@ -25,6 +27,7 @@ class Awake(NamedTuple):
 
     watch_start: NDArray[np.int32]  # (n_lanes+1,) into `watch`
     watch: NDArray[np.int32]  # grant groups that look at those who are on a lane
+    reach: NDArray[np.float64]  # (n_lanes,) m from its end, beyond which none of them looks
     exit_start: NDArray[np.int32]  # (n_groups+1,) into `exit`
     exit: NDArray[np.int32]  # road lanes that the connectors of a group lead to, each once
     weight: NDArray[np.int32]  # (n_groups,) connectors and lanes, as a measure of the work
@@ -47,15 +50,17 @@ class Awake(NamedTuple):
 
 
 @kernel
-def rouse(net: NetworkArrays, awake: Awake, lane: int, frame: int) -> None:
-    """Note that somebody is on a lane, or that a rear is."""
+def rouse(net: NetworkArrays, awake: Awake, lane: int, to_end: float, frame: int) -> None:
+    """Note that somebody is on a lane, the first to_end m before its end, or that a rear is."""
+    n_road_lanes = awake.row.shape[0]
+    if lane < n_road_lanes and awake.row[lane] >= 0:
+        awake.roads_roused[awake.row[lane]] = frame
+    if to_end > awake.reach[lane]:
+        return
     for w in range(awake.watch_start[lane], awake.watch_start[lane + 1]):
         awake.roused[awake.watch[w]] = frame
-    n_road_lanes = awake.row.shape[0]
     if lane >= n_road_lanes:
         awake.inside[net.connectors.intersection[lane - n_road_lanes]] = frame
-    elif awake.row[lane] >= 0:
-        awake.roads_roused[awake.row[lane]] = frame
 
 
 @kernel
@@ -92,24 +97,44 @@ def list_roads(awake: Awake, frame: int) -> None:
 
 
 @kernel
-def wake_all(net: NetworkArrays, veh: Vehicles, order: Order, awake: Awake, frame: int) -> None:
-    """Find what this frame has to run. Reads who is where; writes awake.
+def rouse_share(
+    net: NetworkArrays, veh: Vehicles, order: Order, awake: Awake, task: int, tasks: int, frame: int
+) -> None:  # fmt: skip
+    """Rouse by the lanes that begin in one task's share of the order.
 
-    By vehicles: most lanes of a large map are empty.
+    Tasks may rouse the same: all of them write the same frame.
     """
-    p = 0
-    n = order.start[order.start.shape[0] - 1]
-    while p < n:
+    first, last = share(0, order.start[order.start.shape[0] - 1], task, tasks)
+    p = first
+    while p < last:
         lane = veh.lane[order.slot[p]]
-        p = order.start[lane + 1]
-        rouse(net, awake, lane, frame)
-        last = order.slot[p - 1]
-        rear = veh.s[last] - veh.length[last]
+        lo, p = order.start[lane], order.start[lane + 1]
+        if lo < first:
+            continue
+        rouse(net, awake, lane, net.lanes.length[lane] - veh.s[order.slot[lo]], frame)
+        rear_one = order.slot[p - 1]
+        rear = veh.s[rear_one] - veh.length[rear_one]
         for b in range(BEHIND):
-            back = veh.behind[last, b]
-            if rear >= 0.0 or back < 0:
+            if rear >= 0.0:
                 break
-            rouse(net, awake, back, frame)
+            back = veh.behind[rear_one, b]
+            if back < 0:
+                break
+            rouse(net, awake, back, 0.0, frame)
             rear += net.lanes.length[back]
+
+
+@kernel(parallel=True)
+def rouse_all(net: NetworkArrays, veh: Vehicles, order: Order, awake: Awake, frame: int) -> None:
+    """Rouse by everybody. By vehicles: most lanes of a large map are empty."""
+    tasks = tasks_of(order.start[order.start.shape[0] - 1])
+    for task in prange(tasks):
+        rouse_share(net, veh, order, awake, task, tasks, frame)
+
+
+@kernel
+def wake_all(net: NetworkArrays, veh: Vehicles, order: Order, awake: Awake, frame: int) -> None:
+    """Find what this frame has to run. Reads who is where; writes awake."""
+    rouse_all(net, veh, order, awake, frame)
     list_groups(awake, frame)
     list_roads(awake, frame)

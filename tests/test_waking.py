@@ -9,6 +9,7 @@ from resumed_worlds import KINDS, new_world
 from rushhour.kernels.holders import FRAMES_NOTED
 from rushhour.kernels.review import JOINTS
 from rushhour.roadnets.build import finish
+from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.loading import load_network
 from rushhour.traffic.awake import new_awake
 from rushhour.traffic.demand.random_trips import random_trips
@@ -108,3 +109,21 @@ def test_sleeping_groups_and_roads_change_nothing_on_a_real_map():
     network = load_network(next(data_folder("sumo_bologna_acosta").glob("*.net.xml*")))
     demand = random_trips(network, 400, over=240.0, seed=3)
     assert same_with_everybody_awake(lambda: World(network, demand, dt=0.5, seed=4), 600) > 1000
+
+
+def test_a_group_sleeps_until_somebody_comes_within_reach_of_its_lines():
+    """Half a kilometre before it, nobody is looked at; and the bits are those of one always awake."""
+    network = generate("grid", rows=2, columns=2, length=600.0)
+    demand = random_trips(network, 8, over=5.0, seed=1)
+    world = World(network, demand, dt=0.5, seed=1)
+    groups, lanes = group_of(network.arrays), network.arrays.lanes
+    slept = 0
+    for _ in range(120):
+        world.step()
+        veh, awake = world.vehicles, world._awake
+        run = awake.groups[: awake.group_cuts[awake.tasks[0]]]
+        far = lanes.length[veh.lane] - veh.s > 300.0
+        at = lanes.intersection[veh.lane[far]]
+        slept += np.count_nonzero(~np.isin(groups[at[at >= 0]], run))
+    assert slept > 100
+    assert same_with_everybody_awake(lambda: World(network, demand, dt=0.5, seed=1), 240)

@@ -1,11 +1,13 @@
 """Which grant groups look at whom, made once for a network: see kernels.waking."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.looking import TURNS, USUALLY
 from rushhour.kernels.network import GROUP_LENGTH, NetworkArrays
-from rushhour.kernels.review import JOINTS
+from rushhour.kernels.review import JOINTS, line_reach
 from rushhour.kernels.vehicles import TASKS
 from rushhour.kernels.waking import Awake
 
@@ -19,13 +21,15 @@ def new_awake(net: NetworkArrays, frame: int = 0) -> Awake:
     group_of[inter.group] = np.repeat(np.arange(n_groups), np.diff(inter.group_start))
     watched, group = _watched(net, group_of)
     exits = np.unique(group_of[net.connectors.intersection] * n_road_lanes + net.connectors.to_lane)
+    watch_start = _starts(watched, net.lanes.length.size)
     work = np.diff(inter.connector_start) + np.diff(inter.lane_start)
     several = np.flatnonzero(net.roads.lane_count > 1).astype(np.int32)
     row = np.full(net.roads.lane_count.size, -1, np.int32)
     row[several] = np.arange(several.size)
     return Awake(
-        watch_start=_starts(watched, net.lanes.length.size),
+        watch_start=watch_start,
         watch=group.astype(np.int32),
+        reach=reaches(net, watch_start, group),
         exit_start=_starts(exits // n_road_lanes, n_groups),
         exit=(exits % n_road_lanes).astype(np.int32),
         weight=np.bincount(group_of, work, n_groups).astype(np.int32),
@@ -42,6 +46,31 @@ def new_awake(net: NetworkArrays, frame: int = 0) -> Awake:
         tasks=np.zeros(2, np.int32),
         looks=np.arange(TURNS) % USUALLY == 0,
     )
+
+
+def reaches(
+    net: NetworkArrays, watch_start: NDArray[np.int32], watch: NDArray[Any]
+) -> NDArray[np.float64]:
+    """Metres from its end within which somebody on a lane is looked at, (n_lanes,); see kernels.review.
+
+    The furthest of the lines of the groups that look at it, from the lane's own end: no line is nearer.
+    """
+    n_road_lanes = net.lanes.out_start.size - 1
+    inter = net.intersections
+    n_groups = inter.group_start.size - 1
+    group_of = np.zeros(inter.group.size, np.int64)
+    group_of[inter.group] = np.repeat(np.arange(n_groups), np.diff(inter.group_start))
+    at = net.lanes.intersection[:n_road_lanes]
+    ends = np.flatnonzero(at >= 0)
+    speeds, which = np.unique(net.lanes.speed[ends], return_inverse=True)
+    looked = np.array([line_reach(speed) for speed in speeds.tolist()])
+    furthest = np.zeros(n_groups)
+    np.maximum.at(furthest, group_of[at[ends]], looked[which])
+    reach = np.zeros(net.lanes.length.size)
+    lanes = np.repeat(np.arange(reach.size), np.diff(watch_start))
+    np.maximum.at(reach, lanes, furthest[watch])
+    reach[n_road_lanes:] = np.inf  # whoever is inside is always looked at
+    return reach
 
 
 def _starts(keys: NDArray[np.int64], n: int) -> NDArray[np.int32]:

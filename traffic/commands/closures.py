@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.departing import look_for_lanes
 from rushhour.kernels.detours import find_blocked, look_again_all
+from rushhour.traffic.awake import reaches
 from rushhour.traffic.commands.limits import Limits
 from rushhour.traffic.commands.log import CommandError, each_of
 from rushhour.traffic.commands.places import Places
@@ -163,6 +164,9 @@ class Closures(Limits):
         self._any_closed = bool(closed.any())
         self.network = with_closed_lanes(whole, closed, classes) if self._any_closed else whole
         self._minds.network = self.network
+        awake, arrays = self._awake, self.network.arrays
+        reach = reaches(arrays, awake.watch_start, awake.watch)  # limits may be others now
+        self._awake = awake._replace(reach=reach)
         lanes = whole.arrays.lanes
         bits = np.where(closed, np.uint64(1) << lanes.number[: closed.size].astype(np.uint64), 0)
         self._waiting.shut[:] = 0
