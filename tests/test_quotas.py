@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -179,6 +180,21 @@ def test_quotas_for_a_budget_leave_each_kind_of_work_its_share() -> None:
     everything = sum(most[name] * cost[name] for name in ("lanes", "routing", "wait_for"))
     assert most["vehicles"] * 100.0 + 1e5 + everything <= time
     assert all(quotas_for(cost, 0.02)[name] > most[name] for name in most)
+
+
+@pytest.mark.parametrize("steered", [0.0, 900.0])
+def test_a_smaller_budget_takes_from_every_quota_and_most_from_vehicles(steered: float) -> None:
+    """What a frame costs without anybody comes out of the vehicles' share alone: they go first."""
+    cost = {"vehicle": 100.0, "frame": 5e5, "lanes": 50.0, "routing": 2e4, "wait_for": 4.0}
+    if steered:
+        cost["steered"] = steered
+    budgets = (0.032, 0.016, 0.008, 0.004, 0.003)
+    found = [quotas_for(cost, budget) for budget in budgets]
+    for more, less in pairwise(found):
+        assert list(more) == [name for name in NAMES if name in more]
+        share = {name: less[name] / more[name] for name in more}
+        assert all(part < 1.0 for part in share.values())
+        assert share["vehicles"] == min(share.values())
 
 
 def test_a_world_with_a_budget_has_quotas_and_says_what_they_come_from() -> None:
