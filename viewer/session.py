@@ -23,6 +23,7 @@ from rushhour.viewer.outside import outside_legend
 from rushhour.viewer.panels import text_scale
 from rushhour.viewer.parts import box_of
 from rushhour.viewer.places import FINDING, Place, place_at
+from rushhour.viewer.race_source import RaceSource
 from rushhour.viewer.scene import DOTS_FROM, FEWEST_DOTS, MOST_DOTS, PATIENT, TOO_SLOW, Scene
 from rushhour.viewer.target_hand import TargetHand
 from rushhour.viewer.timeline import timeline_of
@@ -258,7 +259,8 @@ class Session:
         state = self.state
         if state.camera.scale < DOTS_FROM or state.selected is not None or state.place is not None:
             return False
-        return state.lanes != PLAIN or self.source.vehicles(state.clock.time) >= self._most_dots
+        told = state.lanes != PLAIN and not isinstance(self.source, RaceSource)  # it has no lanes
+        return told or self.source.vehicles(state.clock.time) >= self._most_dots
 
     def moment(self) -> Moment:
         """The vehicles at the time that is shown."""
