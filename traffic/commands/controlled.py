@@ -11,6 +11,7 @@ from rushhour.kernels.network import Actuation, NetworkArrays
 from rushhour.kernels.signals import Lights
 from rushhour.kernels.trips import Trips, Waiting
 from rushhour.kernels.vehicles import Grants, Order, Routes, Types, Vehicles
+from rushhour.kernels.waking import Awake
 from rushhour.roadnets.model import Network
 from rushhour.traffic.commands.log import CommandLog
 from rushhour.traffic.commands.verge import Verge
@@ -50,6 +51,7 @@ class Controlled:
     _lights: Lights
     signals: "SignalControl"
     _waiting: Waiting
+    _awake: Awake
     _trips: Trips
     _efforts: NDArray[np.float64]
     _n: int
