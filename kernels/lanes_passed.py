@@ -141,9 +141,23 @@ def note_lane_changes(
     ways: NDArray[np.int32], lane: NDArray[np.int32], new: NDArray[np.int32],
     changes: NDArray[np.bool_],
 ) -> None:  # fmt: skip
-    """Note who goes to a lane beside its own rather than to one that this leads to."""
+    """Note who goes to a lane beside its own, or beside one that this leads to."""
     for i in range(lane.shape[0]):
         changes[i] = False
         if lane[i] != new[i]:
             code, _, passed = lane_code(ways, int(lane[i]), int(new[i]))
-            changes[i] = passed == 0 and code & 3 == BESIDE
+            if passed < 0:  # entered a lane since, and changed from that
+                changes[i] = ends_beside(ways, int(lane[i]), int(new[i]))
+            else:
+                changes[i] = passed == 0 and code & 3 == BESIDE
+
+
+@kernel
+def ends_beside(ways: NDArray[np.int32], lane: int, new: int) -> bool:
+    """Whether a lane is beside the base, or beside a road lane that this leads to."""
+    if abs(new - ways[lane, BASE]) <= NEAR:
+        return True
+    for k in range(ways[lane, FIRST], min(ways[lane, LAST], ways[lane, FIRST] + CHOICES)):
+        if abs(new - ways[k, BASE]) <= NEAR:
+            return True
+    return False

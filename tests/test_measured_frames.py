@@ -120,7 +120,7 @@ def test_the_command_keeps_or_misses_its_budget_by_the_exit_code(
 def test_sizes_on_grids_that_grow_and_on_a_network_that_is_full(
     grid_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    short = ["--frames", "4", "--warm-up", "1s", "--json"]
+    short = ["--frames", "4", "--warm-up", "5s", "--json"]  # until all found room
     plot = ["--plot", str(tmp_path / "s.png")]
     assert main(["profile", "--sweep", "vehicles=100..200", *short, *plot]) == 0
     told = json.loads(capsys.readouterr().out)

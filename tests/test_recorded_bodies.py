@@ -168,6 +168,6 @@ def test_damaged_poses_are_told_in_one_line(mixed: Any, tmp_path: Path) -> None:
 def test_the_size_that_is_expected_counts_bodies() -> None:
     def told(share: float) -> float:
         text = expected_size(crowd(share), 60.0, 1.0, 300.0, "frames", "standard")
-        return float(text.split("frames of ")[1].split(" bytes")[0])
+        return float(text.split("each ")[1].split(" bytes")[0])
 
     assert told(0.0) == 3.0 and told(1.0) == pytest.approx(9.5) and 3.0 < told(0.5) < 9.5

@@ -47,7 +47,7 @@ MADE: Final[dict[str, tuple[str, ...]]] = {
     "World": (
         "network", "parameters", "calibration", "models", "dt", "seed", "demand", "_first_demand", "begin", "_rules", "_types", "_trips",
         "_members", "_lit", "_actuation", "_clearing", "_ring_frames", "_watch_frames",
-        "_whole", "_limited", "_any_closed", "_lost", "_suspect", "_even", "_numbers",
+        "_whole", "_partings", "_limited", "_any_closed", "_lost", "_suspect", "_even", "_numbers",
     ),
     "Minds": ("network", "dt", "patience", "haste", "share", "keep_routes", "memory"),
     "Steering": ("share", "most", "budget", "on", "kinds", "lines", "waiting"),

@@ -70,6 +70,7 @@ def act_frame(
     way: NDArray[np.float64],
     tape: NDArray[np.float64],
     moved: NDArray[np.float64],
+    stood: NDArray[np.float64],
     rammed: NDArray[np.bool_],
     was: NDArray[np.int8],
     caught: NDArray[np.float64],
@@ -95,6 +96,8 @@ def act_frame(
         plan_ways(minds, bodies, cars, paths, cells, search, way, recovery, seed, frame)
     count = find_near(now, before, bodies, boxes, dt)
     for k in range(steps):
+        for i in range(n):
+            stood[i, 0], stood[i, 1], stood[i, 2] = bodies.x[i], bodies.y[i], bodies.heading[i]
         box_bodies(types, bodies, boxes)
         move_boxes(now, before, boxes, n, count, k / steps)
         if not again:
@@ -113,7 +116,7 @@ def act_frame(
         move_bodies(types, bodies, step, 0, n)
         box_bodies(types, bodies, boxes)
         move_boxes(now, before, boxes, n, count, (k + 1) / steps)
-        part_bodies(bodies, boxes, count, minds.hit, rammed)
+        part_bodies(bodies, boxes, count, stood, minds.hit, rammed)
         count_hits(minds, rammed, was)
     if again:
         for i in range(n):

@@ -15,6 +15,7 @@ from rushhour.kernels.posing import Poses
 from rushhour.kernels.steering.bicycle import Bodies, BodyTypes
 
 BOUNCE: Final = 0.1  # share of the speed against something that is given back
+TOUCH: Final = 0.005  # m of overlap from which a body is not beside a vehicle but in it
 NEAR: Final = 70.0  # m around bodies in which vehicles are seen
 
 
@@ -139,10 +140,12 @@ def take_speed(
 
 @kernel
 def part_bodies(
-    bodies: Bodies, boxes: Boxes, count: int, hit: NDArray[np.int32], rammed: NDArray[np.bool_]
-) -> None:
+    bodies: Bodies, boxes: Boxes, count: int, stood: NDArray[np.float64], hit: NDArray[np.int32],
+    rammed: NDArray[np.bool_],
+) -> None:  # fmt: skip
     """Part bodies from each other, half each, then from the vehicles, which stay; in fixed order.
 
+    Who fits nowhere between vehicles goes back to where it stood before, stood: (n, 3) x, y, heading.
     Writes the bodies' places and speeds; hit: (n,) box that each ran into last, -1 none; rammed:
     (n, n) who touched whom.
     """
@@ -177,4 +180,10 @@ def part_bodies(
                     take_speed(bodies, boxes, i, boxes.vx[k], boxes.vy[k], nx, ny, 1.0)
                     push_out(bodies, boxes, i, depth, nx, ny)
         if clear:
-            break
+            return
+    for i in range(n):
+        for k in range(n, count):
+            if overlap(boxes, i, k)[0] > TOUCH:
+                bodies.x[i], bodies.y[i], bodies.heading[i] = stood[i, 0], stood[i, 1], stood[i, 2]
+                bodies.speed[i] = bodies.slip[i] = bodies.turning[i] = 0.0
+                break

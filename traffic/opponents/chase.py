@@ -134,7 +134,8 @@ class Chase:
         act_frame(
             cast.minds, cast.pad, cast.paths, cast.drivers, cast.types, cast.cars, cast.bodies,
             self.navmesh.cells, self.navmesh._search, cast.boxes, self._now, self._before,
-            cast.way, inputs, moved, cast.rammed, cast.was, cast.caught, cast.captures,
+            cast.way, inputs, moved, cast.stood, cast.rammed, cast.was, cast.caught,
+            cast.captures,
             self._again is not None, self._recovery, self.seed, frame, world.dt,
         )  # fmt: skip
         self.tape.note(cast)

@@ -43,6 +43,7 @@ class Cast(NamedTuple):
     bodies: Bodies
     boxes: Boxes
     way: NDArray[np.float64]
+    stood: NDArray[np.float64]  # (n, 3) x, y, heading before the last step
     rammed: NDArray[np.bool_]
     was: NDArray[np.int8]
     caught: NDArray[np.float64]
@@ -85,7 +86,7 @@ def made_cast(opponents: int, car: str, speed: float, lead: float) -> Cast:
             type=np.arange(0, 2 * n, 2, dtype=np.int32)
         ),
         Boxes(**_blank(Boxes, room, row=np.int32)),
-        np.zeros((POINTS, 2)), np.zeros((n, n), np.bool_), np.zeros((n, 2), np.int8),
+        np.zeros((POINTS, 2)), np.zeros((n, 3)), np.zeros((n, n), np.bool_), np.zeros((n, 2), np.int8),
         np.zeros(n), np.zeros(n, np.int32),
     )  # fmt: skip
 
