@@ -29,6 +29,7 @@ from rushhour.kernels.vehicles import Order, Vehicles
 
 CAR = 7.5  # m of a queue
 SHORT = 50.0  # m of lanes before a line, of which the one before them holds part of the queue
+LONGEST = 120.0  # s of a green while somebody waits for another one
 EARLY = 1e-9  # s, for times that add up to a whole frame
 
 
@@ -107,6 +108,52 @@ def chosen_phase(
 
 
 @kernel
+def is_waited_for(
+    net: NetworkArrays, veh: Vehicles, order: Order, members: NDArray[np.int32], first: int,
+    last: int, program: int, phase: int, shown: int,
+) -> bool:  # fmt: skip
+    """Whether somebody is before a line that a phase gives green and the one that is shown does not."""
+    for m in range(first, last):
+        k = members[m]
+        link = net.connectors.link[k]
+        if is_green(letter_of(net.signals, program, phase, link)) and not is_green(
+            letter_of(net.signals, program, shown, link)
+        ):
+            if bound_for(veh, order, net.connectors.from_lane[k], 0, k) > 0:
+                return True
+    return False
+
+
+@kernel
+def other_phase(
+    net: NetworkArrays, clr: Clearing, veh: Vehicles, order: Order, members: NDArray[np.int32],
+    first: int, last: int, program: int, shown: int, turn: int,
+) -> int:  # fmt: skip
+    """Of the greens that somebody waits for, in order behind the one shown, that whose turn it is.
+
+    Where traffic stands still, pressures stay as they are: whoever waits for a green with less would
+    wait for ever. turn: counts on; the one shown if nobody waits for another.
+    """
+    lo = net.signals.phase_start[program]
+    n = net.signals.phase_start[program + 1] - lo
+    wanted = 0
+    for sought in range(2):
+        place = turn % wanted if sought == 1 else -1
+        for step in range(1, n):
+            f = (shown + step) % n
+            if clr.main[lo + f] and is_waited_for(
+                net, veh, order, members, first, last, program, f, shown
+            ):
+                if sought == 1 and place == 0:
+                    return f
+                place -= 1
+                wanted += 1 - sought
+        if wanted == 0:
+            break
+    return shown
+
+
+@kernel
 def clears_nothing(
     net: NetworkArrays, members: NDArray[np.int32], first: int, last: int, program: int,
     phase: int, target: int,
@@ -168,6 +215,10 @@ def relieve(
         late = elapsed - floor((elapsed + EARLY) / period) * period
         if late < dt - EARLY and elapsed >= period - EARLY:
             target = chosen_phase(net, clr, veh, order, members, first, last, program, phase)
+            if target == phase and elapsed >= LONGEST - EARLY:
+                target = other_phase(
+                    net, clr, veh, order, members, first, last, program, phase, int(now / LONGEST)
+                )
             chose = target != phase
             if not chose:
                 target = -1

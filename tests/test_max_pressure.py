@@ -38,6 +38,8 @@ from rushhour.roadnets.signals.greens import clearing_times
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand.builder import Trip
 from rushhour.traffic.demand.random_trips import random_trips, vehicles_on_road
+from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.world import World
 
 pytestmark = pytest.mark.small_world
 CONTROL = "max_pressure"
@@ -222,3 +224,13 @@ def test_it_is_known_at_the_earliest_when_a_light_closes():
                 assert told[frame][k] >= frame * world.dt
                 checked += 1
     assert checked > 100
+
+
+def test_queues_around_full_exits_move_again_whatever_their_pressures():
+    """With the greens that had the most pressure nobody could move, and so it stayed: 62 for ever."""
+    network = generate("grid", rows=3, columns=3, lanes=2)
+    demand = random_trips(network, 250, over=180.0, seed=3)
+    given = Parameters({"signals.control": CONTROL})
+    world = World(network, demand, parameters=given, dt=0.5, seed=3)
+    world.step(2400)
+    assert world.done
