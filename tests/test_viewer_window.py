@@ -15,7 +15,7 @@ from viewed_run import record
 from rushhour.viewer.window_kinds import WINDOWS
 
 TESTS = Path(__file__).parent
-SCREEN = ["-screen", "0", "1280x900x24", "-nolisten", "tcp"]
+SCREEN = ["-screen", "0", "1280x900x24", "-nolisten", "tcp", "-noreset"]
 
 
 @pytest.fixture(scope="module")
@@ -48,9 +48,10 @@ def wants(kind: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", list(WINDOWS))
 def test_a_window_zooms_drags_selects_plays_scrubs_and_closes(
-    display: str, tmp_path: Path, kind: str
+    request: pytest.FixtureRequest, tmp_path: Path, kind: str
 ):
-    wants(kind)
+    wants(kind)  # before a screen: one that starts and ends at once may take another's socket along
+    display = request.getfixturevalue("display")
     run = record(tmp_path / "run.h5", steps=120)
     kept = Path(os.environ.get("RUSHHOUR_SHOTS", tmp_path))  # to look at what it showed
     kept.mkdir(parents=True, exist_ok=True)
