@@ -1,12 +1,12 @@
 """`rushhour chase`: opponents that hunt a target through the traffic of a network."""
 
 import argparse
-import json
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Final
 
 from rushhour.progress import Stopping, bar, compile_bar
 from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.json_text import json_text
 from rushhour.traffic.durations import clock, seconds
 from rushhour.traffic.plurals import counted
 
@@ -52,7 +52,7 @@ def chase(args: argparse.Namespace) -> int:
     if args.shot is not None:
         _shoot(args.shot, running)
         facts["written"].append(str(args.shot))
-    print(json.dumps(facts) if args.json else "\n".join(_lines(facts)))
+    print(json_text(facts) if args.json else "\n".join(_lines(facts)))
     return stopped
 
 

@@ -1,10 +1,10 @@
 """`rushhour compare`: several runs against several others, with confidence intervals."""
 
 import argparse
-import json
 from typing import Any
 
 from rushhour.progress import bar, compile_bar
+from rushhour.roadnets.json_text import json_text
 
 
 def compare(args: argparse.Namespace) -> int:
@@ -19,5 +19,5 @@ def compare(args: argparse.Namespace) -> int:
             )
     finally:
         what.close()
-    print(json.dumps(found) if args.json else groups_text(found))
+    print(json_text(found) if args.json else groups_text(found))
     return 0

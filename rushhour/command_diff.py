@@ -1,11 +1,11 @@
 """`rushhour diff`: whether two runs are the same bits, and where and how far they part."""
 
 import argparse
-import json
 from dataclasses import asdict
 from typing import Any
 
 from rushhour.progress import bar, compile_bar
+from rushhour.roadnets.json_text import json_text
 
 
 def diff(args: argparse.Namespace) -> int:
@@ -21,5 +21,5 @@ def diff(args: argparse.Namespace) -> int:
             what.close()
     facts = {"same": found.same, **asdict(found)}
     head = f"A {args.first}, B {args.second}: "
-    print(json.dumps(facts) if args.json else head + "\n".join(comparison_lines(found)))
+    print(json_text(facts) if args.json else head + "\n".join(comparison_lines(found)))
     return 0 if found.same else 1

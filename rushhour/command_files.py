@@ -1,7 +1,6 @@
 """`rushhour import`, `rushhour generate` and `rushhour info`."""
 
 import argparse
-import json
 import shlex
 from collections import Counter
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rushhour.command_quotas import quotas_of_run, quotas_text
 from rushhour.progress import compile_bar
 from rushhour.roadnets.errors import NetworkError, RunError
+from rushhour.roadnets.json_text import json_text
 from rushhour.traffic.durations import clock
 from rushhour.traffic.plurals import counted
 
@@ -122,12 +122,12 @@ def info(args: argparse.Namespace) -> int:
 
         if is_run_file(path):
             facts = run_facts(path)
-            print(json.dumps(facts) if args.json else run_text(facts, path))
+            print(json_text(facts) if args.json else run_text(facts, path))
             return 0
     kinds = (".net.xml", ".net.xml.gz", ".sumocfg")
     if name.endswith((".xml", ".xml.gz")) and not name.endswith(kinds):
         facts = demand_facts(path)
-        print(json.dumps(facts) if args.json else as_text(facts))
+        print(json_text(facts) if args.json else as_text(facts))
         return 0
     from rushhour.roadnets.loading import is_gmns, load_network
 
@@ -136,7 +136,7 @@ def info(args: argparse.Namespace) -> int:
         from rushhour.traffic.demand.tables import trip_facts
 
         facts = matrix_facts(path) if is_matrix(path) else trip_facts(path)
-        print(json.dumps(facts) if args.json else as_text(facts))
+        print(json_text(facts) if args.json else as_text(facts))
         return 0
     if name.endswith((".json", ".json.gz")) and path.is_file():
         from rushhour.roadnets.reading.json_files import read_json
@@ -144,7 +144,7 @@ def info(args: argparse.Namespace) -> int:
 
         if isinstance(read_json(path), list):
             facts = flow_facts(path)
-            print(json.dumps(facts) if args.json else as_text(facts))
+            print(json_text(facts) if args.json else as_text(facts))
             return 0
     with compile_bar():
         network = load_network(path)
@@ -356,7 +356,7 @@ def _show(network: "Network", as_json: bool, written: Path | None) -> None:
         facts["written"] = str(written)
     if as_json:
         facts["findings"] = finding_rows(network)
-    print(json.dumps(facts) if as_json else "\n".join([as_text(facts), *report_lines(network)]))
+    print(json_text(facts) if as_json else "\n".join([as_text(facts), *report_lines(network)]))
 
 
 def _draw(network: "Network", picture: Path | None, marks: bool = False) -> None:

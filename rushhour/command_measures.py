@@ -1,11 +1,11 @@
 """`rushhour export` and `rushhour plot`: what a run file holds, as tables and as diagrams."""
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
 from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.json_text import json_text
 from rushhour.traffic.durations import seconds
 
 
@@ -18,7 +18,7 @@ def export(args: argparse.Namespace) -> int:
     table.write(args.to)
     facts = {"table": args.table, "rows": len(table), "written": str(args.to)}
     text = f"{args.to}: {len(table):,} rows of {args.table}"
-    print(json.dumps(facts) if args.json else text)
+    print(json_text(facts) if args.json else text)
     return 0
 
 
@@ -49,5 +49,5 @@ def plot(args: argparse.Namespace) -> int:
         else:
             facts = of_runs[args.kind](path, window)
     said = ", ".join(f"{value:,} {name.replace('_', ' ')}" for name, value in facts.items())
-    print(json.dumps({**facts, "written": str(path)}) if args.json else f"{path}: {said}")
+    print(json_text({**facts, "written": str(path)}) if args.json else f"{path}: {said}")
     return 0

@@ -1,7 +1,6 @@
 """`rushhour profile`: what a frame costs, phase by phase, held against a budget."""
 
 import argparse
-import json
 from contextlib import ExitStack
 from math import isnan
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rushhour.command_quotas import calibrate
 from rushhour.progress import bar, compile_bar
 from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.json_text import json_text
 from rushhour.traffic.durations import seconds
 from rushhour.world_fields import world_fields
 
@@ -53,7 +53,7 @@ def profile(args: argparse.Namespace) -> int:
         }  # fmt: skip
     _save(args, found, budget)
     if args.json:
-        print(json.dumps(told))
+        print(json_text(told))
     else:
         lines = [*profile_lines(told), *(judged.lines() if judged else ())]
         print("\n".join([*lines, *(compared.lines() if compared else ())]))
@@ -220,7 +220,7 @@ def _sweep(args: argparse.Namespace) -> int:
             "exponents": {n: None if isnan(b) else b for n, b in found.exponents().items()}, "remarks": list(found.remarks), "over_budget": over,
             "profiles": [one.told() for one in found.profiles],
         }  # fmt: skip
-        print(json.dumps(told))
+        print(json_text(told))
     else:
         header, rows = found.table()
         print("\n".join([f"ms a frame, p50, dt {dt:g} s", *table(header, rows)]))
@@ -250,7 +250,7 @@ def _find_vehicles(args: argparse.Namespace) -> int:
         finally:
             steps.close()
     if args.json:
-        print(json.dumps({
+        print(json_text({
             "vehicles": found.vehicles, "took_ms": found.took if found.vehicles else None, "budget_ms": budget * 1e3,
             "percentile": args.percentile, "dt": dt, "trials": found.trials, "remark": found.remark,
         }))  # fmt: skip

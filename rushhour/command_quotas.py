@@ -1,11 +1,11 @@
 """Work quotas for people: what they came to in a run, and which suit a budget on this machine."""
 
 import argparse
-import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from rushhour.progress import compile_bar
+from rushhour.roadnets.json_text import json_text
 from rushhour.traffic.durations import seconds
 from rushhour.world_fields import world_fields
 
@@ -59,7 +59,7 @@ def calibrate(args: argparse.Namespace) -> int:
             seconds(args.budget, "--budget"),
         )  # fmt: skip
     if args.json:
-        print(json.dumps(found))
+        print(json_text(found))
         return 0
     quotas: dict[str, int] = found["quotas"]
     measured: dict[str, float] = found["measured_ns"]

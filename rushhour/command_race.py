@@ -1,7 +1,6 @@
 """`rushhour race`: cars that race each other on a track."""
 
 import argparse
-import json
 from itertools import cycle, islice
 from typing import Any
 
@@ -9,6 +8,7 @@ import numpy as np
 
 from rushhour.progress import bar, compile_bar
 from rushhour.roadnets.errors import NetworkError, RunError
+from rushhour.roadnets.json_text import json_text
 from rushhour.roadnets.racetracks import load_track, read_track, save_track
 from rushhour.traffic.durations import clock
 from rushhour.traffic.racing.car_race import CarRace, RaceResult, RaceTape, taught_track
@@ -54,7 +54,7 @@ def race(args: argparse.Namespace) -> int:
     if args.record is not None:
         save_race(tape.record(running, args.track.stem), args.record)
     facts = _facts(args, running, result)
-    print(json.dumps(facts) if args.json else "\n".join(_lines(facts)))
+    print(json_text(facts) if args.json else "\n".join(_lines(facts)))
     return 0
 
 

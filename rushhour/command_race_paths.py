@@ -1,7 +1,6 @@
 """`rushhour racepaths`: generated paths of racers over a course."""
 
 import argparse
-import json
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -10,6 +9,7 @@ import numpy as np
 
 from rushhour.progress import compile_bar
 from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.json_text import json_text
 from rushhour.traffic.racing.course import Course
 from rushhour.traffic.racing.course_file import read_course, save_course
 from rushhour.traffic.racing.race_file import record_of_paths, save_race
@@ -70,7 +70,7 @@ def race_paths(args: argparse.Namespace) -> int:
         "seconds": round(took, 4),
         "written": [str(p) for p in written],
     }
-    print(json.dumps(facts) if args.json else "\n".join(_lines(facts, made)))
+    print(json_text(facts) if args.json else "\n".join(_lines(facts, made)))
     return 0
 
 

@@ -1,12 +1,12 @@
 """`rushhour replay`: what a run file holds, as facts, figures and other programs' files, or verified."""
 
 import argparse
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rushhour.progress import bar, compile_bar
 from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.json_text import json_text
 from rushhour.traffic.durations import seconds
 from rushhour.traffic.plurals import counted
 
@@ -26,7 +26,7 @@ def replay(args: argparse.Namespace) -> int:
     if args.stats:
         return stats(args)
     facts = run_facts(args.file)
-    print(json.dumps(facts) if args.json else run_text(facts, args.file))
+    print(json_text(facts) if args.json else run_text(facts, args.file))
     return 0
 
 
@@ -78,7 +78,7 @@ def export_frames(args: argparse.Namespace) -> int:
         finally:
             what.close()
     facts = {"export": args.export, "rows": rows, "written": str(path)}
-    print(json.dumps(facts) if args.json else f"{path}: {counted(rows, 'position')} of vehicles")
+    print(json_text(facts) if args.json else f"{path}: {counted(rows, 'position')} of vehicles")
     return 0
 
 
@@ -93,7 +93,7 @@ def stats(args: argparse.Namespace) -> int:
             found = run_statistics(run, chosen_of(args), lambda done, of: _tell(what, done, of))
         finally:
             what.close()
-    print(json.dumps(found) if args.json else statistics_text(found))
+    print(json_text(found) if args.json else statistics_text(found))
     return 0
 
 
@@ -122,5 +122,5 @@ def verify(args: argparse.Namespace) -> int:
         "difference": None if first is None else first.__dict__,
         "made_otherwise": {name: list(pair) for name, pair in verdict.others.items()},
     }
-    print(json.dumps(facts) if args.json else f"{args.file}: " + "\n".join(verdict.lines()))
+    print(json_text(facts) if args.json else f"{args.file}: " + "\n".join(verdict.lines()))
     return 0 if verdict.same else 1

@@ -1,7 +1,6 @@
 """`rushhour report`: a run file as one page to read, with its pictures."""
 
 import argparse
-import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rushhour.progress import bar, compile_bar
 from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.json_text import json_text
 from rushhour.traffic.durations import clock
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def report(args: argparse.Namespace) -> int:
     facts = {"written": str(path), "sections": list(page.headings), "pictures": page.pictures,
              "bytes": size}  # fmt: skip
     said = f"{path}: {len(page.headings)} sections, {page.pictures} pictures, {size / 1e6:.1f} MB"
-    print(json.dumps(facts) if args.json else said)
+    print(json_text(facts) if args.json else said)
     return 0
 
 

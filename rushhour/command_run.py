@@ -1,7 +1,6 @@
 """`rushhour run`: a network's traffic, from the command line to the summary."""
 
 import argparse
-import json
 import sys
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rushhour.command_quotas import quotas_text
 from rushhour.progress import Stopping, bar, compile_bar
+from rushhour.roadnets.json_text import json_text
 from rushhour.traffic.durations import clock
 from rushhour.traffic.plurals import counted
 from rushhour.traffic.scenarios.recording import NAMES as CHOICES
@@ -160,7 +160,7 @@ def drive(
     if picture is not None:
         save_last_frame(world, picture)
     lines = [] if checker is None else list(checker.lines())
-    print(json.dumps(summary) if as_json else summary_text(summary, checked=check))
+    print(json_text(summary) if as_json else summary_text(summary, checked=check))
     for line in lines:
         print(line, file=sys.stderr)
     if stopping.signal:

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from rushhour.progress import Stopping, bar
 from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.json_text import json_text
 from rushhour.traffic.profiling.conditions import cores
 from rushhour.traffic.scenarios.scenario import ScenarioError
 
@@ -77,7 +78,7 @@ def run_seeds(args: argparse.Namespace) -> int:
     summaries, code = _run_all(commands, beside)
     if summaries:
         facts = seeds_facts({seed: summaries[seed] for seed in seeds if seed in summaries})
-        print(json.dumps(facts) if args.json else seeds_text(facts))
+        print(json_text(facts) if args.json else seeds_text(facts))
     return code
 
 

@@ -1,10 +1,10 @@
 """`rushhour parameters` and `rushhour compile`."""
 
 import argparse
-import json
 from time import perf_counter
 
 from rushhour.progress import compile_bar
+from rushhour.roadnets.json_text import json_text
 from rushhour.traffic.parameter_table import TABLE, Parameter
 
 
@@ -21,7 +21,7 @@ def parameters(args: argparse.Namespace) -> int:
             }
             for row in TABLE.values()
         }
-        print(json.dumps(rows))
+        print(json_text(rows))
         return 0
     if args.markdown:
         print("\n".join(markdown_table()))

@@ -1,7 +1,6 @@
 """`rushhour view`: watch a run or a network in a window, as a picture or as a film."""
 
 import argparse
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import isfinite
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rushhour.progress import bar, compile_bar
 from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.json_text import json_text
 from rushhour.traffic.durations import seconds
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ def _shoot(args: argparse.Namespace, viewing: "Viewing") -> int:
     counts = [len(source.at(time)) for source in viewing.sources]
     facts = {"written": str(args.shot), "time_s": time, "vehicles": counts}
     told = ", ".join(f"{count:,} vehicles" for count in counts)
-    print(json.dumps(facts) if args.json else f"{args.shot}: {told}")
+    print(json_text(facts) if args.json else f"{args.shot}: {told}")
     return 0
 
 
@@ -227,7 +227,7 @@ def _film(args: argparse.Namespace, viewing: "Viewing") -> int:
     finally:
         what.close()
     facts = {"written": str(args.video), "pictures": count, "from_s": begin, "to_s": end}
-    print(json.dumps(facts) if args.json else f"{args.video}: {count:,} pictures")
+    print(json_text(facts) if args.json else f"{args.video}: {count:,} pictures")
     return 0
 
 

@@ -1,13 +1,13 @@
 """`rushhour view` of a recorded race: a window, a picture or a film."""
 
 import argparse
-import json
 from math import isfinite
 from typing import Any
 
 from rushhour.command_view import SIZE, picture_size, place_of
 from rushhour.progress import bar
 from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.json_text import json_text
 from rushhour.traffic.durations import seconds
 from rushhour.traffic.racing.race_file import RaceRecord, load_race
 from rushhour.viewer.race_shot import save_race_shot, save_race_video
@@ -58,7 +58,7 @@ def view_race(args: argparse.Namespace) -> int:
             what.close()
         facts = {"written": str(args.video), "pictures": count, "from_s": begin, "to_s": end}
         said = f"{args.video}: {count:,} pictures"
-    print(json.dumps(facts) if args.json else said)
+    print(json_text(facts) if args.json else said)
     return 0
 
 

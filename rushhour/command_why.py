@@ -1,11 +1,11 @@
 """`rushhour why` and `rushhour queues`: what vehicles of a recorded run waited for."""
 
 import argparse
-import json
 from typing import Any
 
 from rushhour.progress import bar
 from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.json_text import json_text
 from rushhour.traffic.durations import clock, seconds
 
 
@@ -23,7 +23,7 @@ def why(args: argparse.Namespace) -> int:
             vehicle = int(vehicle)
         found = chains(run, at, vehicle, args.road)
     if args.json:
-        print(json.dumps({"chains": [chain.facts() for chain in found]}))
+        print(json_text({"chains": [chain.facts() for chain in found]}))
         return 0
     if not found:
         print(f"nobody queues on {args.road} at {clock(at)}")
@@ -56,7 +56,7 @@ def queues(args: argparse.Namespace) -> int:
         finally:
             what.close()
     if args.json:
-        print(json.dumps({"queues": [queue.__dict__ for queue in found]}))
+        print(json_text({"queues": [queue.__dict__ for queue in found]}))
     else:
         print("\n".join(queue_lines(found)) if found else "no queues")
     return 0

@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.json_text import of_python
 from rushhour.traffic.recording.keyframe_checks import check_snapshot
 from rushhour.traffic.restoring import restore
 from rushhour.traffic.snapshot import Snapshot, command_of, take_snapshot
@@ -24,7 +25,7 @@ class Archive:
 
     def dump(self, path: str) -> None:
         """Write it to a file, under exactly this name. Raises RunError where that is impossible."""
-        text = json.dumps(self.state.numbers).encode()
+        text = json.dumps(self.state.numbers, default=of_python).encode()
         tables: dict[str, Any] = {**self.state.tables, _NUMBERS: np.frombuffer(text, np.uint8)}
         try:
             with Path(path).open("wb") as file:

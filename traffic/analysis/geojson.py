@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.roadnets.json_text import of_python
 from rushhour.roadnets.nearest import local_degrees
 from rushhour.traffic.analysis.chosen import ChosenFrames
 from rushhour.traffic.analysis.fcd import compass
@@ -33,7 +34,7 @@ def write_geojson(frames: ChosenFrames, file: Any, progress: Any, most: int = MO
     made = _points(frames, names) if len(frames) == 1 else _lines(frames, names, progress, most)
     before, size = "\n", 0
     for count, feature in made:
-        file.write(before + json.dumps(feature, separators=(",", ":")))
+        file.write(before + json.dumps(feature, separators=(",", ":"), default=of_python))
         before = ",\n"
         size += count
     file.write("\n]}\n")

@@ -13,6 +13,7 @@ from typing import Any, Final, overload
 import numpy as np
 
 from rushhour.roadnets.errors import RushhourError
+from rushhour.roadnets.json_text import of_python
 from rushhour.traffic.durations import clock
 
 DONE: Final = "done"
@@ -49,7 +50,7 @@ class Command:
 
     def as_json(self) -> str:
         """The arguments as one line of JSON."""
-        return json.dumps(dict(self.arguments), separators=(",", ":"))
+        return json.dumps(dict(self.arguments), separators=(",", ":"), default=of_python)
 
 
 class CommandLog(Sequence[Command]):

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from rushhour.kernels.network import FIXED, Actuation
 from rushhour.kernels.signals import phase_at
 from rushhour.kernels.told_signals import COMMANDED, IDLE, NEW, OWN, RETURNS, TOLD, Told
+from rushhour.roadnets.json_text import of_python
 from rushhour.traffic import state
 from rushhour.traffic.commands.log import CALL, Command, CommandError, each_of
 from rushhour.traffic.commands.signal_words import (
@@ -324,4 +325,4 @@ class SignalControl(SignalsShown):
         if not self._orders and not (self._told.what != OWN).any():
             return b""
         tables = b"".join(table.tobytes() for table in self.tables().values())
-        return json.dumps(self.orders()).encode() + tables
+        return json.dumps(self.orders(), default=of_python).encode() + tables

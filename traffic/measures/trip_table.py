@@ -1,7 +1,6 @@
 """The trip table: one row per finished trip, as CSV (columns in docs/trip-table.md)."""
 
 import csv
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.json_text import json_text
 from rushhour.traffic.measures.trip_log import ENDS
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def write_output(
             writer = csv.writer(file)
             writer.writerow(COLUMNS)
             writer.writerows(zip(*trip_columns(world).values(), strict=True))
-        text = json.dumps(summary, indent=2) + "\n"
+        text = json_text(summary, indent=2) + "\n"
         (folder / "summary.json").write_text(text, encoding="utf-8")
         if measures is not None:
             for name in measures.kept:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.json_text import of_python
 from rushhour.traffic.commands.log import Command
 from rushhour.traffic.recording.unclosed_file import DAMAGE
 
@@ -72,7 +73,7 @@ def _text(command: Command) -> bytes:
         "source": command.source,
         "outcome": command.outcome,
     }
-    return json.dumps(whole, separators=(",", ":")).encode()
+    return json.dumps(whole, separators=(",", ":"), default=of_python).encode()
 
 
 def read_commands(run: "RunFile") -> list[Command]:

@@ -7,7 +7,6 @@ chunk, so that none is written twice: a process that is killed may leave a chunk
 """
 
 import json
-from operator import index
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.hdf5_file import want_stored
+from rushhour.roadnets.json_text import of_python
 from rushhour.traffic.measures.going_on import KINDS as MEASURED
 from rushhour.traffic.measures.going_on import measuring_state
 from rushhour.traffic.measures.trip_log import COLUMNS as TRIP_COLUMNS
@@ -97,7 +97,7 @@ class KeyframeWriter:
         self.last = world.frame
         snapshot = take_snapshot(world, logs=False)
         # Kernels that are not compiled leave whole numbers of numpy in the state.
-        text = json.dumps(snapshot.numbers, separators=(",", ":"), default=index).encode()
+        text = json.dumps(snapshot.numbers, separators=(",", ":"), default=of_python).encode()
         row = np.zeros(1, self._index.dtype)
         row["frame"], row["time"], row["hash"] = world.frame, world.time, world.state_hash()
         tables = {

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from rushhour.roadnets.json_text import of_python
 from rushhour.traffic.parameter_table import TABLE
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def write_meta(group: Any, world: "World", mode: str, every: int, until: float |
     for name, told in world.models.told().items():
         group.attrs[name] = told
     if world.calibration:
-        group.attrs["calibration"] = json.dumps(world.calibration)
+        group.attrs["calibration"] = json.dumps(world.calibration, default=of_python)
     group.attrs["seed"] = world.seed
     group.attrs["dt"] = world.dt
     group.attrs["begin"] = world.begin

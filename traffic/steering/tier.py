@@ -32,6 +32,7 @@ from rushhour.kernels.steering.lane_driving import steer_all
 from rushhour.kernels.steering.lane_paths import Lines, find_bends
 from rushhour.kernels.steering.pulling_out import lanes_entered
 from rushhour.kernels.vehicles import TASKS, Order, Types, Vehicles
+from rushhour.roadnets.json_text import of_python
 from rushhour.roadnets.model import Network
 from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.parameters import Parameters
@@ -230,5 +231,7 @@ class Steering:
         slots = slots_with_bodies(veh, self.state)
         rows = self.table(slots[np.argsort(veh.id[slots], kind="stable")])
         columns = (rows[name].tobytes() for name in rows.dtype.names or () if name != "slot")
-        rule = b"" if self.rule is None else json.dumps(self.rule.plain()).encode()
+        rule = (
+            b"" if self.rule is None else json.dumps(self.rule.plain(), default=of_python).encode()
+        )
         return b"steered" + b"".join(columns) + rule
