@@ -12,6 +12,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.shown import fields_shown
+
 # Control of an intersection.
 NONE: Final = 0  # a joint or an unregulated crossing: conflicts are still honoured
 SIGNAL: Final = 1
@@ -60,6 +62,9 @@ class Lanes(NamedTuple):
     profile: NDArray[np.float64]  # m/s allowed by bends, every PROFILE_STEP m, braking included
     entry_speed: NDArray[np.float64]  # m/s allowed by bends at the lane's start (inf if straight)
 
+    def __repr__(self) -> str:
+        return fields_shown(self)
+
 
 class Connectors(NamedTuple):
     """One entry per connector, shape (n_connectors,) unless said."""
@@ -75,6 +80,9 @@ class Connectors(NamedTuple):
     free: NDArray[np.bool_]  # needs no grant: no conflict, no signal, no stop sign
     conflict_start: NDArray[np.int32]  # (n_connectors+1,) into Conflicts
 
+    def __repr__(self) -> str:
+        return fields_shown(self)
+
 
 class Conflicts(NamedTuple):
     """Ordered pairs of connectors whose swept paths come too close; symmetric as a relation."""
@@ -85,6 +93,9 @@ class Conflicts(NamedTuple):
     there_in: NDArray[np.float64]  # m along the other connector
     there_out: NDArray[np.float64]  # m
     yields: NDArray[np.bool_]  # this movement must yield to the other (never both ways)
+
+    def __repr__(self) -> str:
+        return fields_shown(self)
 
 
 class Intersections(NamedTuple):
@@ -99,6 +110,9 @@ class Intersections(NamedTuple):
     connector: NDArray[np.int32]  # connector numbers k, ascending within an intersection
     group_start: NDArray[np.int32]  # (n_groups+1,) into `group`
     group: NDArray[np.int32]  # intersections of each grant group, ascending
+
+    def __repr__(self) -> str:
+        return fields_shown(self)
 
 
 class Roads(NamedTuple):
@@ -115,6 +129,9 @@ class Roads(NamedTuple):
     out: NDArray[np.int32]  # roads that can follow, ascending (for routing)
     ends_only: NDArray[np.bool_]  # (n_roads,) only for those who start or end their trip there
 
+    def __repr__(self) -> str:
+        return fields_shown(self)
+
 
 class Signals(NamedTuple):
     """Programs with their fixed times, shape (n_programs,) unless said."""
@@ -126,6 +143,9 @@ class Signals(NamedTuple):
     links: NDArray[np.int32]  # letters per state
     state_start: NDArray[np.int32]  # (n+1,) into `state`
     state: NDArray[np.uint8]  # OFF ...; phase p, link j at state_start + p*links + j
+
+    def __repr__(self) -> str:
+        return fields_shown(self)
 
 
 class Actuation(NamedTuple):
@@ -142,6 +162,9 @@ class Actuation(NamedTuple):
     place: NDArray[np.float64]  # (d,) m from that lane's start
     gap: NDArray[np.float64]  # (d,) s without a vehicle that end the phase
 
+    def __repr__(self) -> str:
+        return fields_shown(self)
+
 
 class NetworkArrays(NamedTuple):
     """Everything that kernels need of a network."""
@@ -152,3 +175,6 @@ class NetworkArrays(NamedTuple):
     intersections: Intersections
     roads: Roads
     signals: Signals
+
+    def __repr__(self) -> str:
+        return fields_shown(self)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.pose import CHUNK, place_bodies, raise_bodies
+from rushhour.kernels.shown import fields_shown
 from rushhour.kernels.vehicles import Types, Vehicles
 
 NOBODY: Final = -1
@@ -33,6 +34,9 @@ class Poses(NamedTuple):
     type: NDArray[np.int32]
     z: NDArray[np.float64]  # m, height of the road under the body's middle; 0 where all is level
     pitch: NDArray[np.float64]  # rad, rise from rear to front, up positive
+
+    def __repr__(self) -> str:
+        return fields_shown(self)
 
 
 class Rows(NamedTuple):

@@ -5,6 +5,8 @@
 
 from typing import Final, NamedTuple
 
+from rushhour.kernels.shown import fields_shown
+
 # Policies of an all-way stop.
 POLICY_FAIR: Final = 0  # conflict-aware, each may be overtaken `overtake_limit` times
 POLICY_FIFO: Final = 1  # conflict-aware first in, first out
@@ -44,3 +46,6 @@ class Rules(NamedTuple):
     curve_braking: float  # m/s^2, comfortable braking before bends, limits and lines
     min_green: float  # s, least green under max pressure
     pressure_period: float  # s between two choices under max pressure
+
+    def __repr__(self) -> str:
+        return fields_shown(self)

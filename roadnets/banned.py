@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.shown import fields_shown
 from rushhour.roadnets.errors import NetworkError
 
 SHORTEST: Final = 3  # roads; two are a turn, which a network leaves out
@@ -25,6 +26,9 @@ class Banned(NamedTuple):
 
     start: NDArray[np.int32]  # (sequences+1,) into road
     road: NDArray[np.int32]
+
+    def __repr__(self) -> str:
+        return fields_shown(self)
 
 
 def none_banned() -> Banned:

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.network import SIGNAL, Actuation, NetworkArrays
+from rushhour.kernels.shown import fields_shown
 from rushhour.roadnets.banned import Banned, Way, by_first_road, none_banned
+from rushhour.roadnets.facts import Shown
 from rushhour.roadnets.findings import Finding, short_lines
-from rushhour.roadnets.html import fact_table
 from rushhour.roadnets.nearest import RoadPlace, nearest_road
 from rushhour.roadnets.tables import (
     IntersectionTable,
@@ -34,6 +35,9 @@ class Zones(NamedTuple):
     destination_start: NDArray[np.int32]  # (z+1,) into destination
     destination: NDArray[np.int32]  # intersection
 
+    def __repr__(self) -> str:
+        return fields_shown(self)
+
 
 def no_zones() -> Zones:
     """Zones of a network that has none."""
@@ -48,8 +52,8 @@ def level() -> NDArray[np.float64]:
     return none
 
 
-@dataclass(frozen=True)
-class Network:
+@dataclass(frozen=True, repr=False)
+class Network(Shown):
     """A lane network. Arrays are read-only; indices are places in them.
 
     points: (p, 2) float64, m, shapes of all lanes end to end; lane l has
@@ -126,7 +130,7 @@ class Network:
         part = slice(self.point_start[lane], self.point_start[lane + 1])
         return float(np.interp(s, self.station[part], self.height[part])) if self.is_hilly else 0.0
 
-    def _repr_html_(self) -> str:
+    def _shown(self) -> tuple[str, dict[str, object]]:
         lanes, kinds = self.arrays.lanes, self.arrays.intersections.control
         facts: dict[str, object] = {
             "source": self.source,
@@ -135,7 +139,7 @@ class Network:
             "intersections": f"{len(self.intersection_ids):,}, {int((kinds == SIGNAL).sum()):,} signals",
             "remarks": len(self.remarks),
         }
-        return fact_table(f"Network {self.name}", facts)
+        return f"Network {self.name}", facts
 
     @cached_property
     def remarks(self) -> tuple[str, ...]:

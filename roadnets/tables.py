@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.facts import rows_line
 
 if TYPE_CHECKING:
     from rushhour.roadnets.model import Network
@@ -23,9 +24,12 @@ Ints = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Table:
     """Columns of equal length."""
+
+    def __repr__(self) -> str:
+        return rows_line(type(self).__name__, len(self), self.columns)
 
     def __len__(self) -> int:
         return int(getattr(self, fields(self)[0].name).size)
@@ -54,7 +58,7 @@ def as_frame(columns: Mapping[str, NDArray[Any]]) -> Any:
     return pandas.DataFrame({name: column.copy() for name, column in columns.items()})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RoadTable(Table):
     """One row per road, each column (n_roads,)."""
 
@@ -69,7 +73,7 @@ class RoadTable(Table):
     ends_only: NDArray[np.bool_]  # only for those who start or end their trip there
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LaneTable(Table):
     """One row per road lane, each column (n_road_lanes,)."""
 
@@ -84,7 +88,7 @@ class LaneTable(Table):
     rise: Floats  # m, from its start to its end
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class IntersectionTable(Table):
     """One row per intersection, each column (n_intersections,)."""
 

@@ -6,6 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.shown import fields_shown
+
 Zebra = tuple[float, float, float, float, float]  # m: x, y of both ends, width along the road
 
 
@@ -17,6 +19,9 @@ class Zebras(NamedTuple):
     x1: NDArray[np.float64]
     y1: NDArray[np.float64]
     width: NDArray[np.float64]  # m along the road
+
+    def __repr__(self) -> str:
+        return fields_shown(self)
 
 
 def packed_zebras(zebras: Iterable[Zebra], shift: tuple[float, float] = (0.0, 0.0)) -> Zebras:

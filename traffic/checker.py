@@ -51,6 +51,7 @@ from rushhour.kernels.checking_motion import (
 from rushhour.kernels.checking_stops import check_stop_order, note_full_exits
 from rushhour.kernels.rules import POLICY_FAIR, POLICY_LITERAL
 from rushhour.kernels.vehicles import BEHIND, REASONS
+from rushhour.roadnets.facts import fact_line
 from rushhour.traffic.durations import clock
 from rushhour.traffic.outside.watching import BodyWatch
 from rushhour.traffic.state import dtype_of
@@ -182,6 +183,9 @@ class Checker:
         live = collect(world._veh, survey, self._row_of_id, self._found, world.frame)
         face_lines(world.network.arrays, world._veh, world._routes, survey)
         return int(live)
+
+    def __repr__(self) -> str:
+        return fact_line("Checker", {"found": ", ".join(self.violations) or "nothing"})
 
     def observe(self) -> None:
         """Check the frame that the world has just stepped."""

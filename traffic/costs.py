@@ -6,6 +6,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.roadnets.facts import fact_line
+
 PHASES: Final = (
     "order", "depart", "signals", "grant", "lanes", "drive", "steer", "move", "watch", "record", "check",
 )  # fmt: skip
@@ -26,6 +28,19 @@ class Costs:
         self.frames = 0
         self._last = 0
         self._row = self.ring[0]
+
+    def __repr__(self) -> str:
+        recent = self.recent()
+        facts = (
+            {
+                name: f"{ns / 1e6:.3f}"
+                for name, ns in zip(PHASES, recent.mean(axis=0), strict=True)
+                if ns
+            }
+            if len(recent)
+            else {}
+        )
+        return fact_line(f"Costs of {self.frames:,} frames, ms in the mean", facts)
 
     def start(self) -> None:
         """Open the next frame."""

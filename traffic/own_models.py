@@ -27,6 +27,7 @@ from rushhour.kernels.own_models import OWN, followed_acceleration, wants_change
 from rushhour.kernels.rebuilding import rebuilt
 from rushhour.kernels.vehicles import Types
 from rushhour.roadnets.errors import ParameterError
+from rushhour.roadnets.facts import fact_line
 from rushhour.traffic.demand.model import VehicleType
 
 FOLLOWING: Final = "car_following"
@@ -73,6 +74,9 @@ class OwnModels:
     drive_all: Any = drive_all
     heed_all: Any = heed_all
     choose_lanes_all: Any = choose_lanes_all
+
+    def __repr__(self) -> str:
+        return fact_line("OwnModels", self.told())
 
     def told(self) -> dict[str, str]:
         """What a run file says of them: names and hashes, by argument of `World`; nothing for ours."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.measuring_queues import Queues
 from rushhour.kernels.reading_lanes import OnLanes, read_lanes
+from rushhour.roadnets.facts import rows_line
 from rushhour.roadnets.tables import as_frame
 from rushhour.traffic.measures.measuring import Measures
 from rushhour.traffic.measures.tables import TABLES, MeasureTable, with_ids
@@ -50,6 +51,9 @@ class LaneReadings:
         self.density: NDArray[np.float64] = 1000.0 * found.vehicles / length
         _seal(self, LANES.values())
 
+    def __repr__(self) -> str:
+        return rows_line("LaneReadings", len(self), LANES.values())
+
     def __len__(self) -> int:
         return len(self._ids)
 
@@ -86,6 +90,9 @@ class IntersectionReadings:
         places = network.arrays.connectors.intersection[through]
         self.inside = np.bincount(places, minlength=len(self._ids)).astype(np.int32)
         _seal(self, INTERSECTIONS.values())
+
+    def __repr__(self) -> str:
+        return rows_line("IntersectionReadings", len(self), INTERSECTIONS.values())
 
     def __len__(self) -> int:
         return len(self._ids)

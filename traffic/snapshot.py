@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.shown import fields_shown
 from rushhour.kernels.vehicles import Grants, Vehicles
 from rushhour.traffic.commands.log import Command
 
@@ -85,6 +86,9 @@ class Snapshot:
 
     tables: Mapping[str, NDArray[Any]]
     numbers: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        return fields_shown(self)
 
     @property
     def frame(self) -> int:

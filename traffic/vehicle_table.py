@@ -1,12 +1,13 @@
 """The live vehicles as a table of read-only arrays."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.pose import place_all_bodies, raise_bodies
 from rushhour.kernels.vehicles import REASONS, Vehicles
+from rushhour.roadnets.facts import rows_line
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.tables import as_frame
 from rushhour.traffic.demand.model import Demand
@@ -14,6 +15,10 @@ from rushhour.traffic.steering.body_table import pose_at_bodies
 
 if TYPE_CHECKING:
     from rushhour.traffic.commands.controlled import Controlled
+
+
+# Columns beside the fields of Vehicles.
+OWN_COLUMNS: Final = ("name", "road", "width", "waiting", "roads_left", "distance", "z", "slope")
 
 
 class VehicleTable:
@@ -31,6 +36,9 @@ class VehicleTable:
         self._world = world
         self._veh, self._types, self._verge = world._veh, world._types, world._verge
         self._slots = np.flatnonzero(self._veh.lane >= 0)
+
+    def __repr__(self) -> str:
+        return rows_line("VehicleTable", len(self), (*OWN_COLUMNS, *Vehicles._fields))
 
     def __len__(self) -> int:
         return int(self._slots.size) + len(self._verge)

@@ -31,7 +31,7 @@ from rushhour.kernels.switching import switch_lights
 from rushhour.kernels.vehicles import MAX_LANES, TASKS, Vehicles
 from rushhour.kernels.waking import wake_all
 from rushhour.roadnets.errors import ParameterError
-from rushhour.roadnets.html import fact_table
+from rushhour.roadnets.facts import Shown
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.opposites import opposite_lanes
 from rushhour.roadnets.partings import partings_of
@@ -62,7 +62,7 @@ REPACK_FROM: Final = 4096  # vehicles; below, everything is in cache anyway
 DT_RANGE: Final = (1.0 / 120.0, 0.5)
 
 
-class World(Looping, Readable, Telling):
+class World(Shown, Looping, Readable, Telling):
     """Traffic on a network.
 
     dt: s per frame, 1/120 .. 0.5. begin: s, time of frame 0 (default: the first departure).
@@ -359,7 +359,7 @@ class World(Looping, Readable, Telling):
                 self.frame, self.seed, self._efforts[0], also, first, last, quotas,
             )  # fmt: skip
 
-    def _repr_html_(self) -> str:
+    def _shown(self) -> tuple[str, dict[str, object]]:
         speed = self.vehicles.speed
         facts: dict[str, object] = {
             "time": f"{clock(self.time)}, frame {self.frame:,} of {self.dt:g} s",
@@ -370,7 +370,7 @@ class World(Looping, Readable, Telling):
             "arrived": f"{self.arrived:,} of {len(self.demand):,}",
             **self.models.told(),
         }
-        return fact_table(f"World on {self.network.name}", facts)
+        return f"World on {self.network.name}", facts
 
     # --- what can be asked -----------------------------------------------------------------
 

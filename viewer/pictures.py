@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.shown import fields_shown
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.model import Network
 from rushhour.traffic.durations import clock, seconds
@@ -33,6 +34,9 @@ class Picture:
 
     png: bytes
     caption: str
+
+    def __repr__(self) -> str:
+        return fields_shown(self)
 
     def _repr_png_(self) -> bytes:
         return self.png

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.jit import kernel
+from rushhour.kernels.shown import fields_shown
 
 WINDOW: Final = 8  # segments before and behind the last index in which a car is sought first
 
@@ -29,6 +30,9 @@ class Track(NamedTuple):
     line_speed: NDArray[np.float64]  # (m,) m/s at each point of the line; nan: not known
     line_index: NDArray[np.int32]  # (m,) index of each point of the line; never falls
     target: NDArray[np.int32]  # (n,) point of the line to steer at from each index
+
+    def __repr__(self) -> str:
+        return fields_shown(self)
 
 
 @kernel

@@ -29,6 +29,7 @@ from rushhour.roadnets.by_hand.sketch import (
 from rushhour.roadnets.classes import ROAD_VEHICLES
 from rushhour.roadnets.drafts.index import HIGHEST_PRIORITY, WIDEST_ROAD
 from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.facts import fact_line
 from rushhour.roadnets.lint.checks import linted
 from rushhour.roadnets.lint.signals import crossing_greens
 from rushhour.roadnets.model import Network
@@ -55,6 +56,11 @@ class NetworkBuilder:
         if not isinstance(name, str) or not name:
             raise NetworkError(f"network name {shown(name)}; give a text")
         self._sketch = Sketch(name)
+
+    def __repr__(self) -> str:
+        sketch = self._sketch
+        facts = {"roads": len(sketch.roads), "intersections": len(sketch.intersections)}
+        return fact_line(f"NetworkBuilder {sketch.name}", facts)
 
     def add_road(
         self,

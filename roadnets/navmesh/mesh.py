@@ -21,7 +21,7 @@ from rushhour.kernels.navmesh.cells import (
 )
 from rushhour.kernels.navmesh.ways import NO_WAY, Search, way_over
 from rushhour.roadnets.errors import NetworkError
-from rushhour.roadnets.html import fact_table
+from rushhour.roadnets.facts import Shown
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.navmesh.building import cells_of, faces_of
 from rushhour.roadnets.navmesh.surfaces import surfaces
@@ -33,8 +33,8 @@ MOST_POINTS: Final = 4096  # of a way
 LARGEST: Final = 50.0  # m, the widest verge
 
 
-@dataclass(frozen=True)
-class Navmesh:
+@dataclass(frozen=True, repr=False)
+class Navmesh(Shown):
     """Ground that can be driven on; made by `build_navmesh`.
 
     face: (n_cells,) polygon that each cell is part of. Of the polygons, (n_faces,) each: polygon
@@ -102,14 +102,14 @@ class Navmesh:
         """Bytes of the cells, as kernels take them."""
         return sum(a.nbytes for a in self.cells if isinstance(a, np.ndarray))
 
-    def _repr_html_(self) -> str:
+    def _shown(self) -> tuple[str, dict[str, object]]:
         facts: dict[str, object] = {
             "cells": f"{len(self):,}",
             "polygons": f"{self.kind.size:,}",
             "parts": int(self.cells.component.max()) + 1,
             **{name: f"{area:,.0f} m2" for name, area in self.area().items()},
         }
-        return fact_table(f"Navmesh of {self.network.name}", facts)
+        return f"Navmesh of {self.network.name}", facts
 
 
 def build_navmesh(network: Network, *, verge: float = VERGE_WIDTH) -> Navmesh:

@@ -26,6 +26,7 @@ from rushhour.kernels.moving import STANDING
 from rushhour.roadnets.cityflow.config import read_config
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import NetworkError, RushhourError
+from rushhour.roadnets.facts import fact_line
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.reading.json_files import Item, read_json
 from rushhour.traffic.commands.kinds import HALTED
@@ -96,6 +97,9 @@ class Engine:
             self._world.signals.set_phase(None, 0)
 
     # --- stepping --------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        return fact_line("Engine", {"time": f"{self.get_current_time():g} s", "world": self._world})
 
     def next_step(self) -> None:
         """Simulate one step, of `interval` seconds."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.steering.lane_bodies import DRIVEN, LANE, STEERED
+from rushhour.roadnets.facts import rows_line
 from rushhour.traffic.commands.closures import Closures
 from rushhour.traffic.commands.log import CALL, Command, CommandError
 from rushhour.traffic.state import grown
@@ -42,6 +43,9 @@ class DriverInputs:
         self.brake: NDArray[np.float64] = np.zeros(vehicles)
         self.steer: NDArray[np.float64] = np.zeros(vehicles)
         self.hand_brake: NDArray[np.float64] = np.zeros(vehicles)
+
+    def __repr__(self) -> str:
+        return rows_line("DriverInputs", self.throttle.size, INPUTS)
 
     def have_room(self, vehicles: int) -> None:
         """Have inputs for so many vehicles: other arrays, those of before are not read any more."""

@@ -13,6 +13,7 @@ from typing import Any, Final, overload
 import numpy as np
 
 from rushhour.roadnets.errors import RushhourError
+from rushhour.roadnets.facts import fact_line
 from rushhour.roadnets.json_text import of_python
 from rushhour.traffic.durations import clock
 
@@ -64,6 +65,11 @@ class CommandLog(Sequence[Command]):
     def __init__(self) -> None:
         self._applied: list[Command] = []
         self._coming: list[Command] = []  # by frame, of one frame in the order given
+
+    def __repr__(self) -> str:
+        applied, coming = len(self._applied), len(self._coming)
+        facts = {"applied": applied, "refused": self.refused, "to come": coming}
+        return fact_line("CommandLog", facts)
 
     def plan(self, command: Command) -> None:
         """Add a command that is to be applied at the start of its frame."""

@@ -10,6 +10,7 @@ from rushhour.kernels.network import ACTUATED as REACTS
 from rushhour.kernels.network import FIXED, MAX_PRESSURE
 from rushhour.kernels.signals import phase_at, place_in_cycle
 from rushhour.kernels.told_signals import IDLE, OWN, RETURNS, TOLD, Told
+from rushhour.roadnets.facts import fact_line
 from rushhour.roadnets.signals.greens import letters_of, phase_times
 from rushhour.traffic.commands.signal_words import numbers_of
 from rushhour.traffic.signal_control import ACTUATED, CLOCK, PRESSURE, Order, Plan
@@ -29,6 +30,14 @@ class SignalsShown:
     _world: "World"
     _told: Told
     _orders: dict[int, Order]
+
+    def __repr__(self) -> str:
+        told = int((self._told.what != OWN).sum())
+        facts = {name: self.program.count(name) for name in dict.fromkeys(self.program)}
+        return fact_line(
+            f"{len(self):,} signals of {self._world.network.name}",
+            facts | ({"told what to show": told} if told else {}),
+        )
 
     @property
     def ids(self) -> tuple[str, ...]:

@@ -10,6 +10,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.shown import fields_shown
+from rushhour.roadnets.facts import Shown
+from rushhour.traffic.durations import clock
+
 # depart_lane: a number >= 0 from the kerb, or one of
 LANE_FIRST: Final = -1  # the rightmost lane that is allowed
 LANE_BEST: Final = -2  # the least full of those that carry the route furthest
@@ -58,9 +62,12 @@ class VehicleType:
     sigma: float = 0.0  # driver's imperfection, Krauss only
     model: str = "idm"  # one of MODELS
 
+    def __repr__(self) -> str:
+        return fields_shown(self)
 
-@dataclass(frozen=True)
-class Demand:
+
+@dataclass(frozen=True, repr=False)
+class Demand(Shown):
     """Trips sorted by departure. n trips; every array is (n,) unless said.
 
     A trip with `routed` False and walker False has only its first and last road (and stops) in the
@@ -89,6 +96,19 @@ class Demand:
     stop_until: NDArray[np.float64]  # s, not before; -inf: none
     stop_parking: NDArray[np.bool_]  # off the lane
     remarks: tuple[str, ...] = ()  # what was skipped or doubted
+
+    def _shown(self) -> tuple[str, dict[str, object]]:
+        walkers = int(np.count_nonzero(self.walker))
+        facts: dict[str, object] = {
+            "trips": len(self) - walkers,
+            "random walkers": walkers,
+            "departures": f"{clock(self.depart[0])} to {clock(self.depart[-1])}"
+            if len(self)
+            else "",
+            "types": ", ".join(kind.name for kind in self.types),
+            "remarks": len(self.remarks),
+        }
+        return "Demand", facts
 
     def __len__(self) -> int:
         return len(self.ids)

@@ -30,6 +30,7 @@ from rushhour.kernels.measuring import (
     take_readings,
 )
 from rushhour.kernels.measuring_queues import METRES, VEHICLES, Queues, look_at_queues
+from rushhour.roadnets.facts import fact_line
 from rushhour.traffic.durations import seconds
 from rushhour.traffic.measures.detectors import (
     Loop,
@@ -89,6 +90,10 @@ class Measures:
         self._on_road = np.zeros(world.network.n_roads + 1, np.int64)
         self._settle_readings()
         self._meters.sums[:] = 0.0
+
+    def __repr__(self) -> str:
+        kept = {name: f"{self.rows[name].size:,} rows" for name in self.kept}
+        return fact_line("Measures", {"interval": f"{self.interval * self.world.dt:g} s", **kept})
 
     @property
     def kept(self) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.facts import rows_line
 from rushhour.roadnets.tables import as_frame
 
 Column = tuple[str, str, str]  # type in the file, unit, what it is
@@ -99,6 +100,9 @@ class MeasureTable:
 
     def __init__(self, columns: Mapping[str, NDArray[Any]]) -> None:
         self.columns = dict(columns)
+
+    def __repr__(self) -> str:
+        return rows_line("MeasureTable", len(self), self.columns)
 
     def __len__(self) -> int:
         return int(next(iter(self.columns.values())).size)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.vehicles import Vehicles
+from rushhour.roadnets.facts import rows_line
 
 COLUMNS = (
     "trip", "departed", "arrived", "distance", "waiting_time", "time_loss", "stop_time",
@@ -28,6 +29,9 @@ class TripLog:
     def __init__(self) -> None:
         self.rows = 0
         self._table: NDArray[np.float64] = np.zeros((1024, len(COLUMNS)))
+
+    def __repr__(self) -> str:
+        return rows_line("TripLog", self.rows, COLUMNS)
 
     def add(
         self, veh: Vehicles, slots: NDArray[np.int32], begin: float, now: float, dt: float,

@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from rushhour.kernels.opponents.acting import act_frame
 from rushhour.kernels.opponents.minds import BETTER, FULL, SIMPLE
 from rushhour.kernels.opponents.states import STATES
+from rushhour.kernels.shown import fields_shown
 from rushhour.roadnets.errors import ParameterError
+from rushhour.roadnets.facts import fact_line
 from rushhour.roadnets.navmesh.mesh import Navmesh, build_navmesh
 from rushhour.traffic.opponents.making import Cast, made_cast, place_cast
 from rushhour.traffic.opponents.tape import Tape
@@ -43,6 +45,9 @@ class ChaseResult:
     resets: NDArray[np.int32]  # times set on a road
     off_time: NDArray[np.float64]  # s beside the roads
     shares: NDArray[np.float64]  # (n, states) of the time, in the order of STATE_NAMES
+
+    def __repr__(self) -> str:
+        return fields_shown(self)
 
 
 class Chase:
@@ -105,6 +110,10 @@ class Chase:
         self.tape = Tape.of(self.cast, self._steps, world)
         self._tell()
         world.observers.append(self)
+
+    def __repr__(self) -> str:
+        facts = {"opponents": len(self) - 1, "captures": int(self.cast.captures.sum())}
+        return fact_line(f"Chase on {self.world.network.name}", facts)
 
     def __len__(self) -> int:
         return int(self.cast.minds.flees.size)

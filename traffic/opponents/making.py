@@ -13,6 +13,7 @@ from rushhour.kernels.opponents.minds import Minds
 from rushhour.kernels.opponents.states import DESTINATION, STATES
 from rushhour.kernels.posing import Poses
 from rushhour.kernels.random import uniform
+from rushhour.kernels.shown import fields_shown
 from rushhour.kernels.steering.bicycle import Bodies, BodyTypes
 from rushhour.kernels.steering.corner_driving import CornerCars, CornerDrivers
 from rushhour.kernels.steering.paths import Paths
@@ -48,6 +49,9 @@ class Cast(NamedTuple):
     was: NDArray[np.int8]
     caught: NDArray[np.float64]
     captures: NDArray[np.int32]
+
+    def __repr__(self) -> str:
+        return fields_shown(self)
 
 
 def made_cast(opponents: int, car: str, speed: float, lead: float) -> Cast:

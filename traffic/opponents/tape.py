@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.facts import fact_line
 from rushhour.traffic.opponents.making import Cast
 
 if TYPE_CHECKING:
@@ -38,6 +39,10 @@ class Tape:
         """An empty tape of a cast as it stands."""
         start = np.column_stack([getattr(cast.bodies, name) for name in START])
         return cls(start, steps, world.frame, world.dt)
+
+    def __repr__(self) -> str:
+        facts = {"opponents": self.start.shape[0] - 1, "frames": f"{len(self):,} of {self.dt:g} s"}
+        return fact_line("Tape of a chase", facts)
 
     def __len__(self) -> int:
         return len(self.inputs)

@@ -15,6 +15,7 @@ from rushhour.kernels.outside.heeding import find_touched
 from rushhour.kernels.outside.locating import REACH, Given, Grid, locate_bodies, sort_pieces
 from rushhour.kernels.outside.passing_by import pass_bodies
 from rushhour.kernels.vehicles import BODY
+from rushhour.roadnets.facts import fact_line
 from rushhour.traffic.commands.log import CommandError
 from rushhour.traffic.outside.body_log import ROW, BodyLog, no_bodies
 
@@ -50,6 +51,9 @@ class Bodies:
         self._given = _room_for(0)
         self._grid: Grid | None = None
         self._by: NDArray[np.int32] = np.zeros(0, np.int32)
+
+    def __repr__(self) -> str:
+        return fact_line("Bodies from outside", {"there": len(self), "contacts": self.contacts})
 
     def __len__(self) -> int:
         return len(self.rows)

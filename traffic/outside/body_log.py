@@ -6,6 +6,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.shown import fields_shown
+
 # One body. x, y: m, of the middle; heading: rad; vx, vy: m/s; length, width: m.
 ROW: Final = np.dtype(
     [("id", "<i4"), *[(n, "<f8") for n in ("x", "y", "heading", "vx", "vy", "length", "width")]]
@@ -22,6 +24,9 @@ class BodyLog:
     frame: NDArray[np.int64]
     end: NDArray[np.int64]
     rows: NDArray[Any]
+
+    def __repr__(self) -> str:
+        return fields_shown(self)
 
     def __len__(self) -> int:
         return int(self.frame.size)

@@ -16,6 +16,7 @@ from rushhour.kernels.posing import (
     seat_newcomers,
 )
 from rushhour.roadnets.errors import ParameterError
+from rushhour.roadnets.facts import fact_line
 from rushhour.traffic.steering.body_table import slots_with_bodies
 
 if TYPE_CHECKING:
@@ -50,6 +51,9 @@ class PoseKeeper:
         self._scratch: NDArray[np.float64] = np.zeros((0, 3))
         self._raised: NDArray[np.float64] = np.zeros((0, 2))
         self.observe()
+
+    def __repr__(self) -> str:
+        return fact_line("PoseKeeper", {"of": self.world})
 
     def observe(self) -> None:
         """Take the poses of the frame that the world has just stepped."""

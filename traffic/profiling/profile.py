@@ -6,6 +6,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.shown import fields_shown
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.costs import PHASES
 
@@ -33,6 +34,9 @@ class Profile:
     collecting: NDArray[np.float64] | None = None
     frames_each: float = 1.0
     facts: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return fields_shown(self)
 
     def __len__(self) -> int:
         return int(self.ns.shape[0])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.shown import fields_shown
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.costs import PHASES
 from rushhour.traffic.profiling.measuring import measure_frames
@@ -37,6 +38,9 @@ class Sweep:
     asked: tuple[int, ...]
     profiles: tuple[Profile, ...]
     remarks: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return fields_shown(self)
 
     @property
     def vehicles(self) -> NDArray[np.float64]:

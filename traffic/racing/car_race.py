@@ -17,6 +17,7 @@ from rushhour.kernels.racing.car_races import (
     watch_all_cars,
 )
 from rushhour.kernels.random import uniform
+from rushhour.kernels.shown import fields_shown
 from rushhour.kernels.steering.bicycle import Bodies, BodyTypes, G
 from rushhour.kernels.steering.track_steering import (
     AWARE,
@@ -27,6 +28,7 @@ from rushhour.kernels.steering.track_steering import (
 )
 from rushhour.kernels.steering.tracks import Track
 from rushhour.roadnets.errors import ParameterError
+from rushhour.roadnets.facts import fact_line
 from rushhour.traffic.racing.race_file import RaceRecord
 
 DT: Final = 1.0 / 60.0  # s
@@ -67,6 +69,9 @@ class RaceResult:
     progress: Floats  # m
     frames: int
     state_hash: str  # SHA-256 of all arrays at the end
+
+    def __repr__(self) -> str:
+        return fields_shown(self)
 
 
 class CarRace:
@@ -134,6 +139,10 @@ class CarRace:
         )  # fmt: skip
         self.cars = _cars(cars, difficulty * own, overtaking)
         self._put_on_the_grid()
+
+    def __repr__(self) -> str:
+        facts = {"lap": f"{self.track.station[-1]:,.0f} m", "time": f"{self.time:.1f} s"}
+        return fact_line(f"Race of {self.n:,} cars", facts | {"arrived": int(self.cars.done.sum())})
 
     def _put_on_the_grid(self) -> None:
         """Let the first search find every car where it stands, on the lap before the first."""
@@ -207,6 +216,9 @@ class RaceTape:
         self.times: list[float] = []
         self.rows: list[Floats] = []
         self(race)
+
+    def __repr__(self) -> str:
+        return fact_line("Tape of a race", {"frames": len(self.rows), "every": self.every})
 
     def __call__(self, race: CarRace) -> None:
         """Note the frame, if its turn has come."""

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rushhour.kernels.racing.race_paths import Ground
+from rushhour.kernels.shown import fields_shown
 from rushhour.roadnets.errors import NetworkError
 from rushhour.traffic.racing.ground_shapes import Oval, Ribbon, oval_round
 
@@ -53,6 +54,9 @@ class Course:
     features: NDArray[np.int32]  # (f, 2) row and column, in the order of driving
     along: Floats  # (rows, columns) cells since the start line; nan where nobody walks
     out: Floats  # (rows, columns) cells from the centre
+
+    def __repr__(self) -> str:
+        return fields_shown(self)
 
     @property
     def lap(self) -> float:

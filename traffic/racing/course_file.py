@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.shown import fields_shown
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.hdf5_file import open_hdf5
 from rushhour.roadnets.reading.json_files import Item, read_json
@@ -34,6 +35,9 @@ class Drawing:
     course: Course
     starts: NDArray[np.float64] | None = None
     finish: NDArray[np.float64] | None = None
+
+    def __repr__(self) -> str:
+        return fields_shown(self)
 
 
 def read_course(path: str | Path, cell: float | None = None, scale: float = 1.0) -> Drawing:

@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.shown import fields_shown
 from rushhour.roadnets.errors import NetworkError
 
 ROUND: Final = 0.05  # of the length: outlines that differ less in length and width are circles
@@ -28,6 +29,9 @@ class Oval:
     radius: float  # m, of the innermost track
     clockwise: bool
     begin: float  # m along the innermost track from the first straight to the start line
+
+    def __repr__(self) -> str:
+        return fields_shown(self)
 
     @property
     def _axis(self) -> tuple[Floats, float]:
@@ -115,6 +119,9 @@ class Ribbon:
     middle: Floats = field(init=False)
     station: Floats = field(init=False)  # (n+1,) m along the middle
     bend: Floats = field(init=False)  # (n,) 1/m at each node, left positive
+
+    def __repr__(self) -> str:
+        return fields_shown(self)
 
     def __post_init__(self) -> None:
         middle = 0.5 * (self.left + self.right)

@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rushhour.kernels.shown import fields_shown
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.hdf5_file import open_hdf5
 from rushhour.traffic.racing.course import Course
@@ -33,6 +34,9 @@ class RaceRecord:
     ground: dict[
         str, NDArray[Any]
     ]  # left, right (k, 2) m of a track; cost, corner, cell of a course
+
+    def __repr__(self) -> str:
+        return fields_shown(self)
 
     def at(self, time: ArrayLike) -> Floats:
         """x, y, heading (..., n, 3) at times, s: between those recorded on straight lines.

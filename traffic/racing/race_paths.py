@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rushhour.kernels.racing.race_paths import RUN_OUT, Field, Races, Weights, run_all_races
+from rushhour.kernels.shown import fields_shown
 from rushhour.roadnets.errors import ParameterError
 from rushhour.traffic.racing.course import Course
 from rushhour.traffic.racing.smoothing import kept_apart, smoothed_path
@@ -61,6 +62,9 @@ class RacePaths:
     waits: NDArray[np.int32]
     slots: NDArray[np.int32]
     slot: float
+
+    def __repr__(self) -> str:
+        return fields_shown(self)
 
     def ranking(self, race: int = 0) -> list[int]:
         """Racers in the order of their finish, those who arrive together by number."""

@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.facts import fact_line
 from rushhour.roadnets.hdf5_file import want_stored
 from rushhour.roadnets.json_text import of_python
+from rushhour.traffic.durations import clock
 from rushhour.traffic.measures.going_on import KINDS as MEASURED
 from rushhour.traffic.measures.going_on import measuring_state
 from rushhour.traffic.measures.trip_log import COLUMNS as TRIP_COLUMNS
@@ -168,6 +170,10 @@ class Keyframes:
             stored = (ends == starts) | (ends <= self._group[name].shape[0])
             sound &= (starts >= 0) & (ends >= starts) & stored
         return index[: len(index) if sound.all() else int(np.argmin(sound))]
+
+    def __repr__(self) -> str:
+        last = {"the last at": clock(float(self.index["time"][-1]))} if len(self) else {}
+        return fact_line(f"{len(self):,} keyframes of {self.run.path.name}", last)
 
     def __len__(self) -> int:
         return len(self.index)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.lanes_passed import go_between, note_lane_changes
 from rushhour.kernels.pose import place_all_bodies
+from rushhour.kernels.shown import fields_shown
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.tables import as_frame
@@ -36,6 +37,9 @@ class Positions:
     y: NDArray[np.float64]  # m
     heading: NDArray[np.float64]  # rad from east, counter-clockwise
     speed: NDArray[np.float64]  # m/s
+
+    def __repr__(self) -> str:
+        return fields_shown(self)
 
     def __len__(self) -> int:
         return len(self.id)

@@ -7,7 +7,9 @@ from typing import Any
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.facts import rows_line
 from rushhour.roadnets.tables import as_frame
+from rushhour.traffic.durations import clock
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,9 @@ class RecordedFrame:
     frame: int
     time: float  # s
     columns: Mapping[str, NDArray[Any]]
+
+    def __repr__(self) -> str:
+        return rows_line(f"RecordedFrame {self.frame}, {clock(self.time)}", len(self), self.columns)
 
     def __len__(self) -> int:
         return len(self.columns["id"])

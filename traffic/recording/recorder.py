@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import h5py
 
 from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.facts import fact_line
 from rushhour.roadnets.storage import write_network
 from rushhour.traffic.durations import clock
 from rushhour.traffic.recording.demand_file import write_demand
@@ -298,6 +299,12 @@ class Recorder:
         self._failed = True
         _never_close(self._file, *self._data.values())
         return RunError(_unwritable(self.path, error))
+
+    def __repr__(self) -> str:
+        dt, facts = self.world.dt, {"mode": self.mode}
+        facts["frames every"] = f"{self.every * dt:g} s"
+        facts["keyframes every"] = f"{self.keyframe_every * dt:g} s"
+        return fact_line(f"Recorder of {self.path.name}", facts)
 
     def _lay_out(self) -> None:
         world, file = self.world, self._file

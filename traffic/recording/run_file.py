@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import NetworkError, RunError
+from rushhour.roadnets.facts import Shown, fact_table
 from rushhour.roadnets.hdf5_file import texts, whole
-from rushhour.roadnets.html import fact_table
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.storage import read_network
 from rushhour.traffic.commands.log import Command
@@ -34,7 +34,7 @@ from rushhour.traffic.recording.opening import opened
 from rushhour.traffic.recording.pose_file import PoseReader, body_columns, columns_at
 from rushhour.traffic.recording.positions import Positions, positions_at
 from rushhour.traffic.recording.recorded_frame import RecordedFrame
-from rushhour.traffic.recording.run_facts import run_facts
+from rushhour.traffic.recording.run_facts import run_facts, whole_facts
 from rushhour.traffic.recording.run_layout import FRAMES, KEYFRAMES
 from rushhour.traffic.recording.trajectory import Trajectory, trajectory_of
 from rushhour.traffic.recording.unclosed_file import DAMAGE
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from rushhour.traffic.world import World
 
 
-class RunFile:
+class RunFile(Shown):
     """A run file, open for reading, also after the run was killed or while it goes on.
 
     A file of keyframes alone holds no frames: `at` makes them, exactly. car_following, lane_change:
@@ -377,12 +377,16 @@ class RunFile:
         rows, _ = frame_rows(world)
         return RecordedFrame(world.frame, world.time, rows)
 
+    def _shown(self) -> tuple[str, dict[str, object]]:
+        try:
+            facts = run_facts(self) if self._file else {"file": "closed"}
+        except RunError:  # said when it is read; a debugger must be able to show it
+            facts = {"file": "damaged"}
+        return f"Run {self.path.name}", facts
+
     def _repr_html_(self) -> str:
-        return (
-            run_facts(self)
-            if self._file
-            else fact_table(f"Run {self.path.name}", {"file": "closed"})
-        )
+        title, facts = self._shown()
+        return fact_table(title, whole_facts(self) if self._file else facts)
 
     def close(self) -> None:
         """Close the file."""

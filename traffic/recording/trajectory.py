@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.facts import rows_line
 from rushhour.roadnets.tables import as_frame
 
 
@@ -21,6 +22,9 @@ class Trajectory:
     id: int
     name: str  # in the demand
     columns: Mapping[str, NDArray[Any]]
+
+    def __repr__(self) -> str:
+        return rows_line(f"Trajectory of {self.name}", len(self), self.columns)
 
     def __len__(self) -> int:
         return len(self.columns["time"])

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from rushhour.kernels.steering.bicycle import Bodies
 from rushhour.kernels.steering.lane_bodies import LANE, Steered
 from rushhour.kernels.vehicles import Vehicles
+from rushhour.roadnets.facts import rows_line
 
 if TYPE_CHECKING:
     from rushhour.traffic.steering.tier import Steering
@@ -30,6 +31,10 @@ class BodyTable:
         self._bodies = bodies
         self._state = state
         self._slots = slots_with_bodies(veh, state)
+
+    def __repr__(self) -> str:
+        names = dict.fromkeys(("id", *Bodies._fields, *Steered._fields))
+        return rows_line("BodyTable", len(self), names)
 
     def __len__(self) -> int:
         return int(self._slots.size)

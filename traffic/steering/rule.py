@@ -13,6 +13,8 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.shown import fields_shown
+
 Point = tuple[float, float]
 STAYS: Final = 0.9  # of its distance that counts for who steers already ...
 SLACK: Final = 5.0  # m ... and what is taken off it
@@ -35,6 +37,9 @@ class TierRule:
     polygon: tuple[Point, ...] | None = None  # m
     vehicles: tuple[int, ...] = ()
     budget: int | None = None
+
+    def __repr__(self) -> str:
+        return fields_shown(self)
 
     def __post_init__(self) -> None:
         """Raises ValueError, with what is wrong, for a rule that says nothing or too much."""

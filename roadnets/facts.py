@@ -1,0 +1,53 @@
+"""What the objects of this package say of themselves: a line at a prompt, a small table in a notebook."""
+
+from collections.abc import Iterable, Mapping
+from html import escape
+
+from rushhour.kernels.shown import cut
+
+
+class Shown:
+    """What tells facts: `repr` gives them as a line, a notebook as a table."""
+
+    def _shown(self) -> tuple[str, Mapping[str, object]]:
+        """The title, and facts by name; what is "" is left out of the line."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return fact_line(*self._shown())
+
+    def _repr_html_(self) -> str:
+        return fact_table(*self._shown())
+
+
+def fact_line(title: str, facts: Mapping[str, object]) -> str:
+    """A title and facts in one short line.
+
+    >>> fact_line("Measures", {"interval": "300 s", "roads": 1200})
+    '<Measures: interval 300 s; roads 1,200>'
+    """
+    told = "; ".join(f"{name} {_told(value)}" for name, value in facts.items() if value != "")
+    return cut(f"<{title}: {told}" if told else f"<{title}", ">")
+
+
+def rows_line(title: str, rows: int, columns: Iterable[str]) -> str:
+    """A table in one short line: how many rows, of which columns.
+
+    >>> rows_line("RoadTable", 1200, ("id", "length"))
+    '<RoadTable: 1,200 rows of id, length>'
+    """
+    return cut(f"<{title}: {rows:,} row{'' if rows == 1 else 's'} of {', '.join(columns)}", ">")
+
+
+def fact_table(title: str, facts: Mapping[str, object]) -> str:
+    """A table of names and values as HTML; text is escaped, numbers have thousands marked."""
+    rows = "".join(
+        f'<tr><th style="text-align:left">{escape(name)}</th>'
+        f'<td style="text-align:left">{escape(_told(value))}</td></tr>'
+        for name, value in facts.items()
+    )
+    return f"<table><caption><b>{escape(title)}</b></caption><tbody>{rows}</tbody></table>"
+
+
+def _told(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
