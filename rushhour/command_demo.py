@@ -63,6 +63,7 @@ def demo(args: argparse.Namespace) -> int:
 
 def _shot(run: Path | None, picture: Path) -> bool:
     """Draw the last frame of the recorded run by OpenGL; whether that is there to draw with."""
+    from rushhour.traffic.recording.run_file import RunFile
     from rushhour.viewer.actions import Ends
     from rushhour.viewer.recorded import RunSource
     from rushhour.viewer.session import Session
@@ -70,12 +71,13 @@ def _shot(run: Path | None, picture: Path) -> bool:
 
     if run is None:
         return False
-    session = Session(RunSource(run), *SHOT_SIZE)
-    session.do(Ends(last=True))
-    try:
-        save_shot(picture, session)
-    except RunError:
-        return False
+    with RunFile(run) as recorded:
+        session = Session(RunSource(recorded), *SHOT_SIZE)
+        session.do(Ends(last=True))
+        try:
+            save_shot(picture, session)
+        except RunError:
+            return False
     return True
 
 

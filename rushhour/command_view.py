@@ -142,8 +142,8 @@ def _viewing(args: argparse.Namespace, sources: list["Source"], window: bool) ->
         session.do(do.Show("lint"))
     if args.at is not None:
         session.do(do.Seek(seconds(args.at, "--at")))
-    elif not window and args.live is None:
-        session.do(do.Ends(last=True))
+    elif not window:  # of a live world the first frame: before it nobody is there
+        session.do(do.Ends(last=True) if args.live is None else do.Seek(LIVE_DT))
     camera = session.state.camera
     if args.vehicle is not None:
         _choose(session, args.vehicle, CLOSE if args.zoom is None else args.zoom)

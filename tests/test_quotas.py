@@ -17,6 +17,7 @@ from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.demand.random_trips import random_trips, vehicles_on_road
 from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.profiling import calibrating
 from rushhour.traffic.profiling.calibrating import SHARES, quotas_for
 from rushhour.traffic.quotas import NAMES, Queue, checked_quotas
 from rushhour.traffic.recording.run_file import RunFile
@@ -180,6 +181,22 @@ def test_quotas_for_a_budget_leave_each_kind_of_work_its_share() -> None:
     everything = sum(most[name] * cost[name] for name in ("lanes", "routing", "wait_for"))
     assert most["vehicles"] * 100.0 + 1e5 + everything <= time
     assert all(quotas_for(cost, 0.02)[name] > most[name] for name in most)
+
+
+def test_where_empty_frames_were_late_a_vehicle_still_costs_something(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """On a busy machine: it came out as 0 ns, and `--budget` ended in a division by zero."""
+    stepped, worlds = calibrating._stepped, iter((1e9, 0.0))
+
+    def late(*given: Any) -> tuple[Any, World]:
+        ns, world = stepped(*given)
+        return ns + next(worlds), world
+
+    monkeypatch.setattr(calibrating, "_stepped", late)
+    measured = calibrating.measure_work(generate("cross"), Parameters(), 0.25, 1)
+    assert measured["vehicle"] > 0.0
+    assert quotas_for(measured, 0.01)["vehicles"] >= 1
 
 
 @pytest.mark.parametrize("steered", [0.0, 900.0])

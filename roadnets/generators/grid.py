@@ -148,7 +148,7 @@ def cross(
     if not 1 <= legs <= 4:
         raise NetworkError(f"legs {legs}: wanted 1 to 4")
     wanted = entries or "".join(d for d in "SNEW" if d in arms)[:legs]
-    for what, letters in (("entries", wanted), ("arms", arms), ("major", major)):
+    for what, letters in (("arms", arms), ("entries", wanted), ("major", major)):
         if not letters or set(letters) - set("ENWS"):
             raise NetworkError(f"{what} {letters!r}: wanted letters of ENWS")
     if lane_turns and len(lane_turns) != lanes:

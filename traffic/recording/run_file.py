@@ -378,8 +378,9 @@ class RunFile(Shown):
         return RecordedFrame(world.frame, world.time, rows)
 
     def _shown(self) -> tuple[str, dict[str, object]]:
+        facts: dict[str, object] = {"file": "closed"}
         try:
-            facts = run_facts(self) if self._file else {"file": "closed"}
+            facts = run_facts(self) if self._file else facts
         except RunError:  # said when it is read; a debugger must be able to show it
             facts = {"file": "damaged"}
         return f"Run {self.path.name}", facts

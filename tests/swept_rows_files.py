@@ -1,0 +1,197 @@
+"""Rows of the sweep for what makes, reads and tells files: networks, run files, tables, diagrams."""
+
+import csv
+
+import pytest
+from swept_options import Row, Told
+
+from rushhour.roadnets.generators import by_name
+from rushhour.roadnets.loading import load_network
+
+DEMO = "demo --vehicles 20 --duration 2s --out d1 --json"
+OSM = "import map.osm --json -o m1.h5"
+NET = "import lit.net.xml --json -o n1.h5"
+GRID = "generate grid --rows 2 --columns 2 --json"
+STATS = "replay run.h5 --stats --json"
+CSV = "replay run.h5 --export csv -o x1.csv --json"
+QUEUES = "queues run.h5 --json"
+COMPARE = "compare a1.h5 a2.h5 --with b1.h5 b2.h5 --json"
+
+
+def speed_of(t: Told, path: str) -> float:
+    return float(load_network(t.folder / path).roads.speed.max())
+
+
+def slowest(t: Told, path: str) -> float:
+    return float(load_network(t.folder / path).roads.speed.min())
+
+
+def rows_of(t: Told, path: str) -> list[dict[str, str]]:
+    with (t.folder / path).open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def times_of(t: Told, path: str) -> tuple[float, float]:
+    times = [
+        float(next(v for k, v in row.items() if k.startswith("time"))) for row in rows_of(t, path)
+    ]
+    return min(times), max(times)
+
+
+def column(t: Told, path: str, name: str) -> set[str]:
+    return {row[name] for row in rows_of(t, path)}
+
+
+DEMO_ROWS = {
+    "--out": Row(DEMO, lambda t: t.drawn("d1/demo.png") and (t.folder / "d1/demo.h5").exists(), "grid.h5", "grid.h5"),
+    "--vehicles": Row(DEMO, lambda t: t.facts["vehicles"]["departed"] == 20, "0", "wanted 1 to"),
+    "--duration": Row(DEMO, lambda t: t.facts["sim_s"] == 2.0, "long", "--duration 'long'"),
+    "--seed": Row(f"{DEMO} --seed 2", lambda t: t.changed("state_hash"), "x", "--seed"),
+    "--threads": Row(f"{DEMO} --threads 1", lambda t: t.same("state_hash"), "0", "--threads 0: wanted 1 to 256"),
+    "--json": Row(DEMO, lambda t: t.facts["frames"] == 20 and "network      town" in t.without().out),
+}  # fmt: skip
+
+IMPORT = {
+    "map": Row(OSM, lambda t: t.facts["source"] == "OpenStreetMap", "import none.osm", "none.osm"),
+    "--output": Row(OSM, lambda t: load_network(t.folder / "m1.h5").n_roads == t.facts["roads"], "m.xml", "ends in .h5"),
+    "--programs": Row(f"{NET} --programs program.add.xml", lambda t: t.facts["findings"] != t.before["findings"], "none.xml", "none.xml"),
+    "--picture": Row(f"{OSM} --picture m.png", lambda t: t.drawn("m.png"), "no/m.png", "m.png"),
+    "--fixes": Row(f"{OSM} --fixes fixes.toml", lambda t: abs(slowest(t, "m1.h5") - 20 / 3.6) < 0.01 and t.changed("findings"), "none.toml", "none.toml"),
+    "--force": Row("import bad.h5 -o m2.h5 --json --force", lambda t: t.without().code == 2 and t.facts["findings"][0]["severity"] == "E"),
+    "--set": Row(f"{NET} --set curve.lateral_acceleration=0.5", lambda t: t.same("roads"), "curve.lateral=1", "curve.lateral"),
+    "--json": Row(OSM, lambda t: t.facts["kind"] == "network" and "roads" in t.without().out),
+    "--bbox": Row(f"{OSM} --bbox 8.612,41.14,8.614,41.16", lambda t: t.facts["lane_km"] < t.before["lane_km"], "1,2", "--bbox 1,2: wanted"),
+    "--polygon": Row(f"{OSM} --polygon area.wkt", lambda t: t.same("roads"), "none.wkt", "none.wkt"),
+    "--service": Row(f"{OSM} --service no", lambda t: t.facts["roads"] < t.before["roads"], "maybe", "maybe"),
+    "--country": Row(f"{OSM} --country US", lambda t: t.facts["control"]["all_way_stop"] > t.before["control"]["all_way_stop"], "XYZ", "--country XYZ: wanted two letters"),
+    "--default-speed": Row(f"{OSM} --default-speed tertiary=120 --default-speed residential=120", lambda t: speed_of(t, "m1.h5") > 30.0,
+        "tertiary=x", "--default-speed tertiary=x: wanted CLASS=KMH"),
+    "--private": Row(f"{OSM} --private", lambda t: t.facts["lane_km"] > t.before["lane_km"]),
+}  # fmt: skip
+
+GENERATE = {
+    "name": Row(GRID, lambda t: t.facts["source"] == "grid 2 x 2", "generate gird", "generator 'gird': wanted one of"),
+    "--output": Row(f"{GRID} -o g1.h5", lambda t: load_network(t.folder / "g1.h5").n_roads == t.facts["roads"], "g.xml", "ends in .h5"),
+    "--picture": Row(f"{GRID} --picture g.png", lambda t: t.drawn("g.png"), "no/g.png", "g.png"),
+    "--json": Row(GRID, lambda t: t.facts["kind"] == "network" and "signal 4" in t.without().out),
+    "--help": Row("generate grid --help", lambda t: "--rows int" in t.out and "town" not in t.out),
+}  # fmt: skip
+
+# Another value of every option of a generator, besides choices and numbers that are doubled.
+OTHERS = {
+    "entries": "EN", "arms": "5", "cross arms": "ENW", "major": "NS", "turns": "RT", "lane-turns": "R,TL", "size": "small",
+    "blocks": "6", "seed": "2", "legs": "3", "on-ramps": "2", "off-ramps": "2", "rows": "2", "columns": "2",
+    "acceleration-lane": "300", "deceleration-lane": "150", "kerb": "6", "green": "40", "cycle": "100",
+}  # fmt: skip
+# Without these an option of a generator means nothing.
+NEEDED = {
+    "cross": {"left": "--control signals", "green": "--control signals", "cycle": "--control signals",
+              "lane-turns": "--lanes 2", "major": "--control yield", "left lane": ""},
+}  # fmt: skip
+
+
+def generators() -> list[tuple[str, str, str, str]]:
+    """Generator, option, another value of it, and what it needs besides."""
+    found = []
+    for name in by_name.GENERATORS:
+        for option in by_name.options_of(name):
+            words, default = option.name.replace("_", "-"), option.default
+            choices = [one for one in option.choices if one != default]
+            double = "" if isinstance(default, str | tuple) else f"{2 * default}"
+            other = (
+                choices[0]
+                if choices
+                else OTHERS.get(f"{name} {words}") or OTHERS.get(words, double)
+            )
+            found.append((name, words, other, NEEDED.get(name, {}).get(words, "")))
+    return found
+
+
+INFO = {
+    "file": Row("info grid.h5 --json", lambda t: t.facts["kind"] == "network", "info none.h5", "none.h5: no such file"),
+    "--json": Row("info run.h5 --json", lambda t: t.facts["frames"] == 41 and "41 every 1 s" in t.without().out),
+}  # fmt: skip
+
+PARAMETERS = {
+    "--markdown": Row("parameters --markdown", lambda t: "| `car.time_gap` | s |" in t.out and "|" not in t.without().out[:200]),
+    "--json": Row("parameters --json", lambda t: t.facts["car.time_gap"]["unit"] == "s"),
+}  # fmt: skip
+
+COMPILE = {
+    "--threads": Row("compile --threads 1", lambda t: "kernels are compiled" in t.out, "0", "--threads 0: wanted 1 to 256"),
+}  # fmt: skip
+
+REPLAY = {
+    "file": Row("replay run.h5 --json", lambda t: t.facts["frames"] == 41, "replay grid.h5", "grid.h5"),
+    "--verify": Row("replay run.h5 --verify --json", lambda t: t.facts["same"] and t.facts["frames"] == 41),
+    "--stats": Row(STATS, lambda t: t.facts["vehicles"] == 30 and t.facts["delay_s"]["all"] > 0.0),
+    "--export": Row(CSV, lambda t: len(rows_of(t, "x1.csv")) == t.facts["rows"] > 100, "xls", "xls"),
+    "--output": Row(CSV, lambda t: t.facts["written"] == "x1.csv", "no/x.csv", "x.csv"),
+    "--from": Row(f"{CSV} --from 30s", lambda t: times_of(t, "x1.csv") == (30.0, 40.0), "noon", "--from 'noon'"),
+    "--to": Row(f"{CSV} --to 10s", lambda t: times_of(t, "x1.csv") == (1.0, 10.0), "noon", "--to 'noon'"),
+    "--roads": Row(f"{CSV} --roads 0.1-0.0:approach", lambda t: column(t, "x1.csv", "road") == {"0.1-0.0:approach"}, "nowhere", "nowhere"),
+    "--vehicles": Row(f"{CSV} --vehicles 3", lambda t: column(t, "x1.csv", "vehicle") == {"3"}, "nobody", "nobody"),
+    "--lonlat": Row("replay osm.h5 --export csv -o x2.csv --lonlat --json", lambda t: float(rows_of(t, "x2.csv")[0]["lon_deg"]) == pytest.approx(8.613, abs=0.01)),
+    "--threads": Row(f"{STATS} --threads 1", lambda t: t.facts == t.before, "0", "--threads 0: wanted 1 to 256"),
+    "--json": Row("replay run.h5 --json", lambda t: t.facts["complete"] and t.without().out.startswith("run  ")),
+}  # fmt: skip
+
+WHY = "why run.h5 --at 30s --road 0.1-0.0:approach --json"
+WHY_ROWS = {
+    "file": Row(WHY, lambda t: t.facts["chains"], WHY.replace("run.h5", "none.h5"), "none.h5"),
+    "--at": Row(WHY, lambda t: t.facts["chains"][0]["time_s"] == 30.0, "noon", "--at 'noon'"),
+    "--vehicle": Row("why run.h5 --at 30s --vehicle 3 --json", lambda t: len(t.facts["chains"]) == 1, "nobody", "nobody"),
+    "--road": Row(WHY, lambda t: t.facts["chains"], "nowhere", "nowhere"),
+    "--json": Row(WHY, lambda t: t.facts["chains"] and t.without().out.startswith("at 0:00:30:")),
+}  # fmt: skip
+
+QUEUES_ROWS = {
+    "file": Row(QUEUES, lambda t: t.facts["queues"], "queues none.h5", "none.h5"),
+    "--from": Row(f"{QUEUES} --from 20s", lambda t: min(q["begin"] for q in t.facts["queues"]) >= 20.0, "noon", "--from 'noon'"),
+    "--until": Row(f"{QUEUES} --until 20s", lambda t: max(q["begin"] for q in t.facts["queues"]) <= 20.0 < max(q["begin"] for q in t.before["queues"]) + 10.0, "noon", "--until 'noon'"),
+    "--top": Row(f"{QUEUES} --top 1", lambda t: t.facts["queues"] == t.before["queues"][:1], "0", "--top 0: wanted 1 or more"),
+    "--least": Row(f"{QUEUES} --least 1", lambda t: len(t.facts["queues"]) > len(t.before["queues"]), "0", "--least 0: wanted 1 or more"),
+    "--every": Row(f"{QUEUES} --every 1s", lambda t: t.facts["queues"] != t.before["queues"], "often", "--every 'often'"),
+    "--json": Row(QUEUES, lambda t: t.facts["queues"][0]["cause"] == "red_light" and "red" in t.without().out),
+}  # fmt: skip
+
+DIFF = {
+    "first": Row("diff a1.h5 a1.h5 --json", lambda t: t.facts["same"], "diff none.h5 a1.h5", "none.h5"),
+    "second": Row("diff a1.h5 b1.h5 --json", lambda t: t.facts["made_otherwise"], "diff a1.h5 none.h5", "none.h5", code=1),
+    "--threads": Row("diff a1.h5 b1.h5 --json --threads 1", lambda t: t.facts == t.before, "0", "--threads 0", code=1),
+    "--json": Row("diff a1.h5 a1.h5 --json", lambda t: t.facts["same"] and "same" in t.without().out),
+}  # fmt: skip
+
+COMPARE_ROWS = {
+    "first": Row(COMPARE, lambda t: t.facts["runs"] == [2, 2], COMPARE.replace("a1", "none"), "none.h5"),
+    "--with": Row(COMPARE, lambda t: t.facts["seeds"] == [[1, 2], [1, 2]], "b1.h5 none.h5", "none.h5"),
+    "--by": Row(f"{COMPARE} --by road", lambda t: t.facts["by"]["by_chance"] > 0.0 and "by" not in t.before, "car", "car"),
+    "--threads": Row(f"{COMPARE} --threads 1", lambda t: t.facts == t.before, "0", "--threads 0"),
+    "--json": Row(COMPARE, lambda t: t.facts["paired"] and "travel time" in t.without().out),
+}  # fmt: skip
+
+EXPORT = "export run.h5 --table trips --to t1.csv --json"
+EXPORT_ROWS = {
+    "file": Row(EXPORT, lambda t: t.facts["rows"] == 6, EXPORT.replace("run.h5", "none.h5"), "none.h5"),
+    "--table": Row(EXPORT, lambda t: len(rows_of(t, "t1.csv")) == t.facts["rows"], "moods", "moods"),
+    "--to": Row(EXPORT, lambda t: t.facts["written"] == "t1.csv", "t.xls", "t.xls"),
+    "--json": Row(EXPORT, lambda t: t.facts["table"] == "trips" and "6 rows of trips" in t.without().out),
+}  # fmt: skip
+
+PLOT = "plot run.h5 time-space --road 0.1-0.0:approach -o s1.png --json"
+PLOT_ROWS = {
+    "file": Row(PLOT, lambda t: t.drawn("s1.png"), PLOT.replace("run.h5", "none.h5"), "none.h5"),
+    "kind": Row(PLOT, lambda t: t.drawn("s1.png"), PLOT.replace("time-space", "space-time"), "space-time"),
+    "--road": Row(PLOT, lambda t: t.drawn("s1.png"), "nowhere", "nowhere"),
+    "--from": Row(f"{PLOT} --from 20s", lambda t: t.facts != t.before, "noon", "--from 'noon'"),
+    "--until": Row(f"{PLOT} --until 20s", lambda t: t.facts != t.before, "noon", "--until 'noon'"),
+    "--output": Row(PLOT, lambda t: t.facts["written"] == "s1.png", "no/s.png", "s.png"),
+    "--json": Row(PLOT, lambda t: t.facts["written"] == "s1.png" and t.without().out.startswith("s1.png: ")),
+}  # fmt: skip
+
+REPORT = "report run.h5 -o page.html --json"
+REPORT_ROWS = {
+    "file": Row(REPORT, lambda t: "<html" in t.text("page.html"), REPORT.replace("run.h5", "none.h5"), "none.h5"),
+    "--output": Row(REPORT, lambda t: t.facts["written"] == "page.html", "no/page.html", "page.html"),
+    "--json": Row(REPORT, lambda t: t.facts["written"] == "page.html" and "page.html" in t.without().out),
+}  # fmt: skip
