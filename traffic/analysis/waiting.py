@@ -1,6 +1,9 @@
 """Why a vehicle waits: from it to whom it waits for, and on, up to the cause of it all.
 
-A frame holds the reason and the blocker of each vehicle. Where the exit is full there is none: then
+A frame holds the reason and the blocker of each vehicle. What counts is not the reason of an
+instant but the one that held the vehicle longest since it stands; from there the walk goes on in the
+last frame with that reason. A red light after a green that could not be used is not what held
+somebody: it counts as what kept the green from being used. Where the exit is full there is none: then
 it is the last vehicle on the lane that it drives onto later in the run, or by its route.
 """
 
@@ -9,18 +12,24 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rushhour.kernels.vehicles import (
     AT_STOP,
     BODY,
+    CONFLICT,
     CURVE,
     EXIT_FULL,
     FREE,
     HAZARD,
+    LANE_CHANGE,
     LEADER,
+    ONCOMING,
+    PASSED,
     REASONS,
     RED_LIGHT,
     SPEED_LIMIT_AHEAD,
+    YIELDS,
 )
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.analysis.body_events import BodyEvents
@@ -35,6 +44,9 @@ if TYPE_CHECKING:
 STANDS: Final = 0.1  # m/s
 CREEPS: Final = 1.4  # m/s, below which a vehicle belongs to a queue
 DRIVES: Final = (FREE, CURVE, SPEED_LIMIT_AHEAD)
+# What may keep somebody from going in a green; not to follow, to react.
+UNUSABLE: Final = (YIELDS, CONFLICT, EXIT_FULL, LANE_CHANGE, ONCOMING, PASSED, HAZARD, BODY)
+UNUSED: Final = 5.0  # s of a green from which on it could have been used
 NEEDED: Final = ("reason", "blocker")
 RING: Final = "ring"
 WORDS: Final = {
@@ -140,6 +152,7 @@ class Scene:
 
     def __init__(self, run: "RunFile", place: int) -> None:
         self.run, self.place = run, place
+        self._others: dict[int, Scene] = {place: self}  # by their places, for all of a walk
         self.frame: RecordedFrame = run.frame(place)
         missing = [name for name in NEEDED if name not in self.frame.columns]
         if missing:
@@ -203,10 +216,13 @@ class Scene:
         """The connector by which a vehicle will leave its lane; -1 if nothing tells."""
         net, n = self.network.arrays, self.network.n_road_lanes
         vehicle, lane = int(self.frame.id[row]), int(self.frame.lane[row])
-        if lane >= n:
-            return -1
+        inside = lane
+        if lane >= n:  # it faces the line behind the road that its connector leads to
+            lane = int(net.connectors.to_lane[lane - n])
         way = self.run.trajectory(vehicle)
         for later in way.lane[np.searchsorted(way.time, self.frame.time + 1e-6) :].tolist():
+            if later == inside:
+                continue
             if later < n and net.lanes.road[later] == net.lanes.road[lane]:
                 lane = later
                 continue
@@ -247,31 +263,63 @@ class Scene:
 
     def chain(self, row: int) -> Chain:
         """Whom the vehicle of a row waits for, whom that one, and so on."""
-        frame, names = self.frame, self.names
+        names = self.names
         waits: list[Wait] = []
         seen: set[int] = set()
+        scene = self
         while row >= 0:
-            seen.add(row)
-            reason, lane = int(frame.reason[row]), int(frame.lane[row])
-            vehicle = int(frame.id[row])
-            what, after = self._next(row, reason)
+            vehicle = int(scene.frame.id[row])
+            seen.add(vehicle)
+            reason, place = scene._held(row, first=not waits)
+            if place != scene.place:
+                scene = scene._at(place)
+                row = scene.row(vehicle)
+            frame, lane = scene.frame, int(scene.frame.lane[row])
+            what, after = scene._next(row, reason)
             waits.append(
                 Wait(
-                    vehicle, names[vehicle], self.lane_name(lane), self.intersection(lane),
+                    vehicle, names[vehicle], scene.lane_name(lane), scene.intersection(lane),
                     float(self.network.arrays.lanes.length[lane] - frame.s[row]),
                     float(frame.speed[row]), REASONS[reason],
-                    None if reason == LEADER else self.stands_since(vehicle), what,
-                    self._body(row),
+                    None if reason == LEADER else scene.stands_since(vehicle), what,
+                    scene._body(row),
                 )
             )  # fmt: skip
-            if after in seen:
-                return Chain(frame.time, tuple(waits), RING, _head(waits).intersection)
+            if after >= 0 and int(frame.id[after]) in seen:
+                return Chain(self.frame.time, tuple(waits), RING, _head(waits).intersection)
             row = after
         last = waits[-1]
         where = last.what if last.reason == REASONS[RED_LIGHT] else last.intersection
         if last.reason in (REASONS[AT_STOP], REASONS[HAZARD], REASONS[BODY]):
             where = last.lane
-        return Chain(frame.time, tuple(waits), last.reason, where)
+        return Chain(self.frame.time, tuple(waits), last.reason, where)
+
+    def _at(self, place: int) -> "Scene":
+        """Another frame of the same run."""
+        if place not in self._others:
+            self._others[place] = other = Scene(self.run, place)
+            other._others = self._others
+        return self._others[place]
+
+    def _held(self, row: int, first: bool = False) -> tuple[int, int]:
+        """The reason that held a vehicle longest since it stands, and the place of its last frame.
+
+        Whoever follows in a queue waits for its head: only the first of a walk is asked then.
+        """
+        now = int(self.frame.reason[row])
+        if (now == LEADER and not first) or float(self.frame.speed[row]) > STANDS:
+            return now, self.place
+        way = self.run.trajectory(int(self.frame.id[row]))
+        last = int(np.searchsorted(way.time, self.frame.time + 1e-6)) - 1
+        moving = np.flatnonzero(way.speed[: last + 1] > STANDS)
+        begin = int(moving[-1]) + 1 if moving.size else 0
+        if begin >= last:
+            return now, self.place
+        reasons = way.reason[begin : last + 1]
+        steps = np.diff(way.time[begin : last + 1])
+        longest = _longest(reasons, np.append(steps, np.median(steps)))
+        found = begin + int(np.flatnonzero(reasons == longest)[-1])
+        return longest, int(np.searchsorted(self.run.frames, way.frame[found]))
 
     def _next(self, row: int, reason: int) -> tuple[str, int]:
         """What a vehicle waits for, in words where the reason alone does not say it, and whose row."""
@@ -299,11 +347,32 @@ class Scene:
         return next((other for other in inside if other not in (-1, row)), -1)
 
     def _signal(self, lane: int, k: int) -> str:
-        net = self.network.arrays
+        net, n = self.network.arrays, self.network.n_road_lanes
+        if lane >= n:  # before the line of the road that follows
+            lane = int(net.connectors.to_lane[lane - n])
         ways = [k] if k >= 0 else range(*net.lanes.out_start[lane : lane + 2].tolist())
         programs = [int(net.connectors.signal[way]) for way in ways]
         lit = [program for program in programs if program >= 0]
         return f"signal {self.network.signal_ids[lit[0]]}" if lit else self.intersection(lane)
+
+
+def _longest(reasons: NDArray[np.uint8], spans: NDArray[np.float64]) -> int:
+    """The reason that held somebody longest; of two the later one. spans: s of each.
+
+    Red after a green of which UNUSED s or more could not be used counts as what was in its way.
+    """
+    time = np.zeros(len(REASONS))
+    kept, unused = -1, 0.0  # what keeps it from going, and for how long in this green
+    for reason, span in zip(reasons.tolist(), spans.tolist(), strict=True):
+        if reason == RED_LIGHT:
+            time[kept if unused >= UNUSED else RED_LIGHT] += span
+            continue
+        time[reason] += span
+        if reason in UNUSABLE:
+            unused = span if reason != kept else unused + span
+            kept = reason
+    latest = {reason: place for place, reason in enumerate(reasons.tolist())}
+    return max(latest, key=lambda reason: (time[reason], latest[reason]))
 
 
 def _head(waits: list[Wait]) -> Wait:

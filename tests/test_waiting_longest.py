@@ -1,0 +1,120 @@
+"""Which reason held somebody longest, and a red light that is not what holds a queue."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rushhour as rh
+from rushhour.cli import main
+from rushhour.kernels.vehicles import EXIT_FULL, LEADER, RED_LIGHT, STARTING, YIELDS
+from rushhour.traffic.analysis.waiting import Scene, _longest
+from rushhour.traffic.demand.builder import DemandBuilder, Trip
+from rushhour.traffic.demand.model import VehicleType
+from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.recording.recorder import Recorder
+from rushhour.traffic.world import World
+
+EVERY = 2.0  # s between frames
+
+
+@pytest.fixture(scope="module")
+def spilled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A queue behind who broke down fills the road and stands back through a light."""
+    builder = rh.NetworkBuilder("lit")
+    for name, line in (
+        ("first", [(0.0, 0.0), (200.0, 0.0)]),
+        ("last", [(200.0, 0.0), (300.0, 0.0)]),
+        ("side", [(200.0, -200.0), (200.0, 0.0)]),
+    ):
+        builder.add_road(line, speed=13.9, id=name)
+    builder.add_intersection(200.0, 0.0, control="signals", id="light")
+    network = builder.build()
+    demand = DemandBuilder()
+    ends = [network.road_index[name] for name in ("first", "last")]
+    for k in range(30):
+        demand.add(Trip(f"car{k}", 3.0 * k, VehicleType(speed_dev=0.0), ends))
+    fixed = {
+        "gridlock.policy": "none",
+        "gridlock.change_mind_share": 0.0,
+        "signals.control": "fixed",
+    }
+    world = World(network, demand.build(), parameters=Parameters(fixed), dt=0.25, seed=1)
+    path = tmp_path_factory.mktemp("runs") / "spilled.h5"
+    with Recorder(path, world, EVERY) as recorder:
+        world.observers.append(recorder)
+        last = network.lane_index["last_0"]
+        world.step(4)
+        while world.vehicles.lane[world.vehicles.id == 0] != last:
+            world.step()
+        world.stop("car0")
+        world.step(4 * 400)
+    return path
+
+
+def heads(run: rh.RunFile, reason: int) -> list[tuple[float, str]]:
+    """When a vehicle at the light stood for a reason, and its name."""
+    lane, found = run.network().lane_index["first_0"], []
+    for place in range(run.times.size // 2, run.times.size):
+        frame = run.frame(place)
+        rows = np.flatnonzero(frame.lane == lane)
+        head = rows[np.argmax(frame.s[rows])]
+        if frame.reason[head] == reason:
+            found.append((frame.time, run.vehicle_names()[frame.id[head]]))
+    return found
+
+
+def test_a_light_is_not_the_cause_where_its_green_cannot_be_used(spilled: Path) -> None:
+    with rh.open_run(spilled) as run:
+        red = heads(run, RED_LIGHT)
+        assert red and heads(run, EXIT_FULL)
+        for time, name in (red[0], red[-1]):
+            (chain,) = rh.why(run, time, vehicle=name)
+            assert chain.waits[0].reason == "exit_full"
+            assert chain.cause == "hazard" and chain.waits[-1].name == "car0"
+
+
+def test_every_queue_behind_a_full_exit_names_who_broke_down(
+    spilled: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["queues", str(spilled), "--from", "2min"]) == 0
+    lines = capsys.readouterr().out.splitlines()[1:]
+    assert lines
+    assert all("was told to stand (on last_0)" in line for line in lines)
+
+
+def test_who_waits_within_an_intersection_for_the_light_behind_it_has_a_chain(
+    spilled: Path,
+) -> None:
+    """Reading the lanes behind a connector was a TypeError: a slice of nothing."""
+    with rh.open_run(spilled) as run:
+        n = run.network().n_road_lanes
+        for place in range(run.times.size):
+            scene = Scene(run, place)
+            inside = np.flatnonzero(scene.frame.lane >= n)
+            if inside.size:
+                break
+        row = int(inside[0])
+        scene.frame.columns["reason"][row] = RED_LIGHT
+        scene.frame.columns["speed"][row] = 1.0
+        chain = scene.chain(row)
+    assert chain.cause == "red_light"
+
+
+@pytest.mark.parametrize(
+    ("stretches", "cause"),
+    [
+        ([(RED_LIGHT, 57), (EXIT_FULL, 33), (RED_LIGHT, 57)], EXIT_FULL),
+        ([(RED_LIGHT, 57)], RED_LIGHT),
+        ([(EXIT_FULL, 2), (RED_LIGHT, 57)], RED_LIGHT),  # it came too late
+        ([(RED_LIGHT, 50), (STARTING, 1), (RED_LIGHT, 50)], RED_LIGHT),
+        ([(RED_LIGHT, 20), (YIELDS, 30), (RED_LIGHT, 60)], YIELDS),
+        ([(LEADER, 100), (RED_LIGHT, 20)], LEADER),
+        ([(RED_LIGHT, 10), (EXIT_FULL, 10)], EXIT_FULL),
+    ],
+)
+def test_red_after_an_unused_green_counts_as_what_kept_it_unused(
+    stretches: list[tuple[int, int]], cause: int
+) -> None:
+    reasons = np.array([reason for reason, s in stretches for _ in range(s)], np.uint8)
+    assert _longest(reasons, np.ones(reasons.size)) == cause
