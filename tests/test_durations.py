@@ -16,6 +16,11 @@ from rushhour.traffic.durations import clock, seconds
         ("1h30m", 5400.0),
         ("1h 2min 3.5s", 3723.5),
         ("250ms", 0.25),
+        ("16.6ms", 0.0166),
+        ("1us", 1e-6),
+        ("1.5\N{MICRO SIGN}s", 1.5e-6),
+        ("20ns", 2e-8),
+        ("1ms 500us", 0.0015),
         ("1d", 86400.0),
         ("0:10:00", 600.0),
         ("7:00", 25200.0),
@@ -26,7 +31,7 @@ from rushhour.traffic.durations import clock, seconds
     ],
 )
 def test_a_written_time_is_so_many_seconds(text: str | float, value: float) -> None:
-    assert seconds(text) == pytest.approx(value, abs=1e-12)
+    assert seconds(text) == pytest.approx(value, rel=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,7 @@ without regard to case. A byte-order mark is passed over.
 """
 
 import csv
-import gzip
 import io
-import zlib
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,12 +13,10 @@ from typing import Final
 
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.reading.remarks import Remarks
+from rushhour.roadnets.reading.unpacking import unpacked
 
 HEADER: Final = 1 << 16  # bytes in which the first line ends
-BLOCK: Final = 1 << 20  # bytes read at once
 LARGEST: Final = 1 << 28  # bytes of one table after decompression
-HIGHEST_RATIO: Final = 300  # decompressed to compressed; tables reach 20
-RATIO_COUNTS_FROM: Final = 1 << 24  # decompressed bytes below which any ratio is harmless
 MOST_COLUMNS: Final = 1000
 BLANKS: Final = ("", "nan", "null")  # lower case
 
@@ -108,7 +104,7 @@ def read_table(path: Path) -> CsvTable:
     Raises NetworkError, one line with file and line, for what cannot be opened, is empty, damaged,
     not UTF-8 or not a table: rows longer or shorter than the header, a column given twice.
     """
-    data = _content(path)
+    data = unpacked(path, LARGEST)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -147,7 +143,7 @@ def header_of(path: Path) -> list[str]:
 
     Raises NetworkError for what cannot be opened or is damaged gzip.
     """
-    text = _content(path, HEADER).decode("utf-8-sig", "replace")
+    text = unpacked(path, LARGEST, HEADER).decode("utf-8-sig", "replace")
     first = next((line for line in text.splitlines() if line.strip()), "")
     return [name.strip().strip('"').lower() for name in first.split(",")]
 
@@ -162,34 +158,3 @@ def _header(path: Path, line: int, row: list[str]) -> list[str]:
         if name and name in names[:i]:
             raise NetworkError(f"{path}:{line}: column {name[:40]!r} is given twice; drop one")
     return names
-
-
-def _content(path: Path, most: int = 0) -> bytes:
-    """Bytes of a file, decompressed if its first two say gzip, as long as that is bounded.
-
-    most: only so many of them; 0: all.
-    """
-    data = bytearray()
-    try:
-        with path.open("rb") as raw:
-            zipped = raw.read(2) == b"\x1f\x8b"
-            raw.seek(0)
-            stream = gzip.GzipFile(fileobj=raw) if zipped else raw
-            while block := stream.read(most or BLOCK):
-                data += block
-                if most:
-                    break
-                if len(data) > LARGEST:
-                    raise NetworkError(f"{path}: larger than {LARGEST >> 20} MB; cut it into parts")
-                many = len(data) > RATIO_COUNTS_FROM and len(data) > HIGHEST_RATIO * raw.tell()
-                if zipped and many:
-                    raise NetworkError(
-                        f"{path}: expands more than {HIGHEST_RATIO}-fold; unpack it to see what it is"
-                    )
-    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
-        raise NetworkError(f"{path}: damaged gzip ({error}); copy the file again") from None
-    except OSError as error:
-        raise NetworkError(
-            f"{path}: cannot be read ({error.strerror or error}); check the name"
-        ) from None
-    return bytes(data)

@@ -4,20 +4,22 @@
 fields are checked as they are taken: a wrong one is refused with file, place and what was wanted.
 """
 
-import gzip
 import json
-import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import BinaryIO, Final, NoReturn
+from typing import Final, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.reading.unpacking import unpacked
 from rushhour.roadnets.reading.values import FARTHEST
 
-LARGEST: Final = 128 << 20  # bytes after decompression; objects take ten times as much memory
+LARGEST: Final = 128 << 20  # bytes after decompression
+# Bytes of memory that come with a sign of the text, as an object, a list or a value begins.
+HELD: Final = {b"{": 232, b"[": 64, b",": 32}
+MOST_HELD: Final = 2 << 30
 LONGEST_TEXT: Final = 1000  # characters of a name
 
 
@@ -31,19 +33,12 @@ def read_json(path: Path, largest: int = LARGEST) -> object:
     Raises NetworkError, one line, when the file cannot be opened, is empty, damaged, not JSON,
     larger than `largest` bytes when unpacked, nested too deep, or holds NaN or infinity.
     """
-    try:
-        with path.open("rb") as raw:
-            zipped = raw.read(2) == b"\x1f\x8b"
-            raw.seek(0)
-            stream: BinaryIO = gzip.GzipFile(fileobj=raw) if zipped else raw  # type: ignore[assignment]
-            data = stream.read(largest + 1)
-    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
-        raise NetworkError(f"{path}: damaged gzip ({error}); copy the file again") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise NetworkError(f"{path}: cannot be read ({reason}); check the name") from None
-    if len(data) > largest:
-        raise NetworkError(f"{path}: larger than {largest >> 20} MB; cut it into parts")
+    data = unpacked(path, largest)
+    held = sum(data.count(sign) * size for sign, size in HELD.items())
+    if held > MOST_HELD:
+        raise NetworkError(
+            f"{path}: its objects and lists would take {held / (1 << 30):.1f} GB; cut it into parts"
+        )
     if not data.strip():
         raise NetworkError(f"{path}: the file is empty; give a complete JSON file")
     try:
