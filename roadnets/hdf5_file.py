@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     import h5py
 
 HEAP: Final = b"GCOL\x01\0\0\0"
+SIGNATURE: Final = b"\x89HDF\r\n\x1a\n"
+HEAD: Final = 48  # bytes of the first block of a file with 8-byte addresses
+UNFINISHED: Final = (
+    "its writer was killed, as a recording in its first second, before what it holds was on the disk, "
+    "or has just begun; nothing can be read from it: write it again"
+)
 HEADER: Final = 16  # bytes of a heap's header, and of each object's
 WITHIN: Final = 1 << 23  # bytes of the file that are looked through, where as a rule all texts are
 OBJECT: Final = Struct("<H6xQ")  # the header of an object: its number, 0 of free space; its size
@@ -31,6 +37,21 @@ def open_hdf5(path: str | Path) -> "h5py.File":
 
     want_heaps_that_end(path)
     return h5py.File(path, "r")
+
+
+def never_laid_out(path: str | Path) -> bool:
+    """Whether an HDF5 file was left by a writer before its contents were on the disk.
+
+    Its first block says so, or it is all there is: as of a recording killed in its first second.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            start = file.read(HEAD + 1)
+    except OSError:
+        return False
+    if not start.startswith(SIGNATURE):
+        return False
+    return len(start) <= HEAD or (start[8] >= 3 and start[11] != 0)
 
 
 def want_stored(data: "h5py.Dataset") -> None:

@@ -26,7 +26,7 @@ from rushhour.roadnets.banned import Banned, none_banned
 from rushhour.roadnets.build import seal
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.findings import Finding, packed, unpacked
-from rushhour.roadnets.hdf5_file import MOST_SQUEEZED, open_hdf5
+from rushhour.roadnets.hdf5_file import MOST_SQUEEZED, UNFINISHED, never_laid_out, open_hdf5
 from rushhour.roadnets.model import Network, Zones, no_zones
 from rushhour.roadnets.signals.actuation import fixed_times
 from rushhour.roadnets.storage_checks import Parts, check_network
@@ -87,6 +87,8 @@ def load(path: str | Path) -> Network:
     except NetworkError as error:
         raise NetworkError(f"{path}: {error}") from None
     except (OSError, RuntimeError, KeyError, TypeError, ValueError) as error:
+        if never_laid_out(path):
+            raise NetworkError(f"{path}: {UNFINISHED}") from None
         reason = (str(error).splitlines() or ["unreadable"])[0][:120]
         raise NetworkError(
             f"{path}: damaged or not HDF5 ({reason}); import the map again"

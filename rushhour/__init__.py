@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rushhour.traffic.parameters import Parameters
     from rushhour.traffic.recording.recorder import Recorder
     from rushhour.traffic.recording.run_file import RunFile, open_run
+    from rushhour.traffic.standstill import StandstillError
     from rushhour.traffic.sumo.demand import read_demand
     from rushhour.traffic.world import World
     from rushhour.viewer.pictures import Picture, picture
@@ -39,6 +40,7 @@ _HOME = {
     "RunFile": "traffic.recording.run_file",
     "RushhourError": "roadnets.errors",
     "Section": "traffic.measures.detectors",
+    "StandstillError": "traffic.standstill",
     "World": "traffic.world",
     "generate": "roadnets.generators.by_name",
     "load_network": "roadnets.loading",
@@ -65,6 +67,7 @@ __all__ = [
     "RunFile",
     "RushhourError",
     "Section",
+    "StandstillError",
     "World",
     "__version__",
     "generate",

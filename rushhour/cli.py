@@ -1,7 +1,7 @@
 """The `rushhour` command: its subcommands, and how it reports errors.
 
-Exit codes: 0 done, 1 a check failed, 2 wrong input, 130 interrupted, 143 terminated. Everything
-heavy is imported by the command that needs it, after --threads has been put into effect.
+Exit codes: 0 done, 1 a check failed, 2 wrong input, 3 a run in which nobody moves any more, 130
+interrupted, 143 terminated. Everything heavy is imported by the command that needs it, after --threads has been put into effect.
 """
 
 import argparse

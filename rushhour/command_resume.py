@@ -42,6 +42,8 @@ def resume(args: argparse.Namespace) -> int:
         anew = "measure" in fields
         world = resume_open(run, at, parameters=others, seed=seed, measures=not anew)
         until = float(run.meta.get("until", float("nan")))
+        if "give_up_after" in run.meta:
+            fields.setdefault("give_up_after", float(run.meta["give_up_after"]))
     if "duration" in fields:
         end: float | None = world.time + fields.pop("duration")
     elif fields.pop("until_empty", False) or isnan(until):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rushhour.command_quotas import quotas_text
 from rushhour.progress import Stopping, bar, compile_bar
 from rushhour.roadnets.json_text import json_text
-from rushhour.traffic.durations import clock
+from rushhour.traffic.durations import clock, patience
 from rushhour.traffic.plurals import counted
 from rushhour.traffic.scenarios.recording import NAMES as CHOICES
 from rushhour.traffic.scenarios.recording import record_choice, sized
@@ -20,6 +20,7 @@ from rushhour.world_fields import taken, world_fields
 if TYPE_CHECKING:
     from rushhour.traffic.world import World
 
+STOOD_STILL: Final = 3  # exit code of a run that nobody moves in any more
 RESUMED: Final = "resumed from "  # a remark that begins so says where a run went on
 
 
@@ -64,6 +65,10 @@ def given_fields(args: argparse.Namespace) -> dict[str, Any]:
         fields["record_choice"] = record_choice(given, "--record-")
     if args.until_empty:
         fields["until_empty"] = True
+    if args.on_full is not None:
+        fields["on_full"] = args.on_full.replace("-", "_")
+    if args.give_up_after is not None:
+        fields["give_up_after"] = patience(args.give_up_after, "--give-up-after")
     if args.loop:
         fields["loops"] = tuple((lane, _metres(pos)) for lane, pos in args.loop)
     if args.section:
@@ -98,6 +103,7 @@ def drive(
     from rushhour.traffic.scenarios.measures import scenario_measures
     from rushhour.traffic.scenarios.recording import expected_size
     from rushhour.traffic.scenarios.running import run_world
+    from rushhour.traffic.standstill import patience_of
 
     checker: Any = None
     remarks: list[str] = []  # of the recorder, which adds to them
@@ -114,7 +120,8 @@ def drive(
                 scenario.record, world, scenario.record_every, measures,
                 mode=scenario.record_mode, keyframe_every=scenario.keyframe_every, until=end,
                 precision=chosen.precision, packing=chosen.packing, fields=chosen.fields,
-                region=chosen.region, most=chosen.most,
+                region=chosen.region, most=chosen.most, give_up_after=scenario.give_up_after,
+                on_full=scenario.on_full, tell=_say_now,
             )  # fmt: skip
             if not as_json:
                 size = expected_size(
@@ -143,7 +150,8 @@ def drive(
             what.set_postfix_str(f"{clock(world.time)} {world.active} on the road", refresh=False)
             what.update(done - what.n)
 
-        clocking = run_world(world, end, lambda: stopping.signal != 0, progress)
+        waits = patience_of(world, scenario.give_up_after, end is not None)
+        clocking = run_world(world, end, lambda: stopping.signal != 0, progress, waits)
     violations = dict(checker.report()) if checker is not None else {}
     if measures is not None:
         measures.finish()
@@ -161,12 +169,22 @@ def drive(
         save_last_frame(world, picture)
     lines = [] if checker is None else list(checker.lines())
     print(json_text(summary) if as_json else summary_text(summary, checked=check))
+    if clocking.standstill is not None:
+        print("\n".join(["rushhour: " + clocking.standstill.lines()[0],
+                         *clocking.standstill.lines()[1:]]), file=sys.stderr)  # fmt: skip
     for line in lines:
         print(line, file=sys.stderr)
     if stopping.signal:
         print(f"rushhour: stopped at {clock(world.time)}; files are complete", file=sys.stderr)
         return stopping.exit_code, summary
-    return (1 if sum(violations.values()) else 0), summary
+    if sum(violations.values()):
+        return 1, summary
+    return (STOOD_STILL if clocking.standstill is not None else 0), summary
+
+
+def _say_now(what: str) -> None:
+    """What must be known while the run goes on."""
+    print(f"rushhour: {what}", file=sys.stderr, flush=True)
 
 
 def _check_folder(folder: Path) -> None:

@@ -170,6 +170,8 @@ def _run(command: argparse.ArgumentParser) -> None:
         action="store_true",
         help="run until everybody has arrived (the default without --duration)",
     )
+    add("--give-up-after", metavar="T", help="simulated time without anybody moving after which the "
+        "run ends with exit code 3, or `never` (default: 1h; with --duration never)")  # fmt: skip
     add("--budget", metavar="T", help="time that a frame may take, as 16.6ms: quotas that are not "
         "given are chosen for it, from a short run on this machine")  # fmt: skip
     add("--seeds", metavar="A..B", help="run once for each seed, as 1..10 or 1,5,9, in processes "
@@ -200,6 +202,8 @@ def _run(command: argparse.ArgumentParser) -> None:
     add("--record-region", metavar="X0,Y0,X1,Y1", help="record only who is there, m of the network")
     add("--record-max", metavar="SIZE", help="record no more before the file is larger, as 5GB; the "
         "run goes on")  # fmt: skip
+    add("--on-full", choices=("go-on", "end"), help="a full disk ends the recording, and the run goes "
+        "on, or it ends the run (default: go-on)")  # fmt: skip
     add("--resume", type=Path, metavar="RUN", help="go on with a recorded run, in place of NETWORK; "
         "with --set or --seed as a what-if")  # fmt: skip
     add("--at", metavar="T", help="time at which to go on, as 7:10 (default: the last keyframe)")

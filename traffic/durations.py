@@ -6,10 +6,25 @@ from typing import Final
 
 from rushhour.roadnets.errors import ParameterError
 
-_UNITS: Final = {"ms": 0.001, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(ms|s|min|m|h|d)\s*")
+_UNITS: Final = {
+    "ns": 1e-9,
+    "us": 1e-6,
+    "\N{MICRO SIGN}s": 1e-6,
+    "\N{GREEK SMALL LETTER MU}s": 1e-6,
+    "ms": 0.001,
+    "s": 1.0,
+    "min": 60.0,
+    "m": 60.0,
+    "h": 3600.0,
+    "d": 86400.0,
+}
+_PART = re.compile(
+    r"(\d+(?:\.\d*)?|\.\d+)\s*(ns|us|\N{MICRO SIGN}s|\N{GREEK SMALL LETTER MU}s|ms|s|min|m|h|d)\s*"
+)
 _CLOCK = re.compile(r"(\d{1,4}):([0-5]\d)(?::([0-5]\d(?:\.\d*)?))?")
 LONGEST: Final = 3.2e9  # s, a century
+NEVER: Final = "never"
+LEAST_PATIENCE: Final = 60.0  # s
 
 
 def seconds(text: str | float, what: str = "time") -> float:
@@ -26,6 +41,19 @@ def seconds(text: str | float, what: str = "time") -> float:
     if value is None or not math.isfinite(value) or not 0.0 <= value <= LONGEST:
         raise ParameterError(f"{what} {text!r}: wanted a time such as 90s, 10min, 1h or 0:10:00")
     return value
+
+
+def patience(text: str | float, what: str) -> float:
+    """Seconds after which something is given up; inf for "never".
+
+    Raises ParameterError, naming `what`, for anything else and for less than a minute.
+    """
+    if isinstance(text, str) and text.strip().lower() == NEVER:
+        return math.inf
+    found = seconds(text, what)
+    if found < LEAST_PATIENCE:
+        raise ParameterError(f"{what} {text!r}: wanted 1min or more, or {NEVER}")
+    return found
 
 
 def _plain(text: str | float) -> float | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from rushhour.kernels.passing import forget_states
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.commands.controls import Controls
-from rushhour.traffic.durations import seconds
+from rushhour.traffic.durations import patience, seconds
 from rushhour.traffic.measures.summary import Clocking
 from rushhour.traffic.restoring import fits, restore
 from rushhour.traffic.snapshot import Snapshot, take_snapshot
@@ -43,6 +43,7 @@ class Looping(Controls):
         call: Callable[["World"], object] | None = None,
         record: str | Path | None = None,
         progress: bool | None = None,
+        give_up_after: float | str | None = None,
     ) -> Clocking:
         """Step for `duration` (s, or text such as "10min"), or until everybody has arrived.
 
@@ -50,12 +51,15 @@ class Looping(Controls):
         after every `every` of simulated time (default: each frame); what it commands holds from the
         next frame on. record: a run file to write, a frame a second (other choices: `record`).
         progress: a bar; by default only where somebody watches. Returns what the run took: frames,
-        run_s, compile_s. Raises ParameterError for a duration that is none, RunError for a run
-        without an end.
+        run_s, compile_s. give_up_after: s, or text, without anybody moving, after which the run ends
+        with a StandstillError (default: 1h, with a duration "never"); where nothing can change any
+        more it ends sooner (docs/running.md). Raises ParameterError for a duration that is none,
+        RunError for a run without an end.
 
         >>> world.run("10min", every="1min", call=lambda world: print(world.active))
         """
         from rushhour.traffic.scenarios.running import run_world
+        from rushhour.traffic.standstill import StandstillError, patience_of, watched_by_others
 
         world = cast("World", self)
         end = None if duration is None else self.time + seconds(duration, "run: duration")
@@ -64,6 +68,10 @@ class Looping(Controls):
         if call is None and every is not None:
             raise RunError("run: every without call; give the function to call")
         frames = 1 if every is None else max(1, round(seconds(every, "run: every") / self.dt))
+        after = None if give_up_after is None else patience(give_up_after, "run: give_up_after")
+        waits = patience_of(world, after, end is not None)
+        if waits is not None:
+            waits.acted_on = until is not None or call is not None or watched_by_others(world)
         with ExitStack() as stack:
             if record is not None:
                 stack.enter_context(self.record(record))
@@ -71,7 +79,12 @@ class Looping(Controls):
                 caller = _Caller(world, frames, call)
                 stack.enter_context(_observing(world, caller))
             advance = stack.enter_context(_bar(world, end, progress))
-            return run_world(world, end, lambda: until is not None and until(world), advance)
+            clocking = run_world(
+                world, end, lambda: until is not None and until(world), advance, waits
+            )
+        if clocking.standstill is not None:
+            raise StandstillError(clocking.standstill)
+        return clocking
 
     @contextmanager
     def record(

@@ -112,7 +112,10 @@ def _restore_vehicles(
     world._order, world._next_order = order, state.other_order(order)
     world._n = slots.size
     if world._steering.on:
-        world._steering.restore(tables["steered"], numbers["steered"], capacity)
+        if "steered" in tables:
+            world._steering.restore(tables["steered"], numbers["steered"], capacity)
+        else:  # a what-if: nobody has steered yet, who departs from now on may
+            world._steering.begin(capacity)
         world._sync_inputs()
     returning = [int(number) for number in numbers["returning"]]
     world._verge.replace(aside, tables["aside"]["since"].tolist(), returning)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.roadnets.errors import RunError
 from rushhour.traffic.analysis.waiting import CREEPS, Chain, Scene, cause_told
 from rushhour.traffic.durations import clock
 
@@ -59,8 +60,6 @@ def queues(
     ...     [(queue.road, queue.delay, queue.cause) for queue in rh.queues(run)]
     """
     places = _places(run, begin, end, every)
-    if not places.size:
-        return []
     scene = Scene(run, int(places[0]))  # refuses a run without what is needed
     counts = _counts(run, scene, places, least, tell)
     spans = [span for road, rows in counts.items() for span in _spans(run, road, rows)]
@@ -74,8 +73,18 @@ def _places(
     """Places of recorded frames, `every` s apart."""
     first = 0 if begin is None else int(np.searchsorted(run.times, begin - 1e-6))
     last = run.times.size if end is None else int(np.searchsorted(run.times, end + 1e-6))
+    if not run.times.size:
+        raise RunError(
+            f"{run.path}: holds no frames (mode {run.mode}); record it with --record-mode both"
+        )
     if first >= last:
-        return np.zeros(0, np.int64)
+        asked = f"from {clock(begin or 0.0)}" + ("" if end is None else f" until {clock(end)}")
+        if end is not None and begin is not None and end < begin:
+            raise RunError(f"queues {asked}: the end is before the begin; exchange them")
+        raise RunError(
+            f"{run.path}: no frame was recorded {asked}; its frames are from "
+            f"{clock(run.times[0])} to {clock(run.times[-1])}"
+        )
     slots = np.floor((run.times[first:last] - run.times[first]) / max(every, 1e-3) + 1e-6)
     return first + np.unique(slots, return_index=True)[1].astype(np.int64)
 

@@ -10,18 +10,23 @@ import numpy as np
 from rushhour.traffic.measures.trip_log import REMOVED
 
 if TYPE_CHECKING:
+    from rushhour.traffic.analysis.standing_still import Standstill
     from rushhour.traffic.measures.measuring import Measures
     from rushhour.traffic.world import World
 
 
 @dataclass(frozen=True)
 class Clocking:
-    """Wall times of a run, s. run_s excludes import and compile_s; updates: of vehicles in it."""
+    """Wall times of a run, s. run_s excludes import and compile_s; updates: of vehicles in it.
+
+    standstill: that ended it; None: it came to its end.
+    """
 
     run_s: float
     compile_s: float
     frames: int
     updates: int
+    standstill: "Standstill | None" = None
 
 
 def run_summary(
@@ -64,6 +69,7 @@ def run_summary(
             "aside": world.aside,
         },
         "rerouting": world.rerouting(),
+        "standstill": None if clocking.standstill is None else clocking.standstill.facts(),
         "quotas": world.quotas(),
         "calibration": world.calibration,
         "measures": {} if measures is None else measure_totals(measures),

@@ -6,6 +6,7 @@ import h5py
 import numpy as np
 
 from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.hdf5_file import UNFINISHED, never_laid_out
 from rushhour.traffic.recording.run_layout import FORMAT, FORMAT_VERSION
 from rushhour.traffic.recording.unclosed_file import open_for_reading
 
@@ -21,6 +22,8 @@ def opened(path: Path) -> h5py.File:
         file.close()
     except (KeyError, OSError, RuntimeError, ValueError):  # KeyError: not laid out yet
         pass
+    if never_laid_out(path):
+        raise RunError(f"{path}: {UNFINISHED}")
     raise RunError(f"{path} is not a run file: give one written by `rushhour run --record`")
 
 

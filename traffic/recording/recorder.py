@@ -5,8 +5,9 @@ a block's rows are on disk before the frames that point at them, so that a run k
 leaves a file that opens with every flushed frame.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from ctypes import py_object, pythonapi
+from math import inf
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -45,11 +46,18 @@ from rushhour.traffic.recording.run_layout import (
     write_vehicles,
 )
 from rushhour.traffic.recording.unclosed_file import open_for_reading
+from rushhour.traffic.standstill import StandstillError
 
 if TYPE_CHECKING:
     from rushhour.traffic.measures.measuring import Measures
     from rushhour.traffic.world import World
 
+WHY: Final = (  # of what HDF5 says in three lines
+    "No such file or directory", "Permission denied", "No space left on device", "File too large",
+    "Disk quota exceeded", "Input/output error", "Read-only file system",
+)  # fmt: skip
+GO_ON, END = "go_on", "end"
+ON_FULL: Final = (GO_ON, END)
 KEYFRAME_EVERY: Final = 300.0  # s of simulated time
 FLUSH_ROWS: Final = 1 << 20  # rows gathered, at most
 FLUSH_SECONDS: Final = 2.0  # wall time between two blocks, at most
@@ -74,11 +82,14 @@ class Recorder:
     their tables are written, too; closing the file ends their running intervals.
     mode: "frames", "keyframes" (the complete state, from which a run can be resumed) or "both".
     keyframe_every: s between two keyframes; the first is written at once, the last on closing.
-    until: s, when the run is meant to end, for who resumes it.
+    until: s, when the run is meant to end, and give_up_after: s without anybody moving after which
+    it is, for who resumes it.
     precision: "standard" (s to 2 cm, speed to 0.05 m/s) or "full" (as simulated). packing: "plain", or
     "huffman" for a smaller file that takes more time. fields: names of those to record, default all. region: x0, y0, x1, y1 in m of the network: only vehicles in it.
     most: bytes that the file may have; before it has more no frames and keyframes are recorded any
-    more, and `remarks` says so.
+    more, and `remarks` says so. on_full: what a disk that is full (or fails otherwise) ends while frames are
+    written: "end", the run, by a RunError, or "go_on", the recording only, of which `remarks` and tell(what)
+    say so. What was on the disk by then stays readable.
 
     >>> with Recorder("run.h5", world, every=1.0) as recorder:
     ...     world.observers.append(recorder)
@@ -100,23 +111,33 @@ class Recorder:
         fields: Iterable[str] | None = None,
         region: Region | None = None,
         most: int | None = None,
+        give_up_after: float | None = None,
+        on_full: str = END,
+        tell: Callable[[str], None] = lambda what: None,
     ) -> None:
         for what, given, known in (
+            ("on full", on_full, ON_FULL),
             ("mode", mode, MODES),
             ("precision", precision, PRECISIONS),
             ("packing", packing, PACKINGS),
         ):
             if given not in known:
                 raise RunError(f"record {what} {given[:40]!r}: wanted one of {', '.join(known)}")
+        for what, span in (("every", every), ("keyframe_every", keyframe_every)):
+            if not 0.0 < span < inf:
+                raise RunError(f"record {what} {span:g}: wanted more than 0 s; choose another")
         self.precision = precision
         self.packing = packing
         self.fields = chosen_fields(fields)
         self.most = most
+        self.on_full = on_full
+        self._tell = tell
         self.remarks: list[str] = []
         self._taker = FrameTaker(world, self.fields, precision == FULL, region)
         self.path = Path(path)
         self.mode = mode
         self.until = until
+        self.give_up_after = give_up_after
         self.world = world
         self.measures = measures
         self.every = max(1, round(every / world.dt))
@@ -188,11 +209,14 @@ class Recorder:
         if self.measures is not None and self.measures in self.world.observers:  # maybe later on
             self.measures.observe()
         self.flush()
+        if self._failed:
+            return
         before = self._size
         try:
             self._keyframes.write(self._file.flush)
         except (OSError, RuntimeError) as error:
-            raise self._failure(error) from error
+            self._give_up(error)
+            return
         self._size = self.path.stat().st_size
         self._keyframe_size = max(self._keyframe_size, self._size - before)
 
@@ -206,6 +230,8 @@ class Recorder:
         finish: wait until all frames are.
         """
         self._handed_over_at = monotonic()
+        if self._failed:
+            return
         try:
             for source in (self._tables, self._happenings):
                 for data, values in source.new_rows():
@@ -215,7 +241,8 @@ class Recorder:
             else:
                 self._frames.hand_over()
         except (OSError, RuntimeError) as error:
-            raise self._failure(error) from error
+            self._give_up(error)
+            return
         self._size = self.path.stat().st_size
 
     def _fits(self) -> bool:
@@ -235,6 +262,15 @@ class Recorder:
         self._full = True
         self._tables.bodies.stop()
         self.remarks.append(f"nothing is recorded from {clock(self.world.time)} on: {why}")
+
+    def _give_up(self, error: Exception) -> None:
+        """Go on without the recording, or raise RunError, by `on_full`."""
+        failure = self._failure(error)
+        self._full = True
+        if self.on_full == END:
+            raise failure from error
+        self._end(f"{failure}; what was written before can be read")
+        self._tell(self.remarks[-1])
 
     def _largest(self) -> int:
         """Bytes that the file has at most with one more frame and one more keyframe."""
@@ -279,6 +315,8 @@ class Recorder:
         if self.measures is not None:
             self.measures.finish()
         self.flush()
+        if self._failed:
+            return
         try:
             self._data["complete"][()] = 1
             self._frames.stop()
@@ -286,13 +324,13 @@ class Recorder:
             self._data.clear()
             self._file.close()
         except (OSError, RuntimeError) as error:
-            raise self._failure(error) from error
+            self._give_up(error)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: object, *reason: object) -> None:
-        self.close(whole=kind is None)
+        self.close(whole=kind is None or kind is StandstillError)
 
     def _failure(self, error: Exception) -> RunError:
         """Give the file up: what was flushed before stays readable."""
@@ -313,6 +351,8 @@ class Recorder:
         self._data["complete"] = write_meta(
             file.create_group("meta"), world, self.mode, self.every, self.until
         )
+        if self.give_up_after is not None:
+            file["meta"].attrs["give_up_after"] = self.give_up_after
         write_network(file.create_group("network"), world._whole)
         write_vehicles(file.create_group("vehicles"), world)
         write_demand(file.create_group("demand"), world._first_demand)
@@ -368,7 +408,7 @@ def is_run_file(path: Path) -> bool:
 def _unwritable(path: Path, error: Exception) -> str:
     number = getattr(error, "errno", None)
     why = " ".join(str(error).split())
-    for text in ("No such file or directory", "Permission denied", "No space left on device"):
+    for text in WHY:
         if text in why:
             why = text
     if number is None and len(why) > 120:

@@ -69,6 +69,8 @@ def resume_open(
     measures: bool = False,
 ) -> "World":
     """The same of a run file that is open."""
+    if at is not None:
+        _want_recorded(run, at)
     frame = None if at is None else frame_at(run, at)
     world = resumed(run, frame, commands=commands, measures=measures)
     what = f"resumed from {run.path.name} at {clock(world.time)}, frame {world.frame}"
@@ -81,6 +83,18 @@ def resume_open(
         what += f"; a what-if from there on, with {', '.join(said)}"
     world.demand = replace(world.demand, remarks=(*world.demand.remarks, what))
     return world
+
+
+def _want_recorded(run: "RunFile", at: float) -> None:
+    """Raises RunError for a time in s behind all that a run recorded."""
+    spans = [run.times, run.keyframes.index["time"]]
+    last = max((float(times[-1]) for times in spans if len(times)), default=at)
+    between = int(run.meta.get("frames_between_records", 1)) * float(run.meta["dt"])
+    if at > last + between + 1e-6:
+        raise RunError(
+            f"{run.path}: was recorded until {clock(last)} ({last:g} s), not at {at:g} s; resume "
+            "within it, and let it go on from there with --duration T"
+        )
 
 
 def frame_at(run: "RunFile", time: float) -> int:

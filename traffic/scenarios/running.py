@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from rushhour.traffic.measures.summary import Clocking
 
 if TYPE_CHECKING:
+    from rushhour.traffic.analysis.standing_still import Standstill
+    from rushhour.traffic.standstill import Patience
     from rushhour.traffic.world import World
 
 
@@ -43,9 +45,11 @@ def run_world(
     end: float | None,
     stopping: Callable[[], bool] = lambda: False,
     progress: Callable[[], None] = lambda: None,
+    patience: "Patience | None" = None,
 ) -> Clocking:
     """Step a world until `end` (s; None: until everybody has arrived), or until stopping().
 
+    patience: ends it where nobody moves any more; the Clocking tells the standstill.
     progress is called every 16 frames. Compiling, and loading the kernels in the first frame, is
     clocked apart from running.
     """
@@ -54,11 +58,16 @@ def run_world(
     compiling = _CompileTime()
     first, before = world.frame, world.vehicle_updates
     loading = 0.0
+    standstill: Standstill | None = None
     started = perf_counter()
     with event.install_listener("numba:compile", compiling.listener()):
         while not stopping():
             if world.time >= end - 1e-9 if end is not None else world.done:
                 break
+            if patience is not None:
+                standstill = patience.ended()
+                if standstill is not None:
+                    break
             world.step()
             if world.frame == first + 1:
                 loading = perf_counter() - started
@@ -71,4 +80,5 @@ def run_world(
         compile_s=compile_s,
         frames=world.frame - first,
         updates=world.vehicle_updates - before,
+        standstill=standstill,
     )

@@ -14,11 +14,12 @@ from typing import Any, Final
 from rushhour.roadnets.errors import RunError, RushhourError
 from rushhour.traffic.commands.events import ACTIONS, Event
 from rushhour.traffic.commands.ruling import STEER_WHERE
-from rushhour.traffic.durations import seconds
+from rushhour.traffic.durations import NEVER, patience, seconds
 from rushhour.traffic.scenarios.recording import AS_EVER, RecordChoice, record_choice
 from rushhour.traffic.scenarios.recording import NAMES as CHOICES
 
 LARGEST_FILE: Final = 1 << 20  # bytes of a scenario.toml
+ON_FULL: Final = ("go_on", "end")
 RECORD_MODES: Final = ("frames", "keyframes", "both")
 MOST_NUMBER: Final = 1e12  # a factor or a share
 
@@ -43,6 +44,7 @@ class Scenario:
     begin: float | None = None
     duration: float | None = None
     until_empty: bool = False
+    give_up_after: float | None = None  # s without anybody moving; inf: never
     dt: float = 0.25
     seed: int = 0
     record: Path | None = None
@@ -50,6 +52,7 @@ class Scenario:
     record_mode: str = "both"  # frames, keyframes or both
     keyframe_every: float = 300.0
     record_choice: RecordChoice = AS_EVER
+    on_full: str = "go_on"  # or "end": what a full disk ends, the recording or the run
     output: Path | None = None
     skip_bad_trips: bool = False
     demand_period: float = 3600.0  # that the volumes of a matrix are for
@@ -89,6 +92,12 @@ class Scenario:
             raise ScenarioError("loops, sections and queues want measure, their interval, as 5min")
         if self.measure is not None and self.measure < self.dt:
             raise ScenarioError(f"measure {self.measure:g} s: wanted at least dt, {self.dt:g} s")
+        for name in ("record_every", "keyframe_every"):
+            if not getattr(self, name) > 0.0:
+                option = name.replace("_", " ")
+                raise ScenarioError(
+                    f"{option} {getattr(self, name):g}: wanted more than 0 s, as 1s"
+                )
         if self.record_mode not in RECORD_MODES:
             raise ScenarioError(
                 f"record mode {self.record_mode[:40]!r}: wanted one of {', '.join(RECORD_MODES)}"
@@ -160,8 +169,8 @@ _SECTIONS: Final = {
     "demand": (
         "files", "vehicles", "trips", "over", "skip_bad_trips", "period", "scale", "profile",
     ),
-    "times": ("begin", "duration", "until_empty", "dt"),
-    "recording": ("file", "every", "mode", "keyframe_every", "output", *CHOICES),
+    "times": ("begin", "duration", "until_empty", "give_up_after", "dt"),
+    "recording": ("file", "every", "mode", "keyframe_every", "output", "on_full", *CHOICES),
     "measures": ("interval", "loops", "sections", "queues"),
 }  # fmt: skip
 
@@ -214,6 +223,11 @@ class _Reader:
         for key in ("begin", "duration", "dt"):
             if key in times:
                 fields[key] = self.time(f"times.{key}", times[key])
+        if "give_up_after" in times:
+            given = times["give_up_after"]
+            if given != NEVER:
+                self.time("times.give_up_after", given)
+            fields["give_up_after"] = patience(given, f"{self.path}: times.give_up_after")
         for key, section in (("until_empty", times), ("skip_bad_trips", demand)):
             if key in section:
                 if not isinstance(section[key], bool):
@@ -233,6 +247,10 @@ class _Reader:
                     "recording.mode", recording["mode"], f"one of {', '.join(RECORD_MODES)}"
                 )
             fields["record_mode"] = recording["mode"]
+        if "on_full" in recording:
+            if recording["on_full"] not in ON_FULL:
+                raise self.error("recording.on_full", recording["on_full"], " or ".join(ON_FULL))
+            fields["on_full"] = recording["on_full"]
         chosen = {name: recording[name] for name in CHOICES if name in recording}
         fields["record_choice"] = record_choice(chosen, f"{self.path}: recording.")
         if "output" in recording:

@@ -205,10 +205,14 @@ class Steering:
             rows[name] = array[slots]
         return rows
 
-    def restore(self, rows: NDArray[Any], numbers: Mapping[str, Any], capacity: int) -> None:
-        """Be as when `table` and `numbers` were taken."""
+    def begin(self, capacity: int) -> None:
+        """Have places for so many vehicles, none of which steers."""
         self.bodies, self.state = _blank(Bodies, capacity), _blank(Steered, capacity)
         self._new = np.zeros(capacity, np.int32)
+
+    def restore(self, rows: NDArray[Any], numbers: Mapping[str, Any], capacity: int) -> None:
+        """Be as when `table` and `numbers` were taken."""
+        self.begin(capacity)
         for name, array in self._arrays().items():
             array[rows["slot"]] = rows[name]
         self.ever, self.driven = int(numbers["ever"]), int(numbers["driven"])
