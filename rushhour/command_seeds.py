@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from rushhour.command_run import STOOD_STILL
 from rushhour.progress import Stopping, bar
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.json_text import json_text
 from rushhour.traffic.profiling.conditions import cores
 from rushhour.traffic.scenarios.scenario import ScenarioError
 
+LOST: Final = 2  # exit code where a seed has no summary
 PAUSE: Final = 0.05  # s between two looks at the processes
 # Options of the command line that each process gets its own of, with their number of values.
 OWN: Final = {
@@ -75,10 +77,15 @@ def run_seeds(args: argparse.Namespace) -> int:
         if args.picture is not None:
             more += ["--picture", str(named(args.picture, seed))]
         commands[seed] = [*words, *more]
-    summaries, code = _run_all(commands, beside)
+    summaries, lost, code = _run_all(commands, beside)
     if summaries:
         facts = seeds_facts({seed: summaries[seed] for seed in seeds if seed in summaries})
+        facts["lost"] = [{"seed": seed, "why": lost[seed]} for seed in seeds if seed in lost]
         print(json_text(facts) if args.json else seeds_text(facts))
+    if lost and len(lost) == len(seeds):
+        raise RunError(next(f"seed {seed}: {lost[seed]}" for seed in seeds))
+    for seed in [seed for seed in seeds if seed in lost]:
+        print(f"rushhour: error: seed {seed} is lost: {lost[seed]}", file=sys.stderr)
     return code
 
 
@@ -87,14 +94,17 @@ def named(path: Path, seed: int) -> Path:
     return path.with_name(f"{path.stem}-{seed}{path.suffix}")
 
 
-def _run_all(commands: dict[int, list[str]], beside: int) -> tuple[dict[int, Any], int]:
-    """Run commands, so many at a time; their summaries by seed, and the exit code of all.
+def _run_all(
+    commands: dict[int, list[str]], beside: int
+) -> tuple[dict[int, Any], dict[int, str], int]:
+    """Run commands, so many at a time; by seed the summaries, and why others have none.
 
-    Raises RunError with the line of the first that fails; the others are stopped.
+    Also the exit code of all: LOST if one is lost, else the highest. One that fails ends no other.
     """
     waiting = list(commands.items())
     going: list[Run] = []
     summaries: dict[int, Any] = {}
+    lost: dict[int, str] = {}
     code = 0
     told = False
     with Stopping() as stopping:
@@ -110,7 +120,7 @@ def _run_all(commands: dict[int, list[str]], beside: int) -> tuple[dict[int, Any
                         run.process.send_signal(stopping.signal)
                 for run in [run for run in going if run.process.poll() is not None]:
                     going.remove(run)
-                    code = max(code, _ended(run, summaries))
+                    code = max(code, _ended(run, summaries, lost))
                     what.update(1)
         finally:
             what.close()
@@ -119,7 +129,7 @@ def _run_all(commands: dict[int, list[str]], beside: int) -> tuple[dict[int, Any
             for run in going:
                 run.process.wait()
                 run.texts()
-    return summaries, stopping.exit_code or code
+    return summaries, lost, stopping.exit_code or (LOST if lost else code)
 
 
 def _start(seed: int, words: list[str]) -> Run:
@@ -138,19 +148,33 @@ def _start(seed: int, words: list[str]) -> Run:
     return Run(seed, process, out, err)
 
 
-def _ended(run: Run, summaries: dict[int, Any]) -> int:
-    """Take in what an ended run says; its exit code."""
+def _ended(run: Run, summaries: dict[int, Any], lost: dict[int, str]) -> int:
+    """Take in what an ended run says, or why it is lost; its exit code."""
     out, err = run.texts()
     code = run.process.returncode
     lines = [line for line in err.splitlines() if not line.startswith("compiling kernels")]
     stopped = abs(code) if code < 0 else code - 128  # by this signal, before or after it was caught
     was_stopped = stopped in (signal.SIGINT, signal.SIGTERM)
-    if out.strip().startswith("{") and (code in (0, 1) or was_stopped):
-        summaries[run.seed] = json.loads(out)
+    found = _summary(out) if code in (0, 1, STOOD_STILL) or was_stopped else None
+    if found is not None:
+        summaries[run.seed] = found
         for line in lines:
             print(f"seed {run.seed}: {line}", file=sys.stderr)
         return code
     if was_stopped:
         return 128 + stopped
     why = lines[-1].removeprefix("rushhour: error: ") if lines else f"ended with code {code}"
-    raise RunError(f"seed {run.seed}: {why}")
+    if code < 0:  # by a signal that nobody catches, such as the system's where memory is short
+        name = signal.Signals(-code).name if -code in set(signal.Signals) else str(-code)
+        why = f"its process was ended by {name}; run it again alone, or fewer beside each other"
+    lost[run.seed] = why
+    return LOST
+
+
+def _summary(out: str) -> Any:
+    """The summary that a run printed; None if it did not come to its end."""
+    try:
+        found = json.loads(out)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None

@@ -233,26 +233,27 @@ def test_the_summary_of_seeds_has_mean_deviation_and_interval() -> None:
     assert "75.16 to 124.84" in seeds_text(facts)
 
 
-def ended(script: str, stop: int = 0) -> tuple[int, dict[int, object]]:
-    """What becomes of the run of a seed that is this script."""
+def ended(script: str, stop: int = 0) -> tuple[int, dict[int, object], dict[int, str]]:
+    """What becomes of the run of a seed that is this script: code, summary, why there is none."""
     out, err = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115
     process = subprocess.Popen([sys.executable, "-c", script], stdout=out, stderr=err)
     if stop:
         process.send_signal(stop)
     process.wait()
     summaries: dict[int, object] = {}
-    return _ended(Run(4, process, out, err), summaries), summaries
+    lost: dict[int, str] = {}
+    return _ended(Run(4, process, out, err), summaries, lost), summaries, lost
 
 
 def test_a_run_of_a_seed_ends_as_it_would_alone(capsys: pytest.CaptureFixture[str]) -> None:
     line = "import sys; print('[overlap] 3 vehicles', file=sys.stderr)"
-    assert ended(f"{line}; print('{{}}'); sys.exit(1)") == (1, {4: {}})
+    assert ended(f"{line}; print('{{}}'); sys.exit(1)") == (1, {4: {}}, {})
     assert capsys.readouterr().err == "seed 4: [overlap] 3 vehicles\n"
-    assert ended("import time; time.sleep(60)", signal.SIGTERM) == (143, {})
-    with pytest.raises(RunError, match="seed 4: x is no network"):
-        ended("import sys; print('rushhour: error: x is no network', file=sys.stderr); sys.exit(2)")
-    with pytest.raises(RunError, match="seed 4: ended with code 3"):
-        ended("raise SystemExit(3)")
+    assert ended("import time; time.sleep(60)", signal.SIGTERM) == (143, {}, {})
+    wrong = "import sys; print('rushhour: error: x is no network', file=sys.stderr); sys.exit(2)"
+    assert ended(wrong) == (2, {}, {4: "x is no network"})
+    assert ended("raise SystemExit(5)") == (2, {}, {4: "ended with code 5"})
+    assert ended("raise MemoryError")[2] == {4: "MemoryError"}
 
 
 @pytest.mark.slow
