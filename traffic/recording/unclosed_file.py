@@ -32,7 +32,9 @@ def open_for_reading(path: Path) -> h5py.File:
     """Open an HDF5 file for reading, closed or not. Raises OSError if it is none."""
     with path.open("rb") as file:
         start = file.read(SIZE)
-    if len(start) == SIZE and start.startswith(SIGNATURE + b"\x03\x08\x08") and start[11]:
+    cut = int.from_bytes(start[28:36], "little") > path.stat().st_size  # as on a full disk
+    known = len(start) == SIZE and start.startswith(SIGNATURE + b"\x03\x08\x08")
+    if known and (start[11] or cut):
         want_heaps_that_end(path)
         return h5py.File(_Unclosed(path), "r")
     return open_hdf5(path)
