@@ -119,7 +119,7 @@ class Holder:
             return -1
         if reason == EXIT_FULL and k >= 0:
             return self._fills(int(self.world.network.arrays.connectors.to_lane[k]), slot)
-        return self._slot.get(int(veh.blocker[slot]), -1)
+        return int(self._slot.get(int(veh.blocker[slot]), -1))
 
     def _own(self, slot: int) -> bool:
         """Whether a vehicle stands for a cause of its own, whoever is before it."""
@@ -138,7 +138,7 @@ class Holder:
             return found
         ways = lanes.in_connector[slice(*lanes.in_start[lane : lane + 2])]
         inside = (self._last.get(self.world.network.n_road_lanes + int(k), -1) for k in ways)
-        return next((other for other in inside if other not in (-1, slot)), -1)
+        return next((int(other) for other in inside if other not in (-1, slot)), -1)
 
     def root(self, slot: int) -> tuple[int, str]:
         """The last one up the chain from a vehicle, and the cause: a reason, CUT_OFF or RING.

@@ -372,7 +372,7 @@ def _longest(reasons: NDArray[np.uint8], spans: NDArray[np.float64]) -> int:
             unused = span if reason != kept else unused + span
             kept = reason
     latest = {reason: place for place, reason in enumerate(reasons.tolist())}
-    return max(latest, key=lambda reason: (time[reason], latest[reason]))
+    return int(max(latest, key=lambda reason: (time[reason], latest[reason])))
 
 
 def _head(waits: list[Wait]) -> Wait:
