@@ -51,6 +51,7 @@ LATERAL_ACCELERATION = 3.5  # m/s^2, comfortable in a bend
 THROUGH = math.radians(30.0)  # a movement that turns less goes straight on
 U_TURN_FROM = math.radians(135.0)  # back to where one came from
 FASTEST = 100.0  # m/s
+WIDEST = 100.0  # m, a lane
 
 
 def _starts(keys: NDArray[np.int32], n: int) -> NDArray[np.int32]:
@@ -104,8 +105,10 @@ def _checked_speeds(draft: Draft, index: DraftIndex) -> NDArray[np.float64]:
             raise NetworkError(
                 f"lane {lane.id!r}: speed {lane.speed} m/s; give more than 0, at most {FASTEST:.0f}"
             )
-        if not 0.0 < lane.width < math.inf:
-            raise NetworkError(f"lane {lane.id!r}: width {lane.width} m; give a positive width")
+        if not 0.0 < lane.width <= WIDEST:
+            raise NetworkError(
+                f"lane {lane.id!r}: width {lane.width:g} m; give more than 0, at most {WIDEST:g}"
+            )
     speed = np.array([lane.speed for lane in lanes])
     across = np.minimum(speed[index.from_lane], speed[index.to_lane])
     for k, i in enumerate(index.sequence):

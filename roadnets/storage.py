@@ -26,6 +26,7 @@ from rushhour.roadnets.banned import Banned, none_banned
 from rushhour.roadnets.build import seal
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.findings import Finding, packed, unpacked
+from rushhour.roadnets.gate import note_checked, parts_of
 from rushhour.roadnets.hdf5_file import MOST_SQUEEZED, UNFINISHED, never_laid_out, open_hdf5
 from rushhour.roadnets.model import Network, Zones, no_zones
 from rushhour.roadnets.signals.actuation import fixed_times
@@ -123,20 +124,6 @@ def write_network(group: Group, network: Network) -> None:
         found.attrs["unit"] = "JSON, UTF-8"
 
 
-def parts_of(network: Network) -> Parts:
-    """Every array of a network, by part and name as FIELDS lists them."""
-    holders: dict[str, Any] = {
-        **network.arrays._asdict(), "zones": network.zones, "banned": network.banned,
-        "actuation": network.actuation, "zebras": network.zebras, "shapes": network,
-    }  # fmt: skip
-    return {
-        part: {
-            name: np.asarray(getattr(holders[part], name), fields[name].dtype) for name in fields
-        }
-        for part, fields in FIELDS.items()
-    }
-
-
 def _storage_of(data: NDArray[Any], field: Field) -> dict[str, Any]:
     """How a large array is stored: packed where that pays, and so that damage is noticed.
 
@@ -186,7 +173,7 @@ def read_network(group: Group) -> Network:
     origin = np.asarray(group.attrs.get("origin", ()), np.float64)
     if origin.shape != (2,) or not np.isfinite(origin).all():
         raise NetworkError("origin: expected two finite numbers; import the map again")
-    return seal(
+    found = seal(
         Network(
             name=_text(group, "name"),
             source=_text(group, "source"),
@@ -219,6 +206,7 @@ def read_network(group: Group) -> Network:
             height=shapes["height"],
         )
     )
+    return note_checked(found)
 
 
 def _text(group: Group, name: str) -> str:

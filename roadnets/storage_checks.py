@@ -1,16 +1,20 @@
 """Checks of stored arrays before kernels, which never check, may index with them."""
 
 from collections.abc import Mapping
-from typing import Any
+from math import inf
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.network import GROUP_LENGTH
 from rushhour.roadnets.banned import LONGEST, MOST, SHORTEST
 from rushhour.roadnets.drafts.index import MOST_LANES
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.storage_fields import FIELDS, Field
 
+SMALLEST, LARGEST = float(np.nextafter(0.0, 1.0)), float(np.finfo(np.float64).max)
+SLACK: Final = 1e-6  # m, that sums of lengths may differ by
 Parts = dict[str, dict[str, NDArray[Any]]]
 
 
@@ -70,21 +74,27 @@ def check_array(
         if not len(data) or data[0] != 0 or data[-1] != end or (np.diff(data) < 0).any():
             _refuse(where, f"expected offsets from 0 that never fall, to {end}")
         return
+    if not data.size:
+        return
+    least, most = _range(kind, rest, count)
+    least, most = max(least, -field.most), min(most, field.most)
+    if not (data.min() >= least and data.max() <= most):  # also if one is no number
+        at = np.unravel_index(int(np.argmin((data >= least) & (data <= most))), data.shape)
+        expected = field.holds + (f", at most {field.most:g}" if field.most < inf else "")
+        _refuse(where, f"value {data[at]} at {int(at[0])}, expected {expected}")
+
+
+def _range(kind: str, rest: str, count: dict[str, int]) -> tuple[float, float]:
+    """The least and the largest value of what an array holds."""
     if kind == "index":
-        wrong = (data < 0) | (data >= count[rest])
-    elif kind == "none":
-        wrong = (data < -1) | (data >= count[rest.removeprefix("or ")])
-    elif kind == "code":
-        wrong = (data < 0) | (data > int(rest))
-    elif kind == "positive":
-        wrong = ~((data > 0) & np.isfinite(data))
-    elif kind == "finite":
-        wrong = ~np.isfinite(data)
-    else:
-        wrong = np.isnan(data)
-    if wrong.any():
-        at = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
-        _refuse(where, f"value {data[at]} at {int(at[0])}, expected {field.holds}")
+        return 0, count[rest] - 1
+    if kind == "none":
+        return -1, count[rest.removeprefix("or ")] - 1
+    if kind == "code":
+        return 0, int(rest)
+    if kind == "positive":
+        return SMALLEST, LARGEST
+    return (-LARGEST, LARGEST) if kind == "finite" else (-inf, inf)
 
 
 def _keys(start: NDArray[Any]) -> NDArray[Any]:
@@ -135,27 +145,112 @@ def check_relations(parts: Parts, count: dict[str, int]) -> None:
         "shapes/height": len(shapes["height"]) in (0, count["points"]),
         "shapes/point_start": bool((np.diff(shapes["point_start"]) >= 2).all()),
     }
+    _refuse_what_does_not_agree(agree)
+    _refuse_what_does_not_agree(
+        {
+            "lanes/road": np.array_equal(
+                lanes["road"][:n], np.repeat(np.arange(count["roads"]), roads["lane_count"])
+            )
+            and bool((lanes["road"][n:] == -1).all()),
+            "shapes/station": np.array_equal(
+                shapes["station"][shapes["point_start"][1:] - 1], lanes["length"]
+            )
+            and _rise(shapes["station"], shapes["point_start"], least=0.0),
+            "conflicts/other": _symmetric(connectors["conflict_start"], conflicts),
+            "connectors/link": _links_fit(connectors, signals),
+            "actuation/least": bool((parts["actuation"]["least"] >= 0.0).all()),
+            "actuation/most": bool(
+                (parts["actuation"]["most"] >= parts["actuation"]["least"]).all()
+            ),
+            "actuation/next": _next_fit(parts["actuation"], signals),
+            "actuation/place": _places_fit(parts["actuation"], lanes),
+        }
+    )
+    _refuse_what_does_not_agree(_derived(parts, count))
+
+
+def _refuse_what_does_not_agree(agree: Mapping[str, bool]) -> None:
     for where, right in agree.items():
         if not right:
             _refuse(where, "does not fit the other arrays")
-    agree = {
-        "lanes/road": np.array_equal(
-            lanes["road"][:n], np.repeat(np.arange(count["roads"]), roads["lane_count"])
+
+
+def _derived(parts: Parts, count: dict[str, int]) -> dict[str, bool]:
+    """What follows from other arrays, and is stored so that kernels need not find it again."""
+    lanes, connectors, conflicts = parts["lanes"], parts["connectors"], parts["conflicts"]
+    roads, nodes, n = parts["roads"], parts["intersections"], count["road_lanes"]
+    road, from_lane, to_lane = lanes["road"][:n], connectors["from_lane"], connectors["to_lane"]
+    here = _keys(connectors["conflict_start"])
+    both = from_lane.astype(np.int64) * n + to_lane
+    ways = np.sort(road[from_lane].astype(np.int64) * count["roads"] + road[to_lane], kind="stable")
+    short = road[lanes["length"][:n] < GROUP_LENGTH]
+    group = np.empty(count["intersections"], np.int64)
+    group[nodes["group"]] = _keys(nodes["group_start"])
+    sums = np.add.reduceat(lanes["length"][:n], roads["first_lane"]) / roads["lane_count"]
+    return {
+        "lanes/number": np.array_equal(
+            lanes["number"][:n], np.arange(n) - roads["first_lane"][road]
         )
-        and bool((lanes["road"][n:] == -1).all()),
-        "shapes/station": np.array_equal(
-            shapes["station"][shapes["point_start"][1:] - 1], lanes["length"]
+        and bool((lanes["number"][n:] == -1).all()),
+        "lanes/intersection": np.array_equal(
+            lanes["intersection"][:n], roads["to_intersection"][road]
+        )
+        and np.array_equal(lanes["intersection"][n:], lanes["intersection"][from_lane]),
+        "connectors/from_lane, to_lane": bool((np.diff(both) > 0).all())
+        and np.array_equal(roads["from_intersection"][road[to_lane]], connectors["intersection"]),
+        "lanes/in_connector order": _ascend(lanes["in_start"], lanes["in_connector"]),
+        "intersections/lane order": _ascend(nodes["lane_start"], nodes["lane"]),
+        "intersections/connector order": _ascend(nodes["connector_start"], nodes["connector"]),
+        "intersections/group_start": _ascend(nodes["group_start"], nodes["group"])
+        and np.array_equal(
+            group[roads["from_intersection"][short]], group[roads["to_intersection"][short]]
         ),
-        "conflicts/other": _symmetric(connectors["conflict_start"], conflicts),
-        "connectors/link": _links_fit(connectors, signals),
-        "actuation/least": bool((parts["actuation"]["least"] >= 0.0).all()),
-        "actuation/most": bool((parts["actuation"]["most"] >= parts["actuation"]["least"]).all()),
-        "actuation/next": _next_fit(parts["actuation"], signals),
-        "actuation/place": _places_fit(parts["actuation"], lanes),
+        "roads/out": np.array_equal(
+            _keys(roads["out_start"]) * count["roads"] + roads["out"],
+            ways[np.diff(ways, prepend=-1) > 0],
+        ),
+        "roads/length": np.allclose(roads["length"], sums, rtol=1e-9, atol=0.0),
+        "roads/speed": np.array_equal(
+            roads["speed"], np.maximum.reduceat(lanes["speed"][:n], roads["first_lane"])
+        ),
+        "connectors/rank": np.array_equal(
+            connectors["rank"], np.bincount(here[conflicts["yields"]], minlength=from_lane.size)
+        ),
+        "connectors/free": np.array_equal(
+            connectors["free"],
+            (np.diff(connectors["conflict_start"]) == 0)
+            & (connectors["signal"] < 0)
+            & ~connectors["must_stop"],
+        ),
+        "conflicts/other, at another intersection": np.array_equal(
+            connectors["intersection"][here], connectors["intersection"][conflicts["other"]]
+        ),
+        "conflicts/here_in, here_out": bool(
+            (
+                (conflicts["here_in"] >= 0.0)
+                & (conflicts["here_out"] >= conflicts["here_in"])
+                & (conflicts["here_out"] <= lanes["length"][n:][here] + SLACK)
+            ).all()
+        ),
+        "signals/phase_end": _rise(parts["signals"]["phase_end"], parts["signals"]["phase_start"]),
+        "signals/cycle": np.array_equal(
+            parts["signals"]["phase_end"][parts["signals"]["phase_start"][1:] - 1],
+            parts["signals"]["cycle"],
+        ),
     }
-    for where, right in agree.items():
-        if not right:
-            _refuse(where, "does not fit the other arrays")
+
+
+def _ascend(start: NDArray[Any], pool: NDArray[Any]) -> bool:
+    """Whether the entries of each key rise: none stands twice, and all are there."""
+    return bool(((np.diff(pool) > 0) | (np.diff(_keys(start)) > 0)).all())
+
+
+def _rise(values: NDArray[Any], start: NDArray[Any], least: float | None = None) -> bool:
+    """Whether the values of each key never fall, from `least` on."""
+    first = np.zeros(len(values) + 1, bool)
+    first[start] = True
+    rises = (np.diff(values) >= 0.0) | first[1:-1]
+    return bool(rises.all()) and (least is None or bool((values[start[:-1]] == least).all()))
 
 
 def _links_fit(connectors: dict[str, NDArray[Any]], signals: dict[str, NDArray[Any]]) -> bool:

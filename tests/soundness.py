@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from rushhour.roadnets.gate import parts_of
 from rushhour.roadnets.model import Network
-from rushhour.roadnets.storage import parts_of
 from rushhour.roadnets.storage_checks import check_network
 from rushhour.roadnets.storage_fields import NAMES
 from rushhour.traffic.demand.model import Demand

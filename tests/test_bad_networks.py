@@ -84,7 +84,7 @@ TEXTS: dict[str, tuple[Callable[[], str], str]] = {
     "place far": (lambda: replaced("1.60,-100.00", "1e300,-100"), r"lane 's_in_0': shape"),
     "huge number": (lambda: replaced("13.89", "9" * 100_000), r"speed '9{40}'; give a number"),
     "huge index": (lambda: replaced('index="0"', f'index="{"9" * 5000}"'), r"index '9{40}'"),
-    "lane 64": (lambda: replaced('index="0"', 'index="64"'), r"index '64'.*from 0 to 63"),
+    "lane 64": (lambda: replaced('index="0"', 'index="64"'), r"index '64'.*from 0 to 62"),
     "one point": (lambda: replaced("1.60,-100.00 1.60,-10.00", "1.60,-100.00"), r"1 points"),
     "one place": (
         lambda: replaced("1.60,-100.00 1.60,-10.00", "1.60,-10.00 1.60,-10.00"), r"one place"

@@ -25,7 +25,7 @@ PIECES: dict[str, tuple[Draw, str]] = {
     "nan": (lambda b: b.add_road([(0, 0), (np.nan, 1)]), r"point 1 is not finite"),
     "far": (lambda b: b.add_road([(0, 0), (1e300, 1)]), r"point 1 is not finite or beyond 1e\+08"),
     "huge integer": (lambda b: b.add_road([(0, 0), (10**5000, 1)]), r"road 'road0': point"),
-    "lanes 0": (lambda b: b.add_road(GOOD, 0), r"lanes 0; give a whole number from 1 to 64"),
+    "lanes 0": (lambda b: b.add_road(GOOD, 0), r"lanes 0; give a whole number from 1 to 63"),
     "lanes 1.5": (lambda b: b.add_road(GOOD, 1.5), r"lanes 1.5; give a whole number"),
     "many lanes": (lambda b: b.add_road(GOOD, 10**6), r"lanes 1000000"),
     "speed 0": (lambda b: b.add_road(GOOD, 1, 0), r"speed 0; give a number from 0.1 to 100"),

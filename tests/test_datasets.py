@@ -16,10 +16,11 @@ from soundness import assert_drivable, assert_meant_for, assert_sound
 
 import rushhour as rh
 from rushhour.roadnets.classes import CAR
+from rushhour.roadnets.gate import parts_of
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.osm.ways.reading import OsmMap, read_osm
-from rushhour.roadnets.storage import load, parts_of, save
+from rushhour.roadnets.storage import load, save
 from rushhour.traffic.demand.files import DemandOptions, read_demand_files
 
 

@@ -131,7 +131,7 @@ def test_types_that_come_with_vehicles_are_kept_with_the_command(network, tmp_pa
     assert again.state_hash() == w.state_hash()
     for changes, why in (
         ({"accel": 2.0}, "type 'tram' is known and otherwise; give yours another name"),
-        ({"name": "x", "length": 30.0}, "length 30 m: wanted at most 18 m"),
+        ({"name": "x", "length": 30.0}, "length 30 m; wanted > 0, at most 18 m"),
         ({"name": "x", "accel": float("nan")}, "accel nan: wanted a finite number"),
         ({"name": "x", "decel": 0.0}, "decel 0: wanted more than 0"),
         ({"name": "x", "model": "gipps"}, "model 'gipps': wanted one of idm, krauss"),

@@ -52,6 +52,8 @@ def assert_same(a, b):
             np.testing.assert_array_equal(x, y, err_msg=name)
             assert not y.flags.writeable and y.flags.c_contiguous
     for f in fields(a):
+        if not f.compare:
+            continue
         if f.name == "findings":  # ragged
             assert a.findings == b.findings
         elif f.name not in ("arrays", "zones", "banned", "actuation"):
@@ -212,7 +214,7 @@ def one_sided(group):
         (set_value("lanes/profile_start", 0, 1), "lanes/profile_start: expected offsets"),
         (set_value("shapes/point_start", 1, 1), "shapes/point_start: does not fit"),
         (set_value("shapes/points", (1, 0), np.inf), "shapes/points: value inf at 1"),
-        (set_value("shapes/station", 1, 1e6), "shapes/station: does not fit"),
+        (set_value("shapes/station", 1, 1e4), "shapes/station: does not fit"),
         (set_value("signals/links", 0, 2**30), "signals/links: does not fit"),
         (set_value("signals/state", 0, 6), "signals/state: value 6 at 0"),
         (set_value("roads/first_lane", 1, 0), "roads/first_lane: does not fit"),

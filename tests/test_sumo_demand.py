@@ -316,8 +316,8 @@ def test_merged_demand_is_what_one_builder_would_have_built() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"length": 19.0}, "length 19 m; wanted at most 18 m"),
-        ({"decel": 0.0}, r"decel 0.0; wanted > 0"),
+        ({"length": 19.0}, "length 19 m; wanted > 0, at most 18 m"),
+        ({"decel": 0.0}, r"decel 0; wanted > 0"),
         ({"speed_dev": float("nan")}, "speed_dev nan"),
     ],
 )

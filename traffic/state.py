@@ -31,6 +31,7 @@ from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.traffic.demand.model import Demand, VehicleType
 
 LONG_AGO = -(2**30)  # frame
+MOST_FRAMES: Final = 2**30  # of a stop: for ever
 _WORDS: Final[dict[int, Any]] = {1: np.uint8, 4: np.int32, 8: np.int64}
 _WIDE = {"path": PATH, "behind": BEHIND}
 # Not part of the state: slots, what is only valid within a frame, and how roads are remembered.
@@ -159,18 +160,18 @@ def type_arrays(types: tuple[VehicleType, ...]) -> Types:
 
 
 def trip_arrays(demand: Demand) -> Trips:
-    """Demand as kernels see it."""
+    """Demand as kernels see it: copies that can be written, as all that they were compiled for."""
     return Trips(
-        depart=demand.depart,
-        type=demand.type,
-        walker=demand.walker,
-        route_start=demand.route_start,
-        lane=demand.depart_lane,
-        pos=demand.depart_pos,
-        pos_kind=demand.depart_pos_kind,
-        speed=demand.depart_speed,
-        speed_kind=demand.depart_speed_kind,
-        stop_start=demand.stop_start,
+        depart=demand.depart.copy(),
+        type=demand.type.copy(),
+        walker=demand.walker.copy(),
+        route_start=demand.route_start.copy(),
+        lane=demand.depart_lane.copy(),
+        pos=demand.depart_pos.copy(),
+        pos_kind=demand.depart_pos_kind.copy(),
+        speed=demand.depart_speed.copy(),
+        speed_kind=demand.depart_speed_kind.copy(),
+        stop_start=demand.stop_start.copy(),
     )
 
 
@@ -180,11 +181,11 @@ def route_arrays(demand: Demand, n_lanes: int, begin: float, dt: float) -> Route
     return Routes(
         road=demand.roads.copy(),
         arrival=demand.arrival_pos.copy(),
-        stop_lane=demand.stop_lane,
-        stop_pos=demand.stop_pos,
-        stop_frames=np.ceil(demand.stop_duration / dt).astype(np.int32),
+        stop_lane=demand.stop_lane.copy(),
+        stop_pos=demand.stop_pos.copy(),
+        stop_frames=np.clip(np.ceil(demand.stop_duration / dt), -1, MOST_FRAMES).astype(np.int32),
         stop_until=np.clip(until, -1, 2**31 - 1).astype(np.int32),
-        stop_parking=demand.stop_parking,
+        stop_parking=demand.stop_parking.copy(),
         stops_on=np.isin(np.arange(n_lanes), demand.stop_lane),
     )
 

@@ -32,6 +32,7 @@ from rushhour.kernels.vehicles import MAX_LANES, TASKS, Vehicles
 from rushhour.kernels.waking import wake_all
 from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.facts import Shown
+from rushhour.roadnets.gate import let_in
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.opposites import opposite_lanes
 from rushhour.roadnets.partings import partings_of
@@ -71,8 +72,9 @@ class World(Shown, Looping, Readable, Telling):
     (docs/models.md). Both are compiled into the frame. quotas: most work of a kind in a frame, by
     name. budget: time a frame may take (s, or text as "16.6ms"): quotas that are not given are
     chosen for it, from a short run on this machine (docs/profiling.md).
-    Raises ParameterError for a dt out of range and a function that cannot be compiled, DemandError
-    for trips that cannot be routed.
+    Raises ParameterError for a dt out of range and a function that cannot be compiled, NetworkError
+    for a network whose arrays do not fit each other, DemandError for trips that cannot be routed or
+    were made for another network.
 
     >>> world = World(network, demand, dt=0.25, seed=1)
     >>> world.step(40)
@@ -94,6 +96,7 @@ class World(Shown, Looping, Readable, Telling):
     ) -> None:
         if not DT_RANGE[0] - 1e-9 <= dt <= DT_RANGE[1]:
             raise ParameterError(f"dt {dt:g} s: wanted 1/120 to 0.5 s; choose one in that range")
+        let_in(network)
         self.network = network
         self.parameters = parameters if parameters is not None else Parameters()
         if quotas:

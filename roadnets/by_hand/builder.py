@@ -8,6 +8,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from rushhour.kernels.vehicles import MAX_LANES
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.by_hand.drafting import draft_of_sketch
 from rushhour.roadnets.by_hand.sketch import (
@@ -27,7 +28,7 @@ from rushhour.roadnets.by_hand.sketch import (
     whole,
 )
 from rushhour.roadnets.classes import ROAD_VEHICLES
-from rushhour.roadnets.drafts.index import HIGHEST_PRIORITY, WIDEST_ROAD
+from rushhour.roadnets.drafts.index import HIGHEST_PRIORITY
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.facts import fact_line
 from rushhour.roadnets.lint.checks import linted
@@ -99,7 +100,7 @@ class NetworkBuilder:
         self._sketch.roads[name] = SketchRoad(
             id=name,
             line=line,
-            lanes=whole(lanes, where, "lanes", 1, WIDEST_ROAD),
+            lanes=whole(lanes, where, "lanes", 1, MAX_LANES),
             speed=number(speed, where, "speed", 0.1, FASTEST),
             start=start,
             end=end,
@@ -203,8 +204,8 @@ class NetworkBuilder:
             for a, b in lanes if lanes is not None else ():
                 pairs.append(
                     (
-                        whole(a, where, "lane", 0, WIDEST_ROAD),
-                        whole(b, where, "lane", 0, WIDEST_ROAD),
+                        whole(a, where, "lane", 0, MAX_LANES),
+                        whole(b, where, "lane", 0, MAX_LANES),
                     )
                 )
         except (TypeError, ValueError) as error:

@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 
 from rushhour.kernels.network import LEFT, NONE, RIGHT, SIGNAL, STRAIGHT, YIELD
+from rushhour.kernels.vehicles import MAX_LANES
 from rushhour.roadnets.cityflow.config import read_config
 from rushhour.roadnets.cityflow.signals import (
     RANKS,
@@ -29,7 +30,6 @@ from rushhour.roadnets.drafts.draft import (
     DraftRoad,
     DraftSignal,
 )
-from rushhour.roadnets.drafts.index import WIDEST_ROAD
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.findings import WARNING
 from rushhour.roadnets.fixes import fix_line
@@ -136,8 +136,8 @@ class _Drafting:
             )
         line = self._cut(name, line, first.cut, last.cut)
         entries = list(item.items("lanes"))
-        if not 1 <= len(entries) <= WIDEST_ROAD:
-            raise NetworkError(f"{item.where}: {len(entries)} lanes; give it 1 to {WIDEST_ROAD}")
+        if not 1 <= len(entries) <= MAX_LANES:
+            raise NetworkError(f"{item.where}: {len(entries)} lanes; give it 1 to {MAX_LANES}")
         lanes: list[DraftLane] = []
         inner = 0.0  # m from the line to the lane's inner border
         for i, entry in enumerate(entries):

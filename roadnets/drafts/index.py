@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.network import NONE, YIELD
+from rushhour.kernels.vehicles import MAX_LANES
 from rushhour.roadnets.drafts.draft import Draft, DraftConnector
 from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.reading.values import FARTHEST
 
 MOST_LANES = 2_000_000  # lanes and connectors together; more is no city
-WIDEST_ROAD = 64  # lanes
 HIGHEST_PRIORITY = 1_000_000
 
 
@@ -84,9 +85,9 @@ def index_draft(draft: Draft) -> DraftIndex:
     if not road:
         raise NetworkError(f"{draft.name}: a network without roads; give at least one road")
     for r in draft.roads:
-        if not 1 <= len(r.lanes) <= WIDEST_ROAD:
+        if not 1 <= len(r.lanes) <= MAX_LANES:
             raise NetworkError(
-                f"road {r.id!r}: {len(r.lanes)} lanes; give it 1 to {WIDEST_ROAD} or drop it"
+                f"road {r.id!r}: {len(r.lanes)} lanes; give it 1 to {MAX_LANES} or drop it"
             )
         if not -HIGHEST_PRIORITY <= r.priority <= HIGHEST_PRIORITY:
             raise NetworkError(
@@ -97,9 +98,10 @@ def index_draft(draft: Draft) -> DraftIndex:
             raise NetworkError(
                 f"intersection {node.id!r}: control {node.control}; use one of kernels.network"
             )
-        if not np.isfinite([node.x, node.y]).all():
+        if not (abs(node.x) <= FARTHEST and abs(node.y) <= FARTHEST):
             raise NetworkError(
-                f"intersection {node.id!r}: place ({node.x}, {node.y}) is not finite; correct it"
+                f"intersection {node.id!r}: place ({node.x:g}, {node.y:g}); "
+                f"give metres up to {FARTHEST:g} either way"
             )
     lane_count = np.array([len(r.lanes) for r in draft.roads], np.int32)
     if int(lane_count.sum()) + len(draft.connectors) > MOST_LANES:

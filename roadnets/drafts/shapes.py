@@ -9,6 +9,7 @@ from rushhour.kernels.geometry import add_up_steps, find_segments, sample_curves
 from rushhour.roadnets.drafts.draft import Draft
 from rushhour.roadnets.drafts.index import DraftIndex, connector_name
 from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.reading.values import FARTHEST
 
 SHORTEST = 0.1  # m, a lane
 LONGEST = 100_000.0  # m, a lane
@@ -44,9 +45,12 @@ def _checked(shape: NDArray[np.float64], what: str) -> NDArray[np.float64]:
     points = np.asarray(shape, np.float64)
     if points.ndim != 2 or points.shape[1] != 2 or len(points) < 2:
         raise NetworkError(f"{what}: a shape of size {points.shape}; give 2 or more points (x, y)")
-    if not np.isfinite(points).all():
-        i = int(np.flatnonzero(~np.isfinite(points).all(axis=1))[0])
-        raise NetworkError(f"{what}: point {i} of the shape is not finite; correct its coordinates")
+    near = (np.abs(points) <= FARTHEST).all(axis=1)
+    if not near.all():
+        raise NetworkError(
+            f"{what}: point {int(np.argmin(near))} of the shape is not finite or beyond "
+            f"{FARTHEST:g} m; correct its coordinates"
+        )
     return points
 
 
@@ -96,7 +100,7 @@ def lane_shapes(draft: Draft) -> tuple[Shapes, tuple[float, float]]:
     pieces = [np.asarray(lane.shape, np.float64) for lane in lanes]
     fit = all(p.ndim == 2 and p.shape[1] == 2 and len(p) > 1 for p in pieces)
     points = np.concatenate(pieces) if fit else np.full((1, 2), np.nan)
-    if not np.isfinite(points).all():  # tell where
+    if not (np.abs(points) <= FARTHEST).all():  # tell where
         for one in lanes:
             _checked(one.shape, f"lane {one.id!r}")
     counts = np.array([len(p) for p in pieces])

@@ -1,7 +1,5 @@
 """Signal programs: letters of a source turned into the codes that kernels read."""
 
-import math
-
 import numpy as np
 
 from rushhour.kernels.network import (
@@ -23,6 +21,7 @@ CODES = {
 
 
 LONGEST = 1e6  # s of a gap or of a phase that reacts
+LATEST = 1e9  # s of an offset or of a cycle
 
 
 def _check_actuation(name: str, plan: DraftActuation, phases: int) -> None:
@@ -62,13 +61,16 @@ def pack_signals(signals: list[DraftSignal]) -> Signals:
         name = f"signal {signal.id!r}"
         if not signal.phases:
             raise NetworkError(f"{name}: no phases; give it at least one or drop the signal")
-        if not math.isfinite(signal.offset):
-            raise NetworkError(f"{name}: offset {signal.offset}; give a finite number of seconds")
+        if not abs(signal.offset) <= LATEST:
+            raise NetworkError(
+                f"{name}: offset {signal.offset:g} s; give at most {LATEST:g} s either way"
+            )
         end, width = 0.0, len(signal.phases[0][1])
         for p, (duration, letters) in enumerate(signal.phases):
-            if not (math.isfinite(duration) and duration > 0.0):
+            if not 0.0 < duration <= LATEST - end:
                 raise NetworkError(
-                    f"{name}: phase {p} lasts {duration} s; give it a positive duration or drop it"
+                    f"{name}: phase {p} lasts {duration} s; give it a positive duration, all phases "
+                    f"at most {LATEST:g} s, or drop it"
                 )
             if len(letters) != width:
                 raise NetworkError(

@@ -8,13 +8,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
+from rushhour.kernels.vehicles import MAX_LANES
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.reading.remarks import Remarks
 from rushhour.roadnets.reading.values import number, seconds, shape, whole
 from rushhour.roadnets.reading.xml_files import elements
 from rushhour.roadnets.zebras import Zebra
 
-MOST_LANES_OF_A_ROAD: Final = 64
 LONGEST_PHASE: Final = 1e6  # s
 ZEBRA: Final = 4.0  # m, width of a crossing of pedestrians that does not say it
 
@@ -219,7 +219,7 @@ class _Reader:
                 )
             return
         where = self.file.where(line, f"lane of edge {self.edge.id!r}")
-        most = MOST_LANES_OF_A_ROAD
+        most = MAX_LANES
         index = whole(_needed(a, "index", where), where, "index", 0, most - 1)
         lane = RawLane(a.get("id", f"{self.edge.id}_{index}"), index, a, line)
         if self.inner:

@@ -1,13 +1,12 @@
 """Signals, programs and phases as they are given in commands, checked and made plain."""
 
 from collections.abc import Mapping, Sequence
-from math import isfinite
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.roadnets.signals.programs import CODES
+from rushhour.roadnets.signals.programs import CODES, LATEST
 from rushhour.traffic.commands.log import CommandError, each_of
 from rushhour.traffic.signal_control import CONTROLS, Order, Plan
 
@@ -85,9 +84,11 @@ def plain_order(
         if odd:
             raise CommandError(f"{where}: letter {odd[0]!r}; wanted some of {''.join(CODES)}")
         if isinstance(time, bool) or not isinstance(time, int | float) or not (
-            isfinite(time) and time > 0.0
+            0.0 < time <= LATEST / MOST_PHASES
         ):  # fmt: skip
-            raise CommandError(f"{where}: {str(time)[:60]} s; wanted a finite time above 0")
+            raise CommandError(
+                f"{where}: {str(time)[:60]} s; wanted a time above 0, at most {LATEST / MOST_PHASES:g}"
+            )
         for i in numbers:
             if len(letters) != links[i]:
                 raise CommandError(

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from math import inf, isfinite
+from math import inf
 from typing import Any, Final
 
 import numpy as np
 
-from rushhour.kernels.network import LONGEST_VEHICLE
 from rushhour.roadnets.errors import DemandError
+from rushhour.traffic.demand.checks import check_type
 from rushhour.traffic.demand.model import (
     LANE_FIRST,
     POS_BASE,
@@ -17,6 +17,7 @@ from rushhour.traffic.demand.model import (
     VehicleType,
     empty_demand,
 )
+from rushhour.traffic.numbers import LATEST
 
 MOST_ROADS: Final = 200_000_000  # of all routes; 800 MB
 
@@ -62,12 +63,12 @@ class DemandBuilder:
 
     def add(self, trip: Trip) -> None:
         """Add a trip. Raises DemandError for one that cannot be driven anywhere."""
-        if not isfinite(trip.depart):
-            raise DemandError(f"vehicle {trip.id!r}: departs at {trip.depart}; give a time in s")
+        if not abs(trip.depart) <= LATEST:
+            raise DemandError(f"vehicle {trip.id!r}: departs at {trip.depart:g}; give a time in s")
         if not trip.roads:
             raise DemandError(f"vehicle {trip.id!r}: has no road; give its route")
         if id(trip.type) not in self._checked:
-            _check_type(trip.type)
+            check_type(trip.type)
             self._checked[id(trip.type)] = trip.type
         self._roads += len(trip.roads)
         if self._roads > MOST_ROADS:
@@ -89,10 +90,10 @@ class DemandBuilder:
         stops = [stop for trip in trips for stop in trip.stops]
 
         def column(name: str, dtype: Any) -> Any:
-            return np.array([getattr(trip, name) for trip in trips], dtype)
+            return _column([getattr(trip, name) for trip in trips], name, dtype)
 
         def stop_column(name: str, dtype: Any) -> Any:
-            return np.array([getattr(stop, name) for stop in stops], dtype)
+            return _column([getattr(stop, name) for stop in stops], f"{name} of a stop", dtype)
 
         def starts(sizes: list[int]) -> Any:
             return np.concatenate((np.zeros(1, np.int64), np.cumsum(np.array(sizes, np.int64))))
@@ -124,37 +125,30 @@ class DemandBuilder:
         )
 
 
-_POSITIVE: Final = (
-    "length", "width", "accel", "decel", "emergency_decel", "max_speed", "speed_factor",
-    "speed_factor_min", "speed_factor_max",
-)  # fmt: skip
-_NOT_NEGATIVE: Final = ("min_gap", "time_gap", "speed_dev", "sigma")
-
-
-def _check_type(kind: VehicleType) -> None:
-    """Refuse a type that no vehicle can have."""
-    for name in _POSITIVE + _NOT_NEGATIVE:
-        value = getattr(kind, name)
-        if not isfinite(value) or value < 0.0 or (value == 0.0 and name in _POSITIVE):
-            least = "> 0" if name in _POSITIVE else ">= 0"
-            raise DemandError(f"vehicle type {kind.name!r}: {name} {value}; wanted {least}")
-    if kind.length > LONGEST_VEHICLE:
-        raise DemandError(
-            f"vehicle type {kind.name!r}: length {kind.length:g} m; "
-            f"wanted at most {LONGEST_VEHICLE:g} m"
-        )
+def _column(values: list[Any], name: str, dtype: Any) -> Any:
+    try:
+        return np.array(values, dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DemandError(f"{name}: wanted numbers ({error})") from None
 
 
 def merge(demands: Sequence[Demand]) -> Demand:
-    """One demand of several, sorted by departure; ties in the order of the list."""
+    """One demand of several, sorted by departure; ties in the order of the list.
+
+    Raises DemandError for demands of different networks.
+    """
     if not demands:
         return empty_demand()
+    networks = {d.made_for for d in demands} - {""}
+    if len(networks) > 1:
+        raise DemandError("demands of different networks cannot be joined; make all for one")
     types: list[VehicleType] = list(dict.fromkeys(t for d in demands for t in d.types))
     place = {kind: i for i, kind in enumerate(types)}
     joined = {
         field.name: np.concatenate([getattr(d, field.name) for d in demands])
         for field in fields(Demand)
-        if field.name not in ("types", "ids", "remarks", "type", "route_start", "stop_start")
+        if field.name
+        not in ("types", "ids", "remarks", "made_for", "type", "route_start", "stop_start")
     }
     kind = np.concatenate(
         [np.array([place[t] for t in d.types], np.int32)[d.type] for d in demands]
@@ -164,6 +158,7 @@ def merge(demands: Sequence[Demand]) -> Demand:
     result: dict[str, Any] = {
         "types": tuple(types),
         "ids": tuple(ids[i] for i in order.tolist()),
+        "made_for": networks.pop() if networks else "",
         "type": kind[order],
         "remarks": tuple(line for d in demands for line in d.remarks),
     }

@@ -8,28 +8,25 @@ types that came with them.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from itertools import pairwise
-from math import inf
 from typing import Any, Final
 
 import numpy as np
 
-from rushhour.kernels.network import LONGEST_VEHICLE
-from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.model import Network
-from rushhour.traffic.demand.model import LANE_FIRST, MODELS, POS_BASE, Demand, VehicleType
+from rushhour.traffic.demand.checks import check_type
+from rushhour.traffic.demand.model import LANE_FIRST, POS_BASE, Demand, VehicleType
 from rushhour.traffic.demand.tables import read_trips
 from rushhour.traffic.parameters import Parameters
 
 PER_TRIP: Final = tuple(
     field.name
     for field in fields(Demand)
-    if field.name not in ("types", "ids", "type", "remarks", "roads")
+    if field.name not in ("types", "ids", "type", "remarks", "made_for", "roads")
     and not field.name.startswith(("stop_", "route_"))
 )
 KEPT: Final = ("id", "depart", "type", "route")  # columns that every command has
 FIELDS: Final = "type_fields"  # column of the fields of types that came with the trips
-POSITIVE: Final = ("length", "width", "accel", "decel", "emergency_decel", "max_speed")
 Columns = dict[str, list[Any]]
 
 
@@ -52,6 +49,10 @@ def columns_given(trips: Any, network: Network, now: float, names: Iterator[str]
         )
     if not any(columns.values()):
         raise DemandError("no trips given; give at least one")
+    if not hasattr(trips, "columns"):  # in a frame, nan says that nothing is given
+        for key, column in columns.items():
+            if any(isinstance(one, float | np.floating) and np.isnan(one) for one in column):
+                raise DemandError(f"{key} nan: wanted a number; leave it out, or None, for nothing")
     sizes = {len(column) for column in columns.values()}
     if len(sizes) == 1:
         count = sizes.pop()
@@ -109,25 +110,7 @@ def _types_given(columns: Mapping[str, Any]) -> list[VehicleType]:
             kind = VehicleType(**given)
         except TypeError:
             raise DemandError(f"type_fields {str(given)[:80]}: wanted those of a type") from None
-        for field in fields(VehicleType):
-            value, least = getattr(kind, field.name), 0.0
-            if isinstance(field.default, str):
-                if not isinstance(value, str):
-                    raise DemandError(f"type: {field.name} {str(value)[:40]}: wanted a text")
-                continue
-            if isinstance(value, bool) or not isinstance(value, int | float) or not value < inf:
-                raise DemandError(f"type: {field.name} {str(value)[:40]}: wanted a finite number")
-            if value < least or (field.name in POSITIVE and value == 0.0):
-                raise DemandError(f"type: {field.name} {value:g}: wanted more than 0")
-        if kind.length > LONGEST_VEHICLE:
-            raise DemandError(
-                f"type: length {kind.length:g} m: wanted at most {LONGEST_VEHICLE:g} m"
-            )
-        for name, known in (("vehicle_class", CLASS_BIT), ("model", MODELS)):
-            if getattr(kind, name) not in known:
-                raise DemandError(
-                    f"type: {name} {getattr(kind, name)[:40]!r}: wanted one of {', '.join(known)}"
-                )
+        check_type(kind)
         found.append(kind)
     return found
 

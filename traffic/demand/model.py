@@ -5,7 +5,7 @@ routes and stops pooled. Readers build one with `DemandBuilder`; `merge` joins s
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,7 +68,7 @@ class VehicleType:
 
 @dataclass(frozen=True, repr=False)
 class Demand(Shown):
-    """Trips sorted by departure. n trips; every array is (n,) unless said.
+    """Trips sorted by departure. n trips; every array is (n,) unless said, and read-only.
 
     A trip with `routed` False and walker False has only its first and last road (and stops) in the
     pool: `routing.routes.route_demand` fills in the way. A random walker has its first road only
@@ -96,6 +96,13 @@ class Demand(Shown):
     stop_until: NDArray[np.float64]  # s, not before; -inf: none
     stop_parking: NDArray[np.bool_]  # off the lane
     remarks: tuple[str, ...] = ()  # what was skipped or doubted
+    made_for: str = (
+        ""  # `gate.fingerprint` of the network that roads and lanes are of; "" not known
+    )
+
+    def __post_init__(self) -> None:
+        for name in ARRAYS:
+            object.__setattr__(self, name, _read_only(getattr(self, name)))
 
     def _shown(self) -> tuple[str, dict[str, object]]:
         walkers = int(np.count_nonzero(self.walker))
@@ -112,6 +119,29 @@ class Demand(Shown):
 
     def __len__(self) -> int:
         return len(self.ids)
+
+
+ARRAYS: Final[dict[str, np.dtype[Any]]] = {  # by name of the column
+    name: np.dtype(kind)
+    for name, kind in {
+        "depart": np.float64, "type": np.int32, "walker": np.bool_, "routed": np.bool_,
+        "route_start": np.int64, "roads": np.int32, "depart_lane": np.int32,
+        "depart_pos": np.float64, "depart_pos_kind": np.uint8, "depart_speed": np.float64,
+        "depart_speed_kind": np.uint8, "arrival_pos": np.float64, "stop_start": np.int64,
+        "stop_lane": np.int32, "stop_pos": np.float64, "stop_duration": np.float64,
+        "stop_until": np.float64, "stop_parking": np.bool_,
+    }.items()
+}  # fmt: skip
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """The array, or a copy of one that is part of another, so that nobody changes it any more."""
+    array = np.asarray(array)
+    if array.flags.writeable:
+        if array.base is not None:
+            array = array.copy()
+        array.flags.writeable = False
+    return array
 
 
 def empty_demand() -> Demand:

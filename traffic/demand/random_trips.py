@@ -5,6 +5,7 @@ demand whatever else is drawn.
 """
 
 from collections.abc import Sequence
+from math import inf
 from typing import Final
 
 import numpy as np
@@ -14,7 +15,9 @@ from rushhour.kernels.random import uniform_all
 from rushhour.kernels.routing import RoadGraph
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError
+from rushhour.roadnets.gate import fingerprint
 from rushhour.roadnets.model import Network
+from rushhour.roadnets.reading.values import FARTHEST
 from rushhour.traffic.demand.model import (
     LANE_FREE,
     LANE_RANDOM,
@@ -25,6 +28,7 @@ from rushhour.traffic.demand.model import (
     VehicleType,
 )
 from rushhour.traffic.durations import seconds
+from rushhour.traffic.numbers import LATEST, bounded, whole, whole_seed
 from rushhour.traffic.routing.road_graph import road_graph
 from rushhour.traffic.routing.routes import find_ways, free_ways
 
@@ -56,7 +60,8 @@ def random_trips(
 
     >>> demand = random_trips(network, trips=20_000, over="1h", seed=1)
     """
-    _check_count(trips)
+    seed, begin = _checked(trips, seed, begin)
+    bounded(min_distance, "min_distance", 0.0, FARTHEST)
     over_s = seconds(over, "over")
     number = np.arange(trips)
     depart = begin + over_s * uniform_all(seed, number, 0, STREAM + 2)
@@ -66,7 +71,14 @@ def random_trips(
     for t in range(len(vehicle_types)):
         _draw_ways(network, vehicle_types[t], np.flatnonzero(kind == t), seed, min_distance, pieces)
     return _demand(
-        vehicle_types, depart, kind, pieces, walker=False, lane=LANE_FREE, position=POS_BASE
+        network,
+        vehicle_types,
+        depart,
+        kind,
+        pieces,
+        walker=False,
+        lane=LANE_FREE,
+        position=POS_BASE,
     )
 
 
@@ -84,7 +96,7 @@ def random_walkers(
 
     They are removed (as arrived) only where the road ends. Arguments as of `random_trips`.
     """
-    _check_count(count)
+    seed, begin = _checked(count, seed, begin)
     over_s = seconds(over, "over")
     number = np.arange(count)
     depart = np.sort(begin + over_s * uniform_all(seed, number, 0, STREAM + 2))
@@ -99,7 +111,7 @@ def random_walkers(
         for i, road in zip(mine.tolist(), pick.tolist(), strict=True):
             pieces[i] = np.array([road], np.int32)
     return _demand(
-        vehicle_types, depart, kind, pieces, walker=True, lane=LANE_RANDOM,
+        network, vehicle_types, depart, kind, pieces, walker=True, lane=LANE_RANDOM,
         position=POS_RANDOM_FREE,
     )  # fmt: skip
 
@@ -122,9 +134,12 @@ def vehicles_on_road(
     )
 
 
-def _check_count(count: int) -> None:
-    if not 0 <= count <= MOST_TRIPS:
-        raise DemandError(f"{count} vehicles: wanted 0 to {MOST_TRIPS}; choose a smaller number")
+def _checked(count: int, seed: int, begin: float) -> tuple[int, float]:
+    """The seed and the begin, if these are numbers that can be meant."""
+    if isinstance(count, float) and count.is_integer():
+        count = int(count)
+    whole(count, "vehicles", 0, MOST_TRIPS)
+    return whole_seed(seed), bounded(begin, "begin", -LATEST, LATEST)
 
 
 def _drawn_types(
@@ -132,7 +147,8 @@ def _drawn_types(
 ) -> NDArray[np.int32]:
     """Vehicle type of each trip."""
     weight = np.ones(len(types)) if shares is None else np.asarray(shares, np.float64)
-    if weight.shape != (len(types),) or not (weight >= 0).all() or not weight.sum() > 0:
+    sound = weight.shape == (len(types),) and (weight >= 0).all() and 0.0 < weight.sum() < inf
+    if not sound:
         raise DemandError(f"shares {shares!r}: wanted {len(types)} numbers >= 0, not all 0")
     edge = np.cumsum(weight / weight.sum())
     edge[-1] = 1.0
@@ -260,6 +276,7 @@ def _reached(graph: RoadGraph, origin: int) -> NDArray[np.bool_]:
 
 
 def _demand(
+    network: Network,
     types: Sequence[VehicleType],
     depart: NDArray[np.float64],
     kind: NDArray[np.int32],
@@ -292,4 +309,5 @@ def _demand(
         stop_duration=np.zeros(0),
         stop_until=np.zeros(0),
         stop_parking=np.zeros(0, np.bool_),
+        made_for=fingerprint(network),
     )

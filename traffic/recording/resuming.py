@@ -266,7 +266,7 @@ def changed_types(
 
 def want_network(run_path: Path, recorded: Network, given: Network, name: str) -> None:
     """Raises RunError if a network is not the one that a run was recorded on."""
-    from rushhour.roadnets.storage import parts_of
+    from rushhour.roadnets.gate import parts_of
 
     ours, theirs = parts_of(recorded), parts_of(given)
     same = recorded.road_ids == given.road_ids and recorded.lane_ids == given.lane_ids

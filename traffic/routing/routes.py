@@ -15,6 +15,7 @@ from rushhour.roadnets.banned import banned_part
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.model import Network
+from rushhour.traffic.demand.checks import let_in
 from rushhour.traffic.demand.model import Demand
 from rushhour.traffic.routing.hierarchies import Stairs, hierarchy_if_it_pays
 from rushhour.traffic.routing.road_graph import road_graph
@@ -242,9 +243,10 @@ def routes_onward(
 def route_demand(network: Network, demand: Demand, *, skip_bad: bool = False) -> Demand:
     """Demand with the way of every trip filled in, through its stops in their order.
 
-    Raises DemandError with the number of trips without a way, naming the first, unless skip_bad:
-    then they are left out, and a remark says the same.
+    Raises DemandError for demand that does not fit the network, and with the number of trips
+    without a way, naming the first, unless skip_bad: then they are left out, and a remark says so.
     """
+    demand = let_in(network, demand)
     open_trips = np.flatnonzero(~demand.routed & ~demand.walker)
     if not open_trips.size:
         return demand

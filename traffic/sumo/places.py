@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from math import inf
 from typing import Any, Final
 
+from rushhour.kernels.vehicles import MAX_LANES
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.model import Network
@@ -23,7 +24,6 @@ from rushhour.traffic.sumo.vehicle_types import drawn
 STREAM_ARRIVAL: Final = 8304
 FASTEST: Final = 200.0  # m/s
 LINE_GAP: Final = 0.1  # m before the lane's end where the last stop can be
-MOST_LANES: Final = 64
 _LANES: Final = {
     "first": codes.LANE_FIRST, "best": codes.LANE_BEST, "best_prob": codes.LANE_BEST,
     "free": codes.LANE_FREE, "random": codes.LANE_RANDOM, "allowed": codes.LANE_ALLOWED,
@@ -96,7 +96,7 @@ class Places:
         """Code or number of a departLane. The file counts lanes that are closed to cars as well."""
         if text in _LANES:
             return _LANES[text], text
-        given = whole(text, where, "departLane", 0, MOST_LANES - 1)
+        given = whole(text, where, "departLane", 0, MAX_LANES - 1)
         edge, first = self.network.road_ids[road], self._first_lane[road]
         lane = self.network.lane_index.get(f"{edge}_{given}", -1)
         if lane < 0 and not any(
