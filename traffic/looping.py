@@ -10,6 +10,7 @@ from rushhour.roadnets.errors import RunError
 from rushhour.traffic.commands.controls import Controls
 from rushhour.traffic.durations import patience, seconds
 from rushhour.traffic.measures.summary import Clocking
+from rushhour.traffic.numbers import whole_seed
 from rushhour.traffic.restoring import fits, restore
 from rushhour.traffic.snapshot import Snapshot, take_snapshot
 
@@ -33,6 +34,9 @@ class _Caller:
 
 class Looping(Controls):
     """Running a world; see `World`."""
+
+    _turn: Any  # an RLock, held by the thread that steps
+    _stepping: bool  # within a frame
 
     def run(
         self,
@@ -105,6 +109,27 @@ class Looping(Controls):
         with recorder, _observing(world, recorder):
             yield recorder
 
+    @contextmanager
+    def _one_at_a_time(self, frames: bool = False) -> Iterator[None]:
+        """No other thread steps the world within this; with frames: nor does this one already.
+
+        Raises RunError if somebody does.
+        """
+        free = self._turn.acquire(blocking=False)
+        if not free or (frames and self._stepping):
+            if free:
+                self._turn.release()
+            raise RunError(
+                "this world is being stepped, by another thread or around this very call; step it "
+                "in one thread, or step world.clone(), which is made between two frames"
+            )
+        before, self._stepping = self._stepping, frames or self._stepping
+        try:
+            yield
+        finally:
+            self._stepping = before
+            self._turn.release()
+
     def reset(self, seed: int | None = None) -> None:
         """Go back to before the first frame, as if the world were made anew; see `restore` for later.
 
@@ -114,14 +139,17 @@ class Looping(Controls):
         ...     world.reset(seed)
         ...     world.run("10min")
         """
-        self.seed = self.seed if seed is None else seed
-        self.network, self.demand = self._whole, self._first_demand
-        forget_states()  # those of before would be kept until others take their place
-        cast("World", self)._begin()
+        seed = self.seed if seed is None else whole_seed(seed)
+        with self._one_at_a_time():
+            self.seed = seed
+            self.network, self.demand = self._whole, self._first_demand
+            forget_states()  # those of before would be kept until others take their place
+            cast("World", self)._begin()
 
     def snapshot(self) -> Snapshot:
         """A copy of everything that later frames depend on, logs included; see `restore`."""
-        return take_snapshot(cast("World", self))
+        with self._one_at_a_time():
+            return take_snapshot(cast("World", self))
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a snapshot of this world, or of one made from the same; steps then repeat.
@@ -138,9 +166,53 @@ class Looping(Controls):
             raise RunError(
                 "restore: the snapshot is of another network or demand; make the world from the same"
             )
-        restore(world, snapshot)
-        if world._poses is not None:
-            world._poses.forget()
+        with self._one_at_a_time():
+            restore(world, snapshot)
+            if world._poses is not None:
+                world._poses.forget()
+
+    def clone(self) -> "World":
+        """Another world that stands where this one does and goes on with the same bits.
+
+        It has the signals, closures, commands to come, bodies, steered vehicles and quotas of this
+        one, and shares its network, demand and functions, which never change. Observers (recorders,
+        measures, checkers) stay with this one. `copy.copy` and `copy.deepcopy` do the same. Raises
+        RunError while another thread steps this world.
+
+        >>> other = world.clone()
+        >>> other.close_roads("main")  # what if
+        >>> other.step(1000)
+        """
+        world = cast("World", self)
+        with world._one_at_a_time():
+            return world._cloned()
+
+    def _cloned(self) -> "World":
+        from rushhour.traffic.world import World
+
+        world = cast("World", self)
+        other = World(
+            world._whole, world._first_demand, parameters=world.parameters, dt=world.dt,
+            seed=world.seed, begin=world.begin,
+        )  # fmt: skip
+        other.models = world.models
+        other._types = other._types_seen()
+        other.calibration = dict(world.calibration)
+        restore(other, take_snapshot(world))
+        other.bodies.follow(world.bodies)
+        return other
+
+    def __copy__(self) -> "World":
+        return self.clone()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "World":
+        return self.clone()
+
+    def __reduce__(self) -> Any:
+        raise RunError(
+            'a world is not pickled: record it, world.run(..., record="run.h5"), and go on in the '
+            'other process with World.resume("run.h5"); in this one, use world.clone()'
+        )
 
     @staticmethod
     def resume(

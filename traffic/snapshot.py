@@ -62,7 +62,7 @@ MADE: Final[dict[str, tuple[str, ...]]] = {
 SCRATCH: Final[dict[str, tuple[str, ...]]] = {
     "World": (
         "costs", "observers", "_awake", "_next_order", "_moves", "_packed", "_columns", "_efforts", "_tallies",
-        "_changed", "taken_off", "put_back_on", "_poses", "_found", "_limits_changed", "_book", "_book_asked", "_promised", "_reader", "_way_found", "_pace",
+        "_changed", "taken_off", "put_back_on", "_poses", "_found", "_limits_changed", "_book", "_book_asked", "_promised", "_reader", "_way_found", "_pace", "_turn", "_stepping",
     ),
     "Minds": ("_stuck", "_ready", "_taken", "_ways", "_exits"),
     "Steering": ("_new", "_entered"),

@@ -6,6 +6,7 @@
 import weakref
 from collections.abc import Callable, Mapping
 from math import inf
+from threading import RLock
 from typing import Any, Final
 
 import numpy as np
@@ -42,8 +43,10 @@ from rushhour.traffic.commands.signalling import SignalControl
 from rushhour.traffic.costs import PHASES, Costs
 from rushhour.traffic.demand.model import Demand, empty_demand
 from rushhour.traffic.durations import clock, seconds
+from rushhour.traffic.forking import refuse_after_fork
 from rushhour.traffic.looping import Looping
 from rushhour.traffic.measures.trip_log import ARRIVED, CUT_SHORT, TripLog
+from rushhour.traffic.numbers import LATEST, bounded, whole_frames, whole_seed
 from rushhour.traffic.outside.bodies import Bodies
 from rushhour.traffic.outside.poses import PoseKeeper
 from rushhour.traffic.own_models import Given, own_models
@@ -94,15 +97,16 @@ class World(Shown, Looping, Readable, Telling):
         quotas: Mapping[str, int] | None = None,
         budget: float | str | None = None,
     ) -> None:
-        if not DT_RANGE[0] - 1e-9 <= dt <= DT_RANGE[1]:
+        if not DT_RANGE[0] - 1e-9 <= bounded(dt, "dt", 0.0, 1.0) <= DT_RANGE[1]:
             raise ParameterError(f"dt {dt:g} s: wanted 1/120 to 0.5 s; choose one in that range")
+        refuse_after_fork()
         let_in(network)
         self.network = network
         self.parameters = parameters if parameters is not None else Parameters()
         if quotas:
             self.parameters = self.parameters.with_(**checked_quotas(quotas))
         self.dt = dt
-        self.seed = seed
+        self.seed = whole_seed(seed)
         self.calibration: dict[str, Any] = {}  # what quotas were chosen from, for a budget
         if budget is not None:
             self._keep_to(seconds(budget, "budget"))
@@ -110,8 +114,9 @@ class World(Shown, Looping, Readable, Telling):
         demand = demand if demand is not None else empty_demand()
         self.demand = self._first_demand = route_demand(network, demand)
         first = float(self.demand.depart[0]) if len(self.demand) else 0.0
-        self.begin = first if begin is None else float(begin)
+        self.begin = first if begin is None else bounded(begin, "begin", -LATEST, LATEST)
         self._rules = self.parameters.rules(network.left_hand)
+        self._turn, self._stepping = RLock(), False
         self._begin()
         weakref.finalize(self, forget_states)
 
@@ -186,12 +191,19 @@ class World(Shown, Looping, Readable, Telling):
     # --- the frame -------------------------------------------------------------------------
 
     def step(self, n: int = 1) -> None:
-        """Step n frames."""
-        self._pace.ask()
-        for _ in range(n):
-            self._pace.begin()
-            self._step_once()
-            self._pace.end(self.costs.in_kernels(), self._n)
+        """Step n frames.
+
+        Raises RunError while another thread, or what observes a frame, steps this world, and in a
+        fork of a process in which one was stepped.
+        """
+        refuse_after_fork()
+        frames = whole_frames(n)
+        with self._one_at_a_time(frames=True):
+            self._pace.ask()
+            for _ in range(frames):
+                self._pace.begin()
+                self._step_once()
+                self._pace.end(self.costs.in_kernels(), self._n)
 
     def _step_once(self) -> None:
         self.costs.start()

@@ -190,11 +190,11 @@ class SignalControl(SignalsShown):
     ) -> float:
         """s of yellow and red between two phases of a signal, as `set_phase` would have them."""
         (i,) = self._numbers("change_time", signal)
-        own = self._clearing_of(i)
-        return sum(
-            times if given is None else given
-            for times, given in zip(own, (yellow, all_red), strict=True)
-        )
+        total = 0.0
+        names = ("yellow", "all_red")
+        for own, name, given in zip(self._clearing_of(i), names, (yellow, all_red), strict=True):
+            total += own if given is None else seconds(given, f"change_time: {name}")
+        return total
 
     def _in_sight(self, i: int) -> int:
         """The phase that a signal shows or changes to."""

@@ -136,8 +136,6 @@ def vehicles_on_road(
 
 def _checked(count: int, seed: int, begin: float) -> tuple[int, float]:
     """The seed and the begin, if these are numbers that can be meant."""
-    if isinstance(count, float) and count.is_integer():
-        count = int(count)
     whole(count, "vehicles", 0, MOST_TRIPS)
     return whole_seed(seed), bounded(begin, "begin", -LATEST, LATEST)
 

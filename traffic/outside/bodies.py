@@ -226,6 +226,11 @@ class Bodies:
         self._touched = kept["touches"].astype(np.int32)
         self.contacts = contacts
 
+    def follow(self, other: "Bodies") -> None:
+        """Go on as those of another world do, of which these hold the rows."""
+        self._coming = None if other._coming is None else other._coming.copy()
+        self._log = other._log
+
     def state(self) -> bytes:
         """What belongs to the state hash of the world; nothing where there never was a body."""
         if not len(self.rows) and not self.contacts:
