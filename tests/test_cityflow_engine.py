@@ -263,7 +263,7 @@ def test_a_pushed_vehicle_enters_drives_to_its_last_road_and_is_kept_by_snapshot
     for given, roads, why in (
         ({}, ["moon"], "no road 'moon' in the roadnet"), ({}, [], "no roads given"),
         ({"wings": 2.0}, ["w-a", "a-b"], "no 'wings'; wanted speed, length"),
-        ({"length": -1.0}, ["w-a", "a-b"], "length -1: wanted more than 0"),
+        ({"length": -1.0}, ["w-a", "a-b"], "length -1 m; wanted > 0, at most 18 m"),
         ({"length": 40.0}, ["w-a", "a-b"], "length 40 m; wanted > 0, at most 18 m"),
         ({}, ["a-w", "w-a"], "no way to road 'w-a'"),
     ):  # fmt: skip

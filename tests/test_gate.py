@@ -20,7 +20,7 @@ from rushhour.roadnets.model import Network
 from rushhour.roadnets.storage import load, save
 from rushhour.traffic.demand.builder import DemandBuilder, Trip, merge
 from rushhour.traffic.demand.model import ARRAYS, Demand, VehicleType
-from rushhour.traffic.routing.routes import route_demand
+from rushhour.traffic.routing.routes import route_demand, route_trips
 
 CAR = VehicleType()
 
@@ -65,6 +65,14 @@ def test_demand_made_for_another_network_is_refused(
         assert len(demand) and demand.made_for == fingerprint(theirs)
         with pytest.raises(DemandError, match="made for another network than 'grid'"):
             rh.World(ours, demand)
+
+
+def test_routes_between_roads_that_are_not_there_are_refused(small: Network) -> None:
+    for origins, goals in (([10**6], [0]), ([0], [-1]), ([0, 1], [1])):
+        with pytest.raises(DemandError, match="no road|origins"):
+            route_trips(small, origins, goals)
+    with pytest.raises(DemandError, match="wanted one of "):
+        route_trips(small, [0], [1], "zeppelin")
 
 
 def test_demands_of_two_networks_are_not_joined(big: Network, small: Network) -> None:
@@ -174,7 +182,9 @@ def test_a_network_whose_arrays_do_not_fit_is_refused(
     array[place] = value
     with pytest.raises(NetworkError, match=r"\w+/\w+"):
         rh.World(with_array(small, part, name, array))
-    for other in (array.astype(np.float32), np.repeat(array, 2)[::2], array.tolist()):
+    with np.errstate(all="ignore"):
+        narrow = array.astype(np.float32)
+    for other in (narrow, np.repeat(array, 2)[::2], array.tolist()):
         with pytest.raises(NetworkError, match=f"{part}/{name}: .*wanted a contiguous array"):
             rh.World(with_array(small, part, name, other))
 

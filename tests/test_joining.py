@@ -132,9 +132,9 @@ def test_types_that_come_with_vehicles_are_kept_with_the_command(network, tmp_pa
     for changes, why in (
         ({"accel": 2.0}, "type 'tram' is known and otherwise; give yours another name"),
         ({"name": "x", "length": 30.0}, "length 30 m; wanted > 0, at most 18 m"),
-        ({"name": "x", "accel": float("nan")}, "accel nan: wanted a finite number"),
-        ({"name": "x", "decel": 0.0}, "decel 0: wanted more than 0"),
-        ({"name": "x", "model": "gipps"}, "model 'gipps': wanted one of idm, krauss"),
+        ({"name": "x", "accel": float("nan")}, "accel nan; wanted > 0, at most 1000"),
+        ({"name": "x", "decel": 0.0}, "decel 0; wanted > 0, at most 1000"),
+        ({"name": "x", "model": "gipps"}, "model 'gipps'; wanted one of idm, krauss"),
     ):
         with pytest.raises(CommandError, match=f"^add_vehicles: [^\n]*{why}$"):
             w.add_vehicles([{"route": "in", "type": replace(tram, **changes)}])

@@ -209,9 +209,20 @@ def route_trips(
     """Cheapest ways by time between pairs of roads (indices), for a vehicle class.
 
     randomness: every driver sees each road's cost raised by up to that share, drawn from the seed
-    and the driver's place in the list: the same seed gives the same routes.
+    and the driver's place in the list: the same seed gives the same routes. Raises DemandError for
+    roads that the network has not got, lists of unequal length and an unknown class.
     """
     starts, goals = np.asarray(origins, np.int32), np.asarray(destinations, np.int32)
+    ends = np.concatenate((starts.ravel(), goals.ravel()))
+    if starts.ndim != 1 or starts.shape != goals.shape:
+        raise DemandError(
+            f"{starts.size} origins, {goals.size} destinations; give one of each a trip"
+        )
+    if ends.size and not 0 <= ends.min() <= ends.max() < network.n_roads:
+        wrong = ends[(ends < 0) | (ends >= network.n_roads)][0]
+        raise DemandError(f"no road {wrong}: {network.name!r} has {network.n_roads}, from 0 on")
+    if vehicle_class not in CLASS_BIT:
+        raise DemandError(f"class {vehicle_class!r}: wanted one of {', '.join(CLASS_BIT)}")
     if multipliers is None and randomness == 0.0:
         return free_ways(network, CLASS_BIT[vehicle_class], starts, goals)
     graph = road_graph(network, CLASS_BIT[vehicle_class])
