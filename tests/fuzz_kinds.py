@@ -21,6 +21,8 @@ from damage import (
     xml_damage,
 )
 from demand_texts import network_text
+from fuzz_columns import damage_columns, good_columns, read_columns
+from fuzz_keyframes import damage_changes, good_changes, read_changes
 from fuzz_runs import analyse_run_file, analysed_files, damage_run, read_run_file, run_files
 from network_drafts import crossing
 from osm_texts import Nodes, osm_text, street, write_pbf
@@ -45,11 +47,15 @@ END = 120.0  # s, until when departures are read
 
 
 class Kind(NamedTuple):
-    """good: writes whole inputs. damage: changes one. read: reads it and checks what comes out."""
+    """good: writes whole inputs. damage: changes one. read: reads it and checks what comes out.
+
+    Where it is driven on, read gives state hashes, which must not depend on how it was compiled.
+    """
 
     good: Callable[[Path], list[Files]]
     damage: Callable[[random.Random, Files, Path], None]
-    read: Callable[[Path], None]
+    read: Callable[[Path], str | None]
+    is_driven: bool = False
 
 
 def one_of(name: str, *kinds: Callable[[random.Random, bytes], bytes]) -> Callable[..., None]:
@@ -317,9 +323,9 @@ def damaged_storage(draw: random.Random, files: Files, folder: Path) -> None:
     files["net.h5"] = part.read_bytes()
 
 
-def read_stored(folder: Path) -> None:
+def read_stored(folder: Path) -> str:
     """What a file says of places is believed, so only its arrays are looked at, and driven on."""
-    assert_drivable(load_network(folder / "net.h5"))
+    return assert_drivable(load_network(folder / "net.h5"))
 
 
 OSM_TEXT = (osm_damage, osm_damage, osm_damage, damaged_text, damaged_bytes)
@@ -370,7 +376,9 @@ KINDS: dict[str, Kind] = {
     "parquet": Kind(
         parquet, one_of("trips.parquet", *BINARY), Demands("trips.parquet", crossing_network)
     ),
-    "h5": Kind(stored, damaged_storage, read_stored),
-    "run": Kind(run_files, damage_run, read_run_file),
+    "h5": Kind(stored, damaged_storage, read_stored, is_driven=True),
+    "columns": Kind(good_columns, damage_columns, read_columns, is_driven=True),
+    "keyframes": Kind(good_changes, damage_changes, read_changes, is_driven=True),
+    "run": Kind(run_files, damage_run, read_run_file, is_driven=True),
     "run analysed": Kind(analysed_files, damage_run, analyse_run_file),
 }  # fmt: skip

@@ -10,6 +10,7 @@ import h5py
 import numpy as np
 from damage import damage_hdf5, damaged_bytes, flipped_bits
 from resumed_worlds import new_world
+from soundness import driven
 
 from rushhour.roadnets.errors import RushhourError
 from rushhour.traffic.analysis.comparing import BY, compare_groups
@@ -149,8 +150,8 @@ def damage_plain(draw: random.Random, path: Path) -> None:
     damage_hdf5(draw, path)
 
 
-def read_run_file(folder: Path) -> None:
-    """Read every frame, resume from the last keyframe and from the first, and step on."""
+def read_run_file(folder: Path) -> str:
+    """Read every frame, resume from the last keyframe and from the first, and drive on; hashes."""
     path = folder / NAME
     with RunFile(path) as run:
         for i in range(run.frames.size):
@@ -159,9 +160,7 @@ def read_run_file(folder: Path) -> None:
             run.trajectory(0)
             run.positions(float(run.times[0]) + 1.5)
         times = run.keyframes.index["time"].tolist()
-    for at in (None, *times[:1]):
-        world = World.resume(path, at)
-        world.step(6)
+    return " ".join(driven(World.resume(path, at)) for at in (None, *times[:1]))
 
 
 def analyse_run_file(folder: Path) -> None:

@@ -1,13 +1,14 @@
 """Reads damaged inputs of one kind in a process of its own, with bounds on memory and time.
 
-python tests/fuzz_worker.py KIND FIRST LAST [FOLDER]
+python tests/fuzz_worker.py KIND FIRST LAST [FOLDER [GOOD]]
 
 Input n of a kind is always the same. For each a line: its number, how it ended (refused, sound, or
-fault), seconds, and what was told. FOLDER keeps the files of the last input.
+fault), seconds, and what was told: why it was refused, or the hashes of what was driven. FOLDER keeps the files of the last input ("": nothing does), GOOD the inputs before damage, for others.
 """
 
 import faulthandler
 import os
+import pickle
 import random
 import resource
 import signal
@@ -28,7 +29,7 @@ LONGEST = 600  # characters of a message
 def outcome(kind: Kind, folder: Path) -> tuple[str, str]:
     """How reading an input ended, and what was told; any other error ends the process."""
     try:
-        kind.read(folder)
+        told = kind.read(folder) or ""
     except RushhourError as error:
         message = str(error)
         if not message.isprintable() or len(message) > LONGEST:
@@ -36,7 +37,7 @@ def outcome(kind: Kind, folder: Path) -> tuple[str, str]:
         if "bad_alloc" in message or "allocate" in message:
             return "fault", f"asked for much memory: {message}"
         return "refused", message
-    return "sound", ""
+    return "sound", told
 
 
 def write(files: dict[str, bytes], folder: Path) -> None:
@@ -53,10 +54,20 @@ def used_memory() -> int:
     return 0
 
 
-def main(name: str, first: int, last: int, folder: Path) -> None:
+def good_inputs(kind: Kind, folder: Path, kept: Path | None) -> list[dict[str, bytes]]:
+    """The good inputs of a kind; those that a process before left in a file: recorded runs differ."""
+    if kept is None:
+        return kind.good(folder)
+    if not kept.exists():
+        kept.write_bytes(pickle.dumps(kind.good(folder)))
+    good: list[dict[str, bytes]] = pickle.loads(kept.read_bytes())
+    return good
+
+
+def main(name: str, first: int, last: int, folder: Path, kept: Path | None) -> None:
     """Read inputs first to last - 1 of a kind."""
     kind = KINDS[name]
-    good = kind.good(folder)
+    good = good_inputs(kind, folder, kept)
     for files in good:
         write(files, folder)
         kind.read(folder)
@@ -80,5 +91,6 @@ def main(name: str, first: int, last: int, folder: Path) -> None:
 if __name__ == "__main__":
     os.environ.setdefault("NUMBA_NUM_THREADS", "1")
     with tempfile.TemporaryDirectory() as temporary:
-        place = Path(sys.argv[4] if len(sys.argv) > 4 else temporary)
-        main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), place)
+        place = Path((sys.argv[4] if len(sys.argv) > 4 else "") or temporary)
+        kept = Path(sys.argv[5]) if len(sys.argv) > 5 else None
+        main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), place, kept)

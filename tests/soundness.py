@@ -1,13 +1,17 @@
 """What is true of every network and demand that a reader lets through."""
 
+from contextlib import suppress
+
 import numpy as np
 
+from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.gate import parts_of
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.storage_checks import check_network
 from rushhour.roadnets.storage_fields import NAMES
+from rushhour.traffic.demand.builder import merge
 from rushhour.traffic.demand.model import Demand
-from rushhour.traffic.demand.random_trips import vehicles_on_road
+from rushhour.traffic.demand.random_trips import random_trips, vehicles_on_road
 from rushhour.traffic.world import World
 
 JOINT = 0.01  # m, between a lane's end and the connector that begins there
@@ -28,10 +32,21 @@ def assert_sound(network: Network) -> None:
     assert all("\n" not in line for line in network.remarks)
 
 
-def assert_drivable(network: Network) -> None:
-    """Vehicles can be put on the network and moved for some frames."""
-    world = World(network, vehicles_on_road(network, 20), dt=0.5)
-    world.step(10)
+FRAMES = 200  # that are driven on what was read
+
+
+def driven(world: World) -> str:
+    """The state hash after so many frames."""
+    world.step(FRAMES)
+    return world.state_hash()
+
+
+def assert_drivable(network: Network) -> str:
+    """Vehicles with routes and without can be put on the network and driven; the state hash."""
+    parts = [vehicles_on_road(network, 20)]
+    with suppress(DemandError):  # nobody has a way from one road to another
+        parts.append(random_trips(network, 30, over=40.0, seed=1))
+    return driven(World(network, merge(parts), dt=0.5))
 
 
 def assert_meant_for(network: Network, demand: Demand) -> None:

@@ -80,6 +80,11 @@ def format_of(version: int):
         (change("vehicles", "lane", 1 << 20, -1), "vehicles: lane has 1048576, wanted 0 to"),
         (change("vehicles", "path", -7, -1), "vehicles: path has -7"),
         (change("vehicles", "s", np.nan, -1), "vehicles: s is not finite"),
+        *(
+            (change("vehicles", name, value, -1), f"vehicles: {name} is not finite or beyond")
+            for name in ("s", "speed", "accel", "lateral", "length", "factor")
+            for value in (1e300, -1e300, np.inf)
+        ),
         (change("vehicles", "speed", 123.0, -1), "another hash than was recorded"),
         (change("vehicles", "id", 0, -1), "vehicles: id has one value twice"),
         (change("order", "slot", 1 << 20, -1), "order: slot has 1048576"),

@@ -1,7 +1,8 @@
 """Damaged files of every kind: each is refused in one line or becomes something sound.
 
 They are read by tests/fuzz_worker.py, in processes of their own with bounds on memory and time, so
-that nothing a file makes happen is missed: no traceback, no crash, no hang, no huge allocation.
+that nothing a file makes happen is missed: no traceback, no crash, no hang, no huge allocation. What
+is driven on is driven with bounds checked, and once more as usual, with the same hash.
 """
 
 import os
@@ -16,22 +17,27 @@ from fuzz_kinds import KINDS
 from rushhour.roadnets.errors import DemandError
 
 WORKER = Path(__file__).with_name("fuzz_worker.py")
-PATIENCE = 300.0  # s to begin with, as kernels may have to be compiled, and 0.2 s an input
+PATIENCE = 900.0  # s to begin with, as kernels may have to be compiled, and 0.2 or 1 s an input
 MOST_FAULTS = 5  # that are told
 NEEDS = {"osm": "osmium", "osm.gz": "osmium", "pbf": "osmium", "parquet": "pyarrow"}
+CHECKED = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_OPT": "1"}  # as `make bounds` compiles
 
 
-def read_damaged(kind: str, count: int) -> tuple[Counter[str], list[str]]:
-    """Read inputs 0 to count - 1: how many ended how, and the faults."""
+def read_damaged(
+    kind: str, count: int, good: Path, checked: bool = False
+) -> tuple[Counter[str], list[str], dict[str, str]]:
+    """Read inputs 0 to count - 1: how many ended how, the faults, and the hashes of what was driven."""
     ends: Counter[str] = Counter()
     faults: list[str] = []
+    hashes: dict[str, str] = {}
+    usual = {name: value for name, value in os.environ.items() if name not in CHECKED}
     number = 0
     while number < count and len(faults) < MOST_FAULTS:
-        command = [sys.executable, str(WORKER), kind, str(number), str(count)]
+        command = [sys.executable, str(WORKER), kind, str(number), str(count), "", str(good)]
         done = subprocess.run(
             command, check=False, capture_output=True, text=True,
-            env={**os.environ, "NUMBA_NUM_THREADS": "1"},
-            timeout=PATIENCE + 0.2 * (count - number),
+            env={**usual, **(CHECKED if checked else {}), "NUMBA_NUM_THREADS": "1"},
+            timeout=PATIENCE + (1.0 if KINDS[kind].is_driven else 0.2) * (count - number),
         )  # fmt: skip
         for line in done.stdout.splitlines():
             text, end, _, told = line.split("\t", 3)
@@ -39,29 +45,42 @@ def read_damaged(kind: str, count: int) -> tuple[Counter[str], list[str]]:
             number = int(text) + 1
             if end == "fault":
                 faults.append(f"{kind} {text}: {told}")
+            elif end == "sound":
+                hashes[text] = told
         if done.returncode:
             faults.append(f"{kind} {number}: exit {done.returncode}: {done.stderr[-1500:]}")
             number += 1
-    return ends, faults
+    return ends, faults, hashes
 
 
-COUNTS = {"run": 20, "run analysed": 5, "h5": 60}  # which take longer; 100 of all others
+# Which take longer; 100 of all others.
+COUNTS = {"run": 20, "run analysed": 5, "h5": 60, "columns": 60, "keyframes": 20}
 
 
 @pytest.mark.parametrize(
     ("kind", "count"),
     [
         *(pytest.param(kind, COUNTS.get(kind, 100), marks=pytest.mark.slow) for kind in KINDS),
-        *(pytest.param(kind, 10_000, marks=pytest.mark.soak) for kind in KINDS),
+        *(
+            pytest.param(kind, 1_000 if KINDS[kind].is_driven else 10_000, marks=pytest.mark.soak)
+            for kind in KINDS
+        ),
     ],
 )
 def test_damaged_files_are_refused_in_one_line_or_become_something_sound(
-    kind: str, count: int
+    kind: str, count: int, tmp_path: Path
 ) -> None:
     pytest.importorskip(NEEDS.get(kind, "numpy"))
-    ends, faults = read_damaged(kind, count)
+    driven = KINDS[kind].is_driven  # and no index is outside, whatever passed
+    ends, faults, hashes = read_damaged(kind, count, tmp_path / "good", checked=driven)
     assert not faults, "\n".join(faults)
     assert ends.total() == count
+    if driven:
+        _, faults, again = read_damaged(kind, count, tmp_path / "good")
+        assert not faults, "\n".join(faults)
+        assert {n: (hashes.get(n), again.get(n)) for n in {*hashes, *again}} == {
+            n: (told, told) for n, told in hashes.items()
+        }
     assert ends["refused"] > 0.2 * count  # the damage is felt
     assert ends["sound"] > 0.05 * count  # and not only at the first look
 

@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.network import OFF, STOP_THEN_GO
+from rushhour.kernels.network import LONGEST_VEHICLE, OFF, STOP_THEN_GO
 from rushhour.kernels.steering.lane_bodies import DRIVEN
 from rushhour.kernels.steering.towing import ASIDE
 from rushhour.kernels.told_signals import RETURNS, TOLD
 from rushhour.kernels.vehicles import HALT_HARD, NEVER, PATH, REASONS
+from rushhour.roadnets.drafts.shapes import LONGEST
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.commands.limits import FASTEST, SLOWEST
 from rushhour.traffic.outside.bodies import what_is_wrong
@@ -21,7 +22,11 @@ if TYPE_CHECKING:
 ROUTES: Final = 1 << 20  # places for roads in the pool that every run may have
 MOST_GROWN: Final = 64  # times as many as are used, at most
 LEAST_ROOM: Final = 1024  # vehicles that every world has room for
-FINITE: Final = ("s", "speed", "accel", "lateral", "length", "factor")  # of vehicles
+# The largest value either way of numbers of vehicles: m, m/s, m/s^2, m, m, 1.
+MOST: Final = {
+    "s": LONGEST, "speed": 1e3, "accel": 1e6, "lateral": 1e3, "length": LONGEST_VEHICLE,
+    "factor": 1e3,
+}  # fmt: skip
 # By table: columns, and the least and the largest value, by name as `_sizes` tells it, or a number.
 RANGES: Final[dict[str, dict[str, tuple[int, str]]]] = {
     "vehicles": {
@@ -57,9 +62,11 @@ def check_snapshot(snapshot: Snapshot, world: "World") -> None:
     for table, columns in RANGES.items():
         for column, (low, name) in columns.items():
             _want_range(table, column, tables[table][column], low, sizes[name])
-    for column in FINITE:
-        if not np.isfinite(tables["vehicles"][column]).all():
-            raise RunError(f"vehicles: {column} is not finite; record the run again")
+    for column, most in MOST.items():
+        if not (np.abs(tables["vehicles"][column]) <= most).all():
+            raise RunError(
+                f"vehicles: {column} is not finite or beyond {most:g}; record the run again"
+            )
     for table in ("vehicles", "aside"):
         if not (tables[table]["top"] >= SLOWEST).all():
             raise RunError(f"{table}: top is no speed; record the run again")
