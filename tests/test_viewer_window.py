@@ -3,15 +3,20 @@
 import importlib.util
 import json
 import os
+import queue
 import shutil
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from viewed_run import record
 
+from rushhour.viewer import actions as do
+from rushhour.viewer.keymap import KEYS, key_name
 from rushhour.viewer.window_kinds import WINDOWS
 
 TESTS = Path(__file__).parent
@@ -21,9 +26,10 @@ SCREEN = ["-screen", "0", "1280x900x24", "-nolisten", "tcp", "-noreset"]
 @pytest.fixture(scope="module")
 def display() -> Iterator[str]:
     """A screen of its own."""
-    if shutil.which("Xvfb") is None:
-        why = "Xvfb is not installed (apt-get install xvfb)"
-        pytest.fail(why) if os.environ.get("CI") else pytest.skip(why)
+    for program, package in (("Xvfb", "xvfb"), ("xdotool", "xdotool")):
+        if shutil.which(program) is None:
+            why = f"{program} is not installed (apt-get install {package})"
+            pytest.fail(why) if os.environ.get("CI") else pytest.skip(why)
     read, write = os.pipe()
     server = subprocess.Popen(
         ["Xvfb", "-displayfd", str(write), *SCREEN], pass_fds=[write], stderr=subprocess.DEVNULL
@@ -38,11 +44,11 @@ def display() -> Iterator[str]:
 
 
 def wants(kind: str) -> None:
-    """Skip where the library of a window is not installed; CI has glfw, and Qt where somebody put it."""
+    """Skip where the library of a window is not installed; CI has both."""
     module, _, extra = WINDOWS[kind]
     if importlib.util.find_spec(module) is None:
         why = f"{module} is not installed (pip install 'rushhour[{extra}]')"
-        pytest.fail(why) if os.environ.get("CI") and kind == "glfw" else pytest.skip(why)
+        pytest.fail(why) if os.environ.get("CI") else pytest.skip(why)
 
 
 @pytest.mark.slow
@@ -74,3 +80,143 @@ def test_a_window_zooms_drags_selects_plays_scrubs_and_closes(
     if kind == "glfw":
         for name in ("chosen", "help", "scrubbed"):
             assert (kept / f"{name}.png").stat().st_size > 2000
+
+
+class Person:
+    """Sits before a window of window_keys.py and uses its real keyboard and mouse, by xdotool."""
+
+    def __init__(self, display: str, folder: Path, kind: str, fails: str = "") -> None:
+        run = record(folder / "run.h5", steps=120)
+        words = [sys.executable, str(TESTS / "window_keys.py"), str(run), kind, fails]
+        path = os.pathsep.join((str(TESTS.parent), os.environ.get("PYTHONPATH", "")))
+        self.env = os.environ | {"DISPLAY": display, "NUMBA_NUM_THREADS": "1", "PYTHONPATH": path}
+        self.env.pop("WAYLAND_DISPLAY", None)
+        self.errors = (folder / "stderr.txt").open("w+")
+        self.window = subprocess.Popen(
+            words, env=self.env, stdout=subprocess.PIPE, stderr=self.errors, text=True, cwd=folder
+        )
+        self._lines: queue.Queue[str] = queue.Queue()
+        threading.Thread(target=self._listen, daemon=True).start()
+        assert self.next_line(120.0) == "ready", self.said()
+        self.number = self.xdotool("search", "--name", "^rushhour").split()[-1]
+        self.xdotool("windowfocus", "--sync", self.number)
+
+    def _listen(self) -> None:
+        assert self.window.stdout is not None
+        for line in self.window.stdout:
+            self._lines.put(line.strip())
+        self._lines.put("")
+
+    def next_line(self, patience: float = 20.0) -> str:
+        """What the window tells next; "" if it has ended."""
+        try:
+            return self._lines.get(timeout=patience)
+        except queue.Empty:
+            raise AssertionError(f"nothing was told in {patience} s; {self.said()}") from None
+
+    def said(self) -> str:
+        """What is on stderr."""
+        self.errors.seek(0)
+        return self.errors.read()
+
+    def xdotool(self, *words: str) -> str:
+        return subprocess.run(
+            ["xdotool", *words], env=self.env, capture_output=True, text=True, timeout=20, check=True
+        ).stdout
+
+    def press(self, key: str) -> str:
+        """Press a key and let it go, as "c" or "shift+c"; returns the action that came of it."""
+        *held, key = key.split("+")
+        for name in (*held, key):
+            self.xdotool("keydown", name)
+        for name in (key, *held):
+            self.xdotool("keyup", name)
+        return self.next_line()
+
+    def close(self) -> None:
+        """End it however it is."""
+        self.window.kill()
+        self.window.wait()
+        self.errors.close()
+
+
+@pytest.fixture
+def sit_down(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[type[Person]]:
+    """Makes persons who sit before windows of a kind, and ends their windows."""
+    seated: list[Person] = []
+
+    def make(kind: str, fails: str = "") -> Person:
+        wants(kind)
+        seated.append(Person(request.getfixturevalue("display"), tmp_path, kind, fails))
+        return seated[-1]
+
+    yield make  # type: ignore[misc]
+    for person in seated:
+        person.close()
+
+
+# what xdotool calls a key that has another name here
+KEYSYMS = {
+    ",": "comma", ".": "period", "[": "bracketleft", "]": "bracketright", "?": "question",
+    "left": "Left", "right": "Right", "home": "Home", "end": "End", "escape": "Escape",
+}  # fmt: skip
+
+
+def keysym(key: str, shift: bool) -> str:
+    return ("shift+" if shift else "") + KEYSYMS.get(key, key)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", list(WINDOWS))
+def test_every_key_that_is_pressed_and_let_go_does_what_help_says(sit_down, kind: str):
+    person = sit_down(kind)
+    for (key, shift), (_, action) in KEYS.items():
+        if action == do.Quit():
+            continue
+        assert person.press(keysym(key, shift)) == str(action), (key, shift)
+        if action == do.Find(""):  # letters are typed now
+            assert person.press("v") == str(do.Find("v"))
+            assert person.press("7") == str(do.Find("v7"))
+            assert person.press("BackSpace") == str(do.Find("v"))
+            assert person.press("Escape") == str(do.Find(None))
+    for key in ("eacute", "F5", "ctrl+y", "Tab", "KP_1", "Delete"):  # keys without an action
+        person.xdotool("key", key)
+    assert person.press("q") == str(do.Quit())
+    assert person.next_line() == "closed"
+    assert person.window.wait(20) == 0
+    assert "rror" not in person.said()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", list(WINDOWS))
+@pytest.mark.parametrize("fails", ["Play", "Zoom", "Click", "Resize", "tick", "scenes"])
+def test_no_error_in_a_callback_ends_the_window(sit_down, kind: str, fails: str):
+    person = sit_down(kind, fails)
+    person.xdotool("mousemove", "--window", person.number, "300", "200")
+    acts = {
+        "Zoom": ("click", "4"),
+        "Click": ("click", "1"),
+        "Resize": ("windowsize", person.number, "700", "500"),
+    }
+    for _ in range(2):  # the same error twice is told once
+        if fails in acts:
+            person.xdotool(*acts[fails])
+            assert person.next_line().startswith(fails)
+        else:
+            assert person.press("space") == str(do.Play())
+        time.sleep(0.3)  # of pictures and ticks
+        assert person.press("c") == str(do.NextColour())
+        if fails == "Resize":
+            acts["Resize"] = ("windowsize", person.number, "640", "480")
+    told = person.said()
+    assert told.count(f"ValueError: {fails} was to fail") == 1, told
+    assert told.count("\n") == 1 and "Traceback" not in told
+    assert person.press("q") == str(do.Quit())
+    assert person.next_line() == "closed"
+    assert person.window.wait(20) == 0
+
+
+def test_a_key_let_go_is_named_by_its_letter_or_its_code_point():
+    for text, name in (("c", "c"), (ord("c"), "c"), ("C", "c"), (ord("?"), "?"), (0, "slash"),
+                       (None, "slash"), (-5, "slash"), (0x110000, "slash"), (10, "slash"), (32, "slash")):  # fmt: skip
+        assert key_name("slash", text) == name, text

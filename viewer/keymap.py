@@ -1,5 +1,6 @@
 """Which key does what. Window libraries call keys differently; here each has one name."""
 
+import sys
 from typing import Final
 
 from rushhour.viewer import actions as do
@@ -11,8 +12,13 @@ ALIASES: Final = {
 SHIFTED: Final = {"/": "?", "-": "_", "=": "+"}  # on keyboards whose library tells the bare key
 
 
-def key_name(name: str | None, text: str = "", shift: bool = False) -> str:
-    """One name for a key, whatever a window library calls it: "space", "a", "?", "left"."""
+def key_name(name: str | None, text: str | int | None = "", shift: bool = False) -> str:
+    """One name for a key, whatever a window library calls it: "space", "a", "?", "left".
+
+    text: what it types; an int is its code point, as vispy's glfw gives it when a key is let go.
+    """
+    if isinstance(text, int):
+        text = chr(text) if 0 < text <= sys.maxunicode else ""
     if text and text.isprintable() and text != " ":
         return text.lower() if text.isalpha() else text
     plain = (name or "").lower()

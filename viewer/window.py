@@ -1,11 +1,12 @@
 """The window: what a person does becomes actions, and every tick a picture is drawn."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Final
 
-from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.errors import RunError, RushhourError
 from rushhour.viewer import actions as do
 from rushhour.viewer.hand import KEYS as ARROWS
 from rushhour.viewer.keymap import action_of, key_name
@@ -19,6 +20,7 @@ STILL: Final = 4  # pixels that a click may move
 NOTCH: Final = 1.25  # closer by one notch of the wheel
 TIMELINE: Final = 22  # pixels of the timeline, times the scale of the text
 REFRESH: Final = 2.0  # s between looks at a run that is being written
+LONGEST_LINE: Final = 300  # letters of an error that is told
 SAMPLES: Final = 4  # of a pixel, so that edges are smooth
 
 
@@ -54,7 +56,7 @@ class Window:
 
         self.canvas, self.viewing, self._each = canvas, viewing, each
         self._renderers = [Renderer(roads, sizes) for roads, sizes in parts_of(viewing.sources)]
-        canvas.events.ignore_callback_errors = False  # damage in the file is for the caller
+        self._trouble = ""  # the error that was told last
         self._pressed: tuple[float, float] | None = None
         self._last: tuple[float, float] | None = None
         self._dragged = self._scrubs = False
@@ -65,7 +67,7 @@ class Window:
         self._held: frozenset[str] = frozenset()  # arrow keys, while somebody drives
         for name in ("draw", "resize", "key_press", "key_release", "mouse_press", "mouse_move", "mouse_release",
                      "mouse_wheel", "close"):  # fmt: skip
-            getattr(canvas.events, name).connect(getattr(self, f"on_{name}"))
+            getattr(canvas.events, name).connect(self._going_on(name))
         self._shots: Any = None  # where pictures to keep are drawn
         viewing.do(do.Resize(*canvas.physical_size))
 
@@ -73,10 +75,37 @@ class Window:
         """Draw and take events until the window is closed."""
         from vispy import app
 
-        timer = app.Timer(interval=1.0 / 60.0, app=self.canvas.app, connect=self.on_tick)
+        tick = self._going_on("tick")
+        timer = app.Timer(interval=1.0 / 60.0, app=self.canvas.app, connect=tick)
         timer.start()
         self.canvas.app.run()
         timer.stop()
+
+    def _going_on(self, name: str) -> Callable[[Any], None]:
+        """A callback whose errors are told in one line, in the window and on stderr: none ends it."""
+        act = getattr(self, f"on_{name}")
+
+        def guarded(event: Any) -> None:
+            try:
+                act(event)
+            except Exception as error:  # noqa: BLE001  whatever it is, a person is looking at a run
+                if name == "draw":  # again when there is something else to draw
+                    self._shown, self._stale = self.viewing.state, False
+                self._tell(name.replace("_", " "), error)
+
+        return guarded
+
+    def _tell(self, what: str, error: Exception) -> None:
+        """Say an error once, until there is another: some come again with every picture."""
+        kind = "" if isinstance(error, RushhourError) else f"{type(error).__name__}: "
+        line = " ".join(f"{kind}{error}".split())[:LONGEST_LINE]
+        if line == self._trouble:
+            return
+        self._trouble = line
+        print(f"rushhour: the window goes on after an error ({what}): {line}", file=sys.stderr)
+        self.canvas.title = f"rushhour: {line}"  # seen where nothing can be drawn
+        self.viewing.say(line)
+        self._stale = what != "draw"
 
     def on_tick(self, event: Any) -> None:
         """Let time pass, and draw."""
@@ -122,7 +151,7 @@ class Window:
 
     def on_key_press(self, event: Any) -> None:
         shift = any(str(getattr(key, "name", key)) == "Shift" for key in event.modifiers or ())
-        key = key_name(event.key.name if event.key else None, event.text or "", shift)
+        key = key_name(event.key.name if event.key else None, event.text, shift)
         if self.viewing.state.driving and key in ARROWS:
             self._held |= {key}
             self.viewing.do(do.Hold(self._held))
@@ -134,7 +163,7 @@ class Window:
             self.viewing.do(action)
 
     def on_key_release(self, event: Any) -> None:
-        key = key_name(event.key.name if event.key else None, event.text or "")
+        key = key_name(event.key.name if event.key else None, event.text)
         if key in self._held:
             self._held -= {key}
             self.viewing.do(do.Hold(self._held))
