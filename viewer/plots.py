@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.writing import replaced, want_ending
 from rushhour.traffic.durations import clock
 from rushhour.traffic.measures.detectors import road_of
 from rushhour.traffic.recording.run_file import RunFile
@@ -86,14 +87,29 @@ def save_time_space(path: Path, window: Window, roads: Sequence[str]) -> dict[st
     figure.colorbar(drawn, ax=axes, label="speed, km/h", pad=0.02)
     for mark in ticks[1:-1]:
         axes.axhline(mark, color="0.6", linewidth=0.5)
-    times = window.run.times[window.frames]
-    axes.set_xlim(times[0], max(times[-1], times[0] + 1.0))
-    axes.set_ylim(0.0, ticks[-1])
+    _fit(axes, window, time, place, ticks[-1])
     clock_axis(axes)
     axes.set_ylabel("m along " + (roads[0] if len(roads) == 1 else f"{roads[0]} to {roads[-1]}"))
     axes.set_title(f"{window.network.name}: time and space")
     save_figure(figure, path)
     return {"vehicles": int(np.unique(name).size), "pieces": int(pieces.size)}
+
+
+def _fit(axes: Any, window: Window, time: Any, place: Any, length: float) -> None:
+    """Limit the axes to where vehicles were, and when; to the whole road and time if none were.
+
+    A begin and an end that were asked for are kept, as far as there are frames.
+    """
+    times = window.run.times[window.frames]
+    first, last = float(times[0]), float(times[-1])
+    low, high = 0.0, length
+    if time.size:
+        first = first if np.isfinite(window.begin) else float(time.min())
+        last = last if np.isfinite(window.end) else float(time.max())
+        spare = 0.02 * max(float(np.ptp(place)), 1.0)
+        low, high = max(0.0, place.min() - spare), min(length, place.max() + spare)
+    axes.set_xlim(first, max(last, first + 1.0))
+    axes.set_ylim(low, max(high, low + 1.0))
 
 
 def save_fundamental(path: Path, window: Window, roads: Sequence[str]) -> dict[str, int]:
@@ -240,9 +256,6 @@ def clock_axis(axes: Any) -> None:
 
 def save_figure(figure: Any, path: Path) -> None:
     """Write a figure. Raises RunError for another ending than ENDINGS, and if it cannot be."""
-    if path.suffix.lower() not in ENDINGS:
-        raise RunError(f"{path}: wanted a name that ends in {', '.join(ENDINGS)}")
-    try:
-        figure.savefig(path)
-    except OSError as error:
-        raise RunError(f"{path}: cannot be written ({error.strerror}); check the folder") from error
+    want_ending(path, ENDINGS)
+    with replaced(path) as part:
+        figure.savefig(part)

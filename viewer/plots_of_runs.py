@@ -11,6 +11,7 @@ from rushhour.traffic.costs import PHASES
 from rushhour.traffic.durations import clock
 from rushhour.traffic.recording.run_file import RunFile
 from rushhour.viewer.plots import Window, clock_axis, new_figure, save_figure
+from rushhour.viewer.plots_of_costs import scale_costs, stack_costs
 
 BINS: Final = 60
 MOST_QUEUES: Final = 12  # lines in one diagram: as many colours as eyes tell apart
@@ -102,28 +103,25 @@ def save_costs(path: Path, window: Window) -> dict[str, int]:
 
     Raises RunError if costs were not recorded.
     """
-    time, ms = _costs(window)
+    edges, ms = _costs(window)
     figure, axes = new_figure(SIZE)
     used = np.flatnonzero(ms.sum(axis=0) > 0.0)
     labels = [f"{PHASES[k]}, {ms[:, k].mean():.2f} ms" for k in used]
-    axes.stackplot(time, ms[:, used].T, labels=labels, linewidth=0.0)
+    stack_costs(axes, edges, ms[:, used], labels)
     real = 1e3 * float(window.run.meta["dt"])
-    if real < 3.0 * float(ms.sum(axis=1).max()):
-        axes.axhline(real, color="#a50026", label=f"real time, {real:g} ms")
-    axes.set_xlim(time[0], max(time[-1], time[0] + 1.0))
-    axes.set_ylim(bottom=0.0)
+    beyond = scale_costs(axes, ms.sum(axis=1), real, "real time")
     clock_axis(axes)
-    axes.set_ylabel("ms a frame")
+    axes.set_xlabel("time" + beyond)
     axes.legend(fontsize="small", ncols=2)
     axes.set_title(
-        f"{window.network.name}: costs, from {clock(time[0])} on, {ms.sum(axis=1).mean():.2f} ms a frame"
+        f"{window.network.name}: costs, from {clock(edges[0])} on, {ms.sum(axis=1).mean():.2f} ms a frame"
     )
     save_figure(figure, path)
-    return {"intervals": int(time.size)}
+    return {"intervals": len(ms)}
 
 
 def _costs(window: Window) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """When intervals ended, s, and what a frame of them cost by phase, ms: (n,), (n, phases)."""
+    """Edges of intervals, s, and what a frame of them cost by phase, ms: (n + 1,), (n, phases)."""
     columns = window.run.costs.columns
     inside = (columns["time"] >= window.begin) & (columns["time"] <= window.end)
     if not inside.any():
@@ -133,7 +131,8 @@ def _costs(window: Window) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     time = columns["time"][inside].astype(np.float64)
     first = np.unique(np.linspace(0, time.size, min(time.size, MOST_COSTS), False).astype(int))
     ms = np.add.reduceat(ns, first) / 1e6 / np.maximum(np.add.reduceat(frames, first), 1.0)[:, None]
-    return time[first], ms
+    begin = time[0] - frames[0] * float(window.run.meta["dt"])
+    return np.concatenate(([begin], time[np.append(first[1:], time.size) - 1])), ms
 
 
 def _table(run: RunFile, name: str) -> dict[str, NDArray[Any]]:

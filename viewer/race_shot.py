@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.racing.race_file import RaceRecord
+from rushhour.viewer.films import film, want_film
 from rushhour.viewer.lettering import write_text
 from rushhour.viewer.png import write_png
 from rushhour.viewer.raster import INK, LAND, SMOOTHING, Box, Raster
@@ -44,14 +45,9 @@ def save_race_video(
 ) -> int:  # fmt: skip
     """Write a film of a race from begin to end, s; returns its pictures.
 
-    Raises RunError without imageio-ffmpeg, or if it cannot be written.
+    Raises RunError as `film`.
     """
-    try:
-        import imageio_ffmpeg
-    except ImportError:
-        raise RunError(
-            "films need imageio-ffmpeg: pip install 'rushhour[video]'; or --shot for one picture"
-        ) from None
+    want_film(path, fps)
     count = int(np.floor((end - begin) / rate * fps + 1e-6)) + 1
     if end <= begin or count > LONGEST_FILM:
         raise RunError(
@@ -61,20 +57,11 @@ def save_race_video(
     width, height = size[0] - size[0] % 2, size[1] - size[1] % 2
     raster = _ground(record, (width, height), box)
     bare = raster.canvas.copy()
-    writer = imageio_ffmpeg.write_frames(
-        str(path), (width, height), fps=fps, codec="libx264", quality=7, macro_block_size=2
-    )
-    try:
-        writer.send(None)
+    with film(path, (width, height), fps) as add:
         for k in range(count):
             raster.canvas[:] = bare
-            writer.send(_with_bodies(raster, record, begin + k * rate / fps))
+            add(_with_bodies(raster, record, begin + k * rate / fps))
             tell((k + 1) / count)
-    except OSError as error:
-        why = " ".join(str(error).split())[-160:]
-        raise RunError(f"{path}: cannot be written as a film ({why}); choose a .mp4") from None
-    finally:
-        writer.close()
     return count
 
 

@@ -7,12 +7,12 @@ from typing import Any, Final
 import numpy as np
 
 from rushhour.roadnets.errors import RunError
+from rushhour.viewer.films import film, want_film
 from rushhour.viewer.parts import parts_of
 from rushhour.viewer.png import write_png
 from rushhour.viewer.viewing import Viewing
 
 SHOT_SIZE: Final = (1600, 1200)  # pixels, of the demo
-QUALITY: Final = 7  # of 10
 LONGEST_FILM: Final = 100_000  # pictures
 
 
@@ -42,14 +42,9 @@ def save_video(
     """Write a film from begin to end, s; returns its pictures.
 
     fps: pictures a second.   rate: simulated s a second. tell is given the share done.
-    Raises RunError without imageio-ffmpeg or OpenGL, or if it cannot be written.
+    Raises RunError as `film`, and without OpenGL.
     """
-    try:
-        import imageio_ffmpeg
-    except ImportError:
-        raise RunError(
-            "films need imageio-ffmpeg: pip install 'rushhour[video]'; or --shot for one picture"
-        ) from None
+    want_film(path, fps)
     width, height = viewing.size
     if end <= begin:
         raise RunError(f"film from {begin:g} to {end:g} s: wanted an end behind its begin")
@@ -61,19 +56,12 @@ def save_video(
 
     viewing.do(do.Resize(width, height))
     picture = picture_for(viewing)
-    writer = imageio_ffmpeg.write_frames(
-        str(path), (width, height), fps=fps, codec="libx264", quality=QUALITY, macro_block_size=2
-    )
     try:
-        writer.send(None)
-        for k in range(count):
-            viewing.do(do.Seek(begin + k * rate / fps))
-            writer.send(np.ascontiguousarray(picture.image(viewing.scenes())))
-            tell((k + 1) / count)
-    except OSError as error:
-        why = " ".join(str(error).split())[-160:]
-        raise RunError(f"{path}: cannot be written as a film ({why}); choose a .mp4") from None
+        with film(path, (width, height), fps) as add:
+            for k in range(count):
+                viewing.do(do.Seek(begin + k * rate / fps))
+                add(picture.image(viewing.scenes()))
+                tell((k + 1) / count)
     finally:
-        writer.close()
         picture.close()
     return count

@@ -19,7 +19,7 @@ from rushhour.viewer.raster import FAINT, INK, RAMP
 if TYPE_CHECKING:
     from rushhour.viewer.recorded import RunSource
 
-SPAN: Final = 120.0  # s of a diagram
+SPAN: Final = 120.0  # s of a diagram, at most
 MOST_FRAMES: Final = 121  # read for it
 SIZE: Final = (210, 110)  # pixels, times the scale
 NAME: Final = 10  # letters
@@ -62,7 +62,7 @@ def passed_on(source: "RunSource", lane: int, time: float) -> Passed:
     times = run.times
     look = look_at(time)
     begin = max(float(times[0]), (0.5 * look - 0.25) * SPAN)
-    until = (0.5 * look + 0.75) * SPAN
+    until = max(begin + 1.0, min(float(times[-1]), (0.5 * look + 0.75) * SPAN))
     first = max(0, int(np.searchsorted(times, begin, side="right")) - 1)
     end = min(len(times), int(np.searchsorted(times, until, side="right")))
     chosen = np.arange(first, end, max(1, -(-(end - first) // MOST_FRAMES)))
