@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from rushhour.kernels.steering.tracks import Track, is_on_segment
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.hdf5_file import open_hdf5
+from rushhour.roadnets.writing import replaced
 
 MOST_POINTS: Final = 1_000_000
 _FIELDS: Final = ("left", "right", "grip", "line", "line_speed")
@@ -157,13 +158,10 @@ def save_track(track: Track, path: str | Path) -> None:
     """Write a track, with its line and the speeds there. Raises NetworkError if it cannot be."""
     import h5py
 
-    try:
-        with h5py.File(path, "w") as file:
-            file.attrs["format"] = "rushhour track 1"
-            for name in _FIELDS:
-                file[name] = getattr(track, name)
-    except OSError as error:
-        raise NetworkError(f"{path}: cannot be written ({error}); check the folder") from error
+    with replaced(path, NetworkError) as part, h5py.File(part, "w") as file:
+        file.attrs["format"] = "rushhour track 1"
+        for name in _FIELDS:
+            file[name] = getattr(track, name)
 
 
 def load_track(path: str | Path) -> Track:

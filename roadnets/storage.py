@@ -4,7 +4,6 @@ Every dataset has its unit as attribute `unit`. Nothing in a file is believed: l
 ranges and the relations that kernels rely on are checked on load.
 """
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, cast
@@ -32,6 +31,7 @@ from rushhour.roadnets.model import Network, Zones, no_zones
 from rushhour.roadnets.signals.actuation import fixed_times
 from rushhour.roadnets.storage_checks import Parts, check_network
 from rushhour.roadnets.storage_fields import FIELDS, NAMES, Field
+from rushhour.roadnets.writing import replaced
 from rushhour.roadnets.zebras import Zebras, packed_zebras
 
 FORMAT_VERSION: Final = 1
@@ -60,16 +60,8 @@ def save(network: Network, path: str | Path) -> None:
     """
     import h5py
 
-    path = Path(path)
-    part = path.with_name(path.name + ".part")
-    try:
-        with h5py.File(part, "w") as file:
-            write_network(file.create_group(GROUP), network)
-        os.replace(part, path)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        reason = error.strerror or str(error).splitlines()[0]
-        raise NetworkError(f"{path}: cannot be written ({reason}); choose another file") from None
+    with replaced(path, NetworkError) as part, h5py.File(part, "w") as file:
+        write_network(file.create_group(GROUP), network)
 
 
 def load(path: str | Path) -> Network:

@@ -14,6 +14,7 @@ from typing import NoReturn
 
 from rushhour import __version__
 from rushhour.options import add_commands
+from rushhour.outputs import want_outputs
 from rushhour.roadnets.errors import RushhourError
 
 
@@ -77,6 +78,7 @@ def _run(argv: Sequence[str]) -> int:
         if not 1 <= threads <= 256:
             raise UsageError(f"--threads {threads}: wanted 1 to 256")
         os.environ["NUMBA_NUM_THREADS"] = str(threads)
+    want_outputs(args)
     code = _command(args)
     sys.stdout.flush()
     return code

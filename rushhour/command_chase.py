@@ -28,8 +28,6 @@ def chase(args: argparse.Namespace) -> int:
     from rushhour.traffic.scenarios.opening import open_world
     from rushhour.traffic.scenarios.scenario import Scenario
 
-    if args.record is not None and args.record.suffix.lower() not in (".h5", ".hdf5"):
-        raise RunError(f"--record {args.record}: wanted a name that ends in .h5")
     if args.window is not None and args.target != "keys":
         raise RunError("--window is for --target keys; add that, or leave it out")
     if args.target == "keys":

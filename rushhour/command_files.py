@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rushhour.command_quotas import quotas_of_run, quotas_text
+from rushhour.outputs import H5, want_output
 from rushhour.progress import compile_bar
-from rushhour.roadnets.errors import NetworkError, RunError
+from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.json_text import json_text
 from rushhour.traffic.durations import clock
 from rushhour.traffic.plurals import counted
@@ -29,9 +30,7 @@ def import_map(args: argparse.Namespace) -> int:
 
     parameters = Parameters.from_items(args.parameters)
     output = args.output or Path(_stem(args.map) + ".h5")
-    _want_h5(output)
-    if output.exists() and args.map.exists() and output.samefile(args.map):
-        raise RunError(f"{output} is the map itself; give another name with -o")
+    want_output(args, output, "-o", H5)
     sumo = args.map.name.lower().endswith((".net.xml", ".net.xml.gz")) and args.map.is_file()
     if not sumo and (args.programs or args.parameters):
         raise NetworkError(f"{args.map}: --programs and --set want a .net.xml map")
@@ -100,8 +99,6 @@ def generate_map(args: argparse.Namespace) -> int:
                 print(f"{text:<44} {option.help} (default: {option.default})")
         return 0
     options = _named_values(args.options)
-    if args.output is not None:
-        _want_h5(args.output)
     with compile_bar():
         network = by_name.generate(args.name, **options)
         if args.output is not None:
@@ -377,11 +374,6 @@ def _stem(path: Path) -> str:
         if name.lower().endswith(ending):
             return name[: -len(ending)]
     return path.stem
-
-
-def _want_h5(path: Path) -> None:
-    if path.suffix.lower() not in (".h5", ".hdf5"):
-        raise RunError(f"-o {path}: wanted a name that ends in .h5")
 
 
 def _named_values(words: list[str]) -> dict[str, str]:

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from rushhour.outputs import FIGURE, want_output
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.json_text import json_text
 from rushhour.traffic.durations import seconds
@@ -32,6 +33,7 @@ def plot(args: argparse.Namespace) -> int:
         for text, option in ((args.begin, "--from"), (args.end, "--until"))
     )
     path = args.output or Path(f"{args.file.stem}-{args.kind}.png")
+    want_output(args, path, "-o", FIGURE)
     of_roads = {"time-space": plots.save_time_space, "fundamental": plots.save_fundamental}
     of_runs = {
         "speed-map": plots.save_speed_map,

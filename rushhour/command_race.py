@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rushhour.progress import bar, compile_bar
-from rushhour.roadnets.errors import NetworkError, RunError
+from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.json_text import json_text
 from rushhour.roadnets.racetracks import load_track, read_track, save_track
 from rushhour.traffic.durations import clock
@@ -19,9 +19,6 @@ LINE_EVERY = 2  # nodes of a csv file to a point of the line
 
 def race(args: argparse.Namespace) -> int:
     """Run a race, print the result, write what was asked for."""
-    for path, option in ((args.record, "--record"), (args.save_track, "--save-track")):
-        if path is not None and path.suffix.lower() not in (".h5", ".hdf5"):
-            raise RunError(f"{option} {path}: wanted a name that ends in .h5")
     kind = args.track.suffix.lower()
     if kind not in (".csv", ".h5", ".hdf5"):
         raise NetworkError(f"{args.track}: wanted a track, .csv or .h5")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from rushhour.outputs import FIGURE, want_output
 from rushhour.progress import compile_bar
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.json_text import json_text
@@ -29,8 +30,6 @@ def race_paths(args: argparse.Namespace) -> int:
                 f"--weights {args.weights}: wanted three of at least 0, together up to 1"
             )
         weights = WEIGHTS._replace(held=held, turn=turn, cost=cost, end=1.0 - held - turn - cost)
-    _want_h5(args.output, "-o")
-    _want_h5(args.save_course, "--save-course")
     drawing = read_course(args.course, args.cell, args.scale)
     course = drawing.course
     if args.costs is not None:
@@ -63,6 +62,7 @@ def race_paths(args: argparse.Namespace) -> int:
         from rushhour.viewer.race_plots import save_race_figures
 
         path = args.plot if args.plot.name else Path(f"{name}-racepaths.png")
+        want_output(args, path, "--plot", FIGURE)
         save_race_figures(path, made)
         written.append(path)
     facts = {
@@ -117,8 +117,3 @@ def _numbers(text: str, option: str, count: int) -> list[float]:
     if len(numbers) != count or not np.isfinite(numbers).all():
         raise RunError(f"{option} {text[:60]!r}: wanted {count} numbers with commas between")
     return numbers
-
-
-def _want_h5(path: Path | None, option: str) -> None:
-    if path is not None and path.suffix.lower() not in (".h5", ".hdf5"):
-        raise RunError(f"{option} {path}: wanted a name that ends in .h5")

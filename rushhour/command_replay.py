@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rushhour.outputs import FRAMES, want_output
 from rushhour.progress import bar, compile_bar
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.json_text import json_text
@@ -68,6 +69,7 @@ def export_frames(args: argparse.Namespace) -> int:
     from rushhour.traffic.recording.run_file import RunFile
 
     path = args.output or Path(args.file.stem + ENDINGS[args.export])
+    want_output(args, path, "-o", FRAMES[args.export])
     with RunFile(args.file) as run, compile_bar():
         what: Any = bar(None, "frames", "writing")
         try:

@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
+from rushhour.outputs import HTML, want_output
 from rushhour.progress import bar, compile_bar
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.json_text import json_text
@@ -24,10 +25,10 @@ def report(args: argparse.Namespace) -> int:
     """Write the page."""
     from rushhour import __version__
     from rushhour.traffic.recording.run_file import RunFile
-    from rushhour.viewer.report import Page, want_html
+    from rushhour.viewer.report import Page
 
     path = args.output or Path(f"{args.file.stem}-report.html")
-    want_html(path)
+    want_output(args, path, "-o", HTML)
     with RunFile(args.file) as run, compile_bar():
         page = Page(f"{run.network().name}: {args.file.name}", f"Made by rushhour {__version__}.")
         steps: Any = bar(len(TEXTS) + len(PICTURES) + 1, "sections", "reading")

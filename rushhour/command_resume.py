@@ -26,8 +26,6 @@ def resume(args: argparse.Namespace) -> int:
         if getattr(args, name):
             option = "--" + name.replace("_", "-")
             raise ScenarioError(f"{option} with --resume: the run file says it; leave {option} out")
-    if args.record is not None and args.record.exists() and args.record.samefile(args.resume):
-        raise RunError(f"--record {args.record} is the run that is resumed; give another name")
     at = None if args.at is None else seconds(args.at, "--at")
     fields = given_fields(args)
     others = dict(fields.pop("parameters", ()))

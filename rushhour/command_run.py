@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from rushhour.command_quotas import quotas_text
+from rushhour.outputs import want_apart
 from rushhour.progress import Stopping, bar, compile_bar
 from rushhour.roadnets.json_text import json_text
 from rushhour.traffic.durations import clock, patience
@@ -41,6 +42,7 @@ def run(args: argparse.Namespace) -> int:
     if args.at is not None:
         raise ScenarioError("--at is for --resume RUN; give --begin T for when the run begins")
     scenario = opened(args.network, **given_fields(args))
+    _want_apart(scenario)
     world = open_world(scenario, lambda what: say(args, what))
     code, _ = drive(world, scenario, check=args.check, as_json=args.json, picture=args.picture)
     return code
@@ -185,6 +187,18 @@ def drive(
 def _say_now(what: str) -> None:
     """What must be known while the run goes on."""
     print(f"rushhour: {what}", file=sys.stderr, flush=True)
+
+
+def _want_apart(scenario: Scenario) -> None:
+    """Refuse to record or write over the network and the demand, also those that a file names."""
+    from rushhour.traffic.measures.tables import TABLES
+
+    inputs = (scenario.network, *scenario.demand)
+    if scenario.record is not None:
+        want_apart([scenario.record], "--record", inputs)
+    if scenario.output is not None:
+        names = ("trips.csv", "summary.json", *(f"{name}.csv" for name in TABLES))
+        want_apart((scenario.output / name for name in names), "--output", inputs)
 
 
 def _check_folder(folder: Path) -> None:

@@ -10,6 +10,7 @@ from rushhour.options_race import add_race_options, add_race_path_options
 from rushhour.options_report import add_export_options, add_plot_options, add_report_options
 from rushhour.options_view import add_view_options
 from rushhour.options_world import add_world_options
+from rushhour.outputs import FRAMES, H5, PNG, add_output
 
 
 def add_commands(parser: argparse.ArgumentParser) -> None:
@@ -77,11 +78,11 @@ def _import(command: argparse.ArgumentParser) -> None:
         help="an OpenStreetMap file (.osm, .osm.gz, .osm.pbf), a SUMO network (.net.xml, .net.xml.gz) or .sumocfg, a CityFlow network (.json, "
         ".json.gz) or config.json, a GMNS folder, or a .h5",
     )
-    command.add_argument(
+    add_output(
+        command,
         "-o",
         "--output",
-        type=Path,
-        metavar="FILE",
+        endings=H5,
         help="the .h5 file to write (default: MAP with .h5, in this folder)",
     )
     command.add_argument(
@@ -92,10 +93,10 @@ def _import(command: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="additional file whose signal programs replace those of the map",
     )
-    command.add_argument(
+    add_output(
+        command,
         "--picture",
-        type=Path,
-        metavar="FILE",
+        endings=PNG,
         help="also draw it as a PNG, with marks at what was found",
     )
     command.add_argument(
@@ -137,8 +138,8 @@ def _generate(command: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="which generator; without it, all are listed with their options",
     )
-    command.add_argument("-o", "--output", type=Path, metavar="FILE", help="the .h5 file to write")
-    command.add_argument("--picture", type=Path, metavar="FILE", help="also draw it as a PNG")
+    add_output(command, "-o", "--output", endings=H5, help="the .h5 file to write")
+    add_output(command, "--picture", endings=PNG, help="also draw it as a PNG")
     command.add_argument("-h", "--help", action="store_true", dest="wants_help",
                          help="show the generators and their options")  # fmt: skip
     add_json(command)
@@ -176,7 +177,7 @@ def _run(command: argparse.ArgumentParser) -> None:
         "given are chosen for it, from a short run on this machine")  # fmt: skip
     add("--seeds", metavar="A..B", help="run once for each seed, as 1..10 or 1,5,9, in processes "
         "beside each other; files get the seed into their names")  # fmt: skip
-    add("--record", type=Path, metavar="FILE", help="write the run file (.h5)")
+    add_output(command, "--record", endings=H5, help="write the run file (.h5)")
     add(
         "--record-every",
         metavar="T",
@@ -216,9 +217,9 @@ def _run(command: argparse.ArgumentParser) -> None:
         help="travel times from the start of road FROM to the end of road TO; with --measure, "
         "repeatable")  # fmt: skip
     add("--queue", action="append", default=[], metavar="ID",
-        help="queues of a lane, of the lanes of an intersection, or `all`; with --measure, "
+        help="queues of a lane, of the lanes of a road or an intersection, or `all`; with --measure, "
         "repeatable")  # fmt: skip
-    add("--picture", type=Path, metavar="FILE", help="draw the last frame as a PNG")
+    add_output(command, "--picture", endings=PNG, help="draw the last frame as a PNG")
     add("--check", action="store_true",
         help="check every frame; violations are reported and the exit code is 1")  # fmt: skip
     add_json(command)
@@ -240,7 +241,7 @@ def _replay(command: argparse.ArgumentParser) -> None:
         help="speeds, stops, waiting, delay by cause, the busiest roads")  # fmt: skip
     what.add_argument("--export", choices=("parquet", "csv", "fcd", "geojson"),
         help="write the recorded frames: tables, SUMO's FCD, or lines and points for maps")  # fmt: skip
-    add("-o", "--output", type=Path, metavar="FILE",
+    add_output(command, "-o", "--output", endings=sum(FRAMES.values(), ()),
         help="with --export: the file to write, compressed if it ends in .gz (default: RUN with "
         "another ending)")  # fmt: skip
     add(

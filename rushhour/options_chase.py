@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from rushhour.options_common import add_json, add_threads
+from rushhour.outputs import H5, PNG, add_output
 
 
 def add_chase_options(command: argparse.ArgumentParser) -> None:
@@ -42,16 +43,16 @@ def add_chase_options(command: argparse.ArgumentParser) -> None:
     )
     add("--recovery", default="full", metavar="MODE", help="the way back to the road: full (over the "
         "navmesh), better or simple (default: full)")  # fmt: skip
-    add(
+    add_output(
+        command,
         "--record",
-        type=Path,
-        metavar="FILE",
+        endings=H5,
         help="write a run file, for `rushhour view` and `replay`",
     )
-    add(
+    add_output(
+        command,
         "--shot",
-        type=Path,
-        metavar="FILE",
+        endings=PNG,
         help="draw the target's surroundings as the chase ends (PNG)",
     )
     add("--seed", type=int, default=1, metavar="N", help="(default: 1)")

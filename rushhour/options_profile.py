@@ -3,6 +3,8 @@
 import argparse
 from pathlib import Path
 
+from rushhour.outputs import FIGURE, H5, JSON, add_output
+
 
 def add_profile_options(command: argparse.ArgumentParser) -> None:
     """Add them to its parser."""
@@ -15,13 +17,15 @@ def add_profile_options(command: argparse.ArgumentParser) -> None:
         "takes more")  # fmt: skip
     add("--percentile", type=float, default=99.0, metavar="P",
         help="share of the frames, in %%, that must keep to it (default: 99)")  # fmt: skip
-    add("--plot", type=Path, metavar="FILE", help="draw the costs, over time or over sizes, as PNG")
-    add("--trace", type=Path, metavar="FILE",
+    add_output(
+        command, "--plot", endings=FIGURE, help="draw the costs, over time or over sizes, as PNG"
+    )
+    add_output(command, "--trace", endings=JSON,
         help="write every frame and phase as JSON that ui.perfetto.dev and chrome://tracing open")  # fmt: skip
     add("--compare", type=Path, metavar="OLD",
         help="what differs from a profile that --json wrote; exit code 1 if it became slower than "
         "noise explains")  # fmt: skip
-    add("--record", type=Path, metavar="FILE", help="record the frames meanwhile, so that this is "
+    add_output(command, "--record", endings=H5, help="record the frames meanwhile, so that this is "
         "measured, too")  # fmt: skip
     what = command.add_mutually_exclusive_group()
     what.add_argument("--sweep", metavar="vehicles=A..B",

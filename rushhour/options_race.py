@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from rushhour.options_common import add_json, add_threads
+from rushhour.outputs import FIGURE, H5, PNG, add_output
 
 
 def add_race_path_options(command: argparse.ArgumentParser) -> None:
@@ -22,16 +23,16 @@ def add_race_path_options(command: argparse.ArgumentParser) -> None:
         "2.4, or the file's)")  # fmt: skip
     add("--scale", type=float, default=1.0, metavar="X", help="factor on the course (default: 1)")
     add("--costs", type=Path, metavar="FILE", help="take the costs of the cells from a PNG")
-    add("--save-costs", type=Path, metavar="FILE", help="write them as a PNG to be painted in")
-    add("--save-course", type=Path, metavar="FILE", help="write the course (.h5)")
-    add(
+    add_output(command, "--save-costs", endings=PNG, help="write them as a PNG to be painted in")
+    add_output(command, "--save-course", endings=H5, help="write the course (.h5)")
+    add_output(
+        command,
         "-o",
         "--output",
-        type=Path,
-        metavar="FILE",
+        endings=H5,
         help="write the first race (.h5), for `rushhour view`",
     )
-    add("--plot", type=Path, nargs="?", const=Path(), metavar="FILE", help="draw the five figures "
+    add_output(command, "--plot", endings=FIGURE, nargs="?", const=Path(), help="draw the five figures "
         "(default: COURSE-racepaths.png)")  # fmt: skip
     _common(command)
 
@@ -50,8 +51,8 @@ def add_race_options(command: argparse.ArgumentParser) -> None:
     add("--spread", type=float, default=0.08, metavar="S", help="by how much the slowest car may be slower "
         "than the fastest (default: 0.08)")  # fmt: skip
     add("--no-overtaking", action="store_true", help="nobody leaves the line to pass")
-    add("--record", type=Path, metavar="FILE", help="write the race (.h5), for `rushhour view`")
-    add("--save-track", type=Path, metavar="FILE", help="write the track with the speeds of a driven lap "
+    add_output(command, "--record", endings=H5, help="write the race (.h5), for `rushhour view`")
+    add_output(command, "--save-track", endings=H5, help="write the track with the speeds of a driven lap "
         "at its nodes (.h5)")  # fmt: skip
     _common(command)
 

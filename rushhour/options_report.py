@@ -3,6 +3,8 @@
 import argparse
 from pathlib import Path
 
+from rushhour.outputs import FIGURE, HTML, TABLE, add_output
+
 _RUN = "a run file, from `rushhour run --record`"
 
 
@@ -12,7 +14,7 @@ def add_export_options(command: argparse.ArgumentParser) -> None:
     add("file", type=Path, metavar="RUN", help=_RUN)
     add("--table", required=True, metavar="TABLE",
         help="trips, roads, loops, sections, passages, queues, events, signals, costs or quotas")  # fmt: skip
-    add("--to", type=Path, required=True, metavar="FILE",
+    add_output(command, "--to", endings=TABLE, required=True,
         help="the file to write: .csv, .csv.gz or .parquet")  # fmt: skip
 
 
@@ -29,11 +31,11 @@ def add_plot_options(command: argparse.ArgumentParser) -> None:
         help="road; repeatable, for time-space one after the other")  # fmt: skip
     add("--from", dest="begin", metavar="T", help="from this time on, as 7:30")
     add("--until", dest="end", metavar="T", help="until this time")
-    add("-o", "--output", type=Path, metavar="FILE", help="the PNG (default: RUN-KIND.png)")
+    add_output(command, "-o", "--output", endings=FIGURE, help="the PNG (default: RUN-KIND.png)")
 
 
 def add_report_options(command: argparse.ArgumentParser) -> None:
     """Add those of `report` to its parser."""
     add = command.add_argument
     add("file", type=Path, metavar="RUN", help=_RUN)
-    add("-o", "--output", type=Path, metavar="FILE", help="the page (default: RUN-report.html)")
+    add_output(command, "-o", "--output", endings=HTML, help="the page (default: RUN-report.html)")

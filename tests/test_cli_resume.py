@@ -80,7 +80,7 @@ def test_a_resumed_run_is_recorded_in_a_file_of_its_own(
         assert rest.digests[-1] == run.digests[-1]
     assert main(["replay", str(folder / "rest.h5"), "--verify"]) == 0
     error = refused(capsys, "--resume", folder / "run.h5", "--record", folder / "run.h5")
-    assert "is the run that is resumed; give another name" in error
+    assert "which is read; give another name" in error
     assert (folder / "run.h5").read_bytes() == before
 
 

@@ -215,7 +215,7 @@ def test_standing_delay_and_halts_are_those_of_the_formula(path: Path) -> None:
         (("--export", "csv", "--from", "105", "--to", "101"), r"wanted a time and a later one"),
         (("--export", "geojson"), r"has no projection, so there is no longitude"),
         (("--export", "csv", "-o", "no/such/x.csv"), r"cannot be written \(No such file"),
-        (("--export", "parquet", "-o", "x.parquet.gz"), r"leave .gz out of the name"),
+        (("--export", "parquet", "-o", "x.parquet.gz"), r"wanted a name that ends in .parquet"),
         (("--lonlat",), r"--lonlat is for --export"),
         (("--from", "100"), r"--from is for --export and --stats"),
     ],

@@ -217,7 +217,7 @@ def test_unusable_pictures_are_refused_in_one_line(tmp_path: Path) -> None:
         draw_network(network, box=(0.0, 0.0, 0.0, 1.0))
     with pytest.raises(RunError, match=r"picture: lane 9 of 1"):
         save_picture(tmp_path / "x.png", network, [9], [1.0], speed=[0.0])
-    with pytest.raises(RunError, match=r"choose a place that can be written"):
+    with pytest.raises(RunError, match=r"cannot be written"):
         save_picture(tmp_path / "no folder" / "x.png", network)
 
 

@@ -121,7 +121,12 @@ class Person:
 
     def xdotool(self, *words: str) -> str:
         return subprocess.run(
-            ["xdotool", *words], env=self.env, capture_output=True, text=True, timeout=20, check=True
+            ["xdotool", *words],
+            env=self.env,
+            capture_output=True,
+            text=True,
+            timeout=20,
+            check=True,
         ).stdout
 
     def press(self, key: str) -> str:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from rushhour.kernels.shown import fields_shown
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.model import Network
+from rushhour.roadnets.writing import replaced
 from rushhour.traffic.durations import clock, seconds
 from rushhour.viewer.colouring import OF_TRIPS, VEHICLES, told_at, want_colouring
 from rushhour.viewer.moments import Source
@@ -43,12 +44,8 @@ class Picture:
 
     def save(self, path: str | Path) -> None:
         """Write the PNG. Raises RunError if the file cannot be written."""
-        try:
-            Path(path).write_bytes(self.png)
-        except OSError as error:
-            raise RunError(
-                f"{path}: {error.strerror or error}; choose a place that can be written"
-            ) from None
+        with replaced(path) as part:
+            part.write_bytes(self.png)
 
 
 def picture(

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.writing import replaced
 
 
 def _chunk(kind: bytes, data: bytes) -> bytes:
@@ -33,8 +33,5 @@ def write_png(path: str | Path, image: NDArray[np.uint8]) -> None:
 
     Raises RunError if the file cannot be written.
     """
-    try:
-        Path(path).write_bytes(png_bytes(image))
-    except OSError as error:
-        reason = error.strerror or error
-        raise RunError(f"{path}: {reason}; choose a place that can be written") from None
+    with replaced(path) as part:
+        part.write_bytes(png_bytes(image))

@@ -5,7 +5,7 @@ from html import escape
 from pathlib import Path
 from typing import Final
 
-from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.writing import replaced, want_ending
 
 ENDINGS: Final = (".html", ".htm")
 STYLE: Final = """
@@ -71,16 +71,6 @@ class Page:
 
     def save(self, path: Path) -> None:
         """Write the page. Raises RunError for another ending than ENDINGS, and if it cannot be."""
-        want_html(path)
-        try:
-            path.write_text(self.html(), encoding="utf-8")
-        except OSError as error:
-            raise RunError(
-                f"{path}: cannot be written ({error.strerror}); check the folder"
-            ) from error
-
-
-def want_html(path: Path) -> None:
-    """Raise RunError for another ending than ENDINGS."""
-    if path.suffix.lower() not in ENDINGS:
-        raise RunError(f"{path}: wanted a name that ends in {' or '.join(ENDINGS)}")
+        want_ending(path, ENDINGS)
+        with replaced(path) as part:
+            part.write_text(self.html(), encoding="utf-8")

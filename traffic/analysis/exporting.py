@@ -3,10 +3,8 @@
 Written while they are read, frame by frame, so that memory does not grow with the length of the run.
 """
 
-import gzip
 import io
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,6 +13,7 @@ from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.nearest import local_degrees
+from rushhour.roadnets.writing import replaced, writes_to, written
 from rushhour.traffic.analysis.chosen import (
     EVERYTHING,
     Chosen,
@@ -64,7 +63,7 @@ def export_frames(
     frames = ChosenFrames(run, chosen)
     if lonlat or kind == "geojson":
         want_projection(run)
-    if path.exists() and path.samefile(run.path):
+    if writes_to(path, run.path):
         raise RunError(f"-o {path} is the run itself; give another name")
     if kind == "parquet":
         return _write_parquet(frames, path, lonlat, progress)
@@ -86,23 +85,6 @@ def want_projection(run: "RunFile") -> None:
             "latitude; export csv, parquet or fcd in metres"
         )
     local_degrees(network, np.zeros(1), np.zeros(1))  # says so if PROJ is not there
-
-
-@contextmanager
-def written(path: Path) -> Iterator[Any]:
-    """A file to write bytes to, compressed if its name ends in .gz. Raises RunError if it cannot be."""
-    try:
-        opened: Any = gzip.open if path.name.lower().endswith(".gz") else open
-        with opened(path, "wb") as file:
-            yield file
-    except OSError as error:
-        raise cannot(path, error) from error
-
-
-def cannot(path: Path, error: OSError) -> RunError:
-    """What is told of a file that cannot be written."""
-    why = error.strerror or " ".join(str(error).split())
-    return RunError(f"{path}: cannot be written ({why}); check the folder and the room on the disk")
 
 
 class Names:
@@ -229,24 +211,21 @@ def _write_parquet(frames: ChosenFrames, path: Path, lonlat: bool, progress: Pro
         ]
         return pyarrow.table(arrays, names=[name for name, _, _ in columns])
 
-    try:
-        schema = pyarrow.schema([(name, kinds[name]) for name, _, _ in columns])
-        with parquet.ParquetWriter(path, schema) as writer:
-            parts: dict[str, list[NDArray[Any]]] = {name: [] for name, _, _ in columns}
-            waiting = 0
-            for k, rows in enumerate(frames):
-                made = values_of(frames, rows, lonlat)
-                for name, field, _ in columns:
-                    parts[name].append(rows.field(field) if field else made[name])
-                waiting += len(rows)
-                size += len(rows)
-                if waiting >= ROWS_PER_GROUP or k + 1 == len(frames):
-                    writer.write_table(table(parts))
-                    parts = {name: [] for name, _, _ in columns}
-                    waiting = 0
-                progress(k + 1, len(frames))
-    except OSError as error:
-        raise cannot(path, error) from error
+    schema = pyarrow.schema([(name, kinds[name]) for name, _, _ in columns])
+    with replaced(path) as part, parquet.ParquetWriter(part, schema) as writer:
+        parts: dict[str, list[NDArray[Any]]] = {name: [] for name, _, _ in columns}
+        waiting = 0
+        for k, rows in enumerate(frames):
+            made = values_of(frames, rows, lonlat)
+            for name, field, _ in columns:
+                parts[name].append(rows.field(field) if field else made[name])
+            waiting += len(rows)
+            size += len(rows)
+            if waiting >= ROWS_PER_GROUP or k + 1 == len(frames):
+                writer.write_table(table(parts))
+                parts = {name: [] for name, _, _ in columns}
+                waiting = 0
+            progress(k + 1, len(frames))
     return size
 
 

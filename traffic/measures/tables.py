@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.facts import rows_line
 from rushhour.roadnets.tables import as_frame
+from rushhour.roadnets.writing import replaced, want_ending, written
 
 Column = tuple[str, str, str]  # type in the file, unit, what it is
 Ids = Mapping[str, Sequence[str]]  # ids of what a column refers to by number
@@ -177,31 +178,28 @@ def with_ids(
     return MeasureTable(columns)
 
 
+ENDINGS: Final = (".csv", ".csv.gz", ".parquet")
+
+
 def write_columns(columns: Mapping[str, NDArray[Any]], path: Path) -> None:
     """Write columns to a .csv, .csv.gz or .parquet file.
 
     Raises RunError for another ending, and if the file cannot be written.
     """
-    ending = path.name.lower()
-    try:
-        if ending.endswith(".parquet"):
-            _write_parquet(columns, path)
-        elif ending.endswith((".csv", ".csv.gz")):
-            _write_csv(columns, path)
-        else:
-            raise RunError(f"{path}: wanted a name that ends in .csv, .csv.gz or .parquet")
-    except OSError as error:
-        why = error.strerror or " ".join(str(error).split())
-        raise RunError(f"{path}: cannot be written ({why}); check the folder") from error
+    want_ending(path, ENDINGS)
+    if path.name.lower().endswith(".parquet"):
+        with replaced(path) as part:
+            _write_parquet(columns, path, part)
+    else:
+        _write_csv(columns, path)
 
 
 def _write_csv(columns: Mapping[str, NDArray[Any]], path: Path) -> None:
     import csv
-    import gzip
+    import io
 
     texts = [_texts(values) for values in columns.values()]
-    opened: Any = gzip.open if path.name.lower().endswith(".gz") else open
-    with opened(path, "wt", newline="", encoding="utf-8") as file:
+    with written(path) as raw, io.TextIOWrapper(raw, encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(columns)
         writer.writerows(zip(*texts, strict=True))
@@ -214,7 +212,7 @@ def _texts(values: NDArray[Any]) -> list[Any]:
     return ["" if isnan(value) else f"{value:.9g}" for value in values.tolist()]
 
 
-def _write_parquet(columns: Mapping[str, NDArray[Any]], path: Path) -> None:
+def _write_parquet(columns: Mapping[str, NDArray[Any]], path: Path, part: Path) -> None:
     try:
         import pyarrow
         from pyarrow import parquet
@@ -230,4 +228,4 @@ def _write_parquet(columns: Mapping[str, NDArray[Any]], path: Path) -> None:
         )
         for name, values in columns.items()
     }
-    parquet.write_table(pyarrow.table(arrays), path)
+    parquet.write_table(pyarrow.table(arrays), part)

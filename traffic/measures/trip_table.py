@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.json_text import json_text
+from rushhour.roadnets.writing import replaced
 from rushhour.traffic.measures.trip_log import ENDS
 
 if TYPE_CHECKING:
@@ -89,12 +90,16 @@ def write_output(
     folder = Path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with (folder / "trips.csv").open("w", newline="", encoding="utf-8") as file:
+        with (
+            replaced(folder / "trips.csv") as part,
+            part.open("w", newline="", encoding="utf-8") as file,
+        ):
             writer = csv.writer(file)
             writer.writerow(COLUMNS)
             writer.writerows(zip(*trip_columns(world).values(), strict=True))
         text = json_text(summary, indent=2) + "\n"
-        (folder / "summary.json").write_text(text, encoding="utf-8")
+        with replaced(folder / "summary.json") as part:
+            part.write_text(text, encoding="utf-8")
         if measures is not None:
             for name in measures.kept:
                 measures.table(name).write(folder / f"{name}.csv")

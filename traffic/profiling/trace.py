@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.json_text import of_python
+from rushhour.roadnets.writing import replaced
 from rushhour.traffic.costs import PHASES
 from rushhour.traffic.profiling.profile import Profile
 
@@ -45,9 +45,7 @@ def trace_events(profile: Profile) -> list[dict[str, Any]]:
 def save_trace(path: Path, profile: Profile) -> int:
     """Write the trace of a profile; returns how many events it has. Raises RunError if it cannot."""
     events = trace_events(profile)
-    try:
+    with replaced(path) as part:
         text = json.dumps({"traceEvents": events, "displayTimeUnit": "ms"}, default=of_python)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise RunError(f"{path}: cannot be written ({error.strerror}); check the folder") from error
+        part.write_text(text, encoding="utf-8")
     return len(events)

@@ -12,6 +12,7 @@ from rushhour.kernels.shown import fields_shown
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.hdf5_file import open_hdf5
 from rushhour.roadnets.reading.json_files import Item, read_json
+from rushhour.roadnets.writing import replaced
 from rushhour.traffic.racing.course import (
     HORSE,
     MOST_CELLS,
@@ -133,20 +134,17 @@ def save_course(course: Course, path: str | Path) -> None:
     """
     import h5py
 
-    try:
-        with h5py.File(path, "w") as file:
-            file.attrs["format"] = FORMAT
-            file.attrs["cell"], file.attrs["corner"] = course.cell, (course.x0, course.y0)
-            file["cost"], file["feature_steps"] = course.cost, feature_steps(course)
-            file.attrs["first_feature"] = course.features[0]
-            if isinstance(course.shape, Oval):
-                oval = course.shape
-                file.attrs["centres"], file.attrs["radius"] = oval.centres, oval.radius
-                file.attrs["clockwise"], file.attrs["begin"] = oval.clockwise, oval.begin
-            elif isinstance(course.shape, Ribbon):
-                file["left"], file["right"] = course.shape.left, course.shape.right
-    except OSError as error:
-        raise NetworkError(f"{path}: cannot be written ({error}); check the folder") from error
+    with replaced(path, NetworkError) as part, h5py.File(part, "w") as file:
+        file.attrs["format"] = FORMAT
+        file.attrs["cell"], file.attrs["corner"] = course.cell, (course.x0, course.y0)
+        file["cost"], file["feature_steps"] = course.cost, feature_steps(course)
+        file.attrs["first_feature"] = course.features[0]
+        if isinstance(course.shape, Oval):
+            oval = course.shape
+            file.attrs["centres"], file.attrs["radius"] = oval.centres, oval.radius
+            file.attrs["clockwise"], file.attrs["begin"] = oval.clockwise, oval.begin
+        elif isinstance(course.shape, Ribbon):
+            file["left"], file["right"] = course.shape.left, course.shape.right
 
 
 def load_course(path: str | Path) -> Course:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from rushhour.kernels.shown import fields_shown
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.hdf5_file import open_hdf5
+from rushhour.roadnets.writing import replaced
 from rushhour.traffic.racing.course import Course
 from rushhour.traffic.racing.race_paths import SIGMA, RacePaths
 
@@ -116,21 +117,18 @@ def save_race(record: RaceRecord, path: str | Path) -> None:
     """Write a race. Raises RunError if it cannot be."""
     import h5py
 
-    try:
-        with h5py.File(path, "w") as file:
-            file.attrs["format"], file.attrs["name"] = FORMAT, record.name
-            for name in ("time", "length", "width", "finish"):
-                file[name] = getattr(record, name)
-            for name in ("x", "y", "heading"):
-                table = getattr(record, name)
-                file.create_dataset(name, data=table, compression="gzip", shuffle=True)
-            for name, values in record.ground.items():
-                file[f"ground/{name}"] = values
-            for name, unit in {"time": "s", "x": "m", "y": "m", "heading": "rad", "length": "m",
-                               "width": "m", "finish": "s"}.items():  # fmt: skip
-                file[name].attrs["unit"] = unit
-    except OSError as error:
-        raise RunError(f"{path}: cannot be written ({error}); check the folder") from error
+    with replaced(path) as part, h5py.File(part, "w") as file:
+        file.attrs["format"], file.attrs["name"] = FORMAT, record.name
+        for name in ("time", "length", "width", "finish"):
+            file[name] = getattr(record, name)
+        for name in ("x", "y", "heading"):
+            table = getattr(record, name)
+            file.create_dataset(name, data=table, compression="gzip", shuffle=True)
+        for name, values in record.ground.items():
+            file[f"ground/{name}"] = values
+        for name, unit in {"time": "s", "x": "m", "y": "m", "heading": "rad", "length": "m",
+                           "width": "m", "finish": "s"}.items():  # fmt: skip
+            file[name].attrs["unit"] = unit
 
 
 def load_race(path: str | Path) -> RaceRecord:

@@ -32,6 +32,7 @@ from rushhour.traffic.recording.frame_fields import (
 from rushhour.traffic.recording.frame_taking import FrameTaker, Region
 from rushhour.traffic.recording.frame_writer import FrameWriter, append
 from rushhour.traffic.recording.happenings import Happenings
+from rushhour.traffic.recording.kept import kept_until_begun
 from rushhour.traffic.recording.keyframe_file import KeyframeWriter
 from rushhour.traffic.recording.measure_file import TableWriter
 from rushhour.traffic.recording.pose_file import PoseWriter
@@ -151,6 +152,13 @@ class Recorder:
         self._data: dict[str, Any] = {}
         self._failed = False
         _refuse_foreign(self.path)
+        with kept_until_begun(self.path):
+            self._begin()
+        self.observe()
+
+    def _begin(self) -> None:
+        """Make the file, with all but frames in it."""
+        most = self.most
         try:
             self._file = h5py.File(self.path, "w", libver="latest")
         except OSError as error:
@@ -171,7 +179,6 @@ class Recorder:
                 f"record max {most:,} bytes: network, trips, measures and one frame may take {least:,}; "
                 "allow more"
             )
-        self.observe()
 
     def observe(self) -> None:
         """Record the frame if it is due, and the complete state if that is."""

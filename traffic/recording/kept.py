@@ -1,0 +1,46 @@
+"""What was recorded under a name before, kept until a new recording there has begun."""
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.writing import reason_of
+
+
+@contextmanager
+def kept_until_begun(path: Path) -> Iterator[None]:
+    """Put what was there back where the block fails; drop it afterwards.
+
+    Raises RunError for a file that somebody reads or writes, or that may not be written.
+    """
+    target = Path(os.path.realpath(path))
+    if not target.is_file():
+        yield
+        return
+    aside = target.with_name(f".{secrets.token_hex(4)}.kept.{target.name[-150:]}")
+    try:
+        _want_free(target)
+        os.replace(target, aside)
+    except OSError as error:
+        raise RunError(
+            f"{path} cannot be written: {reason_of(error)}; choose another name"
+        ) from None
+    try:
+        yield
+    except BaseException:
+        os.replace(aside, target)
+        raise
+    aside.unlink()
+
+
+def _want_free(path: Path) -> None:
+    """Raise OSError if HDF5 holds a file open anywhere on this machine, or it may not be written."""
+    with path.open("rb+") as file:
+        try:
+            import fcntl
+        except ImportError:  # Windows does not move files that are open
+            return
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
