@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from rushhour import __version__
 from rushhour.options import add_commands
@@ -23,7 +23,37 @@ class UsageError(RushhourError):
 
 
 class Parser(argparse.ArgumentParser):
-    """Raises UsageError instead of printing its usage and leaving."""
+    """Raises UsageError instead of printing its usage and leaving.
+
+    What stands where an option wants a value is one, also if it begins with a minus, as in
+    `--centre -948,655` or `--road -E3`: argparse takes that for an option but where it is a number.
+    """
+
+    _values: frozenset[str] = frozenset()
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse's."""
+        self._values = self._values_in(args or ())
+        return super().parse_known_args(args, namespace)
+
+    def _parse_optional(self, arg_string: str) -> Any:
+        if arg_string in self._values:
+            return None
+        return super()._parse_optional(arg_string)
+
+    def _values_in(self, words: Sequence[str]) -> frozenset[str]:
+        """Words that begin with one minus, and stand where an option wants them."""
+        options = {text: action for action in self._actions for text in action.option_strings}
+        found, wanted = set(), 0
+        for word in words:
+            if word in options:
+                nargs = options[word].nargs
+                wanted = 1 if nargs is None else nargs if isinstance(nargs, int) else 0
+            elif wanted:
+                wanted -= 1
+                if word[:1] == "-" and word[:2] != "--":
+                    found.add(word)
+        return frozenset(found)
 
     def error(self, message: str) -> NoReturn:
         """Report a mistake in the command line."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rushhour.viewer.moments import Source
     from rushhour.viewer.viewing import Viewing
 
+PLACES: Final = ("road", "lane", "intersection")
 SIZE: Final = (1280, 800)
 LIVE_DT: Final = 0.1  # s of a frame
 PATIENCE: Final = 0.025  # s that a picture in a window waits for the simulation
@@ -67,8 +68,8 @@ def _want_use(args: argparse.Namespace) -> None:
         raise RunError("--lanes difference: wanted two runs, as in `rushhour view A.h5 B.h5`")
     if args.at is not None and args.video is not None:
         raise RunError("--at is for --shot and windows; wanted --from and --to with --video")
-    if sum(name is not None for name in (args.vehicle, args.lane, args.intersection)) > 1:
-        raise RunError("--vehicle, --lane, --intersection: wanted one to look closer at")
+    if sum(name is not None for name in (args.vehicle, *_place_names(args))) > 1:
+        raise RunError("--vehicle, --road, --lane, --intersection: wanted one to look closer at")
     if args.window is not None and (args.shot is not None or args.video is not None):
         raise RunError("--window is for windows; leave out --shot and --video, or it")
     if args.json and args.shot is None and args.video is None:
@@ -148,7 +149,7 @@ def _viewing(args: argparse.Namespace, sources: list["Source"], window: bool) ->
     if args.vehicle is not None:
         _choose(session, args.vehicle, CLOSE if args.zoom is None else args.zoom)
         camera = session.state.camera
-    elif args.lane is not None or args.intersection is not None:
+    elif any(name is not None for name in _place_names(args)):
         _choose_place(session, args)
         camera = session.state.camera
     place = (camera.x, camera.y) if args.centre is None else place_of(args.centre, "--centre")
@@ -178,17 +179,20 @@ def _choose(session: "Viewing", name: str, scale: float) -> None:
     session.do(do.Look(float(moment.x[row]), float(moment.y[row]), scale))
 
 
+def _place_names(args: argparse.Namespace) -> list[str | None]:
+    """What --road, --lane and --intersection name."""
+    return [getattr(args, kind) for kind in PLACES]
+
+
 def _choose_place(session: "Viewing", args: argparse.Namespace) -> None:
-    """Look closer at a lane or an intersection."""
+    """Look closer at a road, a lane or an intersection, by any name that is printed of one."""
     from rushhour.viewer import actions as do
-    from rushhour.viewer.places import INTERSECTION, LANE, fitting, middle_of
+    from rushhour.viewer.places import fitting, middle_of, place_called
 
     network = session.sources[0].network
-    kind, name = (LANE, args.lane) if args.lane is not None else (INTERSECTION, args.intersection)
-    known = network.lane_ids if kind == LANE else network.intersection_ids
-    if name not in known:
-        raise RunError(f"--{kind} {name[:60]!r}: {network.name} has no such {kind}")
-    place = (kind, known.index(name))
+    for kind, name in zip(PLACES, _place_names(args), strict=True):
+        if name is not None:
+            place = place_called(network, kind, name)
     session.do(do.Choose(place))
     camera = session.state.camera
     scale = args.zoom or fitting(network, place, min(camera.width, camera.height))

@@ -15,7 +15,7 @@ from rushhour.viewer.race_shot import save_race_shot, save_race_video
 
 def view_race(args: argparse.Namespace) -> int:
     """Show a race: --shot, --video, --at, --from, --to, --fps, --rate, --size, --centre with --zoom."""
-    plain = {"vehicle": None, "lane": None, "intersection": None, "live": None, "colour": "speed",
+    plain = {"vehicle": None, "road": None, "lane": None, "intersection": None, "live": None, "colour": "speed",
              "lanes": "plain", "costs": False, "lint": False}  # fmt: skip
     for name, value in plain.items():
         if getattr(args, name) != value:

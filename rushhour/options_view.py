@@ -3,6 +3,8 @@
 import argparse
 from pathlib import Path
 
+from rushhour.outputs import FILM, H5, PNG, add_output
+
 
 def add_view_options(command: argparse.ArgumentParser) -> None:
     """Add them to its parser."""
@@ -17,11 +19,11 @@ def add_view_options(command: argparse.ArgumentParser) -> None:
         metavar="N",
         help="simulate a network with N vehicles while it is watched",
     )
-    add("--record", type=Path, metavar="FILE", help="with --live: write a run file of it, with what "
+    add_output(command, "--record", endings=H5, help="with --live: write a run file of it, with what "
         "was driven by hand")  # fmt: skip
     add("--seed", type=int, metavar="N", help="with --live (default: 0)")
-    add("--shot", type=Path, metavar="FILE", help="write a PNG instead of opening a window")
-    add("--video", type=Path, metavar="FILE", help="write a film (.mp4) instead; needs the extra "
+    add_output(command, "--shot", endings=PNG, help="write a PNG instead of opening a window")
+    add_output(command, "--video", endings=FILM, help="write a film (.mp4, .mov, .mkv, .gif) instead; needs the extra "
         "`video`")  # fmt: skip
     add(
         "--at",
@@ -38,6 +40,7 @@ def add_view_options(command: argparse.ArgumentParser) -> None:
     add("--zoom", type=float, metavar="M", help="metres in a pixel (default: all is seen)")
     add("--vehicle", metavar="ID", help="look closer at a vehicle, by its id in the demand or its "
         "number")  # fmt: skip
+    add("--road", metavar="ID", help="look closer at a road, by its lane in the middle")
     add("--lane", metavar="ID", help="look closer at a lane: its queue, and who drove on it when")
     add("--intersection", metavar="ID", help="look closer at an intersection: its queues, grants and "
         "signals")  # fmt: skip

@@ -259,7 +259,7 @@ def test_the_interval_of_a_table_may_be_told_as_text_and_begins_with_the_measuri
             {"sections": [Section("s", "straight", "x" * 90)]},
             "section 's': the network has no road",
         ),
-        ({"queues": ["a lane"]}, "queue 'a lane': is the id of no lane and no intersection"),
+        ({"queues": ["a lane"]}, "queue 'a lane': is the id of no lane, road or intersection"),
         ({"queues": [Queue("q", "b")]}, "queue 'q': the network has no lane 'b'"),
         ({"interval": "soon"}, "interval 'soon': wanted a time"),
         ({"interval": float("nan")}, "interval nan: wanted a time"),

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.model import Network
+from rushhour.traffic.places_named import MOVEMENT, ROAD, want_place
 
 Place = tuple[str, int]
 LANE: Final = "lane"
@@ -17,6 +18,22 @@ FINDING: Final = "finding"
 FAR: Final = 1.0  # m per pixel from which on an intersection near the cursor comes before a lane
 CLOSEST: Final = 0.05  # m per pixel
 AROUND: Final = 6.0  # m of an intersection beyond its connectors that are framed
+
+
+def place_called(network: Network, kind: str, name: str) -> Place:
+    """The place of a name that is printed of a road, a lane, a movement or an intersection.
+
+    kind: "road", "lane" or "intersection", which is looked for first. A road is the lane in its
+    middle, a movement its intersection. Raises RunError for a name of nothing.
+    """
+    found = want_place(network, name, kind)
+    number = found.number
+    if found.kind == ROAD:
+        roads = network.arrays.roads
+        return LANE, int(roads.first_lane[number] + roads.lane_count[number] // 2)
+    if found.kind == MOVEMENT:
+        return INTERSECTION, int(network.arrays.connectors.intersection[number])
+    return found.kind, number
 
 
 def place_at(network: Network, x: float, y: float, scale: float, reach: float) -> Place | None:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.durations import clock
+from rushhour.traffic.places_named import lanes_named
 from rushhour.traffic.recording.id_hints import id_hint
 from rushhour.traffic.recording.positions import placed
 from rushhour.traffic.recording.recorded_frame import RecordedFrame
@@ -63,14 +64,14 @@ class ChosenFrames:
         want_frames(run)
         self.places = _places_in(run, chosen)
         network = run.network()
-        road = network.arrays.lanes.road
         self._lanes: NDArray[np.bool_] | None = None
         if chosen.roads:
-            numbers = [
-                _known(run, "road", name, network.road_index, network.road_ids)
-                for name in chosen.roads
-            ]
-            self._lanes = np.isin(road, numbers)
+            self._lanes = np.zeros(network.n_lanes, np.bool_)
+            for name in chosen.roads:
+                lanes = lanes_named(network, name)
+                if not lanes.size:
+                    raise _unknown(run, "road", name, network.road_ids)
+                self._lanes[lanes] = True
         self._count = run.vehicles("depart").size
         self._vehicles: NDArray[np.bool_] | None = None
         if chosen.vehicles:
@@ -150,4 +151,8 @@ def _known(
     """The number of an id. Raises RunError that names ids like it."""
     if name in index:
         return index[name]
-    raise RunError(f"{run.path}: no {what} {name[:60]!r}; {id_hint(name, names)}")
+    raise _unknown(run, what, name, names)
+
+
+def _unknown(run: "RunFile", what: str, name: str, names: Sequence[str]) -> RunError:
+    return RunError(f"{run.path}: no {what} {name[:60]!r}; {id_hint(name, names)}")

@@ -34,6 +34,7 @@ from rushhour.kernels.vehicles import (
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.analysis.body_events import BodyEvents
 from rushhour.traffic.durations import clock
+from rushhour.traffic.places_named import lanes_named
 from rushhour.traffic.plurals import counted
 from rushhour.traffic.recording.id_hints import id_hint
 
@@ -425,12 +426,10 @@ def why(
 
 
 def _tails(scene: Scene, road: str) -> list[int]:
-    """Rows of the last in the queue of each lane of a road."""
+    """Rows of the last in the queue of each lane of a road, or of another place."""
     network = scene.network
-    if road not in network.road_index:
+    lanes = lanes_named(network, road).tolist()
+    if not lanes:
         hint = id_hint(road, network.road_ids)
         raise RunError(f"{scene.run.path}: no road {road[:60]!r}; {hint}")
-    number = network.road_index[road]
-    first = int(network.arrays.roads.first_lane[number])
-    lanes = range(first, first + int(network.arrays.roads.lane_count[number]))
     return [row for row in map(scene.queue_tail, lanes) if row >= 0]

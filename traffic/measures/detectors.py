@@ -10,6 +10,14 @@ from numpy.typing import NDArray
 from rushhour.kernels.measuring import LOOP_SUMS, Loops
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.model import Network
+from rushhour.traffic.places_named import (
+    LANE,
+    ROAD,
+    lane_named,
+    lanes_named,
+    place_hint,
+    road_named,
+)
 
 MOST_DETECTORS: Final = 1_000_000  # of one kind
 
@@ -48,23 +56,28 @@ class Queue:
 
 
 def lane_of(network: Network, lane: str | int, where: str) -> int:
-    """Index of a road lane. Raises DetectorError, naming where it was asked for, without it."""
-    return _place(network.lane_index, lane, network.n_road_lanes, "lane", where)
+    """Index of a road lane, also by a road with one. Raises DetectorError, naming where, without it."""
+    found = (
+        lane_named(network, lane) if isinstance(lane, str) else _within(lane, network.n_road_lanes)
+    )
+    if found < 0:
+        hint = place_hint(network, lane, LANE) if isinstance(lane, str) else "give one of its"
+        raise DetectorError(f"{where}: the network has no lane {lane!r:.60}; {hint}")
+    return found
 
 
 def road_of(network: Network, road: str | int, where: str) -> int:
-    """Index of a road. Raises DetectorError, naming where it was asked for, without it."""
-    return _place(network.road_index, road, network.n_roads, "road", where)
-
-
-def _place(index: dict[str, int], asked: str | int, size: int, what: str, where: str) -> int:
-    if isinstance(asked, str):
-        found = index.get(asked, -1)
-    else:
-        found = int(asked) if isinstance(asked, int | np.integer) and asked < size else -1
+    """Index of a road, also by one of its lanes. Raises DetectorError, naming where, without it."""
+    found = road_named(network, road) if isinstance(road, str) else _within(road, network.n_roads)
     if found < 0:
-        raise DetectorError(f"{where}: the network has no {what} {asked!r:.60}; give one of its")
+        hint = place_hint(network, road, ROAD) if isinstance(road, str) else "give one of its"
+        raise DetectorError(f"{where}: the network has no road {road!r:.60}; {hint}")
     return found
+
+
+def _within(asked: object, size: int) -> int:
+    """An index, or -1 if it is none of so many."""
+    return int(asked) if isinstance(asked, int | np.integer) and 0 <= asked < size else -1
 
 
 def loop_place(network: Network, loop: Loop) -> tuple[int, float]:
@@ -112,11 +125,10 @@ def laid_loops(
 def queues_of(network: Network, wanted: bool | Sequence[str | Queue]) -> list[Queue]:
     """The queues that are wanted, one a lane.
 
-    wanted: True for all lanes at whose end somebody may have to wait, or ids of lanes, ids of
-    intersections for all lanes that end there, or Queues.
-    Raises DetectorError for an id that is neither.
+    wanted: True for all lanes at whose end somebody may have to wait, or ids of lanes, of roads for
+    their lanes, of intersections for all lanes that end there, or Queues.
+    Raises DetectorError for an id that is none of these.
     """
-    lanes = network.arrays.lanes
     if isinstance(wanted, bool):
         free = network.arrays.connectors.free
         some = np.zeros(network.n_road_lanes, bool)
@@ -124,21 +136,18 @@ def queues_of(network: Network, wanted: bool | Sequence[str | Queue]) -> list[Qu
         return [
             Queue(network.lane_ids[lane], lane) for lane in np.flatnonzero(some & wanted).tolist()
         ]
-    nodes = {name: i for i, name in enumerate(network.intersection_ids)}
     found: list[Queue] = []
     for item in wanted:
         if isinstance(item, Queue):
             found.append(item)
-        elif item in network.lane_index:
-            found.append(Queue(item, item))
-        elif item in nodes:
-            ends = np.flatnonzero(lanes.intersection[: network.n_road_lanes] == nodes[item])
-            found += [Queue(network.lane_ids[lane], lane) for lane in ends.tolist()]
-        else:
+            continue
+        lanes = lanes_named(network, str(item), LANE)
+        if not lanes.size or lanes[0] >= network.n_road_lanes:
             raise DetectorError(
-                f"queue {str(item)[:60]!r}: is the id of no lane and no intersection of the "
+                f"queue {str(item)[:60]!r}: is the id of no lane, road or intersection of the "
                 "network; give one"
             )
+        found += [Queue(network.lane_ids[lane], lane) for lane in lanes.tolist()]
     return found
 
 

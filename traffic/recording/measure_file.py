@@ -141,6 +141,16 @@ def _kept(run: "RunFile", name: str) -> bool:
     return run.group(f"measures/{name}") is not None
 
 
+# How a table comes into a run file that has none; others by --measure alone.
+HOW: Final = {
+    "trips": "record the run again",
+    "loops": "run it with --measure 5min --loop LANE POS",
+    "sections": "run it with --measure 5min --section FROM TO",
+    "passages": "run it with --measure 5min --section FROM TO",
+    "queues": "run it with --measure 5min --queue all, or look at `rushhour queues`",
+}
+
+
 def read_table(run: "RunFile", name: str) -> MeasureTable:
     """A table of EXPORTED from a run file, as far as it was written.
 
@@ -151,7 +161,7 @@ def read_table(run: "RunFile", name: str) -> MeasureTable:
     place = "trips" if name == "trips" else f"measures/{name}"
     group = run.group(place)
     if group is None:
-        how = "record the run again" if name == "trips" else "run it with --measure 5min"
+        how = HOW.get(name, "run it with --measure 5min")
         raise RunError(f"{run.path}: holds no {name}; {how}")
     try:
         rows = _rows_of(group, TRIPS if name == "trips" else TABLES[name])
