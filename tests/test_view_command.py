@@ -98,7 +98,8 @@ def test_a_missing_extra_says_what_to_install(
     capsys: pytest.CaptureFixture[str],
 ):  # fmt: skip
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
-    monkeypatch.setitem(sys.modules, "glfw", None)
+    for module in ("glfw", "PySide6"):
+        monkeypatch.setitem(sys.modules, module, None)
     assert main(["view", str(run_path), "--video", str(tmp_path / "a.mp4")]) == 2
     assert "pip install 'rushhour[video]'" in capsys.readouterr().err
     assert main(["view", str(run_path)]) == 2
