@@ -5,6 +5,7 @@ free space says that it is empty; so whoever reads such a file never comes back.
 walked before anything is read.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from struct import Struct
 from typing import TYPE_CHECKING, Any, Final
@@ -12,9 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.roadnets.reading.remarks import flagged, flags
+
 if TYPE_CHECKING:
     import h5py
 
+DIFFERS: Final = "differs"  # attribute of remarks: 1 for each that tells of a difference
 HEAP: Final = b"GCOL\x01\0\0\0"
 SIGNATURE: Final = b"\x89HDF\r\n\x1a\n"
 HEAD: Final = 48  # bytes of the first block of a file with 8-byte addresses
@@ -72,6 +76,19 @@ def texts(data: "h5py.Dataset") -> list[str]:
     """All of a dataset of texts. Raises ValueError for one that claims more than is stored."""
     want_stored(data)
     return list(data.asstr()[:])
+
+
+def keep_differences(data: "h5py.Dataset", remarks: Sequence[str]) -> None:
+    """Keep beside stored remarks which of them tell of a difference in the result."""
+    which = flags(remarks)
+    if any(which):
+        data.attrs[DIFFERS] = np.array(which, np.uint8)
+
+
+def with_differences(data: "h5py.Dataset", lines: Sequence[str]) -> tuple[str, ...]:
+    """Remarks that were stored with `keep_differences`."""
+    which = np.asarray(data.attrs.get(DIFFERS, ()))
+    return flagged(lines, [bool(flag) for flag in which] if which.ndim == 1 else [])
 
 
 def want_heaps_that_end(path: str | Path) -> None:

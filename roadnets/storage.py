@@ -26,7 +26,14 @@ from rushhour.roadnets.build import seal
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.findings import Finding, packed, unpacked
 from rushhour.roadnets.gate import note_checked, parts_of
-from rushhour.roadnets.hdf5_file import MOST_SQUEEZED, UNFINISHED, never_laid_out, open_hdf5
+from rushhour.roadnets.hdf5_file import (
+    MOST_SQUEEZED,
+    UNFINISHED,
+    keep_differences,
+    never_laid_out,
+    open_hdf5,
+    with_differences,
+)
 from rushhour.roadnets.model import Network, Zones, no_zones
 from rushhour.roadnets.signals.actuation import fixed_times
 from rushhour.roadnets.storage_checks import Parts, check_network
@@ -110,6 +117,8 @@ def write_network(group: Group, network: Network) -> None:
             name, data=texts, shape=(len(texts),), dtype=h5py.string_dtype()
         )
         dataset.attrs["unit"] = ""
+        if name == "notes":
+            keep_differences(dataset, texts)
     if network.findings:
         text = np.frombuffer(packed(network.findings), np.uint8)
         found = group.create_dataset("findings", data=text, compression="gzip", compression_opts=1)
@@ -156,6 +165,7 @@ def read_network(group: Group) -> Network:
         if name != "zone_ids" or "zones" not in absent
     }
     names.setdefault("zone_ids", ())
+    names["notes"] = with_differences(_dataset(group, old.get("notes", "notes")), names["notes"])
     for path, rows in LATER_ARRAYS.items():
         part, _, name = path.partition("/")
         size = len(names[rows]) if rows else 0

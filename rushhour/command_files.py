@@ -11,6 +11,7 @@ from rushhour.outputs import H5, want_output
 from rushhour.progress import compile_bar
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.json_text import json_text
+from rushhour.roadnets.reading.remarks import differences, in_order, shown
 from rushhour.traffic.durations import clock
 from rushhour.traffic.plurals import counted
 
@@ -178,7 +179,8 @@ def network_facts(network: "Network") -> dict[str, Any]:
         "extent_m": [round(float(high[i] - low[i]), 1) for i in (0, 1)],
         **_hills(network),
         "left_hand": network.left_hand,
-        "remarks": list(network.notes),
+        "differences": differences(network.notes),
+        "remarks": in_order(network.notes),
     }
 
 
@@ -328,10 +330,14 @@ def as_text(facts: dict[str, Any]) -> str:
     """Facts for people, one a line."""
     lines = []
     for name, value in facts.items():
+        if name == "differences":  # stand among the remarks, first
+            continue
         if name == "remarks":
-            lines += [f"{'remark':<20} {text}" for text in value[:REMARKS_SHOWN]]
-            if len(value) > REMARKS_SHOWN:
-                lines.append(f"{'remark':<20} and {len(value) - REMARKS_SHOWN} more; see --json")
+            differs, notes, left_out = shown(value, REMARKS_SHOWN)
+            lines += [f"{'differs':<20} {text}" for text in differs]
+            lines += [f"{'remark':<20} {text}" for text in notes]
+            if left_out:
+                lines.append(f"{'remark':<20} and {left_out} more; see --json")
             continue
         if isinstance(value, dict):
             value = ", ".join(f"{key} {inner}" for key, inner in value.items() if inner != 0)

@@ -25,8 +25,8 @@ KEYS = {
     "network", "seed", "threads", "dt_s", "begin_s", "frames", "sim_s", "wall_s", "compile_s",
     "real_time_factor", "vehicle_updates", "vehicle_updates_per_s", "vehicles", "trips",
     "stopped_by_reason", "lane_changes", "passes", "gridlock", "steered", "violations", "phases_ms",
-    "parameters_changed", "remarks", "state_hash", "max_rss_mb", "measures", "commands",
-    "rerouting", "standstill", "quotas", "calibration", "recorded",
+    "parameters_changed", "differences", "remarks", "state_hash", "max_rss_mb", "measures",
+    "commands", "rerouting", "standstill", "quotas", "calibration", "recorded",
 }  # fmt: skip
 NESTED = {
     "vehicles": {"departed", "arrived", "active", "waiting_to_depart", "removed"},

@@ -180,7 +180,9 @@ class _Drafting:
             phases = [] if corner.virtual else self._phases(corner, len(links))
             if corner.virtual and "roadLinks" in corner.item:
                 ignored = len(corner.item.entries("roadLinks"))
-                self.remarks.add("road links of virtual intersections left out", corner.id, ignored)
+                self.remarks.add(
+                    "road links of virtual intersections left out", corner.id, ignored, differs=True
+                )
             self.draft.intersections.append(self._controlled(corner, links, phases))
 
     def _road_links(self, corner: _Corner) -> list[_RoadLink]:

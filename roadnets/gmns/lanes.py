@@ -126,7 +126,12 @@ def _lane(table: CsvTable, row: int, number_text: str, where: str) -> Lane:
 def _remark_lanes(table: CsvTable, remarks: Remarks, used: Collection[str]) -> None:
     for name in ("l_barrier", "r_barrier"):
         barred = [text for text in table.texts(name) if not blank(text) and text != "none"]
-        remarks.add("barriers between lanes not used", f"{table.name} {name}", count=len(barred))
+        remarks.add(
+            "barriers between lanes not used",
+            f"{table.name} {name}",
+            count=len(barred),
+            differs=True,
+        )
     known = {"lane_num", "allowed_uses", "width", "l_barrier", "r_barrier", *used}
     table.remark_unused(known, remarks)
 

@@ -195,7 +195,11 @@ def _read_coordination(table: CsvTable, plans: dict[str, TimingPlan], remarks: R
             raise NetworkError(f"{where}: unknown timing plan; add it to signal_timing_plan.csv")
         offset = _optional(table, row, "offset", LONGEST_CYCLE, where)
         if controllers[row] != plan.controller:
-            remarks.add("coordinations of another controller than their plan's not used", owner)
+            remarks.add(
+                "coordinations of another controller than their plan's not used",
+                owner,
+                differs=True,
+            )
             continue
         plan.offset = offset or 0.0
         if not blank(numbers[row]):
@@ -222,5 +226,9 @@ def _chosen(plans: dict[str, TimingPlan], remarks: Remarks) -> list[TimingPlan]:
             found[plan.controller] = plan
     for plan in found.values():
         if not plan.all_day or sum(p.controller == plan.controller for p in plans.values()) > 1:
-            remarks.add("timing plans taken for the whole day", f"{plan.controller}: {plan.id}")
+            remarks.add(
+                "timing plans taken for the whole day",
+                f"{plan.controller}: {plan.id}",
+                differs=True,
+            )
     return list(found.values())

@@ -38,7 +38,9 @@ def actuation_of(program: RawProgram, remarks: Remarks) -> DraftActuation:
         elif name == "max-gap" and lane:
             plan.gaps[lane] = seconds(value, where, "value", 0.001, LONGEST_PHASE)
         elif key not in SHOWN:
-            remarks.add("params of actuated signals ignored", f"{program.id} {key[:60]}")
+            remarks.add(
+                "params of actuated signals ignored", f"{program.id} {key[:60]}", differs=True
+            )
     return plan
 
 

@@ -248,7 +248,9 @@ class _Drafting:
                 )
             )
             if c.attributes.get("keepClear") in ("0", "false"):
-                self.remarks.add("keepClear=0 ignored, junctions are always kept clear")
+                self.remarks.add(
+                    "keepClear=0 ignored, junctions are always kept clear", differs=True
+                )
 
     def add_intersections(self, signals: list[DraftSignal]) -> None:
         """Draft the junctions that a kept road touches."""
@@ -264,7 +266,9 @@ class _Drafting:
                 if id(c) in self.connector
             }
             if junction.kind not in _KINDS:
-                self.remarks.add(f"junctions of unknown type {junction.kind!r} read as priority")
+                self.remarks.add(
+                    f"junctions of unknown type {junction.kind!r} read as priority", differs=True
+                )
             if len(junction.requests) < len(links) and junction.kind not in (
                 "unregulated", "dead_end", "district", "rail_signal",
             ):  # fmt: skip

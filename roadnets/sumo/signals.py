@@ -49,7 +49,7 @@ def load_programs(file: SumoFile, paths: Sequence[Path]) -> None:
         for program in read_programs(path, file.remarks):
             old = file.programs.get(program.id)
             if old is None:
-                file.remarks.add("programs for unknown signals ignored", program.id)
+                file.remarks.add("programs for unknown signals ignored", program.id, differs=True)
                 continue
             if program.program == "off" and not program.phases:
                 program.phases = [(1.0, "O" * max((len(s) for _, s in old.phases), default=1))]
@@ -100,12 +100,14 @@ def draft_signals(file: SumoFile) -> list[DraftSignal]:
                 "give each state one letter per link"
             )
         if program.id not in needed:
-            file.remarks.add("signals without a road connection left out", program.id)
+            file.remarks.add("signals without a road connection left out", program.id, differs=True)
             continue
         plan = None
         if program.kind == "actuated" and len(program.details) == len(program.phases):
             plan = actuation_of(program, file.remarks)
         elif program.kind not in ("static", "actuated"):
-            file.remarks.add(f"{program.kind} signals run on their fixed durations", program.id)
+            file.remarks.add(
+                f"{program.kind} signals run on their fixed durations", program.id, differs=True
+            )
         signals.append(DraftSignal(program.id, program.phases, program.offset, plan))
     return signals

@@ -109,7 +109,9 @@ class _Reader:
             if not self.skip_bad_trips:
                 raise
             what = str(error).removeprefix(f"{item.file}: ")
-            self.remarks.add("trips on roads that do not exist are left out", what, len(times))
+            self.remarks.add(
+                "trips on roads that do not exist are left out", what, len(times), differs=True
+            )
             return
         routed = self._book.fault(roads, kind) is None
         for k, time in times:
@@ -143,7 +145,7 @@ class _Reader:
             name = f"cityflow_{len(self._kinds)}"
             if values["length"] > LONGEST_VEHICLE:
                 what = f"vehicle types longer than {LONGEST_VEHICLE:g} m are shortened to it"
-                self.remarks.add(what, name)
+                self.remarks.add(what, name, differs=True)
             values["length"] = min(values["length"], LONGEST_VEHICLE)
             values["emergency_decel"] = max(values["emergency_decel"], values["decel"])
             self._kinds[key] = VehicleType(name=name, speed_dev=0.0, model="idm", **values)  # type: ignore[arg-type]  # numbers for number fields

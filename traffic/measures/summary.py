@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rushhour.roadnets.reading.remarks import differences, in_order
 from rushhour.traffic.measures.trip_log import REMOVED
 
 if TYPE_CHECKING:
@@ -76,10 +77,15 @@ def run_summary(
         "violations": dict(violations),
         "phases_ms": world.costs.summary(),
         "parameters_changed": world.parameters.changed(),
-        "remarks": [*world.network.remarks, *world.demand.remarks],
+        **remark_lists([*world.network.remarks, *world.demand.remarks]),
         "state_hash": world.state_hash(),
         "max_rss_mb": max_rss_mb(),
     }
+
+
+def remark_lists(remarks: list[str]) -> dict[str, list[str]]:
+    """Remarks of a summary: those that tell of a difference in the result, and all, these first."""
+    return {"differences": differences(remarks), "remarks": in_order(remarks)}
 
 
 def trip_means(world: "World") -> dict[str, float | int | None]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rushhour.roadnets.errors import DemandError, RunError
-from rushhour.roadnets.hdf5_file import texts, whole
+from rushhour.roadnets.hdf5_file import keep_differences, texts, whole, with_differences
 from rushhour.roadnets.model import Network
 from rushhour.traffic.demand.checks import let_in
 from rushhour.traffic.demand.model import ARRAYS, Demand, VehicleType
@@ -40,6 +40,7 @@ def write_demand(group: Any, demand: Demand) -> None:
         data = group.create_dataset(name, data=values, fletcher32=values.size > 256, **options)
         data.attrs["unit"] = UNITS.get(name, "")
     group["remarks"] = np.array(demand.remarks, dtype=text)
+    keep_differences(group["remarks"], demand.remarks)
     types = group.create_group("types")
     for field in fields(VehicleType):
         column = [getattr(kind, field.name) for kind in demand.types]
@@ -85,5 +86,5 @@ def _read(run: "RunFile", group: Any) -> Demand:
         columns[field.name] = texts(data) if is_text else whole(data).tolist()
     rows = zip(*columns.values(), strict=True)
     kinds = tuple(VehicleType(**dict(zip(columns, row, strict=True))) for row in rows)
-    remarks = tuple(texts(group["remarks"]))
+    remarks = with_differences(group["remarks"], texts(group["remarks"]))
     return Demand(types=kinds, ids=run.names_at_first, remarks=remarks, **arrays)

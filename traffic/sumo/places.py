@@ -65,7 +65,7 @@ class Places:
         if value < 0.0:
             value += declared
         if not -LINE_GAP <= value <= declared + LINE_GAP:
-            self.remarks.add(f"{what} beyond the lane, moved to its end", where)
+            self.remarks.add(f"{what} beyond the lane, moved to its end", where, differs=True)
         return float(min(max(value, 0.0), declared) * (self._length[lane] / max(declared, 1e-3)))
 
     def departure(
@@ -141,7 +141,9 @@ class Places:
                 )
             place = found
         if "lane" not in place:
-            self.remarks.add("stops neither at a lane nor at a bus stop are left out", where)
+            self.remarks.add(
+                "stops neither at a lane nor at a bus stop are left out", where, differs=True
+            )
             return None
         lane = self.network.lane_index.get(place["lane"])
         if lane is None:
@@ -150,7 +152,9 @@ class Places:
                 "all road vehicles; correct the stop"
             )
         if not self._allows(lane, kind):
-            self.remarks.add("stops on lanes closed to the vehicle are left out", where)
+            self.remarks.add(
+                "stops on lanes closed to the vehicle are left out", where, differs=True
+            )
             return None
         length = self._length[lane]
         pos = length
@@ -174,7 +178,9 @@ class Places:
             while place < len(roads) and roads[place] != self._road[stop.lane]:
                 place += 1
             if place == len(roads):
-                self.remarks.add("stops that are not on the rest of the route are left out", where)
+                self.remarks.add(
+                    "stops that are not on the rest of the route are left out", where, differs=True
+                )
                 continue
             at, last_pos = place, stop.pos
             kept.append(stop)

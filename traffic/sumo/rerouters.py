@@ -44,7 +44,7 @@ def read_rerouters(paths: Sequence[Path], network: Network) -> tuple[list[Event]
             if tag == "interval":
                 interval = _interval(attributes, where)
             elif tag in _OTHER:
-                remarks.add(f"<{tag}> is not used")
+                remarks.add(f"<{tag}> is not used", differs=True)
             if tag not in _CLOSING:
                 continue
             kind, name = _CLOSING[tag], attributes.get("id", "")
@@ -52,10 +52,14 @@ def read_rerouters(paths: Sequence[Path], network: Network) -> tuple[list[Event]
             if not name:
                 raise DemandError(f"{where}: {tag}: has no 'id'; give one")
             if name not in known:
-                remarks.add(f"closings of {kind} that the network lacks are left out", name)
+                remarks.add(
+                    f"closings of {kind} that the network lacks are left out", name, differs=True
+                )
                 continue
             if "allow" in attributes or "disallow" in attributes:
-                remarks.add("closings for some classes of vehicles close to all", name)
+                remarks.add(
+                    "closings for some classes of vehicles close to all", name, differs=True
+                )
             closed.setdefault((kind, name), []).append(interval)
             places.setdefault((kind, name), where)
             if len(closed) > MOST_EVENTS:

@@ -82,14 +82,20 @@ def read_type(attributes: dict[str, str], where: str, remarks: Remarks) -> Vehic
         if values.get(_NUMBERS[attribute], 1.0) <= 0.0:
             raise DemandError(f"{where}: {attribute} is 0; give more than 0")
     if values.get("length", 0.0) > LONGEST_VEHICLE:
-        remarks.add(f"vehicle types longer than {LONGEST_VEHICLE:g} m are shortened to it", name)
+        remarks.add(
+            f"vehicle types longer than {LONGEST_VEHICLE:g} m are shortened to it",
+            name,
+            differs=True,
+        )
         values["length"] = LONGEST_VEHICLE
     if "decel" in values and "emergency_decel" not in values:
         values["emergency_decel"] = max(kind.emergency_decel, values["decel"])
     values.update(_speed_factor(attributes.get("speedFactor"), where))
     model = attributes.get("carFollowModel", "Krauss")
     if model not in (*_KRAUSS, "IDM", "EIDM"):
-        remarks.add("car-following models other than Krauss and IDM are driven as IDM", model)
+        remarks.add(
+            "car-following models other than Krauss and IDM are driven as IDM", model, differs=True
+        )
     follows = "krauss" if model in _KRAUSS else "idm"
     return replace(kind, model=follows, **values)  # type: ignore[arg-type]  # numbers for number fields
 
