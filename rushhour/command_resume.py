@@ -14,6 +14,7 @@ _OF_THE_FILE: Final = (
     "demand", "demand_period", "demand_scale", "demand_profile", "vehicles", "trips", "over",
     "begin", "dt", "skip_bad_trips",
 )  # fmt: skip
+_NAMES: Final = {"demand_scale": "--scale"}  # not called as what they set
 
 
 def resume(args: argparse.Namespace) -> int:
@@ -23,8 +24,8 @@ def resume(args: argparse.Namespace) -> int:
     from rushhour.traffic.recording.run_file import RunFile
 
     for name in _OF_THE_FILE:
-        if getattr(args, name):
-            option = "--" + name.replace("_", "-")
+        if getattr(args, name) not in (None, []) and getattr(args, name) is not False:
+            option = _NAMES.get(name, "--" + name.replace("_", "-"))
             raise ScenarioError(f"{option} with --resume: the run file says it; leave {option} out")
     at = None if args.at is None else seconds(args.at, "--at")
     fields = given_fields(args)

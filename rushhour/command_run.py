@@ -11,6 +11,7 @@ from rushhour.command_quotas import quotas_text
 from rushhour.outputs import want_apart
 from rushhour.progress import Stopping, bar, compile_bar
 from rushhour.roadnets.json_text import json_text
+from rushhour.roadnets.reading.remarks import shown
 from rushhour.traffic.durations import clock, patience
 from rushhour.traffic.plurals import counted
 from rushhour.traffic.scenarios.recording import NAMES as CHOICES
@@ -100,7 +101,7 @@ def drive(
     import numba
 
     from rushhour.traffic.measures.measuring import Measures
-    from rushhour.traffic.measures.summary import run_summary
+    from rushhour.traffic.measures.summary import remark_lists, run_summary
     from rushhour.traffic.recording.recorder import Recorder
     from rushhour.traffic.scenarios.measures import scenario_measures
     from rushhour.traffic.scenarios.recording import expected_size
@@ -158,7 +159,7 @@ def drive(
     if measures is not None:
         measures.finish()
     summary = run_summary(world, clocking, violations, numba.get_num_threads(), measures)
-    summary["remarks"] += [*notes, *remarks]
+    summary |= remark_lists([*summary["remarks"], *notes, *remarks])
     summary["recorded"] = None
     if scenario.record is not None:
         written = scenario.record.stat().st_size
@@ -167,6 +168,10 @@ def drive(
         from rushhour.traffic.measures.trip_table import write_output
 
         write_output(scenario.output, world, summary, measures)
+    if scenario.tripinfo is not None:
+        from rushhour.traffic.sumo.tripinfo import write_tripinfo
+
+        write_tripinfo(scenario.tripinfo, world)
     if picture is not None:
         save_last_frame(world, picture)
     lines = [] if checker is None else list(checker.lines())
@@ -274,10 +279,11 @@ def summary_text(summary: Mapping[str, Any], checked: bool = False) -> str:
     resumed = [remark for remark in summary["remarks"] if remark.startswith(RESUMED)]
     if resumed:
         rows.insert(1, ("resumed", resumed[-1].removeprefix("resumed ")))
-    remarks = [remark for remark in summary["remarks"] if remark not in resumed]
-    rows += [("note", remark) for remark in remarks[:5]]
-    if len(remarks) > 5:
-        rows.append(("note", f"and {len(remarks) - 5} more; see --json"))
+    differs, notes, left_out = shown([one for one in summary["remarks"] if one not in resumed], 5)
+    rows += [("differs", remark) for remark in differs]
+    rows += [("note", remark) for remark in notes]
+    if left_out:
+        rows.append(("note", f"and {left_out} more; see --json"))
     return "\n".join(f"{name:<12} {text}" for name, text in rows)
 
 

@@ -29,8 +29,10 @@ def add_world_options(command: argparse.ArgumentParser) -> None:
     )
     add("--demand-period", metavar="T", help="time that the volumes of a matrix of trips between "
         "zones are for (default: 1h)")  # fmt: skip
-    add("--demand-scale", type=float, metavar="X", help="factor on these volumes (default: 1)")
-    add("--demand-profile", metavar="A,B,...", help="their shares in equal parts of the period "
+    add("--scale", "--demand-scale", type=float, metavar="X", dest="demand_scale",
+        help="factor on the traffic of any demand (default: 1): listed trips are copied or left out, "
+        "flows and matrices are denser, --vehicles and --trips more")  # fmt: skip
+    add("--demand-profile", metavar="A,B,...", help="shares of these volumes in equal parts of the period "
         "(default: even)")  # fmt: skip
     add("--vehicles", type=int, metavar="N", help="N vehicles on the road from the first frame")
     add("--trips", type=int, metavar="N", help="N random trips, departing within --over")
@@ -86,6 +88,12 @@ def add_world_options(command: argparse.ArgumentParser) -> None:
     add("--quota", action="append", default=[], metavar="NAME=N", dest="quotas",
         help="most work of a kind in a frame: steered, lanes, routing, wait_for, vehicles; repeatable, "
         "short for --set quota.NAME=N")  # fmt: skip
+    add(
+        "--ignore-options",
+        metavar="A,B,...",
+        help="options of a .sumocfg that would change the traffic, are not followed here, and are to "
+        "be ignored",
+    )
     add(
         "--skip-bad-trips",
         action="store_true",

@@ -21,6 +21,10 @@ def world_fields(args: argparse.Namespace) -> dict[str, Any]:
     )  # fmt: skip
     if args.demand_profile is not None:
         fields["demand_profile"] = tuple(_shares(args.demand_profile))
+    if args.ignore_options is not None:
+        if args.network is None or not args.network.name.lower().endswith(".sumocfg"):
+            raise ScenarioError("--ignore-options is for a .sumocfg; leave it out")
+        fields["ignored_options"] = tuple(args.ignore_options.split(","))
     if args.skip_bad_trips:
         fields["skip_bad_trips"] = True
     if args.demand:

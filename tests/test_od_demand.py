@@ -285,11 +285,11 @@ def test_options_of_a_matrix_without_one_are_refused(tmp_path, capsys):
     folder = written(tmp_path / "t")
     (folder / "trips.csv").write_text("depart,origin,destination\n1,ab,bc\n")
     for words in (
-        ["--demand", str(folder / "trips.csv"), "--demand-scale", "0.5"],
+        ["--demand", str(folder / "trips.csv"), "--demand-period", "2h"],
         ["--trips", "10", "--over", "1min", "--demand-period", "2h"],
     ):
         assert main(["run", str(folder), *words]) == 2
-        assert "period, scale and profile are" in capsys.readouterr().err
+        assert "period and profile are" in capsys.readouterr().err
     assert run(capsys, folder, "--demand", folder / "trips.csv")["vehicles"]["arrived"] == 1
 
 

@@ -280,7 +280,7 @@ def test_what_is_not_read_is_named_once_with_a_count(network: Network, tmp_path:
         '<rerouter id="r"/><e1Detector id="d"/>' + car(more='color="red" departPosLat="left"')
     )
     remarks = demand_of(network, tmp_path, text).remarks
-    assert "<person> is not read: 2" in remarks
+    assert "<person> is not read, so traffic differs from SUMO's: 2" in remarks
     assert "of a <rerouter> `rushhour run` reads what it closes, and when: 1" in remarks
     assert "attribute 'departPosLat' of <vehicle> is not read: 1" in remarks
     assert len(remarks) == 5

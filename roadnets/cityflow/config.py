@@ -10,6 +10,7 @@ from rushhour.roadnets.reading.json_files import Item, read_json
 
 LARGEST: Final = 1 << 20  # bytes of a configuration
 _USED: Final = ("dir", "roadnetFile", "flowFile")
+_TOLD: Final = ("interval", "seed", "laneChange", "rlTrafficLight")
 _LONGEST: Final = 1e6  # s
 
 
@@ -20,6 +21,9 @@ class CityflowConfig:
     roadnet_file: Path
     flow_file: Path | None
     interval: float | None  # s, CityFlow's time step
+    seed: int | None
+    lane_change: bool  # whether anybody changes lanes by choice
+    rl_signals: bool  # whether signals wait for a script
     ignored: tuple[str, ...]  # keys that are not used
 
 
@@ -42,7 +46,10 @@ def read_config(path: Path) -> CityflowConfig | None:
         roadnet_file=_found(config, "roadnetFile", folder),
         flow_file=_found(config, "flowFile", folder) if "flowFile" in config else None,
         interval=interval,
-        ignored=tuple(key[:60] for key in config if key not in (*_USED, "interval")),
+        seed=round(config.number("seed", 0, 2**53)) if "seed" in config else None,
+        lane_change=content.get("laneChange") is not False,
+        rl_signals=content.get("rlTrafficLight") is True,
+        ignored=tuple(key[:60] for key in config if key not in (*_USED, *_TOLD)),
     )
 
 

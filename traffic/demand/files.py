@@ -1,7 +1,7 @@
 """Demand files of every kind, told apart by name, read into one demand."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -9,6 +9,7 @@ from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.model import Network
 from rushhour.traffic.demand.builder import merge
 from rushhour.traffic.demand.model import Demand
+from rushhour.traffic.demand.scaling import SUFFIX, scaled
 from rushhour.traffic.parameters import Parameters
 
 
@@ -22,7 +23,9 @@ class DemandOptions:
     seed: int = 0
     parameters: Parameters | None = None
     period: float = 3600.0  # s that the volumes of a matrix are for
-    scale: float = 1.0  # of the volumes of a matrix
+    scale: float = 1.0  # factor on the traffic, or on the volumes of a matrix
+    scale_suffix: str = SUFFIX  # of the ids of copies, before their number
+    trip_defaults: Mapping[str, str] = field(default_factory=dict)  # SUMO attributes
     profile: tuple[float, ...] = ()  # shares of a matrix in equal parts of the period
 
 
@@ -42,6 +45,8 @@ def kind_of(path: Path) -> str:
 def read_demand_files(paths: Sequence[Path], network: Network, options: DemandOptions) -> Demand:
     """Read demand files of any kinds, in any order, into one demand.
 
+    A scale lets each listed trip depart so often (demand.scaling), flows of SUMO's be so much
+    denser, and volumes of a matrix so much larger.
     Raises DemandError for what cannot be read or driven, and for options of a matrix without one.
     """
     from rushhour.traffic.demand.matrix import is_matrix
@@ -49,10 +54,10 @@ def read_demand_files(paths: Sequence[Path], network: Network, options: DemandOp
     kinds: dict[str, list[Path]] = {}
     for path in paths:
         kinds.setdefault(kind_of(path), []).append(path)
-    given = (options.period, options.scale, options.profile) != (3600.0, 1.0, ())
+    given = (options.period, options.profile) != (3600.0, ())
     if given and not any(is_matrix(path) for path in kinds.get("table", ())):
         raise DemandError(
-            f"{paths[0]}: the demand's period, scale and profile are for matrices of trips between "
+            f"{paths[0]}: the demand's period and profile are for matrices of trips between "
             "zones (columns o_zone_id, d_zone_id, volume); drop them"
         )
     parts = [READERS[kind](files, network, options) for kind, files in kinds.items()]
@@ -64,7 +69,8 @@ def _sumo(paths: list[Path], network: Network, options: DemandOptions) -> Demand
 
     return read_demand(
         paths, network, begin=options.begin, end=options.end,
-        skip_bad_trips=options.skip_bad_trips, seed=options.seed,
+        skip_bad_trips=options.skip_bad_trips, seed=options.seed, scale=options.scale,
+        scale_suffix=options.scale_suffix, trip_defaults=options.trip_defaults,
     )  # fmt: skip
 
 
@@ -84,19 +90,21 @@ def _table(path: Path, network: Network, options: DemandOptions) -> Demand:
             begin=options.begin or 0.0, end=options.end, seed=options.seed,
             skip_bad_trips=options.skip_bad_trips, vehicle_type=parameters.vehicle_type("car"),
         )  # fmt: skip
-    return read_trips(
+    trips = read_trips(
         path, network, begin=options.begin, end=options.end,
         skip_bad_trips=options.skip_bad_trips, parameters=parameters,
     )  # fmt: skip
+    return scaled(trips, options.scale, options.scale_suffix)
 
 
 def _cityflow(paths: list[Path], network: Network, options: DemandOptions) -> Demand:
     from rushhour.traffic.demand.cityflow import read_flows
 
-    return read_flows(
+    flows = read_flows(
         paths, network, begin=options.begin, end=options.end,
         skip_bad_trips=options.skip_bad_trips,
     )  # fmt: skip
+    return scaled(flows, options.scale, options.scale_suffix)
 
 
 READERS: Final[dict[str, Reader]] = {"sumo": _sumo, "table": _tables, "cityflow": _cityflow}

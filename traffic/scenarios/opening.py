@@ -1,13 +1,16 @@
 """From a scenario to a world: reading the network and the demand, and joining them."""
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
+from rushhour.roadnets.reading.remarks import Difference
 from rushhour.traffic.commands.events import Event, plan_events
 from rushhour.traffic.commands.ruling import STEER_WHERE
 from rushhour.traffic.demand.files import DemandOptions, kind_of, read_demand_files
@@ -16,7 +19,11 @@ from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.scenarios.scenario import Scenario, read_scenario
 
 if TYPE_CHECKING:
+    from rushhour.traffic.sumo.config import SumoConfig
     from rushhour.traffic.world import World
+
+LONGEST_FRAME: Final = 0.25  # s, of a SUMO step
+SHORTEST_DT: Final = 1.0 / 120.0 - 1e-9  # s
 
 Tell = Callable[[str], None]
 
@@ -24,7 +31,8 @@ Tell = Callable[[str], None]
 def opened(path: Path, **fields: Any) -> Scenario:
     """The scenario of a file: a network alone, a scenario.toml, a .sumocfg, CityFlow's config.json.
 
-    fields: what is given elsewhere; it wins over the file.
+    fields: what is given elsewhere; it wins over the file. ignored_options among them are those of
+    a .sumocfg that would change the traffic, are not followed, and are to be ignored.
     """
     name = path.name.lower()
     if name.endswith(".toml"):
@@ -39,24 +47,72 @@ def opened(path: Path, **fields: Any) -> Scenario:
 def _from_sumo(path: Path, fields: dict[str, Any]) -> Scenario:
     from rushhour.traffic.sumo.config import read_config
 
-    config = read_config(path)
+    config = read_config(path, fields.pop("ignored_options", ()))
     given: dict[str, Any] = {
         "network": config.net_file,
         "demand": (*config.route_files, *config.additional_files, *fields.pop("demand", ())),
+        "skip_bad_trips": config.skip_bad_trips,
+        "tripinfo": config.tripinfo,
+        "trip_defaults": config.defaults,
     }
     if config.begin is not None:
         given["begin"] = config.begin
     if config.end is not None and not fields.get("until_empty"):
-        given["duration"] = config.end - (config.begin or 0.0)
-    remarks = []
-    if config.ignored:
-        names = ", ".join(dict.fromkeys(config.ignored))
-        remarks.append(f"options of {path.name} that are not used: {names[:200]}")
+        given["begin"] = config.begin or 0.0  # where SUMO's clock starts
+        begin = fields.get("begin", given["begin"])
+        if config.end <= begin:
+            raise DemandError(
+                f"{path}: ends at {config.end:g} s, before it begins; correct its end"
+            )
+        given["duration"] = config.end - begin
+    if config.seed is not None or config.random:
+        given["seed"] = drawn_seed() if config.random else config.seed
+    if config.scale is not None:
+        given["demand_scale"] = config.scale
+    if config.scale_suffix is not None:
+        given["scale_suffix"] = config.scale_suffix
     if config.step_length is not None:
-        remarks.append(f"step-length {config.step_length:g} s of {path.name} is not used, see --dt")
+        given["dt"] = frame_of_step(config.step_length, path)
+    remarks = sumo_remarks(config, path.name)
+    if config.random and "seed" not in fields:
+        remarks.append(f"random of {path.name}: seed {given['seed']} was drawn")
     if config.rerouting:  # the command line's own parameters win
         fields["parameters"] = (*config.rerouting, *fields.get("parameters", ()))
     return Scenario(**{**given, "remarks": tuple(remarks), **fields})
+
+
+def drawn_seed() -> int:
+    """Another seed in every run."""
+    return int.from_bytes(os.urandom(4))
+
+
+def frame_of_step(step: float, path: Path, name: str = "step-length") -> float:
+    """The frame, s, of another simulator's step: it is divided into equal frames of 0.25 s or less."""
+    dt = step / max(1, ceil(step / LONGEST_FRAME - 1e-9))
+    if dt < SHORTEST_DT:
+        raise DemandError(
+            f"{path}: {name} {step:g} s: wanted 1/120 s or more; raise it, or give --dt"
+        )
+    return dt
+
+
+def sumo_remarks(config: "SumoConfig", name: str) -> list[str]:
+    """What a run of a SUMO configuration does otherwise than SUMO, and what it does not write."""
+    remarks: list[str] = []
+    if config.ignored:
+        names = ", ".join(config.ignored)
+        remarks.append(Difference(f"options of {name} that are ignored, as was asked: {names}"))
+    if config.teleport > 0.0:
+        remarks.append(
+            Difference(
+                f"nobody is teleported: SUMO lets those jump ahead who stand for {config.teleport:g} s "
+                "(time-to-teleport), here they stand until there is room"
+            )
+        )
+    if config.outputs:
+        names = ", ".join(config.outputs)
+        remarks.append(f"files that {name} asks for and that are not written: {names[:200]}")
+    return remarks
 
 
 def _from_cityflow(path: Path, fields: dict[str, Any]) -> Scenario:
@@ -68,12 +124,22 @@ def _from_cityflow(path: Path, fields: dict[str, Any]) -> Scenario:
     given: dict[str, Any] = {"network": config.roadnet_file}
     if config.flow_file is not None:
         given["demand"] = (config.flow_file, *fields.pop("demand", ()))
-    remarks = []
+    if config.seed is not None:
+        given["seed"] = config.seed
+    if config.interval is not None:
+        given["dt"] = frame_of_step(config.interval, path, "interval")
+    remarks: list[str] = []
+    if not config.lane_change:
+        remarks.append(Difference(f"laneChange false of {path.name}: here vehicles change lanes"))
+    if config.rl_signals:
+        remarks.append(
+            Difference(
+                f"rlTrafficLight of {path.name}: no script sets signals, they run by program"
+            )
+        )
     if config.ignored:
         names = ", ".join(config.ignored)
         remarks.append(f"options of {path.name} that are not used: {names[:200]}")
-    if config.interval is not None:
-        remarks.append(f"interval {config.interval:g} s of {path.name} is not used, see --dt")
     return Scenario(**{**given, "remarks": tuple(remarks), **fields})
 
 
@@ -127,21 +193,27 @@ def scenario_demand(scenario: Scenario, network: Network, parameters: Parameters
             parameters=parameters,
             period=scenario.demand_period,
             scale=scenario.demand_scale,
+            scale_suffix=scenario.scale_suffix,
+            trip_defaults=dict(scenario.trip_defaults),
             profile=scenario.demand_profile,
         )
         parts.append(read_demand_files(scenario.demand, network, options))
-    car = parameters.vehicle_type("car")
+    car, factor = parameters.vehicle_type("car"), scenario.demand_scale
     if scenario.trips is not None:
         parts.append(
             random_trips(
-                network, scenario.trips, scenario.over or 0.0, seed=scenario.seed, begin=begin,
+                network, _so_many(scenario.trips, factor), scenario.over or 0.0, seed=scenario.seed, begin=begin,
                 vehicle_types=(car,),
             )
         )  # fmt: skip
     if scenario.vehicles is not None:
         parts.append(
             vehicles_on_road(
-                network, scenario.vehicles, seed=scenario.seed, begin=begin, vehicle_types=(car,)
+                network,
+                _so_many(scenario.vehicles, factor),
+                seed=scenario.seed,
+                begin=begin,
+                vehicle_types=(car,),
             )
         )
     demand = merge(parts) if len(parts) != 1 else parts[0]
@@ -150,6 +222,11 @@ def scenario_demand(scenario: Scenario, network: Network, parameters: Parameters
         model = str(parameters["following.model"])
         types = tuple(replace(kind, model=model) for kind in types)
     return replace(demand, types=types, remarks=(*scenario.remarks, *demand.remarks))
+
+
+def _so_many(count: int, factor: float) -> int:
+    """A number of drawn vehicles, scaled: at least one."""
+    return max(1, round(count * factor))
 
 
 def open_world(scenario: Scenario, tell: Tell = lambda what: None) -> "World":

@@ -14,6 +14,7 @@ from typing import Any, Final
 from rushhour.roadnets.errors import RunError, RushhourError
 from rushhour.traffic.commands.events import ACTIONS, Event
 from rushhour.traffic.commands.ruling import STEER_WHERE
+from rushhour.traffic.demand.scaling import SUFFIX, checked_scale
 from rushhour.traffic.durations import NEVER, patience, seconds
 from rushhour.traffic.scenarios.recording import AS_EVER, RecordChoice, record_choice
 from rushhour.traffic.scenarios.recording import NAMES as CHOICES
@@ -56,8 +57,10 @@ class Scenario:
     output: Path | None = None
     skip_bad_trips: bool = False
     demand_period: float = 3600.0  # that the volumes of a matrix are for
-    demand_scale: float = 1.0  # of these volumes
+    demand_scale: float = 1.0  # factor on the traffic of any demand
+    scale_suffix: str = SUFFIX  # between the id of a trip and the number of its copy
     demand_profile: tuple[float, ...] = ()  # their shares in equal parts of the period
+    trip_defaults: tuple[tuple[str, str], ...] = ()  # SUMO attributes of trips that lack them
     measure: float | None = None  # s, interval of the measures
     loops: tuple[tuple[str, float], ...] = ()  # lane and m along it
     sections: tuple[tuple[str, str], ...] = ()  # roads, from the start of one to the end of one
@@ -65,6 +68,7 @@ class Scenario:
     events: tuple[Event, ...] = ()  # commands and when
     steer_where: tuple[tuple[str, Any], ...] = ()  # the rule at the begin, who is steered; () none
     budget: float | None = None  # s that a frame may take: quotas are chosen for it
+    tripinfo: Path | None = None  # SUMO's table of trips, to be written
     remarks: tuple[str, ...] = ()  # on reading it, for the summary
 
     def __post_init__(self) -> None:
@@ -82,10 +86,10 @@ class Scenario:
             raise ScenarioError("over is given without trips; add trips N or drop it")
         if self.until_empty and self.duration is not None:
             raise ScenarioError("duration and until_empty exclude each other; drop one of them")
-        of_matrix = (self.demand_period, self.demand_scale, self.demand_profile)
-        if not self.demand and of_matrix != (3600.0, 1.0, ()):
+        checked_scale(self.demand_scale)
+        if not self.demand and (self.demand_period, self.demand_profile) != (3600.0, ()):
             raise ScenarioError(
-                "the demand's period, scale and profile are given without a demand file; "
+                "the demand's period and profile are given without a demand file; "
                 "add the matrix of trips between zones that they are for, or drop them"
             )
         if self.measure is None and (self.loops or self.sections or self.queues):

@@ -1,7 +1,8 @@
 """Demand of SUMO files (.rou.xml, .trips.xml, .add.xml), fitted to a network."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import repeat
 from math import inf
 from pathlib import Path
 from typing import Final
@@ -11,6 +12,7 @@ from rushhour.roadnets.model import Network
 from rushhour.roadnets.reading.values import seconds
 from rushhour.traffic.demand.builder import DemandBuilder, Stop, Trip
 from rushhour.traffic.demand.model import Demand, VehicleType
+from rushhour.traffic.demand.scaling import SUFFIX, checked_scale
 from rushhour.traffic.routing.routes import route_demand
 from rushhour.traffic.sumo.flows import LATEST, Departure, Timetable
 from rushhour.traffic.sumo.places import Places
@@ -30,6 +32,9 @@ def read_demand(
     end: float | None = None,
     skip_bad_trips: bool = False,
     seed: int = 0,
+    scale: float = 1.0,
+    scale_suffix: str = SUFFIX,
+    trip_defaults: Mapping[str, str] | None = None,
 ) -> Demand:
     """Read the demand of several files, given in any order; what they define is shared.
 
@@ -38,14 +43,19 @@ def read_demand(
     only are left for `routing.routes.route_demand`. Routes that the vehicle's class cannot drive
     are errors unless skip_bad_trips: then they are routed around the gap, or the vehicle is
     left out, and counted in the remarks.
+    scale: factor on the traffic, as SUMO's --scale, beside the `scale` of types: flows become
+    denser, single vehicles are copied (with an id of scale_suffix and a number) or left out.
+    trip_defaults: attributes of vehicles whose file lacks them, as departSpeed.
     Raises DemandError with file, line and vehicle for what cannot be driven or meant;
     RushhourError for XML that cannot be read.
 
     >>> demand = read_demand([Path("town.rou.xml"), Path("stops.add.xml")], network)
     """
     try:
+        scale = checked_scale(scale)
         records = read_records([Path(path) for path in paths])
-        fitter = _Fitter(records, network, begin, end, skip_bad_trips, seed)
+        fitter = _Fitter(records, network, begin, end, skip_bad_trips, seed, scale, scale_suffix)
+        fitter.defaults = dict(trip_defaults or {})
         demand = fitter.demand()
     except NetworkError as error:  # of a value, by the readers that network files share
         raise DemandError(str(error)) from None
@@ -63,7 +73,11 @@ class _Fitter:
         end: float | None,
         skip_bad_trips: bool,
         seed: int,
+        scale: float,
+        suffix: str,
     ) -> None:
+        self.factor = scale
+        self.defaults: dict[str, str] = {}
         self.records = records
         self.skip_bad_trips = skip_bad_trips
         self.seed = seed
@@ -71,15 +85,22 @@ class _Fitter:
         self.book = RouteBook(network, seed)
         self.places = Places(network, seed, records.remarks)
         self.timetable = Timetable(
-            -inf if begin is None else begin, inf if end is None else end, seed, records.remarks
-        )
+            -inf if begin is None else begin, inf if end is None else end, seed, records.remarks,
+            self._scale, suffix,
+        )  # fmt: skip
 
     def demand(self) -> Demand:
         """All trips of the records."""
         builder = DemandBuilder()
         names: set[str] = set()
-        for record in self.records.vehicles:
-            for departure in self.timetable.departures(record):
+        vehicles = self.records.vehicles
+        quotas: Iterator[int] = repeat(1)
+        taken: set[str] = set()
+        if self.factor != 1.0 or self.records.scales:
+            quotas = iter(self.timetable.quotas(vehicles))
+            taken.update(record.attributes["id"] for record in vehicles)
+        for record, quota in zip(vehicles, quotas, strict=False):
+            for departure in self.timetable.departures(record, quota, taken):
                 if departure.name in names:
                     raise DemandError(
                         f"{record.where}: {departure.name[:60]!r} is the id of another vehicle; "
@@ -89,8 +110,19 @@ class _Fitter:
                 trip = self._trip(record, departure)
                 if trip is not None:
                     builder.add(trip)
+        if self.factor != 1.0:
+            self.remarks.add(f"demand scaled by {self.factor:g}, vehicles in all", "", len(names))
         builder.remarks = self.remarks.lines()
         return builder.build()
+
+    def _scale(self, record: Record, name: str) -> float:
+        """How often a vehicle (or, of a flow, each) departs: by the run, and by its type."""
+        if not self.records.scales:
+            return self.factor
+        wanted = record.attributes.get("type", "")
+        if record.tag == "flow" and wanted in self.records.type_shares:
+            return self.factor  # each of its vehicles draws its own type
+        return self.factor * self.records.scales.get(self._kind(record, name).name, 1.0)
 
     def _kind(self, record: Record, name: str) -> VehicleType:
         """Type of a vehicle, drawn where it is a distribution."""
@@ -102,7 +134,7 @@ class _Fitter:
                 break
             wanted = choose(known.type_shares[wanted], drawn(self.seed, name, turn=turn))
         if wanted not in DEFAULT_IDS:
-            self.remarks.add("unknown vehicle types are taken for cars", wanted)
+            self.remarks.add("unknown vehicle types are taken for cars", wanted, differs=True)
         kind = replace(default_type(DEFAULT_IDS.get(wanted, "passenger")), name=wanted)
         known.types[wanted] = kind
         return kind
@@ -125,11 +157,11 @@ class _Fitter:
 
     def _trip(self, record: Record, departure: Departure) -> Trip | None:
         """The trip of a vehicle; None (and a remark) where it cannot be made."""
-        kind = self._kind(record, departure.name)
-        route = self._route(record, departure.name)
+        kind = self._kind(record, departure.drawn_as)
+        route = self._route(record, departure.drawn_as)
         stops = self._stops(record, route, kind, departure)
         if route is None:
-            ends = self._ends(record, departure.name, stops, kind)
+            ends = self._ends(record, departure.drawn_as, stops, kind)
             if ends is None:
                 return None
             roads = tuple(r for i, r in enumerate(ends) if i == 0 or r != ends[i - 1])
@@ -152,7 +184,9 @@ class _Fitter:
             arrival_pos=self.places.arrival(
                 record.attributes, roads[-1], departure.name, record.where
             ),
-            **self.places.departure(record.attributes, roads[0], stops, kind, record.where),
+            **self.places.departure(
+                self.defaults | record.attributes, roads[0], stops, kind, record.where
+            ),
         )
 
     def _forgiven(self, record: Record, roads: Roads, kind: VehicleType, fault: str) -> bool:
@@ -162,9 +196,13 @@ class _Fitter:
                 f"{record.where}: {fault}; correct the route or give --skip-bad-trips"
             )
         if all(self.book.is_open(road, kind) for road in roads) and len(roads) > 1:
-            self.remarks.add("routes with a gap are routed anew across it", record.where)
+            self.remarks.add(
+                "routes with a gap are routed anew across it", record.where, differs=True
+            )
             return True
-        self.remarks.add("vehicles on roads closed to them are left out", record.where)
+        self.remarks.add(
+            "vehicles on roads closed to them are left out", record.where, differs=True
+        )
         return False
 
     def _stops(
@@ -199,7 +237,9 @@ class _Fitter:
         given = (first is not None) + (last is not None)
         if given < 2 and given + len(halts) < 2:
             self.remarks.add(
-                "vehicles without a route or two edges to go between are left out", name
+                "vehicles without a route or two edges to go between are left out",
+                name,
+                differs=True,
             )
             return None
         ends = [] if first is None else [first]

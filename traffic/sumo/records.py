@@ -14,6 +14,7 @@ from rushhour.roadnets.reading.remarks import Remarks
 from rushhour.roadnets.reading.values import number
 from rushhour.roadnets.reading.xml_files import Element, elements
 from rushhour.traffic.demand.model import VehicleType
+from rushhour.traffic.demand.scaling import MOST_SCALE
 from rushhour.traffic.sumo.vehicle_types import TYPE_ATTRIBUTES, read_type
 
 Attributes = dict[str, str]
@@ -23,7 +24,10 @@ VEHICLES: Final = ("vehicle", "trip", "flow")
 DEEPEST_INCLUDE: Final = 8
 LONGEST_NAME: Final = 255  # characters of a file's name
 # What traffic does changes without these, so each says so.
-_STEERING: Final = ("variableSpeedSign", "calibrator")
+_STEERING: Final = (
+    "variableSpeedSign", "calibrator", "person", "personFlow", "container", "containerFlow",
+    "vaporizer",
+)  # fmt: skip
 # Left to traffic.sumo.detectors, which measures the first two kinds.
 LOOPS: Final = ("inductionLoop", "e1Detector", "instantInductionLoop")
 AREAS: Final = ("laneAreaDetector", "e2Detector")
@@ -46,7 +50,7 @@ _KNOWN: Final[dict[str, set[str]]] = {
     "flow": _DRIVE | _WAY | {
         "begin", "end", "number", "period", "vehsPerHour", "perHour", "probability",
     },
-    "vType": {*TYPE_ATTRIBUTES, "probability", "refId"},
+    "vType": {*TYPE_ATTRIBUTES, "probability", "refId", "scale"},
     "vTypeDistribution": {"id", "vTypes", "probabilities"},
     "route": {"id", "edges", "repeat", "cycleTime", "probability", "refId"},
     "routeDistribution": {"id", "routes", "probabilities", "last"},
@@ -105,6 +109,7 @@ class Records:
     sinks: dict[str, Shares] = field(default_factory=dict)
     vehicles: list[Record] = field(default_factory=list)
     weights: dict[tuple[str, str], float] = field(default_factory=dict)  # (tag, id): probability
+    scales: dict[str, float] = field(default_factory=dict)  # of types whose traffic is scaled
     looks: set[str] = field(default_factory=set)  # attributes of _LOOKS that were named
     remarks: Remarks = field(default_factory=Remarks)
 
@@ -167,7 +172,9 @@ class _Reader:
                 for _ in self._children(stream):
                     pass
                 if tag in _STEERING:
-                    self.remarks.add(f"<{tag}> is not read, so traffic differs from SUMO's")
+                    self.remarks.add(
+                        f"<{tag}> is not read, so traffic differs from SUMO's", differs=True
+                    )
                 elif tag == "rerouter":
                     self.remarks.add(
                         "of a <rerouter> `rushhour run` reads what it closes, and when"
@@ -198,7 +205,9 @@ class _Reader:
                     self.records.looks.add(name)
                     self.remarks.add("attributes that leave traffic as it is are not read", example)
                 else:
-                    self.remarks.add(f"attribute {name[:40]!r} of <{tag}> is not read")
+                    self.remarks.add(
+                        f"attribute {name[:40]!r} of <{tag}> is not read", differs=True
+                    )
 
     def _where(self, line: int, tag: str, attributes: Attributes) -> str:
         return f"{self.path}:{line}: {tag} {attributes.get('id', '')[:60]!r}"
@@ -272,6 +281,9 @@ class _Reader:
         name = self._needed(attributes, "id", where)
         self._define(self.records.types, name, read_type(attributes, where, self.remarks), "vType")
         self.records.weights["vType", name] = self._weight(attributes, where)
+        if "scale" in attributes:
+            factor = number(attributes["scale"], where, "scale", 0.0, MOST_SCALE)
+            self.records.scales[name] = factor
         return name
 
     def _type_distribution(
@@ -348,7 +360,7 @@ class _Reader:
                 owner = record.route if alternatives and record.route else record
                 owner.stops.append(stop)
             elif inner_tag not in _QUIET and inner_tag != "routeDistribution":
-                self.remarks.add(f"<{inner_tag[:40]}> of a {tag} is not read")
+                self.remarks.add(f"<{inner_tag[:40]}> of a {tag} is not read", differs=True)
         if alternatives:
             record.route, record.attributes["route"] = None, f"{attributes['id']}!"
             self.records.route_shares[f"{attributes['id']}!"] = alternatives
