@@ -8,6 +8,7 @@ from rushhour import __version__
 from rushhour.compat.traci import constants as tc
 from rushhour.compat.traci.edge import EdgeDomain
 from rushhour.compat.traci.exceptions import NotThere, TraCIException
+from rushhour.compat.traci.expected import Expected
 from rushhour.compat.traci.inductionloop import InductionLoopDomain
 from rushhour.compat.traci.junction import JunctionDomain
 from rushhour.compat.traci.lane import LaneDomain
@@ -29,6 +30,7 @@ from rushhour.traffic.scenarios.scenario import Scenario
 from rushhour.traffic.sumo.config import additional_kinds
 from rushhour.traffic.sumo.records import Records, RouteRecord, read_records
 from rushhour.traffic.sumo.rerouters import read_rerouters
+from rushhour.traffic.sumo.tripinfo import write_tripinfo
 from rushhour.traffic.sumo.vehicle_types import default_type
 from rushhour.traffic.world import World
 
@@ -37,7 +39,6 @@ if TYPE_CHECKING:
 
 LONGEST_FRAME: Final = 0.5  # s
 DEFAULT: Final = "DEFAULT_VEHTYPE"
-MEMORY: Final = 100.0  # s, of waiting times: SUMO's own
 VERSION: Final = (tc.TRACI_VERSION, f"rushhour {__version__}")
 
 
@@ -57,18 +58,22 @@ class Connection:
     def __init__(self, arguments: "Sequence[str]", label: str) -> None:
         self.label = label
         self._listeners: dict[int, Listener] = {}
+        self._begun = False
         self.load(arguments)
 
     def load(self, arguments: "Sequence[str]") -> None:
         """Begin anew with another command line (without the name of the program)."""
         try:
-            self.options = read_options(arguments)
-            self.world, self.routes = _world(self.options)
+            options = read_options(arguments)
+            self._write_tripinfo()
+            self.options = options
+            self.world, self.routes, self.expected = _world(self.options)
             self.names = Names(self.world.network, self.options.net_file, self.options.demand)
         except RushhourError as error:
             raise TraCIException(str(error)) from None
+        self._begun = True
         self.frames = round(self.options.step / self.world.dt)
-        self.steps = Steps(self.world, MEMORY, self.options.step)
+        self.steps = Steps(self.world, self.options.memory, self.options.step)
         self._scene: tuple[int, Scene] | None = None
         self._make_domains()
 
@@ -131,8 +136,21 @@ class Connection:
         return self.label
 
     def close(self, wait: bool = True) -> None:
-        """End it; `traci.close()` also forgets it."""
+        """End it, and write its tripinfo; `traci.close()` also forgets it."""
         self._listeners.clear()
+        try:
+            self._write_tripinfo()
+        except RushhourError as error:
+            raise TraCIException(str(error)) from None
+
+    def _write_tripinfo(self) -> None:
+        """Write the tripinfo of the run that ends, if one was asked for."""
+        options = self.options if self._begun else None
+        if options is not None and options.tripinfo is not None:
+            write_tripinfo(
+                options.tripinfo, self.world, unfinished=options.unfinished,
+                undeparted=options.undeparted,
+            )  # fmt: skip
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -140,8 +158,8 @@ class Connection:
         raise NotThere(name, "no such domain or call; docs/from-sumo.md lists those that are")
 
 
-def _world(options: Options) -> tuple[World, dict[str, RouteRecord]]:
-    """The world that a command line asks for, and the routes that its files name."""
+def _world(options: Options) -> tuple[World, dict[str, RouteRecord], Expected]:
+    """The world that a command line asks for, the routes that its files name, who is to come."""
     frames = max(1, ceil(options.step / LONGEST_FRAME - 1e-9))
     parameters = Parameters(dict(options.parameters))
     scenario = Scenario(
@@ -152,6 +170,9 @@ def _world(options: Options) -> tuple[World, dict[str, RouteRecord]]:
         seed=options.seed,
         skip_bad_trips=options.skip_bad_trips,
         parameters=options.parameters,
+        demand_scale=options.scale,
+        scale_suffix=options.scale_suffix,
+        trip_defaults=options.trip_defaults,
     )
     network = scenario_network(scenario, parameters)
     records = read_records(list(options.demand))
@@ -166,7 +187,7 @@ def _world(options: Options) -> tuple[World, dict[str, RouteRecord]]:
     )
     rerouters = [path for path in options.demand if "rerouter" in additional_kinds(path)]
     plan_events(world, read_rerouters(rerouters, network)[0])
-    return world, records.routes
+    return world, records.routes, Expected(world, records, options.step, options.scale_suffix)
 
 
 def _with_types(demand: Demand, records: Records) -> Demand:

@@ -6,6 +6,7 @@ Metres along a lane are SUMO's, of the length that the file declares.
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,17 +15,28 @@ from rushhour.roadnets.reading.xml_files import elements
 from rushhour.traffic.sumo.config import additional_kinds
 
 Point = tuple[float, float]
+_NET = (".net.xml", ".net.xml.gz")
+
+
+class Program(NamedTuple):
+    """A signal's program in a file: its id, and the letters of its phases."""
+
+    id: str
+    states: list[str]
 
 
 class Names:
     """Ids and metres of SUMO for a network. lanes: ids of all lanes, ways through junctions behind.
 
-    edges: the edge id of each lane. programs: id of the program that a file gives each signal.
+    edges: the edge id of each lane. programs: id of the program that a file gives each signal, and
+    the states of its phases in the letters of the file.
     """
 
     def __init__(self, network: Network, net_file: Path, more: Sequence[Path]) -> None:
         self.network = network
-        vias, self.programs = _ways_and_programs(net_file)
+        vias, self.programs = _ways(net_file), dict[str, Program]()
+        if net_file.name.lower().endswith(_NET):
+            self.programs.update(_programs(net_file))
         for path in more:  # the last one runs
             if "tlLogic" in additional_kinds(path):
                 self.programs.update(_programs(path))
@@ -74,27 +86,26 @@ class Names:
         return tuple((x, y) for x, y in self.network.lane_points(lane).tolist())
 
 
-def _ways_and_programs(path: Path) -> tuple[dict[tuple[str, str], str], dict[str, str]]:
-    """First pieces of ways by the lanes that they join, and ids of programs, of a .net.xml."""
+def _ways(path: Path) -> dict[tuple[str, str], str]:
+    """First pieces of ways by the lanes that they join, of a .net.xml."""
     vias: dict[tuple[str, str], str] = {}
-    programs: dict[str, str] = {}
-    if not path.name.lower().endswith((".net.xml", ".net.xml.gz")):
-        return vias, programs
+    if not path.name.lower().endswith(_NET):
+        return vias
     for event, tag, a, _ in elements(path):
-        if event == "end":
-            continue
-        if tag == "tlLogic":
-            programs[a.get("id", "")] = a.get("programID", "0")
-        elif tag == "connection" and "via" in a:
+        if event == "start" and tag == "connection" and "via" in a:
             start = f"{a.get('from', '')}_{a.get('fromLane', '')}"
             vias[start, f"{a.get('to', '')}_{a.get('toLane', '')}"] = a["via"]
-    return vias, programs
+    return vias
 
 
-def _programs(path: Path) -> dict[str, str]:
-    """Ids of the programs of an additional file, by signal."""
-    return {
-        a.get("id", ""): a.get("programID", "0")
-        for event, tag, a, _ in elements(path)
-        if event == "start" and tag == "tlLogic"
-    }
+def _programs(path: Path) -> dict[str, Program]:
+    """The programs of a file, by signal; the last one of a signal."""
+    found: dict[str, Program] = {}
+    states: list[str] = []
+    for event, tag, a, _ in elements(path):
+        if event == "start" and tag == "tlLogic":
+            states = []
+            found[a.get("id", "")] = Program(a.get("programID", "0"), states)
+        elif event == "start" and tag == "phase":
+            states.append(a.get("state", ""))
+    return found

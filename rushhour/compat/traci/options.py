@@ -1,41 +1,21 @@
-"""SUMO's command line: the options that are used, and those that are named as not used."""
+"""SUMO's command line: options that are taken, that are refused by name, that change nothing."""
 
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from rushhour.compat.traci.exceptions import TraCIException
-from rushhour.traffic.sumo.config import read_config
+from rushhour.traffic.demand.scaling import SUFFIX
+from rushhour.traffic.scenarios.opening import drawn_seed
+from rushhour.traffic.sumo.config import option_fields, read_config
+from rushhour.traffic.sumo.options import OUTPUTS, SHORT, SWITCHES, check_options, switched
 
 STEP: Final = 1.0  # s, SUMO's own
-_SHORT: Final = {
-    "-c": "configuration-file", "-n": "net-file", "-r": "route-files", "-a": "additional-files",
-    "-b": "begin", "-e": "end", "--net": "net-file", "--configuration": "configuration-file",
-    "--additional": "additional-files", "--routes": "route-files", "-v": "verbose",
-    "-S": "start", "-Q": "quit-on-end", "-W": "no-warnings",
-}  # fmt: skip
-_REROUTING: Final = {
-    "device.rerouting.probability": "rerouting.fraction",
-    "device.rerouting.period": "rerouting.period",
-}
-_TAKEN: Final = (
-    "configuration-file", "net-file", "route-files", "additional-files", "begin", "end",
-    "step-length", "seed", *_REROUTING,
-)  # fmt: skip
-# Switches, without a value or with a word for yes and no.
-_QUIET: Final = (
-    "no-step-log",
-    "no-warnings",
-    "verbose",
-    "start",
-    "quit-on-end",
-    "duration-log.disable",
-)
-_SWITCHES: Final = (*_QUIET, "ignore-route-errors", "random")
-_WORDS: Final = {"true": True, "1": True, "yes": True, "on": True, "t": True, "x": True,
-                 "false": False, "0": False, "no": False, "off": False, "f": False, "-": False}  # fmt: skip
+MEMORY: Final = 100.0  # s, of waiting times: SUMO's own
+IGNORE: Final = "ignore-options"  # ours: names of options that are to be ignored
+_FILES: Final = ("configuration-file", "net-file", "route-files", "additional-files")
 
 
 @dataclass(frozen=True)
@@ -51,92 +31,130 @@ class Options:
     skip_bad_trips: bool
     parameters: tuple[tuple[str, object], ...]
     not_used: tuple[str, ...]
+    scale: float = 1.0
+    scale_suffix: str = SUFFIX
+    memory: float = MEMORY  # over which waiting times are summed
+    tripinfo: Path | None = None
+    unfinished: bool = False  # in the tripinfo, too
+    undeparted: bool = False
+    trip_defaults: tuple[tuple[str, str], ...] = ()
+    given: tuple[tuple[str, str], ...] = ()  # all, by full name, as they were given
 
 
 def read_options(arguments: Sequence[str]) -> Options:
     """Read a command line, without the name of the program.
 
-    Raises TraCIException without a network and for values that cannot be meant, RushhourError
-    for a configuration that cannot be read. Options that are not used are named in one warning.
+    Raises TraCIException without a network and for words that are no options, RushhourError for
+    values that cannot be meant, a configuration that cannot be read, and options that would change
+    the traffic and are not followed. Files that are not written, and what is ignored because
+    --ignore-options names it, stand in one warning.
     """
-    given, ignored = _pairs(arguments)
-    if float(given.pop("time-to-teleport", "-1") or -1) > 0.0:
-        ignored.append("time-to-teleport (nobody is teleported)")
-    parameters: dict[str, object] = {}
-    files: dict[str, tuple[Path, ...]] = {}
-    begin, end, step = 0.0, None, STEP
+    given = _pairs(arguments)
+    ignored = tuple(name for name in given.pop(IGNORE, "").split(",") if name)
+    outputs, let_be = check_options(given, "start", ignored)
+    values, files, tripinfo = dict(given), dict[str, tuple[Path, ...]](), None
     if "configuration-file" in given:
-        config = read_config(Path(given["configuration-file"]))
+        config = read_config(Path(given["configuration-file"]), ignored)
         files = {
             "net-file": (config.net_file,), "route-files": config.route_files,
             "additional-files": config.additional_files,
         }  # fmt: skip
-        begin, end = config.begin or 0.0, config.end
-        step = config.step_length or STEP
-        parameters.update(config.rerouting)
-        ignored += [name for name in config.ignored if name not in _SWITCHES]
+        values = {**dict(config.given), **given}
+        tripinfo = config.tripinfo
+        outputs += config.outputs
+        let_be += config.ignored
     for name in ("net-file", "route-files", "additional-files"):
         if name in given:
             parts = given[name].replace(";", ",").split(",")
             files[name] = tuple(Path(part.strip()) for part in parts if part.strip())
     if len(files.get("net-file", ())) != 1:
         raise TraCIException("start: no network; give -c FILE.sumocfg or -n FILE.net.xml")
-    begin, step = _number(given, "begin", begin), _number(given, "step-length", step)
-    if "end" in given:
-        end = _number(given, "end", -1.0)
-    for option, parameter in _REROUTING.items():
-        if option in given:
-            parameters[parameter] = _number(given, option, 0.0)
-    ignored = list(dict.fromkeys(ignored))
-    if ignored:
-        warnings.warn(f"options of SUMO that are not used: {', '.join(ignored)}", stacklevel=5)
+    fields: dict[str, Any] = option_fields(values, "start")
+    if "tripinfo-output" in given:
+        tripinfo = Path(given["tripinfo-output"])
+    read = [path for paths in files.values() for path in paths]
+    if tripinfo is not None and tripinfo.resolve() in [path.resolve() for path in read]:
+        raise TraCIException(f"start: tripinfo-output {tripinfo} is read, too; give another name")
+    not_used = [*outputs, *let_be]
+    if fields["teleport"] > 0.0 and "time-to-teleport" in values:
+        not_used.append("time-to-teleport (nobody is teleported)")
+    not_used = list(dict.fromkeys(not_used))
+    if not_used:
+        warnings.warn(f"options of SUMO that are not used: {', '.join(not_used)}", stacklevel=5)
+    memory = fields["waiting_memory"]
     return Options(
         net_file=files["net-file"][0],
         demand=(*files.get("route-files", ()), *files.get("additional-files", ())),
-        begin=begin,
-        end=None if end is None or end < 0.0 else end,
-        step=step,
-        seed=int(_number(given, "seed", 0.0)),
-        skip_bad_trips="ignore-route-errors" in given,
-        parameters=tuple(parameters.items()),
-        not_used=tuple(ignored),
+        begin=fields["begin"] or 0.0,
+        end=fields["end"],
+        step=fields["step_length"] or STEP,
+        seed=drawn_seed() if fields["random"] else fields["seed"] or 0,
+        skip_bad_trips=fields["skip_bad_trips"],
+        parameters=fields["rerouting"],
+        not_used=tuple(not_used),
+        scale=1.0 if fields["scale"] is None else fields["scale"],
+        scale_suffix=SUFFIX if fields["scale_suffix"] is None else fields["scale_suffix"],
+        memory=MEMORY if memory is None else memory,
+        tripinfo=tripinfo,
+        unfinished=switched(values.get("tripinfo-output.write-unfinished", "false")),
+        undeparted=switched(values.get("tripinfo-output.write-undeparted", "false")),
+        trip_defaults=fields["defaults"],
+        given=tuple(values.items()),
     )
 
 
-def _pairs(arguments: Sequence[str]) -> tuple[dict[str, str], list[str]]:
-    """Options that are used with their values, and the names of the others."""
+def _pairs(arguments: Sequence[str]) -> dict[str, str]:
+    """Options by full name and their values; of a switch without one "true"."""
     given: dict[str, str] = {}
-    ignored: list[str] = []
-    words = [str(word) for word in arguments]
+    words = _words(arguments)
     at = 0
     while at < len(words):
-        word, _, value = words[at].partition("=")
+        word, equals, value = words[at].partition("=")
         at += 1
         if not word.startswith("-"):
             if word.endswith((".sumocfg", ".sumo.cfg")):
                 given["configuration-file"] = word
                 continue
             raise TraCIException(f"start: {word[:60]!r} is no option; give -c FILE")
-        name = _SHORT.get(word, word.lstrip("-"))
-        follows = at < len(words) and not words[at].startswith("-")
-        if name in _SWITCHES:
-            if not value and follows and words[at].lower() in _WORDS:
+        bare = word.lstrip("-")
+        name = SHORT.get(bare, bare)
+        follows = at < len(words) and (not words[at].startswith("-") or _is_number(words[at]))
+        if not equals and name in SWITCHES:
+            value = "true"
+            if follows and _is_switch(words[at]):
                 value, at = words[at], at + 1
-            on = _WORDS.get(value.lower(), True)
-            if on and name not in _QUIET:
-                given[name] = "true"
-            continue
-        if not value and at < len(words) and (follows or _is_number(words[at])):
+        elif not equals and follows:
             value, at = words[at], at + 1
-        if name in (*_TAKEN, "time-to-teleport"):
-            if not value:
-                raise TraCIException(f"start: option {word} wants a value")
-            given[name] = value
+        elif not equals and name in _WANT:
+            raise TraCIException(f"start: option {word} wants a value")
+        given[name] = value
+    return given
+
+
+_WANT: Final = (
+    *_FILES, "begin", "end", "step-length", "seed", "scale", "scale-suffix", "waiting-time-memory",
+    "time-to-teleport", "tripinfo-output", "max-depart-delay", "lateral-resolution", IGNORE, *OUTPUTS,
+)  # fmt: skip
+
+
+def _words(arguments: Sequence[str]) -> list[str]:
+    """The words of a command line; an option and its value may be one, as "-b 25200"."""
+    words: list[str] = []
+    for argument in map(str, arguments):
+        option, space, value = argument.strip().partition(" ")
+        if option.startswith("-") and space and "=" not in option:
+            words += [option, value.strip()]
         else:
-            ignored.append(name[:60])
-    if given.pop("random", ""):
-        ignored.append("random (give --seed)")
-    return given, ignored
+            words.append(argument.strip())
+    return words
+
+
+def _is_switch(word: str) -> bool:
+    try:
+        switched(word)
+    except ValueError:
+        return False
+    return True
 
 
 def _is_number(word: str) -> bool:
@@ -145,11 +163,3 @@ def _is_number(word: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _number(given: dict[str, str], name: str, default: float) -> float:
-    if name not in given:
-        return default
-    if not _is_number(given[name]):
-        raise TraCIException(f"start: --{name} {given[name][:60]!r}: wanted a number")
-    return float(given[name])

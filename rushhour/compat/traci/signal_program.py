@@ -23,6 +23,11 @@ _OURS: Final = str.maketrans("uYo", "ryO")  # letters by those that mean the sam
 LETTERS: Final = "rugGyYoOs"
 
 
+def ours(state: str) -> str:
+    """A state in the letters that the world has."""
+    return state.translate(_OURS)
+
+
 @dataclass
 class Phase:
     """A phase of a program: s, letters of its links, and what TraCI says besides."""
@@ -92,17 +97,24 @@ class Program:
 
 
 class Light:
-    """A signal as scripts see it. own: id of the program of the files."""
+    """A signal as scripts see it. own, given: id of the program of the files, and the letters of its
+    phases there, of which some mean the same here.
+    """
 
-    def __init__(self, world: "World", name: str, own: str) -> None:
+    def __init__(self, world: "World", name: str, own: str, given: list[str]) -> None:
         self.world, self.name, self.own = world, name, own
         self.number = world.signals.ids.index(name)
         phases = world.signals.phases(name)
-        listed = [Phase(seconds, state, seconds, seconds) for state, seconds in phases]
+        if [ours(state) for state in given] != [ours(state) for state, _ in phases]:
+            given = [state for state, _ in phases]  # another program runs
+        listed = [
+            Phase(seconds, state, seconds, seconds)
+            for state, (_, seconds) in zip(given, phases, strict=True)
+        ]
         self.programs = {own: Program(listed, 0, world.time, world.time)}
         self.current = own
         self.touched = False  # a script says what it shows
-        self.state = phases[0][0]
+        self.state = given[0]
         self._known = [state for state, _ in phases]  # the phases that the world has
 
     @property
@@ -130,7 +142,7 @@ class Light:
             return self.state
         own = self.phases[self.program.phase].state
         shown = self.world.signals.state(self.name) if self.world.frame else own
-        return "".join(b if a == "-" else a for a, b in zip(shown, own, strict=True))
+        return "".join(b if a in ("-", ours(b)) else a for a, b in zip(shown, own, strict=True))
 
     # --- told -------------------------------------------------------------------------------
 
@@ -206,12 +218,12 @@ class Light:
 
     def show(self, state: str) -> None:
         """Have the world show a state from the next frame on."""
-        ours, signals = state.translate(_OURS), self.world.signals
+        meant, signals = ours(state), self.world.signals
         try:
-            if ours not in self._known:
-                self._known = [*self._known[-MOST_STATES:], ours]
+            if meant not in self._known:
+                self._known = [*self._known[-MOST_STATES:], meant]
                 signals.set_program(self.name, [(one, LONG) for one in self._known])
-            signals.set_phase(self.name, self._known.index(ours), yellow=0.0, all_red=0.0)
+            signals.set_phase(self.name, self._known.index(meant), yellow=0.0, all_red=0.0)
         except RushhourError as error:
             raise TraCIException(str(error)) from None
         self.state = state
@@ -221,5 +233,5 @@ class Light:
         if self.touched:
             self.world.signals.set_program(self.name, "program")
             self.world.signals.release(self.name)
-            self._known = [phase.state for phase in self.programs[self.own].phases]
+            self._known = [ours(phase.state) for phase in self.programs[self.own].phases]
         self.touched, self.current = False, self.own

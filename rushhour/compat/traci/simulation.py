@@ -77,10 +77,11 @@ class SimulationDomain(Domain):
     def getOption(self, option: str) -> str:
         """The value of an option of the command line or the configuration, as text."""
         options = self._connection.options
-        known = {
+        known = {**dict(options.given),
             "begin": f"{options.begin:.2f}", "end": f"{self.getEndTime():.2f}",
             "step-length": f"{options.step:.2f}", "seed": str(options.seed),
             "net-file": str(options.net_file), "time-to-teleport": "-1.00",
+            "scale": f"{options.scale:.2f}", "waiting-time-memory": f"{options.memory:.2f}",
         }  # fmt: skip
         if option not in known:
             raise TraCIException(
@@ -123,9 +124,12 @@ class SimulationDomain(Domain):
         return len(self._connection.steps.arrived)
 
     def getMinExpectedNumber(self) -> int:
-        """Vehicles on the road and to come; 0: nobody comes any more."""
-        world = self._world
-        return len(world.demand) + len(world._promised) - len(world.trips)
+        """Vehicles on the road, those that wait to depart, and those to come; 0: nobody comes any more.
+
+        As SUMO counts: single vehicles from when its reader has come to them (about 200 s before
+        they depart), a flow that goes on as one besides its vehicles that are due.
+        """
+        return self._connection.expected.count()
 
     def getPendingVehicles(self) -> tuple[str, ...]:
         """Vehicles that wait for room to depart."""

@@ -7,11 +7,13 @@ from rushhour.compat.traci import constants as tc
 from rushhour.compat.traci import signal_program as programs
 from rushhour.compat.traci.domain import Domain
 from rushhour.compat.traci.exceptions import TraCIException
+from rushhour.compat.traci.names import Program
 from rushhour.compat.traci.signal_program import OFF, Light
 
 if TYPE_CHECKING:
     from rushhour.compat.traci.connection import Connection
 
+Logic, Phase = programs.Logic, programs.Phase  # as clients import them from here
 _NEMA: Final = "there are no NEMA controllers; give setProgramLogic or setPhase"
 _RAIL: Final = "there are no rail signals"
 
@@ -56,8 +58,8 @@ class TrafficLightDomain(Domain):
         if name not in self._lights:
             if name not in self._world.signals.ids:
                 raise self._unknown(name)
-            own = self._names.programs.get(name, "0")
-            self._lights[name] = Light(self._world, name, own)
+            own = self._names.programs.get(name, Program("0", []))
+            self._lights[name] = Light(self._world, name, own.id, own.states)
         return self._lights[name]
 
     def _before_step(self) -> None:
