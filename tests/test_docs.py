@@ -4,6 +4,7 @@ import gzip
 import json
 import re
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from sumo_texts import at_lights, crossing, signals
 from viewed_run import needs_gl
 
 import rushhour as rh
+import rushhour.compat
 from rushhour.cli import main
 from rushhour.traffic.checker import Checker
 
@@ -34,6 +36,13 @@ ROUTES = (
     '<routes><vehicle id="a" depart="25300"><route edges="s_in n_out"/></vehicle>'
     '<vehicle id="b" depart="25310"><route edges="e_in w_out"/></vehicle></routes>'
 )
+
+
+@pytest.fixture(autouse=True)
+def own_imports() -> Iterator[None]:
+    """Pages that install our clients under others' names leave no trace."""
+    yield
+    rushhour.compat.uninstall(*rushhour.compat.FACES)
 
 
 @pytest.fixture

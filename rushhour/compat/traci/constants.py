@@ -1,12 +1,13 @@
 """Numbers of TraCI that scripts name: values that can be subscribed to, and values that mean "none".
 
 Source: the TraCI protocol as SUMO documents it ("TraCI", "TraCI/Protocol"). Those of things that
-this simulator does not have are left out.
+this simulator does not have stand in `more_constants`, and are names here, too.
 """
 
 from typing import Any, Final
 
 from rushhour.compat.traci.exceptions import NotThere
+from rushhour.compat.traci.more_constants import VALUES
 
 TRACI_VERSION: Final = 22
 INVALID_DOUBLE_VALUE: Final = -1073741824.0
@@ -136,7 +137,10 @@ VAR_COLLIDING_VEHICLES_IDS: Final = 0x81
 VAR_PENDING_VEHICLES: Final = 0x94
 
 
+globals().update(VALUES)
+
+
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
-    raise NotThere(f"constants.{name}", "no value of that name can be read; docs/from-sumo.md")
+    raise NotThere(f"constants.{name}", "TraCI has no constant of that name")
