@@ -123,7 +123,9 @@ def _checked_speeds(draft: Draft, index: DraftIndex) -> NDArray[np.float64]:
     return np.concatenate([speed, across])
 
 
-def _lanes(draft: Draft, index: DraftIndex, shapes: Shapes, lateral: float) -> Lanes:
+def _lanes(
+    draft: Draft, index: DraftIndex, shapes: Shapes, lateral: float, own_limits: bool
+) -> Lanes:
     n, m = len(index.lane_road), len(index.sequence)
     lanes = [lane for r in draft.roads for lane in r.lanes]
     none = np.full(m, -1, np.int32)
@@ -138,8 +140,12 @@ def _lanes(draft: Draft, index: DraftIndex, shapes: Shapes, lateral: float) -> L
     bent = np.diff(shapes.start) > 2
     profile = np.empty(int(samples[bent].sum()))
     profile_start, entry = np.empty(n + m + 1, np.int32), np.empty(n + m)
+    bends_for = speed
+    if not own_limits:  # what a file says of its connectors holds: no bend is worth less
+        said = [draft.connectors[i].speed is not None for i in index.sequence]
+        bends_for = np.where(np.concatenate([np.zeros(n, np.bool_), said]), 0.0, speed)
     used = lay_profiles(
-        shapes.points, shapes.station, shapes.start, length, speed, lateral,
+        shapes.points, shapes.station, shapes.start, length, bends_for, lateral,
         profile_start, profile, entry, np.empty((2, int(samples.max()))),
     )  # fmt: skip
     return Lanes(
@@ -235,11 +241,13 @@ def seal(network: Network) -> Network:
 def finish(draft: Draft, lateral_acceleration: float | None = None) -> Network:
     """Turn a draft into a network.
 
-    lateral_acceleration: m/s^2 that drivers accept in bends; None: what the source gives, or
-    LATERAL_ACCELERATION.
+    lateral_acceleration: m/s^2 that drivers accept in bends, those of connectors whose speed the
+    source gives included; None: what the source gives, or LATERAL_ACCELERATION, and connectors are
+    driven at the source's speeds.
     Raises NetworkError for names that are unknown or given twice, numbers out of range, shapes
     without extent.
     """
+    own_limits = lateral_acceleration is not None
     if lateral_acceleration is None:
         lateral_acceleration = draft.lateral_acceleration or LATERAL_ACCELERATION
     if not 0.0 < lateral_acceleration < math.inf:
@@ -252,7 +260,7 @@ def finish(draft: Draft, lateral_acceleration: float | None = None) -> Network:
     across = connector_shapes(draft, index, road_shapes, shift)
     shapes = joined(road_shapes, across)
     n, m = len(index.lane_road), len(index.sequence)
-    lanes = _lanes(draft, index, shapes, lateral_acceleration)
+    lanes = _lanes(draft, index, shapes, lateral_acceleration, own_limits)
     intersections = _intersections(draft, index, lanes, shift)
     first, last = end_headings(road_shapes)
     at = lanes.intersection[n:]

@@ -292,3 +292,20 @@ def test_bends_are_driven_as_the_file_was_made_for(tmp_path):
         assert draft.lateral_acceleration == wanted
     with pytest.raises(NetworkError, match="limitTurnSpeed 'fast'; give a number"):
         read(tmp_path, crossing(net='limitTurnSpeed="fast"'))
+
+
+@pytest.mark.parametrize(("lateral", "slow"), [(None, False), (2.0, True)])
+def test_connectors_are_driven_at_the_speeds_of_the_file(tmp_path: Path, lateral, slow) -> None:
+    """A bend of 8 m radius, 9.5 m/s by the file: 4 m/s by our own limit, if that is asked for."""
+    arc = " ".join(f"{8 * np.sin(a):.2f},{-8 + 8 * np.cos(a):.2f}" for a in np.linspace(0, np.pi / 2, 9))
+    text = f"""<net version="1.20"><location netOffset="0,0" projParameter="!"/>
+    <edge id=":c_0" function="internal"><lane id=":c_0_0" index="0" speed="9.50" length="12.6" shape="{arc}"/></edge>
+    <edge id="a" from="w" to="c" priority="1">{lane("a", "-90,0 0,0")}</edge>
+    <edge id="b" from="c" to="s" priority="1">{lane("b", "8,-8 8,-98")}</edge>
+    <junction id="w" type="dead_end" x="-90" y="0" incLanes="" intLanes="" shape=""/>
+    <junction id="s" type="dead_end" x="8" y="-98" incLanes="b_0" intLanes="" shape=""/>
+    <junction id="c" type="priority" x="4" y="-4" incLanes="a_0" intLanes=":c_0_0" shape=""/>
+    <connection from="a" to="b" fromLane="0" toLane="0" via=":c_0_0" dir="r" state="M"/></net>"""
+    lanes = finish(read(tmp_path, text), lateral).arrays.lanes
+    assert lanes.speed[2] == 9.5
+    assert (lanes.entry_speed[2] < 9.5) == slow
