@@ -71,7 +71,9 @@ LEAST_GAP = 0.3  # share of the critical gap
 
 
 @kernel
-def reaction_of(veh: Vehicles, rules: Rules, control: int, stop: bool, i: int, seed: int) -> float:
+def reaction_of(
+    veh: Vehicles, types: Types, rules: Rules, control: int, stop: bool, i: int, seed: int
+) -> float:  # fmt: skip
     """Seconds between a grant and the first movement of vehicle i."""
     if veh.speed[i] > 0.5:
         return 0.0
@@ -79,7 +81,7 @@ def reaction_of(veh: Vehicles, rules: Rules, control: int, stop: bool, i: int, s
         u = uniform(seed, veh.id[i], veh.arrived[i], STREAM_REACTION)
         return rules.stop_reaction * (1.0 + rules.reaction_spread * (2.0 * u - 1.0))
     if control == SIGNAL and veh.refused[i] == RED_LIGHT and not stop:
-        return rules.green_reaction
+        return float(types.green_reaction[veh.type[i]])
     return 0.0
 
 
@@ -178,7 +180,7 @@ def try_grant(
     control = net.intersections.control[x]
     stop = net.connectors.must_stop[k]
     all_way = control == ALL_WAY_STOP
-    reaction = reaction_of(veh, rules, control, stop, i, seed)
+    reaction = reaction_of(veh, types, rules, control, stop, i, seed)
     n = chain_with_room(net, veh, order, grants, rules, i, frame)
     room = n > 0
     if not room:

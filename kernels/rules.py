@@ -17,7 +17,6 @@ class Rules(NamedTuple):
     """Scalars of one run; SI units."""
 
     stop_offset: float  # m, front bumper to the line at rest
-    green_reaction: float  # s, of the head of a queue when the light turns green
     stop_reaction: float  # s, standing time at a stop sign before a grant is used
     reaction_spread: float  # share by which the stop reaction varies between vehicles, 0..0.9
     margin_all_way: float  # s between a vehicle leaving a conflict zone and the next entering

@@ -74,6 +74,7 @@ class Types(NamedTuple):
     time_gap: NDArray[np.float64]  # s
     max_speed: NDArray[np.float64]  # m/s
     sigma: NDArray[np.float64]  # Krauss only
+    green_reaction: NDArray[np.float64]  # s, of the head of a queue when the light turns green
     model: NDArray[np.int32]  # IDM, KRAUSS
     permission: NDArray[np.uint32]  # bit of its class
     factor_mean: NDArray[np.float64]

@@ -51,8 +51,8 @@ def test_the_built_in_car_is_the_default_vehicle_type() -> None:
 @pytest.mark.parametrize("kind", TYPE_NAMES)
 def test_a_vehicle_type_carries_its_parameters(kind: str) -> None:
     for field in dataclasses.fields(VehicleType):
-        if field.name in ("name", "vehicle_class", "model"):
-            continue
+        if field.name in ("name", "vehicle_class", "model", "green_reaction"):
+            continue  # the last: right_of_way.green_reaction, of all types at once
         name = f"{kind}.{field.name}"
         value = 0.5 * (float(Parameters()[name]) + TABLE[name].high)
         if "speed_factor_m" in field.name:

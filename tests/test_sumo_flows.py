@@ -9,7 +9,9 @@ from demand_texts import demand_of, roads_of, small_network
 
 from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.model import Network
+from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.sumo import flows as sumo_flows
+from rushhour.traffic.world import World
 
 FLOW = '<flow id="f" from="a" to="e" {0}/>'
 
@@ -124,6 +126,16 @@ def test_types_start_from_the_defaults_of_their_class(network: Network, tmp_path
     assert truck.max_speed == pytest.approx(130 / 3.6)
     assert (car.name, car.length, car.min_gap, car.accel) == ("DEFAULT_VEHTYPE", 5.0, 2.5, 2.6)
     assert (car.time_gap, car.sigma, car.speed_dev, car.model) == (1.0, 0.5, 0.1, "krauss")
+    assert (truck.green_reaction, car.green_reaction) == (0.0, 0.0)  # SUMO's startupDelay
+
+
+def test_a_startup_delay_is_the_reaction_to_green(network: Network, tmp_path: Path) -> None:
+    text = '<vType id="t" startupDelay="0.8"/><vehicle id="a" depart="0" type="t"><route edges="a b"/></vehicle>'
+    demand = demand_of(network, tmp_path, text)
+    assert demand.types[0].green_reaction == 0.8
+    assert World(network, demand)._types.green_reaction.tolist() == [0.8]
+    given = Parameters({"right_of_way.green_reaction": 1.5})  # what is asked for is everybody's
+    assert World(network, demand, parameters=given)._types.green_reaction.tolist() == [1.5]
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,8 @@ _GENERAL: Final = (
     Parameter("right_of_way.stop_offset", "m", 0.3, 0.0, 3.0, _ROW,
               "distance from the front bumper to the stop line at rest"),
     Parameter("right_of_way.green_reaction", "s", 1.5, 0.0, 5.0, "start-up loss 1.6 s",
-              "reaction of the head of a queue when the light turns green"),
+              "reaction of the head of a queue when the light turns green; when given, also of types whose "
+              "file says another"),
     Parameter("right_of_way.stop_reaction", "s", 0.6, 0.0, 5.0, "HCM 7, ch. 21: capacities",
               "standing time at a stop sign before a granted vehicle goes"),
     Parameter("right_of_way.reaction_spread", "", 0.5, 0.0, 0.9, _ROW,

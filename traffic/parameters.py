@@ -22,7 +22,7 @@ _RULES: dict[str, str] = {
     **{
         name: f"right_of_way.{name}"
         for name in (
-            "stop_offset", "green_reaction", "stop_reaction", "reaction_spread", "margin_all_way",
+            "stop_offset", "stop_reaction", "reaction_spread", "margin_all_way",
             "margin_stop", "margin_yield", "margin_signal", "gap_left", "gap_straight",
             "gap_right", "gap_major_left", "gap_yield", "gap_permissive", "overtake_limit",
             "all_way_policy", "queue_gap",

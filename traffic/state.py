@@ -150,6 +150,7 @@ def type_arrays(types: tuple[VehicleType, ...]) -> Types:
         time_gap=column("time_gap"),
         max_speed=column("max_speed"),
         sigma=column("sigma"),
+        green_reaction=column("green_reaction"),
         model=np.array([KRAUSS if t.model == "krauss" else IDM for t in types], np.int32),
         permission=np.array([CLASS_BIT[t.vehicle_class] for t in types], np.uint32),
         factor_mean=column("speed_factor"),

@@ -6,7 +6,7 @@ trips of the demand come due in order; who joined later waits in a list of its o
 
 from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Final
 
 import numpy as np
@@ -182,8 +182,11 @@ class Joining(ToldSpeeds):
         self._read_demand(kinds != len(self.demand.types))
 
     def _types_seen(self) -> Types:
-        """The vehicle types as kernels see them."""
+        """The vehicle types as kernels see them; a reaction that was given is everybody's."""
         types = self.demand.types
+        if self.parameters.given("right_of_way.green_reaction"):
+            reaction = self.parameters.number("right_of_way.green_reaction")
+            types = tuple(replace(kind, green_reaction=reaction) for kind in types)
         return self.models.assigned(types, state.type_arrays(types))
 
     def _read_demand(self, new_types: bool) -> None:

@@ -31,7 +31,7 @@ TYPE_BOUNDS: Final[dict[str, tuple[float, bool]]] = {
     "accel": (1e3, False), "decel": (1e3, False), "emergency_decel": (1e3, False),
     "time_gap": (1e3, True), "max_speed": (1e6, False), "speed_factor": (1e3, False),
     "speed_dev": (1e3, True), "speed_factor_min": (1e3, False), "speed_factor_max": (inf, False),
-    "sigma": (1e3, True),
+    "sigma": (1e3, True), "green_reaction": (1e3, True),
 }  # fmt: skip
 # The least and the largest value of each column of numbers; None: of the network or the demand.
 BOUNDS: Final[dict[str, tuple[float, float]]] = {

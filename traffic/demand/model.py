@@ -60,6 +60,7 @@ class VehicleType:
     speed_factor_min: float = 0.2
     speed_factor_max: float = 2.0
     sigma: float = 0.0  # driver's imperfection, Krauss only
+    green_reaction: float = 1.5  # s, of the head of a queue when the light turns green
     model: str = "idm"  # one of MODELS
 
     def __repr__(self) -> str:

@@ -81,6 +81,9 @@ def _read(run: "RunFile", group: Any) -> Demand:
     types = group["types"]
     columns: dict[str, list[Any]] = {}
     for field in fields(VehicleType):
+        if field.name == "green_reaction" and field.name not in types:  # of older runs
+            columns[field.name] = [field.default] * len(columns["name"])
+            continue
         data = types[field.name]
         is_text = isinstance(field.default, str)
         columns[field.name] = texts(data) if is_text else whole(data).tolist()

@@ -26,7 +26,7 @@ def _type(
     return VehicleType(
         name=vehicle_class, vehicle_class=vehicle_class, length=length, width=width,
         min_gap=min_gap, accel=accel, decel=decel, emergency_decel=emergency, time_gap=1.0,
-        max_speed=top_kmh / 3.6, speed_dev=dev, sigma=0.5, model="krauss",
+        max_speed=top_kmh / 3.6, speed_dev=dev, sigma=0.5, green_reaction=0.0, model="krauss",
     )  # fmt: skip
 
 
@@ -53,7 +53,7 @@ DEFAULT_IDS: Final = {
 _NUMBERS: Final = {
     "length": "length", "width": "width", "minGap": "min_gap", "accel": "accel",
     "decel": "decel", "emergencyDecel": "emergency_decel", "tau": "time_gap",
-    "maxSpeed": "max_speed", "speedDev": "speed_dev", "sigma": "sigma",
+    "maxSpeed": "max_speed", "speedDev": "speed_dev", "sigma": "sigma", "startupDelay": "green_reaction",
 }  # fmt: skip
 TYPE_ATTRIBUTES: Final = ("id", "vClass", "speedFactor", "carFollowModel", *_NUMBERS)
 _KRAUSS: Final = ("Krauss", "KraussOrig1", "KraussPS", "SKOrig")  # SUMO's default and its kin
