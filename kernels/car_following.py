@@ -62,6 +62,22 @@ def krauss_speed(
 
 
 @kernel
+def dawdled_speed(
+    v: float, w: float, most: float, accel: float, share: float, period: float, dt: float
+) -> float:
+    """Speed of the next frame of an imperfect Krauss driver, who could drive at w in it.
+
+    most: what limits and leader allow it, however long it may take. share: of the acceleration
+    that it leaves undone for a period (s); it falls behind `most` by as much, at that pace. Less in
+    proportion where a period's acceleration is more than `most`: nobody stands by imperfection.
+    Independent of dt. Source: SUMO's sigma at steps of 1 s.
+    """
+    behind = share * min(accel * period, most)
+    held = max(most - behind, min(most, v - share * accel * dt))
+    return max(0.0, min(w, v + (1.0 - share) * accel * dt, held))
+
+
+@kernel
 def approach_speed(v: float, d: float, v_end: float, b: float, dt: float) -> float:
     """Highest next speed from which v_end is reached within d, braking at b.
 

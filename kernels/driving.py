@@ -12,6 +12,7 @@ from numba import prange
 
 from rushhour.kernels.car_following import (
     approach_speed,
+    dawdled_speed,
     guard_speed,
     krauss_speed,
 )
@@ -57,6 +58,7 @@ from rushhour.kernels.vehicles import (
     Vehicles,
 )
 
+MOOD = 1.0  # s for which a driver's imperfection lasts: a step of SUMO
 COOPERATION = 2.0  # m/s^2, the hardest braking to let somebody in
 STOP_ROOM = 10.0  # m before the place of its stop where a vehicle on another lane waits
 MIN_GAP_SHARE = 0.6  # of the standstill gap that the collision guard never gives up
@@ -92,30 +94,16 @@ def free_before_stop(
 
 
 @kernel
-def dawdling(veh: Vehicles, types: Types, i: int, frame: int, dt: float, seed: int) -> float:
-    """How much slower (m/s) than it could be a Krauss driver is in this frame."""
+def imperfection(veh: Vehicles, types: Types, i: int, frame: int, dt: float, seed: int) -> float:
+    """Share of what a Krauss driver could do that it leaves undone now, 0 .. sigma.
+
+    Drawn anew every MOOD seconds, for each driver at another instant.
+    """
     sigma = types.sigma[veh.type[i]]
     if sigma <= 0.0:
         return 0.0
-    u = uniform(seed, veh.id[i], frame, STREAM_DAWDLE)
-    return sigma * types.accel[veh.type[i]] * dt * u
-
-
-@kernel
-def stays(
-    veh: Vehicles, types: Types, i: int, gap: float, v_lead: float, frame: int, dt: float, seed: int
-) -> bool:
-    """Whether i, which stands, stands in the next frame for its leader alone."""
-    t = veh.type[i]
-    if gap <= types.min_gap[t]:
-        return True
-    if types.model[t] != KRAUSS or types.sigma[t] <= 0.0:
-        return False
-    w = krauss_speed(
-        0.0, inf, gap, v_lead, types.accel[t], types.decel[t], types.min_gap[t], types.time_gap[t],
-        dt,
-    )  # fmt: skip
-    return w <= dawdling(veh, types, i, frame, dt, seed)
+    turn = int(frame * dt / MOOD + (veh.id[i] % 16) / 16.0)
+    return float(min(1.0, sigma * uniform(seed, veh.id[i], turn, STREAM_DAWDLE)))
 
 
 @kernel(forceinline=True)
@@ -139,7 +127,7 @@ def drive_vehicle(
     if v == 0.0 and p > order.start[lane] and veh.stop[i] == veh.stop_end[i] and not beside:
         leader = order.slot[p - 1]
         gap = veh.s[leader] - veh.length[leader] - s
-        if stays(veh, types, i, gap, veh.speed[leader], frame, dt, seed):
+        if gap <= min_gap:
             veh.accel[i] = 0.0
             told = veh.told[i] != NOTHING
             veh.reason[i] = HAZARD if told else LEADER
@@ -311,8 +299,11 @@ def drive_vehicle(
         if v < v0:
             a = min(a, (v0 - v) / dt)
     else:
-        w = krauss_speed(v, v0, gap, v_lead, accel, decel, min_gap, types.time_gap[t], dt)
-        w = max(0.0, w - dawdling(veh, types, i, frame, dt, seed))
+        tau = types.time_gap[t]
+        most = krauss_speed(v0, v0, gap, v_lead, accel, decel, min_gap, tau, dt)
+        w = krauss_speed(v, v0, gap, v_lead, accel, decel, min_gap, tau, dt)
+        share = imperfection(veh, types, i, frame, dt, seed)
+        w = dawdled_speed(v, w, most, accel, share, MOOD, dt)
         a = (w - v) / dt
     if leader >= 0:
         guard = guard_speed(v, gap - MIN_GAP_SHARE * min_gap, v_lead, types.emergency[t], dt)

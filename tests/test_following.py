@@ -181,6 +181,40 @@ def test_krauss_follows_with_the_time_gap_exactly():
         assert nxt == pytest.approx(v, rel=1e-12)
 
 
+@pytest.mark.parametrize("dt", [0.1, 0.25, 0.5])
+def test_imperfect_drivers_are_as_slow_at_every_step(dt):
+    """Alone they fall behind their desired speed by sigma a u of a second: 0.65 m/s in the mean."""
+    kind = car(20.0, 1.0, 2.5, 2.6, 4.5, model="krauss", sigma=0.5)
+    world = platoon(20000.0, 600.0 * np.arange(1, 31), 19.35, [kind] * 30, dt)
+    world.step(round(30.0 / dt))
+    speeds = []
+    for _ in range(200):
+        world.step(round(1.0 / dt))
+        speeds.append(world.vehicles.speed.mean())
+    assert np.mean(speeds) == pytest.approx(20.0 - 0.65, abs=0.12)
+
+
+@pytest.mark.parametrize("dt", [0.25, 0.5])
+def test_imperfect_drivers_of_a_queue_start_once(dt):
+    kind = car(13.9, 1.0, 2.5, 2.6, 4.5, model="krauss", sigma=0.5)
+    world = platoon(4000.0, 700.0 - 30.0 * np.arange(20), 5.0, [kind] * 20, dt)
+    world.step()
+    assert world.active == 20
+    world.stop(0, duration=120.0)
+    world.step(round(119.0 / dt))
+    assert (world.vehicles.speed < 0.1).all()
+    moved = np.zeros(20, np.bool_)
+    stops = 0
+    for _ in range(round(60.0 / dt)):
+        world.step()
+        table = world.vehicles
+        stands = table.speed[np.argsort(table.id)] < 0.1
+        stops += int((moved & stands).sum())
+        moved = ~stands
+    assert moved.all()
+    assert stops == 0
+
+
 @pytest.mark.parametrize("dt", [1.0 / 120.0, 0.1, 0.25, 0.5])
 @pytest.mark.parametrize("d, v", [(80.0, 15.0), (30.0, 11.0), (3.0, 2.0)])
 def test_an_approach_stops_at_the_line_with_the_given_braking(d, v, dt):
