@@ -250,6 +250,8 @@ def consider_change(
         return False
     # The whole body must be on the road, but for those who have to change on one too short for it.
     body = veh.length[i] + 0.5
+    if veh.wanted[i] != lane and veh.speed[i] < 0.1:
+        body = veh.length[i] - REAR_SLACK  # it halts where its body is just on it: see `swap_room`
     if veh.s[i] < body and (net.lanes.length[lane] > body + 0.5 or veh.wanted[i] == lane):
         return False
     t = veh.type[i]

@@ -24,6 +24,8 @@ RANDOM_PLACES = 10  # random places tried by POS_RANDOM_FREE
 FOLLOWER_BRAKING = 2.0  # m/s^2 a departing vehicle may force on the one behind
 JAMMED = 0.6  # share of a lane's queue room up to which trips begin on it
 SHORT = 60.0  # m; a shorter lane may be filled
+AT_LINE = 2.0  # m to the line within which a trip that begins there begins at the line
+BEFORE_LINE = 0.3  # m kept to it
 BESIDE = 0.5  # m between the sides of bodies, of which one is between two lanes
 
 
@@ -180,7 +182,10 @@ def start_place(
             wish = min(v0, total / (hi - lo))
     if wish > v0 * 1.5 + 1.0:
         wish = v0
-    base = min(types.length[t], length)
+    # On a road hardly longer than itself it stands at the line, on a shorter one its rear off it.
+    base = types.length[t]
+    if length - base < AT_LINE:
+        base = max(length - BEFORE_LINE, 0.5 * length)
     where = trips.pos_kind[trip]
     lo, hi = order.start[lane], order.start[lane + 1]
     # Places in turn: `draws` random ones, then `fixed` ones that depend on the kind.

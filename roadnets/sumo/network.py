@@ -34,7 +34,6 @@ from rushhour.roadnets.drafts.draft import (
     DraftSignal,
 )
 from rushhour.roadnets.errors import NetworkError
-from rushhour.roadnets.reading.remarks import Remarks
 from rushhour.roadnets.reading.values import PermissionReader, number, shape, shape_heights, whole
 from rushhour.roadnets.sumo.elements import (
     RawConnection,
@@ -53,6 +52,7 @@ from rushhour.roadnets.sumo.requests import (
     settle_by_letters,
     settle_by_number,
 )
+from rushhour.roadnets.sumo.short_roads import lead_past_stubs, reach_lanes_of_short_roads
 from rushhour.roadnets.sumo.signals import draft_signals, link_of, load_programs
 
 LANE_WIDTH: Final = 3.2  # m, where the file gives none
@@ -72,8 +72,6 @@ _KINDS: Final = {
     *_LIGHTS, "priority", "priority_stop", "right_before_left", "left_before_right", "allway_stop",
     "zipper", "unregulated", "rail_signal", "rail_crossing", "dead_end", "district",
 }  # fmt: skip
-
-STUB: Final = 5.0  # m, shorter than a car
 
 
 @dataclass
@@ -330,28 +328,6 @@ class _Drafting:
         return bool(marked)
 
 
-def lead_past_stubs(draft: Draft, remarks: Remarks) -> None:
-    """Lead connectors onto a lane shorter than a car that ends there to the lane beside it.
-
-    SUMO's vehicles change lane on such a stub, in no time; ours do not fit on it.
-    """
-    roads = {road.id: road for road in draft.roads}
-    lead_on = {(c.from_road, c.from_lane) for c in draft.connectors}
-    for c in draft.connectors:
-        if (c.to_road, c.to_lane) in lead_on:
-            continue
-        lanes = roads[c.to_road].lanes
-        steps = np.diff(lanes[c.to_lane].shape, axis=0)
-        if np.hypot(steps[:, 0], steps[:, 1]).sum() >= STUB:
-            continue
-        beside = [j for j in range(len(lanes)) if (c.to_road, j) in lead_on]
-        if beside:
-            c.to_lane = min(beside, key=lambda j: abs(j - c.to_lane))
-            remarks.add(
-                "connections onto lanes shorter than a car that end lead to the lane beside"
-            )
-
-
 def read_network_draft(path: Path, programs: Sequence[Path] = ()) -> Draft:
     """Read a SUMO network as a draft for `roadnets.build.finish`.
 
@@ -378,5 +354,6 @@ def read_network_draft(path: Path, programs: Sequence[Path] = ()) -> Draft:
     drafting.add_connectors()
     lead_past_stubs(draft, file.remarks)
     drafting.add_intersections(draft.signals)
+    reach_lanes_of_short_roads(draft, file.remarks)
     draft.remarks, draft.findings = file.remarks.lines(), file.remarks.findings()
     return draft

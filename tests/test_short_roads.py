@@ -1,0 +1,122 @@
+"""Roads shorter than a car, or hardly longer: whoever must change lane there, or departs there, goes on."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sumo_texts import connection, written
+
+from rushhour.kernels.moving import TALLY_OVERRUN
+from rushhour.roadnets.loading import load_network
+from rushhour.roadnets.model import Network
+from rushhour.traffic.checker import Checker
+from rushhour.traffic.demand.builder import DemandBuilder, Trip
+from rushhour.traffic.demand.model import VehicleType
+from rushhour.traffic.world import World
+
+pytestmark = pytest.mark.small_world
+GAP = 8.0  # m between two roads, bridged by connectors
+BUS = VehicleType(
+    "bus", "bus", length=12.0, width=2.5, accel=1.2, decel=4.0, emergency_decel=7.0, speed_dev=0.0
+)
+CAR = VehicleType("car", speed_dev=0.0)
+
+
+def corridor(
+    folder: Path, lengths: list[float], lanes: list[int], links: list[str], side: int = -1,
+    control: str = "priority",
+) -> Network:  # fmt: skip
+    """Roads r0, r1, ... in a row, of so many metres and lanes; links as "0_1 1_0": r0_1 -> r1_0.
+
+    side: of the roads that this one begins at the same junction as the one before, and leads aside.
+    """
+    parts, x = ['<net version="1.20"><location netOffset="0,0" projParameter="!"/>'], 0.0
+    for i, (length, count) in enumerate(zip(lengths, lanes, strict=True)):
+        strips = "".join(
+            f'<lane id="r{i}_{j}" index="{j}" speed="13.89" length="{length:.2f}" '
+            f'shape="{x:.2f},{3.2 * j:.2f} {x + length:.2f},{3.2 * j:.2f}"/>'
+            for j in range(count)
+        )
+        if i == side:
+            strips = f'''<lane id="r{i}_0" index="0" speed="13.89" length="90" shape="{x - lengths[i - 1] - GAP:.2f},-6 {x:.2f},-60"/>'''
+            start, x = i - 1, x - GAP - length
+        else:
+            start = i
+        parts.append(f'<edge id="r{i}" from="j{start}" to="j{i + 1}" priority="1">{strips}</edge>')
+        x += length + GAP
+    places = [-4.0, *(sum(lengths[:i]) + GAP * i - 4.0 for i in range(1, len(lengths)))]
+    for i, at in enumerate([*places, x - 4.0]):
+        into = " ".join(f"r{i - 1}_{j}" for j in range(lanes[i - 1])) if i else ""
+        kind = control if 0 < i < len(lengths) else "dead_end"
+        parts.append(
+            f'<junction id="j{i}" type="{kind}" x="{at}" y="0" incLanes="{into}" intLanes="" '
+            'shape=""/>'
+        )
+    for link in links:
+        (a, p), (b, q) = (end.split("_") for end in link.split())
+        parts.append(connection(f"r{a}", f"r{b}", from_lane=int(p), to_lane=int(q)))
+    return load_network(written(folder, "\n".join([*parts, "</net>"])))
+
+
+def drive(network: Network, kind: VehicleType, count: int, roads: list[int]) -> World:
+    """A world after so many of a type went along the roads, one every 4 s, and a minute more."""
+    builder = DemandBuilder()
+    for n in range(count):
+        builder.add(Trip(f"v{n}", 4.0 * n, kind, roads))
+    world = World(network, builder.build(), dt=0.25, seed=1, begin=0.0)
+    world.observers.append(Checker(world))
+    world.step(4 * (4 * count + 90))
+    return world
+
+
+@pytest.mark.parametrize("kind", [CAR, BUS], ids=lambda kind: kind.name)
+@pytest.mark.parametrize("extra", np.round(np.arange(0.6, 9.5, 0.7), 2))
+def test_whoever_must_change_to_the_left_on_a_short_road_does(tmp_path, kind, extra):
+    """Its body fits on the road by so many metres; only the left lane leads on."""
+    network = corridor(
+        tmp_path, [90.0, kind.length + extra, 90.0], [1, 2, 1], ["0_0 1_0", "1_1 2_0"]
+    )
+    world = drive(network, kind, 4, [0, 1, 2])
+    assert world.arrived == 4
+    assert world.observers[0].violations == {}
+
+
+@pytest.mark.parametrize("short", [0.3, 3.2, 4.9, 7.0])
+@pytest.mark.parametrize("lead", ["left", "right"])
+def test_a_road_too_short_to_change_lane_on_leads_everybody_on(tmp_path, short, lead):
+    """SUMO's vehicles change lane there; the file leads onto the lane for another road only."""
+    into, out = (0, 1) if lead == "left" else (1, 0)
+    network = corridor(
+        tmp_path, [90.0, short, 90.0, 90.0], [1, 2, 1, 1],
+        [f"0_0 1_{into}", f"1_{out} 2_0", f"1_{into} 3_0"], side=3,
+    )  # fmt: skip
+    for roads in ([0, 1, 2], [0, 1, 3]):
+        world = drive(network, CAR, 5, roads)
+        assert world.arrived == 5
+        assert world.observers[0].violations == {}
+
+
+def test_two_such_roads_in_a_row_lead_on_as_well(tmp_path):
+    network = corridor(
+        tmp_path, [90.0, 4.0, 3.0, 90.0, 90.0], [1, 2, 2, 1, 1],
+        ["0_0 1_0", "1_0 2_0", "1_1 2_1", "2_1 3_0", "2_0 4_0"], side=4,
+    )  # fmt: skip
+    for end in (3, 4):
+        world = drive(network, CAR, 5, [0, 1, 2, end])
+        assert world.arrived == 5
+        assert world.observers[0].violations == {}
+
+
+def test_no_connector_is_added_where_lanes_can_be_changed(tmp_path):
+    links = ["0_0 1_0", "1_1 2_0"]
+    assert corridor(tmp_path, [90.0, 40.0, 90.0], [1, 2, 1], links).n_connectors == 2
+    assert corridor(tmp_path, [90.0, 7.0, 90.0], [1, 2, 1], links).n_connectors == 3
+
+
+@pytest.mark.parametrize("short", [0.2, 2.2, 4.0, 5.4])
+def test_a_trip_begins_before_the_line_of_a_road_shorter_than_the_car(tmp_path, short):
+    network = corridor(tmp_path, [short, 90.0], [1, 1], ["0_0 1_0"], control="allway_stop")
+    world = drive(network, CAR, 6, [0, 1])
+    assert world.arrived == 6
+    assert int(world.tally[TALLY_OVERRUN]) == 0
+    assert world.observers[0].violations == {}
