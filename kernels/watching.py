@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import NetworkArrays
 from rushhour.kernels.random import uniform
+from rushhour.kernels.room import chain_length
 from rushhour.kernels.vehicles import EXIT_FULL, STREAM_MIND, Order, Vehicles
 
 LINE_REACH = 20.0  # m from the lane's end within which a vehicle without a way on is stuck
@@ -70,6 +71,22 @@ def faces_full_exit(veh: Vehicles, i: int) -> bool:
 
 
 @kernel
+def full_exit(net: NetworkArrays, veh: Vehicles, order: Order, i: int, stop_offset: float) -> int:
+    """The lane without room that head i faces: the first that can hold it, or one before that on
+    which somebody stands. Lanes shorter than a vehicle are passed at once, so it may be far."""
+    n = chain_length(net, veh, i, stop_offset)
+    for q in range(veh.line[i], n):
+        lane = net.connectors.to_lane[veh.path[i, q]]
+        if q == n - 1:
+            return int(lane)
+        if order.start[lane] < order.start[lane + 1]:
+            j = order.slot[order.start[lane]]
+            if veh.granted[j] == 0 and veh.stands_since[j] >= 0:
+                return int(lane)
+    return -1
+
+
+@kernel
 def stands_on_joint(net: NetworkArrays, veh: Vehicles, order: Order, lane: int) -> int:
     """The lane that a queue reaches back from over a joint into the end of this lane; -1."""
     n_road_lanes = net.lanes.out_start.shape[0] - 1
@@ -87,18 +104,20 @@ def stands_on_joint(net: NetworkArrays, veh: Vehicles, order: Order, lane: int) 
 
 
 @kernel
-def awaited_lane(net: NetworkArrays, veh: Vehicles, order: Order, lane: int) -> int:
+def awaited_lane(
+    net: NetworkArrays, veh: Vehicles, order: Order, lane: int, stop_offset: float
+) -> int:
     """The lane that a road lane waits for, as `wait_for_lanes` has it; -1."""
     if order.start[lane] < order.start[lane + 1]:
         i = order.slot[order.start[lane]]
         if veh.path[i, 0] >= 0 and faces_full_exit(veh, i):
-            return int(net.connectors.to_lane[veh.path[i, 0]])
+            return full_exit(net, veh, order, i, stop_offset)
     return stands_on_joint(net, veh, order, lane)
 
 
 @kernel
 def find_rings_from(
-    net: NetworkArrays, veh: Vehicles, order: Order, first: int, last: int,
+    net: NetworkArrays, veh: Vehicles, order: Order, stop_offset: float, first: int, last: int,
     waits: NDArray[np.int32], rings: NDArray[np.int32],
 ) -> int:  # fmt: skip
     """Rings whose lowest lane is one of first .. last - 1, by that lane; returns how many.
@@ -110,7 +129,7 @@ def find_rings_from(
     for start in range(first, last):
         lane, mark, steps, power = start, -1, 0, 1
         while True:
-            waits[lane] = awaited_lane(net, veh, order, lane)
+            waits[lane] = awaited_lane(net, veh, order, lane, stop_offset)
             lane = waits[lane]
             if lane <= start or lane == mark:
                 break
@@ -125,7 +144,7 @@ def find_rings_from(
 
 @kernel
 def wait_for_lanes(
-    net: NetworkArrays, veh: Vehicles, order: Order, waits: NDArray[np.int32]
+    net: NetworkArrays, veh: Vehicles, order: Order, stop_offset: float, waits: NDArray[np.int32]
 ) -> int:
     """For each road lane the lane that its standing head waits to enter because it is full; -1.
 
@@ -139,7 +158,7 @@ def wait_for_lanes(
         if order.start[lane] < order.start[lane + 1]:
             i = order.slot[order.start[lane]]
             if veh.path[i, 0] >= 0 and faces_full_exit(veh, i):
-                waits[lane] = net.connectors.to_lane[veh.path[i, 0]]
+                waits[lane] = full_exit(net, veh, order, i, stop_offset)
                 count += 1
     if count > 1:
         for lane in range(n_road_lanes):

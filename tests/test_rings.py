@@ -64,7 +64,7 @@ def test_a_ring_is_found_over_queues_that_stand_on_joints(on_joint):
     veh.refused[heads] = EXIT_FULL
     order = world.order()
     waits, colour, found = (np.empty(n, np.int32) for _ in range(3))
-    assert wait_for_lanes(net, veh, order, waits) == 2
+    assert wait_for_lanes(net, veh, order, 0.3, waits) == 2
     assert find_rings(waits, colour, found) == (1 if on_joint else 0)
     # Also from some lanes at a time: by the slice in which its lowest lane is, once.
     lowest = found[:1].tolist() if on_joint else []
@@ -74,7 +74,7 @@ def test_a_ring_is_found_over_queues_that_stand_on_joints(on_joint):
         again = [
             int(lane)
             for first, last in parts
-            for lane in part[: find_rings_from(net, veh, order, first, last, waits, part)]
+            for lane in part[: find_rings_from(net, veh, order, 0.3, first, last, waits, part)]
         ]
         assert again == lowest
 

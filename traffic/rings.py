@@ -20,6 +20,7 @@ from rushhour.kernels.watching import (
     faces_full_exit,
     find_rings,
     find_rings_from,
+    full_exit,
     wait_for_lanes,
 )
 from rushhour.roadnets.model import Network
@@ -44,11 +45,12 @@ class Rings:
     """Looks for rings and acts on them."""
 
     def __init__(
-        self, network: Network, policy: str, act_after: float, dt: float
+        self, network: Network, policy: str, act_after: float, dt: float, stop_offset: float = 0.3
     ) -> None:  # fmt: skip
         n = network.n_road_lanes
         self.policy = policy
         self.dt = dt
+        self.stop_offset = stop_offset  # m
         self.act_after = act_after / dt
         self.found = 0
         self.resolved = 0
@@ -78,8 +80,12 @@ class Rings:
         all_lanes = last - first == self._waits.size
         found = 0
         if not all_lanes or frame == 0:
-            found = find_rings_from(net, veh, order, first, last, self._waits, self._lowest)
-        if all_lanes and (wait_for_lanes(net, veh, order, self._waits) > 1 or frame == 0):
+            found = find_rings_from(
+                net, veh, order, self.stop_offset, first, last, self._waits, self._lowest
+            )
+        if all_lanes and (
+            wait_for_lanes(net, veh, order, self.stop_offset, self._waits) > 1 or frame == 0
+        ):
             found = find_rings(self._waits, self._colour, self._lowest)
         if found:
             for lane in self._lowest[:found].tolist():
@@ -122,7 +128,7 @@ class Rings:
         """Whether each head finds room where it goes once the head there has left."""
         net = self._network.arrays
         for i in heads:
-            lane = int(net.connectors.to_lane[veh.path[i, 0]])
+            lane = full_exit(net, veh, order, i, self.stop_offset)
             on = order.slot[order.start[lane] : order.start[lane + 1]]
             if on.size < 2 or net.lanes.length[lane] < veh.length[i]:
                 continue
@@ -174,7 +180,7 @@ def _rotate(
     busy: set[int],
 ) -> int:  # fmt: skip
     """Let the heads of a ring move on together, without room beyond; whether they can."""
-    ways = [int(veh.path[i, 0]) for i in heads]
+    ways = [int(veh.path[i, veh.line[i]]) for i in heads]
     crossings = [int(net.connectors.intersection[k]) for k in ways]
     clash = any(in_conflict(net, k, o) for i, k in enumerate(ways) for o in ways[i + 1 :])
     if clash or busy.intersection(crossings):

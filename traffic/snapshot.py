@@ -52,7 +52,7 @@ MADE: Final[dict[str, tuple[str, ...]]] = {
     ),
     "Minds": ("network", "dt", "patience", "haste", "share", "keep_routes", "memory"),
     "Steering": ("share", "most", "budget", "on", "kinds", "lines", "waiting"),
-    "Rings": ("policy", "dt", "act_after", "_network"),
+    "Rings": ("policy", "dt", "act_after", "stop_offset", "_network"),
     "Detours": ("world", "_base"),
     "Rerouting": ("world", "fraction", "gain", "period", "_sample", "_keep"),
     "Bodies": ("world",),

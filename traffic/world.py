@@ -180,7 +180,7 @@ class World(Shown, Looping, Readable, Telling):
         )  # fmt: skip
         self._rings = Rings(
             self.network, str(self.parameters["gridlock.policy"]),
-            number("gridlock.act_after"), self.dt,
+            number("gridlock.act_after"), self.dt, number("right_of_way.stop_offset"),
         )  # fmt: skip
         self._ring_frames = max(1, round(number("gridlock.wait_for_period") / self.dt))
         self._watch_frames = max(1, round(MIND_PERIOD / self.dt))
