@@ -1,0 +1,187 @@
+"""rushhour against Eclipse SUMO on networks that nobody drew, made by seed.
+
+python bench/against_sumo.py --cases 1..40 [--work DIR] [--dt 0.25 0.5] [--routes sumo own] [--jobs 2]
+
+Each case (sumo_cases.py) is run by SUMO without teleports and by us, on SUMO's routes (which are
+kept) and on our own. What is done stays in DIR, so that a run can be stopped and gone on with. The
+table says for each case the ratio of travel time and departure delay, who arrived, the correlation
+of flows by road, the longest standstill and violations; the worst come first.
+"""
+
+import argparse
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from fresh import FreshProcessError, measure_fresh
+from scenarios import DATA_HELP, data_base
+from sumo_cases import DURATION, LONGEST, NoCaseError, make_case, run_sumo
+from sumo_roads import edge_lengths, edge_rows
+
+from rushhour.traffic.profiling.conditions import condition_lines, conditions
+from rushhour.traffic.profiling.text_tables import table
+
+COLUMNS: Final = (
+    "case", "network", "trips", "ratio", "arrived", "of", "flows r", "GEH<5", "longest s",
+    "violations", "rings",
+)  # fmt: skip
+ROUTES: Final = {
+    "sumo": ("routes.rou.xml", {"gridlock.keep_routes": True}),
+    "own": ("trips.xml", {}),
+}
+BANDS: Final = ((0.97, 1.03), (0.90, 1.10), (0.80, 1.25))
+
+
+def sumo_result(folder: Path, seed: int) -> dict[str, Any]:
+    """SUMO on a case, once."""
+    path = folder / "sumo.json"
+    if not path.exists():
+        found = run_sumo(folder, seed)
+        lengths = edge_lengths(folder / "net.net.xml")
+        rows = edge_rows(folder / "roads.xml", lengths, DURATION)
+        found["flows"] = dict(zip(rows["road"], rows["distance"], strict=True))
+        found["lengths"] = lengths
+        path.write_text(json.dumps(found))
+    result: dict[str, Any] = json.loads(path.read_text())
+    return result
+
+
+def our_result(folder: Path, routes: str, dt: float, seed: int) -> dict[str, Any]:
+    """Our run of a case, once."""
+    path = folder / f"ours-{routes}-{dt:g}-{seed}.json"
+    if not path.exists():
+        file, parameters = ROUTES[routes]
+        task = {
+            "network": str(folder / "net.net.xml"),
+            "demand": [str(folder / "more.add.xml"), str(folder / file)],
+            "parameters": parameters, "dt": dt, "seed": seed, "longest": LONGEST * DURATION,
+        }  # fmt: skip
+        try:
+            found = measure_fresh("world_case.py", task, {"NUMBA_NUM_THREADS": "1"})
+        except FreshProcessError as error:
+            found = {"failed": str(error)}
+        path.write_text(json.dumps(found))
+    result: dict[str, Any] = json.loads(path.read_text())
+    return result
+
+
+def done_case(number: int, options: argparse.Namespace) -> list[dict[str, Any]]:
+    """All runs of a case, as rows; none where the seed gives no network."""
+    folder = options.work / f"case{number}"
+    try:
+        case = make_case(number, folder, options.data)
+        peer = sumo_result(folder, number)
+    except NoCaseError as error:
+        print(f"case {number}: {error}", flush=True)
+        return []
+    rows = []
+    for routes in options.routes:
+        for dt in options.dt:
+            for seed in options.seeds:
+                ours = our_result(folder, routes, dt, seed)
+                rows.append({"case": case, "routes": routes, "dt": dt} | compared(peer, ours))
+    return rows
+
+
+def compared(peer: dict[str, Any], ours: dict[str, Any]) -> dict[str, Any]:
+    """What the table says of one run of ours."""
+    if "failed" in ours:
+        return {"failed": ours["failed"], "ratio": float("inf"), "empties": False}
+    names = sorted(set(peer["flows"]) & set(peer["lengths"]))
+    passed = np.array([
+        [run["flows"].get(name, 0.0) / peer["lengths"][name] for name in names]
+        for run in (peer, ours)
+    ])  # fmt: skip
+    hourly = passed * 3600.0 / DURATION
+    geh = np.sqrt(2.0 * (hourly[0] - hourly[1]) ** 2 / np.maximum(hourly.sum(axis=0), 1e-9))
+    return {
+        "ratio": ours["mean_sum_s"] / max(peer["mean_sum_s"], 1e-9),
+        "empties": ours["empties"],
+        "peer_empties": peer["empties"],
+        "arrived": ours["arrived"],
+        "meant": peer["meant"],
+        "correlation": float(np.corrcoef(passed)[0, 1]) if len(names) > 2 else 1.0,
+        "geh": float(np.mean(geh < 5.0)),
+        "longest": ours["longest_standstill_s"],
+        "violations": ours["violations"],
+        "rings": ours["gridlock"].get("cycles_found", 0),
+    }
+
+
+def row_of(row: dict[str, Any]) -> list[Any]:
+    """A line of the table."""
+    case = row["case"]
+    name = f"{case['kind']}: {case['network']}" + (", buses" if case["bus_lines"] else "")
+    if "failed" in row:
+        return [case["seed"], row["failed"][:60], case["trips"]]
+    broken = ", ".join(f"{kind} {count}" for kind, count in row["violations"].items())
+    return [
+        case["seed"], name, case["trips"], round(row["ratio"], 3), row["arrived"], row["meant"],
+        round(row["correlation"], 3), round(row["geh"], 3), row["longest"], broken or "-",
+        row["rings"],
+    ]  # fmt: skip
+
+
+def report(rows: list[dict[str, Any]]) -> list[str]:
+    """Tables by routes and dt, the worst first, and what share lies within the bands."""
+    lines = []
+    for routes, dt in sorted({(row["routes"], row["dt"]) for row in rows}):
+        some = [row for row in rows if (row["routes"], row["dt"]) == (routes, dt)]
+        some.sort(key=lambda row: (row["empties"], -abs(np.log(max(row["ratio"], 1e-3)))))
+        lines += ["", f"routes: {routes}, dt {dt:g} s"]
+        lines += table(list(COLUMNS), [row_of(row) for row in some])
+        good = [row for row in some if "failed" not in row]
+        ratio = np.array([row["ratio"] for row in good if row["empties"]])
+        stuck = [row["case"]["seed"] for row in some if not row["empties"]]
+        broken = sum(1 for row in good if row["violations"])
+        lines.append(
+            f"{len(some)} cases, {len(stuck)} do not empty {stuck}, {broken} with violations"
+        )
+        if ratio.size:
+            within = ", ".join(
+                f"{np.mean((lo <= ratio) & (ratio <= hi)):.0%} within {lo} - {hi}"
+                for lo, hi in BANDS
+            )
+            lines.append(f"ratio: median {np.median(ratio):.3f}, {within}")
+    return lines
+
+
+def numbers(text: str) -> list[int]:
+    """Numbers from `1..40` or `3,5,9`."""
+    found: list[int] = []
+    for part in text.split(","):
+        low, _, high = part.partition("..")
+        found += range(int(low), int(high or low) + 1)
+    return found
+
+
+def main() -> None:
+    """Make, run, print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--cases", type=numbers, default=list(range(1, 21)), metavar="A..B")
+    parser.add_argument(
+        "--work", type=Path, default=Path("bench-results/against_sumo"), metavar="DIR"
+    )
+    parser.add_argument("--data", type=Path, help=DATA_HELP)
+    parser.add_argument("--dt", type=float, nargs="+", default=[0.25, 0.5])
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1])
+    parser.add_argument("--routes", nargs="+", choices=list(ROUTES), default=list(ROUTES))
+    parser.add_argument("--jobs", type=int, default=2, help="cases side by side")
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    options = parser.parse_args()
+    options.data = data_base(options.data)
+    options.work = options.work.resolve()
+    told = conditions()
+    print("\n".join(condition_lines(told)), flush=True)
+    with ThreadPoolExecutor(options.jobs) as pool:
+        found = list(pool.map(lambda number: done_case(number, options), options.cases))
+    rows = [row for case in found for row in case]
+    print("\n".join(report(rows)))
+    if options.json:
+        options.json.write_text(json.dumps({"conditions": told, "rows": rows}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,51 @@
+"""A case of against_sumo.py in a world: its trips, flows by road, violations and what stood.
+
+Run by against_sumo.py in a fresh process.
+"""
+
+import json
+from time import perf_counter
+from typing import Any
+
+from fresh import task_of_this_process
+from world_trips import trip_means
+from worlds import opened_world
+
+from rushhour.traffic.checker import Checker
+from rushhour.traffic.measures.measuring import Measures
+
+
+def world_case(task: dict[str, Any]) -> dict[str, Any]:
+    """Step until the last arrival, or `longest` s; `heads`: who still stands then, and why."""
+    world, _ = opened_world(task)
+    checker = Checker(world)
+    measures = Measures(world, task["longest"])
+    world.observers += [measures, checker]
+    frames = round(60.0 / world.dt)
+    start = perf_counter()
+    while not world.done and world.time - world.begin < task["longest"]:
+        world.step(frames)
+    wall = perf_counter() - start
+    measures.finish()
+    roads = measures.roads.columns
+    table = world.vehicles
+    standing = world.gridlock() if hasattr(world, "gridlock") else {}
+    return {
+        "step_s": world.dt,
+        "seed": task["seed"],
+        "meant": len(world.demand),
+        "departed": world.departed,
+        "empties": world.done,
+        **trip_means(world),
+        "violations": checker.violations,
+        "found": checker.lines()[:10],
+        "gridlock": standing,
+        "still": len(table),
+        "reasons": world.counts(),
+        "flows": dict(zip(roads["road"].tolist(), roads["distance"].tolist(), strict=True)),
+        "wall_s": wall,
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps(world_case(task_of_this_process()), default=float))
