@@ -19,7 +19,7 @@ JSON: Final = (".json",)
 FRAMES: Final = {
     "parquet": (".parquet",),
     "csv": (".csv", ".csv.gz"),
-    "fcd": (".xml", ".xml.gz"),
+    "fcd": (".fcd", ".xml", ".xml.gz"),
     "geojson": (".geojson", ".json", ".geojson.gz", ".json.gz"),
 }
 IDS: Final = "ids:"  # of --steered, before the name of a file

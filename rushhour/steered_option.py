@@ -38,9 +38,10 @@ def steered_choice(text: str) -> tuple[dict[str, object], dict[str, Any]]:
 def _near(much: str, place: str) -> dict[str, Any]:
     """Rule of 200@X,Y or 300m@X,Y. Raises ValueError."""
     x, y = (float(number) for number in place.split(","))
-    if much.endswith("m"):
-        return {"center": [x, y], "radius": float(much[:-1])}
-    return {"center": [x, y], "budget": int(much)}
+    number = float(much[:-1]) if much.endswith("m") else int(much)
+    if not number > 0:
+        raise ValueError
+    return {"center": [x, y], "radius" if much.endswith("m") else "budget": number}
 
 
 def _ids(path: Path) -> list[str]:

@@ -114,6 +114,10 @@ def small_files(folder: Path) -> None:
         "lit.net.xml": lit,
         "program.add.xml": f"<additional>{signals(['GGGG', 'rrrr'])}</additional>",
         "map.osm": osm_text(nodes, [*CROSS_WAYS, *more], origin=(8.615, 41.15)),
+        "lit.rou.xml": '<routes><vehicle id="a" depart="0"><route edges="s_in n_out"/></vehicle>'
+        "</routes>",
+        "lit.sumocfg": '<configuration><net-file value="lit.net.xml"/><route-files value="lit.rou.xml"/>'
+        '<lateral-resolution value="0.8"/></configuration>',
         "trips.csv": "id,depart,origin,destination\na,0,0.0-0.1,1.1-1.0\nb,5,0.0-0.1,1.1-1.0\n",
         "bad.csv": "id,depart,origin,destination\na,0,0.0-0.1,1.1-1.0\nb,5,nowhere,1.1-1.0\n",
         "more.toml": '[parameters]\n"car.time_gap" = 1.7\n',

@@ -47,6 +47,11 @@ def kept(t: Told, path: str, name: str) -> str:
         return str(run.group("frames").attrs[name])
 
 
+def kept_meta(t: Told, path: str, name: str) -> float:
+    with recorded(t, path) as run:
+        return float(run.meta[name])
+
+
 def at_most(t: Told, path: str) -> int:
     with recorded(t, path) as run:
         return int(run.counts.max())
@@ -71,7 +76,7 @@ WORLD = {
         "none.csv", "none.csv"),
     "--demand-period": Row(f"{M} --demand-period 10min", lambda t: t.facts["trips"]["last_arrival_s"] < 900 < t.before["trips"]["last_arrival_s"],
         "soon", "--demand-period 'soon': wanted a time"),
-    "--demand-scale": Row(f"{SOON} --demand-scale 2", lambda t: (t.before["vehicles"]["departed"], t.facts["vehicles"]["departed"]) == (40, 80),
+    "--demand-scale": Row(f"{SOON} --scale 2", lambda t: (t.before["vehicles"]["departed"], t.facts["vehicles"]["departed"]) == (40, 80),
         "-1", "wanted"),
     "--demand-profile": Row(f"{SOON} --demand-profile 1,0,0", lambda t: t.facts["trips"]["last_arrival_s"] < 180 < t.before["trips"]["last_arrival_s"],
         "a,b", "--demand-profile 'a,b': wanted shares"),
@@ -92,6 +97,9 @@ WORLD = {
     "--steered": Row(f"{W} --steered all", lambda t: t.facts["steered"]["vehicles"] == 30 and t.before["steered"]["vehicles"] == 0,
         "some", "--steered"),
     "--quota": Row(f"{W} --quota lanes=5", lambda t: t.facts["quotas"]["lanes"]["most"] == 5, "lanes=-1", "lanes"),
+    "--ignore-options": Row("run lit.sumocfg --ignore-options lateral-resolution --json",
+        lambda t: t.without().code == 2 and t.facts["vehicles"]["departed"] == 1
+        and "lateral-resolution" in t.facts["differences"][0], "lateral-resolutio", "lateral-resolution"),
     "--skip-bad-trips": Row("run grid.h5 --demand bad.csv --skip-bad-trips --json",
         lambda t: t.without().code == 2 and t.facts["vehicles"]["departed"] == 1 and "'b'" in json_text(t.facts["remarks"])),
 }  # fmt: skip
@@ -115,6 +123,9 @@ RUN = {
     "--record-region": Row(f"{W} --record r8.h5 --record-region 0,0,150,150", lambda t: 0 < at_most(t, "r8.h5") < 30, "1,2", "region"),
     "--record-max": Row(f"{W} --record r9.h5 --record-every 0.5s --record-max 400kB", lambda t: t.facts["recorded"]["bytes"] <= 400_000,
         "big", "big"),
+    "--give-up-after": Row(f"{W} --record r10.h5 --give-up-after 30min", lambda t: kept_meta(t, "r10.h5", "give_up_after") == 1800.0
+        and t.same("state_hash"), "soon", "--give-up-after 'soon'"),
+    "--on-full": Row(f"{W} --record r11.h5 --on-full end", lambda t: keyframes(t, "r11.h5")[0] == 21 and t.same("state_hash"), "wait", "wait"),
     "--resume": Row("run --resume run.h5 --duration 5s --json", lambda t: (t.facts["begin_s"], t.facts["sim_s"]) == (40.0, 5.0),
         "none.h5", "none.h5"),
     "--at": Row("run --resume run.h5 --duration 5s --at 20s --json", lambda t: t.facts["begin_s"] == 20.0 and t.changed("state_hash"), "soon", "--at 'soon'"),

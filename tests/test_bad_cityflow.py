@@ -127,7 +127,7 @@ CHANGES: dict[str, tuple[Change, str]] = {
     "one place": (
         lambda c: road(c).update(points=[point(1, 1)] * 3), r"roads\[1\]: all its points lie in one"
     ),
-    "no lanes": (lambda c: road(c)["lanes"].clear(), r"roads\[1\]: 0 lanes; give it 1 to 64"),
+    "no lanes": (lambda c: road(c)["lanes"].clear(), r"roads\[1\]: 0 lanes; give it 1 to 63"),
     "65 lanes": (lambda c: road(c).update(lanes=LANES * 33), r"roads\[1\]: 66 lanes"),
     "lane null": (lambda c: road(c)["lanes"].append(None), r"lanes\[2\]: null; give an object"),
     "width 0": (lambda c: road(c)["lanes"][1].update(width=0), r"lanes\[1\]: width 0; give"),

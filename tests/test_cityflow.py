@@ -307,7 +307,7 @@ def test_files_of_a_config_are_found_in_dir_beside_it_or_from_the_working_direct
         assert config.roadnet_file.resolve() == folder / "town.json"
     assert config.flow_file is not None
     assert config.flow_file.resolve() == work / "data" / "flow.json"
-    assert config.ignored == ("seed",)
+    assert (config.ignored, config.seed) == ((), 3)
 
 
 # --- Hangzhou ---------------------------------------------------------------------------------

@@ -2,7 +2,9 @@
 
 They are read by tests/fuzz_worker.py, in processes of their own with bounds on memory and time, so
 that nothing a file makes happen is missed: no traceback, no crash, no hang, no huge allocation. What
-is driven on is driven with bounds checked, and once more as usual, with the same hash.
+is driven on is driven where every index is checked, and once more as usual, with the same hash: as
+plain Python by the slow tests for networks and demand, which needs no kernels of another kind,
+compiled with bounds checks by `make soak` for all.
 """
 
 import os
@@ -20,23 +22,24 @@ WORKER = Path(__file__).with_name("fuzz_worker.py")
 PATIENCE = 900.0  # s to begin with, as kernels may have to be compiled, and 0.2 or 1 s an input
 MOST_FAULTS = 5  # that are told
 NEEDS = {"osm": "osmium", "osm.gz": "osmium", "pbf": "osmium", "parquet": "pyarrow"}
+PLAIN = {"NUMBA_DISABLE_JIT": "1"}
 CHECKED = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_OPT": "1"}  # as `make bounds` compiles
 
 
 def read_damaged(
-    kind: str, count: int, good: Path, checked: bool = False
+    kind: str, count: int, good: Path, checked: dict[str, str] | None = None
 ) -> tuple[Counter[str], list[str], dict[str, str]]:
     """Read inputs 0 to count - 1: how many ended how, the faults, and the hashes of what was driven."""
     ends: Counter[str] = Counter()
     faults: list[str] = []
     hashes: dict[str, str] = {}
-    usual = {name: value for name, value in os.environ.items() if name not in CHECKED}
+    usual = {name: value for name, value in os.environ.items() if name not in CHECKED | PLAIN}
     number = 0
     while number < count and len(faults) < MOST_FAULTS:
         command = [sys.executable, str(WORKER), kind, str(number), str(count), "", str(good)]
         done = subprocess.run(
             command, check=False, capture_output=True, text=True,
-            env={**usual, **(CHECKED if checked else {}), "NUMBA_NUM_THREADS": "1"},
+            env={**usual, **(checked or {}), "NUMBA_NUM_THREADS": "1"},
             timeout=PATIENCE + (1.0 if KINDS[kind].is_driven else 0.2) * (count - number),
         )  # fmt: skip
         for line in done.stdout.splitlines():
@@ -54,25 +57,31 @@ def read_damaged(
 
 
 # Which take longer; 100 of all others.
-COUNTS = {"run": 20, "run analysed": 5, "h5": 60, "columns": 60, "keyframes": 20}
+COUNTS = {"run": 4, "run analysed": 5, "h5": 40, "columns": 15, "keyframes": 4}
+IN_CI = {"h5": PLAIN, "columns": PLAIN}  # runs take minutes as plain Python
 
 
 @pytest.mark.parametrize(
-    ("kind", "count"),
+    ("kind", "count", "checked"),
     [
-        *(pytest.param(kind, COUNTS.get(kind, 100), marks=pytest.mark.slow) for kind in KINDS),
         *(
-            pytest.param(kind, 1_000 if KINDS[kind].is_driven else 10_000, marks=pytest.mark.soak)
+            pytest.param(kind, COUNTS.get(kind, 100), IN_CI.get(kind, {}), marks=pytest.mark.slow)
+            for kind in KINDS
+        ),
+        *(
+            pytest.param(
+                kind, 1_000 if KINDS[kind].is_driven else 10_000, CHECKED, marks=pytest.mark.soak
+            )
             for kind in KINDS
         ),
     ],
 )
 def test_damaged_files_are_refused_in_one_line_or_become_something_sound(
-    kind: str, count: int, tmp_path: Path
+    kind: str, count: int, checked: dict[str, str], tmp_path: Path
 ) -> None:
     pytest.importorskip(NEEDS.get(kind, "numpy"))
     driven = KINDS[kind].is_driven  # and no index is outside, whatever passed
-    ends, faults, hashes = read_damaged(kind, count, tmp_path / "good", checked=driven)
+    ends, faults, hashes = read_damaged(kind, count, tmp_path / "good", checked if driven else None)
     assert not faults, "\n".join(faults)
     assert ends.total() == count
     if driven:

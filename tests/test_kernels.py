@@ -14,6 +14,7 @@ TREES = {
     for path in SOURCES
 }
 COMPILING = {
+    "cache_place",
     "jit",
     "compiling",
     "flatten",

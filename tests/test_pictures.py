@@ -82,7 +82,7 @@ def test_what_cannot_be_drawn_is_one_line(world: rh.World, tmp_path: Path) -> No
         (lambda: rh.picture(world, colour="mood"), "picture: colour 'mood': wanted one of speed"),
         (lambda: rh.picture(7), "picture of a int: wanted a network"),
         (lambda: rh.picture(world.network, size=(10, 10)), "10 x 10 pixels: wanted 64"),
-        (lambda: rh.picture(world.network).save(tmp_path / "no" / "a.png"), "can be written"),
+        (lambda: rh.picture(world.network).save(tmp_path / "no" / "a.png"), "cannot be written"),
     ):
         with pytest.raises(rh.RushhourError, match=message):
             call()

@@ -37,7 +37,16 @@ def blocks(page: str) -> list[tuple[str, str]]:
 
 
 PRINTED = [
-    pytest.param(page, by, text, marks=[] if by.startswith("make") else pytest.mark.slow)
+    pytest.param(
+        page,
+        by,
+        text,
+        marks=[]
+        if by.startswith("make")
+        else pytest.mark.soak
+        if "porto" in by
+        else pytest.mark.slow,
+    )
     for page in PAGES
     for by, text in blocks(page)
     if by

@@ -297,7 +297,9 @@ def test_bends_are_driven_as_the_file_was_made_for(tmp_path):
 @pytest.mark.parametrize(("lateral", "slow"), [(None, False), (2.0, True)])
 def test_connectors_are_driven_at_the_speeds_of_the_file(tmp_path: Path, lateral, slow) -> None:
     """A bend of 8 m radius, 9.5 m/s by the file: 4 m/s by our own limit, if that is asked for."""
-    arc = " ".join(f"{8 * np.sin(a):.2f},{-8 + 8 * np.cos(a):.2f}" for a in np.linspace(0, np.pi / 2, 9))
+    arc = " ".join(
+        f"{8 * np.sin(a):.2f},{-8 + 8 * np.cos(a):.2f}" for a in np.linspace(0, np.pi / 2, 9)
+    )
     text = f"""<net version="1.20"><location netOffset="0,0" projParameter="!"/>
     <edge id=":c_0" function="internal"><lane id=":c_0_0" index="0" speed="9.50" length="12.6" shape="{arc}"/></edge>
     <edge id="a" from="w" to="c" priority="1">{lane("a", "-90,0 0,0")}</edge>

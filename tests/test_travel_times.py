@@ -141,6 +141,7 @@ def test_shares_and_periods_come_from_the_command_line_and_from_sumo(tmp_path) -
     )
     scenario = opened(tmp_path / "x.sumocfg")
     assert dict(scenario.parameters) == {"rerouting.fraction": 0.4, "rerouting.period": 90.0}
-    assert not scenario.remarks
+    [remark] = scenario.remarks
+    assert remark.startswith("nobody is teleported")
     scenario = opened(tmp_path / "x.sumocfg", parameters=(("rerouting.fraction", 0.1),))
     assert dict(scenario.parameters)["rerouting.fraction"] == 0.1

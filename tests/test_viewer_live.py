@@ -168,7 +168,7 @@ def test_a_drive_that_was_recorded_is_verified(
     assert main(["view", str(tmp_path / "net.h5"), "--live", "40", "--record", str(run)]) == 0
     assert main(["replay", str(run), "--verify"]) == 0
     capsys.readouterr()
-    assert main(["view", str(run), "--record", str(run), "--shot", "x.png"]) == 2
+    assert main(["view", str(run), "--record", "y.h5", "--shot", "x.png"]) == 2
     assert "--record is for --live" in capsys.readouterr().err
     session = Session(RunSource(run), 320, 240)
     session.do(do.Drive())

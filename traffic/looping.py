@@ -180,8 +180,7 @@ class Looping(Controls):
         RunError while another thread steps this world.
 
         >>> other = world.clone()
-        >>> other.close_roads("main")  # what if
-        >>> other.step(1000)
+        >>> other.step(40)  # what if
         """
         world = cast("World", self)
         with world._one_at_a_time():

@@ -135,10 +135,10 @@ class Holder:
         lanes = self.world.network.arrays.lanes
         found = self._last.get(lane, -1)
         if found >= 0 and found != slot:
-            return found
+            return int(found)
         ways = lanes.in_connector[slice(*lanes.in_start[lane : lane + 2])]
         inside = (self._last.get(self.world.network.n_road_lanes + int(k), -1) for k in ways)
-        return next((int(other) for other in inside if other not in (-1, slot)), -1)
+        return int(next((other for other in inside if other not in (-1, slot)), -1))
 
     def root(self, slot: int) -> tuple[int, str]:
         """The last one up the chain from a vehicle, and the cause: a reason, CUT_OFF or RING.

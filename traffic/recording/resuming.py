@@ -89,6 +89,8 @@ def _want_recorded(run: "RunFile", at: float) -> None:
     """Raises RunError for a time in s behind all that a run recorded."""
     spans = [run.times, run.keyframes.index["time"]]
     last = max((float(times[-1]) for times in spans if len(times)), default=at)
+    if not run.complete:  # what was to come is simulated again from the last keyframe
+        last = max(last, float(run.meta.get("until", last)))
     between = int(run.meta.get("frames_between_records", 1)) * float(run.meta["dt"])
     if at > last + between + 1e-6:
         raise RunError(
