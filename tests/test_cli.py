@@ -304,7 +304,7 @@ def kernels_used(folder: Path, *words: str) -> set[str]:
     return set(re.findall(r"\[cache\] data (?:loaded from|saved to) '(.*)'", told))
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_after_compile_nothing_is_left_to_compile(grid: Path, tmp_path: Path) -> None:
     """Whatever a run takes from the cache of kernels, `compile` has put there."""
     (tmp_path / "x.net.xml").write_text(crossing())

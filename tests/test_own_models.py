@@ -111,7 +111,7 @@ def recorded(path: Path) -> rh.World:
     return world
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_run_says_by_what_it_was_made_and_goes_on_with_the_same_only(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
