@@ -183,7 +183,8 @@ def _extent(path: Path) -> tuple[float, float, float, float]:
         for _, element in ET.iterparse(file):
             if element.tag == "bounds":
                 a = element.attrib
-                return tuple(float(a[key]) for key in ("minlon", "minlat", "maxlon", "maxlat"))  # type: ignore[return-value]
+                west, south = float(a["minlon"]), float(a["minlat"])
+                return west, south, float(a["maxlon"]), float(a["maxlat"])
             if element.tag == "node":
                 xs.append(float(element.attrib["lon"]))
                 ys.append(float(element.attrib["lat"]))

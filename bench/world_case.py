@@ -16,7 +16,7 @@ from rushhour.traffic.measures.measuring import Measures
 
 
 def world_case(task: dict[str, Any]) -> dict[str, Any]:
-    """Step until the last arrival, or `longest` s; `heads`: who still stands then, and why."""
+    """Step until the last arrival, or `longest` s; `still`: how many are on the road then."""
     world, _ = opened_world(task)
     checker = Checker(world)
     measures = Measures(world, task["longest"])
@@ -29,7 +29,6 @@ def world_case(task: dict[str, Any]) -> dict[str, Any]:
     measures.finish()
     roads = measures.roads.columns
     table = world.vehicles
-    standing = world.gridlock() if hasattr(world, "gridlock") else {}
     return {
         "step_s": world.dt,
         "seed": task["seed"],
@@ -39,7 +38,7 @@ def world_case(task: dict[str, Any]) -> dict[str, Any]:
         **trip_means(world),
         "violations": checker.violations,
         "found": checker.lines()[:10],
-        "gridlock": standing,
+        "gridlock": world.gridlock(),
         "still": len(table),
         "reasons": world.counts(),
         "flows": dict(zip(roads["road"].tolist(), roads["distance"].tolist(), strict=True)),
