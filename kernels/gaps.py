@@ -11,7 +11,7 @@ from rushhour.kernels.halting import stands_for_long
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.leaving import time_to_leave
 from rushhour.kernels.moving import aimed_speed
-from rushhour.kernels.network import GREEN, LEFT, OFF, RIGHT, SIGNAL, STRAIGHT, NetworkArrays
+from rushhour.kernels.network import GREEN, OFF, NetworkArrays
 from rushhour.kernels.rules import Rules
 from rushhour.kernels.vehicles import (
     BODY,
@@ -23,41 +23,6 @@ from rushhour.kernels.vehicles import (
     Types,
     Vehicles,
 )
-
-
-@kernel
-def crosses_oncoming_only(net: NetworkArrays, rules: Rules, k: int) -> bool:
-    """Whether connector k turns left (right, where traffic keeps left) and yields to a single road:
-    from the road that goes first."""
-    if net.connectors.turn[k] != (RIGHT if rules.left_hand else LEFT):
-        return False
-    road = -1
-    for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
-        if net.conflicts.yields[c]:
-            other = net.lanes.road[net.connectors.from_lane[net.conflicts.other[c]]]
-            if road >= 0 and other != road:
-                return False
-            road = other
-    return road >= 0
-
-
-@kernel
-def critical_gap(net: NetworkArrays, rules: Rules, k: int) -> float:
-    """Seconds the movement over connector k wants before the next vehicle with priority.
-
-    Chosen so that capacities are those of HCM 7 (validation.md D13, D14): its critical headways
-    run from front to front, these from the moment at which the way is clear.
-    """
-    if net.intersections.control[net.connectors.intersection[k]] == SIGNAL:
-        return rules.gap_permissive
-    turn = net.connectors.turn[k]
-    if not net.connectors.must_stop[k]:
-        return rules.gap_major_left if crosses_oncoming_only(net, rules, k) else rules.gap_yield
-    if turn == (LEFT if rules.left_hand else RIGHT):
-        return rules.gap_right
-    if turn == STRAIGHT:
-        return rules.gap_straight
-    return rules.gap_left
 
 
 @kernel
@@ -102,7 +67,7 @@ def is_clear(
             gone = net.conflicts.here_in[c] if merges else net.conflicts.here_out[c]
             inside = min(v_max, net.lanes.entry_speed[n_road_lanes + k])
             through = travel_time(ahead + gone + veh.length[i], veh.speed[i], accel, inside)
-            need = max(share * critical_gap(net, rules, k), reaction + through + margin)
+            need = max(share * grants.critical_gap[k], reaction + through + margin)
             cut_stamp = stamp_to_cut(net, veh, types, order, rules, c, enters - margin, need, dt)
             if cut_stamp < 0:
                 return j, -1, cut_stamp
@@ -182,7 +147,7 @@ def gap_blocker(
     """
     for q in range(n):
         k = veh.path[i, q]
-        gap = share * critical_gap(net, rules, k)
+        gap = share * grants.critical_gap[k]
         for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
             if not net.conflicts.yields[c]:
                 continue

@@ -23,12 +23,6 @@ class Rules(NamedTuple):
     margin_stop: float  # s
     margin_yield: float  # s
     margin_signal: float  # s
-    gap_left: float  # s, critical gap of a left turn from a minor road
-    gap_straight: float  # s, of crossing from a minor road
-    gap_right: float  # s, of a right turn from a minor road
-    gap_major_left: float  # s, critical gap of a left turn from the road that goes first
-    gap_yield: float  # s, critical gap at a yield sign or roundabout entry
-    gap_permissive: float  # s, critical gap of a left turn against oncoming green
     overtake_limit: int  # times a waiting vehicle may be overtaken by conflicting ones
     all_way_policy: int  # POLICY_FAIR ...
     queue_gap: float  # m, room reserved beyond each vehicle's length on an exit lane

@@ -191,6 +191,7 @@ class Grants(NamedTuple):
     claimed_since: NDArray[np.int32]  # (n_road_lanes,) frame since which one of them has stood
     candidate: NDArray[np.int32]  # (n_road_lanes,) scratch, per intersection's lanes
     waived: NDArray[np.int32]  # (n_connectors,) frame until which exit room is waived
+    critical_gap: NDArray[np.float64]  # (n_connectors,) s, 0 where it yields to nobody; static
     opposite: NDArray[np.int32]  # (n_road_lanes,) lane in the other direction beside it; -1 none
     passers: NDArray[np.int32]  # (n_road_lanes,) vehicles that pass somebody on their lane
     obstacles: Obstacles  # bodies from outside

@@ -4,6 +4,7 @@ import difflib
 import math
 from collections.abc import Iterable, Iterator, Mapping
 
+from rushhour.kernels.critical_gaps import CriticalGaps
 from rushhour.kernels.rules import Rules
 from rushhour.roadnets.errors import ParameterError
 from rushhour.traffic.demand.model import VehicleType
@@ -23,9 +24,8 @@ _RULES: dict[str, str] = {
         name: f"right_of_way.{name}"
         for name in (
             "stop_offset", "stop_reaction", "reaction_spread", "margin_all_way",
-            "margin_stop", "margin_yield", "margin_signal", "gap_left", "gap_straight",
-            "gap_right", "gap_major_left", "gap_yield", "gap_permissive", "overtake_limit",
-            "all_way_policy", "queue_gap",
+            "margin_stop", "margin_yield", "margin_signal", "overtake_limit", "all_way_policy",
+            "queue_gap",
         )
     },
     "passing_gain": "passing.gain",
@@ -89,6 +89,21 @@ class Parameters(Mapping[str, Value]):
             values["passing_gain"] = math.inf
         values["all_way_policy"] = POLICIES.index(str(values["all_way_policy"]))
         return Rules(**values)  # type: ignore[arg-type]
+
+    def critical_gaps(self) -> CriticalGaps:
+        """Critical gaps by movement, s."""
+        number = self.number
+        return CriticalGaps(
+            permissive=number("right_of_way.gap_permissive"),
+            major_left=number("right_of_way.gap_major_left"),
+            roundabout=number("right_of_way.gap_yield"),
+            stop_left=number("right_of_way.gap_left"),
+            stop_straight=number("right_of_way.gap_straight"),
+            stop_right=number("right_of_way.gap_right"),
+            yield_left=number("right_of_way.gap_yield_left"),
+            yield_straight=number("right_of_way.gap_yield_straight"),
+            yield_right=number("right_of_way.gap_yield_right"),
+        )
 
     def vehicle_type(self, name: str) -> VehicleType:
         """A built-in vehicle type: car, van, truck, bus or motorcycle."""

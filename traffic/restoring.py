@@ -160,13 +160,13 @@ def _restore_queues(
 
 
 def _restore_grants(world: "World", tables: Mapping[str, NDArray[Any]], new_signals: bool) -> None:
-    opposite = world._grants.opposite
+    made = world._grants
     grants = state.new_grants(world.network.arrays)
     for name in of_road_lanes():
         getattr(grants, name)[:] = tables["road_lanes"][name]
     for name in OF_CONNECTORS:
         getattr(grants, name)[:] = tables["connectors"][name]
-    world._grants = grants._replace(opposite=opposite)
+    world._grants = grants._replace(opposite=made.opposite, critical_gap=made.critical_gap)
     world._awake = new_awake(world.network.arrays, world.frame)
     lights = state.new_lights(world._actuation)
     if not new_signals:
@@ -177,8 +177,8 @@ def _restore_grants(world: "World", tables: Mapping[str, NDArray[Any]], new_sign
 
 def _restore_rings(world: "World", numbers: Mapping[str, Any]) -> None:
     rings = [
-        Ring(tuple(lanes), int(since), int(until), int(rerouted), int(rotated), int(removed))
-        for lanes, since, until, rerouted, rotated, removed in numbers["rings"]
+        Ring(tuple(lanes), *(int(number) for number in row), waits=tuple(waits))
+        for lanes, waits, *row in numbers["rings"]
     ]
     kept = world._rings
     kept.found, kept.resolved = int(numbers["rings_found"]), int(numbers["rings_resolved"])

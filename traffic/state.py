@@ -118,6 +118,7 @@ def new_grants(net: NetworkArrays) -> Grants:
         claimed_since=np.full(n_road_lanes, NEVER, np.int32),
         candidate=np.full(net.intersections.lane.size, -1, np.int32),
         waived=np.full(n, -1, np.int32),
+        critical_gap=np.zeros(n),
         opposite=np.full(n_road_lanes, -1, np.int32),
         passers=np.zeros(n_road_lanes, np.int32),
         obstacles=new_obstacles(net.lanes.length.size, 0),

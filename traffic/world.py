@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.critical_gaps import RING_ROADS, find_critical_gaps
 from rushhour.kernels.departing import depart, queue_due, release_left
 from rushhour.kernels.moving import (
     TALLY_COLUMNS,
@@ -160,6 +161,10 @@ class World(Shown, Looping, Readable, Telling):
         self._order = state.new_order(self.network.n_lanes, capacity)
         self._next_order = state.other_order(self._order)
         self._grants = state.new_grants(net)
+        find_critical_gaps(
+            net, self.parameters.critical_gaps(), self.network.left_hand,
+            np.zeros((RING_ROADS, 3), np.int64), self._grants.critical_gap,
+        )  # fmt: skip
         if self.parameters["passing.oncoming"]:
             self._grants.opposite[:] = opposite_lanes(self.network)
         self._partings = partings_of(self.network)
@@ -364,7 +369,7 @@ class World(Shown, Looping, Readable, Telling):
         first, last = quotas.share(lanes, self._ring_frames, self.frame)
         if last > first or self.frame == 0:
             also, gone = self._rings.look(
-                self._veh, self._order, self._grants.waived, self.frame, first, last
+                self._veh, self._order, self._grants, self.frame, first, last
             )
             self._remove_soon(gone)
         first, last = quotas.share(lanes, self._watch_frames, self.frame)
