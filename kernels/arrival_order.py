@@ -71,11 +71,11 @@ def my_turn(
 
 
 @kernel
-def another_starves(
+def who_starves(
     net: NetworkArrays, veh: Vehicles, grants: Grants, first: int, count: int, i: int,
     all_way: bool, frame: int, dt: float,
-) -> bool:  # fmt: skip
-    """Whether a head that has stood for long, and for longer than i, needs what i asks for.
+) -> int:  # fmt: skip
+    """Slot of a head that has stood for long, and for longer than i, and needs what i asks for; -1.
 
     A stream that never breaks, each granted its way long before it comes, would keep it for ever.
     One that goes first by rule keeps it for IMPATIENT, another for ZIP_AFTER: there both take turns.
@@ -94,8 +94,8 @@ def another_starves(
             if net.conflicts.other[c] == k:
                 by_rule = all_way or net.conflicts.yields[c]
                 if not by_rule or time_at_line(veh, j, frame, dt) >= IMPATIENT:
-                    return True
-    return False
+                    return int(j)
+    return -1
 
 
 @kernel

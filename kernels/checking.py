@@ -35,10 +35,12 @@ STOP_ORDER: Final = 12
 STANDS_INSIDE: Final = 13
 STUCK: Final = 14
 RAN_INTO_BODY: Final = 15
+STANDS_WITHOUT_END: Final = 16
 KINDS: Final = (
     "overlap", "close_gap", "conflict_zone_shared", "negative_speed", "not_finite",
     "acceleration_cap", "speed_cap", "conservation", "vanished", "jumped", "red_light",
     "stop_sign", "stop_order", "stands_inside", "stuck", "ran_into_body",
+    "stands_without_end",
 )  # fmt: skip
 KEPT: Final = 20  # findings of each kind kept with their place
 

@@ -17,6 +17,7 @@ from rushhour.kernels.checking import (
     MERGES_SHARED,
     OVERLAP,
     STANDS_INSIDE,
+    STANDS_WITHOUT_END,
     STANDSTILL,
     STUCK,
     VALUE,
@@ -27,7 +28,17 @@ from rushhour.kernels.checking import (
 )
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import NetworkArrays
-from rushhour.kernels.vehicles import BEHIND, IDM, Types, Vehicles
+from rushhour.kernels.vehicles import (
+    BEHIND,
+    BODY,
+    HAZARD,
+    IDM,
+    LEADER,
+    NOTHING,
+    RED_LIGHT,
+    Types,
+    Vehicles,
+)
 
 CLOSE_SHARE = 0.5  # of the standstill gap, which drivers who follow by IDM always keep
 
@@ -234,16 +245,32 @@ def check_zones(
 
 
 @kernel
+def waits_at_head(veh: Vehicles, i: int) -> bool:
+    """Whether a vehicle that stands is the first to wait, and for something that others could end."""
+    reason = veh.reason[i]
+    if veh.told[i] != NOTHING or reason == LEADER or reason == HAZARD or reason == BODY:
+        return False
+    return reason != RED_LIGHT or veh.full_since[i] >= 0
+
+
+@kernel
 def check_standing(
     veh: Vehicles, now: Survey, before: Survey, found: Findings, frame: int, dt: float,
-    patience: int,
+    patience: int, least: int,
 ) -> None:  # fmt: skip
-    """Note who has stood still for `patience` frames, stops of its trip apart."""
+    """Note who has stood still for `patience` frames, stops of its trip apart, and who has for `least`
+    though no leader, red light, command or body from outside holds it."""
     for r in range(now.start[now.start.shape[0] - 1]):
         if now.standing[r] == 0:
             continue
         if now.standing[r] * dt > found.extreme[STANDSTILL, VALUE]:
             note_extreme(found, veh, now, STANDSTILL, frame, r, now.standing[r] * dt)
+        i = now.slot[r]
+        if now.standing[r] == least and waits_at_head(veh, i):
+            note_row(
+                found, now, before, STANDS_WITHOUT_END, frame, r, int(veh.blocker[i]),
+                float(veh.reason[i]), least * dt,
+            )  # fmt: skip
         if now.standing[r] == patience:
             note_row(
                 found, now, before, STUCK, frame, r, int(veh.blocker[now.slot[r]]),

@@ -12,6 +12,7 @@ FRAMES_NOTED = (
     2  # what is noted of a lane is forgotten in one frame, as the frame before's in the next
 )
 SWAP_ROOM = 14.0  # m left free before the line by a vehicle that must change to the left
+CAR_ROOM = 7.5  # m of these that a car at the line of the next lane needs to change to this one
 
 
 @kernel
@@ -49,7 +50,7 @@ def swap_room(net: NetworkArrays, lane: int, body: float, gap: float) -> float:
     road = net.lanes.road[lane]
     if lane + 1 < net.roads.first_lane[road] + net.roads.lane_count[road]:
         body *= max(1.0, length / net.lanes.length[lane + 1])
-    return max(0.0, min(SWAP_ROOM, 0.4 * length, length - body - gap))
+    return max(0.0, min(SWAP_ROOM, max(0.4 * length, CAR_ROOM), length - body - gap))
 
 
 @kernel

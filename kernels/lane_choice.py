@@ -43,6 +43,8 @@ from rushhour.kernels.waking import Awake
 
 BLOCKED_WITHIN = 50.0  # m to a vehicle at a stop that makes a lane blocked
 KEEP_SHARE = 0.7  # of the standstill gap kept to both sides of a change
+SQUEEZE = 0.4  # m kept between those who stand, by one who has stood and must change
+SQUEEZE_AFTER = 5.0  # s
 REAR_SLACK = 0.5  # m by which a rear may stay behind after a change
 ZIP_SPEED = 3.0  # m/s, below which those behind somebody who halts ask to be let in
 URGENT = 10.0  # s to the lane's end at which others are asked to let one in
@@ -110,15 +112,16 @@ def pays(
 @kernel
 def change_fits(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
-    i: int, lane: int, s: float, place: int, cut: float, b: float, dt: float,
+    i: int, lane: int, s: float, place: int, cut: float, b: float, tight: bool, dt: float,
 ) -> bool:  # fmt: skip
     """Whether i can move over to `lane` at s there without forcing more than b on anybody, itself included.
 
     cut: rear (m) of the last vehicle that changed to this lane in this frame, ahead of i; inf.
+    tight: it stands for so long that it squeezes between others that stand.
     """
     t = veh.type[i]
     v = veh.speed[i]
-    keep = KEEP_SHARE * types.min_gap[t]
+    keep = SQUEEZE if tight else KEEP_SHARE * types.min_gap[t]
     gap, v_lead, _ = front_gap(net, veh, order, lane, place, s)
     if gap < braking_gap(v, v_lead, b, dt, keep):
         return False
@@ -133,7 +136,8 @@ def change_fits(
         return False
     if place < order.start[lane + 1]:
         j = order.slot[place]
-        keep = KEEP_SHARE * types.min_gap[veh.type[j]]
+        squeezes = tight and veh.speed[j] < 0.1
+        keep = SQUEEZE if squeezes else KEEP_SHARE * types.min_gap[veh.type[j]]
         return rear - veh.s[j] >= braking_gap(veh.speed[j], v, b, dt + 0.2, keep)
     return upstream_allows(net, veh, types, order, lane, rear, v, b, dt)
 
@@ -299,7 +303,11 @@ def consider_change(
     urgent = mandatory and is_urgent(to_end, v)
     b = rules.safe_braking if urgent else 0.5 * rules.safe_braking
     room = leaves_room(net, veh, order, grants, rules, i, target)
-    if room and change_fits(net, veh, types, order, grants, rules, i, target, s, place, cut, b, dt):
+    stands = mandatory and v < 0.1 and veh.stands_since[i] >= 0
+    tight = stands and (frame - veh.stands_since[i]) * dt >= SQUEEZE_AFTER
+    if room and change_fits(
+        net, veh, types, order, grants, rules, i, target, s, place, cut, b, tight, dt
+    ):
         return True
     if urgent:
         # Those who hold the room come first; nobody must stop for a change that waits for them.

@@ -22,11 +22,13 @@ from rushhour.kernels.network import (
     NetworkArrays,
 )
 from rushhour.kernels.outside.barring import bars_way
-from rushhour.kernels.room import chain_length, has_room
+from rushhour.kernels.room import chain_length, has_room, nobody_between
 from rushhour.kernels.rules import Rules
 from rushhour.kernels.vehicles import (
     BODY,
+    CONFLICT,
     EXIT_FULL,
+    LEADER,
     RED_LIGHT,
     STOP_SIGN,
     Grants,
@@ -34,10 +36,12 @@ from rushhour.kernels.vehicles import (
     Types,
     Vehicles,
 )
+from rushhour.kernels.waking import Awake
 
 LINE_ZONE = 2.0  # m before the stop line within which a standing vehicle has arrived
 JOINTS = 4  # joints that need no grant, between a vehicle and the line it asks at
 LOST_GREEN = 15.0  # s before a full exit in the green, after which the next place there is kept
+HELD_UP = 3.0  # s of standing behind others after which a grant is of no use, and holds up others
 LEFT_AT_YELLOW = 4.0  # m; a left turn that waits this close may go at yellow
 HELD = 0  # has its grant
 REVOKED = 1  # lost it, and so do all behind
@@ -206,9 +210,34 @@ def somebody_comes(net: NetworkArrays, grants: Grants, lane: int) -> bool:
 
 
 @kernel
+def is_held_up(veh: Vehicles, i: int, frame: int, dt: float) -> bool:
+    """Whether i stands for so long behind others that it neither asks for a grant nor keeps one."""
+    since = veh.stands_since[i]
+    return since >= 0 and (frame - since) * dt >= HELD_UP and veh.speed[i] < 0.1
+
+
+@kernel(forceinline=True)
+def give_back_inside(
+    net: NetworkArrays, veh: Vehicles, order: Order, awake: Awake, x: int, frame: int, dt: float
+) -> None:
+    """Take the grants for lines further on from those who stand in intersection x behind others."""
+    if awake.inside[x] != frame:
+        return
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    inter = net.intersections
+    for c in range(inter.connector_start[x], inter.connector_start[x + 1]):
+        lane = n_road_lanes + inter.connector[c]
+        for p in range(order.start[lane], order.start[lane + 1]):
+            i = order.slot[p]
+            if veh.granted[i] > 0 and is_held_up(veh, i, frame, dt):
+                veh.granted[i] = 0
+                veh.refused[i] = CONFLICT
+
+
+@kernel
 def asks_inside(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
-    lane: int, dt: float,
+    lane: int, frame: int, dt: float,
 ) -> int:  # fmt: skip
     """The vehicle that asks for the line of a short lane while it is in the intersection before.
 
@@ -228,7 +257,7 @@ def asks_inside(
                     return -1
                 i = order.slot[p]
                 break
-    if i < 0:
+    if i < 0 or is_held_up(veh, i, frame, dt):
         return -1
     k = veh.path[i, 0]
     d = net.lanes.length[veh.lane[i]] - veh.s[i] + net.lanes.length[lane]
@@ -256,6 +285,13 @@ def review_vehicle(
         if held:
             veh.granted[i] = 0
             veh.refused[i] = 0
+        return REVOKED if held else NOT_YET
+    if (not head or veh.reason[i] == LEADER) and is_held_up(veh, i, frame, dt):
+        # The queue before it may never move: what it holds would keep others from ever going.
+        held = veh.granted[i] > line
+        if held:
+            veh.granted[i] = 0
+            veh.refused[i] = CONFLICT
         return REVOKED if held else NOT_YET
     if veh.granted[i] > line:
         give_back_later_lines(net, veh, types, order, grants, rules, i, line, d, dt)
@@ -291,8 +327,9 @@ def review_vehicle(
         else:
             # Its exit was full in its last green: the room that comes is its own by now.
             veh.line[i] = line
-            last = veh.path[i, chain_length(net, veh, i, rules.stop_offset) - 1]
-            wish(veh, grants, rules, i, net.connectors.to_lane[last])
+            n = chain_length(net, veh, i, rules.stop_offset)
+            if nobody_between(net, veh, order, grants, i, n):
+                wish(veh, grants, rules, i, net.connectors.to_lane[veh.path[i, n - 1]])
         return NOT_YET
     veh.line[i] = line
     return ASKS
@@ -365,5 +402,5 @@ def review_lane(
         line += 1
         here = n_road_lanes + k
     if not closed and not revoked and line == 0 and somebody_comes(net, grants, lane):
-        return asks_inside(net, veh, types, order, grants, rules, lane, dt)
+        return asks_inside(net, veh, types, order, grants, rules, lane, frame, dt)
     return candidate

@@ -12,12 +12,12 @@ from numba import prange
 
 from rushhour.kernels.arrival_order import (
     IMPATIENT,
-    another_starves,
     count_overtaken,
     goes_before,
     my_turn,
     nobody_inside,
     time_at_line,
+    who_starves,
 )
 from rushhour.kernels.car_following import travel_time
 from rushhour.kernels.curve_speed import bend_speed
@@ -39,6 +39,7 @@ from rushhour.kernels.outside.barring import bars_way
 from rushhour.kernels.random import uniform
 from rushhour.kernels.review import (
     LEFT_AT_YELLOW,
+    give_back_inside,
     has_lost_green,
     led_to_by_joint,
     review_lane,
@@ -47,7 +48,7 @@ from rushhour.kernels.review import (
     turns_across,
     worst_light,
 )
-from rushhour.kernels.room import chain_with_room, has_room, through
+from rushhour.kernels.room import chain_with_room, has_room, nobody_between, through
 from rushhour.kernels.rules import POLICY_FAIR, POLICY_LITERAL, Rules
 from rushhour.kernels.vehicles import (
     BODY,
@@ -216,8 +217,8 @@ def try_grant(
         veh.refused[i] = EXIT_FULL
         if veh.full_since[i] < 0 and veh.speed[i] < 0.1:
             veh.full_since[i] = frame
-        if veh.full_since[i] >= 0:
-            # Room that comes is kept for it.
+        if veh.full_since[i] >= 0 and nobody_between(net, veh, order, grants, i, n):
+            # Room that comes is kept for it, if it can come there.
             wish(veh, grants, rules, i, net.connectors.to_lane[veh.path[i, n - 1]])
         return False
     veh.full_since[i] = -1
@@ -244,9 +245,12 @@ def try_grant(
         veh.refused[i] = reason
         veh.blocker[i] = veh.id[j]
         return False
-    if control != SIGNAL and another_starves(net, veh, grants, first, count, i, all_way, frame, dt):
-        veh.refused[i] = YIELDS
-        return False
+    if control != SIGNAL:
+        j = who_starves(net, veh, grants, first, count, i, all_way, frame, dt)
+        if j >= 0:
+            veh.refused[i] = YIELDS
+            veh.blocker[i] = veh.id[j]
+            return False
     if all_way:
         literal = rules.all_way_policy == POLICY_LITERAL
         limit = rules.overtake_limit if rules.all_way_policy == POLICY_FAIR else 0
@@ -326,6 +330,7 @@ def grant_group(
     forget_group(net, grants, awake, group)
     lo, hi = inter.group_start[group], inter.group_start[group + 1]
     for g in range(lo, hi):
+        give_back_inside(net, veh, order, awake, inter.group[g], frame, dt)
         note_inside(net, veh, order, grants, rules, awake, inter.group[g], frame)
     asking = False
     for g in range(lo, hi):

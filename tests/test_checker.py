@@ -9,6 +9,7 @@ from planted_world import CAR, PlantedWorld, start
 
 from rushhour.kernels.checking import KEPT, KINDS
 from rushhour.kernels.network import YIELD
+from rushhour.kernels.vehicles import EXIT_FULL, LANE_CHANGE, LEADER, RED_LIGHT
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic import state
@@ -137,10 +138,25 @@ def test_who_stands_in_a_zone_for_half_a_minute_blocks_the_box():
 def test_who_stands_ten_minutes_is_stuck_unless_at_a_stop_of_its_trip():
     world, checker = start(ROAD, ("r0_0", 50.0), ("r0_0", 20.0), dt=0.5)
     world._veh.dwell_until[1] = 10_000
-    world.step(checker, 1201)
-    assert checker.violations == {"stuck": 1}
+    world.step(checker, 601)
+    assert checker.violations == {"stands_without_end": 1}
+    world.step(checker, 600)
+    assert checker.violations == {"stands_without_end": 1, "stuck": 1}
     assert checker.information["longest_standstill_s"]["value"] == pytest.approx(600.5)
     assert checker.information["longest_standstill_s"]["vehicle"] == "0 (car0)"
+
+
+@pytest.mark.parametrize(
+    ("reason", "full", "found"),
+    [(LEADER, -1, 0), (RED_LIGHT, -1, 0), (RED_LIGHT, 10, 1), (EXIT_FULL, 10, 1), (LANE_CHANGE, -1, 1)],
+)  # fmt: skip
+def test_who_heads_a_queue_for_five_minutes_but_for_a_red_light_stands_without_end(
+    reason, full, found
+):
+    world, checker = start(ROAD, ("r0_0", 50.0), dt=0.5)
+    world._veh.reason[0], world._veh.full_since[0] = reason, full
+    world.step(checker, 601)
+    assert checker.violations == ({"stands_without_end": 1} if found else {})
 
 
 # --- conservation ----------------------------------------------------------------------------

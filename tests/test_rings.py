@@ -5,8 +5,7 @@ import pytest
 from planted_world import PlantedWorld
 
 from rushhour.kernels.network import NONE, YIELD
-from rushhour.kernels.vehicles import EXIT_FULL
-from rushhour.kernels.watching import find_rings, find_rings_from, wait_for_lanes
+from rushhour.kernels.vehicles import EXIT_FULL, LANE_CHANGE, LEADER
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import (
     Draft,
@@ -15,6 +14,7 @@ from rushhour.roadnets.drafts.draft import (
     DraftLane,
     DraftRoad,
 )
+from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.rings import Rings
 
 ROADS = {
@@ -54,29 +54,58 @@ def test_a_ring_is_found_over_queues_that_stand_on_joints(on_joint):
     assert not net.connectors.free[[link["bc"], link["da"]]].any()
     world = PlantedWorld(network)
     heads = [world.put("b_0", 9.0, 0.0, [link["bc"]]), world.put("d_0", 9.0, 0.0, [link["da"]])]
-    world.put("a_0", 9.0, 0.0, [link["ab"]])  # the head of a: to b by a joint
+    follows = [world.put("a_0", 9.0, 0.0, [link["ab"]])]  # the head of a: to b by a joint
+    waits_for = [heads[0]]
     if on_joint:
-        world.put(link["cd"], 5.0)  # c is empty, its queue stands on the joint
+        follows.append(world.put(link["cd"], 5.0))  # c is empty, its queue stands on the joint
+        waits_for.append(heads[1])
     veh = world._veh
     veh.stands_since[:4] = 0
     veh.full_since[:4] = -1
     veh.full_since[heads] = 0
-    veh.refused[heads] = EXIT_FULL
-    order = world.order()
-    waits, colour, found = (np.empty(n, np.int32) for _ in range(3))
-    assert wait_for_lanes(net, veh, order, 0.3, waits) == 2
-    assert find_rings(waits, colour, found) == (1 if on_joint else 0)
+    veh.refused[heads] = veh.reason[heads] = EXIT_FULL
+    veh.reason[follows] = LEADER
+    veh.blocker[follows] = veh.id[waits_for]
+    rings = Rings(network, "none", 0.0, 0.5)
+    order, grants = world.order(), world._grants
+    rings.look(veh, order, grants, 1, 0, n)
+    assert [ring.waits for ring in rings.named] == ([("exit_full", "leader")] if on_joint else [])
     # Also from some lanes at a time: by the slice in which its lowest lane is, once.
-    lowest = found[:1].tolist() if on_joint else []
-    for size in (1, 2, n):
-        parts = [(first, min(n, first + size)) for first in range(0, n, size)]
-        part = np.empty(n, np.int32)
-        again = [
-            int(lane)
-            for first, last in parts
-            for lane in part[: find_rings_from(net, veh, order, 0.3, first, last, waits, part)]
-        ]
-        assert again == lowest
+    for size in (1, 2):
+        parts = Rings(network, "none", 0.0, 0.5)
+        for first in range(0, n, size):
+            parts.look(veh, order, grants, 1 + first, first, min(n, first + size))
+        assert [ring.lanes for ring in parts.named] == [ring.lanes for ring in rings.named]
+
+
+def swap(first: float, second: float) -> tuple[PlantedWorld, list[int]]:
+    """Two on the lanes of one road, each in the other's way, at these places."""
+    world = PlantedWorld(generate("straight", lanes=2, length=20.0))
+    net = world.network
+    slots = [world.put(net.lane_ids[0], first), world.put(net.lane_ids[1], second)]
+    veh = world._veh
+    veh.wanted[slots] = [1, 0]
+    veh.reason[slots], veh.blocker[slots], veh.stands_since[slots] = LANE_CHANGE, -1, 0
+    veh.change_to[:] = -1
+    return world, slots
+
+
+@pytest.mark.parametrize(("first", "second"), [(12.0, 12.0), (14.0, 10.5), (10.5, 14.0)])
+def test_two_that_stand_beside_each_other_and_must_swap_change_places(first, second):
+    world, slots = swap(first, second)
+    rings = Rings(world.network, "rotate", 0.0, 0.5)
+    rings.look(world._veh, world.order(), world._grants, 1, 0, world.network.n_road_lanes)
+    assert [ring.waits for ring in rings.named] == [("lane_change",)]
+    assert world._veh.change_to[slots].tolist() == [1, 0]
+
+
+def test_nobody_changes_places_where_a_third_is_in_the_way():
+    world, slots = swap(14.0, 10.5)
+    third = world.put(world.network.lane_ids[1], 17.0)
+    world._veh.stands_since[third] = 0
+    rings = Rings(world.network, "rotate", 0.0, 0.5)
+    rings.look(world._veh, world.order(), world._grants, 1, 0, world.network.n_road_lanes)
+    assert world._veh.change_to[slots].tolist() == [-1, -1]
 
 
 @pytest.mark.parametrize(("body", "fits"), [(5.0, False), (2.0, True)])

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from rushhour.traffic.world import World
 
 INSIDE_PATIENCE: Final = 30.0  # s a vehicle may stand in a conflict zone
+HEAD_PATIENCE: Final = 300.0  # s the first of those who wait may stand but for a red light
 STUCK_PATIENCE: Final = 600.0  # s a vehicle may stand at all, stops of its trip apart
 EXTREME_NAMES: Final = {
     STANDSTILL: "longest_standstill_s",
@@ -84,6 +85,7 @@ TEXTS: Final = {
     "stop_sign": "onto {connector} without standing, {bound:.2f} m before it at {value:.2f} m/s",
     "stop_order": "overtaken {value:.0f} times, allowed {bound:.0f}, last by vehicle {other}",
     "stands_inside": "has stood {value:.0f} s in a conflict zone of {connector}",
+    "stands_without_end": "has stood {bound:.0f} s: {reason}, waits for vehicle {other}",
     "stuck": "has stood {bound:.0f} s: {reason}, waits for vehicle {other}",
     "ran_into_body": "body {value:.0f} had stood there for {bound:.1f} s",
 }
@@ -229,7 +231,16 @@ class Checker:
         if world._rules.passing_gain < inf:
             check_oncoming(net, types, veh, now, before, found, world._grants.opposite, frame)
         check_zones(net, now, before, found, self._bodies, frame, dt, round(INSIDE_PATIENCE / dt))
-        check_standing(veh, now, before, found, frame, dt, round(STUCK_PATIENCE / dt))
+        check_standing(
+            veh,
+            now,
+            before,
+            found,
+            frame,
+            dt,
+            round(STUCK_PATIENCE / dt),
+            round(HEAD_PATIENCE / dt),
+        )
         for i, body, stood in self._body_watch.look(world):
             where = (int(veh.id[i]), -1, int(veh.lane[i]), float(veh.s[i]))
             note(found, RAN_INTO_BODY, frame, *where, float(body), stood)
@@ -317,7 +328,7 @@ class Checker:
             bound=bound,
             other=self._who(int(other)),
             connector=self._connector(int(other)) if name in OF_CONNECTORS else "",
-            reason=REASONS[int(value)] if name == "stuck" else "",
+            reason=REASONS[int(value)] if name in ("stuck", "stands_without_end") else "",
         )
         who, place = self._who(int(vehicle)), self._place(int(lane), s)
         return f"{name}: {clock(self._time(frame))} vehicle {who} {place}: {what}"

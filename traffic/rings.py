@@ -1,10 +1,11 @@
-"""Rings of lanes that wait for each other: found, named, and resolved by a policy.
+"""Rings of vehicles that wait for each other: found, named, and resolved by a policy.
 
-Now and then the wait-for graph of the lanes is walked. A ring that has stood for `act_after` is acted
-on by the policy `gridlock.policy`: "reroute" lets its heads choose again, and those that still
-stand after twice that time move on together ("rotate"); "rotate" does so at once; "teleport"
-removes a head, to compare with simulators that do; "none" only reports.
-Source: right-of-way.md section 6.
+Now and then the wait-for graph of those who stand is walked (kernels/waiting_for.py). A ring that has
+stood for `act_after` is acted on by the policy `gridlock.policy`: "reroute" lets its heads choose
+again, and "rotate" frees it where it is, as do rings under "reroute" that still stand after twice
+that time: who is let go first though it came later, two beside each other change places, heads
+before full exits move on together. "teleport" removes a head, to compare with simulators that do;
+"none" only reports. Source: right-of-way.md section 6.
 """
 
 from collections.abc import Sequence
@@ -15,30 +16,42 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.conflict_zones import in_conflict
-from rushhour.kernels.vehicles import Order, Vehicles
-from rushhour.kernels.watching import (
-    faces_full_exit,
-    find_rings,
-    find_rings_from,
-    full_exit,
-    wait_for_lanes,
+from rushhour.kernels.vehicles import (
+    CONFLICT,
+    LANE_CHANGE,
+    LEADER,
+    REASONS,
+    Grants,
+    Order,
+    Vehicles,
 )
+from rushhour.kernels.waiting_for import (
+    change_places,
+    find_cycles,
+    goes_first_instead,
+    lacks_room,
+    note_slots,
+)
+from rushhour.kernels.watching import full_exit
 from rushhour.roadnets.model import Network
 
 ROTATION: Final = 3.0  # s for which the heads of a rotated ring need no room beyond
+PATIENCE: Final = 3  # times the time to act after which they do so though they may stand inside
 NAMED: Final = 1000  # rings that are kept by name, at most; the others are counted only
 
 
 @dataclass
 class Ring:
-    """Lanes that waited for each other: when this was first and last seen, and what was done."""
+    """Vehicles that waited for each other: when this was first and last seen, and what was done."""
 
-    lanes: tuple[int, ...]  # in the order in which they wait; the lowest first
+    lanes: tuple[int, ...]  # of their heads, in the order in which they wait; the lowest first
     since: int  # frame
     until: int = -1  # frame in which it was seen no more, -1: it stands
     rerouted: int = 0  # heads that were made to choose again
     rotated: int = 0  # times its heads moved on together
     removed: int = 0  # heads taken out of the world
+    let_in: int = 0  # times one of them was let go before another
+    waits: tuple[str, ...] = ()  # the reasons for which its members waited, sorted
 
 
 class Rings:
@@ -47,7 +60,6 @@ class Rings:
     def __init__(
         self, network: Network, policy: str, act_after: float, dt: float, stop_offset: float = 0.3
     ) -> None:  # fmt: skip
-        n = network.n_road_lanes
         self.policy = policy
         self.dt = dt
         self.stop_offset = stop_offset  # m
@@ -58,38 +70,31 @@ class Rings:
         self.named: list[Ring] = []  # in the order of their discovery
         self._network = network
         self._standing: dict[int, Ring] = {}  # by their lowest lane
-        self._waits = np.full(n, -1, np.int32)
-        self._colour = np.zeros(n, np.int32)
-        self._lowest = np.zeros(n, np.int32)
+        self._slot_of = np.zeros(0, np.int32)
+        self._waits = np.zeros(0, np.int32)
+        self._seen = np.zeros(0, np.int64)
+        self._members = np.zeros(network.n_lanes, np.int32)
 
     def look(
-        self, veh: Vehicles, order: Order, waived: NDArray[np.int32], frame: int, first: int,
-        last: int,
+        self, veh: Vehicles, order: Order, grants: Grants, frame: int, first: int, last: int
     ) -> tuple[list[int], list[int]]:  # fmt: skip
         """Find the rings that stand now and act on the old ones, where their lowest lane is one of
-        first .. last - 1.
+        first .. last - 1, or a connector out of one.
 
         Returns the slots that must choose again, and those that must leave the world.
         """
-        net = self._network.arrays
         now: dict[int, Ring] = {}
-        # In a world's first frame everything is called, so that no later one compiles it.
-        if frame == 0 and net.connectors.from_lane.size:
-            faces_full_exit(veh, 0)
-            in_conflict(net, 0, 0)
-        all_lanes = last - first == self._waits.size
-        found = 0
-        if not all_lanes or frame == 0:
-            found = find_rings_from(
-                net, veh, order, self.stop_offset, first, last, self._waits, self._lowest
-            )
-        if all_lanes and (
-            wait_for_lanes(net, veh, order, self.stop_offset, self._waits) > 1 or frame == 0
-        ):
-            found = find_rings(self._waits, self._colour, self._lowest)
-        if found:
-            for lane in self._lowest[:found].tolist():
-                now[lane] = self._standing.get(lane) or Ring(self._walk(lane), frame)
+        members: dict[int, list[int]] = {}
+        for slot in self._find(veh, order, grants, frame, first, last):
+            lane = self._road_lane(int(veh.lane[slot]))
+            members[lane] = self._around(slot)
+            if lane not in self._standing:
+                lanes = (self._road_lane(on) for on in veh.lane[members[lane]].tolist())
+                now[lane] = Ring(tuple(dict.fromkeys(lanes)), frame)
+            else:
+                now[lane] = self._standing[lane]
+            waits = {REASONS[reason] for reason in veh.reason[members[lane]].tolist()}
+            now[lane].waits = tuple(sorted(waits.union(now[lane].waits)))
         for lane, ring in now.items():
             if lane not in self._standing:
                 self.found += 1
@@ -109,20 +114,91 @@ class Rings:
         gone: list[int] = []
         busy: set[int] = set()
         for lane, ring in now.items():
-            heads = self._heads(veh, order, lane)
             age = frame - ring.since
-            if age < self.act_after or not heads or self.policy == "none":
+            if age < self.act_after or self.policy == "none":
                 continue
             if self.policy == "teleport":
+                heads = [i for i in members[lane] if lacks_room(veh, i)] or members[lane]
                 gone.append(heads[0])
                 ring.removed += 1
             elif self.policy == "reroute" and age < 2 * self.act_after:
-                again += heads
-                ring.rerouted += len(heads)
+                some = [i for i in members[lane] if self._may_choose(veh, i)]
+                again += some
+                ring.rerouted += len(some)
             else:
-                if self._have_places(veh, order, heads):
-                    ring.rotated += _rotate(net, veh, heads, waived, frame + self._rotation, busy)
+                self._free(veh, order, grants, ring, members[lane], frame, busy)
         return again, gone
+
+    def _find(
+        self, veh: Vehicles, order: Order, grants: Grants, frame: int, first: int, last: int
+    ) -> list[int]:
+        """Of each ring the slot of the first member on its lowest lane."""
+        if self._waits.size < veh.lane.size:
+            self._waits = np.zeros(veh.lane.size, np.int32)
+            self._seen = np.zeros(veh.lane.size, np.int64)
+        longest = int(veh.id.max(initial=-1)) + 1
+        if self._slot_of.size < longest:
+            self._slot_of = np.zeros(2 * longest, np.int32)
+        net = self._network.arrays
+        if frame == 0 and veh.lane.size and net.connectors.from_lane.size:
+            # In a world's first frame everything is called, so that no later one compiles it.
+            lacks_room(veh, 0)
+            in_conflict(net, 0, 0)
+            goes_first_instead(net, veh, -1, -1)
+            change_places(net, veh, order, -1, -1)
+        note_slots(veh, order, self._slot_of)
+        found = find_cycles(
+            net, veh, order, grants, self.stop_offset, self._slot_of, first, last, frame + 1,
+            self._waits, self._seen, self._members,
+        )  # fmt: skip
+        slots: list[int] = self._members[:found].tolist()
+        return slots
+
+    def _around(self, slot: int) -> list[int]:
+        """The members of a ring from one of them on."""
+        members = [slot]
+        while int(self._waits[members[-1]]) != slot:
+            members.append(int(self._waits[members[-1]]))
+        return members
+
+    def _road_lane(self, lane: int) -> int:
+        """A road lane; of a connector the one that it leaves."""
+        n = self._network.n_road_lanes
+        return lane if lane < n else int(self._network.arrays.connectors.from_lane[lane - n])
+
+    def _may_choose(self, veh: Vehicles, i: int) -> bool:
+        """Whether a member stands at a line, and could go another way."""
+        on_road = veh.lane[i] < self._network.n_road_lanes
+        changes = veh.reason[i] == LANE_CHANGE and veh.blocker[i] < 0 and veh.path[i, 0] < 0
+        return bool(on_road and veh.granted[i] == 0 and (lacks_room(veh, i) or changes))
+
+    def _free(
+        self, veh: Vehicles, order: Order, grants: Grants, ring: Ring, members: list[int],
+        frame: int, busy: set[int],
+    ) -> None:  # fmt: skip
+        """Do what costs the others least: let one go first who came later, or heads into full exits."""
+        net = self._network.arrays
+        n = self._network.n_road_lanes
+        for i in members:
+            j = int(self._waits[i])
+            if len(members) == 2 and change_places(net, veh, order, i, j):
+                ring.let_in += 1
+                return
+            if veh.reason[i] == CONFLICT and goes_first_instead(net, veh, i, j):
+                ring.let_in += 1
+                return
+            if veh.lane[j] < n and veh.granted[j] > 0 and veh.reason[i] != LEADER:
+                veh.granted[j] = 0  # it stands before its line: the way is another's
+                ring.let_in += 1
+                return
+        heads = [
+            i for i in members if lacks_room(veh, i) and veh.granted[i] == 0 and veh.lane[i] < n
+        ]
+        plain = all(lacks_room(veh, i) or veh.reason[i] == LEADER for i in members)
+        patient = frame - ring.since < PATIENCE * self.act_after
+        if heads and (self._have_places(veh, order, heads) if plain else not patient):
+            until = frame + round(ROTATION / self.dt)
+            ring.rotated += _rotate(net, veh, heads, grants.waived, until, busy)
 
     def _have_places(self, veh: Vehicles, order: Order, heads: Sequence[int]) -> bool:
         """Whether each head finds room where it goes once the head there has left."""
@@ -139,37 +215,19 @@ class Rings:
                 return False
         return True
 
-    @property
-    def _rotation(self) -> int:
-        return round(ROTATION / self.dt)
-
-    def _walk(self, lowest: int) -> tuple[int, ...]:
-        """The lanes of a ring, from its lowest on."""
-        lanes = [lowest]
-        while int(self._waits[lanes[-1]]) != lowest:
-            lanes.append(int(self._waits[lanes[-1]]))
-        return tuple(lanes)
-
-    def _heads(self, veh: Vehicles, order: Order, lowest: int) -> list[int]:
-        """Slots of the heads that face a full exit; others of the ring are on joints and follow."""
-        heads = [
-            int(order.slot[order.start[lane]])
-            for lane in self._walk(lowest)
-            if order.start[lane] < order.start[lane + 1]
-        ]
-        return [i for i in heads if faces_full_exit(veh, i)]
-
     def report(self) -> list[dict[str, Any]]:
         """The rings by name: lanes, s for which they were seen, and what was done about them."""
         lane_id = self._network.lane_ids
         return [
             {
                 "lanes": [lane_id[lane] for lane in ring.lanes],
+                "waits": list(ring.waits),
                 "since": round(ring.since * self.dt, 3),
                 "until": round(ring.until * self.dt, 3) if ring.until >= 0 else None,
                 "rerouted": ring.rerouted,
                 "rotated": ring.rotated,
                 "removed": ring.removed,
+                "let_in": ring.let_in,
             }
             for ring in self.named
         ]

@@ -66,7 +66,7 @@ SCRATCH: Final[dict[str, tuple[str, ...]]] = {
     ),
     "Minds": ("_stuck", "_ready", "_taken", "_ways", "_exits"),
     "Steering": ("_new", "_entered"),
-    "Rings": ("_waits", "_colour", "_lowest"),
+    "Rings": ("_waits", "_seen", "_members", "_slot_of"),
     "Detours": ("_ways", "_behind", "_exits"),
     "Rerouting": ("_out",),
     "Bodies": ("listeners", "_coming", "_log", "_given", "_grid", "_by"),
@@ -74,7 +74,7 @@ SCRATCH: Final[dict[str, tuple[str, ...]]] = {
 
 OF_CONNECTORS: Final = ("light", "closes", "tail", "tail_slot", "waived")  # of Grants
 # Of Grants: made, scratch, others by lane, and where there is something to forget.
-NOT_KEPT: Final = ("opposite", "candidate", "obstacles", "held", "noted")
+NOT_KEPT: Final = ("critical_gap", "opposite", "candidate", "obstacles", "held", "noted")
 # Of Vehicles: written for whoever asks for a grant, before it is read.
 OF_VEHICLES: Final = tuple(name for name in Vehicles._fields if name != "line")
 OF_DETECTORS: Final = ("hit", "served")  # of Lights; all others by program
@@ -224,7 +224,16 @@ def _numbers(world: "World") -> dict[str, Any]:
         "rings_resolved": world._rings.resolved,
         "rings_longest": world._rings.longest,
         "rings": [
-            [list(ring.lanes), ring.since, ring.until, ring.rerouted, ring.rotated, ring.removed]
+            [
+                list(ring.lanes),
+                list(ring.waits),
+                ring.since,
+                ring.until,
+                ring.rerouted,
+                ring.rotated,
+                ring.removed,
+                ring.let_in,
+            ]
             for ring in rings
         ],
         "rings_named": len(world._rings.named),

@@ -120,7 +120,7 @@ def _cost_of_looking(world: "World") -> float:
     """ns of looking for who is stuck and for rings on all lanes; the world is of no use after it."""
     lanes = world.network.n_road_lanes
     begin = perf_counter_ns()
-    world._rings.look(world._veh, world._order, world._grants.waived, world.frame, 0, lanes)
+    world._rings.look(world._veh, world._order, world._grants, world.frame, 0, lanes)
     world._minds.change(
         world._veh, world._order, world._routes, world._types, world._grants, world._rules,
         world.frame, world.seed, world._efforts[0], [], 0, lanes, world._quotas,
