@@ -14,9 +14,9 @@ def why(args: argparse.Namespace) -> int:
     from rushhour.traffic.analysis.waiting import why as chains
     from rushhour.traffic.recording.run_file import RunFile
 
-    if (args.vehicle is None) == (args.road is None):
-        raise RunError("why: wanted either --vehicle ID or --road ID")
-    at = seconds(args.at, "--at")
+    if args.vehicle is not None and args.road is not None:
+        raise RunError("why: wanted --vehicle ID or --road ID, or neither, not both")
+    at = None if args.at is None else seconds(args.at, "--at")
     with RunFile(args.file) as run:
         vehicle: Any = args.vehicle
         if vehicle is not None and vehicle not in run.vehicle_names() and vehicle.isdigit():
@@ -26,7 +26,10 @@ def why(args: argparse.Namespace) -> int:
         print(json_text({"chains": [chain.facts() for chain in found]}))
         return 0
     if not found:
-        print(f"nobody queues on {args.road} at {clock(at)}")
+        when = "at the end" if at is None else f"at {clock(at)}"
+        print(
+            f"nobody stands {when}" if args.road is None else f"nobody queues on {args.road} {when}"
+        )
     for chain in found:
         print("\n".join([f"at {clock(chain.time)}:", *("  " + line for line in chain.lines())]))
     return 0

@@ -282,8 +282,9 @@ def _compare(command: argparse.ArgumentParser) -> None:
 def _why(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("file", type=Path, metavar="RUN", help="a run file, from `rushhour run --record`")
-    add("--at", required=True, metavar="T", help="the time, as 7:30 or 600s")
-    add("--vehicle", metavar="ID", help="vehicle, by its id in the demand or its number")
+    add("--at", metavar="T", help="the time, as 7:30 or 600s (default: the end of the run)")
+    add("--vehicle", metavar="ID",
+        help="vehicle, by its id in the demand or its number (default: who has stood for longest)")  # fmt: skip
     add("--road", metavar="ID", help="road: the last in the queue of each of its lanes")
     add_json(command)
 

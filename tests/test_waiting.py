@@ -133,7 +133,10 @@ def test_the_commands_say_the_same_as_the_functions(broken, capsys):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--at", "1min"], "either --vehicle ID or --road ID"),
+        (
+            ["--vehicle", "car0", "--road", "in_w"],
+            "--vehicle ID or --road ID, or neither, not both",
+        ),
         (["--at", "1min", "--vehicle", "nobody"], "no vehicle 'nobody'"),
         (["--at", "1min", "--road", "in_W"], "did you mean in_w"),
         (["--at", "5h", "--road", "in_w"], "nothing was recorded at 5:00:00"),
@@ -146,6 +149,19 @@ def test_what_is_not_there_is_one_line(broken, words, says, capsys):
     error = capsys.readouterr().err
     assert says in error
     assert error.count("\n") == 1
+
+
+def test_without_a_vehicle_or_a_road_it_is_who_has_stood_for_longest(broken, capsys):
+    assert main(["why", str(broken)]) == 0
+    told = capsys.readouterr().out
+    assert "  car0 on out_e_0, " in told and told.endswith("was told to stand (on out_e_0)\n")
+    with rh.open_run(broken) as run:
+        (chain,) = rh.why(run)
+        ways = [run.trajectory(int(number)) for number in run.frame(-1).id]
+    moved = [float(way.time[way.speed > 0.1].max()) for way in ways]
+    assert chain.waits[0].since - 10.0 <= min(moved) < chain.waits[0].since
+    assert main(["why", str(broken), "--at", "2s"]) == 0
+    assert capsys.readouterr().out == "nobody stands at 0:00:02\n"
 
 
 def test_a_run_without_reasons_says_what_to_do(tmp_path, capsys):

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
-from rushhour.traffic.analysis.waiting import CREEPS, Chain, Scene, cause_told
+from rushhour.traffic.analysis.chains import Chain, cause_told
+from rushhour.traffic.analysis.waiting import CREEPS, Scene
 from rushhour.traffic.durations import clock
 
 if TYPE_CHECKING:

@@ -7,8 +7,19 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.vehicles import EXIT_FULL, HAZARD, NOTHING, REASONS, RED_LIGHT
-from rushhour.traffic.analysis.waiting import RING, cause_told
+from rushhour.kernels.room import chain_length
+from rushhour.kernels.vehicles import (
+    EXIT_FULL,
+    HAZARD,
+    LANE_CHANGE,
+    LEADER,
+    NOTHING,
+    PATH,
+    REASONS,
+    RED_LIGHT,
+)
+from rushhour.traffic.analysis.beside import in_the_way
+from rushhour.traffic.analysis.chains import RING, cause_told
 from rushhour.traffic.durations import clock
 from rushhour.traffic.plurals import counted
 
@@ -18,38 +29,51 @@ if TYPE_CHECKING:
 CUT_OFF: Final = "cut_off"
 ROAD_CLOSED: Final = "road_closed"
 NO_ROOM: Final = "no_room"
+LANE_CLOSED: Final = "lane_closed"
 SHOWN: Final = 5  # causes that the lines name
 NAMED: Final = 20  # ids of the cut off
+_chain_length: Any = getattr(
+    chain_length, "py_func", chain_length
+)  # nothing is compiled for an end
 
 
 @dataclass(frozen=True)
 class Held:
     """A cause of a standstill. vehicles: whom it holds up, the head among them.
 
-    cause: a reason of models.md#reasons, "ring", "cut_off" (closed roads leave no way), or of those
-    who wait to depart "no_room" or "road_closed". head: whom it holds up itself, the first of them.
+    cause: a reason of models.md#reasons, "ring", "cut_off" (closed roads leave no way), "lane_closed"
+    (it must change over a lane that its class may not use), or of those who wait to depart "no_room"
+    or "road_closed". where: of a lane change the lane it wants. head: whom it holds up itself, the
+    first of them.
     """
 
     cause: str
     where: str
     vehicles: int
     head: str
-    lane: str
-    since: float | None  # s, since when the head stands; None: it waits to depart
+    lane: str  # "": it waits to depart
+    since: float | None  # s, since when the head stands; None: not known
+    ring: tuple[str, ...] = ()  # who waits for what in it, the head first; without who just follows
 
     def line(self) -> str:
         """For people."""
         others = f" and {counted(self.vehicles - 1, 'other')}" if self.vehicles > 1 else ""
-        if self.since is None:
+        if not self.lane:
             why = "is closed" if self.cause == ROAD_CLOSED else "has no room"
             wait = "wait" if others else "waits"
             return f"{self.head}{others} {wait} to depart: road {self.where} {why}"
         if self.cause == CUT_OFF:
             why = "has no way, roads are closed"
+        elif self.cause == LANE_CLOSED:
+            why = f"must change lane, and may not use {self.where}"
         else:
             why = cause_told(self.cause, self.where)
+        if self.ring:
+            more = len(self.ring) - SHOWN
+            why += ": " + ", ".join(self.ring[:SHOWN]) + (f" and {more} more" if more > 0 else "")
         behind = f"; {self.vehicles - 1:,} more because of it" if self.vehicles > 1 else ""
-        return f"{self.head} on {self.lane}: {why}; stands since {clock(self.since)}{behind}"
+        stands = "" if self.since is None else f"; stands since {clock(self.since)}"
+        return f"{self.head} on {self.lane}: {why}{stands}{behind}"
 
 
 @dataclass(frozen=True)
@@ -107,18 +131,22 @@ class Holder:
         self._slot = dict(zip(veh.id[self.slots].tolist(), self.slots.tolist(), strict=True))
         order = here[np.lexsort((veh.s[here], veh.lane[here]))]
         lanes, first = np.unique(veh.lane[order], return_index=True)
-        self._last = dict(zip(lanes.tolist(), order[first].tolist(), strict=True))
+        self._on: dict[int, NDArray[np.intp]] = dict(
+            zip(lanes.tolist(), np.split(order, first[1:]), strict=False)
+        )  # those on a lane, the last one first
 
     def next(self, slot: int) -> int:
         """The slot of whom a vehicle waits for; -1: for nobody."""
         veh = self.world._veh
         if self._own(slot):
             return -1
-        reason, k = int(veh.reason[slot]), int(veh.path[slot, 0])
+        reason = int(veh.reason[slot])
         if reason == RED_LIGHT:
             return -1
-        if reason == EXIT_FULL and k >= 0:
-            return self._fills(int(self.world.network.arrays.connectors.to_lane[k]), slot)
+        if reason == EXIT_FULL:
+            return self._fills(slot)
+        if reason == LANE_CHANGE and veh.blocker[slot] < 0:
+            return self._keeps_out(slot)
         return int(self._slot.get(int(veh.blocker[slot]), -1))
 
     def _own(self, slot: int) -> bool:
@@ -130,15 +158,57 @@ class Holder:
             or int(veh.id[slot]) in self.world._cut_off
         )
 
-    def _fills(self, lane: int, slot: int) -> int:
-        """The slot of who is last on a lane, or on its way there; not the one that asks."""
-        lanes = self.world.network.arrays.lanes
-        found = self._last.get(lane, -1)
-        if found >= 0 and found != slot:
-            return int(found)
-        ways = lanes.in_connector[slice(*lanes.in_start[lane : lane + 2])]
-        inside = (self._last.get(self.world.network.n_road_lanes + int(k), -1) for k in ways)
-        return int(next((other for other in inside if other not in (-1, slot)), -1))
+    def _last(self, lane: int, slot: int) -> int:
+        """The slot of who is last on a lane or connector, -1: nobody but the one that asks."""
+        others = self._on.get(lane, ())
+        return next((int(other) for other in others if other != slot), -1)
+
+    def _fills(self, slot: int) -> int:
+        """The slot of who is last on the exit that a vehicle waits for, or on its way there; -1.
+
+        Lanes shorter than the vehicle are passed at once with the one behind, if nobody stands there.
+        """
+        world, net, veh = self.world, self.world.network.arrays, self.world._veh
+        n_road = world.network.n_road_lanes
+        last = _chain_length(net, veh, slot, float(world._rules.stop_offset))
+        for q in range(int(veh.line[slot]), PATH):
+            k = int(veh.path[slot, q])
+            if k < 0 or (q >= last and not net.connectors.free[k]):
+                return -1  # behind the exit only what hangs over from beyond a joint fills it
+            lane = int(net.connectors.to_lane[k])
+            ways = net.lanes.in_connector[slice(*net.lanes.in_start[lane : lane + 2])]
+            for place in (lane, *(n_road + int(way) for way in ways)):
+                found = self._last(place, slot)
+                if found >= 0 and (q >= last - 1 or veh.stands_since[found] >= 0):
+                    return found
+        return -1
+
+    def _next_lane(self, slot: int) -> int:
+        """The lane beside that a vehicle would change to; -1: it wants none."""
+        veh = self.world._veh
+        lane, wanted = int(veh.lane[slot]), int(veh.wanted[slot])
+        if lane >= self.world.network.n_road_lanes or wanted < 0 or wanted == lane:
+            return -1
+        return lane + (1 if wanted > lane else -1)
+
+    def _may_use(self, lane: int, slot: int) -> bool:
+        world = self.world
+        kind = world._types.permission[world._veh.type[slot]]
+        return bool(world.network.arrays.lanes.permissions[lane] & kind)
+
+    def _keeps_out(self, slot: int) -> int:
+        """The slot of who is in the way of the change that a vehicle waits for; -1: nobody."""
+        veh, length = self.world._veh, self.world.network.arrays.lanes.length
+        lane, beside = int(veh.lane[slot]), self._next_lane(slot)
+        if beside < 0 or beside not in self._on or not self._may_use(beside, slot):
+            return -1
+        others = self._on[beside]
+        halts = (veh.told[others] != NOTHING) | (veh.dwell_until[others] >= 0)
+        s = float(veh.s[slot] * length[beside] / length[lane])
+        found = in_the_way(
+            veh.s[others], veh.length[others], halts, s, float(veh.length[slot])
+        )  # fmt: skip
+        return int(others[found]) if found >= 0 else -1
 
     def root(self, slot: int) -> tuple[int, str]:
         """The last one up the chain from a vehicle, and the cause: a reason, CUT_OFF or RING.
@@ -155,11 +225,30 @@ class Holder:
         ids = self.world._veh.id
         return min(way[way.index(slot) :], key=lambda one: int(ids[one])), RING
 
+    def ring(self, slot: int) -> tuple[str, ...]:
+        """Who waits for what in the ring that a vehicle is in, from it on."""
+        found, at = [], slot
+        while True:
+            cause = self._cause(at)
+            if cause != REASONS[LEADER]:
+                name = self.world.demand.ids[self.world._veh.id[at]]
+                place = self.where(at, cause) if cause == REASONS[LANE_CHANGE] else ""
+                found.append(f"{name} {cause_told(cause, place)}")
+            at = self.next(at)
+            if at in (slot, -1):
+                return tuple(found)
+
     def _cause(self, slot: int) -> str:
         veh = self.world._veh
         if veh.told[slot] != NOTHING:
             return REASONS[HAZARD]
-        return CUT_OFF if int(veh.id[slot]) in self.world._cut_off else REASONS[veh.reason[slot]]
+        if int(veh.id[slot]) in self.world._cut_off:
+            return CUT_OFF
+        if veh.reason[slot] == LANE_CHANGE:
+            beside = self._next_lane(slot)
+            if beside >= 0 and not self._may_use(beside, slot):
+                return LANE_CLOSED
+        return REASONS[veh.reason[slot]]
 
     def where(self, slot: int, cause: str) -> str:
         """The place of a cause: a signal, a lane or an intersection."""
@@ -167,7 +256,11 @@ class Holder:
         lane, k = int(veh.lane[slot]), int(veh.path[slot, 0])
         if cause == REASONS[RED_LIGHT] and k >= 0:
             return f"signal {network.signal_ids[network.arrays.connectors.signal[k]]}"
-        if cause in ("at_stop", "hazard", "body", "lane_change", CUT_OFF):
+        if cause == LANE_CLOSED:
+            return self.lane_name(self._next_lane(slot))
+        if cause == REASONS[LANE_CHANGE]:
+            return self.lane_name(int(veh.wanted[slot])) if self._next_lane(slot) >= 0 else ""
+        if cause in ("at_stop", "hazard", "body", CUT_OFF):
             return self.lane_name(lane)
         at = int(network.arrays.lanes.intersection[lane])
         return network.intersection_ids[at] if at >= 0 else self.lane_name(lane)
@@ -192,7 +285,8 @@ def standstill_of(world: "World", since: float, certain: bool) -> Standstill:
         Held(
             cause, holder.where(slot, cause), count, ids[veh.id[slot]],
             holder.lane_name(int(veh.lane[slot])),
-            world.begin + int(veh.stands_since[slot]) * world.dt if veh.stands_since[slot] >= 0 else since,
+            world.begin + int(veh.stands_since[slot]) * world.dt if veh.stands_since[slot] >= 0 else None,
+            holder.ring(slot) if cause == RING else (),
         )
         for (slot, cause), count in behind.items()
     ]  # fmt: skip

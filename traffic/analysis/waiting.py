@@ -7,9 +7,8 @@ somebody: it counts as what kept the green from being used. Where the exit is fu
 it is the last vehicle on the lane that it drives onto later in the run, or by its route.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,120 +31,26 @@ from rushhour.kernels.vehicles import (
     YIELDS,
 )
 from rushhour.roadnets.errors import RunError
+from rushhour.traffic.analysis.beside import in_the_way
 from rushhour.traffic.analysis.body_events import BodyEvents
+from rushhour.traffic.analysis.chains import RING, STANDS, Chain, Wait
 from rushhour.traffic.durations import clock
 from rushhour.traffic.places_named import lanes_named
-from rushhour.traffic.plurals import counted
 from rushhour.traffic.recording.id_hints import id_hint
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.recorded_frame import RecordedFrame
     from rushhour.traffic.recording.run_file import RunFile
 
-STANDS: Final = 0.1  # m/s
 CREEPS: Final = 1.4  # m/s, below which a vehicle belongs to a queue
 DRIVES: Final = (FREE, CURVE, SPEED_LIMIT_AHEAD)
 # What may keep somebody from going in a green; not to follow, to react.
 UNUSABLE: Final = (YIELDS, CONFLICT, EXIT_FULL, LANE_CHANGE, ONCOMING, PASSED, HAZARD, BODY)
 UNUSED: Final = 5.0  # s of a green from which on it could have been used
 NEEDED: Final = ("reason", "blocker")
-RING: Final = "ring"
-WORDS: Final = {
-    "free": "drives freely", "leader": "follows", "red_light": "red light",
-    "stop_sign": "waits for its turn at a stop sign", "yields": "gives way",
-    "conflict": "waits until the crossing is clear", "exit_full": "the exit is full",
-    "curve": "slows down for a bend", "speed_limit_ahead": "slows down for a limit",
-    "lane_change": "waits for a lane change", "at_stop": "is at a stop of its trip",
-    "starting": "has the right of way and reacts", "oncoming": "somebody comes towards it",
-    "passed": "lets somebody pass", "hazard": "was told to stand",
-    "body": "a body from outside is in its way",
-}  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Wait:
-    """One link of a chain: who waits, where, why."""
-
-    vehicle: int
-    name: str  # in the demand
-    lane: str  # a road lane; within an intersection the movement, as "a_0 -> b_0"
-    intersection: str  # before it or around it; empty: none
-    to_line: float  # m from its front to the lane's end
-    speed: float  # m/s
-    reason: str
-    since: float | None  # s, since when it stands; None: it moves, or follows
-    what: str = ""  # the signal, the lane that is full
-    body: str = ""  # what befell its body, if it steers one: off its lane, or set on it
-
-
-@dataclass(frozen=True)
-class Chain:
-    """Who waits for whom, from the one that was asked for; cause: the last reason, or "ring"."""
-
-    time: float  # s, of the recorded frame
-    waits: tuple[Wait, ...]
-    cause: str
-    where: str  # intersection or lane of the cause
-
-    def lines(self) -> list[str]:
-        """The chain for people: a line for each queue, and the cause."""
-        asked = self.waits[0]
-        found, queued, first = [], 0, asked
-        bodies = [f"{wait.name} {wait.body}" for wait in self.waits if wait.body]
-        if asked.reason == "leader":
-            found.append(f"{asked.name} on {asked.lane}, {asked.to_line:z.0f} m before its end: "
-                         f"follows {self._leader()}; {_pace(asked.speed)}")  # fmt: skip
-        for wait in self.waits:
-            if wait.reason == "leader":
-                queued += 1
-                continue
-            found.append(_told(first, wait, queued))
-            queued, first = 0, wait
-        if queued > 1:
-            found.append(_told(first, None, queued))
-        found += bodies
-        drives = self.cause in ("free", "curve", "speed_limit_ahead")
-        if drives and len(self.waits) == 1:
-            found.append("cause: none, it waits for nobody")
-        elif drives:
-            found.append("cause: none any more, what held them up is gone; ask for an earlier time")
-        else:
-            found.append(f"cause: {cause_told(self.cause, self.where)}")
-        return found
-
-    def _leader(self) -> str:
-        return self.waits[1].name if len(self.waits) > 1 else "somebody who is not in the file"
-
-    def facts(self) -> dict[str, Any]:
-        """The same as plain values."""
-        waits = [wait.__dict__ for wait in self.waits]
-        return {"time_s": self.time, "cause": self.cause, "where": self.where, "waits": waits}
-
-
-def cause_told(cause: str, where: str) -> str:
-    """A cause and its place in words."""
-    words = "a ring: each waits for the next" if cause == RING else WORDS[cause]
-    if where and not where.startswith("signal "):
-        where = f"{'on' if cause in ('at_stop', 'hazard') else 'at'} {where}"
-    return f"{words} ({where})" if where else words
-
-
-def _told(first: Wait, head: Wait | None, queued: int) -> str:
-    """A queue: its head, or whom it follows, and how many wait behind."""
-    if head is None:
-        others = counted(queued - 1, "other")
-        return f"{first.name} on {first.lane} and {others} follow each other"
-    stands = _pace(head.speed) if head.since is None else f"stands since {clock(head.since)}"
-    behind = f", {queued} in the queue behind it" if queued else ""
-    what = f" ({head.what})" if head.what else ""
-    return (
-        f"{head.name} on {head.lane}, {head.to_line:z.0f} m before its end: "
-        f"{WORDS[head.reason]}{what}; {stands}{behind}"
-    )
-
-
-def _pace(speed: float) -> str:
-    return "stands" if speed < STANDS else f"at {3.6 * speed:.0f} km/h"
+EXITS: Final = 4  # lanes shorter than a vehicle that are looked over to the one that can hold it
+LOOK_BACK: Final = 10.0  # s between the frames that tell roughly who stands for longest
+CLOSEST: Final = 20  # of those, whose own way is looked at
 
 
 class Scene:
@@ -213,42 +118,48 @@ class Scene:
             return ""
         return self.bodies.told(int(self.frame.id[row]), self.frame.time)
 
-    def way_on(self, row: int) -> int:
-        """The connector by which a vehicle will leave its lane; -1 if nothing tells."""
+    def way_on(self, row: int, beyond: int = -1) -> int:
+        """The connector by which a vehicle will leave its lane; -1 if nothing tells.
+
+        beyond: or will leave this lane, to which it comes later.
+        """
         net, n = self.network.arrays, self.network.n_road_lanes
         vehicle, lane = int(self.frame.id[row]), int(self.frame.lane[row])
         inside = lane
         if lane >= n:  # it faces the line behind the road that its connector leads to
             lane = int(net.connectors.to_lane[lane - n])
+        there = beyond < 0  # whether the lanes that follow lie behind the one asked for
+        lane = lane if there else beyond
+        road = net.lanes.road[lane]
         way = self.run.trajectory(vehicle)
         for later in way.lane[np.searchsorted(way.time, self.frame.time + 1e-6) :].tolist():
-            if later == inside:
+            if later < n and net.lanes.road[later] == road:
+                lane, there = later, True
+            elif later == inside or not there:
                 continue
-            if later < n and net.lanes.road[later] == net.lanes.road[lane]:
-                lane = later
-                continue
-            if later >= n:
+            elif later >= n:
                 return int(later - n)
-            return self._between(lane, int(net.lanes.road[later]))
+            else:
+                return self._between(lane, int(net.lanes.road[later]))
         outs = net.lanes.out_start[lane : lane + 2]
-        if outs[1] - outs[0] == 1:
+        if outs[1] - outs[0] == 1 and self.frame.reason[row] != LANE_CHANGE:
             return int(outs[0])
         demand = self.run.demand
         if demand is None or demand.walker[vehicle]:
             return -1
         roads = demand.roads[slice(*demand.route_start[vehicle : vehicle + 2])]
-        here = np.flatnonzero(roads == net.lanes.road[lane])
+        here = np.flatnonzero(roads == road)
         if not here.size or here[-1] + 1 == roads.size:
             return -1
         return self._between(lane, int(roads[here[-1] + 1]))
 
     def _between(self, lane: int, road: int) -> int:
-        """A connector from a lane, or from one beside it, to a road; -1 if there is none."""
+        """A connector from a lane, or from the nearest beside it, to a road; -1: there is none."""
         net = self.network.arrays
         own = int(net.lanes.road[lane])
         first = int(net.roads.first_lane[own])
-        beside = range(first, first + int(net.roads.lane_count[own]))
-        for start in (lane, *beside):
+        lanes = range(first, first + int(net.roads.lane_count[own]))
+        for start in sorted(lanes, key=lambda one: abs(one - lane)):
             for k in range(int(net.lanes.out_start[start]), int(net.lanes.out_start[start + 1])):
                 if net.lanes.road[net.connectors.to_lane[k]] == road:
                     return int(k)
@@ -290,7 +201,8 @@ class Scene:
                 return Chain(self.frame.time, tuple(waits), RING, _head(waits).intersection)
             row = after
         last = waits[-1]
-        where = last.what if last.reason == REASONS[RED_LIGHT] else last.intersection
+        told = last.reason in (REASONS[RED_LIGHT], REASONS[LANE_CHANGE])
+        where = last.what if told else last.intersection
         if last.reason in (REASONS[AT_STOP], REASONS[HAZARD], REASONS[BODY]):
             where = last.lane
         return Chain(self.frame.time, tuple(waits), last.reason, where)
@@ -324,28 +236,57 @@ class Scene:
 
     def _next(self, row: int, reason: int) -> tuple[str, int]:
         """What a vehicle waits for, in words where the reason alone does not say it, and whose row."""
-        if reason in (RED_LIGHT, EXIT_FULL):
-            k = self.way_on(row)
-            if reason == RED_LIGHT:
-                return self._signal(int(self.frame.lane[row]), k), -1
-            if k < 0:
-                return "", -1
-            lane = int(self.network.arrays.connectors.to_lane[k])
-            return self.lane_name(lane), self._fills(lane, row)
+        if reason == RED_LIGHT:
+            return self._signal(int(self.frame.lane[row]), self.way_on(row)), -1
+        if reason == EXIT_FULL:
+            return self._fills(row)
         blocker = int(self.frame.blocker[row])
+        if blocker < 0 and reason == LANE_CHANGE:
+            return self._keeps_out(row)
         if blocker < 0 or reason in DRIVES:
             return "", -1
         return "", self.row(blocker)
 
-    def _fills(self, lane: int, row: int) -> int:
-        """Row of who is last on a lane, or on its way there; not the one that asks."""
+    def _fills(self, row: int) -> tuple[str, int]:
+        """The exit that a vehicle waits for, and the row of who is last on it, or on its way there.
+
+        A lane shorter than the vehicle is passed at once with the one behind, if nobody stands there.
+        """
         net, n = self.network.arrays, self.network.n_road_lanes
-        found = self.last_on(lane)
-        if found >= 0 and found != row:
-            return found
-        ways = net.lanes.in_connector[slice(*net.lanes.in_start[lane : lane + 2])]
-        inside = [self.last_on(n + int(k)) for k in ways]
-        return next((other for other in inside if other not in (-1, row)), -1)
+        length = float(self.run.vehicles("length")[self.frame.id[row]])
+        what, lane = "", -1
+        for _ in range(EXITS):
+            k = self.way_on(row, lane)
+            if k < 0:
+                break
+            lane = int(net.connectors.to_lane[k])
+            what = self.lane_name(lane)
+            ways = net.lanes.in_connector[slice(*net.lanes.in_start[lane : lane + 2])]
+            on = [self.last_on(place) for place in (lane, *(n + int(way) for way in ways))]
+            fits = bool(net.lanes.length[lane] >= length)
+            for other in on:
+                if other not in (-1, row) and (fits or self.frame.speed[other] <= STANDS):
+                    return what, other
+            if fits:
+                break
+        return what, -1
+
+    def _keeps_out(self, row: int) -> tuple[str, int]:
+        """The lane that a vehicle must change to, and the row of who is in its way; "": unknown."""
+        net, frame, lane = self.network.arrays, self.frame, int(self.frame.lane[row])
+        k = self.way_on(row) if lane < self.network.n_road_lanes else -1
+        wanted = int(net.connectors.from_lane[k]) if k >= 0 else lane
+        if wanted == lane:
+            return "", -1
+        beside = lane + (1 if wanted > lane else -1)
+        others = np.flatnonzero(frame.lane == beside)
+        lengths = self.run.vehicles("length")
+        halts = np.isin(frame.reason[others], (HAZARD, AT_STOP))
+        s = float(frame.s[row] * net.lanes.length[beside] / net.lanes.length[lane])
+        found = in_the_way(
+            frame.s[others], lengths[frame.id[others]], halts, s, float(lengths[frame.id[row]])
+        )
+        return self.lane_name(wanted), int(others[found]) if found >= 0 else -1
 
     def _signal(self, lane: int, k: int) -> str:
         net, n = self.network.arrays, self.network.n_road_lanes
@@ -381,12 +322,14 @@ def _head(waits: list[Wait]) -> Wait:
     return next((wait for wait in reversed(waits) if wait.reason != "leader"), waits[-1])
 
 
-def scene_at(run: "RunFile", time: float) -> Scene:
-    """The last frame recorded at or before a time in s. Raises RunError if there is none."""
+def scene_at(run: "RunFile", time: float | None = None) -> Scene:
+    """The last frame recorded at or before a time in s, or of all. Raises RunError if there is none."""
     if not run.frames.size:
         raise RunError(
             f"{run.path}: holds no frames (mode {run.mode}); record it with --record-mode both"
         )
+    if time is None:
+        return Scene(run, run.frames.size - 1)
     if not run.times[0] - 1e-6 <= time <= run.times[-1] + 1.0:
         raise RunError(
             f"{run.path}: nothing was recorded at {clock(time)}; its frames are from "
@@ -397,12 +340,13 @@ def scene_at(run: "RunFile", time: float) -> Scene:
 
 
 def why(
-    run: "RunFile", at: float, vehicle: int | str | None = None, road: str | None = None
-) -> list[Chain]:
+    run: "RunFile", at: float | None = None, vehicle: int | str | None = None, road: str | None = None
+) -> list[Chain]:  # fmt: skip
     """Why a vehicle, or the last in each queue on a road, waits at a time in s.
 
-    vehicle: its number, or its id in the demand. road: its id. Chains are empty where nobody queues
-    on the road. Raises RunError for a vehicle, road or time that is not there.
+    at: None is the end of the run. vehicle: its number, or its id in the demand. road: its id. Without
+    either: the head that has stood for longest then. Chains are empty where nobody queues on the
+    road, or nobody stands. Raises RunError for a vehicle, road or time that is not there.
 
     >>> with rh.open_run("run.h5") as run:
     ...     for one in why(run, run.times[-1], road="A0A1"):
@@ -412,7 +356,7 @@ def why(
     if road is not None:
         return [scene.chain(row) for row in _tails(scene, road)]
     if vehicle is None:
-        raise RunError("why: wanted a vehicle or a road")
+        return [scene.chain(row) for row in _longest_standing(scene)]
     number = run.trajectory(vehicle)
     row = scene.row(number.id)
     if row < 0:
@@ -421,8 +365,32 @@ def why(
             if len(number)
             else ""
         )
-        raise RunError(f"{run.path}: vehicle {number.name} is not on the road at {clock(at)}{seen}")
+        raise RunError(
+            f"{run.path}: vehicle {number.name} is not on the road at {clock(scene.frame.time)}{seen}"
+        )
     return [scene.chain(row)]
+
+
+def _longest_standing(scene: Scene) -> list[int]:
+    """Row of the head that has stood for longest; who is at a stop does not count.
+
+    Frames before tell roughly for how long each stood, and their own ways exactly of those CLOSEST.
+    """
+    run, frame = scene.run, scene.frame
+    stands = (frame.speed <= STANDS) & (frame.reason != AT_STOP)
+    heads = stands & (frame.reason != LEADER)
+    still = frame.id[heads if heads.any() else stands]
+    place, stood = scene.place, [still]  # at once, and back to each frame looked at
+    while place > 0 and still.size:
+        before = int(np.searchsorted(run.times, run.times[place] - LOOK_BACK, side="right")) - 1
+        place = max(0, before)
+        earlier = run.frame(place)
+        still = np.intersect1d(still, earlier.id[earlier.speed <= STANDS])
+        stood.append(still)
+    longest = dict.fromkeys(int(one) for ids in reversed(stood) for one in ids)
+    since = [(scene.stands_since(one), one) for one in list(longest)[:CLOSEST]]
+    ranked = sorted((time, one) for time, one in since if time is not None)
+    return [scene.row(one) for _, one in ranked[:1]]
 
 
 def _tails(scene: Scene, road: str) -> list[int]:
