@@ -91,8 +91,8 @@ def add_world_options(command: argparse.ArgumentParser) -> None:
     add(
         "--ignore-options",
         metavar="A,B,...",
-        help="options of a .sumocfg that would change the traffic, are not followed here, and are to "
-        "be ignored",
+        help="options of a .sumocfg, and calibrator, vaporizer, carFollowModel of demand files, that "
+        "would change the traffic, are not followed here, and are to be ignored",
     )
     add(
         "--skip-bad-trips",

@@ -22,8 +22,11 @@ def world_fields(args: argparse.Namespace) -> dict[str, Any]:
     if args.demand_profile is not None:
         fields["demand_profile"] = tuple(_shares(args.demand_profile))
     if args.ignore_options is not None:
-        if args.network is None or not args.network.name.lower().endswith(".sumocfg"):
-            raise ScenarioError("--ignore-options is for a .sumocfg; leave it out")
+        scenario = args.network is not None and args.network.suffix.lower() in (".sumocfg", ".toml")
+        if not scenario and not args.demand:
+            raise ScenarioError(
+                "--ignore-options is for a .sumocfg and files of SUMO; leave it out"
+            )
         fields["ignored_options"] = tuple(args.ignore_options.split(","))
     if args.skip_bad_trips:
         fields["skip_bad_trips"] = True

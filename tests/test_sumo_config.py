@@ -172,11 +172,11 @@ def test_remarks_that_tell_of_another_result_come_first_and_are_all_shown(
     path = runnable(tmp_path, '<time-to-teleport value="120"/><fcd-output value="f.xml"/>')
     notes = "".join(f"<unknown{i}/>" for i in range(9))
     (tmp_path / "t.rou.xml").write_text(
-        f'<routes>{notes}<calibrator/><trip id="v" depart="70" from="a" to="e"/></routes>'
+        f'<routes>{notes}<person/><trip id="v" depart="70" from="a" to="e"/></routes>'
     )
     assert main(["run", str(path), "--duration", "1s", *words]) == 0
     out = capsys.readouterr().out
-    wanted = ("nobody is teleported", "<calibrator> is not read, so traffic differs from SUMO's")
+    wanted = ("nobody is teleported", "<person> is not read, so traffic differs from SUMO's")
     if words:
         summary = json.loads(out)
         found = summary["differences"]

@@ -277,12 +277,12 @@ def test_ignored_route_errors_are_mended_or_left_out_and_counted(
 def test_what_is_not_read_is_named_once_with_a_count(network: Network, tmp_path: Path) -> None:
     text = (
         '<person id="p" depart="0"><walk edges="a"/></person><person id="q" depart="0"/>'
-        '<rerouter id="r"/><e1Detector id="d"/>' + car(more='color="red" departPosLat="left"')
+        '<rerouter id="r"/><e1Detector id="d"/>' + car(more='color="red" arrivalLane="left"')
     )
     remarks = demand_of(network, tmp_path, text).remarks
     assert "<person> is not read, so traffic differs from SUMO's: 2" in remarks
     assert "of a <rerouter> `rushhour run` reads what it closes, and when: 1" in remarks
-    assert "attribute 'departPosLat' of <vehicle> is not read: 1" in remarks
+    assert "attribute 'arrivalLane' of <vehicle> is not read: 1" in remarks
     assert len(remarks) == 5
 
 

@@ -26,6 +26,7 @@ class DemandOptions:
     scale: float = 1.0  # factor on the traffic, or on the volumes of a matrix
     scale_suffix: str = SUFFIX  # of the ids of copies, before their number
     trip_defaults: Mapping[str, str] = field(default_factory=dict)  # SUMO attributes
+    ignored: tuple[str, ...] = ()  # names of `sumo.options.ELEMENTS` that are let be
     profile: tuple[float, ...] = ()  # shares of a matrix in equal parts of the period
 
 
@@ -71,6 +72,7 @@ def _sumo(paths: list[Path], network: Network, options: DemandOptions) -> Demand
         paths, network, begin=options.begin, end=options.end,
         skip_bad_trips=options.skip_bad_trips, seed=options.seed, scale=options.scale,
         scale_suffix=options.scale_suffix, trip_defaults=options.trip_defaults,
+        ignored=options.ignored,
     )  # fmt: skip
 
 

@@ -32,22 +32,29 @@ def opened(path: Path, **fields: Any) -> Scenario:
     """The scenario of a file: a network alone, a scenario.toml, a .sumocfg, CityFlow's config.json.
 
     fields: what is given elsewhere; it wins over the file. ignored_options among them are those of
-    a .sumocfg that would change the traffic, are not followed, and are to be ignored.
+    a .sumocfg, and elements of demand files, that would change the traffic, are not followed, and
+    are to be ignored.
     """
     name = path.name.lower()
-    if name.endswith(".toml"):
-        return read_scenario(path, **fields)
     if name.endswith(".sumocfg"):
         return _from_sumo(path, fields)
-    if name.endswith(".json"):
-        return _from_cityflow(path, fields)
-    return Scenario(network=path, **fields)
+    if name.endswith(".toml"):
+        found = read_scenario(path, **fields)
+    elif name.endswith(".json"):
+        found = _from_cityflow(path, fields)
+    else:
+        found = Scenario(network=path, **fields)
+    if found.ignored_options:
+        from rushhour.traffic.sumo.options import check_elements
+
+        check_elements(found.ignored_options, str(path))
+    return found
 
 
 def _from_sumo(path: Path, fields: dict[str, Any]) -> Scenario:
     from rushhour.traffic.sumo.config import read_config
 
-    config = read_config(path, fields.pop("ignored_options", ()))
+    config = read_config(path, fields.get("ignored_options", ()))
     given: dict[str, Any] = {
         "network": config.net_file,
         "demand": (*config.route_files, *config.additional_files, *fields.pop("demand", ())),
@@ -195,6 +202,7 @@ def scenario_demand(scenario: Scenario, network: Network, parameters: Parameters
             scale=scenario.demand_scale,
             scale_suffix=scenario.scale_suffix,
             trip_defaults=dict(scenario.trip_defaults),
+            ignored=scenario.ignored_options,
             profile=scenario.demand_profile,
         )
         parts.append(read_demand_files(scenario.demand, network, options))
@@ -268,9 +276,21 @@ def open_world(scenario: Scenario, tell: Tell = lambda what: None) -> "World":
 
 
 def _events(scenario: Scenario, network: Network) -> tuple[list[Event], list[str]]:
-    """What is planned to happen: by the scenario, and by the rerouters of its SUMO files."""
-    from rushhour.traffic.sumo.rerouters import read_rerouters
-
+    """What is planned to happen: by the scenario, and by its SUMO files."""
     sumo = [path for path in scenario.demand if kind_of(path) == "sumo"]
-    closing, remarks = read_rerouters([p for p in sumo if "rerouter" in _kinds(p)], network)
-    return [*closing, *scenario.events], remarks
+    planned, remarks = sumo_events(sumo, network)
+    return [*planned, *scenario.events], remarks
+
+
+def sumo_events(paths: Sequence[Path], network: Network) -> tuple[list[Event], list[str]]:
+    """What the rerouters and speed signs of SUMO files plan, and remarks on what is not used of them.
+
+    Raises DemandError, with file and line, for what cannot be meant.
+    """
+    from rushhour.traffic.sumo.rerouters import read_rerouters
+    from rushhour.traffic.sumo.speed_signs import SIGN, read_speed_signs
+
+    kinds = {path: _kinds(path) for path in paths}
+    closing, remarks = read_rerouters([p for p in paths if "rerouter" in kinds[p]], network)
+    limits, more = read_speed_signs([p for p in paths if SIGN in kinds[p]], network)
+    return [*closing, *limits], [*remarks, *more]

@@ -61,6 +61,7 @@ class Scenario:
     scale_suffix: str = SUFFIX  # between the id of a trip and the number of its copy
     demand_profile: tuple[float, ...] = ()  # their shares in equal parts of the period
     trip_defaults: tuple[tuple[str, str], ...] = ()  # SUMO attributes of trips that lack them
+    ignored_options: tuple[str, ...] = ()  # of SUMO files, what is not followed and let be
     measure: float | None = None  # s, interval of the measures
     loops: tuple[tuple[str, float], ...] = ()  # lane and m along it
     sections: tuple[tuple[str, str], ...] = ()  # roads, from the start of one to the end of one
@@ -172,6 +173,7 @@ _SECTIONS: Final = {
     "": ("network", "seed", "demand", "parameters", "times", "recording", "measures", "events"),
     "demand": (
         "files", "vehicles", "trips", "over", "skip_bad_trips", "period", "scale", "profile",
+        "ignore_options",
     ),
     "times": ("begin", "duration", "until_empty", "give_up_after", "dt"),
     "recording": ("file", "every", "mode", "keyframe_every", "output", "on_full", *CHOICES),
@@ -224,6 +226,11 @@ class _Reader:
             fields["demand_scale"] = self.numbers("demand.scale", [demand["scale"]])[0]
         if "profile" in demand:
             fields["demand_profile"] = self.numbers("demand.profile", demand["profile"])
+        if "ignore_options" in demand:
+            names = demand["ignore_options"]
+            if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+                raise self.error("demand.ignore_options", names, "a list of names")
+            fields["ignored_options"] = tuple(names)
         for key in ("begin", "duration", "dt"):
             if key in times:
                 fields[key] = self.time(f"times.{key}", times[key])

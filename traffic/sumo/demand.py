@@ -1,6 +1,6 @@
 """Demand of SUMO files (.rou.xml, .trips.xml, .add.xml), fitted to a network."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import repeat
 from math import inf
@@ -35,6 +35,7 @@ def read_demand(
     scale: float = 1.0,
     scale_suffix: str = SUFFIX,
     trip_defaults: Mapping[str, str] | None = None,
+    ignored: Collection[str] = (),
 ) -> Demand:
     """Read the demand of several files, given in any order; what they define is shared.
 
@@ -45,7 +46,8 @@ def read_demand(
     left out, and counted in the remarks.
     scale: factor on the traffic, as SUMO's --scale, beside the `scale` of types: flows become
     denser, single vehicles are copied (with an id of scale_suffix and a number) or left out.
-    trip_defaults: attributes of vehicles whose file lacks them, as departSpeed.
+    trip_defaults: attributes of vehicles whose file lacks them, as departSpeed. ignored: of
+    "calibrator", "vaporizer" and "carFollowModel" what is let be; else these are errors.
     Raises DemandError with file, line and vehicle for what cannot be driven or meant;
     RushhourError for XML that cannot be read.
 
@@ -53,7 +55,7 @@ def read_demand(
     """
     try:
         scale = checked_scale(scale)
-        records = read_records([Path(path) for path in paths])
+        records = read_records([Path(path) for path in paths], ignored)
         fitter = _Fitter(records, network, begin, end, skip_bad_trips, seed, scale, scale_suffix)
         fitter.defaults = dict(trip_defaults or {})
         demand = fitter.demand()

@@ -104,6 +104,8 @@ _ONLY: Final[Mapping[str, tuple[str, ...]]] = {
 _DEVICES: Final = (
     "stationfinder", "toc", "driverstate", "bluelight", "taxi", "glosa", "friction", "fcd-replay",
 )  # fmt: skip
+# Of demand files: what would change the traffic and is refused like an option.
+ELEMENTS: Final = ("calibrator", "vaporizer", "carFollowModel")
 # Options that are yes or no, and may stand without a value.
 SWITCHES: Final = (
     "save-configuration.relative", "junction-taz", "write-license", "write-metadata",
@@ -186,7 +188,7 @@ def check_options(
     outputs: list[str] = []
     let_be: list[str] = []
     for name in ignored:
-        if name not in given and not is_known(name):
+        if name not in given and name not in ELEMENTS and not is_known(name):
             raise _unknown(name, where)
     for name, value in given.items():
         if not _is_refused(name, value.strip()):
@@ -202,6 +204,25 @@ def check_options(
                 f"followed here; take it out, or run without it by --ignore-options {name}"
             )
     return outputs, let_be
+
+
+def check_elements(ignored: Collection[str], where: str) -> None:
+    """Check what is to be ignored of demand files alone. Raises DemandError for other names."""
+    for name in ignored:
+        if name not in ELEMENTS:
+            raise DemandError(
+                f"{where}: --ignore-options {name[:60]}: wanted an option of a .sumocfg, or of demand "
+                f"files {', '.join(ELEMENTS)}"
+            )
+
+
+def want_ignored(name: str, what: str, where: str, ignored: Collection[str]) -> None:
+    """Raise DemandError for an element of a demand file that is not followed, unless it is ignored."""
+    if name not in ignored:
+        raise DemandError(
+            f"{where}: {what} would change the traffic and is not followed here; take it out, or run "
+            f"without it by --ignore-options {name}"
+        )
 
 
 def _unknown(name: str, where: str) -> DemandError:
@@ -243,4 +264,4 @@ def _meso_and_devices() -> tuple[str, ...]:
 
 
 def _names() -> Iterator[str]:
-    yield from (*TAKEN, *TELEPORTS, *OUTPUTS, *QUIET, *_ONLY)
+    yield from (*TAKEN, *TELEPORTS, *OUTPUTS, *QUIET, *_ONLY, *ELEMENTS)

@@ -4,7 +4,7 @@ One pass over each file collects definitions (types, routes, stops, zones) and r
 A vehicle may refer to what another file defines, so `sumo.demand` resolves names afterwards.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
@@ -15,6 +15,7 @@ from rushhour.roadnets.reading.values import number
 from rushhour.roadnets.reading.xml_files import Element, elements
 from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.demand.scaling import MOST_SCALE
+from rushhour.traffic.sumo.options import ELEMENTS, want_ignored
 from rushhour.traffic.sumo.vehicle_types import TYPE_ATTRIBUTES, read_type
 
 Attributes = dict[str, str]
@@ -23,11 +24,13 @@ Shares = list[tuple[str, float]]  # names and weights of any scale
 VEHICLES: Final = ("vehicle", "trip", "flow")
 DEEPEST_INCLUDE: Final = 8
 LONGEST_NAME: Final = 255  # characters of a file's name
-# What traffic does changes without these, so each says so.
-_STEERING: Final = (
-    "variableSpeedSign", "calibrator", "person", "personFlow", "container", "containerFlow",
-    "vaporizer",
-)  # fmt: skip
+# What traffic does may change without these, so each says so.
+_STEERING: Final = ("person", "personFlow", "container", "containerFlow")
+# Read apart, when a run is planned.
+_PLANNED: Final = {
+    "rerouter": "of a <rerouter> `rushhour run` reads what it closes, and when",
+    "variableSpeedSign": "of a <variableSpeedSign> `rushhour run` reads its limits, and when",
+}
 # Left to traffic.sumo.detectors, which measures the first two kinds.
 LOOPS: Final = ("inductionLoop", "e1Detector", "instantInductionLoop")
 AREAS: Final = ("laneAreaDetector", "e2Detector")
@@ -38,6 +41,10 @@ _OWN_WEIGHT: Final = -1.0  # in a list without probabilities: that of the entry'
 _LOOKS: Final = (
     "color", "guiShape", "imgFile", "osgFile", "emissionClass", "name", "line", "lines", "height",
     "personCapacity", "personNumber", "containerCapacity", "containerNumber", "mass",
+    # What SUMO and its routers write of a run, and what only counts with lateral-resolution.
+    "arrival", "cost", "savings", "exitTimes", "routeLength", "departPosLat", "arrivalPosLat",
+    "latAlignment", "maxSpeedLat", "minGapLat", "lcSublane", "lcPushy", "lcPushyGap", "lcImpatience",
+    "lcTimeToImpatience", "lcAccelLat", "lcLaneDiscipline",
 )  # fmt: skip
 _DRIVE: Final = {
     "id", "type", "route", "departLane", "departPos", "departSpeed", "departEdge", "arrivalPos",
@@ -111,12 +118,14 @@ class Records:
     weights: dict[tuple[str, str], float] = field(default_factory=dict)  # (tag, id): probability
     scales: dict[str, float] = field(default_factory=dict)  # of types whose traffic is scaled
     looks: set[str] = field(default_factory=set)  # attributes of _LOOKS that were named
+    ignored: tuple[str, ...] = ()  # names of `options.ELEMENTS` that are let be
     remarks: Remarks = field(default_factory=Remarks)
 
 
-def read_records(paths: list[Path]) -> Records:
-    """Read demand files. Raises DemandError (or what reading XML raises) for a bad one."""
-    records = Records()
+def read_records(paths: list[Path], ignored: Collection[str] = ()) -> Records:
+    """Read demand files. Raises DemandError (or what reading XML raises) for a bad one, and for
+    elements that would change the traffic and are not followed, unless they are ignored."""
+    records = Records(ignored=tuple(ignored))
     for path in paths:
         _Reader(path, path.parent, records, 0).read()
     for tag, table in (("vType", records.type_shares), ("route", records.route_shares)):
@@ -155,7 +164,7 @@ class _Reader:
     def read(self) -> None:
         stream = elements(self.path)
         _, root, _, line = next(stream)
-        if root not in ("routes", "additional", "add"):
+        if root not in ("routes", "additional", "additionals", "add"):
             raise DemandError(
                 f"{self.path}:{line}: starts with <{root[:40]}>; wanted <routes> or <additional>, "
                 "as in .rou.xml, .trips.xml and .add.xml files"
@@ -175,10 +184,11 @@ class _Reader:
                     self.remarks.add(
                         f"<{tag}> is not read, so traffic differs from SUMO's", differs=True
                     )
-                elif tag == "rerouter":
-                    self.remarks.add(
-                        "of a <rerouter> `rushhour run` reads what it closes, and when"
-                    )
+                elif tag in ELEMENTS:
+                    want_ignored(tag, f"<{tag}>", f"{self.path}:{line}", self.records.ignored)
+                    self.remarks.add(f"<{tag}> is ignored, as was asked", differs=True)
+                elif tag in _PLANNED:
+                    self.remarks.add(_PLANNED[tag])
                 elif tag in DETECTORS:
                     self.remarks.add(f"<{tag}> is left to `rushhour run --measure`")
                 elif tag not in _QUIET:
@@ -279,7 +289,8 @@ class _Reader:
     def _type(self, stream: Iterator[Element], attributes: Attributes, line: int) -> str:
         where = self._where(line, "vType", attributes)
         name = self._needed(attributes, "id", where)
-        self._define(self.records.types, name, read_type(attributes, where, self.remarks), "vType")
+        kind = read_type(attributes, where, self.remarks, self.records.ignored)
+        self._define(self.records.types, name, kind, "vType")
         self.records.weights["vType", name] = self._weight(attributes, where)
         if "scale" in attributes:
             factor = number(attributes["scale"], where, "scale", 0.0, MOST_SCALE)

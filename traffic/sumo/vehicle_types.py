@@ -5,6 +5,7 @@ Source of the defaults: SUMO's vehicle type documentation, as listed in docs/dem
 
 import re
 import zlib
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Final
 
@@ -15,6 +16,7 @@ from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.reading.remarks import Remarks
 from rushhour.roadnets.reading.values import number
 from rushhour.traffic.demand.model import VehicleType
+from rushhour.traffic.sumo.options import want_ignored
 
 STREAM_CHOICE: Final = 8301
 
@@ -65,8 +67,13 @@ def default_type(vehicle_class: str) -> VehicleType:
     return replace(DEFAULTS.get(vehicle_class, _CAR), vehicle_class=vehicle_class)
 
 
-def read_type(attributes: dict[str, str], where: str, remarks: Remarks) -> VehicleType:
-    """A vType element. Raises RushhourError for values that make no vehicle."""
+def read_type(
+    attributes: dict[str, str], where: str, remarks: Remarks, ignored: Collection[str] = ()
+) -> VehicleType:
+    """A vType element. ignored: names that are let be, of `options.ELEMENTS`.
+
+    Raises RushhourError for values that make no vehicle, and models that nobody here drives by.
+    """
     name = attributes.get("id", "")
     vehicle_class = attributes.get("vClass", DEFAULT_IDS.get(name, "passenger"))
     if vehicle_class not in CLASS_BIT:
@@ -93,9 +100,11 @@ def read_type(attributes: dict[str, str], where: str, remarks: Remarks) -> Vehic
     values.update(_speed_factor(attributes.get("speedFactor"), where))
     model = attributes.get("carFollowModel", "Krauss")
     if model not in (*_KRAUSS, "IDM", "EIDM"):
+        want_ignored("carFollowModel", f"carFollowModel {model[:40]!r}", where, ignored)
         remarks.add(
-            "car-following models other than Krauss and IDM are driven as IDM", model, differs=True
-        )
+            "car-following models that are ignored, as was asked, and driven as IDM", model,
+            differs=True,
+        )  # fmt: skip
     follows = "krauss" if model in _KRAUSS else "idm"
     return replace(kind, model=follows, **values)  # type: ignore[arg-type]  # numbers for number fields
 

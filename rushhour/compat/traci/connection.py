@@ -25,11 +25,9 @@ from rushhour.roadnets.errors import RushhourError
 from rushhour.traffic.commands.events import plan_events
 from rushhour.traffic.demand.model import Demand, empty_demand
 from rushhour.traffic.parameters import Parameters
-from rushhour.traffic.scenarios.opening import scenario_demand, scenario_network
+from rushhour.traffic.scenarios.opening import scenario_demand, scenario_network, sumo_events
 from rushhour.traffic.scenarios.scenario import Scenario
-from rushhour.traffic.sumo.config import additional_kinds
 from rushhour.traffic.sumo.records import Records, RouteRecord, read_records
-from rushhour.traffic.sumo.rerouters import read_rerouters
 from rushhour.traffic.sumo.tripinfo import write_tripinfo
 from rushhour.traffic.sumo.vehicle_types import default_type
 from rushhour.traffic.world import World
@@ -173,9 +171,10 @@ def _world(options: Options) -> tuple[World, dict[str, RouteRecord], Expected]:
         demand_scale=options.scale,
         scale_suffix=options.scale_suffix,
         trip_defaults=options.trip_defaults,
+        ignored_options=options.ignored,
     )
     network = scenario_network(scenario, parameters)
-    records = read_records(list(options.demand))
+    records = read_records(list(options.demand), options.ignored)
     demand = scenario_demand(scenario, network, parameters) if options.demand else empty_demand()
     world = World(
         network,
@@ -185,8 +184,7 @@ def _world(options: Options) -> tuple[World, dict[str, RouteRecord], Expected]:
         seed=options.seed,
         begin=options.begin,
     )
-    rerouters = [path for path in options.demand if "rerouter" in additional_kinds(path)]
-    plan_events(world, read_rerouters(rerouters, network)[0])
+    plan_events(world, sumo_events(options.demand, network)[0])
     return world, records.routes, Expected(world, records, options.step, options.scale_suffix)
 
 

@@ -38,6 +38,7 @@ class Options:
     unfinished: bool = False  # in the tripinfo, too
     undeparted: bool = False
     trip_defaults: tuple[tuple[str, str], ...] = ()
+    ignored: tuple[str, ...] = ()  # names that --ignore-options gives
     given: tuple[tuple[str, str], ...] = ()  # all, by full name, as they were given
 
 
@@ -99,6 +100,7 @@ def read_options(arguments: Sequence[str]) -> Options:
         unfinished=switched(values.get("tripinfo-output.write-unfinished", "false")),
         undeparted=switched(values.get("tripinfo-output.write-undeparted", "false")),
         trip_defaults=fields["defaults"],
+        ignored=ignored,
         given=tuple(values.items()),
     )
 
