@@ -1,11 +1,13 @@
 """What a user types in the first hour is answered in one line: ends, times, files and disks."""
 
+import bz2
 import gzip
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import h5py
 import pytest
@@ -103,6 +105,19 @@ def test_a_small_file_takes_no_huge_memory(tmp_path: Path, what: str) -> None:
     words = "expands more than 200-fold" if what == "expands" else "would take .* GB; cut it"
     with pytest.raises(NetworkError, match=words):
         read_json(path)
+
+
+@pytest.mark.parametrize("packed", [gzip, bz2])
+def test_a_map_that_expands_beyond_reason_is_refused_before_it_is_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], packed: Any
+) -> None:
+    nodes = b"<node id='1' lat='1' lon='1'/>" * 300_000
+    path = tmp_path / f"map.osm.{'gz' if packed is gzip else 'bz2'}"
+    path.write_bytes(packed.compress(b"<?xml version='1.0'?><osm>" + nodes + b"</osm>"))
+    assert path.stat().st_size < 122_000
+    assert main(["import", str(path), "-o", str(tmp_path / "map.h5")]) == 2
+    error = capsys.readouterr().err
+    assert f"error: {path}: expands more than 200-fold" in error and error.count("\n") == 1
 
 
 FULL = """

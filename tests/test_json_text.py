@@ -62,6 +62,7 @@ def test_a_run_as_plain_python_tells_the_same_json_as_compiled(
     monkeypatch.chdir(tmp_path)
     assert main(["generate", "cross", "-o", "x.h5"]) == 0
     words = ["run", "x.h5", "--vehicles", "8", "--duration", "3s", "--measure", "1s", "--output", "o",
+             "--record", "r.h5",
              "--json"]  # fmt: skip
     capsys.readouterr()
     assert main(words) == 0
@@ -71,6 +72,7 @@ def test_a_run_as_plain_python_tells_the_same_json_as_compiled(
         env=os.environ | {"PYTHONPATH": str(ROOT), "NUMBA_DISABLE_JIT": "1"},
     )  # fmt: skip
     assert (done.returncode, done.stderr.count("Traceback")) == (0, 0), done.stderr
+    assert "Warning" not in done.stderr
     plain = json.loads(done.stdout)
     of_machine = {"wall_s", "compile_s", "real_time_factor", "vehicle_updates_per_s", "phases_ms",
                   "max_rss_mb"}  # fmt: skip

@@ -15,6 +15,7 @@ from rushhour.roadnets.geometry.projecting import local_projection, to_metres
 from rushhour.roadnets.osm.ways.area import Area
 from rushhour.roadnets.osm.ways.pbf import check_texts
 from rushhour.roadnets.osm.ways.tags import Tags, wanted
+from rushhour.roadnets.reading.unpacking import check_expansion
 
 NODE_KEYS: Final = (
     "highway", "crossing", "crossing:markings", "barrier", "direction", "traffic_signals", "traffic_signals:direction",
@@ -80,6 +81,8 @@ def read_osm(path: Path, service: str, area: Area | None = None) -> OsmMap:
     Raises NetworkError for what is no OpenStreetMap file or has no road.
     """
     osmium = _osmium()
+    if not path.name.lower().endswith(".pbf"):
+        check_expansion(path)
     try:
         if path.name.lower().endswith(".pbf"):
             check_texts(path)
