@@ -100,7 +100,10 @@ def test_who_waits_for_one_who_waits_for_it_is_in_a_ring(broken):
         for name, other in (("car3", "car4"), ("car4", "car5"), ("car5", "car3")):
             columns["reason"][row[name]] = CONFLICT
             columns["blocker"][row[name]] = scene.frame.id[row[other]]
-        scene._held = lambda at, first=False: (int(columns["reason"][at]), scene.place)  # of a past
+        scene._held = lambda at, look=0, first=False: (
+            int(columns["reason"][at]),
+            scene.place,
+        )  # of a past
         chain = scene.chain(row["car6"])
     assert [wait.name for wait in chain.waits] == ["car6", "car5", "car3", "car4"]
     assert chain.cause == "ring"

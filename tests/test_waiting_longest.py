@@ -8,6 +8,7 @@ import pytest
 import rushhour as rh
 from rushhour.cli import main
 from rushhour.kernels.vehicles import EXIT_FULL, LEADER, RED_LIGHT, STARTING, YIELDS
+from rushhour.traffic.analysis.chains import Chain, Wait
 from rushhour.traffic.analysis.waiting import Scene, _longest
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import VehicleType
@@ -118,3 +119,44 @@ def test_red_after_an_unused_green_counts_as_what_kept_it_unused(
 ) -> None:
     reasons = np.array([reason for reason, s in stretches for _ in range(s)], np.uint8)
     assert _longest(reasons, np.ones(reasons.size)) == cause
+
+
+def test_traffic_that_flows_past_is_what_somebody_waits_for(tmp_path: Path) -> None:
+    """Whoever drives by on the main road just then was the cause: 'none any more'."""
+    builder = rh.NetworkBuilder("join")
+    for name, line in (
+        ("first", [(0.0, 0.0), (200.0, 0.0)]),
+        ("last", [(200.0, 0.0), (500.0, 0.0)]),
+        ("side", [(200.0, -200.0), (200.0, 0.0)]),
+    ):
+        builder.add_road(line, speed=13.9, id=name, priority=0 if name == "side" else 5)
+    builder.add_intersection(200.0, 0.0, control="yield", id="join")
+    network = builder.build()
+    demand = DemandBuilder()
+    for k in range(60):
+        ends = [network.road_index[name] for name in ("first", "last")]
+        demand.add(Trip(f"car{k}", 2.0 * k, VehicleType(speed_dev=0.0), ends))
+    ends = [network.road_index[name] for name in ("side", "last")]
+    demand.add(Trip("side", 3.0, VehicleType(speed_dev=0.0), ends))
+    world = World(network, demand.build(), dt=0.25, seed=1)
+    path = tmp_path / "r.h5"
+    with Recorder(path, world, 1.0) as recorder:
+        world.observers.append(recorder)
+        world.step(4 * 90)
+    with rh.open_run(path) as run:
+        way = run.trajectory("side")
+        times = way.time[(way.speed <= 0.1) & (way.time > 25.0)].tolist()
+        assert len(times) > 20
+        chains = [rh.why(run, time, vehicle="side")[0] for time in times]
+    assert {(chain.cause, chain.where, len(chain.waits)) for chain in chains} <= {
+        ("yields", "join", 1), ("conflict", "join", 1),
+    }  # fmt: skip
+
+
+def test_a_queue_that_closes_a_ring_is_named_by_its_last() -> None:
+    def wait(name: str, reason: str) -> Wait:
+        return Wait(0, name, "a_0", "x", 5.0, 0.0, reason, None)
+
+    waits = (wait("head", "conflict"), wait("third", "leader"), wait("second", "leader"))
+    lines = Chain(9.0, waits, "ring", "x").lines()
+    assert lines[1] == "third on a_0 and 1 other wait in line behind one of these"

@@ -56,11 +56,18 @@ class Chain:
                          f"follows {self._leader()}; {_pace(asked.speed)}")  # fmt: skip
         for wait in self.waits:
             if wait.reason == "leader":
+                first = first if queued else wait
                 queued += 1
                 continue
             found.append(_told(first, wait, queued))
-            queued, first = 0, wait
-        if queued > 1:
+            queued = 0
+        if self.cause == RING and 0 < queued < len(self.waits):
+            others = f" and {counted(queued - 1, 'other')}" if queued > 1 else ""
+            waits = "wait" if others else "waits"
+            found.append(
+                f"{first.name} on {first.lane}{others} {waits} in line behind one of these"
+            )
+        elif queued > 1:
             found.append(_told(first, None, queued))
         found += bodies
         drives = self.cause in ("free", "curve", "speed_limit_ahead")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.analysis.chains import Chain, cause_told
-from rushhour.traffic.analysis.waiting import CREEPS, Scene
+from rushhour.traffic.analysis.waiting import CREEPS, LOOKS, Scene
 from rushhour.traffic.durations import clock
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile
 
 LEAST: Final = 3  # vehicles that make a queue
-LOOKS: Final = 7  # at a queue, to find its cause
 MOVES: Final = ("free", "leader", "curve", "speed_limit_ahead", "starting")
 PAUSE: Final = 120.0  # s that a queue may be gone, as in a green, and still be the same
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.frame_rows import INDICATOR_LEFT, INDICATOR_RIGHT
 from rushhour.kernels.vehicles import (
     AT_STOP,
     BODY,
@@ -49,6 +50,9 @@ UNUSABLE: Final = (YIELDS, CONFLICT, EXIT_FULL, LANE_CHANGE, ONCOMING, PASSED, H
 UNUSED: Final = 5.0  # s of a green from which on it could have been used
 NEEDED: Final = ("reason", "blocker")
 EXITS: Final = 4  # lanes shorter than a vehicle that are looked over to the one that can hold it
+LOOKS: Final = 7  # times of a standstill at which its cause is looked for
+# A cause that is none yet: what held somebody up moves, or what fills an exit is not seen.
+UNTOLD: Final = tuple(REASONS[reason] for reason in (*DRIVES, EXIT_FULL))
 LOOK_BACK: Final = 10.0  # s between the frames that tell roughly who stands for longest
 CLOSEST: Final = 20  # of those, whose own way is looked at
 
@@ -174,7 +178,20 @@ class Scene:
         return None if first > last else float(way.time[first])
 
     def chain(self, row: int) -> Chain:
-        """Whom the vehicle of a row waits for, whom that one, and so on."""
+        """Whom the vehicle of a row waits for, whom that one, and so on.
+
+        A chain whose end moves, or that ends before a full exit, is walked again at other times
+        while its links were held, the latest first.
+        """
+        first = self._chain(row, 0)
+        stands = any(wait.since is not None for wait in first.waits)
+        if not stands or first.cause not in UNTOLD:
+            return first
+        others = (self._chain(row, look) for look in range(2, LOOKS, 2))
+        return next((chain for chain in others if chain.cause not in UNTOLD), first)
+
+    def _chain(self, row: int, look: int) -> Chain:
+        """The chain of a row; of all that stand at the look-th time, back from the last."""
         names = self.names
         waits: list[Wait] = []
         seen: set[int] = set()
@@ -182,12 +199,14 @@ class Scene:
         while row >= 0:
             vehicle = int(scene.frame.id[row])
             seen.add(vehicle)
-            reason, place = scene._held(row, first=not waits)
+            reason, place = scene._held(row, look, first=not waits)
             if place != scene.place:
                 scene = scene._at(place)
                 row = scene.row(vehicle)
             frame, lane = scene.frame, int(scene.frame.lane[row])
             what, after = scene._next(row, reason)
+            if after >= 0 and reason in UNUSABLE and frame.speed[after] > CREEPS:
+                after = -1  # traffic that flows is waited for, nobody in it
             waits.append(
                 Wait(
                     vehicle, names[vehicle], scene.lane_name(lane), scene.intersection(lane),
@@ -214,10 +233,10 @@ class Scene:
             other._others = self._others
         return self._others[place]
 
-    def _held(self, row: int, first: bool = False) -> tuple[int, int]:
+    def _held(self, row: int, look: int = 0, first: bool = False) -> tuple[int, int]:
         """The reason that held a vehicle longest since it stands, and the place of its last frame.
 
-        Whoever follows in a queue waits for its head: only the first of a walk is asked then.
+        look: or of another one with it, the last of LOOKS is the first that it stands. Whoever follows in a queue waits for its head: only the first of a walk is asked then.
         """
         now = int(self.frame.reason[row])
         if (now == LEADER and not first) or float(self.frame.speed[row]) > STANDS:
@@ -231,7 +250,8 @@ class Scene:
         reasons = way.reason[begin : last + 1]
         steps = np.diff(way.time[begin : last + 1])
         longest = _longest(reasons, np.append(steps, np.median(steps)))
-        found = begin + int(np.flatnonzero(reasons == longest)[-1])
+        places = np.flatnonzero(reasons == longest)
+        found = begin + int(places[-1 - look * (places.size - 1) // (LOOKS - 1)])
         return longest, int(np.searchsorted(self.run.frames, way.frame[found]))
 
     def _next(self, row: int, reason: int) -> tuple[str, int]:
@@ -276,9 +296,12 @@ class Scene:
         net, frame, lane = self.network.arrays, self.frame, int(self.frame.lane[row])
         k = self.way_on(row) if lane < self.network.n_road_lanes else -1
         wanted = int(net.connectors.from_lane[k]) if k >= 0 else lane
-        if wanted == lane:
+        side = self._indicated(row) or int(np.sign(wanted - lane))
+        beside = lane + side
+        if side == 0 or k < 0 or net.lanes.road[beside] != net.lanes.road[lane]:
             return "", -1
-        beside = lane + (1 if wanted > lane else -1)
+        if (wanted - lane) * side <= 0:
+            wanted = beside  # it drove on otherwise later
         others = np.flatnonzero(frame.lane == beside)
         lengths = self.run.vehicles("length")
         halts = np.isin(frame.reason[others], (HAZARD, AT_STOP))
@@ -287,6 +310,15 @@ class Scene:
             frame.s[others], lengths[frame.id[others]], halts, s, float(lengths[frame.id[row]])
         )
         return self.lane_name(wanted), int(others[found]) if found >= 0 else -1
+
+    def _indicated(self, row: int) -> int:
+        """To which side the lights of a vehicle say that it changes lane: 1, -1; 0: not known."""
+        lights = self.frame.columns.get("signals")
+        if lights is None:
+            return 0
+        left, right = bool(lights[row] & INDICATOR_LEFT), bool(lights[row] & INDICATOR_RIGHT)
+        side = int(left) - int(right)
+        return -side if self.network.left_hand else side
 
     def _signal(self, lane: int, k: int) -> str:
         net, n = self.network.arrays, self.network.n_road_lanes
