@@ -328,7 +328,7 @@ def _trips_text(trips: Mapping[str, Any]) -> str:
 
 def _standing_text(reasons: Mapping[str, int]) -> str:
     standing = sorted(((n, name) for name, n in reasons.items() if n), reverse=True)
-    text = ", ".join(f"{n:,} {name.replace('_', ' ')}" for n, name in standing[:6])
+    text = ", ".join(f"{name.replace('_', ' ')} {n:,}" for n, name in standing[:6])
     return text or "nobody"
 
 

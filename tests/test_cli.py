@@ -304,6 +304,25 @@ def kernels_used(folder: Path, *words: str) -> set[str]:
     return set(re.findall(r"\[cache\] data (?:loaded from|saved to) '(.*)'", told))
 
 
+@pytest.mark.slow
+def test_after_compile_a_run_finds_all_it_needs(grid: Path, tmp_path: Path) -> None:
+    """The first command of the test below, which is for a day with more time."""
+    compiled = kernels_used(tmp_path, "compile")
+    words = [
+        "run",
+        str(grid),
+        "--vehicles",
+        "20",
+        "--duration",
+        "10s",
+        "--check",
+        "--record",
+        "r.h5",
+    ]
+    used = kernels_used(tmp_path, *words)
+    assert len(used) > 20 and not used - compiled
+
+
 @pytest.mark.soak
 def test_after_compile_nothing_is_left_to_compile(grid: Path, tmp_path: Path) -> None:
     """Whatever a run takes from the cache of kernels, `compile` has put there."""

@@ -82,9 +82,12 @@ def test_below_capacity_nobody_waits_ten_minutes_and_all_arrive(share):
     below_capacity(grid(5), share, 1.0, seed=0)
 
 
-@pytest.mark.soak
-def test_above_capacity_traffic_never_stands_still_and_rings_go_within_a_minute():
-    above_capacity(grid(5), 1.0, seed=0)
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("size", "hours"), [(3, 0.5), pytest.param(5, 1.0, marks=pytest.mark.soak)]
+)
+def test_above_capacity_traffic_never_stands_still_and_rings_go_within_a_minute(size, hours):
+    above_capacity(grid(size), hours, seed=0)
 
 
 @pytest.mark.soak

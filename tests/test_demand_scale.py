@@ -14,6 +14,8 @@ from rushhour.cli import main
 from rushhour.roadnets.errors import DemandError
 from rushhour.traffic.demand.scaling import scaled
 
+pytestmark = pytest.mark.tiny_world  # its commands run as plain Python, too
+
 TRIPS = "".join(f'<trip id="t{i}" depart="{5 * i}" from="a" to="d"/>' for i in range(10))
 FLOWS = (
     '<flow id="p" begin="2" end="60" period="7" from="a" to="d"/>'

@@ -17,6 +17,8 @@ from rushhour.roadnets.model import Network
 from rushhour.roadnets.storage import load, save
 from rushhour.viewer.marks import COLOURS, save_findings
 
+pytestmark = pytest.mark.tiny_world  # its commands run as plain Python, too
+
 pytest.importorskip("osmium")
 ORIGIN = (-8.6, 41.15)
 WAYS = [(10, [4, 1, 2], street(maxspeed="50; 40")), CROSS_WAYS[1]]

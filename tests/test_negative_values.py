@@ -10,6 +10,8 @@ from test_outputs import WORDS, _commands
 
 from rushhour.cli import UsageError, main, make_parser
 
+pytestmark = pytest.mark.tiny_world  # its commands run as plain Python, too
+
 MORE = {
     "demo": "demo", "info": "info {file}", "parameters": "parameters", "compile": "compile",
     "why": "why {file} --at 5s", "queues": "queues {file}", "diff": "diff {file} {file}",

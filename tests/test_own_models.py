@@ -105,13 +105,14 @@ def test_threads_change_nothing_for_functions_of_ones_own() -> None:
 
 
 def recorded(path: Path) -> rh.World:
-    world = world_of(50, **OWN)
-    with world.record(path, keyframe_every=10.0):
-        world.step(60)
+    world = world_of(12, **OWN)
+    with world.record(path, keyframe_every=5.0):
+        world.step(40)
     return world
 
 
-@pytest.mark.soak
+@pytest.mark.tiny_world
+@pytest.mark.soak  # compiled; as plain Python CI runs it
 def test_a_run_says_by_what_it_was_made_and_goes_on_with_the_same_only(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -54,7 +54,7 @@ def test_every_name_that_queues_prints_is_known_to_view_and_the_others(
             assert main([*words, "--measure", "1s", *option]) == 0, name
 
 
-@pytest.mark.soak
+@pytest.mark.slow
 def test_queues_that_were_not_measured_are_drawn_by_what_the_error_says(
     files: Path, tmp_path: Path, capsys: Any, monkeypatch: Any
 ):
