@@ -67,7 +67,7 @@ def lanes_for_trip(
     stop_lane = -1
     if trips.stop_start[trip] < trips.stop_start[trip + 1]:
         stop_lane = routes.stop_lane[trips.stop_start[trip]]
-    route_efforts(net, routes, start, trips.route_start[trip + 1], permission, stop_lane, efforts)
+    route_efforts(net, routes, start, trips.route_end[trip], permission, stop_lane, efforts)
     least = inf
     for j in range(count):
         least = min(least, efforts[DEPTH + 1, j])
@@ -124,6 +124,30 @@ def look_for_lanes(
 
 
 @kernel
+def waiting_in_front(
+    wait: Waiting, choices: NDArray[np.bool_], due: NDArray[np.int64], frame: int, period: int,
+    slack: int, out: NDArray[np.int32],
+) -> int:  # fmt: skip
+    """Trips at the front of the queues who choose again: one period after another since they came due.
+
+    choices: (n_trips,) who chooses at all. due: (n_trips,) frames. slack: frames between two calls.
+    Writes out, by the order of the queues; returns their number.
+    """
+    found = 0
+    for x in range(wait.numbers[1]):
+        trip = wait.head[wait.busy[x]]
+        place = 0
+        while trip >= 0 and place < TRIES:
+            waited = frame - due[trip]
+            if choices[trip] and waited >= period and waited % period < slack:
+                out[found] = trip
+                found += 1
+            trip = wait.following[trip]
+            place += 1
+    return found
+
+
+@kernel
 def born(
     net: NetworkArrays, veh: Vehicles, types: Types, trips: Trips, i: int, trip: int, lane: int,
     s: float, v: float, factor: float, frame: int,
@@ -159,7 +183,7 @@ def born(
     veh.trip[i] = trip
     veh.leg[i] = -1 if trips.walker[trip] else trips.route_start[trip]
     veh.route_start[i] = trips.route_start[trip]
-    veh.route_end[i] = trips.route_start[trip + 1]
+    veh.route_end[i] = trips.route_end[trip]
     veh.draws[i] = 0
     veh.wanted[i] = lane
     veh.suits[i] = np.uint32(0)

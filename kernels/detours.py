@@ -97,6 +97,22 @@ def way_cost(
 
 
 @kernel
+def way_costs(
+    routes: Routes, graph: RoadGraph, multiplier: NDArray[np.float64], even: NDArray[np.float64],
+    first: NDArray[np.int64], last: NDArray[np.int64], now: NDArray[np.float64],
+    free: NDArray[np.float64],
+) -> None:  # fmt: skip
+    """Costs of ways from the end of their first roads: now, and on empty roads.
+
+    Way i: routes.road[first[i] : last[i]]. multiplier: (n_roads,) now; even: ones.
+    """
+    for i in range(first.shape[0]):
+        node = routes.road[first[i]]
+        now[i] = way_cost(routes, graph, multiplier, node, first[i] + 1, last[i] - 1)
+        free[i] = way_cost(routes, graph, even, node, first[i] + 1, last[i] - 1)
+
+
+@kernel
 def seek_detours(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, graph: RoadGraph,
     scratch: Scratch, exits: Exits, multiplier: NDArray[np.float64], gain: float,

@@ -192,6 +192,40 @@ def search(
 
 
 @kernel
+def write_found(
+    graph: RoadGraph,
+    scratch: Scratch,
+    row: int,
+    end: int,
+    i: int,
+    ways: NDArray[np.int32],
+    length: NDArray[np.int32],
+    cost: NDArray[np.float64],
+    closed: NDArray[np.int32],
+) -> None:
+    """Write the way of pair i of a batch, whose search ended in this node; see `search_all`."""
+    closed[i] = scratch.looked_at[row]
+    length[i] = 0
+    cost[i] = inf
+    if end < 0:
+        return
+    cost[i] = scratch.cost[row, end]
+    n = 0
+    node = end
+    while node >= 0:
+        n += 1
+        node = scratch.before[row, node]
+    if n > ways.shape[1]:
+        length[i] = -n
+        return
+    length[i] = n
+    node = end
+    for place in range(n - 1, -1, -1):
+        ways[i, place] = graph.road_of[node]
+        node = scratch.before[row, node]
+
+
+@kernel
 def search_chunk(
     graph: RoadGraph,
     scratch: Scratch,
@@ -215,25 +249,7 @@ def search_chunk(
             graph, scratch, chunk, stamp + i, starts[i], goals[i], multiplier, pace, taste_seeds[i],
             taste,
         )  # fmt: skip
-        closed[i] = scratch.looked_at[chunk]
-        length[i] = 0
-        cost[i] = inf
-        if goal < 0:
-            continue
-        cost[i] = scratch.cost[chunk, goal]
-        n = 0
-        node = goal
-        while node >= 0:
-            n += 1
-            node = scratch.before[chunk, node]
-        if n > ways.shape[1]:
-            length[i] = -n
-            continue
-        length[i] = n
-        node = goal
-        for place in range(n - 1, -1, -1):
-            ways[i, place] = graph.road_of[node]
-            node = scratch.before[chunk, node]
+        write_found(graph, scratch, chunk, goal, i, ways, length, cost, closed)
 
 
 @kernel(parallel=True)

@@ -12,7 +12,8 @@ class Trips(NamedTuple):
     depart: NDArray[np.float64]  # s, ascending
     type: NDArray[np.int32]
     walker: NDArray[np.bool_]
-    route_start: NDArray[np.int64]  # (n+1,)
+    route_start: NDArray[np.int64]  # into the pool of routes; where its driver chose another way
+    route_end: NDArray[np.int64]
     lane: NDArray[np.int32]
     pos: NDArray[np.float64]
     pos_kind: NDArray[np.uint8]

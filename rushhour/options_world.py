@@ -68,6 +68,12 @@ def add_world_options(command: argparse.ArgumentParser) -> None:
         help="never change a route on the way; short for --set gridlock.keep_routes=true",
     )
     add(
+        "--routing",
+        choices=("current", "free-flow"),
+        help="how trips without a route choose theirs: as they depart, by current travel times, or on "
+        "empty roads; short for --set routing.choice=...",
+    )
+    add(
         "--reroute",
         metavar="SHARE",
         help="share of the drivers that look at current travel times on their way, as 30%%; short "

@@ -42,6 +42,8 @@ def world_fields(args: argparse.Namespace) -> dict[str, Any]:
         parameters["signals.control"] = args.signals
     if args.keep_routes:
         parameters["gridlock.keep_routes"] = True
+    if args.routing:
+        parameters["routing.choice"] = args.routing
     if args.reroute is not None:
         parameters["rerouting.fraction"] = _share(args.reroute)
     if args.reroute_period is not None:

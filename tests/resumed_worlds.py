@@ -85,7 +85,21 @@ def quotas(**most: int) -> World:
     return World(network, crowd, parameters=given, dt=0.25, seed=7, quotas=most)
 
 
+def choosing(**most: int) -> World:
+    """Trips that choose their ways as they depart, of which many wait outside and choose again."""
+    network = generate("grid", rows=4, columns=4, border="loops")
+    crowd = merge(
+        [vehicles_on_road(network, 150, seed=5), random_trips(network, 500, over=40.0, seed=6)]
+    )
+    given = Parameters({"rerouting.period": 5.0, "rerouting.smoothing": 5.0})
+    return World(
+        network, crowd, parameters=given, dt=0.25, seed=7, routing="current", quotas=most or None
+    )
+
+
 KINDS: dict[str, Any] = {
+    "choosing": choosing,
+    "choosing few": lambda: choosing(routing=1),
     "commands": commanded_world,
     "controls": controlled_world,
     "actuated": lambda: signals("actuated"),

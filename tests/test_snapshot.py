@@ -87,11 +87,11 @@ def parts_of(world: World) -> Iterator[tuple[str, Any]]:
         ("Minds", world._minds), ("Rings", world._rings), ("Detours", world._detours),
         ("Rerouting", world._rerouting), ("Verge", world._verge), ("CommandLog", world.commands),
         ("TripLog", world.trips), ("Bodies", world.bodies), ("Steering", world._steering),
-        ("SignalControl", world.signals),
+        ("SignalControl", world.signals), ("Choosing", world._choosing),
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", ["commands", "rings"])
+@pytest.mark.parametrize("kind", ["commands", "rings", "choosing"])
 def test_every_attribute_of_a_world_is_known_to_snapshots(kind: str) -> None:
     world = new_world(kind)
     world.step(80)
@@ -117,7 +117,7 @@ def flat(value: Any, where: str) -> Iterator[tuple[str, Any]]:
         yield where, value
 
 
-@pytest.mark.parametrize("kind", ["stops", "rings", "actuated", "commands"])
+@pytest.mark.parametrize("kind", ["stops", "rings", "actuated", "commands", "choosing"])
 def test_what_snapshots_leave_to_be_made_again_does_not_change_in_a_run(kind: str) -> None:
     """But for what follows from closed lanes and commanded signals, which are kept."""
     fresh, used = new_world(kind), new_world(kind)

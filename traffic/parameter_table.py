@@ -11,6 +11,7 @@ Value = float | int | bool | str
 
 POLICIES: Final = ("fair", "fifo", "literal")  # places are kernels.rules.POLICY_FAIR ...
 GRIDLOCK_POLICIES: Final = ("reroute", "rotate", "none", "teleport")
+ROUTINGS: Final = ("current", "free-flow")
 CONTROLS: Final = ("program", "fixed", "actuated", "max_pressure")
 MODELS: Final = ("idm", "krauss")
 TYPE_NAMES: Final = ("car", "van", "truck", "bus", "motorcycle")
@@ -116,6 +117,9 @@ _GENERAL: Final = (
               "false: passing on such a road only where its lane is wide enough for two"),
     Parameter("passing.gain", "m/s", 3.0, 1.0, 30.0, "choice",
               "difference from the desired speed at which somebody ahead is passed there"),
+    Parameter("routing.choice", "", "free-flow", 0, 0, "choice",
+              "by which times trips without a route choose their way: current (as they depart, by those of "
+              "the traffic then), free-flow (on empty roads)", ROUTINGS),
     Parameter("rerouting.fraction", "", 0.0, 0.0, 1.0, "choice",
               "share of the drivers that look at current travel times on their way"),
     Parameter("rerouting.period", "s", 60.0, 1.0, 86400.0, "choice",

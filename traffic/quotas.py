@@ -145,6 +145,7 @@ class Quotas:
         most = {name: int(parameters.number(GROUP + name)) for name in NAMES}
         self.steered, self.routing = Queue(most["steered"]), Queue(most["routing"])
         self.reroutes = Queue(most["routing"])  # of those who look at the traffic: the same quota
+        self.choices = Quota(most["routing"])  # of those who depart: the same
         self.lanes = Turns(most["lanes"])
         self.wait_for, self.vehicles = Quota(most["wait_for"]), Quota(most["vehicles"])
         self.any = min(most.values()) < NO_LIMIT
@@ -152,7 +153,7 @@ class Quotas:
         self.full = 0  # frames for which the road has been as full as it may be
 
     def _each(self) -> dict[str, Quota]:
-        return {name: getattr(self, name) for name in (*NAMES, "reroutes")}
+        return {name: getattr(self, name) for name in (*NAMES, "reroutes", "choices")}
 
     def share(self, lanes: int, usual: int, frame: int) -> tuple[int, int]:
         """The road lanes to look at in a frame, of all that are looked at every `usual` frames.
@@ -178,8 +179,8 @@ class Quotas:
     def rerouted(self, asking: list[int], frame: int) -> list[int]:
         """Who of those who want to look at the traffic does, leaving half to who is stuck."""
         stuck = min(len(self.routing.since), (self.routing.most + 1) // 2)
-        served = self.reroutes.turn(asking, frame, self.routing.most - stuck)
-        self.routed = len(served)
+        served = self.reroutes.turn(asking, frame, self.routing.most - stuck - self.routed)
+        self.routed += len(served)
         return served
 
     def note_full(self, on_road: int, waiting: int) -> None:
@@ -194,9 +195,9 @@ class Quotas:
         """What each quota that was given has come to; see `World.quotas`."""
         found = {}
         for name, quota in self._each().items():
-            if name == "reroutes" or not quota.given:
+            if name in ("reroutes", "choices") or not quota.given:
                 continue
-            parts = [quota, self.reroutes] if name == "routing" else [quota]
+            parts = [quota, self.reroutes, self.choices] if name == "routing" else [quota]
             found[name] = {
                 "most": quota.most,
                 "waiting": sum(part.waiting for part in parts),

@@ -68,6 +68,7 @@ def restore(world: "World", snapshot: Snapshot, new_signals: bool = False) -> No
         kept = getattr(world._rerouting, name)
         if times.size == kept.size:  # else nobody looked at them before
             kept[:] = times[name]
+    world._choosing.restore(tables["chosen"], numbers)
 
 
 def _restore_counters(world: "World", numbers: Mapping[str, Any]) -> None:

@@ -28,7 +28,7 @@ KEPT: Final[dict[str, tuple[str, ...]]] = {
         "_detours", "_cut_off", "_were_cut_off", "_rerouting", "bodies", "_steering", "_inputs",
         "_limit", "_stops_used", "_redirected", "_requests",
         "_quotas",
-        "_joined", "_to_depart", "signals",
+        "_joined", "_to_depart", "signals", "_choosing", "_trips",
     ),
     "Bodies": ("rows", "contacts", "_touched"),
     "SignalControl": ("_orders", "_told"),
@@ -36,6 +36,7 @@ KEPT: Final[dict[str, tuple[str, ...]]] = {
     "Rings": ("found", "resolved", "longest", "named", "_standing"),
     "Detours": ("reroutes", "cut_short", "total"),
     "Rerouting": ("count", "pace", "multiplier"),
+    "Choosing": ("chosen", "left_out", "next", "_tried"),
     "Steering": ("bodies", "state", "ever", "driven", "tally", "rule"),
     "Verge": ("_rows", "_since", "returning"),
     "CommandLog": ("_applied", "_coming"),
@@ -46,7 +47,7 @@ KEPT: Final[dict[str, tuple[str, ...]]] = {
 # own permissions from what is closed.
 MADE: Final[dict[str, tuple[str, ...]]] = {
     "World": (
-        "network", "parameters", "calibration", "models", "dt", "seed", "demand", "_first_demand", "begin", "_rules", "_types", "_trips",
+        "network", "parameters", "calibration", "models", "dt", "seed", "demand", "_first_demand", "begin", "_rules", "_types",
         "_members", "_lit", "_actuation", "_clearing", "_ring_frames", "_watch_frames",
         "_whole", "_partings", "_limited", "_any_closed", "_lost", "_suspect", "_even", "_numbers",
     ),
@@ -55,6 +56,7 @@ MADE: Final[dict[str, tuple[str, ...]]] = {
     "Rings": ("policy", "dt", "act_after", "stop_offset", "_network"),
     "Detours": ("world", "_base"),
     "Rerouting": ("world", "fraction", "gain", "period", "_sample", "_keep"),
+    "Choosing": ("world", "on", "any", "chooses", "_due", "_permission", "_pairs", "_period", "_gain", "_every"),
     "Bodies": ("world",),
     "SignalControl": ("_world",),
 }  # fmt: skip
@@ -69,6 +71,7 @@ SCRATCH: Final[dict[str, tuple[str, ...]]] = {
     "Rings": ("_waits", "_seen", "_members", "_slot_of"),
     "Detours": ("_ways", "_behind", "_exits"),
     "Rerouting": ("_out",),
+    "Choosing": ("_ready", "_guides"),
     "Bodies": ("listeners", "_coming", "_log", "_given", "_grid", "_by"),
 }  # fmt: skip
 
@@ -164,6 +167,7 @@ def take_snapshot(world: "World", logs: bool = True) -> Snapshot:
                 "cut_short": detours.cut_short[changed],
             }
         ),
+        "chosen": table_of(world._choosing.table()),
         "routes": table_of({"road": world._routes.road[detours._base : world._minds.used]}),
         "replaced": table_of({"place": replaced, "road": world._routes.road[replaced]}),
         "passes": table_of({"begun": world._passes}),
@@ -254,6 +258,7 @@ def _numbers(world: "World") -> dict[str, Any]:
         "programs": world.signals.orders(),
         "commands": len(world.commands.applied),
         "quotas": world._quotas.numbers,
+        "choosing": world._choosing.numbers,
         "coming": [plain_command(command) for command in world.commands.coming],
     }
 

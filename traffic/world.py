@@ -75,7 +75,9 @@ class World(Shown, Looping, Readable, Telling):
     each of some vehicle types, by name; lane_change: one that says who wants another lane
     (docs/models.md). Both are compiled into the frame. quotas: most work of a kind in a frame, by
     name. budget: time a frame may take (s, or text as "16.6ms"): quotas that are not given are
-    chosen for it, from a short run on this machine (docs/profiling.md).
+    chosen for it, from a short run on this machine (docs/profiling.md). routing: "current", trips
+    without a route choose theirs as they depart, by the travel times of then, or "free-flow", on empty
+    roads; short for the parameter routing.choice.
     Raises ParameterError for a dt out of range and a function that cannot be compiled, NetworkError
     for a network whose arrays do not fit each other, DemandError for trips that cannot be routed or
     were made for another network.
@@ -97,6 +99,7 @@ class World(Shown, Looping, Readable, Telling):
         lane_change: Callable[..., Any] | None = None,
         quotas: Mapping[str, int] | None = None,
         budget: float | str | None = None,
+        routing: str | None = None,
     ) -> None:
         if not DT_RANGE[0] - 1e-9 <= bounded(dt, "dt", 0.0, inf) <= DT_RANGE[1]:
             raise ParameterError(f"dt {dt:g} s: wanted 1/120 to 0.5 s; choose one in that range")
@@ -106,6 +109,8 @@ class World(Shown, Looping, Readable, Telling):
         self.parameters = parameters if parameters is not None else Parameters()
         if quotas:
             self.parameters = self.parameters.with_(**checked_quotas(quotas))
+        if routing is not None:
+            self.parameters = self.parameters.with_(**{"routing.choice": routing})
         self.dt = dt
         self.seed = whole_seed(seed)
         self.calibration: dict[str, Any] = {}  # what quotas were chosen from, for a budget
@@ -297,6 +302,7 @@ class World(Shown, Looping, Readable, Telling):
         """Queue the trips that are due and let those depart for whom there is room."""
         if self._verge.returning:
             self._come_back()
+        self._choosing.choose()
         queue_due(
             self.network.arrays, self._types, self._routes, self._trips, self._waiting,
             self.time, self.seed, self._efforts[0],
@@ -361,7 +367,6 @@ class World(Shown, Looping, Readable, Telling):
     def _watch(self) -> None:
         """Now and then minds are changed, and rings looked for; drivers look for other ways."""
         quotas, lanes = self._quotas, self.network.n_road_lanes
-        quotas.routed = 0
         self._lead()
         also: list[int] = []
         if quotas.wait_for.given:

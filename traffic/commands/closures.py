@@ -80,7 +80,9 @@ class Closures(Limits):
         """What closures and current travel times have done to routes, since frame 0.
 
         rerouted: changes of a route. cut_off: drivers who had no way at some time; cut_off_first: ids
-        of the first of them. cut_short: trips that end before their closed destination.
+        of the first of them. cut_short: trips that end before their closed destination. chosen: trips
+        that took another way than that on empty roads as they departed; left_out: for which the quota of
+        routing had no place, so that they kept theirs.
         """
         first = [self.demand.ids[i] for i in sorted(self._were_cut_off)[:NAMED]]
         return {
@@ -88,6 +90,8 @@ class Closures(Limits):
             "cut_off": len(self._were_cut_off),
             "cut_off_first": first,
             "cut_short": int(self._detours.cut_short.sum()),
+            "chosen": self._choosing.chosen,
+            "left_out": self._choosing.left_out,
         }
 
     # --- giving ----------------------------------------------------------------------------

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rushhour.traffic.commands.signalling import SignalControl
     from rushhour.traffic.outside.bodies import Bodies
     from rushhour.traffic.parameters import Parameters
+    from rushhour.traffic.routing.choosing import Choosing
     from rushhour.traffic.routing.detours import Detours
     from rushhour.traffic.routing.rerouting import Rerouting
 
@@ -58,6 +59,11 @@ class Controlled:
     _minds: Minds
     _detours: "Detours"
     _rerouting: "Rerouting"
+    _choosing: "Choosing"
+    _whole: Network  # as it was given
+    _limited: Network  # with the limits of now
+    _even: NDArray[np.float64]  # ones, by road
+    _to_depart: list[tuple[float, int]]
     _verge: Verge
     commands: CommandLog
     bodies: "Bodies"

@@ -22,6 +22,7 @@ from rushhour.traffic.commands.ruling import STEER_WHERE
 from rushhour.traffic.commands.signal_words import SIGNALLING
 from rushhour.traffic.commands.to_vehicles import Plain, Several
 from rushhour.traffic.durations import seconds
+from rushhour.traffic.routing.choosing import Choosing
 from rushhour.traffic.routing.rerouting import Rerouting
 
 
@@ -39,6 +40,7 @@ class Controls(Joining):
         self._begin_ways()
         self._begin_lane_requests()
         self._begin_joining()
+        self._choosing = Choosing(self)
         self._rerouting = Rerouting(self)
 
     def set_tier(self, vehicle: Several, tier: str) -> None:
@@ -91,6 +93,7 @@ class Controls(Joining):
     def _commanded_state(self) -> bytes:
         """What commands have left in the world, apart from its vehicles."""
         parts = [np.array(self._verge.returning, np.int64).tobytes(), self._rerouting.state()]
+        parts.append(self._choosing.state())
         parts.append(self.bodies.state())
         parts.append(self.signals.hashed())
         if self._any_closed:

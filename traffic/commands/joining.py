@@ -162,7 +162,7 @@ class Joining(ToldSpeeds):
         """Hold more trips: their routes lie behind those of the demand, and before all detours."""
         n, size = len(more), more.roads.size
         base, routes, wait = self._detours._base, self._routes, self._waiting
-        kinds = len(self.demand.types)
+        kinds, chosen = len(self.demand.types), self._trips
         self.demand = with_trips(self.demand, more)
         self._routes = routes._replace(
             road=np.concatenate((routes.road[:base], more.roads, routes.road[base:])),
@@ -180,6 +180,10 @@ class Joining(ToldSpeeds):
         )
         self._inputs.have_room(len(self.demand))
         self._read_demand(kinds != len(self.demand.types))
+        moved = np.where(chosen.route_start >= base, size, 0)
+        for name in ("route_start", "route_end"):
+            before = getattr(chosen, name)
+            getattr(self._trips, name)[: before.size] = before + moved
 
     def _types_seen(self) -> Types:
         """The vehicle types as kernels see them; a reaction that was given is everybody's."""
@@ -198,6 +202,8 @@ class Joining(ToldSpeeds):
             self._steering.know_types(self.demand.types)
             if self._any_closed:
                 self._take_closures()
+        self._choosing.know(self.demand)
+        self._rerouting.measure()
 
     def _queue_joined(self) -> None:
         """Let those who joined queue outside as they come due."""

@@ -48,7 +48,7 @@ class Ways(Stopping):
         """Send drivers to a road (id or number) by the best way from where they are.
 
         For several vehicles one road for all, or a list with one for each. The times of the roads are
-        those of the traffic now where drivers reroute (rerouting.fraction), else free ones. Stops on the
+        those of the traffic now where drivers choose by them (routing.choice, rerouting.fraction), else free ones. Stops on the
         new way are kept in their order, others left out and counted as missed. Raises CommandError
         where there is no way.
 
@@ -155,8 +155,8 @@ class Ways(Stopping):
             return kept
         first, leg = int(veh.route_start[slot]), int(veh.leg[slot])
         driven = self._routes.road[first:leg].tolist() if leg >= 0 else []
-        traffic = self._rerouting.fraction > 0.0
-        multiplier = self._rerouting.multiplier if traffic else self._even
+        traffic = self._rerouting.multiplier  # empty where nobody measures it
+        multiplier = traffic if traffic.size else self._even
         permission = int(self._types.permission[veh.type[slot]])
         way = way_onward(self.network, permission, [*driven, *kept], goal, multiplier)
         return [*kept, *way[1:]] if way else []

@@ -13,6 +13,8 @@ from rushhour.traffic.demand.model import (
     LANE_FIRST,
     POS_BASE,
     SPEED_GIVEN,
+    WAY_GIVEN,
+    WAY_OPEN,
     Demand,
     VehicleType,
     empty_demand,
@@ -42,6 +44,7 @@ class Trip:
     type: VehicleType
     roads: Sequence[int]
     routed: bool = True  # roads is the complete way, not only its ends (and stops)
+    mended: bool = False  # its route was given; what is missing between its roads is filled in
     walker: bool = False
     depart_lane: int = LANE_FIRST
     depart_pos: float = 0.0
@@ -95,6 +98,12 @@ class DemandBuilder:
         def stop_column(name: str, dtype: Any) -> Any:
             return _column([getattr(stop, name) for stop in stops], f"{name} of a stop", dtype)
 
+        def choice(trip: Trip) -> Any:
+            is_open = not (trip.routed or trip.mended or trip.walker)
+            codes = np.full(len(trip.roads), WAY_OPEN if is_open else WAY_GIVEN, np.uint8)
+            codes[-1] = WAY_GIVEN
+            return codes
+
         def starts(sizes: list[int]) -> Any:
             return np.concatenate((np.zeros(1, np.int64), np.cumsum(np.array(sizes, np.int64))))
 
@@ -109,6 +118,7 @@ class DemandBuilder:
             roads=np.concatenate(
                 [np.zeros(0, np.int32), *(pieces[id(trip.roads)] for trip in trips)]
             ),
+            route_choice=np.concatenate([np.zeros(0, np.uint8), *map(choice, trips)]),
             depart_lane=column("depart_lane", np.int32),
             depart_pos=column("depart_pos", np.float64),
             depart_pos_kind=column("depart_pos_kind", np.uint8),
@@ -163,7 +173,7 @@ def merge(demands: Sequence[Demand]) -> Demand:
         "remarks": tuple(line for d in demands for line in d.remarks),
     }
     for start_name, pooled in (
-        ("route_start", ("roads",)),
+        ("route_start", ("roads", "route_choice")),
         ("stop_start", tuple(n for n in joined if n.startswith("stop_"))),
     ):
         sizes = np.concatenate([np.diff(getattr(d, start_name)) for d in demands])

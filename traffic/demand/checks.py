@@ -19,6 +19,7 @@ from rushhour.traffic.demand.model import (
     MODELS,
     POS_LAST,
     SPEED_AVERAGE,
+    WAY_FOUND,
     Demand,
     VehicleType,
 )
@@ -39,6 +40,7 @@ BOUNDS: Final[dict[str, tuple[float, float]]] = {
     "arrival_pos": (-LONGEST, inf), "stop_pos": (-LONGEST, LONGEST), "stop_duration": (-LATEST, inf),
     "stop_until": (-inf, inf), "depart_pos_kind": (0, POS_LAST),
     "depart_speed_kind": (0, SPEED_AVERAGE), "depart_lane": (LANE_ALLOWED, 1 << 20),
+    "route_choice": (0, WAY_FOUND),
 }  # fmt: skip
 
 
@@ -89,6 +91,8 @@ def _check(network: Network, demand: Demand) -> None:
         size = stops if name.startswith("stop_") and name != "stop_start" else n
         if name == "roads":
             size = values.size
+        elif name == "route_choice":
+            size = demand.roads.size
         elif name.endswith("_start"):
             size = n + 1
         if values.dtype != dtype or values.shape != (size,) or not values.flags.c_contiguous:

@@ -122,6 +122,7 @@ class _Reader:
                     type=kind,
                     roads=roads,
                     routed=routed,
+                    mended=not routed,
                     depart_lane=LANE_BEST,
                     depart_pos=0.0,
                     depart_pos_kind=POS_GIVEN,

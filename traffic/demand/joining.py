@@ -1,8 +1,8 @@
 """Trips that join a demand while a world runs: behind the others, whenever they depart.
 
 They are columns of plain values, as a command keeps them: id, depart (s), type (a name), route (roads,
-end to end) and, where they are given, depart_lane, depart_pos and depart_speed, and type_fields of
-types that came with them.
+end to end) and, where they are given, depart_lane, depart_pos and depart_speed, type_fields of types
+that came with them, and `open`: whether the route was found here, for a trip that had none.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +15,14 @@ import numpy as np
 from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.model import Network
 from rushhour.traffic.demand.checks import check_type
-from rushhour.traffic.demand.model import LANE_FIRST, POS_BASE, Demand, VehicleType
+from rushhour.traffic.demand.model import (
+    LANE_FIRST,
+    POS_BASE,
+    WAY_GIVEN,
+    Demand,
+    VehicleType,
+    open_choice,
+)
 from rushhour.traffic.demand.tables import read_trips
 from rushhour.traffic.parameters import Parameters
 
@@ -26,6 +33,7 @@ PER_TRIP: Final = tuple(
     and not field.name.startswith(("stop_", "route_"))
 )
 KEPT: Final = ("id", "depart", "type", "route")  # columns that every command has
+OPEN: Final = "open"  # column: whether a trip's way is its driver's choice
 FIELDS: Final = "type_fields"  # column of the fields of types that came with the trips
 Columns = dict[str, list[Any]]
 
@@ -121,7 +129,13 @@ def read_again(
     """The trips of a command, from the columns that it keeps. Raises DemandError for others."""
     if not isinstance(columns, Mapping) or not set(KEPT) <= set(columns):
         raise DemandError(f"trips: wanted columns {', '.join(KEPT)}")
-    return read_joining(columns, network, types, parameters)
+    is_open = dict(zip(columns["id"], columns.get(OPEN, ()), strict=False))
+    given = {key: column for key, column in columns.items() if key != OPEN}
+    found = read_joining(given, network, types, parameters)
+    wide = np.repeat([bool(is_open.get(name)) for name in found.ids], np.diff(found.route_start))
+    return replace(
+        found, route_choice=np.where(wide, open_choice(found.route_start), np.uint8(WAY_GIVEN))
+    )
 
 
 def plain_columns(demand: Demand, network: Network) -> Columns:
@@ -142,6 +156,8 @@ def plain_columns(demand: Demand, network: Network) -> Columns:
             x if is_given else None
             for x, is_given in zip(demand.depart_pos.tolist(), given, strict=True)
         ]
+    if demand.route_choice.any():
+        columns[OPEN] = np.logical_or.reduceat(demand.route_choice > 0, start[:-1]).tolist()
     if demand.depart_speed.any():
         columns["depart_speed"] = demand.depart_speed.tolist()
     return columns
@@ -165,6 +181,7 @@ def with_trips(demand: Demand, more: Demand) -> Demand:
             (demand.route_start, demand.route_start[-1] + more.route_start[1:])
         ),
         roads=np.concatenate((demand.roads, more.roads)),
+        route_choice=np.concatenate((demand.route_choice, more.route_choice)),
         stop_start=np.concatenate((demand.stop_start, np.full(len(more), last, np.int64))),
         **joined,
     )

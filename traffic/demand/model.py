@@ -4,7 +4,7 @@ A `Demand` is arrays over trips, sorted by departure time (ties in the order of 
 routes and stops pooled. Readers build one with `DemandBuilder`; `merge` joins several.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -20,6 +20,11 @@ LANE_BEST: Final = -2  # the least full of those that carry the route furthest
 LANE_FREE: Final = -3  # the least full
 LANE_RANDOM: Final = -4
 LANE_ALLOWED: Final = -5  # the least full of those allowed
+
+# How a road of a route came there.
+WAY_GIVEN: Final = 0  # the demand names it, and how the way goes on from it
+WAY_OPEN: Final = 1  # the demand names it; the way on from it is the driver's choice
+WAY_FOUND: Final = 2  # on such a way
 
 # How depart_pos is meant.
 POS_GIVEN: Final = 0  # m from the lane's start (front bumper)
@@ -74,6 +79,7 @@ class Demand(Shown):
     A trip with `routed` False and walker False has only its first and last road (and stops) in the
     pool: `routing.routes.route_demand` fills in the way. A random walker has its first road only
     and draws an exit at every intersection until it is removed at a dead end.
+    Where a trip's way is open its driver chooses it as it departs (routing.choosing).
     """
 
     types: tuple[VehicleType, ...]
@@ -100,8 +106,13 @@ class Demand(Shown):
     made_for: str = (
         ""  # `gate.fingerprint` of the network that roads and lanes are of; "" not known
     )
+    route_choice: NDArray[np.uint8] = field(  # pooled as roads: WAY_GIVEN ...; default: all given
+        default_factory=lambda: np.zeros(0, np.uint8)
+    )
 
     def __post_init__(self) -> None:
+        if not self.route_choice.size:
+            object.__setattr__(self, "route_choice", np.zeros(self.roads.size, np.uint8))
         for name in ARRAYS:
             object.__setattr__(self, name, _read_only(getattr(self, name)))
 
@@ -130,7 +141,7 @@ ARRAYS: Final[dict[str, np.dtype[Any]]] = {  # by name of the column
         "depart_pos": np.float64, "depart_pos_kind": np.uint8, "depart_speed": np.float64,
         "depart_speed_kind": np.uint8, "arrival_pos": np.float64, "stop_start": np.int64,
         "stop_lane": np.int32, "stop_pos": np.float64, "stop_duration": np.float64,
-        "stop_until": np.float64, "stop_parking": np.bool_,
+        "stop_until": np.float64, "stop_parking": np.bool_, "route_choice": np.uint8,
     }.items()
 }  # fmt: skip
 
@@ -143,6 +154,14 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
             array = array.copy()
         array.flags.writeable = False
     return array
+
+
+def open_choice(route_start: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """`route_choice` of trips of which the demand names the first and the last road alone."""
+    codes = np.full(int(route_start[-1]), WAY_FOUND, np.uint8)
+    codes[route_start[:-1]] = WAY_OPEN
+    codes[route_start[1:] - 1] = WAY_GIVEN
+    return codes
 
 
 def empty_demand() -> Demand:

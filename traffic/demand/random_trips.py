@@ -26,6 +26,7 @@ from rushhour.traffic.demand.model import (
     SPEED_MAX,
     Demand,
     VehicleType,
+    open_choice,
 )
 from rushhour.traffic.durations import seconds
 from rushhour.traffic.numbers import LATEST, bounded, whole, whole_seed
@@ -286,6 +287,7 @@ def _demand(
 ) -> Demand:
     n = depart.size
     sizes = np.array([piece.size for piece in pieces], np.int64)
+    start = np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)))
     return Demand(
         types=tuple(types),
         ids=tuple(str(i) for i in range(n)),
@@ -293,8 +295,9 @@ def _demand(
         type=kind,
         walker=np.full(n, walker),
         routed=np.full(n, True),
-        route_start=np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes))),
+        route_start=start,
         roads=np.concatenate([*pieces, np.zeros(0, np.int32)]),
+        route_choice=open_choice(start),
         depart_lane=np.full(n, lane, np.int32),
         depart_pos=np.zeros(n),
         depart_pos_kind=np.full(n, position, np.uint8),

@@ -71,7 +71,7 @@ def scaled(demand: Demand, factor: float, suffix: str = SUFFIX) -> Demand:
         "ids": _names(demand.ids, counts.tolist(), suffix),
         "remarks": (*demand.remarks, scale_remark(factor, len(demand), rows.size)),
     }
-    for start_name, pooled in (("route_start", ("roads",)), ("stop_start", _STOPS)):
+    for start_name, pooled in (("route_start", ("roads", "route_choice")), ("stop_start", _STOPS)):
         old = getattr(demand, start_name)
         sizes = np.diff(old)[rows]
         start = np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)))

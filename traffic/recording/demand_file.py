@@ -74,6 +74,8 @@ def _read(run: "RunFile", group: Any) -> Demand:
 
     arrays: dict[str, Any] = {}
     for name, dtype in ARRAYS.items():
+        if name == "route_choice" and name not in group:  # of older runs, which kept all routes
+            continue
         data = group[name]
         if not isinstance(data, h5py.Dataset) or data.dtype != dtype or data.ndim != 1:
             raise RunError(f"{name}: wanted {dtype} with one axis")

@@ -46,6 +46,9 @@ RANGES: Final[dict[str, dict[str, tuple[int, str]]]] = {
     "queues": {"road": (0, "road")},
     "waiting": {"trip": (0, "trip"), "following": (-1, "trip")},
     "detours": {"trip": (0, "trip")},
+    "chosen": {
+        "trip": (0, "trip"), "route_start": (0, "place"), "route_end": (1, "place_behind"),
+    },
     "routes": {"road": (0, "road")},
     "replaced": {"place": (0, "given"), "road": (0, "road")},
 }  # fmt: skip
@@ -81,6 +84,7 @@ def check_snapshot(snapshot: Snapshot, world: "World") -> None:
     if "steered" in tables:
         _check_steered(tables["steered"], sizes)
     _check_queues(tables, numbers, world)
+    _check_chosen(tables["chosen"], numbers, world)
     _check_signals(tables, world)
     _check_numbers(numbers, sizes)
     world._check_coming(map(command_of, numbers["coming"]))
@@ -161,6 +165,15 @@ def _check_queues(tables: Any, numbers: Any, world: "World") -> None:
     roads = tables["queues"]["road"]
     if busy != roads.size or np.unique(roads).size < roads.size:
         raise RunError(f"queues: {busy} roads with a queue; record the run again")
+
+
+def _check_chosen(rows: Any, numbers: Any, world: "World") -> None:
+    """Ways chosen for trips have roads, the first and the last those of the trip."""
+    _want_once("chosen", "trip", rows["trip"])
+    if (rows["route_end"] <= rows["route_start"]).any():
+        raise RunError("chosen: a way has no road; record the run again")
+    if not 0 <= int(numbers.get("choosing", (0, 0, 0))[2]) <= len(world._first_demand):
+        raise RunError("choosing: it is nobody's turn; record the run again")
 
 
 def _check_signals(tables: Any, world: "World") -> None:

@@ -41,6 +41,7 @@ ADDED: Final = (
     "bodies",
     "told",
     "told_links",
+    "chosen",
 )  # tables that older files lack: they had none of them
 NUMBERS: Final = "numbers"  # bytes of JSON
 HASH: Final = "S64"
@@ -115,7 +116,7 @@ class KeyframeWriter:
 def _lay_out(group: Any, name: str, dtype: np.dtype[Any], rows: int) -> Any:
     """An empty dataset that grows. rows: how many a keyframe has, for tables of the network."""
     most = max(1, (SMALL_CHUNK if rows == 0 else CHUNK) // dtype.itemsize)
-    if name in OF_NETWORK:
+    if name in OF_NETWORK and rows:
         most = max(1, min(most, rows))
     options: dict[str, Any] = {"compression": "gzip", "compression_opts": 1, "shuffle": True}
     if name == "index":

@@ -185,6 +185,7 @@ def recorded_parameters(run: "RunFile") -> Parameters:
             "wrote the file"
         )
     now = Parameters()
+    recorded = {"routing.choice": "free-flow", **recorded}  # older runs say nothing of it
     return Parameters({name: text for name, text in recorded.items() if text != str(now[name])})
 
 

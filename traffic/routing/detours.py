@@ -1,6 +1,6 @@
 """Other ways for drivers on the road: sought, counted, and written into the pool of routes."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,12 +77,7 @@ class Detours:
         world, minds = self.world, self.world._minds
         if not (length > 0).any():
             return
-        more = int(length.sum()) + int(self._behind.sum())
-        if minds.used + more > world._routes.road.size:
-            self._close_up()
-        need = minds.used + more
-        if need > world._routes.road.size:
-            world._routes = world._routes._replace(road=grown(world._routes.road, 2 * need))
+        self._have_places(int(length.sum()) + int(self._behind.sum()))
         minds.used = take_detours(
             world.network.arrays, world._veh, world._types, world._routes, world._order, slots,
             self._ways, length, self._behind, minds.used, world.seed, world._efforts[0],
@@ -102,14 +97,33 @@ class Detours:
         self._behind = np.array([veh.leg[slot] - veh.route_start[slot]], np.int32)
         self.take(np.array([slot], np.int32), np.array([len(way)], np.int32))
 
+    def room_for(self, size: int) -> int:
+        """The first of so many new places in the pool of routes."""
+        self._have_places(size)
+        first = self.world._minds.used
+        self.world._minds.used += size
+        return first
+
+    def _have_places(self, more: int) -> None:
+        """Have so many places in the pool that are free."""
+        world, minds = self.world, self.world._minds
+        if minds.used + more > world._routes.road.size:
+            self._close_up()
+        need = minds.used + more
+        if need > world._routes.road.size:
+            world._routes = world._routes._replace(road=grown(world._routes.road, 2 * need))
+
     def _close_up(self) -> None:
         """Move the routes in use that lie behind those of the demand together, in order of ids."""
         world, base = self.world, self._base
         veh, aside = world._veh, world._verge.rows
-        found = [
+        found: list[tuple[int, Any, Any]] = [
             (int(veh.id[i]), veh, i) for i in np.flatnonzero((veh.lane >= 0) & (veh.leg >= base))
         ]
         found += [(int(aside.id[i]), aside, i) for i in np.flatnonzero(aside.leg >= base)]
+        trips = world._trips
+        pending = world._choosing.pending()
+        found += [(i, trips, i) for i in pending[trips.route_start[pending] >= base].tolist()]
         found.sort(key=lambda one: one[0])
         road = world._routes.road
         old = road.copy()
@@ -117,7 +131,8 @@ class Detours:
         for _, rows, i in found:
             first, size = int(rows.route_start[i]), int(rows.route_end[i] - rows.route_start[i])
             road[used : used + size] = old[first : first + size]
-            for place in (rows.leg, rows.route_end, rows.route_start):
-                place[i] += used - first
+            for place in ("leg", "route_end", "route_start"):
+                if hasattr(rows, place):  # trips that wait have no leg
+                    getattr(rows, place)[i] += used - first
             used += size
         world._minds.used = used

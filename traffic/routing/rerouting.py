@@ -36,22 +36,30 @@ class Rerouting:
         self.period = max(1, round(number("rerouting.period") / world.dt))
         self._sample = max(1, round(SAMPLE_EVERY / world.dt))
         self._keep = exp(-self._sample * world.dt / number("rerouting.smoothing"))
-        n = world.network.n_roads if self.fraction > 0.0 else 0
+        self._out = np.zeros(0, np.int32)
+        self.count, self.pace, self.multiplier = np.zeros(0), np.zeros(0), np.zeros(0)
+        self.measure()
+
+    def measure(self) -> None:
+        """Begin to measure travel times where somebody wants to know them."""
+        wanted = self.fraction > 0.0 or self.world._choosing.any
+        n = self.world.network.n_roads if wanted else 0
+        if self.count.size == n:
+            return
         self.count, self.pace = np.zeros(n), np.zeros(n)
         self.multiplier = np.ones(n)  # of the time that each road takes when it is empty
-        self._out = np.zeros(0, np.int32)
 
     def look(self) -> None:
         """Let the drivers whose time it is look for a faster way, as a frame ends."""
         world = self.world
-        if self.fraction <= 0.0:
-            return
         veh = world._veh
-        if world.frame % self._sample == 0:
+        if self.count.size and world.frame % self._sample == 0:
             note_all_speeds(
                 world.network.arrays, veh, world._order, self._keep, self.count, self.pace
             )
             slowness(self.count, self.pace, self.multiplier)
+        if self.fraction <= 0.0:
+            return
         if self._out.size < veh.lane.size:
             self._out = np.zeros(veh.lane.size, np.int32)
         found = find_rerouters(veh, world.frame, self.period, self.fraction, world.seed, self._out)

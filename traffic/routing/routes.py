@@ -16,7 +16,7 @@ from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.model import Network
 from rushhour.traffic.demand.checks import let_in
-from rushhour.traffic.demand.model import Demand
+from rushhour.traffic.demand.model import WAY_FOUND, WAY_GIVEN, WAY_OPEN, Demand
 from rushhour.traffic.routing.hierarchies import Stairs, hierarchy_if_it_pays
 from rushhour.traffic.routing.road_graph import road_graph
 
@@ -88,12 +88,14 @@ def find_ways(
     taste: float = 0.0,
     taste_seeds: NDArray[np.int64] | None = None,
     estimate: bool = True,
+    desk: Desk | None = None,
 ) -> Ways:
     """Cheapest ways between pairs of roads (q,).
 
     multipliers: (n_roads,) > 0 on the costs of roads; inf closes a road. taste: each pair's driver
     finds every road dearer by a share of its own, uniform in 0..taste, drawn from its taste seed.
     estimate: False searches without one (Dijkstra), for comparison.
+    desk: working arrays of the graph, kept between calls.
     Raises DemandError for multipliers that are not positive.
     """
     n, q = graph.cost.size, starts.size
@@ -105,7 +107,7 @@ def find_ways(
     least = min(1.0, float(multiplier.min(initial=1.0)))
     pace = least / graph.top_speed * (1.0 - 1e-12) if estimate else 0.0
     seeds = np.zeros(q, np.int64) if taste_seeds is None else taste_seeds.astype(np.int64)
-    desk = Desk(graph, max(1, min(numba.get_num_threads(), q)))
+    table = Desk(graph, max(1, min(numba.get_num_threads(), q))) if desk is None else desk
 
     def search_part(
         part: slice,
@@ -115,12 +117,12 @@ def find_ways(
         closed: NDArray[np.int32],
     ) -> None:
         search_all(
-            graph, desk.scratch, desk.stamp, starts[part], goals[part], multiplier, pace, seeds[part],
+            graph, table.scratch, table.stamp, starts[part], goals[part], multiplier, pace, seeds[part],
             taste, ways, length, cost, closed,
         )  # fmt: skip
-        desk.stamp += length.size
+        table.stamp += length.size
 
-    return _in_batches(q, search_part)
+    return in_batches(q, search_part)
 
 
 def free_ways(
@@ -158,10 +160,10 @@ def ways_over(
     ) -> None:
         stairs.search(starts[part], goals[part], ways, length, cost, closed)
 
-    return _in_batches(starts.size, search_part)
+    return in_batches(starts.size, search_part)
 
 
-def _in_batches(
+def in_batches(
     q: int,
     search_part: Callable[
         [slice, NDArray[np.int32], NDArray[np.int32], NDArray[np.float64], NDArray[np.int32]], None
@@ -383,8 +385,15 @@ def _with_routes(
     keep = np.flatnonzero(~bad)
     pieces = [routes[i] if i in routes else demand.roads[start[i] : stop[i]] for i in keep.tolist()]
     sizes = np.array([piece.size for piece in pieces], np.int64)
+    codes = demand.route_choice
+    choice = [
+        _choice_along(routes[i], demand.roads[start[i] : stop[i]], codes[start[i] : stop[i]])
+        if i in routes else codes[start[i] : stop[i]]
+        for i in keep.tolist()
+    ]  # fmt: skip
     whole = replace(
         demand,
+        route_choice=np.concatenate([*choice, np.zeros(0, np.uint8)]),
         routed=np.where(demand.walker, demand.routed, True)[keep],
         route_start=np.concatenate(([0], np.cumsum(sizes))),
         roads=np.concatenate([*pieces, np.zeros(0, np.int32)]),
@@ -411,3 +420,17 @@ def _with_routes(
         **by_trip,
         **by_stop,
     )
+
+
+def _choice_along(
+    route: NDArray[np.int32], named: NDArray[np.int32], codes: NDArray[np.uint8]
+) -> NDArray[np.uint8]:
+    """How the roads of a route came there that was found over the named ones."""
+    if not (codes == WAY_OPEN).any():
+        return np.full(route.size, WAY_GIVEN, np.uint8)
+    found = np.full(route.size, WAY_FOUND, np.uint8)
+    place = 0
+    for road, code in zip(named.tolist(), codes.tolist(), strict=True):
+        place += int(np.argmax(route[place:] == road))
+        found[place] = code
+    return found

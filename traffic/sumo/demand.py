@@ -182,6 +182,7 @@ class _Fitter:
             type=kind,
             roads=roads,
             routed=routed,
+            mended=route is not None and not routed,
             stops=stops,
             arrival_pos=self.places.arrival(
                 record.attributes, roads[-1], departure.name, record.where
