@@ -70,8 +70,8 @@ def add_world_options(command: argparse.ArgumentParser) -> None:
     add(
         "--routing",
         choices=("current", "free-flow"),
-        help="how trips without a route choose theirs: as they depart, by current travel times, or on "
-        "empty roads; short for --set routing.choice=...",
+        help="how trips without a route choose theirs: as they depart, by current travel times "
+        "(default), or on empty roads; short for --set routing.choice=...",
     )
     add(
         "--reroute",

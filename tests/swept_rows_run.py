@@ -92,7 +92,7 @@ WORLD = {
     "--policy": Row(f"{W} --policy fifo".replace("grid", "stops"), given("right_of_way.all_way_policy", "fifo"), "lifo", "lifo"),
     "--signals": Row(f"{W} --signals actuated", lambda t: t.changed("state_hash"), "blue", "blue"),
     "--keep-routes": Row(f"{W} --keep-routes", given("gridlock.keep_routes", True)),
-    "--routing": Row(f"{R} --routing current".replace("--trips 30", "--trips 300"), given("routing.choice", "current"), "best", "best"),
+    "--routing": Row(f"{R} --routing free-flow", given("routing.choice", "free-flow"), "best", "best"),
     "--reroute": Row(f"{W} --reroute 50%", given("rerouting.fraction", 0.5), "often", "--reroute 'often': wanted a share"),
     "--reroute-period": Row(f"{W} --reroute 50% --reroute-period 5s", given("rerouting.period", 5.0), "soon", "--reroute-period 'soon'"),
     "--steered": Row(f"{W} --steered all", lambda t: t.facts["steered"]["vehicles"] == 30 and t.before["steered"]["vehicles"] == 0,

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from rushhour.traffic.demand.model import WAY_FOUND, WAY_GIVEN, WAY_OPEN, Demand
 from rushhour.traffic.demand.random_trips import random_trips
 from rushhour.traffic.demand.scaling import scaled
 from rushhour.traffic.recording.recorder import Recorder
+from rushhour.traffic.recording.resuming import recorded_parameters
 from rushhour.traffic.recording.run_file import RunFile
 from rushhour.traffic.routing import hierarchies
 from rushhour.traffic.routing.choosing import _Guide
@@ -70,15 +72,15 @@ def shares(world: World, roads: tuple[str, ...], frames: int) -> dict[str, int]:
     return {road: len(ids) for road, ids in seen.items()}
 
 
-@pytest.mark.parametrize(("routing", "least", "most"), [("free-flow", 0, 0), ("current", 85, 115)])
+@pytest.mark.parametrize(("routing", "least", "most"), [("free-flow", 0, 0), (None, 85, 115)])
 def test_two_equal_ways_share_what_one_cannot_carry(
-    parallel: Network, routing: str, least: int, most: int
+    parallel: Network, routing: str | None, least: int, most: int
 ) -> None:
     demand = demand_of(parallel, 2.5, 200, ["in", "out"])
     world = World(parallel, demand, dt=0.5, seed=1, routing=routing)
     found = shares(world, ("left", "right"), 1400)
     assert least <= found["left"] <= most and world.rerouting()["chosen"] == found["left"]
-    assert world.done == (routing == "current"), "one of them alone does not carry them in time"
+    assert world.done == (routing is None), "one of them alone does not carry them in time"
 
 
 def test_given_routes_are_kept_and_their_bits_too(parallel: Network) -> None:
@@ -193,6 +195,12 @@ def test_a_run_is_resumed_and_verified_with_the_ways_that_were_chosen(tmp_path: 
     assert again.rerouting() == world.rerouting()
     with RunFile(tmp_path / "run.h5") as run:
         assert run.parameters["routing.choice"] == "current"
+
+
+def test_older_runs_that_say_nothing_of_routing_go_on_on_free_flow() -> None:
+    for said, meant in (({}, "free-flow"), ({"routing.choice": "current"}, "current")):
+        run = SimpleNamespace(parameters=said, path=Path("old.h5"))
+        assert recorded_parameters(run)["routing.choice"] == meant  # type: ignore[arg-type]
 
 
 def test_joined_trips_choose_and_are_resumed(parallel: Network, tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ CAR = CLASS_BIT["passenger"]
 def world():
     """A small town in the rush hour, in the middle of a frame's work."""
     network = generate("town", size="small", seed=2)
-    world = World(network, random_trips(network, 400, 200.0, seed=1), dt=0.5)
+    world = World(network, random_trips(network, 400, 200.0, seed=1), dt=0.5, routing="free-flow")
     world.step(500)
     world._sort()
     return world

@@ -11,7 +11,8 @@ from rushhour.roadnets.errors import ParameterError
 from rushhour.traffic.measures.trip_table import trip_columns
 from rushhour.traffic.scenarios.opening import opened
 
-ALL = {"rerouting.fraction": 1.0, "rerouting.period": 30.0}
+FREE = {"routing.choice": "free-flow"}  # at departure; here drivers look on their way
+ALL = {**FREE, "rerouting.fraction": 1.0, "rerouting.period": 30.0}
 
 
 @pytest.fixture(scope="module")
@@ -37,15 +38,15 @@ def times(world) -> tuple[np.ndarray, np.ndarray]:
 
 def test_drivers_who_look_at_the_traffic_share_two_ways_near_equilibrium(network) -> None:
     means = {}
-    for given in ({}, ALL):
+    for given in (FREE, ALL):
         world = world_of(network, demand_of(network, 2.0, 200, ["in", "out"]), given)
         world.step(4800)
         assert world.done
         taken, by_long = times(world)
         means[len(given)] = taken.mean()
-        assert by_long.any() == bool(given)
+        assert by_long.any() == (given is ALL)
     # All by the short way, the queue before "slow" grows; those who look leave it when it costs more.
-    assert means[2] < 0.65 * means[0]
+    assert means[3] < 0.65 * means[1]
     assert 0.2 < by_long.mean() < 0.8
     late = np.arange(taken.size) >= taken.size // 2
     short, long = taken[late & ~by_long].mean(), taken[late & by_long].mean()
@@ -56,7 +57,7 @@ def test_drivers_who_look_at_the_traffic_share_two_ways_near_equilibrium(network
 
 def test_a_blocked_way_is_left_by_those_who_look_and_by_nobody_else(network) -> None:
     for fraction in (0.0, 0.5):
-        given = {"rerouting.fraction": fraction, "rerouting.period": 15.0}
+        given = {**FREE, "rerouting.fraction": fraction, "rerouting.period": 15.0}
         world = world_of(network, demand_of(network, 4.0, 60, ["in", "out"]), given)
         world.step(220)
         table = world.vehicles
@@ -70,12 +71,12 @@ def test_a_blocked_way_is_left_by_those_who_look_and_by_nobody_else(network) -> 
 
 def test_with_nobody_looking_the_bits_are_as_without(network) -> None:
     demand = demand_of(network, 2.0, 60, ["in", "out"])
-    plain = world_of(network, demand)
-    none = world_of(network, demand, {"rerouting.fraction": 0.0, "rerouting.period": 5.0})
+    plain = world_of(network, demand, FREE)
+    none = world_of(network, demand, {**FREE, "rerouting.fraction": 0.0, "rerouting.period": 5.0})
     for world in (plain, none):
         world.step(400)
     assert plain.state_hash() == none.state_hash()
-    few = world_of(network, demand, {"rerouting.fraction": 0.01})
+    few = world_of(network, demand, {**FREE, "rerouting.fraction": 0.01})
     few.step(400)
     assert few.state_hash() != plain.state_hash(), "what is known of the traffic is state"
 

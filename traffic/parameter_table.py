@@ -117,7 +117,7 @@ _GENERAL: Final = (
               "false: passing on such a road only where its lane is wide enough for two"),
     Parameter("passing.gain", "m/s", 3.0, 1.0, 30.0, "choice",
               "difference from the desired speed at which somebody ahead is passed there"),
-    Parameter("routing.choice", "", "free-flow", 0, 0, "choice",
+    Parameter("routing.choice", "", "current", 0, 0, "SUMO's default",
               "by which times trips without a route choose their way: current (as they depart, by those of "
               "the traffic then), free-flow (on empty roads)", ROUTINGS),
     Parameter("rerouting.fraction", "", 0.0, 0.0, 1.0, "choice",

@@ -7,6 +7,7 @@ are routed at departure by the mean speeds of the last minutes.
 """
 
 from collections.abc import Mapping
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numba
@@ -79,7 +80,7 @@ class Choosing:
         depart = world._trips.depart  # of the first demand, in order
         due, soon = np.searchsorted(depart, (world.time, world.time + AHEAD), "right").tolist()
         self.next = max(self.next, int(world._waiting.numbers[0]))
-        joined = [trip for when, trip in world._to_depart if when <= world.time]
+        joined = [trip for _, trip in takewhile(lambda one: one[0] <= world.time, world._to_depart)]
         now = self._choosers(np.array([*range(self.next, due), *joined], np.int64))
         again = self._choosers(self._waiting_long())
         later = self._choosers(np.arange(max(due, self.next), soon))
@@ -89,9 +90,12 @@ class Choosing:
             first = np.flatnonzero(self.chooses)[:1]
             self._most(first)
             self._search(first, np.zeros(1))
-        if not (world._rerouting.multiplier.max() > 1.0 or world.network is not world._whole):
-            return
         asking = np.concatenate((now, again, later))
+        slow = asking.size and world._rerouting.multiplier.max() > 1.0
+        if not (slow or world.network is not world._whole):
+            asking = asking[:0]
+        if not (asking.size or quota.given):
+            return
         most = self._most(asking)
         asking, most = asking[most > 0.0], most[most > 0.0]
         room = quota.most
@@ -111,13 +115,14 @@ class Choosing:
     def _waiting_long(self) -> Trips:
         """Trips at the front of the queues outside whose time it is to choose again."""
         world = self.world
-        if world.frame % self._every or not world._waiting.numbers[1]:
+        due = world.frame % self._every == 0
+        if self._ready and not (due and world._waiting.numbers[1]):
             return np.zeros(0, np.int64)
         out = np.zeros(len(world.demand), np.int32)
         found = waiting_in_front(
             world._waiting, self.chooses, self._due, world.frame, self._period, self._every, out
         )
-        return np.sort(out[:found]).astype(np.int64)
+        return np.sort(out[: found if due else 0]).astype(np.int64)
 
     def _most(self, trips: Trips) -> NDArray[np.float64]:
         """What another way of each of some trips may cost to be taken, s; 0: there can be none.
