@@ -136,8 +136,8 @@ def way_back(
         if here < n_road_lanes:
             if back < n_road_lanes or net.connectors.to_lane[back - n_road_lanes] != here:
                 break
-        elif net.connectors.from_lane[here - n_road_lanes] != back:
-            break
+        elif net.lanes.road[net.connectors.from_lane[here - n_road_lanes]] != net.lanes.road[back]:
+            break  # from another lane of that road it may turn, if it could not change lane
         way[b] = back
         far += net.lanes.length[back]
         here = back

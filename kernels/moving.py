@@ -239,6 +239,9 @@ def move_vehicle(
             s -= length
             log_way(net, veh, types, i, lane, length)
             push_behind(veh, i, lane)
+            across = net.connectors.from_lane[k] - lane
+            if across != 0:  # it turns from a lane that does not lead there
+                veh.lateral[i] -= across * net.lanes.width[lane]
             for q in range(PATH - 1):
                 veh.path[i, q] = veh.path[i, q + 1]
             veh.path[i, PATH - 1] = -1

@@ -50,6 +50,7 @@ from rushhour.kernels.review import (
 )
 from rushhour.kernels.room import chain_with_room, has_room, nobody_between, through
 from rushhour.kernels.rules import POLICY_FAIR, POLICY_LITERAL, Rules
+from rushhour.kernels.turning_across import crossed_beside
 from rushhour.kernels.vehicles import (
     BODY,
     CONFLICT,
@@ -224,6 +225,11 @@ def try_grant(
     veh.full_since[i] = -1
     if bars_way(net, veh, types, grants, i, veh.line[i], n, d, reaction):
         veh.refused[i] = BODY
+        return False
+    j = crossed_beside(net, veh, order, i)
+    if j >= 0:
+        veh.refused[i] = CONFLICT
+        veh.blocker[i] = veh.id[j]
         return False
     # Through the next line as well if that can be had: then nobody waits between the two.
     share = impatience(veh, i, frame, dt)

@@ -91,6 +91,7 @@ def _restore_counters(world: "World", numbers: Mapping[str, Any]) -> None:
     world._promised = {i for one in coming if one.name == ADD for i in one.arguments["trips"]["id"]}
     world.taken_off, world.put_back_on = {}, {}
     world._minds.changed = int(numbers["minds_changed"])
+    world._minds.turned_across = int(numbers.get("turned_across", 0))
     world._detours.total = int(numbers["rerouted"])
 
 
@@ -178,8 +179,8 @@ def _restore_grants(world: "World", tables: Mapping[str, NDArray[Any]], new_sign
 
 def _restore_rings(world: "World", numbers: Mapping[str, Any]) -> None:
     rings = [
-        Ring(tuple(lanes), *(int(number) for number in row), waits=tuple(waits))
-        for lanes, waits, *row in numbers["rings"]
+        Ring(tuple(lanes), *(int(number) for number in row[:6]), waits=tuple(*row[6:]))
+        for lanes, *row in numbers["rings"]
     ]
     kept = world._rings
     kept.found, kept.resolved = int(numbers["rings_found"]), int(numbers["rings_resolved"])

@@ -68,6 +68,7 @@ class Telling:
             "removed": world.removed,
             "rerouted": world._detours.total,
             "minds_changed": world._minds.changed,
+            "turned_across": world._minds.turned_across,
             "cycles_found": world._rings.found,
             "cycles_resolved": world._rings.resolved,
             "lane_changes": int(world._changes.sum()),
@@ -95,6 +96,7 @@ class Telling:
         return {
             "policy": rings.policy,
             "minds_changed": world._minds.changed,
+            "turned_across": world._minds.turned_across,
             "cycles_found": rings.found,
             "cycles_resolved": rings.resolved,
             "longest_cycle": round(rings.longest * world.dt, 3),

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.rerouting import BESIDE_AFTER, EXITS, Exits, choose_again, reroute
 from rushhour.kernels.rules import Rules
+from rushhour.kernels.turning_across import turn_across
 from rushhour.kernels.vehicles import PATH, Grants, Order, Routes, Types, Vehicles
 from rushhour.kernels.walking import turn_off
 from rushhour.kernels.watching import find_stuck, wants_another_way
@@ -21,6 +22,7 @@ from rushhour.traffic.quotas import Quotas
 from rushhour.traffic.routing.routes import WIDTH, kept_desk
 from rushhour.traffic.state import grown
 
+ACROSS_AFTER = 20.0  # s at the end of a lane, after which a driver goes on from there across others
 MIND_PERIOD = 1.0  # s between two looks at those who are stuck
 
 
@@ -46,6 +48,7 @@ class Minds:
         self.memory = longest - 2  # roads before the present one that banned sequences may hold
         self.used = routes.road.size  # of the pool of routes; the rest is room for new ones
         self.changed = 0
+        self.turned_across = 0
         self._stuck = np.zeros(0, np.int32)
         # The first look, in a world's first frame, calls everything, so that no later frame waits
         # for a kernel to compile or for the graph of a class's roads.
@@ -88,6 +91,10 @@ class Minds:
         self.changed += turn_off(
             net, veh, types, order, grants, rules, frame, self.haste, self.share, seed,
             first, last,
+        )  # fmt: skip
+        self.turned_across += turn_across(
+            net, veh, types, routes, order, frame, round(ACROSS_AFTER / self.dt), self.dt, seed,
+            first, last, efforts,
         )  # fmt: skip
         found = find_stuck(
             net, veh, order, frame, self.patience, self.share, seed, first, last, self._stuck
