@@ -31,6 +31,7 @@ from rushhour.kernels.checking import (
     note_extreme,
     note_row,
 )
+from rushhour.kernels.coupled_lights import never_together
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import (
     ALL_WAY_STOP,
@@ -177,6 +178,20 @@ def check_speeds(
 
 
 @kernel
+def parted_from_last(net: NetworkArrays, veh: Vehicles, now: Survey, r: int, k: int) -> bool:
+    """Whether the light of connector k is never green together with the last one that row r passed."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    for b in range(BEHIND):
+        lane = int(veh.behind[now.slot[r], b])
+        if lane < 0:
+            break
+        o = lane - n_road_lanes
+        if o >= 0 and o != k and net.connectors.signal[o] >= 0:
+            return bool(never_together(net, o, k))
+    return False
+
+
+@kernel
 def cross_line(
     net: NetworkArrays, veh: Vehicles, now: Survey, before: Survey, found: Findings,
     light: NDArray[np.uint8], since: NDArray[np.int64], r: int, k: int, frame: int, dt: float,
@@ -188,7 +203,7 @@ def cross_line(
     in_chain = now.stretch[r] < max(GROUP_LENGTH, now.length[r] + stop_offset)
     if light[k] == RED:
         j = k - net.lanes.out_start[lane]
-        if in_chain and now.chain[r] <= since[k]:
+        if in_chain and (now.chain[r] <= since[k] or parted_from_last(net, veh, now, r, k)):
             found.tally[RED_IN_CHAIN] += 1
         elif (
             before.caught_at[o] == lane

@@ -7,6 +7,7 @@ without a grant that is close enough becomes the lane's candidate.
 
 from rushhour.kernels.arrival_order import IMPATIENT, time_at_line
 from rushhour.kernels.car_following import stopping_distance
+from rushhour.kernels.coupled_lights import never_together
 from rushhour.kernels.halting import halts_before
 from rushhour.kernels.holders import note_holder, wish
 from rushhour.kernels.jit import kernel
@@ -52,12 +53,17 @@ ASKS = 3
 @kernel
 def worst_light(net: NetworkArrays, veh: Vehicles, grants: Grants, i: int, n: int) -> int:
     """RED if any of the first n connectors of i's path shows it, else the first YELLOW or
-    STOP_THEN_GO; else 0."""
+    STOP_THEN_GO; else 0. One that is never green together with the first does not count."""
     worst = 0
+    first = -1
     for q in range(n):
         k = veh.path[i, q]
         if net.connectors.signal[k] >= 0:
             light = grants.light[k]
+            if first < 0:
+                first = k
+            elif (light == RED or light == YELLOW) and never_together(net, first, k):
+                continue
             if light == RED:
                 return RED
             if worst == 0 and (light == YELLOW or light == STOP_THEN_GO):
@@ -92,9 +98,50 @@ def room_to_stop(veh: Vehicles, types: Types, rules: Rules, i: int, dt: float) -
 
 
 @kernel
+def led_to_by_joint(net: NetworkArrays, lane: int) -> bool:
+    """Whether the only way into a road lane is a connector that needs no grant."""
+    at = net.lanes.in_start[lane]
+    return (
+        net.lanes.in_start[lane + 1] - at == 1 and net.connectors.free[net.lanes.in_connector[at]]
+    )
+
+
+@kernel
+def waits_clear(net: NetworkArrays, veh: Vehicles, rules: Rules, i: int, d: float) -> bool:
+    """Whether i, once it has stopped at the line d m ahead, is clear of the line before."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    here = veh.lane[i]
+    rear = veh.s[i] + d - rules.stop_offset - veh.length[i]
+    for _ in range(JOINTS):
+        if here >= n_road_lanes:
+            here = net.connectors.from_lane[here - n_road_lanes]
+            rear += net.lanes.length[here]
+        elif led_to_by_joint(net, here):
+            here = n_road_lanes + net.lanes.in_connector[net.lanes.in_start[here]]
+            rear += net.lanes.length[here]
+        else:
+            break
+    return rear >= 0.0
+
+
+@kernel
+def nobody_follows(net: NetworkArrays, order: Order, lane: int) -> bool:
+    """Whether nobody is in the intersection before a lane, on its way there."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    if lane >= n_road_lanes:
+        return True  # a joint: there is no intersection before it
+    for x in range(net.lanes.in_start[lane], net.lanes.in_start[lane + 1]):
+        k = net.lanes.in_connector[x]
+        inside = n_road_lanes + k
+        if not net.connectors.free[k] and order.start[inside] < order.start[inside + 1]:
+            return False
+    return True
+
+
+@kernel
 def keeps_grant(
-    net: NetworkArrays, veh: Vehicles, types: Types, grants: Grants, rules: Rules, i: int,
-    line: int, d: float, dt: float,
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    i: int, line: int, d: float, dt: float,
 ) -> bool:  # fmt: skip
     """Whether a vehicle d m before its line still has green, or can no longer stop."""
     light = worst_light(net, veh, grants, i, veh.granted[i])
@@ -102,7 +149,8 @@ def keeps_grant(
         return True
     v = veh.speed[i]
     lane = veh.lane[i]
-    if net.lanes.length[lane] < GROUP_LENGTH and (v > 0.5 or light == YELLOW):
+    short = net.lanes.length[lane] < GROUP_LENGTH and (v > 0.5 or light == YELLOW)
+    if short and not (waits_clear(net, veh, rules, i, d) and nobody_follows(net, order, lane)):
         return True  # it is between two lines that it may pass together, and others follow it
     if v < 0.5 and light == RED:
         return False
@@ -128,15 +176,6 @@ def has_lost_room(
     if grants.waived[veh.path[i, line]] >= frame:
         return False
     return not has_room(net, veh, order, grants, rules, i, veh.granted[i])
-
-
-@kernel
-def led_to_by_joint(net: NetworkArrays, lane: int) -> bool:
-    """Whether the only way into a road lane is a connector that needs no grant."""
-    at = net.lanes.in_start[lane]
-    return (
-        net.lanes.in_start[lane + 1] - at == 1 and net.connectors.free[net.lanes.in_connector[at]]
-    )
 
 
 @kernel
@@ -295,7 +334,7 @@ def review_vehicle(
         return REVOKED if held else NOT_YET
     if veh.granted[i] > line:
         give_back_later_lines(net, veh, types, order, grants, rules, i, line, d, dt)
-        if not keeps_grant(net, veh, types, grants, rules, i, line, d, dt):
+        if not keeps_grant(net, veh, types, order, grants, rules, i, line, d, dt):
             veh.refused[i] = RED_LIGHT
         elif has_lost_room(net, veh, types, order, grants, rules, i, line, d, frame, dt):
             veh.refused[i] = EXIT_FULL
