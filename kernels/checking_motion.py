@@ -215,7 +215,10 @@ def cross_line(
             red = (frame - since[k]) * dt
             note_row(found, now, before, RED_LIGHT, frame, r, k, red, before.speed[o])
     if net.connectors.must_stop[k]:
-        if before.line[o] == lane and before.stood[o] >= 0:
+        stood_at = before.line[o]
+        if stood_at >= 0 and stood_at != lane and net.lanes.road[stood_at] == net.lanes.road[lane]:
+            stood_at = lane  # it turns from the lane beside
+        if stood_at == lane and before.stood[o] >= 0:
             wait = (frame - before.stood[o]) * dt
             note_extreme(found, veh, now, WAIT_AT_LINE, frame, r, wait)
         elif in_chain:

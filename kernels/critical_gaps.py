@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.jit import kernel
-from rushhour.kernels.network import LEFT, RIGHT, SIGNAL, STRAIGHT, NetworkArrays
+from rushhour.kernels.network import ALL_WAY_STOP, LEFT, RIGHT, SIGNAL, STRAIGHT, NetworkArrays
 
 RING_LENGTH = 320.0  # m round a roundabout, at most
 RING_ROADS = 24  # roads that it is made of, at most
@@ -102,6 +102,33 @@ def enters_ring(net: NetworkArrays, k: int, way: NDArray[np.int64]) -> bool:
 
 
 @kernel
+def is_ramp(net: NetworkArrays, k: int) -> bool:
+    """Whether connector k, straight on, gives way to one road only, which it merges with."""
+    if net.connectors.turn[k] != STRAIGHT:
+        return False
+    road = -1
+    for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
+        o = net.conflicts.other[c]
+        if net.connectors.to_lane[o] != net.connectors.to_lane[k]:
+            return False
+        if net.conflicts.yields[c]:
+            other = net.lanes.road[net.connectors.from_lane[o]]
+            if road >= 0 and other != road:
+                return False
+            road = other
+    return road >= 0
+
+
+@kernel
+def merges_gently(net: NetworkArrays, k: int, way: NDArray[np.int64]) -> bool:
+    """Whether connector k gives way where drivers let each other in: to a roundabout, from a ramp."""
+    control = net.intersections.control[net.connectors.intersection[k]]
+    if net.connectors.must_stop[k] or control == SIGNAL or control == ALL_WAY_STOP:
+        return False
+    return is_ramp(net, k) or enters_ring(net, k, way)
+
+
+@kernel
 def critical_gap(
     net: NetworkArrays, gaps: CriticalGaps, left_hand: bool, k: int, way: NDArray[np.int64]
 ) -> float:
@@ -113,7 +140,7 @@ def critical_gap(
     if not stops:
         if crosses_oncoming_only(net, left_hand, k):
             return gaps.major_left
-        if enters_ring(net, k, way):
+        if merges_gently(net, k, way):
             return gaps.roundabout
     if turn == (LEFT if left_hand else RIGHT):
         return gaps.stop_right if stops else gaps.yield_right
@@ -125,15 +152,17 @@ def critical_gap(
 @kernel
 def find_critical_gaps(
     net: NetworkArrays, gaps: CriticalGaps, left_hand: bool, way: NDArray[np.int64],
-    out: NDArray[np.float64],
+    out: NDArray[np.float64], zips: NDArray[np.bool_],
 ) -> None:  # fmt: skip
-    """Write the critical gap of each connector, s; 0 where it yields to nobody.
+    """Write the critical gap of each connector, s; 0 where it yields to nobody. zips: whether it gives
+    way where drivers let each other in.
 
     way: scratch, (RING_ROADS, 3).
     """
     for k in range(out.shape[0]):
-        out[k] = 0.0
+        out[k], zips[k] = 0.0, False
         for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
             if net.conflicts.yields[c]:
                 out[k] = critical_gap(net, gaps, left_hand, k, way)
+                zips[k] = merges_gently(net, k, way)
                 break

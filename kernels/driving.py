@@ -61,6 +61,8 @@ from rushhour.kernels.vehicles import (
 MOOD = 1.0  # s for which a driver's imperfection lasts: a step of SUMO
 COOPERATION = 2.0  # m/s^2, the hardest braking to let somebody in
 STOP_ROOM = 10.0  # m before the place of its stop where a vehicle on another lane waits
+OPENS = 0.5  # m/s by which somebody who merges ahead must be faster for the gap to open by itself
+UNBOUND = 1000.0  # m/s, desired speed of somebody whom something else holds
 MIN_GAP_SHARE = 0.6  # of the standstill gap that the collision guard never gives up
 
 
@@ -135,13 +137,17 @@ def drive_vehicle(
             return
     time_gap = types.time_gap[t]
     factor = veh.factor[i]
-    v0 = aimed_speed(net, veh, types, i, lane)
+    v0 = want = aimed_speed(net, veh, types, i, lane)
     reason, blocker = FREE, -1
     nxt = inf  # next speed allowed by hard constraints
     if net.lanes.profile_start[lane] < net.lanes.profile_start[lane + 1]:
         bend = bend_speed(net.lanes, lane, s + 0.5 * v * dt)
         if bend < v0:
-            v0 = max(bend, 1.0)
+            # Held by the bend, not by its wish, it keeps the gap of one who would like to be faster:
+            # near the wish IDM's gaps grow beyond the time gap.
+            want = max(bend, 1.0)
+            v0 = UNBOUND
+            nxt = max(want, v - decel * dt)
             reason = CURVE
 
     # The leader in the lane; failing that, the rear that hangs over the lane's end.
@@ -166,9 +172,10 @@ def drive_vehicle(
     on_connector = lane >= n_road_lanes
     # The leg counts the road before a connector, the way on is that of the road behind it.
     ahead = 2 if on_connector else 1
+    merges, opening = -1, inf  # behind whom, and the gap to it
     if on_connector:
         k = lane - n_road_lanes
-        limit = zone_speed(net, veh, order, grants, i, k, -s, dt)
+        limit, merges, opening = zone_speed(net, veh, types, order, grants, i, k, -s, dt)
         if limit < nxt:
             nxt, reason, blocker = limit, CONFLICT, -1
         limit, other = parted_speed(net, veh, types, order, partings, i, k, -s, dt)
@@ -225,9 +232,11 @@ def drive_vehicle(
                     nxt, blocker = limit, -1
                     reason = CURVE if net.lanes.entry_speed[step] == end else SPEED_LIMIT_AHEAD
             if not net.connectors.free[k]:
-                limit = zone_speed(net, veh, order, grants, i, k, d, dt)
+                limit, j, room = zone_speed(net, veh, types, order, grants, i, k, d, dt)
                 if limit < nxt:
                     nxt, reason, blocker = limit, CONFLICT, -1
+                if room < opening:
+                    merges, opening = j, room
             limit, other = parted_speed(net, veh, types, order, partings, i, k, d, dt)
             if limit < nxt:
                 nxt, reason, blocker = limit, LEADER, veh.id[other]
@@ -300,8 +309,8 @@ def drive_vehicle(
             a = min(a, (v0 - v) / dt)
     else:
         tau = types.time_gap[t]
-        most = krauss_speed(v0, v0, gap, v_lead, accel, decel, min_gap, tau, dt)
-        w = krauss_speed(v, v0, gap, v_lead, accel, decel, min_gap, tau, dt)
+        most = krauss_speed(want, want, gap, v_lead, accel, decel, min_gap, tau, dt)
+        w = krauss_speed(v, want, gap, v_lead, accel, decel, min_gap, tau, dt)
         share = imperfection(veh, types, i, frame, dt, seed)
         w = dawdled_speed(v, w, most, accel, share, MOOD, dt)
         a = (w - v) / dt
@@ -314,23 +323,25 @@ def drive_vehicle(
         limit = oncoming_speed(net, veh, types, order, grants, i, lane, dt)
         if limit < nxt:
             nxt = limit
-            if limit < v0:
+            if limit < want:
                 reason, blocker = ONCOMING, -1
     if nxt < inf:
         a = min(a, (nxt - v) / dt)
     if beside and a > 0.0 and is_passed(veh, order, lane, i):
         a, reason = 0.0, PASSED
     if lets_in >= 0:
-        j = lets_in
-        opening = place_beside(net, veh.lane[j], lane, veh.s[j]) - veh.length[j] - s
-        v_in = veh.speed[j]
+        merges = lets_in
+        opening = place_beside(net, veh.lane[merges], lane, veh.s[merges]) - veh.length[merges] - s
+    if merges >= 0 and (lets_in >= 0 or veh.speed[merges] < v + OPENS):
+        # One comes in before it: to the gap that it wants then it falls back gently.
+        v_in = veh.speed[merges]
         b = followed_acceleration(model, v, v0, opening, v_in, accel, decel, min_gap, time_gap)
         b = max(b, -COOPERATION)
         if b < a:
-            a, reason, blocker = b, LANE_CHANGE, veh.id[j]
+            a, reason, blocker = b, LANE_CHANGE if lets_in >= 0 else CONFLICT, veh.id[merges]
     a = max(a, -types.emergency[t])
     veh.accel[i] = min(a, accel)
-    if v > 0.95 * v0 and a > -0.1:
+    if v > 0.95 * want and a > -0.1:
         reason, blocker = FREE, -1
     if veh.told[i] != NOTHING and veh.around[i] == 0:  # who passes comes back into its lane first
         veh.accel[i] = min(a, -halting_brake(veh, types, i) if v > 0.0 else 0.0)

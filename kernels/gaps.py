@@ -3,12 +3,21 @@
 Source: right-of-way.md section 2. Distances along a connector are negative before its start.
 """
 
+from math import inf, sqrt
+
 import numpy as np
 
 from rushhour.kernels.car_following import stopping_distance, travel_time
-from rushhour.kernels.going_between import approach_limit, arrives_within, stamp_to_cut
+from rushhour.kernels.going_between import (
+    LET_IN_TIME,
+    approach_limit,
+    arrives_within,
+    closed_up,
+    stamp_to_cut,
+)
 from rushhour.kernels.halting import stands_for_long
 from rushhour.kernels.jit import kernel
+from rushhour.kernels.keeping_clear import LET_IN_BRAKING
 from rushhour.kernels.leaving import time_to_leave
 from rushhour.kernels.moving import aimed_speed
 from rushhour.kernels.network import GREEN, OFF, NetworkArrays
@@ -24,18 +33,58 @@ from rushhour.kernels.vehicles import (
     Vehicles,
 )
 
+ZIP_MARGIN = 0.1  # s between two that merge where drivers let each other in
+STEADY = (
+    0.8  # share of its own speed at which the one ahead must drive for somebody to merge behind
+)
+
+
+@kernel
+def zips_in(net: NetworkArrays, grants: Grants, c: int, k: int) -> bool:
+    """Whether the movements of conflict c, k and another, merge where drivers let each other in, and
+    follow each other closely: at the entry of a roundabout, on a ramp."""
+    o = net.conflicts.other[c]
+    return (grants.zips[k] or grants.zips[o]) and (
+        net.connectors.to_lane[o] == net.connectors.to_lane[k]
+    )
+
+
+@kernel
+def can_follow(veh: Vehicles, types: Types, i: int, j: int, gap: float) -> bool:
+    """Whether i need not brake hard to stay behind j that merges before it, gap m ahead."""
+    w = max(0.0, veh.speed[i] - veh.speed[j])
+    b = LET_IN_BRAKING + max(0.0, min(veh.accel[j], 0.8 * types.accel[veh.type[j]]))
+    return gap - w * w / (2.0 * b) >= types.min_gap[veh.type[i]]
+
+
+@kernel
+def time_to_let_in(
+    net: NetworkArrays, veh: Vehicles, types: Types, i: int, c: int, back: float, top: float
+) -> float:  # fmt: skip
+    """Seconds before the zone of conflict c in which one at the limit can still let i in gently.
+
+    back: m from i's rear to the end of its connector, on which it drives at most at top.
+    """
+    o = net.conflicts.other[c]
+    lane = net.lanes.out_start.shape[0] - 1 + o
+    v = min(net.lanes.speed[net.connectors.from_lane[o]], net.lanes.entry_speed[lane])
+    closing, u = closed_up(v, veh.speed[i], types.accel[veh.type[i]], top, 0.0)
+    kept = types.min_gap[veh.type[i]] + LET_IN_TIME * u
+    beyond = net.lanes.length[lane] - net.conflicts.there_in[c]
+    return (back + closing + kept - beyond) / max(v, 1.0)
+
 
 @kernel
 def is_clear(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
-    i: int, n: int, to_line: float, reaction: float, margin: float, share: float, between: bool,
-    dt: float,
+    i: int, n: int, to_line: float, reaction: float, margin: float, share: float, pressed: float,
+    between: bool, dt: float,
 ) -> tuple[int, int, np.int64]:  # fmt: skip
     """-1 if every conflicting holder has left its zone before i reaches it, else its slot.
 
     And the connector before some of whose holders i goes, with the first of their stamps, if it
     goes between two (`between` allows that, where it yields); else -1, 0. to_line: m from i's front
-    to the first of its n connectors. share: of the critical gap. Source: right-of-way.md clear(i).
+    to the first of its n connectors. share, pressed: of the critical gap, and where it zips in. Source: right-of-way.md clear(i).
     """
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     t = veh.type[i]
@@ -58,17 +107,42 @@ def is_clear(
             leaves = time_to_leave(net, veh, types, rules, j, o, tail, net.conflicts.there_out[c])
             here = ahead + net.conflicts.here_in[c]
             enters = reaction + travel_time(here, veh.speed[i], accel, v_max)
-            if leaves + margin <= enters:
+            zips = zips_in(net, grants, c, k)
+            if leaves + (ZIP_MARGIN if zips else margin) <= enters:
                 continue
+            to_end = ahead + net.lanes.length[n_road_lanes + k]
+            ahead_of_i = to_end - net.lanes.length[n_road_lanes + o] + tail
+            if zips and can_follow(veh, types, i, j, ahead_of_i):
+                continue
+            if zips and veh.speed[j] > 0.5:
+                # Once i is there it follows j in, if that is no slower and far enough ahead by then.
+                inside = min(v_max, net.lanes.entry_speed[n_road_lanes + k])
+                u = min(
+                    max(inside, veh.speed[i]),
+                    sqrt(veh.speed[i] ** 2 + 2.0 * accel * max(here, 0.0)),
+                )
+                kept = types.min_gap[t] + LET_IN_TIME * u
+                place = tail - ahead_of_i + here + kept
+                if (
+                    veh.speed[j] >= STEADY * u
+                    and time_to_leave(net, veh, types, rules, j, o, tail, place) <= enters
+                ):
+                    continue
             if not between or cut >= 0 or q != veh.line[i] or not net.conflicts.yields[c]:
                 return j, -1, cut_stamp
-            # Whoever merges is out of the way once it is ahead, who crosses when it has crossed.
-            merges = net.connectors.to_lane[o] == net.connectors.to_lane[k]
-            gone = net.conflicts.here_in[c] if merges else net.conflicts.here_out[c]
             inside = min(v_max, net.lanes.entry_speed[n_road_lanes + k])
-            through = travel_time(ahead + gone + veh.length[i], veh.speed[i], accel, inside)
-            need = max(share * grants.critical_gap[k], reaction + through + margin)
-            cut_stamp = stamp_to_cut(net, veh, types, order, rules, c, enters - margin, need, dt)
+            need = (pressed if zips else share) * grants.critical_gap[k]
+            if not zips:
+                # Whoever merges is out of the way once it is ahead, who crosses when it has crossed.
+                merges = net.connectors.to_lane[o] == net.connectors.to_lane[k]
+                gone = net.conflicts.here_in[c] if merges else net.conflicts.here_out[c]
+                through = travel_time(ahead + gone + veh.length[i], veh.speed[i], accel, inside)
+                need = max(need, reaction + through + margin)
+            rear = to_end + veh.length[i] if zips else inf
+            cut_stamp = stamp_to_cut(
+                net, veh, types, order, rules, c, enters - margin, need, i, rear, inside, reaction,
+                dt,
+            )  # fmt: skip
             if cut_stamp < 0:
                 return j, -1, cut_stamp
             cut = o
@@ -138,26 +212,38 @@ def prior_vehicle(
 @kernel
 def gap_blocker(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
-    i: int, n: int, patient: bool, share: float,
+    i: int, n: int, ahead: float, patient: bool, share: float,
+    pressed: float,
 ) -> int:  # fmt: skip
     """Slot of a vehicle with priority that i must let go first; -1 if the gap is enough.
 
     At a signal only movements with green count. patient False: standing heads that yield
-    themselves no longer count (see `grant_intersection`). share: of the critical gap.
+    themselves no longer count (see `grant_intersection`). share, pressed: of the critical gap,
+    and where it zips in. ahead: m from i's front to the first of its n connectors.
     """
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
     for q in range(n):
         k = veh.path[i, q]
-        gap = share * grants.critical_gap[k]
+        critical = grants.critical_gap[k]
+        to_end = ahead + net.lanes.length[n_road_lanes + k]
         for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
             if not net.conflicts.yields[c]:
                 continue
             o = net.conflicts.other[c]
             if net.connectors.signal[o] >= 0 and grants.light[o] not in (GREEN, OFF):
                 continue
+            gap = share * critical
+            if zips_in(net, grants, c, k):
+                gap = pressed * critical
+                top = net.lanes.entry_speed[n_road_lanes + k]
+                top = min(top, aimed_speed(net, veh, types, i, n_road_lanes + k))
+                rear = to_end + veh.length[i]
+                gap = max(gap, time_to_let_in(net, veh, types, i, c, rear, top))
             j = prior_vehicle(net, veh, types, order, grants, o, net.conflicts.there_in[c], gap)
             if j < 0:
                 continue
             if not patient and veh.speed[j] < 0.1 and veh.refused[j] == YIELDS:
                 continue
             return j
+        ahead = to_end + net.lanes.length[net.connectors.to_lane[k]]
     return -1

@@ -1,19 +1,24 @@
 """Keeping clear: who has a grant still stays out of conflict zones that others use before it.
 
-The grant predicted that they would be gone; this holds when they are slower than predicted.
+The grant predicted that they would be gone; this holds when they are slower than predicted. Who merges
+behind somebody need not wait until that one has left the zone: it may follow it in, as it would in
+the lane.
 """
 
 from math import inf
 
 import numpy as np
 
-from rushhour.kernels.car_following import approach_speed, stopping_distance
+from rushhour.kernels.car_following import approach_speed, guard_speed, stopping_distance
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import NetworkArrays
-from rushhour.kernels.vehicles import STAMPS, Grants, Order, Vehicles
+from rushhour.kernels.vehicles import STAMPS, Grants, Order, Types, Vehicles
 
 ZONE_BRAKING = 4.5  # m/s^2 before a conflict zone that is still in use
 ZONE_OFFSET = 0.5  # m kept before it
+LET_IN_BRAKING = 2.0  # m/s^2, with which one makes room for another that merges before it
+LET_IN_GAP = 1.0  # m kept to its rear
+LEAST_GAP = 0.5  # m never given up
 SLOW = 0.5  # m/s, below which a vehicle before its line lets those inside go first
 
 
@@ -137,28 +142,95 @@ def held_before(
     return False
 
 
+@kernel
+def last_before(
+    net: NetworkArrays, veh: Vehicles, order: Order, i: int, own: int, o: int
+) -> tuple[int, float]:
+    """The hindmost of those on connector o, just beyond it or at its line, with a grant, who go
+    before i on connector `own`; and where its rear is on o, m (negative before its start).
+
+    -1: none of these, or somebody farther back does, too.
+    """
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    lane = n_road_lanes + o
+    last, rear = -1, inf
+    j = order.over[lane]
+    if j >= 0 and j != i:
+        last, rear = j, order.over_rear[lane]
+    for p in range(order.start[lane], order.start[lane + 1]):
+        j = order.slot[p]
+        if j == i:
+            continue
+        if not goes_first(veh, i, own, j, o):
+            return last, rear
+        last, rear = j, veh.s[j] - veh.length[j]
+    back = net.connectors.from_lane[o]
+    for p in range(order.start[back], order.start[back + 1]):
+        j = order.slot[p]
+        if veh.granted[j] == 0:
+            break
+        if j == i or veh.path[j, 0] != o:
+            continue
+        if not goes_first(veh, i, own, j, o):
+            return last, rear
+        last, rear = j, veh.s[j] - veh.length[j] - net.lanes.length[back]
+    for x in range(net.lanes.in_start[back], net.lanes.in_start[back + 1]):
+        k = net.lanes.in_connector[x]
+        what = comes_before(veh, order, i, own, n_road_lanes + k, 0, o, -1)
+        if what < 0:
+            what = comes_before(veh, order, i, own, net.connectors.from_lane[k], 1, o, k)
+        if what == 1:
+            return -1, inf
+    return last, rear
+
+
 @kernel(forceinline=True)
 def zone_speed(
-    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, i: int, k: int, to_start: float,
-    dt: float,
-) -> float:  # fmt: skip
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, i: int, k: int,
+    to_start: float, dt: float,
+) -> tuple[float, int, float]:  # fmt: skip
     """Next speed that keeps i out of zones of connector k used by those granted before it.
 
-    to_start: m from i's front to the start of k, negative inside. The grant predicted that they
-    would be gone; this holds when they are slower than predicted.
+    And behind whom it merges, with the gap (m) between the two as if they were in one lane
+    already; -1, inf. to_start: m from i's front to the start of k, negative inside.
     """
     v = veh.speed[i]
     allowed = inf
+    ahead, room = -1, inf
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
     reach = stopping_distance(v, 0.7 * ZONE_BRAKING) + v * dt + 2.0
+    far = stopping_distance(v, LET_IN_BRAKING) + v + 2.0  # about what it wants to the one ahead
     for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
         d = to_start + net.conflicts.here_in[c]
-        if d <= 0.0 or d > reach:
+        if d > far:
             continue
         o = net.conflicts.other[c]
         zone_out = net.conflicts.there_out[c]
         # Where the way comes back to here, the last holder may be i, behind others.
         if grants.tail[o] >= zone_out:
             continue
-        if held_before(net, veh, order, i, k, o, zone_out):
-            allowed = min(allowed, approach_speed(v, d - ZONE_OFFSET, 0.0, ZONE_BRAKING, dt))
-    return allowed
+        merges = net.connectors.to_lane[o] == net.connectors.to_lane[k]
+        if not merges and (d <= 0.0 or d > reach):
+            continue
+        limit = inf
+        if d > 0.0:
+            if not held_before(net, veh, order, i, k, o, zone_out):
+                continue
+            limit = approach_speed(v, d - ZONE_OFFSET, 0.0, ZONE_BRAKING, dt)
+        if merges:
+            j, rear = last_before(net, veh, order, i, k, o)
+            if j >= 0:
+                gap = to_start + net.lanes.length[n_road_lanes + k]
+                gap += rear - net.lanes.length[n_road_lanes + o]
+                if gap > 0.0:
+                    behind = min(
+                        approach_speed(v, gap - LET_IN_GAP, veh.speed[j], LET_IN_BRAKING, dt),
+                        guard_speed(
+                            v, gap - LEAST_GAP, veh.speed[j], types.emergency[veh.type[i]], dt
+                        ),
+                    )
+                    limit = max(limit, behind) if d > 0.0 else behind
+                    if gap < room:
+                        ahead, room = j, gap
+        allowed = min(allowed, limit)
+    return allowed, ahead, room

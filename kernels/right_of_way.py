@@ -20,6 +20,7 @@ from rushhour.kernels.arrival_order import (
     who_starves,
 )
 from rushhour.kernels.car_following import travel_time
+from rushhour.kernels.coupled_lights import never_together
 from rushhour.kernels.curve_speed import bend_speed
 from rushhour.kernels.gaps import gap_blocker, is_clear
 from rushhour.kernels.holders import forget_group, note_holder, note_inside, to_path, wish
@@ -68,8 +69,12 @@ from rushhour.kernels.vehicles import (
 )
 from rushhour.kernels.waking import Awake
 
-CALM = 30.0  # s at the line before a driver accepts smaller gaps
+CALM = 30.0  # s at the line before a driver accepts gaps in which others must brake hard
 LEAST_GAP = 0.3  # share of the critical gap
+FRESH = 1.4  # share that somebody wants who comes slowly to a yield line, to merge there
+PRESSING = 0.075  # 1/s, by which it falls from then on
+PRESSED = 0.75  # down to which
+ROLLING = 8.0  # m/s, from which on one merges into the stream as on a ramp
 
 
 @kernel
@@ -108,10 +113,15 @@ def is_late(
     line = veh.line[i]
     v_max = aimed_speed(net, veh, types, i, veh.lane[i])
     clock = frame * dt + reaction + travel_time(d, veh.speed[i], types.accel[t], v_max)
+    first = -1  # with a light
     for q in range(line, n):
         k = veh.path[i, q]
-        if q > line and net.connectors.signal[k] >= 0 and clock > grants.closes[k]:
-            return True
+        if net.connectors.signal[k] >= 0:
+            late = q > line and clock > grants.closes[k]
+            if late and (first < 0 or not never_together(net, first, k)):
+                return True
+            if first < 0:
+                first = k
         lane = n_road_lanes + k
         inside = aimed_speed(net, veh, types, i, lane)
         inside = min(inside, bend_speed(net.lanes, lane, 0.5 * net.lanes.length[lane]))
@@ -127,23 +137,36 @@ def impatience(veh: Vehicles, i: int, frame: int, dt: float) -> float:
 
 
 @kernel
+def pressed_share(veh: Vehicles, i: int, share: float, frame: int, dt: float) -> float:
+    """The same for one that merges without a stop or a light, where others let it in.
+
+    Source: Polus, Shiftan, Shmueli-Lazar 2005 (critical gaps at roundabouts fall while one waits).
+    """
+    if veh.speed[i] >= ROLLING or share < PRESSED:
+        return share
+    return max(PRESSED, FRESH - PRESSING * time_at_line(veh, i, frame, dt))
+
+
+@kernel
 def blocker_of(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
     i: int, n: int, ahead: float, reaction: float, margin: float, patient: bool, share: float,
-    control: int, dt: float,
+    pressed: float, control: int, dt: float,
 ) -> tuple[int, int]:  # fmt: skip
     """Reason and slot of who keeps candidate i from using n entries of its path; FREE, -1.
 
-    Where nobody does, writes before whom of the holders it goes.
+    share, pressed: of the critical gap, and where it zips in. Where nobody does, writes before whom of
+    the holders it goes.
     """
-    between = control not in (SIGNAL, ALL_WAY_STOP)
+    between = control != ALL_WAY_STOP
     j, cut, cut_stamp = is_clear(
-        net, veh, types, order, grants, rules, i, n, ahead, reaction, margin, share, between, dt
-    )
+        net, veh, types, order, grants, rules, i, n, ahead, reaction, margin, share, pressed,
+        between, dt,
+    )  # fmt: skip
     if j >= 0:
         return CONFLICT, j
     if control != ALL_WAY_STOP:
-        j = gap_blocker(net, veh, types, order, grants, rules, i, n, patient, share)
+        j = gap_blocker(net, veh, types, order, grants, rules, i, n, ahead, patient, share, pressed)
         if j >= 0:
             return YIELDS, j
     veh.cut[i] = cut
@@ -165,6 +188,11 @@ def further_chain(
         net.connectors.signal[k] < 0 and net.connectors.rank[k] == 0
     ):
         return 0
+    for q in range(n, m):
+        k = veh.path[i, q]
+        light = grants.light[k]
+        if net.connectors.signal[k] >= 0 and (light == RED or light == YELLOW):
+            return 0
     if worst_light(net, veh, grants, i, m) != 0:
         return 0
     return m if has_room(net, veh, order, grants, rules, i, m) else 0
@@ -233,8 +261,11 @@ def try_grant(
         return False
     # Through the next line as well if that can be had: then nobody waits between the two.
     share = impatience(veh, i, frame, dt)
+    pressed = pressed_share(veh, i, share, frame, dt)
     margin = margin_of(rules, control, stop)
     m = further_chain(net, veh, order, grants, rules, i, n)
+    if m > 0 and is_late(net, veh, types, grants, i, m, d, reaction, frame, dt):
+        m = 0  # it waits between
     reason, j = FREE, -1
     for turn in range(2):
         entries = m if turn == 0 else n
@@ -242,7 +273,7 @@ def try_grant(
             continue
         reason, j = blocker_of(
             net, veh, types, order, grants, rules, i, entries, ahead, reaction, margin, patient,
-            share, control, dt,
+            share, pressed, control, dt,
         )  # fmt: skip
         if j < 0:
             n = entries

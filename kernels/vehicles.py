@@ -192,6 +192,7 @@ class Grants(NamedTuple):
     candidate: NDArray[np.int32]  # (n_road_lanes,) scratch, per intersection's lanes
     waived: NDArray[np.int32]  # (n_connectors,) frame until which exit room is waived
     critical_gap: NDArray[np.float64]  # (n_connectors,) s, 0 where it yields to nobody; static
+    zips: NDArray[np.bool_]  # (n_connectors,) it gives way where drivers let each other in; static
     opposite: NDArray[np.int32]  # (n_road_lanes,) lane in the other direction beside it; -1 none
     passers: NDArray[np.int32]  # (n_road_lanes,) vehicles that pass somebody on their lane
     obstacles: Obstacles  # bodies from outside

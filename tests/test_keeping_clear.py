@@ -108,7 +108,7 @@ def test_who_comes_by_one_grant_through_a_short_lane_is_waited_for():
 
     def allowed() -> float:
         d = float(net.lanes.length[veh.lane[waits]] - veh.s[waits])
-        return float(zone_speed(net, veh, order, grants, waits, joins, d, 0.25))
+        return float(zone_speed(net, veh, world._types, order, grants, waits, joins, d, 0.25)[0])
 
     assert allowed() < 10.0
     veh.stamp[ahead] = 40  # were it later as well, nobody would be waited for
@@ -153,7 +153,10 @@ def test_a_rear_is_waited_for_though_its_vehicle_has_been_granted_the_next_line(
     for stamp in (10, 30):  # before and after its new grant
         veh.stamp[[ahead, comes]] = stamp, 20
         to_start = -float(veh.s[comes])
-        allowed.append(zone_speed(net, veh, order, grants, comes, joins, to_start, 0.25))
+        speed, _, _ = zone_speed(
+            net, veh, world._types, order, grants, comes, joins, to_start, 0.25
+        )
+        allowed.append(speed)
     assert allowed[0] == allowed[1] < 5.0
 
 
@@ -182,5 +185,8 @@ def test_others_are_waited_for_though_the_way_comes_back_to_their_zone():
     for last in (ahead, comes):
         grants.tail_slot[across] = last
         to_start = -float(veh.s[comes])
-        allowed.append(zone_speed(net, veh, order, grants, comes, joins, to_start, 0.25))
+        speed, _, _ = zone_speed(
+            net, veh, world._types, order, grants, comes, joins, to_start, 0.25
+        )
+        allowed.append(speed)
     assert allowed[0] == allowed[1] < 5.0

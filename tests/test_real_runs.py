@@ -22,10 +22,8 @@ LONG = {
     name: pytest.mark.soak
     for name in ("sumo_badhersfeld_net", "sumo_luxembourg", "sumo_braunschweig", "wildau")
 }
-# docs/limits.md: two lights 1.5 m apart that are never green together hold some for ever.
-LONG["sumo_i210_freeway"] = pytest.mark.xfail(
-    reason="lights in a row that are never green together"
-)
+# docs/limits.md: a few drivers stand before a full exit for 10 minutes.
+LONG["sumo_i210_freeway"] = pytest.mark.xfail(reason="two stand before a full exit for 10 minutes")
 
 
 def run(capsys, *words: object):

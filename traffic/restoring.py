@@ -168,7 +168,9 @@ def _restore_grants(world: "World", tables: Mapping[str, NDArray[Any]], new_sign
         getattr(grants, name)[:] = tables["road_lanes"][name]
     for name in OF_CONNECTORS:
         getattr(grants, name)[:] = tables["connectors"][name]
-    world._grants = grants._replace(opposite=made.opposite, critical_gap=made.critical_gap)
+    world._grants = grants._replace(
+        opposite=made.opposite, critical_gap=made.critical_gap, zips=made.zips
+    )
     world._awake = new_awake(world.network.arrays, world.frame)
     lights = state.new_lights(world._actuation)
     if not new_signals:

@@ -119,6 +119,7 @@ def new_grants(net: NetworkArrays) -> Grants:
         candidate=np.full(net.intersections.lane.size, -1, np.int32),
         waived=np.full(n, -1, np.int32),
         critical_gap=np.zeros(n),
+        zips=np.zeros(n, np.bool_),
         opposite=np.full(n_road_lanes, -1, np.int32),
         passers=np.zeros(n_road_lanes, np.int32),
         obstacles=new_obstacles(net.lanes.length.size, 0),

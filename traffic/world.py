@@ -168,7 +168,7 @@ class World(Shown, Looping, Readable, Telling):
         self._grants = state.new_grants(net)
         find_critical_gaps(
             net, self.parameters.critical_gaps(), self.network.left_hand,
-            np.zeros((RING_ROADS, 3), np.int64), self._grants.critical_gap,
+            np.zeros((RING_ROADS, 3), np.int64), self._grants.critical_gap, self._grants.zips,
         )  # fmt: skip
         if self.parameters["passing.oncoming"]:
             self._grants.opposite[:] = opposite_lanes(self.network)
