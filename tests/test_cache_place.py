@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from numba import config
 
 ROOT = Path(__file__).resolve().parents[1]
 NO_SUCH_USER = 54321  # without an entry in passwd
@@ -18,7 +19,10 @@ from rushhour.kernels.jit import cache_folder
 print(round(float(stopping_distance(10.0, 2.5)), 3))
 print(cache_folder("car_following"))
 """
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="no owners and modes there")
+pytestmark = [
+    pytest.mark.skipif(os.name == "nt", reason="no owners and modes there"),
+    pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled"),
+]
 as_root = pytest.mark.skipif(
     not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root becomes somebody else"
 )
