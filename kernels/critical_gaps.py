@@ -103,13 +103,14 @@ def enters_ring(net: NetworkArrays, k: int, way: NDArray[np.int64]) -> bool:
 
 @kernel
 def is_ramp(net: NetworkArrays, k: int) -> bool:
-    """Whether connector k, straight on, gives way to one road only, which it merges with."""
+    """Whether connector k, straight on, gives way to one road only, which it goes along with."""
     if net.connectors.turn[k] != STRAIGHT:
         return False
     road = -1
     for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
         o = net.conflicts.other[c]
-        if net.connectors.to_lane[o] != net.connectors.to_lane[k]:
+        road_beyond = net.lanes.road[net.connectors.to_lane[o]]
+        if road_beyond != net.lanes.road[net.connectors.to_lane[k]]:
             return False
         if net.conflicts.yields[c]:
             other = net.lanes.road[net.connectors.from_lane[o]]

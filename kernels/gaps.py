@@ -108,7 +108,8 @@ def is_clear(
             here = ahead + net.conflicts.here_in[c]
             enters = reaction + travel_time(here, veh.speed[i], accel, v_max)
             zips = zips_in(net, grants, c, k)
-            if leaves + (ZIP_MARGIN if zips else margin) <= enters:
+            kept_apart = ZIP_MARGIN if zips else margin
+            if leaves + kept_apart <= enters:
                 continue
             to_end = ahead + net.lanes.length[n_road_lanes + k]
             ahead_of_i = to_end - net.lanes.length[n_road_lanes + o] + tail
@@ -140,7 +141,7 @@ def is_clear(
                 need = max(need, reaction + through + margin)
             rear = to_end + veh.length[i] if zips else inf
             cut_stamp = stamp_to_cut(
-                net, veh, types, order, rules, c, enters - margin, need, i, rear, inside, reaction,
+                net, veh, types, order, rules, c, enters - kept_apart, need, i, rear, inside, reaction,
                 dt,
             )  # fmt: skip
             if cut_stamp < 0:

@@ -43,8 +43,9 @@ from rushhour.kernels.waking import Awake
 
 BLOCKED_WITHIN = 50.0  # m to a vehicle at a stop that makes a lane blocked
 KEEP_SHARE = 0.7  # of the standstill gap kept to both sides of a change
-SQUEEZE = 0.4  # m kept between those who stand, by one who has stood and must change
+SQUEEZE = 0.52  # share of it kept between those who stand, by one who has stood and must change
 SQUEEZE_AFTER = 5.0  # s
+ITS_TURN = 60.0  # s of standing, after which it need not leave room for those still to come
 REAR_SLACK = 0.5  # m by which a rear may stay behind after a change
 ZIP_SPEED = 3.0  # m/s, below which those behind somebody who halts ask to be let in
 URGENT = 10.0  # s to the lane's end at which others are asked to let one in
@@ -121,7 +122,7 @@ def change_fits(
     """
     t = veh.type[i]
     v = veh.speed[i]
-    keep = SQUEEZE if tight else KEEP_SHARE * types.min_gap[t]
+    keep = (SQUEEZE if tight else KEEP_SHARE) * types.min_gap[t]
     gap, v_lead, _ = front_gap(net, veh, order, lane, place, s)
     if gap < braking_gap(v, v_lead, b, dt, keep):
         return False
@@ -137,7 +138,7 @@ def change_fits(
     if place < order.start[lane + 1]:
         j = order.slot[place]
         squeezes = tight and veh.speed[j] < 0.1
-        keep = SQUEEZE if squeezes else KEEP_SHARE * types.min_gap[veh.type[j]]
+        keep = (SQUEEZE if squeezes else KEEP_SHARE) * types.min_gap[veh.type[j]]
         return rear - veh.s[j] >= braking_gap(veh.speed[j], v, b, dt + 0.2, keep)
     return upstream_allows(net, veh, types, order, lane, rear, v, b, dt)
 
@@ -159,6 +160,25 @@ def leaves_room(
         return True
     _, closed, _, _ = queue_end(net, veh, order, lane, rules.queue_gap)
     return closed >= need + veh.length[i] + rules.queue_gap
+
+
+@kernel
+def time_stood(veh: Vehicles, i: int, frame: int, dt: float) -> float:
+    """Seconds for which i has stood; 0 if it moves."""
+    if veh.stands_since[i] < 0 or veh.speed[i] >= 0.1:
+        return 0.0
+    return (frame - veh.stands_since[i]) * dt
+
+
+@kernel
+def nobody_enters(
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, lane: int
+) -> bool:
+    """Whether nobody has a grant that leads to a lane, or its rear still in the intersection before."""
+    if grants.reserved[lane] > 0.0 or grants.crossed[lane]:
+        return False
+    last = order.start[lane + 1] - 1
+    return order.start[lane] > last or not rear_inside(net, veh, order.slot[last])
 
 
 @kernel
@@ -302,9 +322,12 @@ def consider_change(
             return False
     urgent = mandatory and is_urgent(to_end, v)
     b = rules.safe_braking if urgent else 0.5 * rules.safe_braking
+    stood = time_stood(veh, i, frame, dt) if mandatory else 0.0
+    tight = stood >= SQUEEZE_AFTER
     room = leaves_room(net, veh, order, grants, rules, i, target)
-    stands = mandatory and v < 0.1 and veh.stands_since[i] >= 0
-    tight = stands and (frame - veh.stands_since[i]) * dt >= SQUEEZE_AFTER
+    if not room and stood >= ITS_TURN:
+        # Beside a full lane it would wait for ever: those who are not on it yet wait for once.
+        room = nobody_enters(net, veh, order, grants, target)
     if room and change_fits(
         net, veh, types, order, grants, rules, i, target, s, place, cut, b, tight, dt
     ):
@@ -323,7 +346,7 @@ def consider_change(
 @kernel
 def ask_the_other_side(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
-    i: int, lane: int, side: int, held_up: bool, frame: int,
+    i: int, lane: int, side: int, held_up: bool, frame: int, dt: float,
 ) -> None:  # fmt: skip
     """Ask for room towards the side that has no changes in this frame.
 
@@ -335,7 +358,10 @@ def ask_the_other_side(
     if held_up or (wish and is_urgent(net.lanes.length[lane] - veh.s[i], veh.speed[i])):
         s = place_beside(net, lane, lane + side, veh.s[i])
         place = place_behind(veh, order, lane + side, s)
-        if leaves_room(net, veh, order, grants, rules, i, lane + side):
+        room = leaves_room(net, veh, order, grants, rules, i, lane + side)
+        if not room and wish and time_stood(veh, i, frame, dt) >= ITS_TURN:
+            room = nobody_enters(net, veh, order, grants, lane + side)
+        if room:
             ask_to_yield(veh, order, types, lane + side, s, place, i)
         if wish:
             claim(veh, grants, rules, i, lane + side, frame)
@@ -373,7 +399,7 @@ def choose_lanes_of_road(
             )
             if other_side and (wish < 0 or held_up):
                 ask_the_other_side(
-                    net, veh, types, order, grants, rules, i, lane, -side, held_up, frame
+                    net, veh, types, order, grants, rules, i, lane, -side, held_up, frame, dt
                 )
             often = wish > 0 or held_up
             if not open_side or (not often and not looks[turn_of(veh.id[i], frame)]):

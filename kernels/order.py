@@ -114,13 +114,12 @@ def sort_by_lane(veh: Vehicles, order: Order, n: int) -> int:
 
 
 @kernel(forceinline=True)
-def hang_over(veh: Vehicles, lanes: Lanes, order: Order, lane: int) -> None:
-    """Note the last vehicle of a lane that is not empty on the lanes that its rear still covers.
+def hang_over(veh: Vehicles, lanes: Lanes, order: Order, slot: int) -> None:
+    """Note a vehicle on the lanes that its rear still covers.
 
     At most one vehicle can hang over a lane's end, so no two tasks write the same entry.
     Writes over, over_rear.
     """
-    slot = order.slot[order.start[lane + 1] - 1]
     rear = veh.s[slot] - veh.length[slot]
     b = 0
     while rear < 0.0 and b < BEHIND:
@@ -162,7 +161,16 @@ def sort_stripe(veh: Vehicles, lanes: Lanes, order: Order, stripe: int) -> None:
             if lo >= first:
                 for q in range(lo + 1, hi):
                     settle(veh, order, lo, q, order.slot[q])
-                hang_over(veh, lanes, order, lane)
+                last_one = order.slot[hi - 1]
+                hang_over(veh, lanes, order, last_one)
+                if hi - lo > 1 and lo >= roads:
+                    # Who turned across the next lane has its rear elsewhere than those behind it.
+                    for q in range(lo, hi - 1):
+                        slot = order.slot[q]
+                        if veh.s[slot] < veh.length[slot] and (
+                            veh.behind[slot, 0] != veh.behind[last_one, 0]
+                        ):
+                            hang_over(veh, lanes, order, slot)
             p = hi
 
 

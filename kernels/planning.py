@@ -19,6 +19,7 @@ from rushhour.kernels.vehicles import MAX_LANES, PATH, STREAM_EXIT, Order, Route
 DEPTH = 8  # roads looked ahead, at most
 SIGHT = 500.0  # m looked ahead beyond the road a vehicle is on
 TOO_SHORT = 10.0  # m; on a shorter road nobody changes lane
+REAR_SLACK = 0.5  # m by which a body may be longer than a lane from which its vehicle changes
 QUEUE_SPACE = 7.5  # m a vehicle takes in a queue
 LOAD_WEIGHT = 2.0  # effort that a full lane is worth more than an empty one
 IMPOSSIBLE = 1000.0  # effort of having to do so
@@ -141,6 +142,26 @@ def best_connector(
 
 
 @kernel
+def connector_across(
+    net: NetworkArrays, order: Order, lane: int, ahead: int, row: int, permission: int, most: float,
+    efforts: Efforts,
+) -> int:  # fmt: skip
+    """The same from the nearest other lane of the road that leads there; -1 none. For who cannot
+    change lane there, and turns from the one it is on (see turning_across.py)."""
+    road = net.lanes.road[lane]
+    first = net.roads.first_lane[road]
+    count = net.roads.lane_count[road]
+    for far in range(1, count):
+        for side in range(-1, 2, 2):
+            other = lane + side * far
+            if first <= other < first + count:
+                k = best_connector(net, order, other, ahead, row, permission, most, efforts)
+                if k >= 0:
+                    return k
+    return -1
+
+
+@kernel
 def plan_route(
     veh: Vehicles, net: NetworkArrays, routes: Routes, order: Order, i: int, lane: int,
     permission: int, efforts: Efforts,
@@ -176,9 +197,10 @@ def plan_route(
     for q in range(PATH):
         k = -1
         if here >= 0 and q + 1 < depth:
-            k = best_connector(
-                net, order, here, routes.road[leg + q + 1], q + 1, permission, most, efforts
-            )
+            ahead = routes.road[leg + q + 1]
+            k = best_connector(net, order, here, ahead, q + 1, permission, most, efforts)
+            if k < 0 and net.lanes.length[here] < veh.length[i] - REAR_SLACK:
+                k = connector_across(net, order, here, ahead, q + 1, permission, inf, efforts)
         veh.path[i, q] = k
         here = net.connectors.to_lane[k] if k >= 0 else -1
 

@@ -29,7 +29,6 @@ from rushhour.kernels.vehicles import (
     BODY,
     CONFLICT,
     EXIT_FULL,
-    LEADER,
     RED_LIGHT,
     STOP_SIGN,
     Grants,
@@ -325,7 +324,7 @@ def review_vehicle(
             veh.granted[i] = 0
             veh.refused[i] = 0
         return REVOKED if held else NOT_YET
-    if (not head or veh.reason[i] == LEADER) and is_held_up(veh, i, frame, dt):
+    if not head and is_held_up(veh, i, frame, dt):
         # The queue before it may never move: what it holds would keep others from ever going.
         held = veh.granted[i] > line
         if held:

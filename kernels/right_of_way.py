@@ -49,7 +49,12 @@ from rushhour.kernels.review import (
     turns_across,
     worst_light,
 )
-from rushhour.kernels.room import chain_with_room, has_room, nobody_between, through
+from rushhour.kernels.room import (
+    chain_with_room,
+    has_room,
+    nobody_between,
+    through,
+)
 from rushhour.kernels.rules import POLICY_FAIR, POLICY_LITERAL, Rules
 from rushhour.kernels.turning_across import crossed_beside
 from rushhour.kernels.vehicles import (
@@ -254,7 +259,7 @@ def try_grant(
     if bars_way(net, veh, types, grants, i, veh.line[i], n, d, reaction):
         veh.refused[i] = BODY
         return False
-    j = crossed_beside(net, veh, order, i)
+    j = crossed_beside(net, veh, order, grants, i, n)
     if j >= 0:
         veh.refused[i] = CONFLICT
         veh.blocker[i] = veh.id[j]

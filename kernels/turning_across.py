@@ -9,44 +9,43 @@ from rushhour.kernels.entering import place_beside, upstream_allows
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import NetworkArrays
 from rushhour.kernels.planning import Efforts, plan
-from rushhour.kernels.vehicles import LANE_CHANGE, NOTHING, Order, Routes, Types, Vehicles
+from rushhour.kernels.vehicles import (
+    LANE_CHANGE,
+    NOTHING,
+    Grants,
+    Order,
+    Routes,
+    Types,
+    Vehicles,
+)
 
+START = 3.0  # s that it takes to get going
 EASY = 2.0  # m/s^2, the braking of those who come on a way that needs no grant
+CLEAR = 1.0  # m beyond the line that the last one on its way must be
 LINE_REACH = 15.0  # m before the line within which others count who take the same way
 
 
 @kernel
-def lane_leading_on(net: NetworkArrays, routes: Routes, veh: Vehicles, i: int, bit: int) -> int:
-    """The nearest lane of i's road from which its route goes on; -1. bit: its permission."""
-    n_road_lanes = net.lanes.out_start.shape[0] - 1
-    lane = veh.lane[i]
-    road = net.lanes.road[lane]
-    ahead = routes.road[veh.leg[i] + 1]
+def nobody_takes_way(net: NetworkArrays, veh: Vehicles, order: Order, i: int, k: int) -> bool:
+    """Whether nobody else near the end of i's road goes on by connector k."""
+    road = net.lanes.road[veh.lane[i]]
     first = net.roads.first_lane[road]
-    best = -1
-    for other in range(first, first + net.roads.lane_count[road]):
-        if best >= 0 and abs(other - lane) >= abs(best - lane):
-            continue
-        for k in range(net.lanes.out_start[other], net.lanes.out_start[other + 1]):
-            to = net.connectors.to_lane[k]
-            if net.lanes.road[to] != ahead:
-                continue
-            if net.lanes.permissions[to] & net.lanes.permissions[n_road_lanes + k] & bit:
-                best = other
+    for lane in range(first, first + net.roads.lane_count[road]):
+        for p in range(order.start[lane], order.start[lane + 1]):
+            j = order.slot[p]
+            if net.lanes.length[lane] - veh.s[j] > LINE_REACH:
                 break
-    return best
+            if j != i and veh.path[j, 0] == k:
+                return False
+    return True
 
 
 @kernel
-def takes_way(net: NetworkArrays, veh: Vehicles, order: Order, lane: int, k: int) -> bool:
-    """Whether somebody near the end of a lane goes on by connector k."""
-    for p in range(order.start[lane], order.start[lane + 1]):
-        j = order.slot[p]
-        if net.lanes.length[lane] - veh.s[j] > LINE_REACH:
-            break
-        if veh.path[j, 0] == k:
-            return True
-    return False
+def shields(veh: Vehicles, order: Order, lane: int) -> bool:
+    """Whether somebody stands at the head of a lane, so that nobody comes past on it."""
+    if order.start[lane] == order.start[lane + 1]:
+        return False
+    return veh.speed[order.slot[order.start[lane]]] < 0.1
 
 
 @kernel
@@ -72,18 +71,21 @@ def turn_across(
         if stops and net.lanes.road[routes.stop_lane[veh.stop[i]]] == net.lanes.road[lane]:
             continue
         bit = types.permission[veh.type[i]]
-        other = lane_leading_on(net, routes, veh, i, bit)
-        if other < 0 or other == lane:
+        other = veh.wanted[i]
+        if other == lane or net.lanes.road[other] != net.lanes.road[lane]:
             continue
         plan(veh, net, routes, order, i, other, bit, seed, efforts)
         k = veh.path[i, 0]
-        goes = k >= 0 and not takes_way(net, veh, order, other, k)
+        goes = k >= 0 and nobody_takes_way(net, veh, order, i, k)
         if goes and net.connectors.free[k]:
-            # No grant keeps it from those who come.
-            rear = place_beside(net, lane, other, veh.s[i]) - veh.length[i]
-            goes = order.start[other] == order.start[other + 1] and upstream_allows(
-                net, veh, types, order, other, rear, 0.0, EASY, dt
-            )
+            # No grant keeps it from those who come: only where nobody could change lane.
+            goes = net.lanes.length[other] < veh.length[i] and (
+                shields(veh, order, other)
+                or upstream_allows(
+                    net, veh, types, order, other,
+                    place_beside(net, lane, other, veh.s[i]) - veh.length[i], 0.0, EASY, START + dt,
+                )
+            )  # fmt: skip
         if goes:
             turned += 1
         else:
@@ -92,26 +94,47 @@ def turn_across(
 
 
 @kernel
-def crossed_beside(net: NetworkArrays, veh: Vehicles, order: Order, i: int) -> int:
-    """Slot of a head beside i, with a grant, whose way crosses that of head i; -1 nobody.
+def turns_across(net: NetworkArrays, veh: Vehicles, j: int, k: int) -> bool:
+    """Whether j, on a road lane, goes on by connector k, which leaves from another."""
+    if veh.lane[j] >= net.lanes.out_start.shape[0] - 1:
+        return False
+    return veh.path[j, 0] == k and net.connectors.from_lane[k] != veh.lane[j]
+
+
+@kernel
+def crossed_beside(
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, i: int, n: int
+) -> int:
+    """Slot of somebody with a grant whose way crosses, beside its line, that of i; -1 nobody. n: the
+    entries of its path that i asks for.
 
     Ways from one road cross only where somebody turns from a lane that does not lead there.
     """
-    lane = veh.lane[i]
-    road = net.lanes.road[lane]
-    if road < 0 or net.roads.lane_count[road] == 1 or veh.path[i, 0] < 0:
-        return -1
-    to = net.connectors.from_lane[veh.path[i, 0]]
-    if net.lanes.road[to] != road:
-        return -1
-    first = net.roads.first_lane[road]
-    for other in range(first, first + net.roads.lane_count[road]):
-        if other == lane or order.start[other] == order.start[other + 1]:
-            continue
-        j = order.slot[order.start[other]]
-        if veh.granted[j] == 0 or veh.path[j, 0] < 0:
-            continue
-        there = net.connectors.from_lane[veh.path[j, 0]]
-        if min(lane, to) <= max(other, there) and min(other, there) <= max(lane, to):
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    for q in range(veh.line[i], n):
+        k = veh.path[i, q]
+        j = grants.tail_slot[k]
+        if grants.tail[k] < 0.0 and j != i and turns_across(net, veh, j, k):
             return int(j)
+        lane = veh.lane[i]
+        if q > 0:
+            lane = net.connectors.to_lane[veh.path[i, q - 1]]
+        elif lane >= n_road_lanes:
+            lane = net.connectors.to_lane[lane - n_road_lanes]
+        road = net.lanes.road[lane]
+        if net.roads.lane_count[road] == 1:
+            continue
+        to = net.connectors.from_lane[k]
+        if to != lane and grants.tail[k] < CLEAR and j != i:
+            return int(j)
+        first = net.roads.first_lane[road]
+        for other in range(first, first + net.roads.lane_count[road]):
+            if other == lane or order.start[other] == order.start[other + 1]:
+                continue
+            j = order.slot[order.start[other]]
+            if veh.granted[j] == 0 or veh.path[j, 0] < 0 or j == i:
+                continue
+            there = net.connectors.from_lane[veh.path[j, 0]]
+            if min(lane, to) <= max(other, there) and min(other, there) <= max(lane, to):
+                return int(j)
     return -1

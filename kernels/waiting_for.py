@@ -32,7 +32,7 @@ from rushhour.kernels.vehicles import (
 from rushhour.kernels.watching import full_exit
 
 CLOSE = 1.5  # m: somebody on the lane beside who is nearer bars the way there
-SQUEEZED = 0.4  # m between those who have changed places and others
+SQUEEZED = 1.1  # m between those who have changed places and others
 LOOK = np.int64(1) << np.int64(32)  # a look's number, times this, goes before the number of a walk
 
 

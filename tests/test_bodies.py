@@ -106,7 +106,7 @@ def test_who_jumps_before_a_car_is_counted_once() -> None:
 
 def crossing(control: str) -> World:
     network = generate("cross", length=120.0, control=control)
-    return World(network, random_trips(network, 60, 60.0, seed=2), dt=0.25, seed=2)
+    return World(network, random_trips(network, 60, 60.0, seed=3), dt=0.25, seed=3)
 
 
 @pytest.mark.parametrize("control", ["yield", "signals", "all_way_stop"])

@@ -36,7 +36,8 @@ NESTED = {
         "last_arrival_s",
     },
     "gridlock": {
-        "policy", "minds_changed", "cycles_found", "cycles_resolved", "longest_cycle", "cycles",
+        "policy", "minds_changed", "turned_across", "cycles_found", "cycles_resolved",
+        "longest_cycle", "cycles",
     },
 }  # fmt: skip
 

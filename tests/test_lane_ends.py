@@ -63,7 +63,7 @@ def test_who_waits_to_change_to_the_left_stands_with_its_rear_on_its_lane(length
                      depart_pos_kind=POS_GIVEN, stops=[halt]))  # fmt: skip
     builder.add(Trip("waits", 0.0, CAR, (0, 1, 2)))
     world = World(network, builder.build(), dt=0.25, seed=1)
-    world.step(4 * 120)
+    world.step(4 * 45)  # before it turns from the wrong lane
     waits = int(np.flatnonzero(world.vehicles.lane == network.lane_index["end"])[0])
     assert world.vehicles.speed[waits] == 0.0
     assert CAR.length <= world.vehicles.s[waits] <= length - min(14.0, 0.4 * length, length - 6.0)

@@ -78,6 +78,7 @@ def test_a_driver_who_cannot_reach_the_lane_of_another_way_does_not_choose_anew_
         "driver", 5.0, CAR, way, depart_lane=1, depart_pos=80.0, depart_pos_kind=POS_GIVEN
     )
     world = world_of(network, [*queue(network, "in", 6, 89.0), driver])
+    world._minds.across_after = 4 * 3600  # nor does it turn from the wrong lane
     world.step(4 * 305)
     assert world.arrived == 0
     assert 1 <= world.counts()["minds_changed"] <= 300 / 30

@@ -109,7 +109,7 @@ class Five:
         pay = pays(net, veh, types, order, world._rules, p, self.here, there, 500.0, place)
         fit = change_fits(
             net, veh, types, order, world._grants, world._rules, i, there, 500.0, place, inf,
-            BRAKING, DT,
+            BRAKING, False, DT,
         )  # fmt: skip
         return bool(pay), bool(fit)
 

@@ -55,7 +55,7 @@ def parted(lanes: int, bus_lane: bool = False, both: bool = False) -> Network:
 def told(
     network: Network, trips: list[tuple[str, str, float]], folder: Path,
     capsys: pytest.CaptureFixture[str], stops: str = "", at: int = 22,
-    every: float = 4.0,
+    every: float = 4.0, gridlock: str = "",
 ) -> tuple[list[dict[str, Any]], dict[str, Any], str]:  # fmt: skip
     """Causes, standstill and lines of the command's run. trips: name, roads, length in m."""
     save(network, folder / "city.h5")
@@ -69,6 +69,7 @@ def told(
     (folder / "trips.rou.xml").write_text(f"<routes>{text}</routes>")
     (folder / "scenario.toml").write_text(
         'network = "city.h5"\ndemand = "trips.rou.xml"\n[times]\nuntil_empty = true\ngive_up_after = "30min"\n'
+        + f'[parameters]\n"gridlock.turn_across_after" = 3600.0\n{gridlock}\n'
         + (f'[[events]]\ntime = "{at}s"\naction = "stop"\nvehicle = "{stops}"\n' if stops else "")
     )
     capsys.readouterr()
@@ -113,7 +114,14 @@ def test_two_who_bar_each_others_change_are_a_ring_that_says_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     trips = [("l", "up mid left", 9.0), ("r", "down mid right", 9.0)]
-    (cause,), _, err = told(parted(2, both=True), trips, tmp_path, capsys, every=0.0)
+    (cause,), _, err = told(
+        parted(2, both=True),
+        trips,
+        tmp_path,
+        capsys,
+        every=0.0,
+        gridlock='gridlock.policy = "none"',
+    )
     assert (cause["cause"], cause["vehicles"]) == ("ring", 2)
     assert sorted(cause["ring"]) == [
         "l waits for a lane change (to mid_1)", "r waits for a lane change (to mid_0)",

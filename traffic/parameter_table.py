@@ -99,6 +99,9 @@ _GENERAL: Final = (
               "time a head faces a full exit before it chooses again"),
     Parameter("gridlock.turn_off_after", "s", 0.0, 0.0, 3600.0, "choice",
               "time a random walker faces a full exit before it takes another one that has room"),
+    Parameter("gridlock.turn_across_after", "s", 20.0, 1.0, 3600.0, "choice",
+              "time a driver stands at the end of a lane that does not lead its way, and cannot "
+              "change lane, before it turns from there across the next lanes"),
     Parameter("gridlock.change_mind_share", "", 1.0, 0.0, 1.0, _ROW,
               "share of these heads that choose again, drawn anew after each such time; 0: nobody"),
     Parameter("gridlock.keep_routes", "", False, 0, 1, "choice",

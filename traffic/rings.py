@@ -73,6 +73,7 @@ class Rings:
         self._slot_of = np.zeros(0, np.int32)
         self._waits = np.zeros(0, np.int32)
         self._seen = np.zeros(0, np.int64)
+        self._looks = 0
         self._members = np.zeros(network.n_lanes, np.int32)
 
     def look(
@@ -143,12 +144,14 @@ class Rings:
         if frame == 0 and veh.lane.size and net.connectors.from_lane.size:
             # In a world's first frame everything is called, so that no later one compiles it.
             lacks_room(veh, 0)
+            full_exit(net, veh, order, 0, self.stop_offset)
             in_conflict(net, 0, 0)
             goes_first_instead(net, veh, -1, -1)
             change_places(net, veh, order, -1, -1)
         note_slots(veh, order, self._slot_of)
+        self._looks += 1
         found = find_cycles(
-            net, veh, order, grants, self.stop_offset, self._slot_of, first, last, frame + 1,
+            net, veh, order, grants, self.stop_offset, self._slot_of, first, last, self._looks,
             self._waits, self._seen, self._members,
         )  # fmt: skip
         slots: list[int] = self._members[:found].tolist()

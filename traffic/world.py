@@ -186,7 +186,7 @@ class World(Shown, Looping, Readable, Telling):
         self._minds = Minds(
             self.network, self._routes, self.dt, number("gridlock.change_mind_after"),
             number("gridlock.turn_off_after"), number("gridlock.change_mind_share"),
-            bool(self.parameters["gridlock.keep_routes"]),
+            bool(self.parameters["gridlock.keep_routes"]), number("gridlock.turn_across_after"),
         )  # fmt: skip
         self._rings = Rings(
             self.network, str(self.parameters["gridlock.policy"]),

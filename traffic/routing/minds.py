@@ -22,7 +22,6 @@ from rushhour.traffic.quotas import Quotas
 from rushhour.traffic.routing.routes import WIDTH, kept_desk
 from rushhour.traffic.state import grown
 
-ACROSS_AFTER = 20.0  # s at the end of a lane, after which a driver goes on from there across others
 MIND_PERIOD = 1.0  # s between two looks at those who are stuck
 
 
@@ -31,12 +30,13 @@ class Minds:
 
     patience: s for which a head faces a full exit before it chooses again, and between two
     choices. haste: the same of a random walker while another exit has room. share: of the heads,
-    drawn anew for each choice.
+    drawn anew for each choice. across_after: s at the end of a lane that does not lead on before a
+    driver turns from there across others.
     """
 
     def __init__(
         self, network: Network, routes: Routes, dt: float, patience: float, haste: float,
-        share: float, keep_routes: bool,
+        share: float, keep_routes: bool, across_after: float,
     ) -> None:  # fmt: skip
         self.network = network
         self.dt = dt
@@ -44,6 +44,7 @@ class Minds:
         self.haste = max(1, round(haste / dt))
         self.share = share
         self.keep_routes = keep_routes
+        self.across_after = max(1, round(across_after / dt))
         longest = int(np.diff(network.banned.start).max(initial=2))
         self.memory = longest - 2  # roads before the present one that banned sequences may hold
         self.used = routes.road.size  # of the pool of routes; the rest is room for new ones
@@ -93,7 +94,7 @@ class Minds:
             first, last,
         )  # fmt: skip
         self.turned_across += turn_across(
-            net, veh, types, routes, order, frame, round(ACROSS_AFTER / self.dt), self.dt, seed,
+            net, veh, types, routes, order, frame, self.across_after, self.dt, seed,
             first, last, efforts,
         )  # fmt: skip
         found = find_stuck(

@@ -1,0 +1,75 @@
+"""Each movement wants the gap of its kind: at a stop or a yield sign, into a roundabout, across green."""
+
+import numpy as np
+import pytest
+
+from rushhour.kernels.network import LEFT, RIGHT, STRAIGHT
+from rushhour.roadnets.generators.by_name import generate
+from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.world import World
+
+TURNS = {LEFT: "left", STRAIGHT: "straight", RIGHT: "right"}
+
+
+def gaps_by_turn(control: str, minor: bool = True, **options: object) -> dict[str, set[float]]:
+    """Critical gaps (s) of the movements that yield, by turn; from the minor legs, else the major."""
+    network = generate("cross", control=control, **options)
+    net = network.arrays
+    found: dict[str, set[float]] = {}
+    gaps = World(network)._grants.critical_gap
+    for k in np.flatnonzero(gaps > 0.0).tolist():
+        lane = network.lane_ids[net.connectors.from_lane[k]]
+        if (lane[0] in "NS") == minor:
+            turn = int(net.connectors.turn[k])
+            found.setdefault(TURNS[turn], set()).add(float(gaps[k]))
+    return found
+
+
+@pytest.mark.parametrize(("control", "kind"), [("two_way_stop", "gap"), ("yield", "gap_yield")])
+def test_a_minor_road_wants_the_gaps_of_its_sign(control, kind):
+    number = Parameters().number
+    want = {turn: {number(f"right_of_way.{kind}_{turn}")} for turn in TURNS.values()}
+    assert gaps_by_turn(control) == want
+
+
+@pytest.mark.parametrize("control", ["two_way_stop", "yield"])
+def test_a_left_turn_from_the_major_road_wants_a_gap_of_its_own(control):
+    want = Parameters().number("right_of_way.gap_major_left")
+    assert gaps_by_turn(control, minor=False) == {"left": {want}}
+
+
+def test_lefts_across_green_want_the_permissive_gap():
+    want = Parameters().number("right_of_way.gap_permissive")
+    assert gaps_by_turn("signals")["left"] == {want}
+
+
+def test_the_entries_of_a_roundabout_are_gentle_and_no_others():
+    network = generate("cross", control="roundabout")
+    net, grants = network.arrays, World(network)._grants
+    entries = grants.critical_gap > 0.0
+    assert (grants.critical_gap[entries] == Parameters().number("right_of_way.gap_yield")).all()
+    assert (grants.zips == entries).all()
+    roads = {
+        network.road_ids[net.lanes.road[net.connectors.from_lane[k]]]
+        for k in np.flatnonzero(entries)
+    }
+    assert len(roads) == 4  # one of each leg, none of the ring
+    for control in ("two_way_stop", "yield", "signals", "all_way_stop"):
+        assert not World(generate("cross", control=control))._grants.zips.any()
+
+
+def test_a_block_of_one_way_streets_is_no_roundabout():
+    """Round it 4 x 120 m: farther than any ring."""
+    import rushhour as rh
+
+    builder = rh.NetworkBuilder("block")
+    corners = [(0.0, 0.0), (120.0, 0.0), (120.0, 120.0), (0.0, 120.0)]
+    for i, start in enumerate(corners):
+        builder.add_road([start, corners[(i + 1) % 4]], speed=13.9, id=f"side{i}", priority=1)
+        out = (start[0] * 2.0 - 60.0, start[1] * 2.0 - 60.0)
+        builder.add_road([out, start], speed=13.9, id=f"in{i}")
+        builder.add_road([start, (out[0] + 10.0, out[1])], speed=13.9, id=f"out{i}")
+        builder.add_intersection(*start, control="yield", id=f"corner{i}")
+    grants = World(builder.build())._grants
+    assert (grants.critical_gap > 0.0).any()
+    assert not grants.zips.any()

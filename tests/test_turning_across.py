@@ -1,0 +1,71 @@
+"""Who cannot change lane before its line turns across the next lane, when nobody there is going."""
+
+import pytest
+from network_drafts import connector, crossing
+
+import rushhour as rh
+from rushhour.kernels.network import ALL_WAY_STOP, YIELD
+from rushhour.roadnets.build import finish
+from rushhour.traffic.checker import Checker
+from rushhour.traffic.demand.builder import DemandBuilder, Trip
+from rushhour.traffic.demand.model import POS_GIVEN, VehicleType
+from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.recording.recorder import Recorder
+from rushhour.traffic.recording.verifying import verify
+from rushhour.traffic.world import World
+
+CAR = VehicleType(speed_dev=0.0)
+ACROSS_AFTER = Parameters().number("gridlock.turn_across_after")
+SIDE = 85.0  # m from the start of a lane of 90 m
+
+
+def two_lanes(control: int):
+    """A crossing whose right turns leave from the lane at the kerb only."""
+    draft = crossing(control, lanes=2)
+    draft.connectors = [
+        one
+        for one in draft.connectors
+        if not (one.from_road == "in_s" and one.to_road == "out_e" and one.from_lane == 1)
+    ]
+    return finish(draft)
+
+
+def world_of(network, stands: bool) -> World:
+    """One on the inner lane who must turn right, and one beside it who stands, or is not there."""
+    builder = DemandBuilder()
+    road = network.road_index
+    way = [road["in_s"], road["out_e"]]
+    if stands:
+        straight = [road["in_s"], road["out_n"]]
+        builder.add(
+            Trip("b", 0.0, CAR, straight, depart_lane=0, depart_pos=SIDE, depart_pos_kind=POS_GIVEN)
+        )
+    builder.add(Trip("a", 1.0, CAR, way, depart_lane=1, depart_pos=SIDE, depart_pos_kind=POS_GIVEN))
+    world = World(network, builder.build(), dt=0.25, seed=1)
+    if stands:
+        world.schedule(0.5, "stop", vehicle="b")
+    return world
+
+
+@pytest.mark.parametrize("control", [YIELD, ALL_WAY_STOP])
+@pytest.mark.parametrize("stands", [True, False])
+def test_a_driver_barred_from_its_lane_turns_across_it_after_a_while(control, stands):
+    network = two_lanes(control)
+    assert connector(network, "s", "e", 0) >= 0
+    world = world_of(network, stands)
+    checker = Checker(world)
+    world.observers.append(checker)
+    world.step(round((ACROSS_AFTER + 60.0) / world.dt))
+    assert [world.demand.ids[trip] for trip in world.trips.trip] == ["a"]
+    assert world.gridlock()["turned_across"] == int(stands)
+    assert (world.trips.arrived[0] > ACROSS_AFTER) == stands
+    assert checker.violations == {}
+
+
+def test_who_turned_across_is_recorded_and_replayed_bit_for_bit(tmp_path):
+    world = world_of(two_lanes(YIELD), stands=True)
+    with Recorder(tmp_path / "run.h5", world, 0.25, keyframe_every=5.0):
+        world.step(round((ACROSS_AFTER + 30.0) / world.dt))
+    assert world.gridlock()["turned_across"] == 1
+    with rh.open_run(tmp_path / "run.h5") as run:
+        assert verify(run).same
