@@ -131,9 +131,12 @@ def merges_gently(net: NetworkArrays, k: int, way: NDArray[np.int64]) -> bool:
 
 @kernel
 def critical_gap(
-    net: NetworkArrays, gaps: CriticalGaps, left_hand: bool, k: int, way: NDArray[np.int64]
+    net: NetworkArrays, gaps: CriticalGaps, left_hand: bool, k: int, gentle: bool
 ) -> float:
-    """Seconds that the movement over connector k wants before the next vehicle with priority."""
+    """Seconds that the movement over connector k wants before the next vehicle with priority.
+
+    gentle: it merges where drivers let each other in.
+    """
     if net.intersections.control[net.connectors.intersection[k]] == SIGNAL:
         return gaps.permissive
     turn = net.connectors.turn[k]
@@ -141,7 +144,7 @@ def critical_gap(
     if not stops:
         if crosses_oncoming_only(net, left_hand, k):
             return gaps.major_left
-        if merges_gently(net, k, way):
+        if gentle:
             return gaps.roundabout
     if turn == (LEFT if left_hand else RIGHT):
         return gaps.stop_right if stops else gaps.yield_right
@@ -164,6 +167,6 @@ def find_critical_gaps(
         out[k], zips[k] = 0.0, False
         for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
             if net.conflicts.yields[c]:
-                out[k] = critical_gap(net, gaps, left_hand, k, way)
                 zips[k] = merges_gently(net, k, way)
+                out[k] = critical_gap(net, gaps, left_hand, k, zips[k])
                 break
