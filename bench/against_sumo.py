@@ -1,8 +1,9 @@
 """rushhour against Eclipse SUMO on networks that nobody drew, made by seed.
 
 python bench/against_sumo.py --cases 1..40 [--work DIR] [--dt 0.25 0.5] [--routes sumo own] [--jobs 2]
+python bench/against_sumo.py --cases cologne1,acosta [--sumo-seeds 5]
 
-Each case (sumo_cases.py) is run by SUMO without teleports and by us, on SUMO's routes (which are
+Each case (sumo_cases.py; by name: sumo_named.py) is run by SUMO without teleports and by us, on SUMO's routes (which are
 kept) and on our own. What is done stays in DIR, so that a run can be stopped and gone on with. The
 table says for each case the ratio of travel time and departure delay, who arrived, the correlation
 of flows by road, the longest standstill and violations; the worst come first.
@@ -10,6 +11,7 @@ of flows by road, the longest standstill and violations; the worst come first.
 
 import argparse
 import json
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final
@@ -18,13 +20,14 @@ import numpy as np
 from fresh import FreshProcessError, measure_fresh
 from scenarios import DATA_HELP, data_base
 from sumo_cases import DURATION, LONGEST, NoCaseError, make_case, run_sumo
+from sumo_named import NAMED, make_named
 from sumo_roads import edge_lengths, edge_rows
 
 from rushhour.traffic.profiling.conditions import condition_lines, conditions
 from rushhour.traffic.profiling.text_tables import table
 
 COLUMNS: Final = (
-    "case", "network", "trips", "ratio", "arrived", "of", "flows r", "GEH<5", "longest s",
+    "case", "network", "trips", "ours s", "SUMO s", "ratio", "arrived", "of", "flows r", "GEH<5", "longest s",
     "violations", "rings",
 )  # fmt: skip
 ROUTES: Final = {
@@ -34,21 +37,41 @@ ROUTES: Final = {
 BANDS: Final = ((0.97, 1.03), (0.90, 1.10), (0.80, 1.25))
 
 
-def sumo_result(folder: Path, seed: int) -> dict[str, Any]:
-    """SUMO on a case, once."""
-    path = folder / "sumo.json"
-    if not path.exists():
-        found = run_sumo(folder, seed)
-        lengths = edge_lengths(folder / "net.net.xml")
-        rows = edge_rows(folder / "roads.xml", lengths, DURATION)
-        found["flows"] = dict(zip(rows["road"], rows["distance"], strict=True))
-        found["lengths"] = lengths
-        path.write_text(json.dumps(found))
-    result: dict[str, Any] = json.loads(path.read_text())
-    return result
+def sumo_result(
+    folder: Path, case: dict[str, Any], file: str, seeds: Sequence[int]
+) -> dict[str, Any]:
+    """SUMO on a case, once for each seed: of the first, but for the mean of travel and delay."""
+    runs = []
+    for seed in seeds:
+        path = folder / f"sumo-{file.partition('.')[0]}-{seed}.json"
+        if not path.exists():
+            found = run_sumo(
+                folder, seed, file=file, begin=case.get("begin", 0.0), longest=longest_of(case)
+            )
+            lengths = edge_lengths(folder / "net.net.xml")
+            rows = edge_rows(folder / "roads.xml", lengths, duration_of(case))
+            found["flows"] = dict(zip(rows["road"], rows["distance"], strict=True))
+            found["lengths"] = lengths
+            path.write_text(json.dumps(found))
+        runs.append(json.loads(path.read_text()))
+    mean = float(np.mean([run["mean_sum_s"] for run in runs]))
+    empties = all(run["empties"] for run in runs)
+    return runs[0] | {"mean_sum_s": mean, "empties": empties}
 
 
-def our_result(folder: Path, routes: str, dt: float, seed: int) -> dict[str, Any]:
+def duration_of(case: dict[str, Any]) -> float:
+    """Seconds within which all trips of a case depart."""
+    return float(case.get("duration", DURATION))
+
+
+def longest_of(case: dict[str, Any]) -> float:
+    """Seconds after which a run of a case is given up."""
+    return float(case.get("longest", LONGEST * DURATION))
+
+
+def our_result(
+    folder: Path, case: dict[str, Any], routes: str, dt: float, seed: int
+) -> dict[str, Any]:
     """Our run of a case, once."""
     path = folder / f"ours-{routes}-{dt:g}-{seed}.json"
     if not path.exists():
@@ -56,7 +79,8 @@ def our_result(folder: Path, routes: str, dt: float, seed: int) -> dict[str, Any
         task = {
             "network": str(folder / "net.net.xml"),
             "demand": [str(folder / "more.add.xml"), str(folder / file)],
-            "parameters": parameters, "dt": dt, "seed": seed, "longest": LONGEST * DURATION,
+            "programs": [str(folder / name) for name in case.get("programs", ())],
+            "parameters": parameters, "dt": dt, "seed": seed, "longest": longest_of(case),
         }  # fmt: skip
         try:
             found = measure_fresh("world_case.py", task, {"NUMBA_NUM_THREADS": "1"})
@@ -67,26 +91,35 @@ def our_result(folder: Path, routes: str, dt: float, seed: int) -> dict[str, Any
     return result
 
 
-def done_case(number: int, options: argparse.Namespace) -> list[dict[str, Any]]:
+def done_case(which: int | str, options: argparse.Namespace) -> list[dict[str, Any]]:
     """All runs of a case, as rows; none where the seed gives no network."""
-    folder = options.work / f"case{number}"
-    try:
-        case = make_case(number, folder, options.data)
-        peer = sumo_result(folder, number)
-    except NoCaseError as error:
-        print(f"case {number}: {error}", flush=True)
-        return []
+    named = isinstance(which, str)
+    folder = options.work / (which if isinstance(which, str) else f"case{which}")
     rows = []
-    for routes in options.routes:
-        for dt in options.dt:
-            for seed in options.seeds:
-                ours = our_result(folder, routes, dt, seed)
-                rows.append({"case": case, "routes": routes, "dt": dt} | compared(peer, ours))
+    try:
+        if isinstance(which, str):
+            case, seeds = make_named(which, folder, options.data), range(1, options.sumo_seeds + 1)
+        else:
+            case, seeds = make_case(which, folder, options.data), range(which, which + 1)
+        for routes in options.routes:
+            # The generated cases' trips have one set of routes in SUMO, duarouter's.
+            file = ROUTES[routes if named else "sumo"][0]
+            peer = sumo_result(folder, case, file, seeds)
+            for dt in options.dt:
+                for seed in options.seeds:
+                    ours = our_result(folder, case, routes, dt, seed)
+                    row = {"case": case, "routes": routes, "dt": dt}
+                    rows.append(row | compared(peer, ours, duration_of(case)))
+                    print(
+                        "  ".join(str(value) for value in row_of(rows[-1])), dt, routes, flush=True
+                    )
+    except NoCaseError as error:
+        print(f"case {which}: {error}", flush=True)
     return rows
 
 
-def compared(peer: dict[str, Any], ours: dict[str, Any]) -> dict[str, Any]:
-    """What the table says of one run of ours."""
+def compared(peer: dict[str, Any], ours: dict[str, Any], duration: float) -> dict[str, Any]:
+    """What the table says of one run of ours; duration: s within which all depart."""
     if "failed" in ours:
         return {"failed": ours["failed"], "ratio": float("inf"), "empties": False}
     names = sorted(set(peer["flows"]) & set(peer["lengths"]))
@@ -94,10 +127,11 @@ def compared(peer: dict[str, Any], ours: dict[str, Any]) -> dict[str, Any]:
         [run["flows"].get(name, 0.0) / peer["lengths"][name] for name in names]
         for run in (peer, ours)
     ])  # fmt: skip
-    hourly = passed * 3600.0 / DURATION
+    hourly = passed * 3600.0 / duration
     geh = np.sqrt(2.0 * (hourly[0] - hourly[1]) ** 2 / np.maximum(hourly.sum(axis=0), 1e-9))
     return {
         "ratio": ours["mean_sum_s"] / max(peer["mean_sum_s"], 1e-9),
+        "sums": (ours["mean_sum_s"], peer["mean_sum_s"]),
         "empties": ours["empties"],
         "peer_empties": peer["empties"],
         "arrived": ours["arrived"],
@@ -118,7 +152,8 @@ def row_of(row: dict[str, Any]) -> list[Any]:
         return [case["seed"], row["failed"][:60], case["trips"]]
     broken = ", ".join(f"{kind} {count}" for kind, count in row["violations"].items())
     return [
-        case["seed"], name, case["trips"], round(row["ratio"], 3), row["arrived"], row["meant"],
+        case["seed"], name, case["trips"], *(round(value, 1) for value in row["sums"]),
+        round(row["ratio"], 3), row["arrived"], row["meant"],
         round(row["correlation"], 3), round(row["geh"], 3), row["longest"], broken or "-",
         row["rings"],
     ]  # fmt: skip
@@ -148,19 +183,22 @@ def report(rows: list[dict[str, Any]]) -> list[str]:
     return lines
 
 
-def numbers(text: str) -> list[int]:
-    """Numbers from `1..40` or `3,5,9`."""
-    found: list[int] = []
+def cases(text: str) -> list[int | str]:
+    """Cases from `1..40`, `3,5,9` or names."""
+    found: list[int | str] = []
     for part in text.split(","):
         low, _, high = part.partition("..")
-        found += range(int(low), int(high or low) + 1)
+        if low in NAMED:
+            found.append(low)
+        else:
+            found += range(int(low), int(high or low) + 1)
     return found
 
 
 def main() -> None:
     """Make, run, print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--cases", type=numbers, default=list(range(1, 21)), metavar="A..B")
+    parser.add_argument("--cases", type=cases, default=list(range(1, 21)), metavar="A..B")
     parser.add_argument(
         "--work", type=Path, default=Path("bench-results/against_sumo"), metavar="DIR"
     )
@@ -168,6 +206,7 @@ def main() -> None:
     parser.add_argument("--dt", type=float, nargs="+", default=[0.25, 0.5])
     parser.add_argument("--seeds", type=int, nargs="+", default=[1])
     parser.add_argument("--routes", nargs="+", choices=list(ROUTES), default=list(ROUTES))
+    parser.add_argument("--sumo-seeds", type=int, default=5, help="runs of SUMO on named cases")
     parser.add_argument("--jobs", type=int, default=2, help="cases side by side")
     parser.add_argument("--json", type=Path, metavar="FILE")
     options = parser.parse_args()

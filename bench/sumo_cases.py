@@ -84,7 +84,7 @@ def _tool(name: str, *options: str, cwd: Path) -> None:
         raise NoCaseError(f"{name}: {(said or ['failed'])[0]}")
 
 
-def _script(name: str, *options: str, cwd: Path) -> None:
+def run_script(name: str, *options: str, cwd: Path) -> None:
     """Run one of the scripts that come with SUMO."""
     tools = Path(sumo_binary()).parents[1] / "tools"
     done = subprocess.run(
@@ -202,7 +202,7 @@ def _roads(folder: Path) -> list[str]:
 def _pool(folder: Path, seed: int) -> int:
     """Random trips with duarouter's routes, those that nobody can drive left out; how many."""
     meant = min(MOST_TRIPS, TRIPS_BY_ROAD * len(_roads(folder)))
-    _script(
+    run_script(
         "randomTrips.py", "-n", "net.net.xml", "-o", "pool.trips.xml", "-r", "pool.rou.xml",
         "-b", "0", "-e", f"{DURATION:g}", "-p", f"{DURATION / meant:.5f}", "--validate",
         "--fringe-factor", "5", "--min-distance", "150", "--seed", str(seed), "--remove-loops",
@@ -244,15 +244,20 @@ def _most_trips(folder: Path, seed: int, pool: int, draw: random.Random) -> int:
     return most
 
 
-def run_sumo(folder: Path, seed: int, step: float = 1.0) -> dict[str, Any]:
-    """SUMO without teleports on the routes of a case: means over trips, flows by road."""
+def run_sumo(
+    folder: Path, seed: int, step: float = 1.0, file: str = "routes.rou.xml", begin: float = 0.0,
+    longest: float = LONGEST * DURATION,
+) -> dict[str, Any]:  # fmt: skip
+    """SUMO without teleports on the demand of a case: means over trips, flows by road.
+
+    begin, longest: when it begins and for how long it may run, s.
+    """
     asked = folder / "asked.add.xml"
     asked.write_text('<additional><edgeData id="all" file="roads.xml"/></additional>\n')
-    end = LONGEST * DURATION
     options = [
-        "--net-file", "net.net.xml", "--route-files", "routes.rou.xml", "--additional-files",
-        "more.add.xml,asked.add.xml", "--time-to-teleport", "-1", "--seed", str(seed),
-        "--step-length", f"{step:g}", "--end", f"{end:g}", "--tripinfo-output", "tripinfo.xml",
+        "--net-file", "net.net.xml", "--route-files", file, "--additional-files",
+        ",".join(path.name for path in folder.glob("*.add.xml")), "--time-to-teleport", "-1", "--seed", str(seed),
+        "--step-length", f"{step:g}", "--begin", f"{begin:g}", "--end", f"{begin + longest:g}", "--tripinfo-output", "tripinfo.xml",
         "--no-step-log", "--no-warnings", "--xml-validation", "never",
     ]  # fmt: skip
     done = subprocess.run(
@@ -260,8 +265,8 @@ def run_sumo(folder: Path, seed: int, step: float = 1.0) -> dict[str, Any]:
     )
     if done.returncode:
         raise NoCaseError(f"sumo: {(done.stderr.strip().splitlines() or ['failed'])[0]}")
-    demand = ET.parse(folder / "routes.rou.xml").getroot()
-    meant = sum(1 for _ in demand.iter("vehicle"))
+    demand = ET.parse(folder / file).getroot()
+    meant = sum(1 for e in demand if e.tag in ("vehicle", "trip"))
     means = trip_means(folder / "tripinfo.xml")
     return {"meant": meant, "empties": means["arrived"] == meant, **means}
 
