@@ -97,7 +97,7 @@ def add_world_options(command: argparse.ArgumentParser) -> None:
     add(
         "--ignore-options",
         metavar="A,B,...",
-        help="options of a .sumocfg, and calibrator, vaporizer, carFollowModel of demand files, that "
+        help="options of a .sumocfg, and elements, attributes and params of demand files, that "
         "would change the traffic, are not followed here, and are to be ignored",
     )
     add(

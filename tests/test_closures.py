@@ -304,14 +304,15 @@ REROUTER = """<additional>
 
 def test_rerouters_of_sumo_files_close_edges_and_lanes_for_their_intervals(tmp_path: Path) -> None:
     (tmp_path / "r.add.xml").write_text(REROUTER)
-    events, remarks = read_rerouters([tmp_path / "r.add.xml"], two_ways())
+    ignored = ("disallow", "destProbReroute")
+    events, remarks = read_rerouters([tmp_path / "r.add.xml"], two_ways(), ignored)
     assert [(e.time, e.action, dict(e.arguments)) for e in events] == [
         (10.0, "close_roads", {"roads": ["short"], "until": 100.0}),
         (20.0, "close_lanes", {"lanes": ["out_1"]}),
     ]
     assert remarks == [
-        "closings for some classes of vehicles close to all: 1 (short)",
-        "<destProbReroute> is not used: 1",
+        "disallow is ignored, as was asked: 1",
+        "destProbReroute is ignored, as was asked: 1",
         "closings of roads that the network lacks are left out: 1 (gone)",
     ]
     for bad, why in (
@@ -321,5 +322,5 @@ def test_rerouters_of_sumo_files_close_edges_and_lanes_for_their_intervals(tmp_p
         wrong = REROUTER.replace(bad, 'begin="90" end="60"' if "begin" in bad else "/>")
         (tmp_path / "bad.add.xml").write_text(wrong)
         with pytest.raises(RushhourError, match=r"bad\.add\.xml:3: .*") as error:
-            read_rerouters([tmp_path / "bad.add.xml"], two_ways())
+            read_rerouters([tmp_path / "bad.add.xml"], two_ways(), ignored)
         assert why in str(error.value)

@@ -160,7 +160,14 @@ def test_stops_that_cannot_be_served_are_left_out_and_counted(
         '<stop lane="d_0" duration="1"/><stop parkingArea="p" duration="1"/>'
         '<stop lane="c_0" duration="1"/><stop lane="a_1" duration="1"/>'
     )
-    demand = demand_of(network, tmp_path, car(inside=inside))
+    with pytest.raises(DemandError, match="'parkingArea' of <stop>, 'p', would change the traffic"):
+        demand_of(network, tmp_path, car(inside=inside))
+    for wrong, why in (("d_0", "is not on the rest of the route"), ("c_0", "is closed to class")):
+        with pytest.raises(DemandError, match=f"lane '{wrong}' {why}.*--skip-bad-trips"):
+            demand_of(network, tmp_path, car(inside=f'<stop lane="{wrong}" duration="1"/>'))
+    demand = demand_of(
+        network, tmp_path, car(inside=inside), ignored=["parkingArea"], skip_bad_trips=True
+    )
     assert [network.lane_ids[lane] for lane in demand.stop_lane] == ["a_1"]
     remarks = "\n".join(demand.remarks)
     for what in ("not on the rest of the route", "neither at a lane", "closed to the vehicle"):
@@ -279,18 +286,20 @@ def test_what_is_not_read_is_named_once_with_a_count(network: Network, tmp_path:
         '<person id="p" depart="0"><walk edges="a"/></person><person id="q" depart="0"/>'
         '<rerouter id="r"/><e1Detector id="d"/>' + car(more='color="red" arrivalLane="left"')
     )
-    remarks = demand_of(network, tmp_path, text).remarks
-    assert "<person> is not read, so traffic differs from SUMO's: 2" in remarks
+    ignored = ["person", "arrivalLane"]
+    remarks = demand_of(network, tmp_path, text, ignored=ignored).remarks
+    assert "person is ignored, as was asked: 2" in remarks
     assert "of a <rerouter> `rushhour run` reads what it closes, and when: 1" in remarks
-    assert "attribute 'arrivalLane' of <vehicle> is not read: 1" in remarks
+    assert "arrivalLane is ignored, as was asked: 1" in remarks
     assert len(remarks) == 5
 
 
 def test_remarks_stay_on_one_line_whatever_a_file_calls_its_types(
     network: Network, tmp_path: Path
 ) -> None:
-    remarks = demand_of(network, tmp_path, car(more='type="a&#10;b"')).remarks
-    assert remarks == ("unknown vehicle types are taken for cars: 1 ('a\\nb')",)
+    text = car(more='type="a&#10;b"')
+    remarks = demand_of(network, tmp_path, text, ignored=["type"]).remarks
+    assert remarks[1] == "unknown vehicle types are taken for cars: 1 ('a\\nb')"
 
 
 # --- builder -----------------------------------------------------------------------------------

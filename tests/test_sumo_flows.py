@@ -176,19 +176,24 @@ def test_speed_factors_are_numbers_or_normal(
     assert found == values
 
 
-def test_vehicles_longer_than_18_m_are_shortened_with_a_remark(
+def test_vehicles_longer_than_18_m_are_shortened_if_that_is_asked_for(
     network: Network, tmp_path: Path
 ) -> None:
     text = '<vType id="road train" length="25"/>' + FLOW.format('type="road train" number="1"')
-    demand = demand_of(network, tmp_path, text)
+    with pytest.raises(DemandError, match=r"length 25 m, above 18, .*--ignore-options length"):
+        demand_of(network, tmp_path, text)
+    demand = demand_of(network, tmp_path, text, ignored=["length"])
     assert demand.types[0].length == 18.0
-    assert demand.remarks == ("vehicle types longer than 18 m are shortened to it: 1 (road train)",)
+    assert demand.remarks == ("length is ignored, as was asked: 1",)
 
 
-def test_an_unknown_type_is_a_car_with_a_remark(network: Network, tmp_path: Path) -> None:
-    demand = demand_of(network, tmp_path, FLOW.format('type="sedan" number="1"'))
+def test_an_unknown_type_is_a_car_if_that_is_asked_for(network: Network, tmp_path: Path) -> None:
+    text = FLOW.format('type="sedan" number="1"')
+    with pytest.raises(DemandError, match=r"type 'sedan', that no file given has,"):
+        demand_of(network, tmp_path, text)
+    demand = demand_of(network, tmp_path, text, ignored=["type"])
     assert demand.types[0].vehicle_class == "passenger"
-    assert demand.remarks == ("unknown vehicle types are taken for cars: 1 (sedan)",)
+    assert demand.remarks[1] == "unknown vehicle types are taken for cars: 1 (sedan)"
 
 
 SHARES = {

@@ -79,7 +79,9 @@ class Remarks:
         examples = self._kinds.setdefault(kind, [])
         if example and len(examples) < MOST_EXAMPLES:
             shown = example[:LONGEST_EXAMPLE]
-            examples.append(shown if shown.isprintable() else repr(shown))  # a remark is one line
+            shown = shown if shown.isprintable() else repr(shown)  # a remark is one line
+            if shown not in examples:
+                examples.append(shown)
 
     def find(
         self,

@@ -26,7 +26,7 @@ class DemandOptions:
     scale: float = 1.0  # factor on the traffic, or on the volumes of a matrix
     scale_suffix: str = SUFFIX  # of the ids of copies, before their number
     trip_defaults: Mapping[str, str] = field(default_factory=dict)  # SUMO attributes
-    ignored: tuple[str, ...] = ()  # names of `sumo.options.ELEMENTS` that are let be
+    ignored: tuple[str, ...] = ()  # names of `sumo.asked` that are let be
     profile: tuple[float, ...] = ()  # shares of a matrix in equal parts of the period
 
 

@@ -45,7 +45,7 @@ def opened(path: Path, **fields: Any) -> Scenario:
     else:
         found = Scenario(network=path, **fields)
     if found.ignored_options:
-        from rushhour.traffic.sumo.options import check_elements
+        from rushhour.traffic.sumo.asked import check_elements
 
         check_elements(found.ignored_options, str(path))
     return found
@@ -278,19 +278,24 @@ def open_world(scenario: Scenario, tell: Tell = lambda what: None) -> "World":
 def _events(scenario: Scenario, network: Network) -> tuple[list[Event], list[str]]:
     """What is planned to happen: by the scenario, and by its SUMO files."""
     sumo = [path for path in scenario.demand if kind_of(path) == "sumo"]
-    planned, remarks = sumo_events(sumo, network)
+    planned, remarks = sumo_events(sumo, network, scenario.ignored_options)
     return [*planned, *scenario.events], remarks
 
 
-def sumo_events(paths: Sequence[Path], network: Network) -> tuple[list[Event], list[str]]:
+def sumo_events(
+    paths: Sequence[Path], network: Network, ignored: Sequence[str] = ()
+) -> tuple[list[Event], list[str]]:
     """What the rerouters and speed signs of SUMO files plan, and remarks on what is not used of them.
 
-    Raises DemandError, with file and line, for what cannot be meant.
+    ignored: names of what is not followed and is to be let be. Raises DemandError, with file and line,
+    for what cannot be meant, and for what is not followed.
     """
     from rushhour.traffic.sumo.rerouters import read_rerouters
     from rushhour.traffic.sumo.speed_signs import SIGN, read_speed_signs
 
     kinds = {path: _kinds(path) for path in paths}
-    closing, remarks = read_rerouters([p for p in paths if "rerouter" in kinds[p]], network)
-    limits, more = read_speed_signs([p for p in paths if SIGN in kinds[p]], network)
+    closing, remarks = read_rerouters(
+        [p for p in paths if "rerouter" in kinds[p]], network, ignored
+    )
+    limits, more = read_speed_signs([p for p in paths if SIGN in kinds[p]], network, ignored)
     return [*closing, *limits], [*remarks, *more]

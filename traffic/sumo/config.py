@@ -10,7 +10,7 @@ from rushhour.roadnets.reading.values import number, seconds, whole
 from rushhour.roadnets.reading.xml_files import elements
 from rushhour.traffic.demand.scaling import MOST_SCALE
 from rushhour.traffic.sumo.options import DEFAULTS, SHORT, check_options, switched
-from rushhour.traffic.sumo.records import VEHICLES
+from rushhour.traffic.sumo.records import additional_elements
 
 # Options of SUMO's rerouting device and the parameters that they set; largest value.
 REROUTING: Final = {
@@ -156,9 +156,7 @@ def additional_kinds(path: Path) -> set[str]:
     Raises RushhourError for a file that cannot be read or is not XML.
     """
     kinds: set[str] = set()
-    for event, tag, _, _ in elements(path):
+    for event, tag, _, _ in additional_elements(path):
         if event == "start":
             kinds.add(tag)
-            if "routes" in kinds and tag in VEHICLES:
-                break
     return kinds

@@ -14,6 +14,7 @@ from rushhour.traffic.demand.builder import DemandBuilder, Stop, Trip
 from rushhour.traffic.demand.model import Demand, VehicleType
 from rushhour.traffic.demand.scaling import SUFFIX, checked_scale
 from rushhour.traffic.routing.routes import route_demand
+from rushhour.traffic.sumo.asked import want_ignored
 from rushhour.traffic.sumo.flows import LATEST, Departure, Timetable
 from rushhour.traffic.sumo.places import Places
 from rushhour.traffic.sumo.records import Record, Records, RouteRecord, Shares, read_records
@@ -46,9 +47,9 @@ def read_demand(
     left out, and counted in the remarks.
     scale: factor on the traffic, as SUMO's --scale, beside the `scale` of types: flows become
     denser, single vehicles are copied (with an id of scale_suffix and a number) or left out.
-    trip_defaults: attributes of vehicles whose file lacks them, as departSpeed. ignored: of
-    "calibrator", "vaporizer" and "carFollowModel" what is let be; else these are errors.
-    Raises DemandError with file, line and vehicle for what cannot be driven or meant;
+    trip_defaults: attributes of vehicles whose file lacks them, as departSpeed. ignored: names of
+    elements, attributes and params that are not followed (docs/from-sumo.md) and are to be let be.
+    Raises DemandError with file, line and vehicle for what cannot be driven, meant or followed;
     RushhourError for XML that cannot be read.
 
     >>> demand = read_demand([Path("town.rou.xml"), Path("stops.add.xml")], network)
@@ -85,10 +86,10 @@ class _Fitter:
         self.seed = seed
         self.remarks = records.remarks
         self.book = RouteBook(network, seed)
-        self.places = Places(network, seed, records.remarks)
+        self.places = Places(network, seed, records.remarks, skip_bad_trips, records.ignored)
         self.timetable = Timetable(
             -inf if begin is None else begin, inf if end is None else end, seed, records.remarks,
-            self._scale, suffix,
+            self._scale, suffix, records.ignored,
         )  # fmt: skip
 
     def demand(self) -> Demand:
@@ -136,6 +137,8 @@ class _Fitter:
                 break
             wanted = choose(known.type_shares[wanted], drawn(self.seed, name, turn=turn))
         if wanted not in DEFAULT_IDS:
+            what = f"type {wanted[:60]!r}, that no file given has,"
+            want_ignored("type", what, record.where, known.ignored, self.remarks)
             self.remarks.add("unknown vehicle types are taken for cars", wanted, differs=True)
         kind = replace(default_type(DEFAULT_IDS.get(wanted, "passenger")), name=wanted)
         known.types[wanted] = kind
@@ -239,6 +242,11 @@ class _Fitter:
         between = via + [road for road in halts if road not in via]
         given = (first is not None) + (last is not None)
         if given < 2 and given + len(halts) < 2:
+            if not self.skip_bad_trips:
+                raise DemandError(
+                    f"{record.where}: has neither a route nor two edges to go between; give it from and "
+                    "to, or run without it by --skip-bad-trips"
+                )
             self.remarks.add(
                 "vehicles without a route or two edges to go between are left out",
                 name,

@@ -8,11 +8,10 @@ from rushhour.roadnets.errors import DemandError, NetworkError
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.reading.remarks import Remarks
 from rushhour.roadnets.reading.values import seconds
-from rushhour.roadnets.reading.xml_files import elements
 from rushhour.traffic.durations import LONGEST
 from rushhour.traffic.measures.detectors import Loop, Queue
 from rushhour.traffic.sumo.places import Places
-from rushhour.traffic.sumo.records import AREAS, DETECTORS, LOOPS, VEHICLES
+from rushhour.traffic.sumo.records import AREAS, DETECTORS, LOOPS, additional_elements
 
 
 class Detectors(NamedTuple):
@@ -36,11 +35,9 @@ def read_detectors(paths: Sequence[Path], network: Network) -> Detectors:
     loops: dict[str, Loop] = {}
     queues: dict[str, Queue] = {}
     for path in paths:
-        for event, tag, attributes, line in elements(Path(path)):
+        for event, tag, attributes, line in additional_elements(Path(path)):
             if event == "end":
                 continue
-            if tag in VEHICLES:
-                break
             if tag == "include":
                 remarks.add("included files are not searched for detectors")
             if tag not in (*LOOPS, *AREAS):

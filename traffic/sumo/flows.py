@@ -8,7 +8,7 @@ A factor makes flows denser, as SUMO's --scale does; single vehicles, and those 
 depart so often (demand.scaling).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import count, repeat
 from math import ceil, floor, inf, log1p
 from typing import Final, NamedTuple
@@ -17,6 +17,7 @@ from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.reading.remarks import Remarks
 from rushhour.roadnets.reading.values import number, seconds, whole
 from rushhour.traffic.demand.scaling import SUFFIX, Quota, copies
+from rushhour.traffic.sumo.asked import DEPARTS, want_ignored
 from rushhour.traffic.sumo.records import Record
 from rushhour.traffic.sumo.vehicle_types import drawn
 
@@ -49,9 +50,11 @@ class Timetable:
         remarks: Remarks,
         scale: Callable[[Record, str], float],
         suffix: str = SUFFIX,
+        ignored: Collection[str] = (),
     ) -> None:
         self.scale = scale  # factor on a vehicle (or flow) of a record, by its id
         self.suffix = suffix
+        self.ignored = ignored  # names of `asked` that are let be
         self.quota = Quota()
         self.begin = begin
         self.end = end
@@ -127,6 +130,8 @@ class Timetable:
         name, time = record.attributes["id"], self._time(record)
         if time is None:
             text = record.attributes["depart"]
+            what = f"depart={text!r}"
+            want_ignored(text, what, record.where, self.ignored, self.remarks)
             self.remarks.add(f'vehicles with depart="{text}" are left out', name, differs=True)
         elif time < self.end:
             yield Departure(name, time, 0.0, name)
@@ -136,7 +141,7 @@ class Timetable:
         text = record.attributes.get("depart")
         if text is None:
             raise DemandError(f"{record.where}: has no 'depart'; give seconds or H:M:S")
-        if text in ("triggered", "containerTriggered", "split"):
+        if text in DEPARTS:
             return None
         if text == "begin":
             return max(self.begin, 0.0)

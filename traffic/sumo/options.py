@@ -101,11 +101,9 @@ _ONLY: Final[Mapping[str, tuple[str, ...]]] = {
     "device.rerouting.init-with-loaded-weights": ("false",), "mesosim": ("false",),
 }  # fmt: skip
 # Devices that drive otherwise; refused where any vehicle has one.
-_DEVICES: Final = (
+DEVICES: Final = (
     "stationfinder", "toc", "driverstate", "bluelight", "taxi", "glosa", "friction", "fcd-replay",
 )  # fmt: skip
-# Of demand files: what would change the traffic and is refused like an option.
-ELEMENTS: Final = ("calibrator", "vaporizer", "carFollowModel")
 # Options that are yes or no, and may stand without a value.
 SWITCHES: Final = (
     "save-configuration.relative", "junction-taz", "write-license", "write-metadata",
@@ -185,10 +183,12 @@ def check_options(
     Raises DemandError for an option that traffic here does not follow, and for a name, also in
     `ignored`, that SUMO does not have.
     """
+    from rushhour.traffic.sumo.asked import is_asked
+
     outputs: list[str] = []
     let_be: list[str] = []
     for name in ignored:
-        if name not in given and name not in ELEMENTS and not is_known(name):
+        if name not in given and not is_asked(name) and not is_known(name):
             raise _unknown(name, where)
     for name, value in given.items():
         if not _is_refused(name, value.strip()):
@@ -206,25 +206,6 @@ def check_options(
     return outputs, let_be
 
 
-def check_elements(ignored: Collection[str], where: str) -> None:
-    """Check what is to be ignored of demand files alone. Raises DemandError for other names."""
-    for name in ignored:
-        if name not in ELEMENTS:
-            raise DemandError(
-                f"{where}: --ignore-options {name[:60]}: wanted an option of a .sumocfg, or of demand "
-                f"files {', '.join(ELEMENTS)}"
-            )
-
-
-def want_ignored(name: str, what: str, where: str, ignored: Collection[str]) -> None:
-    """Raise DemandError for an element of a demand file that is not followed, unless it is ignored."""
-    if name not in ignored:
-        raise DemandError(
-            f"{where}: {what} would change the traffic and is not followed here; take it out, or run "
-            f"without it by --ignore-options {name}"
-        )
-
-
 def _unknown(name: str, where: str) -> DemandError:
     near = get_close_matches(name, _names(), n=1)
     hint = f"did you mean {near[0]}?" if near else "take it out"
@@ -233,16 +214,16 @@ def _unknown(name: str, where: str) -> DemandError:
 
 def _is_refused(name: str, value: str) -> bool:
     if name in _ONLY:
-        return not any(_meets(value, wish) for wish in _ONLY[name])
+        return not any(meets(value, wish) for wish in _ONLY[name])
     device, _, part = name.removeprefix("device.").partition(".")
-    if name.startswith("device.") and device in _DEVICES:
-        return (part == "probability" and not _meets(value, "<=0")) or (
+    if name.startswith("device.") and device in DEVICES:
+        return (part == "probability" and not meets(value, "<=0")) or (
             part == "explicit" and value != ""
         )
     return not is_known(name)
 
 
-def _meets(value: str, wish: str) -> bool:
+def meets(value: str, wish: str) -> bool:
     """Whether a value is that word, or is a number of which a comparison holds."""
     if not wish.startswith(("<", ">", "=")):
         as_switch = value.lower() in _FALSE and wish == "false"
@@ -260,8 +241,8 @@ def _meets(value: str, wish: str) -> bool:
 
 
 def _meso_and_devices() -> tuple[str, ...]:
-    return ("meso-", *(f"device.{name}." for name in _DEVICES))
+    return ("meso-", *(f"device.{name}." for name in DEVICES))
 
 
 def _names() -> Iterator[str]:
-    yield from (*TAKEN, *TELEPORTS, *OUTPUTS, *QUIET, *_ONLY, *ELEMENTS)
+    yield from (*TAKEN, *TELEPORTS, *OUTPUTS, *QUIET, *_ONLY)

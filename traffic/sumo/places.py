@@ -4,7 +4,7 @@ Positions in the files are metres of the lane's declared length, negative ones f
 are metres along the lane's shape.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from math import inf
 from typing import Any, Final
 
@@ -17,7 +17,9 @@ from rushhour.roadnets.reading.values import number, seconds, whole
 from rushhour.traffic.demand import model as codes
 from rushhour.traffic.demand.builder import Stop
 from rushhour.traffic.demand.model import VehicleType
+from rushhour.traffic.sumo.asked import OPPORTUNISTIC, want_ignored
 from rushhour.traffic.sumo.flows import LATEST
+from rushhour.traffic.sumo.options import switched
 from rushhour.traffic.sumo.records import Attributes, StopRecord
 from rushhour.traffic.sumo.vehicle_types import drawn
 
@@ -42,8 +44,17 @@ _SPEEDS: Final = {
 class Places:
     """Reads places on the lanes of a network."""
 
-    def __init__(self, network: Network, seed: int, remarks: Remarks) -> None:
+    def __init__(
+        self,
+        network: Network,
+        seed: int,
+        remarks: Remarks,
+        skip_bad_stops: bool = False,
+        ignored: Collection[str] = (),
+    ) -> None:
         self.network = network
+        self.skip_bad_stops = skip_bad_stops
+        self.ignored = ignored  # names of `asked` that are let be
         self.seed = seed
         self.remarks = remarks
         n = network.n_road_lanes
@@ -141,6 +152,8 @@ class Places:
                 )
             place = found
         if "lane" not in place:
+            if not self.ignored:  # of a place that is: told already
+                raise DemandError(f"{where}: is neither at a lane nor at a bus stop; give it one")
             self.remarks.add(
                 "stops neither at a lane nor at a bus stop are left out", where, differs=True
             )
@@ -152,9 +165,8 @@ class Places:
                 "all road vehicles; correct the stop"
             )
         if not self._allows(lane, kind):
-            self.remarks.add(
-                "stops on lanes closed to the vehicle are left out", where, differs=True
-            )
+            what = f"lane {place['lane'][:60]!r} is closed to class {kind.vehicle_class}"
+            self._leave_out("stops on lanes closed to the vehicle are left out", where, what)
             return None
         length = self._length[lane]
         pos = length
@@ -164,8 +176,26 @@ class Places:
             self.remarks.add("stops without duration and until last 0 s", where)
         duration = seconds(a.get("duration", "0"), where, "duration", -LATEST, LATEST)
         until = seconds(a["until"], where, "until", 0.0, LATEST) + later if "until" in a else -inf
-        parking = a.get("parking", "false").lower() in ("true", "1", "yes", "on", "x", "t")
+        parking = self._parking(a.get("parking", "false"), where)
         return Stop(lane, min(pos, length - LINE_GAP), max(duration, 0.0), until, parking)
+
+    def _parking(self, text: str, where: str) -> bool:
+        """Whether a vehicle stands beside the road while it stops."""
+        if text == OPPORTUNISTIC:
+            want_ignored(text, f"parking={text!r}", where, self.ignored, self.remarks)
+            return False
+        try:
+            return switched(text)
+        except ValueError:
+            raise DemandError(f"{where}: parking {text[:40]!r}; give true or false") from None
+
+    def _leave_out(self, told: str, where: str, what: str) -> None:
+        """Leave a stop out that cannot be served, where that was asked for."""
+        if not self.skip_bad_stops:
+            raise DemandError(
+                f"{where}: {what}; correct it, or run without such stops by --skip-bad-trips"
+            )
+        self.remarks.add(told, where, differs=True)
 
     def served(self, stops: Sequence[Stop], roads: Sequence[int], where: str) -> list[Stop]:
         """The stops that the route passes in this order; others are left out, with a remark."""
@@ -178,9 +208,10 @@ class Places:
             while place < len(roads) and roads[place] != self._road[stop.lane]:
                 place += 1
             if place == len(roads):
-                self.remarks.add(
-                    "stops that are not on the rest of the route are left out", where, differs=True
-                )
+                lane = self.network.lane_ids[stop.lane]
+                what = f"the stop on lane {lane!r} is not on the rest of the route"
+                told = "stops that are not on the rest of the route are left out"
+                self._leave_out(told, where, what)
                 continue
             at, last_pos = place, stop.pos
             kept.append(stop)

@@ -15,7 +15,13 @@ from rushhour.roadnets.reading.values import number
 from rushhour.roadnets.reading.xml_files import Element, elements
 from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.demand.scaling import MOST_SCALE
-from rushhour.traffic.sumo.options import ELEMENTS, want_ignored
+from rushhour.traffic.sumo.asked import (
+    check_attributes,
+    check_element,
+    check_param,
+    is_refused_element,
+    want_ignored,
+)
 from rushhour.traffic.sumo.vehicle_types import TYPE_ATTRIBUTES, read_type
 
 Attributes = dict[str, str]
@@ -24,8 +30,6 @@ Shares = list[tuple[str, float]]  # names and weights of any scale
 VEHICLES: Final = ("vehicle", "trip", "flow")
 DEEPEST_INCLUDE: Final = 8
 LONGEST_NAME: Final = 255  # characters of a file's name
-# What traffic does may change without these, so each says so.
-_STEERING: Final = ("person", "personFlow", "container", "containerFlow")
 # Read apart, when a run is planned.
 _PLANNED: Final = {
     "rerouter": "of a <rerouter> `rushhour run` reads what it closes, and when",
@@ -35,17 +39,10 @@ _PLANNED: Final = {
 LOOPS: Final = ("inductionLoop", "e1Detector", "instantInductionLoop")
 AREAS: Final = ("laneAreaDetector", "e2Detector")
 DETECTORS: Final = (*LOOPS, *AREAS, "entryExitDetector", "e3Detector", "routeProbe")
-_QUIET: Final = ("param", "tlLogic", "phase", "location")
+_QUIET: Final = ("tlLogic", "phase", "location")
+_READ_APART: Final = ("tlLogic", *_PLANNED, *DETECTORS)
 _OWN_WEIGHT: Final = -1.0  # in a list without probabilities: that of the entry's definition
 
-_LOOKS: Final = (
-    "color", "guiShape", "imgFile", "osgFile", "emissionClass", "name", "line", "lines", "height",
-    "personCapacity", "personNumber", "containerCapacity", "containerNumber", "mass",
-    # What SUMO and its routers write of a run, and what only counts with lateral-resolution.
-    "arrival", "cost", "savings", "exitTimes", "routeLength", "departPosLat", "arrivalPosLat",
-    "latAlignment", "maxSpeedLat", "minGapLat", "lcSublane", "lcPushy", "lcPushyGap", "lcImpatience",
-    "lcTimeToImpatience", "lcAccelLat", "lcLaneDiscipline",
-)  # fmt: skip
 _DRIVE: Final = {
     "id", "type", "route", "departLane", "departPos", "departSpeed", "departEdge", "arrivalPos",
     "arrivalEdge",
@@ -117,9 +114,21 @@ class Records:
     vehicles: list[Record] = field(default_factory=list)
     weights: dict[tuple[str, str], float] = field(default_factory=dict)  # (tag, id): probability
     scales: dict[str, float] = field(default_factory=dict)  # of types whose traffic is scaled
-    looks: set[str] = field(default_factory=set)  # attributes of _LOOKS that were named
-    ignored: tuple[str, ...] = ()  # names of `options.ELEMENTS` that are let be
+    ignored: tuple[str, ...] = ()  # names of `asked` that are let be
     remarks: Remarks = field(default_factory=Remarks)
+
+
+def additional_elements(path: Path) -> Iterator[Element]:
+    """What an additional file holds besides vehicles; of a <routes> file what stands before the first.
+
+    What comes behind it there would be missed, so `read_records` refuses that.
+    """
+    routes = False
+    for element in elements(path):
+        routes = routes or element[1] == "routes"
+        if element[1] in VEHICLES and routes:
+            return
+        yield element
 
 
 def read_records(paths: list[Path], ignored: Collection[str] = ()) -> Records:
@@ -163,6 +172,7 @@ class _Reader:
 
     def read(self) -> None:
         stream = elements(self.path)
+        vehicles = False
         _, root, _, line = next(stream)
         if root not in ("routes", "additional", "additionals", "add"):
             raise DemandError(
@@ -173,26 +183,27 @@ class _Reader:
             if event == "end":
                 continue
             if tag in VEHICLES:
+                vehicles = True
                 self._vehicle(stream, tag, attributes, line)
             elif tag in self.starts:
-                self._name_unknown(tag, attributes)
+                self._name_unknown(tag, attributes, line)
                 self.starts[tag](stream, attributes, line)
             else:
+                if tag in _READ_APART:
+                    self._want_found(tag, line, behind=vehicles and root == "routes")
                 for _ in self._children(stream):
                     pass
-                if tag in _STEERING:
-                    self.remarks.add(
-                        f"<{tag}> is not read, so traffic differs from SUMO's", differs=True
-                    )
-                elif tag in ELEMENTS:
-                    want_ignored(tag, f"<{tag}>", f"{self.path}:{line}", self.records.ignored)
-                    self.remarks.add(f"<{tag}> is ignored, as was asked", differs=True)
+                if tag == "param":
+                    self._param(attributes, line)
+                elif is_refused_element(tag):
+                    self._refuse(tag, line)
                 elif tag in _PLANNED:
                     self.remarks.add(_PLANNED[tag])
                 elif tag in DETECTORS:
                     self.remarks.add(f"<{tag}> is left to `rushhour run --measure`")
                 elif tag not in _QUIET:
-                    self.remarks.add(f"<{tag[:40]}> is not read")
+                    known = (*VEHICLES, *self.starts, *_READ_APART)
+                    check_element(tag, known, f"{self.path}:{line}", self.remarks)
 
     def _children(self, stream: Iterator[Element]) -> Iterator[tuple[int, str, Attributes, int]]:
         """Elements inside the one that has just started, with their depth from 1."""
@@ -206,18 +217,28 @@ class _Reader:
                 if depth == 0:
                     return
 
-    def _name_unknown(self, tag: str, attributes: Attributes) -> None:
+    def _name_unknown(self, tag: str, attributes: Attributes, line: int) -> None:
         known = _KNOWN[tag]
         if not attributes.keys() <= known:
-            for name in sorted(attributes.keys() - known):
-                if name in _LOOKS:
-                    example = "" if name in self.records.looks else name
-                    self.records.looks.add(name)
-                    self.remarks.add("attributes that leave traffic as it is are not read", example)
-                else:
-                    self.remarks.add(
-                        f"attribute {name[:40]!r} of <{tag}> is not read", differs=True
-                    )
+            place, ignored = self._where(line, tag, attributes), self.records.ignored
+            check_attributes(tag, attributes, known, place, ignored, self.remarks)
+
+    def _want_found(self, tag: str, line: int, behind: bool) -> None:
+        """Refuse what is read apart where that is not looked for."""
+        if self.depth or behind:
+            where = "in a file that another includes" if self.depth else "behind vehicles"
+            raise DemandError(
+                f"{self.path}:{line}: <{tag}> stands {where}, where it would be missed; move it into a "
+                "file of its own, and give that to --demand"
+            )
+
+    def _param(self, attributes: Attributes, line: int) -> None:
+        check_param(attributes, f"{self.path}:{line}", self.records.ignored, self.remarks)
+
+    def _refuse(self, tag: str, line: int) -> None:
+        """Refuse an element that is not followed."""
+        what, place = f"<{tag[:40]}>", f"{self.path}:{line}"
+        want_ignored(tag, what, place, self.records.ignored, self.remarks)
 
     def _where(self, line: int, tag: str, attributes: Attributes) -> str:
         return f"{self.path}:{line}: {tag} {attributes.get('id', '')[:60]!r}"
@@ -260,7 +281,7 @@ class _Reader:
         sources, sinks = list(everywhere), list(everywhere)
         for _, tag, inner, inner_line in self._children(stream):
             if tag in ("tazSource", "tazSink"):
-                self._name_unknown(tag, inner)
+                self._name_unknown(tag, inner, inner_line)
                 place = self._where(inner_line, tag, inner)
                 weight = number(inner.get("weight", "1"), place, "weight", 0.0, 1e9)
                 pair = (self._needed(inner, "id", place), weight)
@@ -304,7 +325,7 @@ class _Reader:
         shares = self._listed(attributes, "vTypes", where)
         for _, tag, inner, inner_line in self._children(stream):
             if tag == "vType":
-                self._name_unknown(tag, inner)
+                self._name_unknown(tag, inner, inner_line)
                 name = inner.get("refId") or self._type(stream, inner, inner_line)
                 shares.append((name, self._weight(inner, where)))
         own = self._needed(attributes, "id", where)
@@ -315,7 +336,7 @@ class _Reader:
         return RouteRecord(attributes, where)
 
     def _stop(self, attributes: Attributes, line: int, owner: str) -> StopRecord:
-        self._name_unknown("stop", attributes)
+        self._name_unknown("stop", attributes, line)
         return StopRecord(attributes, f"{self.path}:{line}: stop of {owner}")
 
     def _route(self, stream: Iterator[Element], attributes: Attributes, line: int) -> None:
@@ -337,7 +358,7 @@ class _Reader:
         route: RouteRecord | None = None
         for _, tag, inner, inner_line in self._children(stream):
             if tag == "route":
-                self._name_unknown(tag, inner)
+                self._name_unknown(tag, inner, inner_line)
                 name = inner.get("refId")
                 if name is None:
                     name = inner.get("id") or f"{own}!{len(shares)}"
@@ -351,7 +372,7 @@ class _Reader:
     def _vehicle(
         self, stream: Iterator[Element], tag: str, attributes: Attributes, line: int
     ) -> None:
-        self._name_unknown(tag, attributes)
+        self._name_unknown(tag, attributes, line)
         record = Record(tag, attributes, str(self.path), line)
         if not attributes.get("id"):
             raise DemandError(f"{record.where}: has no id; give it one")
@@ -360,7 +381,7 @@ class _Reader:
             if inner_tag == "route":
                 where = f"{self.path}:{inner_line}: route of {tag} {attributes['id'][:60]!r}"
                 if depth == 1:
-                    self._name_unknown("route", inner)
+                    self._name_unknown("route", inner, inner_line)
                 record.route = self._new_route(inner, where)
                 if depth > 1:  # one of a distribution
                     name = f"{attributes['id']}!{len(alternatives)}"
@@ -370,8 +391,12 @@ class _Reader:
                 stop = self._stop(inner, inner_line, f"{tag} {attributes['id'][:60]!r}")
                 owner = record.route if alternatives and record.route else record
                 owner.stops.append(stop)
-            elif inner_tag not in _QUIET and inner_tag != "routeDistribution":
-                self.remarks.add(f"<{inner_tag[:40]}> of a {tag} is not read", differs=True)
+            elif inner_tag == "param":
+                self._param(inner, inner_line)
+            elif is_refused_element(inner_tag):
+                self._refuse(inner_tag, inner_line)
+            elif inner_tag != "routeDistribution":
+                self.remarks.add(f"<{inner_tag[:40]}> of a {tag} is not read")
         if alternatives:
             record.route, record.attributes["route"] = None, f"{attributes['id']}!"
             self.records.route_shares[f"{attributes['id']}!"] = alternatives

@@ -16,7 +16,7 @@ from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.reading.remarks import Remarks
 from rushhour.roadnets.reading.values import number
 from rushhour.traffic.demand.model import VehicleType
-from rushhour.traffic.sumo.options import want_ignored
+from rushhour.traffic.sumo.asked import want_ignored
 
 STREAM_CHOICE: Final = 8301
 
@@ -70,7 +70,7 @@ def default_type(vehicle_class: str) -> VehicleType:
 def read_type(
     attributes: dict[str, str], where: str, remarks: Remarks, ignored: Collection[str] = ()
 ) -> VehicleType:
-    """A vType element. ignored: names that are let be, of `options.ELEMENTS`.
+    """A vType element. ignored: names that are let be, of `asked`.
 
     Raises RushhourError for values that make no vehicle, and models that nobody here drives by.
     """
@@ -89,22 +89,16 @@ def read_type(
         if values.get(_NUMBERS[attribute], 1.0) <= 0.0:
             raise DemandError(f"{where}: {attribute} is 0; give more than 0")
     if values.get("length", 0.0) > LONGEST_VEHICLE:
-        remarks.add(
-            f"vehicle types longer than {LONGEST_VEHICLE:g} m are shortened to it",
-            name,
-            differs=True,
-        )
+        what = f"length {attributes['length'][:40]} m, above {LONGEST_VEHICLE:g},"
+        want_ignored("length", what, where, ignored, remarks)
         values["length"] = LONGEST_VEHICLE
     if "decel" in values and "emergency_decel" not in values:
         values["emergency_decel"] = max(kind.emergency_decel, values["decel"])
     values.update(_speed_factor(attributes.get("speedFactor"), where))
     model = attributes.get("carFollowModel", "Krauss")
-    if model not in (*_KRAUSS, "IDM", "EIDM"):
-        want_ignored("carFollowModel", f"carFollowModel {model[:40]!r}", where, ignored)
-        remarks.add(
-            "car-following models that are ignored, as was asked, and driven as IDM", model,
-            differs=True,
-        )  # fmt: skip
+    if model not in (*_KRAUSS, "IDM"):
+        what = f"carFollowModel {model[:40]!r}"
+        want_ignored("carFollowModel", what, where, ignored, remarks)
     follows = "krauss" if model in _KRAUSS else "idm"
     return replace(kind, model=follows, **values)  # type: ignore[arg-type]  # numbers for number fields
 

@@ -184,7 +184,7 @@ def _world(options: Options) -> tuple[World, dict[str, RouteRecord], Expected]:
         seed=options.seed,
         begin=options.begin,
     )
-    plan_events(world, sumo_events(options.demand, network)[0])
+    plan_events(world, sumo_events(options.demand, network, options.ignored)[0])
     return world, records.routes, Expected(world, records, options.step, options.scale_suffix)
 
 

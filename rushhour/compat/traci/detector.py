@@ -7,8 +7,7 @@ from typing import NamedTuple
 from rushhour.compat.traci.names import Names
 from rushhour.roadnets.errors import RushhourError
 from rushhour.roadnets.reading.values import number
-from rushhour.roadnets.reading.xml_files import elements
-from rushhour.traffic.sumo.records import AREAS, LOOPS, VEHICLES
+from rushhour.traffic.sumo.records import AREAS, LOOPS, additional_elements
 
 
 class Stretch(NamedTuple):
@@ -28,11 +27,9 @@ def read_stretches(paths: Sequence[Path], names: Names, areas: bool) -> dict[str
     """
     found: dict[str, Stretch] = {}
     for path in paths:
-        for event, tag, a, line in elements(path):
+        for event, tag, a, line in additional_elements(path):
             if event == "end":
                 continue
-            if tag in VEHICLES:
-                break
             lane = names.lane_number.get(a.get("lane", ""), -1)
             if tag not in (AREAS if areas else LOOPS) or lane < 0 or "id" not in a:
                 continue
