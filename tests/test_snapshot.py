@@ -8,6 +8,7 @@ import pytest
 from resumed_worlds import KINDS, new_world, poison
 
 from rushhour.roadnets.errors import RunError
+from rushhour.traffic.rings import Ring
 from rushhour.traffic.snapshot import KEPT, MADE, NOT_KEPT, SCRATCH, Snapshot, take_snapshot
 from rushhour.traffic.world import World
 
@@ -62,6 +63,20 @@ def test_a_world_goes_back_and_forth(small: World) -> None:
     assert_same(*ends)
     assert_same(before, small.snapshot())
     assert ends[0].frame == before.frame + 60
+
+
+def test_rings_that_stand_and_that_are_gone_are_restored(small: World) -> None:
+    # Written in one order and read in another: no run with a ring could be resumed or copied.
+    gone = Ring((0, 2), 5, 9, 1, 2, 3, 4, ("exit_full", "leader"))
+    stands = Ring((1, 3), 7, waits=("yields",))
+    small._rings.named, small._rings._standing = [gone], {1: stands}
+    snapshot = small.snapshot()
+    again = new_world("stops")
+    again.restore(snapshot)
+    assert again._rings.named == [gone]
+    assert again._rings._standing == {1: stands}
+    assert_same(again.snapshot(), snapshot)
+    assert small.clone()._rings._standing == {1: stands}
 
 
 @pytest.fixture

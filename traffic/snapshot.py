@@ -231,13 +231,13 @@ def _numbers(world: "World") -> dict[str, Any]:
         "rings": [
             [
                 list(ring.lanes),
-                list(ring.waits),
                 ring.since,
                 ring.until,
                 ring.rerouted,
                 ring.rotated,
                 ring.removed,
                 ring.let_in,
+                list(ring.waits),
             ]
             for ring in rings
         ],
