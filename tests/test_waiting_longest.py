@@ -160,3 +160,38 @@ def test_a_queue_that_closes_a_ring_is_named_by_its_last() -> None:
     waits = (wait("head", "conflict"), wait("third", "leader"), wait("second", "leader"))
     lines = Chain(9.0, waits, "ring", "x").lines()
     assert lines[1] == "third on a_0 and 1 other wait in line behind one of these"
+
+
+@pytest.mark.parametrize("close", [
+    {"close_roads": ["mid"]}, {"close_lanes": ["mid_0"]}, {"close_roads": ["mid"], "open_roads": ["mid"]},
+])  # fmt: skip
+def test_closed_roads_that_leave_no_way_are_the_cause(
+    tmp_path: Path, close: dict[str, list[str]]
+) -> None:
+    # The file said "waits for a lane change", while the run itself ended with the closed road.
+    builder = rh.NetworkBuilder("row")
+    for k, name in enumerate(("first", "second", "mid", "last")):
+        builder.add_road([(100.0 * k, 0.0), (100.0 * k + 100.0, 0.0)], speed=13.9, id=name)
+    network = builder.build()
+    way = [network.road_index[name] for name in ("first", "second", "mid", "last")]
+    demand = DemandBuilder()
+    for k in range(3):
+        demand.add(Trip(f"car{k}", 2.0 * k, VehicleType(speed_dev=0.0), way))
+    world = World(network, demand.build(), dt=0.25, seed=1)
+    path = tmp_path / "closed.h5"
+    with Recorder(path, world, 1.0) as recorder:
+        world.observers.append(recorder)
+        for name, which in close.items():
+            world.step(4)
+            getattr(world, name)(which)
+        world.step(4 * 60)
+    with rh.open_run(path) as run:
+        if "open_roads" in close:
+            assert rh.why(run) == []
+            return
+        (chain,) = rh.why(run, vehicle="car2")
+        assert chain.cause == chain.waits[-1].reason == "cut_off"
+        assert chain.where == chain.waits[-1].lane and chain.waits[-1].name == "car0"
+        assert "has no way, roads are closed (on " in chain.lines()[-1]
+        (queue,) = rh.queues(run)
+        assert (queue.cause, queue.most) == ("cut_off", 3)

@@ -8,6 +8,7 @@ from rushhour.traffic.plurals import counted
 
 STANDS: Final = 0.1  # m/s
 RING: Final = "ring"
+CUT_OFF: Final = "cut_off"  # no reason of a frame: closed roads leave no way
 WORDS: Final = {
     "free": "drives freely", "leader": "follows", "red_light": "red light",
     "stop_sign": "waits for its turn at a stop sign", "yields": "gives way",
@@ -16,9 +17,9 @@ WORDS: Final = {
     "lane_change": "waits for a lane change", "at_stop": "is at a stop of its trip",
     "starting": "has the right of way and reacts", "oncoming": "somebody comes towards it",
     "passed": "lets somebody pass", "hazard": "was told to stand",
-    "body": "a body from outside is in its way",
+    "body": "a body from outside is in its way", CUT_OFF: "has no way, roads are closed",
 }  # fmt: skip
-BEFORE_PLACE: Final = {"at_stop": "on", "hazard": "on", "lane_change": "to"}
+BEFORE_PLACE: Final = {"at_stop": "on", "hazard": "on", "lane_change": "to", CUT_OFF: "on"}
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Wait:
 
 @dataclass(frozen=True)
 class Chain:
-    """Who waits for whom, from the one that was asked for; cause: the last reason, or "ring"."""
+    """Who waits for whom, from the one that was asked for; cause: the last reason, "cut_off" or "ring"."""
 
     time: float  # s, of the recorded frame
     waits: tuple[Wait, ...]

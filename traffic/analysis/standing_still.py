@@ -19,14 +19,13 @@ from rushhour.kernels.vehicles import (
     RED_LIGHT,
 )
 from rushhour.traffic.analysis.beside import in_the_way
-from rushhour.traffic.analysis.chains import RING, cause_told
+from rushhour.traffic.analysis.chains import CUT_OFF, RING, WORDS, cause_told
 from rushhour.traffic.durations import clock
 from rushhour.traffic.plurals import counted
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World
 
-CUT_OFF: Final = "cut_off"
 ROAD_CLOSED: Final = "road_closed"
 NO_ROOM: Final = "no_room"
 LANE_CLOSED: Final = "lane_closed"
@@ -63,7 +62,7 @@ class Held:
             wait = "wait" if others else "waits"
             return f"{self.head}{others} {wait} to depart: road {self.where} {why}"
         if self.cause == CUT_OFF:
-            why = "has no way, roads are closed"
+            why = WORDS[CUT_OFF]
         elif self.cause == LANE_CLOSED:
             why = f"must change lane, and may not use {self.where}"
         else:

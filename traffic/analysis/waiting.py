@@ -34,7 +34,8 @@ from rushhour.kernels.vehicles import (
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.analysis.beside import in_the_way
 from rushhour.traffic.analysis.body_events import BodyEvents
-from rushhour.traffic.analysis.chains import RING, STANDS, Chain, Wait
+from rushhour.traffic.analysis.chains import CUT_OFF, RING, STANDS, Chain, Wait
+from rushhour.traffic.analysis.closed_ways import ClosedWays
 from rushhour.traffic.durations import clock
 from rushhour.traffic.places_named import lanes_named
 from rushhour.traffic.recording.id_hints import id_hint
@@ -207,11 +208,14 @@ class Scene:
             what, after = scene._next(row, reason)
             if after >= 0 and reason in UNUSABLE and frame.speed[after] > CREEPS:
                 after = -1  # traffic that flows is waited for, nobody in it
+            why = REASONS[reason]
+            if reason == LANE_CHANGE and after < 0 and scene._is_cut_off(row):
+                why, what = CUT_OFF, ""
             waits.append(
                 Wait(
                     vehicle, names[vehicle], scene.lane_name(lane), scene.intersection(lane),
                     float(self.network.arrays.lanes.length[lane] - frame.s[row]),
-                    float(frame.speed[row]), REASONS[reason],
+                    float(frame.speed[row]), why,
                     None if reason == LEADER else scene.stands_since(vehicle), what,
                     scene._body(row),
                 )
@@ -222,7 +226,7 @@ class Scene:
         last = waits[-1]
         told = last.reason in (REASONS[RED_LIGHT], REASONS[LANE_CHANGE])
         where = last.what if told else last.intersection
-        if last.reason in (REASONS[AT_STOP], REASONS[HAZARD], REASONS[BODY]):
+        if last.reason in (REASONS[AT_STOP], REASONS[HAZARD], REASONS[BODY], CUT_OFF):
             where = last.lane
         return Chain(self.frame.time, tuple(waits), last.reason, where)
 
@@ -310,6 +314,20 @@ class Scene:
             frame.s[others], lengths[frame.id[others]], halts, s, float(lengths[frame.id[row]])
         )
         return self.lane_name(wanted), int(others[found]) if found >= 0 else -1
+
+    def _is_cut_off(self, row: int) -> bool:
+        """Whether roads that are closed leave a vehicle no way to the end of its trip."""
+        demand, vehicle = self.run.demand, int(self.frame.id[row])
+        lane = int(self.frame.lane[row])
+        if demand is None or demand.walker[vehicle] or lane >= self.network.n_road_lanes:
+            return False
+        end = int(demand.roads[demand.route_start[vehicle + 1] - 1])
+        return self._closed_ways.bars(int(self.network.arrays.lanes.road[lane]), end)
+
+    @cached_property
+    def _closed_ways(self) -> ClosedWays:
+        """What is closed in this frame."""
+        return ClosedWays(self.network, self.run.commands(), self.frame.time)
 
     def _indicated(self, row: int) -> int:
         """To which side the lights of a vehicle say that it changes lane: 1, -1; 0: not known."""
