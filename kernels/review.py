@@ -413,6 +413,10 @@ def review_lane(
                 if veh.granted[i] > at and revoked:
                     veh.granted[i] = 0
                     veh.refused[i] = RED_LIGHT
+                elif veh.granted[i] > at and is_held_up(veh, i, frame, dt):
+                    # Behind one that asks for the very room that it holds it would wait for ever.
+                    veh.granted[i] = 0
+                    veh.refused[i] = CONFLICT
                 elif veh.granted[i] > at:
                     let_inside_go_first(net, veh, order, i, at, d, frame, dt)
                     note_holder(net, veh, grants, rules, i)
