@@ -124,8 +124,9 @@ def expected_size(
     driven = float(np.maximum(0.0, leaves - start).sum())  # vehicle seconds
     span = max(every, (float(leaves.max()) if end is None else end) - world.time)
     vehicles = max(driven / span, world.active)  # a resumed run may stand in a jam
-    frames = 0 if mode == KEYFRAMES else span / every
-    states = 0 if mode == FRAMES else span / keyframe_every + 1
+    # No more is written than there are frames of the run.
+    frames = 0 if mode == KEYFRAMES else span / max(every, world.dt)
+    states = 0 if mode == FRAMES else span / max(keyframe_every, world.dt) + 1
     steering, row = world._steering, ROW[precision]
     if steering.on and vehicles > 0.0:
         row += BODY_ROW[precision] * min(steering.share, steering.most / vehicles)
