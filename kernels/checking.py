@@ -67,6 +67,7 @@ FRESH: Final = -10  # FRESH - r: row r of the survey being made
 STANDING: Final = 0.1  # m/s
 LINE_ZONE: Final = 2.05  # m, beyond the stop offset, within which one stands at a line
 LIVELY: Final = 10.0  # m/s^2, more than anybody accelerates
+LIGHTS: Final = 12  # of one chain, remembered
 JOINTS: Final = 4  # connectors without right of way looked across for the line
 
 
@@ -99,6 +100,8 @@ class Survey(NamedTuple):
     caught: NDArray[np.uint64]  # bit per connector out of that lane: red came too late for it
     chain: NDArray[np.int32]  # frame when it crossed the first line of its chain
     stretch: NDArray[np.float64]  # m of road since the last connector with right of way
+    cycle_waited: NDArray[np.bool_]  # it stood at the first light of its chain for a whole cycle
+    lights: NDArray[np.int32]  # (capacity, LIGHTS) connectors with a light passed in its chain; -1
 
 
 class Findings(NamedTuple):

@@ -16,6 +16,7 @@ from rushhour.kernels.checking import (
     BRAKING,
     CAUGHT_BY_RED,
     JUMPED,
+    LIGHTS,
     LINE_ZONE,
     NEGATIVE_SPEED,
     RED_IN_CHAIN,
@@ -31,7 +32,7 @@ from rushhour.kernels.checking import (
     note_extreme,
     note_row,
 )
-from rushhour.kernels.coupled_lights import never_together
+from rushhour.kernels.coupled_lights import green_with, lights_that_count
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import (
     ALL_WAY_STOP,
@@ -178,17 +179,25 @@ def check_speeds(
 
 
 @kernel
-def parted_from_last(net: NetworkArrays, veh: Vehicles, now: Survey, r: int, k: int) -> bool:
-    """Whether the light of connector k is never green together with the last one that row r passed."""
-    n_road_lanes = net.lanes.out_start.shape[0] - 1
-    for b in range(BEHIND):
-        lane = int(veh.behind[now.slot[r], b])
-        if lane < 0:
-            break
-        o = lane - n_road_lanes
-        if o >= 0 and o != k and net.connectors.signal[o] >= 0:
-            return bool(never_together(net, o, k))
-    return False
+def counts_in_chain(net: NetworkArrays, now: Survey, r: int, k: int) -> bool:
+    """Whether the light of connector k is ever green together with those of its chain that row r waited
+    for before; so it does where it is the first."""
+    for x in range(LIGHTS):
+        if now.lights[r, x] < 0:
+            counted = lights_that_count(net, now.lights[r], x)
+            return counted == 0 or bool(green_with(net, now.lights[r], x, counted, k))
+    return True
+
+
+@kernel
+def note_light(now: Survey, r: int, k: int, first: bool) -> None:
+    """Remember that row r has passed the light of connector k, the first of a chain or not."""
+    for x in range(LIGHTS):
+        if first or now.lights[r, x] < 0:
+            now.lights[r, x] = k
+            if x + 1 < LIGHTS:
+                now.lights[r, x + 1] = -1
+            return
 
 
 @kernel
@@ -203,7 +212,8 @@ def cross_line(
     in_chain = now.stretch[r] < max(GROUP_LENGTH, now.length[r] + stop_offset)
     if light[k] == RED:
         j = k - net.lanes.out_start[lane]
-        if in_chain and (now.chain[r] <= since[k] or parted_from_last(net, veh, now, r, k)):
+        excused = now.chain[r] <= since[k] or now.cycle_waited[r]
+        if in_chain and (excused or not counts_in_chain(net, now, r, k)):
             found.tally[RED_IN_CHAIN] += 1
         elif (
             before.caught_at[o] == lane
@@ -214,6 +224,12 @@ def cross_line(
         else:
             red = (frame - since[k]) * dt
             note_row(found, now, before, RED_LIGHT, frame, r, k, red, before.speed[o])
+    if net.connectors.signal[k] >= 0:
+        waited = light[k] != RED and before.line[o] == lane and before.stood[o] >= 0
+        if waited or not in_chain:
+            cycle = net.signals.cycle[net.connectors.signal[k]]
+            now.cycle_waited[r] = waited and (frame - before.stood[o]) * dt > cycle
+        note_light(now, r, k, waited or not in_chain)
     if net.connectors.must_stop[k]:
         stood_at = before.line[o]
         if stood_at >= 0 and stood_at != lane and net.lanes.road[stood_at] == net.lanes.road[lane]:
@@ -279,7 +295,14 @@ def remember(now: Survey, before: Survey, frame: int, stop_offset: float) -> Non
             now.caught[r] = np.uint64(0)
             now.chain[r] = frame
             now.stretch[r] = np.inf
+            now.lights[r, 0] = -1
+            now.cycle_waited[r] = False
         else:
+            now.cycle_waited[r] = before.cycle_waited[o]
+            for x in range(LIGHTS):
+                now.lights[r, x] = before.lights[o, x]
+                if now.lights[r, x] < 0:
+                    break
             now.caught_at[r] = before.caught_at[o]
             now.caught[r] = before.caught[o]
             now.chain[r] = before.chain[o]

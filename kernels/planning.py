@@ -1,9 +1,10 @@
 """Planning: which connectors a vehicle takes next, and which lane of its road it should be on.
 
-A routed vehicle looks DEPTH roads ahead. The *effort* of a lane is the least number of lane
-changes, weighted by how short the roads are, with which the route can be followed from it. A
-random walker draws one of the best connectors at each lane's end; the draw depends on the seed, the
-vehicle and how many exits it has drawn before, so it stays the same until the vehicle changes its mind.
+A routed vehicle looks DEPTH roads ahead, or LONG_ROADS that are not too short to change lane on. The
+*effort* of a lane is the least number of lane changes, weighted by how short the roads are, with which
+the route can be followed from it. A random walker draws one of the best connectors at each lane's end;
+the draw depends on the seed, the vehicle and how many exits it has drawn before, so it stays the same
+until the vehicle changes its mind.
 """
 
 from math import inf
@@ -16,10 +17,11 @@ from rushhour.kernels.network import NetworkArrays
 from rushhour.kernels.random import uniform
 from rushhour.kernels.vehicles import MAX_LANES, PATH, STREAM_EXIT, Order, Routes, Vehicles
 
-DEPTH = 8  # roads looked ahead, at most
+DEPTH = 12  # roads looked ahead, at most: as many as there are connectors in a path
+LONG_ROADS = 8  # of them on which one may change lane
 SIGHT = 500.0  # m looked ahead beyond the road a vehicle is on
 TOO_SHORT = 10.0  # m; on a shorter road nobody changes lane
-REAR_SLACK = 0.5  # m by which a body may be longer than a lane from which its vehicle changes
+WAITING_ROOM = 0.5  # m beyond its body that a lane must have for a vehicle to wait or change there
 QUEUE_SPACE = 7.5  # m a vehicle takes in a queue
 LOAD_WEIGHT = 2.0  # effort that a full lane is worth more than an empty one
 IMPOSSIBLE = 1000.0  # effort of having to do so
@@ -85,8 +87,11 @@ def route_efforts(
     most = min(DEPTH + 1, route_end - leg)
     depth = min(2, most)
     seen = 0.0
-    while depth < most and seen < SIGHT:
-        seen += net.roads.length[routes.road[leg + depth - 1]]
+    long_roads = 1
+    while depth < most and seen < SIGHT and long_roads < LONG_ROADS:
+        length = net.roads.length[routes.road[leg + depth - 1]]
+        seen += length
+        long_roads += 1 if length >= TOO_SHORT else 0
         depth += 1
     for d in range(depth - 1, -1, -1):
         road = routes.road[leg + d]
@@ -199,7 +204,8 @@ def plan_route(
         if here >= 0 and q + 1 < depth:
             ahead = routes.road[leg + q + 1]
             k = best_connector(net, order, here, ahead, q + 1, permission, most, efforts)
-            if k < 0 and net.lanes.length[here] < veh.length[i] - REAR_SLACK:
+            if k < 0 and net.lanes.length[here] < veh.length[i] + WAITING_ROOM:
+                # It gets no grant to stand there: it goes on at once, or never comes there.
                 k = connector_across(net, order, here, ahead, q + 1, permission, inf, efforts)
         veh.path[i, q] = k
         here = net.connectors.to_lane[k] if k >= 0 else -1

@@ -7,7 +7,7 @@ without a grant that is close enough becomes the lane's candidate.
 
 from rushhour.kernels.arrival_order import IMPATIENT, time_at_line
 from rushhour.kernels.car_following import stopping_distance
-from rushhour.kernels.coupled_lights import never_together
+from rushhour.kernels.coupled_lights import lights_that_count
 from rushhour.kernels.halting import halts_before
 from rushhour.kernels.holders import note_holder, wish
 from rushhour.kernels.jit import kernel
@@ -50,19 +50,37 @@ ASKS = 3
 
 
 @kernel
-def worst_light(net: NetworkArrays, veh: Vehicles, grants: Grants, i: int, n: int) -> int:
+def waits_for_first(net: NetworkArrays, veh: Vehicles, i: int, frame: int, dt: float) -> bool:
+    """Whether i has stood at a light for a whole cycle, so that later ones of its chain, which were
+    not green together with this one in that time, no longer count."""
+    k = veh.path[i, veh.line[i]]
+    if veh.arrived[i] < 0 or k < 0 or net.connectors.signal[k] < 0:
+        return False
+    return time_at_line(veh, i, frame, dt) > net.signals.cycle[net.connectors.signal[k]]
+
+
+@kernel
+def worst_light(
+    net: NetworkArrays, veh: Vehicles, grants: Grants, i: int, n: int, first_only: bool
+) -> int:
     """RED if any of the first n connectors of i's path shows it, else the first YELLOW or
-    STOP_THEN_GO; else 0. One that is never green together with the first does not count."""
+    STOP_THEN_GO; else 0. One that is never green together with those before does not count, nor
+    does any but the first with a light if first_only."""
     worst = 0
-    first = -1
+    first = True
+    counted = -1
     for q in range(n):
         k = veh.path[i, q]
         if net.connectors.signal[k] >= 0:
             light = grants.light[k]
-            if first < 0:
-                first = k
-            elif (light == RED or light == YELLOW) and never_together(net, first, k):
-                continue
+            if not first and (light == RED or light == YELLOW):
+                if first_only:
+                    continue
+                if counted < 0:
+                    counted = lights_that_count(net, veh.path[i], n)
+                if (counted >> q) & 1 == 0:
+                    continue
+            first = False
             if light == RED:
                 return RED
             if worst == 0 and (light == YELLOW or light == STOP_THEN_GO):
@@ -140,10 +158,11 @@ def nobody_follows(net: NetworkArrays, order: Order, lane: int) -> bool:
 @kernel
 def keeps_grant(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
-    i: int, line: int, d: float, dt: float,
+    i: int, line: int, d: float, frame: int, dt: float,
 ) -> bool:  # fmt: skip
     """Whether a vehicle d m before its line still has green, or can no longer stop."""
-    light = worst_light(net, veh, grants, i, veh.granted[i])
+    first_only = waits_for_first(net, veh, i, frame, dt)
+    light = worst_light(net, veh, grants, i, veh.granted[i], first_only)
     if light != RED and light != YELLOW:
         return True
     v = veh.speed[i]
@@ -333,7 +352,7 @@ def review_vehicle(
         return REVOKED if held else NOT_YET
     if veh.granted[i] > line:
         give_back_later_lines(net, veh, types, order, grants, rules, i, line, d, dt)
-        if not keeps_grant(net, veh, types, order, grants, rules, i, line, d, dt):
+        if not keeps_grant(net, veh, types, order, grants, rules, i, line, d, frame, dt):
             veh.refused[i] = RED_LIGHT
         elif has_lost_room(net, veh, types, order, grants, rules, i, line, d, frame, dt):
             veh.refused[i] = EXIT_FULL
@@ -348,7 +367,9 @@ def review_vehicle(
         veh.granted[i] = 0
         return REVOKED
     v = veh.speed[i]
-    if head and veh.arrived[i] < 0 and v < 0.1 and d <= LINE_ZONE + rules.stop_offset:
+    # Who has just departed has not stood yet.
+    stands = v < 0.1 and veh.stands_since[i] >= 0
+    if head and veh.arrived[i] < 0 and stands and d <= LINE_ZONE + rules.stop_offset:
         veh.arrived[i] = frame
     k = veh.path[i, line]
     if k < 0:

@@ -20,7 +20,7 @@ from rushhour.kernels.arrival_order import (
     who_starves,
 )
 from rushhour.kernels.car_following import travel_time
-from rushhour.kernels.coupled_lights import never_together
+from rushhour.kernels.coupled_lights import lights_that_count
 from rushhour.kernels.curve_speed import bend_speed
 from rushhour.kernels.gaps import gap_blocker, is_clear
 from rushhour.kernels.holders import forget_group, note_holder, note_inside, to_path, wish
@@ -47,6 +47,7 @@ from rushhour.kernels.review import (
     shows_green,
     somebody_comes,
     turns_across,
+    waits_for_first,
     worst_light,
 )
 from rushhour.kernels.room import (
@@ -118,15 +119,15 @@ def is_late(
     line = veh.line[i]
     v_max = aimed_speed(net, veh, types, i, veh.lane[i])
     clock = frame * dt + reaction + travel_time(d, veh.speed[i], types.accel[t], v_max)
-    first = -1  # with a light
+    counted = -1
     for q in range(line, n):
         k = veh.path[i, q]
         if net.connectors.signal[k] >= 0:
-            late = q > line and clock > grants.closes[k]
-            if late and (first < 0 or not never_together(net, first, k)):
-                return True
-            if first < 0:
-                first = k
+            if q > line and clock > grants.closes[k]:
+                if counted < 0:
+                    counted = lights_that_count(net, veh.path[i], n)
+                if (counted >> q) & 1 == 1:
+                    return True
         lane = n_road_lanes + k
         inside = aimed_speed(net, veh, types, i, lane)
         inside = min(inside, bend_speed(net.lanes, lane, 0.5 * net.lanes.length[lane]))
@@ -198,7 +199,7 @@ def further_chain(
         light = grants.light[k]
         if net.connectors.signal[k] >= 0 and (light == RED or light == YELLOW):
             return 0
-    if worst_light(net, veh, grants, i, m) != 0:
+    if worst_light(net, veh, grants, i, m, False) != 0:
         return 0
     return m if has_room(net, veh, order, grants, rules, i, m) else 0
 
@@ -226,7 +227,8 @@ def try_grant(
         joint = veh.path[i, q]
         d += net.lanes.length[net.lanes.out_start.shape[0] - 1 + joint]
         d += net.lanes.length[net.connectors.to_lane[joint]]
-    light = worst_light(net, veh, grants, i, n)
+    first_only = n > veh.line[i] + 1 and waits_for_first(net, veh, i, frame, dt)
+    light = worst_light(net, veh, grants, i, n, first_only)
     if light == RED or (
         light == YELLOW and (d >= LEFT_AT_YELLOW or not turns_across(net, rules, k))
     ):
@@ -240,7 +242,8 @@ def try_grant(
             # counts as a way on that is not to be had.
             veh.full_since[i] = frame
         return False
-    late = n > veh.line[i] + 1 and is_late(net, veh, types, grants, i, n, d, reaction, frame, dt)
+    several = n > veh.line[i] + 1 and not first_only
+    late = several and is_late(net, veh, types, grants, i, n, d, reaction, frame, dt)
     if late and time_at_line(veh, i, frame, dt) < IMPATIENT:
         veh.refused[i] = RED_LIGHT
         return False

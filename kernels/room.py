@@ -16,6 +16,7 @@ from rushhour.kernels.rules import Rules
 from rushhour.kernels.vehicles import BEHIND, NEVER, PATH, Grants, Order, Vehicles
 
 CLOSES_UP = 100.0  # m of a lane on which a queue closes up while somebody crosses before it
+BESIDE = 10.0  # m along a connector within which a rear may be in the way of those who take another
 JOINTS_BACK = 4  # joints in a row over which others are let on for the room beyond
 
 
@@ -213,6 +214,28 @@ def before_body(
 
 
 @kernel
+def barred_beside(
+    net: NetworkArrays, veh: Vehicles, order: Order, lane: int, k: int, queue_gap: float
+) -> bool:
+    """Whether somebody on another connector out of a lane than joint k will stand there, as the lane
+    beyond does not take all on it: nobody who takes k gets past it."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    for o in range(net.lanes.out_start[lane], net.lanes.out_start[lane + 1]):
+        on = n_road_lanes + o
+        if o == k or order.start[on] == order.start[on + 1]:
+            continue
+        _, closed, _, held = queue_end(net, veh, order, net.connectors.to_lane[o], queue_gap)
+        closed -= taken(veh, order, on, queue_gap)
+        j = order.slot[order.start[on + 1] - 1]
+        rear = veh.s[j] - veh.length[j]
+        if not held:
+            rear = max(rear, net.lanes.length[on] + closed + queue_gap)
+        if (held or closed < 0.0) and rear < BESIDE:
+            return True
+    return False
+
+
+@kernel
 def has_room(
     net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int, n: int
 ) -> bool:
@@ -283,6 +306,10 @@ def has_room(
         if elsewhere and veh.granted[j] == 0:
             # It waits on another joint, its rear still here: nobody gets past it.
             closed -= net.lanes.length[lane] - order.over_rear[lane] + rules.queue_gap
+            mixed = True
+        if not mixed and barred_beside(net, veh, order, lane, k, rules.queue_gap):
+            if j >= 0:
+                closed -= net.lanes.length[lane] - order.over_rear[lane] + rules.queue_gap
             mixed = True
         if mixed or q >= PATH or veh.path[i, q] != k:
             closed += min(0.0, more)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.outside.obstacles import Obstacles
 
-PATH: Final = 8  # connectors planned ahead
+PATH: Final = 12  # connectors planned ahead
 BEHIND: Final = 8  # lanes remembered behind
 TASKS: Final = 32  # parallel tasks of vehicles, whatever the thread count
 MAX_LANES: Final = 63  # lanes of one road, at most

@@ -48,6 +48,41 @@ def test_nobody_is_caught_by_a_later_light_that_closes(between, offset):
     assert world.done or not in_time
 
 
+def row_of_lights(*programs: list[tuple[float, str]]):
+    """A road with so many lights in a row, 0.5 m of road and 10 m of crossing apart."""
+    draft = chain(
+        line(0, 150),
+        *(line(160 + 10.5 * k, 160.5 + 10.5 * k) for k in range(len(programs) - 1)),
+        line(160 + 10.5 * (len(programs) - 1), 400),
+    )  # fmt: skip
+    for k, phases in enumerate(programs):
+        draft.signals.append(DraftSignal(f"light{k}", phases))
+        draft.connectors[k].signal, draft.connectors[k].link = f"light{k}", 0
+        draft.intersections[k + 1].control = SIGNAL
+    return finish(draft)
+
+
+def test_lights_never_green_all_together_are_passed_by_those_that_are():
+    """Each two of them are green together for a third of the cycle, all three never."""
+    thirds = [[(57.0, "G"), (3.0, "y"), (30.0, "r")], [(30.0, "r"), (57.0, "G"), (3.0, "y")]]
+    thirds.append([(27.0, "G"), (3.0, "y"), (30.0, "r"), (30.0, "G")])
+    trips = [Trip(f"v{i}", 5.0 * i, CAR, (0, 1, 2, 3)) for i in range(8)]
+    world, checker = driven(row_of_lights(*thirds), trips, dt=0.25)
+    assert checker.violations == {}
+    assert world.done and checker.information["red_in_chain"] > 0
+
+
+def test_who_has_waited_a_cycle_for_a_later_light_goes_by_its_own():
+    """Cycles of 40 s and 80 s, which by themselves say nothing, but never green together."""
+    first = [(17.0, "G"), (3.0, "y"), (20.0, "r")]
+    later = [(20.0, "r"), (17.0, "G"), (43.0, "r")]
+    trips = [Trip(f"v{i}", 5.0 * i, CAR, (0, 1, 2)) for i in range(4)]
+    world, checker = driven(row_of_lights(first, later), trips, dt=0.25)
+    assert checker.violations == {}
+    assert world.done
+    assert world.trips.arrived.min() > 40.0
+
+
 def main_road(between: float, sides: bool):
     """A road of three pieces, the second `between` m long, with a side street across each gap."""
     draft = chain(line(0, 150), line(170, 170 + between), line(190 + between, 400))

@@ -96,6 +96,29 @@ def test_a_road_too_short_to_change_lane_on_leads_everybody_on(tmp_path, short, 
         assert world.observers[0].violations == {}
 
 
+@pytest.mark.parametrize("short", [0.3, 3.2, 4.5, 4.9, 5.2, 5.4])
+def test_who_comes_on_the_wrong_lane_of_a_short_road_goes_on_across_two_others(tmp_path, short):
+    """A car of 5 m neither waits nor changes lane on it: it is planned past it at once, or not at all."""
+    network = corridor(
+        tmp_path, [90.0, short, 90.0, 90.0], [1, 3, 1, 1], ["0_0 1_0", "1_2 2_0", "1_0 3_0"],
+        side=3,
+    )  # fmt: skip
+    world = drive(network, CAR, 5, [0, 1, 2])
+    assert world.arrived == 5
+    assert world.observers[0].violations == {}
+
+
+@pytest.mark.parametrize("count", [7, 8, 10])
+def test_a_row_of_many_such_roads_is_passed_at_once(tmp_path, count):
+    """As where netgenerate's intersections leave nothing of the roads between them."""
+    lengths = [90.0, *[0.2] * count, 90.0]
+    links = [f"{i}_0 {i + 1}_0" for i in range(count + 1)]
+    network = corridor(tmp_path, lengths, [1] * len(lengths), links, control="allway_stop")
+    world = drive(network, CAR, 5, list(range(len(lengths))))
+    assert world.arrived == 5
+    assert world.observers[0].violations == {}
+
+
 def test_two_such_roads_in_a_row_lead_on_as_well(tmp_path):
     network = corridor(
         tmp_path, [90.0, 4.0, 3.0, 90.0, 90.0], [1, 2, 2, 1, 1],

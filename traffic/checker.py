@@ -18,6 +18,7 @@ from rushhour.kernels.checking import (
     GONE,
     KEPT,
     KINDS,
+    LIGHTS,
     NEVER,
     RAN_INTO_BODY,
     REASON,
@@ -92,7 +93,7 @@ TEXTS: Final = {
 OF_CONNECTORS: Final = ("red_light", "stop_sign", "stands_inside")
 
 
-def _new(kind: type[Any], sizes: dict[str, int], size: int) -> Any:
+def _new(kind: type[Any], sizes: dict[str, Any], size: int) -> Any:
     """Arrays of a NamedTuple, `size` entries each unless `sizes` says otherwise; -1 in integers."""
     fields: list[Any] = []
     for name, annotation in kind.__annotations__.items():
@@ -155,12 +156,13 @@ class Checker:
         if wanted <= self._capacity:
             return
         n_lanes = self.world.network.n_lanes
-        sizes = {"start": n_lanes + 1, "place": n_lanes}
+        sizes: dict[str, Any] = {"start": n_lanes + 1, "place": n_lanes}
+        sizes["lights"] = (wanted, LIGHTS)
         before: Survey = _new(Survey, sizes, wanted)
         if self._capacity:
             for name in Survey._fields:
                 old = getattr(self._before, name)
-                getattr(before, name)[: old.size] = old
+                getattr(before, name)[: len(old)] = old
         else:
             before.start[:] = 0
         self._before = before
