@@ -22,8 +22,9 @@ def let_in(network: Network) -> None:
     """
     known = network.derived.get(CHECKED, ())
     now = _all_of(network)
-    if len(known) == len(now) and all(a is b for a, b in zip(known, now, strict=True)):
-        return
+    same = len(known) == len(now) and all(a is b for a, b in zip(known, now, strict=True))
+    if same and not any(isinstance(a, np.ndarray) and a.flags.writeable for a in now):
+        return  # copies by copy.deepcopy and pickle share the note, but may have been written to
     for part, holder in _holders(network).items():
         for name, field in FIELDS[part].items():
             array = getattr(holder, name)

@@ -1,5 +1,7 @@
 """The gate before the kernels: networks and demand of any source are checked when a world is made."""
 
+import copy
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable
@@ -156,6 +158,24 @@ def with_array(network: Network, part: str, name: str, array: Any) -> Network:
     holder = getattr(network.arrays, part)._replace(**{name: array})
     arrays: NetworkArrays = network.arrays._replace(**{part: holder})
     return replace(network, arrays=arrays)  # derived is shared, what was checked in it
+
+
+COPIES: dict[str, Callable[[Network], Network]] = {
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda network: pickle.loads(pickle.dumps(network)),
+}
+
+
+@pytest.mark.parametrize("kind", COPIES)
+def test_a_copy_that_was_written_to_is_checked_anew(small: Network, kind: str) -> None:
+    rh.World(small)
+    copied = COPIES[kind](small)
+    rh.World(copied)
+    assert not copied.arrays.connectors.to_lane.flags.writeable
+    changed = COPIES[kind](small)
+    changed.arrays.connectors.to_lane[0] = 10**7
+    with pytest.raises(NetworkError, match="connectors/to_lane"):
+        rh.World(changed)
 
 
 NETWORKS = [
