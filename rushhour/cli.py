@@ -89,10 +89,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 141
 
 
+def _want_words(argv: Sequence[str]) -> None:
+    """Refuse an empty word, as a variable leaves that is not set: `.` in place of a name. Raises UsageError."""
+    for place, word in enumerate(argv):
+        name, equals, value = word.partition("=")
+        if not word or (name.startswith("--") and equals and not value):
+            after = name if equals else (argv[place - 1] if place else "rushhour")
+            raise UsageError(
+                f"{after} has an empty word after it; give a name or a value, or leave it out"
+            )
+
+
 def _run(argv: Sequence[str]) -> int:
     # Networks and definitions of kernels are millions of objects that stay: looking through them
     # for garbage at every 700th took a seventh of the time to the first frame.
     gc.set_threshold(50_000, 20, 20)
+    _want_words(argv)
     parser = make_parser()
     args, rest = parser.parse_known_args(_with_others(argv))
     args.words = list(argv)

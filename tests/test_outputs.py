@@ -4,6 +4,7 @@ import argparse
 import errno
 import json
 import os
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -272,3 +273,16 @@ def test_a_recording_that_cannot_begin_leaves_the_one_that_was_there(files: Path
     assert "allow more" in capsys.readouterr().err
     assert path.read_bytes() == (files / "r.h5").read_bytes()
     assert [one.name for one in tmp_path.iterdir()] == ["r.h5"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["run g.h5 --output=", "run g.h5 --record ''", "import '' -o g.h5", "view r.h5 --shot ''"],
+)
+def test_an_empty_word_is_refused_before_anything_is_read_or_written(
+    words, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    assert main(shlex.split(words)) == 2
+    assert "empty word" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []

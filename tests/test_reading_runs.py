@@ -257,3 +257,11 @@ def test_lights_follow_from_what_a_driver_does(run: rh.RunFile) -> None:
         brakes += int(braking.sum())
         straight += int((frame.signals & 6 == 0).sum())
     assert brakes and straight and list(FIELDS) == list(frame.columns)
+
+
+def test_a_run_that_was_closed_says_so(tmp_path: Path) -> None:
+    record(tmp_path / "run.h5", FormulaWorld())
+    run = rh.open_run(tmp_path / "run.h5")
+    run.close()
+    with pytest.raises(RunError, match=r"run\.h5: was closed; open it again"):
+        run.frame(0)

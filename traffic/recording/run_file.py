@@ -87,7 +87,9 @@ class RunFile(Shown):
 
     @contextmanager
     def _reading(self, group: str) -> Iterator[None]:
-        """Turn what h5py raises on damage into a RunError."""
+        """Turn what h5py raises on damage, or when the file was closed, into a RunError."""
+        if not self._file:
+            raise RunError(f"{self.path}: was closed; open it again with rushhour.open_run")
         try:
             yield
         except NetworkError as error:
