@@ -152,7 +152,7 @@ ROUTES = """<routes>
 <route id="r" edges="a b e"><stop lane="b_0" endPos="-10" duration="5"/></route>
 <routeDistribution id="way"><route edges="a b e" probability="2"/><route edges="a d" probability="1"/>
 </routeDistribution>
-<busStop id="stop" lane="a_1" startPos="40" endPos="60" lines="1"/>
+<busStop id="stop" lane="e_0" startPos="10" endPos="30" lines="1"/>
 <vehicle id="v" route="r" type="mix" depart="7" departLane="best" departPos="random_free"
  departSpeed="max" arrivalPos="-5"><stop busStop="stop" duration="20" until="30"/></vehicle>
 <trip id="u" depart="0:00:20" from="a" to="e" via="b" type="big"/>

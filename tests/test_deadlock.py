@@ -115,3 +115,14 @@ def test_a_day_of_the_demo_town():
     assert watched.world.done
     assert watched.longest_wait < 600.0
     assert watched.checker.violations == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_town_with_more_trips_than_it_holds_empties(seed):
+    """3,000 trips in 5 minutes: rings form, at roundabouts too; 49 stood at one for ever (seed 0)."""
+    network = generate("town")
+    watched = Watched(network, random_trips(network, 3000, 300.0, seed=seed), 1.0, seed)
+    assert watched.world.done
+    assert watched.checker.violations == {}
+    assert watched.world.counts()["removed"] == 0

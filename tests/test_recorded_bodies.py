@@ -171,3 +171,10 @@ def test_the_size_that_is_expected_counts_bodies() -> None:
         return float(text.split("each ")[1].split(" bytes")[0])
 
     assert told(0.0) == 3.0 and told(1.0) == pytest.approx(9.5) and 3.0 < told(0.5) < 9.5
+
+
+@pytest.mark.parametrize("mode", ["frames", "keyframes"])
+def test_no_more_frames_are_expected_than_the_run_has(mode: str) -> None:
+    world = crowd(0.0)
+    finest = expected_size(world, 60.0, world.dt, world.dt, mode, "standard")
+    assert expected_size(world, 60.0, 1e-6, 1e-3, mode, "standard") == finest
