@@ -27,7 +27,7 @@ from rushhour.kernels.checking import (
     note_row,
 )
 from rushhour.kernels.jit import kernel
-from rushhour.kernels.network import NetworkArrays
+from rushhour.kernels.network import RED, NetworkArrays
 from rushhour.kernels.vehicles import (
     BEHIND,
     BODY,
@@ -203,19 +203,21 @@ def note_shared(
 
 @kernel
 def check_zones(
-    net: NetworkArrays, now: Survey, before: Survey, found: Findings, bodies: Bodies, frame: int,
-    dt: float, patience: int,
+    net: NetworkArrays, now: Survey, before: Survey, found: Findings, bodies: Bodies,
+    light: NDArray[np.uint8], frame: int, dt: float, patience: int,
 ) -> None:  # fmt: skip
     """Check that no two bodies are in the zone of two conflicting connectors at once.
 
     Two that merge into one lane may follow each other within the zone, but not overlap. Notes also
-    who has stood for `patience` frames in the way of a movement to another lane.
+    who has stood for `patience` frames in the way of a movement to another lane. Whose own light is not
+    red may wait there for those that have green with it, but not in their way.
     """
     for k in range(bodies.first.shape[0]):
         e = bodies.first[k]
         while e >= 0:
             r = int(bodies.row[e])
             inside = False
+            may_wait = net.connectors.signal[k] >= 0 and light[k] != RED
             for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
                 if bodies.front[e] <= net.conflicts.here_in[c]:
                     continue
@@ -223,7 +225,7 @@ def check_zones(
                     continue
                 o = net.conflicts.other[c]
                 if net.connectors.to_lane[o] != net.connectors.to_lane[k]:
-                    inside = True
+                    inside = inside or not may_wait or light[o] != RED
                 if o < k:
                     continue
                 f = bodies.first[o]

@@ -57,6 +57,7 @@ from rushhour.kernels.vehicles import (
     Types,
     Vehicles,
 )
+from rushhour.kernels.waiting_inside import waits_on
 
 MOOD = 1.0  # s for which a driver's imperfection lasts: a step of SUMO
 COOPERATION = 2.0  # m/s^2, the hardest braking to let somebody in
@@ -178,6 +179,11 @@ def drive_vehicle(
         limit, merges, opening = zone_speed(net, veh, types, order, grants, i, k, -s, dt)
         if limit < nxt:
             nxt, reason, blocker = limit, CONFLICT, -1
+        if waits_on(veh, grants, i, k):
+            limit = approach_speed(v, grants.pocket[k] - s, 0.0, decel, dt)
+            if limit < nxt:
+                nxt, blocker = limit, veh.blocker[i]
+                reason = veh.refused[i] if veh.refused[i] != FREE else YIELDS
         limit, other = parted_speed(net, veh, types, order, partings, i, k, -s, dt)
         if limit < nxt:
             nxt, reason, blocker = limit, LEADER, veh.id[other]
@@ -237,6 +243,11 @@ def drive_vehicle(
                     nxt, reason, blocker = limit, CONFLICT, -1
                 if room < opening:
                     merges, opening = j, room
+                if waits_on(veh, grants, i, k):
+                    limit = approach_speed(v, d + grants.pocket[k], 0.0, decel, dt)
+                    if limit < nxt:
+                        nxt, blocker = limit, veh.blocker[i]
+                        reason = veh.refused[i] if veh.refused[i] != FREE else YIELDS
             limit, other = parted_speed(net, veh, types, order, partings, i, k, d, dt)
             if limit < nxt:
                 nxt, reason, blocker = limit, LEADER, veh.id[other]

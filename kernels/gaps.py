@@ -32,6 +32,7 @@ from rushhour.kernels.vehicles import (
     Types,
     Vehicles,
 )
+from rushhour.kernels.waiting_inside import waiter_bars
 
 ZIP_MARGIN = 0.1  # s between two that merge where drivers let each other in
 STEADY = (
@@ -75,6 +76,80 @@ def time_to_let_in(
 
 
 @kernel
+def is_clear_on(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    i: int, k: int, ahead: float, upto: float, reaction: float, v_max: float, margin: float,
+    share: float, pressed: float, between: bool, waits: bool, dt: float,
+) -> tuple[int, int, np.int64]:  # fmt: skip
+    """The same on connector k alone, `ahead` m before i's front (negative: i is on it), for zones that
+    begin less than `upto` m along it. between: it may go between two holders. waits: it waits inside.
+    v_max: its speed, m/s."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    t = veh.type[i]
+    accel = types.accel[t]
+    cut, cut_stamp = -1, np.int64(0)
+    for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
+        if net.conflicts.here_in[c] >= upto:
+            continue
+        o = net.conflicts.other[c]
+        w = grants.waiter[o]
+        if w >= 0 and w != i and waiter_bars(net, veh, grants, c, w, waits):
+            return w, -1, cut_stamp
+        tail = grants.tail[o]
+        if tail >= net.conflicts.there_out[c]:
+            continue
+        j = grants.tail_slot[o]
+        if j == i:
+            continue
+        if veh.speed[j] < 0.5 and veh.accel[j] <= 0.1 and veh.lane[j] >= n_road_lanes:
+            return j, -1, cut_stamp
+        leaves = time_to_leave(net, veh, types, rules, j, o, tail, net.conflicts.there_out[c])
+        here = ahead + net.conflicts.here_in[c]
+        enters = reaction + travel_time(max(here, 0.0), veh.speed[i], accel, v_max)
+        zips = zips_in(net, grants, c, k)
+        kept_apart = ZIP_MARGIN if zips else margin
+        if leaves + kept_apart <= enters:
+            continue
+        to_end = ahead + net.lanes.length[n_road_lanes + k]
+        ahead_of_i = to_end - net.lanes.length[n_road_lanes + o] + tail
+        if zips and can_follow(veh, types, i, j, ahead_of_i):
+            continue
+        if zips and veh.speed[j] > 0.5:
+            # Once i is there it follows j in, if that is no slower and far enough ahead by then.
+            inside = min(v_max, net.lanes.entry_speed[n_road_lanes + k])
+            u = min(
+                max(inside, veh.speed[i]),
+                sqrt(veh.speed[i] ** 2 + 2.0 * accel * max(here, 0.0)),
+            )
+            kept = types.min_gap[t] + LET_IN_TIME * u
+            place = tail - ahead_of_i + here + kept
+            if (
+                veh.speed[j] >= STEADY * u
+                and time_to_leave(net, veh, types, rules, j, o, tail, place) <= enters
+            ):
+                continue
+        if not between or cut >= 0 or not net.conflicts.yields[c]:
+            return j, -1, cut_stamp
+        inside = min(v_max, net.lanes.entry_speed[n_road_lanes + k])
+        need = (pressed if zips else share) * grants.critical_gap[k]
+        if not zips:
+            # Whoever merges is out of the way once it is ahead, who crosses when it has crossed.
+            merges = net.connectors.to_lane[o] == net.connectors.to_lane[k]
+            gone = net.conflicts.here_in[c] if merges else net.conflicts.here_out[c]
+            through = travel_time(ahead + gone + veh.length[i], veh.speed[i], accel, inside)
+            need = max(need, reaction + through + margin)
+        rear = to_end + veh.length[i] if zips else inf
+        cut_stamp = stamp_to_cut(
+            net, veh, types, order, rules, c, enters - kept_apart, need, i, rear, inside, reaction,
+            dt,
+        )  # fmt: skip
+        if cut_stamp < 0:
+            return j, -1, cut_stamp
+        cut = o
+    return -1, cut, cut_stamp
+
+
+@kernel
 def is_clear(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
     i: int, n: int, to_line: float, reaction: float, margin: float, share: float, pressed: float,
@@ -87,66 +162,20 @@ def is_clear(
     to the first of its n connectors. share, pressed: of the critical gap, and where it zips in. Source: right-of-way.md clear(i).
     """
     n_road_lanes = net.lanes.out_start.shape[0] - 1
-    t = veh.type[i]
-    accel = types.accel[t]
     ahead = to_line
     v_max = aimed_speed(net, veh, types, i, veh.lane[i])
     cut, cut_stamp = -1, np.int64(0)
     for q in range(n):
         k = veh.path[i, q]
-        for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
-            o = net.conflicts.other[c]
-            tail = grants.tail[o]
-            if tail >= net.conflicts.there_out[c]:
-                continue
-            j = grants.tail_slot[o]
-            if j == i:
-                continue
-            if veh.speed[j] < 0.5 and veh.accel[j] <= 0.1 and veh.lane[j] >= n_road_lanes:
-                return j, -1, cut_stamp
-            leaves = time_to_leave(net, veh, types, rules, j, o, tail, net.conflicts.there_out[c])
-            here = ahead + net.conflicts.here_in[c]
-            enters = reaction + travel_time(here, veh.speed[i], accel, v_max)
-            zips = zips_in(net, grants, c, k)
-            kept_apart = ZIP_MARGIN if zips else margin
-            if leaves + kept_apart <= enters:
-                continue
-            to_end = ahead + net.lanes.length[n_road_lanes + k]
-            ahead_of_i = to_end - net.lanes.length[n_road_lanes + o] + tail
-            if zips and can_follow(veh, types, i, j, ahead_of_i):
-                continue
-            if zips and veh.speed[j] > 0.5:
-                # Once i is there it follows j in, if that is no slower and far enough ahead by then.
-                inside = min(v_max, net.lanes.entry_speed[n_road_lanes + k])
-                u = min(
-                    max(inside, veh.speed[i]),
-                    sqrt(veh.speed[i] ** 2 + 2.0 * accel * max(here, 0.0)),
-                )
-                kept = types.min_gap[t] + LET_IN_TIME * u
-                place = tail - ahead_of_i + here + kept
-                if (
-                    veh.speed[j] >= STEADY * u
-                    and time_to_leave(net, veh, types, rules, j, o, tail, place) <= enters
-                ):
-                    continue
-            if not between or cut >= 0 or q != veh.line[i] or not net.conflicts.yields[c]:
-                return j, -1, cut_stamp
-            inside = min(v_max, net.lanes.entry_speed[n_road_lanes + k])
-            need = (pressed if zips else share) * grants.critical_gap[k]
-            if not zips:
-                # Whoever merges is out of the way once it is ahead, who crosses when it has crossed.
-                merges = net.connectors.to_lane[o] == net.connectors.to_lane[k]
-                gone = net.conflicts.here_in[c] if merges else net.conflicts.here_out[c]
-                through = travel_time(ahead + gone + veh.length[i], veh.speed[i], accel, inside)
-                need = max(need, reaction + through + margin)
-            rear = to_end + veh.length[i] if zips else inf
-            cut_stamp = stamp_to_cut(
-                net, veh, types, order, rules, c, enters - kept_apart, need, i, rear, inside, reaction,
-                dt,
-            )  # fmt: skip
-            if cut_stamp < 0:
-                return j, -1, cut_stamp
-            cut = o
+        may_cut = between and q == veh.line[i]
+        j, before, stamp = is_clear_on(
+            net, veh, types, order, grants, rules, i, k, ahead, inf, reaction, v_max, margin, share,
+            pressed, may_cut, False, dt,
+        )  # fmt: skip
+        if j >= 0:
+            return j, -1, stamp
+        if before >= 0:
+            cut, cut_stamp = before, stamp
         ahead += net.lanes.length[n_road_lanes + k]
         ahead += net.lanes.length[net.connectors.to_lane[k]]
     return -1, cut, cut_stamp
@@ -211,6 +240,37 @@ def prior_vehicle(
 
 
 @kernel
+def gap_blocker_on(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, i: int, k: int,
+    ahead: float, patient: bool, share: float, pressed: float,
+) -> int:  # fmt: skip
+    """The same on connector k alone, `ahead` m before i's front (negative: i is on it)."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    critical = grants.critical_gap[k]
+    to_end = ahead + net.lanes.length[n_road_lanes + k]
+    for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
+        if not net.conflicts.yields[c]:
+            continue
+        o = net.conflicts.other[c]
+        if net.connectors.signal[o] >= 0 and grants.light[o] not in (GREEN, OFF):
+            continue
+        gap = share * critical
+        if zips_in(net, grants, c, k):
+            gap = pressed * critical
+            top = net.lanes.entry_speed[n_road_lanes + k]
+            top = min(top, aimed_speed(net, veh, types, i, n_road_lanes + k))
+            rear = to_end + veh.length[i]
+            gap = max(gap, time_to_let_in(net, veh, types, i, c, rear, top))
+        j = prior_vehicle(net, veh, types, order, grants, o, net.conflicts.there_in[c], gap)
+        if j < 0:
+            continue
+        if not patient and veh.speed[j] < 0.1 and veh.refused[j] == YIELDS:
+            continue
+        return j
+    return -1
+
+
+@kernel
 def gap_blocker(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
     i: int, n: int, ahead: float, patient: bool, share: float,
@@ -225,26 +285,10 @@ def gap_blocker(
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     for q in range(n):
         k = veh.path[i, q]
-        critical = grants.critical_gap[k]
-        to_end = ahead + net.lanes.length[n_road_lanes + k]
-        for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
-            if not net.conflicts.yields[c]:
-                continue
-            o = net.conflicts.other[c]
-            if net.connectors.signal[o] >= 0 and grants.light[o] not in (GREEN, OFF):
-                continue
-            gap = share * critical
-            if zips_in(net, grants, c, k):
-                gap = pressed * critical
-                top = net.lanes.entry_speed[n_road_lanes + k]
-                top = min(top, aimed_speed(net, veh, types, i, n_road_lanes + k))
-                rear = to_end + veh.length[i]
-                gap = max(gap, time_to_let_in(net, veh, types, i, c, rear, top))
-            j = prior_vehicle(net, veh, types, order, grants, o, net.conflicts.there_in[c], gap)
-            if j < 0:
-                continue
-            if not patient and veh.speed[j] < 0.1 and veh.refused[j] == YIELDS:
-                continue
+        j = gap_blocker_on(
+            net, veh, types, order, grants, i, k, ahead, patient, share, pressed
+        )  # fmt: skip
+        if j >= 0:
             return j
-        ahead = to_end + net.lanes.length[net.connectors.to_lane[k]]
+        ahead += net.lanes.length[n_road_lanes + k] + net.lanes.length[net.connectors.to_lane[k]]
     return -1

@@ -6,6 +6,7 @@ from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import NetworkArrays
 from rushhour.kernels.rules import Rules
 from rushhour.kernels.vehicles import NEVER, PATH, Grants, Order, Vehicles
+from rushhour.kernels.waiting_inside import waits_on
 from rushhour.kernels.waking import Awake
 
 FRAMES_NOTED = (
@@ -26,6 +27,13 @@ def note_tail(
         grants.tail[k] = rear
         grants.tail_slot[k] = i
         grants.held[net.connectors.intersection[k]] = True
+
+
+@kernel
+def note_waiter(net: NetworkArrays, grants: Grants, k: int, i: int) -> None:
+    """Note that i waits inside on connector k, or comes to do so."""
+    grants.waiter[k] = i
+    grants.held[net.connectors.intersection[k]] = True
 
 
 @kernel
@@ -106,13 +114,18 @@ def note_holder(net: NetworkArrays, veh: Vehicles, grants: Grants, rules: Rules,
         base += net.lanes.length[exit_lane]
         if net.connectors.free[k]:
             exit_lane = -1
+        elif waits_on(veh, grants, i, k):
+            note_waiter(net, grants, k, i)
         else:
             note_tail(net, grants, veh, k, rear, i)
     for q in range(veh.granted[i]):
         k = veh.path[i, q]
         to = net.connectors.to_lane[k]
         if not net.connectors.free[k]:
-            note_tail(net, grants, veh, k, rear - base, i)
+            if waits_on(veh, grants, i, k):
+                note_waiter(net, grants, k, i)
+            else:
+                note_tail(net, grants, veh, k, rear - base, i)
             if exit_lane >= 0:
                 grants.crossed[exit_lane] = True
                 grants.noted[exit_lane] = FRAMES_NOTED
@@ -136,6 +149,7 @@ def forget_group(net: NetworkArrays, grants: Grants, awake: Awake, group: int) -
             k = inter.connector[c]
             grants.tail[k] = inf
             grants.tail_slot[k] = -1
+            grants.waiter[k] = -1
     for e in range(awake.exit_start[group], awake.exit_start[group + 1]):
         lane = awake.exit[e]
         if grants.noted[lane] == 0:

@@ -22,6 +22,7 @@ LONG_ROADS = 8  # of them on which one may change lane
 SIGHT = 500.0  # m looked ahead beyond the road a vehicle is on
 TOO_SHORT = 10.0  # m; on a shorter road nobody changes lane
 WAITING_ROOM = 0.5  # m beyond its body that a lane must have for a vehicle to wait or change there
+REAR_SLACK = 0.5  # m by which a body may be longer than a lane from which its vehicle changes
 QUEUE_SPACE = 7.5  # m a vehicle takes in a queue
 LOAD_WEIGHT = 2.0  # effort that a full lane is worth more than an empty one
 IMPOSSIBLE = 1000.0  # effort of having to do so
@@ -207,6 +208,9 @@ def plan_route(
             if k < 0 and net.lanes.length[here] < veh.length[i] + WAITING_ROOM:
                 # It gets no grant to stand there: it goes on at once, or never comes there.
                 k = connector_across(net, order, here, ahead, q + 1, permission, inf, efforts)
+                holds = net.lanes.length[here] >= veh.length[i] - REAR_SLACK
+                if k >= 0 and net.connectors.free[k] and holds:
+                    k = -1  # no grant keeps it from others there: it stands, and changes lane
         veh.path[i, q] = k
         here = net.connectors.to_lane[k] if k >= 0 else -1
 

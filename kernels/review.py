@@ -36,6 +36,7 @@ from rushhour.kernels.vehicles import (
     Types,
     Vehicles,
 )
+from rushhour.kernels.waiting_inside import waits_on
 from rushhour.kernels.waking import Awake
 
 LINE_ZONE = 2.0  # m before the stop line within which a standing vehicle has arrived
@@ -316,13 +317,19 @@ def asks_inside(
                 break
     if i < 0 or is_held_up(veh, i, frame, dt):
         return -1
+    if waits_on(veh, grants, i, veh.lane[i] - n_road_lanes):
+        return -1  # a new grant would end its waiting
     k = veh.path[i, 0]
     d = net.lanes.length[veh.lane[i]] - veh.s[i] + net.lanes.length[lane]
     if k < 0 or net.connectors.free[k] or net.connectors.must_stop[k]:
         return -1
     if net.connectors.signal[k] >= 0 and grants.light[k] == RED:
         return -1
-    if not is_near(net, veh, types, rules, i, d, dt) or halts_before(veh, types, i, d, dt):
+    # Who has waited inside starts late: it asks at once, as those behind it count on its room.
+    waited = grants.pocket[veh.lane[i] - n_road_lanes] > 0.0
+    if not waited and not is_near(net, veh, types, rules, i, d, dt):
+        return -1
+    if halts_before(veh, types, i, d, dt):
         return -1
     veh.line[i] = 0
     return i

@@ -7,6 +7,8 @@ A grant covers a *chain* of connectors up to the first lane that can hold the ve
 waits inside for something outside. Source: right-of-way.md sections 1 and 2.
 """
 
+from math import inf
+
 import numpy as np
 from numba import prange
 
@@ -22,21 +24,30 @@ from rushhour.kernels.arrival_order import (
 from rushhour.kernels.car_following import travel_time
 from rushhour.kernels.coupled_lights import lights_that_count
 from rushhour.kernels.curve_speed import bend_speed
-from rushhour.kernels.gaps import gap_blocker, is_clear
-from rushhour.kernels.holders import forget_group, note_holder, note_inside, to_path, wish
+from rushhour.kernels.gaps import gap_blocker, gap_blocker_on, is_clear, is_clear_on
+from rushhour.kernels.holders import (
+    forget_group,
+    note_holder,
+    note_inside,
+    note_tail,
+    to_path,
+    wish,
+)
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.keeping_clear import is_waited_for
 from rushhour.kernels.moving import aimed_speed
 from rushhour.kernels.network import (
     ALL_WAY_STOP,
     GREEN,
+    OFF,
     RED,
     SIGNAL,
     STOP_THEN_GO,
     YELLOW,
     NetworkArrays,
 )
-from rushhour.kernels.outside.barring import bars_way
+from rushhour.kernels.outside.barring import bars_connector, bars_way
+from rushhour.kernels.outside.obstacles import any_bodies
 from rushhour.kernels.random import uniform
 from rushhour.kernels.review import (
     LEFT_AT_YELLOW,
@@ -67,14 +78,25 @@ from rushhour.kernels.vehicles import (
     STAMPS,
     STOP_SIGN,
     STREAM_REACTION,
+    WAITS_INSIDE,
     YIELDS,
     Grants,
     Order,
     Types,
     Vehicles,
 )
+from rushhour.kernels.waiting_inside import (
+    GAP_SHARE,
+    MARGIN,
+    is_green,
+    somebody_must_leave,
+    waiter_ahead,
+)
 from rushhour.kernels.waking import Awake
 
+REFUSED = 0
+GRANTED = 1
+TO_WAIT = 2
 CALM = 30.0  # s at the line before a driver accepts gaps in which others must brake hard
 LEAST_GAP = 0.3  # share of the critical gap
 FRESH = 1.4  # share that somebody wants who comes slowly to a yield line, to merge there
@@ -204,20 +226,86 @@ def further_chain(
     return m if has_room(net, veh, order, grants, rules, i, m) else 0
 
 
+@kernel
+def may_wait_inside(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    i: int, n: int, ahead: float, reaction: float, margin: float, dt: float,
+) -> bool:  # fmt: skip
+    """Whether candidate i, who turns across others at green, may enter to wait for its gap inside."""
+    k = veh.path[i, 0]
+    if n != 1 or grants.pocket[k] <= 0.0 or not is_green(grants, k):
+        return False
+    if (
+        veh.lane[i] >= net.lanes.out_start.shape[0] - 1
+        or net.connectors.from_lane[k] != veh.lane[i]
+        or somebody_must_leave(net, grants, k)
+    ):
+        return False
+    v_max = aimed_speed(net, veh, types, i, veh.lane[i])
+    j, _, _ = is_clear_on(
+        net, veh, types, order, grants, rules, i, k, ahead, grants.pocket[k], reaction, v_max, margin,
+        1.0, 1.0, False, True, dt,
+    )  # fmt: skip
+    return j < 0
+
+
+@kernel
+def let_waiting_go(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    x: int, serial: int, frame: int, dt: float,
+) -> int:  # fmt: skip
+    """Let those go on who wait inside intersection x, or come to do so, where the gap is enough, or
+    nobody comes any more; returns how many grants its group has given (serial + ...)."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    inter = net.intersections
+    for y in range(inter.connector_start[x], inter.connector_start[x + 1]):
+        k = inter.connector[y]
+        i = grants.waiter[k]
+        if i < 0:
+            continue
+        inside = veh.lane[i] == n_road_lanes + k
+        ahead = -veh.s[i] if inside else to_path(net, veh, i)
+        v_max = aimed_speed(net, veh, types, i, n_road_lanes + k)
+        reason = CONFLICT
+        j, cut, cut_stamp = is_clear_on(
+            net, veh, types, order, grants, rules, i, k, ahead, inf, 0.0, v_max,
+            MARGIN, 1.0, 1.0, True, True, dt,
+        )  # fmt: skip
+        if j < 0 and (is_green(grants, k) or grants.light[k] == OFF):
+            reason = YIELDS
+            j = gap_blocker_on(net, veh, types, order, grants, i, k, ahead, True, GAP_SHARE, 1.0)
+        if j < 0 and any_bodies(grants.obstacles):
+            if bars_connector(net, veh, types, grants, i, k, ahead, v_max, 0.0):
+                veh.refused[i] = BODY
+                veh.blocker[i] = -1
+                continue
+        if j >= 0:
+            veh.refused[i] = reason
+            veh.blocker[i] = veh.id[j]
+            continue
+        veh.stamp[i] = np.int64(frame) * STAMPS + serial
+        veh.cut[i], veh.cut_stamp[i] = cut, cut_stamp
+        veh.refused[i] = 0
+        serial += 1
+        grants.waiter[k] = -1
+        note_tail(net, grants, veh, k, -ahead - veh.length[i], i)
+    return serial
+
+
 @kernel(forceinline=True)
 def try_grant(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
     x: int, first: int, count: int, i: int, patient: bool, frame: int, dt: float, seed: int,
-) -> bool:  # fmt: skip
-    """Give i its grant if light, room, way, gap and turn allow; else note why not."""
+) -> int:  # fmt: skip
+    """GRANTED if light, room, way, gap and turn allow, or TO_WAIT inside; else REFUSED, noting why."""
     if is_waited_for(net, veh, grants, i):
-        return False
+        return REFUSED
     k = veh.path[i, veh.line[i]]
     control = net.intersections.control[x]
     stop = net.connectors.must_stop[k]
     all_way = control == ALL_WAY_STOP
     reaction = reaction_of(veh, types, rules, control, stop, i, seed)
-    n = chain_with_room(net, veh, order, grants, rules, i, frame)
+    n = chain_with_room(net, veh, order, grants, rules, i, frame, dt)
     room = n > 0
     if not room:
         n = -n
@@ -241,15 +329,15 @@ def try_grant(
             # One line of the chain is red while another is green: perhaps never both, so it
             # counts as a way on that is not to be had.
             veh.full_since[i] = frame
-        return False
+        return REFUSED
     several = n > veh.line[i] + 1 and not first_only
     late = several and is_late(net, veh, types, grants, i, n, d, reaction, frame, dt)
     if late and time_at_line(veh, i, frame, dt) < IMPATIENT:
         veh.refused[i] = RED_LIGHT
-        return False
+        return REFUSED
     if light == STOP_THEN_GO and veh.arrived[i] < 0:
         veh.refused[i] = STOP_SIGN
-        return False
+        return REFUSED
     if not room:
         veh.refused[i] = EXIT_FULL
         if veh.full_since[i] < 0 and veh.speed[i] < 0.1:
@@ -257,16 +345,18 @@ def try_grant(
         if veh.full_since[i] >= 0 and nobody_between(net, veh, order, grants, i, n):
             # Room that comes is kept for it, if it can come there.
             wish(veh, grants, rules, i, net.connectors.to_lane[veh.path[i, n - 1]])
-        return False
+        return REFUSED
     veh.full_since[i] = -1
     if bars_way(net, veh, types, grants, i, veh.line[i], n, d, reaction):
         veh.refused[i] = BODY
-        return False
+        return REFUSED
     j = crossed_beside(net, veh, order, grants, i, n)
+    if j < 0:
+        j = waiter_ahead(net, veh, grants, i, k)
     if j >= 0:
         veh.refused[i] = CONFLICT
         veh.blocker[i] = veh.id[j]
-        return False
+        return REFUSED
     # Through the next line as well if that can be had: then nobody waits between the two.
     share = impatience(veh, i, frame, dt)
     pressed = pressed_share(veh, i, share, frame, dt)
@@ -286,30 +376,35 @@ def try_grant(
         if j < 0:
             n = entries
             break
+    what = GRANTED
     if j >= 0:
-        veh.refused[i] = reason
-        veh.blocker[i] = veh.id[j]
-        return False
+        if not may_wait_inside(
+            net, veh, types, order, grants, rules, i, n, ahead, reaction, margin, dt
+        ):
+            veh.refused[i] = reason
+            veh.blocker[i] = veh.id[j]
+            return REFUSED
+        what = TO_WAIT
     if control != SIGNAL:
         j = who_starves(net, veh, grants, first, count, i, all_way, frame, dt)
         if j >= 0:
             veh.refused[i] = YIELDS
             veh.blocker[i] = veh.id[j]
-            return False
+            return REFUSED
     if all_way:
         literal = rules.all_way_policy == POLICY_LITERAL
         limit = rules.overtake_limit if rules.all_way_policy == POLICY_FAIR else 0
         if not my_turn(net, veh, grants, first, count, i, limit, literal):
             veh.refused[i] = STOP_SIGN
-            return False
+            return REFUSED
         if literal and not nobody_inside(net, grants, x):
             veh.refused[i] = CONFLICT
-            return False
+            return REFUSED
     elif not patient and not my_turn(
         net, veh, grants, first, count, i, rules.overtake_limit, False
     ):
         veh.refused[i] = YIELDS
-        return False
+        return REFUSED
     if all_way or not patient:
         count_overtaken(net, veh, grants, first, count, i)
     veh.granted[i] = n
@@ -317,7 +412,7 @@ def try_grant(
     veh.go[i] = frame + (max(1, int(np.floor(reaction / dt + 1e-9))) if reaction > 0.0 else 0)
     veh.overtaken[i] = 0
     veh.refused[i] = 0
-    return True
+    return what
 
 
 @kernel(forceinline=True)
@@ -354,10 +449,13 @@ def grant_intersection(
             not yielding or veh.granted[i] > 0 or veh.refused[i] != YIELDS or veh.arrived[i] < 0
         ):
             continue
-        if try_grant(
+        what = try_grant(
             net, veh, types, order, grants, rules, x, first, n, i, patient, frame, dt, seed
-        ):
+        )
+        if what != REFUSED:
             veh.stamp[i] = np.int64(frame) * STAMPS + serial
+            if what == TO_WAIT:
+                veh.stamp[i] = WAITS_INSIDE
             serial += 1
             note_holder(net, veh, grants, rules, i)
         elif veh.refused[i] == YIELDS and veh.arrived[i] >= 0:
@@ -377,7 +475,7 @@ def grant_group(
     for g in range(lo, hi):
         give_back_inside(net, veh, order, awake, inter.group[g], frame, dt)
         note_inside(net, veh, order, grants, rules, awake, inter.group[g], frame)
-    asking = False
+    asking, waiting = False, False
     for g in range(lo, hi):
         x = inter.group[g]
         for y in range(inter.lane_start[x], inter.lane_start[x + 1]):
@@ -392,9 +490,15 @@ def grant_group(
             i = review_lane(net, veh, types, order, grants, rules, lane, frame, dt)
             grants.candidate[y] = i
             asking = asking or i >= 0
+        waiting = waiting or grants.held[x]
+    serial = 0
+    for g in range(lo, hi):
+        if waiting and inter.control[inter.group[g]] == SIGNAL:
+            serial = let_waiting_go(
+                net, veh, types, order, grants, rules, inter.group[g], serial, frame, dt
+            )
     if not asking:
         return
-    serial = 0
     for g in range(lo, hi):
         serial = grant_intersection(
             net, veh, types, order, grants, rules, inter.group[g], serial, frame, dt, seed

@@ -17,6 +17,9 @@ from rushhour.kernels.vehicles import BEHIND, NEVER, PATH, Grants, Order, Vehicl
 
 CLOSES_UP = 100.0  # m of a lane on which a queue closes up while somebody crosses before it
 BESIDE = 10.0  # m along a connector within which a rear may be in the way of those who take another
+PLATOON_ENDS = (
+    30.0  # s that somebody waits for a place on a short lane while others flow through it
+)
 JOINTS_BACK = 4  # joints in a row over which others are let on for the room beyond
 
 
@@ -388,13 +391,14 @@ def nobody_between(
 @kernel
 def chain_with_room(
     net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int,
-    frame: int,
+    frame: int, dt: float,
 ) -> int:  # fmt: skip
     """Entries of path to grant candidate i together, ending at a lane with room; minus if none.
 
     Where the first lane that could hold the vehicle has no room, but all on it go on, the chain is
-    led through it: a platoon flows through a short lane between two lines as through none. Only
-    lanes within the group count, so nobody else decides on them at the same time.
+    led through it: a platoon flows through a short lane between two lines as through none, unless
+    somebody has waited long for a place on it. Only lanes within the group count, so nobody else
+    decides on them at the same time.
     """
     n = chain_length(net, veh, i, rules.stop_offset)
     least = n
@@ -405,6 +409,10 @@ def chain_with_room(
     if somebody_halts_inside(net, veh, order, i, veh.line[i], n):
         return -least
     while not has_room(net, veh, order, grants, rules, i, n):
+        since = grants.eldest_since[net.connectors.to_lane[veh.path[i, n - 1]]]
+        if since < veh.arrived[i] or (veh.arrived[i] < 0 and since < NEVER):
+            if (frame - since) * dt >= PLATOON_ENDS:
+                return -least
         n = through(net, veh, order, grants, i, n)
         if n == 0:
             return -least

@@ -95,10 +95,16 @@ def turn_across(
 
 @kernel
 def turns_across(net: NetworkArrays, veh: Vehicles, j: int, k: int) -> bool:
-    """Whether j, on a road lane, goes on by connector k, which leaves from another."""
-    if veh.lane[j] >= net.lanes.out_start.shape[0] - 1:
-        return False
-    return veh.path[j, 0] == k and net.connectors.from_lane[k] != veh.lane[j]
+    """Whether j has a grant to go on by connector k from another lane than that before it."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    lane = veh.lane[j]
+    if lane >= n_road_lanes:
+        lane = net.connectors.to_lane[lane - n_road_lanes]
+    for q in range(veh.granted[j]):
+        if veh.path[j, q] == k:
+            return bool(net.connectors.from_lane[k] != lane)
+        lane = net.connectors.to_lane[veh.path[j, q]]
+    return False
 
 
 @kernel

@@ -19,6 +19,7 @@ TASKS: Final = 32  # parallel tasks of vehicles, whatever the thread count
 MAX_LANES: Final = 63  # lanes of one road, at most
 
 STAMPS: Final = 65536  # grants of one group in a frame, at most
+WAITS_INSIDE: Final = 1 << 61  # stamp of who waits inside an intersection: all others go before it
 NEVER: Final = 2**31 - 1  # frame
 
 # Reason: why a vehicle is not at its desired speed.
@@ -172,6 +173,7 @@ class Grants(NamedTuple):
     closes: NDArray[np.float64]  # (n_connectors,) s after frame 0, when it turns yellow or red; inf
     tail: NDArray[np.float64]  # (n_connectors,) m, rear of the last holder; inf: nobody
     tail_slot: NDArray[np.int32]  # (n_connectors,)
+    waiter: NDArray[np.int32]  # (n_connectors,) slot of who waits inside on it, or comes to; -1
     held: NDArray[
         np.bool_
     ]  # (n_intersections,) somebody was noted in `tail` on one of its connectors
@@ -192,6 +194,12 @@ class Grants(NamedTuple):
     candidate: NDArray[np.int32]  # (n_road_lanes,) scratch, per intersection's lanes
     waived: NDArray[np.int32]  # (n_connectors,) frame until which exit room is waived
     critical_gap: NDArray[np.float64]  # (n_connectors,) s, 0 where it yields to nobody; static
+    pocket: NDArray[
+        np.float64
+    ]  # (n_connectors,) m along it to where one waits inside; 0: at the line; static
+    let_past: NDArray[
+        np.float64
+    ]  # (n_connectors,) m, longest vehicle there that others of its lane pass; static
     zips: NDArray[np.bool_]  # (n_connectors,) it gives way where drivers let each other in; static
     opposite: NDArray[np.int32]  # (n_road_lanes,) lane in the other direction beside it; -1 none
     passers: NDArray[np.int32]  # (n_road_lanes,) vehicles that pass somebody on their lane

@@ -28,17 +28,24 @@ def overlap(one: Corners, other: Corners) -> bool:
     return True
 
 
+def covered(world: World, box: Corners) -> list[int]:
+    """Ids of the vehicles that a box overlaps as the world stands."""
+    poses = world.poses()
+    near = np.hypot(poses.x - box[:, 0].mean(), poses.y - box[:, 1].mean()) < 12.0 + float(
+        np.ptp(box, axis=0).max()
+    )
+    found = []
+    for r in np.flatnonzero((poses.id >= 0) & near):
+        other = corners(poses.x[r], poses.y[r], poses.heading[r], poses.length[r], poses.width[r])
+        if overlap(box, other):
+            found.append(int(poses.id[r]))
+    return found
+
+
 def overlaps(world: World) -> list[tuple[int, int]]:
     """Ids of bodies that overlap a vehicle as the world stands, each with that vehicle."""
-    poses, rows = world.poses(), world.bodies.rows
     found = []
-    for body in rows:
+    for body in world.bodies.rows:
         box = corners(*(float(body[n]) for n in ("x", "y", "heading", "length", "width")))
-        near = np.hypot(poses.x - body["x"], poses.y - body["y"]) < 12.0 + body["length"]
-        for r in np.flatnonzero((poses.id >= 0) & near):
-            other = corners(
-                poses.x[r], poses.y[r], poses.heading[r], poses.length[r], poses.width[r]
-            )
-            if overlap(box, other):
-                found.append((int(body["id"]), int(poses.id[r])))
+        found += [(int(body["id"]), vehicle) for vehicle in covered(world, box)]
     return found

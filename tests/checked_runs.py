@@ -8,14 +8,16 @@ from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.world import World
 
 
-def driven(network: Network, trips: Iterable[Trip], dt: float) -> tuple[World, Checker]:
-    """The world after everybody has arrived, or after 300 s, and what watched it."""
+def driven(
+    network: Network, trips: Iterable[Trip], dt: float, longest: float = 300.0
+) -> tuple[World, Checker]:
+    """The world after everybody has arrived, or after `longest` s, and what watched it."""
     builder = DemandBuilder()
     for trip in trips:
         builder.add(trip)
     world = World(network, builder.build(), dt=dt, seed=1)
     checker = Checker(world)
     world.observers.append(checker)
-    while not world.done and world.time < 300.0:
+    while not world.done and world.time < longest:
         world.step()
     return world, checker

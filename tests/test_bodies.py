@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from bodies_worlds import overlaps
+from bodies_worlds import corners, covered, overlaps
 from command_worlds import demand_of, straight, world_of
 from two_way_road import EAST, WEST, trip, two_way_road
 
@@ -129,16 +129,24 @@ def test_nobody_enters_an_intersection_past_a_body(control: str) -> None:
 
 
 def test_a_pedestrian_on_the_crossing_is_let_over() -> None:
-    """It walks to and fro over one arm; those with a green wait for it, and go between."""
+    """It walks to and fro over one arm; those with a green wait for it, and go between.
+
+    Before a car that stands in its way it stops, as on a crossing that a queue reaches over.
+    """
     world = crossing("signals")
-    width = 10.0
+    width, walked = 10.0, 0.0
     for _ in range(600):
-        phase = (world.time % 30.0) / 15.0
-        y = width * (2.0 * phase - 1.0) if phase < 1.0 else width * (3.0 - 2.0 * phase)
-        v = (2.0 if phase < 1.0 else -2.0) * width / 15.0
+        for time in (walked + world.dt, walked):
+            phase = (time % 30.0) / 15.0
+            y = width * (2.0 * phase - 1.0) if phase < 1.0 else width * (3.0 - 2.0 * phase)
+            v = (2.0 if phase < 1.0 else -2.0) * width / 15.0 if time > walked else 0.0
+            if not covered(world, corners(-14.0, y + v * world.dt, 0.0, 0.6, 0.6)):
+                break
+        walked = time
         world.bodies.set([1], x=-14.0, y=y, vx=0.0, vy=v, length=0.6, width=0.6)
         world.step()
         assert not overlaps(world)
+    assert walked > 0.5 * world.time
     assert world.arrived > 30 and world.bodies.contacts == 0
 
 

@@ -48,10 +48,10 @@ def test_who_can_still_stop_before_a_red_light_on_a_short_road_loses_its_grant(
     d = 7.0
     for light in (YELLOW, RED):
         grants.light[k] = light
-        keeps = keeps_grant(net, veh, world._types, order, grants, rules, comes, 0, d, 0.25)
+        keeps = keeps_grant(net, veh, world._types, order, grants, rules, comes, 0, d, 0, 0.25)
         assert keeps != stops
     grants.light[k] = GREEN
-    assert keeps_grant(net, veh, world._types, order, grants, rules, comes, 0, d, 0.25)
+    assert keeps_grant(net, veh, world._types, order, grants, rules, comes, 0, d, 0, 0.25)
 
 
 def two_lights(between: float, offset: float, second: float):

@@ -232,7 +232,17 @@ class Checker:
             check_gaps(net, types, veh, now, before, found, self._bodies, frame)
         if world._rules.passing_gain < inf:
             check_oncoming(net, types, veh, now, before, found, world._grants.opposite, frame)
-        check_zones(net, now, before, found, self._bodies, frame, dt, round(INSIDE_PATIENCE / dt))
+        check_zones(
+            net,
+            now,
+            before,
+            found,
+            self._bodies,
+            self._light,
+            frame,
+            dt,
+            round(INSIDE_PATIENCE / dt),
+        )
         check_standing(
             veh,
             now,

@@ -169,7 +169,11 @@ def _restore_grants(world: "World", tables: Mapping[str, NDArray[Any]], new_sign
     for name in OF_CONNECTORS:
         getattr(grants, name)[:] = tables["connectors"][name]
     world._grants = grants._replace(
-        opposite=made.opposite, critical_gap=made.critical_gap, zips=made.zips
+        opposite=made.opposite,
+        critical_gap=made.critical_gap,
+        zips=made.zips,
+        pocket=made.pocket,
+        let_past=made.let_past,
     )
     world._awake = new_awake(world.network.arrays, world.frame)
     lights = state.new_lights(world._actuation)

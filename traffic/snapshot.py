@@ -75,9 +75,19 @@ SCRATCH: Final[dict[str, tuple[str, ...]]] = {
     "Bodies": ("listeners", "_coming", "_log", "_given", "_grid", "_by"),
 }  # fmt: skip
 
-OF_CONNECTORS: Final = ("light", "closes", "tail", "tail_slot", "waived")  # of Grants
+OF_CONNECTORS: Final = ("light", "closes", "tail", "tail_slot", "waiter", "waived")  # of Grants
 # Of Grants: made, scratch, others by lane, and where there is something to forget.
-NOT_KEPT: Final = ("critical_gap", "zips", "opposite", "candidate", "obstacles", "held", "noted")
+NOT_KEPT: Final = (
+    "critical_gap",
+    "pocket",
+    "let_past",
+    "zips",
+    "opposite",
+    "candidate",
+    "obstacles",
+    "held",
+    "noted",
+)
 # Of Vehicles: written for whoever asks for a grant, before it is read.
 OF_VEHICLES: Final = tuple(name for name in Vehicles._fields if name != "line")
 OF_DETECTORS: Final = ("hit", "served")  # of Lights; all others by program

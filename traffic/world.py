@@ -31,6 +31,7 @@ from rushhour.kernels.repacking import plan_moves
 from rushhour.kernels.right_of_way import grant_all
 from rushhour.kernels.switching import switch_lights
 from rushhour.kernels.vehicles import MAX_LANES, TASKS, Vehicles
+from rushhour.kernels.waiting_inside import find_pockets
 from rushhour.kernels.waking import wake_all
 from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.facts import Shown
@@ -173,6 +174,9 @@ class World(Shown, Looping, Readable, Telling):
         if self.parameters["passing.oncoming"]:
             self._grants.opposite[:] = opposite_lanes(self.network)
         self._partings = partings_of(self.network)
+        find_pockets(
+            net, self.network.left_hand, *self._partings, self._grants.pocket, self._grants.let_past
+        )
         self._passes = np.zeros(-(-self.network.n_road_lanes // PASS_LANES), np.int64)
         self._waiting = state.new_waiting(net, len(self.demand), capacity)
         self._awake = new_awake(net)

@@ -41,7 +41,7 @@ RANGES: Final[dict[str, dict[str, tuple[int, str]]]] = {
     "order": {"slot": (0, "slot")},
     "lanes": {"end": (0, "vehicles"), "over": (-1, "slot")},
     "road_lanes": {"onward": (-1, "connector")},
-    "connectors": {"tail_slot": (-1, "slot")},
+    "connectors": {"tail_slot": (-1, "slot"), "waiter": (-1, "slot")},
     "roads": {"head": (-1, "trip"), "tail": (-1, "trip")},
     "queues": {"road": (0, "road")},
     "waiting": {"trip": (0, "trip"), "following": (-1, "trip")},
