@@ -31,6 +31,7 @@ from rushhour.kernels.order import share, tasks_of
 from rushhour.kernels.overtaking import is_passed, last_beside, leader_beside, oncoming_speed
 from rushhour.kernels.own_models import followed_acceleration
 from rushhour.kernels.parting import Partings, parted_speed
+from rushhour.kernels.pockets import waits_on
 from rushhour.kernels.random import uniform
 from rushhour.kernels.rules import Rules
 from rushhour.kernels.vehicles import (
@@ -57,7 +58,6 @@ from rushhour.kernels.vehicles import (
     Types,
     Vehicles,
 )
-from rushhour.kernels.waiting_inside import waits_on
 
 MOOD = 1.0  # s for which a driver's imperfection lasts: a step of SUMO
 COOPERATION = 2.0  # m/s^2, the hardest braking to let somebody in

@@ -21,6 +21,7 @@ from rushhour.kernels.keeping_clear import LET_IN_BRAKING
 from rushhour.kernels.leaving import time_to_leave
 from rushhour.kernels.moving import aimed_speed
 from rushhour.kernels.network import GREEN, OFF, NetworkArrays
+from rushhour.kernels.pockets import waiter_bars
 from rushhour.kernels.rules import Rules
 from rushhour.kernels.vehicles import (
     BODY,
@@ -32,7 +33,6 @@ from rushhour.kernels.vehicles import (
     Types,
     Vehicles,
 )
-from rushhour.kernels.waiting_inside import waiter_bars
 
 ZIP_MARGIN = 0.1  # s between two that merge where drivers let each other in
 STEADY = (

@@ -4,9 +4,9 @@ from math import inf
 
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import NetworkArrays
+from rushhour.kernels.pockets import waits_on
 from rushhour.kernels.rules import Rules
 from rushhour.kernels.vehicles import NEVER, PATH, Grants, Order, Vehicles
-from rushhour.kernels.waiting_inside import waits_on
 from rushhour.kernels.waking import Awake
 
 FRAMES_NOTED = (

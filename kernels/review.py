@@ -23,6 +23,7 @@ from rushhour.kernels.network import (
     NetworkArrays,
 )
 from rushhour.kernels.outside.barring import bars_way
+from rushhour.kernels.pockets import waits_on
 from rushhour.kernels.room import chain_length, has_room, nobody_between
 from rushhour.kernels.rules import Rules
 from rushhour.kernels.vehicles import (
@@ -36,7 +37,6 @@ from rushhour.kernels.vehicles import (
     Types,
     Vehicles,
 )
-from rushhour.kernels.waiting_inside import waits_on
 from rushhour.kernels.waking import Awake
 
 LINE_ZONE = 2.0  # m before the stop line within which a standing vehicle has arrived

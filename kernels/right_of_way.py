@@ -7,8 +7,6 @@ A grant covers a *chain* of connectors up to the first lane that can hold the ve
 waits inside for something outside. Source: right-of-way.md sections 1 and 2.
 """
 
-from math import inf
-
 import numpy as np
 from numba import prange
 
@@ -24,12 +22,11 @@ from rushhour.kernels.arrival_order import (
 from rushhour.kernels.car_following import travel_time
 from rushhour.kernels.coupled_lights import lights_that_count
 from rushhour.kernels.curve_speed import bend_speed
-from rushhour.kernels.gaps import gap_blocker, gap_blocker_on, is_clear, is_clear_on
+from rushhour.kernels.gaps import gap_blocker, is_clear
 from rushhour.kernels.holders import (
     forget_group,
     note_holder,
     note_inside,
-    note_tail,
     to_path,
     wish,
 )
@@ -39,15 +36,14 @@ from rushhour.kernels.moving import aimed_speed
 from rushhour.kernels.network import (
     ALL_WAY_STOP,
     GREEN,
-    OFF,
     RED,
     SIGNAL,
     STOP_THEN_GO,
     YELLOW,
     NetworkArrays,
 )
-from rushhour.kernels.outside.barring import bars_connector, bars_way
-from rushhour.kernels.outside.obstacles import any_bodies
+from rushhour.kernels.outside.barring import bars_way
+from rushhour.kernels.pockets import waiter_ahead
 from rushhour.kernels.random import uniform
 from rushhour.kernels.review import (
     LEFT_AT_YELLOW,
@@ -85,13 +81,7 @@ from rushhour.kernels.vehicles import (
     Types,
     Vehicles,
 )
-from rushhour.kernels.waiting_inside import (
-    GAP_SHARE,
-    MARGIN,
-    is_green,
-    somebody_must_leave,
-    waiter_ahead,
-)
+from rushhour.kernels.waiting_inside import let_waiting_go, may_wait_inside
 from rushhour.kernels.waking import Awake
 
 REFUSED = 0
@@ -224,72 +214,6 @@ def further_chain(
     if worst_light(net, veh, grants, i, m, False) != 0:
         return 0
     return m if has_room(net, veh, order, grants, rules, i, m) else 0
-
-
-@kernel
-def may_wait_inside(
-    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
-    i: int, n: int, ahead: float, reaction: float, margin: float, dt: float,
-) -> bool:  # fmt: skip
-    """Whether candidate i, who turns across others at green, may enter to wait for its gap inside."""
-    k = veh.path[i, 0]
-    if n != 1 or grants.pocket[k] <= 0.0 or not is_green(grants, k):
-        return False
-    if (
-        veh.lane[i] >= net.lanes.out_start.shape[0] - 1
-        or net.connectors.from_lane[k] != veh.lane[i]
-        or somebody_must_leave(net, grants, k)
-    ):
-        return False
-    v_max = aimed_speed(net, veh, types, i, veh.lane[i])
-    j, _, _ = is_clear_on(
-        net, veh, types, order, grants, rules, i, k, ahead, grants.pocket[k], reaction, v_max, margin,
-        1.0, 1.0, False, True, dt,
-    )  # fmt: skip
-    return j < 0
-
-
-@kernel
-def let_waiting_go(
-    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
-    x: int, serial: int, frame: int, dt: float,
-) -> int:  # fmt: skip
-    """Let those go on who wait inside intersection x, or come to do so, where the gap is enough, or
-    nobody comes any more; returns how many grants its group has given (serial + ...)."""
-    n_road_lanes = net.lanes.out_start.shape[0] - 1
-    inter = net.intersections
-    for y in range(inter.connector_start[x], inter.connector_start[x + 1]):
-        k = inter.connector[y]
-        i = grants.waiter[k]
-        if i < 0:
-            continue
-        inside = veh.lane[i] == n_road_lanes + k
-        ahead = -veh.s[i] if inside else to_path(net, veh, i)
-        v_max = aimed_speed(net, veh, types, i, n_road_lanes + k)
-        reason = CONFLICT
-        j, cut, cut_stamp = is_clear_on(
-            net, veh, types, order, grants, rules, i, k, ahead, inf, 0.0, v_max,
-            MARGIN, 1.0, 1.0, True, True, dt,
-        )  # fmt: skip
-        if j < 0 and (is_green(grants, k) or grants.light[k] == OFF):
-            reason = YIELDS
-            j = gap_blocker_on(net, veh, types, order, grants, i, k, ahead, True, GAP_SHARE, 1.0)
-        if j < 0 and any_bodies(grants.obstacles):
-            if bars_connector(net, veh, types, grants, i, k, ahead, v_max, 0.0):
-                veh.refused[i] = BODY
-                veh.blocker[i] = -1
-                continue
-        if j >= 0:
-            veh.refused[i] = reason
-            veh.blocker[i] = veh.id[j]
-            continue
-        veh.stamp[i] = np.int64(frame) * STAMPS + serial
-        veh.cut[i], veh.cut_stamp[i] = cut, cut_stamp
-        veh.refused[i] = 0
-        serial += 1
-        grants.waiter[k] = -1
-        note_tail(net, grants, veh, k, -ahead - veh.length[i], i)
-    return serial
 
 
 @kernel(forceinline=True)

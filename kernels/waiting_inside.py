@@ -10,114 +10,83 @@ chapter 31.
 from math import inf
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rushhour.kernels.coupled_lights import green_with
+from rushhour.kernels.gaps import gap_blocker_on, is_clear_on
+from rushhour.kernels.holders import note_tail, to_path
 from rushhour.kernels.jit import kernel
-from rushhour.kernels.network import GREEN, GREEN_YIELD, LEFT, RIGHT, NetworkArrays
-from rushhour.kernels.vehicles import WAITS_INSIDE, Grants, Vehicles
+from rushhour.kernels.moving import aimed_speed
+from rushhour.kernels.network import OFF, NetworkArrays
+from rushhour.kernels.outside.barring import bars_connector
+from rushhour.kernels.outside.obstacles import any_bodies
+from rushhour.kernels.pockets import is_green, somebody_must_leave
+from rushhour.kernels.rules import Rules
+from rushhour.kernels.vehicles import BODY, CONFLICT, STAMPS, YIELDS, Grants, Order, Types, Vehicles
 
-KEPT_OFF = 1.0  # m before the first zone
 GAP_SHARE = 0.8  # of the critical gap, which is that of one at the line
 MARGIN = 0.6  # s between a user of a zone and one who waits just before it
-LEAST_POCKET = 2.0  # m beyond the line, below which one waits at the line
 
 
 @kernel
-def pocket_of(net: NetworkArrays, left_hand: bool, k: int) -> float:
-    """How far (m) along connector k one pulls forward to wait; 0: it waits at the line."""
-    signal = net.connectors.signal[k] >= 0 and not net.connectors.must_stop[k]
-    if not signal or net.connectors.turn[k] != (RIGHT if left_hand else LEFT):
-        return 0.0
-    first, yields = inf, False
-    for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
-        o = net.conflicts.other[c]
-        beside = net.conflicts.other[c : c + 1]
-        if net.connectors.signal[o] >= 0 and not green_with(net, beside, 1, 1, k):
-            continue
-        yields = yields or net.conflicts.yields[c]
-        first = min(first, net.conflicts.here_in[c])
-    return first - KEPT_OFF if yields and first - KEPT_OFF >= LEAST_POCKET else 0.0
-
-
-@kernel
-def let_past(
-    net: NetworkArrays, start: NDArray[np.int32], until: NDArray[np.float64], k: int, pocket: float
-) -> float:
-    """How long (m) one may be that waits inside on connector k and is in nobody's way who leaves its
-    lane by another. start, until: see Partings."""
-    first = net.lanes.out_start[net.connectors.from_lane[k]]
-    apart = 0.0
-    for other in range(first, net.lanes.out_start[net.connectors.from_lane[k] + 1]):
-        if other != k and start[other] < start[other + 1]:
-            apart = max(apart, until[start[other] + k - first])
-    return pocket - apart
-
-
-@kernel
-def find_pockets(
-    net: NetworkArrays, left_hand: bool, start: NDArray[np.int32], until: NDArray[np.float64],
-    pocket: NDArray[np.float64], longest: NDArray[np.float64],
-) -> None:  # fmt: skip
-    """Write how far along each connector a driver pulls forward to wait, m; 0: it does not. And how
-    long it may be so that others of its lane, who leave it otherwise, get past it, m."""
-    for k in range(pocket.shape[0]):
-        pocket[k] = pocket_of(net, left_hand, k)
-        longest[k] = let_past(net, start, until, k, pocket[k])
-
-
-@kernel
-def is_green(grants: Grants, k: int) -> bool:
-    """Whether the light of connector k lets go now, be it to yield."""
-    return bool(grants.light[k] == GREEN or grants.light[k] == GREEN_YIELD)
-
-
-@kernel
-def waits_on(veh: Vehicles, grants: Grants, i: int, k: int) -> bool:
-    """Whether i, which is on connector k or has a grant for it, is to wait inside."""
-    return veh.stamp[i] >= WAITS_INSIDE and grants.pocket[k] > 0.0
-
-
-@kernel
-def waiter_bars(
-    net: NetworkArrays, veh: Vehicles, grants: Grants, c: int, w: int, waits: bool
+def may_wait_inside(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    i: int, n: int, ahead: float, reaction: float, margin: float, dt: float,
 ) -> bool:  # fmt: skip
-    """Whether w, which waits on the other connector of conflict c, keeps others out of their zone:
-    it stands in it, must be let go first, or has no green any more and is about to leave.
-
-    waits: who asks waits inside itself; of two that do not stand in each other's way the first goes.
-    """
-    o = net.conflicts.other[c]
-    if veh.lane[w] == net.lanes.out_start.shape[0] - 1 + o:
-        if veh.s[w] - veh.length[w] >= net.conflicts.there_out[c]:
-            return False
-    if grants.pocket[o] > net.conflicts.there_in[c]:
-        return True
-    if waits:
+    """Whether candidate i, who turns across others at green, may enter to wait for its gap inside."""
+    k = veh.path[i, 0]
+    if n != 1 or grants.pocket[k] <= 0.0 or not is_green(grants, k):
         return False
-    return not is_green(grants, o) or bool(net.conflicts.yields[c])
+    if (
+        veh.lane[i] >= net.lanes.out_start.shape[0] - 1
+        or net.connectors.from_lane[k] != veh.lane[i]
+        or somebody_must_leave(net, grants, k)
+    ):
+        return False
+    v_max = aimed_speed(net, veh, types, i, veh.lane[i])
+    j, _, _ = is_clear_on(
+        net, veh, types, order, grants, rules, i, k, ahead, grants.pocket[k], reaction, v_max, margin,
+        1.0, 1.0, False, True, dt,
+    )  # fmt: skip
+    return j < 0
 
 
 @kernel
-def waiter_ahead(net: NetworkArrays, veh: Vehicles, grants: Grants, i: int, k: int) -> int:
-    """Slot of somebody from the lane before connector k that waits inside, or comes to; -1. Not i.
-
-    Who follows it could be held up by it, while those whom it lets go first wait for that one; who
-    leaves the lane otherwise and gets past it is not.
-    """
-    lane = net.connectors.from_lane[k]
-    for out in range(net.lanes.out_start[lane], net.lanes.out_start[lane + 1]):
-        w = grants.waiter[out]
-        if w >= 0 and w != i and (out == k or veh.length[w] > grants.let_past[out]):
-            return int(w)
-    return -1
-
-
-@kernel
-def somebody_must_leave(net: NetworkArrays, grants: Grants, k: int) -> bool:
-    """Whether somebody whose way crosses connector k waits inside though its green has ended."""
-    for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
-        o = net.conflicts.other[c]
-        if grants.waiter[o] >= 0 and not is_green(grants, o):
-            return True
-    return False
+def let_waiting_go(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    x: int, serial: int, frame: int, dt: float,
+) -> int:  # fmt: skip
+    """Let those go on who wait inside intersection x, or come to do so, where the gap is enough, or
+    nobody comes any more; returns how many grants its group has given (serial + ...)."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    inter = net.intersections
+    for y in range(inter.connector_start[x], inter.connector_start[x + 1]):
+        k = inter.connector[y]
+        i = grants.waiter[k]
+        if i < 0:
+            continue
+        inside = veh.lane[i] == n_road_lanes + k
+        ahead = -veh.s[i] if inside else to_path(net, veh, i)
+        v_max = aimed_speed(net, veh, types, i, n_road_lanes + k)
+        reason = CONFLICT
+        j, cut, cut_stamp = is_clear_on(
+            net, veh, types, order, grants, rules, i, k, ahead, inf, 0.0, v_max,
+            MARGIN, 1.0, 1.0, True, True, dt,
+        )  # fmt: skip
+        if j < 0 and (is_green(grants, k) or grants.light[k] == OFF):
+            reason = YIELDS
+            j = gap_blocker_on(net, veh, types, order, grants, i, k, ahead, True, GAP_SHARE, 1.0)
+        if j < 0 and any_bodies(grants.obstacles):
+            if bars_connector(net, veh, types, grants, i, k, ahead, v_max, 0.0):
+                veh.refused[i] = BODY
+                veh.blocker[i] = -1
+                continue
+        if j >= 0:
+            veh.refused[i] = reason
+            veh.blocker[i] = veh.id[j]
+            continue
+        veh.stamp[i] = np.int64(frame) * STAMPS + serial
+        veh.cut[i], veh.cut_stamp[i] = cut, cut_stamp
+        veh.refused[i] = 0
+        serial += 1
+        grants.waiter[k] = -1
+        note_tail(net, grants, veh, k, -ahead - veh.length[i], i)
+    return serial

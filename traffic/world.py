@@ -27,11 +27,11 @@ from rushhour.kernels.order import (
 from rushhour.kernels.overtaking import PASS_LANES, pass_all
 from rushhour.kernels.passing import forget_states
 from rushhour.kernels.planning import DEPTH
+from rushhour.kernels.pockets import find_pockets
 from rushhour.kernels.repacking import plan_moves
 from rushhour.kernels.right_of_way import grant_all
 from rushhour.kernels.switching import switch_lights
 from rushhour.kernels.vehicles import MAX_LANES, TASKS, Vehicles
-from rushhour.kernels.waiting_inside import find_pockets
 from rushhour.kernels.waking import wake_all
 from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.facts import Shown
