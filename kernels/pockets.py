@@ -13,6 +13,9 @@ from rushhour.kernels.network import GREEN, GREEN_YIELD, LEFT, RIGHT, NetworkArr
 from rushhour.kernels.vehicles import WAITS_INSIDE, Grants, Vehicles
 
 KEPT_OFF = 1.0  # m before the first zone
+LEAST_LANE = (
+    40.0  # m before the line, below which its rear would keep others inside the crossing behind
+)
 LEAST_POCKET = 2.0  # m beyond the line, below which one waits at the line
 
 
@@ -21,6 +24,8 @@ def pocket_of(net: NetworkArrays, left_hand: bool, k: int) -> float:
     """How far (m) along connector k one pulls forward to wait; 0: it waits at the line."""
     signal = net.connectors.signal[k] >= 0 and not net.connectors.must_stop[k]
     if not signal or net.connectors.turn[k] != (RIGHT if left_hand else LEFT):
+        return 0.0
+    if net.lanes.length[net.connectors.from_lane[k]] < LEAST_LANE:
         return 0.0
     first, yields = inf, False
     for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
