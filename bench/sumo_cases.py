@@ -42,17 +42,25 @@ class NoCaseError(Exception):
     """A seed that gives no network with enough roads."""
 
 
-def make_case(seed: int, folder: Path, data: Path) -> dict[str, Any]:
-    """Make the case of a seed in a folder, once; what it is, as it stands in `case.json`.
-
-    Raises NoCaseError where the seed gives nothing to drive on.
-    """
+def made_before(folder: Path) -> dict[str, Any] | None:
+    """What a case is that was made in a folder; None where it was not, and the folder is empty then."""
     told = folder / "case.json"
     if told.exists():
         found: dict[str, Any] = json.loads(told.read_text())
         return found
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
+    return None
+
+
+def make_case(seed: int, folder: Path, data: Path) -> dict[str, Any]:
+    """Make the case of a seed in a folder, once; what it is, as it stands in `case.json`.
+
+    Raises NoCaseError where the seed gives nothing to drive on.
+    """
+    made = made_before(folder)
+    if made is not None:
+        return made
     draw = random.Random(f"against_sumo {seed}")
     kind = draw.choice(("grid", "spider", "random", "random", "town", "town"))
     make = {"grid": _grid, "spider": _spider, "random": _random, "town": _town}[kind]
@@ -68,7 +76,7 @@ def make_case(seed: int, folder: Path, data: Path) -> dict[str, Any]:
         "seed": seed, "kind": kind, "network": what, "trips": count, "share": round(share, 3),
         "bus_lines": lines,
     }  # fmt: skip
-    told.write_text(json.dumps(case) + "\n")
+    (folder / "case.json").write_text(json.dumps(case) + "\n")
     return case
 
 

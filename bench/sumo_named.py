@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from scenarios import SCENARIOS, Scenario
-from sumo_cases import NoCaseError, run_script
+from sumo_cases import NoCaseError, made_before, run_script
 from sumo_options import sumo_binary
 
 RESCO: Final = (
@@ -83,12 +83,9 @@ def _random(name: str, folder: Path, data: Path) -> None:
 
 def make_named(name: str, folder: Path, data: Path) -> dict[str, Any]:
     """Make a scenario's case in a folder, once; what it is, as it stands in `case.json`."""
-    told = folder / "case.json"
-    if told.exists():
-        found: dict[str, Any] = json.loads(told.read_text())
-        return found
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    made = made_before(folder)
+    if made is not None:
+        return made
     if name in RESCO:
         _resco(name, folder)
     elif name in RANDOM:
@@ -107,7 +104,7 @@ def make_named(name: str, folder: Path, data: Path) -> dict[str, Any]:
     if (folder / "programs.add.xml").exists():
         case["programs"] = ["programs.add.xml"]
     _record_routes(folder, min(due))
-    told.write_text(json.dumps(case) + "\n")
+    (folder / "case.json").write_text(json.dumps(case) + "\n")
     return case
 
 
