@@ -171,8 +171,8 @@ def _run(command: argparse.ArgumentParser) -> None:
         action="store_true",
         help="run until everybody has arrived (the default without --duration)",
     )
-    add("--give-up-after", metavar="T", help="simulated time without anybody moving after which the "
-        "run ends with exit code 3, or `never` (default: 1h; with --duration never)")  # fmt: skip
+    add("--give-up-after", metavar="T", help="simulated time without anybody moving, or coming "
+        "nearer to where they go, after which the run ends with exit code 3, or `never` (default: 1h; with --duration never)")  # fmt: skip
     add("--budget", metavar="T", help="time that a frame may take, as 16.6ms: quotas that are not "
         "given are chosen for it, from a short run on this machine")  # fmt: skip
     add("--seeds", metavar="A..B", help="run once for each seed, as 1..10 or 1,5,9, in processes "

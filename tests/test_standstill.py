@@ -127,6 +127,25 @@ def test_a_run_is_given_up_where_somebody_else_may_act_after_a_time() -> None:
         world.run(give_up_after=5, progress=False)
 
 
+def test_drivers_that_take_way_after_way_to_a_road_that_stands_end_the_run() -> None:
+    """48 of them drove round and round for 82 simulated hours, in sight of a car told to stand."""
+    network = rh.generate("grid", rows=3, columns=3, length=100.0, lanes=1)
+    goal = network.road_index["1.1-2.1"]
+    names = ("0.west-0.0", "0.east-0.2", "1.west-1.0", "1.east-1.2")
+    gates = [network.road_index[name] for name in names]
+    builder = DemandBuilder()
+    for k in range(48):
+        builder.add(Trip(f"car{k}", k // 4 * 4.0, SAME, [gates[k % 4], goal], routed=False))
+    world = world_of(network, builder.build())
+    while not (there := world.vehicles.name[world.vehicles.road == goal]).size:
+        world.step()
+    world.stop(there[0])
+    facts = stood(world, give_up_after="20min")
+    assert world.time < 90 * 60.0 and not facts["nothing_can_change"]
+    assert facts["going_round"] and there[0] not in facts["going_round"]
+    assert any(one["cause"] == "hazard" and one["head"] == there[0] for one in facts["causes"])
+
+
 def folder_with(tmp_path: Path, name: str = "city.h5") -> list[str]:
     """The words of a run on a road which car2 blocks for ever."""
     save(straight(), tmp_path / name)

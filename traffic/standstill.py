@@ -1,4 +1,4 @@
-"""Ending a run in which nobody moves any more: when that is certain, and when it is given up.
+"""Ending a run in which nobody gets anywhere: when that is certain, and when it is given up.
 
 Looked at once a minute of simulated time, in the same frames whether a run was resumed or not, and
 from the state alone: nothing of it is state, nothing depends on who looks.
@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rushhour.kernels.moving import STANDING
 from rushhour.kernels.network import MAX_PRESSURE, RED, YELLOW
@@ -17,6 +18,7 @@ from rushhour.kernels.vehicles import NEVER, NOTHING, RED_LIGHT
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.signals.greens import letters_of
 from rushhour.traffic.analysis.standing_still import Holder, Standstill, standstill_of
+from rushhour.traffic.routing.routes import routes_onward
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World
@@ -26,6 +28,7 @@ LOOK_EVERY: Final = 60.0  # s
 SETTLED: Final = 300.0  # s without a move after which waits that cannot end are believed
 CYCLES: Final = 2.0  # of the slowest signal, which are waited for in any case
 GREEN_AT_LAST: Final = 120.0  # s a green of max pressure lasts at most while others wait
+OVERDUE: Final = 4.0  # times the time of its shortest way
 SHUT: Final = (RED, YELLOW)
 
 
@@ -63,7 +66,7 @@ class Patience:
             return None
         since = stands_since(self.world)
         if since is None:
-            return None
+            return self._gone_round()
         stood = self.world.time - since
         if stood < min(self.after, SETTLED):
             return None
@@ -79,6 +82,40 @@ class Patience:
         ):
             return None
         return standstill_of(self.world, since, certain=False)
+
+    def _gone_round(self) -> Standstill | None:
+        """The end of a run in which some move, and nobody departs, arrives or comes nearer."""
+        world, veh = self.world, self.world._veh
+        here = np.flatnonzero(veh.lane >= 0)
+        since = world.begin + int(veh.depart_frame[here].max(initial=0)) * world.dt
+        since = max(since, float(world.trips.arrived.max()) if len(world.trips) else since)
+        after = max(self.after, CYCLES * _slowest_cycle(world))
+        if world.time - since < after or _is_ahead(world) or _departs(world):
+            return None
+        frames = world.frame - veh.stands_since[here]
+        stood = (veh.stands_since[here] >= 0) & (frames * world.dt >= after)
+        movers = here[~stood & (veh.dwell_until[here] < 0) & (veh.told[here] == NOTHING)]
+        if not _go_round(world, movers, after):
+            return None
+        return standstill_of(world, since, certain=False, movers=movers)
+
+
+def _go_round(world: "World", slots: NDArray[np.intp], after: float) -> bool:
+    """Whether all of them changed their minds and, `after` aside, are OVERDUE times as long under way
+    as their trips take on empty roads.
+
+    A driver comes back to where it was only by changing its mind: a way that was given ends.
+    """
+    veh, demand = world._veh, world.demand
+    trips = veh.trip[slots]
+    if (veh.minds[slots] == 0).any() or demand.walker[trips].any():
+        return False
+    first = demand.roads[demand.route_start[trips]]
+    last = demand.roads[demand.route_start[trips + 1] - 1]
+    kinds = world._types.permission[veh.type[slots]]
+    shortest = routes_onward(world.network, first, last, kinds).cost
+    under_way = (world.frame - veh.depart_frame[slots]) * world.dt
+    return bool((under_way > after + OVERDUE * shortest).all())
 
 
 def patience_of(world: "World", after: float | None, ends: bool) -> Patience | None:

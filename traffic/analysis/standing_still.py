@@ -1,4 +1,4 @@
-"""Who waits for what in a world in which nobody moves: the causes, and how many each holds up."""
+"""Who waits for what in a world in which nobody gets anywhere: the causes, and how many each holds up."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -77,16 +77,20 @@ class Held:
 
 @dataclass(frozen=True)
 class Standstill:
-    """A run in which nobody moves. certain: nothing can change any more; else nobody has moved for
-    the time after which it is given up."""
+    """A run in which nobody gets anywhere. certain: nothing can change any more; else nobody has
+    moved for the time after which it is given up, or departed, arrived or come nearer: those who
+    move go round."""
 
     time: float  # s, when the run stopped
-    since: float  # s, when the last one moved
+    since: float  # s, when the last one moved; where some go round, departed or arrived
     certain: bool
     on_the_road: int
     waiting_to_depart: int
     cut_off: tuple[str, ...]  # the first ids of those without a way because roads are closed
     held: tuple[Held, ...]  # most vehicles first
+    going_round: tuple[
+        str, ...
+    ] = ()  # the first ids of those who take way after way, and come back
 
     def facts(self) -> dict[str, Any]:
         """The same as plain values."""
@@ -97,16 +101,19 @@ class Standstill:
             "on_the_road": self.on_the_road,
             "waiting_to_depart": self.waiting_to_depart,
             "cut_off": list(self.cut_off),
+            "going_round": list(self.going_round),
             "causes": [one.__dict__ for one in self.held],
         }
 
     def lines(self) -> list[str]:
         """What it is, and its causes, for people."""
-        why = (
-            "nothing can change any more"
-            if self.certain
-            else f"nobody has moved for {clock(self.time - self.since)}"
-        )
+        passed = clock(self.time - self.since)
+        if self.certain:
+            why = "nothing can change any more"
+        elif self.going_round:
+            why = f"nobody has departed or arrived for {passed}, {self.going_round[0]} and others that move go round"
+        else:
+            why = f"nobody has moved for {passed}"
         found = [
             (
                 f"stopped at {clock(self.time)}: {why}; {self.on_the_road:,} on the road, "
@@ -273,8 +280,10 @@ class Holder:
         return f"{network.lane_ids[ways.from_lane[k]]} -> {network.lane_ids[ways.to_lane[k]]}"
 
 
-def standstill_of(world: "World", since: float, certain: bool) -> Standstill:
-    """Who waits for what now. since: s, when the last one moved."""
+def standstill_of(
+    world: "World", since: float, certain: bool, movers: NDArray[np.intp] | None = None
+) -> Standstill:
+    """Who waits for what now. since: as that of `Standstill`. movers: slots of those who go round."""
     holder, veh, ids = Holder(world), world._veh, world.demand.ids
     behind: Counter[tuple[int, str]] = Counter(holder.root(slot) for slot in holder.slots.tolist())
     cut_off = [one for one in behind if one[1] == CUT_OFF]
@@ -299,6 +308,7 @@ def standstill_of(world: "World", since: float, certain: bool) -> Standstill:
     return Standstill(
         world.time, since, certain, world.active, world.waiting_to_depart,
         tuple(world.closures()["cut_off"][:NAMED]), tuple(found),
+        tuple(ids[i] for i in np.sort(veh.id[movers])[:NAMED]) if movers is not None else (),
     )  # fmt: skip
 
 
