@@ -1,6 +1,7 @@
 """Run files whose keyframes or demand are not right: one line each, and never another run."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import h5py
@@ -12,6 +13,7 @@ from test_resume import FRAMES, record
 
 from rushhour.roadnets.errors import RunError, RushhourError
 from rushhour.roadnets.storage import write_network
+from rushhour.traffic.recording.keyframe_checks import check_snapshot
 from rushhour.traffic.world import World
 
 
@@ -121,6 +123,28 @@ def test_a_cut_file_goes_on_from_the_last_whole_keyframe_or_is_one_line(
         except RushhourError as error:
             assert "\n" not in str(error)
     assert ends <= {straight.state_hash()}
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "value", "message"),
+    [
+        ("roads", "tail", -1, "a queue leads nowhere"),
+        ("roads", "tail", 0, "a queue leads nowhere"),
+        ("roads", "head", -1, "a queue leads nowhere"),
+        ("queues", "road", 1, "1 roads with a queue"),
+    ],
+)
+def test_queues_outside_whose_ends_disagree_are_refused(table, column, value, message) -> None:
+    """The next that came due was written behind the tail: beyond the array, where that was -1."""
+    world = new_world("controls")
+    world.step(60)
+    snapshot = world.snapshot()
+    assert snapshot.tables["queues"]["road"].tolist() == [0]
+    changed = snapshot.tables[table].copy()
+    changed[column][0] = value
+    with pytest.raises(RunError, match=message):
+        check_snapshot(replace(snapshot, tables={**snapshot.tables, table: changed}), world)
+    check_snapshot(snapshot, world)
 
 
 def test_flipped_bits_of_a_keyframe_are_noticed(recorded, tmp_path: Path) -> None:

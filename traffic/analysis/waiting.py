@@ -204,6 +204,11 @@ class Scene:
             if place != scene.place:
                 scene = scene._at(place)
                 row = scene.row(vehicle)
+                if row < 0:
+                    raise RunError(
+                        f"{self.run.path}: frames are damaged, {names[vehicle]} is missing in one of "
+                        f"{clock(scene.frame.time)}; record the run again"
+                    )
             frame, lane = scene.frame, int(scene.frame.lane[row])
             what, after = scene._next(row, reason)
             if after >= 0 and reason in UNUSABLE and frame.speed[after] > CREEPS:

@@ -146,12 +146,13 @@ def _check_queues(tables: Any, numbers: Any, world: "World") -> None:
     due, busy, lowest = (int(number) for number in numbers["waiting"])
     queued = tables["waiting"]
     after = dict(zip(queued["trip"].tolist(), queued["following"].tolist(), strict=True))
-    visited = 0
-    for trip in tables["roads"]["head"].tolist():
+    visited, heads = 0, tables["roads"]["head"]
+    for trip, tail in zip(heads.tolist(), tables["roads"]["tail"].tolist(), strict=True):
+        last = tail if trip == -1 else -1
         while trip in after and visited <= len(after):
-            trip = after[trip]
+            last, trip = trip, after[trip]
             visited += 1
-        if trip != -1:
+        if trip != -1 or last != tail:
             visited = -1
             break
     if visited != len(after):
@@ -163,7 +164,7 @@ def _check_queues(tables: Any, numbers: Any, world: "World") -> None:
     if not (0 <= due <= len(world._first_demand) and 0 <= lowest <= int(numbers["capacity"])):
         raise RunError(f"waiting: {due} trips are due; record the run again")
     roads = tables["queues"]["road"]
-    if busy != roads.size or np.unique(roads).size < roads.size:
+    if busy != roads.size or not np.array_equal(np.sort(roads), np.flatnonzero(heads != -1)):
         raise RunError(f"queues: {busy} roads with a queue; record the run again")
 
 
