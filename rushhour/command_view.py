@@ -11,8 +11,10 @@ from rushhour.progress import bar, compile_bar
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.json_text import json_text
 from rushhour.traffic.durations import seconds
+from rushhour.traffic.plurals import counted
 
 if TYPE_CHECKING:
+    from rushhour.viewer.camera import Box
     from rushhour.viewer.moments import Source
     from rushhour.viewer.viewing import Viewing
 
@@ -153,11 +155,10 @@ def _viewing(args: argparse.Namespace, sources: list["Source"], window: bool) ->
         _choose_place(session, args)
         camera = session.state.camera
     place = (camera.x, camera.y) if args.centre is None else place_of(args.centre, "--centre")
-    scale = args.zoom
-    if scale is not None and not (isfinite(scale) and scale > 0.0):
-        raise RunError(f"--zoom {scale}: wanted metres per pixel, more than 0")
+    scale = scale_of(args.zoom)
     if args.centre is not None or scale is not None:
         session.do(do.Look(*place, scale))
+        want_seen(session.state.camera.box, session.state.home)
     return session
 
 
@@ -206,7 +207,7 @@ def _shoot(args: argparse.Namespace, viewing: "Viewing") -> int:
     time = viewing.state.clock.time
     counts = [len(source.at(time)) for source in viewing.sources]
     facts = {"written": str(args.shot), "time_s": time, "vehicles": counts}
-    told = ", ".join(f"{count:,} vehicles" for count in counts)
+    told = ", ".join(counted(count, "vehicle") for count in counts)
     print(json_text(facts) if args.json else f"{args.shot}: {told}")
     return 0
 
@@ -231,7 +232,7 @@ def _film(args: argparse.Namespace, viewing: "Viewing") -> int:
     finally:
         what.close()
     facts = {"written": str(args.video), "pictures": count, "from_s": begin, "to_s": end}
-    print(json_text(facts) if args.json else f"{args.video}: {count:,} pictures")
+    print(json_text(facts) if args.json else f"{args.video}: {counted(count, 'picture')}")
     return 0
 
 
@@ -254,6 +255,24 @@ def picture_size(text: str) -> tuple[int, int]:
     raise RunError(
         f"--size {text[:40]!r}: wanted WIDTHxHEIGHT in pixels, 64 to {LARGEST}, as 1600x1000"
     )
+
+
+def scale_of(zoom: float | None) -> float | None:
+    """The metres per pixel of --zoom. Raises RunError for what no camera has."""
+    from rushhour.viewer.camera import CLOSEST, FARTHEST
+
+    if zoom is not None and not CLOSEST <= zoom <= FARTHEST:
+        raise RunError(f"--zoom {zoom:g}: wanted metres per pixel, {CLOSEST:g} to {FARTHEST:g}")
+    return zoom
+
+
+def want_seen(seen: "Box", home: "Box") -> None:
+    """Raises RunError for a picture that would be empty: nothing lies in the box that is seen."""
+    if seen[2] < home[0] or seen[0] > home[2] or seen[3] < home[1] or seen[1] > home[3]:
+        x0, y0, x1, y1 = home
+        raise RunError(
+            f"--centre: nothing lies there; what there is reaches from {x0:.0f},{y0:.0f} to {x1:.0f},{y1:.0f}"
+        )
 
 
 def place_of(text: str, option: str) -> tuple[float, float]:

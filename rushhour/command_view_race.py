@@ -4,13 +4,14 @@ import argparse
 from math import isfinite
 from typing import Any
 
-from rushhour.command_view import SIZE, picture_size, place_of
+from rushhour.command_view import SIZE, picture_size, place_of, scale_of, want_seen
 from rushhour.progress import bar
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.json_text import json_text
 from rushhour.traffic.durations import seconds
+from rushhour.traffic.plurals import counted
 from rushhour.traffic.racing.race_file import RaceRecord, load_race
-from rushhour.viewer.race_shot import save_race_shot, save_race_video
+from rushhour.viewer.race_shot import race_box, save_race_shot, save_race_video
 
 
 def view_race(args: argparse.Namespace) -> int:
@@ -26,11 +27,11 @@ def view_race(args: argparse.Namespace) -> int:
     size = SIZE if args.size is None else picture_size(args.size)
     box = None
     if args.zoom is not None:
-        if not (isfinite(args.zoom) and args.zoom > 0.0):
-            raise RunError(f"--zoom {args.zoom}: wanted metres per pixel, more than 0")
+        scale_of(args.zoom)
         x, y = place_of(args.centre, "--centre")
         half = (0.5 * size[0] * args.zoom, 0.5 * size[1] * args.zoom)
         box = (x - half[0], y - half[1], x + half[0], y + half[1])
+        want_seen(box, race_box(record))
     if args.shot is None and args.video is None:
         return _watch(args, record, size)
     first, last = float(record.time[0]), float(record.time[-1])
@@ -39,7 +40,7 @@ def view_race(args: argparse.Namespace) -> int:
         time = last if args.at is None else min(max(seconds(args.at, "--at"), first), last)
         save_race_shot(args.shot, record, time, size, box)
         facts = {"written": str(args.shot), "time_s": time, "racers": len(record.length)}
-        said = f"{args.shot}: {len(record.length)} racers at {time:g} s"
+        said = f"{args.shot}: {counted(len(record.length), 'racer')} at {time:g} s"
     else:
         begin = first if args.begin is None else max(first, seconds(args.begin, "--from"))
         end = last if args.end is None else min(last, seconds(args.end, "--to"))
@@ -57,7 +58,7 @@ def view_race(args: argparse.Namespace) -> int:
         finally:
             what.close()
         facts = {"written": str(args.video), "pictures": count, "from_s": begin, "to_s": end}
-        said = f"{args.video}: {count:,} pictures"
+        said = f"{args.video}: {counted(count, 'picture')}"
     print(json_text(facts) if args.json else said)
     return 0
 

@@ -55,7 +55,9 @@ def stops() -> World:
     way = [network.road_index[name] for name in ("in", "long", "out")]
     for k in range(40):
         kind = bus if k % 4 == 0 else VehicleType(name="car")
-        builder.add(Trip(f"trip{k}", 2.0 * k, kind, way if k % 4 == 0 else [way[0], way[2]]))
+        whole = k % 4 == 0
+        ends = way if whole else [way[0], way[2]]
+        builder.add(Trip(f"trip{k}", 2.0 * k, kind, ends, routed=whole))
     demand = builder.build()
     stopping = np.flatnonzero(demand.type == demand.type[0])
     count = np.zeros(len(demand), np.int64)

@@ -88,6 +88,9 @@ def format_of(version: int):
             for value in (1e300, -1e300, np.inf)
         ),
         (change("vehicles", "speed", 123.0, -1), "another hash than was recorded"),
+        (change("vehicles", "left", True, -1), "vehicles: one that is still there has left"),
+        (change("vehicles", "route_end", 0, -1), "vehicles: leg lies beside its route"),
+        (change("vehicles", "stop_end", 0, -1), "vehicles: stop lies behind the last"),
         (change("vehicles", "id", 0, -1), "vehicles: id has one value twice"),
         (change("order", "slot", 1 << 20, -1), "order: slot has 1048576"),
         (numbers(b'"capacity":1024', b'"capacity":9999'), "room for 9999 vehicles"),

@@ -118,6 +118,22 @@ WRONG: dict[str, Any] = {
 }
 
 
+def test_a_whole_route_with_a_gap_is_refused_by_its_roads(small: Network) -> None:
+    """It was driven as far as the gap, where the vehicle stood."""
+    after = small.arrays.roads.out[small.arrays.roads.out_start[0] :]
+    gap = next(k for k in range(small.n_roads) if k not in after[: small.arrays.roads.out_start[1]])
+    for routed in (True, False):
+        builder = DemandBuilder()
+        builder.add(Trip("sound", 0.0, CAR, [0, int(after[0])]))
+        builder.add(Trip("torn", 1.0, CAR, [0, gap], routed=routed))
+        if routed:
+            with pytest.raises(DemandError, match="'torn': no way leads from") as caught:
+                rh.World(small, builder.build())
+            assert small.road_ids[gap] in str(caught.value)
+        else:
+            assert rh.World(small, builder.build(), dt=0.25).run(progress=False).standstill is None
+
+
 @pytest.mark.parametrize("name", WRONG)
 def test_demand_that_reaches_outside_is_refused_by_column(small: Network, name: str) -> None:
     demand = rh.random_trips(small, 10, "1min", seed=2)

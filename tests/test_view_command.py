@@ -55,7 +55,20 @@ def test_a_film_has_a_picture_for_every_instant(
         (["--shot", "a.png", "--lanes", "mood"], "--lanes 'mood': wanted one of plain"),
         (["--shot", "a.png", "--size", "1600"], "--size '1600': wanted WIDTHxHEIGHT"),
         (["--shot", "a.png", "--centre", "4"], "--centre '4': wanted X,Y"),
-        (["--shot", "a.png", "--zoom", "-1"], "--zoom -1.0: wanted metres per pixel"),
+        *(
+            (
+                ["--shot", "a.png", "--zoom", text],
+                f"--zoom {told}: wanted metres per pixel, 0.004 to 2000",
+            )
+            for text, told in (("-1", "-1"), ("nan", "nan"), ("1e300", "1e+300"), ("1e-9", "1e-09"))
+        ),
+        *(
+            (
+                ["--shot", "a.png", "--centre", place],
+                "--centre: nothing lies there; what there is reaches",
+            )
+            for place in ("1e300,1", "0,-1e9", "90000,0")
+        ),
         (["--shot", "a.png", "--vehicle", "nobody"], "there is no such vehicle"),
         (["--shot", "a.png", "--fps", "5"], "--fps is for --video"),
         (["--video", "a.mp4", "--at", "5s"], "--at is for --shot"),

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.traffic.durations import clock
+from rushhour.traffic.plurals import counted
 from rushhour.viewer.colouring import Legend
 from rushhour.viewer.keymap import help_lines
 from rushhour.viewer.moments import Bars
@@ -81,7 +82,7 @@ def panels(state: ViewState, said: Said, window: bool) -> tuple[Panel, ...]:
         y -= gap
     y = gap
     if said.vehicles:
-        count = text_image((line(f"{said.vehicles:,} vehicles", FAINT),), scale)
+        count = text_image((line(counted(said.vehicles, "vehicle"), FAINT),), scale)
         found.append(Panel("count", width - gap - count.shape[1], y, count))
         y += count.shape[0] + gap
     for k, bars in enumerate(said.costs):

@@ -12,6 +12,7 @@ from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.writing import replaced
 from rushhour.traffic.durations import clock, seconds
+from rushhour.traffic.plurals import counted
 from rushhour.viewer.colouring import OF_TRIPS, VEHICLES, told_at, want_colouring
 from rushhour.viewer.moments import Source
 from rushhour.viewer.panels import legend_image
@@ -114,7 +115,7 @@ def _drawn(
         told.palette[told.colour], front,
     )  # fmt: skip
     image = raster.image()
-    title = f"{network.name} at {clock(moment.time)}, {n:,} vehicles"
+    title = f"{network.name} at {clock(moment.time)}, {counted(n, 'vehicle')}"
     add_legend(image, raster.pixels_per_metre, title=title)
     _paste(image, legend_image(told.legend, max(1, round(min(size) / 600))))
     return Picture(png_bytes(image), f"{title}; colours: {told.legend.title}")

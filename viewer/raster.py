@@ -15,6 +15,7 @@ from rushhour.kernels.pose import place_all_bodies
 from rushhour.kernels.raster import fill_polygons, shrink
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.model import Network
+from rushhour.traffic.plurals import counted
 from rushhour.viewer.lettering import text_width, write_text
 from rushhour.viewer.lights import lights_of, states_at
 from rushhour.viewer.png import write_png
@@ -336,6 +337,6 @@ def add_legend(
         write_text(image, "0", left, y - 13 * size, INK, size)
         text = f"{full:g} {name}"
         write_text(image, text, width - edge - text_width(text, size), y - 13 * size, INK, size)
-        text = f"{count} vehicles"
+        text = counted(count, "vehicle")
         write_text(image, text, width - edge - text_width(text, size), edge, FAINT, size)
     write_text(image, title, edge, edge, INK, size)

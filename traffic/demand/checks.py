@@ -125,3 +125,25 @@ def _check(network: Network, demand: Demand) -> None:
             f"demand: vehicle {demand.ids[trip][:60]!r} departs before the one in front of it; "
             "sort trips by departure"
         )
+    _want_ways(network, demand)
+
+
+def _want_ways(network: Network, demand: Demand) -> None:
+    """The roads of a route that is told to be complete follow each other."""
+    links = network.arrays.roads
+    whole = np.repeat(demand.routed, np.diff(demand.route_start))
+    whole[demand.route_start[1:] - 1] = False  # the last road of a trip
+    pairs = np.flatnonzero(whole)
+    follows = np.zeros(pairs.size, np.bool_)
+    first, then = demand.roads[pairs], demand.roads[pairs + 1]
+    count = np.diff(links.out_start)
+    for k in range(int(count.max(initial=0))):
+        at = np.minimum(links.out_start[first] + k, max(0, links.out.size - 1))
+        follows |= (k < count[first]) & (links.out[at] == then)
+    if not follows.all():
+        wrong = int(np.argmin(follows))
+        trip = int(np.searchsorted(demand.route_start, pairs[wrong], "right")) - 1
+        raise DemandError(
+            f"demand: vehicle {demand.ids[trip][:60]!r}: no way leads from {network.road_ids[first[wrong]]!r} "
+            f"to {network.road_ids[then[wrong]]!r}; leave the route open (routed=False), or mend it"
+        )

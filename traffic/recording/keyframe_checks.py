@@ -76,6 +76,7 @@ def check_snapshot(snapshot: Snapshot, world: "World") -> None:
     wrong = what_is_wrong(tables["bodies"])
     if wrong:
         raise RunError(f"bodies: {wrong}; record the run again")
+    _check_ways(tables["vehicles"])
     for column in ("slot", "id"):
         _want_once("vehicles", column, tables["vehicles"][column])
     _want_once("order", "slot", tables["order"]["slot"])
@@ -139,6 +140,17 @@ def _check_steered(rows: Any, sizes: dict[str, int]) -> None:
 def _want_once(table: str, column: str, values: NDArray[Any]) -> None:
     if np.unique(values).size < values.size:
         raise RunError(f"{table}: {column} has one value twice; record the run again")
+
+
+def _check_ways(vehicles: Any) -> None:
+    """Nobody has left, and where a vehicle is on its way lies within it."""
+    if vehicles["left"].any():
+        raise RunError("vehicles: one that is still there has left; record the run again")
+    first, leg, end = (vehicles[name] for name in ("route_start", "leg", "route_end"))
+    if ((leg >= 0) & ((leg < first) | (leg >= end))).any():
+        raise RunError("vehicles: leg lies beside its route; record the run again")
+    if (vehicles["stop"] > vehicles["stop_end"]).any():
+        raise RunError("vehicles: stop lies behind the last; record the run again")
 
 
 def _check_queues(tables: Any, numbers: Any, world: "World") -> None:
