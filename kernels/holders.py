@@ -108,6 +108,7 @@ def note_holder(net: NetworkArrays, veh: Vehicles, grants: Grants, rules: Rules,
     rear = veh.s[i] - veh.length[i]
     base = net.lanes.length[lane]
     exit_lane, beyond = -1, 0
+    waits = False
     if lane >= n_road_lanes:
         k = lane - n_road_lanes
         exit_lane = net.connectors.to_lane[k]
@@ -115,6 +116,7 @@ def note_holder(net: NetworkArrays, veh: Vehicles, grants: Grants, rules: Rules,
         if net.connectors.free[k]:
             exit_lane = -1
         elif waits_on(veh, grants, i, k):
+            waits = True
             note_waiter(net, grants, k, i)
         else:
             note_tail(net, grants, veh, k, rear, i)
@@ -123,6 +125,7 @@ def note_holder(net: NetworkArrays, veh: Vehicles, grants: Grants, rules: Rules,
         to = net.connectors.to_lane[k]
         if not net.connectors.free[k]:
             if waits_on(veh, grants, i, k):
+                waits = True
                 note_waiter(net, grants, k, i)
             else:
                 note_tail(net, grants, veh, k, rear - base, i)
@@ -131,7 +134,7 @@ def note_holder(net: NetworkArrays, veh: Vehicles, grants: Grants, rules: Rules,
                 grants.noted[exit_lane] = FRAMES_NOTED
             exit_lane, beyond = to, q + 1
         base += net.lanes.length[n_road_lanes + k] + net.lanes.length[to]
-    if exit_lane >= 0:
+    if exit_lane >= 0 and not waits:  # who waits inside asks for room when it goes
         entered = 1 if lane >= n_road_lanes else 0
         reserve(net, veh, grants, rules, i, exit_lane, entered, beyond)
 

@@ -13,9 +13,7 @@ from rushhour.kernels.network import GREEN, GREEN_YIELD, LEFT, RIGHT, NetworkArr
 from rushhour.kernels.vehicles import WAITS_INSIDE, Grants, Vehicles
 
 KEPT_OFF = 1.0  # m before the first zone
-LEAST_LANE = (
-    40.0  # m before the line, below which its rear would keep others inside the crossing behind
-)
+LEAST_LANE = 40.0  # m before the line, below which its rear would reach into the crossing behind
 LEAST_POCKET = 2.0  # m beyond the line, below which one waits at the line
 
 

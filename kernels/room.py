@@ -242,20 +242,22 @@ def barred_beside(
 def has_room(
     net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int, n: int
 ) -> bool:
-    """Whether the exit beyond the first n connectors of i's path takes the whole vehicle.
+    """Whether the exit beyond the first n connectors of i's path takes the whole vehicle; n = 0:
+    that beyond the connector which it is on.
 
     Counts those already granted to that exit; what can close up counts as room. Who has no grant yet
     comes after those who stand before the exit, or for longer beside it to change to it. A last
     road that is shorter than the vehicle needs to be empty only: the vehicle leaves there.
     """
     n_road_lanes = net.lanes.out_start.shape[0] - 1
-    lane = net.connectors.to_lane[veh.path[i, n - 1]]
+    last = veh.path[i, n - 1] if n > 0 else veh.lane[i] - n_road_lanes
+    lane = net.connectors.to_lane[last]
     need = grants.reserved[lane] + veh.length[i]
     entered = 1 if veh.lane[i] >= n_road_lanes else 0  # its leg counts from the road before
     kept = grants.kept[lane]
     if must_change(veh, i, entered, n):
         kept = max(kept, swap_room(net, lane, veh.length[i], rules.queue_gap))
-    asks = veh.granted[i] == 0
+    asks = veh.granted[i] == 0 and n > 0
     if asks:
         # Heads that ask later in this frame may stand for longer.
         eldest = grants.eldest_since[lane]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from rushhour.kernels.entering import place_behind, place_beside
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import NetworkArrays
+from rushhour.kernels.pockets import waits_on
 from rushhour.kernels.vehicles import (
     AT_STOP,
     CONFLICT,
@@ -152,10 +153,12 @@ def awaited(
         return -1
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     if lacks_room(veh, i):
-        if veh.path[i, 0] < 0:
-            return -1
         lane = -1
-        if veh.lane[i] < n_road_lanes:
+        if veh.lane[i] >= n_road_lanes and waits_on(veh, grants, i, veh.lane[i] - n_road_lanes):
+            lane = net.connectors.to_lane[veh.lane[i] - n_road_lanes]
+        elif veh.path[i, 0] < 0:
+            return -1
+        elif veh.lane[i] < n_road_lanes:
             lane = full_exit(net, veh, order, i, stop_offset)
         else:
             lane = net.connectors.to_lane[veh.path[i, 0]]

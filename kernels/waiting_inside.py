@@ -12,15 +12,26 @@ from math import inf
 import numpy as np
 
 from rushhour.kernels.gaps import gap_blocker_on, is_clear_on
-from rushhour.kernels.holders import note_tail, to_path
+from rushhour.kernels.holders import note_tail, reserve, to_path
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.moving import aimed_speed
 from rushhour.kernels.network import OFF, NetworkArrays
 from rushhour.kernels.outside.barring import bars_connector
 from rushhour.kernels.outside.obstacles import any_bodies
 from rushhour.kernels.pockets import is_green, somebody_must_leave
+from rushhour.kernels.room import has_room
 from rushhour.kernels.rules import Rules
-from rushhour.kernels.vehicles import BODY, CONFLICT, STAMPS, YIELDS, Grants, Order, Types, Vehicles
+from rushhour.kernels.vehicles import (
+    BODY,
+    CONFLICT,
+    EXIT_FULL,
+    STAMPS,
+    YIELDS,
+    Grants,
+    Order,
+    Types,
+    Vehicles,
+)
 
 GAP_SHARE = 0.8  # of the critical gap, which is that of one at the line
 MARGIN = 0.6  # s between a user of a zone and one who waits just before it
@@ -74,6 +85,17 @@ def let_waiting_go(
         if j < 0 and (is_green(grants, k) or grants.light[k] == OFF):
             reason = YIELDS
             j = gap_blocker_on(net, veh, types, order, grants, i, k, ahead, True, GAP_SHARE, 1.0)
+        entered = 1 if inside else 0
+        if (
+            j < 0
+            and grants.waived[k] < frame
+            and not has_room(net, veh, order, grants, rules, i, 1 - entered)
+        ):
+            veh.refused[i] = EXIT_FULL
+            veh.blocker[i] = -1
+            if not is_green(grants, k):  # nobody whose grant comes later takes its place
+                reserve(net, veh, grants, rules, i, net.connectors.to_lane[k], entered, 1 - entered)
+            continue
         if j < 0 and any_bodies(grants.obstacles):
             if bars_connector(net, veh, types, grants, i, k, ahead, v_max, 0.0):
                 veh.refused[i] = BODY
@@ -82,11 +104,14 @@ def let_waiting_go(
         if j >= 0:
             veh.refused[i] = reason
             veh.blocker[i] = veh.id[j]
+            if not is_green(grants, k):
+                reserve(net, veh, grants, rules, i, net.connectors.to_lane[k], entered, 1 - entered)
             continue
         veh.stamp[i] = np.int64(frame) * STAMPS + serial
         veh.cut[i], veh.cut_stamp[i] = cut, cut_stamp
         veh.refused[i] = 0
         serial += 1
         grants.waiter[k] = -1
+        reserve(net, veh, grants, rules, i, net.connectors.to_lane[k], entered, 1 - entered)
         note_tail(net, grants, veh, k, -ahead - veh.length[i], i)
     return serial
