@@ -31,6 +31,7 @@ from rushhour.kernels.vehicles import (
     CONFLICT,
     EXIT_FULL,
     RED_LIGHT,
+    STARTING,
     STOP_SIGN,
     Grants,
     Order,
@@ -269,7 +270,12 @@ def somebody_comes(net: NetworkArrays, grants: Grants, lane: int) -> bool:
 
 @kernel
 def is_held_up(veh: Vehicles, i: int, frame: int, dt: float) -> bool:
-    """Whether i stands for so long behind others that it neither asks for a grant nor keeps one."""
+    """Whether i stands for so long behind others that it neither asks for a grant nor keeps one.
+
+    Not who is starting: nothing else holds it, and a grant that is given anew starts its reaction anew.
+    """
+    if veh.reason[i] == STARTING:
+        return False
     since = veh.stands_since[i]
     return since >= 0 and (frame - since) * dt >= HELD_UP and veh.speed[i] < 0.1
 

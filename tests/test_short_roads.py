@@ -7,6 +7,15 @@ import pytest
 from sumo_texts import connection, written
 
 from rushhour.kernels.moving import TALLY_OVERRUN
+from rushhour.kernels.network import ALL_WAY_STOP, NONE
+from rushhour.roadnets.build import finish
+from rushhour.roadnets.drafts.draft import (
+    Draft,
+    DraftConnector,
+    DraftIntersection,
+    DraftLane,
+    DraftRoad,
+)
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
 from rushhour.traffic.checker import Checker
@@ -143,3 +152,49 @@ def test_a_trip_begins_before_the_line_of_a_road_shorter_than_the_car(tmp_path, 
     assert world.arrived == 6
     assert int(world.tally[TALLY_OVERRUN]) == 0
     assert world.observers[0].violations == {}
+
+
+def test_who_waits_on_a_joint_before_a_lane_of_a_hand_starts_with_the_grant_it_has() -> None:
+    """Standing behind nobody it was taken for one held up: its grant was taken back and given anew in
+    each frame, and its reaction began anew. 55 of 60 stood for ever."""
+    draft = Draft("tiny", "test")
+    places = {
+        "a": (-200, 0),
+        "f": (-15, 0),
+        "x": (0, 0),
+        "e": (200, 0),
+        "n": (0, 200),
+        "s": (0, -200),
+    }
+    for name, (x, y) in places.items():
+        control = ALL_WAY_STOP if name == "x" else NONE
+        draft.intersections.append(DraftIntersection(name, float(x), float(y), control))
+    lane = lambda name, *points: DraftLane(name, np.array(points, float), 13.9)
+    draft.roads += [
+        DraftRoad("in", "a", "f", [lane("in_0", (-200, 0), (-14, 0))]),
+        DraftRoad(
+            "short", "f", "x",
+            [lane(f"short_{k}", (-6.2, 3.2 * k), (-6, 3.2 * k)) for k in range(2)],
+        ),
+        DraftRoad("out", "x", "e", [lane("out_0", (6, 0), (200, 0))]),
+        DraftRoad("up", "s", "x", [lane("up_0", (2, -200), (2, -6))]),
+        DraftRoad("north", "x", "n", [lane("north_0", (2, 6), (2, 200))]),
+    ]  # fmt: skip
+    draft.connectors += [
+        DraftConnector("in", 0, "short", 0), DraftConnector("in", 0, "short", 1),
+        DraftConnector("short", 0, "out", 0), DraftConnector("short", 1, "north", 0),
+        DraftConnector("up", 0, "north", 0), DraftConnector("up", 0, "out", 0),
+    ]  # fmt: skip
+    network = finish(draft)
+    road = network.road_index
+    demand = DemandBuilder()
+    for k in range(30):
+        ends = ("out", "north") if k % 2 else ("north", "out")
+        demand.add(Trip(f"w{k}", 2.0 * k, CAR, [road["in"], road["short"], road[ends[0]]]))
+        demand.add(Trip(f"s{k}", 2.0 * k + 1.0, CAR, [road["up"], road[ends[1]]]))
+    world = World(network, demand.build(), dt=0.25, seed=1)
+    checker = Checker(world)
+    world.observers.append(checker)
+    world.run(600.0)
+    assert world.arrived == 60
+    assert checker.violations == {}
