@@ -2,17 +2,22 @@
 
 python bench/against_sumo.py --cases 1..40 [--work DIR] [--dt 0.25 0.5] [--routes sumo own] [--jobs 2]
 python bench/against_sumo.py --cases cologne1,acosta [--sumo-seeds 5]
+python bench/against_sumo.py --cases 1..40 --overload
 
 Each case (sumo_cases.py; by name: sumo_named.py) is run by SUMO without teleports and by us, on SUMO's routes (which are
 kept) and on our own. What is done stays in DIR, so that a run can be stopped and gone on with. The
 table says for each case the ratio of travel time and departure delay, who arrived, the correlation
 of flows by road, the longest standstill and violations; the worst come first.
+
+--overload: 130 % of what the network carries (what SUMO just empties) departs in the same time, on our own routes,
+and when the last one has arrived, against 80 %. The file of --json is drawn by against_sumo_plot.py.
 """
 
 import argparse
 import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from math import inf
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,6 +39,11 @@ ROUTES: Final = {
     "sumo": ("routes.rou.xml", {"gridlock.keep_routes": True}),
     "own": ("trips.xml", {}),
 }
+OVERLOAD: Final = (
+    "case", "network", "dt", "trips", "arrived", "last at 80 %, min", "at 130 %", "ratio", "violations",
+)  # fmt: skip
+SHARES: Final = (0.8, 1.3)  # of what the network carries
+OVERLOADED: Final = 2.0  # times as long a run may take as one of a case
 BANDS: Final = ((0.97, 1.03), (0.90, 1.10), (0.80, 1.25))
 
 
@@ -70,17 +80,18 @@ def longest_of(case: dict[str, Any]) -> float:
 
 
 def our_result(
-    folder: Path, case: dict[str, Any], routes: str, dt: float, seed: int
+    folder: Path, case: dict[str, Any], routes: str, dt: float, seed: int, scale: float = 1.0
 ) -> dict[str, Any]:
-    """Our run of a case, once."""
-    path = folder / f"ours-{routes}-{dt:g}-{seed}.json"
+    """Our run of a case, once. scale: how often each of its trips departs."""
+    path = folder / f"ours-{routes}-{dt:g}-{seed}{'' if scale == 1.0 else f'-{scale:.2f}'}.json"
     if not path.exists():
         file, parameters = ROUTES[routes]
         task = {
             "network": str(folder / "net.net.xml"),
             "demand": [str(folder / "more.add.xml"), str(folder / file)],
             "programs": [str(folder / name) for name in case.get("programs", ())],
-            "parameters": parameters, "dt": dt, "seed": seed, "longest": longest_of(case),
+            "parameters": parameters, "dt": dt, "seed": seed, "scale": scale,
+            "longest": longest_of(case) * (1.0 if scale == 1.0 else OVERLOADED),
         }  # fmt: skip
         try:
             found = measure_fresh("world_case.py", task, {"NUMBA_NUM_THREADS": "1"})
@@ -89,6 +100,32 @@ def our_result(
         path.write_text(json.dumps(found))
     result: dict[str, Any] = json.loads(path.read_text())
     return result
+
+
+def overloaded(which: int | str, options: argparse.Namespace) -> list[list[Any]]:
+    """Rows of a case: when all have arrived of 80 % and of 130 % of what its network carries."""
+    rows: list[list[Any]] = []
+    try:
+        if isinstance(which, str):
+            raise NoCaseError("of a scenario it is not known what its network carries")
+        folder = options.work / f"case{which}"
+        case = make_case(which, folder, options.data)
+        for dt in options.dt:
+            few, many = (
+                our_result(folder, case, "own", dt, options.seeds[0], share / case["share"])
+                for share in SHARES
+            )
+            last = [float(one.get("last_s", 0.0)) / 60.0 for one in (few, many)]
+            broken = ", ".join(f"{kind} {n}" for kind, n in many.get("violations", {}).items())
+            rows.append([
+                case["seed"], f"{case['kind']}: {case['network']}", dt, many.get("meant", 0),
+                many.get("arrived", 0), *last, last[1] / last[0] if many.get("empties") else inf,
+                broken or "-",
+            ])  # fmt: skip
+            print("  ".join(str(value) for value in rows[-1]), flush=True)
+    except NoCaseError as error:
+        print(f"case {which}: {error}", flush=True)
+    return rows
 
 
 def done_case(which: int | str, options: argparse.Namespace) -> list[dict[str, Any]]:
@@ -208,6 +245,7 @@ def main() -> None:
     parser.add_argument("--routes", nargs="+", choices=list(ROUTES), default=list(ROUTES))
     parser.add_argument("--sumo-seeds", type=int, default=5, help="runs of SUMO on named cases")
     parser.add_argument("--jobs", type=int, default=2, help="cases side by side")
+    parser.add_argument("--overload", action="store_true", help="130 %% of what the networks carry")
     parser.add_argument("--json", type=Path, metavar="FILE")
     options = parser.parse_args()
     options.data = data_base(options.data)
@@ -215,6 +253,15 @@ def main() -> None:
     told = conditions()
     print("\n".join(condition_lines(told)), flush=True)
     with ThreadPoolExecutor(options.jobs) as pool:
+        if options.overload:
+            full = [
+                row
+                for rows in pool.map(lambda one: overloaded(one, options), options.cases)
+                for row in rows
+            ]
+            full.sort(key=lambda row: -row[-2])
+            print("\n".join(table(list(OVERLOAD), full)))
+            return
         found = list(pool.map(lambda number: done_case(number, options), options.cases))
     rows = [row for case in found for row in case]
     print("\n".join(report(rows)))

@@ -40,6 +40,7 @@ def world_case(task: dict[str, Any]) -> dict[str, Any]:
         "found": checker.lines()[:10],
         "gridlock": world.gridlock(),
         "still": len(table),
+        "last_s": float(world.trips.arrived.max()) - world.begin if len(world.trips) else 0.0,
         "reasons": world.counts(),
         "flows": dict(zip(roads["road"].tolist(), roads["distance"].tolist(), strict=True)),
         "wall_s": wall,

@@ -21,7 +21,8 @@ def opened_world(task: dict[str, Any]) -> tuple[World, dict[str, float]]:
     """The world of a task, and the seconds it took to read, route and build.
 
     It begins with the first departure; with `interval` in the task, at the multiple of it before.
-    With `trips`, so many random ones within an hour are driven in place of those of files.
+    With `trips`, so many random ones within an hour are driven in place of those of files; with
+    `scale`, each of these so often.
     """
     times: dict[str, float] = {}
     start = perf_counter()
@@ -31,7 +32,8 @@ def opened_world(task: dict[str, Any]) -> tuple[World, dict[str, float]]:
     if "trips" in task:
         demand = random_trips(network, task["trips"], over=3600.0, seed=task["seed"])
     else:
-        demand = read_demand([Path(name) for name in task["demand"]], network)
+        files = [Path(name) for name in task["demand"]]
+        demand = read_demand(files, network, scale=task.get("scale", 1.0))
     times["demand_s"] = perf_counter() - start
     start = perf_counter()
     begin = None
