@@ -14,6 +14,7 @@ from rushhour.roadnets.drafts.draft import (
     DraftLane,
     DraftRoad,
 )
+from rushhour.roadnets.model import Network
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand.builder import DemandBuilder, Stop, Trip
 from rushhour.traffic.demand.model import POS_GIVEN, VehicleType
@@ -180,3 +181,46 @@ def test_who_departs_looks_back_over_roads_too_short_to_stop_on(shorts):
     assert world.done
     assert checker.violations == {}
     assert checker.information["hardest_braking_mps2"]["value"] < 4.0
+
+
+def drop(which: int) -> Network:
+    """Two lanes of 600 m, of which `which` ends; the other one leads on."""
+    draft = Draft("drop", "test")
+    for name, x in (("a", 0.0), ("b", 600.0), ("c", 1000.0)):
+        draft.intersections.append(DraftIntersection(name, x, 0.0, NONE))
+    wide = [DraftLane(f"wide_{k}", line(0, 600) + [0, 3.2 * k], 13.9) for k in range(2)]
+    narrow = DraftLane("narrow_0", line(600.5, 1000) + [0, 3.2 * (1 - which)], 13.9)
+    draft.roads += [DraftRoad("wide", "a", "b", wide), DraftRoad("narrow", "b", "c", [narrow])]
+    draft.connectors.append(DraftConnector("wide", 1 - which, "narrow", 0))
+    return finish(draft)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_where_a_lane_of_two_ends_drivers_zip_one_by_one(which: int, seed: int) -> None:
+    """2,600 veh/h on both: what the lane that is left carries, and from which lane they came."""
+    network = drop(which)
+    roads = [network.road_index[name] for name in ("wide", "narrow")]
+    draw = np.random.default_rng(seed)
+    demand = DemandBuilder()
+    for k, time in enumerate(np.sort(draw.uniform(0.0, 1800.0, 1300))):
+        trip = Trip(f"c{k}", float(time), CAR, roads, depart_lane=k % 2, depart_speed=8.0)
+        demand.add(trip)
+    world = World(network, demand.build(), dt=0.25, seed=seed)
+    checker = Checker(world)
+    world.observers.append(checker)
+    came: dict[int, int] = {}  # lane by vehicle, 100 m before the end or earlier
+    passed: list[int] = []
+    while world.time < 1800.0:
+        world.step()
+        vehicles = world.vehicles
+        early = (vehicles.lane < 2) & (vehicles.s < 500.0)
+        came |= dict(zip(vehicles.id[early].tolist(), vehicles.lane[early].tolist(), strict=True))
+        new = [i for i in vehicles.id[vehicles.lane == 2].tolist() if i in came]
+        lanes = [came.pop(i) for i in new]
+        if world.time > 600.0:
+            passed += lanes
+    assert 1400 <= len(passed) * 3 <= 1800  # veh/h
+    assert 0.45 <= np.mean(passed) <= 0.55
+    assert checker.violations == {}
