@@ -6,7 +6,7 @@ from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import NetworkArrays
 from rushhour.kernels.pockets import waits_on
 from rushhour.kernels.rules import Rules
-from rushhour.kernels.vehicles import NEVER, PATH, Grants, Order, Vehicles
+from rushhour.kernels.vehicles import HELD, HELD_INSIDE, NEVER, PATH, Grants, Order, Vehicles
 from rushhour.kernels.waking import Awake
 
 FRAMES_NOTED = (
@@ -26,14 +26,15 @@ def note_tail(
     ):
         grants.tail[k] = rear
         grants.tail_slot[k] = i
-        grants.held[net.connectors.intersection[k]] = True
+        x = net.connectors.intersection[k]
+        grants.held[x] = max(grants.held[x], HELD)
 
 
 @kernel
 def note_waiter(net: NetworkArrays, grants: Grants, k: int, i: int) -> None:
     """Note that i waits inside on connector k, or comes to do so."""
     grants.waiter[k] = i
-    grants.held[net.connectors.intersection[k]] = True
+    grants.held[net.connectors.intersection[k]] = HELD_INSIDE
 
 
 @kernel
@@ -145,9 +146,9 @@ def forget_group(net: NetworkArrays, grants: Grants, awake: Awake, group: int) -
     inter = net.intersections
     for g in range(inter.group_start[group], inter.group_start[group + 1]):
         x = inter.group[g]
-        if not grants.held[x]:
+        if grants.held[x] == 0:
             continue
-        grants.held[x] = False
+        grants.held[x] = 0
         for c in range(inter.connector_start[x], inter.connector_start[x + 1]):
             k = inter.connector[c]
             grants.tail[k] = inf

@@ -70,6 +70,7 @@ from rushhour.kernels.vehicles import (
     CONFLICT,
     EXIT_FULL,
     FREE,
+    HELD_INSIDE,
     RED_LIGHT,
     STAMPS,
     STOP_SIGN,
@@ -414,10 +415,10 @@ def grant_group(
             i = review_lane(net, veh, types, order, grants, rules, lane, frame, dt)
             grants.candidate[y] = i
             asking = asking or i >= 0
-        waiting = waiting or grants.held[x]
+        waiting = waiting or grants.held[x] == HELD_INSIDE
     serial = 0
     for g in range(lo, hi):
-        if waiting and inter.control[inter.group[g]] == SIGNAL:
+        if waiting and grants.held[inter.group[g]] == HELD_INSIDE:
             serial = let_waiting_go(
                 net, veh, types, order, grants, rules, inter.group[g], serial, frame, dt
             )

@@ -19,6 +19,8 @@ TASKS: Final = 32  # parallel tasks of vehicles, whatever the thread count
 MAX_LANES: Final = 63  # lanes of one road, at most
 
 STAMPS: Final = 65536  # grants of one group in a frame, at most
+HELD: Final = 1  # somebody was noted on a connector of the intersection
+HELD_INSIDE: Final = 2  # and somebody who waits inside, or comes to
 WAITS_INSIDE: Final = 1 << 61  # stamp of who waits inside an intersection: all others go before it
 NEVER: Final = 2**31 - 1  # frame
 
@@ -175,8 +177,8 @@ class Grants(NamedTuple):
     tail_slot: NDArray[np.int32]  # (n_connectors,)
     waiter: NDArray[np.int32]  # (n_connectors,) slot of who waits inside on it, or comes to; -1
     held: NDArray[
-        np.bool_
-    ]  # (n_intersections,) somebody was noted in `tail` on one of its connectors
+        np.uint8
+    ]  # (n_intersections,) HELD, HELD_INSIDE: what was noted on its connectors
     noted: NDArray[np.uint8]  # (n_road_lanes,) frames for which what follows has to be forgotten
     reserved: NDArray[np.float64]  # (n_road_lanes,) m promised to holders not yet on the lane
     kept: NDArray[np.float64]  # (n_road_lanes,) m before its line that one of them must leave free

@@ -104,7 +104,7 @@ def new_grants(net: NetworkArrays) -> Grants:
         tail=np.full(n, np.inf),
         tail_slot=np.full(n, -1, np.int32),
         waiter=np.full(n, -1, np.int32),
-        held=np.ones(net.intersections.control.size, np.bool_),
+        held=np.ones(net.intersections.control.size, np.uint8),
         noted=np.full(n_road_lanes, FRAMES_NOTED, np.uint8),
         reserved=np.zeros(n_road_lanes),
         kept=np.zeros(n_road_lanes),
