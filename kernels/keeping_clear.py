@@ -108,6 +108,24 @@ def comes_before(
 
 
 @kernel
+def comes_later_on(
+    net: NetworkArrays, veh: Vehicles, order: Order, i: int, own: int, o: int
+) -> bool:
+    """Whether somebody who goes before i, on connector `own`, is on its way to the lane before
+    connector o, by one grant for both."""
+    back = net.connectors.from_lane[o]
+    for x in range(net.lanes.in_start[back], net.lanes.in_start[back + 1]):
+        k = net.lanes.in_connector[x]
+        inside = net.lanes.out_start.shape[0] - 1 + k
+        what = comes_before(veh, order, i, own, inside, 0, o, -1)
+        if what < 0:
+            what = comes_before(veh, order, i, own, net.connectors.from_lane[k], 1, o, k)
+        if what == 1:
+            return True
+    return False
+
+
+@kernel
 def held_before(
     net: NetworkArrays, veh: Vehicles, order: Order, i: int, own: int, o: int, zone_out: float
 ) -> bool:
@@ -132,14 +150,7 @@ def held_before(
     what = comes_before(veh, order, i, own, back, 0, o, -1)
     if what >= 0:
         return what == 1
-    for x in range(net.lanes.in_start[back], net.lanes.in_start[back + 1]):
-        k = net.lanes.in_connector[x]
-        what = comes_before(veh, order, i, own, n_road_lanes + k, 0, o, -1)
-        if what < 0:
-            what = comes_before(veh, order, i, own, net.connectors.from_lane[k], 1, o, k)
-        if what == 1:
-            return True
-    return False
+    return comes_later_on(net, veh, order, i, own, o)
 
 
 @kernel
@@ -174,13 +185,8 @@ def last_before(
         if not goes_first(veh, i, own, j, o):
             return last, rear
         last, rear = j, veh.s[j] - veh.length[j] - net.lanes.length[back]
-    for x in range(net.lanes.in_start[back], net.lanes.in_start[back + 1]):
-        k = net.lanes.in_connector[x]
-        what = comes_before(veh, order, i, own, n_road_lanes + k, 0, o, -1)
-        if what < 0:
-            what = comes_before(veh, order, i, own, net.connectors.from_lane[k], 1, o, k)
-        if what == 1:
-            return -1, inf
+    if comes_later_on(net, veh, order, i, own, o):
+        return -1, inf
     return last, rear
 
 
