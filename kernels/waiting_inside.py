@@ -86,27 +86,20 @@ def let_waiting_go(
             reason = YIELDS
             j = gap_blocker_on(net, veh, types, order, grants, i, k, ahead, True, GAP_SHARE, 1.0)
         entered = 1 if inside else 0
-        if (
-            j < 0
-            and grants.waived[k] < frame
-            and not has_room(net, veh, order, grants, rules, i, 1 - entered)
-        ):
-            veh.refused[i] = EXIT_FULL
-            veh.blocker[i] = -1
+        barred = j >= 0
+        if not barred and grants.waived[k] < frame:
+            barred, reason = not has_room(net, veh, order, grants, rules, i, 1 - entered), EXIT_FULL
+        if barred:
+            veh.refused[i] = reason
+            veh.blocker[i] = veh.id[j] if j >= 0 else -1
             if not is_green(grants, k):  # nobody whose grant comes later takes its place
                 reserve(net, veh, grants, rules, i, net.connectors.to_lane[k], entered, 1 - entered)
             continue
-        if j < 0 and any_bodies(grants.obstacles):
+        if any_bodies(grants.obstacles):
             if bars_connector(net, veh, types, grants, i, k, ahead, v_max, 0.0):
                 veh.refused[i] = BODY
                 veh.blocker[i] = -1
                 continue
-        if j >= 0:
-            veh.refused[i] = reason
-            veh.blocker[i] = veh.id[j]
-            if not is_green(grants, k):
-                reserve(net, veh, grants, rules, i, net.connectors.to_lane[k], entered, 1 - entered)
-            continue
         veh.stamp[i] = np.int64(frame) * STAMPS + serial
         veh.cut[i], veh.cut_stamp[i] = cut, cut_stamp
         veh.refused[i] = 0
