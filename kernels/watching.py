@@ -43,7 +43,8 @@ def find_stuck(
     seed: int, first: int, last: int, out: NDArray[np.int32],
 ) -> int:  # fmt: skip
     """Slots of those on the road lanes first .. last - 1 that should change their mind: patience frames before a full exit, or
-    standing at the end of a lane that does not lead on. Returns their number.
+    standing at the end of a lane that does not lead on, but not on the last road of their trip.
+    Returns their number.
 
     share: of those before a full exit, drawn anew after every `patience` frames. Of each lane the first is looked at and all that are within LINE_REACH of its end.
     """
@@ -53,7 +54,11 @@ def find_stuck(
         for p in range(order.start[lane], order.start[lane + 1]):
             i = order.slot[p]
             since = veh.stands_since[i]
-            if since >= 0 and frame + 1 - since >= patience and veh.granted[i] == 0:
+            there = (
+                veh.leg[i] >= 0 and veh.leg[i] + 1 >= veh.route_end[i]
+            )  # no way is needed any more
+            stuck = since >= 0 and frame + 1 - since >= patience
+            if stuck and not there and veh.granted[i] == 0:
                 if veh.path[i, 0] < 0 and veh.full_since[i] < 0 and veh.s[i] > near:
                     veh.full_since[i] = frame - patience
                 if wants_another_way(veh, i, frame, patience, share, seed):

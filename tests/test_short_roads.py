@@ -198,3 +198,42 @@ def test_who_waits_on_a_joint_before_a_lane_of_a_hand_starts_with_the_grant_it_h
     world.run(600.0)
     assert world.arrived == 60
     assert checker.violations == {}
+
+
+def test_a_ring_whose_heads_stand_on_joints_before_lanes_of_a_hand_moves_on_together() -> None:
+    """It was found, and no head was one: each stood on a connector. It stood for ever."""
+    draft = Draft("triangle", "test")
+    corners = np.array([(0.0, 0.0), (60.0, 0.0), (30.0, 52.0)])
+    for k, corner in enumerate(corners):
+        ahead = corners[(k + 1) % 3] - corner
+        along = ahead / np.hypot(*ahead)
+        aside = np.array([along[1], -along[0]])
+        places = {f"x{k}": corner, f"f{k}": corner + 50.0 * along, f"g{k}": corner + 200.0 * aside}
+        for name, (x, y) in places.items():
+            control = ALL_WAY_STOP if name[0] == "x" else NONE
+            draft.intersections.append(DraftIntersection(name, float(x), float(y), control))
+        after = f"x{(k + 1) % 3}"
+        for name, ends, first, last in (
+            (f"r{k}", (f"x{k}", f"f{k}"), 6.0, 44.0), (f"t{k}", (f"f{k}", after), 53.8, 54.0),
+        ):  # fmt: skip
+            shape = np.array([corner + first * along, corner + last * along])
+            draft.roads.append(DraftRoad(name, *ends, [DraftLane(f"{name}_0", shape, 13.9)]))
+        shape = np.array([corner + 200.0 * aside, corner + 6.0 * aside])
+        draft.roads.append(
+            DraftRoad(f"s{k}", f"g{k}", f"x{k}", [DraftLane(f"s{k}_0", shape, 13.9)])
+        )
+        draft.connectors += [
+            DraftConnector(f"r{k}", 0, f"t{k}", 0), DraftConnector(f"s{k}", 0, f"r{k}", 0),
+            DraftConnector(f"t{k}", 0, f"r{(k + 1) % 3}", 0),
+        ]  # fmt: skip
+    network = finish(draft)
+    demand = DemandBuilder()
+    for k in range(3):
+        names = [f"s{k}", *(f"{kind}{(k + j) % 3}" for j in range(3) for kind in "rt")]
+        way = [network.road_index[name] for name in names[:-1]]
+        for n in range(20):
+            demand.add(Trip(f"c{k}.{n}", 3.0 * n, CAR, way))
+    world = World(network, demand.build(), dt=0.25, seed=1)
+    world.run(3600.0)
+    assert world.gridlock()["cycles_found"] >= 1
+    assert world.arrived == 60

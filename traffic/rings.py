@@ -194,9 +194,12 @@ class Rings:
                 veh.granted[j] = 0  # it stands before its line: the way is another's
                 ring.let_in += 1
                 return
+        # Before a lane shorter than it is a head stands on the joint that leads there.
+        free = net.connectors.free
         heads = [
-            i for i in members if lacks_room(veh, i) and veh.granted[i] == 0 and veh.lane[i] < n
-        ]
+            i for i in members
+            if lacks_room(veh, i) and veh.granted[i] == 0 and (veh.lane[i] < n or free[veh.lane[i] - n])
+        ]  # fmt: skip
         plain = all(lacks_room(veh, i) or veh.reason[i] == LEADER for i in members)
         patient = frame - ring.since < PATIENCE * self.act_after
         if heads and (self._have_places(veh, order, heads) if plain else not patient):
