@@ -25,7 +25,7 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
     import matplotlib
 
     matplotlib.use("agg")
-    from matplotlib import pyplot
+    from matplotlib import pyplot, ticker
 
     figure, axes = pyplot.subplots(figsize=(SIZE, SIZE), dpi=DPI, layout="constrained")
     sums = np.array([row["sums"] for row in rows])
@@ -45,6 +45,10 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
     axes.set(
         xscale="log", yscale="log", xlim=ends, ylim=ends, xlabel="SUMO, s", ylabel="rushhour, s"
     )
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0)))
+        axis.set_major_formatter(ticker.ScalarFormatter())
+        axis.set_minor_formatter(ticker.NullFormatter())
     axes.set_title("Mean travel time + departure delay", fontsize=10)
     axes.legend(fontsize=8, loc="upper left")
     figure.savefig(path)
