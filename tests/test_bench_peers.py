@@ -102,6 +102,7 @@ def test_departures_of_a_day_are_sorted_and_follow_its_hours() -> None:
 
 
 def test_cityflow_is_given_the_roads_lanes_turns_and_trips_of_a_sumo_grid(tmp_path: Path) -> None:
+    pytest.importorskip("sumolib", reason="sumolib is not installed")
     sumo = pytest.importorskip("sumo", reason="eclipse-sumo is not installed")
     network = tmp_path / "g.net.xml.gz"
     subprocess.run(
