@@ -34,6 +34,9 @@ from rushhour.kernels.vehicles import (
 )
 
 GAP_SHARE = 0.8  # of the critical gap, which is that of one at the line
+SHORT_EXIT = (
+    20.0  # m of the road beyond, below which its place is kept only once its green has ended
+)
 MARGIN = 0.6  # s between a user of a zone and one who waits just before it
 
 
@@ -92,8 +95,11 @@ def let_waiting_go(
         if barred:
             veh.refused[i] = reason
             veh.blocker[i] = veh.id[j] if j >= 0 else -1
-            if not is_green(grants, k):  # nobody whose grant comes later takes its place
-                reserve(net, veh, grants, rules, i, net.connectors.to_lane[k], entered, 1 - entered)
+            to = net.connectors.to_lane[k]
+            # Nobody whose grant comes later takes its place, but for those who share its green on to
+            # a road with hardly more than that.
+            if net.lanes.length[to] >= SHORT_EXIT or not is_green(grants, k):
+                reserve(net, veh, grants, rules, i, to, entered, 1 - entered)
             continue
         if any_bodies(grants.obstacles):
             if bars_connector(net, veh, types, grants, i, k, ahead, v_max, 0.0):

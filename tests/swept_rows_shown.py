@@ -51,7 +51,7 @@ VIEW = {
     "--fps": Row(FILM, lambda t: t.facts["pictures"] == 7, "0", "--fps 0.0: wanted more than 0"),
     "--rate": Row(FILM, lambda t: t.facts["pictures"] == 7, "0", "--rate 0.0: wanted more than 0"),
     "--centre": Row(f"{V} --centre 10,10", other, "4", "--centre '4': wanted X,Y"),
-    "--zoom": Row(f"{V} --zoom 0.2", other, "-1", "--zoom -1.0: wanted metres per pixel"),
+    "--zoom": Row(f"{V} --zoom 0.2", other, "-1", "--zoom -1: wanted metres per pixel"),
     "--vehicle": Row(f"{V} --at 10s --vehicle 3", other, "nobody", "there is no such vehicle"),
     "--road": Row(f"{V} --road 0.0-0.1", other, "nowhere", "nowhere"),
     "--lane": Row(f"{V} --lane 0.0-0.1_0", other, "nowhere", "has no such lane"),

@@ -98,9 +98,9 @@ def test_what_is_known_to_end_is_waited_for(how: str) -> None:
     builder = DemandBuilder()
     lane = network.lane_index["in_0"]
     stops = [Stop(lane, 200.0, 4500.0)] if how == "bus_stop" else []
-    builder.add(Trip("a", 0.0, SAME, ends, stops=stops))
+    builder.add(Trip("a", 0.0, SAME, ends, routed=False, stops=stops))
     if how == "departure":
-        builder.add(Trip("b", 4500.0, SAME, ends))
+        builder.add(Trip("b", 4500.0, SAME, ends, routed=False))
     world = world_of(network, builder.build())
     world.step(20)
     if how == "stop":
