@@ -158,6 +158,7 @@ def _viewing(args: argparse.Namespace, sources: list["Source"], window: bool) ->
     scale = scale_of(args.zoom)
     if args.centre is not None or scale is not None:
         session.do(do.Look(*place, scale))
+    if args.centre is not None:
         want_seen(session.state.camera.box, session.state.home)
     return session
 

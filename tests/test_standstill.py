@@ -146,6 +146,20 @@ def test_drivers_that_take_way_after_way_to_a_road_that_stands_end_the_run() -> 
     assert any(one["cause"] == "hazard" and one["head"] == there[0] for one in facts["causes"])
 
 
+@pytest.mark.parametrize("stays", [False, True])
+def test_a_run_for_a_time_lasts_though_everybody_has_arrived_or_halts_for_a_time(
+    stays: bool,
+) -> None:
+    """Who moves in it is nobody, and nobody goes round."""
+    network = straight()
+    world = world_of(network, demand_of(network, 5.0, 3, ["first", "last"]))
+    world.step(80)
+    if stays:
+        world.stop("car2", duration="2h")
+    assert world.run("2h", progress=False, give_up_after="10min").standstill is None
+    assert world.time > 7200.0 and world.arrived == (2 if stays else 3)
+
+
 def folder_with(tmp_path: Path, name: str = "city.h5") -> list[str]:
     """The words of a run on a road which car2 blocks for ever."""
     save(straight(), tmp_path / name)

@@ -89,13 +89,16 @@ class Patience:
         here = np.flatnonzero(veh.lane >= 0)
         since = world.begin + int(veh.depart_frame[here].max(initial=0)) * world.dt
         since = max(since, float(world.trips.arrived.max()) if len(world.trips) else since)
+        passed = world.time - since
+        if passed < self.after or _is_ahead(world) or _departs(world):
+            return None
         after = max(self.after, CYCLES * _slowest_cycle(world))
-        if world.time - since < after or _is_ahead(world) or _departs(world):
+        if passed < after:
             return None
         frames = world.frame - veh.stands_since[here]
         stood = (veh.stands_since[here] >= 0) & (frames * world.dt >= after)
         movers = here[~stood & (veh.dwell_until[here] < 0) & (veh.told[here] == NOTHING)]
-        if not _go_round(world, movers, after):
+        if not movers.size or not _go_round(world, movers, after):
             return None
         return standstill_of(world, since, certain=False, movers=movers)
 
