@@ -15,6 +15,7 @@ from rushhour.kernels.network import (
 from rushhour.kernels.order import share, tasks_of
 from rushhour.kernels.planning import plan
 from rushhour.kernels.rules import Rules
+from rushhour.kernels.trips import is_on_last_road
 from rushhour.kernels.vehicles import (
     BEHIND,
     NOTHING,
@@ -220,7 +221,7 @@ def move_vehicle(
     length = net.lanes.length[lane]
     while True:
         if lane < n_road_lanes:
-            last = veh.leg[i] >= 0 and veh.leg[i] + 1 >= veh.route_end[i]
+            last = is_on_last_road(veh, i)
             if last and s >= min(routes.arrival[veh.trip[i]], length):
                 if veh.stop[i] >= veh.stop_end[i] or s >= length:
                     veh.left[i] = True

@@ -24,6 +24,7 @@ from rushhour.kernels.moving import CREEP, aimed_speed
 from rushhour.kernels.network import LONGEST_VEHICLE, NetworkArrays
 from rushhour.kernels.outside.obstacles import keeps_off
 from rushhour.kernels.rules import Rules
+from rushhour.kernels.trips import is_on_last_road
 from rushhour.kernels.vehicles import (
     AT_STOP,
     CURVE,
@@ -224,7 +225,7 @@ def may_pass(
         and net.lanes.road[routes.stop_lane[veh.stop[i]]] == (net.lanes.road[lane])
     ):
         return -1, 0.0
-    if veh.leg[i] >= 0 and veh.leg[i] + 1 >= veh.route_end[i]:
+    if is_on_last_road(veh, i):
         return -1, 0.0
     for m in range(net.lanes.profile_start[lane], net.lanes.profile_start[lane + 1]):
         if net.lanes.profile[m] < 0.8 * v0:

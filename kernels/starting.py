@@ -118,9 +118,8 @@ def safe_start(
         free = gap - keep + stopping_distance(v_lead, types.decel[t])
         # v r + v^2 / 2b <= free
         r = dt + EASE
-        if (
-            exact
-        ):  # with the gap and the braking of one who follows: not as if it came upon somebody
+        if exact:
+            # With the gap and the braking of one who follows: not as if it came upon somebody.
             r, b = max(r, types.time_gap[t]), types.decel[t]
         v = min(v, b * (sqrt(r * r + 2.0 * free / b) - r))
     v = min(v, sqrt(max(0.0, 2.0 * b * (net.lanes.length[lane] - s - 0.5))))

@@ -5,6 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.jit import kernel
+from rushhour.kernels.vehicles import Vehicles
+
 
 class Trips(NamedTuple):
     """Demand as kernels see it, shape (n_trips,) unless said; codes of traffic.demand.model."""
@@ -34,3 +37,9 @@ class Waiting(NamedTuple):
     numbers: NDArray[np.int64]  # [0] next trip to become due, [1] roads in busy, [2] lowest slot
     newest: NDArray[np.int32]  # (n_lanes,) newcomer of this frame on the lane; -1
     older: NDArray[np.int32]  # (capacity,) newcomer before this one on its lane; -1
+
+
+@kernel(inline="always")
+def is_on_last_road(veh: Vehicles, i: int) -> bool:
+    """Whether the road that i is on, or comes from, is the last of its trip; not of a walker."""
+    return bool(veh.leg[i] >= 0 and veh.leg[i] + 1 >= veh.route_end[i])

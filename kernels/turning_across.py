@@ -9,6 +9,7 @@ from rushhour.kernels.entering import place_beside, upstream_allows
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import NetworkArrays
 from rushhour.kernels.planning import Efforts, plan
+from rushhour.kernels.trips import is_on_last_road
 from rushhour.kernels.vehicles import (
     LANE_CHANGE,
     NOTHING,
@@ -65,7 +66,7 @@ def turn_across(
             continue
         if veh.reason[i] != LANE_CHANGE or veh.told[i] != NOTHING or veh.lane[i] != lane:
             continue
-        if veh.leg[i] < 0 or veh.leg[i] + 1 >= veh.route_end[i]:
+        if veh.leg[i] < 0 or is_on_last_road(veh, i):
             continue
         stops = veh.stop[i] < veh.stop_end[i]
         if stops and net.lanes.road[routes.stop_lane[veh.stop[i]]] == net.lanes.road[lane]:

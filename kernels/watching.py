@@ -7,6 +7,7 @@ from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import NetworkArrays
 from rushhour.kernels.random import uniform
 from rushhour.kernels.room import chain_length
+from rushhour.kernels.trips import is_on_last_road
 from rushhour.kernels.vehicles import EXIT_FULL, STREAM_MIND, Order, Vehicles
 
 LINE_REACH = 20.0  # m from the lane's end within which a vehicle without a way on is stuck
@@ -54,10 +55,8 @@ def find_stuck(
         for p in range(order.start[lane], order.start[lane + 1]):
             i = order.slot[p]
             since = veh.stands_since[i]
-            there = (
-                veh.leg[i] >= 0 and veh.leg[i] + 1 >= veh.route_end[i]
-            )  # no way is needed any more
             stuck = since >= 0 and frame + 1 - since >= patience
+            there = is_on_last_road(veh, i)  # no way is needed any more
             if stuck and not there and veh.granted[i] == 0:
                 if veh.path[i, 0] < 0 and veh.full_since[i] < 0 and veh.s[i] > near:
                     veh.full_since[i] = frame - patience
