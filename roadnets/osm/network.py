@@ -8,13 +8,15 @@ from rushhour.roadnets.drafts.fixes import fix_roads
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.fixes import Fixes
 from rushhour.roadnets.osm.centre_lanes import open_turn_lanes
+from rushhour.roadnets.osm.cramped import join_cramped
 from rushhour.roadnets.osm.drafting import Drafter
+from rushhour.roadnets.osm.entries import attach_service, set_service_aside
 from rushhour.roadnets.osm.fixes import fix_merges, fix_signals, fix_tags, fix_turns
 from rushhour.roadnets.osm.links import Streets, streets_of
 from rushhour.roadnets.osm.merging import Merged, merge
 from rushhour.roadnets.osm.movements import turns_of, usable
 from rushhour.roadnets.osm.report import Kept, report
-from rushhour.roadnets.osm.restrictions import bans_of
+from rushhour.roadnets.osm.restrictions import Bans, bans_of
 from rushhour.roadnets.osm.rings import narrow_rings, widen_rings
 from rushhour.roadnets.osm.service import connecting
 from rushhour.roadnets.osm.short_streets import join_short_streets
@@ -33,7 +35,9 @@ __all__ = ["OsmOptions", "OsmPlan", "plan_osm", "read_osm_draft"]
 class OsmOptions:
     """How a map is read. speeds: km/h by class of road, instead of the defaults."""
 
-    service: str = "yes"  # service ways: "yes", "no" or "connected", only those that lead through
+    service: str = (
+        "connected"  # service ways: "yes", "no" or "connected", only those that lead through
+    )
     country: str = ""  # two letters; "": by the map's own speed limits
     private: bool = False  # private streets are open
     box: Box | None = None  # only what lies within
@@ -50,6 +54,7 @@ class OsmPlan:
     streets: Streets
     signs: Signs
     merged: Merged
+    bans: Bans
     country: str  # two letters, or ""
     left: bool  # the map is mirrored until it is drawn
     sides: Remarks  # on which side of the road one drives
@@ -79,6 +84,7 @@ def plan_osm(path: Path, options: OsmOptions) -> OsmPlan:
     if not streets.links:
         raise NetworkError(f"{path}: no road is open to cars; see --private")
     streets.fixes = fixes
+    service = set_service_aside(streets)
     open_turn_lanes(streets)
     signs = signs_of(osm, streets)
     split_at(streets, signs)
@@ -87,12 +93,19 @@ def plan_osm(path: Path, options: OsmOptions) -> OsmPlan:
         n for n, tags in osm.node_tags.items() if tags.get("junction") in ("yes", "intersection")
     }
     merged = merge(streets, signs.signals, together)
-    fix_merges(streets, merged, fixes)
+    fix_merges(streets, merged, fixes, later=bool(service))
     join_short_streets(streets, merged, signs)
+    attach_service(streets, merged, signs, service)
+    if service:
+        fix_merges(streets, merged, fixes)
+        join_short_streets(streets, merged, signs, service=True)
+    bans = bans_of(osm.restrictions, streets)
+    fix_turns(streets, bans, fixes)
+    join_cramped(streets, merged, signs, bans)
     narrow_rings(streets, merged)
     fix_signals(signs, merged, fixes)
     lay_transitions(streets)
-    return OsmPlan(osm, streets, signs, merged, country, left, sides)
+    return OsmPlan(osm, streets, signs, merged, bans, country, left, sides)
 
 
 def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
@@ -103,9 +116,7 @@ def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
     options = options or OsmOptions()
     plan = plan_osm(path, options)
     streets, merged, signs, fixes = plan.streets, plan.merged, plan.signs, plan.streets.fixes
-    bans = bans_of(plan.osm.restrictions, streets)
-    fix_turns(streets, bans, fixes)
-    turns = turns_of(streets, merged, bans)
+    turns = turns_of(streets, merged, plan.bans)
     used, core = usable(turns)
     if not used:
         raise NetworkError(f"{path}: no road can be both reached and left; give a larger map")
