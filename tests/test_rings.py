@@ -108,6 +108,18 @@ def test_nobody_changes_places_where_a_third_is_in_the_way():
     assert world._veh.change_to[slots].tolist() == [-1, -1]
 
 
+def test_one_of_two_changes_lane_where_a_third_is_only_in_the_others_way():
+    """A bus at 12 m needs the lane on which somebody stands behind the one at 18 m, for whom the
+    place before the bus is free. Neither went."""
+    world, slots = swap(12.0, 18.0)
+    world._veh.length[slots[0]] = 12.0
+    third = world.put(world.network.lane_ids[1], 10.5)
+    world._veh.stands_since[third] = 0
+    rings = Rings(world.network, "rotate", 0.0, 0.5)
+    rings.look(world._veh, world.order(), world._grants, 1, 0, world.network.n_road_lanes)
+    assert world._veh.change_to[slots].tolist() == [-1, 0]
+
+
 @pytest.mark.parametrize(("body", "fits"), [(5.0, False), (2.0, True)])
 def test_a_ring_rotates_only_where_who_comes_finds_a_place(body, fits):
     """On 10 m two stand; the second, with its rear at 4 m - body, moves up by 5.5 m."""
