@@ -332,6 +332,9 @@ def has_room(
         held = held or held_to
         lane = to
         q += 1
+        if vacant and grants.reserved[lane] <= 0.0 and veh.leg[i] >= 0:
+            if veh.leg[i] + entered + q == veh.route_end[i] - 1:
+                return True
     return now >= need or closed >= need
 
 
@@ -366,7 +369,7 @@ def through(
         k = veh.path[i, q]
         q += 1
         if not net.connectors.free[k]:
-            return q
+            return 0 if net.connectors.must_stop[k] else q  # each stops there
         if not all_go_on(veh, order, n_road_lanes + k):
             return 0
 
