@@ -34,7 +34,7 @@ from rushhour.kernels.watching import full_exit
 
 CLOSE = 1.5  # m: somebody on the lane beside who is nearer bars the way there
 SQUEEZED = 1.1  # m between those who have changed places and others
-ALONE = 0.3  # m that one keeps to others who changes where the other of the two finds no place
+ALONE = 0.1  # m that one keeps to others who changes where the other of the two finds no place
 LOOK = np.int64(1) << np.int64(32)  # a look's number, times this, goes before the number of a walk
 
 
