@@ -15,7 +15,7 @@ from rushhour.roadnets.drafts.draft import (
     DraftRoad,
 )
 from rushhour.roadnets.generators.by_name import generate
-from rushhour.traffic.rings import Rings
+from rushhour.traffic.rings import Ring, Rings
 
 ROADS = {
     "a": ("x1", "j1", (10.0, 0.0), (20.0, 0.0)), "b": ("j1", "x2", (30.0, 10.0), (30.0, 20.0)),
@@ -120,9 +120,13 @@ def test_one_of_two_changes_lane_where_a_third_is_only_in_the_others_way():
     assert world._veh.change_to[slots].tolist() == [-1, 0]
 
 
-@pytest.mark.parametrize(("body", "fits"), [(5.0, False), (2.0, True)])
-def test_a_ring_rotates_only_where_who_comes_finds_a_place(body, fits):
-    """On 10 m two stand; the second, with its rear at 4 m - body, moves up by 5.5 m."""
+@pytest.mark.parametrize(
+    ("body", "patient", "fits"),
+    [(5.0, True, False), (5.0, False, True), (4.3, True, True), (2.0, True, True)],
+)
+def test_a_ring_rotates_only_where_who_comes_finds_a_place(body, patient, fits):
+    """On 10 m two stand; the second, with its rear at 4 m - body, moves up by 5.5 m. Half a metre may
+    stay inside, and in the end as much as does now."""
     network = ring()
     net = network.arrays
     into = next(
@@ -137,4 +141,16 @@ def test_a_ring_rotates_only_where_who_comes_finds_a_place(body, fits):
     comes = world.put("d_0", 9.0, 0.0, [into])
     order = world.order()
     rings = Rings(network, "rotate", 0.0, 0.5)
-    assert rings._have_places(world._veh, order, [comes]) == fits
+    assert rings._have_places(world._veh, order, [comes], patient) == fits
+
+
+@pytest.mark.parametrize(
+    ("lanes", "frame", "begun"),
+    [({1, 2, 3, 9}, 80, 10), ({1, 2, 8, 9}, 80, 80), ({1, 2, 3, 9}, 200, 200)],
+)
+def test_a_ring_into_which_another_turns_has_stood_as_long(lanes, frame, begun):
+    """Two rings that share most of their lanes turned into each other whenever a head chose again, and
+    neither stood for long enough to be freed."""
+    rings = Rings(generate("straight", lanes=1, length=20.0), "reroute", 30.0, 0.5)
+    rings.named = [Ring((1, 2, 3, 4), 40, 10, until=70)]
+    assert rings._begun(lanes, frame) == begun
