@@ -189,11 +189,23 @@ class Network(Shown):
         name = self.road_name(road)
         return f"{self.road_ids[road]} ({name})" if name else self.road_ids[road]
 
+    def road_quoted(self, road: int) -> str:
+        """A road in messages: its id in quotes, and what it is called in brackets."""
+        name = self.road_name(road)
+        return f"{self.road_ids[road][:60]!r} ({name})" if name else f"{self.road_ids[road][:60]!r}"
+
+    def lane_street(self, lane: int) -> str:
+        """What a lane's road is called; of a connector that to which it leads."""
+        n = self.n_road_lanes
+        end = lane if lane < n else int(self.arrays.connectors.to_lane[lane - n])
+        return self.road_name(int(self.arrays.lanes.road[end]))
+
     def intersection_name(self, intersection: int) -> str:
         """The first streets that meet there, as "Main St / Broadway"; "" where none has a name."""
         net = self.arrays.roads
         there = (net.from_intersection == intersection) | (net.to_intersection == intersection)
-        names = dict.fromkeys(map(self.road_name, np.flatnonzero(there).tolist()))
+        roads = np.flatnonzero(there).tolist() if self.road_names else []
+        names = dict.fromkeys(self.road_name(road).partition(";")[0] for road in roads)
         names.pop("", None)
         return " / ".join(list(names)[:STREETS_SHOWN])
 

@@ -290,8 +290,8 @@ def test_tables_and_labels_have_the_name_beside_the_id(tmp_path: Path, capsys: A
     network = high_street()
     assert network.roads.columns["name"].tolist().count("High St") == 6
     assert network.road_label(network.road_index["n1"]) == "n1 (A St)"
-    place = network.intersection_index["a"] if "a" in network.intersection_index else None
-    assert place is None or network.intersection_name(place)
+    start = network.roads.from_intersection[network.road_index["n1"]]
+    assert network.intersection_name(network.intersection_index[start]) == "High St / A St"
     save(network, tmp_path / "net.h5")
     assert main(["info", str(tmp_path / "net.h5"), "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)["streets"]

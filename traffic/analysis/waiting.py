@@ -100,12 +100,6 @@ class Scene:
         ends = (net.connectors.from_lane[lane - n], net.connectors.to_lane[lane - n])
         return " -> ".join(self.network.lane_ids[end] for end in ends)
 
-    def street(self, lane: int) -> str:
-        """What a lane's road is called; of a connector that to which it leads."""
-        net, n = self.network.arrays, self.network.n_road_lanes
-        end = lane if lane < n else int(net.connectors.to_lane[lane - n])
-        return self.network.road_name(int(net.lanes.road[end]))
-
     def name_of(self, where: str) -> str:
         """What the place of a cause is called: a street, or those that meet at an intersection."""
         found = place_named(self.network, where, INTERSECTION) if where else None
@@ -113,7 +107,8 @@ class Scene:
             return ""
         if found.kind == INTERSECTION:
             return self.network.intersection_name(found.number)
-        return self.street(found.number + self.network.n_road_lanes * (found.kind == MOVEMENT))
+        lane = found.number + self.network.n_road_lanes * (found.kind == MOVEMENT)
+        return self.network.lane_street(lane)
 
     def intersection(self, lane: int) -> str:
         """The intersection at a lane's end, or a connector's own."""
@@ -236,7 +231,7 @@ class Scene:
                     float(self.network.arrays.lanes.length[lane] - frame.s[row]),
                     float(frame.speed[row]), why,
                     None if reason == LEADER else scene.stands_since(vehicle), what,
-                    scene._body(row), scene.street(lane),
+                    scene._body(row), self.network.lane_street(lane),
                 )
             )  # fmt: skip
             if after >= 0 and int(frame.id[after]) in seen:
