@@ -201,10 +201,12 @@ class Network(Shown):
         return self.road_name(int(self.arrays.lanes.road[end]))
 
     def intersection_name(self, intersection: int) -> str:
-        """The first streets that meet there, as "Main St / Broadway"; "" where none has a name."""
+        """The main streets that meet there, as "Main St / Broadway"; "" where none has a name."""
         net = self.arrays.roads
         there = (net.from_intersection == intersection) | (net.to_intersection == intersection)
-        roads = np.flatnonzero(there).tolist() if self.road_names else []
+        roads = np.flatnonzero(there) if self.road_names else np.zeros(0, np.intp)
+        rank = net.priority[roads] + 1e-3 * net.speed[roads] * net.lane_count[roads]
+        roads = roads[np.argsort(-rank, kind="stable")].tolist()
         names = dict.fromkeys(self.road_name(road).partition(";")[0] for road in roads)
         names.pop("", None)
         return " / ".join(list(names)[:STREETS_SHOWN])

@@ -37,6 +37,7 @@ class Wait:
     what: str = ""  # the signal, the lane that is full
     body: str = ""  # what befell its body, if it steers one: off its lane, or set on it
     street: str = ""  # what its road is called, or the one that it comes to
+    what_street: str = ""  # what the road of the lane is called that is full
 
     @property
     def place(self) -> str:
@@ -120,7 +121,8 @@ def _told(first: Wait, head: Wait | None, queued: int) -> str:
         return f"{first.name} on {first.place} and {others} follow each other"
     stands = _pace(head.speed) if head.since is None else f"stands since {clock(head.since)}"
     behind = f", {queued} in the queue behind it" if queued else ""
-    what = f" ({head.what})" if head.what else ""
+    full = f"{head.what}, {head.what_street}" if head.what_street else head.what
+    what = f" ({full})" if full else ""
     return (
         f"{head.name} on {head.place}, {head.to_line:z.0f} m before its end: "
         f"{WORDS[head.reason]}{what}; {stands}{behind}"

@@ -202,7 +202,7 @@ class Scene:
 
     def _chain(self, row: int, look: int) -> Chain:
         """The chain of a row; of all that stand at the look-th time, back from the last."""
-        names = self.names
+        names, index = self.names, self.network.lane_index
         waits: list[Wait] = []
         seen: set[int] = set()
         scene = self
@@ -232,6 +232,7 @@ class Scene:
                     float(frame.speed[row]), why,
                     None if reason == LEADER else scene.stands_since(vehicle), what,
                     scene._body(row), self.network.lane_street(lane),
+                    self.network.lane_street(index[what]) if what in index else "",
                 )
             )  # fmt: skip
             if after >= 0 and int(frame.id[after]) in seen:
