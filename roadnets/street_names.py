@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.shown import fields_shown
 from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.facts import fact_line
 from rushhour.roadnets.id_hints import id_hint
 
 if TYPE_CHECKING:
@@ -120,6 +121,9 @@ class StreetIndex:
         self._alike: dict[str, list[str]] = {}  # names by what they share
         for name in self.exact:
             self._alike.setdefault(_key(name), []).append(name)
+
+    def __repr__(self) -> str:
+        return fact_line("StreetIndex", {"names": len(self.exact)})
 
     def roads(self, text: str) -> Roads:
         """The roads of a name or number, ascending: as it is written, else as `folded`."""

@@ -243,6 +243,18 @@ def test_a_detector_between_streets_asks_for_one_road_and_queues_take_all(
     assert "it is of the street; give one of its roads: " in capsys.readouterr().err
 
 
+def test_plots_of_roads_take_streets_and_time_space_wants_one_road(
+    files: Path, tmp_path: Path, capsys: Any
+) -> None:
+    run, plot = str(files / "run.h5"), str(tmp_path / "a.png")
+    facts = json.loads(
+        told(["plot", run, "fundamental", "--road", "high st", "-o", plot, "--json"], capsys)
+    )
+    assert 2 <= facts["roads"] <= len(BLOCKS)
+    assert main(["plot", run, "time-space", "--road", "High St", "-o", plot]) == 2
+    assert "it is of the street; give one of its roads: h0, -h0," in capsys.readouterr().err
+
+
 def test_traci_tells_the_street_of_an_edge(tmp_path: Path) -> None:
     from rushhour.compat import traci
 
