@@ -71,7 +71,10 @@ def test_sumo_edges_have_their_name_and_their_number_as_netconvert_writes_them(
 ) -> None:
     text = sumo_texts.crossing()
     text = text.replace('id="s_in"', 'id="s_in" name="Südring"')
-    text = text.replace('id="e_in" from="e" to="c" priority="1">', 'id="e_in" from="e" to="c" priority="1"><param key="ref" value="B35"/>')
+    text = text.replace(
+        'id="e_in" from="e" to="c" priority="1">',
+        'id="e_in" from="e" to="c" priority="1"><param key="ref" value="B35"/>',
+    )
     network = load_network(sumo_texts.written(tmp_path, text))
     assert called(network) == {"s_in": ("Südring", ""), "e_in": ("", "B35")}
     assert network.road_name(network.road_index["e_in"]) == "B35"
@@ -139,9 +142,7 @@ def test_files_of_before_load_without_names_and_what_names_a_network_stays(tmp_p
         ("street_names", ["", "b", "B", "C", "D", "E"], "a name that cannot be printed"),
     ],
 )
-def test_damaged_names_are_refused(
-    path: str, values: list[Any], why: str, tmp_path: Path
-) -> None:
+def test_damaged_names_are_refused(path: str, values: list[Any], why: str, tmp_path: Path) -> None:
     save(high_street(), tmp_path / "net.h5")
     with h5py.File(tmp_path / "net.h5", "r+") as file:
         group = file["network"]

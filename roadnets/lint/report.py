@@ -74,7 +74,7 @@ class _Streets:
         """Names of the streets that a finding is about, else those that meet there."""
         network = self.network
         names: dict[str, None] = {}
-        met: dict[str, None] = {}
+        met: list[int] = []
         for source in one.source if network.road_names else ():
             kind, _, id = source.partition(" ")
             roads = self._of_ways.get(id, []) if kind == "way" else []
@@ -83,9 +83,11 @@ class _Streets:
             elif kind == "lane" and id in network.lane_index:
                 roads = [int(network.arrays.lanes.road[network.lane_index[id]])]
             elif kind in ("intersection", "node") and id in network.intersection_index:
-                met.setdefault(network.intersection_name(network.intersection_index[id]))
+                met.append(network.intersection_index[id])
             names |= dict.fromkeys(map(network.road_name, roads))
-        return [name for name in names if name] or [name for name in met if name]
+        if not any(names):
+            names = dict.fromkeys(map(network.intersection_name, met))
+        return [name for name in names if name]
 
 
 def _example(one: Finding, degrees: tuple[float, float] | None, streets: _Streets) -> str:
