@@ -178,6 +178,7 @@ def network_facts(network: "Network") -> dict[str, Any]:
         "largest_grant_group": int(groups.max(initial=0)),
         "extent_m": [round(float(high[i] - low[i]), 1) for i in (0, 1)],
         **_hills(network),
+        **_streets(network),
         "left_hand": network.left_hand,
         "differences": differences(network.notes),
         "remarks": in_order(network.notes),
@@ -195,6 +196,29 @@ def _hills(network: "Network") -> dict[str, Any]:
     return {
         "height_m": [round(z, 1) for z in span],
         "steepest_percent": round(100.0 * float(grade.max(initial=0.0)), 1),
+    }
+
+
+def _streets(network: "Network") -> dict[str, Any]:
+    """What streets are called: how many names and numbers, on what share of the road-km, the longest.
+
+    Nothing where none has a name.
+    """
+    if not network.road_names:
+        return {}
+    import numpy as np
+
+    length = network.arrays.roads.length
+    metres = {
+        name: float(length[roads].sum()) for name, roads in network.street_index.exact.items()
+    }
+    called = np.array([bool(name) for name in network.road_names])
+    return {
+        "streets": {
+            "names": len(metres),
+            "named_percent": round(100.0 * float(length[called].sum() / length.sum()), 1),
+            "longest": max(sorted(metres), key=lambda name: metres[name]),
+        }
     }
 
 

@@ -219,6 +219,8 @@ def _run(command: argparse.ArgumentParser) -> None:
     add("--queue", action="append", default=[], metavar="ID",
         help="queues of a lane, of the lanes of a road or an intersection, or `all`; with --measure, "
         "repeatable")  # fmt: skip
+    add("--close", action="append", default=[], metavar="ROAD", help="closed from the begin on: a road "
+        "by its id, a street by its name, or a part of it as `Main St: A St - B St`; repeatable")  # fmt: skip
     add_output(command, "--picture", endings=PNG, help="draw the last frame as a PNG")
     add("--check", action="store_true",
         help="check every frame; violations are reported and the exit code is 1")  # fmt: skip
@@ -251,7 +253,7 @@ def _replay(command: argparse.ArgumentParser) -> None:
         help="with --export, --stats: from this time on, as 7:30",
     )
     add("--to", dest="end", metavar="T", help="until this time; the same as --from: one frame")
-    add("--roads", metavar="IDS", help="only on these roads, as a,b")
+    add("--roads", metavar="IDS", help="only on these roads or streets, as a,b")
     add("--vehicles", metavar="IDS", help="only these vehicles, as car1,car2")
     add("--lonlat", action="store_true",
         help="with --export: longitude and latitude; geojson always has them")  # fmt: skip
@@ -285,7 +287,8 @@ def _why(command: argparse.ArgumentParser) -> None:
     add("--at", metavar="T", help="the time, as 7:30 or 600s (default: the end of the run)")
     add("--vehicle", metavar="ID",
         help="vehicle, by its id in the demand or its number (default: who has stood for longest)")  # fmt: skip
-    add("--road", metavar="ID", help="road: the last in the queue of each of its lanes")
+    add("--road", metavar="ID", help="road or street, by id or name: the last in the queue of each of "
+        "its lanes")  # fmt: skip
     add_json(command)
 
 
@@ -294,6 +297,7 @@ def _queues(command: argparse.ArgumentParser) -> None:
     add("file", type=Path, metavar="RUN", help="a run file, from `rushhour run --record`")
     add("--from", dest="begin", metavar="T", help="from this time on, as 7:30")
     add("--until", dest="end", metavar="T", help="until this time")
+    add("--road", metavar="ID", help="only on this road or street, by id or name")
     add("--top", type=int, default=10, metavar="N", help="how many (default: 10)")
     add("--least", type=int, default=3, metavar="N",
         help="vehicles below 1.4 m/s that make a queue (default: 3)")  # fmt: skip

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from gmns_texts import written
 from osm_texts import CROSS, CROSS_WAYS, osm_text
+from street_worlds import high_street
 from sumo_texts import at_lights, crossing, signals
 
 from rushhour.cli import main
@@ -146,6 +147,7 @@ def small_files(folder: Path) -> None:
         assert main(shlex.split(line_)) == 0, line_
     bad = replace(load(folder / "grid.h5"), findings=(finding("L19", "greens"),))
     save(bad, folder / "bad.h5")
+    save(high_street(), folder / "streets.h5")
     with (folder / "old.json").open("w") as file, redirect_stdout(file):
         assert (
             main(shlex.split("profile grid.h5 --vehicles 20 --frames 4 --warm-up 1s --json")) == 0

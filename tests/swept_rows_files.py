@@ -149,6 +149,7 @@ QUEUES_ROWS = {
     "file": Row(QUEUES, lambda t: t.facts["queues"], "queues none.h5", "none.h5"),
     "--from": Row(f"{QUEUES} --from 20s", lambda t: min(q["begin"] for q in t.facts["queues"]) >= 20.0, "noon", "--from 'noon'"),
     "--until": Row(f"{QUEUES} --until 20s", lambda t: max(q["begin"] for q in t.facts["queues"]) <= 20.0 < max(q["begin"] for q in t.before["queues"]) + 10.0, "noon", "--until 'noon'"),
+    "--road": Row(f"{QUEUES} --road 0.1-0.0:approach", lambda t: {q["road"] for q in t.facts["queues"]} == {"0.1-0.0:approach"}, "nowhere", "no road 'nowhere'"),
     "--top": Row(f"{QUEUES} --top 1", lambda t: t.facts["queues"] == t.before["queues"][:1], "0", "--top 0: wanted 1 or more"),
     "--least": Row(f"{QUEUES} --least 1", lambda t: len(t.facts["queues"]) > len(t.before["queues"]), "0", "--least 0: wanted 1 or more"),
     "--every": Row(f"{QUEUES} --every 1s", lambda t: t.facts["queues"] != t.before["queues"], "often", "--every 'often'"),

@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.model import Network
 from rushhour.roadnets.writing import replaced, want_ending
 from rushhour.traffic.durations import clock
 from rushhour.traffic.measures.detectors import road_of
+from rushhour.traffic.places_named import roads_of_street
 from rushhour.traffic.recording.run_file import RunFile
 
 ENDINGS: Final = (".png", ".pdf", ".svg")
@@ -119,8 +121,7 @@ def save_fundamental(path: Path, window: Window, roads: Sequence[str]) -> dict[s
     """
     rows = window.roads()
     if roads:
-        wanted = [road_of(window.network, road, "fundamental") for road in roads]
-        inside = np.isin(rows["road"], wanted)
+        inside = np.isin(rows["road"], _roads_of(window.network, roads))
         if not inside.any():
             raise RunError(f"{window.run.path}: nobody was on {', '.join(roads)[:80]} in that time")
         rows = {name: values[inside] for name, values in rows.items()}
@@ -147,6 +148,17 @@ def save_fundamental(path: Path, window: Window, roads: Sequence[str]) -> dict[s
     figure.suptitle(f"{window.network.name}: fundamental diagram of {what[:80]}")
     save_figure(figure, path)
     return {"points": int(density.size), "roads": int(np.unique(rows["road"]).size)}
+
+
+def _roads_of(network: Network, names: Sequence[str]) -> NDArray[np.int32]:
+    """The roads of some ids, or of streets by name."""
+    found = [roads_of_street(network, name) for name in names]
+    one = [
+        road_of(network, name, "fundamental")
+        for name, roads in zip(names, found, strict=True)
+        if not roads.size
+    ]
+    return np.concatenate([*found, np.array(one, np.int32)])
 
 
 def save_speed_map(path: Path, window: Window) -> dict[str, int]:

@@ -35,6 +35,7 @@ class DraftRoad:
     """One direction between two intersections; lanes from the kerb to the middle.
 
     heights: (k, 3) places along it whose heights are known; grade: how much it rises per metre.
+    name, ref: of its street, as "Main St" and "A 1"; several with ";" between.
     """
 
     id: str
@@ -46,6 +47,7 @@ class DraftRoad:
     ends_only: bool = False  # only for those who start or end their trip there
     heights: NDArray[np.float64] | None = None
     grade: float | None = None
+    ref: str = ""
 
 
 @dataclass

@@ -214,6 +214,7 @@ def _add_streets(plan: Plan, tables: GmnsTables, roads: list[_Road], xy: dict[st
             if link.two_way:
                 _find_double(tables, f"-{link.id}", road.line)
             twin.backward, twin.back_speed = link.lanes, road.speed
+            twin.back_name, twin.name = link.name or None, twin.name or link.name
             twin.roads = (twin.roads[0] if twin.roads else "", link.id)
             if twin.stretches or road.stretches:
                 ahead = twin.stretches[0] if twin.stretches else _alike(twin.forward, twin.speed)

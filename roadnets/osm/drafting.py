@@ -207,7 +207,7 @@ class Drafter:
         heights, grade = rise_of(self.streets, link, forward)
         return DraftRoad(
             self.names[road], a, b, lanes, priority_of(link), link.rules.name, way.visitors,
-            heights, grade,
+            heights, grade, link.rules.ref,
         )  # fmt: skip
 
     def _connect(

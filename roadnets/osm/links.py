@@ -20,11 +20,13 @@ from rushhour.roadnets.osm.ways.rules import rules_of
 from rushhour.roadnets.osm.ways.speeds import KMH
 from rushhour.roadnets.osm.ways.tags import Direction, Doubt, Tags, WayRules, is_open
 from rushhour.roadnets.reading.remarks import Remarks
+from rushhour.roadnets.street_names import joined_names
 
 BLOCKING = ("bollard", "block", "wall", "chain", "cycle_barrier", "debris")
 GATES = ("gate", "lift_gate", "swing_gate")
 SAME_PLACE = 0.05  # m
 COPY = 1 << 60  # added to a node's id for its copy behind a barrier
+CALLED = ("name", "ref")  # tags that say what a street is called
 
 # A road is a link driven one way: (link, whether towards the link's end).
 Road = tuple[int, bool]
@@ -143,14 +145,14 @@ def streets_of(osm: OsmMap, country: str, speeds: dict[str, float], private: boo
             closed += 1
             continue
         if way.id not in rules:
-            name = way.tags.get("name", "")
-            tags = {key: value for key, value in way.tags.items() if key != "name"}
+            name, ref = (way.tags.get(key, "") for key in CALLED)
+            tags = {key: value for key, value in way.tags.items() if key not in CALLED}
             like = frozenset(tags.items())  # one in ten ways of a city differs by more than name
             if like not in known:
                 doubts: list[Doubt] = []
                 known[like] = (*rules_of(tags, country, speeds, doubts), doubts)
             same, reverse, doubts = known[like]
-            rules[way.id] = replace(same, name=name), reverse
+            rules[way.id] = replace(same, name=name, ref=ref), reverse
             for doubt in (d for i, d in enumerate(doubts) if d not in doubts[:i]):
                 streets.find(
                     doubt.check, f"way {way.id}: {doubt.text}", [f"way {way.id}"],
@@ -298,11 +300,11 @@ def _drop_doubles(streets: Streets) -> None:
 
 
 def _same_street(first: WayRules, second: WayRules) -> bool:
-    """Whether nothing but the name and the turns indicated changes from one to the other."""
+    """Whether nothing but what it is called and the turns indicated changes between two."""
 
     def plain(rules: WayRules) -> WayRules:
         ahead, back = rules.forward._replace(turns=()), rules.backward._replace(turns=())
-        return replace(rules, forward=ahead, backward=back, name="", layer="")
+        return replace(rules, forward=ahead, backward=back, name="", ref="", layer="")
 
     return plain(first) == plain(second)
 
@@ -318,7 +320,8 @@ def _joined(first: Link, second: Link) -> Link:
         first.rules,
         forward=_carried(first.rules.forward, second.rules.forward),
         backward=_carried(second.rules.backward, first.rules.backward),
-        name=first.rules.name or second.rules.name,
+        name=joined_names(first.rules.name, second.rules.name),
+        ref=joined_names(first.rules.ref, second.rules.ref),
     )
     return Link(first.nodes + second.nodes[1:], rules, first.first_way, second.last_way)
 

@@ -11,6 +11,7 @@ from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.reading.remarks import Difference
+from rushhour.traffic.commands.closures import CLOSE_ROADS
 from rushhour.traffic.commands.events import Event, plan_events
 from rushhour.traffic.commands.ruling import STEER_WHERE
 from rushhour.traffic.demand.files import DemandOptions, kind_of, read_demand_files
@@ -271,6 +272,9 @@ def open_world(scenario: Scenario, tell: Tell = lambda what: None) -> "World":
     if scenario.steer_where:
         rule = Event(world.begin, STEER_WHERE, dict(scenario.steer_where), "--steered")
         events.insert(0, rule)
+    if scenario.closed:
+        roads = {"roads": list(scenario.closed)}
+        events.insert(0, Event(world.begin, CLOSE_ROADS, roads))
     plan_events(world, events)
     return world
 

@@ -90,6 +90,7 @@ class WayRules:
     shift: float = 0.0  # m by which all lanes lie right of the line, seen along `forward`
     line: float | None = None  # lanes left of the line, where `placement` of a one-way says it
     transition: bool = False  # the lanes slide from where the street before has them to the next's
+    ref: str = ""  # the number of the street, as "A 1"
 
     @property
     def one_way(self) -> bool:
