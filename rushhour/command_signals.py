@@ -8,9 +8,9 @@ from rushhour.progress import bar, compile_bar
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.json_text import json_text
 from rushhour.traffic.durations import seconds
-from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.parameters import Parameters, parsed_items
 from rushhour.traffic.scenarios.scenario import Scenario, ScenarioError
-from rushhour.world_fields import world_fields
+from rushhour.world_fields import demand_fields
 
 if TYPE_CHECKING:
     from rushhour.roadnets.model import Network
@@ -75,18 +75,24 @@ class _Study:
 
         if args.network is None:
             raise ScenarioError("signals: no NETWORK; give a network or a scenario")
-        if args.signals not in (None, "fixed", "program"):
-            raise ScenarioError(
-                f"--signals {args.signals}: signals that react have no times to find; leave it out"
-            )
-        self.scenario: Scenario = opened(args.network, **world_fields(args))
+        fields = demand_fields(args)
+        if args.parameters:
+            fields["parameters"] = tuple(parsed_items(args.parameters).items())
+        self.scenario: Scenario = opened(args.network, **fields)
         if not self.scenario.has_demand:
             raise ScenarioError(
                 f"{args.network}: signals are timed for a demand; give --demand FILE or --trips N"
             )
         if self.scenario.vehicles is not None:
-            raise ScenarioError("--vehicles drive about without a route; give --demand or --trips")
+            raise ScenarioError(
+                f"{args.network}: its vehicles drive about without a route; give --demand or --trips"
+            )
         self.parameters = Parameters(dict(self.scenario.parameters))
+        control = str(self.parameters["signals.control"])
+        if control not in ("fixed", "program"):
+            raise ScenarioError(
+                f"signals.control={control}: signals that react have no times to find; leave it out"
+            )
         self.network = scenario_network(self.scenario, self.parameters)
 
     def demand(self, seed: int, network: "Network") -> "Demand":

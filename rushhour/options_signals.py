@@ -4,13 +4,13 @@ import argparse
 from pathlib import Path
 
 from rushhour.options_common import add_json
-from rushhour.options_world import add_world_options
+from rushhour.options_world import add_demand_options
 from rushhour.outputs import FIGURE, H5, TABLE, add_output
 
 
 def add_signals_options(command: argparse.ArgumentParser) -> None:
     """Add them to its parser."""
-    add_world_options(command)
+    add_demand_options(command)
     add = command.add_argument
     add_output(
         command, "-o", "--output", endings=H5, help="write the network with the new programs (.h5)"

@@ -20,11 +20,13 @@ from rushhour.kernels.network import (
     LEFT,
     RED,
     RIGHT,
+    STOP_THEN_GO,
     STRAIGHT,
     U_TURN,
     YELLOW,
 )
 from rushhour.roadnets.model import Network
+from rushhour.roadnets.signals.greens import letters_of
 from rushhour.roadnets.signals.intergreens import Standard, intergreens
 
 MANY_LEFTS: Final = 240.0  # pcu/h
@@ -54,6 +56,7 @@ def by_conflicts(
 
     flow: (n_connectors,) pcu/h.
     """
+    program = int(network.arrays.connectors.signal[members[0]])
     entries = _entries(network, members, flow)
     if not 2 <= len(entries) <= MOST:
         return None
@@ -68,7 +71,9 @@ def by_conflicts(
     shown = [_letters(stage, entries, members, meets, gives, fits) for stage in stages]
     yellow, between = intergreens(network, members, standard)
     order = _order(shown, between)
-    return _program(network, members, [shown[i] for i in order], yellow)
+    letters, times = _program(network, members, [shown[i] for i in order], yellow)
+    turns_on_red = (letters_of(network.arrays.signals, program) == STOP_THEN_GO).any(axis=0)
+    return np.where((letters == RED) & turns_on_red, STOP_THEN_GO, letters).astype(np.uint8), times
 
 
 def protected_lefts(
@@ -157,8 +162,7 @@ def _needing_protection(
 
 
 def _oncoming(a: _Entry, b: _Entry) -> bool:
-    off = (b.angle - a.angle - pi + pi) % (2.0 * pi) - pi
-    return abs(abs(off) - pi) <= OPPOSITE and a.road != b.road
+    return a.road != b.road and abs((b.angle - a.angle) % (2.0 * pi) - pi) <= OPPOSITE
 
 
 def _compatible(

@@ -5,7 +5,8 @@ way from one to the other (the coupling of HCM's and Synchro's rule: flow over d
 offsets are moved one at a time while the delay falls that platoons meet there and one signal further on.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -21,6 +22,8 @@ ROUNDS: Final = 6
 SWEEPS: Final = 4  # over all signals until platoons are known everywhere
 OFFSETS: Final = 48  # that are tried at once
 SPLIT_ROUNDS: Final = 3
+CYCLES_TRIED: Final = 3
+WORTH: Final = 0.03  # of the delay, that new plans must save
 
 
 @dataclass
@@ -227,48 +230,61 @@ class Coordination:
 
 
 def timed(
-    junctions: list[Junction], links: list[Link], hours: float, cycles: list[int], within: float
-) -> tuple[list[Plan], list[list[int]]]:
-    """Plans of all junctions: cycles by group, splits, offsets; and the groups."""
+    given: list[Plan], junctions: list[Junction], links: list[Link], hours: float, cycles: list[int],
+    within: float, must: Collection[int] = (),
+) -> tuple[list[Plan], list[list[int]]]:  # fmt: skip
+    """Plans of all junctions: cycles by group, splits, offsets; and the groups.
+
+    Those of a group stay as they are given where new ones do not save WORTH of their delay, but for
+    the places in `must`, whose given ones will not do.
+    """
     tables = [by_cycle(one, cycles, hours) for one in junctions]
-    plans: list[Plan] = []
-    for one, table in zip(junctions, tables, strict=True):
-        best = min(table, key=lambda c: table[c][1])
-        plans.append(Plan(one, table[best][0]))
+    plans = list(given)
     groups = groups_of(junctions, links, within)
     for group in groups:
-        if len(group) < 2:
-            continue
-        shared = [c for c in cycles if all(c in tables[j] for j in group)]
-        if not shared:
-            continue
-        _coordinate_group(junctions, links, hours, tables, plans, group, shared)
+        inside = _links_within(links, group)
+        tried = [_alone(junctions, tables, group)]
+        if len(group) > 1:
+            tried += _together(junctions, tables, group, inside, hours, cycles)
+        best = min(tried, key=lambda some: Coordination(some, inside, hours).delay())
+        now = Coordination([given[j] for j in group], inside, hours).delay()
+        wanted = not set(group).isdisjoint(must)
+        if wanted or Coordination(best, inside, hours).delay() <= (1.0 - WORTH) * now:
+            for j, plan in zip(group, best, strict=True):
+                plans[j] = plan
     return plans, groups
 
 
-def _coordinate_group(
-    junctions: list[Junction], links: list[Link], hours: float,
-    tables: list[dict[int, tuple[Ints, float]]], plans: list[Plan], group: list[int],
-    shared: list[int],
-) -> None:  # fmt: skip
-    """Give a group the shared cycle, splits and offsets of least delay."""
+def _links_within(links: list[Link], group: list[int]) -> list[Link]:
+    """Links between the junctions of a group, by their places in it."""
     place = {j: i for i, j in enumerate(group)}
-    inside = [
-        Link(place[k.up], place[k.down], k.lane, k.onto, k.part, k.flow, k.time, k.distance)
-        for k in links
-        if k.up in place and k.down in place
+    return [
+        replace(link, up=place[link.up], down=place[link.down])
+        for link in links
+        if link.up in place and link.down in place
     ]
-    rough = {c: sum(tables[j][c][1] for j in group) for c in shared}
-    tried = sorted(rough, key=lambda c: rough[c])[:3]
-    best: tuple[float, list[Plan]] | None = None
-    for cycle in tried:
+
+
+def _alone(
+    junctions: list[Junction], tables: list[dict[int, tuple[Ints, float]]], group: list[int]
+) -> list[Plan]:
+    """Each with the cycle that is best for it."""
+    cycles = [min(tables[j], key=lambda c: tables[j][c][1]) for j in group]
+    return [Plan(junctions[j], tables[j][c][0].copy()) for j, c in zip(group, cycles, strict=True)]
+
+
+def _together(
+    junctions: list[Junction], tables: list[dict[int, tuple[Ints, float]]], group: list[int],
+    inside: list[Link], hours: float, cycles: list[int],
+) -> list[list[Plan]]:  # fmt: skip
+    """A shared cycle, with splits and offsets, for each of the cycles that look best."""
+    rough = {
+        c: sum(tables[j][c][1] for j in group) for c in cycles if all(c in tables[j] for j in group)
+    }
+    found = []
+    for cycle in sorted(rough, key=lambda c: rough[c])[:CYCLES_TRIED]:
         some = [Plan(junctions[j], tables[j][cycle][0].copy()) for j in group]
-        network = Coordination(some, inside, hours)
-        network.coordinate(list(range(len(some))))
-        network.renew()
-        delay = network.delay()
-        if best is None or delay < best[0]:
-            best = delay, some
-    assert best is not None
-    for j, plan in zip(group, best[1], strict=True):
-        plans[j] = plan
+        state = Coordination(some, inside, hours)
+        state.coordinate(list(range(len(some))))
+        found.append(some)
+    return found

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from rushhour.kernels.network import (
     GREEN,
     GREEN_YIELD,
+    STOP_THEN_GO,
     STRAIGHT,
     YELLOW,
 )
@@ -139,11 +140,11 @@ def junction_of(
         for phase in range(p):
             share, free, giving = 0.0, 0.0, 0.0
             for m in used:
-                if shown[phase, m] not in (GREEN, GREEN_YIELD):
+                if shown[phase, m] not in (GREEN, GREEN_YIELD, STOP_THEN_GO):
                     continue
                 part = float(flow[members[m]]) / total
                 share += part
-                if yields[phase, m].any():
+                if yields[phase, m].any() or shown[phase, m] == STOP_THEN_GO:
                     giving += part
                 else:
                     free += part * _headway(network, int(members[m]))
@@ -196,8 +197,11 @@ def _yields(network: Network, members: NDArray[np.intp], shown: NDArray[np.uint8
             j = place.get(int(conflicts.other[c]), -1)
             if j < 0 or links.from_lane[members[j]] == links.from_lane[k]:
                 continue
-            both = conflicts.yields[c] & (shown[:, j] == GREEN_YIELD)
-            found[:, i, j] |= (shown[:, i] == GREEN_YIELD) & ((shown[:, j] == GREEN) | both)
+            weak = shown[:, j] == GREEN_YIELD
+            found[:, i, j] |= (shown[:, i] == GREEN_YIELD) & (
+                (shown[:, j] == GREEN) | (conflicts.yields[c] & weak)
+            )
+            found[:, i, j] |= (shown[:, i] == STOP_THEN_GO) & ((shown[:, j] == GREEN) | weak)
     return found
 
 

@@ -64,7 +64,8 @@ class TimingOptions:
 class Retiming:
     """What came of it. before, after: plans of the same signals in their order.
 
-    left_alone: reasons by the id of each signal without a new plan.
+    A plan that is worth no change is the same in both. left_alone: reasons by the id of each signal
+    that cannot be timed.
     """
 
     network: Network  # with the new plans
@@ -77,16 +78,12 @@ class Retiming:
 
     def coordination(self, plans: list[Plan]) -> Coordination:
         """The queues and platoons under some plans."""
-        return Coordination(plans, self.links if plans is self.after else self._links, self.hours)
+        return Coordination(plans, self.links, self.hours)
 
     @property
     def hours(self) -> float:
         """Length of the period, h."""
         return max(self.flows.hours, 0.1)
-
-    @property
-    def _links(self) -> list[Link]:
-        return links_between([plan.junction for plan in self.before], self.flows)
 
 
 def retimed(network: Network, demand: Demand, options: TimingOptions | None = None) -> Retiming:
@@ -128,9 +125,20 @@ def retimed(network: Network, demand: Demand, options: TimingOptions | None = No
         for one in given
     ]
     links = links_between(chosen, flows)
-    after, groups = timed(chosen, links, hours, cycles, options.within)
     before = [Plan(one, _whole(one.given), round(one.offset)) for one in given]
-    made = with_plans(network, after)
+    must = [
+        j
+        for j, (old, new) in enumerate(zip(given, chosen, strict=True))
+        if new is not old
+        and (
+            options.phases == "new"
+            or not _serves_all(old, network, members[old.program], flows.connector)
+        )
+    ]
+    after, groups = timed(before, chosen, links, hours, cycles, options.within, must)
+    made = with_plans(
+        network, [new for old, new in zip(before, after, strict=True) if new is not old]
+    )
     return Retiming(made, flows, before, after, links, groups, left_alone)
 
 

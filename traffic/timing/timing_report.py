@@ -6,9 +6,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from rushhour.kernels.network import GREEN, GREEN_YIELD, YELLOW
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.model import Network
+from rushhour.roadnets.signals.greens import greens_of
 from rushhour.roadnets.writing import replaced
 from rushhour.traffic.durations import clock
 from rushhour.traffic.timing.coordinating import Coordination, Plan
@@ -36,7 +36,7 @@ def facts_of(found: Retiming) -> dict[str, Any]:
         rows.append(
             {
                 "signal": plan.junction.id,
-                "phases": "kept" if plan.junction.kept else "new",
+                "phases": "given" if plan is found.before[j] else "kept" if plan.junction.kept else "new",
                 "group": shared.get(j),
                 "cycle_s": plan.cycle,
                 "offset_s": plan.offset % plan.cycle,
@@ -60,11 +60,9 @@ def facts_of(found: Retiming) -> dict[str, Any]:
 
 
 def greens_of_plan(plan: Plan) -> list[int]:
-    """Seconds of the phases that are greens: some have green, none has yellow, as far as there is traffic."""
-    letters = plan.junction.letters
-    green = ((letters == GREEN) | (letters == GREEN_YIELD)).any(axis=1)
-    mine = green & ~(letters == YELLOW).any(axis=1) & (plan.times > 0)
-    return [int(t) for t in plan.times[mine]]
+    """Seconds of the phases that are greens: those that let somebody go anew."""
+    shown = plan.times > 0
+    return plan.times[shown][greens_of(plan.junction.letters[shown])].tolist()
 
 
 def _figures(state: Coordination, j: int) -> dict[str, Any]:
