@@ -14,7 +14,7 @@ import numpy as np
 from rushhour.traffic.timing.flows import Flows
 from rushhour.traffic.timing.junctions import Floats, Ints, Junction
 from rushhour.traffic.timing.platoons import Queues, spread
-from rushhour.traffic.timing.splitting import best_splits, by_cycle
+from rushhour.traffic.timing.splitting import Splits, best_splits
 
 NEAR: Final = 40.0  # m between lines, below which there is one cycle
 COUPLED: Final = 1.0  # pcu/h per m, both directions, from which there is one
@@ -230,15 +230,17 @@ class Coordination:
 
 
 def timed(
-    given: list[Plan], junctions: list[Junction], links: list[Link], hours: float, cycles: list[int],
-    within: float, must: Collection[int] = (),
+    given: list[Plan], found: list[tuple[Junction, Splits]], links: list[Link], hours: float,
+    cycles: list[int], within: float, must: Collection[int] = (),
 ) -> tuple[list[Plan], list[list[int]]]:  # fmt: skip
     """Plans of all junctions: cycles by group, splits, offsets; and the groups.
+
+    found: the junctions with the phases that they shall have, and their splits by cycle.
 
     Those of a group stay as they are given where new ones do not save WORTH of their delay, but for
     the places in `must`, whose given ones will not do.
     """
-    tables = [by_cycle(one, cycles, hours) for one in junctions]
+    junctions, tables = [one for one, _ in found], [splits for _, splits in found]
     plans = list(given)
     groups = groups_of(junctions, links, within)
     for group in groups:
@@ -265,16 +267,14 @@ def _links_within(links: list[Link], group: list[int]) -> list[Link]:
     ]
 
 
-def _alone(
-    junctions: list[Junction], tables: list[dict[int, tuple[Ints, float]]], group: list[int]
-) -> list[Plan]:
+def _alone(junctions: list[Junction], tables: list[Splits], group: list[int]) -> list[Plan]:
     """Each with the cycle that is best for it."""
     cycles = [min(tables[j], key=lambda c: tables[j][c][1]) for j in group]
     return [Plan(junctions[j], tables[j][c][0].copy()) for j, c in zip(group, cycles, strict=True)]
 
 
 def _together(
-    junctions: list[Junction], tables: list[dict[int, tuple[Ints, float]]], group: list[int],
+    junctions: list[Junction], tables: list[Splits], group: list[int],
     inside: list[Link], hours: float, cycles: list[int],
 ) -> list[list[Plan]]:  # fmt: skip
     """A shared cycle, with splits and offsets, for each of the cycles that look best."""

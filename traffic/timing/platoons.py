@@ -26,6 +26,7 @@ EARLIEST: Final = 0.8  # share of the mean time after which the first of a plato
 FULL: Final = 0.999  # of its capacity, that a lane's own queue is counted for
 OVERSPILL: Final = 2.0  # what a vehicle weighs that does not fit on its lane
 VARYING: Final = 0.5  # k of HCM 7's incremental delay, fixed times
+LITTLE: Final = 0.1  # of a lane's flow, that nobody waits for
 PASSES: Final = 2
 NOBODY: Final = 1e-9  # pcu/s
 
@@ -56,9 +57,9 @@ class Queues:
         queue, leaving = _queues(arrivals, service)
         if yields.any():
             places = np.flatnonzero(yields)
+            yielding = _Yielding(junction, places, at, runs)
             for _ in range(PASSES):  # those who yield to each other
-                given = self._yielding(junction, at, places, queue, leaving, runs)
-                service[:, :, places] = given
+                service[:, :, places] = yielding.service(queue, leaving)
                 more, gone = _queues(arrivals[:, :, places], service[:, :, places])
                 queue[:, :, places], leaving[:, :, places] = more, gone
         self.leaving = leaving
@@ -75,37 +76,45 @@ class Queues:
         spill = np.maximum(0.0, self.most - junction.storage)
         self.delay = (self.uniform + self.random + OVERSPILL * spill).sum(axis=1)
 
-    def _yielding(
-        self, junction: Junction, at: Ints, places: Ints, queue: Floats, leaving: Floats,
-        runs: Floats,
-    ) -> Floats:  # fmt: skip
-        """What lanes with drivers who yield serve, (n, cycle, places)."""
-        n, cycle = at.shape
-        rows = np.arange(n)[:, None]
-        found = np.zeros((n, cycle, places.size))
-        for i, lane in enumerate(places.tolist()):
-            share, free = (
-                _shown_later(part[:, lane][at]) for part in (junction.yielding, junction.headway)
-            )
-            across, blocked = np.zeros((n, cycle)), np.zeros((n, cycle), np.bool_)
-            for one, other, part, when in junction.against:
-                if one == lane:
-                    now = _shown_later(when[at])
-                    across += np.where(now, part * leaving[:, :, other], 0.0)
-                    blocked |= now & (part > 0.1) & (queue[:, :, other] > 0.05)
-            flow = np.maximum(across, NOBODY)
-            gaps = flow * np.exp(-flow * CRITICAL_HEADWAY) / -np.expm1(-flow * FOLLOW_UP)
-            pace = free + share / np.maximum(gaps, 1e-4)
-            rate = np.where(free + share > 0.0, 1.0 / np.maximum(pace, 1e-3), 0.0)
-            # While the others' queue goes, those before the first who yields.
-            blocked &= share > 0.0
-            ahead = blocked.sum(axis=1, keepdims=True)
-            until = np.divide(1.0 - share, share, out=np.zeros_like(share), where=share > 0.0)
-            held = np.minimum(1.0 / np.maximum(free, 1.5), until / np.maximum(ahead, 1))
-            rate = np.where(blocked, held, rate)
-            rate = np.minimum(rate, _shown_later(runs[:, :, lane][rows, at]))
-            found[:, :, i] = rate
-        return found
+
+class _Yielding:
+    """Lanes with drivers who yield, q of a junction, under n plans."""
+
+    def __init__(self, junction: Junction, places: Ints, at: Ints, runs: Floats) -> None:
+        rows = np.arange(len(at))[:, None]
+        self.share = _shown_later(junction.yielding[:, places][at])  # (n, cycle, q)
+        self.free = _shown_later(junction.headway[:, places][at])
+        self.limit = _shown_later(runs[:, :, places][rows, at])
+        column = {int(lane): i for i, lane in enumerate(places)}
+        self.against = [
+            (column[lane], other, part, _shown_later(when[at]))
+            for lane, other, part, when in junction.against
+        ]
+        self.ends = (self.share > 0.0) & (np.roll(self.share, -1, axis=1) <= 0.0)
+        share = self.share
+        self.ahead = np.divide(1.0 - share, share, out=np.zeros_like(share), where=share > 0.0)
+
+    def service(self, queue: Floats, leaving: Floats) -> Floats:
+        """What they are served, (n, cycle, q) pcu/s, beside the queues of all lanes."""
+        share, free = self.share, self.free
+        across, blocked = np.zeros_like(share), np.zeros(share.shape, np.bool_)
+        for i, other, part, now in self.against:
+            across[:, :, i] += np.where(now, part * leaving[:, :, other], 0.0)
+            if part > LITTLE:
+                blocked[:, :, i] |= now & (queue[:, :, other] > 0.05)
+        flow = np.maximum(across, NOBODY)
+        gaps = flow * np.exp(-flow * CRITICAL_HEADWAY) / -np.expm1(-flow * FOLLOW_UP)
+        pace = free + share / np.maximum(gaps, 1e-4)
+        rate = np.where(free + share > 0.0, 1.0 / np.maximum(pace, 1e-3), 0.0)
+        # While the others' queue goes, those before the first who yields.
+        blocked &= share > 0.0
+        seconds = np.maximum(blocked.sum(axis=1, keepdims=True), 1)
+        held = np.minimum(1.0 / np.maximum(free, 1.5), self.ahead / seconds)
+        rate = np.minimum(np.where(blocked, held, rate), self.limit)
+        # He who waits inside goes at the end of his green, if nobody could before.
+        most = share.max(axis=1, keepdims=True)
+        left = np.maximum(0.0, 1.0 - rate.sum(axis=1, keepdims=True) * most)
+        return np.asarray(rate + np.where(self.ends, left / np.maximum(share, 0.1), 0.0))
 
 
 def _shown_later(profile: NDArray[Any]) -> NDArray[Any]:

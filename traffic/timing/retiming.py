@@ -25,7 +25,7 @@ from rushhour.traffic.routing.routes import route_demand
 from rushhour.traffic.timing.coordinating import Coordination, Link, Plan, links_between, timed
 from rushhour.traffic.timing.flows import Flows, flows_of
 from rushhour.traffic.timing.junctions import Junction, given_junction, junction_of, walks_of
-from rushhour.traffic.timing.splitting import by_cycle, cycles_between
+from rushhour.traffic.timing.splitting import Splits, by_cycle, cycles_between
 
 BETTER: Final = 0.85  # of the delay with the given phases, below which new ones are taken
 LONGEST_CYCLE: Final = 300  # s that may be asked for
@@ -118,12 +118,13 @@ def retimed(network: Network, demand: Demand, options: TimingOptions | None = No
         raise NetworkError(f"no signal to time ({some or 'the network has none'})")
     hours = max(flows.hours, 0.1)
     cycles = cycles_between(*options.cycle)
-    chosen = [
+    found = [
         _with_phases(
             network, one, members[one.program], flows.connector, options, walks, cycles, hours
         )
         for one in given
     ]
+    chosen = [one for one, _ in found]
     links = links_between(chosen, flows)
     before = [Plan(one, _whole(one.given), round(one.offset)) for one in given]
     must = [
@@ -135,7 +136,7 @@ def retimed(network: Network, demand: Demand, options: TimingOptions | None = No
             or not _serves_all(old, network, members[old.program], flows.connector)
         )
     ]
-    after, groups = timed(before, chosen, links, hours, cycles, options.within, must)
+    after, groups = timed(before, found, links, hours, cycles, options.within, must)
     made = with_plans(
         network, [new for old, new in zip(before, after, strict=True) if new is not old]
     )
@@ -172,8 +173,8 @@ def _left_alone(
 def _with_phases(
     network: Network, given: Junction, members: NDArray[np.intp], flow: NDArray[np.float64],
     options: TimingOptions, walks: dict[int, float], cycles: list[int], hours: float,
-) -> Junction:  # fmt: skip
-    """A junction with the phases that suit it best."""
+) -> tuple[Junction, Splits]:  # fmt: skip
+    """A junction with the phases that suit it best, and its splits by cycle."""
     usable = _serves_all(given, network, members, flow)
     if options.phases == "keep" and not usable:
         where = network.signal_ids[given.program]
@@ -181,28 +182,27 @@ def _with_phases(
             f"signal {where!r}: its phases leave a movement of the demand without green; "
             "let it have new ones (--phases auto)"
         )
-    if options.phases == "keep":
-        return given
-    stages = by_conflicts(network, members, flow, options.standard)
-    if stages is None:  # movements of one program that no set of phases serves
-        return given
+    stages = None
+    if options.phases != "keep":
+        stages = by_conflicts(network, members, flow, options.standard)
+    if stages is None:
+        return given, by_cycle(given, cycles, hours)
     letters, times = stages
     made = junction_of(
         network, given.program, members, flow, options.standard, options.least_green, walks, letters,
         times, 0.0,
     )  # fmt: skip
     made.kept = False
+    new = by_cycle(made, cycles, hours)
     if options.phases == "new" or not usable:
-        return made
+        return made, new
     wants = protected_lefts(
         network, members, flow, letters_of(network.arrays.signals, given.program)
     )
-    best = [
-        min((delay for _, delay in by_cycle(one, cycles, hours).values()), default=np.inf)
-        for one in (given, made)
-    ]
-    limit = 1.0 if wants else BETTER
-    return made if best[1] < limit * best[0] else given
+    old = by_cycle(given, cycles, hours)
+    least = [min(delay for _, delay in splits.values()) for splits in (old, new)]
+    better = least[1] < (1.0 if wants else BETTER) * least[0]
+    return (made, new) if better else (given, old)
 
 
 def _serves_all(

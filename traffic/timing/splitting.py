@@ -12,6 +12,7 @@ import numpy as np
 from rushhour.traffic.timing.junctions import Floats, Ints, Junction
 from rushhour.traffic.timing.platoons import Queues
 
+Splits = dict[int, tuple[Ints, float]]  # times (p,) and delay, pcu, by cycle
 STEPS: Final = (8, 4, 2, 1)  # s that are moved at once
 MOST_MOVES: Final = 60
 GAIN: Final = 1e-4  # share of the delay that a move must save
@@ -137,11 +138,9 @@ def even_arrivals(junction: Junction, cycle: int) -> Floats:
     return np.repeat(junction.demand[None, None, :], cycle, axis=1)
 
 
-def by_cycle(
-    junction: Junction, cycles: Sequence[int], hours: float
-) -> dict[int, tuple[Ints, float]]:
+def by_cycle(junction: Junction, cycles: Sequence[int], hours: float) -> Splits:
     """The best times and their delay, by cycle, where arrivals do not vary."""
-    found: dict[int, tuple[Ints, float]] = {}
+    found: Splits = {}
     for cycle in cycles:
         times = first_times(junction, cycle)
         if times is not None:
