@@ -253,7 +253,7 @@ def _order(shown: list[NDArray[np.uint8]], between: NDArray[np.int64]) -> list[i
         return sum(time(a, b) for a, b in pairwise((*order, order[0])))
 
     orders: list[tuple[int, ...]] = [(0, *rest) for rest in permutations(range(1, n))]
-    return list(min(orders, key=whole))
+    return list(min((whole(order), order) for order in orders)[1])
 
 
 def _program(

@@ -62,7 +62,7 @@ def facts_of(found: Retiming) -> dict[str, Any]:
 def greens_of_plan(plan: Plan) -> list[int]:
     """Seconds of the phases that are greens: those that let somebody go anew."""
     shown = plan.times > 0
-    return plan.times[shown][greens_of(plan.junction.letters[shown])].tolist()
+    return [int(t) for t in plan.times[shown][greens_of(plan.junction.letters[shown])]]
 
 
 def _figures(state: Coordination, j: int) -> dict[str, Any]:
