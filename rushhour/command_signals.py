@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from rushhour.roadnets.model import Network
     from rushhour.traffic.demand.model import Demand
     from rushhour.traffic.timing.retiming import Retiming, TimingOptions
-    from rushhour.traffic.world import World
 
 
 def signals(args: argparse.Namespace) -> int:
     """Time the signals of a network for a demand."""
     from rushhour.roadnets.storage import save
     from rushhour.traffic.analysis.repeating import seeds_of
+    from rushhour.traffic.scenarios.opening import scenario_network
     from rushhour.traffic.timing.evaluating import compared, compared_text
     from rushhour.traffic.timing.retiming import retimed
     from rushhour.traffic.timing.timing_report import facts_of, report_text, write_lanes
@@ -32,12 +32,10 @@ def signals(args: argparse.Namespace) -> int:
     for given, name in ((args.corridor, "--corridor"), (args.run_file, "--run")):
         if given is not None and args.plot is None:
             raise ScenarioError(f"{name} is for --plot; add --plot FILE or leave it out")
-    study = _Study(args)
+    scenario = _scenario(args)
     with compile_bar():
-        network, demand = study.network, study.demand(study.scenario.seed, study.network)
-        if (demand.route_choice == 1).any():  # ways are chosen by the traffic: as it is before
-            demand = study.driven(network, demand)
-        found = retimed(network, demand, options)
+        network = scenario_network(scenario, Parameters(dict(scenario.parameters)))
+        found = retimed(network, _demand(scenario, network), options)
     facts = facts_of(found)
     if args.output is not None:
         save(found.network, args.output)
@@ -50,7 +48,7 @@ def signals(args: argparse.Namespace) -> int:
         what: Any = bar(2.0 * len(seeds), "runs", "evaluating")
         try:
             facts["evaluation"] = compared(
-                study.run, network, found.network, seeds, lambda: what.update(1)
+                scenario, network, found.network, seeds, lambda: what.update(1)
             )
         finally:
             what.close()
@@ -67,57 +65,42 @@ def signals(args: argparse.Namespace) -> int:
     return 0
 
 
-class _Study:
-    """The network and the demand of a command line, for any seed."""
+def _scenario(args: argparse.Namespace) -> Scenario:
+    """What the command line says of network and demand. Raises ScenarioError for what has no times."""
+    from rushhour.traffic.scenarios.opening import opened
 
-    def __init__(self, args: argparse.Namespace) -> None:
-        from rushhour.traffic.scenarios.opening import opened, scenario_network
-
-        if args.network is None:
-            raise ScenarioError("signals: no NETWORK; give a network or a scenario")
-        fields = demand_fields(args)
-        if args.parameters:
-            fields["parameters"] = tuple(parsed_items(args.parameters).items())
-        self.scenario: Scenario = opened(args.network, **fields)
-        if not self.scenario.has_demand:
-            raise ScenarioError(
-                f"{args.network}: signals are timed for a demand; give --demand FILE or --trips N"
-            )
-        if self.scenario.vehicles is not None:
-            raise ScenarioError(
-                f"{args.network}: its vehicles drive about without a route; give --demand or --trips"
-            )
-        self.parameters = Parameters(dict(self.scenario.parameters))
-        control = str(self.parameters["signals.control"])
-        if control not in ("fixed", "program"):
-            raise ScenarioError(
-                f"signals.control={control}: signals that react have no times to find; leave it out"
-            )
-        self.network = scenario_network(self.scenario, self.parameters)
-
-    def demand(self, seed: int, network: "Network") -> "Demand":
-        """The demand with a seed."""
-        from rushhour.traffic.scenarios.opening import scenario_demand
-
-        return scenario_demand(self.scenario.with_(seed=seed), network, self.parameters)
-
-    def driven(self, network: "Network", demand: "Demand") -> "Demand":
-        """The demand with the ways that its drivers choose under the given signals."""
-        from rushhour.traffic.timing.evaluating import driven
-
-        return driven(self._run(network, demand, self.scenario.seed))
-
-    def run(self, network: "Network", seed: int) -> "World":
-        """A world with a seed, run to its end."""
-        return self._run(network, self.demand(seed, network), seed)
-
-    def _run(self, network: "Network", demand: "Demand", seed: int) -> "World":
-        from rushhour.traffic.timing.evaluating import run_of
-
-        s = self.scenario
-        return run_of(
-            network, demand, self.parameters, s.dt, seed, s.begin, s.duration, s.give_up_after
+    if args.network is None:
+        raise ScenarioError("signals: no NETWORK; give a network or a scenario")
+    fields = demand_fields(args)
+    if args.parameters:
+        fields["parameters"] = tuple(parsed_items(args.parameters).items())
+    scenario = opened(args.network, **fields)
+    if not scenario.has_demand:
+        raise ScenarioError(
+            f"{args.network}: signals are timed for a demand; give --demand FILE or --trips N"
         )
+    if scenario.vehicles is not None:
+        raise ScenarioError(
+            f"{args.network}: its vehicles drive about without a route; give --demand or --trips"
+        )
+    control = str(Parameters(dict(scenario.parameters))["signals.control"])
+    if control not in ("fixed", "program"):
+        raise ScenarioError(
+            f"signals.control={control}: signals that react have no times to find; leave it out"
+        )
+    return scenario
+
+
+def _demand(scenario: Scenario, network: "Network") -> "Demand":
+    """The demand with routes; those that drivers choose are those of a run with the given signals."""
+    from rushhour.traffic.demand.model import WAY_OPEN
+    from rushhour.traffic.scenarios.opening import open_world
+    from rushhour.traffic.timing.evaluating import driven, run_to_end
+
+    demand = open_world(scenario, network=network).demand
+    if not (demand.route_choice == WAY_OPEN).any():
+        return demand
+    return driven(run_to_end(scenario, network, scenario.seed))
 
 
 def _options(args: argparse.Namespace) -> "TimingOptions":

@@ -9,14 +9,13 @@ import numpy as np
 from rushhour.roadnets.model import Network
 from rushhour.traffic.analysis.samples import difference, estimate
 from rushhour.traffic.demand.model import Demand
-from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.scenarios.opening import open_world
 from rushhour.traffic.scenarios.running import run_world
+from rushhour.traffic.scenarios.scenario import Scenario
 from rushhour.traffic.standstill import patience_of
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World
-
-DemandOf = Callable[[int, Network], Demand]  # by seed
 
 
 def total_delay(world: "World") -> float:
@@ -56,32 +55,27 @@ def driven(world: "World") -> Demand:
     )
 
 
-def run_of(
-    network: Network, demand: Demand, parameters: Parameters, dt: float, seed: int,
-    begin: float | None, duration: float | None, give_up_after: float | None,
-) -> "World":  # fmt: skip
-    """A world run for a duration, s, or until everybody has arrived."""
-    from rushhour.traffic.world import World
-
-    world = World(network, demand, parameters=parameters, dt=dt, seed=seed, begin=begin)
-    end = None if duration is None else world.begin + duration
-    run_world(world, end, patience=patience_of(world, give_up_after, end is not None))
+def run_to_end(scenario: Scenario, network: Network, seed: int) -> "World":
+    """The world of a scenario on a network, with a seed, run for its duration or until all have arrived."""
+    world = open_world(scenario.with_(seed=seed), network=network)
+    end = None if scenario.duration is None else world.begin + scenario.duration
+    run_world(world, end, patience=patience_of(world, scenario.give_up_after, end is not None))
     return world
 
 
 def compared(
-    run: Callable[[Network, int], "World"], before: Network, after: Network,
-    seeds: Sequence[int], progress: Callable[[], Any] = lambda: None,
+    scenario: Scenario, before: Network, after: Network, seeds: Sequence[int],
+    progress: Callable[[], Any] = lambda: None,
 ) -> dict[str, Any]:  # fmt: skip
     """Total delay before and after, by seed, and the difference with its interval of 95 %.
 
-    run: makes the world of a network with a seed, at its end. progress: called after each run.
+    progress: called after each run.
     """
     rows: list[dict[str, Any]] = []
     for seed in seeds:
         row: dict[str, Any] = {"seed": seed}
         for name, network in (("before", before), ("after", after)):
-            world = run(network, seed)
+            world = run_to_end(scenario, network, seed)
             row[name] = round(total_delay(world), 3)
             row[f"{name}_unfinished"] = len(world.demand) - len(world.trips)
             progress()

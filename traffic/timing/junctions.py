@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from rushhour.kernels.network import (
     GREEN,
     GREEN_YIELD,
+    RED,
     STOP_THEN_GO,
     STRAIGHT,
     YELLOW,
@@ -97,6 +98,33 @@ def merged_phases(letters: NDArray[np.uint8], times: Floats) -> tuple[NDArray[np
     return np.array(rows, np.uint8), np.array(lengths)
 
 
+def links_with_traffic(network: Network, members: NDArray[np.intp]) -> Ints:
+    """The links of a program that vehicles have."""
+    return np.unique(network.arrays.connectors.link[members]).astype(np.int64)
+
+
+def with_yellow(
+    letters: NDArray[np.uint8], times: Floats, links: Ints
+) -> tuple[NDArray[np.uint8], Floats]:
+    """Phases with yellow and red where a green ends without, as in programs of CityFlow; of 0 s so far."""
+    rows: list[NDArray[np.uint8]] = []
+    lengths: list[float] = []
+    for k, (now, time) in enumerate(zip(letters, times.tolist(), strict=True)):
+        rows.append(now)
+        lengths.append(time)
+        after = letters[(k + 1) % len(letters)]
+        green = (now == GREEN) | (now == GREEN_YIELD)
+        ends = green & ((after == RED) | (after == STOP_THEN_GO))
+        if ends[links].any():
+            stays = np.where(
+                green & ~ends, np.where(after == GREEN, now, after), np.where(ends, RED, now)
+            )
+            stays = np.where(~green & (after != now), RED, stays)
+            rows += [np.where(ends, YELLOW, stays).astype(np.uint8), stays.astype(np.uint8)]
+            lengths += [0.0, 0.0]
+    return np.array(rows, np.uint8), np.array(lengths)
+
+
 def given_junction(
     network: Network, program: int, members: NDArray[np.intp], flow: Floats, standard: Standard,
     least: int, walks: dict[int, float],
@@ -104,6 +132,7 @@ def given_junction(
     """A program with the phases that the network gives it."""
     signals = network.arrays.signals
     letters, times = merged_phases(letters_of(signals, program), phase_times(signals, program))
+    letters, times = with_yellow(letters, times, links_with_traffic(network, members))
     return junction_of(
         network, program, members, flow, standard, least, walks, letters, times,
         float(signals.offset[program]),
