@@ -189,6 +189,13 @@ def test_people_on_foot_get_the_red_that_a_crossing_takes():
     assert times[1:].sum() >= 24  # all but the green of east and west
 
 
+def test_a_phase_for_people_on_foot_alone_keeps_its_time():
+    phases = [(40.0, "G" * 12), (3.0, "y" * 12), (15.0, "r" * 12)]
+    junction = junction_with(lit(phases=phases), {"e": 300.0})
+    times = best_splits(junction, first_times(junction, 90), even_arrivals(junction, 90), 1.0)[0]
+    assert times.tolist() == [72, 3, 15]
+
+
 def one_way(n: int, flow: float) -> list[Plan]:
     """Signals along a one-way street: half of the cycle of 80 s green, the same lane at each."""
     plans = []

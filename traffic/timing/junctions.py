@@ -29,6 +29,7 @@ SATURATION: Final = 1900.0  # pcu/h and lane, HCM 7
 BEND: Final = 1.5  # m, of the radius of a turn
 CRITICAL_HEADWAY, FOLLOW_UP = 4.5, 2.5  # s, permitted left turns, HCM 7
 START, END = 2, 1  # s that a green serves later than it shows: from its start, and beyond its end
+ON_FOOT: Final = 5.0  # s from which red for all vehicles is a green for people on foot
 CAR: Final = 7.5  # m of a queue
 
 Floats = NDArray[np.float64]
@@ -268,6 +269,9 @@ def times_of(
         if key not in rows or rows[key][1] < seconds:
             rows[key] = mask, int(np.ceil(seconds))
 
+    going = (green | (shown == YELLOW)).any(axis=1)
+    for phase in np.flatnonzero(~going & (given >= ON_FOOT)).tolist():
+        want([phase], float(given[phase]))  # for people on foot alone
     for phase in greens_of(shown):
         if not (shown[phase] == YELLOW).any():
             want([phase], min(least, max(float(given[phase]), 1.0)))
