@@ -8,6 +8,7 @@ from rushhour.options_common import add_json, add_set, add_threads
 from rushhour.options_profile import add_profile_options
 from rushhour.options_race import add_race_options, add_race_path_options
 from rushhour.options_report import add_export_options, add_plot_options, add_report_options
+from rushhour.options_signals import add_signals_options
 from rushhour.options_view import add_view_options
 from rushhour.options_world import add_world_options
 from rushhour.outputs import FRAMES, H5, PNG, add_output
@@ -24,6 +25,11 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
         ("parameters", "every parameter: unit, default, range, source", _parameters),
         ("compile", "compile all kernels now, not at first use", _compile),
         ("run", "run the traffic of a network", _run),
+        (
+            "signals",
+            "time fixed-time signals for a demand: cycles, splits, offsets",
+            add_signals_options,
+        ),
         ("profile", "what a frame costs, phase by phase, held against a budget", _profile),
         ("replay", "what a run file holds; verify it, export its frames, count it out", _replay),
         ("why", "whom a vehicle or a queue of a recorded run waits for, up to the cause", _why),

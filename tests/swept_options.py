@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from gmns_texts import written
+from gmns_texts import NODES, replaced, written
 from osm_texts import CROSS, CROSS_WAYS, osm_text
 from street_worlds import high_street
 from sumo_texts import at_lights, crossing, signals
@@ -132,6 +132,8 @@ def small_files(folder: Path) -> None:
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
     written(folder / "region", demand="o_zone_id,d_zone_id,volume\n1,3,30\n4,1,10\n")
+    written(folder / "crossroads", replaced(NODES, "500,2,", "500,2,signal"),
+            demand="o_zone_id,d_zone_id,volume\n1,3,90\n4,1,60\n")  # fmt: skip
     grid = "generate grid --rows 2 --columns 2"
     drive = "run grid.h5 --vehicles 30 --duration 40s --dt 0.5"
     measures = ("--measure 10s --loop 0.0-0.1_0 20 --section 0.0-0.1 0.0-0.1 --queue all "

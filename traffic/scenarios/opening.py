@@ -238,10 +238,12 @@ def _so_many(count: int, factor: float) -> int:
     return max(1, round(count * factor))
 
 
-def open_world(scenario: Scenario, tell: Tell = lambda what: None) -> "World":
+def open_world(
+    scenario: Scenario, tell: Tell = lambda what: None, network: Network | None = None
+) -> "World":
     """Read everything a scenario names and make its world, at its first frame.
 
-    tell: called with what is being done. Raises RushhourError for anything wrong in it.
+    tell: called with what is being done. network: in place of reading the scenario's. Raises RushhourError for anything wrong in it.
     """
     parameters = Parameters(dict(scenario.parameters))
     if not scenario.has_demand:
@@ -250,8 +252,9 @@ def open_world(scenario: Scenario, tell: Tell = lambda what: None) -> "World":
         )
     if scenario.begin is None and "cityflow" in map(kind_of, scenario.demand):
         scenario = scenario.with_(begin=0.0)  # where CityFlow's clock starts
-    tell("reading the network")
-    network = scenario_network(scenario, parameters)
+    if network is None:
+        tell("reading the network")
+        network = scenario_network(scenario, parameters)
     tell("reading the demand")
     demand = scenario_demand(scenario, network, parameters)
     if not len(demand):
