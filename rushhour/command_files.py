@@ -127,9 +127,12 @@ def info(args: argparse.Namespace) -> int:
         facts = demand_facts(path)
         print(json_text(facts) if args.json else as_text(facts))
         return 0
+    from rushhour.roadnets.graphs.tables import is_graph_folder
     from rushhour.roadnets.loading import is_gmns, load_network
 
-    if name.endswith((".csv", ".csv.gz", ".parquet")) and not is_gmns(path):
+    if name.endswith((".csv", ".csv.gz", ".parquet")) and not (
+        is_gmns(path) or is_graph_folder(path)
+    ):
         from rushhour.traffic.demand.matrix import is_matrix, matrix_facts
         from rushhour.traffic.demand.tables import trip_facts
 

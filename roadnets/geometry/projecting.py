@@ -26,3 +26,30 @@ def to_metres(projection: str, degrees: NDArray[np.float64], what: str) -> NDArr
         ) from None
     project: Any = pyproj.Proj(projection)
     return np.column_stack(project(degrees[:, 0], degrees[:, 1]))
+
+
+def to_degrees(system: str, points: NDArray[np.float64], what: str) -> NDArray[np.float64]:
+    """Places (p, 2) x, y of a coordinate system (EPSG:n, PROJ, WKT) as lon, lat of WGS 84.
+
+    what: the file, for the error. Raises NetworkError if pyproj is not installed, if the system is
+    not known, and for places that are nowhere on the earth.
+    """
+    try:
+        import pyproj
+    except ImportError:
+        raise NetworkError(
+            f"{what}: a coordinate system needs pyproj; install it: pip install 'rushhour[data]'"
+        ) from None
+    try:
+        turn = pyproj.Transformer.from_crs(system, "EPSG:4326", always_xy=True)
+        found = np.column_stack(turn.transform(points[:, 0], points[:, 1]))
+    except pyproj.exceptions.ProjError as error:
+        reason = str(error).splitlines()[0][:120]
+        raise NetworkError(
+            f"{what}: crs {system[:60]!r}: {reason}; give one that is known"
+        ) from None
+    if not np.isfinite(found).all():
+        raise NetworkError(
+            f"{what}: coordinates that are not in its crs {system[:60]!r}; correct it"
+        )
+    return found

@@ -111,11 +111,7 @@ class Drafter:
         draft.zebras = zebras_of(self.streets, drawn)
         for home in sorted(arriving):
             x, y = self.places.middle(home)
-            known = [self.streets.heights.get(node) for node in self.places.nodes(home)]
-            high = [z for z in known if z is not None]
-            inter = DraftIntersection(
-                str(home), x, y, NONE, z=sum(high) / len(high) if high else None
-            )
+            inter = DraftIntersection(str(home), x, y, NONE)
             draft.intersections.append(inter)
             self._connect(draft, inter, home, approaches[home])
         draft.banned = [
@@ -204,10 +200,9 @@ class Drafter:
                 DraftLane(f"{self.names[road]}_{k}", next(shapes), speed, link.rules.width, mask)
             )
         a, b = str(self.places.home(road, False)), str(self.places.home(road, True))
-        heights, grade = rise_of(self.streets, link, forward)
         return DraftRoad(
             self.names[road], a, b, lanes, priority_of(link), link.rules.name, way.visitors,
-            heights, grade,
+            grade=rise_of(self.streets, link, forward),
         )  # fmt: skip
 
     def _connect(
