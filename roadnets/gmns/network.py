@@ -133,7 +133,8 @@ def _drawn(
                 line[len(line) // 2],
                 fix_line("speed", [link.id], round(SPEED * 3.6)),
             )
-        speed = SPEED if link.speed is None else link.speed * measures.speed
+        unit = measures.speed if link.unit is None else link.unit
+        speed = SPEED if link.speed is None else link.speed * unit
         if speed > FASTEST:
             tables.remarks.find(
                 "L06",
