@@ -41,6 +41,7 @@ def import_map(args: argparse.Namespace) -> int:
             args.map, osm_options(args), args.programs,
             read_fixes(args.fixes) if args.fixes else None,
             parameters.number(lateral) if parameters.given(lateral) else None,
+            args.dem,
         )  # fmt: skip
         if not args.force:
             refuse_errors(network, args.map)

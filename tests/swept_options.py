@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 from gmns_texts import written
 from osm_texts import CROSS, CROSS_WAYS, osm_text
+from rasterio.transform import from_origin
 from sumo_texts import at_lights, crossing, signals
+from terrain_files import write_slope
 
 from rushhour.cli import main
 from rushhour.roadnets.findings import finding
@@ -130,6 +132,10 @@ def small_files(folder: Path) -> None:
     }
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
+    degrees = from_origin(8.5, 41.3, 0.001, 0.001)
+    write_slope(
+        folder / "slope.tif", "EPSG:4326", degrees, (300, 300), lambda x, y: 4000.0 * (x - 8.5)
+    )
     written(folder / "region", demand="o_zone_id,d_zone_id,volume\n1,3,30\n4,1,10\n")
     grid = "generate grid --rows 2 --columns 2"
     drive = "run grid.h5 --vehicles 30 --duration 40s --dt 0.5"

@@ -10,6 +10,9 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import dist
 
+import numpy as np
+from numpy.typing import NDArray
+
 from rushhour.roadnets.fixes import MOST_LANES, Fixes, fix_line
 from rushhour.roadnets.osm.ways.hills import grade_of
 from rushhour.roadnets.osm.ways.reading import OsmMap, OsmWay
@@ -60,6 +63,7 @@ class Streets:
     slips: set[int] = field(default_factory=set)  # links that are slip lanes
     # Rise per metre between two nodes of a way that says its incline, in its direction.
     grades: dict[tuple[int, int], float] = field(default_factory=dict)
+    aloft: set[frozenset[int]] = field(default_factory=set)  # neighbours on a bridge, in a tunnel
 
     def find(
         self,
@@ -121,6 +125,17 @@ def rise_of(streets: Streets, link: Link, forward: bool) -> float | None:
     return sign * rise / length if said > 0.0 and said >= 0.5 * length else None
 
 
+def lines_aloft(streets: Streets, link: Link) -> list[NDArray[np.float64]]:
+    """The bridges and tunnels of a link, (k, 2) m each."""
+    found: list[list[int]] = []
+    for a, b in pairwise(link.nodes) if streets.aloft else ():
+        if frozenset((a, b)) in streets.aloft:
+            if not found or found[-1][-1] != a:
+                found.append([a])
+            found[-1].append(b)
+    return [np.array([streets.xy[node] for node in line]) for line in found]
+
+
 def streets_of(osm: OsmMap, country: str, speeds: dict[str, float], private: bool) -> Streets:
     """Links of a map."""
     streets = Streets([], dict(osm.xy), osm.node_tags, osm.remarks)
@@ -174,8 +189,10 @@ def _said(way: OsmWay) -> _Said:
 
 
 def _note_hills(ways: list[OsmWay], reversed_: dict[_Said, bool], streets: Streets) -> None:
-    """Note the rises of ways, and what is said of them in vain."""
+    """Note the rises of ways, what is said of them in vain, and which do not lie on the ground."""
     for way in ways:
+        if any(way.tags.get(key, "no") != "no" for key in ("bridge", "tunnel")):
+            streets.aloft.update(frozenset(pair) for pair in pairwise(way.nodes))
         grade, doubt = grade_of(way.tags)
         if doubt:
             streets.remarks.add(

@@ -8,9 +8,9 @@ import re
 from math import radians, tan
 from typing import Final
 
+from rushhour.roadnets.drafts.heights import STEEPEST
 from rushhour.roadnets.osm.ways.tags import Tags
 
-STEEPEST: Final = 0.3  # rise per metre of a road; what says more is taken for a slip
 _RISE: Final = re.compile(r"([+-]?\d{1,3}(?:[.,]\d{1,4})?)\s*(%|\N{DEGREE SIGN})")
 
 
