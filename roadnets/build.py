@@ -299,6 +299,7 @@ def finish(draft: Draft, lateral_acceleration: float | None = None) -> Network:
         roads=_roads(draft, index, lanes),
         signals=signals,
     )
+    height, steep = point_heights(draft, index, road_shapes, across, shift)
     lane_ids = tuple(lane.id for r in draft.roads for lane in r.lanes)
     plans = [signal.actuation for signal in draft.signals]
     street_names, streets = packed_streets(draft.roads)
@@ -330,12 +331,12 @@ def finish(draft: Draft, lateral_acceleration: float | None = None) -> Network:
             projection=draft.projection,
             origin=(draft.origin[0] + shift[0], draft.origin[1] + shift[1]),
             notes=(*draft.remarks, *index.remarks),
-            findings=tuple(moved(draft.findings, -shift[0], -shift[1])),
+            findings=(*moved(draft.findings, -shift[0], -shift[1]), *steep),
             zone_ids=tuple(zone.id for zone in draft.zones),
             zones=_zones(draft, index),
             zebras=packed_zebras(draft.zebras, (float(shift[0]), float(shift[1]))),
             banned=packed_ways(draft.banned, index.road, index.road_from, index.road_to),
-            height=point_heights(draft, index, road_shapes, across, shift),
+            height=height,
             street_names=street_names,
             streets=streets,
         )

@@ -41,6 +41,7 @@ def import_map(args: argparse.Namespace) -> int:
             args.map, osm_options(args), args.programs,
             read_fixes(args.fixes) if args.fixes else None,
             parameters.number(lateral) if parameters.given(lateral) else None,
+            args.dem,
         )  # fmt: skip
         if not args.force:
             refuse_errors(network, args.map)
@@ -127,9 +128,12 @@ def info(args: argparse.Namespace) -> int:
         facts = demand_facts(path)
         print(json_text(facts) if args.json else as_text(facts))
         return 0
+    from rushhour.roadnets.graphs.tables import is_graph_folder
     from rushhour.roadnets.loading import is_gmns, load_network
 
-    if name.endswith((".csv", ".csv.gz", ".parquet")) and not is_gmns(path):
+    if name.endswith((".csv", ".csv.gz", ".parquet")) and not (
+        is_gmns(path) or is_graph_folder(path)
+    ):
         from rushhour.traffic.demand.matrix import is_matrix, matrix_facts
         from rushhour.traffic.demand.tables import trip_facts
 

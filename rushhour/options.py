@@ -109,6 +109,9 @@ def _import(command: argparse.ArgumentParser) -> None:
         "--fixes", type=Path, metavar="FILE", help="fixes.toml, which overrules the map"
     )
     command.add_argument(
+        "--dem", type=Path, metavar="FILE", help="a GeoTIFF whose heights the roads get"
+    )
+    command.add_argument(
         "--force", action="store_true", help="save it whatever errors (E) were found"
     )
     add_set(command)  # fmt: skip

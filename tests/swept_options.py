@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 from gmns_texts import NODES, replaced, written
 from osm_texts import CROSS, CROSS_WAYS, osm_text
+from rasterio.transform import from_origin
 from street_worlds import high_street
 from sumo_texts import at_lights, crossing, signals
+from terrain_files import write_slope
 
 from rushhour.cli import main
 from rushhour.roadnets.findings import finding
@@ -131,6 +133,10 @@ def small_files(folder: Path) -> None:
     }
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
+    degrees = from_origin(8.5, 41.3, 0.001, 0.001)
+    write_slope(
+        folder / "slope.tif", "EPSG:4326", degrees, (300, 300), lambda x, y: 4000.0 * (x - 8.5)
+    )
     written(folder / "region", demand="o_zone_id,d_zone_id,volume\n1,3,30\n4,1,10\n")
     written(folder / "crossroads", replaced(NODES, "500,2,", "500,2,signal"),
             demand="o_zone_id,d_zone_id,volume\n1,3,90\n4,1,60\n")  # fmt: skip

@@ -57,6 +57,7 @@ IMPORT = {
     "--programs": Row(f"{NET} --programs program.add.xml", lambda t: t.facts["findings"] != t.before["findings"], "none.xml", "none.xml"),
     "--picture": Row(f"{OSM} --picture m.png", lambda t: t.drawn("m.png"), "no/m.png", "m.png"),
     "--fixes": Row(f"{OSM} --fixes fixes.toml", lambda t: abs(slowest(t, "m1.h5") - 20 / 3.6) < 0.01 and t.changed("findings"), "none.toml", "none.toml"),
+    "--dem": Row(f"{OSM} --dem slope.tif", lambda t: t.facts["steepest_percent"] > 1.0, "none.tif", "none.tif"),
     "--force": Row("import bad.h5 -o m2.h5 --json --force", lambda t: t.without().code == 2 and t.facts["findings"][0]["severity"] == "E"),
     "--set": Row(f"{NET} --set curve.lateral_acceleration=0.5", lambda t: t.same("roads"), "curve.lateral=1", "curve.lateral"),
     "--json": Row(OSM, lambda t: t.facts["kind"] == "network" and "roads" in t.without().out),

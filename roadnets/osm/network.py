@@ -7,6 +7,8 @@ from rushhour.roadnets.drafts.draft import Draft
 from rushhour.roadnets.drafts.fixes import fix_roads
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.fixes import Fixes
+from rushhour.roadnets.graphs.streets import read_graph_map
+from rushhour.roadnets.graphs.tables import is_graph
 from rushhour.roadnets.osm.centre_lanes import open_turn_lanes
 from rushhour.roadnets.osm.drafting import Drafter
 from rushhour.roadnets.osm.fixes import fix_merges, fix_signals, fix_tags, fix_turns
@@ -64,7 +66,7 @@ def plan_osm(path: Path, options: OsmOptions) -> OsmPlan:
     if options.box or options.polygon:
         polygon = read_polygon(options.polygon) if options.polygon else None
         area = Area(options.box, polygon)
-    osm = read_osm(path, options.service, area)
+    osm = (read_graph_map if is_graph(path) else read_osm)(path, options.service, area)
     fixes = options.fixes or Fixes()
     fix_tags(osm, fixes, options.private)
     if options.service == "connected":
@@ -96,7 +98,7 @@ def plan_osm(path: Path, options: OsmOptions) -> OsmPlan:
 
 
 def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
-    """Read a .osm, .osm.gz or .osm.pbf file.
+    """Read a .osm, .osm.gz or .osm.pbf file, or a street graph of osmnx.
 
     Raises NetworkError for what is no map, or has no road that can be reached and left.
     """

@@ -164,8 +164,7 @@ def mirror_back(draft: Draft) -> None:
     for road in draft.roads:
         for lane in road.lanes:
             lane.shape = lane.shape * flip
-        if road.heights is not None:
-            road.heights = road.heights * np.array((1.0, -1.0, 1.0))
+        road.aloft = [line * flip for line in road.aloft]
     for inter in draft.intersections:
         inter.y = -inter.y
     draft.findings = [

@@ -9,17 +9,19 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.geometry.projecting import local_projection, to_metres
 from rushhour.roadnets.osm.ways.area import Area
 from rushhour.roadnets.osm.ways.pbf import check_texts
 from rushhour.roadnets.osm.ways.tags import Tags, wanted
+from rushhour.roadnets.reading.remarks import Remarks
 from rushhour.roadnets.reading.unpacking import check_expansion
 
 NODE_KEYS: Final = (
     "highway", "crossing", "crossing:markings", "barrier", "direction", "traffic_signals", "traffic_signals:direction",
-    "stop", "stop:direction", "access", "motor_vehicle", "junction", "ele",
+    "stop", "stop:direction", "access", "motor_vehicle", "junction",
 )  # fmt: skip
 SIGN_NODES: Final = (
     "traffic_signals", "crossing", "stop", "give_way", "mini_roundabout", "turning_circle",
@@ -62,7 +64,7 @@ class OsmMap:
     skipped: dict[str, int] = field(default_factory=dict)  # ways that are no roads, by class
     missing: dict[int, int] = field(default_factory=dict)  # way -> nodes that are not in the file
     lone: list[int] = field(default_factory=list)  # ways with fewer than two nodes
-    ele: dict[int, str] = field(default_factory=dict)  # what nodes of roads say of their height
+    remarks: Remarks = field(default_factory=Remarks)  # of the reader
 
 
 def _osmium() -> Any:
@@ -95,6 +97,24 @@ def read_osm(path: Path, service: str, area: Area | None = None) -> OsmMap:
             f"{path}: not read as OpenStreetMap ({reason}); give a whole .osm, .osm.gz or .osm.pbf"
         ) from None
     ways, places, node_tags, restrictions, skipped = found
+    return map_of(path, ways, places, node_tags, restrictions, skipped, area)
+
+
+def map_of(
+    path: Path,
+    ways: list[OsmWay],
+    places: dict[int, tuple[float, float]],
+    node_tags: dict[int, Tags],
+    restrictions: list[Restriction],
+    skipped: dict[str, int],
+    area: Area | None = None,
+    degrees: bool = True,
+) -> OsmMap:
+    """A map of what was read, in metres around its middle. places: of nodes, lon, lat if `degrees`,
+    else already metres, of nowhere. area: only what lies within.
+
+    Raises NetworkError where nothing is left and for places that are no town's.
+    """
     if area is not None:
         ways = _within(ways, places, area)
         if not ways:
@@ -105,7 +125,19 @@ def read_osm(path: Path, service: str, area: Area | None = None) -> OsmMap:
     if not ways:
         raise NetworkError(f"{path}: no road for cars in it; give a map with highway=* ways")
     used = sorted({node for way in ways for node in way.nodes})
-    degrees = np.array([places[node] for node in used])
+    given = np.array([places[node] for node in used])
+    projection, xy = "", given
+    if degrees:
+        projection = _projection(path, given)
+        xy = to_metres(projection, given, str(path))
+    at = dict(zip(used, map(tuple, xy.tolist()), strict=True))
+    kept = {node: tags for node, tags in node_tags.items() if node in at}
+    name = path.name.split(".")[0]
+    return OsmMap(name, ways, at, kept, restrictions, projection, skipped, missing, lone)
+
+
+def _projection(path: Path, degrees: NDArray[np.float64]) -> str:
+    """The projection of a map around its middle; places (p, 2) lon, lat."""
     west, south = degrees.min(axis=0)
     east, north = degrees.max(axis=0)
     if not (-180.0 <= west <= east <= 180.0 and -85.0 < south <= north < 85.0):
@@ -116,15 +148,7 @@ def read_osm(path: Path, service: str, area: Area | None = None) -> OsmMap:
             "--bbox WEST,SOUTH,EAST,NORTH"
         )
     lon, lat = round(float(west + east) / 2.0, 4), round(float(south + north) / 2.0, 4)
-    projection = local_projection(lon, lat)
-    xy = dict(
-        zip(used, map(tuple, to_metres(projection, degrees, str(path)).tolist()), strict=True)
-    )
-    kept = {node: tags for node, tags in node_tags.items() if node in xy}
-    ele = {node: tags["ele"] for node, tags in kept.items() if "ele" in tags}
-    kept = {node: tags for node, tags in kept.items() if list(tags) != ["ele"]}
-    name = path.name.split(".")[0]
-    return OsmMap(name, ways, xy, kept, restrictions, projection, skipped, missing, lone, ele)
+    return local_projection(lon, lat)
 
 
 def _read(osmium: Any, path: Path, service: str) -> tuple[Any, ...]:
@@ -153,12 +177,10 @@ def _read(osmium: Any, path: Path, service: str) -> tuple[Any, ...]:
     _place_negative(osmium, path, ways, places)
     node_tags: dict[int, Tags] = {}
     signs = osmium.FileProcessor(str(path), osmium.osm.NODE)
-    for node in signs.with_filter(osmium.filter.KeyFilter("highway", "barrier", "junction", "ele")):
+    for node in signs.with_filter(osmium.filter.KeyFilter("highway", "barrier", "junction")):
         tags = node.tags
         if tags.get("highway") in SIGN_NODES or "barrier" in tags or "junction" in tags:
             node_tags[node.id] = {key: tags[key] for key in NODE_KEYS if key in tags}
-        elif "ele" in tags and node.id in places:
-            node_tags[node.id] = {"ele": tags["ele"]}
     restrictions: list[Restriction] = []
     relations = osmium.FileProcessor(str(path), osmium.osm.RELATION)
     for relation in relations.with_filter(osmium.filter.TagFilter(("type", "restriction"))):
