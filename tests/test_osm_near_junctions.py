@@ -49,7 +49,8 @@ def arriving(network: Network, node: str, way: str) -> str:
 
 
 def test_a_centre_lane_is_a_left_turn_lane_before_a_crossing(tmp_path: Path):
-    ways = [(10, [4, 1, 2], street("primary", lanes="5")), (11, [3, 1, 5], street("primary"))]
+    town = street("primary", lanes="5", maxspeed="35 mph")
+    ways = [(10, [4, 1, 2], town), (11, [3, 1, 5], street("primary"))]
     network = read(tmp_path, CROSS, ways)
     near = arriving(network, "1", "10")
     assert lanes_along(network, "10")[near] == 3

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.fixes import MOST_LANES, Fixes, fix_line
+from rushhour.roadnets.osm.built_up import BuiltUp
 from rushhour.roadnets.osm.ways.hills import grade_of, height_of
+from rushhour.roadnets.osm.ways.legal import KMH
 from rushhour.roadnets.osm.ways.reading import OsmMap, OsmWay
 from rushhour.roadnets.osm.ways.rules import rules_of
-from rushhour.roadnets.osm.ways.speeds import KMH
 from rushhour.roadnets.osm.ways.tags import Direction, Doubt, Tags, WayRules, is_open
 from rushhour.roadnets.reading.remarks import Remarks
 
@@ -131,11 +132,13 @@ def rise_of(
     return np.array(places) if places else None, sign * rise / length if known else None
 
 
-def streets_of(osm: OsmMap, country: str, speeds: dict[str, float], private: bool) -> Streets:
-    """Links of a map."""
+def streets_of(
+    osm: OsmMap, place: str, speeds: dict[str, float], private: bool, urban: dict[int, BuiltUp]
+) -> Streets:
+    """Links of a map. place, speeds: as in `rules_of`; urban: what is known of ways, by id."""
     streets = Streets([], dict(osm.xy), osm.node_tags)
     rules: dict[int, tuple[WayRules, bool]] = {}
-    known: dict[frozenset[tuple[str, str]], tuple[WayRules, bool, list[Doubt]]] = {}
+    known: dict[tuple[frozenset[tuple[str, str]], bool], tuple[WayRules, bool, list[Doubt]]] = {}
     ways: list[OsmWay] = []
     closed = 0
     for way in osm.ways:
@@ -145,10 +148,11 @@ def streets_of(osm: OsmMap, country: str, speeds: dict[str, float], private: boo
         if way.id not in rules:
             name = way.tags.get("name", "")
             tags = {key: value for key, value in way.tags.items() if key != "name"}
-            like = frozenset(tags.items())  # one in ten ways of a city differs by more than name
+            town = urban[way.id].urban
+            like = frozenset(tags.items()), town  # one in ten ways differs by more than name
             if like not in known:
                 doubts: list[Doubt] = []
-                known[like] = (*rules_of(tags, country, speeds, doubts), doubts)
+                known[like] = (*rules_of(tags, place, speeds, doubts, town), doubts)
             same, reverse, doubts = known[like]
             rules[way.id] = replace(same, name=name), reverse
             for doubt in (d for i, d in enumerate(doubts) if d not in doubts[:i]):
