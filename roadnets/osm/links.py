@@ -61,6 +61,8 @@ class Streets:
     node_tags: dict[int, Tags]
     remarks: Remarks = field(default_factory=Remarks)
     fixes: Fixes = field(default_factory=Fixes)
+    # Nodes where an added lane ends: whether it is that at the kerb.
+    lane_ends: dict[int, bool] = field(default_factory=dict)
     slips: set[int] = field(default_factory=set)  # links that are slip lanes
     heights: dict[int, float] = field(default_factory=dict)  # m, of nodes that say theirs
     # Rise per metre between two nodes of a way that says its incline, in its direction.

@@ -15,6 +15,7 @@ from rushhour.roadnets.osm.fixes import fix_merges, fix_signals, fix_tags, fix_t
 from rushhour.roadnets.osm.links import Streets, streets_of
 from rushhour.roadnets.osm.merging import Merged, merge
 from rushhour.roadnets.osm.movements import turns_of, usable
+from rushhour.roadnets.osm.ramps import open_acceleration_lanes
 from rushhour.roadnets.osm.report import Kept, limit_remarks, report
 from rushhour.roadnets.osm.restrictions import bans_of
 from rushhour.roadnets.osm.rings import narrow_rings, widen_rings
@@ -84,6 +85,7 @@ def plan_osm(path: Path, options: OsmOptions) -> OsmPlan:
         raise NetworkError(f"{path}: no road is open to cars; see --private")
     streets.fixes = fixes
     open_turn_lanes(streets)
+    open_acceleration_lanes(streets)
     signs = signs_of(osm, streets)
     split_at(streets, signs)
     streets.slips = slips_of(streets)
