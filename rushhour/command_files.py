@@ -1,6 +1,7 @@
 """`rushhour import`, `rushhour generate` and `rushhour info`."""
 
 import argparse
+import re
 import shlex
 from collections import Counter
 from pathlib import Path
@@ -81,8 +82,10 @@ def osm_options(args: argparse.Namespace) -> "OsmOptions":
                 "and 5 to 160"
             )
     country = args.country.upper()
-    if country and not (len(country) == 2 and country.isascii() and country.isalpha()):
-        raise NetworkError(f"--country {args.country}: wanted two letters, such as US or PT")
+    if country and not re.fullmatch(r"[A-Z]{2}(-[A-Z0-9]{1,3})?", country):
+        raise NetworkError(
+            f"--country {args.country}: wanted two letters, such as US or PT, or a state as US-OH"
+        )
     return OsmOptions(args.service, country, args.private, box, speeds, args.polygon)
 
 

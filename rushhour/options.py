@@ -131,7 +131,10 @@ def _import(command: argparse.ArgumentParser) -> None:
         help="service ways; connected: only those that lead through (default: yes)",
     )
     osm.add_argument(
-        "--country", default="", metavar="CC", help="two letters; default: by the map's limits"
+        "--country",
+        default="",
+        metavar="CC",
+        help="two letters, or a state as US-OH; default: where the map is",
     )
     osm.add_argument(
         "--default-speed", action="append", default=[], metavar="CLASS=KMH",

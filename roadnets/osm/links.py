@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.fixes import MOST_LANES, Fixes, fix_line
+from rushhour.roadnets.osm.built_up import BuiltUp
 from rushhour.roadnets.osm.ways.hills import grade_of
+from rushhour.roadnets.osm.ways.legal import KMH
 from rushhour.roadnets.osm.ways.reading import OsmMap, OsmWay
 from rushhour.roadnets.osm.ways.rules import rules_of
-from rushhour.roadnets.osm.ways.speeds import KMH
 from rushhour.roadnets.osm.ways.tags import Direction, Doubt, Tags, WayRules, is_open
 from rushhour.roadnets.reading.remarks import Remarks
 from rushhour.roadnets.street_names import joined_names
@@ -62,6 +63,8 @@ class Streets:
     node_tags: dict[int, Tags]
     remarks: Remarks = field(default_factory=Remarks)
     fixes: Fixes = field(default_factory=Fixes)
+    # Nodes where an added lane ends: whether it is that at the kerb.
+    lane_ends: dict[int, bool] = field(default_factory=dict)
     slips: set[int] = field(default_factory=set)  # links that are slip lanes
     # Rise per metre between two nodes of a way that says its incline, in its direction.
     grades: dict[tuple[int, int], float] = field(default_factory=dict)
@@ -138,12 +141,14 @@ def lines_aloft(streets: Streets, link: Link) -> list[NDArray[np.float64]]:
     return [np.array([streets.xy[node] for node in line]) for line in found]
 
 
-def streets_of(osm: OsmMap, country: str, speeds: dict[str, float], private: bool) -> Streets:
-    """Links of a map."""
+def streets_of(
+    osm: OsmMap, place: str, speeds: dict[str, float], private: bool, urban: dict[int, BuiltUp]
+) -> Streets:
+    """Links of a map. place, speeds: as in `rules_of`; urban: what is known of ways, by id."""
     streets = Streets([], dict(osm.xy), osm.node_tags, osm.remarks)
     # By tags as well as id: the edges of a graph that come from one way may differ.
     rules: dict[_Said, tuple[WayRules, bool]] = {}
-    known: dict[frozenset[tuple[str, str]], tuple[WayRules, bool, list[Doubt]]] = {}
+    known: dict[tuple[frozenset[tuple[str, str]], bool], tuple[WayRules, bool, list[Doubt]]] = {}
     ways: list[OsmWay] = []
     closed = 0
     for way in osm.ways:
@@ -154,10 +159,11 @@ def streets_of(osm: OsmMap, country: str, speeds: dict[str, float], private: boo
         if said not in rules:
             name, ref = (way.tags.get(key, "") for key in CALLED)
             tags = {key: value for key, value in way.tags.items() if key not in CALLED}
-            like = frozenset(tags.items())  # one in ten ways of a city differs by more than name
+            town = urban[way.id].urban
+            like = frozenset(tags.items()), town  # one in ten ways differs by more than name
             if like not in known:
                 doubts: list[Doubt] = []
-                known[like] = (*rules_of(tags, country, speeds, doubts), doubts)
+                known[like] = (*rules_of(tags, place, speeds, doubts, town), doubts)
             same, reverse, doubts = known[like]
             rules[said] = replace(same, name=name, ref=ref), reverse
             for doubt in (d for i, d in enumerate(doubts) if d not in doubts[:i]):

@@ -9,18 +9,21 @@ from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.fixes import Fixes
 from rushhour.roadnets.graphs.streets import read_graph_map
 from rushhour.roadnets.graphs.tables import is_graph
+from rushhour.roadnets.osm.built_up import BuiltUp, built_up
 from rushhour.roadnets.osm.centre_lanes import open_turn_lanes
+from rushhour.roadnets.osm.country import Country, country_of
 from rushhour.roadnets.osm.drafting import Drafter
 from rushhour.roadnets.osm.fixes import fix_merges, fix_signals, fix_tags, fix_turns
 from rushhour.roadnets.osm.links import Streets, streets_of
 from rushhour.roadnets.osm.merging import Merged, merge
 from rushhour.roadnets.osm.movements import turns_of, usable
-from rushhour.roadnets.osm.report import Kept, report
+from rushhour.roadnets.osm.ramps import open_acceleration_lanes
+from rushhour.roadnets.osm.report import Kept, limit_remarks, report
 from rushhour.roadnets.osm.restrictions import bans_of
 from rushhour.roadnets.osm.rings import narrow_rings, widen_rings
 from rushhour.roadnets.osm.service import connecting
 from rushhour.roadnets.osm.short_streets import join_short_streets
-from rushhour.roadnets.osm.sides import country_of, left_hand, mirror, mirror_back
+from rushhour.roadnets.osm.sides import left_hand, mirror, mirror_back
 from rushhour.roadnets.osm.signs import Signs, signs_of, split_at
 from rushhour.roadnets.osm.slips import slips_of
 from rushhour.roadnets.osm.transitions import lay_transitions
@@ -36,7 +39,7 @@ class OsmOptions:
     """How a map is read. speeds: km/h by class of road, instead of the defaults."""
 
     service: str = "yes"  # service ways: "yes", "no" or "connected", only those that lead through
-    country: str = ""  # two letters; "": by the map's own speed limits
+    country: str = ""  # ISO 3166, such as PT or US-OH; "": by what the map says and where it is
     private: bool = False  # private streets are open
     box: Box | None = None  # only what lies within
     speeds: dict[str, float] = field(default_factory=dict)
@@ -52,7 +55,8 @@ class OsmPlan:
     streets: Streets
     signs: Signs
     merged: Merged
-    country: str  # two letters, or ""
+    country: Country
+    urban: dict[int, BuiltUp]  # of ways, by id
     left: bool  # the map is mirrored until it is drawn
     sides: Remarks  # on which side of the road one drives
 
@@ -73,15 +77,17 @@ def plan_osm(path: Path, options: OsmOptions) -> OsmPlan:
         osm.ways = connecting(osm.ways, options.private)
     sides = Remarks()
     left = left_hand(osm, sides)
-    country = options.country or country_of(osm, left)
+    country = Country(options.country, "as given") if options.country else country_of(osm, left)
+    urban = built_up(osm)
     if left:
         mirror(osm)
-    widen_rings(osm, country, options.private)
-    streets = streets_of(osm, country, options.speeds, options.private)
+    widen_rings(osm, country.code, options.private)
+    streets = streets_of(osm, country.place, options.speeds, options.private, urban)
     if not streets.links:
         raise NetworkError(f"{path}: no road is open to cars; see --private")
     streets.fixes = fixes
     open_turn_lanes(streets)
+    open_acceleration_lanes(streets)
     signs = signs_of(osm, streets)
     split_at(streets, signs)
     streets.slips = slips_of(streets)
@@ -94,7 +100,7 @@ def plan_osm(path: Path, options: OsmOptions) -> OsmPlan:
     narrow_rings(streets, merged)
     fix_signals(signs, merged, fixes)
     lay_transitions(streets)
-    return OsmPlan(osm, streets, signs, merged, country, left, sides)
+    return OsmPlan(osm, streets, signs, merged, country, urban, left, sides)
 
 
 def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
@@ -111,12 +117,13 @@ def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
     used, core = usable(turns)
     if not used:
         raise NetworkError(f"{path}: no road can be both reached and left; give a larger map")
-    draft = Drafter(streets, merged, signs, turns, used, plan.country).draft(plan.osm.name)
+    draft = Drafter(streets, merged, signs, turns, used, plan.country.code).draft(plan.osm.name)
     report(plan.osm, streets, merged, signs, Kept(set(turns.follow), used, core))
+    limits = limit_remarks(plan.osm, streets, plan.country, plan.urban, options.speeds)
     fix_roads(draft, fixes, {str(node): str(home) for node, home in merged.member.items()})
     draft.findings = fixes.standing(plan.sides.findings() + streets.remarks.findings())
     if plan.left:
         mirror_back(draft)
     draft.projection = plan.osm.projection
-    draft.remarks = streets.remarks.lines() + fixes.finish()
+    draft.remarks = limits + streets.remarks.lines() + fixes.finish()
     return draft

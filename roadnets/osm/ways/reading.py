@@ -4,6 +4,7 @@ The file is read by osmium (libosmium: XML, gzip, bzip2, PBF; BSL-1.0), which is
 from the extra `data`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -13,7 +14,8 @@ from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.geometry.projecting import local_projection, to_metres
-from rushhour.roadnets.osm.ways.area import Area
+from rushhour.roadnets.geometry.street_lines import Line
+from rushhour.roadnets.osm.ways.area import Area, Box
 from rushhour.roadnets.osm.ways.pbf import check_texts
 from rushhour.roadnets.osm.ways.tags import Tags, wanted
 from rushhour.roadnets.reading.remarks import Remarks
@@ -27,6 +29,12 @@ SIGN_NODES: Final = (
     "traffic_signals", "crossing", "stop", "give_way", "mini_roundabout", "turning_circle",
     "turning_loop",
 )  # fmt: skip
+# Areas with houses, shops or works on them.
+BUILT_UP: Final = {
+    "landuse": ("residential", "commercial", "retail", "industrial"),
+    "place": ("city", "town", "village", "hamlet", "suburb", "quarter", "neighbourhood", "city_block"),
+}  # fmt: skip
+NEAR: Final = 0.002  # degrees from the roads' box within which areas count
 MOST_NODES: Final = 50_000_000  # of roads; more would not fit an ordinary computer
 
 
@@ -65,6 +73,8 @@ class OsmMap:
     missing: dict[int, int] = field(default_factory=dict)  # way -> nodes that are not in the file
     lone: list[int] = field(default_factory=list)  # ways with fewer than two nodes
     remarks: Remarks = field(default_factory=Remarks)  # of the reader
+    middle: tuple[float, float] | None = None  # longitude and latitude
+    built_up: list[list[Line]] = field(default_factory=list)  # areas: the lines around each, m
 
 
 def _osmium() -> Any:
@@ -96,8 +106,8 @@ def read_osm(path: Path, service: str, area: Area | None = None) -> OsmMap:
         raise NetworkError(
             f"{path}: not read as OpenStreetMap ({reason}); give a whole .osm, .osm.gz or .osm.pbf"
         ) from None
-    ways, places, node_tags, restrictions, skipped = found
-    return map_of(path, ways, places, node_tags, restrictions, skipped, area)
+    ways, places, node_tags, restrictions, skipped, built_up = found
+    return map_of(path, ways, places, node_tags, restrictions, skipped, area, built_up=built_up)
 
 
 def map_of(
@@ -109,9 +119,10 @@ def map_of(
     skipped: dict[str, int],
     area: Area | None = None,
     degrees: bool = True,
+    built_up: Sequence[list[Line]] = (),
 ) -> OsmMap:
     """A map of what was read, in metres around its middle. places: of nodes, lon, lat if `degrees`,
-    else already metres, of nowhere. area: only what lies within.
+    else already metres, of nowhere. area: only what lies within. built_up: areas, lon, lat.
 
     Raises NetworkError where nothing is left and for places that are no town's.
     """
@@ -126,18 +137,22 @@ def map_of(
         raise NetworkError(f"{path}: no road for cars in it; give a map with highway=* ways")
     used = sorted({node for way in ways for node in way.nodes})
     given = np.array([places[node] for node in used])
-    projection, xy = "", given
+    projection, middle, areas, xy = "", None, [], given
     if degrees:
-        projection = _projection(path, given)
+        projection, middle = _projection(path, given)
         xy = to_metres(projection, given, str(path))
+        areas = _in_metres(path, built_up, given, projection)
     at = dict(zip(used, map(tuple, xy.tolist()), strict=True))
     kept = {node: tags for node, tags in node_tags.items() if node in at}
     name = path.name.split(".")[0]
-    return OsmMap(name, ways, at, kept, restrictions, projection, skipped, missing, lone)
+    return OsmMap(
+        name, ways, at, kept, restrictions, projection, skipped, missing, lone, middle=middle,
+        built_up=areas,
+    )  # fmt: skip
 
 
-def _projection(path: Path, degrees: NDArray[np.float64]) -> str:
-    """The projection of a map around its middle; places (p, 2) lon, lat."""
+def _projection(path: Path, degrees: NDArray[np.float64]) -> tuple[str, tuple[float, float]]:
+    """The projection of a map around its middle, and that in degrees; places (p, 2) lon, lat."""
     west, south = degrees.min(axis=0)
     east, north = degrees.max(axis=0)
     if not (-180.0 <= west <= east <= 180.0 and -85.0 < south <= north < 85.0):
@@ -148,7 +163,33 @@ def _projection(path: Path, degrees: NDArray[np.float64]) -> str:
             "--bbox WEST,SOUTH,EAST,NORTH"
         )
     lon, lat = round(float(west + east) / 2.0, 4), round(float(south + north) / 2.0, 4)
-    return local_projection(lon, lat)
+    return local_projection(lon, lat), (lon, lat)
+
+
+def _in_metres(
+    path: Path, built_up: Sequence[list[Line]], degrees: NDArray[np.float64], projection: str
+) -> list[list[Line]]:
+    """The built-up areas near places (p, 2) lon, lat."""
+    box = (*degrees.min(axis=0).tolist(), *degrees.max(axis=0).tolist())
+    near = [area for area in built_up if _touches(area, box)]
+    lines = [line for area in near for line in area]
+    if not lines:
+        return []
+    metres = iter(
+        np.split(
+            to_metres(projection, np.concatenate(lines), str(path)),
+            np.cumsum([len(line) for line in lines])[:-1],
+        )
+    )
+    areas = [[next(metres) for _ in area] for area in near]
+    return [area for area in areas if all(np.isfinite(line).all() for line in area)]
+
+
+def _touches(area: list[Line], box: Box) -> bool:
+    """Whether the box around an area comes near a box, degrees."""
+    low = np.min([line.min(axis=0) for line in area], axis=0)
+    high = np.max([line.max(axis=0) for line in area], axis=0)
+    return bool((low <= np.add(box[2:], NEAR)).all() and (high >= np.subtract(box[:2], NEAR)).all())
 
 
 def _read(osmium: Any, path: Path, service: str) -> tuple[Any, ...]:
@@ -156,9 +197,15 @@ def _read(osmium: Any, path: Path, service: str) -> tuple[Any, ...]:
     places: dict[int, tuple[float, float]] = {}
     skipped: dict[str, int] = {}
     roads = osmium.FileProcessor(str(path), osmium.osm.NODE | osmium.osm.WAY).with_locations()
+    restrictions, members = _relations(osmium, path)
     only_ways = roads.with_filter(osmium.filter.EntityFilter(osmium.osm.WAY))
-    for way in only_ways.with_filter(osmium.filter.KeyFilter("highway")):
+    built_up: list[list[Line]] = []
+    for way in only_ways.with_filter(osmium.filter.KeyFilter("highway", *BUILT_UP)):
         tags = dict(way.tags)
+        if "highway" not in tags:
+            if is_built_up(tags) and len(way.nodes) > 3 and way.is_closed():
+                built_up += [[line] for line in _lines(way)]
+            continue
         if not wanted(tags, service):
             kind = tags["highway"]
             skipped[kind] = skipped.get(kind, 0) + 1
@@ -181,21 +228,58 @@ def _read(osmium: Any, path: Path, service: str) -> tuple[Any, ...]:
         tags = node.tags
         if tags.get("highway") in SIGN_NODES or "barrier" in tags or "junction" in tags:
             node_tags[node.id] = {key: tags[key] for key in NODE_KEYS if key in tags}
-    restrictions: list[Restriction] = []
-    relations = osmium.FileProcessor(str(path), osmium.osm.RELATION)
-    for relation in relations.with_filter(osmium.filter.TagFilter(("type", "restriction"))):
-        roles: dict[str, list[int]] = {}
-        for member in relation.members:
-            roles.setdefault(member.role + member.type, []).append(member.ref)
-        restrictions.append(
-            Restriction(
-                relation.id, dict(relation.tags), roles.get("fromw", []), roles.get("vian", []),
-                roles.get("viaw", []), roles.get("tow", []),
-            )
-        )  # fmt: skip
     ways.sort(key=lambda way: way.id)
     restrictions.sort(key=lambda r: r.id)
-    return ways, places, node_tags, restrictions, skipped
+    built_up += _of_relations(osmium, path, members)
+    return ways, places, node_tags, restrictions, skipped, built_up
+
+
+def is_built_up(tags: Tags) -> bool:
+    """Whether an area is one with houses, shops or works."""
+    return any(tags.get(key) in values for key, values in BUILT_UP.items())
+
+
+def _lines(way: Any) -> list[Line]:
+    """The line of a way in degrees, if all of it is in the file."""
+    if not all(node.location.valid() for node in way.nodes):
+        return []
+    return [np.array([(node.location.lon, node.location.lat) for node in way.nodes])]
+
+
+def _relations(osmium: Any, path: Path) -> tuple[list[Restriction], list[list[int]]]:
+    """Turn restrictions, and the ways around each area that is built up."""
+    restrictions: list[Restriction] = []
+    members: list[list[int]] = []
+    relations = osmium.FileProcessor(str(path), osmium.osm.RELATION)
+    for relation in relations.with_filter(osmium.filter.KeyFilter("type")):
+        kind = relation.tags["type"]
+        if kind == "restriction":
+            roles: dict[str, list[int]] = {}
+            for member in relation.members:
+                roles.setdefault(member.role + member.type, []).append(member.ref)
+            restrictions.append(
+                Restriction(
+                    relation.id, dict(relation.tags), roles.get("fromw", []), roles.get("vian", []),
+                    roles.get("viaw", []), roles.get("tow", []),
+                )
+            )  # fmt: skip
+        elif kind == "multipolygon" and is_built_up(dict(relation.tags)):
+            members.append([member.ref for member in relation.members if member.type == "w"])
+    return restrictions, members
+
+
+def _of_relations(osmium: Any, path: Path, members: list[list[int]]) -> list[list[Line]]:
+    """The lines around areas that are relations, of those whose ways are all in the file."""
+    wanted_ways = {ref for refs in members for ref in refs}
+    if not wanted_ways:
+        return []
+    found: dict[int, Line] = {}
+    ways = osmium.FileProcessor(str(path), osmium.osm.NODE | osmium.osm.WAY).with_locations()
+    ways = ways.with_filter(osmium.filter.EntityFilter(osmium.osm.WAY))
+    for way in ways.with_filter(osmium.filter.IdFilter(wanted_ways)):
+        for line in _lines(way):
+            found[way.id] = line
+    return [[found[r] for r in refs] for refs in members if refs and all(r in found for r in refs)]
 
 
 def _place_negative(
