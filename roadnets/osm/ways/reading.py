@@ -72,7 +72,7 @@ class OsmMap:
     skipped: dict[str, int] = field(default_factory=dict)  # ways that are no roads, by class
     missing: dict[int, int] = field(default_factory=dict)  # way -> nodes that are not in the file
     lone: list[int] = field(default_factory=list)  # ways with fewer than two nodes
-    remarks: Remarks = field(default_factory=Remarks)  # of the reader
+    remarks: Remarks = field(default_factory=Remarks, compare=False)  # of the reader
     middle: tuple[float, float] | None = None  # longitude and latitude
     built_up: list[list[Line]] = field(default_factory=list)  # areas: the lines around each, m
 
