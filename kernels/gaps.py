@@ -26,6 +26,7 @@ from rushhour.kernels.rules import Rules
 from rushhour.kernels.vehicles import (
     BODY,
     EXIT_FULL,
+    LEADER,
     RED_LIGHT,
     YIELDS,
     Grants,
@@ -182,6 +183,12 @@ def is_clear(
 
 
 @kernel
+def stands_behind(veh: Vehicles, j: int) -> bool:
+    """Whether j stands behind somebody, who is out of its way no sooner than it goes on."""
+    return veh.speed[j] < 0.1 and veh.accel[j] <= 0.0 and veh.reason[j] == LEADER
+
+
+@kernel
 def prior_vehicle(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, o: int,
     zone: float, gap: float,
@@ -189,7 +196,8 @@ def prior_vehicle(
     """The first vehicle without a grant that will use connector o and be at `zone` within gap s.
 
     Looks along o's approach lane and one connector and lane further back; -1 if there is none.
-    A head before a full exit, or one that was refused while standing, is not counted here.
+    A head before a full exit, one that was refused while standing, and who stands behind somebody
+    farther back are not counted here.
     """
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     lane = net.connectors.from_lane[o]
@@ -218,6 +226,8 @@ def prior_vehicle(
                 veh, types, j, back - veh.s[j], approach_limit(net, veh, j, o), gap
             ):
                 break
+            if stands_behind(veh, j):
+                break
             if veh.path[j, 0] == o and veh.granted[j] == 0:
                 return j
         if back > limit * gap:
@@ -228,6 +238,8 @@ def prior_vehicle(
             j = order.slot[p]
             d = back + net.lanes.length[up] - veh.s[j]
             if not arrives_within(veh, types, j, d, approach_limit(net, veh, j, o), gap):
+                break
+            if stands_behind(veh, j):
                 break
             if veh.path[j, 0] != u or veh.path[j, 1] != o:
                 continue

@@ -159,7 +159,8 @@ def leaves_room(
     if need <= 0.0 and not entering:
         return True
     _, closed, _, _ = queue_end(net, veh, order, lane, rules.queue_gap)
-    return closed >= need + veh.length[i] + rules.queue_gap
+    # As in `has_room`, what others need holds the gap before each, and that behind the last is none.
+    return closed >= need + veh.length[i]
 
 
 @kernel

@@ -203,9 +203,7 @@ def further_chain(
         return 0
     k = veh.path[i, m - 1]
     # Whoever has the right of way there need not take it from so far away.
-    if net.connectors.must_stop[k] or (
-        net.connectors.signal[k] < 0 and net.connectors.rank[k] == 0
-    ):
+    if net.connectors.signal[k] < 0 and net.connectors.rank[k] == 0:
         return 0
     for q in range(n, m):
         k = veh.path[i, q]

@@ -259,10 +259,12 @@ def has_room(
         kept = max(kept, swap_room(net, lane, veh.length[i], rules.queue_gap))
     asks = veh.granted[i] == 0 and n > 0
     if asks:
-        # Heads that ask later in this frame may stand for longer.
+        # Heads that ask later in this frame may stand for longer. Whoever stands for longest counts
+        # none of the others: nobody would ever go into room for one while each counted all.
         eldest = grants.eldest_since[lane]
         waits = eldest < NEVER and (veh.arrived[i] < 0 or eldest < veh.arrived[i])
-        need += max(grants.wished[lane], grants.eldest[lane] if waits else 0.0)
+        first = 0 <= veh.arrived[i] <= grants.wished_since[lane]
+        need += max(0.0 if first else grants.wished[lane], grants.eldest[lane] if waits else 0.0)
         if veh.arrived[i] < 0 or grants.claimed_since[lane] <= veh.arrived[i]:
             need += grants.claimed[lane]
     if (
@@ -332,6 +334,9 @@ def has_room(
         held = held or held_to
         lane = to
         q += 1
+        if vacant and grants.reserved[lane] <= 0.0 and veh.leg[i] >= 0:
+            if veh.leg[i] + entered + q == veh.route_end[i] - 1:
+                return True
     return now >= need or closed >= need
 
 
@@ -366,7 +371,7 @@ def through(
         k = veh.path[i, q]
         q += 1
         if not net.connectors.free[k]:
-            return q
+            return 0 if net.connectors.must_stop[k] else q  # each stops there
         if not all_go_on(veh, order, n_road_lanes + k):
             return 0
 

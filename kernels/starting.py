@@ -23,7 +23,6 @@ from rushhour.kernels.vehicles import STREAM_DEPART, Grants, Order, Types, Vehic
 RANDOM_PLACES = 10  # random places tried by POS_RANDOM_FREE
 FOLLOWER_BRAKING = 2.0  # m/s^2 a departing vehicle may force on the one behind
 JAMMED = 0.6  # share of a lane's queue room up to which trips begin on it
-SHORT = 60.0  # m; a shorter lane may be filled
 AT_LINE = 2.0  # m to the line within which a trip that begins there begins at the line
 BEFORE_LINE = 0.3  # m kept to it
 BESIDE = 0.5  # m between the sides of bodies, of which one is between two lanes
@@ -50,7 +49,7 @@ def is_jammed(net: NetworkArrays, order: Order, lane: int) -> bool:
     Else trips that begin in a jam fill every gap in it, and it never moves again (E8).
     """
     on_it = order.start[lane + 1] - order.start[lane]
-    if on_it == 0 or net.lanes.length[lane] < SHORT:
+    if on_it == 0:
         return False
     if net.lanes.in_start[lane] == net.lanes.in_start[lane + 1]:
         return False

@@ -28,13 +28,16 @@ LINE_REACH = 15.0  # m before the line within which others count who take the sa
 
 @kernel
 def nobody_takes_way(net: NetworkArrays, veh: Vehicles, order: Order, i: int, k: int) -> bool:
-    """Whether nobody else near the end of i's road goes on by connector k."""
+    """Whether nobody else near the end of i's road goes on by connector k. Who stands behind one that
+    must change lane itself cannot."""
     road = net.lanes.road[veh.lane[i]]
     first = net.roads.first_lane[road]
     for lane in range(first, first + net.roads.lane_count[road]):
         for p in range(order.start[lane], order.start[lane + 1]):
             j = order.slot[p]
             if net.lanes.length[lane] - veh.s[j] > LINE_REACH:
+                break
+            if j != i and veh.path[j, 0] < 0 and veh.speed[j] < 0.1:
                 break
             if j != i and veh.path[j, 0] == k:
                 return False

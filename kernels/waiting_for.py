@@ -34,6 +34,7 @@ from rushhour.kernels.watching import full_exit
 
 CLOSE = 1.5  # m: somebody on the lane beside who is nearer bars the way there
 SQUEEZED = 1.1  # m between those who have changed places and others
+ALONE = 0.1  # m that one keeps to others who changes where the other of the two finds no place
 LOOK = np.int64(1) << np.int64(32)  # a look's number, times this, goes before the number of a walk
 
 
@@ -267,25 +268,26 @@ def goes_first_instead(net: NetworkArrays, veh: Vehicles, i: int, j: int) -> boo
 
 @kernel
 def has_place_beside(
-    net: NetworkArrays, veh: Vehicles, order: Order, i: int, other: int, lane: int
+    net: NetworkArrays, veh: Vehicles, order: Order, i: int, other: int, lane: int, kept: float
 ) -> bool:
-    """Whether i fits on a neighbouring lane where it is, once `other` is gone from there."""
+    """Whether i fits on a neighbouring lane where it is, kept m from all but `other`, who goes."""
     s = place_beside(net, veh.lane[i], lane, veh.s[i])
     for p in range(order.start[lane], order.start[lane + 1]):
         j = order.slot[p]
         if j == other or j == i:
             continue
         ahead = veh.s[j] - veh.length[j] - s
-        if ahead < SQUEEZED and s - veh.length[i] - veh.s[j] < SQUEEZED:
+        if ahead < kept and s - veh.length[i] - veh.s[j] < kept:
             return False
     j = order.over[lane]
-    return j < 0 or j == other or order.over_rear[lane] >= s + SQUEEZED
+    return j < 0 or j == other or order.over_rear[lane] >= s + kept
 
 
 @kernel
 def change_places(net: NetworkArrays, veh: Vehicles, order: Order, i: int, j: int) -> bool:
     """Let i and j, which stand beside each other and each want the other's lane, go there in the next
-    frame; whether it could be done. -1: nobody, nothing is done."""
+    frame, or one of them where only that finds a place; whether it could be done. -1: nobody,
+    nothing is done."""
     if i < 0 or j < 0 or abs(veh.lane[i] - veh.lane[j]) != 1:
         return False
     a, b = veh.lane[i], veh.lane[j]
@@ -293,10 +295,15 @@ def change_places(net: NetworkArrays, veh: Vehicles, order: Order, i: int, j: in
         return False
     if (veh.wanted[i] - a) * (b - a) <= 0 or (veh.wanted[j] - b) * (a - b) <= 0:
         return False
-    if not has_place_beside(net, veh, order, i, j, b):
+    if has_place_beside(net, veh, order, i, j, b, SQUEEZED) and has_place_beside(
+        net, veh, order, j, i, a, SQUEEZED
+    ):
+        veh.change_to[i] = b
+        veh.change_to[j] = a
+    elif has_place_beside(net, veh, order, i, -1, b, ALONE):
+        veh.change_to[i] = b
+    elif has_place_beside(net, veh, order, j, -1, a, ALONE):
+        veh.change_to[j] = a
+    else:
         return False
-    if not has_place_beside(net, veh, order, j, i, a):
-        return False
-    veh.change_to[i] = b
-    veh.change_to[j] = a
     return True

@@ -45,6 +45,7 @@ from rushhour.roadnets.findings import moved
 from rushhour.roadnets.model import Network, Zones
 from rushhour.roadnets.signals.actuation import lay_detectors
 from rushhour.roadnets.signals.programs import pack_signals
+from rushhour.roadnets.street_names import packed_streets
 from rushhour.roadnets.zebras import packed_zebras
 
 LATERAL_ACCELERATION = 3.5  # m/s^2, comfortable in a bend
@@ -233,7 +234,9 @@ def seal(network: Network) -> Network:
     for array in (network.points, network.point_start, network.station, network.declared_length):
         array.flags.writeable = False
     network.height.flags.writeable = False
-    for array in (*network.zones, *network.banned, *network.actuation, *network.zebras):
+    for array in (
+        *network.zones, *network.banned, *network.actuation, *network.zebras, *network.streets
+    ):  # fmt: skip
         array.flags.writeable = False
     return network
 
@@ -296,8 +299,10 @@ def finish(draft: Draft, lateral_acceleration: float | None = None) -> Network:
         roads=_roads(draft, index, lanes),
         signals=signals,
     )
+    height, steep = point_heights(draft, index, road_shapes, across, shift)
     lane_ids = tuple(lane.id for r in draft.roads for lane in r.lanes)
     plans = [signal.actuation for signal in draft.signals]
+    street_names, streets = packed_streets(draft.roads)
     return seal(
         Network(
             name=draft.name,
@@ -326,11 +331,13 @@ def finish(draft: Draft, lateral_acceleration: float | None = None) -> Network:
             projection=draft.projection,
             origin=(draft.origin[0] + shift[0], draft.origin[1] + shift[1]),
             notes=(*draft.remarks, *index.remarks),
-            findings=tuple(moved(draft.findings, -shift[0], -shift[1])),
+            findings=(*moved(draft.findings, -shift[0], -shift[1]), *steep),
             zone_ids=tuple(zone.id for zone in draft.zones),
             zones=_zones(draft, index),
             zebras=packed_zebras(draft.zebras, (float(shift[0]), float(shift[1]))),
             banned=packed_ways(draft.banned, index.road, index.road_from, index.road_to),
-            height=point_heights(draft, index, road_shapes, across, shift),
+            height=height,
+            street_names=street_names,
+            streets=streets,
         )
     )

@@ -55,7 +55,8 @@ def _holders(network: Network) -> dict[str, Any]:
     """What holds the arrays of each part of FIELDS."""
     return {
         **network.arrays._asdict(), "zones": network.zones, "banned": network.banned,
-        "actuation": network.actuation, "zebras": network.zebras, "shapes": network,
+        "actuation": network.actuation, "zebras": network.zebras, "streets": network.streets,
+        "shapes": network,
     }  # fmt: skip
 
 

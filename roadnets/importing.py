@@ -22,16 +22,20 @@ def import_network(
     programs: Sequence[Path] = (),
     fixes: Fixes | None = None,
     lateral_acceleration: float | None = None,
+    dem: Path | None = None,
 ) -> Network:
     """Read a map of any kind and look it over; what is wrong with it is in its findings.
 
     osm: how an OpenStreetMap file is read. programs: additional files of SUMO. fixes: what
-    overrules the map. lateral_acceleration: m/s^2 in bends; None: the map's own, or ours.
+    overrules the map. lateral_acceleration: m/s^2 in bends; None: the map's own, or ours. dem: a
+    GeoTIFF whose heights the roads get.
     Raises NetworkError for what cannot be read, and for fixes that do not fit it.
     """
     if path.name.lower().endswith((".h5", ".hdf5")) and path.is_file():
         for fix in (fixes or Fixes()).of():
             raise (fixes or Fixes()).refused(fix, "fixes are for maps; import the map itself again")
+        if dem is not None:
+            raise NetworkError(f"{path}: --dem is for maps; import the map itself again")
         return linted(load_network(path))
     options = replace(osm or OsmOptions(), fixes=fixes)
     draft = read_draft(path, options, programs)
@@ -39,6 +43,10 @@ def import_network(
         fix_draft(draft, fixes)
         draft.remarks += fixes.finish()
         draft.findings = fixes.standing(draft.findings)
+    if dem is not None:
+        from rushhour.roadnets.terrain import raise_to_ground
+
+        raise_to_ground(draft, dem)
     return linted(finish_draft(draft, lateral_acceleration))
 
 

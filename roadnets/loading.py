@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from rushhour.roadnets.drafts.draft import Draft
 from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.graphs.tables import GRAPH_NAMES, is_graph, is_graph_folder
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.reading.collecting import without_collection
 from rushhour.roadnets.reading.csv_tables import table_path
@@ -15,7 +16,9 @@ from rushhour.roadnets.reading.csv_tables import table_path
 if TYPE_CHECKING:
     from rushhour.roadnets.osm.network import OsmOptions
 
-READABLE: Final = ".osm[.gz|.pbf], .net.xml[.gz], .sumocfg, .json[.gz], .h5 or a GMNS folder"
+READABLE: Final = (
+    ".osm[.gz|.pbf], .graphml, .gpkg, .net.xml[.gz], .sumocfg, .json[.gz], .h5 or a GMNS folder"
+)
 OSM_NAMES: Final = (".osm", ".osm.gz", ".osm.bz2", ".pbf")
 GMNS_TABLES: Final = ("node.csv", "node.csv.gz", "link.csv", "link.csv.gz")
 LARGEST_CONFIGURATION: Final = 1 << 20  # bytes of a .sumocfg
@@ -25,6 +28,7 @@ def load_network(path: str | Path) -> Network:
     """Read a network by the name of its file.
 
     OpenStreetMap: .osm, .osm.gz, .osm.bz2, .osm.pbf (by the defaults of osm.network.OsmOptions).
+    Graphs of osmnx: .graphml, .gpkg, a folder with nodes.csv and edges.csv (by the same rules).
     SUMO's: .net.xml, .net.xml.gz, the net-file of a .sumocfg. CityFlow's: a road network in .json
     or .json.gz, the roadnetFile of a config.json. Our own: .h5.
 
@@ -53,6 +57,10 @@ def read_draft(path: Path, osm: "OsmOptions | None" = None, programs: Sequence[P
     of a SUMO network. Raises NetworkError as `load_network`.
     """
     _refuse_unreadable(path)
+    if is_graph(path):
+        from rushhour.roadnets.osm.network import read_osm_draft
+
+        return read_osm_draft(path, osm)
     if is_gmns(path):
         from rushhour.roadnets.gmns.network import read_gmns_draft
 
@@ -77,13 +85,23 @@ def _refuse_unreadable(path: Path) -> None:
     """Raise NetworkError for a path that is no file of a kind that can be read, or is empty."""
     if not path.exists():
         raise NetworkError(f"{path}: no such file; give a {READABLE} file")
-    if is_gmns(path):
+    if is_gmns(path) or is_graph_folder(path):
         return
     if path.is_dir():
         raise NetworkError(f"{path}: a folder; give a {READABLE} file")
     name = path.name.lower()
     if not name.endswith(
-        (".net.xml", ".net.xml.gz", ".sumocfg", ".json", ".json.gz", ".h5", ".hdf5", *OSM_NAMES)
+        (
+            ".net.xml",
+            ".net.xml.gz",
+            ".sumocfg",
+            ".json",
+            ".json.gz",
+            ".h5",
+            ".hdf5",
+            *OSM_NAMES,
+            *GRAPH_NAMES,
+        )
     ):
         raise NetworkError(f"{path}: unknown kind of network; give a {READABLE} file")
     try:

@@ -13,6 +13,7 @@ from rushhour.roadnets.banned import Banned, Way, by_first_road, none_banned
 from rushhour.roadnets.facts import Shown
 from rushhour.roadnets.findings import Finding, short_lines
 from rushhour.roadnets.nearest import RoadPlace, nearest_road
+from rushhour.roadnets.street_names import StreetIndex, Streets, find_roads, no_streets
 from rushhour.roadnets.tables import (
     IntersectionTable,
     LaneTable,
@@ -22,6 +23,8 @@ from rushhour.roadnets.tables import (
     road_table,
 )
 from rushhour.roadnets.zebras import Zebras, packed_zebras
+
+STREETS_SHOWN = 2  # that an intersection is called by
 
 
 class Zones(NamedTuple):
@@ -83,6 +86,8 @@ class Network(Shown):
     banned: Banned = field(default_factory=none_banned)  # roads not to drive one after the other
     zebras: Zebras = field(default_factory=lambda: packed_zebras(()))  # marked crossings
     height: NDArray[np.float64] = field(default_factory=level)
+    street_names: tuple[str, ...] = ()  # names and numbers of streets, each once
+    streets: Streets = field(default_factory=no_streets)  # which of them each road has
     # What others derive from the network once and keep with it, by a key of their own.
     derived: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
@@ -155,6 +160,68 @@ class Network(Shown):
     def lane_index(self) -> dict[str, int]:
         """Place of each road lane by its source id."""
         return {name: i for i, name in enumerate(self.lane_ids)}
+
+    @cached_property
+    def intersection_index(self) -> dict[str, int]:
+        """Place of each intersection by its source id."""
+        return {name: i for i, name in enumerate(self.intersection_ids)}
+
+    @cached_property
+    def street_index(self) -> StreetIndex:
+        """Roads by the names and numbers of their streets."""
+        return StreetIndex(self)
+
+    @cached_property
+    def road_names(self) -> tuple[str, ...]:
+        """What each road is called; () where none has a name."""
+        if not self.streets.name.size:
+            return ()
+        name, ref = self.streets
+        called = (*self.street_names, "")
+        return tuple(called[i] for i in np.where(name >= 0, name, ref).tolist())
+
+    def road_name(self, road: int) -> str:
+        """What a road is called: the name of its street, else its number; "" if it has neither."""
+        return self.road_names[road] if self.road_names else ""
+
+    def road_label(self, road: int) -> str:
+        """A road for people: its id, and what it is called in brackets."""
+        name = self.road_name(road)
+        return f"{self.road_ids[road]} ({name})" if name else self.road_ids[road]
+
+    def road_quoted(self, road: int) -> str:
+        """A road in messages: its id in quotes, and what it is called in brackets."""
+        name = self.road_name(road)
+        return f"{self.road_ids[road][:60]!r} ({name})" if name else f"{self.road_ids[road][:60]!r}"
+
+    def lane_street(self, lane: int) -> str:
+        """What a lane's road is called; of a connector that to which it leads."""
+        n = self.n_road_lanes
+        end = lane if lane < n else int(self.arrays.connectors.to_lane[lane - n])
+        return self.road_name(int(self.arrays.lanes.road[end]))
+
+    def intersection_name(self, intersection: int) -> str:
+        """The main streets that meet there, as "Main St / Broadway"; "" where none has a name."""
+        net = self.arrays.roads
+        there = (net.from_intersection == intersection) | (net.to_intersection == intersection)
+        roads = np.flatnonzero(there) if self.road_names else np.zeros(0, np.intp)
+        rank = net.priority[roads] + 1e-3 * net.speed[roads] * net.lane_count[roads]
+        roads = roads[np.argsort(-rank, kind="stable")].tolist()
+        names = dict.fromkeys(self.road_name(road).partition(";")[0] for road in roads)
+        names.pop("", None)
+        return " / ".join(list(names)[:STREETS_SHOWN])
+
+    def find_roads(self, text: str) -> NDArray[np.int32]:
+        """Roads of an id, a street's name or number, or a part of a street; ascending.
+
+        An id comes first, then a name as it is written, then one that differs by case and accents
+        alone. "Main St: A St - B St" is what lies of a street between two that it meets.
+        Raises NetworkError for what is none of these, naming what may have been meant.
+
+        >>> network.roads.id[network.find_roads("main")].tolist()
+        ['main']
+        """
+        return find_roads(self, text)
 
     @cached_property
     def banned_from(self) -> dict[int, list[Way]]:

@@ -38,6 +38,7 @@ from rushhour.roadnets.model import Network, Zones, no_zones
 from rushhour.roadnets.signals.actuation import fixed_times
 from rushhour.roadnets.storage_checks import Parts, check_network
 from rushhour.roadnets.storage_fields import FIELDS, NAMES, Field
+from rushhour.roadnets.street_names import Streets, no_streets
 from rushhour.roadnets.writing import replaced
 from rushhour.roadnets.zebras import Zebras, packed_zebras
 
@@ -53,7 +54,9 @@ LATER: Final[dict[str, Callable[[Signals], Any]]] = {
     "banned": lambda _: none_banned(),
     "actuation": fixed_times,
     "zebras": lambda _: packed_zebras(()),
+    "streets": lambda _: no_streets(),
 }
+OF_PARTS: Final = {"zone_ids": "zones", "street_names": "streets"}  # texts, which came with them
 # The same for single arrays: of what size, all zero; "" none at all.
 LATER_ARRAYS: Final = {"roads/ends_only": "road_ids", "shapes/height": ""}
 
@@ -162,9 +165,9 @@ def read_network(group: Group) -> Network:
     names = {
         name: _texts(group, old.get(name, name))
         for name in NAMES
-        if name != "zone_ids" or "zones" not in absent
+        if OF_PARTS.get(name) not in absent
     }
-    names.setdefault("zone_ids", ())
+    names |= dict.fromkeys((name for name, part in OF_PARTS.items() if part in absent), ())
     names["notes"] = with_differences(_dataset(group, old.get("notes", "notes")), names["notes"])
     for path, rows in LATER_ARRAYS.items():
         part, _, name = path.partition("/")
@@ -206,6 +209,8 @@ def read_network(group: Group) -> Network:
             banned=Banned(**arrays["banned"]),
             zebras=Zebras(**arrays["zebras"]),
             height=shapes["height"],
+            street_names=names["street_names"],
+            streets=Streets(**arrays["streets"]),
         )
     )
     return note_checked(found)

@@ -11,7 +11,8 @@ from rushhour.kernels.network import GROUP_LENGTH
 from rushhour.roadnets.banned import LONGEST, MOST, SHORTEST
 from rushhour.roadnets.drafts.index import MOST_LANES
 from rushhour.roadnets.errors import NetworkError
-from rushhour.roadnets.storage_fields import FIELDS, Field
+from rushhour.roadnets.storage_fields import FIELDS, NAMES, Field
+from rushhour.roadnets.street_names import tidy
 
 SMALLEST, LARGEST = float(np.nextafter(0.0, 1.0)), float(np.finfo(np.float64).max)
 SLACK: Final = 1e-6  # m, that sums of lengths may differ by
@@ -40,6 +41,7 @@ def check_network(parts: Parts, names: Mapping[str, tuple[str, ...]]) -> None:
         "phases": len(parts["signals"]["phase_end"]),
         "detectors": len(parts["actuation"]["lane"]),
         "zebras": len(parts["zebras"]["width"]),
+        "street_names": len(names["street_names"]),
     }
     count["lanes"] = count["road_lanes"] + count["connectors"]
     if not 0 < count["roads"] <= count["road_lanes"] or count["lanes"] > MOST_LANES:
@@ -50,9 +52,11 @@ def check_network(parts: Parts, names: Mapping[str, tuple[str, ...]]) -> None:
         for name, field in fields.items():
             check_array(f"{part}/{name}", parts[part][name], field, count, parts)
     check_relations(parts, count)
-    for name in ("road_ids", "lane_ids", "intersection_ids", "signal_ids", "zone_ids"):
+    for name in NAMES.keys() - {"notes"}:
         if len(set(names[name])) != len(names[name]):
             raise NetworkError(f"{name}: an id stands twice; import the map again")
+    if any(not text or tidy(text) != text for text in names["street_names"]):
+        raise NetworkError("street_names: a name that cannot be printed; import the map again")
 
 
 def check_array(
@@ -143,6 +147,8 @@ def check_relations(parts: Parts, count: dict[str, int]) -> None:
         "banned/start": bool(((banned >= SHORTEST) & (banned <= LONGEST)).all())
         and len(parts["banned"]["road"]) <= MOST,
         "shapes/height": len(shapes["height"]) in (0, count["points"]),
+        "streets/name, ref": [len(called) for called in parts["streets"].values()]
+        in ([0, 0], 2 * [count["roads"]]),
         "shapes/point_start": bool((np.diff(shapes["point_start"]) >= 2).all()),
     }
     _refuse_what_does_not_agree(agree)

@@ -136,6 +136,10 @@ FIELDS: Final[dict[str, dict[str, Field]]] = {
         "y1": Field(F8, "m", "zebras", "finite", FARTHEST),
         "width": Field(F8, "m", "zebras", "positive", WIDEST),
     },
+    "streets": {
+        "name": Field(I4, "place in street_names, -1 none", "", "none or street_names"),
+        "ref": Field(I4, "place in street_names, -1 none", "", "none or street_names"),
+    },
     "shapes": {
         "points": Field(F8, "m, east and north of the origin", "", "finite", FARTHEST),
         "point_start": Field(I4, "place in points", "lanes+1", "offsets shapes/points"),
@@ -150,5 +154,6 @@ NAMES: Final = {
     "intersection_ids": "intersections",
     "signal_ids": "signals",
     "zone_ids": "zones",
+    "street_names": "",
     "notes": "",
 }

@@ -63,6 +63,8 @@ class RoadTable(Table):
     """One row per road, each column (n_roads,)."""
 
     id: Names
+    name: Names  # of its street, "" where it has none
+    ref: Names  # its street's number
     from_intersection: Names  # id
     to_intersection: Names  # id
     lanes: Ints  # how many
@@ -122,12 +124,20 @@ def _named(ids: tuple[str, ...], index: Ints) -> Names:
     return np.append(_names(ids), "")[index]
 
 
+def _called(network: "Network", which: Ints) -> Names:
+    """What each road is called, by Streets."""
+    none = np.full(network.n_roads, -1, np.int32)
+    return _named(network.street_names, which if which.size else none)
+
+
 def road_table(network: "Network") -> RoadTable:
     """The table of a network's roads."""
     roads, nodes = network.arrays.roads, network.intersection_ids
     return _sealed(
         RoadTable(
             id=_names(network.road_ids),
+            name=_called(network, network.streets.name),
+            ref=_called(network, network.streets.ref),
             from_intersection=_named(nodes, roads.from_intersection),
             to_intersection=_named(nodes, roads.to_intersection),
             lanes=roads.lane_count.copy(),

@@ -152,6 +152,10 @@ def _command(args: argparse.Namespace) -> int:
         from rushhour.command_demo import demo
 
         return demo(args)
+    if args.command == "signals":
+        from rushhour.command_signals import signals
+
+        return signals(args)
     if args.command == "profile":
         from rushhour.command_profile import profile
 

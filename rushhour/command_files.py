@@ -1,6 +1,7 @@
 """`rushhour import`, `rushhour generate` and `rushhour info`."""
 
 import argparse
+import re
 import shlex
 from collections import Counter
 from pathlib import Path
@@ -41,6 +42,7 @@ def import_map(args: argparse.Namespace) -> int:
             args.map, osm_options(args), args.programs,
             read_fixes(args.fixes) if args.fixes else None,
             parameters.number(lateral) if parameters.given(lateral) else None,
+            args.dem,
         )  # fmt: skip
         if not args.force:
             refuse_errors(network, args.map)
@@ -80,8 +82,10 @@ def osm_options(args: argparse.Namespace) -> "OsmOptions":
                 "and 5 to 160"
             )
     country = args.country.upper()
-    if country and not (len(country) == 2 and country.isascii() and country.isalpha()):
-        raise NetworkError(f"--country {args.country}: wanted two letters, such as US or PT")
+    if country and not re.fullmatch(r"[A-Z]{2}(-[A-Z0-9]{1,3})?", country):
+        raise NetworkError(
+            f"--country {args.country}: wanted two letters, such as US or PT, or a state as US-OH"
+        )
     return OsmOptions(args.service, country, args.private, box, speeds, args.polygon)
 
 
@@ -137,9 +141,12 @@ def info(args: argparse.Namespace) -> int:
         facts = demand_facts(path)
         print(json_text(facts) if args.json else as_text(facts))
         return 0
+    from rushhour.roadnets.graphs.tables import is_graph_folder
     from rushhour.roadnets.loading import is_gmns, load_network
 
-    if name.endswith((".csv", ".csv.gz", ".parquet")) and not is_gmns(path):
+    if name.endswith((".csv", ".csv.gz", ".parquet")) and not (
+        is_gmns(path) or is_graph_folder(path)
+    ):
         from rushhour.traffic.demand.matrix import is_matrix, matrix_facts
         from rushhour.traffic.demand.tables import trip_facts
 
@@ -188,6 +195,7 @@ def network_facts(network: "Network") -> dict[str, Any]:
         "largest_grant_group": int(groups.max(initial=0)),
         "extent_m": [round(float(high[i] - low[i]), 1) for i in (0, 1)],
         **_hills(network),
+        **_streets(network),
         "left_hand": network.left_hand,
         "differences": differences(network.notes),
         "remarks": in_order(network.notes),
@@ -205,6 +213,29 @@ def _hills(network: "Network") -> dict[str, Any]:
     return {
         "height_m": [round(z, 1) for z in span],
         "steepest_percent": round(100.0 * float(grade.max(initial=0.0)), 1),
+    }
+
+
+def _streets(network: "Network") -> dict[str, Any]:
+    """What streets are called: how many names and numbers, on what share of the road-km, the longest.
+
+    Nothing where none has a name.
+    """
+    if not network.road_names:
+        return {}
+    import numpy as np
+
+    length = network.arrays.roads.length
+    metres = {
+        name: float(length[roads].sum()) for name, roads in network.street_index.exact.items()
+    }
+    called = np.array([bool(name) for name in network.road_names])
+    return {
+        "streets": {
+            "names": len(metres),
+            "named_percent": round(100.0 * float(length[called].sum() / length.sum()), 1),
+            "longest": max(sorted(metres), key=lambda name: metres[name]),
+        }
     }
 
 

@@ -40,6 +40,8 @@ def resume(args: argparse.Namespace) -> int:
         say(args, "going to where the run goes on")
         anew = "measure" in fields
         world = resume_open(run, at, parameters=others, seed=seed, measures=not anew)
+        if "closed" in fields:
+            world.close_roads(fields.pop("closed"))
         until = float(run.meta.get("until", float("nan")))
         if "give_up_after" in run.meta:
             fields.setdefault("give_up_after", float(run.meta["give_up_after"]))

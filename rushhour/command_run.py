@@ -78,6 +78,8 @@ def given_fields(args: argparse.Namespace) -> dict[str, Any]:
         fields["sections"] = tuple((start, end) for start, end in args.section)
     if args.queue:
         fields["queues"] = tuple(args.queue)
+    if args.close:
+        fields["closed"] = tuple(args.close)
     return fields
 
 

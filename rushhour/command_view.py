@@ -143,6 +143,8 @@ def _viewing(args: argparse.Namespace, sources: list["Source"], window: bool) ->
         session.do(do.Show("costs"))
     if args.lint:
         session.do(do.Show("lint"))
+    if args.no_names:
+        session.do(do.Show("names"))
     if args.at is not None:
         session.do(do.Seek(seconds(args.at, "--at")))
     elif not window:  # of a live world the first frame: before it nobody is there

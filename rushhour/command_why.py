@@ -53,7 +53,7 @@ def queues(args: argparse.Namespace) -> int:
         what: Any = bar(1.0, "", "looking for queues")
         try:
             found = found_in(
-                run, begin, end, top=args.top, least=args.least, every=every,
+                run, begin, end, top=args.top, least=args.least, every=every, road=args.road,
                 tell=lambda share: what.update(share - what.n),
             )  # fmt: skip
         finally:

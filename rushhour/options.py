@@ -8,6 +8,7 @@ from rushhour.options_common import add_json, add_set, add_threads
 from rushhour.options_profile import add_profile_options
 from rushhour.options_race import add_race_options, add_race_path_options
 from rushhour.options_report import add_export_options, add_plot_options, add_report_options
+from rushhour.options_signals import add_signals_options
 from rushhour.options_view import add_view_options
 from rushhour.options_world import add_world_options
 from rushhour.outputs import FRAMES, H5, PNG, add_output
@@ -24,6 +25,11 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
         ("parameters", "every parameter: unit, default, range, source", _parameters),
         ("compile", "compile all kernels now, not at first use", _compile),
         ("run", "run the traffic of a network", _run),
+        (
+            "signals",
+            "time fixed-time signals for a demand: cycles, splits, offsets",
+            add_signals_options,
+        ),
         ("profile", "what a frame costs, phase by phase, held against a budget", _profile),
         ("replay", "what a run file holds; verify it, export its frames, count it out", _replay),
         ("why", "whom a vehicle or a queue of a recorded run waits for, up to the cause", _why),
@@ -103,6 +109,9 @@ def _import(command: argparse.ArgumentParser) -> None:
         "--fixes", type=Path, metavar="FILE", help="fixes.toml, which overrules the map"
     )
     command.add_argument(
+        "--dem", type=Path, metavar="FILE", help="a GeoTIFF whose heights the roads get"
+    )
+    command.add_argument(
         "--force", action="store_true", help="save it whatever errors (E) were found"
     )
     add_set(command)  # fmt: skip
@@ -122,7 +131,10 @@ def _import(command: argparse.ArgumentParser) -> None:
         help="service ways; connected: only those that lead through (default: connected)",
     )
     osm.add_argument(
-        "--country", default="", metavar="CC", help="two letters; default: by the map's limits"
+        "--country",
+        default="",
+        metavar="CC",
+        help="two letters, or a state as US-OH; default: where the map is",
     )
     osm.add_argument(
         "--default-speed", action="append", default=[], metavar="CLASS=KMH",
@@ -221,6 +233,8 @@ def _run(command: argparse.ArgumentParser) -> None:
     add("--queue", action="append", default=[], metavar="ID",
         help="queues of a lane, of the lanes of a road or an intersection, or `all`; with --measure, "
         "repeatable")  # fmt: skip
+    add("--close", action="append", default=[], metavar="ROAD", help="closed from the begin on: a road "
+        "by its id, a street by its name, or a part of it as `Main St: A St - B St`; repeatable")  # fmt: skip
     add_output(command, "--picture", endings=PNG, help="draw the last frame as a PNG")
     add("--check", action="store_true",
         help="check every frame; violations are reported and the exit code is 1")  # fmt: skip
@@ -253,7 +267,7 @@ def _replay(command: argparse.ArgumentParser) -> None:
         help="with --export, --stats: from this time on, as 7:30",
     )
     add("--to", dest="end", metavar="T", help="until this time; the same as --from: one frame")
-    add("--roads", metavar="IDS", help="only on these roads, as a,b")
+    add("--roads", metavar="IDS", help="only on these roads or streets, as a,b")
     add("--vehicles", metavar="IDS", help="only these vehicles, as car1,car2")
     add("--lonlat", action="store_true",
         help="with --export: longitude and latitude; geojson always has them")  # fmt: skip
@@ -287,7 +301,8 @@ def _why(command: argparse.ArgumentParser) -> None:
     add("--at", metavar="T", help="the time, as 7:30 or 600s (default: the end of the run)")
     add("--vehicle", metavar="ID",
         help="vehicle, by its id in the demand or its number (default: who has stood for longest)")  # fmt: skip
-    add("--road", metavar="ID", help="road: the last in the queue of each of its lanes")
+    add("--road", metavar="ID", help="road or street, by id or name: the last in the queue of each of "
+        "its lanes")  # fmt: skip
     add_json(command)
 
 
@@ -296,6 +311,7 @@ def _queues(command: argparse.ArgumentParser) -> None:
     add("file", type=Path, metavar="RUN", help="a run file, from `rushhour run --record`")
     add("--from", dest="begin", metavar="T", help="from this time on, as 7:30")
     add("--until", dest="end", metavar="T", help="until this time")
+    add("--road", metavar="ID", help="only on this road or street, by id or name")
     add("--top", type=int, default=10, metavar="N", help="how many (default: 10)")
     add("--least", type=int, default=3, metavar="N",
         help="vehicles below 1.4 m/s that make a queue (default: 3)")  # fmt: skip

@@ -28,7 +28,7 @@ def add_plot_options(command: argparse.ArgumentParser) -> None:
         "every road; vehicles on the road; how trips are spread; measured queues; cost of a frame "
         "by phase")  # fmt: skip
     add("--road", action="append", default=[], metavar="ID",
-        help="road; repeatable, for time-space one after the other")  # fmt: skip
+        help="road, by id or name; repeatable, for time-space one after the other")  # fmt: skip
     add("--from", dest="begin", metavar="T", help="from this time on, as 7:30")
     add("--until", dest="end", metavar="T", help="until this time")
     add_output(command, "-o", "--output", endings=FIGURE, help="the PNG (default: RUN-KIND.png)")

@@ -44,6 +44,7 @@ def add_view_options(command: argparse.ArgumentParser) -> None:
     add("--lane", metavar="ID", help="look closer at a lane: its queue, and who drove on it when")
     add("--intersection", metavar="ID", help="look closer at an intersection: its queues, grants and "
         "signals")  # fmt: skip
+    add("--no-names", action="store_true", help="leave the names of streets out")
     add("--lint", action="store_true", help="mark what `rushhour lint` says of the network")
     add("--colour", default="speed", metavar="WHAT", help="colour vehicles by speed, limit (speed / "
         "limit), acceleration, reason, waiting, type, tier, route or trip (time since its departure) "

@@ -6,8 +6,8 @@ from pathlib import Path
 from rushhour.options_common import add_set, add_threads
 
 
-def add_world_options(command: argparse.ArgumentParser) -> None:
-    """Add the network, the demand and the parameters to a parser."""
+def add_demand_options(command: argparse.ArgumentParser) -> None:
+    """Add the network, the demand and how it is read to a parser."""
     add = command.add_argument
     add(
         "network",
@@ -34,7 +34,6 @@ def add_world_options(command: argparse.ArgumentParser) -> None:
         "flows and matrices are denser, --vehicles and --trips more")  # fmt: skip
     add("--demand-profile", metavar="A,B,...", help="shares of these volumes in equal parts of the period "
         "(default: even)")  # fmt: skip
-    add("--vehicles", type=int, metavar="N", help="N vehicles on the road from the first frame")
     add("--trips", type=int, metavar="N", help="N random trips, departing within --over")
     add("--over", metavar="T", help="time within which --trips depart, as 1h")
     add("--begin", metavar="T", help="time of the first frame, as 7:00 (default: first departure)")
@@ -42,6 +41,24 @@ def add_world_options(command: argparse.ArgumentParser) -> None:
     add("--seed", type=int, metavar="N", help="seed of all random draws (default: 0)")
     add_threads(command)
     add_set(command)
+    add(
+        "--ignore-options",
+        metavar="A,B,...",
+        help="options of a .sumocfg, and elements, attributes and params of demand files, that "
+        "would change the traffic, are not followed here, and are to be ignored",
+    )
+    add(
+        "--skip-bad-trips",
+        action="store_true",
+        help="leave out trips that cannot be driven, and say how many and which first",
+    )
+
+
+def add_world_options(command: argparse.ArgumentParser) -> None:
+    """Add the network, the demand and the parameters to a parser."""
+    add_demand_options(command)
+    add = command.add_argument
+    add("--vehicles", type=int, metavar="N", help="N vehicles on the road from the first frame")
     add(
         "--parameters",
         type=Path,
@@ -94,14 +111,3 @@ def add_world_options(command: argparse.ArgumentParser) -> None:
     add("--quota", action="append", default=[], metavar="NAME=N", dest="quotas",
         help="most work of a kind in a frame: steered, lanes, routing, wait_for, vehicles; repeatable, "
         "short for --set quota.NAME=N")  # fmt: skip
-    add(
-        "--ignore-options",
-        metavar="A,B,...",
-        help="options of a .sumocfg, and elements, attributes and params of demand files, that "
-        "would change the traffic, are not followed here, and are to be ignored",
-    )
-    add(
-        "--skip-bad-trips",
-        action="store_true",
-        help="leave out trips that cannot be driven, and say how many and which first",
-    )

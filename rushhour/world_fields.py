@@ -13,10 +13,10 @@ from rushhour.traffic.scenarios.scenario import ScenarioError, read_parameters
 STEERED_DT: Final = 1.0 / 30.0  # s, the default of --dt where vehicles are steered
 
 
-def world_fields(args: argparse.Namespace) -> dict[str, Any]:
-    """Network, demand and parameters, from the options of `options_world`."""
+def demand_fields(args: argparse.Namespace) -> dict[str, Any]:
+    """The demand and how it is read, from the options of `add_demand_options`, without parameters."""
     fields = taken(
-        args, ("vehicles", "trips", "seed", "demand_scale"),
+        args, ("trips", "seed", "demand_scale"),
         times=("over", "begin", "dt", "demand_period"),
     )  # fmt: skip
     if args.demand_profile is not None:
@@ -32,6 +32,12 @@ def world_fields(args: argparse.Namespace) -> dict[str, Any]:
         fields["skip_bad_trips"] = True
     if args.demand:
         fields["demand"] = tuple(args.demand)
+    return fields
+
+
+def world_fields(args: argparse.Namespace) -> dict[str, Any]:
+    """Network, demand and parameters, from the options of `add_world_options`."""
+    fields = demand_fields(args) | taken(args, ("vehicles",), times=())
     parameters: dict[str, object] = {}
     for path in args.parameter_files:
         parameters.update(read_parameters(path))

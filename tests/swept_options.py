@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from gmns_texts import written
+from gmns_texts import NODES, replaced, written
 from osm_texts import CROSS, CROSS_WAYS, osm_text
+from rasterio.transform import from_origin
+from street_worlds import high_street
 from sumo_texts import at_lights, crossing, signals
+from terrain_files import write_slope
 
 from rushhour.cli import main
 from rushhour.roadnets.findings import finding
@@ -130,7 +133,13 @@ def small_files(folder: Path) -> None:
     }
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
+    degrees = from_origin(8.5, 41.3, 0.001, 0.001)
+    write_slope(
+        folder / "slope.tif", "EPSG:4326", degrees, (300, 300), lambda x, y: 4000.0 * (x - 8.5)
+    )
     written(folder / "region", demand="o_zone_id,d_zone_id,volume\n1,3,30\n4,1,10\n")
+    written(folder / "crossroads", replaced(NODES, "500,2,", "500,2,signal"),
+            demand="o_zone_id,d_zone_id,volume\n1,3,90\n4,1,60\n")  # fmt: skip
     grid = "generate grid --rows 2 --columns 2"
     drive = "run grid.h5 --vehicles 30 --duration 40s --dt 0.5"
     measures = ("--measure 10s --loop 0.0-0.1_0 20 --section 0.0-0.1 0.0-0.1 --queue all "
@@ -146,6 +155,7 @@ def small_files(folder: Path) -> None:
         assert main(shlex.split(line_)) == 0, line_
     bad = replace(load(folder / "grid.h5"), findings=(finding("L19", "greens"),))
     save(bad, folder / "bad.h5")
+    save(high_street(), folder / "streets.h5")
     with (folder / "old.json").open("w") as file, redirect_stdout(file):
         assert (
             main(shlex.split("profile grid.h5 --vehicles 20 --frames 4 --warm-up 1s --json")) == 0

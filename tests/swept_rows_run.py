@@ -136,6 +136,7 @@ RUN = {
         "nowhere 20", "nowhere"),
     "--section": Row(f"{W} --measure 10s --section 0.0-0.1 0.0-0.1", lambda t: measured(t, "sections"), "0.0-0.1 nowhere", "nowhere"),
     "--queue": Row(f"{W} --measure 10s --queue all", lambda t: measured(t, "queues")["longest_m"] > 0.0, "nowhere", "nowhere"),
+    "--close": Row(f"{W} --close 0.0-0.1", lambda t: t.changed("state_hash"), "nowhere", "close_roads: no road 'nowhere'"),
     "--picture": Row(f"{W} --picture p1.png", lambda t: t.drawn("p1.png") and t.same("state_hash"), "no/p.png", "p.png"),
     "--check": Row(f"{W} --check", lambda t: set(t.facts["violations"].values()) == {0} and not t.before["violations"]),
     "--json": Row(W, lambda t: t.facts["vehicles"]["active"] > 0 and "vehicles     30 departed" in t.without().out),

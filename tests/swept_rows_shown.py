@@ -56,6 +56,7 @@ VIEW = {
     "--road": Row(f"{V} --road 0.0-0.1", other, "nowhere", "nowhere"),
     "--lane": Row(f"{V} --lane 0.0-0.1_0", other, "nowhere", "has no such lane"),
     "--intersection": Row(f"{V} --intersection 0.0", other, "nowhere", "has no such intersection"),
+    "--no-names": Row("view streets.h5 --size 320x240 --shot v.png --no-names --json", other),
     "--lint": Row("view lit.net.xml --size 320x240 --shot v.png --lint --json", other),
     "--colour": Row(f"{V} --colour waiting", other, "mood", "--colour 'mood': wanted one of speed"),
     "--lanes": Row(f"{V} --lanes density", other, "mood", "--lanes 'mood': wanted one of plain"),

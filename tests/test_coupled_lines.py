@@ -5,7 +5,7 @@ import pytest
 from checked_runs import driven
 from network_drafts import chain, line
 
-from rushhour.kernels.network import NONE, SIGNAL, YIELD
+from rushhour.kernels.network import ALL_WAY_STOP, NONE, SIGNAL, YIELD
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import (
     DraftConnector,
@@ -110,6 +110,27 @@ def test_who_goes_first_passes_two_lines_close_together_as_if_there_were_none(be
         assert world.done and checker.violations == {}
         times.append(world.trips.arrived - world.trips.departed)
     assert np.abs(times[0] - times[1]).max() <= 0.5
+
+
+@pytest.mark.parametrize("between", [7.0, 9.0, 11.0, 16.0])
+def test_nobody_is_led_past_a_second_stop_sign_because_all_before_it_go_on(between):
+    """Between the two there is room to stand: a platoon that flows through it would not stop there."""
+    draft = chain(line(0, 150), line(160, 160 + between), line(170 + between, 400))
+    for k, x in ((1, 155.0), (2, 165.0 + between)):
+        draft.intersections[k].control = ALL_WAY_STOP
+        for end, y in (("s", -100.0), ("n", 100.0)):
+            draft.intersections.append(DraftIntersection(f"{end}{k}", x, y, NONE))
+        for name, a, b, y in (("side", f"s{k}", f"j{k}", -100.0), ("on", f"j{k}", f"n{k}", 10.0)):
+            lane = DraftLane(f"{name}{k}_0", np.array([(x, y), (x, y + 90.0)]), 13.9)
+            draft.roads.append(DraftRoad(f"{name}{k}", a, b, [lane]))
+        draft.connectors.append(DraftConnector(f"side{k}", 0, f"on{k}", 0))
+    network = finish(draft)
+    trips = [Trip(f"v{i}", 1.0 * i, CAR, (0, 1, 2)) for i in range(30)]
+    across = [network.road_index[name] for name in ("side2", "on2")]
+    trips += [Trip(f"w{i}", 3.0 * i, CAR, across) for i in range(20)]
+    world, checker = driven(network, trips, dt=0.25)
+    assert world.done
+    assert checker.violations == {} and checker.information["stop_in_chain"] == 0
 
 
 def fork_behind_a_crossing():

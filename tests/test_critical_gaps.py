@@ -2,8 +2,19 @@
 
 import numpy as np
 import pytest
+from network_drafts import chain, line
+from planted_world import PlantedWorld
 
-from rushhour.kernels.network import LEFT, RIGHT, STRAIGHT
+from rushhour.kernels.gaps import prior_vehicle
+from rushhour.kernels.network import LEFT, NONE, RIGHT, STRAIGHT, YIELD
+from rushhour.kernels.vehicles import FREE, LEADER
+from rushhour.roadnets.build import finish
+from rushhour.roadnets.drafts.draft import (
+    DraftConnector,
+    DraftIntersection,
+    DraftLane,
+    DraftRoad,
+)
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.world import World
@@ -73,3 +84,36 @@ def test_a_block_of_one_way_streets_is_no_roundabout():
     grants = World(builder.build())._grants
     assert (grants.critical_gap > 0.0).any()
     assert not grants.zips.any()
+
+
+@pytest.mark.parametrize(
+    ("speed", "reason", "counts"), [(0.0, LEADER, False), (0.0, FREE, True), (2.0, LEADER, True)]
+)
+@pytest.mark.parametrize("road", ["r0", "joint"])
+def test_who_stands_behind_somebody_farther_back_has_no_priority_yet(road, speed, reason, counts):
+    """It stood there for a rear beside its way, whose driver waited for the one who yielded to it."""
+    draft = chain(line(-200, -17), line(-12, -10), line(10, 100))
+    draft.intersections[2].control = YIELD
+    draft.intersections += [
+        DraftIntersection(name, 0.0, y, NONE) for name, y in (("s", -100.0), ("n", 100.0))
+    ]
+    for name, ends, y in (("side", ("s", "j2"), -100.0), ("on", ("j2", "n"), 10.0)):
+        lane = DraftLane(f"{name}_0", np.array([(0.0, y), (0.0, y + 90.0)]), 13.9)
+        draft.roads.append(DraftRoad(name, *ends, [lane], priority=1))
+    draft.connectors.append(DraftConnector("side", 0, "on", 0))
+    network = finish(draft)
+    c = network.arrays.connectors
+    joint, o = (
+        int(np.flatnonzero(c.from_lane == network.lane_index[name])[0]) for name in ("r0_0", "r1_0")
+    )
+    assert c.free[joint] and not c.free[o]
+    world = PlantedWorld(network)
+    if road == "joint":
+        slot = world.put(joint, 4.0, speed, [o])
+    else:
+        slot = world.put("r0_0", 182.0, speed, [joint, o])
+    world._veh.reason[slot] = reason
+    found = prior_vehicle(
+        network.arrays, world._veh, world._types, world.order(), world._grants, o, 5.0, 8.0
+    )
+    assert found == (slot if counts else -1)

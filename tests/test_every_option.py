@@ -34,6 +34,7 @@ from swept_rows_files import (
 )
 from swept_rows_run import PROFILE, RUN
 from swept_rows_shown import CHASE_ROWS, PATHS_ROWS, RACE_ROWS, VIEW
+from swept_rows_signals import SIGNALS
 from viewed_run import needs_gl
 
 from rushhour import compiling_aside
@@ -44,7 +45,7 @@ from rushhour.viewer import window, window_kinds
 pytestmark = pytest.mark.slow
 ROWS: dict[str, dict[str, Row]] = {
     "demo": DEMO_ROWS, "import": IMPORT, "generate": GENERATE, "info": INFO, "parameters": PARAMETERS,
-    "compile": COMPILE, "run": RUN, "profile": PROFILE, "replay": REPLAY, "why": WHY_ROWS,
+    "compile": COMPILE, "run": RUN, "signals": SIGNALS, "profile": PROFILE, "replay": REPLAY, "why": WHY_ROWS,
     "queues": QUEUES_ROWS, "diff": DIFF, "compare": COMPARE_ROWS, "export": EXPORT_ROWS, "plot": PLOT_ROWS,
     "report": REPORT_ROWS, "view": VIEW, "race": RACE_ROWS, "chase": CHASE_ROWS, "racepaths": PATHS_ROWS,
 }  # fmt: skip

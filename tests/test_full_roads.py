@@ -7,6 +7,7 @@ from planted_world import PlantedWorld
 
 from rushhour.kernels.network import NONE, YIELD
 from rushhour.kernels.room import CLOSES_UP, queue_end
+from rushhour.kernels.starting import is_jammed
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import (
     Draft,
@@ -89,3 +90,16 @@ def test_two_streams_of_the_same_rank_take_turns(control):
     assert max(longest) <= 30.0
     assert sum(crossed) * 6 >= 1600  # vehicles an hour
     assert min(crossed) >= 0.45 * sum(crossed)
+
+
+@pytest.mark.parametrize(("length", "most"), [(12.0, 1), (31.0, 2), (59.0, 4), (90.0, 7)])
+def test_trips_begin_on_a_lane_up_to_six_tenths_of_a_queue_and_one_on_any(length, most):
+    """On streets of 20 - 60 m they took every place that came free, and those who had stood before the
+    lane for 20 minutes got none."""
+    network = finish(chain(line(0.0, 20.0), line(21.0, 21.0 + length)))
+    world = PlantedWorld(network)
+    for n in range(most + 1):
+        order = world.order()
+        assert is_jammed(network.arrays, order, network.lane_index["r1_0"]) == (n == most)
+        assert not is_jammed(network.arrays, order, network.lane_index["r0_0"])
+        world.put("r1_0", length - 0.5 - 7.5 * n)

@@ -139,7 +139,7 @@ def test_places_of_a_map_with_left_hand_traffic_are_where_they_are(tmp_path: Pat
 def test_the_share_of_defaults_is_that_of_the_length(tmp_path: Path) -> None:
     ways = [(10, [4, 1, 2], street(maxspeed="50", lanes="2")), (11, [3, 1], street(lanes="2"))]
     (limits,) = read(tmp_path, "L26", CROSS, ways)
-    assert limits.message == "33 % of the km have no maxspeed: limit by class of road"
+    assert limits.message == "33 % of the km have no maxspeed: limit by law"
 
 
 def test_a_doubtful_vote_on_the_driving_side_is_found(tmp_path: Path) -> None:

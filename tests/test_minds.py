@@ -51,22 +51,21 @@ def world_of(network, trips, **options):
 
 def queue(network, name: str, n: int, first: float = 24.0):
     """n cars that halt for an hour on lane 0 of a road, the first at `first`, 7 m apart."""
-    roads = [network.road_index[name]]
+    begin = "in" if name != "in" else ""  # on a short road so many would not depart
+    roads = [network.road_index[road] for road in (begin, name) if road]
     lane = network.lane_index[f"{name}_0"]
     for j in range(n):
         pos = first - 7.0 * j
-        yield Trip(
-            f"{name}{j}", 0.0, CAR, roads, depart_pos=pos, depart_pos_kind=POS_GIVEN,
-            stops=[Stop(lane, pos, HOUR)],
-        )  # fmt: skip
+        given = {} if begin else {"depart_pos": pos, "depart_pos_kind": POS_GIVEN}
+        yield Trip(f"{name}{j}", 0.0, CAR, roads, stops=[Stop(lane, pos, HOUR)], **given)
 
 
 def test_a_driver_before_a_full_exit_takes_the_one_with_room():
     network = fork()
     way = [network.road_index[name] for name in ("in", "short", "out")]
     blocked = [*queue(network, "short", 3), *queue(network, "longer", 3)]
-    world = world_of(network, [*blocked, Trip("driver", 5.0, CAR, way)])
-    world.step(4 * 100)
+    world = world_of(network, [*blocked, Trip("driver", 90.0, CAR, way)])
+    world.step(4 * 200)
     assert world.counts()["minds_changed"] == 1
     assert world.arrived == 1
 
@@ -89,9 +88,9 @@ def test_who_takes_another_way_on_has_waited_at_the_line_since_it_came():
     network = fork()
     way = [network.road_index[name] for name in ("in", "short", "out")]
     blocked = [car for name in ("short", "longer", "longest") for car in queue(network, name, 3)]
-    world = world_of(network, [*blocked, Trip("driver", 5.0, CAR, way)])
+    world = world_of(network, [*blocked, Trip("driver", 90.0, CAR, way)])
     arrivals = set()
-    for _ in range(4 * 400):
+    for _ in range(4 * 500):
         world.step()
         veh = world._veh
         waiting = (veh.lane >= 0) & (veh.id == 9) & (veh.arrived >= 0)

@@ -12,6 +12,7 @@ from real_data import data_folder
 pytest.importorskip("osmium")
 
 from rushhour.roadnets.components import strong_components
+from rushhour.roadnets.osm.built_up import built_up
 from rushhour.roadnets.osm.links import streets_of
 from rushhour.roadnets.osm.network import OsmOptions, plan_osm
 from rushhour.roadnets.osm.signs import line_of
@@ -57,7 +58,8 @@ def test_real_maps_have_as_many_intersections_and_lights_as_counted(name: str):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_real_maps_are_as_long_and_as_connected_as_counted(name: str):
-    facts, streets = REAL[name], streets_of(read_osm(file_of(name), "yes", None), "", {}, False)
+    facts, osm = REAL[name], read_osm(file_of(name), "yes", None)
+    streets = streets_of(osm, "", {}, False, built_up(osm))
     ahead: dict[int, list[int]] = {}
     driven: list[tuple[int, int, float]] = []
     for link in streets.links:

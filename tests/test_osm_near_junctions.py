@@ -9,6 +9,7 @@ from osm_texts import CROSS, street, write_osm
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.osm.network import OsmOptions, read_osm_draft
+from rushhour.roadnets.osm.ramps import acceleration_length
 
 pytest.importorskip("osmium")
 
@@ -49,7 +50,8 @@ def arriving(network: Network, node: str, way: str) -> str:
 
 
 def test_a_centre_lane_is_a_left_turn_lane_before_a_crossing(tmp_path: Path):
-    ways = [(10, [4, 1, 2], street("primary", lanes="5")), (11, [3, 1, 5], street("primary"))]
+    town = street("primary", lanes="5", maxspeed="35 mph")
+    ways = [(10, [4, 1, 2], town), (11, [3, 1, 5], street("primary"))]
     network = read(tmp_path, CROSS, ways)
     near = arriving(network, "1", "10")
     assert lanes_along(network, "10")[near] == 3
@@ -78,18 +80,49 @@ def test_short_streets_keep_their_centre_lane_closed(tmp_path: Path):
     assert lanes_along(network, "10")["10#0"] == 2
 
 
-def ramp(tmp_path: Path, side: float, behind: str, **more: str) -> Network:
+def ramp(tmp_path: Path, side: float, behind: str, kind: str = "motorway", **more: str) -> Network:
     """A one-way along the x axis that a ramp joins at 0, from the right where side is -1."""
     nodes = {1: (-500.0, 0.0), 2: (0.0, 0.0), 3: (500.0, 0.0), 4: (-300.0, side * 80.0),
              5: (-30.0, side * 5.0)}  # fmt: skip
-    ways = [(10, [1, 2], street("motorway", lanes="2")),
-            (11, [2, 3], street("motorway", lanes=behind, **more)),
-            (12, [4, 5, 2], street("motorway_link", lanes="1"))]  # fmt: skip
+    ways = [(10, [1, 2], street(kind, lanes="2", oneway="yes")),
+            (11, [2, 3], street(kind, lanes=behind, oneway="yes", **more)),
+            (12, [4, 5, 2], street(f"{kind}_link", lanes="1", oneway="yes"))]  # fmt: skip
     return read(tmp_path, nodes, ways, "DE")
 
 
-def test_a_ramp_gives_way_where_the_road_is_no_wider_behind_it(tmp_path: Path):
-    network = ramp(tmp_path, -1.0, "2")
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_a_ramp_has_an_acceleration_lane_that_ends_after_its_length(tmp_path: Path, side: float):
+    network = ramp(tmp_path, side, "2", maxspeed="100")
+    assert lanes_along(network, "11") == {"11#0": 3, "11#1": 2}
+    found, own = leads(network), 0 if side < 0.0 else 2
+    first = 1 if side < 0.0 else 0
+    assert found["12#0", 0] == {("11#0", own)}
+    assert [found["10#0", k] for k in (0, 1)] == [{("11#0", first + k)} for k in (0, 1)]
+    assert ("11#0", own) not in found  # one has to leave it
+    assert [found["11#0", first + k] for k in (0, 1)] == [{("11#1", k)} for k in (0, 1)]
+    length = network.arrays.lanes.length[network.lane_index[f"11#0_{own}"]]
+    wanted = acceleration_length(100.0 / 3.6)
+    assert wanted - 61.0 < length < wanted  # some of it is drawn as the tapers
+    straight = network.lane_points(network.lane_index["11#0_1"])[:, 1]
+    assert np.ptp(straight) < 0.01  # the others go straight on
+
+
+def test_acceleration_lanes_are_as_long_as_the_table_says():
+    assert acceleration_length(60 * 0.44704) == pytest.approx(550 * 0.3048 + 30.0)
+    assert acceleration_length(62.5 * 0.44704) == pytest.approx(660 * 0.3048 + 30.0)
+    assert acceleration_length(20.0) == pytest.approx(130.0)  # and 100 m at least
+
+
+def test_no_lane_is_made_where_there_is_no_room(tmp_path: Path):
+    nodes = {1: (-500.0, 0.0), 2: (0.0, 0.0), 3: (80.0, 0.0), 4: (-300.0, -80.0), 5: (-30.0, -5.0),
+             6: (600.0, 0.0), 7: (400.0, -80.0)}  # fmt: skip
+    ways = [(10, [1, 2, 3, 6], street("motorway", lanes="2")), (13, [3, 7], street("motorway_link")),
+            (12, [4, 5, 2], street("motorway_link", lanes="1"))]  # fmt: skip
+    assert set(lanes_along(read(tmp_path, nodes, ways, "DE"), "10").values()) == {2}
+
+
+def test_a_ramp_of_a_lesser_road_gives_way_where_it_is_no_wider_behind_it(tmp_path: Path):
+    network = ramp(tmp_path, -1.0, "2", kind="primary")
     links, conflicts = network.arrays.connectors, network.arrays.conflicts
     first = network.lane_index["12#0_0"]
     (k,) = (k for k in range(links.from_lane.size) if links.from_lane[k] == first)

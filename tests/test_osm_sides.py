@@ -1,9 +1,9 @@
-"""Driving side and country of hand-made maps."""
+"""Driving side of hand-made maps."""
 
 import pytest
 from osm_texts import street
 
-from rushhour.roadnets.osm.sides import country_of, left_hand
+from rushhour.roadnets.osm.sides import left_hand
 from rushhour.roadnets.osm.ways.reading import OsmMap, OsmWay
 from rushhour.roadnets.reading.remarks import Remarks
 
@@ -41,16 +41,3 @@ def test_a_disagreement_is_named_and_tags_end_it():
     assert "carriageways left-hand; right taken" in remarks.findings()[0].message
     osm.ways[0].tags["driving_side"] = "left"
     assert left_hand(osm, Remarks())
-
-
-@pytest.mark.parametrize(
-    ("tags", "left", "country"),
-    [({"maxspeed": "30 mph"}, False, "US"), ({"maxspeed": "30 mph"}, True, "GB"),
-     ({"maxspeed": "50"}, False, ""), ({"maxspeed": "DE:urban"}, False, "DE"),
-     ({"source:maxspeed": "FR:rural"}, False, "FR"), ({"maxspeed:type": "sign"}, False, "")],
-)  # fmt: skip
-def test_the_country_follows_from_units_side_and_zones(tags, left, country):
-    osm = dual(15.0)
-    for way in osm.ways:
-        way.tags |= tags
-    assert country_of(osm, left) == country

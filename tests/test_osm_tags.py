@@ -4,15 +4,16 @@ import pytest
 from osm_texts import street
 
 from rushhour.roadnets.osm.ways.lane_tags import letters_of
+from rushhour.roadnets.osm.ways.legal import KMH, MPH
 from rushhour.roadnets.osm.ways.rules import rules_of
-from rushhour.roadnets.osm.ways.speeds import KMH, MPH, limit, read_speed
+from rushhour.roadnets.osm.ways.speeds import limit, read_speed
 from rushhour.roadnets.osm.ways.tags import Doubt, direction_of, is_open, wanted
 
 SPEEDS = {
     "50": 50 * KMH, "50 km/h": 50 * KMH, "30mph": 30 * MPH, "30 mph": 30 * MPH, "none": 130 * KMH,
     "walk": 10 * KMH, "DE:urban": 50 * KMH, "AT:rural": 100 * KMH, "DE:zone:30": 30 * KMH,
     "DE:zone30": 30 * KMH, "zone:30": 30 * KMH, "50; 40": 50 * KMH, "10 knots": 18.52 * KMH,
-    "US:urban": 25 * MPH,
+    "US:urban": 30 * MPH, "US-OH:urban": 25 * MPH, "GB:nsl_dual": 70 * MPH, "IT:30": 30 * KMH,
 }  # fmt: skip
 
 

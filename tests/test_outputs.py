@@ -21,6 +21,7 @@ WORDS = {
     "import": "import {file}",
     "generate": "generate grid --rows 2 --columns 2",
     "run": "run {file} --vehicles 5 --duration 5s",
+    "signals": "signals {file} --trips 10",
     "profile": "profile {file} --vehicles 5 --frames 5 --warm-up 1s",
     "replay": "replay {file} --export csv",
     "export": "export {file} --table roads",
@@ -33,7 +34,7 @@ WORDS = {
 }
 FOLDERS = {("demo", "--out"), ("run", "--output")}  # options that write into a folder
 INPUTS = {
-    "--programs", "--fixes", "--polygon", "--resume", "--demand", "--parameters", "--compare",
+    "--programs", "--fixes", "--polygon", "--dem", "--run", "--resume", "--demand", "--parameters", "--compare",
     "--costs", "--with",
 }  # fmt: skip
 
@@ -115,6 +116,7 @@ MORE_INPUTS = [
     ),
     ("import g.osm --fixes f.toml --picture {link}", "f.toml", ".png"),
     ("import g.osm --polygon p.poly -o {link}", "p.poly", ".h5"),
+    ("import g.osm --dem d.tif --picture {link}", "d.tif", ".png"),
     ("profile g.h5 --compare old.json --trace {link}", "old.json", ".json"),
     ("view a.h5 b.h5 --shot {link}", "b.h5", ".png"),
     ("racepaths oval --costs c.png --save-costs {link}", "c.png", ".png"),

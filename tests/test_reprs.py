@@ -29,7 +29,7 @@ OPEN = {"network", "posing", "rules", "steering.tracks"}
 # Words that the line of an object must hold.
 WORDS = {
     "network": "<Network grid: source grid 2 x 2; roads 40; lanes 96, 6.7 km; ",
-    "roads": "<RoadTable: 40 rows of id, from_intersection, to_intersection, lanes,",
+    "roads": "<RoadTable: 40 rows of id, name, ref, from_intersection,",
     "lanes": "<LaneTable: 96 rows of id, road, number,",
     "intersections": "IntersectionTable: ",
     "arrays": "NetworkArrays(lanes=Lanes, connectors=Connectors",

@@ -15,7 +15,7 @@ from rushhour.roadnets.drafts.draft import (
     DraftRoad,
 )
 from rushhour.roadnets.generators.by_name import generate
-from rushhour.traffic.rings import Rings
+from rushhour.traffic.rings import Ring, Rings
 
 ROADS = {
     "a": ("x1", "j1", (10.0, 0.0), (20.0, 0.0)), "b": ("j1", "x2", (30.0, 10.0), (30.0, 20.0)),
@@ -108,9 +108,25 @@ def test_nobody_changes_places_where_a_third_is_in_the_way():
     assert world._veh.change_to[slots].tolist() == [-1, -1]
 
 
-@pytest.mark.parametrize(("body", "fits"), [(5.0, False), (2.0, True)])
-def test_a_ring_rotates_only_where_who_comes_finds_a_place(body, fits):
-    """On 10 m two stand; the second, with its rear at 4 m - body, moves up by 5.5 m."""
+def test_one_of_two_changes_lane_where_a_third_is_only_in_the_others_way():
+    """A bus at 12 m needs the lane on which somebody stands behind the one at 18 m, for whom the
+    place before the bus is free. Neither went."""
+    world, slots = swap(12.0, 18.0)
+    world._veh.length[slots[0]] = 12.0
+    third = world.put(world.network.lane_ids[1], 10.5)
+    world._veh.stands_since[third] = 0
+    rings = Rings(world.network, "rotate", 0.0, 0.5)
+    rings.look(world._veh, world.order(), world._grants, 1, 0, world.network.n_road_lanes)
+    assert world._veh.change_to[slots].tolist() == [-1, 0]
+
+
+@pytest.mark.parametrize(
+    ("body", "patient", "fits"),
+    [(5.0, True, False), (5.0, False, True), (4.3, True, True), (2.0, True, True)],
+)
+def test_a_ring_rotates_only_where_who_comes_finds_a_place(body, patient, fits):
+    """On 10 m two stand; the second, with its rear at 4 m - body, moves up by 5.5 m. Half a metre may
+    stay inside, and in the end as much as does now."""
     network = ring()
     net = network.arrays
     into = next(
@@ -125,4 +141,16 @@ def test_a_ring_rotates_only_where_who_comes_finds_a_place(body, fits):
     comes = world.put("d_0", 9.0, 0.0, [into])
     order = world.order()
     rings = Rings(network, "rotate", 0.0, 0.5)
-    assert rings._have_places(world._veh, order, [comes]) == fits
+    assert rings._have_places(world._veh, order, [comes], patient) == fits
+
+
+@pytest.mark.parametrize(
+    ("lanes", "frame", "begun"),
+    [({1, 2, 3, 9}, 80, 10), ({1, 2, 8, 9}, 80, 80), ({1, 2, 3, 9}, 200, 200)],
+)
+def test_a_ring_into_which_another_turns_has_stood_as_long(lanes, frame, begun):
+    """Two rings that share most of their lanes turned into each other whenever a head chose again, and
+    neither stood for long enough to be freed."""
+    rings = Rings(generate("straight", lanes=1, length=20.0), "reroute", 30.0, 0.5)
+    rings.named = [Ring((1, 2, 3, 4), 40, 10, until=70)]
+    assert rings._begun(lanes, frame) == begun

@@ -6,6 +6,7 @@ from network_drafts import chain, line
 from planted_world import PlantedWorld
 
 from rushhour.kernels.holders import note_holder
+from rushhour.kernels.lane_choice import claim, leaves_room
 from rushhour.kernels.network import NONE, YIELD
 from rushhour.kernels.room import freed, has_room, owed
 from rushhour.roadnets.build import finish
@@ -145,3 +146,43 @@ def test_who_must_change_lane_on_a_short_road_takes_more_of_it(leaves_by_changin
         fits.append(bool(has_room(net, veh, order, grants, rules, i, 1)))
     # Four cars with gaps take 26 m.
     assert fits == ([True, True, False, False] if leaves_by_changing else [True, True, True, False])
+
+
+@pytest.mark.parametrize(("others_since", "room"), [(20, True), (5, False)])
+def test_who_has_stood_for_longest_counts_none_of_the_others(others_since, room):
+    """Where there is room for one of three, each counted what the other two need: nobody went."""
+    network = short_road()
+    net = network.arrays
+    world = PlantedWorld(network)
+    exit_lane = network.lane_index["mid_0"]
+    for s in (23.5, 15.5):
+        world.put("mid_0", s)
+    i = world.put("in_0", 50.0, 0.0, [int(net.lanes.out_start[network.lane_index["in_0"]])])
+    world._veh.arrived[i] = 10
+    world._grants.wished[exit_lane] = 16.0
+    world._grants.wished_since[exit_lane] = others_since
+    world._veh.wanted[:] = world._veh.lane
+    found = has_room(net, world._veh, world.order(), world._grants, world._rules, i, 1)
+    assert found == room
+
+
+def test_room_that_is_claimed_for_a_change_of_lane_is_there_when_somebody_was_let_in():
+    """A bus claimed 15 m beside it; a car was let in where 20 m were free, and its place, the bus and
+    one gap too many came to 23: while others came the bus stood for 900 s."""
+    network = short_road()
+    net = network.arrays
+    world = PlantedWorld(network)
+    veh, grants, rules = world._veh, world._grants, world._rules
+    lane = network.lane_index["mid_0"]
+    veh.length[world.put("mid_0", 23.7)] = net.lanes.length[lane] - 20.5 - rules.queue_gap
+    bus = world.put("mid_1", 14.0)
+    veh.length[bus] = 12.0
+    car = world.put("in_0", 50.0, 0.0, [int(net.lanes.out_start[network.lane_index["in_0"]])])
+    veh.arrived[car] = 10
+    veh.wanted[:] = veh.lane
+    claim(veh, grants, rules, bus, lane, 0)
+    order = world.order()
+    assert has_room(net, veh, order, grants, rules, car, 1)
+    veh.granted[car] = 1
+    note_holder(net, veh, grants, rules, car)
+    assert leaves_room(net, veh, order, grants, rules, bus, lane)

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from network_drafts import chain, line
 from sumo_texts import connection, written
 
 from rushhour.kernels.moving import TALLY_OVERRUN
-from rushhour.kernels.network import ALL_WAY_STOP, NONE
+from rushhour.kernels.network import ALL_WAY_STOP, NONE, YIELD
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import (
     Draft,
@@ -237,3 +238,26 @@ def test_a_ring_whose_heads_stand_on_joints_before_lanes_of_a_hand_moves_on_toge
     world.run(3600.0)
     assert world.gridlock()["cycles_found"] >= 1
     assert world.arrived == 60
+
+
+@pytest.mark.parametrize("control", [ALL_WAY_STOP, YIELD, NONE])
+def test_a_trip_ends_on_a_road_of_a_hand_behind_a_joint_behind_a_line(control) -> None:
+    """Only a last road right behind the line needed no room for the whole car."""
+    draft = chain(line(0, 150), line(160, 160.2), line(161.7, 161.9), line(163, 300))
+    draft.intersections[1].control = control
+    draft.intersections += [
+        DraftIntersection(name, 155.0, y, NONE) for name, y in (("s", -100.0), ("n", 100.0))
+    ]
+    for name, ends, y in (("side", ("s", "j1"), -100.0), ("on", ("j1", "n"), 10.0)):
+        lane = DraftLane(f"{name}_0", np.array([(155.0, y), (155.0, y + 90.0)]), 13.9)
+        draft.roads.append(DraftRoad(name, *ends, [lane]))
+    draft.connectors.append(DraftConnector("side", 0, "on", 0))
+    demand = DemandBuilder()
+    for k in range(5):
+        demand.add(Trip(f"c{k}", 3.0 * k, CAR, (0, 1, 2)))
+    world = World(finish(draft), demand.build(), dt=0.25, seed=1)
+    checker = Checker(world)
+    world.observers.append(checker)
+    world.run(300.0)
+    assert world.arrived == 5
+    assert checker.violations == {}

@@ -84,7 +84,7 @@ def test_ways_that_are_sought_know_of_the_limits() -> None:
 @pytest.mark.parametrize(
     ("places", "speed", "why"),
     [
-        ("nowhere", 5.0, "no road or lane 'nowhere'; give an id of the network"),
+        ("nowhere", 5.0, "no road 'nowhere'; it has 2, as first"),
         (17, 5.0, "no road 17; there are 2, from 0 on"),
         ([], 5.0, "no places given; name at least one road or lane"),
         (["first", 1.5], 5.0, "road '1.5': wanted an id or a number"),

@@ -62,6 +62,32 @@ def test_a_driver_barred_from_its_lane_turns_across_it_after_a_while(control, st
     assert checker.violations == {}
 
 
+def test_two_who_bar_each_other_with_a_queue_behind_each_go_on():
+    """The one behind on lane 0 takes the way that the head of lane 1 would take across it: it counted
+    as somebody who comes there, though it stood behind the other. All stood for ever."""
+    draft = crossing(YIELD, lanes=2)
+    draft.connectors = [
+        one
+        for one in draft.connectors
+        if one.from_road != "in_s" or (one.to_road == "out_e") == (one.from_lane == 0)
+    ]
+    network = finish(draft)
+    builder = DemandBuilder()
+    for name, lane, at, to in (
+        ("a", 1, 89.7, "e"), ("b", 0, 84.65, "n"), ("c", 0, 77.0, "e"), ("d", 1, 77.0, "n"),
+    ):  # fmt: skip
+        way = [network.road_index[road] for road in ("in_s", f"out_{to}")]
+        builder.add(
+            Trip(name, 0.0, CAR, way, depart_lane=lane, depart_pos=at, depart_pos_kind=POS_GIVEN)
+        )
+    world = World(network, builder.build(), dt=0.25, seed=1)
+    checker = Checker(world)
+    world.observers.append(checker)
+    world.run(200.0)
+    assert world.arrived == 4 and world.gridlock()["turned_across"] >= 1
+    assert checker.violations == {}
+
+
 def test_who_turned_across_is_recorded_and_replayed_bit_for_bit(tmp_path):
     world = world_of(two_lanes(YIELD), stands=True)
     with Recorder(tmp_path / "run.h5", world, 0.25, keyframe_every=5.0):

@@ -53,6 +53,7 @@ from rushhour.kernels.checking_stops import check_stop_order, note_full_exits
 from rushhour.kernels.rules import POLICY_FAIR, POLICY_LITERAL
 from rushhour.kernels.vehicles import BEHIND, REASONS
 from rushhour.roadnets.facts import fact_line
+from rushhour.traffic.analysis.chains import called
 from rushhour.traffic.durations import clock
 from rushhour.traffic.outside.watching import BodyWatch
 from rushhour.traffic.state import dtype_of
@@ -367,7 +368,7 @@ class Checker:
         if lane < 0:
             return "on the road"
         if lane < network.n_road_lanes:
-            where = f"on lane {network.lane_ids[lane]}"
+            where = f"on lane {called(network.lane_ids[lane], network.lane_street(lane))}"
         else:
             k = lane - network.n_road_lanes
             x = int(network.arrays.connectors.intersection[k])

@@ -1,6 +1,7 @@
 """A place by the name that people read: a road, a lane, an intersection, or a movement within one.
 
 A movement is called by its lanes, as "a_0 -> b_0"; a signal, "signal 9", by the intersection it is at.
+What is the id of nothing may be the name of a street: all its roads, or one where one is wanted.
 """
 
 from typing import Final, NamedTuple
@@ -8,9 +9,10 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.errors import NetworkError, RunError
+from rushhour.roadnets.id_hints import id_hint
 from rushhour.roadnets.model import Network
-from rushhour.traffic.recording.id_hints import id_hint
+from rushhour.roadnets.street_names import find_roads, name_hint
 
 ROAD: Final = "road"
 LANE: Final = "lane"
@@ -42,17 +44,16 @@ def place_named(network: Network, name: str, first: str = ROAD) -> Named | None:
 
 
 def lanes_named(network: Network, name: str, first: str = ROAD) -> NDArray[np.int32]:
-    """The lanes of a road, those that end at an intersection, a lane, or a movement's own.
+    """The lanes of a road or street, those that end at an intersection, a lane, or a movement's own.
 
     Lanes within intersections are numbered behind those of roads. Empty where a name is of nothing.
     """
     found = place_named(network, name, first)
     if found is None:
-        return np.zeros(0, np.int32)
+        return _lanes_of(network, roads_of_street(network, name))
     kind, number = found
     if kind == ROAD:
-        begin = int(network.arrays.roads.first_lane[number])
-        return np.arange(begin, begin + network.arrays.roads.lane_count[number], dtype=np.int32)
+        return _lanes_of(network, np.array([number], np.int32))
     if kind == INTERSECTION:
         at = network.arrays.lanes.intersection[: network.n_road_lanes]
         return np.flatnonzero(at == number).astype(np.int32)
@@ -62,9 +63,33 @@ def lanes_named(network: Network, name: str, first: str = ROAD) -> NDArray[np.in
 def road_named(network: Network, name: str) -> int:
     """The road of a name, also of a lane's; -1: none, or several."""
     found = place_named(network, name)
-    if found is None or found.kind in (INTERSECTION, MOVEMENT):
+    if found is None:
+        roads = roads_of_street(network, name)
+        return int(roads[0]) if roads.size == 1 else -1
+    if found.kind in (INTERSECTION, MOVEMENT):
         return -1
     return found.number if found.kind == ROAD else int(network.arrays.lanes.road[found.number])
+
+
+def roads_of_street(network: Network, name: str) -> NDArray[np.int32]:
+    """The roads of a street, or of a part of it, ascending; empty where nothing is called so."""
+    try:
+        return find_roads(network, name)
+    except NetworkError:
+        return np.zeros(0, np.int32)
+
+
+def lanes_wanted(network: Network, name: str) -> NDArray[np.int32]:
+    """The lanes of a place, as `lanes_named`. Raises NetworkError for a name of nothing."""
+    if place_named(network, name) is None:
+        return _lanes_of(network, find_roads(network, name))
+    return lanes_named(network, name)
+
+
+def _lanes_of(network: Network, roads: NDArray[np.int32]) -> NDArray[np.int32]:
+    """All lanes of some roads."""
+    of_roads = np.isin(network.arrays.lanes.road[: network.n_road_lanes], roads)
+    return np.flatnonzero(of_roads).astype(np.int32)
 
 
 def lane_named(network: Network, name: str) -> int:
@@ -82,25 +107,47 @@ def place_hint(network: Network, name: str, wanted: str) -> str:
     inside = list(dict.fromkeys(names[int(k)][:60] for k in numbers))
     if inside:
         found = place_named(network, name)
-        kind = INTERSECTION if found is None else found.kind
-        return f"it is of the {kind}; give one of its {wanted}s: {', '.join(inside[:8])}"
+        kind = "street" if found is None else found.kind
+        more = f" and {len(inside) - 8:,} more" if len(inside) > 8 else ""
+        return f"it is of the {kind}; give one of its {wanted}s: {', '.join(inside[:8])}{more}"
+    if wanted == ROAD:
+        try:
+            find_roads(network, name)
+        except NetworkError as error:
+            return str(error)
     return id_hint(name, names)
 
 
 def want_place(network: Network, name: str, kind: str) -> Named:
-    """What a name is of, which an option --KIND gave. Raises RunError if it is of nothing."""
+    """What a name is of, which an option --KIND gave; of a street the road in its middle.
+
+    Raises RunError if it is of nothing.
+    """
     found = place_named(network, name, kind)
-    if found is None:
-        names = {LANE: network.lane_ids, INTERSECTION: network.intersection_ids}
-        hint = id_hint(name, names.get(kind, network.road_ids))
-        raise RunError(f"--{kind} {name[:60]!r}: {network.name} has no such {kind}; {hint}")
-    return found
+    if found is not None:
+        return found
+    roads = roads_of_street(network, name)
+    if roads.size:
+        return Named(ROAD, _in_the_middle(network, roads))
+    ids = {LANE: network.lane_ids, INTERSECTION: network.intersection_ids}.get(kind)
+    hint = name_hint(network, name) if ids is None else id_hint(name, ids)
+    raise RunError(f"--{kind} {name[:60]!r}: {network.name} has no such {kind}; {hint}")
+
+
+def _in_the_middle(network: Network, roads: NDArray[np.int32]) -> int:
+    """Which of some roads lies nearest to the middle of all."""
+    roads_of = network.arrays.roads
+    lanes = roads_of.first_lane[roads] + roads_of.lane_count[roads] // 2
+    lines = [network.lane_points(int(lane)) for lane in lanes]
+    at = np.array([line[len(line) // 2] for line in lines])
+    away = np.hypot(*(at - np.concatenate(lines).mean(axis=0)).T)
+    return int(roads[np.argmin(away)])
 
 
 def _intersection(network: Network, name: str) -> int:
     """By its own id, or by that of its signal."""
-    if name in network.intersection_ids:
-        return network.intersection_ids.index(name)
+    if name in network.intersection_index:
+        return network.intersection_index[name]
     signal = name.removeprefix(SIGNAL)
     if signal not in network.signal_ids:
         return -1

@@ -212,7 +212,7 @@ def _last_rows(measures: Measures, name: str) -> MeasureTable:
         last = key.size - 1 - place
     network = measures.world.network
     ids = {
-        "road": network.road_ids, "lane": network.lane_ids,
+        "road": network.road_ids, "road_name": network.road_names, "lane": network.lane_ids,
         "intersection": network.intersection_ids, "vehicle": measures.world.demand.ids,
     }  # fmt: skip
     rows = {column: columns[column][last] for column in TABLES[name]}

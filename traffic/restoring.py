@@ -185,12 +185,13 @@ def _restore_grants(world: "World", tables: Mapping[str, NDArray[Any]], new_sign
 
 def _restore_rings(world: "World", numbers: Mapping[str, Any]) -> None:
     rings = []
-    for lanes, since, until, rerouted, rotated, removed, *more in numbers["rings"]:
-        let_in, waits = more or (0, ())
-        told = [int(number) for number in (since, until, rerouted, rotated, removed, let_in)]
-        ring = Ring(tuple(lanes), told[0], waits=tuple(waits))
-        ring.until, ring.rerouted, ring.rotated, ring.removed, ring.let_in = told[1:]
-        rings.append(ring)
+    for lanes, *told, waits in numbers["rings"]:
+        since, begun, until, rerouted, rotated, removed, let_in = map(int, told)
+        rings.append(
+            Ring(
+                tuple(lanes), since, begun, until, rerouted, rotated, removed, let_in, tuple(waits)
+            )
+        )
     kept = world._rings
     kept.found, kept.resolved = int(numbers["rings_found"]), int(numbers["rings_resolved"])
     kept.longest = int(numbers["rings_longest"])

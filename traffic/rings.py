@@ -37,6 +37,7 @@ from rushhour.roadnets.model import Network
 
 ROTATION: Final = 3.0  # s for which the heads of a rotated ring need no room beyond
 PATIENCE: Final = 3  # times the time to act after which they do so though they may stand inside
+REAR_SLACK: Final = 0.5  # m by which a rear may stay inside
 NAMED: Final = 1000  # rings that are kept by name, at most; the others are counted only
 
 
@@ -46,6 +47,7 @@ class Ring:
 
     lanes: tuple[int, ...]  # of their heads, in the order in which they wait; the lowest first
     since: int  # frame
+    begun: int  # frame since which this one stands, or with another of mostly its lanes by turns
     until: int = -1  # frame in which it was seen no more, -1: it stands
     rerouted: int = 0  # heads that were made to choose again
     rotated: int = 0  # times its heads moved on together
@@ -90,8 +92,8 @@ class Rings:
             lane = self._road_lane(int(veh.lane[slot]))
             members[lane] = self._around(slot)
             if lane not in self._standing:
-                lanes = (self._road_lane(on) for on in veh.lane[members[lane]].tolist())
-                now[lane] = Ring(tuple(dict.fromkeys(lanes)), frame)
+                on = dict.fromkeys(self._road_lane(at) for at in veh.lane[members[lane]].tolist())
+                now[lane] = Ring(tuple(on), frame, self._begun(set(on), frame))
             else:
                 now[lane] = self._standing[lane]
             waits = {REASONS[reason] for reason in veh.reason[members[lane]].tolist()}
@@ -115,7 +117,7 @@ class Rings:
         gone: list[int] = []
         busy: set[int] = set()
         for lane, ring in now.items():
-            age = frame - ring.since
+            age = frame - ring.begun
             if age < self.act_after or self.policy == "none":
                 continue
             if self.policy == "teleport":
@@ -129,6 +131,16 @@ class Rings:
             else:
                 self._free(veh, order, grants, ring, members[lane], frame, busy)
         return again, gone
+
+    def _begun(self, lanes: set[int], frame: int) -> int:
+        """Since when a ring of these lanes stands: heads that choose again may only turn one into
+        another, and that one back."""
+        for ring in reversed(self.named):
+            if 0 <= ring.until < frame - self.act_after:
+                continue
+            if 2 * len(lanes.intersection(ring.lanes)) > len(lanes):
+                return ring.begun
+        return frame
 
     def _find(
         self, veh: Vehicles, order: Order, grants: Grants, frame: int, first: int, last: int
@@ -201,23 +213,26 @@ class Rings:
             if lacks_room(veh, i) and veh.granted[i] == 0 and (veh.lane[i] < n or free[veh.lane[i] - n])
         ]  # fmt: skip
         plain = all(lacks_room(veh, i) or veh.reason[i] == LEADER for i in members)
-        patient = frame - ring.since < PATIENCE * self.act_after
-        if heads and (self._have_places(veh, order, heads) if plain else not patient):
+        patient = frame - ring.begun < PATIENCE * self.act_after
+        if heads and (self._have_places(veh, order, heads, patient) if plain else not patient):
             until = frame + round(ROTATION / self.dt)
             ring.rotated += _rotate(net, veh, heads, grants.waived, until, busy)
 
-    def _have_places(self, veh: Vehicles, order: Order, heads: Sequence[int]) -> bool:
-        """Whether each head finds room where it goes once the head there has left."""
+    def _have_places(
+        self, veh: Vehicles, order: Order, heads: Sequence[int], patient: bool
+    ) -> bool:
+        """Whether each head finds room where it goes once the head there has left; once patience is
+        at its end, at least as much as the last has that stands there."""
         net = self._network.arrays
         for i in heads:
             lane = full_exit(net, veh, order, i, self.stop_offset)
             on = order.slot[order.start[lane] : order.start[lane + 1]]
             if on.size < 2 or net.lanes.length[lane] < veh.length[i]:
                 continue
-            # The second comes to stand where the first stood, and so on.
-            step = float(veh.s[on[0]] - veh.s[on[1]])
-            free = float(veh.s[on[-1]] - veh.length[on[-1]]) + step
-            if free < veh.length[i] + step - veh.length[on[0]]:
+            # The second comes to stand where the first stood, and so on, and who comes behind the last.
+            rear = float(veh.s[on[-1]] - veh.length[on[-1]])
+            comes = rear + float(veh.length[on[0]] - veh.length[i])
+            if comes < (0.0 if patient else min(rear, 0.0)) - REAR_SLACK:
                 return False
         return True
 

@@ -242,6 +242,7 @@ def _numbers(world: "World") -> dict[str, Any]:
             [
                 list(ring.lanes),
                 ring.since,
+                ring.begun,
                 ring.until,
                 ring.rerouted,
                 ring.rotated,

@@ -135,7 +135,7 @@ class NextLanes:
 
 @dataclass(frozen=True)
 class Show:
-    """Show, or hide: "help", "costs", "lint"."""
+    """Show, or hide: "help", "costs", "lint", "names"."""
 
     what: str
 

@@ -54,6 +54,9 @@ def vehicle_lines(
         lane = int(columns["lane"][row])
         lanes = source.network.arrays.lanes
         tell("lane", lane_name(source, lane))
+        street = source.network.lane_street(lane)
+        if street:
+            tell("street", street)
         tell("at", f"{columns['s'][row]:.1f} of {lanes.length[lane]:.1f} m")
         limit = float(lanes.speed[lane])
         tell("speed", f"{3.6 * moment.speed[row]:.1f} km/h, limit {3.6 * limit:.0f}")

@@ -61,6 +61,7 @@ KEYS: Final[dict[tuple[str, bool], tuple[str, do.Action]]] = {
     ("d", False): ("live: drive by the arrows; let go", do.Drive()),
     ("p", False): ("cost of the phases", do.Show("costs")),
     ("m", False): ("marks of what lint found", do.Show("lint")),
+    ("t", False): ("names of streets", do.Show("names")),
     ("s", False): ("write a picture", do.Shot()),
     ("?", False): ("this help", do.Show("help")),
     ("q", False): ("close", do.Quit()),

@@ -10,7 +10,7 @@ from rushhour.roadnets.findings import CHECKS, NOTE, Finding, by_check
 from rushhour.roadnets.model import Network
 from rushhour.viewer.lettering import text_width, write_text
 from rushhour.viewer.png import write_png
-from rushhour.viewer.raster import INK, LAND, Colour, Raster, add_legend, draw_network
+from rushhour.viewer.raster import INK, LAND, Colour, Raster, add_legend, draw_names, draw_network
 
 SIZE: Final = (2000, 1500)  # pixels
 COLOURS: Final[tuple[Colour, ...]] = (
@@ -30,6 +30,7 @@ def save_findings(path: str | Path, network: Network, size: tuple[int, int] = SI
     Rarer kinds lie above more frequent ones. Raises RunError if the file cannot be written.
     """
     raster = draw_network(network, size)
+    draw_names(raster, network)
     grave = [one for one in network.findings if one.severity != NOTE and one.place is not None]
     kinds = sorted(by_check(grave).items(), key=lambda kind: -len(kind[1]))
     colours = check_colours(check for check, _ in kinds)

@@ -87,6 +87,9 @@ def lane_lines(
     def tell(what: str, value: str) -> None:
         lines.append(pair(what, cut(value, WIDEST - NAME), NAME))
 
+    street = network.lane_street(lane)
+    if street:
+        tell("street", street)
     tell("lane", f"{lanes.length[lane]:.0f} m, limit {3.6 * lanes.speed[lane]:.0f} km/h")
     rows = here.on(lane)
     queue = here.queued(rows)
@@ -132,6 +135,9 @@ def intersection_lines(
     network, here = source.network, Standings(source, moment)
     control = CONTROLS[int(network.arrays.intersections.control[intersection])]
     lines = [line(cut(network.intersection_ids[intersection]), ACCENT)]
+    streets = network.intersection_name(intersection)
+    if streets:
+        lines.append(pair("streets", cut(streets, WIDEST - NAME), NAME))
     lines.append(pair("control", _programs(source, intersection) or control, NAME))
     lanes = approaches(network, intersection)
     queues = [(here.queued(here.on(lane)), lane) for lane in lanes]

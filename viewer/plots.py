@@ -5,15 +5,17 @@ Drawn by matplotlib, which is imported where it is needed (`pip install 'rushhou
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.model import Network
 from rushhour.roadnets.writing import replaced, want_ending
 from rushhour.traffic.durations import clock
 from rushhour.traffic.measures.detectors import road_of
+from rushhour.traffic.places_named import roads_of_street
 from rushhour.traffic.recording.run_file import RunFile
 
 ENDINGS: Final = (".png", ".pdf", ".svg")
@@ -62,6 +64,39 @@ def save_time_space(path: Path, window: Window, roads: Sequence[str]) -> dict[st
     """
     if not roads:
         raise RunError("time-space: wanted at least one road; give it with --road ID")
+    found = trajectories(window, roads)
+    figure, axes = new_figure((11.0, 6.0))
+    drawn = _lines(axes, found.lines, 0.8)
+    drawn.set_array(KMH * found.speed)
+    drawn.set_clim(0.0, max(KMH * found.top, 1.0))
+    figure.colorbar(drawn, ax=axes, label="speed, km/h", pad=0.02)
+    for mark in found.ticks[1:-1]:
+        axes.axhline(mark, color="0.6", linewidth=0.5)
+    _fit(axes, window, found.time, found.place, found.ticks[-1])
+    clock_axis(axes)
+    axes.set_ylabel("m along " + (roads[0] if len(roads) == 1 else f"{roads[0]} to {roads[-1]}"))
+    axes.set_title(f"{window.network.name}: time and space")
+    save_figure(figure, path)
+    return {"vehicles": found.vehicles, "pieces": len(found.lines)}
+
+
+class Trajectories(NamedTuple):
+    """Where vehicles were on roads that follow each other: k pieces between two recorded frames."""
+
+    lines: NDArray[np.float64]  # (k, 2, 2) s and m along the roads, at both ends
+    speed: NDArray[np.float64]  # (k,) m/s
+    time: NDArray[np.float64]  # s of all that was seen
+    place: NDArray[np.float64]  # m
+    top: float  # m/s, the highest speed seen
+    vehicles: int
+    ticks: list[float]  # m at which the roads begin, and where the last one ends
+
+
+def trajectories(window: Window, roads: Sequence[str]) -> Trajectories:
+    """Where vehicles were over time on roads that follow each other.
+
+    Raises RunError for roads that do not, and without frames.
+    """
     offset, ticks = _chain(window, roads)
     parts: list[tuple[NDArray[Any], ...]] = []
     for number in window.frames:
@@ -80,19 +115,11 @@ def save_time_space(path: Path, window: Window, roads: Sequence[str]) -> dict[st
             f"time-space: {pieces.size:,} pieces; give a shorter time with --from, --until"
         )
     lines = np.stack((time, place), axis=1)
-    figure, axes = new_figure((11.0, 6.0))
-    drawn = _lines(axes, np.stack((lines[pieces], lines[pieces + 1]), axis=1), 0.8)
-    drawn.set_array(KMH * speed[pieces + 1])
-    drawn.set_clim(0.0, max(KMH * float(speed.max(initial=1.0)), 1.0))
-    figure.colorbar(drawn, ax=axes, label="speed, km/h", pad=0.02)
-    for mark in ticks[1:-1]:
-        axes.axhline(mark, color="0.6", linewidth=0.5)
-    _fit(axes, window, time, place, ticks[-1])
-    clock_axis(axes)
-    axes.set_ylabel("m along " + (roads[0] if len(roads) == 1 else f"{roads[0]} to {roads[-1]}"))
-    axes.set_title(f"{window.network.name}: time and space")
-    save_figure(figure, path)
-    return {"vehicles": int(np.unique(name).size), "pieces": int(pieces.size)}
+    both = np.stack((lines[pieces], lines[pieces + 1]), axis=1)
+    return Trajectories(
+        both, speed[pieces + 1], time, place, float(speed.max(initial=1.0)),
+        int(np.unique(name).size), ticks,
+    )  # fmt: skip
 
 
 def _fit(axes: Any, window: Window, time: Any, place: Any, length: float) -> None:
@@ -119,8 +146,7 @@ def save_fundamental(path: Path, window: Window, roads: Sequence[str]) -> dict[s
     """
     rows = window.roads()
     if roads:
-        wanted = [road_of(window.network, road, "fundamental") for road in roads]
-        inside = np.isin(rows["road"], wanted)
+        inside = np.isin(rows["road"], _roads_of(window.network, roads))
         if not inside.any():
             raise RunError(f"{window.run.path}: nobody was on {', '.join(roads)[:80]} in that time")
         rows = {name: values[inside] for name, values in rows.items()}
@@ -147,6 +173,17 @@ def save_fundamental(path: Path, window: Window, roads: Sequence[str]) -> dict[s
     figure.suptitle(f"{window.network.name}: fundamental diagram of {what[:80]}")
     save_figure(figure, path)
     return {"points": int(density.size), "roads": int(np.unique(rows["road"]).size)}
+
+
+def _roads_of(network: Network, names: Sequence[str]) -> NDArray[np.int32]:
+    """The roads of some ids, or of streets by name."""
+    found = [roads_of_street(network, name) for name in names]
+    one = [
+        road_of(network, name, "fundamental")
+        for name, roads in zip(names, found, strict=True)
+        if not roads.size
+    ]
+    return np.concatenate([*found, np.array(one, np.int32)])
 
 
 def save_speed_map(path: Path, window: Window) -> dict[str, int]:

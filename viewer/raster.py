@@ -30,6 +30,7 @@ from rushhour.viewer.shapes import (
     strips_of,
     zebra_bars,
 )
+from rushhour.viewer.street_labels import StreetLabels
 
 Colour = tuple[int, int, int]
 Box = tuple[float, float, float, float]  # x least, y least, x greatest, y greatest, m
@@ -43,6 +44,7 @@ MAIN_STREET: Final[Colour] = (80, 92, 106)
 MARKS: Final[Colour] = (196, 202, 208)
 INK: Final[Colour] = (222, 227, 232)
 FAINT: Final[Colour] = (128, 138, 148)
+NAMES: Final[Colour] = (240, 236, 214)  # of streets
 MAIN_SPEED: Final = 12.0  # m/s; roads as fast are drawn as main streets
 AREAS_FROM: Final = 0.3  # pixels per metre from which intersections are drawn in detail
 MARKS_FROM: Final = 2.2  # pixels per metre from which markings are painted
@@ -141,6 +143,16 @@ def draw_network(
         raster.fill_quads(zebra_bars(network), MARKS)
         raster.fill_quads(stop_lines(network), INK)
     return raster
+
+
+def draw_names(raster: Raster, network: Network) -> None:
+    """Paint the names of streets along them, where there is room."""
+    height, width, _ = raster.canvas.shape
+    right, bottom = raster.left + width / raster.scale, raster.top - height / raster.scale
+    box = (raster.left, bottom, right, raster.top)
+    names = StreetLabels(network).within(box, 1.0 / raster.pixels_per_metre)
+    raster.fill_quads(names.rims, LAND)
+    raster.fill_quads(names.letters, NAMES)
 
 
 def _fill_intersections(raster: Raster, network: Network, shown: NDArray[np.float64]) -> None:
@@ -252,6 +264,7 @@ def save_picture(
     raster = draw_network(network, size, box)
     if time is not None:
         draw_signals(raster, network, states_at(network, time))
+    draw_names(raster, network)
     count = np.asarray(lane).size
     if value is None:
         shown, name = np.asarray(speed, dtype=np.float64) * 3.6, "km/h"

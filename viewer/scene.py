@@ -12,6 +12,7 @@ from rushhour.viewer.lint_marks import Marks
 from rushhour.viewer.moments import Moment
 from rushhour.viewer.panels import Panel
 from rushhour.viewer.raster import Colour
+from rushhour.viewer.street_labels import Labels
 
 FEWEST_DOTS: Final = 20_000  # vehicles; fewer are drawn as bodies at any distance
 DOTS_FROM: Final = 2.2  # m per pixel from which on more are dotted: bodies of about 2 pixels
@@ -49,6 +50,7 @@ class Scene:
     marks: Marks | None = None
     outside: NDArray[Any] | None = None  # bodies from outside, rows of outside.body_log.ROW
     chased: bool = False  # they are those of a chase
+    names: Labels | None = None  # of streets
 
     @property
     def dotted(self) -> bool:

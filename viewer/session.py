@@ -25,6 +25,7 @@ from rushhour.viewer.parts import box_of
 from rushhour.viewer.places import FINDING, Place, place_at
 from rushhour.viewer.race_source import RaceSource
 from rushhour.viewer.scene import DOTS_FROM, FEWEST_DOTS, MOST_DOTS, PATIENT, TOO_SLOW, Scene
+from rushhour.viewer.street_labels import Labels, StreetLabels
 from rushhour.viewer.target_hand import TargetHand
 from rushhour.viewer.timeline import timeline_of
 from rushhour.viewer.view_state import ViewState, next_time, reduce
@@ -53,6 +54,7 @@ class Session:
         self._most_dots, self._slow = MOST_DOTS, 0  # pictures that were too slow
         self._lights: tuple[float, NDArray[np.uint8]] | None = None
         self._closer = Closer(source)
+        self._labels: StreetLabels | None = None
         if self._target is not None:
             clock = replace(self.state.clock.sought(self._target.time), playing=True)
             self.state = replace(self.state, driving=True, follow=True, clock=clock)
@@ -346,7 +348,15 @@ class Session:
             blink=int(3.0 * state.clock.time) % 2 == 0,
             marks=marks.seen(state.camera) if marks else None,
             outside=outside if len(outside) else None, chased=self.source.chased,
+            names=self._names() if state.names else None,
         )  # fmt: skip
+
+    def _names(self) -> Labels:
+        """Names of streets in and around the picture."""
+        if self._labels is None:
+            self._labels = StreetLabels(self.source.network)
+        camera = self.state.camera
+        return self._labels.within(camera.box, camera.scale)
 
     def _signals(self) -> NDArray[np.uint8]:
         time = self.state.clock.time

@@ -29,6 +29,7 @@ class ViewState:
     help: bool = False
     costs: bool = False
     lint: bool = False  # what lint found is marked
+    names: bool = True  # streets have their names
     bookmarks: tuple[float, ...] = ()  # s, ascending
     quitting: bool = False
 
@@ -89,6 +90,8 @@ def reduce(state: ViewState, action: do.Action) -> ViewState:
             return replace(state, costs=not state.costs)
         case do.Show("lint"):
             return replace(state, lint=not state.lint)
+        case do.Show("names"):
+            return replace(state, names=not state.names)
         case do.Find(text):
             return replace(state, finding=text)
         case do.Mark():

@@ -20,6 +20,7 @@ from rushhour.roadnets.by_hand.sketch import (
     SketchIntersection,
     SketchRoad,
     SketchSignal,
+    called,
     identifier,
     line_of,
     number,
@@ -76,6 +77,8 @@ class NetworkBuilder:
         priority: int = 0,
         permissions: int | str | Sequence[str] = ROAD_VEHICLES,
         offset: Offset = "centre",
+        name: str = "",
+        ref: str = "",
     ) -> str:
         """Add one direction of traffic and return its id.
 
@@ -83,22 +86,23 @@ class NetworkBuilder:
         each lane. start, end: intersections that it joins wherever they are; without them the
         nearest within its reach. priority: the larger goes first at "yield" and "stop".
         permissions: a mask of roadnets.classes, or names such as ("bus", "taxi"). offset: the
-        lanes lie astride the points ("centre") or to the right of them ("right").
+        lanes lie astride the points ("centre") or to the right of them ("right"). name, ref: what
+        its street is called, as "Main St" and "A 1"; several with ";" between.
         Raises NetworkError for values out of range and ids given twice.
 
         >>> builder.add_road([(0, 0), (80, 0), (120, 30)], lanes=2, id="ramp")
         'ramp'
         """
-        name = self._road_id(id)
-        where = f"road {shown(name)}"
+        road = self._road_id(id)
+        where = f"road {shown(road)}"
         if offset not in ("centre", "right"):
             raise NetworkError(f"{where}: offset {shown(offset)}; wanted 'centre' or 'right'")
         for what, node in (("start", start), ("end", end)):
             if node is not None and not isinstance(node, str):
                 raise NetworkError(f"{where}: {what} {shown(node)}; give an intersection's id")
         line, heights = line_of(points, where)
-        self._sketch.roads[name] = SketchRoad(
-            id=name,
+        self._sketch.roads[road] = SketchRoad(
+            id=road,
             line=line,
             lanes=whole(lanes, where, "lanes", 1, MAX_LANES),
             speed=number(speed, where, "speed", 0.1, FASTEST),
@@ -108,9 +112,11 @@ class NetworkBuilder:
             priority=whole(priority, where, "priority", -HIGHEST_PRIORITY, HIGHEST_PRIORITY),
             permissions=permission_mask(permissions, where),
             centred=offset == "centre",
+            name=called(name, where, "name"),
+            ref=called(ref, where, "ref"),
             heights=heights,
         )
-        return name
+        return road
 
     def add_street(
         self,
@@ -127,7 +133,7 @@ class NetworkBuilder:
         """Add both directions along one line, to the right of it each; their ids.
 
         forward, backward: lanes. The road along the points is called `id`, the one against them
-        "-" and `id`. more: width, priority, permissions, as of `add_road`.
+        "-" and `id`. more: width, priority, permissions, name, ref, as of `add_road`.
 
         >>> builder.add_street([(0, 0), (200, 0)], id="main")
         ('main', '-main')

@@ -253,7 +253,10 @@ def _drawn(road: SketchRoad, first: Joint, last: Joint) -> DraftRoad:
         else joint.corner.id
         for at_start, joint in ((True, first), (False, last))
     ]
-    return DraftRoad(road.id, names[0], names[1], lanes, road.priority, heights=road.heights)
+    return DraftRoad(
+        road.id, names[0], names[1], lanes, road.priority, road.name, heights=road.heights,
+        ref=road.ref,
+    )  # fmt: skip
 
 
 def _cut(road: SketchRoad, at_start: bool, joint: Joint) -> float:

@@ -12,6 +12,8 @@ from rushhour.roadnets.classes import CLASS_BIT, EVERYBODY
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.geometry.street_lines import Line, stations
 from rushhour.roadnets.reading.values import FARTHEST, HIGHEST, LONGEST_SHAPE
+from rushhour.roadnets.street_names import LONGEST as LONGEST_NAME
+from rushhour.roadnets.street_names import tidy
 
 CONTROLS: Final = ("none", "yield", "stop", "all_way_stop", "signals", "roundabout")
 SAME_POINT: Final = 0.01  # m, nearer points of a line are one
@@ -38,6 +40,8 @@ class SketchRoad:
     permissions: int
     centred: bool  # the lanes lie astride the line, not to its right
     twin: str = ""
+    name: str = ""  # of its street
+    ref: str = ""
     heights: Line | None = None
 
 
@@ -155,6 +159,15 @@ def line_of(points: Any, where: str) -> tuple[Line, Line | None]:
     line = line[keep]
     line[-1] = last
     return line, space
+
+
+def called(value: Any, where: str, what: str) -> str:
+    """A name or number of a street, or "". Raises NetworkError for what cannot be printed."""
+    if not isinstance(value, str) or tidy(value) != value:
+        raise NetworkError(
+            f"{where}: {what} {shown(value)}; give a text of one line, at most {LONGEST_NAME} characters"
+        )
+    return value
 
 
 def permission_mask(value: Any, where: str) -> int:

@@ -35,6 +35,8 @@ class DraftRoad:
     """One direction between two intersections; lanes from the kerb to the middle.
 
     heights: (k, 3) places along it whose heights are known; grade: how much it rises per metre.
+    name, ref: of its street, as "Main St" and "A 1"; several with ";" between.
+    aloft: (k, 2) lines of its bridges and tunnels, which do not lie on the ground.
     """
 
     id: str
@@ -46,6 +48,8 @@ class DraftRoad:
     ends_only: bool = False  # only for those who start or end their trip there
     heights: NDArray[np.float64] | None = None
     grade: float | None = None
+    ref: str = ""
+    aloft: list[NDArray[np.float64]] = field(default_factory=list)
 
 
 @dataclass
@@ -87,6 +91,7 @@ class DraftIntersection:
     foes: list[tuple[int, int]] = field(default_factory=list)
     yields: list[tuple[int, int]] | None = None
     z: float | None = None  # m, height, if it is known
+    on_ground: bool = True  # not on a bridge nor in a tunnel
 
 
 @dataclass
@@ -141,6 +146,7 @@ class Draft:
     lateral_acceleration: float | None = None  # m/s^2 in bends, as far as the source gives it
     projection: str = ""  # PROJ string of the source coordinates, "" if they are plain metres
     origin: tuple[float, float] = (0.0, 0.0)  # what was subtracted from the source coordinates
+    steepest: float | None = None  # rise per metre of roads at most; None: as the source draws them
     zones: list[DraftZone] = field(default_factory=list)
     zebras: list[Zebra] = field(default_factory=list)  # marked crossings of pedestrians
     banned: list[tuple[str, ...]] = field(default_factory=list)  # roads, see roadnets.banned

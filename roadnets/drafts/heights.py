@@ -4,6 +4,7 @@ A source may draw lanes in space (SUMO), know places along roads or intersection
 GMNS, roads drawn by hand), or say how steep a road is. Where it says nothing, intersections lie
 where the roads between them are least steep, and a road rises evenly from one to the other, so
 does a connector from lane to lane. A network of which nothing is said, or all the same, is level.
+What is not drawn in space is never steeper than STEEPEST.
 """
 
 from typing import Final, NamedTuple
@@ -14,10 +15,13 @@ from numpy.typing import NDArray
 from rushhour.roadnets.drafts.draft import Draft, DraftRoad
 from rushhour.roadnets.drafts.index import DraftIndex
 from rushhour.roadnets.drafts.shapes import Shapes
+from rushhour.roadnets.drafts.steepness import held
+from rushhour.roadnets.findings import Finding, finding
 from rushhour.roadnets.model import level
 
 Values = NDArray[np.float64]
 
+STEEPEST: Final = 0.3  # rise per metre of a road; the steepest streets there are have 35 %
 SAID: Final = 100.0  # times as much a rise counts that the source says as one nobody knows
 STEPS: Final = 500  # of the conjugate gradients, at most
 CLOSE: Final = 1e-7  # share of the first residual at which they end
@@ -35,8 +39,9 @@ class _Slopes(NamedTuple):
 
 def point_heights(
     draft: Draft, index: DraftIndex, lanes: Shapes, connectors: Shapes, shift: tuple[float, float]
-) -> Values:
-    """Height, m, of each point of the lanes and then of the connectors; (0,) where all is level.
+) -> tuple[Values, list[Finding]]:
+    """Height, m, of each point of the lanes and then of the connectors, (0,) where all is level; and
+    what was held back.
 
     shift: what was subtracted from the draft's coordinates.
     """
@@ -44,7 +49,7 @@ def point_heights(
         road.grade is not None or road.heights is not None or _drawn(road) for road in draft.roads
     )
     if not told and all(node.z is None for node in draft.intersections):
-        return level()
+        return level(), []
     ends = _intersection_heights(draft, index, lanes)
     height = _even_heights(draft, index, lanes, shift, ends)
     number = 0
@@ -73,7 +78,44 @@ def point_heights(
     height = np.concatenate(
         [height, np.repeat(last, counts) * (1.0 - share) + np.repeat(first, counts) * share]
     )
-    return np.ascontiguousarray(height) if np.ptp(height) > FLAT else level()
+    found: list[Finding] = []
+    if draft.steepest is not None:
+        height, found = _held_back(draft, index, lanes, connectors, height, draft.steepest)
+    return (np.ascontiguousarray(height) if np.ptp(height) > FLAT else level()), found
+
+
+def _held_back(
+    draft: Draft, index: DraftIndex, lanes: Shapes, connectors: Shapes, height: Values, most: float
+) -> tuple[Values, list[Finding]]:
+    """Heights that rise by no more than `most` per metre anywhere, and how many roads would have."""
+    first = np.concatenate([lanes.start[:-1], connectors.start[:-1] + lanes.start[-1]])
+    last = np.concatenate([lanes.start[1:], connectors.start[1:] + lanes.start[-1]]) - 1
+    station = np.concatenate([lanes.station, connectors.station])
+    before = np.setdiff1d(np.arange(height.size), last)  # points that another of their line follows
+    step = station[before + 1] - station[before]
+    n = len(index.lane_road)
+    ends = (
+        np.concatenate([before, last[index.from_lane], last[n:]]),
+        np.concatenate([before + 1, first[n:], first[index.to_lane]]),
+    )
+    rise = np.concatenate([most * step, np.zeros(2 * len(index.from_lane))])
+    grade = np.abs(height[before + 1] - height[before]) / np.maximum(step, 1e-9)
+    steep = (grade > most * (1.0 + CLOSE)) & (before < lanes.start[-1])
+    if not (np.abs(height[ends[1]] - height[ends[0]]) > rise * (1.0 + CLOSE) + CLOSE).any():
+        return height, []
+    found = []
+    if steep.any():
+        lane = np.searchsorted(lanes.start, before[steep], side="right") - 1
+        road = index.lane_road[lane]
+        worst = int(road[grade[steep].argmax()])
+        text = (
+            f"roads that would rise by more than {most:.0%}, the steepest, "
+            f"{draft.roads[worst].id!r}, by {grade[steep].max():.0%}; held at {most:.0%}: "
+            f"{np.unique(road).size}"
+        )
+        names = [f"road {draft.roads[r].id}" for r in np.unique(road)[:20].tolist()]
+        found.append(finding("L31", text, names))
+    return held(height, ends, rise), found
 
 
 def _drawn(road: DraftRoad) -> list[Values]:

@@ -23,7 +23,6 @@ _ONE_WAY_DRAW, _DIRECTION = 111, 112
 LANES: Final = {ARTERIAL: 2, COLLECTOR: 1, SIDE: 1}
 SPEED: Final = {ARTERIAL: 13.89, COLLECTOR: 13.89, SIDE: 8.33}  # m/s
 WIDTH: Final = {ARTERIAL: 3.25, COLLECTOR: 3.2, SIDE: 2.9}  # m
-NAMES: Final = {ARTERIAL: "arterial", COLLECTOR: "collector", SIDE: "side street"}
 
 
 def corner_name(node: Node) -> str:
@@ -55,7 +54,7 @@ def close_gaps(mesh: Mesh, plan: Plan) -> None:
         median = WIDTH[e.rank] if e.rank == ARTERIAL else 0.0
         plan.streets.append(
             Street(corner_name(e.a), corner_name(e.b), e.line, lanes, lanes, SPEED[e.rank], e.rank,
-                   WIDTH[e.rank], median, 55.0 if median else 0.0, name=NAMES[e.rank])
+                   WIDTH[e.rank], median, 55.0 if median else 0.0)
         )  # fmt: skip
 
 

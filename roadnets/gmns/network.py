@@ -14,6 +14,7 @@ import numpy as np
 
 from rushhour.roadnets.classes import ROAD_VEHICLES
 from rushhour.roadnets.drafts.draft import Draft, DraftZone
+from rushhour.roadnets.drafts.heights import STEEPEST
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.fixes import fix_line
 from rushhour.roadnets.geometry.street_lines import Line, line_length, point_at
@@ -68,7 +69,7 @@ def read_gmns_draft(folder: Path) -> Draft:
         raise NetworkError(f"{folder}: all links lie in one place; correct the coordinates")
     _control_corners(plan, tables.nodes)
     draft = draft_of(plan, Crossings(tables, movements, plans))
-    draft.projection = places.projection
+    draft.projection, draft.steepest = places.projection, STEEPEST
     _raise_nodes(draft, tables, measures.short)
     draft.zones = _zones(tables, plan)
     connectors = sum(link.connector for link in tables.links)
@@ -133,7 +134,8 @@ def _drawn(
                 line[len(line) // 2],
                 fix_line("speed", [link.id], round(SPEED * 3.6)),
             )
-        speed = SPEED if link.speed is None else link.speed * measures.speed
+        unit = measures.speed if link.unit is None else link.unit
+        speed = SPEED if link.speed is None else link.speed * unit
         if speed > FASTEST:
             tables.remarks.find(
                 "L06",
@@ -214,6 +216,7 @@ def _add_streets(plan: Plan, tables: GmnsTables, roads: list[_Road], xy: dict[st
             if link.two_way:
                 _find_double(tables, f"-{link.id}", road.line)
             twin.backward, twin.back_speed = link.lanes, road.speed
+            twin.back_name, twin.name = link.name or None, twin.name or link.name
             twin.roads = (twin.roads[0] if twin.roads else "", link.id)
             if twin.stretches or road.stretches:
                 ahead = twin.stretches[0] if twin.stretches else _alike(twin.forward, twin.speed)

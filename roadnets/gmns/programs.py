@@ -9,10 +9,11 @@ from rushhour.roadnets.findings import WARNING
 from rushhour.roadnets.fixes import fix_line
 from rushhour.roadnets.gmns.signals import TimingPlan
 from rushhour.roadnets.gmns.timing import Shown, timeline
-from rushhour.roadnets.plans.signals import crosses, yellow_time
+from rushhour.roadnets.plans.signals import crosses
 from rushhour.roadnets.plans.street_plan import Corner, Leg
 from rushhour.roadnets.plans.turns import Movement
 from rushhour.roadnets.reading.remarks import Remarks
+from rushhour.roadnets.signals.intergreens import yellow_time
 
 SAME_TIME: Final = 1e-6  # s
 STRENGTH: Final = "rsygG"  # letters, the strongest last

@@ -17,6 +17,8 @@ from rushhour.roadnets.classes import CAR
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.gmns.lanes import MOST_LANES, LaneTables, read_lanes
 from rushhour.roadnets.gmns.uses import for_cars
+from rushhour.roadnets.graphs.records import values_of
+from rushhour.roadnets.osm.ways.speeds import read_speed
 from rushhour.roadnets.plans.street_plan import Control
 from rushhour.roadnets.reading.csv_tables import (
     CsvTable,
@@ -40,20 +42,39 @@ CONTROLS: Final[dict[str, Control]] = {
     "traffic_signals": "signals", "stop": "two_way_stop", "2_stop": "two_way_stop",
     "two_way_stop": "two_way_stop", "4_stop": "all_way_stop", "all_way_stop": "all_way_stop",
     "allway_stop": "all_way_stop", "yield": "yield",
+    # NeXTA's and DTALite's own: input_node_control_type.csv.
+    "2": "yield", "yield_sign": "yield", "3": "two_way_stop", "2way_stop_sign": "two_way_stop",
+    "4": "all_way_stop", "4way_stop_sign": "all_way_stop", "5": "signals", "pretimed_signal": "signals",
+    "6": "signals", "actuated_signal": "signals", "7": "yield", "roundabout": "yield",
 }  # fmt: skip
+NO_CONTROL: Final = (
+    "", "none", "no_control", "uncontrolled", "unknown_control", "0", "1", "nan", "null",
+)  # fmt: skip
 UNUSED_FILES: Final = (
     "location", "link_tod", "lane_tod", "segment_tod", "segment_lane_tod", "movement_tod",
     "signal_detector", "time_set_definitions", "use_group", "curb_seg",
 )  # fmt: skip
+# Names of columns as shapefiles cut them off.
+ALIASES: Final = {
+    "from_node_": "from_node_id",
+    "facility_t": "facility_type",
+    "allowed_us": "allowed_uses",
+}
 _NODE_COLUMNS: Final = {
-    "node_id", "x_coord", "y_coord", "z_coord", "zone_id", "node_type", "ctrl_type", "control_type", "name",
+    "node_id", "x_coord", "y_coord", "z_coord", "zone_id", "node_type", "ctrl_type", "control_type", "control_type_name",
+    "name",
 }  # fmt: skip
 _LINK_COLUMNS: Final = {
     "link_id", "from_node_id", "to_node_id", "directed", "dir_flag", "length", "facility_type",
-    "link_type", "free_speed", "lanes", "geometry", "geometry_id", "allowed_uses", "name",
+    "link_type", "link_type_name", "free_speed", "lanes", "geometry", "geometry_id", "allowed_uses", "name",
+    *(old for old in ALIASES),
 }  # fmt: skip
 Geometry = tuple[str, str]  # WKT, and its place for messages
-_LINE: Final = re.compile(r"LINESTRING(?:\s+(?:Z|M|ZM))?\s*\(([^()]*)\)", re.IGNORECASE)
+_LINE: Final = re.compile(
+    r"(?:LINESTRING(?:\s+(?:Z|M|ZM))?\s*\(([^()]*)\)"
+    r"|MULTILINESTRING(?:\s+(?:Z|M|ZM))?\s*\(\s*\(([^()]*)\)\s*\))",
+    re.IGNORECASE,
+)
 
 
 @dataclass
@@ -72,7 +93,8 @@ class Node:
 
 @dataclass
 class Link:
-    """A row of link.csv; length, speed and line as given."""
+    """A row of link.csv; length, speed and line as given. unit: m/s of one of the speed's, where the
+    row says it itself."""
 
     id: str
     start: str
@@ -85,6 +107,7 @@ class Link:
     line: NDArray[np.float64] | None
     name: str
     where: str
+    unit: float | None = None
 
 
 @dataclass
@@ -143,7 +166,13 @@ def _nodes(table: CsvTable, remarks: Remarks) -> dict[str, Node]:
     empty = [""] * len(table)
     zones = table.column("zone_id") or empty
     kinds = table.column("node_type") or empty
-    controls = table.column("ctrl_type", "control_type") or empty
+    controls = [
+        next((text for text in row if _key(text) not in NO_CONTROL), "")
+        for row in zip(
+            *(table.texts(name) for name in ("ctrl_type", "control_type_name", "control_type")),
+            strict=True,
+        )
+    ]
     zs = table.column("z_coord") or empty
     nodes: dict[str, Node] = {}
     for row, name in enumerate(ids):
@@ -167,10 +196,16 @@ def _nodes(table: CsvTable, remarks: Remarks) -> dict[str, Node]:
 
 
 def _control(text: str, node: str, remarks: Remarks) -> Control | None:
-    key = re.sub(r"[\s-]+", "_", text.strip().lower())
-    if key not in CONTROLS and key not in ("", "none", "no_control", "uncontrolled", "0"):
+    key = _key(text)
+    if key not in CONTROLS and key not in NO_CONTROL:
         remarks.add("controls of nodes not known, priority rules taken", f"{node} {text}")
     return CONTROLS.get(key)
+
+
+def _key(text: str) -> str:
+    """A control as CONTROLS has it; codes without the .0 of a column of floats."""
+    key = re.sub(r"[\s-]+", "_", text.strip().lower())
+    return key.removesuffix(".0")
 
 
 def _geometries(table: CsvTable | None, remarks: Remarks) -> dict[str, Geometry]:
@@ -194,23 +229,20 @@ def _links(
     remarks: Remarks,
 ) -> tuple[list[Link], set[str]]:
     """The links that are roads or zone connectors, and the ids of others."""
-    ids = table.needed("link_id")
-    ends = table.needed("from_node_id"), table.needed("to_node_id")
-    empty = [""] * len(table)
-    names = ("name", "length", "free_speed", "lanes", "geometry", "geometry_id", "allowed_uses")
+    ends = table.needed("from_node_id", "from_node_"), table.needed("to_node_id")
+    ids = _names(table, ends, remarks)
+    names = ("name", "length", "free_speed", "lanes", "geometry", "geometry_id")
     texts = {name: table.texts(name) for name in names}
+    uses = table.texts("allowed_uses", "allowed_us")
     directed, flag = table.column("directed"), table.column("dir_flag")
-    kinds = table.column("link_type") or empty, table.column("facility_type") or empty
-    seen: set[str] = set()
+    kinds = (
+        table.texts("link_type"), table.texts("link_type_name"),
+        table.texts("facility_type", "facility_t"),
+    )  # fmt: skip
     closed: set[str] = set()
     links: list[Link] = []
     for row, name in enumerate(ids):
         where = f"{table.where(row)}: link {name[:40]!r}"
-        if not name:
-            raise NetworkError(f"{where}: has no link_id; give each link its own")
-        if name in seen:
-            raise NetworkError(f"{where}: is given twice; give each link its own link_id")
-        seen.add(name)
         start, end = ends[0][row], ends[1][row]
         for node in (start, end):
             if node not in nodes:
@@ -222,7 +254,7 @@ def _links(
         touches = nodes[start].centroid != nodes[end].centroid
         if touches and not connector:
             remarks.add("links at a centroid that are not typed so taken for zone connectors", name)
-        open_ = for_cars(texts["allowed_uses"][row])
+        open_ = for_cars(uses[row])
         if name in lanes.lanes:
             open_ &= any(lane.permissions & CAR for lane in lanes.lanes[name])
         if not connector and not touches and not open_:
@@ -238,8 +270,9 @@ def _links(
                 )
             geometry = lines[given]
         line = _line(*geometry)
-        if line is not None and flag is not None and flag[row] == "-1":
+        if line is not None and flag is not None and flag[row] in ("-1", "-1.0"):
             line = line[::-1]
+        speed, unit = _speed(texts["free_speed"][row], where)
         links.append(
             Link(
                 name,
@@ -247,22 +280,63 @@ def _links(
                 end,
                 _two_way(directed[row] if directed else flag[row] if flag else "1", where),
                 _optional(texts["length"][row], where, "length", LONGEST_LINK),
-                _optional(texts["free_speed"][row], where, "free_speed", FASTEST),
+                speed,
                 len(lanes.trunk(name)) or _lane_count(texts["lanes"][row], name, remarks),
                 connector or touches,
                 line,
                 texts["name"][row],
                 where,
+                unit,
             )
         )
     table.remark_unused(_LINK_COLUMNS, remarks)
     return links, closed
 
 
+def _names(table: CsvTable, ends: tuple[list[str], list[str]], remarks: Remarks) -> list[str]:
+    """An id of its own for each link. Of two rows of one id that lead there and back the second is
+    the way back, named as that of an undirected link; others are named after their nodes, as are
+    those without an id."""
+    given = table.column("link_id") or [""] * len(table)
+    known = set(given)
+    first: dict[str, tuple[str, str]] = {}
+    names: list[str] = []
+    for name, *pair in zip(given, *ends, strict=True):
+        start, end = pair
+        back = f"-{name}"
+        if name and name not in first:
+            first[name] = start, end
+        elif name and first[name] == (end, start) and back not in known:
+            remarks.add("links of one id there and back, the way back named with a minus", name)
+            name = back
+        else:
+            kind = "links whose id others have" if name else "links without an id"
+            name = f"{start}-{end}"
+            copies = 1
+            while name in known:
+                copies += 1
+                name = f"{start}-{end}.{copies}"
+            remarks.add(f"{kind}, named after their nodes", name)
+        known.add(name)
+        names.append(name)
+    return names
+
+
+def _speed(text: str, where: str) -> tuple[float | None, float | None]:
+    """A free speed, and m/s of one where the text has a unit; None for none."""
+    if blank(text):
+        return None, None
+    several = values_of(text)
+    read = [one for value in several if (one := read_speed(value)) is not None]
+    if read and (len(several) > 1 or text[-1:].isalpha()):  # of ways joined by osmnx: the slowest
+        return min(read), 1.0
+    return _optional(text, where, "free_speed", FASTEST), None
+
+
 def _two_way(text: str, where: str) -> bool:
     """Whether a link is open both ways: `directed` false or `dir_flag` 0."""
     key = text.lower()
-    if key in ("1", "-1", "true", "t", "yes", "", "1.0"):
+    if key in ("1", "-1", "true", "t", "yes", "", "1.0", "-1.0"):
         return False
     if key in ("0", "false", "f", "no", "0.0"):
         return True
@@ -271,7 +345,7 @@ def _two_way(text: str, where: str) -> bool:
 
 def _optional(text: str, where: str, what: str, most: float) -> float | None:
     """A number above 0; None for an empty one and for 0."""
-    if not text:
+    if blank(text):
         return None
     return number(text, where, what, 0.0, most) or None
 
@@ -279,7 +353,7 @@ def _optional(text: str, where: str, what: str, most: float) -> float | None:
 def _lane_count(text: str, link: str, remarks: Remarks) -> int:
     """Lanes of one direction (L06: what cannot be meant is taken as one)."""
     try:
-        lanes = float(text) if len(text) <= 20 else 0.0
+        lanes = min((float(one) for one in values_of(text)), default=0.0)
     except ValueError:
         lanes = 0.0
     if 1.0 <= lanes <= MOST_LANES:
@@ -295,7 +369,7 @@ def _line(text: str, where: str) -> NDArray[np.float64] | None:
     found = _LINE.fullmatch(text.strip())
     if found is None:
         raise NetworkError(f"{where}: geometry {text[:40]!r}; give LINESTRING (x y, x y) or none")
-    points = [point.split() for point in found[1].split(",")]
+    points = [point.split() for point in (found[1] or found[2] or "").split(",")]
     if not 2 <= len(points) <= LONGEST_SHAPE or any(len(p) not in (2, 3, 4) for p in points):
         raise NetworkError(f"{where}: geometry {text[:40]!r}; give 2 or more points x y")
     return np.array(

@@ -210,7 +210,17 @@ def _dead_lanes(network: Network) -> Iterator[Finding]:
         some = np.add.reduceat(count, first_lane)[road] > 0
         for lane in np.flatnonzero(some & (count == 0)):
             name = network.lane_ids[lane]
-            yield finding(check, f"lane {name!r}: {what}", [f"lane {name}"], place[lane])
+            drop = check == "L15" and _onward(network, int(road[lane])) == 1
+            yield finding(
+                check, f"lane {name!r}: {what}", [f"lane {name}"], place[lane],
+                severity=NOTE if drop else "",
+            )  # fmt: skip
+
+
+def _onward(network: Network, road: int) -> int:
+    """To how many roads a road leads; where it is one, a lane may end as lanes do before a merge."""
+    lanes, links = network.arrays.lanes, network.arrays.connectors
+    return len(set(lanes.road[links.to_lane[lanes.road[links.from_lane] == road]].tolist()))
 
 
 def _dead_ends(network: Network, turns: Turns) -> Iterator[Finding]:

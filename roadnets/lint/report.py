@@ -1,5 +1,6 @@
 """The report of an import: a table for people, rows for JSON."""
 
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -8,6 +9,7 @@ from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.findings import CHECKS, MOST_EXAMPLES, NOTE, Finding
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.nearest import local_degrees
+from rushhour.roadnets.street_names import some
 
 NAMES: Final = {"E": "errors", "W": "warnings", "I": "notes"}
 INDENT: Final = 9
@@ -16,13 +18,14 @@ INDENT: Final = 9
 def finding_rows(network: Network) -> list[dict[str, Any]]:
     """Every finding with its place, as far as it has one: x, y in m, lon, lat in degrees."""
     rows = []
+    streets = _Streets(network)
     for one, degrees in zip(network.findings, _degrees(network), strict=True):
         place = one.place or (None, None)
         x, y = (None if value is None else round(value, 2) for value in place)
         lon, lat = degrees or (None, None)
         rows.append(
             {"id": one.check, "severity": one.severity, "message": one.message,
-             "source": list(one.source), "x": x, "y": y, "lon": lon, "lat": lat, "fix": one.fix}
+             "source": list(one.source), "streets": streets.of(one), "x": x, "y": y, "lon": lon, "lat": lat, "fix": one.fix}
         )  # fmt: skip
     return rows
 
@@ -38,13 +41,14 @@ def report_lines(network: Network) -> list[str]:
         name: sum(len(found) for (severity, _), found in groups.items() if severity == key)
         for key, name in NAMES.items()
     }
+    streets = _Streets(network)
     told = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
     lines = ["", f"{'found':<20} {told}"]
     for severity, check in sorted(groups, key=lambda key: ("EWI".index(key[0]), key[1])):
         found = groups[severity, check]
         lines.append(f"{check} {severity} {len(found):>7,}  {CHECKS[check][1]}")
         shown = MOST_EXAMPLES if severity != NOTE else 1
-        lines += [" " * INDENT + _example(*each) for each in found[:shown]]
+        lines += [" " * INDENT + _example(*each, streets) for each in found[:shown]]
     if len(network.findings) > 1:
         lines.append(
             "--json has all of them; put a line after # into fixes.toml to overrule one: --fixes"
@@ -52,8 +56,43 @@ def report_lines(network: Network) -> list[str]:
     return lines
 
 
-def _example(one: Finding, degrees: tuple[float, float] | None) -> str:
-    text = one.message
+class _Streets:
+    """What the places of findings are called."""
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+
+    @cached_property
+    def _of_ways(self) -> dict[str, list[int]]:
+        """Roads by the way of OpenStreetMap that they are made of."""
+        found: dict[str, list[int]] = {}
+        for road, name in enumerate(self.network.road_ids):
+            found.setdefault(name.partition("#")[0].removeprefix("-"), []).append(road)
+        return found
+
+    def of(self, one: Finding) -> list[str]:
+        """Names of the streets that a finding is about, else those that meet there."""
+        network = self.network
+        names: dict[str, None] = {}
+        met: list[int] = []
+        for source in one.source if network.road_names else ():
+            kind, _, id = source.partition(" ")
+            roads = self._of_ways.get(id, []) if kind == "way" else []
+            if kind == "road" and id in network.road_index:
+                roads = [network.road_index[id]]
+            elif kind == "lane" and id in network.lane_index:
+                roads = [int(network.arrays.lanes.road[network.lane_index[id]])]
+            elif kind in ("intersection", "node") and id in network.intersection_index:
+                met.append(network.intersection_index[id])
+            names |= dict.fromkeys(map(network.road_name, roads))
+        if not any(names):
+            names = dict.fromkeys(map(network.intersection_name, met))
+        return [name for name in names if name]
+
+
+def _example(one: Finding, degrees: tuple[float, float] | None, streets: _Streets) -> str:
+    names = streets.of(one)
+    text = one.message + (f" ({some(names)})" if names else "")
     if degrees:
         text += f" @{degrees[0]:.5f},{degrees[1]:.5f}"
     elif one.place:

@@ -8,7 +8,8 @@ from math import radians
 from typing import Final, NamedTuple
 
 from rushhour.roadnets.osm.lanes import letters_for, pairs_of
-from rushhour.roadnets.osm.links import Road, Streets
+from rushhour.roadnets.osm.legs import offset_at
+from rushhour.roadnets.osm.links import Road, Streets, node_at
 from rushhour.roadnets.osm.movements import Turns
 from rushhour.roadnets.osm.places import direction, priority_of
 from rushhour.roadnets.osm.ways.tags import Direction
@@ -57,6 +58,8 @@ def approaches_of(
                 letters[j] = letter
         exits = list(zip(letters, onward, strict=True))
         pairs = pairs_of(entry, exits)
+        if len(after) == 1 and entry.cars and onward[0].cars:
+            pairs[0] = _aligned(streets, road, after[0][0], pairs[0])
         if not streets.links[road[0]].rules.ring:
             for (_, lanes), ring, found_pairs in zip(exits, rings, pairs, strict=True):
                 if ring and found_pairs:  # every lane: to change on the ring is often too late
@@ -73,7 +76,29 @@ def approaches_of(
         )
     _join_side_by_side(streets, found)
     _feed_spare_lanes(streets, found)
+    _end_lanes(streets, found)
     return found
+
+
+def _aligned(
+    streets: Streets, road: Road, after: Road, pairs: list[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """Lane pairs of a road that goes on wider: each into the lane that lies before it.
+
+    Where all are as far aside, as they were.
+    """
+    entry, exit = (direction(streets.links[index], forward) for index, forward in (road, after))
+    lanes, to = entry.car_lanes, exit.car_lanes
+    if len(to) <= len(lanes) or len(pairs) != len(lanes):
+        return pairs
+    here = [offset_at(streets.links[road[0]], road[1], lane, True) for lane in lanes]
+    there = [offset_at(streets.links[after[0]], after[1], lane, False) for lane in to]
+    aside = [
+        sum(abs(a - b) for a, b in zip(here, there[first:], strict=False)) / len(lanes)
+        for first in range(len(to) - len(lanes) + 1)
+    ]
+    first = min(range(len(aside)), key=lambda k: (round(aside[k], 1), k))
+    return list(zip(lanes, to[first:], strict=False)) if first else pairs
 
 
 def _entry(streets: Streets, approach: Approach) -> Direction:
@@ -102,6 +127,21 @@ def _join_side_by_side(streets: Streets, approaches: list[Approach]) -> None:
             approach.exits[0].pairs.clear()
         for (approach, lane), to in zip(feeders, lanes, strict=True):
             approach.exits[0].pairs.append((lane, to))
+
+
+def _end_lanes(streets: Streets, approaches: list[Approach]) -> None:
+    """Let lanes that were added lead nowhere where they end: one has to leave them before.
+
+    Joined to the lane beside them, that one would stop to take turns, and through traffic would use them.
+    """
+    for approach in approaches:
+        index, forward = approach.road
+        kerb = streets.lane_ends.get(node_at(streets.links[index], not forward))
+        if kerb is not None and len(approach.exits) == 1:
+            lanes = _entry(streets, approach).car_lanes
+            exit = approach.exits[0]
+            to = direction(streets.links[exit.road[0]], exit.road[1]).car_lanes
+            exit.pairs[:] = zip(lanes[1:] if kerb else lanes[:-1], to, strict=False)
 
 
 def _feed_spare_lanes(streets: Streets, approaches: list[Approach]) -> None:

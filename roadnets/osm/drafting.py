@@ -16,6 +16,7 @@ from rushhour.roadnets.drafts.draft import (
     DraftLane,
     DraftRoad,
 )
+from rushhour.roadnets.drafts.heights import STEEPEST
 from rushhour.roadnets.geometry.street_lines import Line, line_length, stations, turning_loop
 from rushhour.roadnets.osm.approaches import Approach, Exit, approaches_of
 from rushhour.roadnets.osm.control import Controls
@@ -30,7 +31,7 @@ from rushhour.roadnets.osm.legs import (
     stop_line,
     street_line,
 )
-from rushhour.roadnets.osm.links import Road, Streets, node_at, rise_of
+from rushhour.roadnets.osm.links import Road, Streets, lines_aloft, node_at, rise_of
 from rushhour.roadnets.osm.merging import Merged
 from rushhour.roadnets.osm.movements import Turns
 from rushhour.roadnets.osm.places import Places, direction, priority_of
@@ -92,7 +93,7 @@ class Drafter:
 
     def draft(self, name: str) -> Draft:
         """Draw everything."""
-        draft = Draft(name, "OpenStreetMap")
+        draft = Draft(name, "OpenStreetMap", steepest=STEEPEST)
         roads = sorted(self.used)
         arriving: dict[int, list[Road]] = {}
         for road in roads:
@@ -117,11 +118,7 @@ class Drafter:
         draft.zebras = zebras_of(self.streets, drawn)
         for home in sorted(arriving):
             x, y = self.places.middle(home)
-            known = [self.streets.heights.get(node) for node in self.places.nodes(home)]
-            high = [z for z in known if z is not None]
-            inter = DraftIntersection(
-                str(home), x, y, NONE, z=sum(high) / len(high) if high else None
-            )
+            inter = DraftIntersection(str(home), x, y, NONE, on_ground=self._on_ground(home))
             draft.intersections.append(inter)
             self._connect(draft, inter, home, approaches[home])
         draft.banned = [
@@ -227,11 +224,19 @@ class Drafter:
                 DraftLane(f"{self.names[road]}_{k}", next(shapes), speed, link.rules.width, mask)
             )
         a, b = str(self.places.home(road, False)), str(self.places.home(road, True))
-        heights, grade = rise_of(self.streets, link, forward)
         return DraftRoad(
             self.names[road], a, b, lanes, priority_of(link), link.rules.name, way.visitors,
-            heights, grade,
+            grade=rise_of(self.streets, link, forward), ref=link.rules.ref,
+            aloft=lines_aloft(self.streets, link),
         )  # fmt: skip
+
+    def _on_ground(self, home: int) -> bool:
+        """Whether a street at an intersection leaves it on the ground."""
+        for _, index, start in self.places.link_ends(home):
+            nodes = self.streets.links[index].nodes
+            if frozenset(nodes[:2] if start else nodes[-2:]) not in self.streets.aloft:
+                return True
+        return False
 
     def _connect(
         self, draft: Draft, inter: DraftIntersection, home: int, approaches: list[Approach]

@@ -14,17 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.fixes import MOST_LANES, Fixes, fix_line
-from rushhour.roadnets.osm.ways.hills import grade_of, height_of
+from rushhour.roadnets.osm.built_up import BuiltUp
+from rushhour.roadnets.osm.ways.hills import grade_of
+from rushhour.roadnets.osm.ways.legal import KMH
 from rushhour.roadnets.osm.ways.reading import OsmMap, OsmWay
 from rushhour.roadnets.osm.ways.rules import rules_of
-from rushhour.roadnets.osm.ways.speeds import KMH
 from rushhour.roadnets.osm.ways.tags import Direction, Doubt, Tags, WayRules, is_open
 from rushhour.roadnets.reading.remarks import Remarks
+from rushhour.roadnets.street_names import joined_names
 
 BLOCKING = ("bollard", "block", "wall", "chain", "cycle_barrier", "debris")
 GATES = ("gate", "lift_gate", "swing_gate")
 SAME_PLACE = 0.05  # m
 COPY = 1 << 60  # added to a node's id for its copy behind a barrier
+CALLED = ("name", "ref")  # tags that say what a street is called
 
 # A road is a link driven one way: (link, whether towards the link's end).
 Road = tuple[int, bool]
@@ -60,10 +63,12 @@ class Streets:
     node_tags: dict[int, Tags]
     remarks: Remarks = field(default_factory=Remarks)
     fixes: Fixes = field(default_factory=Fixes)
+    # Nodes where an added lane ends: whether it is that at the kerb.
+    lane_ends: dict[int, bool] = field(default_factory=dict)
     slips: set[int] = field(default_factory=set)  # links that are slip lanes
-    heights: dict[int, float] = field(default_factory=dict)  # m, of nodes that say theirs
     # Rise per metre between two nodes of a way that says its incline, in its direction.
     grades: dict[tuple[int, int], float] = field(default_factory=dict)
+    aloft: set[frozenset[int]] = field(default_factory=set)  # neighbours on a bridge, in a tunnel
 
     def find(
         self,
@@ -108,15 +113,10 @@ def node_at(link: Link, start: bool) -> int:
     return link.a if start else link.b
 
 
-def rise_of(
-    streets: Streets, link: Link, forward: bool
-) -> tuple[NDArray[np.float64] | None, float | None]:
-    """Of a link driven one way: (k, 3) nodes within it whose heights are known, and its rise per
-    metre, each None where nothing is known. A rise counts where half of the link says one."""
-    if not streets.heights and not streets.grades:
-        return None, None
-    inner = [node for node in link.nodes[1:-1] if node in streets.heights]
-    places = [(*streets.xy[node], streets.heights[node]) for node in inner]
+def rise_of(streets: Streets, link: Link, forward: bool) -> float | None:
+    """Rise per metre of a link driven one way, where half of it or more says one."""
+    if not streets.grades:
+        return None
     rise = length = said = 0.0
     for a, b in pairwise(link.nodes):
         step = dist(streets.xy[a], streets.xy[b])
@@ -127,72 +127,87 @@ def rise_of(
         if grade is not None:
             rise, said = rise + grade * step, said + step
     sign = 1.0 if forward else -1.0
-    known = said > 0.0 and said >= 0.5 * length
-    return np.array(places) if places else None, sign * rise / length if known else None
+    return sign * rise / length if said > 0.0 and said >= 0.5 * length else None
 
 
-def streets_of(osm: OsmMap, country: str, speeds: dict[str, float], private: bool) -> Streets:
-    """Links of a map."""
-    streets = Streets([], dict(osm.xy), osm.node_tags)
-    rules: dict[int, tuple[WayRules, bool]] = {}
-    known: dict[frozenset[tuple[str, str]], tuple[WayRules, bool, list[Doubt]]] = {}
+def lines_aloft(streets: Streets, link: Link) -> list[NDArray[np.float64]]:
+    """The bridges and tunnels of a link, (k, 2) m each."""
+    found: list[list[int]] = []
+    for a, b in pairwise(link.nodes) if streets.aloft else ():
+        if frozenset((a, b)) in streets.aloft:
+            if not found or found[-1][-1] != a:
+                found.append([a])
+            found[-1].append(b)
+    return [np.array([streets.xy[node] for node in line]) for line in found]
+
+
+def streets_of(
+    osm: OsmMap, place: str, speeds: dict[str, float], private: bool, urban: dict[int, BuiltUp]
+) -> Streets:
+    """Links of a map. place, speeds: as in `rules_of`; urban: what is known of ways, by id."""
+    streets = Streets([], dict(osm.xy), osm.node_tags, osm.remarks)
+    # By tags as well as id: the edges of a graph that come from one way may differ.
+    rules: dict[_Said, tuple[WayRules, bool]] = {}
+    known: dict[tuple[frozenset[tuple[str, str]], bool], tuple[WayRules, bool, list[Doubt]]] = {}
     ways: list[OsmWay] = []
     closed = 0
     for way in osm.ways:
         if not is_open(way.tags, private):
             closed += 1
             continue
-        if way.id not in rules:
-            name = way.tags.get("name", "")
-            tags = {key: value for key, value in way.tags.items() if key != "name"}
-            like = frozenset(tags.items())  # one in ten ways of a city differs by more than name
+        said = _said(way)
+        if said not in rules:
+            name, ref = (way.tags.get(key, "") for key in CALLED)
+            tags = {key: value for key, value in way.tags.items() if key not in CALLED}
+            town = urban[way.id].urban
+            like = frozenset(tags.items()), town  # one in ten ways differs by more than name
             if like not in known:
                 doubts: list[Doubt] = []
-                known[like] = (*rules_of(tags, country, speeds, doubts), doubts)
+                known[like] = (*rules_of(tags, place, speeds, doubts, town), doubts)
             same, reverse, doubts = known[like]
-            rules[way.id] = replace(same, name=name), reverse
+            rules[said] = replace(same, name=name, ref=ref), reverse
             for doubt in (d for i, d in enumerate(doubts) if d not in doubts[:i]):
                 streets.find(
                     doubt.check, f"way {way.id}: {doubt.text}", [f"way {way.id}"],
-                    way.nodes[len(way.nodes) // 2], _fix_of(way.id, doubt, rules[way.id][0]),
+                    way.nodes[len(way.nodes) // 2], _fix_of(way.id, doubt, rules[said][0]),
                 )  # fmt: skip
-        nodes = way.nodes[::-1] if rules[way.id][1] else way.nodes
+        nodes = way.nodes[::-1] if rules[said][1] else way.nodes
         ways.append(OsmWay(way.id, nodes, way.tags))
     if closed:
         streets.remarks.add("ways closed to cars", count=closed)
     _join_twins(ways, streets)
     _cut_at_barriers(ways, streets)
-    _note_hills(osm, ways, {way: reverse for way, (_, reverse) in rules.items()}, streets)
+    _note_hills(ways, {said: reverse for said, (_, reverse) in rules.items()}, streets)
     used = Counter(node for way in ways for node in way.nodes)
     for way in ways:
         for piece in _pieces(way.nodes, used):
-            streets.links.append(Link(piece, rules[way.id][0], way.id, way.id))
+            streets.links.append(Link(piece, rules[_said(way)][0], way.id, way.id))
     _drop_doubles(streets)
     dissolve_joints(streets)
     _open_loops(streets)
     return streets
 
 
-def _note_hills(
-    osm: OsmMap, ways: list[OsmWay], reversed_: dict[int, bool], streets: Streets
-) -> None:
-    """Note the heights of nodes and the rises of ways, and what is said of them in vain."""
-    for node, text in osm.ele.items():
-        height = height_of(text)
-        if height is None:
-            streets.remarks.add(
-                "ele of nodes that is no number of metres", f"node {node}: {text:.20}"
-            )
-        else:
-            streets.heights[node] = height
+_Said = tuple[int, frozenset[tuple[str, str]]]
+
+
+def _said(way: OsmWay) -> _Said:
+    """What tells a way's rules from those of others."""
+    return way.id, frozenset(way.tags.items())
+
+
+def _note_hills(ways: list[OsmWay], reversed_: dict[_Said, bool], streets: Streets) -> None:
+    """Note the rises of ways, what is said of them in vain, and which do not lie on the ground."""
     for way in ways:
+        if any(way.tags.get(key, "no") != "no" for key in ("bridge", "tunnel")):
+            streets.aloft.update(frozenset(pair) for pair in pairwise(way.nodes))
         grade, doubt = grade_of(way.tags)
         if doubt:
             streets.remarks.add(
                 "inclines that are not used, the roads taken as level", f"way {way.id}: {doubt}"
             )
         if grade is not None:
-            grade = -grade if reversed_[way.id] else grade
+            grade = -grade if reversed_[_said(way)] else grade
             for pair in pairwise(way.nodes):
                 streets.grades[pair] = grade
 
@@ -298,11 +313,11 @@ def _drop_doubles(streets: Streets) -> None:
 
 
 def _same_street(first: WayRules, second: WayRules) -> bool:
-    """Whether nothing but the name and the turns indicated changes from one to the other."""
+    """Whether nothing but what it is called and the turns indicated changes between two."""
 
     def plain(rules: WayRules) -> WayRules:
         ahead, back = rules.forward._replace(turns=()), rules.backward._replace(turns=())
-        return replace(rules, forward=ahead, backward=back, name="", layer="")
+        return replace(rules, forward=ahead, backward=back, name="", ref="", layer="")
 
     return plain(first) == plain(second)
 
@@ -318,7 +333,8 @@ def _joined(first: Link, second: Link) -> Link:
         first.rules,
         forward=_carried(first.rules.forward, second.rules.forward),
         backward=_carried(second.rules.backward, first.rules.backward),
-        name=first.rules.name or second.rules.name,
+        name=joined_names(first.rules.name, second.rules.name),
+        ref=joined_names(first.rules.ref, second.rules.ref),
     )
     return Link(first.nodes + second.nodes[1:], rules, first.first_way, second.last_way)
 

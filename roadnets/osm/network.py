@@ -7,7 +7,11 @@ from rushhour.roadnets.drafts.draft import Draft
 from rushhour.roadnets.drafts.fixes import fix_roads
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.fixes import Fixes
+from rushhour.roadnets.graphs.streets import read_graph_map
+from rushhour.roadnets.graphs.tables import is_graph
+from rushhour.roadnets.osm.built_up import BuiltUp, built_up
 from rushhour.roadnets.osm.centre_lanes import open_turn_lanes
+from rushhour.roadnets.osm.country import Country, country_of
 from rushhour.roadnets.osm.cramped import join_cramped
 from rushhour.roadnets.osm.drafting import Drafter
 from rushhour.roadnets.osm.entries import attach_service, set_service_aside
@@ -15,12 +19,13 @@ from rushhour.roadnets.osm.fixes import fix_merges, fix_signals, fix_tags, fix_t
 from rushhour.roadnets.osm.links import Streets, streets_of
 from rushhour.roadnets.osm.merging import Merged, merge
 from rushhour.roadnets.osm.movements import turns_of, usable
-from rushhour.roadnets.osm.report import Kept, report
+from rushhour.roadnets.osm.ramps import open_acceleration_lanes
+from rushhour.roadnets.osm.report import Kept, limit_remarks, report
 from rushhour.roadnets.osm.restrictions import Bans, bans_of
 from rushhour.roadnets.osm.rings import narrow_rings, widen_rings
 from rushhour.roadnets.osm.service import connecting
 from rushhour.roadnets.osm.short_streets import join_short_streets
-from rushhour.roadnets.osm.sides import country_of, left_hand, mirror, mirror_back
+from rushhour.roadnets.osm.sides import left_hand, mirror, mirror_back
 from rushhour.roadnets.osm.signs import Signs, signs_of, split_at
 from rushhour.roadnets.osm.slips import slips_of
 from rushhour.roadnets.osm.transitions import lay_transitions
@@ -38,7 +43,7 @@ class OsmOptions:
     service: str = (
         "connected"  # service ways: "yes", "no" or "connected", only those that lead through
     )
-    country: str = ""  # two letters; "": by the map's own speed limits
+    country: str = ""  # ISO 3166, such as PT or US-OH; "": by what the map says and where it is
     private: bool = False  # private streets are open
     box: Box | None = None  # only what lies within
     speeds: dict[str, float] = field(default_factory=dict)
@@ -55,7 +60,8 @@ class OsmPlan:
     signs: Signs
     merged: Merged
     bans: Bans
-    country: str  # two letters, or ""
+    country: Country
+    urban: dict[int, BuiltUp]  # of ways, by id
     left: bool  # the map is mirrored until it is drawn
     sides: Remarks  # on which side of the road one drives
 
@@ -69,23 +75,25 @@ def plan_osm(path: Path, options: OsmOptions) -> OsmPlan:
     if options.box or options.polygon:
         polygon = read_polygon(options.polygon) if options.polygon else None
         area = Area(options.box, polygon)
-    osm = read_osm(path, options.service, area)
+    osm = (read_graph_map if is_graph(path) else read_osm)(path, options.service, area)
     fixes = options.fixes or Fixes()
     fix_tags(osm, fixes, options.private)
     if options.service == "connected":
         osm.ways = connecting(osm.ways, options.private)
     sides = Remarks()
     left = left_hand(osm, sides)
-    country = options.country or country_of(osm, left)
+    country = Country(options.country, "as given") if options.country else country_of(osm, left)
+    urban = built_up(osm)
     if left:
         mirror(osm)
-    widen_rings(osm, country, options.private)
-    streets = streets_of(osm, country, options.speeds, options.private)
+    widen_rings(osm, country.code, options.private)
+    streets = streets_of(osm, country.place, options.speeds, options.private, urban)
     if not streets.links:
         raise NetworkError(f"{path}: no road is open to cars; see --private")
     streets.fixes = fixes
     service = set_service_aside(streets)
     open_turn_lanes(streets)
+    open_acceleration_lanes(streets)
     signs = signs_of(osm, streets)
     split_at(streets, signs)
     streets.slips = slips_of(streets)
@@ -105,11 +113,11 @@ def plan_osm(path: Path, options: OsmOptions) -> OsmPlan:
     narrow_rings(streets, merged)
     fix_signals(signs, merged, fixes)
     lay_transitions(streets)
-    return OsmPlan(osm, streets, signs, merged, bans, country, left, sides)
+    return OsmPlan(osm, streets, signs, merged, bans, country, urban, left, sides)
 
 
 def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
-    """Read a .osm, .osm.gz or .osm.pbf file.
+    """Read a .osm, .osm.gz or .osm.pbf file, or a street graph of osmnx.
 
     Raises NetworkError for what is no map, or has no road that can be reached and left.
     """
@@ -120,12 +128,13 @@ def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
     used, core = usable(turns)
     if not used:
         raise NetworkError(f"{path}: no road can be both reached and left; give a larger map")
-    draft = Drafter(streets, merged, signs, turns, used, plan.country).draft(plan.osm.name)
+    draft = Drafter(streets, merged, signs, turns, used, plan.country.code).draft(plan.osm.name)
     report(plan.osm, streets, merged, signs, Kept(set(turns.follow), used, core))
+    limits = limit_remarks(plan.osm, streets, plan.country, plan.urban, options.speeds)
     fix_roads(draft, fixes, {str(node): str(home) for node, home in merged.member.items()})
     draft.findings = fixes.standing(plan.sides.findings() + streets.remarks.findings())
     if plan.left:
         mirror_back(draft)
     draft.projection = plan.osm.projection
-    draft.remarks = streets.remarks.lines() + fixes.finish()
+    draft.remarks = limits + streets.remarks.lines() + fixes.finish()
     return draft

@@ -9,16 +9,29 @@ from numpy.typing import NDArray
 
 from rushhour.roadnets.findings import ERROR, NOTE, WARNING
 from rushhour.roadnets.fixes import fix_line
+from rushhour.roadnets.osm.built_up import BuiltUp
+from rushhour.roadnets.osm.country import Country
 from rushhour.roadnets.osm.crossings import find_crossings
 from rushhour.roadnets.osm.links import Road, Streets
 from rushhour.roadnets.osm.merging import Merged, extent
 from rushhour.roadnets.osm.signs import Signs, line_of
+from rushhour.roadnets.osm.ways.legal import BUILT_FOR, KMH, MPH, in_miles, limits_of
 from rushhour.roadnets.osm.ways.reading import OsmMap
-from rushhour.roadnets.osm.ways.tags import is_open
+from rushhour.roadnets.osm.ways.speeds import ZONE_KEYS, read_speed
+from rushhour.roadnets.osm.ways.tags import Tags, is_open
 
 LARGE: Final = 40.0  # m between two nodes of an intersection
 MANY: Final = 5  # nodes of an intersection
 LARGE_PIECE: Final = 1000.0  # m of road that is left out in one piece
+SOURCES: Final = (
+    "maxspeed", "zone", "--default-speed", "by law in town", "by law out of town",
+    "by law on motorways and motorroads", "by class (service, links)",
+)  # fmt: skip
+# By what a way is known to be in a built-up area or not.
+WORDS: Final = {
+    "zone": "zone tags", "class": "residential streets", "areas": "landuse",
+    "lights": "lights and sidewalks", "streets": "streets around",
+}  # fmt: skip
 REACHED, MOSTLY = 0.5, 0.95  # shares of the roads' length
 
 
@@ -163,10 +176,66 @@ def _defaults(osm: OsmMap, streets: Streets) -> None:
     ways = [way for way in osm.ways if is_open(way.tags)]
     length = _lengths(streets, [way.nodes for way in ways])
     total = float(length.sum())
-    for key, what in (("maxspeed", "limit"), ("lanes", "number of lanes")):
+    for key, what in (("maxspeed", "limit by law"), ("lanes", "number of lanes by class of road")):
         silent = np.array([not any(name.startswith(key) for name in way.tags) for way in ways])
         share = float(length[silent].sum()) / total if total > 0.0 else 0.0
         if share >= 0.005:
-            streets.find(
-                "L26", f"{100.0 * share:.0f} % of the km have no {key}: {what} by class of road"
-            )
+            streets.find("L26", f"{100.0 * share:.0f} % of the km have no {key}: {what}")
+
+
+def limit_remarks(
+    osm: OsmMap,
+    streets: Streets,
+    country: Country,
+    urban: dict[int, BuiltUp],
+    speeds: dict[str, float],
+) -> list[str]:
+    """Whose limits were taken, how many km are in town, and what each km's limit comes from.
+
+    speeds: the user's, by class.
+    """
+    ways = [way for way in osm.ways if is_open(way.tags)]
+    length = _lengths(streets, [way.nodes for way in ways]) / 1000.0
+    total = max(float(length.sum()), 1e-9)
+    limits = limits_of(country.place)
+    where = f"country {country.place} ({country.why})" if country.place else "country unknown"
+    if limits is None:
+        limits = limits_of("")
+        where += ", not in the table of limits" if country.place else ""
+        where += ": limits of the rest of the world; --country says another"
+    assert limits is not None
+    unit, name = (MPH, "mph") if in_miles(country.place) else (KMH, "km/h")
+    slow, middle, fast = (
+        f"{speed / unit:.0f}" for speed in (limits.urban, limits.rural, limits.motorway)
+    )
+    law = f"by law {slow} {name} in town, {middle} out of it, {fast} on motorways"
+    lines = [f"{where}; {law}"]
+    town: Counter[str] = Counter()
+    source: Counter[str] = Counter()
+    for way, km in zip(ways, length.tolist(), strict=True):
+        known = urban[way.id]
+        town[("town " if known.urban else "country ") + known.by] += km
+        source[_source(way.tags, known.urban, speeds)] += km
+    for here, words in (("town", "in town"), ("country", "out of town")):
+        parts = {by: km for key, km in town.items() for side, by in (key.split(),) if side == here}
+        if parts:
+            told = ", ".join(f"{km:.1f} by {WORDS[by]}" for by, km in sorted(parts.items()))
+            lines.append(f"{sum(parts.values()):.1f} km {words}: {told}")
+    told = ", ".join(f"{100.0 * source[k] / total:.0f} % {k}" for k in SOURCES if source[k])
+    return [*lines, f"limits of {total:.1f} km: {told}"]
+
+
+def _source(tags: Tags, urban: bool, speeds: dict[str, float]) -> str:
+    """What the limit of a way comes from."""
+    if any(key.startswith("maxspeed") and key != "maxspeed:type" for key in tags):
+        return SOURCES[0]
+    if any(read_speed(tags.get(key, "")) is not None for key in ZONE_KEYS):
+        return SOURCES[1]
+    highway = tags["highway"]
+    if highway in speeds:
+        return SOURCES[2]
+    if highway in BUILT_FOR:
+        return SOURCES[6]
+    if highway == "motorway" or tags.get("motorroad") == "yes":
+        return SOURCES[5]
+    return SOURCES[3] if urban else SOURCES[4]

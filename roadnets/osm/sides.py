@@ -1,12 +1,10 @@
-"""Left-hand traffic, found by vote of the map's own streets and read in a mirror; the country.
+"""Left-hand traffic, found by vote of the map's own streets and read in a mirror.
 
 All other rules are written for right-hand traffic. A map with left-hand traffic is mirrored when it
 is read (y and the sense of left and right), and mirrored back when it is drawn. Source: networks.md
 1.6.
 """
 
-import re
-from collections import Counter
 from itertools import pairwise
 from math import hypot, inf
 from typing import Final
@@ -16,7 +14,6 @@ import numpy as np
 from rushhour.kernels.network import LEFT, RIGHT
 from rushhour.roadnets.drafts.draft import Draft
 from rushhour.roadnets.osm.ways.reading import OsmMap
-from rushhour.roadnets.osm.ways.speeds import ZONE_KEYS
 from rushhour.roadnets.osm.ways.tags import Tags, direction_of
 from rushhour.roadnets.reading.remarks import Remarks
 
@@ -28,7 +25,6 @@ APART: Final = 40.0  # m between them at most
 STEP: Final = 20.0  # m between places at which a carriageway votes
 CARRIAGEWAYS: Final = ("motorway", "trunk", "primary")
 _SIDES: Final = {"left": "right", "right": "left"}
-_PREFIX = re.compile(r"^([A-Z]{2}):")
 
 
 def left_hand(osm: OsmMap, remarks: Remarks) -> bool:
@@ -109,24 +105,6 @@ def _carriageway_votes(osm: OsmMap) -> list[bool]:
     return votes
 
 
-def country_of(osm: OsmMap, left: bool) -> str:
-    """Country as far as the choice of rules needs it, two letters; "": the rules of Europe.
-
-    US where most limits are in miles, GB where traffic keeps to the left as well; else that of most
-    limits such as DE:urban.
-    """
-    speeds = [way.tags["maxspeed"] for way in osm.ways if "maxspeed" in way.tags]
-    if speeds and 2 * sum("mph" in text for text in speeds) > len(speeds):
-        return "GB" if left else "US"
-    found = Counter(
-        match[1]
-        for way in osm.ways
-        for key in (*ZONE_KEYS, "maxspeed")
-        if (match := _PREFIX.match(way.tags.get(key, "")))
-    )
-    return min(found, key=lambda code: (-found[code], code), default="")
-
-
 def _swapped(text: str) -> str:
     """A value with left and right exchanged, lists per lane in reverse order."""
     parts = [
@@ -164,8 +142,7 @@ def mirror_back(draft: Draft) -> None:
     for road in draft.roads:
         for lane in road.lanes:
             lane.shape = lane.shape * flip
-        if road.heights is not None:
-            road.heights = road.heights * np.array((1.0, -1.0, 1.0))
+        road.aloft = [line * flip for line in road.aloft]
     for inter in draft.intersections:
         inter.y = -inter.y
     draft.findings = [

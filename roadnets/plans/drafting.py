@@ -157,7 +157,7 @@ def _draw_direction(
         leave.road_out = _road_name(street, forward, ends)
         pieces, arrive.road_in = draw_stretches(
             draft, street.stretches[not forward], line, leave.setback, leave.road_out, ends,
-            street.priority_of(forward), street.name, not (street.forward and street.backward),
+            street.priority_of(forward), street.name_of(forward), not (street.forward and street.backward),
         )  # fmt: skip
         count_lanes(leave, pieces, None)
         count_lanes(arrive, None, pieces)
@@ -209,7 +209,7 @@ def _add_road(
         for k, offset in enumerate(offsets)
     ]  # fmt: skip
     priority = street.priority_of(forward)
-    draft.roads.append(DraftRoad(name, ends[0], ends[1], lanes, priority, street.name))
+    draft.roads.append(DraftRoad(name, ends[0], ends[1], lanes, priority, street.name_of(forward)))
 
 
 def _connect_corner(

@@ -63,7 +63,7 @@ def add_roundabout(draft: Draft, corner: Corner, legs: list[Leg]) -> None:
         shape = arc(corner.x, corner.y, corner.ring, start, start + span)
         lane = DraftLane(f"{name}_0", shape, RING_SPEED, RING_WIDTH, ROAD_VEHICLES)
         here, there = arm_corner(corner, i), arm_corner(corner, (i + 1) % n)
-        draft.roads.append(DraftRoad(name, here, there, [lane], RING_PRIORITY, "roundabout"))
+        draft.roads.append(DraftRoad(name, here, there, [lane], RING_PRIORITY))
         middle = arc(corner.x, corner.y, corner.ring, angles[i], angles[i] + 0.01)[0]
         draft.intersections.append(
             DraftIntersection(here, float(middle[0]), float(middle[1]), YIELD)

@@ -11,11 +11,11 @@ from typing import Final
 from rushhour.roadnets.drafts.draft import DraftSignal
 from rushhour.roadnets.plans.street_plan import Corner, Leg
 from rushhour.roadnets.plans.turns import Movement
+from rushhour.roadnets.signals.intergreens import all_red_time, yellow_time
 
 LEAST_GREEN: Final = 8.0  # s
 LONGEST_LEFT: Final = 12.0  # s
 LONGEST_GREEN: Final = 55.0  # s
-CLEARING_SPEED: Final = 8.0  # m/s, at least, of the last vehicle through
 CYCLES: Final = {1: 60.0, 2: 60.0, 3: 80.0, 4: 100.0}  # s by number of phases; more: 120
 
 
@@ -94,16 +94,6 @@ def green_letters(
         if m not in group and not any(crosses(m, p) for p in priority + permitted):
             priority.append(m)
     return ["G" if m in priority else "g" if m in permitted else "r" for m in movements]
-
-
-def yellow_time(speed: float) -> float:
-    """Yellow for an approach speed in m/s, between 3 and 5 s."""
-    return round(min(5.0, max(3.0, 1.0 + speed / 6.1)), 1)
-
-
-def all_red_time(clear: float, speed: float) -> float:
-    """Time in which the last vehicle clears `clear` metres, between 1 and 4 s."""
-    return round(min(4.0, max(1.0, (clear + 5.0) / max(speed, CLEARING_SPEED))), 1)
 
 
 def program(

@@ -69,6 +69,7 @@ class Street:
     pocket: float = 0.0  # m of left-turn lane at both ends; needs a median one lane wide
     centred: bool = True  # a one-way street lies astride its line
     name: str = ""
+    back_name: str | None = None  # towards `start`; None: as `name`
     back_speed: float | None = None  # m/s towards `start`; None: as `speed`
     back_priority: int | None = None  # towards `start`; None: as `priority`
     roads: tuple[str, str] | None = None  # ids forward and back; None: by the ends
@@ -77,6 +78,10 @@ class Street:
     def speed_of(self, forward: bool) -> float:
         """Limit of one direction, m/s."""
         return self.speed if forward or self.back_speed is None else self.back_speed
+
+    def name_of(self, forward: bool) -> str:
+        """What one direction is called."""
+        return self.name if forward or self.back_name is None else self.back_name
 
     def priority_of(self, forward: bool) -> int:
         """Priority of one direction, at the corner where it arrives."""

@@ -30,7 +30,7 @@ class _Refused(Exception):
 class _Collector:
     """Gathers the elements of the blocks fed to an expat parser."""
 
-    def __init__(self) -> None:
+    def __init__(self, texts: bool) -> None:
         self.elements: list[Element] = []
         self.depth = 0
         self.parser = expat.ParserCreate()
@@ -38,6 +38,8 @@ class _Collector:
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
         self.parser.EntityDeclHandler = self._entity
+        if texts:
+            self.parser.CharacterDataHandler = self._text
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         self.depth += 1
@@ -50,6 +52,9 @@ class _Collector:
     def _end(self, tag: str) -> None:
         self.depth -= 1
         self.elements.append(("end", tag, {}, self.parser.CurrentLineNumber))
+
+    def _text(self, text: str) -> None:
+        self.elements.append(("text", text, {}, self.parser.CurrentLineNumber))
 
     def _entity(self, name: str, *_: object) -> NoReturn:
         raise _Refused(f"declares the entity {name[:40]!r}; replace entities by plain text")
@@ -67,14 +72,15 @@ def _blocks(raw: BinaryIO, stream: BinaryIO, zipped: bool) -> Iterator[bytes]:
         yield block
 
 
-def elements(path: Path) -> Iterator[Element]:
+def elements(path: Path, texts: bool = False) -> Iterator[Element]:
     """Starts and ends of the elements of an XML file: ("start" | "end", tag, attributes, line).
 
-    The attributes of an end are empty. Raises RushhourError, one line with file and line, when
+    The attributes of an end are empty. texts: what stands between them, too, in pieces, as
+    ("text", text, {}, line). Raises RushhourError, one line with file and line, when
     the file cannot be opened, is empty, cut short, not XML, nested too deep, too large, or
     declares entities.
     """
-    collector = _Collector()
+    collector = _Collector(texts)
     parser = collector.parser
     try:
         with path.open("rb") as raw:

@@ -62,6 +62,7 @@ class RawEdge:
     attributes: dict[str, str]
     line: int
     lanes: list[RawLane] = field(default_factory=list)
+    ref: str = ""  # the number of its street, as netconvert writes it
 
 
 @dataclass
@@ -149,6 +150,8 @@ class _Reader:
         """Take the start of an element."""
         if tag == "param" and self.program is not None:
             self.program.params[a.get("key", "")] = a.get("value", "")
+        if tag == "param" and self.edge is not None and a.get("key") == "ref":
+            self.edge.ref = self.edge.ref or a.get("value", "")
         known = _READ.get(tag)
         if known is None:
             if tag not in _SILENT:

@@ -163,6 +163,7 @@ class _Drafting:
                     lanes,
                     whole(priority, where, "priority", -1_000_000_000, 1_000_000_000),
                     edge.attributes.get("name", ""),
+                    ref=edge.ref,
                 )
             )
 

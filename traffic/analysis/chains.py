@@ -36,6 +36,13 @@ class Wait:
     since: float | None  # s, since when it stands; None: it moves, or follows
     what: str = ""  # the signal, the lane that is full
     body: str = ""  # what befell its body, if it steers one: off its lane, or set on it
+    street: str = ""  # what its road is called, or the one that it comes to
+    what_street: str = ""  # what the road of the lane is called that is full
+
+    @property
+    def place(self) -> str:
+        """Its lane for people: the id, and the street in brackets."""
+        return called(self.lane, self.street)
 
 
 @dataclass(frozen=True)
@@ -46,6 +53,7 @@ class Chain:
     waits: tuple[Wait, ...]
     cause: str
     where: str  # intersection or lane of the cause
+    street: str = ""  # what that is called: a street, or those that meet
 
     def lines(self) -> list[str]:
         """The chain for people: a line for each queue, and the cause."""
@@ -53,7 +61,7 @@ class Chain:
         found, queued, first = [], 0, asked
         bodies = [f"{wait.name} {wait.body}" for wait in self.waits if wait.body]
         if asked.reason == "leader":
-            found.append(f"{asked.name} on {asked.lane}, {asked.to_line:z.0f} m before its end: "
+            found.append(f"{asked.name} on {asked.place}, {asked.to_line:z.0f} m before its end: "
                          f"follows {self._leader()}; {_pace(asked.speed)}")  # fmt: skip
         for wait in self.waits:
             if wait.reason == "leader":
@@ -66,7 +74,7 @@ class Chain:
             others = f" and {counted(queued - 1, 'other')}" if queued > 1 else ""
             waits = "wait" if others else "waits"
             found.append(
-                f"{first.name} on {first.lane}{others} {waits} in line behind one of these"
+                f"{first.name} on {first.place}{others} {waits} in line behind one of these"
             )
         elif queued > 1:
             found.append(_told(first, None, queued))
@@ -77,7 +85,7 @@ class Chain:
         elif drives:
             found.append("cause: none any more, what held them up is gone; ask for an earlier time")
         else:
-            found.append(f"cause: {cause_told(self.cause, self.where)}")
+            found.append(f"cause: {cause_told(self.cause, self.where, self.street)}")
         return found
 
     def _leader(self) -> str:
@@ -86,27 +94,37 @@ class Chain:
     def facts(self) -> dict[str, Any]:
         """The same as plain values."""
         waits = [wait.__dict__ for wait in self.waits]
-        return {"time_s": self.time, "cause": self.cause, "where": self.where, "waits": waits}
+        return {
+            "time_s": self.time, "cause": self.cause, "where": self.where, "street": self.street,
+            "waits": waits,
+        }  # fmt: skip
 
 
-def cause_told(cause: str, where: str) -> str:
+def called(id: str, street: str) -> str:
+    """An id for people: what is called so in brackets."""
+    return f"{id} ({street})" if street else id
+
+
+def cause_told(cause: str, where: str, street: str = "") -> str:
     """A cause and its place in words."""
     words = "a ring: each waits for the next" if cause == RING else WORDS[cause]
     if where and not where.startswith("signal "):
         where = f"{BEFORE_PLACE.get(cause, 'at')} {where}"
-    return f"{words} ({where})" if where else words
+    place = f"{where}, {street}" if street else where
+    return f"{words} ({place})" if where else words
 
 
 def _told(first: Wait, head: Wait | None, queued: int) -> str:
     """A queue: its head, or whom it follows, and how many wait behind."""
     if head is None:
         others = counted(queued - 1, "other")
-        return f"{first.name} on {first.lane} and {others} follow each other"
+        return f"{first.name} on {first.place} and {others} follow each other"
     stands = _pace(head.speed) if head.since is None else f"stands since {clock(head.since)}"
     behind = f", {queued} in the queue behind it" if queued else ""
-    what = f" ({head.what})" if head.what else ""
+    full = f"{head.what}, {head.what_street}" if head.what_street else head.what
+    what = f" ({full})" if full else ""
     return (
-        f"{head.name} on {head.lane}, {head.to_line:z.0f} m before its end: "
+        f"{head.name} on {head.place}, {head.to_line:z.0f} m before its end: "
         f"{WORDS[head.reason]}{what}; {stands}{behind}"
     )
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.errors import NetworkError, RunError
+from rushhour.roadnets.id_hints import id_hint
 from rushhour.traffic.durations import clock
-from rushhour.traffic.places_named import lanes_named
-from rushhour.traffic.recording.id_hints import id_hint
+from rushhour.traffic.places_named import lanes_wanted
 from rushhour.traffic.recording.positions import placed
 from rushhour.traffic.recording.recorded_frame import RecordedFrame
 from rushhour.traffic.vehicle_table import bodies_raised
@@ -23,7 +23,10 @@ SLACK: Final = 1e-6  # s by which times may differ and be the same
 
 @dataclass(frozen=True)
 class Chosen:
-    """What of a run is wanted. begin, end: s, both included; None: all. roads, vehicles: ids; (): all."""
+    """What of a run is wanted. begin, end: s, both included; None: all.
+
+    roads: ids, or names of streets; vehicles: ids; (): all.
+    """
 
     begin: float | None = None
     end: float | None = None
@@ -68,10 +71,10 @@ class ChosenFrames:
         if chosen.roads:
             self._lanes = np.zeros(network.n_lanes, np.bool_)
             for name in chosen.roads:
-                lanes = lanes_named(network, name)
-                if not lanes.size:
-                    raise _unknown(run, "road", name, network.road_ids)
-                self._lanes[lanes] = True
+                try:
+                    self._lanes[lanes_wanted(network, name)] = True
+                except NetworkError as error:
+                    raise RunError(f"{run.path}: {error}") from None
         self._count = run.vehicles("depart").size
         self._vehicles: NDArray[np.bool_] | None = None
         if chosen.vehicles:
@@ -151,8 +154,4 @@ def _known(
     """The number of an id. Raises RunError that names ids like it."""
     if name in index:
         return index[name]
-    raise _unknown(run, what, name, names)
-
-
-def _unknown(run: "RunFile", what: str, name: str, names: Sequence[str]) -> RunError:
-    return RunError(f"{run.path}: no {what} {name[:60]!r}; {id_hint(name, names)}")
+    raise RunError(f"{run.path}: no {what} {name[:60]!r}; {id_hint(name, names)}")

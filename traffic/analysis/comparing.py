@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
+from rushhour.traffic.analysis.chains import called
 from rushhour.traffic.analysis.samples import Estimate, difference
 from rushhour.traffic.plurals import counted
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 BY: Final = ("road", "od", "trip")
 SHOWN: Final = 10  # roads, pairs or trips that are named
+LABEL: Final = 24  # letters of what a line is about
 LEAST_T: Final = 1.95  # no t of 95 % is smaller
 # Figures of a run: unit, what they are.
 FIGURES: Final = {
@@ -42,6 +44,9 @@ class Side:
     unfinished: int = 0
     trips: int = 0
     ends: dict[str, tuple[str, str]] = field(default_factory=dict)  # of each trip, with by="trip"
+    names: dict[str, str] = field(
+        default_factory=dict
+    )  # of streets by key, with by="road" and "od"
 
 
 def compare_groups(
@@ -118,8 +123,12 @@ def _take(side: Side, path: Path, by: str, ends: dict[str, tuple[str, str]]) -> 
         side.unfinished += run.vehicles("depart").size - len(trips)
         if by == "road":
             side.keyed.append(_delay_of_roads(run))
+            network = run.network()
+            side.names.update(zip(network.road_ids, network.road_names, strict=False))
         elif by == "od":
-            side.keyed.append(_by_ends(_ends_of(run), side.finished[-1]))
+            trips_of = _ends_of(run)
+            side.keyed.append(_by_ends(trips_of, side.finished[-1]))
+            side.names |= _names_of_ends(run, trips_of)
         elif by == "trip":
             _want_same_ends(path, _ends_of(run), ends)
             side.keyed.append(side.finished[-1])
@@ -154,8 +163,21 @@ def _by_ends(ends: dict[str, tuple[str, str]], took: dict[str, float]) -> dict[s
     sums: dict[str, list[float]] = {}
     for name, time in took.items():
         origin, destination = ends[name]
-        sums.setdefault(f"{origin} -> {destination or 'anywhere'}", []).append(time)
+        sums.setdefault(_pair(origin, destination), []).append(time)
     return {key: float(np.mean(times)) for key, times in sums.items()}
+
+
+def _pair(origin: str, destination: str) -> str:
+    return f"{origin} -> {destination or 'anywhere'}"
+
+
+def _names_of_ends(run: "RunFile", ends: dict[str, tuple[str, str]]) -> dict[str, str]:
+    """What the roads of each pair are called, as "Main St -> Broadway"."""
+    network = run.network()
+    if not network.road_names:
+        return {}
+    names = {**dict(zip(network.road_ids, network.road_names, strict=True)), "": "anywhere"}
+    return {_pair(*pair): _pair(*(names[road] or "-" for road in pair)) for pair in ends.values()}
 
 
 def _want_same_ends(
@@ -239,7 +261,8 @@ def _by_key(a: Side, b: Side, by: str, paired: bool) -> dict[str, Any]:
             continue
         found = difference(values, other, paired)
         if found.significant and found.mean is not None:
-            facts = {by: key, **_both(values.tolist(), other.tolist(), paired)}
+            name = {"name": a.names[key]} if a.names.get(key) else {}
+            facts = {by: key, **name, **_both(values.tolist(), other.tolist(), paired)}
             rows.append((-abs(found.mean), facts))
     rows.sort(key=lambda row: (row[0], row[1][by]))
     what, unit = MEASURED[by]
@@ -284,7 +307,7 @@ def groups_text(found: dict[str, Any]) -> str:
     n, m = found["runs"]
     label = f"A {counted(n, 'run')}, B {counted(m, 'run')}"
     lines = [
-        f"{label:<24} {'A':>10} {'B':>10} {'B - A':>10}   95 % interval",
+        f"{label:<{LABEL}} {'A':>10} {'B':>10} {'B - A':>10}   95 % interval",
         *(_line(name, figure) for name, figure in found["figures"].items()),
     ]
     by = found.get("by")
@@ -294,11 +317,16 @@ def groups_text(found: dict[str, Any]) -> str:
             f"significantly ({by['by_chance']:g} would by chance)"
         )
         lines += ["", what]
-        lines += [_line(row[by["of"]], {**row, "unit": by["unit"]}) for row in by["largest"]]
+        rows = [
+            (called(row[by["of"]], row.get("name", "")), {**row, "unit": by["unit"]})
+            for row in by["largest"]
+        ]
+        wide = max([LABEL, *(len(name) + 2 + len(by["unit"]) for name, _ in rows)])
+        lines += [_line(name, row, wide) for name, row in rows]
     return "\n".join([*lines, *(f"note: {remark}" for remark in found["remarks"])])
 
 
-def _line(name: str, figure: dict[str, Any]) -> str:
+def _line(name: str, figure: dict[str, Any], wide: int = LABEL) -> str:
     label = f"{name}, {figure['unit']}" if figure["unit"] else name
     gap = figure["difference"]
     interval = "-" if gap["low"] is None else f"{gap['low']:z,.2f} to {gap['high']:z,.2f}"
@@ -307,4 +335,4 @@ def _line(name: str, figure: dict[str, Any]) -> str:
         "-" if value is None else f"{value:z,.2f}"
         for value in (figure["a"], figure["b"], gap["mean"])
     ]
-    return f"{label:<24} {numbers[0]:>10} {numbers[1]:>10} {numbers[2]:>10}   {interval}{mark}"
+    return f"{label:<{wide}} {numbers[0]:>10} {numbers[1]:>10} {numbers[2]:>10}   {interval}{mark}"

@@ -32,7 +32,7 @@ ENDINGS: Final = {"parquet": ".parquet", "csv": ".csv", "fcd": ".fcd.xml", "geoj
 # Columns of csv and parquet, in their order: name, field of a frame (or ""), digits in csv.
 COLUMNS: Final = (
     ("time_s", "", 3), ("vehicle", "id", -1), ("type", "id", -1), ("road", "lane", -1),
-    ("lane", "lane", -1), ("intersection", "lane", -1), ("s_m", "s", 3), ("lateral_m", "lateral", 3),
+    ("name", "lane", -1), ("lane", "lane", -1), ("intersection", "lane", -1), ("s_m", "s", 3), ("lateral_m", "lateral", 3),
     ("x_m", "", 3), ("y_m", "", 3), ("z_m", "", 3), ("lon_deg", "", 7), ("lat_deg", "", 7),
     ("heading_rad", "", 4), ("speed_m_s", "speed", 3), ("accel_m_s2", "accel", 3),
     ("reason", "reason", -1), ("blocker", "blocker", -1),
@@ -103,6 +103,8 @@ class Names:
             raise RunError(f"{run.path}: /vehicles has a type that there is not; record it again")
         self.type = _array(ids["type"])[kinds]
         self.road = _array((*network.road_ids, ""))[lanes.road]
+        names = network.road_names or [""] * network.n_roads
+        self.name = _array((*names, ""))[lanes.road]
         self.lane = _array((*network.lane_ids, *[""] * network.n_connectors))
         inside = np.where(np.arange(network.n_lanes) >= n, lanes.intersection, -1)
         self.intersection = _array((*network.intersection_ids, ""))[inside]
@@ -129,6 +131,7 @@ def columns_of(frames: ChosenFrames, lonlat: bool) -> list[tuple[str, str, int]]
         if (not field or field in fields)
         and (lonlat or name not in ("lon_deg", "lat_deg"))
         and (name != "z_m" or frames.run.network().is_hilly)
+        and (name != "name" or frames.run.network().road_names)
     ]
 
 

@@ -49,6 +49,7 @@ def _points(frames: ChosenFrames, names: "Names") -> Iterator[tuple[int, dict[st
             "vehicle": names.vehicle[id].tolist(),
             "type": names.type[id].tolist(),
             "road": names.road[lane].tolist(),
+            **({"name": names.name[lane].tolist()} if frames.run.network().road_names else {}),
             "lane": names.lane[lane].tolist(),
             "speed_m_s": np.round(rows.field("speed").astype(np.float64), 3).tolist(),
             "heading_deg": np.round(compass(rows.heading), 1).tolist(),

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.roadnets.errors import RunError
-from rushhour.traffic.analysis.chains import Chain, cause_told
+from rushhour.roadnets.errors import NetworkError, RunError
+from rushhour.roadnets.street_names import some
+from rushhour.traffic.analysis.chains import Chain, called, cause_told
 from rushhour.traffic.analysis.waiting import CREEPS, LOOKS, Scene
 from rushhour.traffic.durations import clock
+from rushhour.traffic.places_named import lanes_wanted
 
 if TYPE_CHECKING:
     from rushhour.roadnets.model import Network
@@ -38,6 +40,9 @@ class QueueFound:
     share: float  # of the looks that found this cause
     through: tuple[str, ...]  # roads between, that are full on the way to the cause
     lasts: bool = False  # it was still there in the last frame that was looked at
+    name: str = ""  # what its road is called
+    where_name: str = ""  # what the place of the cause is called: a street, or those that meet
+    through_names: tuple[str, ...] = ()  # of the roads between
 
 
 def queues(
@@ -48,23 +53,43 @@ def queues(
     top: int = 10,
     least: int = LEAST,
     every: float = 10.0,
+    road: str | None = None,
     tell: Callable[[float], None] = lambda share: None,
 ) -> list[QueueFound]:
     """The `top` queues of a run that cost most, in the order of their delay.
 
     begin, end: only between these times, s. least: vehicles below 1.4 m/s that make a queue. every:
-    s between the frames that are looked at. tell: is told the share that is done. Raises RunError
-    for a run without frames, or without reasons and blockers in them.
+    s between the frames that are looked at. road: only on this one, or on a street. tell: is told the
+    share that is done. Raises RunError for a run without frames, or without reasons and blockers in
+    them, and for a road that there is not.
 
     >>> with rh.open_run("run.h5") as run:
     ...     [(queue.road, queue.delay, queue.cause) for queue in rh.queues(run)]
     """
     places = _places(run, begin, end, every)
     scene = Scene(run, int(places[0]))  # refuses a run without what is needed
+    wanted = _wanted(run, road)
     counts = _counts(run, scene, places, least, tell)
-    spans = [span for road, rows in counts.items() for span in _spans(run, road, rows)]
+    spans = [
+        span
+        for number, rows in counts.items()
+        if wanted is None or number in wanted
+        for span in _spans(run, number, rows)
+    ]
     spans.sort(key=lambda span: (-span["delay"], span["begin"], span["road"]))
     return [_explained(run, span) for span in spans[:top]]
+
+
+def _wanted(run: "RunFile", road: str | None) -> set[int] | None:
+    """Numbers of the roads that are asked for; None: of all."""
+    if road is None:
+        return None
+    network = run.network()
+    try:
+        lanes = lanes_wanted(network, road)
+    except NetworkError as error:
+        raise RunError(f"{run.path}: {error}") from None
+    return set(network.arrays.lanes.road[lanes].tolist())
 
 
 def _places(
@@ -148,10 +173,12 @@ def _explained(run: "RunFile", span: dict[str, Any]) -> QueueFound:
     chain = next(chain for chain in chains if (chain.cause, chain.where) == (cause, where))
     growing = span["worst"] - span["begin"]
     growth = 60.0 * (span["most"] - span["first"]) / growing if growing > 0.0 else 0.0
+    between = _roads_between(chain, network, road)
     return QueueFound(
         network.road_ids[road], span["begin"], span["end"], span["delay"], span["most"],
         span["worst"], growth, cause, where, causes[cause, where] / len(chains),
-        _roads_between(chain, network, road), span["lasts"],
+        tuple(network.road_ids[one] for one in between), span["lasts"], network.road_name(road),
+        chain.street, tuple(network.road_name(one) for one in between),
     )  # fmt: skip
 
 
@@ -166,27 +193,28 @@ def _chain_at(run: "RunFile", road: int, time: float) -> Chain | None:
     return scene.chain(tail) if tail >= 0 else None
 
 
-def _roads_between(chain: Chain, network: "Network", road: int) -> tuple[str, ...]:
+def _roads_between(chain: Chain, network: "Network", road: int) -> tuple[int, ...]:
     """Other roads that a chain passes, in its order."""
     road_of = network.arrays.lanes.road
     lanes = [
         network.lane_index[wait.lane] for wait in chain.waits if wait.lane in network.lane_index
     ]
-    names = [network.road_ids[int(road_of[lane])] for lane in lanes if road_of[lane] != road]
-    return tuple(dict.fromkeys(names))
+    return tuple(dict.fromkeys(int(road_of[lane]) for lane in lanes if road_of[lane] != road))
 
 
 def queue_lines(found: list[QueueFound]) -> list[str]:
     """The queues as a table for people."""
     rows = [("delay", "road", "from", "to", "longest", "at", "growth", "cause")]
     for queue in found:
-        way = f", through {_some(queue.through)}" if queue.through else ""
+        names = queue.through_names or [""] * len(queue.through)
+        between = [called(*one) for one in zip(queue.through, names, strict=True)]
+        way = f", through {some(between)}" if between else ""
         rows.append(
             (
-                f"{queue.delay / 3600.0:.2f} h", queue.road, clock(queue.begin),
+                f"{queue.delay / 3600.0:.2f} h", called(queue.road, queue.name), clock(queue.begin),
                 "end of run" if queue.lasts else clock(queue.end),
                 f"{queue.most} veh", clock(queue.worst), f"{queue.growth:.1f} veh/min",
-                cause_told(queue.cause, queue.where) + way,
+                cause_told(queue.cause, queue.where, queue.where_name) + way,
             )
         )  # fmt: skip
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]) - 1)]
@@ -194,8 +222,3 @@ def queue_lines(found: list[QueueFound]) -> list[str]:
         "  ".join([*(text.ljust(w) for text, w in zip(row, widths, strict=False)), row[-1]])
         for row in rows
     ]
-
-
-def _some(names: tuple[str, ...], shown: int = 3) -> str:
-    more = f" and {len(names) - shown} more" if len(names) > shown else ""
-    return ", ".join(names[:shown]) + more

@@ -25,7 +25,7 @@ FIGURES: Final = (
 )  # fmt: skip
 
 
-def seeds_of(text: str) -> list[int]:
+def seeds_of(text: str, option: str = "--seeds") -> list[int]:
     """Seeds of a text such as "1..10" or "1,5,20..22". Raises ScenarioError for another one.
 
     >>> seeds_of("1..3,7")
@@ -37,12 +37,12 @@ def seeds_of(text: str) -> list[int]:
         first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
         if not 0 <= first <= last or last - first >= MOST_SEEDS:
             raise ScenarioError(
-                f"--seeds {text[:60]!r}: wanted seeds such as 1..10 or 1,5,9, at most {MOST_SEEDS}"
+                f"{option} {text[:60]!r}: wanted seeds such as 1..10 or 1,5,9, at most {MOST_SEEDS}"
             )
         found += range(first, last + 1)
     if len(set(found)) != len(found) or len(found) > MOST_SEEDS:
         raise ScenarioError(
-            f"--seeds {text[:60]!r}: wanted each seed once, at most {MOST_SEEDS} of them"
+            f"{option} {text[:60]!r}: wanted each seed once, at most {MOST_SEEDS} of them"
         )
     return found
 

@@ -19,7 +19,7 @@ from rushhour.kernels.vehicles import (
     RED_LIGHT,
 )
 from rushhour.traffic.analysis.beside import in_the_way
-from rushhour.traffic.analysis.chains import CUT_OFF, RING, WORDS, cause_told
+from rushhour.traffic.analysis.chains import CUT_OFF, RING, WORDS, called, cause_told
 from rushhour.traffic.durations import clock
 from rushhour.traffic.plurals import counted
 
@@ -53,6 +53,7 @@ class Held:
     lane: str  # "": it waits to depart
     since: float | None  # s, since when the head stands; None: not known
     ring: tuple[str, ...] = ()  # who waits for what in it, the head first; without who just follows
+    street: str = ""  # what the road of the lane is called, or the one that it departs from
 
     def line(self) -> str:
         """For people."""
@@ -60,7 +61,7 @@ class Held:
         if not self.lane:
             why = "is closed" if self.cause == ROAD_CLOSED else "has no room"
             wait = "wait" if others else "waits"
-            return f"{self.head}{others} {wait} to depart: road {self.where} {why}"
+            return f"{self.head}{others} {wait} to depart: road {called(self.where, self.street)} {why}"
         if self.cause == CUT_OFF:
             why = WORDS[CUT_OFF]
         elif self.cause == LANE_CLOSED:
@@ -72,7 +73,7 @@ class Held:
             why += ": " + ", ".join(self.ring[:SHOWN]) + (f" and {more} more" if more > 0 else "")
         behind = f"; {self.vehicles - 1:,} more because of it" if self.vehicles > 1 else ""
         stands = "" if self.since is None else f"; stands since {clock(self.since)}"
-        return f"{self.head} on {self.lane}: {why}{stands}{behind}"
+        return f"{self.head} on {called(self.lane, self.street)}: {why}{stands}{behind}"
 
 
 @dataclass(frozen=True)
@@ -294,7 +295,7 @@ def standstill_of(
             cause, holder.where(slot, cause), count, ids[veh.id[slot]],
             holder.lane_name(int(veh.lane[slot])),
             world.begin + int(veh.stands_since[slot]) * world.dt if veh.stands_since[slot] >= 0 else None,
-            holder.ring(slot) if cause == RING else (),
+            holder.ring(slot) if cause == RING else (), world.network.lane_street(int(veh.lane[slot])),
         )
         for (slot, cause), count in behind.items()
     ]  # fmt: skip
@@ -302,7 +303,8 @@ def standstill_of(
     for row, frame in enumerate(world._verge._since):
         lane = holder.lane_name(int(rows.lane[row])) if rows.lane[row] >= 0 else "its road"
         name, stood = ids[rows.id[row]], world.begin + frame * world.dt
-        found.append(Held("hazard", lane, 1, name, lane, stood))
+        street = world.network.lane_street(int(rows.lane[row])) if rows.lane[row] >= 0 else ""
+        found.append(Held("hazard", lane, 1, name, lane, stood, street=street))
     found += _outside(world)
     found.sort(key=lambda one: -one.vehicles)
     return Standstill(
@@ -327,7 +329,7 @@ def _outside(world: "World") -> list[Held]:
     return [
         Held(
             NO_ROOM if world._can_be_entered(road) else ROAD_CLOSED, network.road_ids[road],
-            len(waiting), demand.ids[waiting[0]], "", None,
+            len(waiting), demand.ids[waiting[0]], "", None, street=network.road_name(road),
         )
         for road, waiting in by_road.items()
     ]  # fmt: skip

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.vehicles import AT_STOP, REASONS
+from rushhour.traffic.analysis.chains import called
 from rushhour.traffic.analysis.chosen import EVERYTHING, Chosen, ChosenFrames
 from rushhour.traffic.durations import clock
 from rushhour.traffic.plurals import counted
@@ -158,6 +159,7 @@ def _busiest(run: "RunFile", sums: RoadSums) -> list[dict[str, Any]]:
     return [
         {
             "road": network.road_ids[k],
+            "name": network.road_name(k),
             "entered": int(sums.entered[k]),
             "vehicle_hours": round(float(sums.time[k]) / 3600.0, 4),
             "delay_s": round(float(sums.delay[k]), 3),
@@ -220,13 +222,15 @@ def statistics_text(found: dict[str, Any]) -> str:
             for name, s in causes.items()
         ]
     if found["roads"]:
+        labels = [called(road["road"][:28], road["name"]) for road in found["roads"]]
+        wide = max(28, *map(len, labels))
         lines += [
             "",
-            f"{'busiest roads':<28} {'entered':>8} {'hours':>9} {'delay, h':>9} {'standing, h':>11}",
+            f"{'busiest roads':<{wide}} {'entered':>8} {'hours':>9} {'delay, h':>9} {'standing, h':>11}",
         ]
         lines += [
-            f"{road['road'][:28]:<28} {road['entered']:>8,} {road['vehicle_hours']:>9.2f} "
+            f"{label:<{wide}} {road['entered']:>8,} {road['vehicle_hours']:>9.2f} "
             f"{road['delay_s'] / 3600.0:>9.2f} {road['standing_s'] / 3600.0:>11.2f}"
-            for road in found["roads"]
+            for label, road in zip(labels, found["roads"], strict=True)
         ]
     return "\n".join(lines)

@@ -31,14 +31,13 @@ from rushhour.kernels.vehicles import (
     SPEED_LIMIT_AHEAD,
     YIELDS,
 )
-from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.errors import NetworkError, RunError
 from rushhour.traffic.analysis.beside import in_the_way
 from rushhour.traffic.analysis.body_events import BodyEvents
 from rushhour.traffic.analysis.chains import CUT_OFF, RING, STANDS, Chain, Wait
 from rushhour.traffic.analysis.closed_ways import ClosedWays
 from rushhour.traffic.durations import clock
-from rushhour.traffic.places_named import lanes_named
-from rushhour.traffic.recording.id_hints import id_hint
+from rushhour.traffic.places_named import INTERSECTION, MOVEMENT, lanes_wanted, place_named
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.recorded_frame import RecordedFrame
@@ -100,6 +99,16 @@ class Scene:
             return self.network.lane_ids[lane]
         ends = (net.connectors.from_lane[lane - n], net.connectors.to_lane[lane - n])
         return " -> ".join(self.network.lane_ids[end] for end in ends)
+
+    def name_of(self, where: str) -> str:
+        """What the place of a cause is called: a street, or those that meet at an intersection."""
+        found = place_named(self.network, where, INTERSECTION) if where else None
+        if found is None:
+            return ""
+        if found.kind == INTERSECTION:
+            return self.network.intersection_name(found.number)
+        lane = found.number + self.network.n_road_lanes * (found.kind == MOVEMENT)
+        return self.network.lane_street(lane)
 
     def intersection(self, lane: int) -> str:
         """The intersection at a lane's end, or a connector's own."""
@@ -193,7 +202,7 @@ class Scene:
 
     def _chain(self, row: int, look: int) -> Chain:
         """The chain of a row; of all that stand at the look-th time, back from the last."""
-        names = self.names
+        names, index = self.names, self.network.lane_index
         waits: list[Wait] = []
         seen: set[int] = set()
         scene = self
@@ -222,18 +231,21 @@ class Scene:
                     float(self.network.arrays.lanes.length[lane] - frame.s[row]),
                     float(frame.speed[row]), why,
                     None if reason == LEADER else scene.stands_since(vehicle), what,
-                    scene._body(row),
+                    scene._body(row), self.network.lane_street(lane),
+                    self.network.lane_street(index[what]) if what in index else "",
                 )
             )  # fmt: skip
             if after >= 0 and int(frame.id[after]) in seen:
-                return Chain(self.frame.time, tuple(waits), RING, _head(waits).intersection)
+                there = _head(waits).intersection
+                street = self.name_of(there)
+                return Chain(self.frame.time, tuple(waits), RING, there, street)
             row = after
         last = waits[-1]
         told = last.reason in (REASONS[RED_LIGHT], REASONS[LANE_CHANGE])
         where = last.what if told else last.intersection
         if last.reason in (REASONS[AT_STOP], REASONS[HAZARD], REASONS[BODY], CUT_OFF):
             where = last.lane
-        return Chain(self.frame.time, tuple(waits), last.reason, where)
+        return Chain(self.frame.time, tuple(waits), last.reason, where, self.name_of(where))
 
     def _at(self, place: int) -> "Scene":
         """Another frame of the same run."""
@@ -399,7 +411,7 @@ def why(
 ) -> list[Chain]:  # fmt: skip
     """Why a vehicle, or the last in each queue on a road, waits at a time in s.
 
-    at: None is the end of the run. vehicle: its number, or its id in the demand. road: its id. Without
+    at: None is the end of the run. vehicle: its number, or its id in the demand. road: its id, or the name of a street. Without
     either: the head that has stood for longest then. Chains are empty where nobody queues on the
     road, or nobody stands. Raises RunError for a vehicle, road or time that is not there.
 
@@ -451,8 +463,8 @@ def _longest_standing(scene: Scene) -> list[int]:
 def _tails(scene: Scene, road: str) -> list[int]:
     """Rows of the last in the queue of each lane of a road, or of another place."""
     network = scene.network
-    lanes = lanes_named(network, road).tolist()
-    if not lanes:
-        hint = id_hint(road, network.road_ids)
-        raise RunError(f"{scene.run.path}: no road {road[:60]!r}; {hint}")
+    try:
+        lanes = lanes_wanted(network, road).tolist()
+    except NetworkError as error:
+        raise RunError(f"{scene.run.path}: {error}") from None
     return [row for row in map(scene.queue_tail, lanes) if row >= 0]

@@ -20,7 +20,8 @@ from rushhour.traffic.routing.closed_network import lost_lanes, suspect_roads, w
 from rushhour.traffic.routing.detours import Detours
 
 NAMED: Final = 20  # drivers that the summary names
-CLOSURES: Final = ("close_lanes", "open_lanes", "close_roads", "open_roads")
+CLOSE_ROADS: Final = "close_roads"
+CLOSURES: Final = ("close_lanes", "open_lanes", CLOSE_ROADS, "open_roads")
 
 
 class Closures(Limits):
@@ -53,8 +54,13 @@ class Closures(Limits):
         self._order_closure("open_lanes", {"lanes": lanes})
 
     def close_roads(self, roads: Places) -> None:
-        """Close all lanes of roads, by id or number. Raises CommandError for unknown or closed ones."""
-        self._order_closure("close_roads", {"roads": roads})
+        """Close all lanes of roads, by id, number or name of a street, which is all its roads.
+
+        Raises CommandError for unknown or closed ones.
+
+        >>> world.close_roads("Main St: A St - B St")
+        """
+        self._order_closure(CLOSE_ROADS, {"roads": roads})
 
     def open_roads(self, roads: Places) -> None:
         """Open all closed lanes of roads again."""
@@ -117,9 +123,11 @@ class Closures(Limits):
         if not each:
             raise CommandError(f"{name}: no {kind} given; name at least one")
         network = self._whole
-        ids = network.lane_ids if kind == "lanes" else network.road_ids
-        index = network.lane_index if kind == "lanes" else network.road_index
-        return {kind: [ids[self._place(name, kind[:-1], ids, index, place)] for place in each]}
+        if kind == "roads":
+            roads = dict.fromkeys(road for place in each for road in self._roads(name, place))
+            return {kind: [network.road_ids[road] for road in roads]}
+        ids, index = network.lane_ids, network.lane_index
+        return {kind: [ids[self._place(name, "lane", ids, index, place)] for place in each]}
 
     def _which(self, plain: dict[str, Any]) -> NDArray[np.int64]:
         """Lanes that a closure is about, ascending."""

@@ -28,7 +28,7 @@ class Limits(Placed):
         self._limits_changed = False  # in this frame
 
     def set_speed_limit(self, places: Places, speed: float | None) -> None:
-        """Change the speed limit of roads (by id or number) or lanes (by id), m/s.
+        """Change the speed limit of roads (by id, number or name) or lanes (by id), m/s.
 
         None gives them the network's own limits back. Drivers above a lower limit brake comfortably;
         those who come slow down before it. Routes sought from then on know of it. Ways through
@@ -56,12 +56,11 @@ class Limits(Placed):
             raise CommandError(f"{LIMIT}: no places given; name at least one road or lane")
         ids = []
         for place in each:
-            lane = isinstance(place, str) and place not in network.road_index
-            if lane and place not in network.lane_index:
-                raise CommandError(
-                    f"{LIMIT}: no road or lane {place[:60]!r}; give an id of the network"
-                )
-            ids.append(place if lane else network.road_ids[self._road(LIMIT, place)])
+            if isinstance(place, str) and place not in network.road_index:
+                if place in network.lane_index:
+                    ids.append(place)
+                    continue
+            ids += [network.road_ids[road] for road in self._roads(LIMIT, place)]
         if speed is None:
             return {"places": ids, "speed": None}
         number = isinstance(speed, int | float | np.number) and not isinstance(speed, bool)

@@ -91,7 +91,7 @@ class Stopping(Standing):
             raise CommandError(f"{name}: lane {str(lane)[:60]!r}: wanted its number from the kerb")
         if not 0 <= lane < count:
             raise CommandError(
-                f"{name}: no lane {lane} on road {self._whole.road_ids[road][:60]!r}; it has {count}, "
+                f"{name}: no lane {lane} on road {self._whole.road_quoted(road)}; it has {count}, "
                 "from 0 on"
             )
         return int(lane)

@@ -102,7 +102,9 @@ class Ways(Stopping):
         who = self._called(number)
         if way[0] != kept[0]:
             inside = int(self.network.arrays.lanes.road[self._veh.lane[slot]] < 0)
-            return f"{who} is on road {ids[kept[inside]][:60]!r}; begin its route there"
+            return (
+                f"{who} is on road {self._whole.road_quoted(kept[inside])}; begin its route there"
+            )
         if way[: len(kept)] != kept:
             must = " ".join(ids[road] for road in kept)[:120]
             return f"{who} can no longer turn off before the end of {must!r}; begin its route so"
@@ -129,11 +131,9 @@ class Ways(Stopping):
         self._way_found = self._way_to(slot, given["road"])
         if self._way_found:
             return ""
-        start = self._whole.road_ids[self._roads_kept(slot)[-1]]
-        return (
-            f"there is no way for {self._called(number)} from road {start[:60]!r} to "
-            f"{given['road'][:60]!r}"
-        )
+        told, index = self._whole.road_quoted, self._whole.road_index
+        start, end = told(self._roads_kept(slot)[-1]), told(index[given["road"]])
+        return f"there is no way for {self._called(number)} from road {start} to {end}"
 
     def _roads_kept(self, slot: int) -> list[int]:
         """The road of its leg, and those after it that a driver can no longer avoid."""

@@ -144,6 +144,6 @@ def _want_ways(network: Network, demand: Demand) -> None:
         wrong = int(np.argmin(follows))
         trip = int(np.searchsorted(demand.route_start, pairs[wrong], "right")) - 1
         raise DemandError(
-            f"demand: vehicle {demand.ids[trip][:60]!r}: no way leads from {network.road_ids[first[wrong]]!r} "
-            f"to {network.road_ids[then[wrong]]!r}; leave the route open (routed=False), or mend it"
+            f"demand: vehicle {demand.ids[trip][:60]!r}: no way leads from "
+            f"{network.road_quoted(first[wrong])} to {network.road_quoted(then[wrong])}; leave the route open (routed=False), or mend it"
         )

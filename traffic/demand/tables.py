@@ -18,6 +18,7 @@ from rushhour.roadnets.model import Network
 from rushhour.roadnets.nearest import local_metres, road_finder
 from rushhour.roadnets.reading.remarks import Remarks
 from rushhour.roadnets.reading.values import FARTHEST, number, seconds, whole
+from rushhour.roadnets.street_names import several
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import POS_GIVEN, Demand, VehicleType
 from rushhour.traffic.demand.trip_columns import TripColumns, columns_of_file, columns_of_frame
@@ -208,10 +209,16 @@ class _Rows:
         return roads, True
 
     def _road(self, name: str, what: str) -> int:
+        """The road of an id, or of a street that is one road."""
         road = self.network.road_index.get(name)
-        if road is None:
+        if road is not None:
+            return road
+        street = self.network.street_index.roads(name)
+        if street.size > 1:
+            raise _Undrivable(f"{what}: {several(self.network, name, street)}")
+        if not street.size:
             raise _Undrivable(f"road {name[:60]!r} of {what} is not in {self.network.name}")
-        return road
+        return int(street[0])
 
     def _end(self, row: int, name: str, kind: VehicleType) -> int:
         """The road where a trip without a route starts or ends."""

@@ -387,6 +387,7 @@ class Measures:
         network = self.world.network
         ids = {
             "road": network.road_ids,
+            "road_name": network.road_names,
             "lane": network.lane_ids,
             "intersection": network.intersection_ids,
             "vehicle": self.world.demand.ids,

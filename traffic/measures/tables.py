@@ -161,15 +161,18 @@ def _named(ids: Sequence[str], index: NDArray[Any]) -> NDArray[Any]:
 def with_ids(
     name: str, rows: Mapping[str, NDArray[Any]], detectors: Mapping[str, NDArray[Any]], ids: Ids
 ) -> MeasureTable:
-    """A table with ids in place of numbers, and with what is known of its detectors.
+    """A table with ids in place of numbers, and with what is known of its detectors and roads.
 
-    detectors: columns `name` and those of DETECTORS; ids: by "road", "lane", "vehicle", ...
+    detectors: columns `name` and those of DETECTORS; ids: by "road", "lane", "vehicle", ..., and what
+    roads are called by "road_name", () where they have no names.
     """
     columns: dict[str, NDArray[Any]] = {}
     for column, values in rows.items():
         if column not in ("loop", "section", "queue"):
             refers = REFERS.get(column)
             columns[column] = _named(ids[refers], values) if refers else values
+            if column == "road" and ids["road_name"]:
+                columns["name"] = _named(ids["road_name"], values)
             continue
         columns[column] = _named(list(detectors["name"]), values)
         for fact in DETECTORS.get(name, {}):

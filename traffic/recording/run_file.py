@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from rushhour.roadnets.errors import NetworkError, RunError
 from rushhour.roadnets.facts import Shown, fact_table
 from rushhour.roadnets.hdf5_file import texts, whole
+from rushhour.roadnets.id_hints import id_hint
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.storage import read_network
 from rushhour.traffic.commands.log import Command
@@ -26,7 +27,6 @@ from rushhour.traffic.recording.frame_reader import FrameReader
 from rushhour.traffic.recording.frame_taking import frame_rows
 from rushhour.traffic.recording.happenings import TABLES as HAPPENINGS
 from rushhour.traffic.recording.happenings import read_happenings
-from rushhour.traffic.recording.id_hints import id_hint
 from rushhour.traffic.recording.joined_vehicles import Joined, read_joined
 from rushhour.traffic.recording.keyframe_file import Keyframes
 from rushhour.traffic.recording.measure_file import read_table
@@ -221,7 +221,8 @@ class RunFile(Shown):
             return None
 
     def ids(self) -> dict[str, tuple[str, ...]]:
-        """Ids by number of "road", "lane" (of roads), "intersection", "vehicle", "type"."""
+        """Ids by number of "road", "lane" (of roads), "intersection", "vehicle", "type"; what roads are
+        called by "road_name", () where none has a name."""
         network = self.network()
         if self._joined is not None:
             kinds = tuple(kind.name for kind in self._joined.demand.types)
@@ -230,6 +231,7 @@ class RunFile(Shown):
                 kinds = tuple(texts(self._file["vehicles/type_name"]))
         return {
             "road": network.road_ids,
+            "road_name": network.road_names,
             "lane": network.lane_ids,
             "intersection": network.intersection_ids,
             "vehicle": self.vehicle_names(),

@@ -373,8 +373,8 @@ def _way_to(scratch: Scratch, node: int) -> list[int]:
 
 def _no_way(network: Network, demand: Demand, trip: int, place: int) -> str:
     kind = demand.types[demand.type[trip]].vehicle_class
-    a, b = (network.road_ids[demand.roads[p]] for p in (place, place + 1))
-    return f"vehicle {demand.ids[trip][:60]!r}: no way for class {kind} from road {a!r} to {b!r}"
+    a, b = (network.road_quoted(int(demand.roads[p])) for p in (place, place + 1))
+    return f"vehicle {demand.ids[trip][:60]!r}: no way for class {kind} from road {a} to {b}"
 
 
 def _with_routes(

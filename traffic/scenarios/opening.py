@@ -11,6 +11,7 @@ from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.reading.remarks import Difference
+from rushhour.traffic.commands.closures import CLOSE_ROADS
 from rushhour.traffic.commands.events import Event, plan_events
 from rushhour.traffic.commands.ruling import STEER_WHERE
 from rushhour.traffic.demand.files import DemandOptions, kind_of, read_demand_files
@@ -237,10 +238,12 @@ def _so_many(count: int, factor: float) -> int:
     return max(1, round(count * factor))
 
 
-def open_world(scenario: Scenario, tell: Tell = lambda what: None) -> "World":
+def open_world(
+    scenario: Scenario, tell: Tell = lambda what: None, network: Network | None = None
+) -> "World":
     """Read everything a scenario names and make its world, at its first frame.
 
-    tell: called with what is being done. Raises RushhourError for anything wrong in it.
+    tell: called with what is being done. network: in place of reading the scenario's. Raises RushhourError for anything wrong in it.
     """
     parameters = Parameters(dict(scenario.parameters))
     if not scenario.has_demand:
@@ -249,8 +252,9 @@ def open_world(scenario: Scenario, tell: Tell = lambda what: None) -> "World":
         )
     if scenario.begin is None and "cityflow" in map(kind_of, scenario.demand):
         scenario = scenario.with_(begin=0.0)  # where CityFlow's clock starts
-    tell("reading the network")
-    network = scenario_network(scenario, parameters)
+    if network is None:
+        tell("reading the network")
+        network = scenario_network(scenario, parameters)
     tell("reading the demand")
     demand = scenario_demand(scenario, network, parameters)
     if not len(demand):
@@ -271,6 +275,9 @@ def open_world(scenario: Scenario, tell: Tell = lambda what: None) -> "World":
     if scenario.steer_where:
         rule = Event(world.begin, STEER_WHERE, dict(scenario.steer_where), "--steered")
         events.insert(0, rule)
+    if scenario.closed:
+        roads = {"roads": list(scenario.closed)}
+        events.insert(0, Event(world.begin, CLOSE_ROADS, roads))
     plan_events(world, events)
     return world
 

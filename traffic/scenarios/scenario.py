@@ -67,6 +67,7 @@ class Scenario:
     sections: tuple[tuple[str, str], ...] = ()  # roads, from the start of one to the end of one
     queues: tuple[str, ...] = ()  # lanes, intersections, or "all"
     events: tuple[Event, ...] = ()  # commands and when
+    closed: tuple[str, ...] = ()  # roads and streets closed from the begin on
     steer_where: tuple[tuple[str, Any], ...] = ()  # the rule at the begin, who is steered; () none
     budget: float | None = None  # s that a frame may take: quotas are chosen for it
     tripinfo: Path | None = None  # SUMO's table of trips, to be written
@@ -170,7 +171,10 @@ def _table(path: Path) -> dict[str, Any]:
 
 
 _SECTIONS: Final = {
-    "": ("network", "seed", "demand", "parameters", "times", "recording", "measures", "events"),
+    "": (
+        "network", "seed", "demand", "parameters", "times", "recording", "measures", "events",
+        "close_roads",
+    ),
     "demand": (
         "files", "vehicles", "trips", "over", "skip_bad_trips", "period", "scale", "profile",
         "ignore_options",
@@ -269,6 +273,12 @@ class _Reader:
         fields |= self.measures(self.sections["measures"])
         if "events" in top:
             fields["events"] = tuple(self.events(top["events"]))
+        if "close_roads" in top:
+            roads = top["close_roads"]
+            roads = [roads] if isinstance(roads, str) else roads
+            if not isinstance(roads, list) or not all(isinstance(road, str) for road in roads):
+                raise self.error("close_roads", roads, "a list of names or ids of roads")
+            fields["closed"] = tuple(roads)
         fields["parameters"] = tuple(_flat(self.sections["parameters"]))
         return fields
 

@@ -98,18 +98,18 @@ class RouteBook:
 
     def fault(self, roads: Roads, kind: VehicleType) -> str | None:
         """What keeps the class from driving the route; None if nothing does."""
-        ids, name = self.network.road_ids, kind.vehicle_class
+        told, name = self.network.road_quoted, kind.vehicle_class
         if not self.is_open(roads[0], kind):
-            return f"road {ids[roads[0]]!r} is closed to class {name}"
+            return f"road {told(roads[0])} is closed to class {name}"
         gap = self._first_gap(roads, CLASS_BIT[name])
         if gap < 0:
             banned = banned_part(roads, self.network.banned_from)
-            names = " ".join(repr(ids[road]) for road in banned)
+            names = " ".join(told(road) for road in banned)
             return f"a turn restriction bans the roads {names} in turn" if banned else None
-        start, end = ids[roads[gap]], ids[roads[gap + 1]]
+        start, end = told(roads[gap]), told(roads[gap + 1])
         if not self.is_open(roads[gap + 1], kind):
-            return f"road {end!r} is closed to class {name}"
-        return f"no turn for class {name} from road {start!r} to {end!r}"
+            return f"road {end} is closed to class {name}"
+        return f"no turn for class {name} from road {start} to {end}"
 
     def _first_gap(self, roads: Roads, permission: int) -> int:
         """Place of the first road from which the next cannot be reached; -1 none."""

@@ -22,9 +22,11 @@ from rushhour.viewer.raster import (
     LEAST_LANE,
     LEAST_LIGHT,
     MARKS_FROM,
+    NAMES,
 )
 from rushhour.viewer.road_mesh import RoadMesh, polyline_quads, ribbons
 from rushhour.viewer.scene import Scene, Stroke, codes
+from rushhour.viewer.street_labels import Labels
 
 DETAIL_FROM: Final = 7.0  # pixels per m from which on windscreens and lights are drawn
 BEYOND: Final = 30.0  # m outside the picture from where a body may reach into it
@@ -53,6 +55,8 @@ class Renderer:
         self._layers: dict[str, Ribbons] = {}
         self._lights, self._lines = Ribbons(), Ribbons()
         self._light_states: NDArray[np.uint8] | None = None
+        self._rims, self._names = Ribbons(), Ribbons()
+        self._names_of: Labels | None = None
         self._vehicles = VehicleLayer()
         self._vehicles.set_sizes(sizes)
         self._dots, self._panels = Image(), {}  # type: tuple[Image, dict[str, Image]]
@@ -77,6 +81,7 @@ class Renderer:
         gloo.set_state(blend=True, blend_func=("src_alpha", "one_minus_src_alpha"))
         self._draw_lights(scene)
         self._draw_strokes(scene, [one for one in scene.strokes if not one.above])
+        self._draw_names(scene)
         self._note("lines")
         self._draw_vehicles(scene)
         self._draw_outside(scene)
@@ -165,6 +170,18 @@ class Renderer:
             quads = polyline_quads(stroke.points, max(stroke.width, stroke.least * camera.scale))
             self._lines.set(ribbons(quads, stroke.colour, self._roads.origin))
             self._painter.draw(self._lines, *self._view(camera))
+
+    def _draw_names(self, scene: Scene) -> None:
+        """Draw the names of streets, dark around their letters."""
+        names = scene.names
+        if names is None or not names.texts:
+            return
+        if self._names_of is not names:
+            self._rims.set(ribbons(names.rims, LAND, self._roads.origin))
+            self._names.set(ribbons(names.letters, NAMES, self._roads.origin))
+            self._names_of = names
+        for part in (self._rims, self._names):
+            self._painter.draw(part, *self._view(scene.camera))
 
     def _draw_outside(self, scene: Scene) -> None:
         """Draw the bodies from outside."""

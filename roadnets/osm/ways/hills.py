@@ -1,29 +1,17 @@
-"""Heights of nodes (`ele`) and rises of ways (`incline`), as far as they say how much.
+"""Rises of ways (`incline`), as far as they say how much.
 
-Source: https://wiki.openstreetmap.org/wiki/Key:ele and Key:incline.
+Heights of single nodes (`ele`) are not read: too few have one, and what lies between is invented.
+Source: https://wiki.openstreetmap.org/wiki/Key:incline.
 """
 
 import re
 from math import radians, tan
 from typing import Final
 
+from rushhour.roadnets.drafts.heights import STEEPEST
 from rushhour.roadnets.osm.ways.tags import Tags
-from rushhour.roadnets.reading.values import HIGHEST
 
-STEEPEST: Final = 0.5  # rise per metre of a road; what says more is taken for a slip
-_METRES: Final = re.compile(r"([+-]?\d{1,6}(?:[.,]\d{1,6})?)\s*m?")
 _RISE: Final = re.compile(r"([+-]?\d{1,3}(?:[.,]\d{1,4})?)\s*(%|\N{DEGREE SIGN})")
-
-
-def height_of(text: str) -> float | None:
-    """Metres above the sea that `ele` says; None for what is no height.
-
-    >>> height_of("431.5"), height_of("12 m"), height_of("1200 ft")
-    (431.5, 12.0, None)
-    """
-    found = _METRES.fullmatch(text.strip())
-    height = None if found is None else float(found[1].replace(",", "."))
-    return height if height is not None and abs(height) <= HIGHEST else None
 
 
 def grade_of(tags: Tags) -> tuple[float | None, str]:

@@ -4,27 +4,37 @@ The file is read by osmium (libosmium: XML, gzip, bzip2, PBF; BSL-1.0), which is
 from the extra `data`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.geometry.projecting import local_projection, to_metres
-from rushhour.roadnets.osm.ways.area import Area
+from rushhour.roadnets.geometry.street_lines import Line
+from rushhour.roadnets.osm.ways.area import Area, Box
 from rushhour.roadnets.osm.ways.pbf import check_texts
 from rushhour.roadnets.osm.ways.tags import Tags, wanted
+from rushhour.roadnets.reading.remarks import Remarks
 from rushhour.roadnets.reading.unpacking import check_expansion
 
 NODE_KEYS: Final = (
     "highway", "crossing", "crossing:markings", "barrier", "direction", "traffic_signals", "traffic_signals:direction",
-    "stop", "stop:direction", "access", "motor_vehicle", "junction", "ele",
+    "stop", "stop:direction", "access", "motor_vehicle", "junction",
 )  # fmt: skip
 SIGN_NODES: Final = (
     "traffic_signals", "crossing", "stop", "give_way", "mini_roundabout", "turning_circle",
     "turning_loop",
 )  # fmt: skip
+# Areas with houses, shops or works on them.
+BUILT_UP: Final = {
+    "landuse": ("residential", "commercial", "retail", "industrial"),
+    "place": ("city", "town", "village", "hamlet", "suburb", "quarter", "neighbourhood", "city_block"),
+}  # fmt: skip
+NEAR: Final = 0.002  # degrees from the roads' box within which areas count
 MOST_NODES: Final = 50_000_000  # of roads; more would not fit an ordinary computer
 
 
@@ -62,7 +72,9 @@ class OsmMap:
     skipped: dict[str, int] = field(default_factory=dict)  # ways that are no roads, by class
     missing: dict[int, int] = field(default_factory=dict)  # way -> nodes that are not in the file
     lone: list[int] = field(default_factory=list)  # ways with fewer than two nodes
-    ele: dict[int, str] = field(default_factory=dict)  # what nodes of roads say of their height
+    remarks: Remarks = field(default_factory=Remarks, compare=False)  # of the reader
+    middle: tuple[float, float] | None = None  # longitude and latitude
+    built_up: list[list[Line]] = field(default_factory=list)  # areas: the lines around each, m
 
 
 def _osmium() -> Any:
@@ -94,7 +106,26 @@ def read_osm(path: Path, service: str, area: Area | None = None) -> OsmMap:
         raise NetworkError(
             f"{path}: not read as OpenStreetMap ({reason}); give a whole .osm, .osm.gz or .osm.pbf"
         ) from None
-    ways, places, node_tags, restrictions, skipped = found
+    ways, places, node_tags, restrictions, skipped, built_up = found
+    return map_of(path, ways, places, node_tags, restrictions, skipped, area, built_up=built_up)
+
+
+def map_of(
+    path: Path,
+    ways: list[OsmWay],
+    places: dict[int, tuple[float, float]],
+    node_tags: dict[int, Tags],
+    restrictions: list[Restriction],
+    skipped: dict[str, int],
+    area: Area | None = None,
+    degrees: bool = True,
+    built_up: Sequence[list[Line]] = (),
+) -> OsmMap:
+    """A map of what was read, in metres around its middle. places: of nodes, lon, lat if `degrees`,
+    else already metres, of nowhere. area: only what lies within. built_up: areas, lon, lat.
+
+    Raises NetworkError where nothing is left and for places that are no town's.
+    """
     if area is not None:
         ways = _within(ways, places, area)
         if not ways:
@@ -105,7 +136,23 @@ def read_osm(path: Path, service: str, area: Area | None = None) -> OsmMap:
     if not ways:
         raise NetworkError(f"{path}: no road for cars in it; give a map with highway=* ways")
     used = sorted({node for way in ways for node in way.nodes})
-    degrees = np.array([places[node] for node in used])
+    given = np.array([places[node] for node in used])
+    projection, middle, areas, xy = "", None, [], given
+    if degrees:
+        projection, middle = _projection(path, given)
+        xy = to_metres(projection, given, str(path))
+        areas = _in_metres(path, built_up, given, projection)
+    at = dict(zip(used, map(tuple, xy.tolist()), strict=True))
+    kept = {node: tags for node, tags in node_tags.items() if node in at}
+    name = path.name.split(".")[0]
+    return OsmMap(
+        name, ways, at, kept, restrictions, projection, skipped, missing, lone, middle=middle,
+        built_up=areas,
+    )  # fmt: skip
+
+
+def _projection(path: Path, degrees: NDArray[np.float64]) -> tuple[str, tuple[float, float]]:
+    """The projection of a map around its middle, and that in degrees; places (p, 2) lon, lat."""
     west, south = degrees.min(axis=0)
     east, north = degrees.max(axis=0)
     if not (-180.0 <= west <= east <= 180.0 and -85.0 < south <= north < 85.0):
@@ -116,15 +163,33 @@ def read_osm(path: Path, service: str, area: Area | None = None) -> OsmMap:
             "--bbox WEST,SOUTH,EAST,NORTH"
         )
     lon, lat = round(float(west + east) / 2.0, 4), round(float(south + north) / 2.0, 4)
-    projection = local_projection(lon, lat)
-    xy = dict(
-        zip(used, map(tuple, to_metres(projection, degrees, str(path)).tolist()), strict=True)
+    return local_projection(lon, lat), (lon, lat)
+
+
+def _in_metres(
+    path: Path, built_up: Sequence[list[Line]], degrees: NDArray[np.float64], projection: str
+) -> list[list[Line]]:
+    """The built-up areas near places (p, 2) lon, lat."""
+    box = (*degrees.min(axis=0).tolist(), *degrees.max(axis=0).tolist())
+    near = [area for area in built_up if _touches(area, box)]
+    lines = [line for area in near for line in area]
+    if not lines:
+        return []
+    metres = iter(
+        np.split(
+            to_metres(projection, np.concatenate(lines), str(path)),
+            np.cumsum([len(line) for line in lines])[:-1],
+        )
     )
-    kept = {node: tags for node, tags in node_tags.items() if node in xy}
-    ele = {node: tags["ele"] for node, tags in kept.items() if "ele" in tags}
-    kept = {node: tags for node, tags in kept.items() if list(tags) != ["ele"]}
-    name = path.name.split(".")[0]
-    return OsmMap(name, ways, xy, kept, restrictions, projection, skipped, missing, lone, ele)
+    areas = [[next(metres) for _ in area] for area in near]
+    return [area for area in areas if all(np.isfinite(line).all() for line in area)]
+
+
+def _touches(area: list[Line], box: Box) -> bool:
+    """Whether the box around an area comes near a box, degrees."""
+    low = np.min([line.min(axis=0) for line in area], axis=0)
+    high = np.max([line.max(axis=0) for line in area], axis=0)
+    return bool((low <= np.add(box[2:], NEAR)).all() and (high >= np.subtract(box[:2], NEAR)).all())
 
 
 def _read(osmium: Any, path: Path, service: str) -> tuple[Any, ...]:
@@ -132,9 +197,15 @@ def _read(osmium: Any, path: Path, service: str) -> tuple[Any, ...]:
     places: dict[int, tuple[float, float]] = {}
     skipped: dict[str, int] = {}
     roads = osmium.FileProcessor(str(path), osmium.osm.NODE | osmium.osm.WAY).with_locations()
+    restrictions, members = _relations(osmium, path)
     only_ways = roads.with_filter(osmium.filter.EntityFilter(osmium.osm.WAY))
-    for way in only_ways.with_filter(osmium.filter.KeyFilter("highway")):
+    built_up: list[list[Line]] = []
+    for way in only_ways.with_filter(osmium.filter.KeyFilter("highway", *BUILT_UP)):
         tags = dict(way.tags)
+        if "highway" not in tags:
+            if is_built_up(tags) and len(way.nodes) > 3 and way.is_closed():
+                built_up += [[line] for line in _lines(way)]
+            continue
         if not wanted(tags, service):
             kind = tags["highway"]
             skipped[kind] = skipped.get(kind, 0) + 1
@@ -153,27 +224,62 @@ def _read(osmium: Any, path: Path, service: str) -> tuple[Any, ...]:
     _place_negative(osmium, path, ways, places)
     node_tags: dict[int, Tags] = {}
     signs = osmium.FileProcessor(str(path), osmium.osm.NODE)
-    for node in signs.with_filter(osmium.filter.KeyFilter("highway", "barrier", "junction", "ele")):
+    for node in signs.with_filter(osmium.filter.KeyFilter("highway", "barrier", "junction")):
         tags = node.tags
         if tags.get("highway") in SIGN_NODES or "barrier" in tags or "junction" in tags:
             node_tags[node.id] = {key: tags[key] for key in NODE_KEYS if key in tags}
-        elif "ele" in tags and node.id in places:
-            node_tags[node.id] = {"ele": tags["ele"]}
-    restrictions: list[Restriction] = []
-    relations = osmium.FileProcessor(str(path), osmium.osm.RELATION)
-    for relation in relations.with_filter(osmium.filter.TagFilter(("type", "restriction"))):
-        roles: dict[str, list[int]] = {}
-        for member in relation.members:
-            roles.setdefault(member.role + member.type, []).append(member.ref)
-        restrictions.append(
-            Restriction(
-                relation.id, dict(relation.tags), roles.get("fromw", []), roles.get("vian", []),
-                roles.get("viaw", []), roles.get("tow", []),
-            )
-        )  # fmt: skip
     ways.sort(key=lambda way: way.id)
     restrictions.sort(key=lambda r: r.id)
-    return ways, places, node_tags, restrictions, skipped
+    built_up += _of_relations(osmium, path, members)
+    return ways, places, node_tags, restrictions, skipped, built_up
+
+
+def is_built_up(tags: Tags) -> bool:
+    """Whether an area is one with houses, shops or works."""
+    return any(tags.get(key) in values for key, values in BUILT_UP.items())
+
+
+def _lines(way: Any) -> list[Line]:
+    """The line of a way in degrees, if all of it is in the file."""
+    if not all(node.location.valid() for node in way.nodes):
+        return []
+    return [np.array([(node.location.lon, node.location.lat) for node in way.nodes])]
+
+
+def _relations(osmium: Any, path: Path) -> tuple[list[Restriction], list[list[int]]]:
+    """Turn restrictions, and the ways around each area that is built up."""
+    restrictions: list[Restriction] = []
+    members: list[list[int]] = []
+    relations = osmium.FileProcessor(str(path), osmium.osm.RELATION)
+    for relation in relations.with_filter(osmium.filter.KeyFilter("type")):
+        kind = relation.tags["type"]
+        if kind == "restriction":
+            roles: dict[str, list[int]] = {}
+            for member in relation.members:
+                roles.setdefault(member.role + member.type, []).append(member.ref)
+            restrictions.append(
+                Restriction(
+                    relation.id, dict(relation.tags), roles.get("fromw", []), roles.get("vian", []),
+                    roles.get("viaw", []), roles.get("tow", []),
+                )
+            )  # fmt: skip
+        elif kind == "multipolygon" and is_built_up(dict(relation.tags)):
+            members.append([member.ref for member in relation.members if member.type == "w"])
+    return restrictions, members
+
+
+def _of_relations(osmium: Any, path: Path, members: list[list[int]]) -> list[list[Line]]:
+    """The lines around areas that are relations, of those whose ways are all in the file."""
+    wanted_ways = {ref for refs in members for ref in refs}
+    if not wanted_ways:
+        return []
+    found: dict[int, Line] = {}
+    ways = osmium.FileProcessor(str(path), osmium.osm.NODE | osmium.osm.WAY).with_locations()
+    ways = ways.with_filter(osmium.filter.EntityFilter(osmium.osm.WAY))
+    for way in ways.with_filter(osmium.filter.IdFilter(wanted_ways)):
+        for line in _lines(way):
+            found[way.id] = line
+    return [[found[r] for r in refs] for refs in members if refs and all(r in found for r in refs)]
 
 
 def _place_negative(

@@ -17,7 +17,8 @@ from rushhour.roadnets.osm.ways.lane_tags import (
     lane_width,
     line_shift,
 )
-from rushhour.roadnets.osm.ways.speeds import KMH, limit
+from rushhour.roadnets.osm.ways.legal import KMH, legal_speed, limits_of
+from rushhour.roadnets.osm.ways.speeds import limit
 from rushhour.roadnets.osm.ways.tags import (
     ACCESS_KEYS,
     CLASSES,
@@ -32,20 +33,19 @@ from rushhour.roadnets.osm.ways.tags import (
     turned_round,
 )
 
-US_SPEED: Final = {"motorway": 105, "primary": 56, "secondary": 56}  # km/h
-SERVICE_SPEED: Final = {"parking_aisle": 10, "driveway": 15, "alley": 20}  # km/h
 NARROW_SPEED: Final = 30.0 * KMH  # where one lane serves both directions
 RING_WIDTH: Final = 4.0  # m, a lane of a roundabout
 
 
 def rules_of(
-    tags: Tags, country: str, speeds: dict[str, float], notes: list[Doubt]
+    tags: Tags, place: str, speeds: dict[str, float], notes: list[Doubt], urban: bool = True
 ) -> tuple[WayRules, bool]:
     """Rules of a drivable way, and whether its nodes are to be taken in reverse order.
 
-    country: two letters, "" unknown. speeds: km/h by class, the user's defaults. notes: what was
-    doubtful is appended.
+    place: ISO 3166, such as PT or US-OH, "" unknown. speeds: km/h by class, the user's defaults.
+    notes: what was doubtful is appended. urban: it is in a built-up area.
     """
+    country = place[:2]
     one_way, reverse = direction_of(tags)
     if reverse:
         tags = turned_round(tags)
@@ -68,10 +68,14 @@ def rules_of(
     if len(closed) == 1:
         back = 0
     narrow = tags.get("lanes") == "1" and ahead > 0 and back > 0
-    kmh = float(US_SPEED.get(highway, kind.speed)) if country == "US" else float(kind.speed)
-    if highway == "service":
-        kmh = float(SERVICE_SPEED.get(tags.get("service", ""), kmh))
-    kmh = speeds.get(highway, kmh)
+    by_law = limits_of(place) or limits_of("")
+    assert by_law is not None
+
+    def default(lanes: int) -> float:
+        if highway in speeds:
+            return speeds[highway] * KMH
+        return legal_speed(by_law, tags, urban, lanes, one_way)
+
     found: list[Direction] = []
     for name, lanes in (("forward", ahead), ("backward", back)):
         if not lanes:
@@ -79,7 +83,7 @@ def rules_of(
             continue
         turns, lanes = lane_turns(tags, name, lanes, one_way, notes)
         bus = bus_lanes(tags, name, lanes, one_way)
-        speed, doubt = limit(tags, name, kmh * KMH)
+        speed, doubt = limit(tags, name, default(lanes))
         if doubt:
             notes.append(Doubt("L06", doubt))
         each = tuple(lane_speeds(tags, name, lanes, one_way, speed))
@@ -87,7 +91,7 @@ def rules_of(
         way = Direction(lanes, speed, turns, bus, each, only_for_visitors(tags, name))
         found.append(_widened(way, added_bus_lanes(tags, name, one_way)))
     if one_way and not ring and has_contraflow(tags):
-        found[1] = Direction(1, limit(tags, "backward", kmh * KMH)[0], (), (True,))
+        found[1] = Direction(1, limit(tags, "backward", default(1))[0], (), (True,))
     every = sum(d.lanes for d in found) + both
     width = RING_WIDTH if ring else NARROWEST if narrow else lane_width(tags, kind, every)
     layer = tags.get("layer", "0")

@@ -6,29 +6,39 @@ Source: networks.md 1.5; key maxspeed of the OpenStreetMap wiki.
 import re
 from typing import Final
 
-KMH: Final = 1.0 / 3.6  # m/s
-MPH: Final = 0.44704  # m/s
+from rushhour.roadnets.osm.ways.legal import KMH, MPH, NO_LIMIT, WALK, limits_of
+
 KNOT: Final = 1.852 / 3.6  # m/s
 SLOWEST, FASTEST = 5.0 * KMH, 160.0 * KMH  # beyond: clamped, with a remark
-NO_LIMIT: Final = 130.0 * KMH  # where there is none
-WALK: Final = 10.0 * KMH
 UNITS: Final = {
     "": KMH, "km/h": KMH, "kmh": KMH, "kph": KMH, "mph": MPH, "knots": KNOT,
 }  # fmt: skip
 _NUMBER = re.compile(r"^(\d{1,4}(?:\.\d+)?)\s*([a-z/]*)$")
-_ZONE = re.compile(r"^(?:[a-z]{2}:)?zone:?(\d{1,3})$")
+_ZONE = re.compile(r"^(?:[a-z]{2}(?:-[a-z0-9]{1,3})?:)?(?:zone:?)?(\d{1,3})$")
+PREFIX: Final = re.compile(r"^([A-Z]{2}(?:-[A-Z0-9]{1,3})?):")
 
-# Implicit limits: urban, rural, motorway in km/h.
-IMPLICIT: Final[dict[str, tuple[float, float, float]]] = {
-    "AT": (50, 100, 130), "DE": (50, 100, 130), "PT": (50, 90, 120), "LU": (50, 90, 130),
-    "FR": (50, 80, 130), "IT": (50, 90, 130), "ES": (50, 90, 120), "CH": (50, 80, 120),
-    "NL": (50, 80, 100), "BE": (50, 70, 120), "PL": (50, 90, 140), "CZ": (50, 90, 130),
-    "RO": (50, 90, 130), "DK": (50, 80, 130), "SE": (50, 70, 110), "NO": (50, 80, 100),
-    "FI": (50, 80, 120), "RU": (60, 90, 110), "AU": (50, 100, 110),
-    "GB": (48.28, 96.56, 112.65), "US": (40.23, 88.51, 104.61),
-}  # fmt: skip
 ZONE_KEYS: Final = ("maxspeed:type", "source:maxspeed", "zone:maxspeed", "zone:traffic")
-_PLACES: Final = {"urban": 0, "rural": 1, "motorway": 2, "trunk": 1, "nsl_single": 1, "nsl_dual": 2}
+# The field of the table of limits that a zone means.
+_FIELDS: Final = {
+    "urban": "urban", "rural": "rural", "motorway": "motorway", "trunk": "motorroad",
+    "motorroad": "motorroad", "expressway": "motorroad", "express": "motorroad",
+    "living_street": "living_street", "nsl_restricted": "urban", "nsl_single": "rural",
+    "nsl_dual": "dual",
+}  # fmt: skip
+_URBAN: Final = ("urban", "living_street", "nsl_restricted")
+
+
+def zone_of(tags: dict[str, str]) -> bool | None:
+    """Whether a way is in town by what its zone says, such as DE:urban; None where none says it."""
+    for key in ("zone:traffic", *ZONE_KEYS[:3], "maxspeed"):
+        value = tags.get(key, "").split(";")[0].strip().lower()
+        prefix, _, zone = value.partition(":")
+        zone = zone or prefix
+        if zone.startswith("zone") or zone in _URBAN:
+            return True
+        if zone in _FIELDS:
+            return False
+    return None
 
 
 def read_speed(text: str) -> float | None:
@@ -45,16 +55,16 @@ def read_speed(text: str) -> float | None:
         return float(number[1]) * UNITS[number[2]]
     if value == "none":
         return NO_LIMIT
-    if value in ("walk", "living_street") or value.endswith(":living_street"):
+    if value in ("walk", "living_street"):
         return WALK
     zone = _ZONE.match(value)
     if zone:
         return float(zone[1]) * KMH
-    country, _, place = value.partition(":")
-    limits = IMPLICIT.get(country.upper())
-    if limits and place in _PLACES:
-        return limits[_PLACES[place]] * KMH
-    return None
+    place, _, field = value.partition(":")
+    limits = limits_of(place.upper()) if place else None
+    if limits is not None and field in _FIELDS:
+        return float(getattr(limits, _FIELDS[field]))
+    return WALK if field == "living_street" else None
 
 
 def clamped(speed: float) -> float:
@@ -64,10 +74,11 @@ def clamped(speed: float) -> float:
 
 def national(highway: str, one_way: bool) -> float:
     """The limit of Britain where a sign says no other (maxspeed=national), m/s."""
-    urban, single, dual = IMPLICIT["GB"]
+    limits = limits_of("GB")
+    assert limits is not None
     if highway in ("residential", "living_street"):
-        return urban * KMH
-    return (dual if one_way or highway.startswith("motorway") else single) * KMH
+        return limits.urban
+    return limits.dual if one_way or highway.startswith("motorway") else limits.rural
 
 
 def limit(tags: dict[str, str], direction: str, default: float) -> tuple[float, str]:
@@ -92,5 +103,6 @@ def limit(tags: dict[str, str], direction: str, default: float) -> tuple[float, 
     for key in ZONE_KEYS:
         speed = read_speed(tags.get(key, ""))
         if speed is not None:
-            return clamped(speed), ""
+            slow = tags.get("highway") in ("living_street", "service")
+            return clamped(min(speed, default) if slow else speed), ""
     return default, ""

@@ -15,26 +15,25 @@ class Class(NamedTuple):
     rank: int  # of two roads that meet, the higher goes first
     two_way: int  # lanes per direction
     one_way: int
-    speed: float  # km/h
     width: float  # m per lane
 
 
 CLASSES: Final[dict[str, Class]] = {
-    "motorway": Class(14, 2, 2, 120, 3.6),
-    "trunk": Class(13, 1, 2, 90, 3.5),
-    "primary": Class(12, 1, 2, 50, 3.25),
-    "secondary": Class(11, 1, 2, 50, 3.25),
-    "tertiary": Class(10, 1, 1, 50, 3.0),
-    "motorway_link": Class(9, 1, 1, 60, 3.5),
-    "trunk_link": Class(8, 1, 1, 60, 3.5),
-    "primary_link": Class(7, 1, 1, 50, 3.25),
-    "secondary_link": Class(6, 1, 1, 50, 3.25),
-    "tertiary_link": Class(5, 1, 1, 40, 3.25),
-    "unclassified": Class(4, 1, 1, 50, 3.0),
-    "road": Class(4, 1, 1, 50, 3.0),
-    "residential": Class(3, 1, 1, 40, 2.9),
-    "living_street": Class(2, 1, 1, 10, 2.9),
-    "service": Class(1, 1, 1, 20, 2.75),
+    "motorway": Class(14, 2, 2, 3.6),
+    "trunk": Class(13, 1, 2, 3.5),
+    "primary": Class(12, 1, 2, 3.25),
+    "secondary": Class(11, 1, 2, 3.25),
+    "tertiary": Class(10, 1, 1, 3.0),
+    "motorway_link": Class(9, 1, 1, 3.5),
+    "trunk_link": Class(8, 1, 1, 3.5),
+    "primary_link": Class(7, 1, 1, 3.25),
+    "secondary_link": Class(6, 1, 1, 3.25),
+    "tertiary_link": Class(5, 1, 1, 3.25),
+    "unclassified": Class(4, 1, 1, 3.0),
+    "road": Class(4, 1, 1, 3.0),
+    "residential": Class(3, 1, 1, 2.9),
+    "living_street": Class(2, 1, 1, 2.9),
+    "service": Class(1, 1, 1, 2.75),
 }
 CLOSED: Final = ("no", "private", "agricultural", "forestry", "emergency", "military", "delivery")
 VISITORS: Final = ("destination", "customers")
@@ -90,6 +89,7 @@ class WayRules:
     shift: float = 0.0  # m by which all lanes lie right of the line, seen along `forward`
     line: float | None = None  # lanes left of the line, where `placement` of a one-way says it
     transition: bool = False  # the lanes slide from where the street before has them to the next's
+    ref: str = ""  # the number of the street, as "A 1"
 
     @property
     def one_way(self) -> bool:

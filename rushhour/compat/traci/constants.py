@@ -46,6 +46,7 @@ LANE_ALLOWED: Final = 0x34
 LANE_DISALLOWED: Final = 0x35
 VAR_CURRENT_TRAVELTIME: Final = 0x5A
 VAR_SHAPE: Final = 0x4E
+VAR_NAME: Final = 0x1B
 
 # Traffic lights.
 TL_RED_YELLOW_GREEN_STATE: Final = 0x20

@@ -20,6 +20,7 @@ class EdgeDomain(Loads):
         tc.VAR_LANE_INDEX: "getLaneNumber",
         tc.FROM_JUNCTION: "getFromJunction",
         tc.TO_JUNCTION: "getToJunction",
+        tc.VAR_NAME: "getStreetName",
     }
     INSTEAD: ClassVar[Mapping[str, str]] = {
         "adaptTraveltime": "parameters rerouting, docs/commands.md",
@@ -48,6 +49,11 @@ class EdgeDomain(Loads):
     def getLaneNumber(self, edgeID: str) -> int:
         """How many lanes it has, those for people on foot and bicycles left out."""
         return len(self._lanes(edgeID))
+
+    def getStreetName(self, edgeID: str) -> str:
+        """The name of its street; "" inside a junction, and where it has none."""
+        road = self._road(edgeID)
+        return str(self._world.network.roads.name[road]) if road >= 0 else ""
 
     def getFromJunction(self, edgeID: str) -> str:
         """The junction where it begins."""

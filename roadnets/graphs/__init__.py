@@ -1,0 +1,1 @@
+"""Street graphs of osmnx and NetworkX."""

@@ -1,0 +1,80 @@
+"""The country of a map, and the state where limits are set by states: whose law holds there.
+
+By the country that its ways name (such as maxspeed=DE:urban), else by the nearest town to its middle
+(package reverse_geocode with the towns of GeoNames, from the extra `data`), else by miles per hour.
+"""
+
+from collections import Counter
+from functools import cache
+from math import cos, hypot, radians
+from typing import Final, NamedTuple
+
+from rushhour.roadnets.osm.ways.legal import in_miles, limits_of, states_of
+from rushhour.roadnets.osm.ways.reading import OsmMap
+from rushhour.roadnets.osm.ways.speeds import PREFIX, ZONE_KEYS
+
+FARTHEST_TOWN: Final = 100.0  # km from the map's middle
+ENOUGH: Final = 3  # ways that name a country outweigh the nearest town
+KM_PER_DEGREE: Final = 111.2
+
+
+class Country(NamedTuple):
+    """Whose law holds on a map. place: ISO 3166 such as PT or US-OH, "" unknown."""
+
+    place: str
+    why: str
+
+    @property
+    def code(self) -> str:
+        """Two letters, or ""."""
+        return self.place[:2]
+
+
+def country_of(osm: OsmMap, left: bool) -> Country:
+    """Country of a map, and the state where the table of limits has it.
+
+    left: traffic keeps to the left.
+    """
+    named = _named(osm)
+    if named and named[0][1] >= ENOUGH:
+        return Country(named[0][0], f"named by {named[0][1]} ways")
+    place, town = nearest_town(*osm.middle) if osm.middle else ("", "")
+    miles = _in_miles(osm)
+    if place and not (miles and not in_miles(place)):
+        return Country(place, f"the nearest town is {town}")
+    if miles:
+        return Country("GB" if left else "US", "most limits are in mph")
+    return Country(named[0][0], f"named by {named[0][1]} ways") if named else Country("", "")
+
+
+def _named(osm: OsmMap) -> list[tuple[str, int]]:
+    """Places of the table that ways name, the one of most ways first."""
+    found: Counter[str] = Counter()
+    for way in osm.ways:
+        for key in (*ZONE_KEYS, "maxspeed"):
+            match = PREFIX.match(way.tags.get(key, ""))
+            if match and limits_of(match[1]):
+                found[match[1]] += 1
+                break
+    return sorted(found.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _in_miles(osm: OsmMap) -> bool:
+    """Whether most limits are in miles per hour."""
+    speeds = [way.tags["maxspeed"] for way in osm.ways if "maxspeed" in way.tags]
+    return 2 * sum("mph" in text for text in speeds) > len(speeds)
+
+
+@cache
+def nearest_town(lon: float, lat: float) -> tuple[str, str]:
+    """Country or state of the nearest town, and its name; "" where none is near or known."""
+    try:
+        import reverse_geocode
+    except ImportError:
+        return "", ""
+    (town,) = reverse_geocode.search([(lat, lon)])
+    east = (town["longitude"] - lon) * cos(radians(lat))
+    if hypot(east, town["latitude"] - lat) * KM_PER_DEGREE > FARTHEST_TOWN:
+        return "", ""
+    code = town["country_code"]
+    return states_of(code).get(town.get("state", ""), code), town["city"]

@@ -1,0 +1,323 @@
+"""Streets by what people call them: names ("Boulevard des Moulins") and numbers ("A 1", their ref).
+
+A *street* is all roads of one name or number. Several names of a road are written with ";", as
+OpenStreetMap does; each finds it. A part of a street lies between two streets that it meets, or two
+intersections: "Main St: A St - B St".
+"""
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from functools import lru_cache
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.shown import fields_shown
+from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.facts import fact_line
+from rushhour.roadnets.id_hints import id_hint
+
+if TYPE_CHECKING:
+    from rushhour.roadnets.drafts.draft import DraftRoad
+    from rushhour.roadnets.model import Network
+
+LONGEST: Final = 200  # characters of a name
+MOST_TRIED: Final = 20  # ways to read a part of a street whose names hold colons and dashes
+SHOWN: Final = 3  # candidates that a message names
+ALIKE: Final = 0.6  # of difflib, names that may have been meant
+ROUND: Final = 2.0  # times the shortest: a longer way from crossing to crossing is another part
+PART: Final = ": "  # after the street
+BETWEEN: Final = " - "  # the two that it meets
+# Letters that have no accent to be taken off.
+PLAIN: Final = str.maketrans(
+    {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i"}
+)
+
+Roads = NDArray[np.int32]
+
+
+class Streets(NamedTuple):
+    """What each road is called, as places in the network's `street_names`; -1: has none.
+
+    name, ref: (n_roads,), or (0,) where no road is called anything.
+    """
+
+    name: Roads
+    ref: Roads
+
+    def __repr__(self) -> str:
+        return fields_shown(self)
+
+
+def no_streets() -> Streets:
+    """What a network has where no road is called anything."""
+    none = np.zeros(0, np.int32)
+    none.flags.writeable = False
+    return Streets(none, none)
+
+
+def packed_streets(roads: Sequence["DraftRoad"]) -> tuple[tuple[str, ...], Streets]:
+    """Every name and number once, and which of them each road has."""
+    place: dict[str, int] = {"": -1}
+    columns = []
+    for texts in ([road.name for road in roads], [road.ref for road in roads]):
+        tidied = (tidy(text) for text in texts)
+        columns.append([place.setdefault(text, len(place) - 1) for text in tidied])
+    if len(place) == 1:
+        return (), no_streets()
+    name, ref = (np.array(column, np.int32) for column in columns)
+    return tuple(place)[1:], Streets(name, ref)
+
+
+def joined_names(*texts: str) -> str:
+    """The names of what becomes one road, each once: "Main St;Broadway"."""
+    return ";".join(dict.fromkeys(part for text in texts for part in parts_of(text)))
+
+
+def parts_of(text: str) -> list[str]:
+    """The names that stand in one text."""
+    return [part for part in map(str.strip, text.split(";")) if part]
+
+
+@lru_cache(maxsize=1 << 16)
+def tidy(text: str) -> str:
+    """A name as it is kept: on one line, without what cannot be printed, not endless."""
+    seen = "".join(
+        c if c.isprintable() else " " if c.isspace() else "" for c in text[: 4 * LONGEST]
+    )
+    return " ".join(seen.split())[:LONGEST].strip()
+
+
+def folded(text: str) -> str:
+    """The words of a name, without case, accents and punctuation."""
+    plain = unicodedata.normalize("NFKD", text[: 2 * LONGEST].casefold())
+    letters = (
+        " " if unicodedata.category(c)[0] in "PZSC" else c
+        for c in plain
+        if not unicodedata.combining(c)
+    )
+    return " ".join("".join(letters).translate(PLAIN).split())
+
+
+def _key(text: str) -> str:
+    """What names share that are written alike: "B 35" and "b35"."""
+    return folded(text).replace(" ", "")
+
+
+class StreetIndex:
+    """Roads by name and number."""
+
+    def __init__(self, network: "Network") -> None:
+        self.exact: dict[str, list[int]] = {}
+        texts, streets = network.street_names, network.streets
+        parts = [parts_of(text) for text in texts]
+        for column in streets:
+            for road in np.flatnonzero(column >= 0).tolist():
+                for part in parts[column[road]]:
+                    self.exact.setdefault(part, []).append(road)
+        self._alike: dict[str, list[str]] = {}  # names by what they share
+        for name in self.exact:
+            self._alike.setdefault(_key(name), []).append(name)
+
+    def __repr__(self) -> str:
+        return fact_line("StreetIndex", {"names": len(self.exact)})
+
+    def roads(self, text: str) -> Roads:
+        """The roads of a name or number, ascending: as it is written, else as `folded`."""
+        names = [text] if text in self.exact else self._alike.get(_key(text), [])
+        if PART in text and text not in self.exact:  # an unfinished part is not the whole street
+            names = [name for name in names if PART in name]
+        found = {road for name in names for road in self.exact[name]}
+        return np.array(sorted(found), np.int32)
+
+    def like(self, text: str) -> list[str]:
+        """Names that may have been meant: those that hold the text, then those spelled alike."""
+        short = folded(text)
+        if not short:
+            return []
+        words = {folded(name): name for name in self.exact}
+        holding = [one for one in words if f" {short}" in f" {one}"]
+        near = get_close_matches(short, words, n=SHOWN, cutoff=ALIKE)
+        known = dict.fromkeys([*sorted(holding, key=len)[:SHOWN], *near])
+        return [words[one] for one in known][:SHOWN]
+
+
+def find_roads(network: "Network", text: str) -> Roads:
+    """Roads of an id, of a street's name or number, or of a part of a street; ascending.
+
+    Raises NetworkError for what is none of these, naming what may have been meant.
+    """
+    if text in network.road_index:
+        return np.array([network.road_index[text]], np.int32)
+    found = network.street_index.roads(text)
+    return found if found.size else _part_called(network, text)
+
+
+def find_road(network: "Network", text: str) -> int:
+    """The one road of an id, or of a name. Raises NetworkError where there are several, or none."""
+    found = find_roads(network, text)
+    if found.size > 1:
+        raise NetworkError(several(network, text, found))
+    return int(found[0])
+
+
+def several(network: "Network", text: str, roads: Iterable[int]) -> str:
+    """What to give in place of a name of several roads."""
+    ids = [network.road_ids[road][:60] for road in roads]
+    return f"{text[:80]!r} is {len(ids)} roads; give one of {some(ids)}"
+
+
+def some(names: Sequence[str], shown: int = SHOWN) -> str:
+    """The first of some names, and how many more there are."""
+    more = f" and {len(names) - shown:,} more" if len(names) > shown else ""
+    return ", ".join(names[:shown]) + more
+
+
+def _part_called(network: "Network", text: str) -> Roads:
+    """A part of a street. Names may hold what separates them, so each way to read it is tried."""
+    index = network.street_index
+    trouble = ""
+    for street, rest in _splits(text, PART):
+        roads = index.roads(street)
+        if not roads.size:
+            continue
+        for ends in _splits(rest, BETWEEN):
+            try:
+                return _between(network, street, roads, ends)
+            except NetworkError as error:
+                trouble = trouble or str(error)
+        trouble = trouble or (
+            f"{text[:80]!r}: wanted the two streets that {street[:60]} meets there, as "
+            f"'{street[:60]}: A St - B St'"
+        )
+    if trouble:
+        raise NetworkError(trouble)
+    what = "road or street" if network.street_names else "road"
+    raise NetworkError(f"no {what} {text[:60]!r}; {name_hint(network, text)}")
+
+
+def name_hint(network: "Network", text: str) -> str:
+    """What to try in place of a name or an id that there is not."""
+    near = network.street_index.like(text)
+    if near:
+        return f"did you mean {', '.join(near)}?"
+    hint = id_hint(text, network.road_ids)
+    names = network.street_names
+    if hint.endswith("?") or not names:
+        return hint
+    return f"{hint}; its streets are {some([name[:60] for name in names])}"
+
+
+def _splits(text: str, separator: str) -> list[tuple[str, str]]:
+    """Every way to cut a text in two at a separator."""
+    pieces = text.split(separator)[: MOST_TRIED + 1]
+    rest = len(separator.join(pieces))
+    pieces[-1] += text[rest:]
+    return [
+        (separator.join(pieces[:k]).strip(), separator.join(pieces[k:]).strip())
+        for k in range(1, len(pieces))
+    ]
+
+
+def _between(network: "Network", street: str, roads: Roads, ends: tuple[str, str]) -> Roads:
+    """The roads of a street from one crossing to another, both ways.
+
+    The street falls apart at the intersections of both; wanted are the pieces that reach from one to
+    the other, of a ring the shorter way round.
+    """
+    net = network.arrays.roads
+    start, end = net.from_intersection[roads], net.to_intersection[roads]
+    own = set(start.tolist()) | set(end.tolist())
+    cuts = [_crossing(network, street, roads, own, text) for text in ends]
+    if cuts[0] & cuts[1]:
+        raise NetworkError(
+            f"{street[:60]} meets {ends[0][:60]} and {ends[1][:60]} at one intersection; "
+            "nothing of it lies between"
+        )
+    around: dict[int, list[int]] = {}  # places in roads by the intersections that they touch
+    for k, nodes in enumerate(zip(start.tolist(), end.tolist(), strict=True)):
+        for node in nodes:
+            around.setdefault(node, []).append(k)
+    length = net.length[roads]
+    pieces = []
+    taken: set[int] = set()
+    for first in range(roads.size):
+        if first in taken:
+            continue
+        piece, open_roads, met = {first}, [first], set()
+        while open_roads:
+            k = open_roads.pop()
+            for node in (int(start[k]), int(end[k])):
+                met.add(node)
+                if node in cuts[0] or node in cuts[1]:
+                    continue
+                more = set(around[node]) - piece
+                piece |= more
+                open_roads += more
+        taken |= piece
+        if met & cuts[0] and met & cuts[1]:
+            pieces.append((_shortest(piece, start, end, length, cuts), sorted(piece)))
+    if not pieces:
+        raise NetworkError(
+            f"no part of {street[:60]} leads from {ends[0][:60]} to {ends[1][:60]}; "
+            "give streets that it meets one after the other, or ids of roads"
+        )
+    most = ROUND * min(pieces)[0]
+    return roads[sorted(k for far, piece in pieces if far <= most for k in piece)]
+
+
+def _crossing(network: "Network", street: str, roads: Roads, own: set[int], text: str) -> set[int]:
+    """The intersections where a street meets another, or that of an id."""
+    if text in network.intersection_index:
+        found = {network.intersection_index[text]} & own
+    else:
+        others = np.setdiff1d(network.street_index.roads(text), roads)
+        if not network.street_index.roads(text).size:
+            raise NetworkError(
+                f"no street or intersection {text[:60]!r}; {name_hint(network, text)}"
+            )
+        net = network.arrays.roads
+        ends = np.concatenate((net.from_intersection[others], net.to_intersection[others]))
+        found = set(ends.tolist()) & own
+    found.discard(-1)
+    if not found:
+        met = some(_met(network, roads, own)) or "no street that has a name"
+        raise NetworkError(f"{street[:60]} does not meet {text[:60]}; it meets {met}")
+    return found
+
+
+def _met(network: "Network", roads: Roads, own: set[int]) -> list[str]:
+    """Names of the streets that meet some roads."""
+    net = network.arrays.roads
+    nodes = np.fromiter(own, np.int32)
+    touching = np.isin(net.from_intersection, nodes) | np.isin(net.to_intersection, nodes)
+    touching[roads] = False
+    names = dict.fromkeys(network.road_name(road) for road in np.flatnonzero(touching).tolist())
+    names.pop("", None)
+    return list(names)
+
+
+def _shortest(
+    piece: set[int], start: Roads, end: Roads, length: NDArray[np.float64],
+    cuts: Sequence[set[int]],
+) -> float:  # fmt: skip
+    """How far it is through a piece from one crossing to the other, either way along its roads, m."""
+    ways: dict[int, list[tuple[int, float]]] = {}
+    for k in sorted(piece):
+        a, b, far = int(start[k]), int(end[k]), float(length[k])
+        ways.setdefault(a, []).append((b, far))
+        ways.setdefault(b, []).append((a, far))
+    open_nodes = [(0.0, node) for node in sorted(cuts[0] & ways.keys())]
+    done: set[int] = set()
+    while open_nodes:
+        far, node = heappop(open_nodes)
+        if node in cuts[1]:
+            return far
+        if node not in done:
+            done.add(node)
+            for other, step in ways[node]:
+                heappush(open_nodes, (far + step, other))
+    return np.inf

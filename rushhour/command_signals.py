@@ -1,0 +1,158 @@
+"""`rushhour signals`: fixed-time signals timed for a demand, what they come to, and what that brings."""
+
+import argparse
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from rushhour.progress import bar, compile_bar
+from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.json_text import json_text
+from rushhour.traffic.durations import seconds
+from rushhour.traffic.parameters import Parameters, parsed_items
+from rushhour.traffic.scenarios.scenario import Scenario, ScenarioError
+from rushhour.world_fields import demand_fields
+
+if TYPE_CHECKING:
+    from rushhour.roadnets.model import Network
+    from rushhour.traffic.demand.model import Demand
+    from rushhour.traffic.timing.retiming import Retiming, TimingOptions
+
+
+def signals(args: argparse.Namespace) -> int:
+    """Time the signals of a network for a demand."""
+    from rushhour.roadnets.storage import save
+    from rushhour.traffic.analysis.repeating import seeds_of
+    from rushhour.traffic.scenarios.opening import scenario_network
+    from rushhour.traffic.timing.evaluating import compared, compared_text
+    from rushhour.traffic.timing.retiming import retimed
+    from rushhour.traffic.timing.timing_report import facts_of, report_text, write_lanes
+
+    options = _options(args)
+    seeds = None if args.evaluate is None else seeds_of(args.evaluate, "--evaluate")
+    for given, name in ((args.corridor, "--corridor"), (args.run_file, "--run")):
+        if given is not None and args.plot is None:
+            raise ScenarioError(f"{name} is for --plot; add --plot FILE or leave it out")
+    scenario = _scenario(args)
+    with compile_bar():
+        network = scenario_network(scenario, Parameters(dict(scenario.parameters)))
+        found = retimed(network, _demand(scenario, network), options)
+    facts = facts_of(found)
+    if args.output is not None:
+        save(found.network, args.output)
+        facts["written"] = str(args.output)
+    if args.csv is not None:
+        write_lanes(facts, args.csv)
+    if args.plot is not None:
+        facts["corridor"] = _draw(args, found)
+    if seeds is not None:
+        what: Any = bar(2.0 * len(seeds), "runs", "evaluating")
+        try:
+            facts["evaluation"] = compared(
+                scenario, network, found.network, seeds, lambda: what.update(1)
+            )
+        finally:
+            what.close()
+    if args.json:
+        print(json_text(facts))
+        return 0
+    print(report_text(facts))
+    if "evaluation" in facts:
+        print("\n" + compared_text(facts["evaluation"]))
+    if args.plot is not None:
+        print(f"{args.plot}: {', '.join(facts['corridor']['signals'])}")
+    if args.output is not None:
+        print(f"{args.output}: the network with these programs")
+    return 0
+
+
+def _scenario(args: argparse.Namespace) -> Scenario:
+    """What the command line says of network and demand. Raises ScenarioError for what has no times."""
+    from rushhour.traffic.scenarios.opening import opened
+
+    if args.network is None:
+        raise ScenarioError("signals: no NETWORK; give a network or a scenario")
+    fields = demand_fields(args)
+    if args.parameters:
+        fields["parameters"] = tuple(parsed_items(args.parameters).items())
+    scenario = opened(args.network, **fields)
+    if not scenario.has_demand:
+        raise ScenarioError(
+            f"{args.network}: signals are timed for a demand; give --demand FILE or --trips N"
+        )
+    if scenario.vehicles is not None:
+        raise ScenarioError(
+            f"{args.network}: its vehicles drive about without a route; give --demand or --trips"
+        )
+    control = str(Parameters(dict(scenario.parameters))["signals.control"])
+    if control not in ("fixed", "program"):
+        raise ScenarioError(
+            f"signals.control={control}: signals that react have no times to find; leave it out"
+        )
+    return scenario
+
+
+def _demand(scenario: Scenario, network: "Network") -> "Demand":
+    """The demand with routes; those that drivers choose are those of a run with the given signals."""
+    from rushhour.traffic.demand.model import WAY_OPEN
+    from rushhour.traffic.scenarios.opening import open_world
+    from rushhour.traffic.timing.evaluating import driven, run_to_end
+
+    demand = open_world(scenario, network=network).demand
+    if not (demand.route_choice == WAY_OPEN).any():
+        return demand
+    return driven(run_to_end(scenario, network, scenario.seed))
+
+
+def _options(args: argparse.Namespace) -> "TimingOptions":
+    """How signals are to be timed. Raises ScenarioError for an option that is not right."""
+    from rushhour.roadnets.signals.intergreens import STANDARDS
+    from rushhour.traffic.timing.retiming import TimingOptions
+
+    given: dict[str, Any] = {}
+    if args.cycle is not None:
+        low, dots, high = args.cycle.partition("..")
+        try:
+            given["cycle"] = int(low), int(high if dots else low)
+        except ValueError:
+            raise ScenarioError(
+                f"--cycle {args.cycle[:40]!r}: wanted seconds such as 40..120 or 90"
+            ) from None
+    if args.coordinate is not None:
+        try:
+            given["within"] = float(args.coordinate)
+        except ValueError:
+            raise ScenarioError(
+                f"--coordinate {args.coordinate[:40]!r}: wanted metres such as 800"
+            ) from None
+    if args.min_green is not None:
+        given["least_green"] = args.min_green
+    if args.phases is not None:
+        given["phases"] = args.phases
+    if args.standard is not None:
+        given["standard"] = STANDARDS[args.standard]
+    for name, option, value in (
+        ("begin", "--from", args.flows_from),
+        ("end", "--until", args.flows_until),
+    ):
+        if value is not None:
+            given[name] = seconds(value, option)
+    options = replace(TimingOptions(), **given)
+    if options.begin is not None and options.end is not None and options.begin >= options.end:
+        raise ScenarioError("--from is not before --until; give the earlier time first")
+    return options
+
+
+def _draw(args: argparse.Namespace, found: "Retiming") -> dict[str, Any]:
+    """Draw the corridor."""
+    from rushhour.traffic.recording.run_file import RunFile
+    from rushhour.traffic.timing.corridors import corridor_of
+    from rushhour.viewer.corridor_plot import save_corridor
+
+    names = None if args.corridor is None else args.corridor.split(",")
+    corridor = corridor_of(found, names)
+    if args.run_file is None:
+        return save_corridor(args.plot, found.network, corridor)
+    with RunFile(args.run_file) as run:
+        if run.network().road_ids != found.network.road_ids:
+            raise RunError(f"--run {args.run_file}: is of another network; record it on this one")
+        return save_corridor(args.plot, found.network, corridor, run)
