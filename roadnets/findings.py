@@ -1,6 +1,6 @@
 """Findings: what was mended, doubted or counted in a map, each with its id, place and repair.
 
-A finding has the number of its check (networks.md 8: L01 - L31), a severity, one line of text, the
+A finding has the number of its check (networks.md 8: L01 - L37), a severity, one line of text, the
 ids of the source that it is about, a place, and where there is one the line of a file of fixes
 (roadnets.fixes) that would overrule it.
 """
@@ -53,6 +53,12 @@ CHECKS: Final[dict[str, tuple[str, str]]] = {
     "L28": (WARNING, "contents that are not read"),
     "L30": (NOTE, "movements that yield to each other"),
     "L31": (WARNING, "roads steeper than vehicles climb"),
+    "L32": (WARNING, "movements that wander"),
+    "L33": (WARNING, "stop lines inside intersections"),
+    "L34": (WARNING, "neighbouring signals out of step"),
+    "L35": (WARNING, "lights for people on foot out of step"),
+    "L36": (WARNING, "service ways with a signal"),
+    "L37": (WARNING, "very wide intersections"),
 }
 
 

@@ -119,13 +119,23 @@ def info(args: argparse.Namespace) -> int:
     """Say what is in a file."""
     path: Path = args.file
     name = path.name.lower()
+    is_run = False
     if name.endswith((".h5", ".hdf5")) and path.is_file():
         from rushhour.traffic.recording.recorder import is_run_file
 
-        if is_run_file(path):
-            facts = run_facts(path)
-            print(json_text(facts) if args.json else run_text(facts, path))
-            return 0
+        is_run = is_run_file(path)
+    if args.lint:
+        if is_run:
+            raise NetworkError(f"{path}: a run; --lint is for networks: give its network's file")
+        from rushhour.roadnets.importing import import_network
+
+        with compile_bar():
+            _show(import_network(path), args.json, None)
+        return 0
+    if is_run:
+        facts = run_facts(path)
+        print(json_text(facts) if args.json else run_text(facts, path))
+        return 0
     kinds = (".net.xml", ".net.xml.gz", ".sumocfg")
     if name.endswith((".xml", ".xml.gz")) and not name.endswith(kinds):
         facts = demand_facts(path)

@@ -127,8 +127,8 @@ def _import(command: argparse.ArgumentParser) -> None:
     osm.add_argument(
         "--service",
         choices=("yes", "no", "connected"),
-        default="yes",
-        help="service ways; connected: only those that lead through (default: yes)",
+        default="connected",
+        help="service ways; connected: only those that lead through (default: connected)",
     )
     osm.add_argument(
         "--country",
@@ -160,6 +160,8 @@ def _generate(command: argparse.ArgumentParser) -> None:
 def _info(command: argparse.ArgumentParser) -> None:
     command.add_argument("file", type=Path, metavar="FILE",
                          help="a network, a demand file or a run file")  # fmt: skip
+    command.add_argument("--lint", action="store_true",
+                         help="look a network over anew and tell what is wrong with it")  # fmt: skip
     add_json(command)
 
 

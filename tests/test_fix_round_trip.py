@@ -37,11 +37,11 @@ def assert_overruled(folder: Path, path: Path, check: str) -> None:
 # Two streets meet a third 26 m apart; the second one turns back sharply by a narrow way.
 NEAR: Nodes = {
     1: (-13.0, 0.0), 2: (13.0, 0.0), 3: (-300.0, 0.0), 4: (300.0, 0.0), 5: (-13.0, 300.0),
-    6: (13.0, -300.0), 7: (-290.0, 40.0), 8: (-60.0, 9.0),
+    6: (13.0, -300.0), 7: (-290.0, 40.0), 8: (-60.0, 25.0),
 }  # fmt: skip
 WAYS = [
     (10, [3, 1, 2, 4], street()), (11, [5, 1], street()), (12, [2, 6], street()),
-    (13, [7, 8, 1], street("service", width="2.4")),
+    (13, [7, 8, 1], street(width="2.4")),
 ]  # fmt: skip
 LIT = {1: {"highway": "traffic_signals"}, 2: {"highway": "traffic_signals"}}
 # Two junctions with lights that become one intersection whose legs lie in disorder.

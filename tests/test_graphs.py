@@ -77,7 +77,7 @@ def test_a_graph_becomes_the_roads_of_the_map_that_it_was_made_from(
 def test_options_of_maps_hold_for_graphs(tmp_path: Path):
     graph = graph_texts.graph_of(town(tmp_path))
     path = graph_texts.FORMS["graphml"](graph, tmp_path / "g")
-    whole = rh.load_network(path)
+    whole = import_network(path, OsmOptions(service="yes"))
     box = (14.999, -0.0001, 15.0028, 0.0001)
     for options, fewer in (
         (OsmOptions(service="no"), True),

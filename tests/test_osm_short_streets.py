@@ -98,7 +98,7 @@ def test_exit_and_entry_of_one_arm_of_a_roundabout_are_one_intersection(tmp_path
         assert into.pop() in ring
         assert len({a for a, b in found if b == f"10{k}#0"} & set(ring)) == 1
     # Far enough apart for a car between them, all eight stay.
-    apart = load_network(write_osm(tmp_path, *roundabout(30.0, 4, 20.0)))
+    apart = load_network(write_osm(tmp_path, *roundabout(50.0, 4, 30.0)))
     assert sum(name.startswith("1#") for name in apart.road_ids) == 8
 
 

@@ -8,7 +8,7 @@ import pytest
 from osm_texts import street, write_osm
 
 from rushhour.roadnets.build import finish
-from rushhour.roadnets.osm.network import read_osm_draft
+from rushhour.roadnets.osm.network import OsmOptions, read_osm_draft
 from rushhour.roadnets.storage import load, save
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import VehicleType
@@ -27,7 +27,7 @@ def town(folder: Path, **access: str):
     ways = [(10, [1, 2], street()), (11, [3, 4], street()), (12, [2, 5, 3], street(**access)),
             (13, [2, 8, 9, 3], street()), (14, [5, 6], street("service", access="customers")),
             (15, [6, 7, 10], street("service"))]  # fmt: skip
-    network = finish(read_osm_draft(write_osm(folder, TOWN, ways)))
+    network = finish(read_osm_draft(write_osm(folder, TOWN, ways), OsmOptions(service="yes")))
     names = {int(name.strip("-").split("#")[0]) for name in network.road_ids}
     assert names == {10, 11, 12, 13, 14, 15}
     return network

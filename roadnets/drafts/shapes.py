@@ -16,6 +16,11 @@ LONGEST = 100_000.0  # m, a lane
 SAME_PLACE = 1e-6  # m, nearer points are one
 FAR_FROM_ORIGIN = 50_000.0  # m, beyond which an origin is subtracted
 HEADING_SPAN = 10.0  # m over which the direction of a lane's end is measured for turns
+LONGEST_WAY = 1.45  # times the straight way that a curve is long, unless it turns back
+MOST_TURNING = np.radians(198.0)
+TURNS_BACK = np.radians(150.0)
+ARMS = (0.5, 0.42, 0.35, 0.28, 0.22, 0.16, 0.1, 0.05, 0.01)  # of the chord
+SAMPLES = np.linspace(0.0, 1.0, 33)
 
 
 @dataclass(frozen=True)
@@ -165,6 +170,86 @@ def _moved(
     return moved
 
 
+def smooth_curves(
+    curves: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    """Curves between places and directions, as sample_curves takes them: points, where each begins.
+
+    Those that would go far out of the way, in sharp turns and between ends that face each other, are
+    cubics with arms so short that they keep near the straight way.
+    """
+    start = np.zeros(len(curves) + 1, np.int32)
+    if not len(curves):
+        return np.empty((0, 2)), start
+    points = np.empty((sample_curves(curves, np.empty((0, 2)), start, 0, len(curves)), 2))
+    sample_curves(curves, points, start, 0, len(curves))
+    tamed = _tamed(curves, points, start)
+    if not tamed:
+        return points, start
+    count = np.diff(start)
+    changed = np.zeros(len(curves), bool)
+    changed[list(tamed)] = True
+    kept = points[~np.repeat(changed, count)]
+    count[changed] = SAMPLES.size
+    start = np.concatenate([[0], np.cumsum(count)]).astype(np.int32)
+    found = np.empty((int(start[-1]), 2))
+    found[~np.repeat(changed, count)] = kept
+    for j, shape in tamed.items():
+        found[start[j] : start[j + 1]] = shape
+    return found, start
+
+
+def _tamed(
+    curves: NDArray[np.float64], points: NDArray[np.float64], start: NDArray[np.int32]
+) -> dict[int, NDArray[np.float64]]:
+    """Closer curves for those that are much longer than the straight way, or turn too much.
+
+    A cubic's turning comes down to what the directions of its ends ask for as its arms get shorter.
+    """
+    p, u, q, v = (curves[:, k : k + 2] for k in (0, 2, 4, 6))
+    net = np.arctan2(u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0], (u * v).sum(axis=1))
+    chord = np.hypot(*(q - p).T)
+    far = np.flatnonzero(np.abs(net) <= TURNS_BACK)
+    owner = np.repeat(np.arange(len(curves)), np.diff(start))
+    step = np.diff(points, axis=0)
+    within = owner[1:] == owner[:-1]
+    length = np.bincount(owner[1:][within], np.hypot(*step[within].T), len(curves))
+    heading = np.arctan2(step[:, 1], step[:, 0])
+    turn = _turn(np.diff(heading))
+    within = owner[2:] == owner[:-2]
+    turning = np.bincount(owner[2:][within], turn[within], len(curves)).astype(float)
+    leave, join = (np.arctan2(one[:, 1], one[:, 0]) for one in (u, v))
+    turning += _turn(heading[start[:-1]] - leave) + _turn(join - heading[start[1:] - 2])
+    left = far[(length[far] > LONGEST_WAY * chord[far]) | (turning[far] > MOST_TURNING)]
+    found: dict[int, NDArray[np.float64]] = {}
+    t = SAMPLES[:, None]
+    for arm in ARMS:
+        if not left.size:
+            break
+        reach = (arm * chord[left])[:, None]
+        a, b = p[left] + reach * u[left], q[left] - reach * v[left]
+        shape = (
+            ((1.0 - t) ** 3)[None] * p[left, None] + (3.0 * t * (1.0 - t) ** 2)[None] * a[:, None]
+            + (3.0 * t * t * (1.0 - t))[None] * b[:, None] + (t**3)[None] * q[left, None]
+        )  # fmt: skip
+        step = np.diff(shape, axis=1)
+        size = np.hypot(step[..., 0], step[..., 1])
+        heading = np.arctan2(step[..., 1], step[..., 0])
+        turn = _turn(np.diff(heading, axis=1)).sum(axis=1)
+        turn += _turn(heading[:, 0] - leave[left]) + _turn(join[left] - heading[:, -1])
+        good = size.sum(axis=1) <= LONGEST_WAY * chord[left]
+        good &= (turn <= MOST_TURNING) | (arm == ARMS[-1])
+        found.update(zip(left[good].tolist(), shape[good], strict=True))
+        left = left[~good]
+    return found
+
+
+def _turn(angle: NDArray[np.float64]) -> NDArray[np.float64]:
+    """By how much a heading changes, whichever way, rad."""
+    turn: NDArray[np.float64] = np.abs(np.remainder(angle + np.pi, 2.0 * np.pi) - np.pi)
+    return turn
+
+
 def connector_shapes(
     draft: Draft, index: DraftIndex, lanes: Shapes, shift: tuple[float, float]
 ) -> Shapes:
@@ -184,11 +269,7 @@ def connector_shapes(
     curves = np.hstack(
         [starts[free], leaving[index.from_lane[free]], ends[free], joining[index.to_lane[free]]]
     )
-    curve_start = np.zeros(len(free) + 1, np.int32)
-    room = sample_curves(curves, np.empty((0, 2)), curve_start, 0, len(free)) if len(free) else 0
-    curve_points = np.empty((room, 2))
-    if len(free):
-        sample_curves(curves, curve_points, curve_start, 0, len(free))
+    curve_points, curve_start = smooth_curves(curves)
     pieces = [given.get(k, starts[:0]) for k in range(n)]
     for j, k in enumerate(built):
         pieces[k] = curve_points[curve_start[j] : curve_start[j + 1]]

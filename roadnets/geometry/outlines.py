@@ -35,6 +35,30 @@ def convex_hull(points: Points) -> Points:
     return np.array(chain(order) + chain(order[::-1]))
 
 
+def near_pairs(around: dict[int, Points], within: float) -> list[tuple[float, int, int]]:
+    """Pairs of groups of places (k, 2) of which two are less than `within` metres apart: m, names."""
+    names = sorted(around)
+    if len(names) < 2:
+        return []
+    boxes = np.array([(*around[n].min(axis=0), *around[n].max(axis=0)) for n in names])
+    found = []
+    for i, a in enumerate(names[:-1]):
+        rest = boxes[i + 1 :]
+        gap = np.maximum(rest[:, :2] - boxes[i, 2:], boxes[i, :2] - rest[:, 2:])
+        for j in np.flatnonzero((gap < within).all(axis=1)).tolist():
+            b = names[i + 1 + j]
+            away = float(distances(around[a], around[b]).min())
+            if away < within:
+                found.append((away, a, b))
+    return found
+
+
+def distances(a: Points, b: Points) -> NDArray[np.float64]:
+    """Distance of every place of a from every place of b, m."""
+    found: NDArray[np.float64] = np.hypot(*(a[:, None] - b[None]).transpose(2, 0, 1))
+    return found
+
+
 def _outermost(points: Points) -> Points:
     """Points without those inside the polygon of the farthest ones in some directions."""
     angle = np.linspace(0.0, 2.0 * np.pi, DIRECTIONS, endpoint=False)

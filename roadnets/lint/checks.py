@@ -1,6 +1,6 @@
 """What looks wrong in a finished network (networks.md 8), whatever it was made from.
 
-The checks of ends, shapes and signals are in lint.ends, lint.shapes and lint.signals.
+The checks of ends, shapes and signals are in lint.ends, lint.shapes, lint.signals and lint.junctions.
 """
 
 from collections.abc import Iterator
@@ -11,6 +11,7 @@ import numpy as np
 
 from rushhour.roadnets.findings import WARNING, Finding, finding
 from rushhour.roadnets.lint.ends import BY_HAND, end_findings
+from rushhour.roadnets.lint.junctions import junction_findings
 from rushhour.roadnets.lint.shapes import shape_findings
 from rushhour.roadnets.lint.signals import signal_findings
 from rushhour.roadnets.model import Network
@@ -27,6 +28,7 @@ def findings(network: Network) -> list[Finding]:
         *end_findings(network),
         *shape_findings(network),
         *signal_findings(network),
+        *junction_findings(network),
     ]
 
 

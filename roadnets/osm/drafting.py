@@ -20,10 +20,11 @@ from rushhour.roadnets.drafts.heights import STEEPEST
 from rushhour.roadnets.geometry.street_lines import Line, line_length, stations, turning_loop
 from rushhour.roadnets.osm.approaches import Approach, Exit, approaches_of
 from rushhour.roadnets.osm.control import Controls
+from rushhour.roadnets.osm.entries import SERVICE
+from rushhour.roadnets.osm.fitting import Fitting
 from rushhour.roadnets.osm.legs import (
     LOOP,
     MOST,
-    draw,
     ends_of,
     lane_offset,
     offset_at,
@@ -65,14 +66,16 @@ class Drafter:
             for (link, forward), after in turns.follow.items()
             if (link, forward) in used and any(other == (link, not forward) for other, _ in after)
         }
-        self.loops = {end for end in loops if self._dead_end(end)}
+        self.loops = {end for end in loops if self._has_loop(end)}
         self.ends = ends_of(streets, merged, self.loops)
         self.controls = Controls(self.places, signs, self.ends, country, turns.waits_on_red)
         self.names = self._road_names(merged)
 
-    def _dead_end(self, end: tuple[int, bool]) -> bool:
-        node = node_at(self.streets.links[end[0]], end[1])
-        return len(self.places.around[node]) == 1
+    def _has_loop(self, end: tuple[int, bool]) -> bool:
+        """Whether one turns back in a loop: at dead ends, but not of a driveway or an aisle."""
+        link = self.streets.links[end[0]]
+        dead = len(self.places.around[node_at(link, end[1])]) == 1
+        return dead and link.rules.highway != SERVICE
 
     def _road_names(self, merged: Merged) -> dict[Road, str]:
         """Source ids: the way's, its piece, a minus for the direction against the way."""
@@ -103,7 +106,10 @@ class Drafter:
         for around in approaches.values():
             self._make_room(around, self._end_beside(around))
         counts = [direction(self.streets.links[i], forward).lanes for i, forward in roads]
-        shapes = iter(draw(self.streets, self.ends, roads, counts))
+        fitting = Fitting(self.streets, self.ends, roads, counts, self.loops)
+        shapes = iter(fitting.fit(approaches))
+        for home, before, behind in sorted(fitting.swings):
+            self._leave_out(approaches[home], before, behind)
         for road in roads:
             draft.roads.append(self._road(road, shapes))
         drawn: dict[int, list[DraftRoad]] = {}
@@ -120,8 +126,25 @@ class Drafter:
             for roads in self.turns.banned
             if self.used.issuperset(roads)
         ]
-        coordinate(draft, {str(home) for home in self.controls.signalled})
+        coordinate(draft, {signal.id for signal in draft.signals})
         return draft
+
+    def _leave_out(self, approaches: list[Approach], before: Road, behind: Road) -> None:
+        """Take a movement away that no car can drive, if both its roads have others."""
+        (own,) = (one for one in approaches if one.road == before)
+        kept = [exit for exit in own.exits if exit.road != behind]
+        lanes = {a for exit in own.exits for a, _ in exit.pairs}
+        entered = {(one.road, b) for one in approaches for exit in one.exits
+                   for _, b in exit.pairs if exit.road == behind}  # fmt: skip
+        still = {b for road, b in entered if road != before}
+        if lanes == {a for exit in kept for a, _ in exit.pairs} and still == {
+            b for _, b in entered
+        }:
+            own.exits = kept
+            self.streets.remarks.add(
+                "movements whose streets face away from each other, left out",
+                f"{self.names[before]} -> {self.names[behind]}",
+            )
 
     def _make_room(self, approaches: list[Approach], beside: set[Road]) -> None:
         """Set ends back so far that lanes which lead on a little aside can do so at their speed.

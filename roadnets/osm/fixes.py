@@ -169,9 +169,10 @@ def fix_signals(signs: Signs, merged: Merged, fixes: Fixes) -> None:
             fixes.use(fix)
 
 
-def fix_merges(streets: Streets, merged: Merged, fixes: Fixes) -> None:
+def fix_merges(streets: Streets, merged: Merged, fixes: Fixes, later: bool = False) -> None:
     """Make one intersection of nodes that are to be merged, along streets of up to WIDEST.
 
+    later: nodes and streets that are not there yet will be, and are let be.
     Raises NetworkError for nodes where no street ends, or that no such street joins.
     """
     ends = streets.ends()
@@ -179,6 +180,8 @@ def fix_merges(streets: Streets, merged: Merged, fixes: Fixes) -> None:
         if fixes.is_used(fix):
             continue  # a gap that was closed
         nodes = _numbers(fixes, fix)
+        if later and not all(node in ends for node in nodes):
+            continue
         for node in nodes:
             if node not in ends:
                 raise fixes.refused(fix, f"node {node} is no junction; correct or drop the line")
@@ -186,12 +189,16 @@ def fix_merges(streets: Streets, merged: Merged, fixes: Fixes) -> None:
             continue
         for node in nodes[1:]:
             path = _path(streets, ends, nodes[0], node)
+            if path is None and later:
+                break
             if path is None:
                 raise fixes.refused(
                     fix, f"no street of up to {WIDEST:g} m joins them; name nodes that are near"
                 )
             for index in path:
                 merged.join(streets.links[index].a, streets.links[index].b, [index])
+        if later and len({merged.home(node) for node in nodes}) > 1:
+            continue
         fixes.use(fix)
         home = merged.home(nodes[0])
         for member in merged.nodes(home):

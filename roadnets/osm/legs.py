@@ -15,13 +15,14 @@ from rushhour.kernels.lane_lines import draw_lanes, most_cut
 from rushhour.roadnets.geometry.street_lines import Line, line_length, part
 from rushhour.roadnets.osm.links import Link, Streets
 from rushhour.roadnets.osm.merging import Merged
-from rushhour.roadnets.osm.movements import heading_from
+from rushhour.roadnets.osm.movements import heading_from, turn_angle
 from rushhour.roadnets.osm.signs import line_of
 
 LEAST: Final = 1.0  # m from a node to a stop line
 MOST: Final = 30.0  # m
 SHARP: Final = radians(30.0)  # streets at a smaller angle run side by side
 FLAT: Final = radians(150.0)  # no corner between streets at a larger one
+CORNER: Final = radians(130.0)  # two streets at a smaller angle meet at a corner, not in a bend
 LOOP: Final = 13.0  # m cut from a dead end for the turn back
 KERB: Final = {3: 3.0, 2: 3.0, 1: 2.0}  # m, radius of the kerb by rank; others 4
 
@@ -113,7 +114,9 @@ def _set_back(around: list[End], merged: bool) -> None:
     """Place the stop lines of a node's streets so that neighbouring kerbs clear each other."""
     around.sort(key=lambda end: (end.heading, end.link, end.start))
     if len(around) == 2 and not merged:
-        return
+        bend = abs(turn_angle(around[0].heading, around[1].heading))
+        if not SHARP <= bend <= CORNER:
+            return
     for end, following in zip(around, around[1:] + around[:1], strict=True):
         t = (following.heading - end.heading) % (2.0 * pi)
         if t >= FLAT:

@@ -183,7 +183,7 @@ def streets_of(
         for piece in _pieces(way.nodes, used):
             streets.links.append(Link(piece, rules[_said(way)][0], way.id, way.id))
     _drop_doubles(streets)
-    _dissolve_joints(streets)
+    dissolve_joints(streets)
     _open_loops(streets)
     return streets
 
@@ -339,7 +339,7 @@ def _joined(first: Link, second: Link) -> Link:
     return Link(first.nodes + second.nodes[1:], rules, first.first_way, second.last_way)
 
 
-def _dissolve_joints(streets: Streets) -> None:
+def dissolve_joints(streets: Streets) -> None:
     """Join links at nodes where exactly two meet and nothing changes."""
     links: list[Link | None] = list(streets.links)
     ends = streets.ends()

@@ -4,6 +4,7 @@ A movement of a merged intersection follows a directed path over its inner links
 one-ways and restrictions. Source: networks.md 2.6, 2.8, 2.9, 4.4.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import atan2, hypot, pi, radians
 from typing import Final
@@ -17,6 +18,7 @@ from rushhour.roadnets.osm.places import direction
 from rushhour.roadnets.osm.restrictions import Bans
 
 BACK: Final = radians(155.0)  # a turn by more leads back to where one came from
+SHARP: Final = radians(100.0)  # and by more than that, where both streets join the same two places
 HEADING_SPAN: Final = 10.0  # m over which a direction is measured
 BORDER: Final = 100.0  # m within which a dead end at the border of the map is a gate
 
@@ -64,24 +66,33 @@ def roads_of(streets: Streets, merged: Merged) -> list[Road]:
     ]
 
 
-def turns_of(streets: Streets, merged: Merged, bans: Bans) -> Turns:
-    """Every movement that the map allows."""
+class _Headings(dict[tuple[int, bool], float]):
+    """Direction in which each end of a link leaves, found when it is asked for, rad."""
+
+    def __init__(self, streets: Streets) -> None:
+        self.streets = streets
+
+    def __missing__(self, end: tuple[int, bool]) -> float:
+        self[end] = found = heading_from(self.streets, self.streets.links[end[0]], end[1])
+        return found
+
+
+def turns_of(
+    streets: Streets, merged: Merged, bans: Bans, some: Iterable[Road] | None = None
+) -> Turns:
+    """Every movement that the map allows; some: only those out of these roads, and no findings."""
     ends = streets.ends()
-    headings = {
-        (i, start): heading_from(streets, link, start)
-        for i, link in enumerate(streets.links)
-        for start in (True, False)
-    }
+    headings = _Headings(streets)
     xs = [p[0] for p in streets.xy.values()]
     ys = [p[1] for p in streets.xy.values()]
     box = (min(xs) + BORDER, min(ys) + BORDER, max(xs) - BORDER, max(ys) - BORDER)
     paths = Paths(streets, merged, bans, ends)
-    walker = _Walker(paths, headings, box)
-    roads = roads_of(streets, merged)
+    walker = _Walker(paths, headings, box, silent=some is not None)
+    roads = roads_of(streets, merged) if some is None else list(some)
     walker.turns.buses |= {(i, f) for i, f in roads if not direction(streets.links[i], f).cars}
     for road in roads:
         walker.leave(road)
-    if bans.sequences:
+    if bans.sequences and some is None:
         for road in sorted(paths.ban_behind(walker.turns.follow)):
             walker.leave(road)
         walker.turns.banned = paths.banned_roads(walker.turns.follow)
@@ -96,6 +107,7 @@ class _Walker:
         paths: Paths,
         headings: dict[tuple[int, bool], float],
         box: tuple[float, float, float, float],
+        silent: bool,
     ) -> None:
         self.paths = paths
         self.streets = paths.streets
@@ -103,6 +115,7 @@ class _Walker:
         self.ends = paths.ends
         self.headings = headings
         self.box = box  # x and y of its lower left, then its upper right corner, m
+        self.silent = silent
         self.turns = Turns({}, set(), set())
 
     def leave(self, road: Road) -> None:
@@ -120,6 +133,7 @@ class _Walker:
         beside = set() if road in turns.buses else turns.buses.intersection(angles)
         buses = [(e, angles.pop(e)) for e in sorted(beside)]
         kept = [(e, angle) for e, angle in angles.items() if abs(angle) <= BACK or exits[e]]
+        kept = [one for one in kept if not self._comes_back(road, *one)] or kept
         kept = kept or list(angles.items())
         two_way = direction(link, not forward).cars
         end = node_at(link, not forward)
@@ -151,7 +165,16 @@ class _Walker:
             turns.gates_in.add(road)
         turns.follow[road] = sorted(kept + buses, key=lambda e: e[1]) if buses else kept
 
+    def _comes_back(self, road: Road, exit: Road, angle: float) -> bool:
+        """Whether a road leads back by a sharp turn to the intersection where another began."""
+        merged, links = self.paths.merged, self.streets.links
+        began = merged.home(node_at(links[road[0]], road[1]))
+        ends = merged.home(node_at(links[exit[0]], not exit[1]))
+        return began == ends and abs(angle) > SHARP
+
     def _find_no_exit(self, link: Link, end: int, done: str) -> None:
+        if self.silent:
+            return
         way = way_at(link, link.a == end)
         self.streets.find(
             "L15", f"way {way}: nothing leads on at node {end}; {done}",

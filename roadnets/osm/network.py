@@ -12,14 +12,16 @@ from rushhour.roadnets.graphs.tables import is_graph
 from rushhour.roadnets.osm.built_up import BuiltUp, built_up
 from rushhour.roadnets.osm.centre_lanes import open_turn_lanes
 from rushhour.roadnets.osm.country import Country, country_of
+from rushhour.roadnets.osm.cramped import join_cramped
 from rushhour.roadnets.osm.drafting import Drafter
+from rushhour.roadnets.osm.entries import attach_service, set_service_aside
 from rushhour.roadnets.osm.fixes import fix_merges, fix_signals, fix_tags, fix_turns
 from rushhour.roadnets.osm.links import Streets, streets_of
 from rushhour.roadnets.osm.merging import Merged, merge
 from rushhour.roadnets.osm.movements import turns_of, usable
 from rushhour.roadnets.osm.ramps import open_acceleration_lanes
 from rushhour.roadnets.osm.report import Kept, limit_remarks, report
-from rushhour.roadnets.osm.restrictions import bans_of
+from rushhour.roadnets.osm.restrictions import Bans, bans_of
 from rushhour.roadnets.osm.rings import narrow_rings, widen_rings
 from rushhour.roadnets.osm.service import connecting
 from rushhour.roadnets.osm.short_streets import join_short_streets
@@ -38,7 +40,9 @@ __all__ = ["OsmOptions", "OsmPlan", "plan_osm", "read_osm_draft"]
 class OsmOptions:
     """How a map is read. speeds: km/h by class of road, instead of the defaults."""
 
-    service: str = "yes"  # service ways: "yes", "no" or "connected", only those that lead through
+    service: str = (
+        "connected"  # service ways: "yes", "no" or "connected", only those that lead through
+    )
     country: str = ""  # ISO 3166, such as PT or US-OH; "": by what the map says and where it is
     private: bool = False  # private streets are open
     box: Box | None = None  # only what lies within
@@ -55,6 +59,7 @@ class OsmPlan:
     streets: Streets
     signs: Signs
     merged: Merged
+    bans: Bans
     country: Country
     urban: dict[int, BuiltUp]  # of ways, by id
     left: bool  # the map is mirrored until it is drawn
@@ -86,6 +91,7 @@ def plan_osm(path: Path, options: OsmOptions) -> OsmPlan:
     if not streets.links:
         raise NetworkError(f"{path}: no road is open to cars; see --private")
     streets.fixes = fixes
+    service = set_service_aside(streets)
     open_turn_lanes(streets)
     open_acceleration_lanes(streets)
     signs = signs_of(osm, streets)
@@ -95,12 +101,19 @@ def plan_osm(path: Path, options: OsmOptions) -> OsmPlan:
         n for n, tags in osm.node_tags.items() if tags.get("junction") in ("yes", "intersection")
     }
     merged = merge(streets, signs.signals, together)
-    fix_merges(streets, merged, fixes)
+    fix_merges(streets, merged, fixes, later=bool(service))
     join_short_streets(streets, merged, signs)
+    attach_service(streets, merged, signs, service)
+    if service:
+        fix_merges(streets, merged, fixes)
+        join_short_streets(streets, merged, signs, service=True)
+    bans = bans_of(osm.restrictions, streets)
+    fix_turns(streets, bans, fixes)
+    join_cramped(streets, merged, signs, bans)
     narrow_rings(streets, merged)
     fix_signals(signs, merged, fixes)
     lay_transitions(streets)
-    return OsmPlan(osm, streets, signs, merged, country, urban, left, sides)
+    return OsmPlan(osm, streets, signs, merged, bans, country, urban, left, sides)
 
 
 def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
@@ -111,9 +124,7 @@ def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
     options = options or OsmOptions()
     plan = plan_osm(path, options)
     streets, merged, signs, fixes = plan.streets, plan.merged, plan.signs, plan.streets.fixes
-    bans = bans_of(plan.osm.restrictions, streets)
-    fix_turns(streets, bans, fixes)
-    turns = turns_of(streets, merged, bans)
+    turns = turns_of(streets, merged, plan.bans)
     used, core = usable(turns)
     if not used:
         raise NetworkError(f"{path}: no road can be both reached and left; give a larger map")

@@ -9,14 +9,18 @@ from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rushhour.kernels.network import STRAIGHT
 from rushhour.roadnets.drafts.draft import Draft, DraftConnector, DraftRoad, DraftSignal
+from rushhour.roadnets.drafts.groups import Parts
+from rushhour.roadnets.geometry.outlines import near_pairs
 
-NEXT: Final = 30.0  # m of road between signals that have one cycle
+NEXT: Final = 40.0  # m between stop lines of signals that have one cycle
 NEIGHBOURS: Final = 400.0  # m of road within which a green leads to the next
 GREEN: Final = 8.0  # s; shorter phases clear the intersection
 SAME: Final = 0.05  # s
+RED: Final = frozenset("rs")
 
 
 class _Between(NamedTuple):
@@ -29,11 +33,11 @@ class _Between(NamedTuple):
 def coordinate(draft: Draft, names: Collection[str]) -> None:
     """Set the offsets of signals of a draft, and the cycles of those close together.
 
-    names: of the signals; those for people on foot stay as they are.
+    names: of the signals; others stay as they are.
     """
     signals = {signal.id: signal for signal in draft.signals if signal.id in names}
     roads = _roads_between(draft, signals)
-    _share_cycles(signals, roads)
+    _share_cycles(draft, signals)
     into: dict[str, list[DraftConnector]] = {}
     out: dict[str, list[DraftConnector]] = {}
     for link in draft.connectors:
@@ -86,28 +90,30 @@ def cycle_of(signal: DraftSignal) -> float:
     return sum(time for time, _ in signal.phases)
 
 
-def _share_cycles(signals: dict[str, DraftSignal], roads: dict[str, list[_Between]]) -> None:
+def _share_cycles(draft: Draft, signals: dict[str, DraftSignal]) -> None:
     """Give signals next to each other the longest of their cycles."""
-    done: set[str] = set()
-    for first in signals:
-        if first in done:
-            continue
-        group, waiting = {first}, [first]
-        while waiting:
-            for road, length in roads[waiting.pop()]:
-                name = road.to_intersection
-                if length < NEXT and name not in group:
-                    group.add(name)
-                    waiting.append(name)
-        done |= group
-        longest = max(cycle_of(signals[name]) for name in group)
-        for name in group:
-            stretch(signals[name], longest)
+    place = {name: i for i, name in enumerate(signals)}
+    ends: dict[int, list[NDArray[np.float64]]] = {}
+    for road in draft.roads:
+        for name, at in ((road.from_intersection, 0), (road.to_intersection, -1)):
+            if name in place:
+                ends.setdefault(place[name], []).extend(lane.shape[at] for lane in road.lanes)
+    parts = Parts()
+    for _, a, b in near_pairs({i: np.array(at) for i, at in ends.items()}, NEXT):
+        parts.join(a, b)
+    groups: dict[int, list[DraftSignal]] = {}
+    for name, signal in signals.items():
+        groups.setdefault(parts.find(place[name]), []).append(signal)
+    for group in groups.values():
+        longest = max(cycle_of(signal) for signal in group)
+        for signal in group:
+            stretch(signal, longest)
 
 
 def stretch(signal: DraftSignal, cycle: float) -> None:
     """Lengthen the greens of a program, in proportion, until it takes `cycle` seconds."""
-    greens = [k for k, (time, _) in enumerate(signal.phases) if time >= GREEN]
+    greens = [k for k, (time, letters) in enumerate(signal.phases)
+              if time >= GREEN and not set(letters) <= RED]  # fmt: skip
     more = cycle - cycle_of(signal)
     if more < SAME or not greens:
         return

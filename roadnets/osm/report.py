@@ -49,6 +49,7 @@ def report(osm: OsmMap, streets: Streets, merged: Merged, signs: Signs, kept: Ke
     _reach(streets, kept)
     _left_out(streets, kept)
     _signals(streets, signs)
+    _service_at_lights(streets, merged, signs)
     _large(streets, merged)
     _defaults(osm, streets)
     find_crossings(osm, streets)
@@ -142,6 +143,20 @@ def _signals(streets: Streets, signs: Signs) -> None:
             "L10", f"signal node {node}: far from a junction; a signal for those on foot",
             [f"node {node}"], node, fix_line("signals", [node], False),
         )  # fmt: skip
+
+
+def _service_at_lights(streets: Streets, merged: Merged, signs: Signs) -> None:
+    lit = {merged.home(node) for node in signs.signals}
+    for index, link in enumerate(streets.links):
+        if link.rules.highway != "service" or index in merged.inner:
+            continue
+        for node in (link.a, link.b):
+            if merged.home(node) in lit:
+                streets.find(
+                    "L36", f"way {link.first_way}: a service way with a signal at node {node}",
+                    [f"way {link.first_way}", f"node {node}"], node,
+                    fix_line("close", [link.first_way], True),
+                )  # fmt: skip
 
 
 def _large(streets: Streets, merged: Merged) -> None:

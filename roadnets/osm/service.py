@@ -4,20 +4,31 @@ Source: networks.md 1.1 (--service connected).
 """
 
 from collections import Counter
+from typing import Final
 
 from rushhour.roadnets.drafts.groups import Parts
 from rushhour.roadnets.osm.ways.reading import OsmWay
 from rushhour.roadnets.osm.ways.tags import is_open
 
+NO_WAY_THROUGH: Final = (
+    "driveway",
+    "parking_aisle",
+    "drive-through",
+    "parking",
+    "emergency_access",
+)
+
 
 def connecting(ways: list[OsmWay], private: bool) -> list[OsmWay]:
     """Ways without the pieces of service ways that are no way through.
 
-    These are pieces that end dead, and all that hang on the other streets at one node only.
+    These are driveways, aisles of car parks and drive-throughs, whatever they join, pieces that end
+    dead, and all that hang on the other streets at one node only.
     private: private streets are open.
     """
     streets = [way for way in ways if way.tags["highway"] != "service"]
-    service = [way for way in ways if way.tags["highway"] == "service"]
+    service = [way for way in ways if way.tags["highway"] == "service"
+               and way.tags.get("service") not in NO_WAY_THROUGH]  # fmt: skip
     service = [way for way in service if is_open(way.tags, private)]
     outside = {node for way in streets if is_open(way.tags, private) for node in way.nodes}
     pieces = _pieces(service, outside)

@@ -16,20 +16,36 @@ from rushhour.roadnets.osm.merging import KEPT_APART, Merged, extent, refusal
 from rushhour.roadnets.osm.signs import Signs, line_of
 
 A_CAR: Final = 7.5  # m of lane that a car and its gap take
-WIDEST_ARM: Final = 15.0  # m between the entry and the exit of one arm of a roundabout
+WIDEST_ARM: Final = 25.0  # m between the entry and the exit of one arm of a roundabout
+LEGS: Final = 10.0  # m more where the two meet before the ring
 FEWEST_ON_RING: Final = 3  # intersections that a roundabout keeps
-WIDEST_RING: Final = 18.0  # m across, of one that is one intersection where its arms lie too close
+WIDEST_RING: Final = 26.0  # m across, of one that is one intersection where its arms lie too close
+WIDEST_YARD: Final = 15.0  # m between nodes of service ways that are one intersection
+MOST_IN_YARD: Final = 4  # of them
+WITHIN: Final = 45.0  # m of a street from an intersection to itself that is part of it
 ROUNDS: Final = 5  # each join moves stop lines, which may leave another street too short
 
 
-def join_short_streets(streets: Streets, merged: Merged, signs: Signs) -> None:
-    """Join the two ends of every street without room for a car, as far as guards allow."""
+def join_short_streets(
+    streets: Streets, merged: Merged, signs: Signs, service: bool = False
+) -> None:
+    """Join the two ends of every street without room for a car, as far as guards allow.
+
+    service: of service ways alone, of which one end is in a yard; they join no two streets.
+    """
     around = streets.ends()
-    rings = _Rings(streets)
+    rings = Rings(streets)
     length = [line_of(streets, link.nodes) for link in streets.links]
     refused: set[int] = set()
     ends: dict[tuple[int, bool], End] = {}
     changed = set(around)
+    on_street = set()
+    if service:
+        ways = {i for i, link in enumerate(streets.links) if link.rules.highway == "service"}
+        on_street = {n for n, here in around.items() if any(i not in ways for i, _ in here)}
+        refused.update(i for i in range(len(streets.links)) if i not in ways)
+        changed = {n for i in ways for n in (streets.links[i].a, streets.links[i].b)}
+    lit = {merged.home(node) for node in signs.signals | signs.mid_block}
     for _ in range(ROUNDS):
         set_ends(streets, merged, set(), around, sorted(changed), ends)
         short = sorted(
@@ -37,12 +53,20 @@ def join_short_streets(streets: Streets, merged: Merged, signs: Signs) -> None:
             for i in {i for node in changed for i, _ in around[node]}
             if i not in merged.inner and i not in refused
             if len(around[streets.links[i].a]) > 1 and len(around[streets.links[i].b]) > 1
-            if (room := room_on(length[i], ends, i)) < A_CAR
+            if (room := room_on(length[i], ends, i, streets.links[i].rules.ring)) < A_CAR
         )
         changed = set()
         for room, i in short:
             link = streets.links[i]
             why = "a signal" if {link.a, link.b} & signs.mid_block else ""
+            if service:
+                homes = {merged.home(link.a), merged.home(link.b)}
+                nodes = [node for home in homes for node in merged.nodes(home)]
+                outside = sum(bool(on_street.intersection(merged.nodes(h))) for h in homes)
+                far = extent(streets, nodes) > WIDEST_YARD or len(nodes) > MOST_IN_YARD
+                if outside > 1 or far or homes & lit:
+                    refused.add(i)
+                    continue
             if not why and rings.collapse(merged, i):
                 changed.update(merged.nodes(merged.home(link.a)))
                 continue
@@ -52,7 +76,8 @@ def join_short_streets(streets: Streets, merged: Merged, signs: Signs) -> None:
                 why = refusal(streets, nodes)
             if why:
                 refused.add(i)
-                if why == KEPT_APART:
+                room = room_on(length[i], ends, i)
+                if why == KEPT_APART or room >= A_CAR:
                     continue
                 streets.find(
                     "L13",
@@ -65,12 +90,26 @@ def join_short_streets(streets: Streets, merged: Merged, signs: Signs) -> None:
             for start in (True, False):
                 _hand_on(streets, around, signs, i, start)
             merged.join(link.a, link.b, [i])
+            take_within(streets, around, merged, merged.home(link.a), length)
             changed.update(merged.nodes(merged.home(link.a)))
 
 
-def room_on(length: float, ends: dict[tuple[int, bool], End], link: int) -> float:
-    """Metres between the stop lines of a link."""
-    most = most_cut(length)
+def take_within(
+    streets: Streets, around: dict[int, list[tuple[int, bool]]], merged: Merged, home: int,
+    length: list[float],
+) -> None:  # fmt: skip
+    """Make streets part of an intersection that lead from it to itself over a few metres."""
+    for node in merged.nodes(home):
+        for i, start in around[node]:
+            if start and length[i] <= WITHIN and merged.home(streets.links[i].b) == home:
+                merged.inner.add(i)
+
+
+def room_on(
+    length: float, ends: dict[tuple[int, bool], End], link: int, wide: bool = False
+) -> float:
+    """Metres between the stop lines of a link; wide: where they would be, had it the room."""
+    most = length if wide else most_cut(length)
     return length - min(ends[link, True].setback, most) - min(ends[link, False].setback, most)
 
 
@@ -105,7 +144,7 @@ def _hand_on(
         streets.links[other] = Link(before.nodes, rules, before.first_way, before.last_way)
 
 
-class _Rings:
+class Rings:
     """Roundabouts, and how many intersections each still has."""
 
     def __init__(self, streets: Streets) -> None:
@@ -143,7 +182,8 @@ class _Rings:
         if not on_ring:
             return ""
         nodes = [n for end in (link.a, link.b) for n in merged.nodes(merged.home(end))]
-        if extent(self.streets, nodes) > WIDEST_ARM:
+        legs = 0.0 if link.rules.ring else LEGS
+        if extent(self.streets, nodes) > WIDEST_ARM + legs:
             return "a wide arm of a roundabout"
         homes = {merged.home(n) for n in self.members[on_ring[0]]}
         homes -= {merged.home(link.a), merged.home(link.b)}

@@ -14,7 +14,7 @@ from rushhour.roadnets.osm.ways.reading import OsmMap
 from rushhour.roadnets.osm.ways.tags import Tags
 
 SIGNAL_REACH: Final = 30.0  # m before a junction at which its signal may stand
-SIGNAL_FAR: Final = 40.0  # m, if the junction has a signal anyway
+SIGNAL_FAR: Final = 40.0  # m before or behind it, if the junction has a signal anyway
 SIGN_REACH: Final = 50.0  # m for stop and give-way signs
 
 
@@ -52,9 +52,12 @@ class _Walker:
         self.ends = streets.ends()
 
     def junction(
-        self, index: int, place: int, forward: bool, most: float
+        self, index: int, place: int, forward: bool, most: float, against: bool = False
     ) -> tuple[float, int, int, bool]:
-        """Metres to the next junction, its node, and the entry (link, at its start) to it."""
+        """Metres to the next junction, its node, and the entry (link, at its start) to it.
+
+        against: looked for against the traffic, where one comes from.
+        """
         link = self.streets.links[index]
         nodes = link.nodes[place:] if forward else link.nodes[: place + 1][::-1]
         length = line_of(self.streets, nodes) if len(nodes) > 1 else 0.0
@@ -67,7 +70,7 @@ class _Walker:
             other, other_start = here[1] if here[0] == (index, at_start) else here[0]
             onward = self.streets.links[other]
             onward = onward if other_start else turned(onward)
-            if not onward.rules.forward.lanes:
+            if not (onward.rules.backward if against else onward.rules.forward).lanes:
                 break
             length += line_of(self.streets, onward.nodes)
             index, at_start = other, not other_start
@@ -124,6 +127,7 @@ def signs_of(osm: OsmMap, streets: Streets) -> Signs:
     for node, tags in tagged.items():
         if len(walker.ends.get(node, ())) > 2 and is_signal(tags):
             signs.signals.add(node)
+    far: dict[int, list[tuple[float, int, int, bool]]] = {}  # lights, and junctions around
     for node, tags in sorted(tagged.items()):
         degree = len(walker.ends.get(node, ()))
         if degree > 2:
@@ -138,25 +142,27 @@ def signs_of(osm: OsmMap, streets: Streets) -> Signs:
             signs.mid_block.add(node)
             continue
         reach = SIGNAL_FAR if is_signal(tags) else SIGN_REACH
-        found = [
-            walker.junction(index, place, forward, reach)
-            for forward in _directions(streets.links[index], place, tags, after)
-        ]
+        ahead = _directions(streets.links[index], place, tags, after)
+        found = [walker.junction(index, place, forward, reach) for forward in ahead]
         found = [place for place in found if place[0] <= reach]
-        if not found:
-            if is_signal(tags) and degree != 1:
-                signs.mid_block.add(node)
-            continue
-        length, junction, link, at_start = min(found)
         if is_signal(tags):
-            if length <= SIGNAL_REACH or junction in signs.signals:
-                signs.signals.add(junction)
-            else:
-                signs.mid_block.add(node)
-        elif tags["highway"] == "stop":
+            if found and min(found)[0] <= SIGNAL_REACH:
+                signs.signals.add(min(found)[1])
+            elif degree != 1:
+                behind = [walker.junction(index, place, not f, reach, True) for f in ahead]
+                far[node] = found + behind
+            continue
+        if not found:
+            continue
+        _, _, link, at_start = min(found)
+        if tags["highway"] == "stop":
             signs.stops.add((link, at_start))
         else:
             signs.gives_way.add((link, at_start))
+    # Lights on the arms and exits of a junction that has some are among those.
+    for node, around in far.items():
+        if not any(length <= SIGNAL_FAR and at in signs.signals for length, at, _, _ in around):
+            signs.mid_block.add(node)
     return signs
 
 

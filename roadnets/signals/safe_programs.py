@@ -18,7 +18,7 @@ from rushhour.roadnets.signals.actuation import fixed_times
 from rushhour.roadnets.signals.programs import pack_signals
 
 GMNS: Final = "GMNS"  # what the source of such a network begins with
-GREEN: Final = 15.0  # s for each road
+LEAST_GREEN: Final = 8.0  # s for each road
 CLEARING: Final = 3.0  # s of red for all
 FAST, FASTER = 14.0, 20.0  # m/s, above which yellow lasts 4 s and 5 s
 
@@ -88,11 +88,14 @@ def _one_by_one(network: Network, program: int, signal: DraftSignal) -> DraftSig
     by_road: dict[int, set[int]] = {}
     for k in (links.signal == program).nonzero()[0].tolist():
         by_road.setdefault(int(lanes.road[links.from_lane[k]]), set()).add(int(links.link[k]))
+    clearing = [
+        3.0 + (speed > FAST) + (speed > FASTER) + CLEARING
+        for speed in (float(network.arrays.roads.speed[road]) for road in sorted(by_road))
+    ]
+    cycle = sum(time for time, _ in signal.phases)  # neighbours keep step with it
+    green = max(LEAST_GREEN, (cycle - sum(clearing)) / len(by_road))
     phases: list[tuple[float, str]] = []
-    for road, mine in sorted(by_road.items()):
-        speed = float(network.arrays.roads.speed[road])
-        for time, letter in (
-            (GREEN, "G"), (3.0 + (speed > FAST) + (speed > FASTER), "y"), (CLEARING, "r"),
-        ):  # fmt: skip
-            phases.append((time, "".join(letter if i in mine else "r" for i in range(letters))))
+    for (_, mine), time in zip(sorted(by_road.items()), clearing, strict=True):
+        for seconds, letter in ((green, "G"), (time - CLEARING, "y"), (CLEARING, "r")):
+            phases.append((seconds, "".join(letter if i in mine else "r" for i in range(letters))))
     return DraftSignal(signal.id, phases, signal.offset)

@@ -1,0 +1,143 @@
+"""What drivers meet as one junction is one intersection: of hand-made maps, and counted on real ones."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pytest
+from osm_texts import CROSS, CROSS_WAYS, Nodes, street, write_osm
+from real_data import data_folder
+
+from rushhour.kernels.network import SIGNAL
+from rushhour.roadnets.importing import import_network
+from rushhour.roadnets.lint.junctions import bends_of, junction_findings, stop_places
+from rushhour.roadnets.loading import load_network
+from rushhour.roadnets.model import Network
+from rushhour.roadnets.osm.network import OsmOptions
+
+pytest.importorskip("osmium")
+
+LIT = {"highway": "traffic_signals"}
+ON_FOOT = {"highway": "crossing", "crossing": "traffic_signals"}
+ALL = OsmOptions(service="yes")
+# At most so many findings on a real map, by check; checks that are not named: none.
+REAL: Final = {
+    "krems": ("osm_krems/krems.osm.gz", {}),
+    "luxembourg": ("sumo_luxembourg/luxembourg_main_roads.osm.gz", {"L33": 1}),
+    "columbus": ("osm_columbus/columbus.osm.gz", {"L33": 3, "L37": 1}),
+    "porto": ("osm_porto/porto_portugal.osm.pbf", {"L32": 3, "L33": 61}),
+}
+MARKS: Final = {"columbus": [pytest.mark.slow], "porto": [pytest.mark.slow, pytest.mark.soak]}
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=MARKS.get(n, [])) for n in REAL])
+def test_junctions_of_real_maps_have_the_faults_that_are_known_and_no_more(name: str):
+    file, known = REAL[name]
+    path = data_folder(file.split("/")[0]) / file.split("/")[1]
+    found = Counter(one.check for one in junction_findings(import_network(path)))
+    assert {check: count for check, count in found.items() if count > known.get(check, 0)} == {}
+
+
+def highest(network: Network, intersection: int) -> set[str]:
+    """Ways whose roads end or begin at an intersection."""
+    roads = network.arrays.roads
+    here = (roads.from_intersection == intersection) | (roads.to_intersection == intersection)
+    return {network.road_ids[r].lstrip("-").split("#")[0] for r in np.flatnonzero(here)}
+
+
+def alleys(apart: float, lit: bool) -> tuple[Nodes, list, dict]:
+    """A street across others with driveways and an alley on both sides every few metres."""
+    nodes, ways = dict(CROSS), []
+    line = [4]
+    for k in range(-8, 9):
+        if k == 0:
+            line.append(1)
+            continue
+        nodes |= {100 + k: (k * apart, 0.0), 200 + k: (k * apart, (40.0, -40.0)[k % 2])}
+        line.append(100 + k)
+        ways.append((300 + k, [100 + k, 200 + k], street("service", service="driveway")))
+    nodes |= {50: (30.0, 40.0), 51: (-30.0, 40.0)}
+    ways += [(10, [*line, 2], street("primary")), CROSS_WAYS[1],
+             (400, [51, *(200 + k for k in (-8, -6, -4, -2, 2, 4, 6, 8)), 50], street("service")),
+             (401, [1, 50], street("service"))]  # fmt: skip
+    return nodes, ways, {1: LIT} if lit else {}
+
+
+@pytest.mark.parametrize("lit", [False, True])
+@pytest.mark.parametrize("apart", [4.0, 8.0, 12.0, 20.0])
+def test_driveways_never_join_junctions_and_are_never_arms_of_a_signal(tmp_path, apart, lit):
+    network = import_network(write_osm(tmp_path, *alleys(apart, lit)), ALL)
+    nodes = network.arrays.intersections
+    service = {str(way) for way in (*range(292, 309), 400, 401)}
+    at_lights = np.flatnonzero(nodes.control == SIGNAL)
+    assert at_lights.size == lit
+    assert all(highest(network, int(i)) == {"10", "11"} for i in at_lights)
+    for i, places in stop_places(network).items():
+        if highest(network, i) & service:  # an entry or a corner of a yard
+            assert np.hypot(*np.ptp(places, axis=0)) < 45.0
+    found = [one for one in junction_findings(network) if one.check != "L33"]
+    assert [one for one in found if {"road 10", "road 11"} & {s[:7] for s in one.source}] == []
+    lengths = {
+        network.road_ids[r]: length for r, length in enumerate(network.arrays.roads.length)
+        if network.road_ids[r].lstrip("-").split("#")[0] in ("10", "11")
+    }  # fmt: skip
+    assert min(lengths.values()) >= 7.5
+
+
+def test_a_driveway_meets_its_street_where_it_is(tmp_path: Path):
+    nodes = {**CROSS, 9: (120.0, 0.0), 8: (120.0, 60.0)}
+    ways = [(10, [4, 1, 9, 2], street()), CROSS_WAYS[1], (12, [9, 8], street("service"))]
+    network = import_network(write_osm(tmp_path, nodes, ways), ALL)
+    places = stop_places(network)
+    at = next(i for i in places if highest(network, i) == {"10", "12"})
+    assert network.arrays.intersections.x[at] == pytest.approx(120.0, abs=0.1)
+    assert np.abs(places[at] - (120.0, 0.0)).max() < 12.0
+
+
+def test_dead_ends_of_service_ways_are_turned_at_without_a_loop(tmp_path: Path):
+    nodes = {**CROSS, 9: (120.0, 0.0), 8: (120.0, 60.0)}
+    for kind, reach in (("service", 62.0), ("residential", 45.0)):
+        ways = [(10, [4, 1, 9, 2], street()), CROSS_WAYS[1], (12, [9, 8], street(kind))]
+        network = import_network(write_osm(tmp_path, nodes, ways), ALL)
+        last = network.lane_points(network.lane_index["12#0_0"])[-1]
+        assert last[1] == pytest.approx(reach, abs=3.0)
+
+
+def exit_with_a_crossing(away: float) -> tuple[Nodes, list, dict]:
+    """Two one-ways that cross at lights, and lights for people on foot behind them."""
+    nodes = {**CROSS, 9: (away, 0.0)}
+    ways = [(10, [4, 1, 9, 2], street(oneway="yes")), (11, [3, 1, 5], street(oneway="yes"))]
+    return nodes, ways, {1: LIT, 9: ON_FOOT}
+
+
+@pytest.mark.parametrize(("away", "names"), [(10.0, {"1"}), (35.0, {"1"}), (80.0, {"1", "9"})])
+def test_lights_on_the_exits_of_a_junction_are_its_own(tmp_path: Path, away: float, names):
+    network = load_network(write_osm(tmp_path, *exit_with_a_crossing(away)))
+    assert set(network.signal_ids) == names
+
+
+def test_lights_nearby_keep_step_whatever_lies_between(tmp_path: Path):
+    """Two junctions of a boulevard and lights on foot on a way beside them, which no road joins."""
+    nodes = {**CROSS, 20: (300.0, 45.0), 21: (-300.0, 45.0), 22: (0.0, 45.0),
+             30: (300.0, 75.0), 31: (-300.0, 75.0), 32: (15.0, 75.0)}  # fmt: skip
+    ways = [*CROSS_WAYS, (12, [21, 22, 20], street("primary", lanes="6")),
+            (13, [31, 32, 30], street(oneway="yes"))]  # fmt: skip
+    nodes[3] = (0.0, 45.0)
+    ways = [(10, [4, 1, 2], street()), (11, [22, 1, 5], street()), *ways[2:]]
+    network = load_network(write_osm(tmp_path, nodes, ways, {1: LIT, 22: LIT, 32: ON_FOOT}))
+    assert set(network.signal_ids) == {"1", "22", "32"}
+    cycles = network.arrays.signals.cycle
+    assert np.ptp(cycles) < 0.05
+    assert {one.check for one in junction_findings(network)} & {"L34", "L35"} == set()
+
+
+def test_the_stop_line_lies_behind_what_leads_past_it(tmp_path: Path):
+    """A street that joins another at a flat angle ends where the other's traffic does not drive."""
+    nodes = {1: (0.0, 0.0), 2: (300.0, 0.0), 4: (-300.0, 0.0), 6: (-290.0, 70.0), 7: (-40.0, 4.0),
+             8: (60.0, 200.0)}  # fmt: skip
+    ways = [(10, [4, 1, 2], street("primary", lanes="4")), (12, [6, 7, 1, 8], street())]
+    network = import_network(write_osm(tmp_path, nodes, ways))
+    assert {one.check for one in junction_findings(network)} <= {"L34"}
+    bends = bends_of(network)
+    assert not bends.wandering.any()
