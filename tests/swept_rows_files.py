@@ -63,7 +63,7 @@ IMPORT = {
     "--json": Row(OSM, lambda t: t.facts["kind"] == "network" and "roads" in t.without().out),
     "--bbox": Row(f"{OSM} --bbox 8.612,41.14,8.614,41.16", lambda t: t.facts["lane_km"] < t.before["lane_km"], "1,2", "--bbox 1,2: wanted"),
     "--polygon": Row(f"{OSM} --polygon area.wkt", lambda t: t.same("roads"), "none.wkt", "none.wkt"),
-    "--service": Row(f"{OSM} --service no", lambda t: t.facts["roads"] < t.before["roads"], "maybe", "maybe"),
+    "--service": Row(f"{OSM} --service yes", lambda t: t.facts["roads"] > t.before["roads"], "maybe", "maybe"),
     "--country": Row(f"{OSM} --country US", lambda t: t.facts["control"]["all_way_stop"] > t.before["control"]["all_way_stop"], "XYZ", "--country XYZ: wanted two letters"),
     "--default-speed": Row(f"{OSM} --default-speed tertiary=120 --default-speed residential=120", lambda t: speed_of(t, "m1.h5") > 30.0,
         "tertiary=x", "--default-speed tertiary=x: wanted CLASS=KMH"),
@@ -110,6 +110,7 @@ def generators() -> list[tuple[str, str, str, str]]:
 
 INFO = {
     "file": Row("info grid.h5 --json", lambda t: t.facts["kind"] == "network", "info none.h5", "none.h5: no such file"),
+    "--lint": Row("info lit.net.xml --lint", lambda t: "L20" in t.out and "L20" not in t.without().out),
     "--json": Row("info run.h5 --json", lambda t: t.facts["frames"] == 41 and "41 every 1 s" in t.without().out),
 }  # fmt: skip
 

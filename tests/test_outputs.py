@@ -21,7 +21,7 @@ WORDS = {
     "import": "import {file}",
     "generate": "generate grid --rows 2 --columns 2",
     "run": "run {file} --vehicles 5 --duration 5s",
-    "signals": "signals {file} --trips 10",
+    "signals": "signals {file} --trips 10 --over 10min",
     "profile": "profile {file} --vehicles 5 --frames 5 --warm-up 1s",
     "replay": "replay {file} --export csv",
     "export": "export {file} --table roads",

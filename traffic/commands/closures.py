@@ -57,8 +57,6 @@ class Closures(Limits):
         """Close all lanes of roads, by id, number or name of a street, which is all its roads.
 
         Raises CommandError for unknown or closed ones.
-
-        >>> world.close_roads("Main St: A St - B St")
         """
         self._order_closure(CLOSE_ROADS, {"roads": roads})
 
