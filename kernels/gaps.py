@@ -222,11 +222,9 @@ def prior_vehicle(
         back = length + zone + net.lanes.length[n_road_lanes + u]
         for p in range(order.start[n_road_lanes + u], order.start[n_road_lanes + u + 1]):
             j = order.slot[p]
-            if not arrives_within(
+            if stands_behind(veh, j) or not arrives_within(
                 veh, types, j, back - veh.s[j], approach_limit(net, veh, j, o), gap
             ):
-                break
-            if stands_behind(veh, j):
                 break
             if veh.path[j, 0] == o and veh.granted[j] == 0:
                 return j
@@ -237,9 +235,9 @@ def prior_vehicle(
         for p in range(order.start[up], order.start[up + 1]):
             j = order.slot[p]
             d = back + net.lanes.length[up] - veh.s[j]
-            if not arrives_within(veh, types, j, d, approach_limit(net, veh, j, o), gap):
-                break
-            if stands_behind(veh, j):
+            if stands_behind(veh, j) or not arrives_within(
+                veh, types, j, d, approach_limit(net, veh, j, o), gap
+            ):
                 break
             if veh.path[j, 0] != u or veh.path[j, 1] != o:
                 continue

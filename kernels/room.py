@@ -239,6 +239,14 @@ def barred_beside(
 
 
 @kernel
+def ends_on(veh: Vehicles, grants: Grants, i: int, lane: int, roads: int) -> bool:
+    """Whether i's trip ends so many roads after its leg, on a lane that nobody else was granted."""
+    if veh.leg[i] < 0 or grants.reserved[lane] > 0.0:
+        return False
+    return bool(veh.leg[i] + roads == veh.route_end[i] - 1)
+
+
+@kernel
 def has_room(
     net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int, n: int
 ) -> bool:
@@ -277,9 +285,8 @@ def has_room(
     # Who will have to change there stands so far from the line, and all behind it.
     now = min(now, net.lanes.length[lane] - kept)
     closed = min(closed, net.lanes.length[lane] - kept)
-    if vacant and grants.reserved[lane] <= 0.0 and veh.leg[i] >= 0:
-        if veh.leg[i] + entered + n == veh.route_end[i] - 1:
-            return True
+    if vacant and ends_on(veh, grants, i, lane, entered + n):
+        return True
     q = n
     while not held and (now < need or (vacant and now < need + rules.queue_gap)):
         # Through joints: what lies beyond is room as well, or takes some where it is overfull.
@@ -334,9 +341,8 @@ def has_room(
         held = held or held_to
         lane = to
         q += 1
-        if vacant and grants.reserved[lane] <= 0.0 and veh.leg[i] >= 0:
-            if veh.leg[i] + entered + q == veh.route_end[i] - 1:
-                return True
+        if vacant and ends_on(veh, grants, i, lane, entered + q):
+            return True
     return now >= need or closed >= need
 
 

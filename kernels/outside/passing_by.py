@@ -32,6 +32,7 @@ from rushhour.kernels.overtaking import (
     time_to_gain,
 )
 from rushhour.kernels.rules import Rules
+from rushhour.kernels.trips import is_on_last_road
 from rushhour.kernels.vehicles import Grants, Order, Routes, Types, Vehicles
 
 
@@ -111,7 +112,7 @@ def swerve_for_bodies(
     v, s, length = veh.speed[i], veh.s[i], net.lanes.length[lane]
     if veh.granted[i] > 0 or veh.lateral[i] != 0.0 or s - veh.length[i] < 0.5:
         return 0.0
-    if stands_for_long(veh, i) or (veh.leg[i] >= 0 and veh.leg[i] + 1 >= veh.route_end[i]):
+    if stands_for_long(veh, i) or is_on_last_road(veh, i):
         return 0.0
     stop = veh.stop[i]
     if stop < veh.stop_end[i] and net.lanes.road[routes.stop_lane[stop]] == net.lanes.road[lane]:
