@@ -1,5 +1,7 @@
 """Rows of the sweep for `signals`."""
 
+from typing import Any
+
 from swept_options import Row, Told
 
 from rushhour.roadnets.model import Network
@@ -13,17 +15,17 @@ def cycles(t: Told) -> set[int]:
     return {row["cycle_s"] for row in t.facts["signals"]}
 
 
-def traffic(facts: object) -> float:
+def traffic(facts: dict[str, Any]) -> float:
     """Traffic of all signals, pcu/h."""
-    return sum(row["pcu_h"] for row in facts["signals"])  # type: ignore[index]
+    return sum(row["pcu_h"] for row in facts["signals"])
 
 
 def made(t: Told, path: str) -> Network:
     return load(t.folder / path)
 
 
-def shortest_green(facts: object) -> int:
-    return min(green for row in facts["signals"] for green in row["greens_s"])  # type: ignore[index]
+def shortest_green(facts: dict[str, Any]) -> int:
+    return min(green for row in facts["signals"] for green in row["greens_s"])
 
 
 SIGNALS = {

@@ -12,7 +12,7 @@ Values = NDArray[np.float64]
 
 def write_slope(
     path: Path,
-    crs: str,
+    crs: str | None,
     transform: Any,
     size: tuple[int, int],
     height: Callable[[Values, Values], Values],

@@ -173,7 +173,7 @@ def far(tmp_path: Path) -> Path:
 
 
 def without_crs(tmp_path: Path) -> Path:
-    return write_slope(tmp_path / "no.tif", None, GRID, (200, 200), plane)  # type: ignore[arg-type]
+    return write_slope(tmp_path / "no.tif", None, GRID, (200, 200), plane)
 
 
 def text(tmp_path: Path) -> Path:
