@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.osm.ways.area import load_shapely
 from rushhour.roadnets.reading.csv_tables import blank
 from rushhour.roadnets.reading.values import FARTHEST, LONGEST_SHAPE, number
 
@@ -133,21 +134,11 @@ def values_of(text: str) -> list[str]:
     return list(dict.fromkeys(one for one in texts if one != "None" and not blank(one)))
 
 
-def _shapely(what: str) -> Any:
-    try:
-        import shapely
-    except ImportError:
-        raise NetworkError(
-            f"{what}: lines of edges need shapely; install it: pip install 'rushhour[data]'"
-        ) from None
-    return shapely
-
-
 def _shapes(given: list[Any], where: list[str]) -> list[Any]:
     """Geometries of texts and bytes, WKT or WKB; where: of each, for messages."""
     if not given:
         return []
-    shapely = _shapely(where[0])
+    shapely = load_shapely(f"{where[0]}: lines of edges")
     for one, place in zip(given, where, strict=True):
         if len(one) > LONGEST_LINE:
             raise NetworkError(f"{place}: a geometry of more than {LONGEST_LINE >> 20} MB; mend it")
@@ -167,7 +158,7 @@ def _shapes(given: list[Any], where: list[str]) -> list[Any]:
 
 def _points(shape: Any, where: str) -> NDArray[np.float64]:
     """Points of a line, (p, 2) as given; of a multiline whose parts follow each other, too."""
-    shapely = _shapely(where)
+    shapely = load_shapely(f"{where}: lines of edges")
     if shape.geom_type == "MultiLineString":
         shape = shapely.line_merge(shape)
         shape = shape.geoms[0] if getattr(shape, "geoms", None) and len(shape.geoms) == 1 else shape

@@ -36,16 +36,17 @@ class Area:
             lon, lat = degrees.T
             inside &= (west <= lon) & (lon <= east) & (south <= lat) & (lat <= north)
         if self.polygon is not None:
-            inside &= _shapely("").intersects_xy(self.polygon, *degrees.T)
+            inside &= load_shapely("polygons").intersects_xy(self.polygon, *degrees.T)
         return inside
 
 
-def _shapely(what: str) -> Any:
+def load_shapely(what: str) -> Any:
+    """shapely, of the extra `data`. Raises NetworkError where it is missing; what: needs it."""
     try:
         import shapely
     except ImportError:
         raise NetworkError(
-            f"{what}: polygons need shapely; install it: pip install 'rushhour[data]'"
+            f"{what} need shapely; install it: pip install 'rushhour[data]'"
         ) from None
     return shapely
 
@@ -55,7 +56,7 @@ def read_polygon(path: Path) -> Any:
 
     Raises NetworkError, one line, for a file that cannot be read or holds no polygon on the earth.
     """
-    shapely = _shapely(str(path))
+    shapely = load_shapely(f"{path}: polygons")
     cut: list[Any] = []
     if path.suffix.lower() in (".json", ".geojson"):
         parts = _of_geojson(shapely, path)
