@@ -8,6 +8,15 @@ from numpy.typing import NDArray
 from rushhour.roadnets.errors import NetworkError
 
 
+def _load_pyproj(needs: str) -> Any:
+    """pyproj, of the extra `data`. Raises NetworkError where it is missing; needs: what does."""
+    try:
+        import pyproj
+    except ImportError:
+        raise NetworkError(f"{needs} pyproj; install it: pip install 'rushhour[data]'") from None
+    return pyproj
+
+
 def local_projection(lon: float, lat: float) -> str:
     """PROJ string of a transverse Mercator projection around a place (degrees, WGS 84)."""
     return f"+proj=tmerc +lat_0={lat:.4f} +lon_0={lon:.4f} +k=1 +ellps=WGS84 +units=m +no_defs"
@@ -18,26 +27,16 @@ def to_metres(projection: str, degrees: NDArray[np.float64], what: str) -> NDArr
 
     what: the file, for the error. Raises NetworkError if pyproj is not installed.
     """
-    try:
-        import pyproj
-    except ImportError:
-        raise NetworkError(
-            f"{what}: coordinates in degrees need pyproj; install it: pip install 'rushhour[data]'"
-        ) from None
-    project: Any = pyproj.Proj(projection)
+    pyproj = _load_pyproj(f"{what}: coordinates in degrees need")
+    project = pyproj.Proj(projection)
     return np.column_stack(project(degrees[:, 0], degrees[:, 1]))
 
 
 def to_lonlat(projection: str, metres: NDArray[np.float64], what: str) -> NDArray[np.float64]:
     """Places (p, 2) in metres of a PROJ string as lon, lat; the way back of to_metres."""
+    pyproj = _load_pyproj(f"{what}: a projection needs")
     try:
-        import pyproj
-    except ImportError:
-        raise NetworkError(
-            f"{what}: a projection needs pyproj; install it: pip install 'rushhour[data]'"
-        ) from None
-    try:
-        project: Any = pyproj.Proj(projection)
+        project = pyproj.Proj(projection)
     except pyproj.exceptions.CRSError:
         raise NetworkError(f"{what}: projection {projection[:60]!r} is not known") from None
     return np.column_stack(project(metres[:, 0], metres[:, 1], inverse=True))
@@ -59,12 +58,7 @@ def from_degrees(system: str, degrees: NDArray[np.float64], what: str) -> NDArra
 
 def _turned(system: str, points: NDArray[np.float64], what: str, to: bool) -> NDArray[np.float64]:
     """Places from a coordinate system to longitude and latitude, or back."""
-    try:
-        import pyproj
-    except ImportError:
-        raise NetworkError(
-            f"{what}: a coordinate system needs pyproj; install it: pip install 'rushhour[data]'"
-        ) from None
+    pyproj = _load_pyproj(f"{what}: a coordinate system needs")
     try:
         pair = (system, "EPSG:4326") if to else ("EPSG:4326", system)
         turn = pyproj.Transformer.from_crs(*pair, always_xy=True)
