@@ -95,12 +95,12 @@ def _demand(scenario: Scenario, network: "Network") -> "Demand":
     """The demand with routes; those that drivers choose are those of a run with the given signals."""
     from rushhour.traffic.demand.model import WAY_OPEN
     from rushhour.traffic.scenarios.opening import open_world
-    from rushhour.traffic.timing.evaluating import driven, run_to_end
+    from rushhour.traffic.timing.evaluating import driven, run_out
 
-    demand = open_world(scenario, network=network).demand
-    if not (demand.route_choice == WAY_OPEN).any():
-        return demand
-    return driven(run_to_end(scenario, network, scenario.seed))
+    world = open_world(scenario, network=network)
+    if not (world.demand.route_choice == WAY_OPEN).any():
+        return world.demand
+    return driven(run_out(world, scenario))
 
 
 def _options(args: argparse.Namespace) -> "TimingOptions":

@@ -6,16 +6,15 @@ own: its *order*, one of CONTROLS, or a `Plan`.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rushhour.kernels.max_pressure import Clearing
 from rushhour.kernels.network import FIXED, MAX_PRESSURE, Actuation, NetworkArrays, Signals
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.signals.actuation import actuated_by_default, fixed_times, without
-from rushhour.roadnets.signals.greens import clearing_times, letters_of
+from rushhour.roadnets.signals.greens import clearing_times, replaced_programs
 from rushhour.roadnets.signals.programs import CODES
 from rushhour.traffic.parameters import Parameters
 
@@ -73,27 +72,16 @@ def controlled(
 
 def with_plans(signals: Signals, plans: Mapping[int, Plan]) -> Signals:
     """The same programs, some with other phases."""
-    ends: list[NDArray[Any]] = []
-    states: list[NDArray[Any]] = []
-    cycle, offset = signals.cycle.copy(), signals.offset.copy()
-    for program in range(cycle.size):
-        if program not in plans:
-            here = slice(signals.phase_start[program], signals.phase_start[program + 1])
-            ends.append(signals.phase_end[here])
-            states.append(letters_of(signals, program).reshape(-1))
-            continue
-        plan = plans[program]
-        ends.append(np.cumsum([duration for _, duration in plan.phases]))
-        states.append(np.array([CODES[x] for letters, _ in plan.phases for x in letters]))
-        cycle[program], offset[program] = ends[-1][-1], plan.offset
-    made = Signals(
-        phase_start=np.cumsum([0, *map(len, ends)]).astype(np.int32),
-        phase_end=np.concatenate(ends).astype(np.float64),
-        cycle=cycle,
-        offset=offset,
-        links=signals.links,
-        state_start=np.cumsum([0, *map(len, states)]).astype(np.int32),
-        state=np.concatenate(states).astype(np.uint8),
+    made = replaced_programs(
+        signals,
+        {
+            program: (
+                np.array([[CODES[x] for x in letters] for letters, _ in plan.phases], np.uint8),
+                np.array([duration for _, duration in plan.phases]),
+                plan.offset,
+            )
+            for program, plan in plans.items()
+        },
     )
     for array in made:
         array.flags.writeable = False

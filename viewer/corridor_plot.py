@@ -8,13 +8,12 @@ import numpy as np
 from rushhour.roadnets.model import Network
 from rushhour.traffic.recording.run_file import RunFile
 from rushhour.traffic.timing.corridors import Corridor, band
-from rushhour.traffic.timing.junctions import Bools
-from rushhour.viewer.plots import Window, clock_axis, new_figure, save_figure, trajectories
+from rushhour.traffic.timing.junctions import Bools, runs_of
+from rushhour.viewer.plots import KMH, Window, clock_axis, new_figure, save_figure, trajectories
 
 CYCLES: Final = 3.5  # that are drawn
 GREEN, RED = "#2f9e44", "#e03131"
 AHEAD, BACK = "#2f9e44", "#1c7ed6"
-KMH: Final = 3.6
 
 
 def save_corridor(
@@ -114,11 +113,8 @@ def _bands(
     through = band(greens, time)
     if not through.any():
         return 0
-    edges = np.flatnonzero(through & ~np.roll(through, 1)) if not through.all() else np.array([0])
-    for first in edges.tolist():
-        wide = 1
-        while wide < cycle and through[(first + wide) % cycle]:
-            wide += 1
+    for run in runs_of(through):
+        first, wide = run[0], len(run)
         offset = first - begin % cycle
         for turn in range(-3, int(length // cycle) + 2):
             start = begin + offset + turn * cycle

@@ -5,7 +5,9 @@ the green before. Other phases clear it: the end of a green for people on foot, 
 phases for people on foot alone.
 """
 
+from collections.abc import Mapping
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +35,34 @@ def phase_times(signals: Signals, program: int) -> NDArray[np.float64]:
     """Fixed times of the phases of a program, s."""
     ends = signals.phase_end[signals.phase_start[program] : signals.phase_start[program + 1]]
     return np.diff(np.concatenate(([0.0], ends)))
+
+
+def replaced_programs(
+    signals: Signals, plans: Mapping[int, tuple[NDArray[np.uint8], NDArray[Any], float]]
+) -> Signals:
+    """The same programs, some with others' phases: states (phases, links), durations and offset, s."""
+    ends: list[NDArray[Any]] = []
+    states: list[NDArray[np.uint8]] = []
+    cycle, offset = signals.cycle.copy(), signals.offset.copy()
+    for program in range(cycle.size):
+        if program not in plans:
+            here = slice(signals.phase_start[program], signals.phase_start[program + 1])
+            ends.append(signals.phase_end[here])
+            states.append(letters_of(signals, program))
+            continue
+        letters, durations, begins = plans[program]
+        ends.append(np.cumsum(durations))
+        states.append(letters)
+        cycle[program], offset[program] = ends[-1][-1], begins
+    return Signals(
+        phase_start=np.cumsum([0, *map(len, ends)]).astype(np.int32),
+        phase_end=np.concatenate(ends).astype(np.float64),
+        cycle=cycle,
+        offset=offset,
+        links=signals.links,
+        state_start=np.cumsum([0, *(one.size for one in states)]).astype(np.int32),
+        state=np.concatenate([one.reshape(-1) for one in states]).astype(np.uint8),
+    )
 
 
 def greens_of(letters: NDArray[np.uint8]) -> list[int]:

@@ -11,6 +11,7 @@ from typing import Final
 
 import numpy as np
 
+from rushhour.roadnets.drafts.groups import Parts
 from rushhour.traffic.timing.flows import Flows
 from rushhour.traffic.timing.junctions import Floats, Ints, Junction
 from rushhour.traffic.timing.platoons import Queues, spread
@@ -83,14 +84,7 @@ def links_between(junctions: list[Junction], flows: Flows) -> list[Link]:
 
 def groups_of(junctions: list[Junction], links: list[Link], within: float) -> list[list[int]]:
     """Junctions that share a cycle; each alone that shares it with none. within: m."""
-    root = list(range(len(junctions)))
-
-    def find(a: int) -> int:
-        while root[a] != a:
-            root[a] = root[root[a]]
-            a = root[a]
-        return a
-
+    parts = Parts()
     both: dict[tuple[int, int], list[float]] = {}
     for link in links:
         if link.up != link.down:
@@ -99,10 +93,10 @@ def groups_of(junctions: list[Junction], links: list[Link], within: float) -> li
             row[1] = min(row[1], float(link.distance.min()))
     for (a, b), (flow, metres) in both.items():
         if metres < NEAR or (metres <= within and flow / metres >= COUPLED):
-            root[find(a)] = find(b)
+            parts.join(a, b)
     found: dict[int, list[int]] = {}
     for j in range(len(junctions)):
-        found.setdefault(find(j), []).append(j)
+        found.setdefault(parts.find(j), []).append(j)
     return list(found.values())
 
 
@@ -248,10 +242,11 @@ def timed(
         tried = [_alone(junctions, tables, group)]
         if len(group) > 1:
             tried += _together(junctions, tables, group, inside, hours, cycles)
-        best = min(tried, key=lambda some: Coordination(some, inside, hours).delay())
+        delays = [Coordination(some, inside, hours).delay() for some in tried]
+        best = tried[int(np.argmin(delays))]
         now = Coordination([given[j] for j in group], inside, hours).delay()
         wanted = not set(group).isdisjoint(must)
-        if wanted or Coordination(best, inside, hours).delay() <= (1.0 - WORTH) * now:
+        if wanted or min(delays) <= (1.0 - WORTH) * now:
             for j, plan in zip(group, best, strict=True):
                 plans[j] = plan
     return plans, groups

@@ -57,7 +57,11 @@ def driven(world: "World") -> Demand:
 
 def run_to_end(scenario: Scenario, network: Network, seed: int) -> "World":
     """The world of a scenario on a network, with a seed, run for its duration or until all have arrived."""
-    world = open_world(scenario.with_(seed=seed), network=network)
+    return run_out(open_world(scenario.with_(seed=seed), network=network), scenario)
+
+
+def run_out(world: "World", scenario: Scenario) -> "World":
+    """A world of a scenario, as it was opened, run likewise."""
     end = None if scenario.duration is None else world.begin + scenario.duration
     run_world(world, end, patience=patience_of(world, scenario.give_up_after, end is not None))
     return world

@@ -50,8 +50,8 @@ class Flows:
 
     @property
     def hours(self) -> float:
-        """Length of the period, h."""
-        return (self.end - self.begin) / 3600.0
+        """Length of the period, h, at least 0.1."""
+        return max((self.end - self.begin) / 3600.0, 0.1)
 
 
 def flows_of(

@@ -7,7 +7,7 @@ lane go until he is the first. The first driver loses 2 s, and 1 s of the yellow
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -78,7 +78,6 @@ class Junction:
     storage: Floats  # vehicles
     against: list[tuple[int, int, float, Bools]]
     limits: Times
-    links: dict[int, list[int]] = field(default_factory=dict)  # links of each place in `lanes`
     kept: bool = True  # whether the phases are those of the network
 
     @property
@@ -160,10 +159,8 @@ def junction_of(
     against: list[tuple[int, int, float, Bools]] = []
     place = {int(lane): i for i, lane in enumerate(lanes)}
     demand = np.zeros(n)
-    own: dict[int, list[int]] = {}
     for i, lane in enumerate(lanes.tolist()):
         mine = np.flatnonzero(from_lane == lane)
-        own[i] = sorted({int(links.link[members[m]]) for m in mine})
         used = [m for m in mine.tolist() if flow[members[m]] > 0.01]
         total = float(flow[members[used]].sum())
         demand[i] = total / 3600.0
@@ -196,7 +193,7 @@ def junction_of(
     limits = times_of(network, members, letters, times, standard, least, walks)
     return Junction(
         program, network.signal_ids[program], letters, times, offset, lanes, demand, headway,
-        yielding, run, storage, against, limits, own,
+        yielding, run, storage, against, limits,
     )  # fmt: skip
 
 
@@ -289,16 +286,16 @@ def times_of(
             later = len(run) - 1 - run.index(phase)
             left.append(max(1, int(yellow[m]) - done - later))
         fixed[phase] = max(left)
-    everything = {tuple(range(p))}
     for m in range(members.size):
-        for run in runs_of(green[:, m]):
-            if tuple(sorted(run)) not in everything:
+        greens = runs_of(green[:, m])
+        for run in greens:
+            if len(run) < p:
                 want(run, least)
-        red = [run for run in runs_of(~green[:, m])] if green[:, m].any() else []
+        red = runs_of(~green[:, m]) if green[:, m].any() else []
         road = int(network.arrays.lanes.road[links.from_lane[members[m]]])
         if road in walks and red and len(red[0]) < p:
             want(max(red, key=len), walks[road])
-        for run in runs_of(green[:, m]):
+        for run in greens:
             if len(run) == p:
                 continue
             gap: list[int] = []

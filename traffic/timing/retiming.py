@@ -5,19 +5,18 @@ its left turns want a phase of their own. Signals that react, that are off at ti
 drives through are left alone, each with the reason.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.network import ACTUATED, FIXED, GREEN, GREEN_YIELD, OFF, Signals
+from rushhour.kernels.network import ACTUATED, FIXED, GREEN, GREEN_YIELD, OFF
 from rushhour.roadnets.build import seal
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.signals.actuation import without
-from rushhour.roadnets.signals.greens import letters_of, members_of, phase_times
+from rushhour.roadnets.signals.greens import letters_of, members_of, replaced_programs
 from rushhour.roadnets.signals.intergreens import RILSA, Standard
 from rushhour.roadnets.signals.stages import by_conflicts, protected_lefts
 from rushhour.traffic.demand.model import Demand
@@ -29,7 +28,6 @@ from rushhour.traffic.timing.splitting import Splits, by_cycle, cycles_between
 
 BETTER: Final = 0.85  # of the delay with the given phases, below which new ones are taken
 LONGEST_CYCLE: Final = 300  # s that may be asked for
-PHASES: Final = ("auto", "keep", "new")
 
 
 @dataclass(frozen=True)
@@ -78,12 +76,7 @@ class Retiming:
 
     def coordination(self, plans: list[Plan]) -> Coordination:
         """The queues and platoons under some plans."""
-        return Coordination(plans, self.links, self.hours)
-
-    @property
-    def hours(self) -> float:
-        """Length of the period, h."""
-        return max(self.flows.hours, 0.1)
+        return Coordination(plans, self.links, self.flows.hours)
 
 
 def retimed(network: Network, demand: Demand, options: TimingOptions | None = None) -> Retiming:
@@ -116,11 +109,10 @@ def retimed(network: Network, demand: Demand, options: TimingOptions | None = No
     if not given:
         some = "; ".join(f"{name}: {why}" for name, why in list(left_alone.items())[:3])
         raise NetworkError(f"no signal to time ({some or 'the network has none'})")
-    hours = max(flows.hours, 0.1)
     cycles = cycles_between(*options.cycle)
     found = [
         _with_phases(
-            network, one, members[one.program], flows.connector, options, walks, cycles, hours
+            network, one, members[one.program], flows.connector, options, walks, cycles, flows.hours
         )
         for one in given
     ]
@@ -136,7 +128,7 @@ def retimed(network: Network, demand: Demand, options: TimingOptions | None = No
             or not _serves_all(old, network, members[old.program], flows.connector)
         )
     ]
-    after, groups = timed(before, found, links, hours, cycles, options.within, must)
+    after, groups = timed(before, found, links, flows.hours, cycles, options.within, must)
     made = with_plans(
         network, [new for old, new in zip(before, after, strict=True) if new is not old]
     )
@@ -218,7 +210,17 @@ def with_plans(network: Network, plans: list[Plan]) -> Network:
     """The network with these plans in place of its own; a note says so."""
     signals = network.arrays.signals
     by_program = {plan.junction.program: plan for plan in plans}
-    made = _packed(signals, by_program)
+    made = replaced_programs(
+        signals,
+        {
+            plan.junction.program: (
+                plan.junction.letters[plan.times > 0],
+                plan.times[plan.times > 0],
+                float(plan.offset % plan.cycle),
+            )
+            for plan in plans
+        },
+    )
     note = (
         f"signals timed for a demand: {len(plans)} of {signals.cycle.size} programs; their own times "
         "are replaced"
@@ -235,31 +237,3 @@ def with_plans(network: Network, plans: list[Plan]) -> Network:
             derived={},
         )
     )
-
-
-def _packed(signals: Signals, plans: dict[int, Plan]) -> Signals:
-    """Programs as arrays, some of them replaced."""
-    letters: list[NDArray[np.uint8]] = []
-    ends: list[NDArray[np.float64]] = []
-    offset, cycle = signals.offset.copy(), signals.cycle.copy()
-    for program, (states, times) in enumerate(_programs(signals)):
-        plan = plans.get(program)
-        if plan is not None:
-            shown = plan.times > 0
-            states, times = plan.junction.letters[shown], plan.times[shown].astype(np.float64)
-            offset[program], cycle[program] = float(plan.offset % plan.cycle), float(plan.cycle)
-        letters.append(states)
-        ends.append(np.cumsum(times))
-    return signals._replace(
-        phase_start=np.cumsum([0, *(len(one) for one in ends)]).astype(np.int32),
-        phase_end=np.concatenate(ends),
-        cycle=cycle,
-        offset=offset,
-        state_start=np.cumsum([0, *(one.size for one in letters)]).astype(np.int32),
-        state=np.concatenate([one.ravel() for one in letters]),
-    )
-
-
-def _programs(signals: Signals) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.float64]]]:
-    for program in range(signals.cycle.size):
-        yield letters_of(signals, program), phase_times(signals, program)
