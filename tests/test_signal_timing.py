@@ -8,14 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from network_drafts import crossing
+from reacting_signals import actuated
 from real_data import data_folder
 
 import rushhour as rh
 from rushhour.cli import main
-from rushhour.kernels.network import ACTUATED, FIXED, GREEN, SIGNAL
-from rushhour.roadnets.build import finish
-from rushhour.roadnets.drafts.draft import DraftActuation, DraftSignal
+from rushhour.kernels.network import ACTUATED, FIXED, GREEN
+from rushhour.roadnets.drafts.draft import DraftActuation
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.lint.signals import crossing_greens, signal_findings
 from rushhour.roadnets.model import Network
@@ -53,11 +52,7 @@ PHASES = [
 
 def lit(lanes: int = 1, phases=PHASES, plan: DraftActuation | None = None) -> Network:
     """A crossing of four roads of 90 m; link 3 a + b is movement b of arm a (e, n, w, s)."""
-    draft = crossing(SIGNAL, lanes)
-    draft.signals.append(DraftSignal("t", phases, 0.0, plan))
-    for i, connector in enumerate(draft.connectors):
-        connector.signal, connector.link = "t", i // lanes
-    return finish(draft)
+    return actuated(plan, lanes, phases)
 
 
 def demand_of(network: Network, flows: dict[tuple[str, str], int], hours: float = 1.0) -> Demand:
