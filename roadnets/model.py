@@ -13,7 +13,7 @@ from rushhour.roadnets.banned import Banned, Way, by_first_road, none_banned
 from rushhour.roadnets.facts import Shown
 from rushhour.roadnets.findings import Finding, short_lines
 from rushhour.roadnets.nearest import RoadPlace, nearest_road
-from rushhour.roadnets.street_names import StreetIndex, Streets, find_roads, no_streets
+from rushhour.roadnets.street_names import StreetIndex, Streets, called, find_roads, no_streets
 from rushhour.roadnets.tables import (
     IntersectionTable,
     LaneTable,
@@ -186,13 +186,11 @@ class Network(Shown):
 
     def road_label(self, road: int) -> str:
         """A road for people: its id, and what it is called in brackets."""
-        name = self.road_name(road)
-        return f"{self.road_ids[road]} ({name})" if name else self.road_ids[road]
+        return called(self.road_ids[road], self.road_name(road))
 
     def road_quoted(self, road: int) -> str:
         """A road in messages: its id in quotes, and what it is called in brackets."""
-        name = self.road_name(road)
-        return f"{self.road_ids[road][:60]!r} ({name})" if name else f"{self.road_ids[road][:60]!r}"
+        return called(f"{self.road_ids[road][:60]!r}", self.road_name(road))
 
     def lane_street(self, lane: int) -> str:
         """What a lane's road is called; of a connector that to which it leads."""

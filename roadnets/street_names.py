@@ -199,6 +199,11 @@ def _part_called(network: "Network", text: str) -> Roads:
     raise NetworkError(f"no {what} {text[:60]!r}; {name_hint(network, text)}")
 
 
+def called(id: str, street: str) -> str:
+    """An id for people: what is called so in brackets."""
+    return f"{id} ({street})" if street else id
+
+
 def name_hint(network: "Network", text: str) -> str:
     """What to try in place of a name or an id that there is not."""
     near = network.street_index.like(text)

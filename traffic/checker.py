@@ -53,7 +53,7 @@ from rushhour.kernels.checking_stops import check_stop_order, note_full_exits
 from rushhour.kernels.rules import POLICY_FAIR, POLICY_LITERAL
 from rushhour.kernels.vehicles import BEHIND, REASONS
 from rushhour.roadnets.facts import fact_line
-from rushhour.traffic.analysis.chains import called
+from rushhour.roadnets.street_names import called
 from rushhour.traffic.durations import clock
 from rushhour.traffic.outside.watching import BodyWatch
 from rushhour.traffic.state import dtype_of

@@ -4,6 +4,7 @@ A movement is called by its lanes, as "a_0 -> b_0"; a signal, "signal 9", by the
 What is the id of nothing may be the name of a street: all its roads, or one where one is wanted.
 """
 
+from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -84,6 +85,14 @@ def lanes_wanted(network: Network, name: str) -> NDArray[np.int32]:
     if place_named(network, name) is None:
         return _lanes_of(network, find_roads(network, name))
     return lanes_named(network, name)
+
+
+def lanes_of_run(network: Network, path: Path, name: str) -> NDArray[np.int32]:
+    """`lanes_wanted` of the network of a run. Raises RunError for a name of nothing."""
+    try:
+        return lanes_wanted(network, name)
+    except NetworkError as error:
+        raise RunError(f"{path}: {error}") from None
 
 
 def _lanes_of(network: Network, roads: NDArray[np.int32]) -> NDArray[np.int32]:

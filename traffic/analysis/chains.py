@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
+from rushhour.roadnets.street_names import called
 from rushhour.traffic.durations import clock
 from rushhour.traffic.plurals import counted
 
@@ -98,11 +99,6 @@ class Chain:
             "time_s": self.time, "cause": self.cause, "where": self.where, "street": self.street,
             "waits": waits,
         }  # fmt: skip
-
-
-def called(id: str, street: str) -> str:
-    """An id for people: what is called so in brackets."""
-    return f"{id} ({street})" if street else id
 
 
 def cause_told(cause: str, where: str, street: str = "") -> str:

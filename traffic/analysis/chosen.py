@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.roadnets.errors import NetworkError, RunError
+from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.id_hints import id_hint
 from rushhour.traffic.durations import clock
-from rushhour.traffic.places_named import lanes_wanted
+from rushhour.traffic.places_named import lanes_of_run
 from rushhour.traffic.recording.positions import placed
 from rushhour.traffic.recording.recorded_frame import RecordedFrame
 from rushhour.traffic.vehicle_table import bodies_raised
@@ -71,10 +71,7 @@ class ChosenFrames:
         if chosen.roads:
             self._lanes = np.zeros(network.n_lanes, np.bool_)
             for name in chosen.roads:
-                try:
-                    self._lanes[lanes_wanted(network, name)] = True
-                except NetworkError as error:
-                    raise RunError(f"{run.path}: {error}") from None
+                self._lanes[lanes_of_run(network, run.path, name)] = True
         self._count = run.vehicles("depart").size
         self._vehicles: NDArray[np.bool_] | None = None
         if chosen.vehicles:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
-from rushhour.traffic.analysis.chains import called
+from rushhour.roadnets.street_names import called
 from rushhour.traffic.analysis.samples import Estimate, difference
 from rushhour.traffic.plurals import counted
 

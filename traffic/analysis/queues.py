@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.roadnets.errors import NetworkError, RunError
-from rushhour.roadnets.street_names import some
-from rushhour.traffic.analysis.chains import Chain, called, cause_told
+from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.street_names import called, some
+from rushhour.traffic.analysis.chains import Chain, cause_told
 from rushhour.traffic.analysis.waiting import CREEPS, LOOKS, Scene
 from rushhour.traffic.durations import clock
-from rushhour.traffic.places_named import lanes_wanted
+from rushhour.traffic.places_named import lanes_of_run
 
 if TYPE_CHECKING:
     from rushhour.roadnets.model import Network
@@ -85,10 +85,7 @@ def _wanted(run: "RunFile", road: str | None) -> set[int] | None:
     if road is None:
         return None
     network = run.network()
-    try:
-        lanes = lanes_wanted(network, road)
-    except NetworkError as error:
-        raise RunError(f"{run.path}: {error}") from None
+    lanes = lanes_of_run(network, run.path, road)
     return set(network.arrays.lanes.road[lanes].tolist())
 
 

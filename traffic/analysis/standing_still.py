@@ -18,8 +18,9 @@ from rushhour.kernels.vehicles import (
     REASONS,
     RED_LIGHT,
 )
+from rushhour.roadnets.street_names import called
 from rushhour.traffic.analysis.beside import in_the_way
-from rushhour.traffic.analysis.chains import CUT_OFF, RING, WORDS, called, cause_told
+from rushhour.traffic.analysis.chains import CUT_OFF, RING, WORDS, cause_told
 from rushhour.traffic.durations import clock
 from rushhour.traffic.plurals import counted
 

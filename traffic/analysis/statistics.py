@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.vehicles import AT_STOP, REASONS
-from rushhour.traffic.analysis.chains import called
+from rushhour.roadnets.street_names import called
 from rushhour.traffic.analysis.chosen import EVERYTHING, Chosen, ChosenFrames
 from rushhour.traffic.durations import clock
 from rushhour.traffic.plurals import counted

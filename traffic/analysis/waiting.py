@@ -31,13 +31,13 @@ from rushhour.kernels.vehicles import (
     SPEED_LIMIT_AHEAD,
     YIELDS,
 )
-from rushhour.roadnets.errors import NetworkError, RunError
+from rushhour.roadnets.errors import RunError
 from rushhour.traffic.analysis.beside import in_the_way
 from rushhour.traffic.analysis.body_events import BodyEvents
 from rushhour.traffic.analysis.chains import CUT_OFF, RING, STANDS, Chain, Wait
 from rushhour.traffic.analysis.closed_ways import ClosedWays
 from rushhour.traffic.durations import clock
-from rushhour.traffic.places_named import INTERSECTION, MOVEMENT, lanes_wanted, place_named
+from rushhour.traffic.places_named import INTERSECTION, MOVEMENT, lanes_of_run, place_named
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.recorded_frame import RecordedFrame
@@ -462,9 +462,5 @@ def _longest_standing(scene: Scene) -> list[int]:
 
 def _tails(scene: Scene, road: str) -> list[int]:
     """Rows of the last in the queue of each lane of a road, or of another place."""
-    network = scene.network
-    try:
-        lanes = lanes_wanted(network, road).tolist()
-    except NetworkError as error:
-        raise RunError(f"{scene.run.path}: {error}") from None
+    lanes = lanes_of_run(scene.network, scene.run.path, road).tolist()
     return [row for row in map(scene.queue_tail, lanes) if row >= 0]
