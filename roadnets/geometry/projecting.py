@@ -1,20 +1,10 @@
 """From longitude and latitude to metres around a place, by PROJ."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import NetworkError
-
-
-def _load_pyproj(needs: str) -> Any:
-    """pyproj, of the extra `data`. Raises NetworkError where it is missing; needs: what does."""
-    try:
-        import pyproj
-    except ImportError:
-        raise NetworkError(f"{needs} pyproj; install it: pip install 'rushhour[data]'") from None
-    return pyproj
+from rushhour.roadnets.geometry.libraries import load_pyproj
 
 
 def local_projection(lon: float, lat: float) -> str:
@@ -27,14 +17,14 @@ def to_metres(projection: str, degrees: NDArray[np.float64], what: str) -> NDArr
 
     what: the file, for the error. Raises NetworkError if pyproj is not installed.
     """
-    pyproj = _load_pyproj(f"{what}: coordinates in degrees need")
+    pyproj = load_pyproj(f"{what}: coordinates in degrees need")
     project = pyproj.Proj(projection)
     return np.column_stack(project(degrees[:, 0], degrees[:, 1]))
 
 
 def to_lonlat(projection: str, metres: NDArray[np.float64], what: str) -> NDArray[np.float64]:
     """Places (p, 2) in metres of a PROJ string as lon, lat; the way back of to_metres."""
-    pyproj = _load_pyproj(f"{what}: a projection needs")
+    pyproj = load_pyproj(f"{what}: a projection needs")
     try:
         project = pyproj.Proj(projection)
     except pyproj.exceptions.CRSError:
@@ -58,7 +48,7 @@ def from_degrees(system: str, degrees: NDArray[np.float64], what: str) -> NDArra
 
 def _turned(system: str, points: NDArray[np.float64], what: str, to: bool) -> NDArray[np.float64]:
     """Places from a coordinate system to longitude and latitude, or back."""
-    pyproj = _load_pyproj(f"{what}: a coordinate system needs")
+    pyproj = load_pyproj(f"{what}: a coordinate system needs")
     try:
         pair = (system, "EPSG:4326") if to else ("EPSG:4326", system)
         turn = pyproj.Transformer.from_crs(*pair, always_xy=True)

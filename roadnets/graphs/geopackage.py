@@ -10,7 +10,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from rushhour.roadnets.errors import NetworkError
-from rushhour.roadnets.graphs.records import LONGEST_LINE, LONGEST_TEXT, Graph
+from rushhour.roadnets.graphs.records import ENDS, LONGEST_LINE, LONGEST_TEXT, Graph
 
 ENVELOPES: Final = {0: 0, 1: 32, 2: 48, 3: 48, 4: 64}  # bytes, by the code in the header
 MOST_COLUMNS: Final = 1000
@@ -49,7 +49,7 @@ def _read(base: sqlite3.Connection, path: Path) -> Graph:
     for row, tags, shape in _rows(base, "nodes", names, shapes["nodes"], path):
         graph.add_node(tags.pop(ident, ""), tags, shape, f"{path}: node {row}")
     names = _columns(base, "edges")
-    ends = next((p for p in (("u", "v"), ("source", "target")) if set(p) <= set(names)), None)
+    ends = next((p for p in ENDS if set(p) <= set(names)), None)
     if ends is None:
         raise NetworkError(f"{path}: its edges have no columns u and v; {WANTED}")
     for row, tags, shape in _rows(base, "edges", names, shapes["edges"], path):

@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import NetworkError
-from rushhour.roadnets.osm.ways.area import load_shapely
+from rushhour.roadnets.geometry.libraries import load_shapely
 from rushhour.roadnets.reading.csv_tables import blank
 from rushhour.roadnets.reading.values import FARTHEST, LONGEST_SHAPE, number
 
 MOST_EDGES: Final = 20_000_000  # more would not fit an ordinary computer
 LONGEST_TEXT: Final = 100_000  # characters of an attribute that is no line
 LONGEST_LINE: Final = 16 << 20  # characters or bytes of a line
+ENDS: Final = (("u", "v"), ("source", "target"))  # columns of an edge's nodes
 STANDING: Final = ("geometry", "geom", "x", "y", "fid", "lon", "lat")  # read as places, not as tags
 _HEX: Final = re.compile(r"[0-9A-Fa-f]+")
 
@@ -75,14 +76,14 @@ class Graph:
         self.nodes[name] = Node(
             number(x, where, "x", -FARTHEST, FARTHEST),
             number(y, where, "y", -FARTHEST, FARTHEST),
-            {key: text for key, text in tags.items() if key not in STANDING and not blank(text)},
+            _kept(tags),
         )
 
     def add_edge(self, start: str, end: str, tags: dict[str, str], line: Any, where: str) -> None:
         """Add an edge. Raises NetworkError if there are too many."""
         if len(self.edges) >= MOST_EDGES:
             raise NetworkError(f"{where}: more than {MOST_EDGES} edges; give a part of the graph")
-        kept = {key: text for key, text in tags.items() if key not in STANDING and not blank(text)}
+        kept = _kept(tags)
         self.edges.append(Edge(start, end, kept, line, where))
 
     def finish(self) -> "Graph":
@@ -134,11 +135,16 @@ def values_of(text: str) -> list[str]:
     return list(dict.fromkeys(one for one in texts if one != "None" and not blank(one)))
 
 
+def _kept(tags: dict[str, str]) -> dict[str, str]:
+    """What is said in tags, but for what stands elsewhere."""
+    return {key: text for key, text in tags.items() if key not in STANDING and not blank(text)}
+
+
 def _shapes(given: list[Any], where: list[str]) -> list[Any]:
     """Geometries of texts and bytes, WKT or WKB; where: of each, for messages."""
     if not given:
         return []
-    shapely = load_shapely(f"{where[0]}: lines of edges")
+    shapely = load_shapely(f"{where[0]}: lines of edges need")
     for one, place in zip(given, where, strict=True):
         if len(one) > LONGEST_LINE:
             raise NetworkError(f"{place}: a geometry of more than {LONGEST_LINE >> 20} MB; mend it")
@@ -158,7 +164,7 @@ def _shapes(given: list[Any], where: list[str]) -> list[Any]:
 
 def _points(shape: Any, where: str) -> NDArray[np.float64]:
     """Points of a line, (p, 2) as given; of a multiline whose parts follow each other, too."""
-    shapely = load_shapely(f"{where}: lines of edges")
+    shapely = load_shapely(f"{where}: lines of edges need")
     if shape.geom_type == "MultiLineString":
         shape = shapely.line_merge(shape)
         shape = shape.geoms[0] if getattr(shape, "geoms", None) and len(shape.geoms) == 1 else shape

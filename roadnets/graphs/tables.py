@@ -4,13 +4,12 @@ from pathlib import Path
 from typing import Final
 
 from rushhour.roadnets.errors import NetworkError
-from rushhour.roadnets.graphs.records import Graph
+from rushhour.roadnets.graphs.records import ENDS, Graph
 from rushhour.roadnets.reading.csv_tables import CsvTable, header_of, read_table, table_path
 
 GRAPH_NAMES: Final = (".graphml", ".graphml.gz", ".gpkg")  # of files that are graphs
 NODES: Final = ("nodes", "node")  # names of the tables
 EDGES: Final = ("edges", "edge", "links", "link")
-ENDS: Final = (("u", "v"), ("source", "target"))  # columns of an edge's nodes
 IDS: Final = ("osmid", "node_id", "id", "node", "")  # of a node; "": an index without a name
 
 

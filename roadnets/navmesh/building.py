@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.navmesh.cells import INTERSECTION, ROAD, VERGE, Cells, label_components
+from rushhour.roadnets.geometry.libraries import load_shapely
 from rushhour.roadnets.model import Network
-from rushhour.roadnets.navmesh.surfaces import Surfaces, shapely_for
+from rushhour.roadnets.navmesh.surfaces import Surfaces
 
 GRID: Final = 1e-3  # m, on which all corners lie
 BIN: Final = 12.0  # m, side of the bins that cells are sorted into
@@ -33,7 +34,7 @@ class Faces(NamedTuple):
 
 def faces_of(ground: Surfaces) -> Faces:
     """The faces between all outlines, those of one segment or intersection joined."""
-    shapely = shapely_for("a navmesh")
+    shapely = load_shapely("a navmesh needs", "navmesh")
     outlines = [shapely.boundary(ground.road), ground.cuts]
     outlines += [shapely.boundary(ground.intersection), [shapely.boundary(ground.verge)]]
     noded = shapely.union_all(np.concatenate(outlines), grid_size=GRID)
@@ -87,7 +88,7 @@ def _joined(shapely: Any, faces: Faces) -> Faces:
 
 def cells_of(network: Network, faces: Faces) -> tuple[Cells, NDArray[np.int32]]:
     """Cells of the faces, and the face of each."""
-    shapely = shapely_for("a navmesh")
+    shapely = load_shapely("a navmesh needs", "navmesh")
     cut = shapely.constrained_delaunay_triangles(faces.polygon)
     triangles, of = shapely.get_parts(cut, return_index=True)
     corners = shapely.get_coordinates(triangles).reshape(-1, 4, 2)[:, :3]
@@ -131,7 +132,7 @@ def _courses(
     network: Network, road: NDArray[np.int32], places: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Unit vectors of the roads at places."""
-    shapely = shapely_for("a navmesh")
+    shapely = load_shapely("a navmesh needs", "navmesh")
     roads = network.arrays.roads
     lane = roads.first_lane + roads.lane_count // 2
     lines = np.array([shapely.LineString(network.lane_points(k)[:, :2]) for k in lane])[road]

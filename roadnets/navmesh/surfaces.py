@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.geometry.libraries import load_shapely
 from rushhour.roadnets.model import Network
 
 SEAM: Final = 0.1  # m, by which a lane's ribbon is wider on either side, so that lanes join
@@ -30,20 +30,9 @@ class Surfaces(NamedTuple):
     verge: Any  # around all, and all of these
 
 
-def shapely_for(what: str) -> Any:
-    """shapely, imported. Raises NetworkError where it is missing."""
-    try:
-        import shapely
-    except ImportError as error:
-        raise NetworkError(
-            f"{what} needs shapely; install it: pip install 'rushhour[navmesh]'"
-        ) from error
-    return shapely
-
-
 def surfaces(network: Network, verge: float) -> Surfaces:
     """The surfaces of a network, with a strip of `verge` m along their outer edge."""
-    shapely = shapely_for("a navmesh")
+    shapely = load_shapely("a navmesh needs", "navmesh")
     lanes, roads = network.arrays.lanes, network.arrays.roads
     counts = np.diff(network.point_start)
     lines = shapely.linestrings(

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.geometry.libraries import load_shapely
 from rushhour.roadnets.reading.json_files import read_json
 
 LARGEST: Final = 16 << 20  # bytes of a polygon; a country with its coast takes less
@@ -36,19 +37,8 @@ class Area:
             lon, lat = degrees.T
             inside &= (west <= lon) & (lon <= east) & (south <= lat) & (lat <= north)
         if self.polygon is not None:
-            inside &= load_shapely("polygons").intersects_xy(self.polygon, *degrees.T)
+            inside &= load_shapely("polygons need").intersects_xy(self.polygon, *degrees.T)
         return inside
-
-
-def load_shapely(what: str) -> Any:
-    """shapely, of the extra `data`. Raises NetworkError where it is missing; what: needs it."""
-    try:
-        import shapely
-    except ImportError:
-        raise NetworkError(
-            f"{what} need shapely; install it: pip install 'rushhour[data]'"
-        ) from None
-    return shapely
 
 
 def read_polygon(path: Path) -> Any:
@@ -56,7 +46,7 @@ def read_polygon(path: Path) -> Any:
 
     Raises NetworkError, one line, for a file that cannot be read or holds no polygon on the earth.
     """
-    shapely = load_shapely(f"{path}: polygons")
+    shapely = load_shapely(f"{path}: polygons need")
     cut: list[Any] = []
     if path.suffix.lower() in (".json", ".geojson"):
         parts = _of_geojson(shapely, path)
