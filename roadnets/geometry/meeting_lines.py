@@ -32,6 +32,15 @@ class Lines(NamedTuple):
         )  # fmt: skip
 
 
+def pairs_at(a: Ints, b: Ints) -> tuple[Ints, Ints]:
+    """Every pair of an entry of a and one of b with the same value."""
+    order = np.argsort(b, kind="stable")
+    low = np.searchsorted(b[order], a, "left")
+    count = np.searchsorted(b[order], a, "right") - low
+    i = np.repeat(np.arange(a.size), count)
+    return i, order[np.repeat(low - np.cumsum(count) + count, count) + np.arange(i.size)]
+
+
 def farthest_crossings(lines: Lines, over: Lines, i: Ints, j: Ints) -> Points:
     """How far along line j of `over`, m, line i crosses it last; -1 where it does not. i, j: (q,)."""
     found = np.full(i.size, -1.0)

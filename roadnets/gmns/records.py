@@ -55,11 +55,7 @@ UNUSED_FILES: Final = (
     "signal_detector", "time_set_definitions", "use_group", "curb_seg",
 )  # fmt: skip
 # Names of columns as shapefiles cut them off.
-ALIASES: Final = {
-    "from_node_": "from_node_id",
-    "facility_t": "facility_type",
-    "allowed_us": "allowed_uses",
-}
+CUT_OFF: Final = ("from_node_", "facility_t", "allowed_us")
 _NODE_COLUMNS: Final = {
     "node_id", "x_coord", "y_coord", "z_coord", "zone_id", "node_type", "ctrl_type", "control_type", "control_type_name",
     "name",
@@ -67,7 +63,7 @@ _NODE_COLUMNS: Final = {
 _LINK_COLUMNS: Final = {
     "link_id", "from_node_id", "to_node_id", "directed", "dir_flag", "length", "facility_type",
     "link_type", "link_type_name", "free_speed", "lanes", "geometry", "geometry_id", "allowed_uses", "name",
-    *(old for old in ALIASES),
+    *CUT_OFF,
 }  # fmt: skip
 Geometry = tuple[str, str]  # WKT, and its place for messages
 _LINE: Final = re.compile(

@@ -39,7 +39,7 @@ def end_findings(network: Network) -> list[Finding]:
         *_once(_little_storage(network)),
         *_short_rings(network, turns),
         *_dead_roads(network),
-        *_dead_lanes(network),
+        *_dead_lanes(network, turns),
         *_dead_ends(network, turns),
         *_reach(network, turns),
     ]
@@ -198,8 +198,12 @@ def _dead_roads(network: Network) -> Iterator[Finding]:
             )  # fmt: skip
 
 
-def _dead_lanes(network: Network) -> Iterator[Finding]:
-    """Lanes that end while their road goes on, or begin beside lanes that are fed."""
+def _dead_lanes(network: Network, turns: Turns) -> Iterator[Finding]:
+    """Lanes that end while their road goes on, or begin beside lanes that are fed.
+
+    Where that leads to one road only, a lane may end as lanes do before a merge.
+    """
+    onward = np.bincount(turns.before, minlength=network.n_roads)
     road = network.arrays.lanes.road[: network.n_road_lanes]
     first_lane = network.arrays.roads.first_lane
     first, last = _ends(network)
@@ -210,17 +214,11 @@ def _dead_lanes(network: Network) -> Iterator[Finding]:
         some = np.add.reduceat(count, first_lane)[road] > 0
         for lane in np.flatnonzero(some & (count == 0)):
             name = network.lane_ids[lane]
-            drop = check == "L15" and _onward(network, int(road[lane])) == 1
+            drop = check == "L15" and onward[road[lane]] == 1
             yield finding(
                 check, f"lane {name!r}: {what}", [f"lane {name}"], place[lane],
                 severity=NOTE if drop else "",
             )  # fmt: skip
-
-
-def _onward(network: Network, road: int) -> int:
-    """To how many roads a road leads; where it is one, a lane may end as lanes do before a merge."""
-    lanes, links = network.arrays.lanes, network.arrays.connectors
-    return len(set(lanes.road[links.to_lane[lanes.road[links.from_lane] == road]].tolist()))
 
 
 def _dead_ends(network: Network, turns: Turns) -> Iterator[Finding]:

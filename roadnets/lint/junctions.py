@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rushhour.kernels.network import U_TURN
 from rushhour.roadnets.findings import Finding, finding
 from rushhour.roadnets.fixes import fix_line
-from rushhour.roadnets.geometry.meeting_lines import Lines, farthest_crossings
+from rushhour.roadnets.geometry.meeting_lines import Lines, farthest_crossings, pairs_at
 from rushhour.roadnets.geometry.outlines import distances, near_pairs
 from rushhour.roadnets.lint.ends import middle
 from rushhour.roadnets.model import Network
@@ -130,7 +130,7 @@ def lines_inside(network: Network) -> tuple[Ints, Ints, Points]:
     bodies = Lines.of(network.points, first, last)
     for some in range(0, m, AT_ONCE):
         at = links.intersection[some : some + AT_ONCE].astype(np.int64)
-        k, end = _at_one_place(at, node.astype(np.int64))
+        k, end = pairs_at(at, node.astype(np.int64))
         k += some
         other = (road[links.from_lane[k]] != road[lane[end]]) & (
             road[links.to_lane[k]] != road[lane[end]]
@@ -153,15 +153,6 @@ def _within(network: Network, first: Ints, last: Ints) -> Ints:
         far = np.abs(network.station[at[left]] - network.station[first[left]]) < INSIDE
         left = left[far & (at[left] != last[left])]
     return at
-
-
-def _at_one_place(a: Ints, b: Ints) -> tuple[Ints, Ints]:
-    """Every pair of an entry of a and one of b with the same value."""
-    order = np.argsort(b, kind="stable")
-    low = np.searchsorted(b[order], a, "left")
-    count = np.searchsorted(b[order], a, "right") - low
-    i = np.repeat(np.arange(a.size), count)
-    return i, order[np.repeat(low - np.cumsum(count) + count, count) + np.arange(i.size)]
 
 
 def _lines_inside(network: Network) -> Iterator[Finding]:

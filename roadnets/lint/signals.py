@@ -4,7 +4,6 @@ Source: networks.md 8, L19 and L20.
 """
 
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -15,6 +14,7 @@ from rushhour.roadnets.findings import WARNING, Finding, finding
 from rushhour.roadnets.fixes import fix_line
 from rushhour.roadnets.lint.ends import middle
 from rushhour.roadnets.model import Network
+from rushhour.roadnets.signals.greens import letters_of, members_of, phase_times
 
 SHORTEST_YELLOW: Final = 3.0  # s
 SHORTEST_GREEN: Final = 4.0  # s
@@ -33,7 +33,7 @@ def crossing_greens(network: Network) -> Iterator[tuple[int, int, int, int]]:
     """
     links, conflicts = network.arrays.connectors, network.arrays.conflicts
     road = network.arrays.lanes.road[links.from_lane]
-    for program, members in enumerate(_members(network)):
+    for program, members in enumerate(members_of(network.arrays)):
         letters, green = _letters(network, program)
         for k in members:
             for c in range(links.conflict_start[k], links.conflict_start[k + 1]):
@@ -50,20 +50,9 @@ def crossing_greens(network: Network) -> Iterator[tuple[int, int, int, int]]:
                         break
 
 
-def _members(network: Network) -> list[list[int]]:
-    """Connectors of each program."""
-    signal = network.arrays.connectors.signal
-    order = np.argsort(signal, kind="stable")
-    bounds = np.searchsorted(signal[order], np.arange(len(network.signal_ids) + 1))
-    return [order[a:b].tolist() for a, b in pairwise(bounds.tolist())]
-
-
 def _letters(network: Network, program: int) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
     """States of a program (phases, links), and where they are green."""
-    signals = network.arrays.signals
-    phases = int(signals.phase_start[program + 1] - signals.phase_start[program])
-    width, first = int(signals.links[program]), int(signals.state_start[program])
-    letters = signals.state[first : first + phases * width].reshape(phases, width)
+    letters = letters_of(network.arrays.signals, program)
     return letters, (letters == GREEN) | (letters == GREEN_YIELD)
 
 
@@ -116,7 +105,7 @@ def _conflicting(network: Network) -> Iterator[Finding]:
 
 def _never_green(network: Network) -> Iterator[Finding]:
     links = network.arrays.connectors
-    for program, members in enumerate(_members(network)):
+    for program, members in enumerate(members_of(network.arrays)):
         _, green = _letters(network, program)
         dark = [k for k in members if not green[:, links.link[k]].any()]
         for movement, k in {_movement(network, k): k for k in dark}.items():
@@ -126,11 +115,10 @@ def _never_green(network: Network) -> Iterator[Finding]:
 def _times(network: Network) -> Iterator[Finding]:
     """Yellow and green that are too short, cycles that are too long."""
     signals, links = network.arrays.signals, network.arrays.connectors
-    for program, members in enumerate(_members(network)):
-        if not members:
+    for program, members in enumerate(members_of(network.arrays)):
+        if not members.size:
             continue
-        ends = signals.phase_end[signals.phase_start[program] : signals.phase_start[program + 1]]
-        times = np.diff(np.concatenate(([0.0], ends)))
+        times = phase_times(signals, program)
         letters, green = _letters(network, program)
         used = np.unique(links.link[members])
         shortest = [np.inf, np.inf]  # green, yellow

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.lane_lines import most_cut
 from rushhour.roadnets.drafts.shapes import smooth_curves
-from rushhour.roadnets.geometry.meeting_lines import Lines, farthest_crossings
+from rushhour.roadnets.geometry.meeting_lines import Lines, farthest_crossings, pairs_at
 from rushhour.roadnets.geometry.street_lines import Line
 from rushhour.roadnets.osm.approaches import Approach
 from rushhour.roadnets.osm.legs import End, draw
@@ -131,9 +131,7 @@ class Fitting:
         over = np.concatenate(bodies)
         last = np.cumsum([len(body) for body in bodies]) - 1
         over_first = np.concatenate(([0], last[:-1] + 1))
-        low, high = np.searchsorted(key[0], home, "left"), np.searchsorted(key[0], home, "right")
-        i = np.repeat(np.arange(home.size), high - low)
-        j = np.arange(i.size) - np.repeat(np.cumsum(high - low) - (high - low), high - low) + low[i]
+        i, j = pairs_at(home, key[0])
         own = self.road[key[1] // 2]
         other = (own[j] != self.road[pairs[i, 0]]) & (own[j] != self.road[pairs[i, 1]])
         i, j = i[other], j[other]

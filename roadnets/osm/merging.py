@@ -12,6 +12,7 @@ import numpy as np
 
 from rushhour.roadnets.drafts.groups import Parts
 from rushhour.roadnets.fixes import fix_line
+from rushhour.roadnets.geometry.outlines import distances
 from rushhour.roadnets.osm.links import Streets
 from rushhour.roadnets.osm.signs import line_of
 
@@ -199,7 +200,7 @@ def refusal(streets: Streets, nodes: list[int]) -> str:
 def extent(streets: Streets, nodes: list[int]) -> float:
     """Largest distance between two of some nodes, m."""
     at = np.array([streets.xy[node] for node in nodes])
-    return float(np.hypot(*(at[:, None] - at[None]).transpose(2, 0, 1)).max())
+    return float(distances(at, at).max())
 
 
 def _has_cross_traffic(

@@ -5,7 +5,7 @@ the green before. Other phases clear it: the end of a green for people on foot, 
 phases for people on foot alone.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -22,6 +22,19 @@ def members_of(arrays: NetworkArrays) -> list[NDArray[np.intp]]:
     order = np.argsort(signal, kind="stable")
     bounds = np.searchsorted(signal[order], np.arange(arrays.signals.cycle.size + 1))
     return [order[a:b] for a, b in pairwise(bounds.tolist())]
+
+
+def conflicts_among(
+    arrays: NetworkArrays, members: NDArray[np.intp]
+) -> Iterator[tuple[int, int, int]]:
+    """Conflicts of connectors of a program from other lanes: places of the two in members, and its number."""
+    links, conflicts = arrays.connectors, arrays.conflicts
+    place = {int(k): i for i, k in enumerate(members)}
+    for i, k in enumerate(members.tolist()):
+        for c in range(links.conflict_start[k], links.conflict_start[k + 1]):
+            j = place.get(int(conflicts.other[c]), -1)
+            if j >= 0 and links.from_lane[members[j]] != links.from_lane[k]:
+                yield i, j, c
 
 
 def letters_of(signals: Signals, program: int) -> NDArray[np.uint8]:

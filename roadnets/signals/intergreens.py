@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.network import STRAIGHT
 from rushhour.roadnets.model import Network
+from rushhour.roadnets.signals.greens import conflicts_among
 
 CLEARING_SPEED: Final = 8.0  # m/s, at least, of the last vehicle through
 REACTION, BRAKING = 1.0, 3.05  # s and m/s^2 of ITE's yellow
@@ -87,14 +88,9 @@ def intergreens(
     speed = net.lanes.speed[links.from_lane[members]]
     yellow = np.array([standard.yellow(float(v)) for v in speed], np.int64)
     between = np.zeros((members.size, members.size), np.int64)
-    place = {int(k): i for i, k in enumerate(members)}
-    for i, k in enumerate(members.tolist()):
-        for c in range(links.conflict_start[k], links.conflict_start[k + 1]):
-            j = place.get(int(conflicts.other[c]), -1)
-            if j < 0 or links.from_lane[members[j]] == links.from_lane[k]:
-                continue
-            between[i, j] = standard.intergreen(
-                float(conflicts.here_out[c]), float(conflicts.there_in[c]),
-                bool(links.turn[k] != STRAIGHT), float(speed[i]), float(yellow[i]),
-            )  # fmt: skip
+    for i, j, c in conflicts_among(net, members):
+        between[i, j] = standard.intergreen(
+            float(conflicts.here_out[c]), float(conflicts.there_in[c]),
+            bool(links.turn[members[i]] != STRAIGHT), float(speed[i]), float(yellow[i]),
+        )  # fmt: skip
     return yellow, between

@@ -26,7 +26,7 @@ from rushhour.kernels.network import (
     YELLOW,
 )
 from rushhour.roadnets.model import Network
-from rushhour.roadnets.signals.greens import letters_of
+from rushhour.roadnets.signals.greens import conflicts_among, letters_of
 from rushhour.roadnets.signals.intergreens import Standard, intergreens
 
 MANY_LEFTS: Final = 240.0  # pcu/h
@@ -124,14 +124,10 @@ def _meetings(
     """Whether two movements meet, and whether the first yields to the second; (m, m)."""
     net = network.arrays
     links, conflicts, road = net.connectors, net.conflicts, net.lanes.road
-    place = {int(k): i for i, k in enumerate(members)}
     meets = np.zeros((members.size, members.size), np.bool_)
     gives = np.zeros_like(meets)
-    for i, k in enumerate(members.tolist()):
-        for c in range(links.conflict_start[k], links.conflict_start[k + 1]):
-            j = place.get(int(conflicts.other[c]), -1)
-            if j < 0 or road[links.from_lane[members[j]]] == road[links.from_lane[k]]:
-                continue
+    for i, j, c in conflicts_among(net, members):
+        if road[links.from_lane[members[j]]] != road[links.from_lane[members[i]]]:
             meets[i, j] = True
             gives[i, j] = conflicts.yields[c]
     return meets, gives

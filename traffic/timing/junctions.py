@@ -22,7 +22,7 @@ from rushhour.kernels.network import (
     YELLOW,
 )
 from rushhour.roadnets.model import Network
-from rushhour.roadnets.signals.greens import greens_of, letters_of, phase_times
+from rushhour.roadnets.signals.greens import conflicts_among, greens_of, letters_of, phase_times
 from rushhour.roadnets.signals.intergreens import Standard, intergreens
 
 SATURATION: Final = 1900.0  # pcu/h and lane, HCM 7
@@ -215,20 +215,13 @@ def _headway(network: Network, connector: int) -> float:
 
 def _yields(network: Network, members: NDArray[np.intp], shown: NDArray[np.uint8]) -> Bools:
     """Whether in a phase a connector yields to another one that has green, (p, m, m)."""
-    net = network.arrays
-    links, conflicts = net.connectors, net.conflicts
-    place = {int(k): i for i, k in enumerate(members)}
     found = np.zeros((shown.shape[0], members.size, members.size), np.bool_)
-    for i, k in enumerate(members.tolist()):
-        for c in range(links.conflict_start[k], links.conflict_start[k + 1]):
-            j = place.get(int(conflicts.other[c]), -1)
-            if j < 0 or links.from_lane[members[j]] == links.from_lane[k]:
-                continue
-            weak = shown[:, j] == GREEN_YIELD
-            found[:, i, j] |= (shown[:, i] == GREEN_YIELD) & (
-                (shown[:, j] == GREEN) | (conflicts.yields[c] & weak)
-            )
-            found[:, i, j] |= (shown[:, i] == STOP_THEN_GO) & ((shown[:, j] == GREEN) | weak)
+    for i, j, c in conflicts_among(network.arrays, members):
+        weak = shown[:, j] == GREEN_YIELD
+        found[:, i, j] |= (shown[:, i] == GREEN_YIELD) & (
+            (shown[:, j] == GREEN) | (network.arrays.conflicts.yields[c] & weak)
+        )
+        found[:, i, j] |= (shown[:, i] == STOP_THEN_GO) & ((shown[:, j] == GREEN) | weak)
     return found
 
 
