@@ -194,14 +194,23 @@ def claim(veh: Vehicles, grants: Grants, rules: Rules, i: int, lane: int, frame:
 def ask_to_yield(
     veh: Vehicles, order: Order, types: Types, lane: int, s: float, place: int, i: int
 ) -> None:
-    """Ask the first vehicle on `lane` that can stop comfortably behind i, at s there, to let it in."""
+    """Ask the first vehicle on `lane` that can fall back behind i, at s there, to let it in.
+
+    It needs to brake comfortably, and no more than i itself, which moves on. Where all move, i on
+    its part falls back behind whoever it would follow there.
+    """
     rear = s - veh.length[i]
+    v = veh.speed[i]
+    if place > order.start[lane] and veh.yields_to[i] < 0 and v > ZIP_SPEED:
+        j = order.slot[place - 1]
+        if veh.speed[j] > ZIP_SPEED:
+            veh.yields_to[i] = j
     for p in range(place, order.start[lane + 1]):
         j = order.slot[p]
         if veh.granted[j] > 0 or stands_for_long(veh, j):
             continue
-        room = rear - veh.s[j]
-        if room > KEEP_SHARE * types.min_gap[veh.type[j]] + stopping_distance(veh.speed[j], 2.0):
+        keep = KEEP_SHARE * types.min_gap[veh.type[j]]
+        if rear - veh.s[j] > braking_gap(veh.speed[j], v, 2.0, 0.0, keep):
             if veh.yields_to[j] < 0:
                 veh.yields_to[j] = i
             return

@@ -17,7 +17,7 @@ from rushhour.roadnets.drafts.draft import (
 from rushhour.roadnets.model import Network
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand.builder import DemandBuilder, Stop, Trip
-from rushhour.traffic.demand.model import POS_GIVEN, VehicleType
+from rushhour.traffic.demand.model import LANE_BEST, POS_GIVEN, SPEED_MAX, VehicleType
 from rushhour.traffic.world import World
 
 CAR = VehicleType()
@@ -223,4 +223,71 @@ def test_where_a_lane_of_two_ends_drivers_zip_one_by_one(which: int, seed: int) 
             passed += lanes
     assert 1400 <= len(passed) * 3 <= 1800  # veh/h
     assert 0.45 <= np.mean(passed) <= 0.55
+    assert checker.violations == {}
+
+
+def weaving_section(length: float, speed: float):
+    """Three lanes, joined by a fourth from a ramp, which leaves again after `length` m."""
+
+    def lanes(name: str, x: float, on: float, numbers: range) -> list[DraftLane]:
+        return [
+            DraftLane(f"{name}_{n}", np.array([(x, 3.5 * n), (on, 3.5 * n)]), speed)
+            for n in numbers
+        ]
+
+    at, end = 800.0, 800.0 + length
+    roads = [
+        DraftRoad("main", "a", "b", lanes("main", 0.0, at, range(1, 4))),
+        DraftRoad("ramp", "r", "b", lanes("ramp", 0.0, at, range(1))),
+        DraftRoad("both", "b", "c", lanes("both", at + 1.0, end, range(4))),
+        DraftRoad("on", "c", "d", lanes("on", end + 1.0, end + 600.0, range(1, 4))),
+        DraftRoad("off", "c", "e", lanes("off", end + 1.0, end + 600.0, range(1))),
+    ]
+    nodes = [
+        ("a", 0.0),
+        ("r", 0.0),
+        ("b", at + 0.5),
+        ("c", end + 0.5),
+        ("d", end + 600.0),
+        ("e", end + 600.0),
+    ]
+    connectors = [DraftConnector("main", n, "both", n + 1) for n in range(3)]
+    connectors += [DraftConnector("both", n + 1, "on", n) for n in range(3)]
+    connectors += [DraftConnector("ramp", 0, "both", 0), DraftConnector("both", 0, "off", 0)]
+    intersections = [DraftIntersection(name, x, 0.0, NONE) for name, x in nodes]
+    draft = Draft("weaving", "test")
+    draft.intersections, draft.roads, draft.connectors = intersections, roads, connectors
+    return finish(draft)
+
+
+def test_two_streams_of_600_an_hour_change_sides_on_300_m_at_speed():
+    """6,000 veh/h on four lanes, a fifth of them weaving: without room made at speed they stood (2.8 m/s)."""
+    speed = 104.0 / 3.6
+    network = weaving_section(300.0, speed)
+    builder = DemandBuilder()
+    flows = {(0, 2, 3): 4500.0, (1, 2, 3): 600.0, (0, 2, 4): 600.0, (1, 2, 4): 300.0}
+    for way, flow in flows.items():
+        for i in range(int(flow / 4.0)):
+            depart = i * 3600.0 / flow
+            builder.add(
+                Trip(
+                    f"{way}{i}",
+                    depart,
+                    CAR,
+                    way,
+                    depart_lane=LANE_BEST,
+                    depart_speed_kind=SPEED_MAX,
+                )
+            )
+    world = World(network, builder.build(), dt=0.25, seed=1)
+    checker = Checker(world)
+    world.observers.append(checker)
+    world.step(4 * 300)
+    section = [network.lane_index[f"both_{n}"] for n in range(4)]
+    speeds = []
+    for _ in range(300):
+        world.step(8)
+        vehicles = world.vehicles
+        speeds.append(vehicles.speed[np.isin(vehicles.lane, section)].mean())
+    assert np.mean(speeds) > 15.0
     assert checker.violations == {}
