@@ -181,9 +181,12 @@ def check_speeds(
 @kernel
 def counts_in_chain(net: NetworkArrays, now: Survey, r: int, k: int) -> bool:
     """Whether the light of connector k is ever green together with those of its chain that row r waited
-    for before; so it does where it is the first."""
+    for before, and with the last one alone: its grant may have begun there. So it is where it is the
+    first."""
     for x in range(LIGHTS):
         if now.lights[r, x] < 0:
+            if x > 0 and not green_with(net, now.lights[r], x, 1 << (x - 1), k):
+                return False
             counted = lights_that_count(net, now.lights[r], x)
             return counted == 0 or bool(green_with(net, now.lights[r], x, counted, k))
     return True

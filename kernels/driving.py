@@ -33,7 +33,7 @@ from rushhour.kernels.own_models import followed_acceleration
 from rushhour.kernels.parting import Partings, parted_speed
 from rushhour.kernels.pockets import waits_on
 from rushhour.kernels.random import uniform
-from rushhour.kernels.rules import Rules
+from rushhour.kernels.rules import CLOSEST, Rules
 from rushhour.kernels.vehicles import (
     AT_STOP,
     CONFLICT,
@@ -215,7 +215,11 @@ def drive_vehicle(
                         nxt, reason, blocker = limit, LANE_CHANGE, -1
                 break
             if not net.connectors.free[k] and (q >= veh.granted[i] or frame < veh.go[i]):
-                limit = approach_speed(v, d - rules.stop_offset, 0.0, decel, dt)
+                spare = net.lanes.length[net.connectors.from_lane[k]] - veh.length[i]
+                halt = d - max(
+                    CLOSEST, min(rules.stop_offset, spare)
+                )  # closer where its rear needs it
+                limit = approach_speed(v, halt, 0.0, decel, dt)
                 if limit < nxt:
                     nxt = limit
                     reason = veh.refused[i] if q >= veh.granted[i] else STARTING

@@ -25,7 +25,7 @@ from rushhour.kernels.network import (
 from rushhour.kernels.outside.barring import bars_way
 from rushhour.kernels.pockets import waits_on
 from rushhour.kernels.room import chain_length, has_room, nobody_between
-from rushhour.kernels.rules import Rules
+from rushhour.kernels.rules import CLOSEST, Rules
 from rushhour.kernels.vehicles import (
     BODY,
     CONFLICT,
@@ -111,9 +111,11 @@ def turns_across(net: NetworkArrays, rules: Rules, k: int) -> bool:
 
 @kernel
 def room_to_stop(veh: Vehicles, types: Types, rules: Rules, i: int, dt: float) -> float:
-    """Metres before its line from which i can still stop there comfortably."""
+    """Metres before its line from which i can still stop there comfortably, if need be closer to it
+    than usual: who has just set off beyond the place where others stop can."""
     v = veh.speed[i]
-    return stopping_distance(v, types.decel[veh.type[i]]) + v * dt + rules.stop_offset
+    closest = min(rules.stop_offset, CLOSEST)
+    return stopping_distance(v, types.decel[veh.type[i]]) + v * dt + closest
 
 
 @kernel
@@ -178,7 +180,7 @@ def keeps_grant(
         return True
     room = room_to_stop(veh, types, rules, i, dt)
     if light == RED:  # no yellow came before it: whoever can, stops, be it at the line itself
-        room -= rules.stop_offset
+        room -= min(rules.stop_offset, CLOSEST)
     return d <= room
 
 
@@ -399,7 +401,7 @@ def review_vehicle(
         else:
             # Its exit was full in its last green: the room that comes is its own by now.
             veh.line[i] = line
-            n = chain_length(net, veh, i, rules.stop_offset)
+            n, _ = chain_length(net, veh, i, rules.stop_offset)
             if nobody_between(net, veh, order, grants, i, n):
                 wish(veh, grants, rules, i, net.connectors.to_lane[veh.path[i, n - 1]])
         return NOT_YET

@@ -20,6 +20,10 @@ BESIDE = 10.0  # m along a connector within which a rear may be in the way of th
 PLATOON_ENDS = (
     30.0  # s that somebody waits for a place on a short lane while others flow through it
 )
+OVERHANG = (
+    1.0  # m of a vehicle that may stay behind, where nobody crosses, on a lane too short for it
+)
+MOST_LINES = 4  # over which a grant leads at most where the vehicle nearly fits between them
 JOINTS_BACK = 4  # joints in a row over which others are let on for the room beyond
 
 
@@ -135,18 +139,50 @@ def owed(
 
 
 @kernel
-def chain_length(net: NetworkArrays, veh: Vehicles, i: int, stop_offset: float) -> int:
-    """Entries of path that candidate i must be granted together: up to a lane that can hold it.
+def clear_end(net: NetworkArrays, k: int) -> float:
+    """Metres at the end of connector k that nobody crosses: a rear may stay there. Who merges there
+    waits for the lane beyond anyhow."""
+    to = net.connectors.to_lane[k]
+    length = net.lanes.length[net.lanes.out_start.shape[0] - 1 + k]
+    last = 0.0
+    for z in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
+        if net.connectors.to_lane[net.conflicts.other[z]] != to:
+            last = max(last, net.conflicts.here_out[z])
+    return length - last
+
+
+@kernel
+def holds(
+    net: NetworkArrays, k: int, room: float, length: float, stop_offset: float
+) -> bool:  # fmt: skip
+    """Whether so many metres of lane behind connector k hold somebody of a length: with its rear at
+    most a little on the connector, where nobody crosses."""
+    rest = length + stop_offset - room
+    return rest <= stop_offset or (rest <= OVERHANG and rest <= clear_end(net, k))
+
+
+@kernel
+def chain_length(
+    net: NetworkArrays, veh: Vehicles, i: int, stop_offset: float
+) -> tuple[int, bool]:  # fmt: skip
+    """Entries of path that candidate i must be granted together: up to a lane that can hold it; and
+    whether none near by can, so that they lead to the first that nearly does, else the first of all.
 
     Connectors that need no grant and the lanes they join count as one stretch of road.
     """
     need = veh.length[i] + stop_offset
-    q = veh.line[i]
-    while True:
+    q, nearly = veh.line[i], 0
+    for lines in range(PATH):
+        if lines >= MOST_LINES and nearly > 0:
+            break
         k = veh.path[i, q]
         if k < 0:
-            return q
+            return q, False
         length = net.lanes.length[net.connectors.to_lane[k]]
+        if holds(net, k, length, veh.length[i], stop_offset):
+            return q + 1, False
+        if nearly == 0 and need - length <= OVERHANG:
+            nearly = q + 1
         r = q + 1
         while length < need and r < PATH and veh.path[i, r] >= 0:
             kr = veh.path[i, r]
@@ -156,11 +192,14 @@ def chain_length(net: NetworkArrays, veh: Vehicles, i: int, stop_offset: float) 
             length += net.lanes.length[n_road_lanes + kr]
             length += net.lanes.length[net.connectors.to_lane[kr]]
             r += 1
-        if length >= need or r >= PATH or veh.path[i, r] < 0:
-            return q + 1
+        if length >= need:
+            return q + 1, False
+        if r >= PATH:
+            break
+        if veh.path[i, r] < 0:
+            return (nearly, True) if nearly > 0 else (q + 1, False)
         q = r
-        if q >= PATH:
-            return PATH
+    return (nearly if nearly > 0 else veh.line[i] + 1), True
 
 
 @kernel
@@ -287,6 +326,17 @@ def has_room(
     closed = min(closed, net.lanes.length[lane] - kept)
     if vacant and ends_on(veh, grants, i, lane, entered + n):
         return True
+    if (
+        vacant
+        and n > 0
+        and grants.reserved[lane] <= 0.0
+        and holds(net, last, now, veh.length[i], rules.stop_offset)
+    ):
+        need -= max(0.0, veh.length[i] - now)  # what stays behind
+    if vacant and n > 0 and now < need and need <= veh.length[i] and order.over[lane] < 0:
+        m, alone = chain_length(net, veh, i, rules.stop_offset)
+        if alone and m == n:
+            return True
     q = n
     while not held and (now < need or (vacant and now < need + rules.queue_gap)):
         # Through joints: what lies beyond is room as well, or takes some where it is overfull.
@@ -413,12 +463,14 @@ def chain_with_room(
     somebody has waited long for a place on it. Only lanes within the group count, so nobody else
     decides on them at the same time.
     """
-    n = chain_length(net, veh, i, rules.stop_offset)
+    n, alone = chain_length(net, veh, i, rules.stop_offset)
     least = n
     if grants.waived[veh.path[i, veh.line[i]]] >= frame:
         return n
     if not nobody_between(net, veh, order, grants, i, n):
         return -least
+    if alone:  # longer than all lanes ahead: it stands between two lines, its rear inside
+        return n if has_room(net, veh, order, grants, rules, i, n) else -least
     if somebody_halts_inside(net, veh, order, i, veh.line[i], n):
         return -least
     while not has_room(net, veh, order, grants, rules, i, n):

@@ -11,6 +11,7 @@ from rushhour.kernels.shown import fields_shown
 POLICY_FAIR: Final = 0  # conflict-aware, each may be overtaken `overtake_limit` times
 POLICY_FIFO: Final = 1  # conflict-aware first in, first out
 POLICY_LITERAL: Final = 2  # one vehicle at a time, in order of arrival
+CLOSEST: Final = 0.1  # m from a line, for those who can stop no farther from it
 
 
 class Rules(NamedTuple):

@@ -78,7 +78,7 @@ def faces_full_exit(veh: Vehicles, i: int) -> bool:
 def full_exit(net: NetworkArrays, veh: Vehicles, order: Order, i: int, stop_offset: float) -> int:
     """The lane without room that head i faces: the first that can hold it, or one before that on
     which somebody stands. Lanes shorter than a vehicle are passed at once, so it may be far."""
-    n = chain_length(net, veh, i, stop_offset)
+    n, _ = chain_length(net, veh, i, stop_offset)
     for q in range(veh.line[i], n):
         lane = net.connectors.to_lane[veh.path[i, q]]
         if q == n - 1:

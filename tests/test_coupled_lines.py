@@ -83,6 +83,39 @@ def test_who_has_waited_a_cycle_for_a_later_light_goes_by_its_own():
     assert world.trips.arrived.min() > 40.0
 
 
+def pieces_between_lights(between: float, count: int):
+    """A road, so many pieces of a length with a light before each, never green with its neighbours."""
+    draft = chain(
+        line(0, 150),
+        *(line(160 + k * (between + 10.0), 160 + k * (between + 10.0) + between) for k in range(count)),
+        line(160 + count * (between + 10.0), 460 + count * (between + 10.0)),
+    )  # fmt: skip
+    for k in range(count + 1):
+        phases = [(17.0, "G"), (3.0, "y"), (20.0, "r")]
+        draft.signals.append(DraftSignal(f"light{k}", phases, 20.0 * (k % 2)))
+        draft.connectors[k].signal, draft.connectors[k].link = f"light{k}", 0
+        draft.intersections[k + 1].control = SIGNAL
+    return finish(draft)
+
+
+@pytest.mark.parametrize(
+    ("length", "between"), [(12.0, 11.57), (12.0, 9.0), (5.0, 5.1), (5.0, 4.4)]
+)
+def test_who_hardly_fits_between_lights_never_green_together_goes_from_one_to_the_next(
+    length, between
+):
+    """A bus of 12 m on seven pieces of 11.57 m was refused for ever, as its grant had to lead over all."""
+    count = 7
+    network = pieces_between_lights(between, count)
+    kind = VehicleType(length=length)
+    trips = [Trip(f"v{i}", 5.0 * i, kind, tuple(range(count + 2))) for i in range(4)]
+    world, checker = driven(network, trips, dt=0.25, longest=900.0)
+    assert world.done
+    assert checker.violations == {}
+    if between > length:
+        assert checker.information["red_in_chain"] == 0
+
+
 def main_road(between: float, sides: bool):
     """A road of three pieces, the second `between` m long, with a side street across each gap."""
     draft = chain(line(0, 150), line(170, 170 + between), line(190 + between, 400))
