@@ -178,7 +178,7 @@ class Holder:
         """
         world, net, veh = self.world, self.world.network.arrays, self.world._veh
         n_road = world.network.n_road_lanes
-        last = _chain_length(net, veh, slot, float(world._rules.stop_offset))
+        last, _ = _chain_length(net, veh, slot, float(world._rules.stop_offset))
         for q in range(int(veh.line[slot]), PATH):
             k = int(veh.path[slot, q])
             if k < 0 or (q >= last and not net.connectors.free[k]):
