@@ -9,6 +9,9 @@ from real_data import data_folder
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "bench"))
 
+import cut_map
+import cut_maps
+import junction_sheets
 import overlaps
 import steered_city
 from maps import maps_of
@@ -18,6 +21,7 @@ from scenarios import SCENARIOS, scenario_files
 from sumo_trips import totals_of, trip_means
 from windows import window
 
+from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.profiling.text_tables import table
 from rushhour.traffic.recording.run_file import RunFile
 
@@ -126,3 +130,33 @@ def test_the_made_up_run_of_benchmarks_is_recorded_and_read_as_any(tmp_path: Pat
         assert run.times.tolist() == [0.0, 1.0, 2.0, 3.0]
         np.testing.assert_array_equal(run.frame(3).id, np.arange(50))
         np.testing.assert_allclose(run.frame(3).s, world._veh.s, atol=0.02)
+
+
+def test_windows_of_maps_are_what_their_seed_says_and_lie_on_roads(tmp_path: Path) -> None:
+    pytest.importorskip("osmium")
+    krems = data_folder("osm_krems").parent
+    seeds = range(40)
+    every = [cut_maps.drawn(seed, krems, ("osm_krems/krems.osm.gz",)) for seed in seeds]
+    assert every == [cut_maps.drawn(seed, krems, ("osm_krems/krems.osm.gz",)) for seed in seeds]
+    places = np.array(cut_maps.road_places(krems / "osm_krems/krems.osm.gz"))
+    for one in every:
+        west, south, east, north = one["box"]
+        assert all(1000.0 <= m <= 3000.0 for m in one["size"])
+        assert (north - south) * 111_200.0 == pytest.approx(one["size"][1], rel=0.002)
+        inside = (places >= (west, south)).all(axis=1) & (places <= (east, north)).all(axis=1)
+        assert inside.any()
+    assert len({tuple(one["box"]) for one in every}) == 40
+
+
+def test_roads_hold_a_car_every_seven_and_a_half_metres_of_lane() -> None:
+    network = generate("grid", rows=2, columns=2, lanes=2)
+    lengths = network.arrays.lanes.length[: network.n_road_lanes]
+    assert cut_map.held_by(network) == sum(int(length // 7.5) for length in lengths)
+
+
+def test_the_largest_junctions_are_those_with_most_ways_over_them() -> None:
+    network = generate("grid", rows=3, columns=3, lanes=1)
+    (first, *others) = junction_sheets.largest(network, 9, "lanes")
+    counts = np.bincount(network.arrays.connectors.intersection)
+    assert counts[first.number] == counts.max()
+    assert [counts[one.number] for one in (first, *others)] == sorted(counts, reverse=True)[:9]
