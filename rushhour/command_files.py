@@ -1,7 +1,6 @@
 """`rushhour import`, `rushhour generate` and `rushhour info`."""
 
 import argparse
-import re
 import shlex
 from collections import Counter
 from pathlib import Path
@@ -55,6 +54,7 @@ def import_map(args: argparse.Namespace) -> int:
 def osm_options(args: argparse.Namespace) -> "OsmOptions":
     """How an OpenStreetMap file is to be read. Raises NetworkError for an option that is not right."""
     from rushhour.roadnets.osm.network import OsmOptions
+    from rushhour.roadnets.osm.ways.legal import place_of
     from rushhour.roadnets.osm.ways.tags import CLASSES
 
     box: tuple[float, float, float, float] | None = None
@@ -81,11 +81,7 @@ def osm_options(args: argparse.Namespace) -> "OsmOptions":
                 f"--default-speed {item}: wanted CLASS=KMH, one of {', '.join(CLASSES)}, "
                 "and 5 to 160"
             )
-    country = args.country.upper()
-    if country and not re.fullmatch(r"[A-Z]{2}(-[A-Z0-9]{1,3})?", country):
-        raise NetworkError(
-            f"--country {args.country}: wanted two letters, such as US or PT, or a state as US-OH"
-        )
+    country = place_of(args.country, "--country") if args.country else ""
     return OsmOptions(args.service, country, args.private, box, speeds, args.polygon)
 
 

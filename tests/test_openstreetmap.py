@@ -13,6 +13,8 @@ from rushhour.cli import main
 from rushhour.kernels.network import ALL_WAY_STOP, NONE, SIGNAL, STOP, YIELD
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.fixes import read_fixes
+from rushhour.roadnets.importing import import_network
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.osm.network import read_osm_draft
 
@@ -319,3 +321,40 @@ def test_bad_options_of_import_end_in_one_line(tmp_path: Path, capsys, options):
     assert code == 2
     assert len(text.strip().splitlines()) == 1
     assert "wanted" in text
+
+
+def test_way_10_and_way_minus_10_are_two_streets_of_one_map(tmp_path: Path):
+    """10 against its line is called as -10 along its own: their pieces are numbered together."""
+    nodes = {**CROSS, -1: (0.0, 900.0), -2: (300.0, 900.0), -4: (-300.0, 900.0), -5: (0.0, 600.0)}
+    ways = [*CROSS_WAYS, (-10, [-4, -1, -2], street(maxspeed="30")), (-11, [-1, -5, 3], street())]
+    network = load_network(write_osm(tmp_path, nodes, ways))
+    assert len(set(network.road_ids)) == len(network.road_ids)
+    own = {name for name in network.road_ids if name.lstrip("-").startswith("10#")}
+    assert own == {"-10#0", "--10#0", "-10#1", "--10#1", "10#2", "-10#2", "10#3", "-10#3"}
+    slow = network.arrays.lanes.speed < 30.5 / 3.6
+    lanes = network.arrays.lanes.road[: network.n_road_lanes]
+    assert {network.road_ids[lanes[lane]] for lane in np.flatnonzero(slow[: lanes.size])} == {
+        "-10#0", "--10#0", "-10#1", "--10#1"
+    }  # fmt: skip
+    path = tmp_path / "fixes.toml"
+    path.write_text('speed."-10" = 20\nclose."10" = true\n')
+    fixed = import_network(write_osm(tmp_path, nodes, ways), fixes=read_fixes(path))
+    assert {name for name in fixed.road_ids if name.lstrip("-").startswith("10#")} == {
+        "-10#0", "--10#0", "-10#1", "--10#1"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("relation", [False, True])
+def test_areas_with_houses_count_whatever_the_sign_of_their_ids(tmp_path: Path, sign, relation):
+    corners = [(-400.0, -100.0), (400.0, -100.0), (400.0, 100.0), (-400.0, 100.0)]
+    nodes = {sign * k: place for k, place in CROSS.items()}
+    nodes |= {sign * (20 + k): corner for k, corner in enumerate(corners)}
+    around = [sign * ref for ref in (20, 21, 22, 23, 20)]
+    houses = {"landuse": "residential"}
+    ways = [(sign * 10, [sign * k for k in (4, 1, 2)], street("tertiary")),
+            (sign * 30, around, {} if relation else houses)]  # fmt: skip
+    of_it = [(sign * 40, [("way", "outer", sign * 30)], {**houses, "type": "multipolygon"})]
+    path = write_osm(tmp_path, nodes, ways, {}, of_it if relation else [])
+    network = load_network(path)
+    assert network.arrays.lanes.speed[0] == pytest.approx(50.0 / 3.6)

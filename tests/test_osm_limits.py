@@ -6,14 +6,15 @@ from math import dist
 from pathlib import Path
 
 import pytest
-from osm_texts import street, write_osm
+from osm_texts import CROSS, CROSS_WAYS, street, write_osm
 from real_data import data_folder
 
 from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.importing import import_network
 from rushhour.roadnets.osm.built_up import BuiltUp, built_up
 from rushhour.roadnets.osm.country import country_of, nearest_town
 from rushhour.roadnets.osm.network import OsmOptions, plan_osm, read_osm_draft
-from rushhour.roadnets.osm.ways.legal import KMH, MPH, limits_of
+from rushhour.roadnets.osm.ways.legal import KMH, MPH, _table, limits_of, place_of
 from rushhour.roadnets.osm.ways.reading import OsmMap, OsmWay, read_osm
 from rushhour.roadnets.osm.ways.rules import rules_of
 
@@ -55,11 +56,34 @@ def test_the_country_follows_from_zones_the_place_and_units(tags, left, middle, 
     assert country_of(one_way_map(street() | tags, middle), left).place == place
 
 
-def test_without_the_towns_the_country_is_unknown(monkeypatch) -> None:
+def test_without_the_towns_a_country_that_has_to_be_found_is_refused(monkeypatch) -> None:
+    """Else the same map would have other limits on a machine that has the package."""
     monkeypatch.setitem(sys.modules, "reverse_geocode", None)
     nearest_town.cache_clear()
-    assert country_of(one_way_map(street(), (-8.62, 41.16)), False).place == ""
+    for tags in ({}, {"maxspeed": "30 mph"}):  # which may be of a state
+        with pytest.raises(NetworkError, match=r"reverse_geocode; give --country"):
+            country_of(one_way_map(street() | tags, (-8.62, 41.16)), False)
+    named = one_way_map(street(maxspeed="PT:urban"), (-8.62, 41.16))
+    assert country_of(named, False).place == "PT"
     nearest_town.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("ZZ", "country ZZ: is no country; wanted one of ISO 3166"), ("UK", "is no country: wanted GB"),
+     ("XYZ", "wanted two letters"), ("US-ZZ", "is no state there; wanted one of US-AK, US-AL"),
+     ("BE-OH", "is no state there; wanted one of BE-BRU, BE-VLG, BE-WAL")],
+)  # fmt: skip
+def test_what_is_no_country_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    path = write_osm(tmp_path, CROSS, CROSS_WAYS)
+    with pytest.raises(NetworkError, match=message):
+        import_network(path, OsmOptions(country=text))
+
+
+def test_every_country_and_state_of_the_table_of_limits_can_be_given() -> None:
+    places = [place for place in _table() if place]
+    assert [place_of(place.lower()) for place in places] == places
+    assert place_of("de-by") == "DE-BY"  # whose limits are the country's
 
 
 # Class, other tags, in town or not, lanes and what the law says (km/h, mph in GB and US).

@@ -339,6 +339,11 @@ def test_a_corridor_is_drawn_with_its_bands(row, monkeypatch, capsys):
     assert (row / "c.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_phases_of_no_known_kind_are_refused() -> None:
+    with pytest.raises(NetworkError, match=r"phases 'old': wanted auto, keep or new"):
+        TimingOptions(phases="old")
+
+
 @pytest.mark.parametrize(
     ("line", "says"),
     [

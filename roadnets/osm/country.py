@@ -9,6 +9,7 @@ from functools import cache
 from math import cos, hypot, radians
 from typing import Final, NamedTuple
 
+from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.osm.ways.legal import in_miles, limits_of, states_of
 from rushhour.roadnets.osm.ways.reading import OsmMap
 from rushhour.roadnets.osm.ways.speeds import PREFIX, ZONE_KEYS
@@ -33,7 +34,8 @@ class Country(NamedTuple):
 def country_of(osm: OsmMap, left: bool) -> Country:
     """Country of a map, and the state where the table of limits has it.
 
-    left: traffic keeps to the left.
+    left: traffic keeps to the left. Raises NetworkError where it would be that of the nearest town and
+    the package with the towns is not there: the same map has the same limits on every machine.
     """
     named = _named(osm)
     if named and named[0][1] >= ENOUGH:
@@ -67,11 +69,17 @@ def _in_miles(osm: OsmMap) -> bool:
 
 @cache
 def nearest_town(lon: float, lat: float) -> tuple[str, str]:
-    """Country or state of the nearest town, and its name; "" where none is near or known."""
+    """Country or state of the nearest town, and its name; "" where none is near.
+
+    Raises NetworkError if the package with the towns is not installed.
+    """
     try:
         import reverse_geocode
     except ImportError:
-        return "", ""
+        raise NetworkError(
+            f"the country at {lon:.4f}, {lat:.4f}: finding it needs reverse_geocode; give --country, or "
+            "install it: pip install 'rushhour[data]'"
+        ) from None
     (town,) = reverse_geocode.search([(lat, lon)])
     east = (town["longitude"] - lon) * cos(radians(lat))
     if hypot(east, town["latitude"] - lat) * KM_PER_DEGREE > FARTHEST_TOWN:

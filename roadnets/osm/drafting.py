@@ -84,8 +84,9 @@ class Drafter:
         for index, link in enumerate(self.streets.links):
             if index in merged.inner:
                 continue
-            piece = pieces[link.first_way]
-            pieces[link.first_way] += 1
+            way = abs(link.first_way)  # 10 against its line is -10, as way -10 is along its own
+            piece = pieces[way]
+            pieces[way] += 1
             for forward in (True, False):
                 sign = "" if forward else "-"
                 names[index, forward] = f"{sign}{link.first_way}#{piece}"

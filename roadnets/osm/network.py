@@ -30,6 +30,7 @@ from rushhour.roadnets.osm.signs import Signs, signs_of, split_at
 from rushhour.roadnets.osm.slips import slips_of
 from rushhour.roadnets.osm.transitions import lay_transitions
 from rushhour.roadnets.osm.ways.area import Area, Box, read_polygon
+from rushhour.roadnets.osm.ways.legal import place_of
 from rushhour.roadnets.osm.ways.reading import OsmMap, read_osm
 from rushhour.roadnets.reading.remarks import Remarks
 
@@ -82,7 +83,10 @@ def plan_osm(path: Path, options: OsmOptions) -> OsmPlan:
         osm.ways = connecting(osm.ways, options.private)
     sides = Remarks()
     left = left_hand(osm, sides)
-    country = Country(options.country, "as given") if options.country else country_of(osm, left)
+    if options.country:
+        country = Country(place_of(options.country), "as given")
+    else:
+        country = country_of(osm, left)
     urban = built_up(osm)
     if left:
         mirror(osm)

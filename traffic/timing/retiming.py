@@ -28,6 +28,7 @@ from rushhour.traffic.timing.splitting import Splits, by_cycle, cycles_between
 
 BETTER: Final = 0.85  # of the delay with the given phases, below which new ones are taken
 LONGEST_CYCLE: Final = 300  # s that may be asked for
+PHASES: Final = ("auto", "keep", "new")
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,10 @@ class TimingOptions:
             )
         if not 3 <= self.least_green <= 60:
             raise NetworkError(f"least green {self.least_green} s: wanted 3 to 60")
+        if self.phases not in PHASES:
+            raise NetworkError(
+                f"phases {self.phases!r}: wanted {', '.join(PHASES[:-1])} or {PHASES[-1]}"
+            )
         if not 0.0 <= self.within <= 5000.0:
             raise NetworkError(f"coordinate within {self.within:g} m: wanted 0 to 5,000")
 

@@ -4,10 +4,13 @@ The table is `legal_speeds.csv`, which names its sources.
 """
 
 import csv
+import re
 from functools import cache
 from importlib.resources import files
 from math import inf
 from typing import Final, NamedTuple
+
+from rushhour.roadnets.errors import NetworkError
 
 KMH: Final = 1.0 / 3.6  # m/s
 MPH: Final = 0.44704  # m/s
@@ -20,6 +23,18 @@ BUILT_FOR: Final = {
 }  # fmt: skip
 SERVICE: Final = {"parking_aisle": 10.0, "driveway": 15.0}  # km/h
 RING_SPEED: Final = 50.0  # km/h on a roundabout
+# ISO 3166-1, and XK, which is not in it but in use.
+COUNTRIES: Final = (
+    "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR "
+    "BS BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ "
+    "EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW "
+    "GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN KP KR KW KY "
+    "KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV "
+    "MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY "
+    "QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG "
+    "TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA "
+    "ZM ZW"
+)
 MAIN_IN_TOWN: Final = ("trunk", "primary", "secondary")
 MAIN: Final = ("trunk", "primary")
 CARRIAGEWAYS: Final = ("trunk", "primary", "secondary", "tertiary")
@@ -78,6 +93,27 @@ def limits_of(place: str) -> Limits | None:
     speeds["rural_main"] = max(speeds["rural_main"], speeds["rural"])
     speeds["dual"] = max(speeds["dual"], speeds["rural_main"])
     return Limits(**speeds)
+
+
+def place_of(text: str, what: str = "country") -> str:
+    """A country or state that a user names, as the table of limits has it.
+
+    what: what is said so, for the error. Raises NetworkError for what is no country, and for states
+    that are none of a country whose limits are set by states.
+    """
+    place = text.upper()
+    country, _, state = place.partition("-")
+    if not re.fullmatch(r"[A-Z]{2}(-[A-Z0-9]{1,3})?", place):
+        raise NetworkError(
+            f"{what} {text}: wanted two letters, such as US or PT, or a state as US-OH"
+        )
+    if country not in COUNTRIES.split():
+        meant = {"UK": ": wanted GB", "EL": ": wanted GR"}.get(country, "; wanted one of ISO 3166")
+        raise NetworkError(f"{what} {text}: is no country{meant}")
+    states = sorted(states_of(country).values())
+    if state and states and place not in states:
+        raise NetworkError(f"{what} {text}: is no state there; wanted one of {', '.join(states)}")
+    return place
 
 
 def states_of(country: str) -> dict[str, str]:

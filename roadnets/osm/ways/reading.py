@@ -4,7 +4,7 @@ The file is read by osmium (libosmium: XML, gzip, bzip2, PBF; BSL-1.0), which is
 from the extra `data`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -200,11 +200,16 @@ def _read(osmium: Any, path: Path, service: str) -> tuple[Any, ...]:
     restrictions, members = _relations(osmium, path)
     only_ways = roads.with_filter(osmium.filter.EntityFilter(osmium.osm.WAY))
     built_up: list[list[Line]] = []
+    areas: list[list[int]] = []  # nodes around those that osmium cannot place all
     for way in only_ways.with_filter(osmium.filter.KeyFilter("highway", *BUILT_UP)):
         tags = dict(way.tags)
         if "highway" not in tags:
             if is_built_up(tags) and len(way.nodes) > 3 and way.is_closed():
-                built_up += [[line] for line in _lines(way)]
+                around = _line(way)
+                if around is not None:
+                    built_up.append([around])
+                elif min(node.ref for node in way.nodes) < 0:
+                    areas.append(_placed(way, places))
             continue
         if not wanted(tags, service):
             kind = tags["highway"]
@@ -221,7 +226,9 @@ def _read(osmium: Any, path: Path, service: str) -> tuple[Any, ...]:
         ways.append(OsmWay(way.id, nodes, tags))
         if len(places) > MOST_NODES:
             raise ValueError(f"more than {MOST_NODES} nodes of roads")
-    _place_negative(osmium, path, ways, places)
+    _place_negative(osmium, path, (way.nodes for way in ways), places)
+    _place_negative(osmium, path, areas, places)
+    built_up += [[line] for refs in areas for line in _line_of(refs, places)]
     node_tags: dict[int, Tags] = {}
     signs = osmium.FileProcessor(str(path), osmium.osm.NODE)
     for node in signs.with_filter(osmium.filter.KeyFilter("highway", "barrier", "junction")):
@@ -239,11 +246,24 @@ def is_built_up(tags: Tags) -> bool:
     return any(tags.get(key) in values for key, values in BUILT_UP.items())
 
 
-def _lines(way: Any) -> list[Line]:
-    """The line of a way in degrees, if all of it is in the file."""
+def _line(way: Any) -> Line | None:
+    """The line of a way in degrees, if osmium has placed all of it."""
     if not all(node.location.valid() for node in way.nodes):
-        return []
-    return [np.array([(node.location.lon, node.location.lat) for node in way.nodes])]
+        return None
+    return np.array([(node.location.lon, node.location.lat) for node in way.nodes])
+
+
+def _placed(way: Any, places: dict[int, tuple[float, float]]) -> list[int]:
+    """The nodes of a way; keeps the places of those that osmium has placed."""
+    for node in way.nodes:
+        if node.location.valid():
+            places[node.ref] = (node.location.lon, node.location.lat)
+    return [node.ref for node in way.nodes]
+
+
+def _line_of(refs: list[int], places: dict[int, tuple[float, float]]) -> list[Line]:
+    """The line over nodes, in degrees, if all of them are placed."""
+    return [np.array([places[ref] for ref in refs])] if places.keys() >= set(refs) else []
 
 
 def _relations(osmium: Any, path: Path) -> tuple[list[Restriction], list[list[int]]]:
@@ -274,19 +294,32 @@ def _of_relations(osmium: Any, path: Path, members: list[list[int]]) -> list[lis
     if not wanted_ways:
         return []
     found: dict[int, Line] = {}
+    places: dict[int, tuple[float, float]] = {}
+    left: dict[int, list[int]] = {}  # nodes of ways that osmium cannot place all
     ways = osmium.FileProcessor(str(path), osmium.osm.NODE | osmium.osm.WAY).with_locations()
     ways = ways.with_filter(osmium.filter.EntityFilter(osmium.osm.WAY))
-    for way in ways.with_filter(osmium.filter.IdFilter(wanted_ways)):
-        for line in _lines(way):
+    if min(wanted_ways) >= 0:  # osmium's filter takes no negative ids
+        ways = ways.with_filter(osmium.filter.IdFilter(wanted_ways))
+    for way in ways:
+        if way.id not in wanted_ways:
+            continue
+        line = _line(way)
+        if line is not None:
             found[way.id] = line
+        else:
+            left[way.id] = _placed(way, places)
+    _place_negative(osmium, path, left.values(), places)
+    for way_id, refs in left.items():
+        for line in _line_of(refs, places):
+            found[way_id] = line
     return [[found[r] for r in refs] for refs in members if refs and all(r in found for r in refs)]
 
 
 def _place_negative(
-    osmium: Any, path: Path, ways: list[OsmWay], places: dict[int, tuple[float, float]]
+    osmium: Any, path: Path, lines: Iterable[list[int]], places: dict[int, tuple[float, float]]
 ) -> None:
     """Look up nodes with negative ids (of editors and other sources): osmium's index lacks them."""
-    open_nodes = {node for way in ways for node in way.nodes if node < 0 and node not in places}
+    open_nodes = {node for nodes in lines for node in nodes if node < 0 and node not in places}
     if not open_nodes:
         return
     for node in osmium.FileProcessor(str(path), osmium.osm.NODE):
