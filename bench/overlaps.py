@@ -66,7 +66,7 @@ def touching(outlines: NDArray[np.float64]) -> list[tuple[int, int, float]]:
 
 def relation(world: World, i: int, j: int) -> str:
     """Where two vehicles (slots) are to each other; see the module."""
-    net, veh = world.network.arrays, world._veh
+    net, veh = world.network.arrays, world.sim.veh
     n = world.network.n_road_lanes
     a, b = int(veh.lane[i]), int(veh.lane[j])
     ways = [{int(veh.lane[k]), *(int(x) for x in veh.behind[k, :2] if x >= 0)} for k in (i, j)]
@@ -85,7 +85,7 @@ def relation(world: World, i: int, j: int) -> str:
 
 def outlines_of(world: World) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Slots of everybody on the road, and their outlines (n, 5)."""
-    poses, veh = world.poses(), world._veh
+    poses, veh = world.poses(), world.sim.veh
     slots = np.flatnonzero(veh.lane >= 0)
     row = np.full(len(world.demand), -1)
     row[poses.id[poses.id >= 0]] = np.flatnonzero(poses.id >= 0)
@@ -115,7 +115,7 @@ def overlaps(world: World, seconds: float, every: float) -> dict[str, Any]:
         for a, b, deep in touching(outlines):
             seen += 1
             i, j = int(slots[a]), int(slots[b])
-            low, high = sorted((int(world._veh.id[i]), int(world._veh.id[j])))
+            low, high = sorted((int(world.sim.veh.id[i]), int(world.sim.veh.id[j])))
             pair = pairs.setdefault((low, high), Pair(relation(world, i, j), 0.0, ""))
             if deep > pair.deepest:
                 told = [
@@ -136,7 +136,7 @@ def overlaps(world: World, seconds: float, every: float) -> dict[str, Any]:
 
 
 def _told(world: World, i: int) -> str:
-    veh = world._veh
+    veh = world.sim.veh
     since = (world.frame - veh.change_frame[i]) * world.dt
     return (
         f"{world.demand.ids[int(veh.id[i])]} lane {veh.lane[i]} s {veh.s[i]:.1f} v {veh.speed[i]:.1f} "

@@ -115,7 +115,7 @@ class Watch:
     def look(self) -> None:
         """Look at all bodies that steer."""
         world = self.world
-        veh, st, net = world._veh, world._steering.state, world.network.arrays
+        veh, st, net = world.sim.veh, world.steering.state, world.network.arrays
         n = world.network.n_road_lanes
         slots = np.flatnonzero((veh.lane[: st.tier.size] >= 0) & (st.tier > 0))
         lane = veh.lane[slots]
@@ -153,7 +153,7 @@ class Watch:
         slots, outlines = outlines_of(self.world)
         for a, b, deep in touching(outlines):
             i, j = int(slots[a]), int(slots[b])
-            one, other = sorted((int(self.world._veh.id[i]), int(self.world._veh.id[j])))
+            one, other = sorted((int(self.world.sim.veh.id[i]), int(self.world.sim.veh.id[j])))
             what, deepest = self.pairs.get((one, other), (relation(self.world, i, j), 0.0))
             self.pairs[one, other] = what, max(deep, deepest)
 

@@ -229,7 +229,7 @@ def save_last_frame(world: "World", path: Path, title: str = "") -> None:
 
     table = world.vehicles
     front = np.full((len(table), 3), np.nan)
-    pose_at_bodies(front, table.id, fronts_of(world._veh, world._steering))
+    pose_at_bodies(front, table.id, fronts_of(world.sim.veh, world.steering))
     save_picture(
         path, world.network, table.lane, table.s, table.lateral, table.length, table.width,
         table.speed, title=title or f"{world.network.name} at {clock(world.time)}", front=front,

@@ -203,9 +203,9 @@ def _tell_signals() -> None:
     world.signals.hold()
     world.step()
     loads = LaneLoads(*(np.zeros(network.n_lanes, np.int64) for _ in LaneLoads._fields))
-    read_loads(network.arrays.lanes, world._veh, loads, world.frame)
+    read_loads(network.arrays.lanes, world.sim.veh, loads, world.frame)
     lane_pose(network.points, network.station, 0, int(network.point_start[1]), 1.0)
-    veh = world._veh
+    veh = world.sim.veh
     raise_bodies(
         network.height, network.station, network.point_start, veh.lane, veh.s, veh.length,
         np.zeros((veh.lane.size, 2)), 0, 0,

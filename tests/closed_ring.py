@@ -33,10 +33,10 @@ def equilibrium_speed(gap: float, v0: float, time_gap: float, min_gap: float) ->
 
 def put(world: World, s: NDArray[np.float64], speed: float | NDArray[np.float64]) -> None:
     """Move every car, by its number in the demand, along its lane, and set its speed."""
-    slots = np.flatnonzero(world._veh.lane >= 0)
-    number = world._veh.id[slots]
-    world._veh.s[slots] = s[number]
-    world._veh.speed[slots] = np.broadcast_to(speed, s.shape)[number]
+    slots = np.flatnonzero(world.sim.veh.lane >= 0)
+    number = world.sim.veh.id[slots]
+    world.sim.veh.s[slots] = s[number]
+    world.sim.veh.speed[slots] = np.broadcast_to(speed, s.shape)[number]
 
 
 class ClosedRing:

@@ -37,16 +37,17 @@ class PlantedWorld:
         capacity: int = 16,
         **parameters: object,
     ) -> None:
+        self.sim = self  # what a checker asks of either
         self.network, self.dt, self.begin, self.frame = network, dt, begin, 0
         self.demand = Names(ids=tuple(f"car{i}" for i in range(20)))
-        self.trips = TripLog()
+        self.trips = self.trip_log = TripLog()
         self.departed = 0
-        self._rules = Parameters(parameters).rules()
-        self._lit, self._actuation, _ = controlled(network, Parameters(parameters))
-        self._grants = state.new_grants(network.arrays)
-        self._types = state.type_arrays(tuple(types))
-        self._veh = state.new_vehicles(capacity)
-        self._routes = Routes(
+        self.rules = Parameters(parameters).rules()
+        self.lit, self.actuation, _ = controlled(network, Parameters(parameters))
+        self.grants = state.new_grants(network.arrays)
+        self.types = state.type_arrays(tuple(types))
+        self.veh = state.new_vehicles(capacity)
+        self.routes = Routes(
             np.zeros(1, np.int32), np.full(20, np.inf), np.zeros(0, np.int32), np.zeros(0),
             np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.bool_),
             np.zeros(network.n_lanes, np.bool_),
@@ -78,14 +79,14 @@ class PlantedWorld:
         slot: int | None = None,
     ) -> int:
         """Put a vehicle on the road; returns its slot. Ids are given in this order."""
-        veh = self._veh
+        veh = self.veh
         i = self.departed if slot is None else slot
         for array in veh:
             array[i] = 0
         veh.id[i] = veh.trip[i] = self.departed
         veh.lane[i] = self.lane(lane)
         veh.s[i], veh.speed[i] = s, speed
-        veh.type[i], veh.length[i] = kind, self._types.length[kind]
+        veh.type[i], veh.length[i] = kind, self.types.length[kind]
         veh.factor[i], veh.top[i] = 1.0, np.inf
         veh.path[i], veh.behind[i] = -1, -1
         veh.path[i, : len(path)] = path
@@ -96,7 +97,7 @@ class PlantedWorld:
 
     def order(self) -> Order:
         """The order of the vehicles on the road; no rear hangs over a lane's end."""
-        veh, order = self._veh, state.new_order(self.network.n_lanes, self._veh.lane.size)
+        veh, order = self.veh, state.new_order(self.network.n_lanes, self.veh.lane.size)
         slots = np.flatnonzero(veh.lane >= 0)
         slots = slots[np.lexsort((-veh.s[slots], veh.lane[slots]))]
         order.slot[: slots.size] = slots
@@ -106,7 +107,7 @@ class PlantedWorld:
 
     def move(self, i: int) -> None:
         """Move one vehicle by its acceleration, along its path."""
-        veh, lanes = self._veh, self.network.arrays.lanes
+        veh, lanes = self.veh, self.network.arrays.lanes
         v, a = veh.speed[i], veh.accel[i]
         if v + a * self.dt >= 0.0:
             ds = (v + 0.5 * a * self.dt) * self.dt
@@ -133,14 +134,14 @@ class PlantedWorld:
         """Take a vehicle off the road and log its trip."""
         none = np.zeros(1, np.int64)
         self.trips.add(
-            self._veh, np.array([i]), self.begin, 0.0, self.dt, none.astype(np.int32), none
+            self.veh, np.array([i]), self.begin, 0.0, self.dt, none.astype(np.int32), none
         )
-        self._veh.lane[i] = -1
+        self.veh.lane[i] = -1
 
     def step(self, checker: Checker, frames: int = 1) -> None:
         """Move everybody and let the checker look."""
         for _ in range(frames):
-            for i in np.flatnonzero(self._veh.lane >= 0):
+            for i in np.flatnonzero(self.veh.lane >= 0):
                 self.move(int(i))
             self.frame += 1
             checker.observe()

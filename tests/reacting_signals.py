@@ -65,7 +65,7 @@ class Shown:
         world.observers.append(self)
 
     def observe(self) -> None:
-        self.phases.append(int(self.world._lights.phase[self.program]))
+        self.phases.append(int(self.world.sim.lights.phase[self.program]))
 
     def runs(self) -> list[tuple[int, float]]:
         """Phases in turn and how long each was shown, s, without the last."""

@@ -23,7 +23,8 @@ class FormulaWorld:
 
     def __init__(self, n: int = 5, dt: float = 0.25, begin: float = 100.0) -> None:
         self.n, self.dt, self.begin, self.seed, self.frame = n, dt, begin, 3, 0
-        self.network = self._whole = generate("straight")
+        self.sim = self  # what recorders ask of either
+        self.network = self.whole = generate("straight")
         self.parameters = Parameters({"car.time_gap": 1.2})
         kind = self.parameters.vehicle_type("bus")
         builder = DemandBuilder()
@@ -32,23 +33,25 @@ class FormulaWorld:
         self.demand = builder.build()
         self.observers: list[Any] = []
         self.costs = Costs()
-        self._rings = SimpleNamespace(named=[])
-        self._minds = SimpleNamespace(changed=0)
+        self.rings = SimpleNamespace(named=[])
         self.models = OwnModels()
-        self._detours = SimpleNamespace(total=0, reroutes=np.zeros(n, np.int32))
-        self._grants = SimpleNamespace(light=np.zeros(0, np.uint8))
-        self.trips = TripLog()
-        self._verge = Verge()
+        self.routing = SimpleNamespace(
+            minds=SimpleNamespace(changed=0),
+            detours=SimpleNamespace(total=0, reroutes=np.zeros(n, np.int32)),
+        )
+        self.grants = SimpleNamespace(light=np.zeros(0, np.uint8))
+        self.trips = self.trip_log = TripLog()
+        self.verge = Verge()
         self.commands = CommandLog()
         self.bodies = SimpleNamespace(listeners=[])
-        self._steering = SimpleNamespace(on=False)
+        self.steering = SimpleNamespace(on=False)
         self.calibration: dict[str, Any] = {}
 
     def quotas(self) -> dict[str, Any]:
         return {}
 
     @property
-    def _first_demand(self) -> Demand:
+    def first_demand(self) -> Demand:
         return self.demand
 
     @property
@@ -56,7 +59,7 @@ class FormulaWorld:
         return self.begin + self.frame * self.dt
 
     @property
-    def _veh(self) -> Vehicles:
+    def veh(self) -> Vehicles:
         """The first `frame` vehicles at most are there, so that counts change."""
         there = min(self.n, self.frame)
         ids = np.roll(np.arange(there, dtype=np.int32), self.frame)

@@ -121,20 +121,20 @@ def new_world(kind: str) -> World:
 
 def poison(world: World) -> None:
     """Fill what no later frame may read with nonsense."""
-    veh, order, grants = world._veh, world._order, world._grants
+    veh, order, grants = world.sim.veh, world.sim.order, world.sim.grants
     free = veh.lane < 0
     for name in Vehicles._fields:
         if name != "lane":
             getattr(veh, name)[free] = 77
     veh.line[:] = 5
-    order.slot[world._n :] = order.slot[: max(1, world._n)].min() if world._n else 0
+    order.slot[world.sim.n :] = order.slot[: max(1, world.sim.n)].min() if world.sim.n else 0
     order.counts[:] = 99
     if order.spare is not order.slot:
         order.spare[:] = 0
     grants.candidate[:] = -1
-    world._efforts[:] = np.nan
-    world._waiting.older[:] = -1
-    world._routes.road[world._minds.used :] = 0
+    world.sim.efforts[:] = np.nan
+    world.sim.waiting.older[:] = -1
+    world.sim.routes.road[world.routing.minds.used :] = 0
 
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ def test_a_green_ends_a_gap_after_the_frame_in_which_the_last_rear_left_the_dete
     network = actuated(DraftActuation(limits(least=8.0), max_gap=6.0))
     world = world_of(network, straight(network, [0.0], "e", "w"), dt)
     place, left = detectors(network)[0]["in_e_0"], 0.0
-    while world._lights.phase[0] <= 0:
+    while world.sim.lights.phase[0] <= 0:
         world.step()
         table = world.vehicles
         on_road = table.id.size and table.lane[0] == network.lane_index["in_e_0"]
@@ -256,10 +256,10 @@ def test_whoever_is_let_between_two_lines_holds_the_green_of_the_second():
     network = finish(draft)
     trips = [Trip(f"v{i}", 7.3 * i, CAR, (0, 1, 2)) for i in range(12)]
     world = world_of(network, trips)
-    checker, veh, greens, shown = Checker(world), world._veh, [], Shown(world, 1)
+    checker, veh, greens, shown = Checker(world), world.sim.veh, [], Shown(world, 1)
     world.observers.append(checker)
     while not world.done and world.time < 400.0:
-        lights, between = world._lights, network.lane_index["r1_0"]
+        lights, between = world.sim.lights, network.lane_index["r1_0"]
         holds = (veh.lane == between) & (veh.granted > 0) & (veh.s < veh.length)
         holds |= (veh.lane == network.n_road_lanes) & (veh.granted > 0)
         holds |= (veh.lane >= 0) & (veh.granted > 1) & (veh.path[:, 1] == 1)

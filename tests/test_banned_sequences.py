@@ -228,7 +228,7 @@ def test_drivers_who_change_their_way_drive_no_banned_sequence(busy):
     changed = set()
     for _ in range(1600):
         world.step()
-        veh, routes = world._veh, world._routes
+        veh, routes = world.sim.veh, world.sim.routes
         for i in np.flatnonzero((veh.lane >= 0) & (veh.leg != leg[veh.id])).tolist():
             name, first, here = int(veh.id[i]), int(veh.route_start[i]), int(veh.leg[i])
             if start[name] in (-1, first):
@@ -246,10 +246,10 @@ def test_drivers_who_change_their_way_drive_no_banned_sequence(busy):
 
 def test_new_ways_are_the_cheapest_from_the_roads_driven_so_far(busy):
     world, plain, banned = busy
-    network, net, veh, routes = world.network, world.network.arrays, world._veh, world._routes
+    network, net, veh, routes = world.network, world.network.arrays, world.sim.veh, world.sim.routes
     graph, desk = kept_desk(network, CAR)
     world._sort()
-    slots = world._order.slot[: world._n]
+    slots = world.sim.order.slot[: world.sim.n]
     at = (
         (veh.lane[slots] < network.n_road_lanes) & (veh.leg[slots] >= 0) & (veh.granted[slots] == 0)
     )
@@ -257,7 +257,7 @@ def test_new_ways_are_the_cheapest_from_the_roads_driven_so_far(busy):
     slots = slots[routes.road[veh.leg[slots]] == net.lanes.road[veh.lane[slots]]]
     ways, length = np.full((slots.size, 512), -1, np.int32), np.zeros(slots.size, np.int32)
     desk.stamp = reroute(
-        net, veh, world._types, routes, world._order, graph, desk.scratch, table(),
+        net, veh, world.sim.types, routes, world.sim.order, graph, desk.scratch, table(),
         np.ones(network.n_roads), slots, CAR, -1, 3, desk.stamp, ways, length,
         np.zeros(slots.size, np.int32),
     )  # fmt: skip

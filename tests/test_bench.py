@@ -129,7 +129,7 @@ def test_the_made_up_run_of_benchmarks_is_recorded_and_read_as_any(tmp_path: Pat
     with RunFile(tmp_path / "run.h5") as run:
         assert run.times.tolist() == [0.0, 1.0, 2.0, 3.0]
         np.testing.assert_array_equal(run.frame(3).id, np.arange(50))
-        np.testing.assert_allclose(run.frame(3).s, world._veh.s, atol=0.02)
+        np.testing.assert_allclose(run.frame(3).s, world.sim.veh.s, atol=0.02)
 
 
 def test_windows_of_maps_are_what_their_seed_says_and_lie_on_roads(tmp_path: Path) -> None:

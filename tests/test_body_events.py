@@ -22,7 +22,7 @@ def pushed(path: Path, turned: float, aside: float) -> tuple[World, dict[str, li
     with Recorder(path, world, 1.0) as recorder:
         world.observers.append(recorder)
         world.step(240)
-        bodies, heading = world._steering.bodies, float(world._steering.bodies.heading[0])
+        bodies, heading = world.steering.bodies, float(world.steering.bodies.heading[0])
         bodies.x[0] -= aside * np.sin(heading)
         bodies.y[0] += aside * np.cos(heading)
         bodies.heading[0] += turned

@@ -136,7 +136,7 @@ def test_the_checker_names_who_runs_into_a_body_that_stood_there() -> None:
     assert bodies.take()
     for _ in range(40):
         planted.step(checker, 1)
-        s = float(planted._veh.s[0])
+        s = float(planted.sim.veh.s[0])
         bodies._touched[:] = 0 if 97.75 < s < 107.0 else -1
     assert checker.violations == {"ran_into_body": 1}
     assert "body 7 had stood there for" in checker.lines()[0]

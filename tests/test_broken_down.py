@@ -136,7 +136,7 @@ def knocked_about(seed: int, frames: int) -> tuple[World, Checker]:
                 pass
         world.step()
         counts = world.counts()
-        on_road = np.flatnonzero(world._veh.lane >= 0).size
+        on_road = np.flatnonzero(world.sim.veh.lane >= 0).size
         assert on_road + world.aside == counts["active"] == len(world.vehicles)
         assert counts["departed"] == counts["active"] + counts["arrived"] + counts["removed"]
         assert np.unique(world.vehicles.id).size == len(world.vehicles)

@@ -39,9 +39,9 @@ def test_an_overlap_is_counted_once_for_as_long_as_it_lasts():
     assert re.search(
         r"vehicle 1 \(car1\) on lane r0_0, 46\.00 m .*gap -1\.000 m", checker.lines()[0]
     )
-    world._veh.s[1] = 40.0  # a jump; then they overlap again
+    world.sim.veh.s[1] = 40.0  # a jump; then they overlap again
     world.step(checker)
-    world._veh.s[1] = 47.0
+    world.sim.veh.s[1] = 47.0
     world.step(checker)
     assert checker.report()["overlap"] == 2
 
@@ -137,7 +137,7 @@ def test_who_stands_in_a_zone_for_half_a_minute_blocks_the_box():
 
 def test_who_stands_ten_minutes_is_stuck_unless_at_a_stop_of_its_trip():
     world, checker = start(ROAD, ("r0_0", 50.0), ("r0_0", 20.0), dt=0.5)
-    world._veh.dwell_until[1] = 10_000
+    world.sim.veh.dwell_until[1] = 10_000
     world.step(checker, 601)
     assert checker.violations == {"stands_without_end": 1}
     world.step(checker, 600)
@@ -154,7 +154,7 @@ def test_who_heads_a_queue_for_five_minutes_but_for_a_red_light_stands_without_e
     reason, full, found
 ):
     world, checker = start(ROAD, ("r0_0", 50.0), dt=0.5)
-    world._veh.reason[0], world._veh.full_since[0] = reason, full
+    world.sim.veh.reason[0], world.sim.veh.full_since[0] = reason, full
     world.step(checker, 601)
     assert checker.violations == ({"stands_without_end": 1} if found else {})
 
@@ -171,8 +171,8 @@ def test_a_vehicle_that_is_gone_before_its_end_has_vanished():
 
 def test_a_vehicle_that_leaves_at_its_end_has_arrived():
     world, checker = start(ROAD, ("r1_0", 188.0, {"speed": 10.0}), ("r0_0", 49.0, {"speed": 10.0}))
-    world._veh.leg[1], world._veh.route_end[1] = 0, 1
-    world._routes.arrival[1] = 51.0
+    world.sim.veh.leg[1], world.sim.veh.route_end[1] = 0, 1
+    world.sim.routes.arrival[1] = 51.0
     checker = Checker(world)
     world.arrive(0)
     world.arrive(1)
@@ -182,15 +182,15 @@ def test_a_vehicle_that_leaves_at_its_end_has_arrived():
 
 def test_who_leaves_without_a_line_in_the_log_is_missed():
     world, checker = start(ROAD, ("r1_0", 189.0, {"speed": 10.0}), ("r1_0", 50.0))
-    world._veh.lane[0] = -1
-    world.departed -= 1  # even if the sums agree
+    world.sim.veh.lane[0] = -1
+    world.sim.departed -= 1  # even if the sums agree
     world.step(checker)
     assert checker.violations == {"vanished": 1}
 
 
 def test_departed_is_on_the_road_and_arrived():
     world, checker = start(ROAD, ("r0_0", 50.0))
-    world.departed += 1
+    world.sim.departed += 1
     world.step(checker)
     assert checker.violations == {"conservation": 1}
     assert "found 1, wanted 2" in checker.lines()[0]
@@ -198,8 +198,8 @@ def test_departed_is_on_the_road_and_arrived():
 
 def test_an_id_is_on_the_road_once():
     world, checker = start(ROAD, ("r0_0", 50.0), ("r0_0", 20.0))
-    world._veh.id[1] = 0
-    world._veh.lane[1] = 0
+    world.sim.veh.id[1] = 0
+    world.sim.veh.lane[1] = 0
     world.step(checker)
     assert checker.report()["conservation"] == 1
 
@@ -210,7 +210,7 @@ def test_who_has_left_does_not_come_back():
     world.step(checker)
     assert checker.violations == {}
     world.put("r0_0", 50.0)
-    world._veh.id[1] = 0
+    world.sim.veh.id[1] = 0
     world.step(checker)
     assert checker.violations == {"conservation": 1}
 
@@ -218,8 +218,8 @@ def test_who_has_left_does_not_come_back():
 @pytest.mark.parametrize(("field", "value"), [("lane", 99), ("lane", -7), ("id", -1), ("id", 500)])
 def test_indices_out_of_range_are_found_and_not_followed(field, value):
     world, checker = start(ROAD, ("r0_0", 50.0), ("r0_0", 20.0))
-    getattr(world._veh, field)[0] = value
-    world.frame += 1
+    getattr(world.sim.veh, field)[0] = value
+    world.sim.frame += 1
     checker.observe()
     assert checker.report()["conservation"] == 1
 
@@ -231,24 +231,24 @@ def test_indices_out_of_range_are_found_and_not_followed(field, value):
 @pytest.mark.parametrize("accel", [-3.0, 0.0, 2.0])
 def test_motion_by_constant_acceleration_is_in_order_to_a_standstill_and_over_lanes(dt, accel):
     world, checker = start(ROAD, ("r0_0", 185.0, {"speed": 8.0, "path": [0]}), dt=dt)
-    world._veh.accel[0] = accel
+    world.sim.veh.accel[0] = accel
     world.step(checker, round(2.8 / dt))
     assert checker.violations == {}
-    assert (world._veh.lane[0] == ROAD.lane_index["r0_0"]) == (accel < 0)
+    assert (world.sim.veh.lane[0] == ROAD.lane_index["r0_0"]) == (accel < 0)
 
 
 @pytest.mark.parametrize("shift", [0.01, -0.01, 5.0])
 def test_a_jump_along_the_lane_is_found(shift):
     world, checker = start(ROAD, ("r0_0", 50.0, {"speed": 8.0}))
     world.step(checker)
-    world._veh.s[0] += shift
+    world.sim.veh.s[0] += shift
     world.step(checker, 2)
     assert checker.violations == {"jumped": 1}
 
 
 def test_a_jump_to_another_road_is_found():
     world, checker = start(ROAD, ("r0_0", 50.0, {"speed": 8.0}))
-    world._veh.lane[0] = ROAD.lane_index["r1_0"]
+    world.sim.veh.lane[0] = ROAD.lane_index["r1_0"]
     world.step(checker)
     assert checker.violations == {"jumped": 1}
 
@@ -256,16 +256,16 @@ def test_a_jump_to_another_road_is_found():
 @pytest.mark.parametrize(("lane", "found"), [(1, {}), (2, {"jumped": 1})])
 def test_lanes_are_changed_one_at_a_time(lane, found):
     world, checker = start(TWO_LANES, (TWO_LANES.lane_ids[0], 50.0, {"speed": 8.0}))
-    world._veh.lane[0] = lane
+    world.sim.veh.lane[0] = lane
     world.step(checker)
     assert checker.violations == found
 
 
 def test_nobody_drives_backwards():
     world, checker = start(ROAD, ("r0_0", 50.0))
-    world._veh.speed[0] = -0.5
-    world._veh.s[0] = 50.0
-    world.frame += 1
+    world.sim.veh.speed[0] = -0.5
+    world.sim.veh.s[0] = 50.0
+    world.sim.frame += 1
     checker.observe()
     assert checker.report()["negative_speed"] == 1
 
@@ -276,9 +276,9 @@ def test_nobody_drives_backwards():
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_numbers_that_are_none_are_found_in_every_field(field, value):
     world, checker = start(ROAD, ("r0_0", 50.0), ("r0_0", 30.0))
-    getattr(world._veh, field)[0] = value
+    getattr(world.sim.veh, field)[0] = value
     for _ in range(3):
-        world.frame += 1
+        world.sim.frame += 1
         checker.observe()
     assert checker.violations == {"not_finite": 1}
 
@@ -286,7 +286,7 @@ def test_numbers_that_are_none_are_found_in_every_field(field, value):
 @pytest.mark.parametrize(("accel", "found"), [(2.5, {}), (2.6, {"acceleration_cap": 1})])
 def test_acceleration_has_a_cap(accel, found):
     world, checker = start(ROAD, ("r0_0", 50.0, {"speed": 5.0}))
-    world._veh.accel[0] = accel
+    world.sim.veh.accel[0] = accel
     world.step(checker, 2)
     assert checker.violations == found
 
@@ -294,7 +294,7 @@ def test_acceleration_has_a_cap(accel, found):
 @pytest.mark.parametrize(("accel", "found"), [(-9.0, {}), (-9.1, {"acceleration_cap": 1})])
 def test_braking_has_a_cap(accel, found):
     world, checker = start(ROAD, ("r0_0", 50.0, {"speed": 13.0}))
-    world._veh.accel[0] = accel
+    world.sim.veh.accel[0] = accel
     world.step(checker, 2)
     assert checker.violations == found
 
@@ -302,7 +302,7 @@ def test_braking_has_a_cap(accel, found):
 @pytest.mark.parametrize(("accel", "found"), [(1.0, {"speed_cap": 1}), (-1.0, {})])
 def test_who_is_too_fast_must_not_speed_up(accel, found):
     world, checker = start(ROAD, ("r0_0", 50.0, {"speed": 16.0}))
-    world._veh.accel[0] = accel
+    world.sim.veh.accel[0] = accel
     world.step(checker, 3)
     assert checker.violations == found
 
@@ -329,7 +329,7 @@ def test_slots_leave_no_trace_in_a_report():
 def test_only_the_first_of_a_kind_are_kept_and_all_are_counted():
     world, checker = start(ROAD, ("r0_0", 50.0))
     for frame in range(50):
-        world._veh.s[0] = 50.0 + frame % 2
+        world.sim.veh.s[0] = 50.0 + frame % 2
         world.step(checker)
     assert checker.report()["jumped"] == 49
     assert len(checker.lines()) == KEPT + 1
@@ -339,7 +339,7 @@ def test_only_the_first_of_a_kind_are_kept_and_all_are_counted():
 def test_the_checker_follows_a_world_that_grows():
     world, checker = start(ROAD, ("r0_0", 150.0, {"speed": 10.0}), capacity=1)
     world.step(checker)
-    world._veh = state.grown_vehicles(world._veh, 4096)
+    world.sim.veh = state.grown_vehicles(world.sim.veh, 4096)
     world.put("r0_0", 100.0, 10.0)
     world.step(checker, 3)
     assert checker.violations == {}

@@ -94,7 +94,7 @@ def test_who_has_stood_at_the_line_may_go():
     k = connector(STOPPING, "e", "w")
     world, checker = start(STOPPING, ("in_e_0", 89.5, {"path": [k]}))
     world.step(checker, 4)
-    world._veh.accel[0] = 2.0
+    world.sim.veh.accel[0] = 2.0
     world.step(checker, 12)
     assert checker.violations == {}
     assert checker.information["longest_wait_at_stop_sign_s"]["value"] == pytest.approx(1.5)
@@ -108,7 +108,7 @@ def test_who_changes_lane_has_stood_only_if_it_stands_on_the_new_one(stands, fou
     network = finish(draft)
     before, after = (connector(network, "e", "w", lane) for lane in (0, 1))
     world, checker = start(network, ("in_e_0", 89.0, {"speed": 0.8, "path": [before]}))
-    veh = world._veh
+    veh = world.sim.veh
     veh.accel[0] = -1.6
     if not stands:
         world.step(checker, 2)  # on the lane that it leaves it does
@@ -125,7 +125,7 @@ def test_standing_far_from_the_line_is_no_stop():
     k = connector(STOPPING, "e", "w")
     world, checker = start(STOPPING, ("in_e_0", 85.0, {"path": [k]}))
     world.step(checker, 4)
-    world._veh.accel[0] = 2.0
+    world.sim.veh.accel[0] = 2.0
     world.step(checker, 12)
     assert checker.violations == {"stop_sign": 1}
 
@@ -138,7 +138,7 @@ def overtaken(times: int, movement: tuple[str, str], policy: str) -> int:
     for _ in range(times):
         i = world.put(f"in_{movement[0]}_0", 89.5, path=[connector(ALL_WAY, *movement)])
         world.step(checker, 3)
-        world._veh.accel[i] = 2.5
+        world.sim.veh.accel[i] = 2.5
         world.step(checker, 6)
         world.arrive(i)
     return checker.report()["stop_order"]
@@ -167,6 +167,6 @@ def test_who_faces_a_full_exit_may_be_overtaken():
     world.step(checker, 2)
     i = world.put("in_e_0", 89.5, path=[connector(ALL_WAY, "e", "w")])
     world.step(checker, 3)
-    world._veh.accel[i] = 2.5
+    world.sim.veh.accel[i] = 2.5
     world.step(checker, 4)
     assert checker.violations == {}

@@ -37,7 +37,7 @@ def test_a_grid_breaks_no_rule(control):
 def test_lights_that_show_green_to_all_are_not_believed():
     world, checker = world_on(small_grid("signals"), 150)
     for _ in range(480):
-        world._grants.light[:] = GREEN
+        world.sim.grants.light[:] = GREEN
         world.step()
     assert checker.report()["red_light"] > 10
 
@@ -45,8 +45,8 @@ def test_lights_that_show_green_to_all_are_not_believed():
 def test_grants_for_everybody_end_in_findings():
     world, checker = world_on(small_grid("all_way_stop"), 150)
     for _ in range(480):
-        heads = (world._veh.lane >= 0) & (world._veh.path[:, 0] >= 0)
-        world._veh.granted[heads] = np.maximum(world._veh.granted[heads], 1)
+        heads = (world.sim.veh.lane >= 0) & (world.sim.veh.path[:, 0] >= 0)
+        world.sim.veh.granted[heads] = np.maximum(world.sim.veh.granted[heads], 1)
         world.step()
     report = checker.report()
     assert report["stop_sign"] > 10
@@ -55,7 +55,7 @@ def test_grants_for_everybody_end_in_findings():
 
 def test_cars_with_poor_brakes_run_into_each_other():
     world, checker = world_on(small_grid("signals"), 150)
-    world._types.emergency[:] = 0.3
+    world.sim.types.emergency[:] = 0.3
     world.step(480)
     assert checker.report()["overlap"] > 10
 

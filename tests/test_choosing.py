@@ -125,11 +125,12 @@ def test_later_departures_go_round_a_closure_and_an_incident() -> None:
         else:
             world.close_roads("short")
         world.step(1)
-        places, index = world._trips, network.road_index
+        places, index = world.sim.trips, network.road_index
         world.step(700)
         late = [trip for trip in range(departed, world.departed)]
         ways = [
-            world._routes.road[places.route_start[t] : places.route_end[t]].tolist() for t in late
+            world.sim.routes.road[places.route_start[t] : places.route_end[t]].tolist()
+            for t in late
         ]
         assert len(late) > 20
         assert all(index["long"] in way and index["short"] not in way for way in ways)
@@ -154,7 +155,7 @@ def test_the_quota_holds_and_who_found_no_place_keeps_its_way_and_is_counted() -
     most = 0
     for _ in range(160):
         world.step()
-        most = max(most, world._quotas.routed)
+        most = max(most, world.sim.quotas.routed)
     told = world.rerouting()
     assert most == 1 and told["left_out"] > 50
     assert world.quotas()["routing"]["put_off"] >= told["left_out"]
@@ -187,7 +188,7 @@ def test_a_run_is_resumed_and_verified_with_the_ways_that_were_chosen(tmp_path: 
     with Recorder(tmp_path / "run.h5", world, keyframe_every=5.0) as recorder:
         world.observers.append(recorder)
         world.step(160)
-    assert world.rerouting()["chosen"] > 20 and len(world._choosing.pending())
+    assert world.rerouting()["chosen"] > 20 and len(world.routing.choosing.pending())
     again = World.resume(tmp_path / "run.h5", world.begin + 10.0)
     assert again.frame == 40
     again.step(120)
@@ -267,7 +268,7 @@ def test_large_networks_are_searched_over_a_hierarchy(monkeypatch: pytest.Monkey
         monkeypatch.setattr(hierarchies, "FEWEST_PAIRS", 100)
         world = new_world("choosing")
         world.step(400)
-        guide = world._choosing._guides[CAR]
+        guide = world.routing.choosing._guides[CAR]
         assert isinstance(guide, _Guide if nodes == 1 else Desk)
         arrived.append(world.arrived)
     assert abs(arrived[0] - arrived[1]) < 0.1 * max(arrived)

@@ -55,10 +55,10 @@ def test_copies_share_no_array_that_a_frame_writes() -> None:
     world = new_world("controls")
     world.step(40)
     other = world.clone()
-    for name in ("_veh", "_order", "_grants", "_routes", "_trips", "_waiting", "_lights", "_awake"):
-        for field, one in getattr(world, name)._asdict().items():
+    for name in ("veh", "order", "grants", "routes", "trips", "waiting", "lights", "awake"):
+        for field, one in getattr(world.sim, name)._asdict().items():
             if isinstance(one, np.ndarray) and one.size:
-                assert not np.shares_memory(one, getattr(getattr(other, name), field)), field
+                assert not np.shares_memory(one, getattr(getattr(other.sim, name), field)), field
 
 
 def test_a_recorded_and_measured_world_is_copied_without_its_observers(tmp_path: Path) -> None:

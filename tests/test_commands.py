@@ -269,7 +269,7 @@ def test_measures_follow_who_is_taken_off_the_road_and_put_back(network) -> None
     measures = Measures(w, interval=300.0)
     w.observers.append(measures)
     commanded(w)
-    on_road = {road: int((w._veh.lane[w._veh.lane >= 0] // 2 == i).sum())
+    on_road = {road: int((w.sim.veh.lane[w.sim.veh.lane >= 0] // 2 == i).sum())
                for i, road in enumerate(network.road_ids)}  # fmt: skip
     measures.finish()
     roads = measures.roads

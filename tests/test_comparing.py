@@ -30,7 +30,7 @@ N = 5  # trips of a run
 def recorded(path: Path, seed: int, travel: Sequence[float], ended: int = 0) -> Path:
     """A run whose trip i took travel[i] s over 500 m; the last one ended as said."""
     world = FormulaWorld(N)
-    world.seed = seed
+    world.sim.seed = seed
     rows = np.zeros((len(travel), len(COLUMNS)))
     for i, took in enumerate(travel):
         facts = {"trip": i, "departed": 100.0 + i, "arrived": 100.0 + i + took, "distance": 500.0}

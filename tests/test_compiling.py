@@ -62,15 +62,15 @@ def test_without_a_folder_that_can_be_written_everybody_compiles(tmp_path: Path)
 def test_a_rehearsed_frame_moves_nobody_and_names_its_kernels():
     network = generate("grid", rows=2, columns=2, control="signals")
     world = World(network, vehicles_on_road(network, 4, seed=1), dt=0.5, seed=1)
-    at = world._veh.s.copy()
+    at = world.sim.veh.s.copy()
     with rehearsed() as calls:
         world.step()
     names = [kernel.__name__ for kernel, _ in calls]
     assert {"switch_lights", "grant_all", "drive_all", "move_all", "choose_lanes_all"} <= set(names)
-    assert not world._veh.accel.any() and (world._veh.s == at).all()
+    assert not world.sim.veh.accel.any() and (world.sim.veh.s == at).all()
     other = World(network, vehicles_on_road(network, 4, seed=1), dt=0.5, seed=1)
     other.step()
-    assert other._veh.accel.any() and (other._veh.s != at).any()
+    assert other.sim.veh.accel.any() and (other.sim.veh.s != at).any()
 
 
 @pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
@@ -139,9 +139,9 @@ def test_who_wants_a_kernel_that_another_process_compiles_does_something_else_fi
 def test_other_threads_do_not_rehearse():
     network = generate("grid", rows=2, columns=2, control="signals")
     world = World(network, vehicles_on_road(network, 4, seed=1), dt=0.5, seed=1)
-    at = world._veh.s.copy()
+    at = world.sim.veh.s.copy()
     with rehearsed() as calls:
         other = threading.Thread(target=world.step)
         other.start()
         other.join()
-    assert calls == [] and (world._veh.s != at).any()
+    assert calls == [] and (world.sim.veh.s != at).any()

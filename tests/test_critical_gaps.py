@@ -27,7 +27,7 @@ def gaps_by_turn(control: str, minor: bool = True, **options: object) -> dict[st
     network = generate("cross", control=control, **options)
     net = network.arrays
     found: dict[str, set[float]] = {}
-    gaps = World(network)._grants.critical_gap
+    gaps = World(network).sim.grants.critical_gap
     for k in np.flatnonzero(gaps > 0.0).tolist():
         lane = network.lane_ids[net.connectors.from_lane[k]]
         if (lane[0] in "NS") == minor:
@@ -56,7 +56,7 @@ def test_lefts_across_green_want_the_permissive_gap():
 
 def test_the_entries_of_a_roundabout_are_gentle_and_no_others():
     network = generate("cross", control="roundabout")
-    net, grants = network.arrays, World(network)._grants
+    net, grants = network.arrays, World(network).sim.grants
     entries = grants.critical_gap > 0.0
     assert (grants.critical_gap[entries] == Parameters().number("right_of_way.gap_yield")).all()
     assert (grants.zips == entries).all()
@@ -66,7 +66,7 @@ def test_the_entries_of_a_roundabout_are_gentle_and_no_others():
     }
     assert len(roads) == 4  # one of each leg, none of the ring
     for control in ("two_way_stop", "yield", "signals", "all_way_stop"):
-        assert not World(generate("cross", control=control))._grants.zips.any()
+        assert not World(generate("cross", control=control)).sim.grants.zips.any()
 
 
 def test_a_block_of_one_way_streets_is_no_roundabout():
@@ -81,7 +81,7 @@ def test_a_block_of_one_way_streets_is_no_roundabout():
         builder.add_road([out, start], speed=13.9, id=f"in{i}")
         builder.add_road([start, (out[0] + 10.0, out[1])], speed=13.9, id=f"out{i}")
         builder.add_intersection(*start, control="yield", id=f"corner{i}")
-    grants = World(builder.build())._grants
+    grants = World(builder.build()).sim.grants
     assert (grants.critical_gap > 0.0).any()
     assert not grants.zips.any()
 
@@ -112,8 +112,8 @@ def test_who_stands_behind_somebody_farther_back_has_no_priority_yet(road, speed
         slot = world.put(joint, 4.0, speed, [o])
     else:
         slot = world.put("r0_0", 182.0, speed, [joint, o])
-    world._veh.reason[slot] = reason
+    world.sim.veh.reason[slot] = reason
     found = prior_vehicle(
-        network.arrays, world._veh, world._types, world.order(), world._grants, o, 5.0, 8.0
+        network.arrays, world.sim.veh, world.sim.types, world.order(), world.sim.grants, o, 5.0, 8.0
     )
     assert found == (slot if counts else -1)

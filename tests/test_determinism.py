@@ -58,15 +58,15 @@ def positions(world: World) -> dict[str, tuple[int, float, float]]:
 def shuffle_slots(world: World, seed: int) -> None:
     """Move every vehicle to another slot and forget the previous order."""
     draw = np.random.default_rng(seed)
-    veh, order = world._veh, world._order
+    veh, order = world.sim.veh, world.sim.order
     new = draw.permutation(veh.lane.size).astype(np.int32)
     for array in veh:
         array[new] = array.copy()
-    slots = new[order.slot[: world._n]]
-    order.slot[: world._n] = draw.permutation(slots)
-    held = world._grants.tail_slot >= 0
-    world._grants.tail_slot[held] = new[world._grants.tail_slot[held]]
-    world._waiting.numbers[2] = 0  # look for free slots from the first on
+    slots = new[order.slot[: world.sim.n]]
+    order.slot[: world.sim.n] = draw.permutation(slots)
+    held = world.sim.grants.tail_slot >= 0
+    world.sim.grants.tail_slot[held] = new[world.sim.grants.tail_slot[held]]
+    world.sim.waiting.numbers[2] = 0  # look for free slots from the first on
 
 
 CONTROLS = ("program", "actuated", "max_pressure")
@@ -112,7 +112,7 @@ def test_what_signals_remember_is_part_of_the_state(town):
         world = World(town, town_demand(town), parameters=given, dt=0.25, seed=7)
         world.step(20)
         before = world.state_hash()
-        for field in world._lights:
+        for field in world.sim.lights:
             if field.size:
                 field[0] += 1
                 assert (world.state_hash() != before) == part
@@ -187,6 +187,6 @@ def test_a_run_does_not_depend_on_how_often_slots_are_packed(town, monkeypatch):
         world.step(120)
         hashes.add(world.state_hash())
         world._sort()
-        packed = np.array_equal(world._order.slot[: world._n], np.arange(world._n))
+        packed = np.array_equal(world.sim.order.slot[: world.sim.n], np.arange(world.sim.n))
         assert packed == (every == 1)
     assert len(hashes) == 1

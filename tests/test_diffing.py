@@ -21,8 +21,8 @@ class Faster(FormulaWorld):
     """The same world, but vehicle 3 is faster from PARTS on."""
 
     @property
-    def _veh(self) -> Vehicles:
-        veh = super()._veh
+    def veh(self) -> Vehicles:
+        veh = super().veh
         late = (veh.id == 3) & (self.frame > PARTS)
         veh.speed[late] = 4.0
         veh.s[late] += 2.0 * (self.frame - PARTS) * self.dt
@@ -82,7 +82,7 @@ def test_the_same_run_recorded_otherwise_is_the_same(first: Path, tmp_path: Path
 
 def test_vehicles_are_the_same_by_id_whatever_their_number(first: Path, tmp_path: Path) -> None:
     world = FormulaWorld()
-    world.demand = replace(world.demand, ids=("new", *world.demand.ids[1:]))
+    world.sim.demand = replace(world.demand, ids=("new", *world.demand.ids[1:]))
     path = recorded(tmp_path / "b.h5", world)
     with rh.open_run(first) as a, rh.open_run(path) as b:
         found = compare_runs(a, b)
@@ -93,8 +93,8 @@ def test_vehicles_are_the_same_by_id_whatever_their_number(first: Path, tmp_path
 
 def test_what_the_runs_were_made_of_is_compared(first: Path, tmp_path: Path) -> None:
     world = FormulaWorld()
-    world.parameters = Parameters({"car.time_gap": 1.6})
-    world.seed = 9
+    world.sim.parameters = Parameters({"car.time_gap": 1.6})
+    world.sim.seed = 9
     path = recorded(tmp_path / "b.h5", world)
     with rh.open_run(first) as a, rh.open_run(path) as b:
         found = compare_runs(a, b)

@@ -33,26 +33,26 @@ class RedLines:
         self.greens_ended = 0
         self.held_up: dict[int, bool] = {}  # since its onset, by vehicle
         self.onset: dict[int, tuple[int, bool]] = {}  # by vehicle: connector, whether it could stop
-        self.light = world._grants.light.copy()
+        self.light = world.sim.grants.light.copy()
         self.red_since = np.zeros(self.light.size)
         self.before: dict[int, tuple[int, float, float, float, int]] = {}
 
     def observe(self) -> None:
         world = self.world
         n, lengths = world.network.n_road_lanes, world.network.arrays.lanes.length
-        con, light, now = world.network.arrays.connectors, world._grants.light, world.time
+        con, light, now = world.network.arrays.connectors, world.sim.grants.light, world.time
         turned = (light == YELLOW) & np.isin(self.light, (GREEN, GREEN_YIELD))
         self.greens_ended += int(turned.sum())
         self.red_since[(light == RED) & (self.light != RED)] = now - world.dt
         for i, (lane, s, v, decel, k) in self.before.items():
             if lane < n and k >= 0 and turned[k]:
-                room = v * v / (2.0 * decel) + v * world.dt + world._rules.stop_offset
+                room = v * v / (2.0 * decel) + v * world.dt + world.sim.rules.stop_offset
                 self.onset[i] = (k, lengths[lane] - s > room)
                 self.held_up[i] = False
-        veh, after = world._veh, {}
+        veh, after = world.sim.veh, {}
         for slot in np.flatnonzero(veh.lane >= 0).tolist():
             i, lane = int(veh.id[slot]), int(veh.lane[slot])
-            decel = float(world._types.decel[veh.type[slot]])
+            decel = float(world.sim.types.decel[veh.type[slot]])
             after[i] = (lane, veh.s[slot], veh.speed[slot], decel, int(veh.path[slot, 0]))
             was = self.before.get(i, (lane,))[0]
             if veh.reason[slot] == LEADER and i in self.held_up:

@@ -121,7 +121,7 @@ def test_place_speed_and_pose_stay_when_the_tier_changes() -> None:
         world.set_tier("car0", tier)
         world.step()
         body = world.steered_bodies
-        assert world._steering.state.tier[0] == code
+        assert world.steering.state.tier[0] == code
         assert world.vehicles.s[0] - s == pytest.approx(v * DT, abs=0.01)
         assert world.vehicles.speed[0] == pytest.approx(v, abs=0.15)
         if pose:
@@ -129,10 +129,10 @@ def test_place_speed_and_pose_stay_when_the_tier_changes() -> None:
             assert body.heading[0] == pytest.approx(pose[2], abs=0.02)
         else:
             assert abs(fronts(world)[0, 2]) < 0.02  # on its lane, along it
-    astray = float(world._steering.state.astray[0])
+    astray = float(world.steering.state.astray[0])
     world.set_tier("car0", "lane")
     world.step()
-    assert world._steering.state.tier[0] == LANE and len(world.steered_bodies) == 0
+    assert world.steering.state.tier[0] == LANE and len(world.steered_bodies) == 0
     assert world.vehicles.lateral[0] == pytest.approx(astray, abs=0.05)
 
 

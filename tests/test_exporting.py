@@ -37,7 +37,7 @@ PROJECTION = "+proj=tmerc +lat_0=41.15 +lon_0=-8.61 +k=1 +ellps=WGS84 +units=m +
 def recorded(path: Path, projection: str = "") -> Path:
     """A run of FormulaWorld, a frame each 0.5 s."""
     world = FormulaWorld(N, begin=BEGIN)
-    world.network = world._whole = replace(world.network, projection=projection)
+    world.sim.network = world.sim.whole = replace(world.network, projection=projection)
     with rh.Recorder(path, world, 0.5, mode="frames", precision="full") as recorder:  # type: ignore[arg-type]
         world.observers.append(recorder)
         world.step(FRAMES)

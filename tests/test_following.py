@@ -151,8 +151,8 @@ def test_a_ring_carries_the_flow_of_the_fundamental_diagram(name, dt):
     world.step()
     assert world.active == n
     # They start as a standing ring, and move from here on.
-    world._veh.s[:n] = world.demand.depart_pos[world._veh.id[:n]]
-    world._veh.speed[:n] = speed
+    world.sim.veh.s[:n] = world.demand.depart_pos[world.sim.veh.id[:n]]
+    world.sim.veh.speed[:n] = speed
     world.step(round(30.0 / dt))
     assert 3.6 * density * world.vehicles.speed.mean() == pytest.approx(flow, rel=0.005)
 

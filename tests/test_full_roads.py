@@ -34,7 +34,7 @@ def test_room_in_a_queue_is_what_its_end_closes_up(length):
     for place in range(count):
         world.put("r1_0", length - place * spacing, 0.5)
     lane = network.lane_index["r1_0"]
-    _, closed, vacant, held = queue_end(network.arrays, world._veh, world.order(), lane, GAP)
+    _, closed, vacant, held = queue_end(network.arrays, world.sim.veh, world.order(), lane, GAP)
     assert not vacant
     assert not held
     near = min(count, int(np.ceil(CLOSES_UP / spacing)))
@@ -78,7 +78,7 @@ def test_two_streams_of_the_same_rank_take_turns(control):
     before: dict[int, int] = {}
     for _ in range(2400):
         world.step()
-        veh = world._veh
+        veh = world.sim.veh
         live = np.flatnonzero(np.isin(veh.lane, lines))
         now = dict(zip(veh.id[live].tolist(), veh.lane[live].tolist(), strict=True))
         for name, lane in before.items():

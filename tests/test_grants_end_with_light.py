@@ -42,16 +42,16 @@ def test_who_can_still_stop_before_a_red_light_on_a_short_road_loses_its_grant(
     k = next(k for k in range(2) if net.connectors.signal[k] >= 0)
     world = PlantedWorld(network)
     comes = world.put("r1_0", between - 7.0, speed, [k])
-    veh = world._veh
+    veh = world.sim.veh
     veh.granted[comes] = 1
-    order, grants, rules = world.order(), state.new_grants(net), world._rules
+    order, grants, rules = world.order(), state.new_grants(net), world.sim.rules
     d = 7.0
     for light in (YELLOW, RED):
         grants.light[k] = light
-        keeps = keeps_grant(net, veh, world._types, order, grants, rules, comes, 0, d, 0, 0.25)
+        keeps = keeps_grant(net, veh, world.sim.types, order, grants, rules, comes, 0, d, 0, 0.25)
         assert keeps != stops
     grants.light[k] = GREEN
-    assert keeps_grant(net, veh, world._types, order, grants, rules, comes, 0, d, 0, 0.25)
+    assert keeps_grant(net, veh, world.sim.types, order, grants, rules, comes, 0, d, 0, 0.25)
 
 
 def two_lights(between: float, offset: float, second: float):

@@ -115,7 +115,7 @@ def test_each_change_of_mind_at_a_line_takes_twice_as_long_and_keeps_the_claim(n
     times: dict[tuple[int, int], list[float]] = {}  # of a vehicle since it came to a line
     for _ in range(600):
         world.step()
-        veh, n = world._veh, world.active
+        veh, n = world.sim.veh, world.active
         for i in range(n):
             k = int(veh.id[i])
             if veh.minds[i] > minds.get(k, 0) and veh.arrived[i] >= 0:

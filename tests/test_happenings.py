@@ -26,11 +26,11 @@ class Witness:
         self.minds: dict[int, int] = {}
 
     def observe(self) -> None:
-        frame, veh = self.world.frame - 1, self.world._veh
+        frame, veh = self.world.frame - 1, self.world.sim.veh
         on_road = veh.lane >= 0
         for found, when in ((self.departed, veh.depart_frame), (self.changed, veh.change_frame)):
             found |= {(frame, int(veh.id[i])) for i in np.flatnonzero(on_road & (when == frame))}
-        self.light[frame] = self.world._grants.light.copy()
+        self.light[frame] = self.world.sim.grants.light.copy()
         for i in np.flatnonzero(on_road).tolist():
             if veh.minds[i] > self.minds.get(int(veh.id[i]), 0):
                 self.chose.append((frame, int(veh.id[i])))
@@ -151,7 +151,7 @@ def test_who_changes_its_mind_is_an_event_in_its_frame(tmp_path: Path) -> None:
         events = run.events
     there = events.kind == "mind_changed"
     found = list(zip(events.frame[there].tolist(), rows["vehicle"][there].tolist(), strict=True))
-    assert sorted(found) == sorted(witness.chose) and len(found) == world._minds.changed > 3
+    assert sorted(found) == sorted(witness.chose) and len(found) == world.routing.minds.changed > 3
     assert (np.array(found)[:, 0] % recorder.every != recorder.every - 1).any()
 
 
@@ -167,5 +167,5 @@ def test_who_is_rerouted_is_an_event(tmp_path: Path) -> None:
         events, numbers = run.events, run.dataset("events")["vehicle"]
     there = events.kind == "rerouted"
     counted = np.bincount(numbers[there], minlength=len(world.demand))
-    np.testing.assert_array_equal(counted, world._detours.reroutes)
-    assert counted.sum() == world._detours.total > 10
+    np.testing.assert_array_equal(counted, world.routing.detours.reroutes)
+    assert counted.sum() == world.routing.detours.total > 10

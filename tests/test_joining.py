@@ -90,9 +90,9 @@ def test_nobody_elses_luck_changes_when_others_join_behind_them(network) -> None
     w.add_vehicles([{"route": ["out"], "depart": 100.0}])
     for each in (w, without):
         each.step(200)
-    here = np.flatnonzero(w._veh.lane >= 0)
-    np.testing.assert_array_equal(w._veh.s[here], without._veh.s[here])
-    np.testing.assert_array_equal(w._veh.factor[here], without._veh.factor[here])
+    here = np.flatnonzero(w.sim.veh.lane >= 0)
+    np.testing.assert_array_equal(w.sim.veh.s[here], without.sim.veh.s[here])
+    np.testing.assert_array_equal(w.sim.veh.factor[here], without.sim.veh.factor[here])
 
 
 def test_a_table_may_say_lane_place_and_speed_and_types_that_there_were_not(network) -> None:

@@ -99,7 +99,7 @@ def test_who_comes_by_one_grant_through_a_short_lane_is_waited_for():
     ahead = world.put(first, 10.0, 3.0, [on])
     later = world.put("far_0", 150.0, 3.0, [first, on])
     waits = world.put("side_0", 40.0, 10.0, [joins])
-    veh = world._veh
+    veh = world.sim.veh
     veh.granted[[ahead, later, waits]] = 1, 2, 1
     veh.stamp[[ahead, later, waits]] = 10, 30, 20
     order, grants = world.order(), state.new_grants(net)
@@ -108,7 +108,7 @@ def test_who_comes_by_one_grant_through_a_short_lane_is_waited_for():
 
     def allowed() -> float:
         d = float(net.lanes.length[veh.lane[waits]] - veh.s[waits])
-        return float(zone_speed(net, veh, world._types, order, grants, waits, joins, d, 0.25)[0])
+        return float(zone_speed(net, veh, world.sim.types, order, grants, waits, joins, d, 0.25)[0])
 
     assert allowed() < 10.0
     veh.stamp[ahead] = 40  # were it later as well, nobody would be waited for
@@ -142,7 +142,7 @@ def test_a_rear_is_waited_for_though_its_vehicle_has_been_granted_the_next_line(
     world = PlantedWorld(network)
     ahead = world.put("out_0", 4.0, 0.0, behind=[across, "main_0"])
     comes = world.put(joins, start - 3.0, 5.0)
-    veh = world._veh
+    veh = world.sim.veh
     order, grants = world.order(), state.new_grants(net)
     inside = network.n_road_lanes + across
     order.over[inside] = ahead
@@ -154,7 +154,7 @@ def test_a_rear_is_waited_for_though_its_vehicle_has_been_granted_the_next_line(
         veh.stamp[[ahead, comes]] = stamp, 20
         to_start = -float(veh.s[comes])
         speed, _, _ = zone_speed(
-            net, veh, world._types, order, grants, comes, joins, to_start, 0.25
+            net, veh, world.sim.types, order, grants, comes, joins, to_start, 0.25
         )
         allowed.append(speed)
     assert allowed[0] == allowed[1] < 5.0
@@ -176,7 +176,7 @@ def test_others_are_waited_for_though_the_way_comes_back_to_their_zone():
     world = PlantedWorld(network)
     ahead = world.put(across, net.conflicts.there_out[zone] - 0.5, 1.0)
     comes = world.put(joins, net.conflicts.here_in[zone] - 3.0, 5.0)
-    veh = world._veh
+    veh = world.sim.veh
     veh.stamp[[ahead, comes]] = 10, 20
     veh.cut[[ahead, comes]] = -1
     order, grants = world.order(), state.new_grants(net)
@@ -186,7 +186,7 @@ def test_others_are_waited_for_though_the_way_comes_back_to_their_zone():
         grants.tail_slot[across] = last
         to_start = -float(veh.s[comes])
         speed, _, _ = zone_speed(
-            net, veh, world._types, order, grants, comes, joins, to_start, 0.25
+            net, veh, world.sim.types, order, grants, comes, joins, to_start, 0.25
         )
         allowed.append(speed)
     assert allowed[0] == allowed[1] < 5.0

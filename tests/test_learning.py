@@ -79,7 +79,7 @@ def test_lost_time_and_waiting_are_read_by_lane() -> None:
     world.step(200)
     n = GRID.n_lanes
     now = LaneLoads(*(np.full(n, 7, np.int64) for _ in range(4)))
-    read_loads(GRID.arrays.lanes, world._veh, now, world.frame)
+    read_loads(GRID.arrays.lanes, world.sim.veh, now, world.frame)
     table = world.vehicles
     assert now.vehicles.sum() == len(table)
     lost = np.maximum(0.0, 1.0 - table.speed / GRID.arrays.lanes.speed[table.lane])

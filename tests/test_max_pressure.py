@@ -48,7 +48,7 @@ CONTROL = "max_pressure"
 def test_the_green_with_the_longer_queue_is_shown_from_the_next_choice_on():
     network = actuated(None)
     world = world_of(network, straight(network, [0.0] * 5, "s", "n"), control=CONTROL)
-    lights, seen = world._grants.light, []
+    lights, seen = world.sim.grants.light, []
     con = network.arrays.connectors
     for _ in range(round(18.0 / world.dt)):
         world.step()
@@ -67,7 +67,7 @@ def test_pressure_is_the_queue_before_less_the_queue_behind_as_shares_of_their_l
     world = world_of(network, vehicles_on_road(network, 150, seed=1), control=CONTROL)
     world.step(100)
     world._sort()
-    veh = world._veh
+    veh = world.sim.veh
     on_road = veh.lane >= 0
     count = np.bincount(veh.lane[on_road], minlength=network.n_lanes)
     share = count * 7.5 / np.maximum(net.lanes.length, 7.5)
@@ -77,22 +77,22 @@ def test_pressure_is_the_queue_before_less_the_queue_behind_as_shares_of_their_l
         queue = np.sum((veh.lane == lane) & (veh.path[:, 0] == k))
         pressure[k] = queue * 7.5 / max(net.lanes.length[lane], 7.5)
         pressure[k] -= share[net.connectors.to_lane[k]]
-        got = pressure_of(net, veh, world._order, k)
+        got = pressure_of(net, veh, world.sim.order, k)
         if net.lanes.length[lane] < 50.0:  # the lanes before it count, too
             pressure[k] = got
         assert got == pytest.approx(pressure[k])
     assert pressure.min() < -0.2 and pressure.max() > 0.2
-    start, members = world._members
+    start, members = world.sim.members
     for program in range(net.signals.cycle.size):
         lo, hi = net.signals.phase_start[program : program + 2]
         mine = members[start[program] : start[program + 1]]
         sums = {}
-        for p in np.flatnonzero(world._clearing.main[lo:hi]).tolist():
+        for p in np.flatnonzero(world.sim.clearing.main[lo:hi]).tolist():
             at = net.signals.state_start[program] + p * net.signals.links[program]
             letters = net.signals.state[at + net.connectors.link[mine]]
             sums[p] = pressure[mine[np.isin(letters, (GREEN, GREEN_YIELD))]].sum()
         best = chosen_phase(
-            net, world._clearing, veh, world._order, members, start[program], start[program + 1],
+            net, world.sim.clearing, veh, world.sim.order, members, start[program], start[program + 1],
             program, next(iter(sums)),
         )  # fmt: skip
         assert sums[best] == pytest.approx(max(sums.values()))
@@ -114,7 +114,7 @@ def test_no_green_is_shorter_than_the_least(least):
     for _ in range(round(200.0 / world.dt)):
         world.step()
         for link in (0, 3):
-            green = world._grants.light[con.link == link][0] in (GREEN, GREEN_YIELD)
+            green = world.sim.grants.light[con.link == link][0] in (GREEN, GREEN_YIELD)
             if green:
                 since.setdefault(link, world.time)
             elif link in since:
@@ -178,7 +178,7 @@ def test_who_waits_on_a_lane_before_the_last_short_one_is_part_of_the_queue():
 def test_a_program_with_one_green_runs_as_the_network_says():
     phases = [(20.0, "G" * 12), (3.0, "y" * 12), (7.0, "r" * 12)]
     world = world_of(actuated(None, phases=phases), [], control=CONTROL)
-    assert world._actuation.control.tolist() == [FIXED]
+    assert world.sim.actuation.control.tolist() == [FIXED]
     assert ran(world, 70.0).runs() == [(0, 20), (1, 3), (2, 7), (0, 20), (1, 3), (2, 7)]
 
 
@@ -201,7 +201,7 @@ def test_a_grid_under_max_pressure_breaks_no_rule():
     world = world_of(network, random_trips(network, 500, over=240.0, seed=1), 0.5, control=CONTROL)
     checker = Checker(world)
     world.observers.append(checker)
-    assert (world._actuation.control == MAX_PRESSURE).all()
+    assert (world.sim.actuation.control == MAX_PRESSURE).all()
     world.step(800)
     assert not any(checker.report().values())
     assert len(world.trips) > 300
@@ -210,7 +210,7 @@ def test_a_grid_under_max_pressure_breaks_no_rule():
 def test_it_is_known_at_the_earliest_when_a_light_closes():
     network = generate("grid", rows=2, columns=2)
     world = world_of(network, random_trips(network, 200, over=120.0, seed=1), control=CONTROL)
-    grants, shown, told = world._grants, [], []
+    grants, shown, told = world.sim.grants, [], []
     for _ in range(4 * 120):
         world.step()
         shown.append(np.isin(grants.light, (RED, YELLOW)))

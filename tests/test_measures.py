@@ -197,14 +197,14 @@ def test_a_vehicle_taken_off_the_road_has_left(grid: Network) -> None:
     measures = Measures(world, 10.0, loops=all_loops(grid, 0.5))
     world.observers.append(measures)
     world.step(160)
-    slot = int(np.flatnonzero(world._veh.lane >= 0)[0])
-    world._veh.lane[slot] = -1
+    slot = int(np.flatnonzero(world.sim.veh.lane >= 0)[0])
+    world.sim.veh.lane[slot] = -1
     world.step(80)
     measures.finish()
     roads = measures.roads
     on_roads = grid.arrays.lanes.road[world.vehicles.lane] >= 0
     assert (roads.entered - roads.left).sum() == on_roads.sum()
-    assert (measures._loops.over != world._veh.id[slot]).all()
+    assert (measures._loops.over != world.sim.veh.id[slot]).all()
 
 
 # --- intervals, tables, mistakes -----------------------------------------------------------------

@@ -77,7 +77,7 @@ def test_a_driver_who_cannot_reach_the_lane_of_another_way_does_not_choose_anew_
         "driver", 5.0, CAR, way, depart_lane=1, depart_pos=80.0, depart_pos_kind=POS_GIVEN
     )
     world = world_of(network, [*queue(network, "in", 6, 89.0), driver])
-    world._minds.across_after = 4 * 3600  # nor does it turn from the wrong lane
+    world.routing.minds.across_after = 4 * 3600  # nor does it turn from the wrong lane
     world.step(4 * 305)
     assert world.arrived == 0
     assert 1 <= world.counts()["minds_changed"] <= 300 / 30
@@ -92,7 +92,7 @@ def test_who_takes_another_way_on_has_waited_at_the_line_since_it_came():
     arrivals = set()
     for _ in range(4 * 500):
         world.step()
-        veh = world._veh
+        veh = world.sim.veh
         waiting = (veh.lane >= 0) & (veh.id == 9) & (veh.arrived >= 0)
         arrivals.update(veh.arrived[waiting].tolist())
     assert world.counts()["minds_changed"] >= 1

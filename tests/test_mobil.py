@@ -49,8 +49,8 @@ class Five:
         self.world = World(network, builder.build(), dt=DT, seed=1, parameters=rules)
         while self.world.active < 5:
             self.world.step()
-        slots = np.flatnonzero(self.world._veh.lane >= 0)
-        self.slot = slots[np.argsort(self.world._veh.id[slots])]
+        slots = np.flatnonzero(self.world.sim.veh.lane >= 0)
+        self.slot = slots[np.argsort(self.world.sim.veh.id[slots])]
         self.kinds = kinds
 
     def place(self, gaps, speeds, here: int) -> None:
@@ -68,7 +68,7 @@ class Five:
             ]
         )  # fmt: skip
         self.v = np.asarray(speeds)
-        veh = self.world._veh
+        veh = self.world.sim.veh
         veh.s[self.slot] = self.s
         veh.speed[self.slot] = self.v
         veh.lane[self.slot] = [here, here, here, 1 - here, 1 - here]
@@ -102,13 +102,18 @@ class Five:
     def decided(self) -> tuple[bool, bool]:
         """What the kernels say: whether a change pays, and whether it fits."""
         world = self.world
-        net, veh, types, order = world.network.arrays, world._veh, world._types, world._order
+        net, veh, types, order = (
+            world.network.arrays,
+            world.sim.veh,
+            world.sim.types,
+            world.sim.order,
+        )
         i, there = int(self.slot[SELF]), 1 - self.here
         p = int(np.flatnonzero(order.slot == i)[0])
         place = int(order.start[there]) + 1
-        pay = pays(net, veh, types, order, world._rules, p, self.here, there, 500.0, place)
+        pay = pays(net, veh, types, order, world.sim.rules, p, self.here, there, 500.0, place)
         fit = change_fits(
-            net, veh, types, order, world._grants, world._rules, i, there, 500.0, place, inf,
+            net, veh, types, order, world.sim.grants, world.sim.rules, i, there, 500.0, place, inf,
             BRAKING, False, DT,
         )  # fmt: skip
         return bool(pay), bool(fit)

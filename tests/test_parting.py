@@ -61,7 +61,7 @@ def two_ways(share: float, kind: VehicleType) -> World:
 
 def until_rear_is_at(world: World, s: float) -> None:
     """Step until the rear of the first has left its first lane by so many metres."""
-    net, veh = world.network.arrays, world._veh
+    net, veh = world.network.arrays, world.sim.veh
     for _ in range(600):
         world.step()
         lane = int(veh.lane[0])
@@ -87,7 +87,7 @@ def test_who_goes_straight_on_waits_behind_a_rear_in_its_way(
         found |= touching(world)
     assert not found
     assert world.vehicles.speed[1] == 0.0 and world.arrived == 0
-    assert world._veh.blocker[1] == 0  # it says for whom it waits
+    assert world.sim.veh.blocker[1] == 0  # it says for whom it waits
     world.go_on("car0")
     world.step(600)
     assert world.arrived == 2

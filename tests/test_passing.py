@@ -132,7 +132,7 @@ def test_the_arrays_of_a_world_that_is_gone_are_freed():
     network = generate("ring", circumference=300.0)
     world = World(network, vehicles_on_road(network, 5, seed=1), dt=0.5, seed=1)
     world.step(3)
-    speeds = weakref.ref(world._veh.speed)
+    speeds = weakref.ref(world.sim.veh.speed)
     del world
     gc.collect()
     assert speeds() is None

@@ -146,16 +146,16 @@ def test_a_queue_is_not_passed():
 
 def test_the_checker_sees_a_head_on_collision(network):
     world = PlantedWorld(network)
-    world._grants.opposite[:] = opposite_lanes(network)
+    world.sim.grants.opposite[:] = opposite_lanes(network)
     east, west = network.road_index["east"], network.road_index["west"]
     first = network.arrays.roads.first_lane
     i = world.put(network.lane_ids[first[east]], 600.0)
     world.put(network.lane_ids[first[west]], network.arrays.lanes.length[first[west]] - 598.0)
-    world._veh.around[i] = 9
+    world.sim.veh.around[i] = 9
     checker = Checker(world)
     for lateral, found in ((1.0, 0), (2.2, 1)):
-        world._veh.lateral[i] = lateral
-        world.frame += 1
+        world.sim.veh.lateral[i] = lateral
+        world.sim.frame += 1
         checker.observe()
         assert checker.report()["overlap"] == found
 

@@ -99,4 +99,4 @@ def test_a_world_that_grows_under_commands_compiles_nothing_behind_its_first_fra
         compiled: list[str] = []
         with announcing_compiles(compiled.append):
             drive(world)
-    assert world._veh.lane.size > 1024 and compiled == []
+    assert world.sim.veh.lane.size > 1024 and compiled == []

@@ -56,19 +56,19 @@ def watched() -> tuple[World, list[dict[str, Any]]]:
 
     def depart() -> None:
         departures()
-        after.append((world._n >= 240, world.waiting_to_depart))
+        after.append((world.sim.n >= 240, world.waiting_to_depart))
 
     # Looks in where World itself offers no place to: between sorting and departures.
     world._depart = depart  # type: ignore[method-assign]
     for _ in range(FRAMES):
-        turned = world._detours.total
+        turned = world.routing.detours.total
         world.step()
         turns = (np.arange(TURNS) + ((world.frame - 1) >> 1)) % TURNS
         seen.append({
-            "on_road": world.active, "steered": int(np.count_nonzero(world._steering.state.tier)),
-            "rerouted": world._detours.total - turned, "looks": world._awake.looks[turns].copy(),
+            "on_road": world.active, "steered": int(np.count_nonzero(world.steering.state.tier)),
+            "rerouted": world.routing.detours.total - turned, "looks": world.sim.awake.looks[turns].copy(),
             "full": after[-1][0] and after[-1][1] > 0, "outside": after[-1][1],
-            "bodies": dict(world._quotas.steered.since),
+            "bodies": dict(world.sim.quotas.steered.since),
         })  # fmt: skip
     del world._depart
     return world, seen
@@ -145,7 +145,7 @@ def test_the_same_rings_are_found_a_part_of_the_lanes_at_a_time() -> None:
         cars = vehicles_on_road(network, 200, seed=3)
         world = World(network, cars, parameters=given, dt=0.5, seed=3)
         world.step(1000)
-        standing.append({lane: ring.lanes for lane, ring in world._rings._standing.items()})
+        standing.append({lane: ring.lanes for lane, ring in world.rings._standing.items()})
     assert standing[0] == standing[1] != {}
     assert world.quotas()["wait_for"]["longest_wait_s"] == 2 * world.dt
 

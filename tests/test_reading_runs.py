@@ -170,7 +170,7 @@ def test_only_who_is_in_the_region_is_recorded(tmp_path: Path) -> None:
 def test_a_file_does_not_become_larger_than_it_may(tmp_path: Path) -> None:
     path, most = tmp_path / "run.h5", 600_000
     world = FormulaWorld(n=400)
-    world.frame = 400
+    world.sim.frame = 400
     with rh.Recorder(path, world, 0.25, mode="frames", most=most) as recorder:  # type: ignore[arg-type]
         world.observers.append(recorder)
         world.step(6000)
@@ -210,11 +210,11 @@ def test_bodies_from_outside_do_not_make_it_larger_either(tmp_path: Path) -> Non
 def test_what_is_no_number_is_not_recorded(tmp_path: Path, field: str, value: float) -> None:
     world = new_world("program")
     world.step(4)
-    slot = int(np.flatnonzero(world._veh.lane >= 0)[2])
+    slot = int(np.flatnonzero(world.sim.veh.lane >= 0)[2])
     with rh.Recorder(tmp_path / "run.h5", world, mode="frames") as recorder:
         recorder.flush()
-        getattr(world._veh, field)[slot] = value
-        world.frame += 1
+        getattr(world.sim.veh, field)[slot] = value
+        world.sim.frame += 1
         with pytest.raises(
             RunError, match=rf"frame 5: vehicle '.*': {field} is .*, wanted a number"
         ):

@@ -59,7 +59,9 @@ def test_vehicles_tell_their_names_roads_standstills_and_what_is_left_of_their_r
     assert (table.waiting[~stands] == 0.0).all() and stands.sum() > 10
     assert (table.waiting[stands] > 0.0).all() and table.waiting.max() < world.time
     on_road = roads >= 0
-    left = [list(world._routes.road[a:b]) for a, b in zip(table.leg, table.route_end, strict=True)]
+    left = [
+        list(world.sim.routes.road[a:b]) for a, b in zip(table.leg, table.route_end, strict=True)
+    ]
     assert table.roads_left.tolist() == [len(way) for way in left]
     assert [way[0] for way, on in zip(left, on_road, strict=True) if on] == roads[on_road].tolist()
 

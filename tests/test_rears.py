@@ -23,7 +23,7 @@ def world(request):
 
 def rear_over(world: World, lane: int) -> tuple[int, float]:
     """By search: who has left the lane with its front only, and where its rear is on it."""
-    veh, length = world._veh, world.network.arrays.lanes.length
+    veh, length = world.sim.veh, world.network.arrays.lanes.length
     found: tuple[int, float] = (-1, np.inf)
     for i in np.flatnonzero(veh.lane >= 0):
         rear = veh.s[i] - veh.length[i]
@@ -43,9 +43,9 @@ def test_rears_that_hang_over_the_end_of_a_lane_are_known(world):
         world._sort()
         for lane in range(world.network.n_lanes):
             slot, rear = rear_over(world, lane)
-            assert int(world._order.over[lane]) == slot
+            assert int(world.sim.order.over[lane]) == slot
             if slot >= 0:
-                assert world._order.over_rear[lane] == pytest.approx(rear, abs=1e-9)
+                assert world.sim.order.over_rear[lane] == pytest.approx(rear, abs=1e-9)
                 seen += 1
     assert seen > 0
 

@@ -30,10 +30,10 @@ def recorded(path: Path, world: World, records: int, **more: Any) -> list[np.nda
     seen = []
     with Recorder(path, world, 1.0, **more) as recorder:
         world.observers.append(recorder)
-        seen.append(fronts_of(world._veh, world._steering))
+        seen.append(fronts_of(world.sim.veh, world.steering))
         for _ in range(records):
             world.step(FRAMES)
-            seen.append(fronts_of(world._veh, world._steering))
+            seen.append(fronts_of(world.sim.veh, world.steering))
     return seen
 
 

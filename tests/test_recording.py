@@ -92,7 +92,7 @@ def test_many_flushes_give_the_same_rows_as_one(tmp_path: Path) -> None:
 
 def test_more_rows_than_a_chunk_holds_are_read_as_they_were(tmp_path: Path) -> None:
     world = FormulaWorld(n=40_000)
-    world.frame = 40_000
+    world.sim.frame = 40_000
     with Recorder(tmp_path / "run.h5", world, 0.25, mode="frames") as recorder:  # type: ignore[arg-type]
         world.observers.append(recorder)
         world.step(2)
@@ -112,7 +112,7 @@ def test_frames_are_the_same_in_any_order_and_by_any_number_of_threads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world = FormulaWorld(n=3000)
-    world.frame = 3000
+    world.sim.frame = 3000
     # The made-up world has only what a recorder asks for.
     with Recorder(tmp_path / "run.h5", world, 0.25, mode="frames") as recorder:  # type: ignore[arg-type]
         for _ in range(12):
@@ -140,7 +140,7 @@ from rushhour.traffic.analysis.statistics import run_statistics
 from rushhour.traffic.recording import recorder as recording
 recording.FLUSH_SECONDS = 0.0
 world = FormulaWorld(n=2000)
-world.frame = 2000
+world.sim.frame = 2000
 recorder = recording.Recorder(sys.argv[1], world, 0.25, mode="frames")
 world.observers.append(recorder)
 while True:
@@ -201,7 +201,7 @@ def test_a_run_is_readable_while_it_goes_on(tmp_path: Path) -> None:
 def test_what_is_written_between_opening_and_reading_is_no_damage(tmp_path: Path) -> None:
     """The reader finds its way to it in the file, behind the end that there was."""
     world = FormulaWorld(n=100)
-    world.frame = 100
+    world.sim.frame = 100
     with Recorder(tmp_path / "run.h5", world, 0.25, mode="frames") as recorder:  # type: ignore[arg-type]
         world.observers.append(recorder)
         world.step(5)
@@ -222,7 +222,7 @@ from rushhour.traffic.analysis.statistics import run_statistics
 from rushhour.traffic.recording import recorder as recording
 recording.FLUSH_ROWS = 20_000
 world = FormulaWorld(n=2000)
-world.frame = 2000
+world.sim.frame = 2000
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
 try:

@@ -51,18 +51,18 @@ def table(size: int = EXITS) -> Exits:
 
 
 def drivers_of(world) -> np.ndarray:
-    veh = world._veh
-    slots = world._order.slot[: world._n]
+    veh = world.sim.veh
+    slots = world.sim.order.slot[: world.sim.n]
     on_road = (veh.lane[slots] < world.network.n_road_lanes) & (veh.granted[slots] == 0)
     here = slots[on_road & (veh.leg[slots] >= 0)]
     return here[
-        world._routes.road[veh.leg[here]] == world.network.arrays.lanes.road[veh.lane[here]]
+        world.sim.routes.road[veh.leg[here]] == world.network.arrays.lanes.road[veh.lane[here]]
     ]
 
 
 def exits_of(world, lane: int, avoid: int) -> dict[int, bool]:
     """Lanes that a lane leads to, through short roads, each with whether it or one before is full."""
-    net, order = world.network.arrays, world._order
+    net, order = world.network.arrays, world.sim.order
     found = {}
     open_lanes = [(lane, False, 0)]
     while open_lanes:
@@ -84,7 +84,7 @@ def exits_of(world, lane: int, avoid: int) -> dict[int, bool]:
 
 
 def test_the_exits_of_a_lane_are_all_it_leads_to_but_the_one_to_avoid(world):
-    net, order = world.network.arrays, world._order
+    net, order = world.network.arrays, world.sim.order
     exits = table()
     sizes, full = set(), 0
     for lane in range(world.network.n_road_lanes):
@@ -119,7 +119,7 @@ def test_an_exit_is_followed_through_short_roads_up_to_the_first_long_one():
 
 
 def test_exits_that_find_no_place_in_the_table_are_left_out(world):
-    net, order = world.network.arrays, world._order
+    net, order = world.network.arrays, world.sim.order
     lane = int(np.argmax(np.diff(net.lanes.out_start[: world.network.n_road_lanes + 1])))
     whole, small = table(), table(2)
     n = exits_near(net, order, lane, CAR, -1, False, whole)
@@ -129,14 +129,14 @@ def test_exits_that_find_no_place_in_the_table_are_left_out(world):
 
 
 def test_drivers_are_given_the_cheapest_way_by_an_exit_with_room_before_any_by_a_full_one(world):
-    network, net, veh, routes = world.network, world.network.arrays, world._veh, world._routes
+    network, net, veh, routes = world.network, world.network.arrays, world.sim.veh, world.sim.routes
     graph, desk = kept_desk(network, CAR)
     slots = drivers_of(world)
     assert slots.size > 100
     ways = np.full((slots.size, 512), -1, np.int32)
     length = np.zeros(slots.size, np.int32)
     desk.stamp = reroute(
-        net, veh, world._types, routes, world._order, graph, desk.scratch, table(),
+        net, veh, world.sim.types, routes, world.sim.order, graph, desk.scratch, table(),
         np.ones(network.n_roads), slots, CAR, -1, 0, desk.stamp, ways, length,
         np.zeros(slots.size, np.int32),
     )  # fmt: skip
@@ -179,7 +179,7 @@ def find_cost(graph, way) -> float:
 
 
 def test_a_way_that_is_longer_than_its_place_asks_for_a_longer_one(world):
-    network, veh = world.network, world._veh
+    network, veh = world.network, world.sim.veh
     graph, desk = kept_desk(network, CAR)
     slots = drivers_of(world)
     wide, narrow = np.zeros((slots.size, 512), np.int32), np.zeros((slots.size, 3), np.int32)
@@ -187,7 +187,7 @@ def test_a_way_that_is_longer_than_its_place_asks_for_a_longer_one(world):
     for ways in (wide, narrow):
         length = np.zeros(slots.size, np.int32)
         desk.stamp = reroute(
-            network.arrays, veh, world._types, world._routes, world._order, graph, desk.scratch,
+            network.arrays, veh, world.sim.types, world.sim.routes, world.sim.order, graph, desk.scratch,
             table(), np.ones(network.n_roads), slots, CAR, -1, 0, desk.stamp, ways, length,
             np.zeros(slots.size, np.int32),
         )  # fmt: skip

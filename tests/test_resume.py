@@ -302,7 +302,7 @@ def test_many_trips_outside_and_more_vehicles_than_there_was_room_for_go_on(
     given = Parameters({"rerouting.fraction": 0.5, "rerouting.period": 5.0})
     world = World(network, trips, parameters=given, dt=0.5, seed=3)
     record(tmp_path / "run.h5", world, 160)
-    assert world._veh.lane.size > 1024 and world._detours.total > 500
+    assert world.sim.veh.lane.size > 1024 and world.routing.detours.total > 500
     again = World.resume(tmp_path / "run.h5", 40.5)
     again.step(160 - again.frame)
     assert_same(again.snapshot(), world.snapshot())

@@ -59,7 +59,7 @@ def test_a_ring_is_found_over_queues_that_stand_on_joints(on_joint):
     if on_joint:
         follows.append(world.put(link["cd"], 5.0))  # c is empty, its queue stands on the joint
         waits_for.append(heads[1])
-    veh = world._veh
+    veh = world.sim.veh
     veh.stands_since[:4] = 0
     veh.full_since[:4] = -1
     veh.full_since[heads] = 0
@@ -67,7 +67,7 @@ def test_a_ring_is_found_over_queues_that_stand_on_joints(on_joint):
     veh.reason[follows] = LEADER
     veh.blocker[follows] = veh.id[waits_for]
     rings = Rings(network, "none", 0.0, 0.5)
-    order, grants = world.order(), world._grants
+    order, grants = world.order(), world.sim.grants
     rings.look(veh, order, grants, 1, 0, n)
     assert [ring.waits for ring in rings.named] == ([("exit_full", "leader")] if on_joint else [])
     # Also from some lanes at a time: by the slice in which its lowest lane is, once.
@@ -83,7 +83,7 @@ def swap(first: float, second: float) -> tuple[PlantedWorld, list[int]]:
     world = PlantedWorld(generate("straight", lanes=2, length=20.0))
     net = world.network
     slots = [world.put(net.lane_ids[0], first), world.put(net.lane_ids[1], second)]
-    veh = world._veh
+    veh = world.sim.veh
     veh.wanted[slots] = [1, 0]
     veh.reason[slots], veh.blocker[slots], veh.stands_since[slots] = LANE_CHANGE, -1, 0
     veh.change_to[:] = -1
@@ -94,30 +94,30 @@ def swap(first: float, second: float) -> tuple[PlantedWorld, list[int]]:
 def test_two_that_stand_beside_each_other_and_must_swap_change_places(first, second):
     world, slots = swap(first, second)
     rings = Rings(world.network, "rotate", 0.0, 0.5)
-    rings.look(world._veh, world.order(), world._grants, 1, 0, world.network.n_road_lanes)
+    rings.look(world.sim.veh, world.order(), world.sim.grants, 1, 0, world.network.n_road_lanes)
     assert [ring.waits for ring in rings.named] == [("lane_change",)]
-    assert world._veh.change_to[slots].tolist() == [1, 0]
+    assert world.sim.veh.change_to[slots].tolist() == [1, 0]
 
 
 def test_nobody_changes_places_where_a_third_is_in_the_way():
     world, slots = swap(14.0, 10.5)
     third = world.put(world.network.lane_ids[1], 17.0)
-    world._veh.stands_since[third] = 0
+    world.sim.veh.stands_since[third] = 0
     rings = Rings(world.network, "rotate", 0.0, 0.5)
-    rings.look(world._veh, world.order(), world._grants, 1, 0, world.network.n_road_lanes)
-    assert world._veh.change_to[slots].tolist() == [-1, -1]
+    rings.look(world.sim.veh, world.order(), world.sim.grants, 1, 0, world.network.n_road_lanes)
+    assert world.sim.veh.change_to[slots].tolist() == [-1, -1]
 
 
 def test_one_of_two_changes_lane_where_a_third_is_only_in_the_others_way():
     """A bus at 12 m needs the lane on which somebody stands behind the one at 18 m, for whom the
     place before the bus is free. Neither went."""
     world, slots = swap(12.0, 18.0)
-    world._veh.length[slots[0]] = 12.0
+    world.sim.veh.length[slots[0]] = 12.0
     third = world.put(world.network.lane_ids[1], 10.5)
-    world._veh.stands_since[third] = 0
+    world.sim.veh.stands_since[third] = 0
     rings = Rings(world.network, "rotate", 0.0, 0.5)
-    rings.look(world._veh, world.order(), world._grants, 1, 0, world.network.n_road_lanes)
-    assert world._veh.change_to[slots].tolist() == [-1, 0]
+    rings.look(world.sim.veh, world.order(), world.sim.grants, 1, 0, world.network.n_road_lanes)
+    assert world.sim.veh.change_to[slots].tolist() == [-1, 0]
 
 
 @pytest.mark.parametrize(
@@ -137,11 +137,11 @@ def test_a_ring_rotates_only_where_who_comes_finds_a_place(body, patient, fits):
     )
     world = PlantedWorld(network)
     world.put("a_0", 9.5)
-    world._veh.length[world.put("a_0", 4.0)] = body
+    world.sim.veh.length[world.put("a_0", 4.0)] = body
     comes = world.put("d_0", 9.0, 0.0, [into])
     order = world.order()
     rings = Rings(network, "rotate", 0.0, 0.5)
-    assert rings._have_places(world._veh, order, [comes], patient) == fits
+    assert rings._have_places(world.sim.veh, order, [comes], patient) == fits
 
 
 @pytest.mark.parametrize(

@@ -34,21 +34,21 @@ def in_a_row(*lengths: float):
 
     def ask(lane: int) -> float:
         order = world.order()
-        return owed(network.arrays, world._veh, order, world._grants, lanes[lane], GAP)
+        return owed(network.arrays, world.sim.veh, order, world.sim.grants, lanes[lane], GAP)
 
     return world, lanes, ask
 
 
 def test_what_a_lane_before_a_joint_cannot_hold_is_owed_by_the_one_beyond():
     world, lanes, ask = in_a_row(33.0, 40.0)
-    world._grants.reserved[lanes[0]] = BODY + GAP
+    world.sim.grants.reserved[lanes[0]] = BODY + GAP
     assert ask(1) == 0.0
     for i in range(4):  # they take 28 m of 33
         world.put("r0_0", 32.0 - 7.0 * i)
     assert ask(1) == pytest.approx(2.0)
-    world._grants.reserved[lanes[1]] = 7.0
+    world.sim.grants.reserved[lanes[1]] = 7.0
     assert ask(1) == pytest.approx(9.0)
-    world._grants.reserved[lanes[0]] = 0.0
+    world.sim.grants.reserved[lanes[0]] = 0.0
     assert ask(1) == 7.0  # nobody was promised what the queue there lacks
 
 
@@ -56,7 +56,7 @@ def test_debts_add_up_over_a_row_of_short_roads_and_those_on_the_joints():
     world, lanes, ask = in_a_row(33.0, 0.9, 2.3, 40.0)
     for i in range(4):
         world.put("r0_0", 32.0 - 7.0 * i)
-    world._grants.reserved[lanes[0]] = 2 * (BODY + GAP)
+    world.sim.grants.reserved[lanes[0]] = 2 * (BODY + GAP)
     assert ask(1) == pytest.approx(9.0)
     assert ask(2) == pytest.approx(9.0 - 0.9)
     assert ask(3) == pytest.approx(9.0 - 0.9 - 2.3)
@@ -77,9 +77,9 @@ def test_those_who_go_on_over_a_joint_free_their_lane_as_far_as_there_is_room(st
     for i in range(standing):
         world.put("r1_0", 39.0 - 7.0 * i)
     order = world.order()
-    assert freed(world.network.arrays, world._veh, order, lanes[0], GAP) == free
-    world._veh.path[0, 0] = -1  # the first does not go on
-    assert freed(world.network.arrays, world._veh, order, lanes[0], GAP) == 0.0
+    assert freed(world.network.arrays, world.sim.veh, order, lanes[0], GAP) == free
+    world.sim.veh.path[0, 0] = -1  # the first does not go on
+    assert freed(world.network.arrays, world.sim.veh, order, lanes[0], GAP) == 0.0
 
 
 def test_a_lane_that_a_grant_leads_beyond_is_known():
@@ -90,10 +90,10 @@ def test_a_lane_that_a_grant_leads_beyond_is_known():
     i = world.put("in_0", 50.0, 0.0, ways)
     assert not net.connectors.free[ways].any()
     for granted in (1, 2):
-        world._veh.granted[i] = granted
-        world._grants.crossed[:] = False
-        note_holder(net, world._veh, world._grants, world._rules, i)
-        assert world._grants.crossed[network.lane_index["mid_0"]] == (granted == 2)
+        world.sim.veh.granted[i] = granted
+        world.sim.grants.crossed[:] = False
+        note_holder(net, world.sim.veh, world.sim.grants, world.sim.rules, i)
+        assert world.sim.grants.crossed[network.lane_index["mid_0"]] == (granted == 2)
 
 
 def short_road():
@@ -134,7 +134,7 @@ def test_who_must_change_lane_on_a_short_road_takes_more_of_it(leaves_by_changin
     fits = []
     for before in range(4):
         world = PlantedWorld(network)
-        veh, grants, rules = world._veh, world._grants, world._rules
+        veh, grants, rules = world.sim.veh, world.sim.grants, world.sim.rules
         for _ in range(before + 1):
             i = world.put("in_0", 50.0, 0.0, [link])
             veh.leg[i], veh.route_end[i] = 0, 3 if leaves_by_changing else 2
@@ -158,11 +158,11 @@ def test_who_has_stood_for_longest_counts_none_of_the_others(others_since, room)
     for s in (23.5, 15.5):
         world.put("mid_0", s)
     i = world.put("in_0", 50.0, 0.0, [int(net.lanes.out_start[network.lane_index["in_0"]])])
-    world._veh.arrived[i] = 10
-    world._grants.wished[exit_lane] = 16.0
-    world._grants.wished_since[exit_lane] = others_since
-    world._veh.wanted[:] = world._veh.lane
-    found = has_room(net, world._veh, world.order(), world._grants, world._rules, i, 1)
+    world.sim.veh.arrived[i] = 10
+    world.sim.grants.wished[exit_lane] = 16.0
+    world.sim.grants.wished_since[exit_lane] = others_since
+    world.sim.veh.wanted[:] = world.sim.veh.lane
+    found = has_room(net, world.sim.veh, world.order(), world.sim.grants, world.sim.rules, i, 1)
     assert found == room
 
 
@@ -172,7 +172,7 @@ def test_room_that_is_claimed_for_a_change_of_lane_is_there_when_somebody_was_le
     network = short_road()
     net = network.arrays
     world = PlantedWorld(network)
-    veh, grants, rules = world._veh, world._grants, world._rules
+    veh, grants, rules = world.sim.veh, world.sim.grants, world.sim.rules
     lane = network.lane_index["mid_0"]
     veh.length[world.put("mid_0", 23.7)] = net.lanes.length[lane] - 20.5 - rules.queue_gap
     bus = world.put("mid_1", 14.0)

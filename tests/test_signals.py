@@ -37,7 +37,7 @@ PROGRAMS = {
 def test_it_is_known_when_an_open_light_closes(phases, offset):
     network = lights(phases, offset)
     world = World(network, random_trips(network, 1, over=1.0, seed=1), dt=0.25)
-    grants, shown, told = world._grants, [], []
+    grants, shown, told = world.sim.grants, [], []
     for _ in range(4 * 60):
         world.step()
         shown.append(np.isin(grants.light, (RED, YELLOW)))

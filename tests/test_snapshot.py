@@ -69,14 +69,14 @@ def test_rings_that_stand_and_that_are_gone_are_restored(small: World) -> None:
     # Written in one order and read in another: no run with a ring could be resumed or copied.
     gone = Ring((0, 2), 5, 3, 9, 1, 2, 3, 4, ("exit_full", "leader"))
     stands = Ring((1, 3), 7, 6, waits=("yields",))
-    small._rings.named, small._rings._standing = [gone], {1: stands}
+    small.rings.named, small.rings._standing = [gone], {1: stands}
     snapshot = small.snapshot()
     again = new_world("stops")
     again.restore(snapshot)
-    assert again._rings.named == [gone]
-    assert again._rings._standing == {1: stands}
+    assert again.rings.named == [gone]
+    assert again.rings._standing == {1: stands}
     assert_same(again.snapshot(), snapshot)
-    assert small.clone()._rings._standing == {1: stands}
+    assert small.clone().rings._standing == {1: stands}
 
 
 @pytest.fixture
@@ -98,11 +98,14 @@ def test_a_snapshot_does_not_change_with_the_world(small: World) -> None:
 def parts_of(world: World) -> Iterator[tuple[str, Any]]:
     """A world and the parts of it that have state of their own."""
     yield "World", world
+    yield "Sim", world.sim
+    yield "Routing", world.routing
     yield from (
-        ("Minds", world._minds), ("Rings", world._rings), ("Detours", world._detours),
-        ("Rerouting", world._rerouting), ("Verge", world._verge), ("CommandLog", world.commands),
-        ("TripLog", world.trips), ("Bodies", world.bodies), ("Steering", world._steering),
-        ("SignalControl", world.signals), ("Choosing", world._choosing),
+        ("Minds", world.routing.minds), ("Rings", world.rings),
+        ("Detours", world.routing.detours), ("Rerouting", world.routing.rerouting),
+        ("Verge", world.sim.verge), ("CommandLog", world.commands), ("TripLog", world.trips),
+        ("Bodies", world.bodies), ("Steering", world.steering), ("SignalControl", world.signals),
+        ("Choosing", world.routing.choosing),
     )  # fmt: skip
 
 
@@ -137,9 +140,9 @@ def test_what_snapshots_leave_to_be_made_again_does_not_change_in_a_run(kind: st
     """But for what follows from closed lanes and commanded signals, which are kept."""
     fresh, used = new_world(kind), new_world(kind)
     used.step(FRAMES)
-    of_closures = {"network", "_limited", "_any_closed", "_lost", "_suspect", "_numbers"}
+    of_closures = {"network", "limited", "_any_closed", "_lost", "_suspect", "_numbers"}
     if kind == "commands":
-        of_closures |= {"_lit", "_actuation", "_clearing"}
+        of_closures |= {"lit", "actuation", "clearing"}
     for (name, one), (_, other) in zip(parts_of(fresh), parts_of(used), strict=True):
         for attribute in (
             set(MADE.get(name, ())) - of_closures - {"world", "_world", "parameters", "demand"}
@@ -151,18 +154,20 @@ def test_what_snapshots_leave_to_be_made_again_does_not_change_in_a_run(kind: st
                 elif isinstance(value, int | float | bool | str):
                     assert value == values[where], where
     for name in ("stop_lane", "stop_pos", "stop_frames", "stop_until", "stop_parking"):
-        array = getattr(used._routes, name)
-        np.testing.assert_array_equal(array, getattr(fresh._routes, name), err_msg=name)
+        array = getattr(used.sim.routes, name)
+        np.testing.assert_array_equal(array, getattr(fresh.sim.routes, name), err_msg=name)
     for field in NOT_KEPT[:1]:
-        np.testing.assert_array_equal(getattr(used._grants, field), getattr(fresh._grants, field))
+        np.testing.assert_array_equal(
+            getattr(used.sim.grants, field), getattr(fresh.sim.grants, field)
+        )
 
 
 def test_every_array_of_the_state_hash_is_in_a_snapshot(small: World) -> None:
     """Whatever is changed in a column of the tables changes the world that is restored."""
     snapshot = small.snapshot()
     vehicles = snapshot.tables["vehicles"]
-    assert {"line", *(vehicles.dtype.names or ())} == {"slot", *small._veh._fields}
-    for column in small._veh._fields:
+    assert {"line", *(vehicles.dtype.names or ())} == {"slot", *small.sim.veh._fields}
+    for column in small.sim.veh._fields:
         if column in ("line", "yields_to", "change_to", "left", "trip", "route_start", "id", "told",
                       "told_until", "lane", "leg", "route_end", "top"):  # fmt: skip
             continue  # not hashed, would not be sound, or without an end (see test_told_speeds)

@@ -65,7 +65,7 @@ def test_ways_that_are_sought_know_of_the_limits() -> None:
     world = world_of(network, demand, given)
     world.set_speed_limit("short", 3.0)
     world.step()
-    permission = int(world._types.permission[0])
+    permission = int(world.sim.types.permission[0])
     cost = road_graph(world.network, permission).cost
     before = road_graph(network, permission).cost
     short, long = network.road_index["short"], network.road_index["long"]

@@ -59,11 +59,11 @@ def crowd(share: float = 1.0, control: str = "signals", dt: float = DT, **more: 
 
 def fronts(world: World) -> np.ndarray:
     """Ids, and x, y of the front bumpers of all who are steered, (n, 3)."""
-    s, b = world._steering, world._steering.bodies
-    slots = np.flatnonzero((world._veh.lane >= 0) & (s.state.tier != LANE))
+    s, b = world.steering, world.steering.bodies
+    slots = np.flatnonzero((world.sim.veh.lane >= 0) & (s.state.tier != LANE))
     nose, h = s.kinds.nose[b.type[slots]], b.heading[slots]
     x, y = b.x[slots] + nose * np.cos(h), b.y[slots] + nose * np.sin(h)
-    return np.column_stack([world._veh.id[slots], x, y])
+    return np.column_stack([world.sim.veh.id[slots], x, y])
 
 
 def beside(network: Network, lane: int, x: float, y: float) -> float:
@@ -85,7 +85,7 @@ def test_a_steered_vehicle_keeps_within_its_lane_round_a_bend(kind: VehicleType,
         world.step()
         for _, x, y in fronts(world):
             worst = max(worst, beside(network, 0, x, y))
-            turned = max(turned, float(world._steering.bodies.heading[0]))
+            turned = max(turned, float(world.steering.bodies.heading[0]))
     assert worst <= room
     assert turned == pytest.approx(math.pi / 2, abs=0.02)
     assert world.arrived == 1 and world.steered()["tight_bends"] == 0
@@ -99,7 +99,7 @@ def test_the_place_on_the_lane_is_that_of_the_front_bumper() -> None:
     for _ in range(900):
         world.step()
         for _, x, y in fronts(world):
-            s = float(world._veh.s[0])
+            s = float(world.sim.veh.s[0])
             place = [np.interp(s, station, network.lane_points(0)[:, k]) for k in (0, 1)]
             apart.append(math.hypot(x - place[0], y - place[1]))
     assert len(apart) > 500 and max(apart) < 0.35
@@ -107,12 +107,12 @@ def test_the_place_on_the_lane_is_that_of_the_front_bumper() -> None:
 
 def test_wheel_and_pedals_keep_to_what_the_body_can() -> None:
     world = crowd()
-    kinds, bodies, veh = world._steering.kinds, world._steering.bodies, world._veh
+    kinds, bodies, veh = world.steering.kinds, world.steering.bodies, world.sim.veh
     last: dict[tuple[int, int], tuple[float, float, float, float]] = {}
     hardest = 0.0
     for frame in range(600):
         world.step()
-        for i in np.flatnonzero((veh.lane >= 0) & (world._steering.state.towed == 0)):
+        for i in np.flatnonzero((veh.lane >= 0) & (world.steering.state.towed == 0)):
             t = bodies.type[i]
             steer, speed = float(bodies.steer[i]), float(bodies.speed[i])
             assert abs(steer) <= kinds.max_steer[t]
@@ -163,7 +163,7 @@ def test_who_changes_lane_steers_over_in_some_seconds() -> None:
         network, ("slow", ["way"], slow), ("fast", ["way"], VehicleType()),
         **{"lane_change.gain": 0.1},
     )  # fmt: skip
-    bodies, veh = world._steering.bodies, world._veh
+    bodies, veh = world.steering.bodies, world.sim.veh
     way: list[float] = []
     for _ in range(900):
         world.step()
@@ -179,7 +179,7 @@ def test_who_changes_lane_steers_over_in_some_seconds() -> None:
 
 def test_a_bend_too_tight_is_taken_as_on_a_lane_without_a_jump() -> None:
     world = crowd(control="all_way_stop")
-    veh, bodies = world._veh, world._steering.bodies
+    veh, bodies = world.sim.veh, world.steering.bodies
     last: dict[int, tuple[float, float, float]] = {}
     for _ in range(900):
         world.step()
@@ -197,7 +197,7 @@ def test_a_car_pushed_off_its_lane_comes_back(aside: float, turned: float, ends:
     network = bend(radius=80.0)
     world = steered(network, ("one", ["way"], VehicleType()))
     world.step(90)
-    bodies = world._steering.bodies
+    bodies = world.steering.bodies
     bodies.y[0] += aside
     bodies.heading[0] += turned
     world.step(2100)
@@ -210,7 +210,7 @@ def test_a_car_pushed_off_its_lane_comes_back(aside: float, turned: float, ends:
 def test_a_share_a_number_or_everybody_is_steered() -> None:
     def tiers(world: World) -> int:
         world.step(3)
-        return int(np.count_nonzero(world._steering.state.tier))
+        return int(np.count_nonzero(world.steering.state.tier))
 
     assert tiers(crowd(0.0)) == 0 and crowd(0.0).steered()["vehicles"] == 0
     assert tiers(crowd(1.0)) == 25

@@ -33,7 +33,10 @@ def touching(world: World) -> set[tuple[int, int]]:
 
 def slots(world: World, pair: tuple[int, int]) -> list[int]:
     """Slots of two vehicles."""
-    return [int(np.flatnonzero((world._veh.id == one) & (world._veh.lane >= 0))[0]) for one in pair]
+    return [
+        int(np.flatnonzero((world.sim.veh.id == one) & (world.sim.veh.lane >= 0))[0])
+        for one in pair
+    ]
 
 
 def test_who_pulls_out_from_behind_a_queue_stays_clear_of_its_last_one() -> None:
@@ -58,7 +61,7 @@ def test_behind_a_hairpin_a_body_is_soon_in_line_with_its_lane_and_stays_on_it(
     builder = rh.NetworkBuilder("hairpin")
     builder.add_road([(0, 0), (100, 0), (101.2, 1.0), (101.2, 2.2), (100, 3.2), (0, 3.2)], id="way")
     world = steered(builder.build(), ("one", ["way"], kind))
-    bodies, veh = world._steering.bodies, world._veh
+    bodies, veh = world.steering.bodies, world.sim.veh
     before, off = None, []
     for _ in range(1500):
         world.step()
@@ -76,7 +79,7 @@ def test_behind_a_hairpin_a_body_is_soon_in_line_with_its_lane_and_stays_on_it(
 def test_a_plan_does_not_wait_for_a_body_that_is_ahead_of_it() -> None:
     world = steered(bend(radius=80.0, lanes=2), ("one", ["way"], VehicleType()))
     world.step(120)
-    veh, state = world._veh, world._steering.state
+    veh, state = world.sim.veh, world.steering.state
     veh.lateral[0] = -0.9  # the body is in the middle already
     world.step(150)
     assert veh.lateral[0] == 0.0 and abs(state.astray[0]) < 0.2

@@ -147,7 +147,7 @@ def test_phases_for_people_on_foot_keep_their_time(tmp_path, control):
     seen, con = [], network.arrays.connectors
     for _ in range(1200):
         world.step()
-        lights = world._grants.light
+        lights = world.sim.grants.light
         seen.append([bool(lights[con.link == k][0] in (GREEN, GREEN_YIELD)) for k in (0, 1)])
     pauses, since = [], None
     for frame, (south, east) in enumerate(seen):
@@ -175,7 +175,7 @@ def test_a_program_with_one_green_and_one_crossing_keeps_the_crossing_under_all_
         shown = []
         for _ in range(720):
             world.step()
-            shown.append(int(world._lights.phase[0]))
+            shown.append(int(world.sim.lights.phase[0]))
         assert shown == [p for p, n in ((0, 5), (1, 3), (2, 5), (3, 5)) for _ in range(4 * n)] * 10
 
 

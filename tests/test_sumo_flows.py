@@ -133,9 +133,9 @@ def test_a_startup_delay_is_the_reaction_to_green(network: Network, tmp_path: Pa
     text = '<vType id="t" startupDelay="0.8"/><vehicle id="a" depart="0" type="t"><route edges="a b"/></vehicle>'
     demand = demand_of(network, tmp_path, text)
     assert demand.types[0].green_reaction == 0.8
-    assert World(network, demand)._types.green_reaction.tolist() == [0.8]
+    assert World(network, demand).sim.types.green_reaction.tolist() == [0.8]
     given = Parameters({"right_of_way.green_reaction": 1.5})  # what is asked for is everybody's
-    assert World(network, demand, parameters=given)._types.green_reaction.tolist() == [1.5]
+    assert World(network, demand, parameters=given).sim.types.green_reaction.tolist() == [1.5]
 
 
 @pytest.mark.parametrize(

@@ -40,9 +40,9 @@ def middle(world: World) -> tuple[float, float]:
 
 def tiers(world: World) -> dict[int, int]:
     """Tier by vehicle of those on the road."""
-    veh: Vehicles = world._veh
+    veh: Vehicles = world.sim.veh
     slots = np.flatnonzero(veh.lane >= 0)
-    state = world._steering.state.tier[slots]
+    state = world.steering.state.tier[slots]
     return dict(zip(veh.id[slots].tolist(), state.tolist(), strict=True))
 
 

@@ -175,7 +175,7 @@ def test_whatever_a_signal_is_told_green_ends_by_yellow_and_nobody_crosses_anoth
                     phase = int(draw.choice(world.signals.greens(i)))
                     world.signals.set_phase(i, phase, [None, 4.0][frame % 2])
         world.step()
-        light = world._grants.light.copy()
+        light = world.sim.grants.light.copy()
         opened = (light == GREEN) | (light == GREEN_YIELD)
         if before is not None:
             was = (before == GREEN) | (before == GREEN_YIELD)

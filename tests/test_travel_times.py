@@ -90,12 +90,12 @@ def test_routes_in_use_are_kept_when_the_pool_closes_up(network) -> None:
         world.step(60)
         world.push_aside("car3")
         world.step(20)
-        detours, used = world._detours, world._minds.used
-        assert (world.vehicles.leg >= detours._base).all()
+        detours, used = world.routing.detours, world.routing.minds.used
+        assert (world.vehicles.leg >= detours.base).all()
         if closes_up:
             detours._close_up()
-            assert world._minds.used <= used
-        table, road = world.vehicles, world._routes.road
+            assert world.routing.minds.used <= used
+        table, road = world.vehicles, world.sim.routes.road
         places = zip(table.leg.tolist(), table.route_end.tolist(), strict=True)
         ways.append([road[a:b].tolist() for a, b in places])
         world.step(1200)

@@ -201,7 +201,7 @@ def test_drivers_who_change_their_way_keep_to_it():
     minds, lane = np.zeros(TRIPS, np.int64), np.full(TRIPS, -1)
     for _ in range(500):
         world.step()
-        veh, routes = world._veh, world._routes
+        veh, routes = world.sim.veh, world.sim.routes
         moved = (veh.lane != lane[veh.id]) | (veh.minds != minds[veh.id])
         here = (veh.lane >= 0) & (veh.lane < network.n_road_lanes)
         for i in np.flatnonzero(moved & here).tolist():
@@ -232,7 +232,7 @@ def test_walkers_enter_such_roads_from_outside_only_where_nothing_else_leads_on(
     entered = passed = left = 0
     for _ in range(400):
         world.step()
-        veh = world._veh
+        veh = world.sim.veh
         for i in np.flatnonzero((veh.lane >= 0) & (veh.lane < network.n_road_lanes)).tolist():
             name, lane, last = int(veh.id[i]), int(veh.lane[i]), int(before[veh.id[i]])
             before[name] = lane

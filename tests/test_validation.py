@@ -65,11 +65,11 @@ def discharge(kind: VehicleType, length: float, seed: int) -> tuple[float, float
     for begin in range(0, 180, 5):  # the light must stay red while they take their places
         world = World(network, demand_of(*queue), dt=0.1, seed=seed, begin=float(begin))
         world.step(100)
-        if world._grants.light[k] == RED and set(column(world, "lane").values()) == {entry}:
+        if world.sim.grants.light[k] == RED and set(column(world, "lane").values()) == {entry}:
             break
     assert world.active == 40
     assert max(column(world, "speed").values()) < STANDING
-    while world._grants.light[k] != GREEN:
+    while world.sim.grants.light[k] != GREEN:
         world.step()
     green = world.time - world.dt
     crossed: list[float] = []

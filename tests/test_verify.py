@@ -59,9 +59,9 @@ class Nudge:
 
     def observe(self) -> None:
         if self.world.frame == self.frame:
-            slot = int(np.flatnonzero(self.world._veh.lane >= 0)[3])
-            self.vehicle = int(self.world._veh.id[slot])
-            getattr(self.world._veh, self.field)[slot] += self.by
+            slot = int(np.flatnonzero(self.world.sim.veh.lane >= 0)[3])
+            self.vehicle = int(self.world.sim.veh.id[slot])
+            getattr(self.world.sim.veh, self.field)[slot] += self.by
 
 
 def nudged(path: Path, frame: int, field: str, by: float, **options: object) -> Nudge:

@@ -78,24 +78,24 @@ def same_with_everybody_awake(make, frames):
     sleepy, wakeful = make(), make()
     left_out = 0
     for _ in range(frames):
-        wakeful._awake.roused[:] = wakeful.frame
-        wakeful._awake.roads_roused[:] = wakeful.frame
-        wakeful._awake.inside[:] = wakeful.frame
-        wakeful._awake.plain[:] = False
-        wakeful._grants.held[:] = True
-        wakeful._grants.noted[:] = FRAMES_NOTED
+        wakeful.sim.awake.roused[:] = wakeful.frame
+        wakeful.sim.awake.roads_roused[:] = wakeful.frame
+        wakeful.sim.awake.inside[:] = wakeful.frame
+        wakeful.sim.awake.plain[:] = False
+        wakeful.sim.grants.held[:] = True
+        wakeful.sim.grants.noted[:] = FRAMES_NOTED
         sleepy.step()
         wakeful.step()
-        left_out += sleepy._awake.roused.size - int(sleepy._awake.group_cuts[-1])
+        left_out += sleepy.sim.awake.roused.size - int(sleepy.sim.awake.group_cuts[-1])
         if sleepy.frame % 10 == 0:
             assert sleepy.state_hash() == wakeful.state_hash(), sleepy.frame
-    for name, values in sleepy._grants._asdict().items():
+    for name, values in sleepy.sim.grants._asdict().items():
         if name == "obstacles":  # of bodies from outside; here are none
-            assert not values.counts.any() and not wakeful._grants.obstacles.counts.any()
+            assert not values.counts.any() and not wakeful.sim.grants.obstacles.counts.any()
             continue
         # What is read only where somebody is, and what says where that is.
         if name not in ("onward", "candidate", "held", "noted"):
-            assert np.array_equal(values, getattr(wakeful._grants, name)), name
+            assert np.array_equal(values, getattr(wakeful.sim.grants, name)), name
     return left_out
 
 
@@ -120,7 +120,7 @@ def test_a_group_sleeps_until_somebody_comes_within_reach_of_its_lines():
     slept = 0
     for _ in range(120):
         world.step()
-        veh, awake = world.vehicles, world._awake
+        veh, awake = world.vehicles, world.sim.awake
         run = awake.groups[: awake.group_cuts[awake.tasks[0]]]
         far = lanes.length[veh.lane] - veh.s > 300.0
         at = lanes.intersection[veh.lane[far]]

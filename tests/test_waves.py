@@ -161,7 +161,7 @@ def test_the_tail_of_a_queue_at_red_grows_as_a_shock_wave(flow):
     tail = []
     for _ in range(round(300.0 / world.dt)):
         world.step()
-        assert world._grants.light[net.lanes.out_start[entry]] != GREEN
+        assert world.sim.grants.light[net.lanes.out_start[entry]] != GREEN
         table = world.vehicles
         queued = (table.lane == entry) & (table.speed < 7.5)
         tail.append((table.s - table.length)[queued].min())

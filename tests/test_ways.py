@@ -77,8 +77,8 @@ def test_a_destination_is_reached_by_the_best_way_of_now(network) -> None:
         w.step(30)
         if traffic:  # a jam on the short way, as it was seen
             short = network.road_index["short"]
-            w._rerouting.pace[short], w._rerouting.count[short] = 0.1, 40.0
-            w._rerouting.multiplier[short] = 20.0
+            w.routing.rerouting.pace[short], w.routing.rerouting.count[short] = 0.1, 40.0
+            w.routing.rerouting.multiplier[short] = 20.0
         w.set_destination(0, "out")
         assert driven_by(w, 0)[1] == ("long" if traffic else "short")
         assert not checker.violations, checker.lines()
@@ -91,11 +91,13 @@ def test_who_has_its_grant_keeps_to_that_way_and_turns_behind_it() -> None:
     goals: dict[int, str] = {}
     for _ in range(60):
         w.step(5)
-        here = np.flatnonzero((w._veh.lane >= 0) & (w._veh.leg >= 0))
-        here = here[w._veh.lane[here] < grid.n_road_lanes]
-        on = grid.arrays.lanes.road[w._veh.lane[here]]
-        assert (w._routes.road[w._veh.leg[here]] == on).all(), "on another road than its route says"
-        holders = w._veh.id[(w._veh.lane >= 0) & (w._veh.granted > 0)]
+        here = np.flatnonzero((w.sim.veh.lane >= 0) & (w.sim.veh.leg >= 0))
+        here = here[w.sim.veh.lane[here] < grid.n_road_lanes]
+        on = grid.arrays.lanes.road[w.sim.veh.lane[here]]
+        assert (w.sim.routes.road[w.sim.veh.leg[here]] == on).all(), (
+            "on another road than its route says"
+        )
+        holders = w.sim.veh.id[(w.sim.veh.lane >= 0) & (w.sim.veh.granted > 0)]
         for vehicle in sorted(set(holders.tolist()) - set(goals))[:3]:
             goals[vehicle] = grid.road_ids[(7 * vehicle) % grid.n_roads]
             w.set_destination(vehicle, goals[vehicle])

@@ -50,7 +50,7 @@ class Drive:
         self.seen: dict[str, list[tuple[float, float, float, float]]] = {}
         for _ in range(round(seconds / dt)):
             self.world.step()
-            veh = self.world._veh
+            veh = self.world.sim.veh
             for i in np.flatnonzero(veh.lane >= 0):
                 name = self.world.demand.ids[veh.id[i]]
                 place = float(veh.distance[i] + veh.s[i] + veh.length[i])  # it began there

@@ -153,7 +153,7 @@ class Checker:
 
     def _make_room(self, capacity: int) -> None:
         """Have rows for every slot of the world."""
-        wanted = max(capacity, self.world._veh.lane.size)
+        wanted = max(capacity, self.world.sim.veh.lane.size)
         if wanted <= self._capacity:
             return
         n_lanes = self.world.network.n_lanes
@@ -185,8 +185,8 @@ class Checker:
     def _survey(self, survey: Survey) -> int:
         """Survey the world as it stands; returns how many are on the road."""
         world = self.world
-        live = collect(world._veh, survey, self._row_of_id, self._found, world.frame)
-        face_lines(world.network.arrays, world._veh, world._routes, survey)
+        live = collect(world.sim.veh, survey, self._row_of_id, self._found, world.frame)
+        face_lines(world.network.arrays, world.sim.veh, world.sim.routes, survey)
         return int(live)
 
     def __repr__(self) -> str:
@@ -195,7 +195,12 @@ class Checker:
     def observe(self) -> None:
         """Check the frame that the world has just stepped."""
         world, found = self.world, self._found
-        net, veh, types, rules = world.network.arrays, world._veh, world._types, world._rules
+        net, veh, types, rules = (
+            world.network.arrays,
+            world.sim.veh,
+            world.sim.types,
+            world.sim.rules,
+        )
         frame, dt = world.frame, world.dt
         self._make_room(0)
         if len(world.demand) > self._row_of_id.size:
@@ -209,7 +214,7 @@ class Checker:
         self._check_counts(live, left)
         lit = world.begin + (frame - 1) * dt
         turned = show_lights(
-            world._lit.signals, net.connectors, world._actuation.control, world._grants.light,
+            world.sim.lit.signals, net.connectors, world.sim.actuation.control, world.sim.grants.light,
             self._light, self._since, lit, frame,
         )  # fmt: skip
         if turned:
@@ -231,8 +236,8 @@ class Checker:
         if used > self._bodies.row.size:
             self._make_bodies(2 * used)
             check_gaps(net, types, veh, now, before, found, self._bodies, frame)
-        if world._rules.passing_gain < inf:
-            check_oncoming(net, types, veh, now, before, found, world._grants.opposite, frame)
+        if world.sim.rules.passing_gain < inf:
+            check_oncoming(net, types, veh, now, before, found, world.sim.grants.opposite, frame)
         check_zones(
             net,
             now,

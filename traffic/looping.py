@@ -12,6 +12,7 @@ from rushhour.traffic.durations import patience, seconds
 from rushhour.traffic.measures.summary import Clocking
 from rushhour.traffic.numbers import whole_seed
 from rushhour.traffic.restoring import fits, restore
+from rushhour.traffic.sim.sim import Sim
 from rushhour.traffic.snapshot import Snapshot, take_snapshot
 
 if TYPE_CHECKING:
@@ -66,12 +67,12 @@ class Looping(Controls):
         from rushhour.traffic.standstill import StandstillError, patience_of, watched_by_others
 
         world = cast("World", self)
-        end = None if duration is None else self.time + seconds(duration, "run: duration")
-        if end is None and until is None and self.demand.walker.any():
+        end = None if duration is None else self.sim.time + seconds(duration, "run: duration")
+        if end is None and until is None and self.sim.demand.walker.any():
             raise RunError("run: random walkers never arrive; give a duration, or until=")
         if call is None and every is not None:
             raise RunError("run: every without call; give the function to call")
-        frames = 1 if every is None else max(1, round(seconds(every, "run: every") / self.dt))
+        frames = 1 if every is None else max(1, round(seconds(every, "run: every") / self.sim.dt))
         after = None if give_up_after is None else patience(give_up_after, "run: give_up_after")
         waits = patience_of(world, after, end is not None)
         if waits is not None:
@@ -139,12 +140,15 @@ class Looping(Controls):
         ...     world.reset(seed)
         ...     world.run("10min")
         """
-        seed = self.seed if seed is None else whole_seed(seed)
+        seed = self.sim.seed if seed is None else whole_seed(seed)
+        sim = self.sim
         with self._one_at_a_time():
-            self.seed = seed
-            self.network, self.demand = self._whole, self._first_demand
             forget_states()  # those of before would be kept until others take their place
-            cast("World", self)._begin()
+            cast("World", self)._begin(
+                Sim(
+                    sim.whole, sim.first_demand, sim.parameters, sim.models, sim.dt, seed, sim.begin
+                )
+            )
 
     def snapshot(self) -> Snapshot:
         """A copy of everything that later frames depend on, logs included; see `restore`."""
@@ -191,11 +195,11 @@ class Looping(Controls):
 
         world = cast("World", self)
         other = World(
-            world._whole, world._first_demand, parameters=world.parameters, dt=world.dt,
+            world.sim.whole, world.sim.first_demand, parameters=world.parameters, dt=world.dt,
             seed=world.seed, begin=world.begin,
         )  # fmt: skip
-        other.models = world.models
-        other._types = other._types_seen()
+        other.sim.models = world.models
+        other.sim.types = other.sim.types_seen()
         other.calibration = dict(world.calibration)
         restore(other, take_snapshot(world))
         other.bodies.follow(world.bodies)

@@ -73,7 +73,7 @@ class IntersectionReadings:
     """
 
     def __init__(self, world: "World", lanes: LaneReadings) -> None:
-        network, veh = world.network, world._veh
+        network, veh = world.network, world.sim.veh
         self._ids = network.intersection_ids
         at = network.arrays.lanes.intersection[: len(lanes)]
         ends = at >= 0
@@ -125,11 +125,11 @@ class Readings:
     def lanes(self) -> LaneReadings:
         """The lanes now."""
         world = self.world
-        at = (world._veh, world.frame)
+        at = (world.sim.veh, world.frame)
         read = self._read_at
         if self._lanes is not None and read and read[0] is at[0] and read[1] == at[1]:
             return self._lanes
-        size, n = world._veh.lane.size, world.network.n_road_lanes
+        size, n = world.sim.veh.lane.size, world.network.n_road_lanes
         if self._queues.slot.size != size:
             self._queues = self._queues._replace(slot=np.zeros(size, np.int32))
         found = OnLanes(
@@ -137,7 +137,7 @@ class Readings:
             queue_length=np.zeros(n), speed=np.zeros(n), waiting=np.zeros(n),
         )  # fmt: skip
         read_lanes(
-            world.network.arrays.lanes, world._veh, self._queues, found, world.frame, world.dt
+            world.network.arrays.lanes, world.sim.veh, self._queues, found, world.frame, world.dt
         )
         self._read_at, self._intersections = at, None
         self._lanes = LaneReadings(world, found)

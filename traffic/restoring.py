@@ -33,7 +33,7 @@ def fits(snapshot: Snapshot, world: "World") -> bool:
         for _, _, name, arguments, _, outcome in snapshot.numbers["applied"]
         if name == ADD and outcome == DONE
     )
-    return same and snapshot.numbers["trips"] == len(world._first_demand) + added
+    return same and snapshot.numbers["trips"] == len(world.sim.first_demand) + added
 
 
 def restore(world: "World", snapshot: Snapshot, new_signals: bool = False) -> None:
@@ -54,30 +54,30 @@ def restore(world: "World", snapshot: Snapshot, new_signals: bool = False) -> No
     _restore_grants(world, tables, new_signals)
     world.signals.restore(tables)
     _restore_rings(world, numbers)
-    world._quotas.restore(numbers.get("quotas", {}))  # older files lack them
+    world.sim.quotas.restore(numbers.get("quotas", {}))  # older files lack them
     world.bodies.restore(tables["bodies"], int(numbers.get("contacts", 0)))
     lanes = tables["road_lanes"]
     world._restore_limits(numbers.get("limits", []))  # older files lack them
     world._restore_closures(lanes["closed"].copy(), lanes["will_close"].copy())
-    world._passes[:] = tables["passes"]["begun"]
+    world.sim.passes[:] = tables["passes"]["begun"]
     # Which task of a frame counted them depends on who was awake; older files have a row for each.
-    world._changes[:] = 0
-    world._changes[0] = tables["changes"]["made"].sum()
+    world.sim.changes[:] = 0
+    world.sim.changes[0] = tables["changes"]["made"].sum()
     times = tables["travel_times"]
     for name in ("count", "pace", "multiplier"):
-        kept = getattr(world._rerouting, name)
+        kept = getattr(world.routing.rerouting, name)
         if times.size == kept.size:  # else nobody looked at them before
             kept[:] = times[name]
-    world._choosing.restore(tables["chosen"], numbers)
+    world.routing.choosing.restore(tables["chosen"], numbers)
 
 
 def _restore_counters(world: "World", numbers: Mapping[str, Any]) -> None:
-    world.frame = int(numbers["frame"])
-    world.vehicle_updates = int(numbers["vehicle_updates"])
-    world.departed = int(numbers["departed"])
-    world.removed = int(numbers["removed"])
-    world.tally[:] = numbers["tally"]
-    world._told = int(numbers["told"])
+    world.sim.frame = int(numbers["frame"])
+    world.sim.vehicle_updates = int(numbers["vehicle_updates"])
+    world.sim.departed = int(numbers["departed"])
+    world.sim.removed = int(numbers["removed"])
+    world.sim.tally[:] = numbers["tally"]
+    world.sim.told = int(numbers["told"])
     world._doomed = [int(number) for number in numbers["doomed"]]
     world._becomes = {int(number): str(what) for number, what in numbers["becomes"]}
     world._cut_off = dict.fromkeys(int(number) for number in numbers["cut_off"])
@@ -86,13 +86,13 @@ def _restore_counters(world: "World", numbers: Mapping[str, Any]) -> None:
         int(number): (int(lane), int(until), bool(holds))
         for number, lane, until, holds in numbers.get("lane_requests", [])
     }
-    world._to_depart = [(float(when), int(trip)) for when, trip in numbers.get("to_depart", [])]
+    world.sim.to_depart = [(float(when), int(trip)) for when, trip in numbers.get("to_depart", [])]
     coming = map(command_of, numbers["coming"])
     world._promised = {i for one in coming if one.name == ADD for i in one.arguments["trips"]["id"]}
     world.taken_off, world.put_back_on = {}, {}
-    world._minds.changed = int(numbers["minds_changed"])
-    world._minds.turned_across = int(numbers.get("turned_across", 0))
-    world._detours.total = int(numbers["rerouted"])
+    world.routing.minds.changed = int(numbers["minds_changed"])
+    world.routing.minds.turned_across = int(numbers.get("turned_across", 0))
+    world.routing.detours.total = int(numbers["rerouted"])
 
 
 def _restore_vehicles(
@@ -104,35 +104,39 @@ def _restore_vehicles(
     for name in OF_VEHICLES:
         getattr(veh, name)[rows["slot"]] = rows[name]
         getattr(aside, name)[:] = tables["aside"][name]
-    world._veh, world._moves = veh, state.new_moves(capacity)
+    world.sim.veh, world.sim.moves = veh, state.new_moves(capacity)
     lanes, slots = tables["lanes"], tables["order"]["slot"]
     order = state.new_order(world.network.n_lanes, capacity)
     order.start[1:] = lanes["end"]
     order.over[:] = lanes["over"]
     order.over_rear[:] = lanes["over_rear"]
     order.slot[: slots.size] = slots
-    world._order, world._next_order = order, state.other_order(order)
-    world._n = slots.size
-    if world._steering.on:
+    world.sim.order, world.sim.other_order = order, state.other_order(order)
+    world.sim.n = slots.size
+    if world.steering.on:
         if "steered" in tables:
-            world._steering.restore(tables["steered"], numbers["steered"], capacity)
+            world.steering.restore(tables["steered"], numbers["steered"], capacity)
         else:  # a what-if: nobody has steered yet, who departs from now on may
-            world._steering.begin(capacity)
+            world.steering.begin(capacity)
         world._sync_inputs()
     returning = [int(number) for number in numbers["returning"]]
-    world._verge.replace(aside, tables["aside"]["since"].tolist(), returning)
+    world.sim.verge.replace(aside, tables["aside"]["since"].tolist(), returning)
 
 
 def _restore_routes(
     world: "World", tables: Mapping[str, NDArray[Any]], numbers: Mapping[str, Any]
 ) -> None:
     """Ways that were found under way, whose trips end early, and where somebody stops."""
-    detours, base, used = world._detours, world._detours._base, int(numbers["routes_used"])
+    detours, base, used = (
+        world.routing.detours,
+        world.routing.detours.base,
+        int(numbers["routes_used"]),
+    )
     # When routes are moved together depends on how much room there is.
     road = state.grown(world.demand.roads, int(numbers["routes_room"]))
     road[base:used] = tables["routes"]["road"]
     road[tables["replaced"]["place"]] = tables["replaced"]["road"]
-    world._minds.used = used
+    world.routing.minds.used = used
     changed = tables["detours"]
     detours.reroutes[:], detours.cut_short[:] = 0, False
     detours.reroutes[changed["trip"]] = changed["reroutes"]
@@ -141,7 +145,7 @@ def _restore_routes(
     world._redirected = {int(trip) for trip in numbers.get("redirected", [])}
     arrival[sorted(world._redirected)] = np.inf
     world._restore_stops(numbers.get("stops", []))
-    world._routes = world._routes._replace(
+    world.sim.routes = world.sim.routes._replace(
         road=road, arrival=arrival, stops_on=tables["lanes"]["stops_on"].copy()
     )
 
@@ -158,29 +162,29 @@ def _restore_queues(
     waiting.busy[: busy.size] = busy
     waiting.following[queued["trip"]] = queued["following"]
     waiting.lanes[queued["trip"]] = queued["lanes"]
-    world._waiting = waiting
+    world.sim.waiting = waiting
 
 
 def _restore_grants(world: "World", tables: Mapping[str, NDArray[Any]], new_signals: bool) -> None:
-    made = world._grants
+    made = world.sim.grants
     grants = state.new_grants(world.network.arrays)
     for name in of_road_lanes():
         getattr(grants, name)[:] = tables["road_lanes"][name]
     for name in OF_CONNECTORS:
         getattr(grants, name)[:] = tables["connectors"][name]
-    world._grants = grants._replace(
+    world.sim.grants = grants._replace(
         opposite=made.opposite,
         critical_gap=made.critical_gap,
         zips=made.zips,
         pocket=made.pocket,
         let_past=made.let_past,
     )
-    world._awake = new_awake(world.network.arrays, world.frame)
-    lights = state.new_lights(world._actuation)
+    world.sim.awake = new_awake(world.network.arrays, world.frame)
+    lights = state.new_lights(world.sim.actuation)
     if not new_signals:
         for name, array in lights._asdict().items():
             array[:] = tables["detectors" if name in OF_DETECTORS else "programs"][name]
-    world._lights = lights
+    world.sim.lights = lights
 
 
 def _restore_rings(world: "World", numbers: Mapping[str, Any]) -> None:
@@ -192,7 +196,7 @@ def _restore_rings(world: "World", numbers: Mapping[str, Any]) -> None:
                 tuple(lanes), since, begun, until, rerouted, rotated, removed, let_in, tuple(waits)
             )
         )
-    kept = world._rings
+    kept = world.rings
     kept.found, kept.resolved = int(numbers["rings_found"]), int(numbers["rings_resolved"])
     kept.longest = int(numbers["rings_longest"])
     kept.named = rings[: int(numbers["rings_named"])]

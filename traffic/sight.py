@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def way_ahead(world: "World", slot: int, reach: float) -> list[int]:
     """Lanes of the way of the vehicle in a slot, its own first, over `reach` m as far as planned."""
-    arrays, n, veh = world.network.arrays, world.network.n_road_lanes, world._veh
+    arrays, n, veh = world.network.arrays, world.network.n_road_lanes, world.sim.veh
     lane = int(veh.lane[slot])
     lanes, far = [lane], float(arrays.lanes.length[lane] - veh.s[slot])
     if lane >= n:
@@ -33,7 +33,7 @@ def leader(world: "World", slot: int, lanes: list[int], reach: float) -> tuple[i
 
     lanes: as of `way_ahead`.
     """
-    veh, lengths = world._veh, world.network.arrays.lanes.length
+    veh, lengths = world.sim.veh, world.network.arrays.lanes.length
     start = -float(veh.s[slot])
     for place, lane in enumerate(lanes):
         here = np.flatnonzero(veh.lane == lane)

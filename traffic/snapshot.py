@@ -22,16 +22,18 @@ if TYPE_CHECKING:
 # Attributes of a world and of its parts.
 KEPT: Final[dict[str, tuple[str, ...]]] = {
     "World": (
-        "frame", "trips", "vehicle_updates", "departed", "tally", "commands", "removed", "_veh",
-        "_order", "_grants", "_routes", "_waiting", "_passes", "_changes", "_lights", "_minds",
-        "_rings", "_n", "_verge", "_told", "_doomed", "_becomes", "_closed", "_will_close",
-        "_detours", "_cut_off", "_were_cut_off", "_rerouting", "bodies", "_steering", "_inputs",
-        "_limit", "_stops_used", "_redirected", "_requests",
-        "_quotas",
-        "_joined", "_to_depart", "signals", "_choosing", "_trips",
+        "sim", "routing", "rings", "bodies", "steering", "signals", "commands",
+        "_doomed", "_becomes", "_closed", "_will_close", "_cut_off", "_were_cut_off", "_inputs",
+        "_limit", "_stops_used", "_redirected", "_requests", "_joined",
     ),
+    "Sim": (
+        "frame", "trip_log", "vehicle_updates", "departed", "tally", "removed", "veh", "order",
+        "grants", "routes", "waiting", "passes", "changes", "lights", "n", "verge", "told", "quotas",
+        "to_depart", "trips",
+    ),
+    "Routing": ("minds", "detours", "rerouting", "choosing"),
     "Bodies": ("rows", "contacts", "_touched"),
-    "SignalControl": ("_orders", "_told"),
+    "SignalControl": ("_orders", "told"),
     "Minds": ("used", "changed", "turned_across"),
     "Rings": ("found", "resolved", "longest", "named", "_standing"),
     "Detours": ("reroutes", "cut_short", "total"),
@@ -42,30 +44,35 @@ KEPT: Final[dict[str, tuple[str, ...]]] = {
     "CommandLog": ("_applied", "_coming"),
     "TripLog": ("rows", "_table"),
 }  # fmt: skip
-# From the network, the demand and the parameters; _lit to _clearing also from the programs that
-# were given by command; _limited from the limits that hold, _any_closed to _suspect and the network's
+# From the network, the demand and the parameters; lit to clearing also from the programs that
+# were given by command; limited from the limits that hold, _any_closed to _suspect and the network's
 # own permissions from what is closed.
 MADE: Final[dict[str, tuple[str, ...]]] = {
     "World": (
-        "network", "parameters", "calibration", "models", "dt", "seed", "demand", "_first_demand", "begin", "_rules", "_types",
-        "_members", "_lit", "_actuation", "_clearing", "_ring_frames", "_watch_frames",
-        "_whole", "_partings", "_limited", "_any_closed", "_lost", "_suspect", "_even", "_numbers",
+        "calibration", "_ring_frames", "_watch_frames", "_any_closed", "_lost", "_suspect",
+        "_numbers",
+    ),
+    "Sim": (
+        "network", "whole", "limited", "demand", "first_demand", "parameters", "models", "dt", "seed",
+        "begin", "rules", "types", "members", "lit", "actuation", "clearing", "partings",
     ),
     "Minds": ("network", "dt", "patience", "haste", "share", "keep_routes", "across_after", "memory"),
     "Steering": ("share", "most", "budget", "on", "kinds", "lines", "waiting"),
     "Rings": ("policy", "dt", "act_after", "stop_offset", "_network"),
-    "Detours": ("world", "_base"),
+    "Detours": ("world", "base", "even"),
     "Rerouting": ("world", "fraction", "gain", "period", "_sample", "_keep"),
     "Choosing": ("world", "on", "any", "chooses", "_due", "_permission", "_pairs", "_period", "_gain", "_every"),
     "Bodies": ("world",),
     "SignalControl": ("_world",),
 }  # fmt: skip
-# Written within a frame before it is read (_awake: begun anew, with everybody awake), told to observers only, or about the machine.
+# Written within a frame before it is read (awake: begun anew, with everybody awake), told to observers only, or about the machine.
 SCRATCH: Final[dict[str, tuple[str, ...]]] = {
     "World": (
-        "costs", "observers", "_awake", "_next_order", "_moves", "_packed", "_columns", "_efforts", "_tallies",
-        "_changed", "taken_off", "put_back_on", "_poses", "_found", "_limits_changed", "_book", "_book_asked", "_promised", "_reader", "_way_found", "_pace", "_turn", "_stepping",
+        "costs", "observers", "_packed", "_columns", "_changed", "taken_off", "put_back_on", "_poses",
+        "_found", "_limits_changed", "_book", "_book_asked", "_promised", "_reader", "_way_found",
+        "_pace", "_turn", "_stepping",
     ),
+    "Sim": ("awake", "other_order", "moves", "efforts", "tallies"),
     "Minds": ("_stuck", "_ready", "_taken", "_ways", "_exits"),
     "Steering": ("_new", "_entered"),
     "Rings": ("_waits", "_seen", "_looks", "_members", "_slot_of"),
@@ -121,29 +128,29 @@ def table_of(columns: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
 
 def take_snapshot(world: "World", logs: bool = True) -> Snapshot:
     """Copy the state of a world. logs: also the finished trips and the commands so far."""
-    veh, order, grants, lights = world._veh, world._order, world._grants, world._lights
-    waiting, detours, rerouting = world._waiting, world._detours, world._rerouting
+    veh, order, grants, lights = world.sim.veh, world.sim.order, world.sim.grants, world.sim.lights
+    waiting, detours, rerouting = world.sim.waiting, world.routing.detours, world.routing.rerouting
     slots = np.flatnonzero(veh.lane >= 0).astype(np.int32)
-    aside = world._verge.rows
+    aside = world.sim.verge.rows
     queued = queued_trips(world, slots)
     changed = np.flatnonzero((detours.reroutes > 0) | detours.cut_short)
     given = world.demand.roads  # a new way may take the place of the trip's own
-    replaced = np.flatnonzero(world._routes.road[: given.size] != given)
+    replaced = np.flatnonzero(world.sim.routes.road[: given.size] != given)
     tables = {
         "vehicles": table_of(
             {"slot": slots, **{name: getattr(veh, name)[slots] for name in OF_VEHICLES}}
         ),
         "aside": table_of(
             {
-                "since": np.array(world._verge._since, np.int64),
+                "since": np.array(world.sim.verge._since, np.int64),
                 **{name: getattr(aside, name) for name in OF_VEHICLES},
             }
         ),
-        "order": table_of({"slot": order.slot[: world._n]}),
+        "order": table_of({"slot": order.slot[: world.sim.n]}),
         "lanes": table_of(
             {
                 "end": order.start[1:], "over": order.over, "over_rear": order.over_rear,
-                "stops_on": world._routes.stops_on,
+                "stops_on": world.sim.routes.stops_on,
             }
         ),
         "road_lanes": table_of(
@@ -177,18 +184,18 @@ def take_snapshot(world: "World", logs: bool = True) -> Snapshot:
                 "cut_short": detours.cut_short[changed],
             }
         ),
-        "chosen": table_of(world._choosing.table()),
-        "routes": table_of({"road": world._routes.road[detours._base : world._minds.used]}),
-        "replaced": table_of({"place": replaced, "road": world._routes.road[replaced]}),
-        "passes": table_of({"begun": world._passes}),
+        "chosen": table_of(world.routing.choosing.table()),
+        "routes": table_of({"road": world.sim.routes.road[detours.base : world.routing.minds.used]}),
+        "replaced": table_of({"place": replaced, "road": world.sim.routes.road[replaced]}),
+        "passes": table_of({"begun": world.sim.passes}),
         "bodies": world.bodies.table(),
         **world.signals.tables(),
-        "changes": table_of({"made": world._changes.sum(keepdims=True)}),
+        "changes": table_of({"made": world.sim.changes.sum(keepdims=True)}),
     }  # fmt: skip
     numbers = _numbers(world)
-    if world._steering.on:
-        tables["steered"] = world._steering.table(slots)
-        numbers["steered"] = world._steering.numbers
+    if world.steering.on:
+        tables["steered"] = world.steering.table(slots)
+        numbers["steered"] = world.steering.numbers
     if logs:
         tables["trips"] = world.trips.table()
         numbers["applied"] = [plain_command(command) for command in world.commands.applied]
@@ -202,21 +209,21 @@ def of_road_lanes() -> tuple[str, ...]:
 
 def queued_trips(world: "World", slots: NDArray[np.int32]) -> NDArray[np.int32]:
     """Trips that are due and have not departed, ascending."""
-    waits = np.arange(len(world.demand)) < int(world._waiting.numbers[0])
-    waits[len(world._first_demand) :] = True
-    waits[[number for _, number in world._to_depart]] = False
-    waits[world._veh.trip[slots]] = False
-    waits[world._verge.rows.trip] = False
+    waits = np.arange(len(world.demand)) < int(world.sim.waiting.numbers[0])
+    waits[len(world.sim.first_demand) :] = True
+    waits[[number for _, number in world.sim.to_depart]] = False
+    waits[world.sim.veh.trip[slots]] = False
+    waits[world.sim.verge.rows.trip] = False
     waits[world.trips.trip] = False
     return np.flatnonzero(waits).astype(np.int32)
 
 
 def _numbers(world: "World") -> dict[str, Any]:
     """What is no array: counters, lists, and the rings."""
-    rings = list(world._rings.named)
+    rings = list(world.rings.named)
     place = {id(ring): i for i, ring in enumerate(rings)}
     standing: list[tuple[int, int]] = []
-    for lane, ring in world._rings._standing.items():
+    for lane, ring in world.rings._standing.items():
         if id(ring) not in place:
             place[id(ring)] = len(rings)
             rings.append(ring)
@@ -224,20 +231,20 @@ def _numbers(world: "World") -> dict[str, Any]:
     return {
         "frame": world.frame,
         "trips": len(world.demand),
-        "capacity": int(world._veh.lane.size),
+        "capacity": int(world.sim.veh.lane.size),
         "vehicle_updates": world.vehicle_updates,
         "departed": world.departed,
         "removed": world.removed,
         "tally": world.tally.tolist(),
-        "waiting": world._waiting.numbers.tolist(),
-        "routes_used": world._minds.used,
-        "routes_room": int(world._routes.road.size),
-        "minds_changed": world._minds.changed,
-        "turned_across": world._minds.turned_across,
-        "rerouted": world._detours.total,
-        "rings_found": world._rings.found,
-        "rings_resolved": world._rings.resolved,
-        "rings_longest": world._rings.longest,
+        "waiting": world.sim.waiting.numbers.tolist(),
+        "routes_used": world.routing.minds.used,
+        "routes_room": int(world.sim.routes.road.size),
+        "minds_changed": world.routing.minds.changed,
+        "turned_across": world.routing.minds.turned_across,
+        "rerouted": world.routing.detours.total,
+        "rings_found": world.rings.found,
+        "rings_resolved": world.rings.resolved,
+        "rings_longest": world.rings.longest,
         "rings": [
             [
                 list(ring.lanes),
@@ -252,15 +259,15 @@ def _numbers(world: "World") -> dict[str, Any]:
             ]
             for ring in rings
         ],
-        "rings_named": len(world._rings.named),
+        "rings_named": len(world.rings.named),
         "rings_standing": [list(pair) for pair in standing],
-        "told": world._told,
+        "told": world.sim.told,
         "doomed": list(world._doomed),
         "becomes": [[number, what] for number, what in world._becomes.items()],
-        "returning": list(world._verge.returning),
+        "returning": list(world.sim.verge.returning),
         "limits": world._kept_limits(),
         "stops": world._kept_stops(),
-        "to_depart": [list(one) for one in world._to_depart],
+        "to_depart": [list(one) for one in world.sim.to_depart],
         "redirected": sorted(world._redirected),
         "lane_requests": [[number, *wish] for number, wish in world._requests.items()],
         "cut_off": list(world._cut_off),
@@ -269,8 +276,8 @@ def _numbers(world: "World") -> dict[str, Any]:
         "contacts": world.bodies.contacts,
         "programs": world.signals.orders(),
         "commands": len(world.commands.applied),
-        "quotas": world._quotas.numbers,
-        "choosing": world._choosing.numbers,
+        "quotas": world.sim.quotas.numbers,
+        "choosing": world.routing.choosing.numbers,
         "coming": [plain_command(command) for command in world.commands.coming],
     }
 

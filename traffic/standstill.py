@@ -85,7 +85,7 @@ class Patience:
 
     def _gone_round(self) -> Standstill | None:
         """The end of a run in which some move, and nobody departs, arrives or comes nearer."""
-        world, veh = self.world, self.world._veh
+        world, veh = self.world, self.world.sim.veh
         here = np.flatnonzero(veh.lane >= 0)
         since = world.begin + int(veh.depart_frame[here].max(initial=0)) * world.dt
         since = max(since, float(world.trips.arrived.max()) if len(world.trips) else since)
@@ -109,13 +109,13 @@ def _go_round(world: "World", slots: NDArray[np.intp], after: float) -> bool:
 
     A driver comes back to where it was only by changing its mind: a way that was given ends.
     """
-    veh, demand = world._veh, world.demand
+    veh, demand = world.sim.veh, world.demand
     trips = veh.trip[slots]
     if (veh.minds[slots] == 0).any() or demand.walker[trips].any():
         return False
     first = demand.roads[demand.route_start[trips]]
     last = demand.roads[demand.route_start[trips + 1] - 1]
-    kinds = world._types.permission[veh.type[slots]]
+    kinds = world.sim.types.permission[veh.type[slots]]
     shortest = routes_onward(world.network, first, last, kinds).cost
     under_way = (world.frame - veh.depart_frame[slots]) * world.dt
     return bool((under_way > after + OVERDUE * shortest).all())
@@ -142,13 +142,13 @@ def stands_since(world: "World") -> float | None:
     Whoever is at a stop of its trip, or was told to stop, does not move. Nobody on the road: since the last arrival, or
     the last trip that became due, whatever is later; None if nobody waits to depart either.
     """
-    veh = world._veh
+    veh = world.sim.veh
     here = veh.lane >= 0
     since = veh.stands_since[here]
     stops = (veh.dwell_until[here] >= 0) | (veh.told[here] != NOTHING)  # not counted as standing
     if (veh.speed[here] >= STANDING).any() or (since[~stops] < 0).any():
         return None
-    frames = [int(since.max(initial=0)), *world._verge._since]
+    frames = [int(since.max(initial=0)), *world.sim.verge._since]
     if world.commands.applied:
         frames.append(world.commands.applied[-1].frame)
     last = world.begin + max(frames) * world.dt
@@ -164,7 +164,7 @@ def stands_since(world: "World") -> float | None:
 
 def _is_ahead(world: "World") -> bool:
     """Whether something besides departures is known to happen at a time to come."""
-    veh, frame, told = world._veh, world.frame, world.signals._told
+    veh, frame, told = world.sim.veh, world.frame, world.signals.told
     here = veh.lane >= 0
     dwell, until = veh.dwell_until[here], veh.told_until[here]
     commanded = (told.what != OWN) & np.isfinite(told.until)
@@ -191,7 +191,7 @@ def _nobody_gets_in(world: "World", since: float) -> bool:
 
 def _slowest_cycle(world: "World") -> float:
     """The longest time, s, that a program takes to show each of its phases."""
-    lit, actuation = world._lit.signals, world._actuation
+    lit, actuation = world.sim.lit.signals, world.sim.actuation
     longest = float(lit.cycle.max(initial=0.0))
     most = np.where(np.isfinite(actuation.most), actuation.most, 0.0)
     for first, last in pairwise(lit.phase_start.tolist()):
@@ -205,9 +205,9 @@ def _slowest_cycle(world: "World") -> float:
 
 def _never_ends(world: "World") -> bool:
     """Whether everybody on the road waits for somebody, or something, that cannot change."""
-    if world._verge.returning:
+    if world.sim.verge.returning:
         return False
-    veh = world._veh
+    veh = world.sim.veh
     here = np.flatnonzero(veh.lane >= 0)
     holder = Holder(world)
     fixed = {int(slot) for slot in here if _is_fixed(world, int(slot))}
@@ -221,7 +221,7 @@ def _never_ends(world: "World") -> bool:
 
 def _is_fixed(world: "World", slot: int) -> bool:
     """Whether a vehicle stands for a reason of its own that nothing to come can end."""
-    veh = world._veh
+    veh = world.sim.veh
     if veh.told[slot] != NOTHING and veh.told_until[slot] == NEVER:
         return True
     if veh.dwell_until[slot] == NEVER or int(veh.id[slot]) in world._cut_off:
@@ -235,9 +235,9 @@ def _stays_red(world: "World", k: int) -> bool:
     program = int(net.connectors.signal[k]) if k >= 0 else -1
     if program < 0:
         return False
-    told = world.signals._told
+    told = world.signals.told
     if told.what[program] != OWN:
         held = not np.isfinite(told.until[program]) and told.clears[program] < 0.0
-        return held and int(world._grants.light[k]) in SHUT
-    letters = letters_of(world._lit.signals, program)[:, int(net.connectors.link[k])]
+        return held and int(world.sim.grants.light[k]) in SHUT
+    letters = letters_of(world.sim.lit.signals, program)[:, int(net.connectors.link[k])]
     return bool(np.isin(letters, SHUT).all())

@@ -46,7 +46,7 @@ class Telling:
     def steered_bodies(self) -> BodyTable:
         """The bodies of those who steer, read-only, valid until the next step (docs/steered.md)."""
         world = cast("World", self)
-        return BodyTable(world._veh, world._steering.bodies, world._steering.state)
+        return BodyTable(world.sim.veh, world.steering.bodies, world.steering.state)
 
     def table(self) -> Any:
         """The vehicles on the road as a pandas.DataFrame: ids, places, SI units (docs/measures.md).
@@ -54,7 +54,7 @@ class Telling:
         Raises NetworkError if pandas is not installed.
         """
         world = cast("World", self)
-        fronts = fronts_of(world._veh, world._steering)
+        fronts = fronts_of(world.sim.veh, world.steering)
         return vehicle_frame(self.vehicles, world.network, world.demand, world.time, fronts)
 
     def counts(self) -> dict[str, int]:
@@ -66,13 +66,13 @@ class Telling:
             "active": world.active,
             "waiting_to_depart": world.waiting_to_depart,
             "removed": world.removed,
-            "rerouted": world._detours.total,
-            "minds_changed": world._minds.changed,
-            "turned_across": world._minds.turned_across,
-            "cycles_found": world._rings.found,
-            "cycles_resolved": world._rings.resolved,
-            "lane_changes": int(world._changes.sum()),
-            "passes": int(world._passes.sum()),
+            "rerouted": world.routing.detours.total,
+            "minds_changed": world.routing.minds.changed,
+            "turned_across": world.routing.minds.turned_across,
+            "cycles_found": world.rings.found,
+            "cycles_resolved": world.rings.resolved,
+            "lane_changes": int(world.sim.changes.sum()),
+            "passes": int(world.sim.passes.sum()),
             "stops_made": int(world.tally[TALLY_STOPS_MADE]),
             "stops_missed": int(world.tally[TALLY_STOPS_MISSED]),
             "overruns": int(world.tally[TALLY_OVERRUN]),
@@ -82,7 +82,7 @@ class Telling:
 
     def steered(self) -> dict[str, int]:
         """Vehicles that were steered so far, and what happened to them (docs/steered.md)."""
-        steering = cast("World", self)._steering
+        steering = cast("World", self).steering
         return {"vehicles": steering.ever, **steering.happened}
 
     def gridlock(self) -> dict[str, Any]:
@@ -92,11 +92,11 @@ class Telling:
         the begin), and what was done about them.
         """
         world = cast("World", self)
-        rings = world._rings
+        rings = world.rings
         return {
             "policy": rings.policy,
-            "minds_changed": world._minds.changed,
-            "turned_across": world._minds.turned_across,
+            "minds_changed": world.routing.minds.changed,
+            "turned_across": world.routing.minds.turned_across,
             "cycles_found": rings.found,
             "cycles_resolved": rings.resolved,
             "longest_cycle": round(rings.longest * world.dt, 3),
@@ -110,7 +110,7 @@ class Telling:
         longest_wait_s: for how long somebody, or something, has waited. put_off: how often one had to.
         """
         world = cast("World", self)
-        return world._quotas.report(world.dt)
+        return world.sim.quotas.report(world.dt)
 
     def reasons(self) -> dict[str, int]:
         """How many vehicles stand still, by the reason for it."""

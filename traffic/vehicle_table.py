@@ -34,7 +34,7 @@ class VehicleTable:
 
     def __init__(self, world: "Controlled") -> None:
         self._world = world
-        self._veh, self._types, self._verge = world._veh, world._types, world._verge
+        self._veh, self._types, self._verge = world.sim.veh, world.sim.types, world.sim.verge
         self._slots = np.flatnonzero(self._veh.lane >= 0)
 
     def __repr__(self) -> str:

@@ -102,7 +102,7 @@ class LiveSource:
         """A copy of the world as it stands."""
         world, network = self.world, self.network
         columns, _ = frame_rows(world)
-        table, veh = world.vehicles, world._veh
+        table, veh = world.vehicles, world.sim.veh
         order = np.argsort(table.id, kind="stable")
         here = np.flatnonzero((veh.lane >= 0) & (veh.granted > 0))
         granted = np.full(len(world.demand), -1, np.int32)
@@ -117,7 +117,7 @@ class LiveSource:
             network.points, network.station, network.point_start, columns["lane"], columns["s"],
             columns["lateral"], length, pose,
         )  # fmt: skip
-        pose_at_bodies(pose, columns["id"], fronts_of(world._veh, world._steering))
+        pose_at_bodies(pose, columns["id"], fronts_of(world.sim.veh, world.steering))
         x, y, heading = pose.T.copy()
         return Moment(
             world.time, columns["id"], x, y, heading, columns["speed"], length, table.width[order],
@@ -126,7 +126,7 @@ class LiveSource:
 
     def lights(self, time: float) -> NDArray[np.uint8]:
         """What signals show now."""
-        return np.array(self.world._grants.light)
+        return np.array(self.world.sim.grants.light)
 
     def waiting(self, moment: Moment) -> NDArray[np.float64] | None:
         """Since how many s each vehicle of the newest moment stands."""
@@ -152,7 +152,7 @@ class LiveSource:
         world = self.world
         return tuple(
             (world.begin + ring.since * world.dt, -1, int(ring.lanes[0]))
-            for ring in world._rings.named
+            for ring in world.rings.named
         )
 
     def costs(self, time: float) -> tuple[Bars, ...]:

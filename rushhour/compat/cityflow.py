@@ -141,7 +141,7 @@ class Engine:
 
     def get_lane_waiting_vehicle_count(self) -> dict[str, int]:
         """Vehicles slower than 0.1 m/s on each lane."""
-        veh, count = self._world._veh, np.zeros(len(self._names), np.int64)
+        veh, count = self._world.sim.veh, np.zeros(len(self._names), np.int64)
         np.add.at(count, veh.lane[(veh.lane >= 0) & (veh.speed < STANDING)], 1)
         return self._by_lane(count)
 
@@ -175,18 +175,18 @@ class Engine:
                     f"get_vehicle_info: vehicle {vehicle_id[:60]!r} is not there now"
                 )
             return {"running": "0"}
-        lane = int(world._veh.lane[slot])
+        lane = int(world.sim.veh.lane[slot])
         info = {
             "running": "1",
-            "speed": f"{world._veh.speed[slot]:.6f}",
-            "distance": f"{world._veh.s[slot]:.6f}",
+            "speed": f"{world.sim.veh.speed[slot]:.6f}",
+            "distance": f"{world.sim.veh.s[slot]:.6f}",
             "drivable": self._names[lane],
         }
         if lane < network.n_road_lanes:
             info["road"] = network.road_ids[network.arrays.lanes.road[lane]]
             info["intersection"] = network.intersection_ids[network.arrays.lanes.intersection[lane]]
-        here, end = int(world._veh.route_start[slot]), int(world._veh.route_end[slot])
-        info["route"] = " ".join(network.road_ids[road] for road in world._routes.road[here:end])
+        here, end = int(world.sim.veh.route_start[slot]), int(world.sim.veh.route_end[slot])
+        info["route"] = " ".join(network.road_ids[road] for road in world.sim.routes.road[here:end])
         return info
 
     def get_leader(self, vehicle_id: str) -> str:
@@ -196,12 +196,12 @@ class Engine:
         if slot < 0:
             return ""
         ahead, _ = leader(world, slot, way_ahead(world, slot, LEADER_WITHIN), LEADER_WITHIN)
-        return "" if ahead < 0 else world.demand.ids[world._veh.id[ahead]]
+        return "" if ahead < 0 else world.demand.ids[world.sim.veh.id[ahead]]
 
     def get_average_travel_time(self) -> float:
         """s since its time of departure of each vehicle, until it arrived or until now; the mean."""
         world = self._world
-        due, trips = int(world._waiting.numbers[0]), world.trips
+        due, trips = int(world.sim.waiting.numbers[0]), world.trips
         if not due:
             return 0.0
         until = np.full(due, world.time)
@@ -351,12 +351,12 @@ class Engine:
 
     def _waiting(self) -> list[int]:
         """Numbers of those who wait to enter."""
-        slots = np.flatnonzero(self._world._veh.lane >= 0).astype(np.int32)
+        slots = np.flatnonzero(self._world.sim.veh.lane >= 0).astype(np.int32)
         return [int(trip) for trip in queued_trips(self._world, slots)]
 
     def _read(self) -> LaneLoads:
         world = self._world
-        read_loads(world.network.arrays.lanes, world._veh, self._readings, world.frame)
+        read_loads(world.network.arrays.lanes, world.sim.veh, self._readings, world.frame)
         return self._readings
 
     @property

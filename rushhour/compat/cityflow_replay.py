@@ -51,7 +51,7 @@ def _vehicles(world: World) -> str:
 
 def _roads(world: World) -> str:
     network, arrays = world.network, world.network.arrays
-    light, signal = world._grants.light, arrays.connectors.signal
+    light, signal = world.sim.grants.light, arrays.connectors.signal
     is_open = (signal < 0) | np.isin(light, (GREEN, GREEN_YIELD, OFF))
     parts = []
     for road, name in enumerate(network.road_ids):

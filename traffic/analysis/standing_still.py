@@ -133,7 +133,7 @@ class Holder:
 
     def __init__(self, world: "World") -> None:
         self.world = world
-        veh = world._veh
+        veh = world.sim.veh
         here = np.flatnonzero(veh.lane >= 0)
         self.slots: NDArray[np.intp] = here[np.argsort(veh.id[here])]
         self._slot = dict(zip(veh.id[self.slots].tolist(), self.slots.tolist(), strict=True))
@@ -145,7 +145,7 @@ class Holder:
 
     def next(self, slot: int) -> int:
         """The slot of whom a vehicle waits for; -1: for nobody."""
-        veh = self.world._veh
+        veh = self.world.sim.veh
         if self._own(slot):
             return -1
         reason = int(veh.reason[slot])
@@ -159,7 +159,7 @@ class Holder:
 
     def _own(self, slot: int) -> bool:
         """Whether a vehicle stands for a cause of its own, whoever is before it."""
-        veh = self.world._veh
+        veh = self.world.sim.veh
         return bool(
             veh.told[slot] != NOTHING
             or veh.dwell_until[slot] >= 0
@@ -176,9 +176,9 @@ class Holder:
 
         Lanes shorter than the vehicle are passed at once with the one behind, if nobody stands there.
         """
-        world, net, veh = self.world, self.world.network.arrays, self.world._veh
+        world, net, veh = self.world, self.world.network.arrays, self.world.sim.veh
         n_road = world.network.n_road_lanes
-        last, _ = _chain_length(net, veh, slot, float(world._rules.stop_offset))
+        last, _ = _chain_length(net, veh, slot, float(world.sim.rules.stop_offset))
         for q in range(int(veh.line[slot]), PATH):
             k = int(veh.path[slot, q])
             if k < 0 or (q >= last and not net.connectors.free[k]):
@@ -193,7 +193,7 @@ class Holder:
 
     def _next_lane(self, slot: int) -> int:
         """The lane beside that a vehicle would change to; -1: it wants none."""
-        veh = self.world._veh
+        veh = self.world.sim.veh
         lane, wanted = int(veh.lane[slot]), int(veh.wanted[slot])
         if lane >= self.world.network.n_road_lanes or wanted < 0 or wanted == lane:
             return -1
@@ -201,12 +201,12 @@ class Holder:
 
     def _may_use(self, lane: int, slot: int) -> bool:
         world = self.world
-        kind = world._types.permission[world._veh.type[slot]]
+        kind = world.sim.types.permission[world.sim.veh.type[slot]]
         return bool(world.network.arrays.lanes.permissions[lane] & kind)
 
     def _keeps_out(self, slot: int) -> int:
         """The slot of who is in the way of the change that a vehicle waits for; -1: nobody."""
-        veh, length = self.world._veh, self.world.network.arrays.lanes.length
+        veh, length = self.world.sim.veh, self.world.network.arrays.lanes.length
         lane, beside = int(veh.lane[slot]), self._next_lane(slot)
         if beside < 0 or beside not in self._on or not self._may_use(beside, slot):
             return -1
@@ -230,7 +230,7 @@ class Holder:
             if after < 0:
                 return slot, self._cause(slot)
             slot = after
-        ids = self.world._veh.id
+        ids = self.world.sim.veh.id
         return min(way[way.index(slot) :], key=lambda one: int(ids[one])), RING
 
     def ring(self, slot: int) -> tuple[str, ...]:
@@ -239,7 +239,7 @@ class Holder:
         while True:
             cause = self._cause(at)
             if cause != REASONS[LEADER]:
-                name = self.world.demand.ids[self.world._veh.id[at]]
+                name = self.world.demand.ids[self.world.sim.veh.id[at]]
                 place = self.where(at, cause) if cause == REASONS[LANE_CHANGE] else ""
                 found.append(f"{name} {cause_told(cause, place)}")
             at = self.next(at)
@@ -247,7 +247,7 @@ class Holder:
                 return tuple(found)
 
     def _cause(self, slot: int) -> str:
-        veh = self.world._veh
+        veh = self.world.sim.veh
         if veh.told[slot] != NOTHING:
             return REASONS[HAZARD]
         if int(veh.id[slot]) in self.world._cut_off:
@@ -260,7 +260,7 @@ class Holder:
 
     def where(self, slot: int, cause: str) -> str:
         """The place of a cause: a signal, a lane or an intersection."""
-        network, veh = self.world.network, self.world._veh
+        network, veh = self.world.network, self.world.sim.veh
         lane, k = int(veh.lane[slot]), int(veh.path[slot, 0])
         if cause == REASONS[RED_LIGHT] and k >= 0:
             return f"signal {network.signal_ids[network.arrays.connectors.signal[k]]}"
@@ -286,7 +286,7 @@ def standstill_of(
     world: "World", since: float, certain: bool, movers: NDArray[np.intp] | None = None
 ) -> Standstill:
     """Who waits for what now. since: as that of `Standstill`. movers: slots of those who go round."""
-    holder, veh, ids = Holder(world), world._veh, world.demand.ids
+    holder, veh, ids = Holder(world), world.sim.veh, world.demand.ids
     behind: Counter[tuple[int, str]] = Counter(holder.root(slot) for slot in holder.slots.tolist())
     cut_off = [one for one in behind if one[1] == CUT_OFF]
     for one in cut_off[1:]:  # closed roads are one cause, however many they keep from going on
@@ -300,8 +300,8 @@ def standstill_of(
         )
         for (slot, cause), count in behind.items()
     ]  # fmt: skip
-    rows = world._verge.rows
-    for row, frame in enumerate(world._verge._since):
+    rows = world.sim.verge.rows
+    for row, frame in enumerate(world.sim.verge._since):
         lane = holder.lane_name(int(rows.lane[row])) if rows.lane[row] >= 0 else "its road"
         name, stood = ids[rows.id[row]], world.begin + frame * world.dt
         street = world.network.lane_street(int(rows.lane[row])) if rows.lane[row] >= 0 else ""
@@ -320,9 +320,9 @@ def _outside(world: "World") -> list[Held]:
     demand, network = world.demand, world.network
     due = demand.depart <= world.time
     due[world.trips.trip] = False
-    veh = world._veh
+    veh = world.sim.veh
     due[veh.trip[veh.lane >= 0]] = False
-    due[world._verge.rows.trip] = False
+    due[world.sim.verge.rows.trip] = False
     trips = np.flatnonzero(due & ~demand.walker)
     by_road: dict[int, list[int]] = {}
     for trip in trips.tolist():

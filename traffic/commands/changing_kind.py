@@ -28,7 +28,7 @@ class ChangingKind(LaneRequests):
     def _plain_type(self, given: Mapping[str, Any]) -> Plain:
         """The name of a type of the demand."""
         name = given.get("type_name")
-        names = list(dict.fromkeys(kind.name for kind in self.demand.types))
+        names = list(dict.fromkeys(kind.name for kind in self.sim.demand.types))
         if not isinstance(name, str) or name not in names:
             raise CommandError(
                 f"set_type: type {str(name)[:60]!r}: wanted one of {', '.join(names)[:200]}"
@@ -37,30 +37,30 @@ class ChangingKind(LaneRequests):
 
     def _type_named(self, name: str) -> int:
         """Number of the first type of that name."""
-        return next(i for i, kind in enumerate(self.demand.types) if kind.name == name)
+        return next(i for i, kind in enumerate(self.sim.demand.types) if kind.name == name)
 
     def _why_no_type(self, number: int, given: Mapping[str, Any]) -> str:
         """Why a vehicle cannot be of a type; "" if it can."""
         slot = self._slot(number)
         if slot < 0:
             return ""
-        veh, who = self._veh, self._called(number)
-        kind = self.demand.types[self._type_named(given["type_name"])]
+        veh, who = self.sim.veh, self._called(number)
+        kind = self.sim.demand.types[self._type_named(given["type_name"])]
         if kind.length > veh.length[slot]:
             return (
                 f"{who} is {veh.length[slot]:g} m long, type {kind.name[:60]!r} {kind.length:g} m; a body "
                 "does not grow, choose a type that is no longer"
             )
-        if self._steering.on and number in self._steering.state.owner:
+        if self.steering.on and number in self.steering.state.owner:
             return f"{who} has a body of its own; set its tier to 'lane' first"
         first, end = max(0, int(veh.leg[slot])), int(veh.route_end[slot])
-        roads = self._routes.road[first:end].tolist() if veh.leg[slot] >= 0 else []
-        roads = roads or [int(self.network.arrays.lanes.road[veh.lane[slot]])]
+        roads = self.sim.routes.road[first:end].tolist() if veh.leg[slot] >= 0 else []
+        roads = roads or [int(self.sim.network.arrays.lanes.road[veh.lane[slot]])]
         fault = self._fault_of(roads, kind) if roads[0] >= 0 else ""
         return f"{who} cannot be of type {kind.name[:60]!r}: {fault}" if fault else ""
 
     def _do_set_type(self, number: int, given: Any) -> None:
-        slot, veh, types = self._slot(number), self._veh, self._types
+        slot, veh, types = self._slot(number), self.sim.veh, self.sim.types
         old, new = int(veh.type[slot]), self._type_named(given["type_name"])
         spread = float(types.factor_dev[old])
         share = (

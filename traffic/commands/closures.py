@@ -29,14 +29,13 @@ class Closures(Limits):
 
     def _begin_closures(self) -> None:
         self._begin_limits()
-        self._closed = np.zeros(self.network.n_road_lanes, np.bool_)
+        self._closed = np.zeros(self.sim.network.n_road_lanes, np.bool_)
         self._will_close = self._closed.copy()  # when the commands given so far are applied
         self._any_closed = False
         self._changed = False  # lanes were closed or opened in this frame
         self._lost = self._closed  # closed where others of their road are open
-        self._suspect = np.zeros(self.network.n_roads, np.bool_)
-        self._detours = Detours(self)
-        self._even = np.ones(self.network.n_roads)
+        self._suspect = np.zeros(self.sim.network.n_roads, np.bool_)
+        self.routing.detours = Detours(self)
         self._cut_off: dict[int, None] = {}  # ids of drivers without a way, in order
         self._were_cut_off: set[int] = set()
 
@@ -70,14 +69,14 @@ class Closures(Limits):
         lanes: closed where others of their road are open. roads: closed as a whole. cut_off: drivers
         on the road that wait for a way.
         """
-        network, closed = self._whole, self._closed
+        network, closed = self.sim.whole, self._closed
         lost = lost_lanes(network, closed)
         roads = np.unique(network.arrays.lanes.road[: closed.size][closed & ~lost])
-        here = set(self._veh.id[self._veh.lane >= 0].tolist())
+        here = set(self.sim.veh.id[self.sim.veh.lane >= 0].tolist())
         return {
             "lanes": [network.lane_ids[lane] for lane in np.flatnonzero(lost)],
             "roads": [network.road_ids[road] for road in roads],
-            "cut_off": [self.demand.ids[i] for i in self._cut_off if i in here],
+            "cut_off": [self.sim.demand.ids[i] for i in self._cut_off if i in here],
         }
 
     def rerouting(self) -> dict[str, Any]:
@@ -88,14 +87,14 @@ class Closures(Limits):
         that took another way than that on empty roads as they departed; left_out: for which the quota of
         routing had no place, so that they kept theirs.
         """
-        first = [self.demand.ids[i] for i in sorted(self._were_cut_off)[:NAMED]]
+        first = [self.sim.demand.ids[i] for i in sorted(self._were_cut_off)[:NAMED]]
         return {
-            "rerouted": self._detours.total,
+            "rerouted": self.routing.detours.total,
             "cut_off": len(self._were_cut_off),
             "cut_off_first": first,
-            "cut_short": int(self._detours.cut_short.sum()),
-            "chosen": self._choosing.chosen,
-            "left_out": self._choosing.left_out,
+            "cut_short": int(self.routing.detours.cut_short.sum()),
+            "chosen": self.routing.choosing.chosen,
+            "left_out": self.routing.choosing.left_out,
         }
 
     # --- giving ----------------------------------------------------------------------------
@@ -106,7 +105,7 @@ class Closures(Limits):
         opening = name.startswith("open")
         done = self._will_close[which] != opening
         if done.all() or (done.any() and name.endswith("lanes")):
-            lane = self._whole.lane_ids[int(which[np.argmax(done)])]
+            lane = self.sim.whole.lane_ids[int(which[np.argmax(done)])]
             state = "is open" if opening else "is closed already"
             raise CommandError(f"{name}: lane {lane[:60]!r} {state}")
         self._will_close[which] = not opening
@@ -120,7 +119,7 @@ class Closures(Limits):
         each = each_of(given[kind])
         if not each:
             raise CommandError(f"{name}: no {kind} given; name at least one")
-        network = self._whole
+        network = self.sim.whole
         if kind == "roads":
             roads = dict.fromkeys(road for place in each for road in self._roads(name, place))
             return {kind: [network.road_ids[road] for road in roads]}
@@ -129,7 +128,7 @@ class Closures(Limits):
 
     def _which(self, plain: dict[str, Any]) -> NDArray[np.int64]:
         """Lanes that a closure is about, ascending."""
-        network = self._whole
+        network = self.sim.whole
         if "lanes" in plain:
             return np.unique([network.lane_index[lane] for lane in plain["lanes"]])
         roads = [network.road_index[road] for road in plain["roads"]]
@@ -158,29 +157,29 @@ class Closures(Limits):
         self._changed = False
         self._take_closures()
         look_for_lanes(
-            self.network.arrays, self._types, self._routes, self._trips, self._waiting, self.seed,
-            self._efforts[0],
+            self.sim.network.arrays, self.sim.types, self.sim.routes, self.sim.trips, self.sim.waiting, self.sim.seed,
+            self.sim.efforts[0],
         )  # fmt: skip
-        here = np.flatnonzero(self._veh.lane >= 0).astype(np.int32)
-        here = here[np.argsort(self._veh.id[here])]
+        here = np.flatnonzero(self.sim.veh.lane >= 0).astype(np.int32)
+        here = here[np.argsort(self.sim.veh.id[here])]
         self._look_again(here)
         self._cut_off = {}
         self._lead_round(since=-1)
 
     def _take_closures(self) -> None:
         """Let the network, the departures and the searches know what is closed."""
-        classes = np.unique(self._types.permission).tolist()
-        whole, closed = self._limited, self._closed
+        classes = np.unique(self.sim.types.permission).tolist()
+        whole, closed = self.sim.limited, self._closed
         self._any_closed = bool(closed.any())
-        self.network = with_closed_lanes(whole, closed, classes) if self._any_closed else whole
-        self._minds.network = self.network
-        awake, arrays = self._awake, self.network.arrays
+        self.sim.network = with_closed_lanes(whole, closed, classes) if self._any_closed else whole
+        self.routing.minds.network = self.sim.network
+        awake, arrays = self.sim.awake, self.sim.network.arrays
         reach = reaches(arrays, awake.watch_start, awake.watch)  # limits may be others now
-        self._awake = awake._replace(reach=reach)
+        self.sim.awake = awake._replace(reach=reach)
         lanes = whole.arrays.lanes
         bits = np.where(closed, np.uint64(1) << lanes.number[: closed.size].astype(np.uint64), 0)
-        self._waiting.shut[:] = 0
-        np.bitwise_or.at(self._waiting.shut, lanes.road[: closed.size], bits.astype(np.uint64))
+        self.sim.waiting.shut[:] = 0
+        np.bitwise_or.at(self.sim.waiting.shut, lanes.road[: closed.size], bits.astype(np.uint64))
         self._lost = lost_lanes(whole, closed)
         self._suspect = suspect_roads(whole, closed)
 
@@ -191,33 +190,33 @@ class Closures(Limits):
 
     def _lead_round(self, since: int) -> None:
         """Find ways round what is closed for drivers who departed in frame `since` or later."""
-        if not self._any_closed or self._minds.keep_routes:
+        if not self._any_closed or self.routing.minds.keep_routes:
             return
-        veh = self._veh
+        veh = self.sim.veh
         out = np.zeros(veh.lane.size, np.int32)
         found = find_blocked(
-            self.network.arrays, veh, self._types, self._routes, self._lost, self._suspect, since,
+            self.sim.network.arrays, veh, self.sim.types, self.sim.routes, self._lost, self._suspect, since,
             out,
         )  # fmt: skip
         if not found:
             return
         slots = out[:found]
         slots = slots[np.argsort(veh.id[slots])]
-        length, lost = self._detours.seek(slots, self._even, 0.0)
-        self._detours.take(slots, length)
+        length, lost = self.routing.detours.seek(slots, self.routing.detours.even, 0.0)
+        self.routing.detours.take(slots, length)
         for slot in slots[lost].tolist():
             self._end_nearer(slot)
 
     def _end_nearer(self, slot: int) -> None:
         """Give up a stop or a destination that is closed; else note a driver as cut off."""
-        veh, routes = self._veh, self._routes
-        road_of = self.network.arrays.lanes.road
+        veh, routes = self.sim.veh, self.sim.routes
+        road_of = self.sim.network.arrays.lanes.road
         alone = np.array([slot], np.int32)
         while veh.stop[slot] < veh.stop_end[slot]:
             if self._can_be_entered(int(road_of[routes.stop_lane[veh.stop[slot]]])):
                 break
             veh.stop[slot] += 1
-            self._miss_stop()
+            self.sim.miss_stop()
             if self._finds_way(alone):
                 return
         end = int(veh.route_end[slot])
@@ -227,7 +226,7 @@ class Closures(Limits):
             self._cut_off[name] = None
             self._were_cut_off.add(name)
             return
-        first = int(veh.leg[slot]) + int(veh.lane[slot] >= self.network.n_road_lanes)
+        first = int(veh.leg[slot]) + int(veh.lane[slot] >= self.sim.network.n_road_lanes)
         for last in range(end - 2, first - 1, -1):
             veh.route_end[slot] = last + 1
             there = self._can_be_entered(int(routes.road[last])) and self._finds_way(alone)
@@ -235,23 +234,23 @@ class Closures(Limits):
                 break
         trip = int(veh.trip[slot])
         routes.arrival[trip] = np.inf
-        self._detours.cut_short[trip] = True
+        self.routing.detours.cut_short[trip] = True
         self._look_again(alone)
 
     def _can_be_entered(self, road: int) -> bool:
         """Whether a lane of a road is open."""
-        roads = self._whole.arrays.roads
+        roads = self.sim.whole.arrays.roads
         first = int(roads.first_lane[road])
         return not self._closed[first : first + int(roads.lane_count[road])].all()
 
     def _finds_way(self, alone: NDArray[np.int32]) -> bool:
         """Whether the driver in a slot has a way to its next stop or end; it takes the best."""
-        length, lost = self._detours.seek(alone, self._even, 0.0)
-        self._detours.take(alone, length)
+        length, lost = self.routing.detours.seek(alone, self.routing.detours.even, 0.0)
+        self.routing.detours.take(alone, length)
         return not lost[0]
 
     def _look_again(self, slots: NDArray[np.int32]) -> None:
         look_again_all(
-            self.network.arrays, self._veh, self._types, self._routes, self._order, slots,
-            self.seed, self._efforts[0],
+            self.sim.network.arrays, self.sim.veh, self.sim.types, self.sim.routes, self.sim.order, slots,
+            self.sim.seed, self.sim.efforts[0],
         )  # fmt: skip

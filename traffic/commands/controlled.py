@@ -5,74 +5,114 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.max_pressure import Clearing
-from rushhour.kernels.moving import TALLY_STOPS_MISSED
-from rushhour.kernels.network import Actuation, NetworkArrays
-from rushhour.kernels.signals import Lights
-from rushhour.kernels.trips import Trips, Waiting
-from rushhour.kernels.vehicles import Grants, Order, Routes, Types, Vehicles
-from rushhour.kernels.waking import Awake
+from rushhour.kernels.vehicles import Vehicles
 from rushhour.roadnets.model import Network
 from rushhour.traffic.commands.log import CommandLog
-from rushhour.traffic.commands.verge import Verge
 from rushhour.traffic.demand.model import Demand
 from rushhour.traffic.measures.trip_log import ARRIVED, TripLog
-from rushhour.traffic.quotas import Quotas
-from rushhour.traffic.routing.minds import Minds
+from rushhour.traffic.own_models import OwnModels
 
 if TYPE_CHECKING:
     from rushhour.traffic.commands.signalling import SignalControl
     from rushhour.traffic.outside.bodies import Bodies
     from rushhour.traffic.parameters import Parameters
-    from rushhour.traffic.routing.choosing import Choosing
-    from rushhour.traffic.routing.detours import Detours
-    from rushhour.traffic.routing.rerouting import Rerouting
+    from rushhour.traffic.routing.routing import Routing
+    from rushhour.traffic.sim.sim import Sim
 
 
 class Controlled:
     """The state of a `World`, as its parts see it."""
 
-    network: Network
-    demand: Demand
-    parameters: "Parameters"
-    trips: TripLog
-    tally: NDArray[np.int64]
-    dt: float
-    seed: int
-    begin: float
-    frame: int
-    _veh: Vehicles
-    _types: Types
-    _routes: Routes
-    _order: Order
-    _grants: Grants
-    _lit: NetworkArrays  # the network with the phases that its signals have now
-    _actuation: Actuation
-    _clearing: Clearing
-    _lights: Lights
+    sim: "Sim"
+    routing: "Routing"
     signals: "SignalControl"
-    _waiting: Waiting
-    _awake: Awake
-    _trips: Trips
-    _efforts: NDArray[np.float64]
-    _n: int
-    _minds: Minds
-    _detours: "Detours"
-    _rerouting: "Rerouting"
-    _choosing: "Choosing"
-    _whole: Network  # as it was given
-    _limited: Network  # with the limits of now
-    _even: NDArray[np.float64]  # ones, by road
-    _to_depart: list[tuple[float, int]]
-    _verge: Verge
     commands: CommandLog
     bodies: "Bodies"
-    _quotas: Quotas
+
+    @property
+    def network(self) -> Network:
+        """The network as it is now, with closures and limits."""
+        return self.sim.network
+
+    @property
+    def demand(self) -> Demand:
+        """All trips, with those who joined."""
+        return self.sim.demand
+
+    @property
+    def parameters(self) -> "Parameters":
+        """The parameters."""
+        return self.sim.parameters
+
+    @property
+    def models(self) -> OwnModels:
+        """What everybody drives by."""
+        return self.sim.models
+
+    @property
+    def trips(self) -> TripLog:
+        """The finished trips."""
+        return self.sim.trip_log
+
+    @property
+    def tally(self) -> NDArray[np.int64]:
+        """Totals that kernels count, by TALLY of kernels.moving."""
+        return self.sim.tally
+
+    @property
+    def dt(self) -> float:
+        """s per frame."""
+        return self.sim.dt
+
+    @property
+    def seed(self) -> int:
+        """Of all draws."""
+        return self.sim.seed
+
+    @property
+    def begin(self) -> float:
+        """s, time of frame 0."""
+        return self.sim.begin
+
+    @property
+    def frame(self) -> int:
+        """The frame that comes next."""
+        return self.sim.frame
 
     @property
     def time(self) -> float:
         """Simulated time, s: that of the frame that comes next."""
-        return self.begin + self.frame * self.dt
+        return self.sim.time
+
+    @property
+    def departed(self) -> int:
+        """Vehicles that have come onto the road."""
+        return self.sim.departed
+
+    @property
+    def removed(self) -> int:
+        """Vehicles taken out of the world by commands."""
+        return self.sim.removed
+
+    @property
+    def vehicle_updates(self) -> int:
+        """Vehicles on the road, summed over the frames."""
+        return self.sim.vehicle_updates
+
+    @property
+    def active(self) -> int:
+        """Vehicles on the road, those at its side included."""
+        return self.sim.active
+
+    @property
+    def arrived(self) -> int:
+        """Vehicles that have reached their end."""
+        return self.sim.arrived
+
+    @property
+    def waiting_to_depart(self) -> int:
+        """Trips that are due and wait outside for room."""
+        return self.sim.waiting_to_depart
 
     def _grow(self) -> None:
         """Double the places for vehicles."""
@@ -83,7 +123,3 @@ class Controlled:
     ) -> None:
         """Write finished trips into the log."""
         raise NotImplementedError
-
-    def _miss_stop(self) -> None:
-        """Count a stop as missed."""
-        self.tally[TALLY_STOPS_MISSED] += 1

@@ -40,8 +40,8 @@ class Controls(Joining):
         self._begin_ways()
         self._begin_lane_requests()
         self._begin_joining()
-        self._choosing = Choosing(self)
-        self._rerouting = Rerouting(self)
+        self.routing.choosing = Choosing(self)
+        self.routing.rerouting = Rerouting(self)
 
     def set_tier(self, vehicle: Several, tier: str) -> None:
         """Change how vehicles are simulated: "lane", "steered", or "driven" by `world.controls`.
@@ -62,9 +62,11 @@ class Controls(Joining):
         >>> world.schedule("7:10", "close_roads", roads=["north"])
         """
         when = seconds(time, f"{command[:40]}: time")
-        frame = ceil((when - self.begin) / self.dt - 1e-6)
-        if frame < self.frame:
-            raise CommandError(f"{command[:40]}: time {time!r} has gone by; it is {self.time:g} s")
+        frame = ceil((when - self.sim.begin) / self.sim.dt - 1e-6)
+        if frame < self.sim.frame:
+            raise CommandError(
+                f"{command[:40]}: time {time!r} has gone by; it is {self.sim.time:g} s"
+            )
         for plain in self._plain(command, arguments, when):
             if command == ADD:
                 self._promise(plain)
@@ -78,11 +80,11 @@ class Controls(Joining):
         >>> world.repeat(RunFile("run.h5").commands())
         """
         again = planned_again(commands)
-        late = [command for command in again if command.frame < self.frame]
+        late = [command for command in again if command.frame < self.sim.frame]
         if late:
             raise CommandError(
                 f"repeat: {late[0].words} is of frame {late[0].frame}, and this is frame "
-                f"{self.frame}; repeat commands in a new world"
+                f"{self.sim.frame}; repeat commands in a new world"
             )
         self._check_coming(again, self._promised)
         for command in again:
@@ -92,26 +94,29 @@ class Controls(Joining):
 
     def _commanded_state(self) -> bytes:
         """What commands have left in the world, apart from its vehicles."""
-        parts = [np.array(self._verge.returning, np.int64).tobytes(), self._rerouting.state()]
-        parts.append(self._choosing.state())
+        parts = [
+            np.array(self.sim.verge.returning, np.int64).tobytes(),
+            self.routing.rerouting.state(),
+        ]
+        parts.append(self.routing.choosing.state())
         parts.append(self.bodies.state())
         parts.append(self.signals.hashed())
         if self._any_closed:
             parts.append(self._closed.tobytes())
-        if self._limited is not self._whole:
+        if self.sim.limited is not self.sim.whole:
             parts.append(b"limits" + self._limit.tobytes())
         wishes = list(self._requests.items())
-        for what in (self._kept_stops(), sorted(self._redirected), wishes, self._to_depart):
+        for what in (self._kept_stops(), sorted(self._redirected), wishes, self.sim.to_depart):
             if what:
                 parts.append(repr(what).encode())
-        parts.append(self._quotas.state())
+        parts.append(self.sim.quotas.state())
         return b"".join(parts)
 
     def _lead(self) -> None:
         """Let drivers look for other ways, as a frame ends: for the traffic, or for a closure."""
-        self._rerouting.look()
+        self.routing.rerouting.look()
         if self._any_closed:
-            self._lead_round(since=-1 if self.put_back_on else self.frame)
+            self._lead_round(since=-1 if self.put_back_on else self.sim.frame)
 
     # --- checking --------------------------------------------------------------------------
 
@@ -156,7 +161,7 @@ class Controls(Joining):
         return [dict(one) for _ in range(count)]
 
     def _hindrance(self, name: str, number: int, given: Mapping[str, Any]) -> str:
-        if name == "set_tier" and not self._steering.on:
+        if name == "set_tier" and not self.steering.on:
             return "nobody has a body in this world; make it with steered.bodies=true"
         why_not: dict[str, Callable[[int, Mapping[str, Any]], str]] = {
             "push_aside": self._why_not_aside,
@@ -180,23 +185,23 @@ class Controls(Joining):
             number = self._doomed.pop(0)
             if self._slot(number) >= 0:
                 self._do_remove(number, {})
-        if self.commands.due(self.frame):
+        if self.commands.due(self.sim.frame):
             self._becomes = {}
-            while self.commands.due(self.frame):
-                command = self.commands.next_due(self.frame)
+            while self.commands.due(self.sim.frame):
+                command = self.commands.next_due(self.sim.frame)
                 why_not = self._apply(command)
                 outcome = f"refused: {why_not}" if why_not else DONE
-                self.commands.done(command, self.time, outcome)
+                self.commands.done(command, self.sim.time, outcome)
             self._after_commands()
         if self._requests:
             self._keep_to_lanes()
         self._follow_rule()
-        if self._told:
-            self._told = int(tend(self._veh, self._routes, self.frame))
+        if self.sim.told:
+            self.sim.told = int(tend(self.sim.veh, self.sim.routes, self.sim.frame))
 
     def _remove_soon(self, slots: Iterable[int]) -> None:
         """Remove the vehicles in some slots at the start of the next frame, by no command."""
-        self._doomed += [int(self._veh.id[slot]) for slot in slots]
+        self._doomed += [int(self.sim.veh.id[slot]) for slot in slots]
 
     def _apply(self, command: Command) -> str:
         """Do what a command says; why not, if that is impossible by now."""

@@ -77,10 +77,10 @@ class DriverInputs:
 class Driving(Closures):
     """Commands about tiers and inputs; see `World`."""
 
-    _steering: Steering
+    steering: Steering
 
     def _begin_driving(self) -> None:
-        self._inputs = DriverInputs(len(self.demand))
+        self._inputs = DriverInputs(len(self.sim.demand))
 
     @property
     def controls(self) -> DriverInputs:
@@ -89,10 +89,10 @@ class Driving(Closures):
 
     def _read_inputs(self) -> None:
         """Plan a command for this frame where inputs have changed."""
-        if not self._steering.driven:
+        if not self.steering.driven:
             return
-        slots = self._steering.slots_of(DRIVEN)
-        numbers = self._steering.state.owner[slots]
+        slots = self.steering.slots_of(DRIVEN)
+        numbers = self.steering.state.owner[slots]
         order = np.argsort(numbers, kind="stable")
         slots, numbers = slots[order], numbers[order]
         wanted = self._inputs.of(numbers)
@@ -101,25 +101,27 @@ class Driving(Closures):
             columns = wanted[changed].T.tolist()
             given = dict(zip(INPUTS, columns, strict=True))
             vehicles = {"vehicle": numbers[changed].tolist()}
-            self.commands.plan(Command(self.frame, self.time, CONTROL, {**vehicles, **given}, CALL))
+            self.commands.plan(
+                Command(self.sim.frame, self.sim.time, CONTROL, {**vehicles, **given}, CALL)
+            )
 
     def _given(self, slots: NDArray[Any]) -> NDArray[np.float64]:
         """What those in some slots are given now, (n, 4)."""
-        state = self._steering.state
+        state = self.steering.state
         return np.column_stack([getattr(state, field)[slots] for _, field in INPUTS.values()])
 
     def _sync_inputs(self) -> None:
         """Hold what those who are driven were given, after going back in time."""
         self._begin_driving()
-        slots = self._steering.slots_of(DRIVEN)
-        self._inputs.note(self._steering.state.owner[slots], self._given(slots))
+        slots = self.steering.slots_of(DRIVEN)
+        self._inputs.note(self.steering.state.owner[slots], self._given(slots))
 
     def _do_control(self, given: Mapping[str, Any]) -> str:
         """Give inputs to those of a command who are still driven; why not, if nobody is."""
-        state = self._steering.state
+        state = self.steering.state
         numbers = np.array(given["vehicle"], np.int32)
         values = np.column_stack([np.array(given[name], np.float64) for name in INPUTS])
-        slots = self._steering.slots_of(DRIVEN)
+        slots = self.steering.slots_of(DRIVEN)
         place = {int(number): i for number, i in zip(state.owner[slots], slots, strict=True)}
         there = [x for x, number in enumerate(numbers.tolist()) if number in place]
         if not there:
@@ -143,8 +145,10 @@ class Driving(Closures):
         for number in columns["vehicle"]:
             if isinstance(number, bool) or not isinstance(number, int):
                 raise CommandError(f"{CONTROL}: vehicle {str(number)[:60]!r}: wanted a number")
-            if not 0 <= number < len(self.demand):
-                raise CommandError(f"{CONTROL}: no vehicle {number}; there are {len(self.demand)}")
+            if not 0 <= number < len(self.sim.demand):
+                raise CommandError(
+                    f"{CONTROL}: no vehicle {number}; there are {len(self.sim.demand)}"
+                )
         for name, (least, _) in INPUTS.items():
             for value in columns[name]:
                 if not isinstance(value, int | float) or not least <= value <= 1.0:
@@ -154,7 +158,7 @@ class Driving(Closures):
         return {name: list(column) for name, column in columns.items()}
 
     def _do_set_tier(self, slot: int, tier: str) -> None:
-        self._steering.change(self.network.arrays, self._veh, slot, TIERS[tier])
+        self.steering.change(self.sim.network.arrays, self.sim.veh, slot, TIERS[tier])
 
 
 def tier_named(tier: object) -> str:

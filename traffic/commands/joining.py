@@ -6,13 +6,12 @@ trips of the demand come due in order; who joined later waits in a list of its o
 
 from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any, Final
 
 import numpy as np
 
 from rushhour.kernels.departing import join_queue, look_for_lanes
-from rushhour.kernels.vehicles import Types
 from rushhour.roadnets.errors import DemandError
 from rushhour.traffic import state
 from rushhour.traffic.commands.log import DONE, Command, CommandError
@@ -27,7 +26,6 @@ from rushhour.traffic.demand.joining import (
     with_trips,
 )
 from rushhour.traffic.demand.model import Demand
-from rushhour.traffic.own_models import OwnModels
 from rushhour.traffic.parameter_table import TYPE_NAMES
 from rushhour.traffic.routing.detours import Detours
 
@@ -38,12 +36,8 @@ CLI_HINT: Final = " or leave such trips out with --skip-bad-trips"
 class Joining(ToldSpeeds):
     """The command that adds vehicles; see `World`."""
 
-    _first_demand: Demand  # the demand that the world was made with
-    models: OwnModels  # what everybody drives by
-
     def _begin_joining(self) -> None:
         self._joined: list[Any] = []  # trips that joined, as the commands gave them
-        self._to_depart: list[tuple[float, int]] = []  # when, and number: who joined and is not due
         self._promised: set[str] = set()  # ids of those who will join by commands to come
 
     def add_vehicles(self, trips: Any) -> tuple[str, ...]:
@@ -60,11 +54,11 @@ class Joining(ToldSpeeds):
         >>> world.add_vehicles([{"origin": "north", "destination": "west", "type": "truck"}])
         ('added0',)
         """
-        plain = self._plain_trips({"trips": trips}, self.time)
-        late = [depart for depart in plain["trips"]["depart"] if depart < self.time]
+        plain = self._plain_trips({"trips": trips}, self.sim.time)
+        late = [depart for depart in plain["trips"]["depart"] if depart < self.sim.time]
         if late:
             raise CommandError(
-                f"{ADD}: a departure at {min(late):g} s has gone by; it is {self.time:g} s"
+                f"{ADD}: a departure at {min(late):g} s has gone by; it is {self.sim.time:g} s"
             )
         self._promise(plain)
         self._queue(ADD, plain)
@@ -76,9 +70,11 @@ class Joining(ToldSpeeds):
             got = ", ".join(given)[:60] or "nothing"
             raise CommandError(f"{ADD}: wanted trips; got {got}")
         try:
-            columns = columns_given(given["trips"], self._whole, now, self._free_names())
+            columns = columns_given(given["trips"], self.sim.whole, now, self._free_names())
             order = {str(one).strip(): i for i, one in enumerate(columns.get("id", ()))}
-            found = read_joining(columns, self._whole, self.demand.types, self.parameters)
+            found = read_joining(
+                columns, self.sim.whole, self.sim.demand.types, self.sim.parameters
+            )
         except DemandError as error:
             raise CommandError(f"{ADD}: {str(error).replace(CLI_HINT, '')}") from None
         if not len(found):
@@ -86,9 +82,9 @@ class Joining(ToldSpeeds):
         taken = [name for name in found.ids if name in self._promised or self._known(name)]
         if taken:
             raise CommandError(f"{ADD}: vehicle {taken[0][:60]!r} exists; give each its own id")
-        plain = plain_columns(found, self._whole)
+        plain = plain_columns(found, self.sim.whole)
         # Types that nobody else can know who reads the command.
-        known = [*self._first_demand.types, *map(self.parameters.vehicle_type, TYPE_NAMES)]
+        known = [*self.sim.first_demand.types, *map(self.sim.parameters.vehicle_type, TYPE_NAMES)]
         own = {kind.name: asdict(kind) for kind in found.types if kind not in known}
         if own:
             plain[FIELDS] = [own.get(name) for name in plain["type"]]
@@ -97,7 +93,7 @@ class Joining(ToldSpeeds):
 
     def _free_names(self) -> Iterator[str]:
         """Ids for those who have none."""
-        number = len(self.demand) - len(self._first_demand) + len(self._promised)
+        number = len(self.sim.demand) - len(self.sim.first_demand) + len(self._promised)
         while True:
             name = f"added{number}"
             if not self._known(name) and name not in self._promised:
@@ -106,7 +102,7 @@ class Joining(ToldSpeeds):
 
     def _known(self, name: str) -> bool:
         """Whether there is a vehicle of that id."""
-        if len(self._numbers) != len(self.demand.ids):
+        if len(self._numbers) != len(self.sim.demand.ids):
             self._number_all()
         return name in self._numbers
 
@@ -144,84 +140,71 @@ class Joining(ToldSpeeds):
         taken = [name for name in trips["id"] if self._known(name)]
         if taken:
             return f"vehicle {taken[0][:60]!r} exists"
-        first = len(self.demand)
+        first = len(self.sim.demand)
         try:
             joining = self._joining(trips)
         except DemandError as error:  # a type that has come in between by the same name
             return str(error)
         self._take_trips(joining)
         self._joined.append(trips)
-        for number in range(first, len(self.demand)):
-            insort(self._to_depart, (float(self.demand.depart[number]), number))
+        for number in range(first, len(self.sim.demand)):
+            insort(self.sim.to_depart, (float(self.sim.demand.depart[number]), number))
         return ""
 
     def _joining(self, trips: Any) -> Demand:
-        return read_again(trips, self._whole, self.demand.types, self.parameters)
+        return read_again(trips, self.sim.whole, self.sim.demand.types, self.sim.parameters)
 
     def _take_trips(self, more: Demand) -> None:
         """Hold more trips: their routes lie behind those of the demand, and before all detours."""
         n, size = len(more), more.roads.size
-        base, routes, wait = self._detours._base, self._routes, self._waiting
-        kinds, chosen = len(self.demand.types), self._trips
-        self.demand = with_trips(self.demand, more)
-        self._routes = routes._replace(
+        base, routes, wait = self.routing.detours.base, self.sim.routes, self.sim.waiting
+        kinds, chosen = len(self.sim.demand.types), self.sim.trips
+        self.sim.demand = with_trips(self.sim.demand, more)
+        self.sim.routes = routes._replace(
             road=np.concatenate((routes.road[:base], more.roads, routes.road[base:])),
             arrival=np.concatenate((routes.arrival, more.arrival_pos)),
         )
-        for rows in (self._veh, self._verge.rows):
+        for rows in (self.sim.veh, self.sim.verge.rows):
             moved = (rows.lane >= 0) & (rows.leg >= 0) & (rows.route_start >= base)
             for place in (rows.leg, rows.route_start, rows.route_end):
                 place[moved] += size
-        self._minds.used += size
-        self._detours.have_room(n, size)
-        self._waiting = wait._replace(
+        self.routing.minds.used += size
+        self.routing.detours.have_room(n, size)
+        self.sim.waiting = wait._replace(
             following=np.concatenate((wait.following, np.full(n, -1, np.int32))),
             lanes=np.concatenate((wait.lanes, np.zeros(n, np.uint64))),
         )
-        self._inputs.have_room(len(self.demand))
-        self._read_demand(kinds != len(self.demand.types))
+        self._inputs.have_room(len(self.sim.demand))
+        self._read_demand(kinds != len(self.sim.demand.types))
         moved = np.where(chosen.route_start >= base, size, 0)
         for name in ("route_start", "route_end"):
             before = getattr(chosen, name)
-            getattr(self._trips, name)[: before.size] = before + moved
-
-    def _types_seen(self) -> Types:
-        """The vehicle types as kernels see them; a reaction that was given is everybody's."""
-        types = self.demand.types
-        if self.parameters.given("right_of_way.green_reaction"):
-            reaction = self.parameters.number("right_of_way.green_reaction")
-            types = tuple(replace(kind, green_reaction=reaction) for kind in types)
-        return self.models.assigned(types, state.type_arrays(types))
+            getattr(self.sim.trips, name)[: before.size] = before + moved
 
     def _read_demand(self, new_types: bool) -> None:
         """Let kernels see the trips of the demand, of which those given at first come due in order."""
-        trips = state.trip_arrays(self.demand)
-        self._trips = trips._replace(depart=trips.depart[: len(self._first_demand)])
+        trips = state.trip_arrays(self.sim.demand)
+        self.sim.trips = trips._replace(depart=trips.depart[: len(self.sim.first_demand)])
         if new_types:
-            self._types = self._types_seen()
-            self._steering.know_types(self.demand.types)
+            self.sim.types = self.sim.types_seen()
+            self.steering.know_types(self.sim.demand.types)
             if self._any_closed:
                 self._take_closures()
-        self._choosing.know(self.demand)
-        self._rerouting.measure()
+        self.routing.choosing.know(self.sim.demand)
+        self.routing.rerouting.measure()
 
     def _queue_joined(self) -> None:
         """Let those who joined queue outside as they come due."""
-        if not self._to_depart or self._to_depart[0][0] > self.time:
+        if not self.sim.to_depart or self.sim.to_depart[0][0] > self.sim.time:
             return
-        wait, routes = self._waiting, self._routes
-        while self._to_depart and self._to_depart[0][0] <= self.time:
-            _, trip = self._to_depart.pop(0)
-            join_queue(wait, int(routes.road[self._trips.route_start[trip]]), trip)
+        wait, routes = self.sim.waiting, self.sim.routes
+        while self.sim.to_depart and self.sim.to_depart[0][0] <= self.sim.time:
+            _, trip = self.sim.to_depart.pop(0)
+            join_queue(wait, int(routes.road[self.sim.trips.route_start[trip]]), trip)
         look_for_lanes(  # all who wait: the others find those that they had
-            self.network.arrays, self._types, routes, self._trips, wait, self.seed,
-            self._efforts[0],
+            self.sim.network.arrays, self.sim.types, routes, self.sim.trips, wait, self.sim.seed,
+            self.sim.efforts[0],
         )  # fmt: skip
-
-    @property
-    def _joined_due(self) -> int:
-        """How many of those who joined have come due."""
-        return len(self.demand) - len(self._first_demand) - len(self._to_depart)
 
     def _have_joined(self, commands: Iterable[Command]) -> None:
         """Hold the demand of a world in which these commands were applied, before it is restored."""
@@ -230,17 +213,19 @@ class Joining(ToldSpeeds):
         ]
         if joined == self._joined:
             return
-        types = len(self.demand.types)
-        self.demand, self._joined = self._first_demand, joined
+        types = len(self.sim.demand.types)
+        self.sim.demand, self._joined = self.sim.first_demand, joined
         for trips in joined:
-            self.demand = with_trips(self.demand, self._joining(trips))
-        self._routes = state.route_arrays(self.demand, self.network.n_lanes, self.begin, self.dt)
-        self._minds.used = self._routes.road.size
-        self._detours = Detours(self)
-        net, capacity = self.network.arrays, self._veh.lane.size
-        self._waiting = state.new_waiting(net, len(self.demand), capacity)
-        numbers = range(len(self._first_demand), len(self.demand))
-        self._to_depart = sorted((float(self.demand.depart[i]), i) for i in numbers)
+            self.sim.demand = with_trips(self.sim.demand, self._joining(trips))
+        self.sim.routes = state.route_arrays(
+            self.sim.demand, self.sim.network.n_lanes, self.sim.begin, self.sim.dt
+        )
+        self.routing.minds.used = self.sim.routes.road.size
+        self.routing.detours = Detours(self)
+        net, capacity = self.sim.network.arrays, self.sim.veh.lane.size
+        self.sim.waiting = state.new_waiting(net, len(self.sim.demand), capacity)
+        numbers = range(len(self.sim.first_demand), len(self.sim.demand))
+        self.sim.to_depart = sorted((float(self.sim.demand.depart[i]), i) for i in numbers)
         self._begin_driving()
         self._begin_stopping()
-        self._read_demand(types != len(self.demand.types))
+        self._read_demand(types != len(self.sim.demand.types))

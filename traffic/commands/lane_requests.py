@@ -53,39 +53,39 @@ class LaneRequests(Ways):
         slot = self._slot(number)
         if slot < 0:
             return ""
-        net, veh, n = self.network.arrays, self._veh, self.network.n_road_lanes
+        net, veh, n = self.sim.network.arrays, self.sim.veh, self.sim.network.n_road_lanes
         here = int(veh.lane[slot])
         here = int(net.connectors.to_lane[here - n]) if here >= n else here
         road = int(net.lanes.road[here])
-        name, count = self.network.road_ids[road][:60], int(net.roads.lane_count[road])
+        name, count = self.sim.network.road_ids[road][:60], int(net.roads.lane_count[road])
         if given["lane"] >= count:
             return f"no lane {given['lane']} on road {name!r}; it has {count}, from 0 on"
         lane = int(net.roads.first_lane[road]) + given["lane"]
-        allowed = net.lanes.permissions[lane] & self._types.permission[veh.type[slot]]
+        allowed = net.lanes.permissions[lane] & self.sim.types.permission[veh.type[slot]]
         if not allowed or self._closed[lane]:
             return f"lane {given['lane']} of road {name!r} is closed to {self._called(number)}"
         return ""
 
     def _do_request_lane(self, number: int, given: Any) -> None:
-        until = self.frame + max(1, ceil(given["duration"] / self.dt - 1e-6))
+        until = self.sim.frame + max(1, ceil(given["duration"] / self.sim.dt - 1e-6))
         _, _, holds = self._requests.get(number, (0, 0, False))
         self._requests[number] = (given["lane"], min(until, 2**31 - 1), holds)
 
     def _keep_to_lanes(self) -> None:
         """Let the wishes of those who were asked be their lanes, as a frame begins."""
-        veh, numbers = self._veh, np.array(list(self._requests), np.int64)
+        veh, numbers = self.sim.veh, np.array(list(self._requests), np.int64)
         lanes, until, held = (
             np.array(column) for column in zip(*self._requests.values(), strict=True)
         )
         slots = np.array([self._slot(number) for number in numbers.tolist()], np.int64)
         on_road = slots >= 0
-        over = until <= self.frame
+        over = until <= self.sim.frame
         holds = on_road & ~over
         holds[holds] = self._hold(slots[holds], lanes[holds])
         free = slots[held & ~holds & on_road].astype(np.int32)
         if free.size:
             self._look_again(free[np.argsort(veh.id[free])])
-        aside = np.isin(numbers, self._verge.rows.id)
+        aside = np.isin(numbers, self.sim.verge.rows.id)
         self._requests = {
             number: (lane, end, hold)
             for number, lane, end, hold, kept in zip(
@@ -97,13 +97,13 @@ class LaneRequests(Ways):
 
     def _hold(self, slots: NDArray[np.int64], number: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Wish for lanes by their numbers where that can be; says for whom."""
-        net, veh, n = self.network.arrays, self._veh, self.network.n_road_lanes
+        net, veh, n = self.sim.network.arrays, self.sim.veh, self.sim.network.n_road_lanes
         here = veh.lane[slots]
         can = (here < n) & (veh.granted[slots] == 0)
         road = net.lanes.road[np.where(can, here, 0)]
         can &= number < net.roads.lane_count[road]
         lane = np.where(can, net.roads.first_lane[road] + number, 0)
-        can &= (net.lanes.permissions[lane] & self._types.permission[veh.type[slots]]) != 0
+        can &= (net.lanes.permissions[lane] & self.sim.types.permission[veh.type[slots]]) != 0
         can &= ~self._closed[lane]
         left, speed = net.lanes.length[here] - veh.s[slots], veh.speed[slots]
         for row in np.flatnonzero(
@@ -116,14 +116,14 @@ class LaneRequests(Ways):
 
     def _leads_on(self, slot: int, lane: int) -> bool:
         """Whether a lane of its road leads on along a driver's route."""
-        net, veh, n = self.network.arrays, self._veh, self.network.n_road_lanes
+        net, veh, n = self.sim.network.arrays, self.sim.veh, self.sim.network.n_road_lanes
         leg, end = int(veh.leg[slot]), int(veh.route_end[slot])
         if 0 <= leg and leg + 1 >= end:
             return True
-        permission = self._types.permission[veh.type[slot]]
+        permission = self.sim.types.permission[veh.type[slot]]
         for k in range(int(net.lanes.out_start[lane]), int(net.lanes.out_start[lane + 1])):
             to = net.connectors.to_lane[k]
             if net.lanes.permissions[n + k] & net.lanes.permissions[to] & permission:
-                if leg < 0 or net.lanes.road[to] == self._routes.road[leg + 1]:
+                if leg < 0 or net.lanes.road[to] == self.sim.routes.road[leg + 1]:
                     return True
         return False

@@ -7,7 +7,6 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.roadnets.model import Network
 from rushhour.traffic.commands.log import CommandError, each_of
 from rushhour.traffic.commands.places import Placed, Places
 from rushhour.traffic.routing.limited_network import with_limits
@@ -20,11 +19,8 @@ FASTEST: Final = 100.0  # m/s, as in networks
 class Limits(Placed):
     """Commands that change speed limits; see `World`."""
 
-    _limited: Network  # with the limits of now, every lane open
-
     def _begin_limits(self) -> None:
-        self._whole = self._limited = self.network
-        self._limit: NDArray[np.float64] = np.full(self.network.n_road_lanes, np.nan)
+        self._limit: NDArray[np.float64] = np.full(self.sim.network.n_road_lanes, np.nan)
         self._limits_changed = False  # in this frame
 
     def set_speed_limit(self, places: Places, speed: float | None) -> None:
@@ -41,7 +37,7 @@ class Limits(Placed):
 
     def speed_limits(self) -> dict[str, float]:
         """Limits that commands have changed, m/s, by id of the lane."""
-        ids = self._whole.lane_ids
+        ids = self.sim.whole.lane_ids
         changed = np.flatnonzero(~np.isnan(self._limit)).tolist()
         return {ids[lane]: float(self._limit[lane]) for lane in changed}
 
@@ -50,7 +46,7 @@ class Limits(Placed):
         if set(given) != {"places", "speed"}:
             got = ", ".join(given)[:60] or "nothing"
             raise CommandError(f"{LIMIT}: wanted places, speed; got {got}")
-        network, speed = self._whole, given["speed"]
+        network, speed = self.sim.whole, given["speed"]
         each = each_of(given["places"])
         if not each:
             raise CommandError(f"{LIMIT}: no places given; name at least one road or lane")
@@ -72,7 +68,7 @@ class Limits(Placed):
 
     def _apply_limit(self, given: Mapping[str, Any]) -> None:
         """Change the limits of roads or lanes."""
-        network, roads = self._whole, self._whole.arrays.roads
+        network, roads = self.sim.whole, self.sim.whole.arrays.roads
         speed = np.nan if given["speed"] is None else given["speed"]
         for place in given["places"]:
             if place in network.road_index:
@@ -85,8 +81,8 @@ class Limits(Placed):
 
     def _take_limits(self) -> None:
         """Make the network with the limits of now; closures are laid over it."""
-        lateral = self.parameters.number("curve.lateral_acceleration")
-        self._limited = with_limits(self._whole, self._limit, lateral)
+        lateral = self.sim.parameters.number("curve.lateral_acceleration")
+        self.sim.limited = with_limits(self.sim.whole, self._limit, lateral)
         self._limits_changed = False
 
     def _restore_limits(self, changed: list[list[Any]]) -> None:

@@ -7,7 +7,6 @@ import numpy as np
 
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.id_hints import id_hint
-from rushhour.roadnets.model import Network
 from rushhour.roadnets.street_names import find_road, find_roads
 from rushhour.traffic.commands.controlled import Controlled
 from rushhour.traffic.commands.log import CALL, Command, CommandError
@@ -18,11 +17,9 @@ Places = str | int | Iterable[str | int]
 class Placed(Controlled):
     """What commands about places share; see `World`."""
 
-    _whole: Network  # the network as it was given: every lane open, its own limits
-
     def _queue(self, name: str, arguments: dict[str, Any]) -> None:
         """Queue a command for the next frame."""
-        self.commands.plan(Command(self.frame, self.time, name, arguments, CALL))
+        self.commands.plan(Command(self.sim.frame, self.sim.time, name, arguments, CALL))
 
     def _place(
         self, name: str, kind: str, ids: tuple[str, ...], index: dict[str, int], place: Any
@@ -36,7 +33,7 @@ class Placed(Controlled):
             raise CommandError(f"{name}: {kind} {str(place)[:60]!r}: wanted an id or a number")
         if 0 <= place < len(ids):
             return int(place)
-        if kind == "lane" and len(ids) <= place < self._whole.n_lanes:
+        if kind == "lane" and len(ids) <= place < self.sim.whole.n_lanes:
             raise CommandError(
                 f"{name}: lane {place} is inside an intersection; close the lane that it leads to"
             )
@@ -46,16 +43,16 @@ class Placed(Controlled):
         """Number of a road by number, id, or the name of a street that is one road."""
         if isinstance(place, str):
             try:
-                return find_road(self._whole, place)
+                return find_road(self.sim.whole, place)
             except NetworkError as error:
                 raise CommandError(f"{name}: {error}") from None
-        return self._place(name, "road", self._whole.road_ids, self._whole.road_index, place)
+        return self._place(name, "road", self.sim.whole.road_ids, self.sim.whole.road_index, place)
 
     def _roads(self, name: str, place: Any) -> list[int]:
         """Numbers of a road by number or id, or of all roads of a street or a part of it."""
         if not isinstance(place, str):
             return [self._road(name, place)]
         try:
-            return [int(road) for road in find_roads(self._whole, place)]
+            return [int(road) for road in find_roads(self.sim.whole, place)]
         except NetworkError as error:
             raise CommandError(f"{name}: {error}") from None

@@ -54,12 +54,12 @@ class Ruling(Driving):
         why_not = self._no_rule()
         if why_not:
             raise CommandError(f"{STEER_WHERE}: {why_not}")
-        self.commands.plan(Command(self.frame, self.time, STEER_WHERE, plain, CALL))
+        self.commands.plan(Command(self.sim.frame, self.sim.time, STEER_WHERE, plain, CALL))
 
     @property
     def steering_rule(self) -> dict[str, Any] | None:
         """The rule in force, as it was given to `steer_where`; None: there is none."""
-        rule = self._steering.rule
+        rule = self.steering.rule
         return None if rule is None else rule.plain()
 
     def _number(self, name: str, vehicle: Any) -> int:
@@ -68,7 +68,7 @@ class Ruling(Driving):
 
     def _no_rule(self) -> str:
         """Why no rule can be given in this world; "" if it can."""
-        if self._steering.on:
+        if self.steering.on:
             return ""
         return "nobody has a body in this world; make it with steered.bodies=true"
 
@@ -94,7 +94,7 @@ class Ruling(Driving):
             return {}
         plain = self._rule_of(given).plain()
         if "vehicles" in plain:  # as they were named
-            ids = self.demand.ids
+            ids = self.sim.demand.ids
             plain["vehicles"] = [
                 one if isinstance(one, str) and ids[number] == one else number
                 for one, number in zip(each_of(given["vehicles"]), plain["vehicles"], strict=True)
@@ -109,21 +109,21 @@ class Ruling(Driving):
         """Put a rule into force; why not, if that is impossible."""
         why_not = self._no_rule()
         if not why_not:
-            self._steering.rule = self._rule_of(given) if given else None
+            self.steering.rule = self._rule_of(given) if given else None
             self._apply_rule()
         return why_not
 
     def _follow_rule(self) -> None:
         """Look now and then, as a frame begins, whom the rule chooses."""
-        if self.frame % max(1, round(RULE_PERIOD / self.dt)) == 0:
+        if self.sim.frame % max(1, round(RULE_PERIOD / self.sim.dt)) == 0:
             self._apply_rule()
 
     def _apply_rule(self) -> None:
         """Change the tiers that the rule wants changed."""
-        rule = self._steering.rule
+        rule = self.steering.rule
         if rule is None:
             return
-        veh, network = self._veh, self.network
+        veh, network = self.sim.veh, self.sim.network
         slots = np.flatnonzero(veh.lane >= 0)
         slots = slots[np.argsort(veh.id[slots], kind="stable")]
         pose = np.zeros((slots.size, 3))
@@ -131,9 +131,9 @@ class Ruling(Driving):
             network.points, network.station, network.point_start, veh.lane[slots], veh.s[slots],
             veh.lateral[slots], veh.length[slots], pose,
         )  # fmt: skip
-        tier = self._steering.state.tier[slots]
-        most = self._steering.budget if rule.budget is None else rule.budget
-        quota = self._quotas.steered
+        tier = self.steering.state.tier[slots]
+        most = self.steering.budget if rule.budget is None else rule.budget
+        quota = self.sim.quotas.steered
         if quota.given:
             x, y, steers = pose[:, 0], pose[:, 1], tier == STEERED
             more = rule.within(most).chosen(veh.id[slots], x, y, steers)
@@ -143,4 +143,4 @@ class Ruling(Driving):
         chosen = rule.chosen(veh.id[slots], pose[:, 0], pose[:, 1], tier == STEERED)
         wanted = np.where(chosen, STEERED, LANE)
         for row in np.flatnonzero((tier != DRIVEN) & (tier != wanted)).tolist():
-            self._steering.change(network.arrays, veh, int(slots[row]), int(wanted[row]))
+            self.steering.change(network.arrays, veh, int(slots[row]), int(wanted[row]))

@@ -46,7 +46,7 @@ class SignalControl(SignalsShown):
         self._world = world
         n = world.network.arrays.signals.cycle.size
         self._orders: dict[int, Order] = {}  # programs that were given another control or phases
-        self._told = Told(
+        self.told = Told(
             what=np.full(n, OWN, np.uint8), own=np.zeros(n, np.uint8),
             phase=np.full(n, -1, np.int32), lasts=np.full(n, inf), until=np.full(n, inf),
             yellow=np.zeros(n), red=np.zeros(n), began=np.zeros(n), clears=np.full(n, IDLE),
@@ -147,7 +147,7 @@ class SignalControl(SignalsShown):
         numbers = self._numbers("set_phase", plain["signals"])
         now, own = (
             np.diff(signals.phase_start).tolist()
-            for signals in (self._world._lit.signals, self._world.network.arrays.signals)
+            for signals in (self._world.sim.lit.signals, self._world.network.arrays.signals)
         )
         counts = {i: [now[i]] for i in numbers}  # now, and after each command to come
         for command in self._world.commands.coming:
@@ -169,14 +169,14 @@ class SignalControl(SignalsShown):
         if name == "set_program":
             self._change_programs(numbers, given["program"])
         elif name == "release_signals":
-            told = [i for i in numbers if self._told.what[i] == TOLD]
+            told = [i for i in numbers if self.told.what[i] == TOLD]
             if not told:
                 return "runs its program already"
-            self._told.what[told] = RETURNS
+            self.told.what[told] = RETURNS
         else:
             held = [self._in_sight(i) for i in numbers]
             phases = given["phase"] if name == "set_phase" else held
-            signals = self._world._lit.signals
+            signals = self._world.sim.lit.signals
             counts = np.diff(signals.phase_start)
             for i, phase in zip(numbers, phases, strict=True):
                 if not 0 <= phase < counts[i]:
@@ -198,19 +198,19 @@ class SignalControl(SignalsShown):
 
     def _in_sight(self, i: int) -> int:
         """The phase that a signal shows or changes to."""
-        lights, told = self._world._lights, self._told
+        lights, told = self._world.sim.lights, self.told
         if told.what[i] != OWN and told.phase[i] >= 0:
             return int(told.phase[i])
         for phase in (int(lights.target[i]), int(lights.phase[i])):
             if phase >= 0:
                 return phase
-        return int(phase_at(self._world._lit.signals, i, self._world.time))
+        return int(phase_at(self._world.sim.lit.signals, i, self._world.time))
 
     def _tell(self, i: int, what: int, phase: int, given: Mapping[str, Any]) -> None:
         """Take a program from its own control, for a phase; -1 for what it shows."""
-        world, told = self._world, self._told
-        lights = world._lights
-        if world._actuation.control[i] == FIXED and world.frame > 0:
+        world, told = self._world, self.told
+        lights = world.sim.lights
+        if world.sim.actuation.control[i] == FIXED and world.frame > 0:
             now = (world.frame - 1) * world.dt
             lights.since[i] = now - self._clock(i, world.time - world.dt)
         yellow, red = self._clearing_of(i)
@@ -220,69 +220,71 @@ class SignalControl(SignalsShown):
         told.until[i] = inf
         told.yellow[i], told.red[i] = given.get("yellow", yellow), given.get("all_red", red)
         lights.target[i] = -1
-        world._actuation.control[i] = COMMANDED
+        world.sim.actuation.control[i] = COMMANDED
 
     def _clearing_of(self, i: int) -> tuple[float, float]:
         """Yellow and red of changes: the longest of the program, else those of the parameters."""
-        world, start = self._world, self._world._lit.signals.phase_start
+        world, start = self._world, self._world.sim.lit.signals.phase_start
         here = slice(start[i], start[i + 1])
-        yellow, red = (float(x[here].max()) for x in (world._clearing.yellow, world._clearing.red))
+        yellow, red = (
+            float(x[here].max()) for x in (world.sim.clearing.yellow, world.sim.clearing.red)
+        )
         if yellow > 0.0:
             return yellow, red
         number = world.parameters.number
         return number("signals.yellow"), number("signals.all_red")
 
     def _change_programs(self, numbers: list[int], given: Any) -> None:
-        world, told = self._world, self._told
+        world, told = self._world, self.told
         seen = {i: self._in_sight(i) for i in numbers}
         for i in numbers:
             self._tell(i, RETURNS, seen[i], {})
-            if world._lights.phase[i] == seen[i]:
+            if world.sim.lights.phase[i] == seen[i]:
                 told.clears[i] = IDLE
             new = order_of(given, world.time)
             old = self._orders.get(i)
             if isinstance(new, Plan) or isinstance(old, Plan):
                 told.phase[i], told.clears[i] = -1, IDLE
-                world._lights.phase[i] = -1
+                world.sim.lights.phase[i] = -1
             self._orders[i] = new
             if new == world.parameters["signals.control"]:
                 del self._orders[i]
-        before = world._actuation
+        before = world.sim.actuation
         self._take_control()
         self._keep_hits(before)
 
     def _take_control(self) -> None:
         """Make what follows from the orders; programs that are told something stay so."""
         world = self._world
-        world._lit, world._actuation, world._clearing = controlled(
-            getattr(world, "_whole", world.network), world.parameters, self._orders
+        world.sim.lit, world.sim.actuation, world.sim.clearing = controlled(
+            world.sim.whole, world.parameters, self._orders
         )
-        self._told.own[:] = world._actuation.control
-        world._actuation.control[self._told.what != OWN] = COMMANDED
+        self.told.own[:] = world.sim.actuation.control
+        world.sim.actuation.control[self.told.what != OWN] = COMMANDED
 
     def _keep_hits(self, before: Actuation) -> None:
         """Take over what detectors have seen that were there before."""
-        world, lights = self._world, self._world._lights
-        new, now = state.new_lights(world._actuation), world._actuation
+        world, lights = self._world, self._world.sim.lights
+        new, now = state.new_lights(world.sim.actuation), world.sim.actuation
         places = zip(before.lane.tolist(), before.place.tolist(), strict=True)
         known = {place: d for d, place in enumerate(places)}
         for d, place in enumerate(zip(now.lane.tolist(), now.place.tolist(), strict=True)):
             if place in known:
                 new.hit[d], new.served[d] = lights.hit[known[place]], lights.served[known[place]]
-        world._lights = lights._replace(hit=new.hit, served=new.served)
+        world.sim.lights = lights._replace(hit=new.hit, served=new.served)
 
     # --- snapshots -------------------------------------------------------------------------
 
     def tables(self) -> dict[str, NDArray[Any]]:
         """What programs were told, and what their links showed before; of those that were told."""
-        told = np.flatnonzero(self._told.what != OWN).astype(np.int32)
-        start, members = self._world._members
+        told = np.flatnonzero(self.told.what != OWN).astype(np.int32)
+        start, members = self._world.sim.members
         here = [members[start[i] : start[i + 1]] for i in told]
         links = np.concatenate([np.zeros(0, np.int32), *here])
-        columns = {name: getattr(self._told, name)[told] for name in _OF_TABLE}
+        columns = {name: getattr(self.told, name)[told] for name in _OF_TABLE}
         return {
             "told": table_of({"program": told, **columns}),
-            "told_links": table_of({"connector": links, "before": self._told.before[links]}),
+            "told_links": table_of({"connector": links, "before": self.told.before[links]}),
         }
 
     def orders(self) -> list[list[Any]]:
@@ -303,26 +305,26 @@ class SignalControl(SignalsShown):
             else:
                 phases = plain_order(plain[0], [i], self.ids, links)
                 self._orders[i] = order_of(phases, float(plain[1]))
-        self._told.what[:] = OWN
+        self.told.what[:] = OWN
         self._take_control()
-        self._world._lights = state.new_lights(self._world._actuation)
+        self._world.sim.lights = state.new_lights(self._world.sim.actuation)
 
     def restore(self, tables: Mapping[str, NDArray[Any]]) -> None:
         """Have told programs what a snapshot says; `prepare` comes before."""
-        rows, links, told = tables["told"], tables["told_links"], self._told
+        rows, links, told = tables["told"], tables["told_links"], self.told
         fresh = {"what": OWN, "phase": -1, "lasts": inf, "until": inf, "clears": IDLE}
         for name in _OF_TABLE:
             column = getattr(told, name)
             column[:] = fresh.get(name, 0)
             column[rows["program"]] = rows[name]
         told.before[links["connector"]] = links["before"]
-        self._world._actuation.control[rows["program"]] = COMMANDED
+        self._world.sim.actuation.control[rows["program"]] = COMMANDED
         resting = rows[(rows["clears"] < 0.0) & (rows["phase"] >= 0)]
-        self._world._lights.phase[resting["program"]] = resting["phase"]
+        self._world.sim.lights.phase[resting["program"]] = resting["phase"]
 
     def hashed(self) -> bytes:
         """What commands have left, for the state hash; nothing where nobody was told anything."""
-        if not self._orders and not (self._told.what != OWN).any():
+        if not self._orders and not (self.told.what != OWN).any():
             return b""
         tables = b"".join(table.tobytes() for table in self.tables().values())
         return json.dumps(self.orders(), default=of_python).encode() + tables

@@ -28,11 +28,11 @@ class SignalsShown:
     """See `SignalControl`."""
 
     _world: "World"
-    _told: Told
+    told: Told
     _orders: dict[int, Order]
 
     def __repr__(self) -> str:
-        told = int((self._told.what != OWN).sum())
+        told = int((self.told.what != OWN).sum())
         facts = {name: self.program.count(name) for name in dict.fromkeys(self.program)}
         return fact_line(
             f"{len(self):,} signals of {self._world.network.name}",
@@ -50,14 +50,14 @@ class SignalsShown:
     @property
     def phase(self) -> NDArray[np.int32]:
         """Phase that each shows, or leaves; -1 before the first frame, and between two programs."""
-        return self._world._lights.phase.copy()
+        return self._world.sim.lights.phase.copy()
 
     @property
     def target(self) -> NDArray[np.int32]:
         """Phase for which yellow and red are shown now; -1 none."""
-        told = self._told
+        told = self.told
         changing = (told.what != OWN) & (told.clears != IDLE)
-        return np.where(changing, told.phase, self._world._lights.target).astype(np.int32)
+        return np.where(changing, told.phase, self._world.sim.lights.target).astype(np.int32)
 
     @property
     def time_in_phase(self) -> NDArray[np.float64]:
@@ -65,53 +65,53 @@ class SignalsShown:
         world = self._world
         found = np.zeros(len(self))
         now = world.time - world.dt  # of the frame that shows it
-        for i, control in enumerate(world._actuation.control.tolist()):
+        for i, control in enumerate(world.sim.actuation.control.tolist()):
             found[i] = self._clock(i, now) if control == FIXED else 0.0
-        since = np.where(self.target >= 0, np.maximum(world._lights.since, self._told.began),
-                         world._lights.since)  # fmt: skip
+        since = np.where(self.target >= 0, np.maximum(world.sim.lights.since, self.told.began),
+                         world.sim.lights.since)  # fmt: skip
         elapsed = np.maximum(0.0, (world.frame - 1) * world.dt - since)
-        return np.where(world._actuation.control == FIXED, found, elapsed)
+        return np.where(world.sim.actuation.control == FIXED, found, elapsed)
 
     @property
     def program(self) -> tuple[str, ...]:
         """Whose phases and times each has, or goes back to: fixed, actuated, max_pressure, own."""
         return tuple(
             OWN_PLAN if isinstance(self._orders.get(i), Plan) else _WORDS[control]
-            for i, control in enumerate(self._told.own.tolist())
+            for i, control in enumerate(self.told.own.tolist())
         )
 
     @property
     def commanded(self) -> tuple[str, ...]:
         """ "told" where a phase is commanded, "returns" on the way back, else ""."""
-        return tuple({OWN: "", TOLD: "told", RETURNS: "returns"}[x] for x in self._told.what)
+        return tuple({OWN: "", TOLD: "told", RETURNS: "returns"}[x] for x in self.told.what)
 
     def phases(self, signal: str | int) -> Phases:
         """Phases of a signal as it is: letters of its links, and s by the clock."""
         (i,) = self._numbers("phases", signal)
-        signals = self._world._lit.signals
+        signals = self._world.sim.lit.signals
         words = ["".join(row) for row in LETTERS[letters_of(signals, i)].tolist()]
         return list(zip(words, phase_times(signals, i).tolist(), strict=True))
 
     def greens(self, signal: str | int) -> list[int]:
         """Phases of a signal that are greens: others clear them, or are for people on foot."""
         (i,) = self._numbers("greens", signal)
-        start = self._world._lit.signals.phase_start
-        return np.flatnonzero(self._world._clearing.main[start[i] : start[i + 1]]).tolist()
+        start = self._world.sim.lit.signals.phase_start
+        return np.flatnonzero(self._world.sim.clearing.main[start[i] : start[i + 1]]).tolist()
 
     def state(self, signal: str | int) -> str:
         """Letters that the links of a signal show now; "-" for a link without a movement."""
         (i,) = self._numbers("state", signal)
         world = self._world
-        start, members = world._members
+        start, members = world.sim.members
         here = members[start[i] : start[i + 1]]
-        shown = np.full(int(world._lit.signals.links[i]), "-")
-        shown[world._lit.connectors.link[here]] = LETTERS[world._grants.light[here]]
+        shown = np.full(int(world.sim.lit.signals.links[i]), "-")
+        shown[world.sim.lit.connectors.link[here]] = LETTERS[world.sim.grants.light[here]]
         return "".join(shown.tolist())
 
     def connectors(self, signal: str | int) -> NDArray[np.int32]:
         """The movements of a signal: places in network.arrays.connectors, ascending."""
         (i,) = self._numbers("connectors", signal)
-        start, members = self._world._members
+        start, members = self._world.sim.members
         return members[start[i] : start[i + 1]].copy()
 
     def table(self) -> Any:
@@ -122,7 +122,7 @@ class SignalsShown:
         """
         from rushhour.roadnets.tables import as_frame
 
-        until = np.where(self._told.what == TOLD, self._told.until, inf) + self._world.begin
+        until = np.where(self.told.what == TOLD, self.told.until, inf) + self._world.begin
         return as_frame(
             {
                 "signal": np.array(self.ids, object),
@@ -141,7 +141,7 @@ class SignalsShown:
 
     def _clock(self, i: int, t: float) -> float:
         """Seconds since the phase of a program by the clock began, at time t."""
-        signals = self._world._lit.signals
+        signals = self._world.sim.lit.signals
         first, phase = int(signals.phase_start[i]), phase_at(signals, i, t)
         begin = float(signals.phase_end[first + phase - 1]) if phase else 0.0
         return float(place_in_cycle(signals, i, t)) - begin

@@ -13,7 +13,6 @@ from rushhour.kernels.commanding import fits_beside, replan, sign_off, stand_asi
 from rushhour.kernels.order import splice_new
 from rushhour.kernels.vehicles import HALT, HALT_HARD, NEVER, NOTHING, PATH
 from rushhour.traffic.commands.to_vehicles import Plain, Several, ToVehicles
-from rushhour.traffic.commands.verge import Verge
 from rushhour.traffic.durations import seconds
 from rushhour.traffic.measures.trip_log import REMOVED
 
@@ -25,13 +24,10 @@ class Standing(ToVehicles):
     """Commands that stop vehicles, or take them off the road; see `World`."""
 
     def _begin_standing(self) -> None:
-        self.removed = 0  # vehicles taken out of the world by commands
         # Who was taken off the road in this frame, to the side or for ever, and who came back onto
         # it: by id their road (-1 in an intersection), and distance, ideal, waited, stopped by then.
         self.taken_off: dict[int, Readings] = {}
         self.put_back_on: dict[int, Readings] = {}
-        self._verge = Verge()
-        self._told = 0  # how many were told something
 
     def stop(
         self, vehicle: Several, duration: float | str | None = None, *, hard: bool = False
@@ -70,7 +66,7 @@ class Standing(ToVehicles):
     @property
     def aside(self) -> int:
         """Vehicles at the side of the road."""
-        return len(self._verge)
+        return len(self.sim.verge)
 
     def _plain_stop(self, given: Mapping[str, Any]) -> Plain:
         """How long and how hard, in plain values."""
@@ -93,86 +89,88 @@ class Standing(ToVehicles):
     def _do_stop(self, number: int, given: Any) -> None:
         until = NEVER
         if given.get("duration") is not None:
-            until = min(NEVER - 1, self.frame + max(1, ceil(given["duration"] / self.dt - 1e-6)))
+            until = min(
+                NEVER - 1, self.sim.frame + max(1, ceil(given["duration"] / self.sim.dt - 1e-6))
+            )
         what = HALT_HARD if given.get("hard") else HALT
-        tell(self._veh, self._slot(number), what, until, self.frame)
-        self._told += 1
+        tell(self.sim.veh, self._slot(number), what, until, self.sim.frame)
+        self.sim.told += 1
 
     def _do_go_on(self, number: int, given: Any) -> None:
-        tell(self._veh, self._slot(number), NOTHING, 0, self.frame)
+        tell(self.sim.veh, self._slot(number), NOTHING, 0, self.sim.frame)
 
     def _do_remove(self, number: int, given: Any) -> None:
         slot = self._slot(number)
         if slot >= 0:
             self._sign_off(number, slot)
-            self._log_trips(self._veh, np.array([slot], np.int32), self.time, REMOVED)
+            self._log_trips(self.sim.veh, np.array([slot], np.int32), self.sim.time, REMOVED)
             self._free(slot)
         else:
-            row = self._verge.row(number)
-            rows = self._verge.settled(row, self.frame)
-            sign_off(self.network.arrays, rows, self._types, row, self.frame)
-            self._log_trips(rows, np.array([row], np.int32), self.time, REMOVED)
-            self._verge.drop(row)
-        self.removed += 1
+            row = self.sim.verge.row(number)
+            rows = self.sim.verge.settled(row, self.sim.frame)
+            sign_off(self.sim.network.arrays, rows, self.sim.types, row, self.sim.frame)
+            self._log_trips(rows, np.array([row], np.int32), self.sim.time, REMOVED)
+            self.sim.verge.drop(row)
+        self.sim.removed += 1
 
     def _do_push_aside(self, number: int, given: Any) -> None:
-        slot, veh, net = self._slot(number), self._veh, self.network.arrays
+        slot, veh, net = self._slot(number), self.sim.veh, self.sim.network.arrays
         lane, legs, exits = self._beside(slot)
         here = lane == int(veh.lane[slot])
         ends = net.lanes.length[lane]
         least = float(veh.length[slot]) + 0.1
         s = min(max(float(veh.s[slot]) if here else 0.0, least), float(ends) - 0.5)
-        width = self._types.width[veh.type[slot]]
+        width = self.sim.types.width[veh.type[slot]]
         first = lane - net.lanes.number[lane]
         kerb = float(net.lanes.width[first:lane].sum()) + 0.5 * float(net.lanes.width[lane])
         beyond = kerb + 0.5 * float(width) + 0.5
         self._sign_off(number, slot)
         for _ in range(legs if veh.leg[slot] >= 0 else 0):
-            self._skip_stops(slot, int(self._routes.road[veh.leg[slot]]))
+            self._skip_stops(slot, int(self.sim.routes.road[veh.leg[slot]]))
             veh.leg[slot] += 1
         veh.draws[slot] += exits
         veh.lane[slot] = lane
-        side = 1.0 if self.network.left_hand else -1.0
-        stand_aside(net, veh, self._types, slot, lane, s, side * beyond)
-        self._verge.take(veh, slot, self.frame)
+        side = 1.0 if self.sim.network.left_hand else -1.0
+        stand_aside(net, veh, self.sim.types, slot, lane, s, side * beyond)
+        self.sim.verge.take(veh, slot, self.sim.frame)
         self._free(slot)
 
     def _do_put_back(self, number: int, given: Any) -> None:
-        self._verge.returning.append(number)
+        self.sim.verge.returning.append(number)
 
     def _sign_off(self, number: int, slot: int) -> None:
         """Settle the distance and the clocks of a vehicle that leaves the road."""
-        sign_off(self.network.arrays, self._veh, self._types, slot, self.frame)
-        veh = self._veh
+        sign_off(self.sim.network.arrays, self.sim.veh, self.sim.types, slot, self.sim.frame)
+        veh = self.sim.veh
         self.taken_off[number] = self._readings(slot, float(veh.distance[slot]), veh.ideal[slot])
 
     def _readings(self, slot: int, distance: float, ideal: float) -> Readings:
-        veh = self._veh
-        road = int(self.network.arrays.lanes.road[veh.lane[slot]])
-        waited, stopped = veh.waited[slot] * self.dt, veh.stopped[slot] * self.dt
+        veh = self.sim.veh
+        road = int(self.sim.network.arrays.lanes.road[veh.lane[slot]])
+        waited, stopped = veh.waited[slot] * self.sim.dt, veh.stopped[slot] * self.sim.dt
         return road, distance, float(ideal), float(waited), float(stopped)
 
     def _free(self, slot: int) -> None:
         """Leave a slot to others."""
-        self._veh.lane[slot] = -1
-        self._waiting.numbers[2] = min(int(self._waiting.numbers[2]), slot)
+        self.sim.veh.lane[slot] = -1
+        self.sim.waiting.numbers[2] = min(int(self.sim.waiting.numbers[2]), slot)
 
     def _skip_stops(self, slot: int, road: int) -> None:
         """Count the next stop of a vehicle as missed if it is on a road that it is pushed past."""
-        veh = self._veh
+        veh = self.sim.veh
         stop = int(veh.stop[slot])
         if stop < veh.stop_end[slot]:
-            lane = int(self._routes.stop_lane[stop])
-            if self.network.arrays.lanes.road[lane] == road:
+            lane = int(self.sim.routes.stop_lane[stop])
+            if self.sim.network.arrays.lanes.road[lane] == road:
                 veh.stop[slot] += 1
-                self._miss_stop()
+                self.sim.miss_stop()
 
     def _beside(self, slot: int) -> tuple[int, int, int]:
         """Lane beside which a vehicle on the road can stand, -1 none: its own, or one on its way.
 
         Also how many roads of its route, and exits drawn, lie before that.
         """
-        net, veh, n = self.network.arrays, self._veh, self.network.n_road_lanes
+        net, veh, n = self.sim.network.arrays, self.sim.veh, self.sim.network.n_road_lanes
         lane, legs, exits = int(veh.lane[slot]), 0, 0
         if lane >= n:
             lane, legs = int(net.connectors.to_lane[lane - n]), 1
@@ -185,35 +183,35 @@ class Standing(ToVehicles):
 
     def _come_back(self) -> None:
         """Let those return to their lanes who wait for it and find room, longest waiting first."""
-        for number in tuple(self._verge.returning):
-            rows, row = self._verge.rows, self._verge.row(number)
+        for number in tuple(self.sim.verge.returning):
+            rows, row = self.sim.verge.rows, self.sim.verge.row(number)
             lane, t = int(rows.lane[row]), int(rows.type[row])
             if self._closed[lane] or not fits_beside(
-                self.network.arrays, self._veh, self._types, self._order, self._grants,
-                self._waiting, lane, float(rows.s[row]), t, float(rows.factor[row]), self._steering.on,
-                self.dt,
+                self.sim.network.arrays, self.sim.veh, self.sim.types, self.sim.order, self.sim.grants,
+                self.sim.waiting, lane, float(rows.s[row]), t, float(rows.factor[row]), self.steering.on,
+                self.sim.dt,
             ):  # fmt: skip
                 continue
-            free = np.flatnonzero(self._veh.lane < 0)
+            free = np.flatnonzero(self.sim.veh.lane < 0)
             if not free.size:
-                slot = self._veh.lane.size
+                slot = self.sim.veh.lane.size
                 self._grow()
             else:
                 slot = int(free[0])
-            self._verge.give(row, self._veh, slot, self.frame)
+            self.sim.verge.give(row, self.sim.veh, slot, self.sim.frame)
             # It is seen standing in its lane before it goes.
-            self._veh.told[slot], self._veh.told_until[slot] = HALT, self.frame + 1
-            self._told += 1
-            self._order.spare[0] = slot
-            splice_new(self._veh, self._order, 1)
-            self._n += 1
-            veh, s = self._veh, float(rows.s[row])
-            limit = float(self.network.arrays.lanes.speed[lane] * veh.factor[slot])
-            fastest = min(float(self._types.max_speed[t]), limit)
+            self.sim.veh.told[slot], self.sim.veh.told_until[slot] = HALT, self.sim.frame + 1
+            self.sim.told += 1
+            self.sim.order.spare[0] = slot
+            splice_new(self.sim.veh, self.sim.order, 1)
+            self.sim.n += 1
+            veh, s = self.sim.veh, float(rows.s[row])
+            limit = float(self.sim.network.arrays.lanes.speed[lane] * veh.factor[slot])
+            fastest = min(float(self.sim.types.max_speed[t]), limit)
             self.put_back_on[number] = self._readings(
                 slot, float(veh.distance[slot]) + s, veh.ideal[slot] + s / fastest
             )
             replan(
-                self.network.arrays, self._veh, self._types, self._routes, self._order,
-                np.array([slot], np.int32), self.seed, self._efforts[0],
+                self.sim.network.arrays, self.sim.veh, self.sim.types, self.sim.routes, self.sim.order,
+                np.array([slot], np.int32), self.sim.seed, self.sim.efforts[0],
             )  # fmt: skip

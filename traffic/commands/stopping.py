@@ -27,7 +27,7 @@ class Stopping(Standing):
     """Commands that add stops to trips; see `World`."""
 
     def _begin_stopping(self) -> None:
-        self._stops_used = self.demand.stop_lane.size  # of the pool; the demand's come first
+        self._stops_used = self.sim.demand.stop_lane.size  # of the pool; the demand's come first
 
     def stop_at(
         self,
@@ -66,7 +66,7 @@ class Stopping(Standing):
             if given.get(name) is None:
                 raise CommandError(f"stop_at: no {name} given; wanted road, position, duration")
         road, place = self._road("stop_at", given["road"]), given["position"]
-        name = self._whole.road_ids[road]
+        name = self.sim.whole.road_ids[road]
         number = isinstance(place, int | float | np.number) and not isinstance(place, bool)
         if not number or not isfinite(place):
             raise CommandError(f"stop_at: position {str(place)[:60]}: wanted metres")
@@ -74,24 +74,24 @@ class Stopping(Standing):
         plain["duration"] = seconds(given["duration"], "stop_at: duration")
         if given.get("lane") is not None:
             plain["lane"] = self._lane_number("stop_at", road, given["lane"])
-        roads = self._whole.arrays.roads
+        roads = self.sim.whole.arrays.roads
         first = int(roads.first_lane[road]) + int(plain.get("lane", 0))
-        length = float(self._whole.arrays.lanes.length[first])
+        length = float(self.sim.whole.arrays.lanes.length[first])
         if not 0.0 < place <= length:
             raise CommandError(
                 f"stop_at: position {place:g} m: wanted more than 0, at most {length:.1f} m, the "
-                f"length of lane {self._whole.lane_ids[first][:60]!r}"
+                f"length of lane {self.sim.whole.lane_ids[first][:60]!r}"
             )
         return plain
 
     def _lane_number(self, name: str, road: int, lane: Any) -> int:
         """Number of a lane of a road from the kerb. Raises CommandError for one that is not there."""
-        count = int(self._whole.arrays.roads.lane_count[road])
+        count = int(self.sim.whole.arrays.roads.lane_count[road])
         if isinstance(lane, bool) or not isinstance(lane, int | np.integer):
             raise CommandError(f"{name}: lane {str(lane)[:60]!r}: wanted its number from the kerb")
         if not 0 <= lane < count:
             raise CommandError(
-                f"{name}: no lane {lane} on road {self._whole.road_quoted(road)}; it has {count}, "
+                f"{name}: no lane {lane} on road {self.sim.whole.road_quoted(road)}; it has {count}, "
                 "from 0 on"
             )
         return int(lane)
@@ -101,7 +101,7 @@ class Stopping(Standing):
         slot = self._slot(number)
         if slot < 0:  # commands before this one put it there
             return ""
-        if self._veh.leg[slot] < 0:
+        if self.sim.veh.leg[slot] < 0:
             return f"{self._called(number)} {NO_WAY}"
         lane = self._stop_lane(slot, given)
         if lane < 0:
@@ -116,37 +116,37 @@ class Stopping(Standing):
     def _why_not_leave(self, number: int, given: Mapping[str, Any]) -> str:
         """Why a vehicle cannot leave a stop; "" if it can."""
         slot = self._slot(number)
-        if slot >= 0 and self._veh.dwell_until[slot] < 0:
+        if slot >= 0 and self.sim.veh.dwell_until[slot] < 0:
             return f"{self._called(number)} is not at a stop of its trip"
         return ""
 
     def _do_leave_stop(self, number: int, given: Any) -> None:
-        self._veh.dwell_until[self._slot(number)] = self.frame
+        self.sim.veh.dwell_until[self._slot(number)] = self.sim.frame
 
     def _stop_lane(self, slot: int, given: Mapping[str, Any]) -> int:
         """The lane of a stop: as it is given, else the first that is open; -1 none."""
-        road = self._whole.road_index[given["road"]]
-        first = int(self._whole.arrays.roads.first_lane[road])
-        count = int(self._whole.arrays.roads.lane_count[road])
+        road = self.sim.whole.road_index[given["road"]]
+        first = int(self.sim.whole.arrays.roads.first_lane[road])
+        count = int(self.sim.whole.arrays.roads.lane_count[road])
         lanes = range(first, first + count)
         if "lane" in given:
             lanes = range(first + given["lane"], first + given["lane"] + 1)
-        permission = self._types.permission[self._veh.type[slot]]
-        allowed = self.network.arrays.lanes.permissions
+        permission = self.sim.types.permission[self.sim.veh.type[slot]]
+        allowed = self.sim.network.arrays.lanes.permissions
         usable = (lane for lane in lanes if allowed[lane] & permission and not self._closed[lane])
         return next(usable, -1)
 
     def _place_of_stop(self, slot: int, lane: int, position: float) -> int:
         """Place in the pool of routes where a vehicle first comes to a stop; -1 never."""
-        veh, lanes = self._veh, self.network.arrays.lanes
+        veh, lanes = self.sim.veh, self.sim.network.arrays.lanes
         here, end = int(veh.leg[slot]), int(veh.route_end[slot])
         on_road = lanes.road[veh.lane[slot]] >= 0
         speed = float(veh.speed[slot])
-        need = REACTION * speed + 0.5 * speed * speed / float(self._types.decel[veh.type[slot]])
+        need = REACTION * speed + 0.5 * speed * speed / float(self.sim.types.decel[veh.type[slot]])
         left = float(lanes.length[veh.lane[slot]] - veh.s[slot])
         road = lanes.road[lane]
         for place in range(here if on_road else here + 1, end):
-            if self._routes.road[place] != road:
+            if self.sim.routes.road[place] != road:
                 continue
             if place == here:
                 far = position - float(veh.s[slot])
@@ -161,19 +161,19 @@ class Stopping(Standing):
         lane = self._stop_lane(slot, given)
         place = self._place_of_stop(slot, lane, given["position"])
         stops = self._stops_to_come(slot)
-        after = 1 if stops and self._veh.dwell_until[slot] >= 0 else 0
+        after = 1 if stops and self.sim.veh.dwell_until[slot] >= 0 else 0
         while after < len(stops) and stops[after][0] <= (place, given["position"]):
             after += 1
-        frames = ceil(given["duration"] / self.dt - 1e-6)
+        frames = ceil(given["duration"] / self.sim.dt - 1e-6)
         rows = [row for _, row in stops]
         rows.insert(after, (lane, given["position"], frames, -1, False))
         self._put_stops(slot, rows)
-        self._routes.stops_on[lane] = True
+        self.sim.routes.stops_on[lane] = True
         self._look_again(np.array([slot], np.int32))
 
     def _stops_to_come(self, slot: int) -> list[tuple[tuple[int, float], Row]]:
         """The stops that a vehicle still has: where on its route, and their rows in the pool."""
-        veh, routes, road_of = self._veh, self._routes, self.network.arrays.lanes.road
+        veh, routes, road_of = self.sim.veh, self.sim.routes, self.sim.network.arrays.lanes.road
         place, end = int(veh.leg[slot]), int(veh.route_end[slot])
         found = []
         for stop in range(int(veh.stop[slot]), int(veh.stop_end[slot])):
@@ -189,26 +189,26 @@ class Stopping(Standing):
         first, end = self._stops_used, self._stops_used + len(rows)
         self._make_room_for_stops(end)
         for column, name in enumerate(POOL):
-            getattr(self._routes, name)[first:end] = [row[column] for row in rows]
+            getattr(self.sim.routes, name)[first:end] = [row[column] for row in rows]
         self._stops_used = end
-        self._veh.stop[slot], self._veh.stop_end[slot] = first, end
+        self.sim.veh.stop[slot], self.sim.veh.stop_end[slot] = first, end
 
     def _make_room_for_stops(self, need: int) -> None:
-        routes = self._routes
+        routes = self.sim.routes
         if need > routes.stop_lane.size:
             more = {name: grown(getattr(routes, name), max(16, 2 * need)) for name in POOL}
-            self._routes = routes._replace(**more)
+            self.sim.routes = routes._replace(**more)
 
     def _kept_stops(self) -> list[list[Any]]:
         """Stops that commands have added to the pool."""
-        part = slice(self.demand.stop_lane.size, self._stops_used)
-        columns = [getattr(self._routes, name)[part].tolist() for name in POOL]
+        part = slice(self.sim.demand.stop_lane.size, self._stops_used)
+        columns = [getattr(self.sim.routes, name)[part].tolist() for name in POOL]
         return [list(row) for row in zip(*columns, strict=True)]
 
     def _restore_stops(self, rows: list[list[Any]]) -> None:
         """Have these stops behind the demand's and no others."""
-        first = self.demand.stop_lane.size
+        first = self.sim.demand.stop_lane.size
         self._stops_used = first + len(rows)
         self._make_room_for_stops(self._stops_used)
         for column, name in enumerate(POOL):
-            getattr(self._routes, name)[first : self._stops_used] = [row[column] for row in rows]
+            getattr(self.sim.routes, name)[first : self._stops_used] = [row[column] for row in rows]

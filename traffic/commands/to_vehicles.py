@@ -99,7 +99,7 @@ class ToVehicles(Ruling):
 
     def _number(self, name: str, vehicle: Any) -> int:
         """Number of a vehicle by number or source id."""
-        ids = self.demand.ids
+        ids = self.sim.demand.ids
         if isinstance(vehicle, str):
             if len(self._numbers) != len(ids):
                 self._number_all()
@@ -115,22 +115,22 @@ class ToVehicles(Ruling):
     def _number_all(self) -> None:
         """Look up the number of each id; of equal ids the first."""
         self._numbers = {}
-        for number, one in enumerate(self.demand.ids):
+        for number, one in enumerate(self.sim.demand.ids):
             self._numbers.setdefault(one, number)
 
     def _name(self, number: int) -> Vehicle:
         """Source id of a vehicle; its number where another has the same id."""
-        name = self.demand.ids[number]
+        name = self.sim.demand.ids[number]
         return name if self._number("", name) == number else number
 
     def _slot(self, number: int) -> int:
         """Slot of a vehicle on the road; -1. Nobody moves from slot to slot between commands."""
-        veh = self._veh
-        if self._found is None or self._found[0] is not veh or self._found[1] != self.frame:
+        veh = self.sim.veh
+        if self._found is None or self._found[0] is not veh or self._found[1] != self.sim.frame:
             live = np.flatnonzero(veh.lane >= 0).astype(np.int32)
-            slots = np.full(len(self.demand), -1, np.int32)
+            slots = np.full(len(self.sim.demand), -1, np.int32)
             slots[veh.id[live]] = live
-            self._found = (veh, self.frame, slots)
+            self._found = (veh, self.sim.frame, slots)
         slots = self._found[2]
         slot = int(slots[number]) if number < slots.size else -1  # else it was added since
         return slot if slot >= 0 and veh.lane[slot] >= 0 and veh.id[slot] == number else -1
@@ -139,10 +139,10 @@ class ToVehicles(Ruling):
         """What a vehicle is doing: a key of WHY_NOT."""
         slot = self._slot(number)
         if slot >= 0:
-            return ROAD if self._veh.told[slot] == NOTHING else HALTED
-        if self._verge.row(number) >= 0:
-            return RETURNING if number in self._verge.returning else ASIDE
-        row = np.flatnonzero(self.trips.column("trip") == number)
+            return ROAD if self.sim.veh.told[slot] == NOTHING else HALTED
+        if self.sim.verge.row(number) >= 0:
+            return RETURNING if number in self.sim.verge.returning else ASIDE
+        row = np.flatnonzero(self.sim.trip_log.column("trip") == number)
         if not row.size:
             return WAITING
-        return TAKEN if self.trips.column("ended")[row[0]] == REMOVED else GONE
+        return TAKEN if self.sim.trip_log.column("ended")[row[0]] == REMOVED else GONE

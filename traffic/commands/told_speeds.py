@@ -53,4 +53,4 @@ class ToldSpeeds(ChangingKind):
         return [{"speed": None if one is None else float(one)} for one in speeds]
 
     def _do_set_speed(self, number: int, given: Any) -> None:
-        self._veh.top[self._slot(number)] = inf if given["speed"] is None else given["speed"]
+        self.sim.veh.top[self._slot(number)] = inf if given["speed"] is None else given["speed"]

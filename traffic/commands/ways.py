@@ -69,7 +69,7 @@ class Ways(Stopping):
             raise CommandError(
                 f"set_route: {len(routes)} routes for {count} vehicles; give each one"
             )
-        ids = self._whole.road_ids
+        ids = self.sim.whole.road_ids
         plain = [[ids[self._road("set_route", road)] for road in one] for one in routes]
         if not all(plain):
             raise CommandError("set_route: a route without roads; give at least one road")
@@ -86,7 +86,7 @@ class Ways(Stopping):
             raise CommandError(
                 f"set_destination: {len(roads)} roads for {count} vehicles; give each one"
             )
-        ids = self._whole.road_ids
+        ids = self.sim.whole.road_ids
         return [{"road": ids[self._road("set_destination", one)]} for one in roads]
 
     # --- checking --------------------------------------------------------------------------
@@ -96,30 +96,28 @@ class Ways(Stopping):
         slot = self._slot(number)
         if slot < 0:
             return ""
-        ids, index = self._whole.road_ids, self._whole.road_index
+        ids, index = self.sim.whole.road_ids, self.sim.whole.road_index
         way, kept = [index[road] for road in given["roads"]], self._roads_kept(slot)
         way = self._from_leg(slot, way, kept)
         who = self._called(number)
         if way[0] != kept[0]:
-            inside = int(self.network.arrays.lanes.road[self._veh.lane[slot]] < 0)
-            return (
-                f"{who} is on road {self._whole.road_quoted(kept[inside])}; begin its route there"
-            )
+            inside = int(self.sim.network.arrays.lanes.road[self.sim.veh.lane[slot]] < 0)
+            return f"{who} is on road {self.sim.whole.road_quoted(kept[inside])}; begin its route there"
         if way[: len(kept)] != kept:
             must = " ".join(ids[road] for road in kept)[:120]
             return f"{who} can no longer turn off before the end of {must!r}; begin its route so"
-        fault = self._fault_of(way, self.demand.types[self._veh.type[slot]])
+        fault = self._fault_of(way, self.sim.demand.types[self.sim.veh.type[slot]])
         return f"{who}: {fault}" if fault else ""
 
     def _from_leg(self, slot: int, way: list[int], kept: list[int]) -> list[int]:
         """A route from the road of its leg on, where it was given from the one that it comes to."""
-        inside = self.network.arrays.lanes.road[self._veh.lane[slot]] < 0
+        inside = self.sim.network.arrays.lanes.road[self.sim.veh.lane[slot]] < 0
         return [kept[0], *way] if inside and way[0] == kept[1] else way
 
     def _fault_of(self, way: Sequence[int], kind: VehicleType) -> str:
         """What keeps a kind of vehicle from driving roads one after the other; "" nothing."""
-        if self._book is None or self._book.network is not self.network or not self._book_asked:
-            self._book, self._book_asked = RouteBook(self.network, 0), ASKED
+        if self._book is None or self._book.network is not self.sim.network or not self._book_asked:
+            self._book, self._book_asked = RouteBook(self.sim.network, 0), ASKED
         self._book_asked -= 1
         return self._book.fault(tuple(way), kind) or ""
 
@@ -131,41 +129,41 @@ class Ways(Stopping):
         self._way_found = self._way_to(slot, given["road"])
         if self._way_found:
             return ""
-        told, index = self._whole.road_quoted, self._whole.road_index
+        told, index = self.sim.whole.road_quoted, self.sim.whole.road_index
         start, end = told(self._roads_kept(slot)[-1]), told(index[given["road"]])
         return f"there is no way for {self._called(number)} from road {start} to {end}"
 
     def _roads_kept(self, slot: int) -> list[int]:
         """The road of its leg, and those after it that a driver can no longer avoid."""
-        net, veh, n = self.network.arrays, self._veh, self.network.n_road_lanes
+        net, veh, n = self.sim.network.arrays, self.sim.veh, self.sim.network.n_road_lanes
         lane, road_of = int(veh.lane[slot]), net.lanes.road
         roads = [int(road_of[lane])]
         if lane >= n:
             links = net.connectors
             roads = [int(road_of[one[lane - n]]) for one in (links.from_lane, links.to_lane)]
-        for q in range(int(kept_entries(net, veh, self._types, slot))):
+        for q in range(int(kept_entries(net, veh, self.sim.types, slot))):
             roads.append(int(road_of[net.connectors.to_lane[veh.path[slot, q]]]))
         return roads
 
     def _way_to(self, slot: int, road: str) -> list[int]:
         """The best way for a driver to a road, from the road of its leg on; none: empty."""
-        veh, kept = self._veh, self._roads_kept(slot)
-        goal = self._whole.road_index[road]
+        veh, kept = self.sim.veh, self._roads_kept(slot)
+        goal = self.sim.whole.road_index[road]
         if kept[-1] == goal:
             return kept
         first, leg = int(veh.route_start[slot]), int(veh.leg[slot])
-        driven = self._routes.road[first:leg].tolist() if leg >= 0 else []
-        traffic = self._rerouting.multiplier  # empty where nobody measures it
-        multiplier = traffic if traffic.size else self._even
-        permission = int(self._types.permission[veh.type[slot]])
-        way = way_onward(self.network, permission, [*driven, *kept], goal, multiplier)
+        driven = self.sim.routes.road[first:leg].tolist() if leg >= 0 else []
+        traffic = self.routing.rerouting.multiplier  # empty where nobody measures it
+        multiplier = traffic if traffic.size else self.routing.detours.even
+        permission = int(self.sim.types.permission[veh.type[slot]])
+        way = way_onward(self.sim.network, permission, [*driven, *kept], goal, multiplier)
         return [*kept, *way[1:]] if way else []
 
     # --- obeying ---------------------------------------------------------------------------
 
     def _do_set_route(self, number: int, given: Any) -> None:
         slot, kept = self._slot(number), self._roads_kept(self._slot(number))
-        way = [self._whole.road_index[road] for road in given["roads"]]
+        way = [self.sim.whole.road_index[road] for road in given["roads"]]
         self._lay_way(slot, self._from_leg(slot, way, kept))
 
     def _do_set_destination(self, number: int, given: Any) -> None:
@@ -173,7 +171,7 @@ class Ways(Stopping):
 
     def _lay_way(self, slot: int, way: list[int]) -> None:
         """Let a driver drive these roads, the first that of its leg, to the end of the last."""
-        veh, road_of = self._veh, self.network.arrays.lanes.road
+        veh, road_of = self.sim.veh, self.sim.network.arrays.lanes.road
         trip = int(veh.trip[slot])
         left = way[1:] if road_of[veh.lane[slot]] < 0 else way
         kept = []
@@ -182,15 +180,15 @@ class Ways(Stopping):
                 left = left[left.index(int(road_of[row[0]])) :]
                 kept.append(row)
             else:
-                self._miss_stop()
+                self.sim.miss_stop()
         if len(kept) < int(veh.stop_end[slot] - veh.stop[slot]):
             self._put_stops(slot, kept)
         walks = veh.leg[slot] < 0
-        last = -1 if walks else int(self._routes.road[veh.route_end[slot] - 1])
-        if way[-1] != last and np.isfinite(self.demand.arrival_pos[trip]):
+        last = -1 if walks else int(self.sim.routes.road[veh.route_end[slot] - 1])
+        if way[-1] != last and np.isfinite(self.sim.demand.arrival_pos[trip]):
             self._redirected.add(trip)
-            self._routes.arrival[trip] = np.inf
+            self.sim.routes.arrival[trip] = np.inf
         if way[-1] != last:
-            self._detours.cut_short[trip] = False
+            self.routing.detours.cut_short[trip] = False
         self._cut_off.pop(int(veh.id[slot]), None)
-        self._detours.lay(slot, way)
+        self.routing.detours.lay(slot, way)

@@ -89,7 +89,7 @@ class DrivingEnv(gymnasium.Env[Seen, NDArray[np.float32]]):
         world.step()
         self._begin = world.time
         self._way, self._lines = self._driven(), self._lines_run()
-        self._lane, self._punished = int(world._veh.lane[world._slot(self._number)]), False
+        self._lane, self._punished = int(world.sim.veh.lane[world._slot(self._number)]), False
         return self._seen(), {"time": world.time}
 
     def step(self, action: Any) -> tuple[Seen, float, bool, bool, dict[str, Any]]:
@@ -104,7 +104,7 @@ class DrivingEnv(gymnasium.Env[Seen, NDArray[np.float32]]):
             slot = world._slot(me)
             if slot < 0:
                 break
-            off = bool(world._steering.state.away[slot])
+            off = bool(world.steering.state.away[slot])
             if off:
                 break
         arrived = slot < 0
@@ -114,8 +114,8 @@ class DrivingEnv(gymnasium.Env[Seen, NDArray[np.float32]]):
         if lines > self._lines and not self._punished:
             reward += LINE_RUN
             self._punished = True
-        if not arrived and world._veh.lane[slot] != self._lane:
-            self._lane, self._punished = int(world._veh.lane[slot]), False
+        if not arrived and world.sim.veh.lane[slot] != self._lane:
+            self._lane, self._punished = int(world.sim.veh.lane[slot]), False
         self._way, self._lines = way, lines
         late = world.time >= self._begin + self._seconds - 1e-9
         info = {"time": world.time, "arrived": arrived, "off_lane": off, "lines_run": lines}
@@ -127,13 +127,13 @@ class DrivingEnv(gymnasium.Env[Seen, NDArray[np.float32]]):
         world = self.world
         slot = world._slot(self._number)
         if slot >= 0:
-            return float(world._veh.distance[slot] + world._veh.s[slot])
+            return float(world.sim.veh.distance[slot] + world.sim.veh.s[slot])
         row = np.flatnonzero(world.trips.column("trip") == self._number)
         return float(world.trips.column("distance")[row[0]])
 
     def _beside(self, slot: int) -> float:
         """m that its front is left of the middle of its lane."""
-        return float(self.world._veh.lateral[slot] + self.world._steering.state.astray[slot])
+        return float(self.world.sim.veh.lateral[slot] + self.world.steering.state.astray[slot])
 
     def _lines_run(self) -> int:
         return self.world.steered()["lines_run"]
@@ -154,23 +154,23 @@ class DrivingEnv(gymnasium.Env[Seen, NDArray[np.float32]]):
     def _line(self, slot: int, lanes: list[int]) -> tuple[float, bool]:
         """m to the next line on its way, and whether it is closed; (inf, False) none."""
         world, arrays, n = self.world, self._network.arrays, self._network.n_road_lanes
-        far = -float(world._veh.s[slot])
+        far = -float(world.sim.veh.s[slot])
         for place, lane in enumerate(lanes):
             if place and lane >= n and not arrays.connectors.free[lane - n]:
                 k = lane - n
-                closed = arrays.connectors.signal[k] >= 0 and world._grants.light[k] in (
+                closed = arrays.connectors.signal[k] >= 0 and world.sim.grants.light[k] in (
                     RED,
                     YELLOW,
                 )
                 return max(far, 0.0), bool(closed)
             far += float(arrays.lanes.length[lane])
-        last = int(world._routes.road[world._veh.route_end[slot] - 1])
+        last = int(world.sim.routes.road[world.sim.veh.route_end[slot] - 1])
         leads_on = lanes[-1] >= n or int(arrays.lanes.road[lanes[-1]]) == last or far > SIGHT
         return (inf, False) if leads_on else (max(far, 0.0), True)
 
     def _lanes_aside(self, slot: int) -> int:
         """How many lanes to the left the lane is that it needs."""
-        veh = self.world._veh
+        veh = self.world.sim.veh
         lane, wanted = int(veh.lane[slot]), int(veh.wanted[slot])
         if wanted < 0 or max(lane, wanted) >= self._network.n_road_lanes:
             return 0
@@ -179,7 +179,7 @@ class DrivingEnv(gymnasium.Env[Seen, NDArray[np.float32]]):
     def _seen(self) -> Seen:
         world = self.world
         slot = world._slot(self._number)
-        veh, bodies = world._veh, world._steering.bodies
+        veh, bodies = world.sim.veh, world.steering.bodies
         lanes, s = way_ahead(world, slot, SIGHT), float(veh.s[slot])
         heading = float(bodies.heading[slot])
         x, y, along = self._point(lanes, s)

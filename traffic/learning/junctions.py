@@ -145,7 +145,7 @@ class Junctions:
     def read(self) -> None:
         """Read all lanes as they are."""
         world = self.world
-        read_loads(world.network.arrays.lanes, world._veh, self.readings, world.frame)
+        read_loads(world.network.arrays.lanes, world.sim.veh, self.readings, world.frame)
 
     def act(self, actions: Sequence[int | None]) -> None:
         """Choose greens, and step to the next choice; greens last min_green s at least. None: as it is."""

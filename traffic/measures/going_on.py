@@ -89,7 +89,7 @@ def go_on(measures: "Measures", state: Mapping[str, NDArray[Any]]) -> None:
     m, loops, queues = measures._meters, measures._loops, measures._queues
     world, numbers = measures.world, numbers_of(state)
     there, over = state["measured_vehicles"], state["measured_loops"]
-    trips, slots, now = m.road.size, world._veh.lane.size, world.frame
+    trips, slots, now = m.road.size, world.sim.veh.lane.size, world.frame
     sections = len(measures._inside)
     wanted = (
         ("measured_roads", None, len(m.counts), 0), ("measured_loops", None, loops.lane.size, 0),

@@ -174,7 +174,9 @@ class Measures:
             self._ending.setdefault(end, []).append(x)
         if sections:
             self._meters.marked[[*self._starting, *self._ending]] = True
-            self._meters = self._meters._replace(**self._log(LOG_ROOM * self.world._veh.lane.size))
+            self._meters = self._meters._replace(
+                **self._log(LOG_ROOM * self.world.sim.veh.lane.size)
+            )
         self._inside: list[dict[int, float]] = [{} for _ in sections]  # vehicle: when it came
         self._times: list[list[float]] = [[] for _ in sections]
         names = np.array([section.name for section in sections], object)
@@ -194,7 +196,7 @@ class Measures:
             lane=unique,
             place=np.zeros(unique.size, np.int32),
             start=np.zeros(unique.size + 1, np.int32),
-            slot=np.zeros(self.world._veh.lane.size, np.int32),
+            slot=np.zeros(self.world.sim.veh.lane.size, np.int32),
             sums=np.zeros((unique.size, 2)),
             most=np.zeros((unique.size, 2)),
         )
@@ -212,20 +214,20 @@ class Measures:
         if world.frame == self._observed:
             return
         self._observed = world.frame
-        if len(world.demand) > m.road.size or world._veh.lane.size > self._queues.slot.size:
+        if len(world.demand) > m.road.size or world.sim.veh.lane.size > self._queues.slot.size:
             self._grow()
             m = self._meters
         if world.taken_off or world.put_back_on:
             self._follow_commands()
         measure(
-            world.network.arrays, world._veh, world._types, world._routes, world._order, m,
+            world.network.arrays, world.sim.veh, world.sim.types, world.sim.routes, world.sim.order, m,
             self._loops, world.frame - 1, world.dt, world.departed != self._departed,
         )  # fmt: skip
         self._departed = world.departed
         if m.logged[0]:
             self._note_passages(int(m.logged[0]))
         if self._queues.lane.size and world.frame % self._look_frames == 0:
-            look_at_queues(world.network.arrays.lanes, world._veh, self._queues)
+            look_at_queues(world.network.arrays.lanes, world.sim.veh, self._queues)
             self._looks += 1
         if world.frame == self._next_loop:
             self._end_loops(world.frame - self._loop_since == self._loop_frames)
@@ -240,7 +242,7 @@ class Measures:
 
     def _grow(self) -> None:
         """Have room for as many trips and vehicles as there are by now."""
-        m, room = self._meters, self.world._veh.lane.size
+        m, room = self._meters, self.world.sim.veh.lane.size
         trips = max(len(self.world.demand), m.road.size)
         size = LOG_ROOM * room if m.marked.any() else 0
         self._meters = m._replace(
@@ -267,7 +269,7 @@ class Measures:
 
     def _before_lane(self, vehicle: int) -> float:
         """Metres that a vehicle had driven where its lane begins."""
-        veh = self.world._veh
+        veh = self.world.sim.veh
         slots = np.flatnonzero((veh.id == vehicle) & (veh.lane >= 0))
         return float(veh.distance[slots[0]]) if slots.size else 0.0
 
@@ -297,7 +299,13 @@ class Measures:
         world, m = self.world, self._meters
         now = world.frame * world.dt
         take_readings(
-            world.network.arrays, world._veh, world._types, m, world.frame, world.dt, self._on_road
+            world.network.arrays,
+            world.sim.veh,
+            world.sim.types,
+            m,
+            world.frame,
+            world.dt,
+            self._on_road,
         )
         gone = np.flatnonzero((m.road >= 0) & (m.since[:, TIME] != now))
         np.add.at(m.counts[:, LEFT], m.road[gone], 1)

@@ -131,7 +131,7 @@ class Bodies:
 
     def waiting(self) -> list[tuple[int, int]]:
         """Numbers of the vehicles that braked for a body in the last frame, each with its id."""
-        veh = self.world._veh
+        veh = self.world.sim.veh
         slots = np.arange(min(self._by.size, veh.lane.size))
         slots = slots[(veh.lane[slots] >= 0) & (veh.reason[slots] == BODY)]
         slots = slots[(self._by[slots] >= 0) & (self._by[slots] < len(self))]
@@ -170,7 +170,7 @@ class Bodies:
         """Find the lanes that they are on, and whom they touch."""
         self._locate()
         world, touched = self.world, np.zeros(len(self.rows), np.int32)
-        find_touched(world._veh, world._types, world._order, world._grants, touched)
+        find_touched(world.sim.veh, world.sim.types, world.sim.order, world.sim.grants, touched)
         self.contacts += int(((touched >= 0) & (self._touched < 0)).sum())
         self._touched = touched
 
@@ -183,30 +183,30 @@ class Bodies:
             self._grid = lane_grid(network.points, network.point_start)
         while True:
             wanted = locate_bodies(
-                network.arrays, network.points, network.station, self._grid, world._veh,
-                world._order, self._given, len(self.rows), world._grants,
+                network.arrays, network.points, network.station, self._grid, world.sim.veh,
+                world.sim.order, self._given, len(self.rows), world.sim.grants,
             )  # fmt: skip
-            if wanted <= world._grants.obstacles.then.size:
+            if wanted <= world.sim.grants.obstacles.then.size:
                 return
             room = new_obstacles(network.n_lanes, max(256, 2 * int(wanted)))
-            world._grants = world._grants._replace(obstacles=room)
+            world.sim.grants = world.sim.grants._replace(obstacles=room)
 
     def pass_by(self) -> None:
         """Let those begin to pass who see the way free."""
         world = self.world
-        world._passes[0] += pass_bodies(
-            world.network.arrays, world._veh, world._types, world._routes, world._order,
-            world._grants, world._rules, world.frame, world.dt,
+        world.sim.passes[0] += pass_bodies(
+            world.network.arrays, world.sim.veh, world.sim.types, world.sim.routes, world.sim.order,
+            world.sim.grants, world.sim.rules, world.frame, world.dt,
         )  # fmt: skip
 
     def heed(self) -> None:
         """Let everybody brake for them."""
         world = self.world
-        if self._by.size != world._veh.lane.size:
-            self._by = np.full(world._veh.lane.size, -1, np.int32)
+        if self._by.size != world.sim.veh.lane.size:
+            self._by = np.full(world.sim.veh.lane.size, -1, np.int32)
         world.models.heed_all(
-            world.network.arrays, world._veh, world._types, world._order, world._grants, self._by,
-            world._n, world.frame, world.dt,
+            world.network.arrays, world.sim.veh, world.sim.types, world.sim.order, world.sim.grants, self._by,
+            world.sim.n, world.frame, world.dt,
         )  # fmt: skip
 
     # --- kept ------------------------------------------------------------------------------

@@ -58,13 +58,13 @@ class PoseKeeper:
     def observe(self) -> None:
         """Take the poses of the frame that the world has just stepped."""
         world = self.world
-        aside, places = world._verge.rows, len(world._verge)
-        self._make_room(world._veh.lane.size + places)
+        aside, places = world.sim.verge.rows, len(world.sim.verge)
+        self._make_room(world.sim.veh.lane.size + places)
         if world.frame != self._frame + 1:  # it went back, or forth: nothing is known of before
             self._rows.fresh[:] = True
         self._frame = world.frame
         self._mark += 1
-        groups = [(world._veh, self._scratch, self._raised)]
+        groups = [(world.sim.veh, self._scratch, self._raised)]
         if places:
             groups.append((aside, np.zeros((places, 3)), np.zeros((places, 2))))
         for veh, _, _ in groups:
@@ -73,10 +73,10 @@ class PoseKeeper:
         network = world.network
         for veh, pose, raised in groups:
             seat_newcomers(veh, self._now, self._rows, self._mark)
-            bodies = _Bodies(world, self._rows) if veh is world._veh else None
+            bodies = _Bodies(world, self._rows) if veh is world.sim.veh else None
             pose_all(
                 network.points, network.station, network.point_start, network.height, veh,
-                world._types, self._now, self._rows, pose, raised, world.dt,
+                world.sim.types, self._now, self._rows, pose, raised, world.dt,
             )  # fmt: skip
             if bodies is not None:
                 bodies.place(self._now, self._rows)
@@ -88,9 +88,9 @@ class PoseKeeper:
     def _make_room(self, wanted: int) -> None:
         """Have a row for everybody, and a place for each slot."""
         size = self._now.id.size
-        if self._scratch.shape[0] != self.world._veh.lane.size:
-            self._scratch = np.zeros((self.world._veh.lane.size, 3))
-            self._raised = np.zeros((self.world._veh.lane.size * self.world.network.is_hilly, 2))
+        if self._scratch.shape[0] != self.world.sim.veh.lane.size:
+            self._scratch = np.zeros((self.world.sim.veh.lane.size, 3))
+            self._raised = np.zeros((self.world.sim.veh.lane.size * self.world.network.is_hilly, 2))
         if len(self.world.demand) > self._rows.of.size:
             of = np.full(len(self.world.demand), NOBODY, np.int32)
             of[: self._rows.of.size] = self._rows.of
@@ -125,18 +125,18 @@ class _Bodies:
     """Those who steer: their poses are those of their bodies, not those of their lanes."""
 
     def __init__(self, world: "World", rows: Rows) -> None:
-        self.slots = slots_with_bodies(world._veh, world._steering.state)
+        self.slots = slots_with_bodies(world.sim.veh, world.steering.state)
         self.world = world
-        self.row = rows.of[world._veh.id[self.slots]]
+        self.row = rows.of[world.sim.veh.id[self.slots]]
         self.fresh = rows.fresh[self.row]
 
     def place(self, now: Poses, rows: Rows) -> None:
         """Put them where their bodies are; of new ones also where they were a frame ago."""
         if not self.slots.size:
             return
-        veh, bodies = self.world._veh, self.world._steering.bodies
+        veh, bodies = self.world.sim.veh, self.world.steering.bodies
         heading = bodies.heading[self.slots]
-        ahead = self.world._steering.kinds.nose[veh.type[self.slots]] - 0.5 * veh.length[self.slots]
+        ahead = self.world.steering.kinds.nose[veh.type[self.slots]] - 0.5 * veh.length[self.slots]
         x = bodies.x[self.slots] + ahead * np.cos(heading)
         y = bodies.y[self.slots] + ahead * np.sin(heading)
         new = self.row[self.fresh]

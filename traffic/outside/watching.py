@@ -21,7 +21,7 @@ class BodyWatch:
     def look(self, world: "World") -> list[tuple[int, int, float]]:
         """Slots of vehicles that began to touch a body in the last frame, could have stopped before
         it, and move; each with the id of the body and the s for which it had stood."""
-        rows, veh, types = world.bodies.rows, world._veh, world._types
+        rows, veh, types = world.bodies.rows, world.sim.veh, world.sim.types
         if not len(rows):
             self._stands, self._touched = {}, {}
             return []

@@ -84,7 +84,7 @@ def measure_work(
     few, _ = _stepped(network, free, dt, seed, LEAST)
     found = {"frame": float(np.median(few.sum(axis=1)))}
     ns, world = _stepped(network, free, dt, seed, crowd)
-    vehicles = max(1, world._n)
+    vehicles = max(1, world.sim.n)
     phase = {name: ns[:, k] for k, name in enumerate(PHASES)}
     apart = phase["lanes"] + phase["steer"] + phase["watch"]
     whole = TAIL * float(np.median(ns.sum(axis=1) - apart))
@@ -95,7 +95,7 @@ def measure_work(
         # Everybody on several lanes looks once in four pairs of frames.
         on = world.lanes.count[several].sum() / 4
         found["lanes"] = TAIL * float(np.median(phase["lanes"])) / max(1.0, float(on))
-    bodies = int(np.count_nonzero(world._steering.state.tier))
+    bodies = int(np.count_nonzero(world.steering.state.tier))
     if bodies:
         found["steered"] = TAIL * float(np.median(phase["steer"])) / bodies
     looking = min(_cost_of_looking(world) for _ in range(TRIES))
@@ -120,10 +120,10 @@ def _cost_of_looking(world: "World") -> float:
     """ns of looking for who is stuck and for rings on all lanes; the world is of no use after it."""
     lanes = world.network.n_road_lanes
     begin = perf_counter_ns()
-    world._rings.look(world._veh, world._order, world._grants, world.frame, 0, lanes)
-    world._minds.change(
-        world._veh, world._order, world._routes, world._types, world._grants, world._rules,
-        world.frame, world.seed, world._efforts[0], [], 0, lanes, world._quotas,
+    world.rings.look(world.sim.veh, world.sim.order, world.sim.grants, world.frame, 0, lanes)
+    world.routing.minds.change(
+        world.sim.veh, world.sim.order, world.sim.routes, world.sim.types, world.sim.grants, world.sim.rules,
+        world.frame, world.seed, world.sim.efforts[0], [], 0, lanes, world.sim.quotas,
     )  # fmt: skip
     return float(perf_counter_ns() - begin)
 

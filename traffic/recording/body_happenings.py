@@ -25,22 +25,22 @@ class BodyHappenings:
 
     def __init__(self, world: "World") -> None:
         self.world = world
-        if world._steering.on:
+        if world.steering.on:
             self._counted = self._counts()
             self._away = self._now_away()
 
     def _counts(self) -> NDArray[np.int64]:
-        return np.asarray(self.world._steering.tally[:, _COLUMNS].sum(axis=0))
+        return np.asarray(self.world.steering.tally[:, _COLUMNS].sum(axis=0))
 
     def _now_away(self) -> NDArray[np.int32]:
         """Numbers of those who are off their lanes."""
-        state = self.world._steering.state
+        state = self.world.steering.state
         return np.asarray(state.owner[state.away & self._there()])
 
     def _there(self) -> NDArray[np.bool_]:
         """Slots of those on the road who have a body."""
-        state = self.world._steering.state
-        lane = self.world._veh.lane[: state.owner.size]
+        state = self.world.steering.state
+        lane = self.world.sim.veh.lane[: state.owner.size]
         return np.asarray((state.tier != LANE) & (state.owner >= 0) & (lane >= 0))
 
     def since_last(self) -> Iterator[tuple[int, NDArray[np.int64]]]:
@@ -48,7 +48,7 @@ class BodyHappenings:
 
         Who was set on its lane is back on it, too, if it was off it.
         """
-        steering, last = self.world._steering, self.world.frame - 1
+        steering, last = self.world.steering, self.world.frame - 1
         if not steering.on:
             return
         counted = self._counts()

@@ -106,8 +106,8 @@ class FrameTaker:
             _want_region(world, region)
         fields = tuple(fields)
         self._keep = sum(CHOSEN.get(name, 0) for name in fields)
-        self._tells_tier = "tier" in fields and world._steering.on
-        self.tells_bodies = BODY in fields and world._steering.on
+        self._tells_tier = "tier" in fields and world.steering.on
+        self.tells_bodies = BODY in fields and world.steering.on
         network = world.network
         self._n_road = network.n_road_lanes
         self._length = np.array(network.arrays.lanes.length)
@@ -123,8 +123,8 @@ class FrameTaker:
         world = self.world
         start, total = len(into), 0
         at = start
-        aside = [world._verge.rows] if len(world._verge) else []
-        for veh in (world._veh, *aside):
+        aside = [world.sim.verge.rows] if len(world.sim.verge) else []
+        for veh in (world.sim.veh, *aside):
             slots = veh.lane.size
             into.make_room(at - start + slots)
             behind, digest = gather_rows(
@@ -134,8 +134,8 @@ class FrameTaker:
             )  # fmt: skip
             if behind < 0:
                 raise self._refusal(veh, -1 - behind)
-            if self._tells_tier and veh is world._veh:
-                tier = world._steering.state.tier[veh.lane >= 0]
+            if self._tells_tier and veh is world.sim.veh:
+                tier = world.steering.state.tier[veh.lane >= 0]
                 into.rows[at:behind, CODES] |= tier.astype(np.int32) << TIER_BIT
             if into.exact is not None:
                 gather_exact(
@@ -147,7 +147,7 @@ class FrameTaker:
             at = self._within(into, start, at)
         into.ends.append(at)
         if self.tells_bodies:
-            fronts = fronts_of(world._veh, world._steering)
+            fronts = fronts_of(world.sim.veh, world.steering)
             if self.region is not None:
                 fronts = fronts[np.isin(fronts["vehicle"], into.rows[start:at, ID])]
             into.fronts.append(fronts)

@@ -91,9 +91,9 @@ class Happenings:
         self._since = world.frame
         self._found = np.empty(0, np.int32)
         self._trips = len(world.trips)
-        self._rings = len(world._rings.named)
+        self._rings = len(world.rings.named)
         self._costs = world.costs.frames
-        self._light = np.zeros_like(world._grants.light)
+        self._light = np.zeros_like(world.sim.grants.light)
         # How often somebody changed its mind or was rerouted: in all, and by vehicle as last seen.
         self._choices = (-1, 0)  # minds are looked at now, so that no later frame compiles it
         self._chosen = [np.zeros(len(world.demand), np.int32) for _ in self._choices]
@@ -113,7 +113,7 @@ class Happenings:
 
     def look_at_signals(self) -> None:
         """Note what signals show otherwise than in the frame before."""
-        light = self.world._grants.light
+        light = self.world.sim.grants.light
         changed = np.flatnonzero(light != self._light)
         if changed.size:
             rows = np.zeros(changed.size, TABLES["signals"])
@@ -125,14 +125,14 @@ class Happenings:
     def look_at_choices(self) -> None:
         """Note who took another way in the last frame: before a full exit, or for the traffic."""
         world = self.world
-        veh, trips = world._veh, len(world.demand)
-        counted = (world._minds.changed, world._detours.total)
+        veh, trips = world.sim.veh, len(world.demand)
+        counted = (world.routing.minds.changed, world.routing.detours.total)
         for k, kind in enumerate((MIND_CHANGED, REROUTED)):
             if counted[k] == self._choices[k]:
                 continue
             if self._chosen[k].size < trips:  # some have joined
                 self._chosen[k] = grown(self._chosen[k], trips)
-            count = veh.minds if kind == MIND_CHANGED else world._detours.reroutes[veh.trip]
+            count = veh.minds if kind == MIND_CHANGED else world.routing.detours.reroutes[veh.trip]
             slots = self._slots
             found = slots[: note_risen(veh.lane, veh.id, count, self._chosen[k], slots)]
             self._add(np.full(found.size, world.frame - 1), kind, veh.id[found], veh.lane[found])
@@ -140,7 +140,7 @@ class Happenings:
 
     def look_at_bodies(self) -> None:
         """Note whose body came off its lane in the last frame, was back on it, or was helped."""
-        veh, last = self.world._veh, self.world.frame - 1
+        veh, last = self.world.sim.veh, self.world.frame - 1
         for kind, slots in self._bodies.since_last():
             when = np.full(slots.size, last)
             self._add(when, OF_BODIES + kind, veh.id[slots], veh.lane[slots])
@@ -152,14 +152,14 @@ class Happenings:
         if end <= first:
             return
         self._since = end
-        veh = world._veh
+        veh = world.sim.veh
         for kind, when in (
             (DEPARTED, veh.depart_frame), (LANE_CHANGE, veh.change_frame),
             (PASSING, veh.pass_frame),
         ):  # fmt: skip
             self._note(kind, when, max(first, 1) if kind == PASSING else first, end)
         self._note(STUCK, veh.stands_since, first, end, round(STUCK_AFTER / world.dt))
-        rings = world._rings.named[self._rings :]
+        rings = world.rings.named[self._rings :]
         self._rings += len(rings)
         self._add([ring.since for ring in rings], RING, -1, [ring.lanes[0] for ring in rings])
         trips, known = world.trips, self._trips
@@ -174,15 +174,15 @@ class Happenings:
         self, kind: int, when: NDArray[np.int32], first: int, end: int, late: int = 0
     ) -> None:
         """Events of vehicles on the road, by the frame in which each had one, or so many behind it."""
-        veh, slots = self.world._veh, self._slots
+        veh, slots = self.world.sim.veh, self._slots
         found = slots[: note_within(veh.lane, when, max(first - late, 0), end - late, slots)]
         self._add(when[found] + late, kind, veh.id[found], veh.lane[found])
 
     @property
     def _slots(self) -> NDArray[np.int32]:
         """Where kernels put the slots that they find."""
-        if self._found.size != self.world._veh.lane.size:
-            self._found = np.empty(self.world._veh.lane.size, np.int32)
+        if self._found.size != self.world.sim.veh.lane.size:
+            self._found = np.empty(self.world.sim.veh.lane.size, np.int32)
         return self._found
 
     def _add(self, frame: Any, kind: Any, vehicle: Any, lane: Any) -> None:

@@ -94,7 +94,7 @@ def check_snapshot(snapshot: Snapshot, world: "World") -> None:
 def _sizes(snapshot: Snapshot, world: "World") -> dict[str, int]:
     """The largest value of each kind of index."""
     network, numbers, demand = world.network, snapshot.numbers, world.demand
-    base, used = world._detours._base, int(numbers["routes_used"])
+    base, used = world.routing.detours.base, int(numbers["routes_used"])
     room, capacity = int(numbers["routes_room"]), int(numbers["capacity"])
     if (
         used - base != len(snapshot.tables["routes"])
@@ -171,9 +171,13 @@ def _check_queues(tables: Any, numbers: Any, world: "World") -> None:
         raise RunError("waiting: a queue leads nowhere; record the run again")
     pending = [number for _, number in numbers.get("to_depart", [])]
     _want_range(
-        "numbers", "to_depart", np.array(pending), len(world._first_demand), len(world.demand) - 1
+        "numbers",
+        "to_depart",
+        np.array(pending),
+        len(world.sim.first_demand),
+        len(world.demand) - 1,
     )
-    if not (0 <= due <= len(world._first_demand) and 0 <= lowest <= int(numbers["capacity"])):
+    if not (0 <= due <= len(world.sim.first_demand) and 0 <= lowest <= int(numbers["capacity"])):
         raise RunError(f"waiting: {due} trips are due; record the run again")
     roads = tables["queues"]["road"]
     if busy != roads.size or not np.array_equal(np.sort(roads), np.flatnonzero(heads != -1)):
@@ -185,13 +189,13 @@ def _check_chosen(rows: Any, numbers: Any, world: "World") -> None:
     _want_once("chosen", "trip", rows["trip"])
     if (rows["route_end"] <= rows["route_start"]).any():
         raise RunError("chosen: a way has no road; record the run again")
-    if not 0 <= int(numbers.get("choosing", (0, 0, 0))[2]) <= len(world._first_demand):
+    if not 0 <= int(numbers.get("choosing", (0, 0, 0))[2]) <= len(world.sim.first_demand):
         raise RunError("choosing: it is nobody's turn; record the run again")
 
 
 def _check_signals(tables: Any, world: "World") -> None:
     programs = tables["programs"]
-    phases = np.diff(world._lit.signals.phase_start)
+    phases = np.diff(world.sim.lit.signals.phase_start)
     for column in ("phase", "target"):
         values = programs[column]
         if values.size and ((values < -1) | (values >= phases)).any():

@@ -281,7 +281,7 @@ class Recorder:
 
     def _largest(self) -> int:
         """Bytes that the file has at most with one more frame and one more keyframe."""
-        vehicles = min(self.world._veh.lane.size, len(self.world.demand))
+        vehicles = min(self.world.sim.veh.lane.size, len(self.world.demand))
         rows = self._frames.waiting + vehicles
         state = 0 if self._keyframes is None else self._keyframe_size + LARGE_KEYFRAME * vehicles
         frames = LARGE_ROW[self.precision] * rows
@@ -360,16 +360,16 @@ class Recorder:
         )
         if self.give_up_after is not None:
             file["meta"].attrs["give_up_after"] = self.give_up_after
-        write_network(file.create_group("network"), world._whole)
+        write_network(file.create_group("network"), world.sim.whole)
         write_vehicles(file.create_group("vehicles"), world)
-        write_demand(file.create_group("demand"), world._first_demand)
+        write_demand(file.create_group("demand"), world.sim.first_demand)
         self._tables = TableWriter(file, world, self.measures, self._data)
         self._happenings = Happenings(file, world, self._data)
         if self.mode != FRAMES:
             self._keyframes = KeyframeWriter(
                 file, world, self.keyframe_every, self._data, self.measures
             )
-        network = world._whole.arrays
+        network = world.sim.whole.arrays
         ways = ways_of(network.lanes.out_start, network.connectors.to_lane, network.lanes.length)
         self._room = len(world.demand) + ROOM_TO_JOIN
         exact = self.precision == FULL

@@ -81,7 +81,7 @@ def resume_open(
         said = [f"{name} = {value}" for name, value in changed.items()]
         said += [f"seed = {seed}"] if new_seed else []
         what += f"; a what-if from there on, with {', '.join(said)}"
-    world.demand = replace(world.demand, remarks=(*world.demand.remarks, what))
+    world.sim.demand = replace(world.demand, remarks=(*world.demand.remarks, what))
     return world
 
 
@@ -217,11 +217,11 @@ def _with_others(world: "World", changed: Mapping[str, Any], seed: int | None) -
     from rushhour.traffic.world import World
 
     demand = replace(
-        world._first_demand,
-        types=changed_types(world._first_demand.types, world.parameters, changed),
+        world.sim.first_demand,
+        types=changed_types(world.sim.first_demand.types, world.parameters, changed),
     )
     other = World(
-        world._whole, demand, parameters=world.parameters.with_(**changed), dt=world.dt,
+        world.sim.whole, demand, parameters=world.parameters.with_(**changed), dt=world.dt,
         seed=world.seed if seed is None else seed, begin=world.begin,
         **world.models.given(),
     )  # fmt: skip

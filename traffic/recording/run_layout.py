@@ -87,7 +87,7 @@ def write_vehicles(group: Any, world: "World") -> None:
     """What never changes about each vehicle, row by vehicle id."""
     import h5py
 
-    demand = world._first_demand  # who joined it stands in /commands
+    demand = world.sim.first_demand  # who joined it stands in /commands
     text = h5py.string_dtype()
     group.create_dataset("name", data=np.array(demand.ids, dtype=text), compression="gzip")
     columns = {

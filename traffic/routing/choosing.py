@@ -67,20 +67,22 @@ class Choosing:
             self.chooses = np.logical_or.reduceat(is_open, demand.route_start[:-1])
         self.any = bool(self.chooses.any())
         self._due = np.ceil((demand.depart - world.begin) / world.dt - 1e-9).astype(np.int64)
-        self._permission = world._types.permission[demand.type]
+        self._permission = world.sim.types.permission[demand.type]
 
     # --- a frame ---------------------------------------------------------------------------
 
     def choose(self) -> None:
         """Let those choose who come due in this frame, or wait; before they look for a lane."""
-        world, quota = self.world, self.world._quotas.choices
-        world._quotas.routed = 0
+        world, quota = self.world, self.world.sim.quotas.choices
+        world.sim.quotas.routed = 0
         if not self.any:
             return
-        depart = world._trips.depart  # of the first demand, in order
+        depart = world.sim.trips.depart  # of the first demand, in order
         due, soon = np.searchsorted(depart, (world.time, world.time + AHEAD), "right").tolist()
-        self.next = max(self.next, int(world._waiting.numbers[0]))
-        joined = [trip for _, trip in takewhile(lambda one: one[0] <= world.time, world._to_depart)]
+        self.next = max(self.next, int(world.sim.waiting.numbers[0]))
+        joined = [
+            trip for _, trip in takewhile(lambda one: one[0] <= world.time, world.sim.to_depart)
+        ]
         now = self._choosers(np.array([*range(self.next, due), *joined], np.int64))
         again = self._choosers(self._waiting_long())
         later = self._choosers(np.arange(max(due, self.next), soon))
@@ -91,8 +93,8 @@ class Choosing:
             self._most(first)
             self._search(first, np.zeros(1))
         asking = np.concatenate((now, again, later))
-        slow = asking.size and world._rerouting.multiplier.max() > 1.0
-        if not (slow or world.network is not world._whole):
+        slow = asking.size and world.routing.rerouting.multiplier.max() > 1.0
+        if not (slow or world.network is not world.sim.whole):
             asking = asking[:0]
         if not (asking.size or quota.given):
             return
@@ -100,13 +102,13 @@ class Choosing:
         asking, most = asking[most > 0.0], most[most > 0.0]
         room = quota.most
         if quota.given:
-            stuck = len(world._quotas.routing.since)
+            stuck = len(world.sim.quotas.routing.since)
             room -= min(stuck, (quota.most + 1) // 2)
         served = asking[: max(0, room)]
         if quota.given:
             self._note(asking[served.size :], now, later)
         if served.size:
-            world._quotas.routed = served.size
+            world.sim.quotas.routed = served.size
             self._take(served, self._search(served, most[: served.size]))
 
     def _choosers(self, trips: Trips) -> Trips:
@@ -116,11 +118,11 @@ class Choosing:
         """Trips at the front of the queues outside whose time it is to choose again."""
         world = self.world
         due = world.frame % self._every == 0
-        if self._ready and not (due and world._waiting.numbers[1]):
+        if self._ready and not (due and world.sim.waiting.numbers[1]):
             return np.zeros(0, np.int64)
         out = np.zeros(len(world.demand), np.int32)
         found = waiting_in_front(
-            world._waiting, self.chooses, self._due, world.frame, self._period, self._every, out
+            world.sim.waiting, self.chooses, self._due, world.frame, self._period, self._every, out
         )
         return np.sort(out[: found if due else 0]).astype(np.int64)
 
@@ -136,18 +138,18 @@ class Choosing:
             chosen = trips[mine]
             now, free = np.zeros((2, mine.size))
             way_costs(
-                world._routes, road_graph(world.network, permission), world._rerouting.multiplier,
-                world._even, world._trips.route_start[chosen], world._trips.route_end[chosen], now,
+                world.sim.routes, road_graph(world.network, permission), world.routing.rerouting.multiplier,
+                world.routing.detours.even, world.sim.trips.route_start[chosen], world.sim.trips.route_end[chosen], now,
                 free,
             )  # fmt: skip
             least = (1.0 - self._gain) * now
-            known = (world._limited is world._whole) & ~self._tried[chosen] & np.isfinite(now)
+            known = (world.sim.limited is world.sim.whole) & ~self._tried[chosen] & np.isfinite(now)
             most[mine] = np.where(known & (least <= free), 0.0, least)
         return most
 
     def _note(self, left: Trips, now: Trips, later: Trips) -> None:
         """Count for whom the quota had no place, and remember whose turn is still to come."""
-        quota = self.world._quotas.choices
+        quota = self.world.sim.quotas.choices
         waiting = left[np.isin(left, later)]
         self.left_out += int(np.isin(left, now).sum())
         quota.put_off += left.size - waiting.size
@@ -189,12 +191,12 @@ class Choosing:
         most: NDArray[np.float64],
     ) -> Ways:  # fmt: skip
         """The cheapest ways now between pairs of roads; those that cost `most` s or more may be missing."""
-        world, multiplier = self.world, self.world._rerouting.multiplier
+        world, multiplier = self.world, self.world.routing.rerouting.multiplier
         graph = road_graph(world.network, permission)
         if permission not in self._guides:
             pairs = self._pairs.get(permission, 0)
-            ladder = hierarchy_if_it_pays(world._whole, permission, pairs)
-            whole = road_graph(world._whole, permission)
+            ladder = hierarchy_if_it_pays(world.sim.whole, permission, pairs)
+            whole = road_graph(world.sim.whole, permission)
             self._guides[permission] = (
                 Desk(whole, numba.get_num_threads()) if ladder is None else _Guide(whole, ladder)
             )
@@ -217,21 +219,21 @@ class Choosing:
     def _write(self, trip: int, way: list[int]) -> None:
         """Write a way in the place of the old one where it fits, else behind the pool."""
         world, size = self.world, len(way)
-        places, own = world._trips, self.world.demand.route_start[trip : trip + 2].tolist()
+        places, own = world.sim.trips, self.world.demand.route_start[trip : trip + 2].tolist()
         first = int(places.route_start[trip])
         if size > int(places.route_end[trip]) - first:
             first = own[0]
             if size > own[1] - own[0]:
-                first = world._detours.room_for(size)
-        world._routes.road[first : first + size] = way
+                first = world.routing.detours.room_for(size)
+        world.sim.routes.road[first : first + size] = way
         places.route_start[trip], places.route_end[trip] = first, first + size
 
     def _is_other(self, trip: int) -> bool:
         """Whether a trip has another way than the one on empty roads."""
         world = self.world
         first, last = world.demand.route_start[trip : trip + 2].tolist()
-        a, b = int(world._trips.route_start[trip]), int(world._trips.route_end[trip])
-        return not np.array_equal(world._routes.road[a:b], world.demand.roads[first:last])
+        a, b = int(world.sim.trips.route_start[trip]), int(world.sim.trips.route_end[trip])
+        return not np.array_equal(world.sim.routes.road[a:b], world.demand.roads[first:last])
 
     # --- state -----------------------------------------------------------------------------
 
@@ -243,14 +245,14 @@ class Choosing:
         if not self.any:
             return np.zeros(0, np.int32)
         waits = np.zeros(len(world.demand), np.bool_)
-        slots = np.flatnonzero(world._veh.lane >= 0).astype(np.int32)
+        slots = np.flatnonzero(world.sim.veh.lane >= 0).astype(np.int32)
         waits[queued_trips(world, slots)] = True
-        waits[int(world._waiting.numbers[0]) : self.next] = True
+        waits[int(world.sim.waiting.numbers[0]) : self.next] = True
         return np.flatnonzero(waits & self._tried).astype(np.int32)
 
     def table(self) -> dict[str, NDArray[Any]]:
         """Columns of the trips that have not departed, and where their ways are."""
-        trips, places = self.pending(), self.world._trips
+        trips, places = self.pending(), self.world.sim.trips
         return {
             "trip": trips, "route_start": places.route_start[trips],
             "route_end": places.route_end[trips],
@@ -262,7 +264,7 @@ class Choosing:
         self.chosen, self.left_out, self.next = (
             int(one) for one in numbers.get("choosing", (0, 0, 0))
         )
-        places, start = world._trips, world.demand.route_start
+        places, start = world.sim.trips, world.demand.route_start
         places.route_start[:], places.route_end[:] = start[:-1], start[1:]
         places.route_start[table["trip"]] = table["route_start"]
         places.route_end[table["trip"]] = table["route_end"]
@@ -278,8 +280,11 @@ class Choosing:
         """The ways of those who have not departed, for the state hash."""
         parts = []
         for trip in self.pending().tolist():
-            a, b = int(self.world._trips.route_start[trip]), int(self.world._trips.route_end[trip])
-            parts.append(trip.to_bytes(8, "little") + self.world._routes.road[a:b].tobytes())
+            a, b = (
+                int(self.world.sim.trips.route_start[trip]),
+                int(self.world.sim.trips.route_end[trip]),
+            )
+            parts.append(trip.to_bytes(8, "little") + self.world.sim.routes.road[a:b].tobytes())
         if self.any:
             parts.append(self.next.to_bytes(8, "little"))
         return b"".join(parts)

@@ -24,7 +24,9 @@ class Detours:
         self.reroutes = np.zeros(n, np.int32)  # by trip
         self.cut_short = np.zeros(n, np.bool_)  # trips that end before their closed destination
         self.total = 0
-        self._base = world._minds.used  # entries of the pool of routes that belong to the demand
+        # Entries of the pool of routes that belong to the demand.
+        self.base = world.routing.minds.used
+        self.even = np.ones(world.network.n_roads)  # multiplier of empty roads
         self._ways = np.zeros((0, WIDTH), np.int32)
         self._behind = np.zeros(0, np.int32)
         self._exits = Exits(
@@ -40,7 +42,7 @@ class Detours:
         self.reroutes, self.cut_short = (
             grown(each, each.size + trips) for each in (self.reroutes, self.cut_short)
         )
-        self._base += roads
+        self.base += roads
 
     def seek(
         self, slots: NDArray[np.int32], multiplier: NDArray[np.float64], gain: float
@@ -55,14 +57,14 @@ class Detours:
         self._behind = np.zeros(slots.size, np.int32)
         if self._ways.shape[0] < slots.size:
             self._ways = np.zeros((2 * slots.size, self._ways.shape[1]), np.int32)
-        classes = world._types.permission[world._veh.type[slots]]
+        classes = world.sim.types.permission[world.sim.veh.type[slots]]
         for permission in np.unique(classes).tolist():
             graph, desk = kept_desk(world.network, permission)
             while True:
                 desk.stamp = seek_detours(
-                    world.network.arrays, world._veh, world._types, world._routes, graph,
+                    world.network.arrays, world.sim.veh, world.sim.types, world.sim.routes, graph,
                     desk.scratch, self._exits, multiplier, gain, slots, permission,
-                    world._minds.memory, desk.stamp, self._ways, length, self._behind,
+                    world.routing.minds.memory, desk.stamp, self._ways, length, self._behind,
                     lost,
                 )  # fmt: skip
                 longest = -int(length.min(initial=0))
@@ -74,21 +76,21 @@ class Detours:
 
     def take(self, slots: NDArray[np.int32], length: NDArray[np.int32]) -> None:
         """Let drivers take the ways that `seek` has just found for them."""
-        world, minds = self.world, self.world._minds
+        world, minds = self.world, self.world.routing.minds
         if not (length > 0).any():
             return
         self._have_places(int(length.sum()) + int(self._behind.sum()))
         minds.used = take_detours(
-            world.network.arrays, world._veh, world._types, world._routes, world._order, slots,
-            self._ways, length, self._behind, minds.used, world.seed, world._efforts[0],
+            world.network.arrays, world.sim.veh, world.sim.types, world.sim.routes, world.sim.order, slots,
+            self._ways, length, self._behind, minds.used, world.seed, world.sim.efforts[0],
         )  # fmt: skip
         new = slots[length > 0]
-        self.reroutes[world._veh.trip[new]] += 1
+        self.reroutes[world.sim.veh.trip[new]] += 1
         self.total += new.size
 
     def lay(self, slot: int, way: list[int]) -> None:
         """Let the driver in a slot take this way: roads from that of its leg on."""
-        veh = self.world._veh
+        veh = self.world.sim.veh
         if veh.leg[slot] < 0:  # a walker until now: nothing of its own route is of use
             veh.leg[slot] = veh.route_start[slot] = veh.route_end[slot]
         if self._ways.shape[0] < 1 or self._ways.shape[1] < len(way):
@@ -100,32 +102,34 @@ class Detours:
     def room_for(self, size: int) -> int:
         """The first of so many new places in the pool of routes."""
         self._have_places(size)
-        first = self.world._minds.used
-        self.world._minds.used += size
+        first = self.world.routing.minds.used
+        self.world.routing.minds.used += size
         return first
 
     def _have_places(self, more: int) -> None:
         """Have so many places in the pool that are free."""
-        world, minds = self.world, self.world._minds
-        if minds.used + more > world._routes.road.size:
+        world, minds = self.world, self.world.routing.minds
+        if minds.used + more > world.sim.routes.road.size:
             self._close_up()
         need = minds.used + more
-        if need > world._routes.road.size:
-            world._routes = world._routes._replace(road=grown(world._routes.road, 2 * need))
+        if need > world.sim.routes.road.size:
+            world.sim.routes = world.sim.routes._replace(
+                road=grown(world.sim.routes.road, 2 * need)
+            )
 
     def _close_up(self) -> None:
         """Move the routes in use that lie behind those of the demand together, in order of ids."""
-        world, base = self.world, self._base
-        veh, aside = world._veh, world._verge.rows
+        world, base = self.world, self.base
+        veh, aside = world.sim.veh, world.sim.verge.rows
         found: list[tuple[int, Any, Any]] = [
             (int(veh.id[i]), veh, i) for i in np.flatnonzero((veh.lane >= 0) & (veh.leg >= base))
         ]
         found += [(int(aside.id[i]), aside, i) for i in np.flatnonzero(aside.leg >= base)]
-        trips = world._trips
-        pending = world._choosing.pending()
+        trips = world.sim.trips
+        pending = world.routing.choosing.pending()
         found += [(i, trips, i) for i in pending[trips.route_start[pending] >= base].tolist()]
         found.sort(key=lambda one: one[0])
-        road = world._routes.road
+        road = world.sim.routes.road
         old = road.copy()
         used = base
         for _, rows, i in found:
@@ -135,4 +139,4 @@ class Detours:
                 if hasattr(rows, place):  # trips that wait have no leg
                     getattr(rows, place)[i] += used - first
             used += size
-        world._minds.used = used
+        world.routing.minds.used = used

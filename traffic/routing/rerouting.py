@@ -42,7 +42,7 @@ class Rerouting:
 
     def measure(self) -> None:
         """Begin to measure travel times where somebody wants to know them."""
-        wanted = self.fraction > 0.0 or self.world._choosing.any
+        wanted = self.fraction > 0.0 or self.world.routing.choosing.any
         n = self.world.network.n_roads if wanted else 0
         if self.count.size == n:
             return
@@ -52,10 +52,10 @@ class Rerouting:
     def look(self) -> None:
         """Let the drivers whose time it is look for a faster way, as a frame ends."""
         world = self.world
-        veh = world._veh
+        veh = world.sim.veh
         if self.count.size and world.frame % self._sample == 0:
             note_all_speeds(
-                world.network.arrays, veh, world._order, self._keep, self.count, self.pace
+                world.network.arrays, veh, world.sim.order, self._keep, self.count, self.pace
             )
             slowness(self.count, self.pace, self.multiplier)
         if self.fraction <= 0.0:
@@ -64,19 +64,19 @@ class Rerouting:
             self._out = np.zeros(veh.lane.size, np.int32)
         found = find_rerouters(veh, world.frame, self.period, self.fraction, world.seed, self._out)
         slots = self._out[:found]
-        if world._quotas.routing.given:
+        if world.sim.quotas.routing.given:
             slots = self._in_turn(slots)
         if not slots.size and world.frame:  # in the first frame everything is called once
             return
         slots = slots[np.argsort(veh.id[slots])]
-        length, _ = world._detours.seek(slots, self.multiplier, self.gain)
-        world._detours.take(slots, length)
+        length, _ = world.routing.detours.seek(slots, self.multiplier, self.gain)
+        world.routing.detours.take(slots, length)
 
     def _in_turn(self, slots: NDArray[np.int32]) -> NDArray[np.int32]:
         """Of those whose time it is, and who wait since then, those whose turn it is."""
-        world, quotas = self.world, self.world._quotas
-        asking = np.union1d(slots, quotas.reroutes.slots(world._veh))
-        slot_of = {int(world._veh.id[i]): i for i in asking.tolist()}
+        world, quotas = self.world, self.world.sim.quotas
+        asking = np.union1d(slots, quotas.reroutes.slots(world.sim.veh))
+        slot_of = {int(world.sim.veh.id[i]): i for i in asking.tolist()}
         served = quotas.rerouted(list(slot_of), world.frame)
         return np.array([slot_of[number] for number in served], np.int32)
 

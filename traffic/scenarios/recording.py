@@ -127,7 +127,7 @@ def expected_size(
     # No more is written than there are frames of the run.
     frames = 0 if mode == KEYFRAMES else span / max(every, world.dt)
     states = 0 if mode == FRAMES else span / max(keyframe_every, world.dt) + 1
-    steering, row = world._steering, ROW[precision]
+    steering, row = world.steering, ROW[precision]
     if steering.on and vehicles > 0.0:
         row += BODY_ROW[precision] * min(steering.share, steering.most / vehicles)
     size = vehicles * (row * frames + STATE * states) + TRIP * len(demand)

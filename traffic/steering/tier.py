@@ -36,7 +36,7 @@ from rushhour.roadnets.json_text import of_python
 from rushhour.roadnets.model import Network
 from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.parameters import Parameters
-from rushhour.traffic.quotas import NO_LIMIT, Queue
+from rushhour.traffic.quotas import Queue
 from rushhour.traffic.state import dtype_of
 from rushhour.traffic.steering.body_table import slots_with_bodies
 from rushhour.traffic.steering.classes import CLASSES, BodyClass, body_types_of
@@ -100,12 +100,13 @@ class Steering:
     """The steered vehicles of a world. `on` is False where nobody ever is; then all is empty."""
 
     def __init__(
-        self, network: Network, types: Sequence[VehicleType], parameters: Parameters, capacity: int
-    ) -> None:
+        self, network: Network, types: Sequence[VehicleType], parameters: Parameters, capacity: int,
+        waiting: Queue,
+    ) -> None:  # fmt: skip
         self.share = parameters.number("steered.share")
         self.most = int(parameters.number("steered.most"))
         self.budget = int(parameters.number("steered.budget"))
-        self.waiting = Queue(NO_LIMIT)  # for a body: the world's quota
+        self.waiting = waiting  # for a body: the quota
         self.rule: TierRule | None = None  # who is steered; None: the share, and commands
         self.on = (self.share > 0.0 and self.most > 0) or bool(parameters["steered.bodies"])
         capacity = capacity if self.on else 0

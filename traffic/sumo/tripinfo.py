@@ -61,7 +61,7 @@ def _lines(world: "World", unfinished: bool, undeparted: bool) -> Iterator[str]:
         )  # fmt: skip
     if not (unfinished or undeparted):
         return
-    veh: Vehicles = world._veh
+    veh: Vehicles = world.sim.veh
     slots = np.flatnonzero(veh.lane >= 0)
     slots = slots[np.argsort(veh.id[slots])]
     if unfinished:

@@ -27,7 +27,7 @@ def total_delay(world: "World") -> float:
     done = np.asarray(log.trip, np.int64)
     planned = np.maximum(demand.depart, world.begin)
     total = float((log.time_loss + log.departed - planned[done]).sum())
-    veh, begin, dt = world._veh, world.begin, world.dt
+    veh, begin, dt = world.sim.veh, world.begin, world.dt
     here = np.flatnonzero(veh.lane >= 0)
     departed = begin + veh.depart_frame[here] * dt
     lost = world.time - departed - veh.stopped[here] * dt - veh.ideal[here]
@@ -41,9 +41,9 @@ def total_delay(world: "World") -> float:
 
 def driven(world: "World") -> Demand:
     """The demand of a world that was run, with the ways that its drivers took as they departed."""
-    starts, ends = world._trips.route_start, world._trips.route_end
+    starts, ends = world.sim.trips.route_start, world.sim.trips.route_end
     n = len(world.demand)
-    parts = [world._routes.road[a:b] for a, b in zip(starts[:n], ends[:n], strict=True)]
+    parts = [world.sim.routes.road[a:b] for a, b in zip(starts[:n], ends[:n], strict=True)]
     sizes = [0, *(part.size for part in parts)]
     roads = np.concatenate([*parts, np.zeros(0, np.int32)])
     return replace(

@@ -74,7 +74,7 @@ class EdgeDomain(Loads):
     def getPendingVehicles(self, edgeID: str) -> tuple[str, ...]:
         """Vehicles that wait for room to depart there."""
         road, world = self._road(edgeID), self._world
-        slots = np.flatnonzero(world._veh.lane >= 0).astype(np.int32)
+        slots = np.flatnonzero(world.sim.veh.lane >= 0).astype(np.int32)
         demand, waiting = world.demand, queued_trips(world, slots)
         first = demand.roads[demand.route_start[:-1][waiting]]
         return tuple(demand.ids[trip] for trip in waiting[first == road].tolist())

@@ -76,7 +76,7 @@ class InductionLoopDomain(Domain):
             self._driven = self._metres()
 
     def _metres(self) -> dict[int, float]:
-        veh, slots = self._world._veh, self._connection.scene.slots
+        veh, slots = self._world.sim.veh, self._connection.scene.slots
         driven = veh.distance[slots] + veh.s[slots]
         return dict(zip(veh.id[slots].tolist(), driven.tolist(), strict=True))
 
@@ -85,7 +85,7 @@ class InductionLoopDomain(Domain):
         if not self._loops:
             return
         world, scene = self._world, self._connection.scene
-        veh, road_of = world._veh, world.network.arrays.lanes.road
+        veh, road_of = world.sim.veh, world.network.arrays.lanes.road
         driven, step = self._metres(), self._connection.options.step
         for name, loop in self._loops.items():
             seen = self._seen[name]

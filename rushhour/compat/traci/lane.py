@@ -134,7 +134,7 @@ class LaneDomain(Loads):
         world, n = self._world, self._world.network.n_road_lanes
         net, links = world.network.arrays, []
         for k in self._out(laneID):
-            state = str("OryGgs"[int(world._grants.light[k])])
+            state = str("OryGgs"[int(world.sim.grants.light[k])])
             if net.connectors.signal[k] < 0:
                 state = "M" if net.connectors.rank[k] == 0 else "m"
             first, end = net.connectors.conflict_start[k : k + 2].tolist()

@@ -53,7 +53,7 @@ class LaneAreaDomain(Domain):
 
     def _on(self, name: str) -> list[int]:
         """Slots of those of whom some part is on it, the first of the lane last."""
-        area, veh = self._area(name), self._world._veh
+        area, veh = self._area(name), self._world.sim.veh
         here = self._connection.scene.on_lane.get(area.lane, [])
         return [
             slot
@@ -85,23 +85,23 @@ class LaneAreaDomain(Domain):
 
     def getLastStepHaltingNumber(self, detID: str) -> int:
         """Those of them that stand."""
-        return int((self._world._veh.speed[self._on(detID)] <= HALTING).sum())
+        return int((self._world.sim.veh.speed[self._on(detID)] <= HALTING).sum())
 
     def getLastStepMeanSpeed(self, detID: str) -> float:
         """Mean speed, m/s; -1 nobody."""
         on = self._on(detID)
-        return float(self._world._veh.speed[on].mean()) if on else -1.0
+        return float(self._world.sim.veh.speed[on].mean()) if on else -1.0
 
     def getLastStepOccupancy(self, detID: str) -> float:
         """Per cent of its length that vehicles cover."""
-        area, veh, on = self._area(detID), self._world._veh, self._on(detID)
+        area, veh, on = self._area(detID), self._world.sim.veh, self._on(detID)
         front = np.minimum(veh.s[on], area.end)
         rear = np.maximum(veh.s[on] - veh.length[on], area.begin)
         return float(100.0 * (front - rear).sum() / max(area.end - area.begin, 1e-6))
 
     def _jam(self, name: str) -> list[int]:
         """Slots of the first queue on it, seen from its end: slow ones with no wide gap between."""
-        veh, queue = self._world._veh, list[int]()
+        veh, queue = self._world.sim.veh, list[int]()
         for slot in reversed(self._on(name)):
             if veh.speed[slot] >= JAM_SPEED:
                 if queue:
@@ -118,7 +118,7 @@ class LaneAreaDomain(Domain):
 
     def getJamLengthMeters(self, detID: str) -> float:
         """m from the front of the first in the queue to the rear of the last."""
-        veh, queue = self._world._veh, self._jam(detID)
+        veh, queue = self._world.sim.veh, self._jam(detID)
         if not queue:
             return 0.0
         return float(veh.s[queue[0]] - veh.s[queue[-1]] + veh.length[queue[-1]])

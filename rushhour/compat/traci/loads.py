@@ -38,7 +38,7 @@ class Loads(Domain):
         return [slot for lane in self._lanes(name) for slot in found.get(lane, ())]
 
     def _speeds(self, name: str) -> NDArray[np.float64]:
-        return np.asarray(self._world._veh.speed[self._on(name)])
+        return np.asarray(self._world.sim.veh.speed[self._on(name)])
 
     def getLastStepVehicleNumber(self, laneID: str) -> int:
         """Vehicles whose front is there."""
@@ -59,7 +59,7 @@ class Loads(Domain):
 
     def getLastStepOccupancy(self, laneID: str) -> float:
         """Share of the length that vehicles cover, 0 to 1."""
-        veh, lanes = self._world._veh, self._lanes(laneID)
+        veh, lanes = self._world.sim.veh, self._lanes(laneID)
         on = self._on(laneID)
         covered = np.minimum(veh.length[on], veh.s[on]).sum()
         return float(covered / self._world.network.arrays.lanes.length[lanes].sum())
@@ -67,11 +67,11 @@ class Loads(Domain):
     def getLastStepLength(self, laneID: str) -> float:
         """Mean length of the vehicles, m; 0 where nobody is."""
         on = self._on(laneID)
-        return float(self._world._veh.length[on].mean()) if on else 0.0
+        return float(self._world.sim.veh.length[on].mean()) if on else 0.0
 
     def getWaitingTime(self, laneID: str) -> float:
         """s that those who stand have stood, added up, stops left out."""
-        since = self._world._veh.stands_since[self._on(laneID)]
+        since = self._world.sim.veh.stands_since[self._on(laneID)]
         return float((self._world.frame - since[since >= 0]).sum() * self._world.dt)
 
     def getTraveltime(self, laneID: str) -> float:

@@ -16,7 +16,7 @@ class Scene:
 
     def __init__(self, world: World, names: Names) -> None:
         self.world, self.names = world, names
-        veh = world._veh
+        veh = world.sim.veh
         slots = np.flatnonzero(veh.lane >= 0)
         self.slots = slots[np.argsort(veh.id[slots], kind="stable")]
         self.numbers: NDArray[np.int32] = veh.id[self.slots]
@@ -34,7 +34,7 @@ class Scene:
     @cached_property
     def on_lane(self) -> dict[int, list[int]]:
         """Slots on each lane that has any, the one nearest its start first."""
-        veh, found = self.world._veh, dict[int, list[int]]()
+        veh, found = self.world.sim.veh, dict[int, list[int]]()
         order = self.slots[np.lexsort((veh.s[self.slots], veh.lane[self.slots]))]
         for slot, lane in zip(order.tolist(), veh.lane[order].tolist(), strict=True):
             found.setdefault(lane, []).append(slot)
@@ -44,18 +44,18 @@ class Scene:
     def pose(self) -> NDArray[np.float64]:
         """x, y of the front's middle, m, and heading, rad from east: (n, 3), rows as `slots`."""
         world, network = self.world, self.world.network
-        veh, pose = world._veh, np.zeros((self.slots.size, 3))
+        veh, pose = world.sim.veh, np.zeros((self.slots.size, 3))
         place_all_bodies(
             network.points, network.station, network.point_start, veh.lane[self.slots],
             veh.s[self.slots], veh.lateral[self.slots], veh.length[self.slots], pose,
         )  # fmt: skip
-        pose_at_bodies(pose, self.numbers, fronts_of(world._veh, world._steering))
+        pose_at_bodies(pose, self.numbers, fronts_of(world.sim.veh, world.steering))
         return pose
 
     def names_of(self, slots: NDArray[np.int64] | list[int]) -> list[str]:
         """Ids of the vehicles in some slots."""
         ids = self.world.demand.ids
-        return [ids[number] for number in self.world._veh.id[slots].tolist()]
+        return [ids[number] for number in self.world.sim.veh.id[slots].tolist()]
 
     def place(self, slot: int) -> Point:
         """x, y of the front of the vehicle in a slot."""
@@ -84,7 +84,7 @@ class Steps:
 
     def look(self, since: int) -> None:
         """Look at the world after a step that began with frame `since`."""
-        world, veh = self.world, self.world._veh
+        world, veh = self.world, self.world.sim.veh
         here = np.flatnonzero((veh.lane >= 0) & (veh.depart_frame >= since))
         departed = veh.id[here].tolist()
         log = world.trips

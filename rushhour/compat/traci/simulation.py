@@ -133,7 +133,7 @@ class SimulationDomain(Domain):
 
     def getPendingVehicles(self) -> tuple[str, ...]:
         """Vehicles that wait for room to depart."""
-        slots = np.flatnonzero(self._world._veh.lane >= 0).astype(np.int32)
+        slots = np.flatnonzero(self._world.sim.veh.lane >= 0).astype(np.int32)
         return self._ids(queued_trips(self._world, slots).tolist())
 
     def getStartingTeleportNumber(self) -> int:

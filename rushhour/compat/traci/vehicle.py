@@ -61,7 +61,7 @@ class VehicleDomain(VehicleAround, TypeReads):
 
     def _column(self, vehID: str, name: str) -> float:
         slot = self._slot(vehID)
-        return INVALID if slot < 0 else float(getattr(self._world._veh, name)[slot])
+        return INVALID if slot < 0 else float(getattr(self._world.sim.veh, name)[slot])
 
     # --- motion ----------------------------------------------------------------------------
 
@@ -93,21 +93,23 @@ class VehicleDomain(VehicleAround, TypeReads):
     def getRoadID(self, vehID: str) -> str:
         """Its edge, ":junction_..." inside one; "" before it departs."""
         slot = self._slot(vehID)
-        return "" if slot < 0 else self._names.edges[self._world._veh.lane[slot]]
+        return "" if slot < 0 else self._names.edges[self._world.sim.veh.lane[slot]]
 
     def getLaneID(self, vehID: str) -> str:
         """Its lane; "" before it departs."""
         slot = self._slot(vehID)
-        return "" if slot < 0 else self._names.lanes[self._world._veh.lane[slot]]
+        return "" if slot < 0 else self._names.lanes[self._world.sim.veh.lane[slot]]
 
     def getLaneIndex(self, vehID: str) -> int:
         """Index of its lane, 0 the rightmost."""
         slot = self._slot(vehID)
-        return tc.INVALID_INT_VALUE if slot < 0 else self._names.index(self._world._veh.lane[slot])
+        return (
+            tc.INVALID_INT_VALUE if slot < 0 else self._names.index(self._world.sim.veh.lane[slot])
+        )
 
     def getLanePosition(self, vehID: str) -> float:
         """m from the lane's start to its front."""
-        slot, veh = self._slot(vehID), self._world._veh
+        slot, veh = self._slot(vehID), self._world.sim.veh
         return INVALID if slot < 0 else self._names.to_file(int(veh.lane[slot]), float(veh.s[slot]))
 
     def getLateralLanePosition(self, vehID: str) -> float:
@@ -116,7 +118,7 @@ class VehicleDomain(VehicleAround, TypeReads):
 
     def getAllowedSpeed(self, vehID: str) -> float:
         """The fastest that it would drive on its lane, m/s."""
-        slot, veh = self._slot(vehID), self._world._veh
+        slot, veh = self._slot(vehID), self._world.sim.veh
         if slot < 0:
             return INVALID
         limit = self._world.network.arrays.lanes.speed[veh.lane[slot]] * veh.factor[slot]
@@ -126,7 +128,7 @@ class VehicleDomain(VehicleAround, TypeReads):
 
     def getWaitingTime(self, vehID: str) -> float:
         """s that it has stood without a break, stops left out."""
-        slot, veh = self._slot(vehID), self._world._veh
+        slot, veh = self._slot(vehID), self._world.sim.veh
         if slot < 0:
             return INVALID
         since = int(veh.stands_since[slot])
@@ -142,9 +144,11 @@ class VehicleDomain(VehicleAround, TypeReads):
         slot, world = self._slot(vehID), self._world
         if slot < 0:
             return INVALID
-        veh, t = world._veh, int(world._veh.type[slot])
+        veh, t = world.sim.veh, int(world.sim.veh.type[slot])
         limit = world.network.arrays.lanes.speed[veh.lane[slot]] * veh.factor[slot]
-        ideal = veh.ideal[slot] + veh.s[slot] / min(float(world._types.max_speed[t]), float(limit))
+        ideal = veh.ideal[slot] + veh.s[slot] / min(
+            float(world.sim.types.max_speed[t]), float(limit)
+        )
         driven = (world.frame - veh.depart_frame[slot] - veh.stopped[slot]) * world.dt
         return max(0.0, float(driven - ideal))
 
@@ -153,7 +157,7 @@ class VehicleDomain(VehicleAround, TypeReads):
         slot, world = self._slot(vehID), self._world
         if slot < 0:
             return INVALID
-        return float(world.begin + world._veh.depart_frame[slot] * world.dt)
+        return float(world.begin + world.sim.veh.depart_frame[slot] * world.dt)
 
     def getDepartDelay(self, vehID: str) -> float:
         """s that it had to wait for room to depart; before that -1."""
@@ -165,7 +169,7 @@ class VehicleDomain(VehicleAround, TypeReads):
 
     def getDistance(self, vehID: str) -> float:
         """m driven since it departed."""
-        slot, veh = self._slot(vehID), self._world._veh
+        slot, veh = self._slot(vehID), self._world.sim.veh
         return INVALID if slot < 0 else float(veh.distance[slot] + veh.s[slot])
 
     # --- ways ------------------------------------------------------------------------------
@@ -182,7 +186,7 @@ class VehicleDomain(VehicleAround, TypeReads):
     def getRoute(self, vehID: str) -> tuple[str, ...]:
         """Edges of its route, as far as it is remembered."""
         slot, world = self._slot(vehID), self._world
-        ids, veh = world.network.road_ids, world._veh
+        ids, veh = world.network.road_ids, world.sim.veh
         if vehID in self._added:
             return self._connection.route.getEdges(self._route_ids[vehID])
         if slot < 0:
@@ -191,12 +195,12 @@ class VehicleDomain(VehicleAround, TypeReads):
         elif veh.leg[slot] < 0:
             roads = np.zeros(0, np.int32)
         else:
-            roads = world._routes.road[veh.route_start[slot] : veh.route_end[slot]]
+            roads = world.sim.routes.road[veh.route_start[slot] : veh.route_end[slot]]
         return tuple(ids[road] for road in roads.tolist())
 
     def getRouteIndex(self, vehID: str) -> int:
         """Place of its edge in its route; -1 before it departs."""
-        slot, veh = self._slot(vehID), self._world._veh
+        slot, veh = self._slot(vehID), self._world.sim.veh
         if slot < 0 or veh.leg[slot] < 0:
             return -1
         return int(veh.leg[slot] - veh.route_start[slot])
@@ -209,10 +213,10 @@ class VehicleDomain(VehicleAround, TypeReads):
     def getStopState(self, vehID: str) -> int:
         """1 at a stop, 3 where that is beside the road, else 0."""
         slot, world = self._slot(vehID), self._world
-        if slot < 0 or world._veh.dwell_until[slot] < 0:
+        if slot < 0 or world.sim.veh.dwell_until[slot] < 0:
             return 0
-        stop = int(world._veh.stop[slot])
-        return AT_STOP | (PARKED if world._routes.stop_parking[stop] else 0)
+        stop = int(world.sim.veh.stop[slot])
+        return AT_STOP | (PARKED if world.sim.routes.stop_parking[stop] else 0)
 
     def isStopped(self, vehID: str) -> bool:
         """Whether it is at a stop."""
@@ -232,12 +236,12 @@ class VehicleDomain(VehicleAround, TypeReads):
         slot, world = self._slot(vehID), self._world
         if slot < 0:
             return None
-        speed, kind = float(world._veh.speed[slot]), self._kind(vehID)
+        speed, kind = float(world.sim.veh.speed[slot]), self._kind(vehID)
         reach = dist if dist > 0.0 else speed * speed / (2.0 * kind.decel) + speed + kind.min_gap
         ahead, gap = leader(world, slot, way_ahead(world, slot, reach), reach)
         if ahead < 0:
             return None
-        return world.demand.ids[world._veh.id[ahead]], gap - kind.min_gap
+        return world.demand.ids[world.sim.veh.id[ahead]], gap - kind.min_gap
 
     def getNextTLS(self, vehID: str) -> tuple[tuple[str, int, float, str], ...]:
         """Lights on its way as far as it is planned: id, link, m to the line, letter."""
@@ -245,7 +249,7 @@ class VehicleDomain(VehicleAround, TypeReads):
         if slot < 0:
             return ()
         arrays, n, found = world.network.arrays, world.network.n_road_lanes, []
-        far = -float(world._veh.s[slot])
+        far = -float(world.sim.veh.s[slot])
         for place, lane in enumerate(way_ahead(world, slot, LIGHTS_WITHIN)):
             if lane >= n and place and (signal := int(arrays.connectors.signal[lane - n])) >= 0:
                 name = world.signals.ids[signal]
@@ -261,7 +265,7 @@ class VehicleDomain(VehicleAround, TypeReads):
         slot, world = self._slot(name), self._world
         if name in self._added:
             return self._connection.vehicletype._kind(self._added[name])
-        kind = world.demand.type[self._number(name)] if slot < 0 else world._veh.type[slot]
+        kind = world.demand.type[self._number(name)] if slot < 0 else world.sim.veh.type[slot]
         return world.demand.types[int(kind)]
 
     def getMaxSpeed(self, typeID: str) -> float:

@@ -46,7 +46,7 @@ class VehicleAround(VehicleHabits):
         best: Near = ("", -1.0)
         if slot < 0:
             return best
-        veh, reach = world._veh, dist if dist > 0.0 else 100.0
+        veh, reach = world.sim.veh, dist if dist > 0.0 else 100.0
         here = int(veh.lane[slot])
         behind = [one for one in self._scene.on_lane[here] if veh.s[one] < veh.s[slot]]
         nearby = behind[-1:]
@@ -80,7 +80,7 @@ class VehicleAround(VehicleHabits):
             )
         if slot < 0:
             return ()
-        veh, edge = world._veh, self._names.edges[world._veh.lane[slot]]
+        veh, edge = world.sim.veh, self._names.edges[world.sim.veh.lane[slot]]
         index = self._names.index(int(veh.lane[slot])) + (-1 if mode & RIGHT else 1)
         lane = self._names.lane_number.get(f"{edge}_{index}", -1)
         others = self._scene.on_lane.get(lane, [])
@@ -122,11 +122,11 @@ class VehicleAround(VehicleHabits):
             raise TraCIException(
                 f"getDrivingDistance: no lane {laneIndex} on edge '{str(edgeID)[:60]}'"
             )
-        veh = world._veh
+        veh = world.sim.veh
         if slot < 0 or veh.leg[slot] < 0:
             return tc.INVALID_DOUBLE_VALUE
         network, at = world.network, float(self._names.from_file(lane, pos))
-        roads = world._routes.road[veh.leg[slot] : veh.route_end[slot]].tolist()
+        roads = world.sim.routes.road[veh.leg[slot] : veh.route_end[slot]].tolist()
         goal = network.road_index.get(str(edgeID), -1)
         here = int(veh.lane[slot])
         inside = here >= network.n_road_lanes
@@ -167,8 +167,8 @@ class VehicleAround(VehicleHabits):
             number, demand = self._number(vehID), world.demand
             rows = range(int(demand.stop_start[number]), int(demand.stop_start[number + 1]))
         else:
-            rows = range(int(world._veh.stop[slot]), int(world._veh.stop_end[slot]))
-        pool, found = world._routes, []
+            rows = range(int(world.sim.veh.stop[slot]), int(world.sim.veh.stop_end[slot]))
+        pool, found = world.sim.routes, []
         for row in rows[: limit or None]:
             lane, until = int(pool.stop_lane[row]), int(pool.stop_until[row])
             pos = self._names.to_file(lane, float(pool.stop_pos[row]))

@@ -88,7 +88,7 @@ class VehicleCommands(Domain):
     def slowDown(self, vehID: str, speed: float, duration: float) -> None:
         """Come to `speed`, m/s, within `duration`, s, evenly; then it drives as it likes."""
         at = self._slot(vehID)
-        now, begin = (0.0 if at < 0 else float(self._world._veh.speed[at])), self._world.time
+        now, begin = (0.0 if at < 0 else float(self._world.sim.veh.speed[at])), self._world.time
         self._wish(vehID).ramp = (now, _speed("slowDown", speed), begin, begin + max(0.0, duration))
 
     def setMaxSpeed(self, vehID: str, speed: float) -> None:
@@ -119,7 +119,7 @@ class VehicleCommands(Domain):
             share = min(1.0, (world.time + self._connection.options.step - begin) / (end - begin))
             wanted.append(start + (goal - start) * share)
         if wish.factor is not None:
-            lane = world._veh.lane[world._slot(number)]
+            lane = world.sim.veh.lane[world._slot(number)]
             wanted.append(wish.factor * float(world.network.arrays.lanes.speed[lane]))
         least = min(wanted, default=None)
         halts = least is not None and least < SLOWEST
@@ -157,8 +157,8 @@ class VehicleCommands(Domain):
     def rerouteTraveltime(self, vehID: str, currentTravelTimes: bool = True) -> None:
         """Find the best way to its destination again (where drivers reroute, by the times now)."""
         slot, world = self._slot(vehID), self._world
-        if slot >= 0 and world._veh.leg[slot] >= 0:
-            last = int(world._routes.road[world._veh.route_end[slot] - 1])
+        if slot >= 0 and world.sim.veh.leg[slot] >= 0:
+            last = int(world.sim.routes.road[world.sim.veh.route_end[slot] - 1])
             self._tell(world.set_destination, vehID, world.network.road_ids[last])
 
     def changeLane(self, vehID: str, laneIndex: int, duration: float) -> None:
@@ -166,7 +166,7 @@ class VehicleCommands(Domain):
         slot, world = self._slot(vehID), self._world
         if slot < 0:
             raise TraCIException(f"changeLane: vehicle '{vehID[:60]}' has not departed yet")
-        edge = self._names.edges[world._veh.lane[slot]]
+        edge = self._names.edges[world.sim.veh.lane[slot]]
         lane = self._names.lane_number.get(f"{edge}_{laneIndex}", -1)
         if lane < 0 or lane >= world.network.n_road_lanes:
             raise TraCIException(f"changeLane: no lane {laneIndex} on edge '{edge[:60]}'")
@@ -176,7 +176,7 @@ class VehicleCommands(Domain):
     def changeLaneRelative(self, vehID: str, indexOffset: int, duration: float) -> None:
         """Change so many lanes to the left (of those driving on the right)."""
         slot = self._slot(vehID)
-        index = 0 if slot < 0 else self._names.index(int(self._world._veh.lane[slot]))
+        index = 0 if slot < 0 else self._names.index(int(self._world.sim.veh.lane[slot]))
         self.changeLane(vehID, index + indexOffset, duration)
 
     def setType(self, vehID: str, typeID: str) -> None:

@@ -73,7 +73,7 @@ class VehicleHabits(VehicleCommands):
             self._keeping[vehID] = self._lane_asked(vehID, laneIndex)
 
     def _lane_asked(self, vehID: str, index: int) -> int:
-        veh, net = self._world._veh, self._world.network.arrays
+        veh, net = self._world.sim.veh, self._world.network.arrays
         edge = self._names.edges[veh.lane[self._slot(vehID)]]
         return int(net.lanes.number[self._names.lane_number[f"{edge}_{index}"]])
 
@@ -81,8 +81,8 @@ class VehicleHabits(VehicleCommands):
         """Ask a vehicle on a road for the lane that it is on."""
         world = self._world
         slot = world._slot(self._number(vehID))
-        if slot >= 0 and world._veh.lane[slot] < world.network.n_road_lanes:
-            number = int(world.network.arrays.lanes.number[world._veh.lane[slot]])
+        if slot >= 0 and world.sim.veh.lane[slot] < world.network.n_road_lanes:
+            number = int(world.network.arrays.lanes.number[world.sim.veh.lane[slot]])
             world.request_lane(vehID, number, seconds)
 
     def _before_step(self) -> None:
@@ -97,7 +97,7 @@ class VehicleHabits(VehicleCommands):
                 if self._connection.steps.over(number):
                     del self._keeping[name]
                 continue
-            lane = int(world._veh.lane[slot])
+            lane = int(world.sim.veh.lane[slot])
             if lane >= road_lanes:
                 continue
             here = int(lanes.number[lane])
