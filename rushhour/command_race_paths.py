@@ -1,9 +1,10 @@
 """`rushhour racepaths`: generated paths of racers over a course."""
 
 import argparse
+import sys
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -14,14 +15,25 @@ from rushhour.roadnets.json_text import json_text
 from rushhour.traffic.racing.course import Course
 from rushhour.traffic.racing.course_file import read_course, save_course
 from rushhour.traffic.racing.race_file import record_of_paths, save_race
-from rushhour.traffic.racing.race_paths import WEIGHTS, Pace, RacePaths, generate_races
+from rushhour.traffic.racing.race_paths import (
+    WEIGHTS,
+    Pace,
+    RacePaths,
+    drawn_paces,
+    generate_races,
+)
+
+SHOWN: Final = 6  # racers that are named in a line
 
 
 def race_paths(args: argparse.Namespace) -> int:
     """Generate races, print the result, write and draw what was asked for."""
     from rushhour.viewer.course_layer import read_cost_layer, save_cost_layer
 
-    pace = Pace(*_numbers(args.pace, "--pace", 3))
+    average, spread, accel = _numbers(args.pace, "--pace", 3)
+    pace = Pace(average, spread, accel, args.grip, args.form, args.courage)
+    if pace.refusal():
+        raise RunError(f"a racer: {pace.refusal()}")
     weights = WEIGHTS
     if args.weights is not None:
         held, turn, cost = _numbers(args.weights, "--weights", 3)
@@ -40,8 +52,9 @@ def race_paths(args: argparse.Namespace) -> int:
     starts = (
         drawing.starts if drawing.starts is not None and len(drawing.starts) == racers else None
     )
+    paces = drawn_paces(pace, racers, args.differ, args.seed)
     given = {"racers": racers, "laps": args.laps, "seed": args.seed, "starts": starts,
-             "finish": drawing.finish, "pace": pace, "weights": weights}  # fmt: skip
+             "finish": drawing.finish, "pace": paces, "weights": weights}  # fmt: skip
     with compile_bar():
         generate_races(course, **{**given, "races": 1})
     started = perf_counter()
@@ -70,8 +83,21 @@ def race_paths(args: argparse.Namespace) -> int:
         "seconds": round(took, 4),
         "written": [str(p) for p in written],
     }
-    print(json_text(facts) if args.json else "\n".join(_lines(facts, made)))
-    return 0
+    print(json_text(facts) if args.json else "\n".join(_lines(facts, made, paces)))
+    absent = made.absent()
+    if absent:
+        print(f"rushhour: {_told(absent)}", file=sys.stderr)
+    return 1 if absent else 0
+
+
+def _told(absent: list[tuple[int, int]]) -> str:
+    """Who did not arrive, in one line; absent: (race, racer) of at least one."""
+    named = ", ".join(f"H{k + 1} in race {race + 1}" for race, k in absent[:SHOWN])
+    more = f" and {len(absent) - SHOWN:,} more" if len(absent) > SHOWN else ""
+    return (
+        f"{len(absent):,} did not arrive: {named}{more}; wanted all: give them more speed (--pace) "
+        "or a wider course (--cell, --scale)"
+    )
 
 
 def _facts(course: Course, made: RacePaths) -> dict[str, Any]:
@@ -84,24 +110,30 @@ def _facts(course: Course, made: RacePaths) -> dict[str, Any]:
         "races": len(made.finish),
         "arrived": int(np.isfinite(made.finish).sum()),
         "racers": made.finish.shape[1],
+        "absent": [{"race": race + 1, "racer": k + 1} for race, k in made.absent()],
         "waits": int(made.waits.sum()),
+        "searched_again": int(made.again.sum()),
+        "passes": made.passes(0).tolist(),
         "wins": np.bincount([made.ranking(r)[0] for r in range(len(made.finish))],
                             minlength=made.finish.shape[1]).tolist(),
         "finish_s": [None if np.isnan(t) else round(t, 3) for t in made.finish[0].tolist()],
     }  # fmt: skip
 
 
-def _lines(facts: dict[str, Any], made: RacePaths) -> list[str]:
+def _lines(facts: dict[str, Any], made: RacePaths, paces: list[Pace]) -> list[str]:
     wide, high = facts["cells"]
     lines = [
         f"{wide} x {high} cells, a lap of {facts['lap_cells']:.0f}; slots of {facts['slot_s']:.3f} s",
         "",
-        "place  racer  start   time, s   waits",
+        "place  racer  start   time, s  passes   waits    m/s",
     ]
     for place, k in enumerate(made.ranking(0)):
         time = made.finish[0, k]
         shown = f"{time:9.2f}" if np.isfinite(time) else "        -"
-        lines.append(f"{place + 1:5d}  H{k + 1:<4d} {k + 1:6d} {shown} {made.waits[0, k]:7d}")
+        lines.append(
+            f"{place + 1:5d}  H{k + 1:<4d} {k + 1:6d} {shown} {facts['passes'][k]:7d} "
+            f"{made.waits[0, k]:7d} {paces[k].average:6.2f}"
+        )
     if facts["races"] > 1:
         lines += ["", f"{facts['races']:,} races in {facts['seconds']:.2f} s, "
                   f"{facts['arrived']:,} of {facts['races'] * facts['racers']:,} arrived; wins by start: "

@@ -17,6 +17,14 @@ def add_race_path_options(command: argparse.ArgumentParser) -> None:
     add("--laps", type=int, default=1, metavar="N", help="(default: 1)")
     add("--pace", default="16,2,1.5", metavar="V,R,A", help="speed m/s on average, most difference from "
         "it, acceleration m/s^2 (default: 16,2,1.5)")  # fmt: skip
+    add("--grip", type=float, default=10.0, metavar="A", help="acceleration to the side that racers can take "
+        "in curves, m/s^2 (default: 10)")  # fmt: skip
+    add("--form", type=float, default=0.75, metavar="X", help="share of the difference from the average "
+        "that is drawn once a race, so that racers have good and bad days, 0 to 1 (default: 0.75)")  # fmt: skip
+    add("--courage", type=float, default=1.0, metavar="X", help="0 to 1, of passing close to others; less shuns "
+        "the cells beside them (default: 1)")  # fmt: skip
+    add("--differ", type=float, default=0.0, metavar="X", help="by how much speed, acceleration, grip and courage "
+        "of the weakest racer may be less, drawn by seed, 0 to 1 (default: 0, all are equal)")  # fmt: skip
     add("--weights", metavar="T,R,M", help="of a cell that is held, of turning, of its cost; the rest up "
         "to 1 is that of the distance left (default: 0.25,0.4,0.1)")  # fmt: skip
     add("--cell", type=float, metavar="M", help="side of a cell, the longest axis of a racer (default: "

@@ -45,8 +45,22 @@ def test_the_table_names_everybody_and_the_json_says_the_same(folder, capsys):
     facts = json.loads(told(capsys, "racepaths", folder / "field.json", "--races", 3, "--json"))
     rows = [line.split() for line in shown.splitlines()[3:9]]
     assert sorted(row[1] for row in rows) == [f"H{k}" for k in range(1, 7)]
-    assert [float(row[3]) for row in rows] == sorted(round(t, 2) for t in facts["finish_s"])
+    shown_times = [float(row[3]) for row in rows]
+    assert shown_times == pytest.approx(sorted(facts["finish_s"]), abs=0.0051)
     assert facts["arrived"] == 18 and sum(facts["wins"]) == 3 and "18 of 18 arrived" in shown
+
+
+def test_who_does_not_arrive_is_named_and_the_race_ends_with_exit_code_1(
+    folder, capsys, monkeypatch
+):
+    from rushhour.traffic.racing import race_paths
+
+    monkeypatch.setattr(race_paths, "SLACK", 0.0)  # as if the slots were over too soon
+    monkeypatch.setattr(race_paths, "SPARE", 40)
+    words = ["racepaths", folder / "field.json", "--pace", "2,0,1", "--races", 2, "--racers", 1]
+    said = told(capsys, *words)
+    assert said.startswith("1 ") and said.count("\n") == 0
+    assert "2 did not arrive: H1 in race 1, H1 in race 2; wanted all" in said
 
 
 def test_a_saved_course_with_its_own_costs_gives_the_same_race(folder, capsys):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from real_data import data_folder
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "bench"))
 
@@ -20,9 +21,10 @@ from rushhour.kernels.racing.race_paths import (
     turned,
 )
 from rushhour.roadnets.errors import ParameterError
-from rushhour.traffic.racing.course import drawn_course, oval_course
+from rushhour.roadnets.racetracks import read_track
+from rushhour.traffic.racing.course import drawn_course, oval_course, track_course
 from rushhour.traffic.racing.race_file import record_of_paths
-from rushhour.traffic.racing.race_paths import WEIGHTS, Pace, generate_races
+from rushhour.traffic.racing.race_paths import WEIGHTS, Pace, drawn_paces, generate_races
 from rushhour.traffic.racing.smoothing import gaussian_weights, smoothed, total_turning
 
 EQ_2 = (WEIGHTS.held, WEIGHTS.turn, WEIGHTS.cost, WEIGHTS.end)
@@ -123,6 +125,177 @@ def test_in_a_curve_racers_go_to_the_inner_track(made):
         for k in range(6)
     ]
     assert parts[0] > parts[1] > parts[2] and max(parts[2:]) < 0.75 * parts[0]
+
+
+def hairpin(width, radius=6.0, straight=90.0):
+    """A track there and back with two hairpins: edges (n, 2) m, the inner one `radius` round."""
+    bow = np.linspace(-0.5 * np.pi, 0.5 * np.pi, 24)
+    there = np.column_stack((np.linspace(0.0, straight, 40)[:-1], np.full(39, -1.0)))
+    edges = []
+    for r in (radius, radius + width):
+        end = np.column_stack((straight + r * np.cos(bow), r * np.sin(bow)))[:-1]
+        half = np.concatenate((there * (1.0, r), end))
+        edges.append(np.concatenate((half, (straight, 0.0) - half)))
+    return edges
+
+
+def wild(seed, width=14.0):
+    """A closed track of bends drawn by seed, edges (n, 2) m."""
+    rng = np.random.default_rng(seed)
+    angle = np.linspace(0.0, 2.0 * np.pi, 240, endpoint=False)
+    radius = 130.0 * np.ones_like(angle)
+    for k in range(2, 8):
+        radius += 90.0 / k**1.3 * rng.uniform(-0.5, 0.5) * np.cos(k * angle + rng.uniform(0.0, 6.0))
+    middle = radius[:, None] * np.column_stack((np.cos(angle), np.sin(angle)))
+    step = np.roll(middle, -1, axis=0) - np.roll(middle, 1, axis=0)
+    aside = np.column_stack((-step[:, 1], step[:, 0])) / np.hypot(*step.T)[:, None]
+    return middle + 0.5 * width * aside, middle - 0.5 * width * aside
+
+
+def corners(x, y, heading, length, width):
+    """(..., 4, 2) m of bodies."""
+    out = []
+    for a, b in ((1, 1), (1, -1), (-1, -1), (-1, 1)):
+        along, aside = 0.5 * a * length, 0.5 * b * width
+        out.append((x + along * np.cos(heading) - aside * np.sin(heading),
+                    y + along * np.sin(heading) + aside * np.cos(heading)))  # fmt: skip
+    return np.moveaxis(np.array(out), (0, 1), (-2, -1))
+
+
+def bodies_meet(record, parts=8):
+    """Times at which two bodies of a record overlap: no edge of either has the other beyond it."""
+    times = np.concatenate([
+        record.time[:-1] + w * np.diff(record.time) for w in np.arange(parts) / parts
+    ])  # fmt: skip
+    x, y, heading = np.moveaxis(record.at(times), -1, 0)
+    boxes = corners(x, y, heading, record.length, record.width)
+    met = []
+    for a in range(x.shape[1]):
+        for b in range(a):
+            apart = np.isnan(x[:, a]) | np.isnan(x[:, b])
+            for one, two in ((boxes[:, a], boxes[:, b]), (boxes[:, b], boxes[:, a])):
+                for k in range(4):
+                    edge = one[:, (k + 1) % 4] - one[:, k]
+                    away = two - one[:, k, None]
+                    cross = edge[:, None, 0] * away[..., 1] - edge[:, None, 1] * away[..., 0]
+                    apart |= (cross >= -1e-6).all(axis=1)
+            met += times[~apart].tolist()
+    return met
+
+
+COURSES = {
+    "oval": oval_course,
+    "short": lambda: oval_course(60.0, 20.0, 12.0),
+    "hairpins": lambda: track_course(*hairpin(9.0)),
+    "narrow hairpins": lambda: track_course(*hairpin(6.0, 3.0)),
+    **{f"wild {seed}": lambda seed=seed: track_course(*wild(seed)) for seed in (11, 12, 13)},
+    "drawn": lambda: drawn_course(
+        [(-60, -36), (60, -36), (60, 36), (-60, 36)], [(-42, -18), (42, -18), (42, 18), (-42, 18)]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", COURSES)
+def test_on_every_course_all_arrive_and_no_two_bodies_overlap(name):
+    course = COURSES[name]()
+    made = generate_races(course, racers=6, races=20, seed=77, laps=2)
+    assert made.absent() == [] and shared_cells(made) == 0
+    for race in range(4):
+        assert bodies_meet(record_of_paths(made, race)) == []
+
+
+def test_the_overlap_of_bodies_is_seen_where_there_is_one(made):
+    record = record_of_paths(made)
+    record.x[50, 1], record.y[50, 1] = record.x[50, 0] + 0.3, record.y[50, 0] + 0.3
+    assert bodies_meet(record)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["Hockenheim", "IMS", "Monza", "Norisring", "Shanghai", "Spa"])
+def test_on_real_tracks_all_arrive_apart_and_every_start_wins(name):
+    """100 races of equal racers: the first start wins less than 35; bodies overlap in none of 10."""
+    track = read_track(data_folder("racetracks") / f"{name}.csv")
+    made = generate_races(track_course(track.left, track.right), racers=6, races=100, seed=404)
+    assert made.absent() == []
+    wins = np.bincount([made.ranking(race)[0] for race in range(100)], minlength=6)
+    assert wins.min() >= 1 and wins[0] < 35
+    assert sum(made.passes(race).sum() for race in range(10)) >= 30
+    for race in range(10):
+        assert bodies_meet(record_of_paths(made, race)) == []
+
+
+def test_over_100_races_of_equal_racers_each_start_wins_and_the_first_less_than_35():
+    made = generate_races(oval_course(), racers=6, races=100, seed=31)
+    wins = np.bincount([made.ranking(race)[0] for race in range(100)], minlength=6)
+    assert wins.min() >= 1 and wins[0] < 35 and wins.sum() == 100
+    assert 0.03 < made.finish.std() / made.finish.mean() < 0.08
+
+
+def test_the_better_racer_passes_others_from_the_last_start():
+    """In 20 races: speed, grip on a course of bends, and courage each gain places."""
+    course = track_course(*wild(5))
+    dull = Pace(form=0.0)
+    fast = generate_races(course, 6, 20, seed=3, laps=3, pace=[dull] * 5 + [Pace(17.5, form=0.0)])
+    assert fast.absent() == []
+    assert [fast.ranking(race)[0] for race in range(20)] == [5] * 20
+    assert min(int(fast.passes(race)[5]) for race in range(20)) >= 3
+    weak = Pace(form=0.0, grip=2.0)
+    grip = generate_races(course, 6, 20, seed=3, laps=3, pace=[weak] * 5 + [dull])
+    assert [grip.ranking(race)[0] for race in range(20)] == [5] * 20
+    bold = [Pace(16.0 + 0.4 * k, courage=c) for k, c in enumerate((1.0,) * 6)]
+    shy = [Pace(16.0 + 0.4 * k, courage=0.0) for k in range(6)]
+    passes = [
+        sum(
+            generate_races(course, 6, 20, seed=3, laps=3, pace=p).passes(r).sum() for r in range(20)
+        )
+        for p in (bold, shy)
+    ]
+    assert passes[0] > passes[1] > 0
+
+
+def test_abilities_are_drawn_by_seed_and_none_exceeds_the_best():
+    drawn = drawn_paces(Pace(), 6, 0.3, seed=4)
+    assert drawn == drawn_paces(Pace(), 6, 0.3, seed=4) != drawn_paces(Pace(), 6, 0.3, seed=5)
+    for name, best in (("average", 16.0), ("accel", 1.5), ("grip", 10.0), ("courage", 1.0)):
+        values = [getattr(one, name) for one in drawn]
+        assert 0.7 * best <= min(values) < max(values) <= best
+    assert drawn_paces(Pace(), 3, 0.0) == [Pace()] * 3
+
+
+def test_speeds_in_a_bend_are_what_the_grip_allows():
+    course = oval_course(200.0, 30.0, 9.6)
+    made = generate_races(course, 2, 5, seed=2, pace=Pace(20.0, 1.0, grip=5.0))
+    along = course.along.ravel()[made.cells] * course.cell
+    inside = (made.cells >= 0) & (along > 210.0) & (along < 190.0 + 30.0 * np.pi)
+    assert made.speeds[inside].max() == pytest.approx(math.sqrt(5.0 * 30.0), rel=0.02)
+    assert made.speeds[(made.cells >= 0) & (along > 380.0) & (along < 390.0)].max() > 19.0
+
+
+def test_who_is_led_into_a_dead_end_searches_again_and_arrives():
+    """A blind alley at the inside of a bend, where the costs draw every racer in."""
+    course = oval_course(120.0, 36.0, 24.0)
+    cost = course.cost.copy()
+    row, column = np.nonzero(cost)
+    out, along = course.out[row, column], course.along[row, column]
+    bend = (120.0 + 0.4 * math.pi * 36.0) / course.cell
+    wall = (np.abs(along - bend) < 1.0) & (out < course.out[cost > 0].min() + 6.0)
+    side = (
+        (along > bend - 14.0) & (along < bend)
+        & (np.abs(out - course.out[cost > 0].min() - 6.0) < 1.0)
+    )  # fmt: skip
+    cost[row[wall | side], column[wall | side]] = 0
+    made = generate_races(course.with_costs(cost), racers=6, races=10, seed=9)
+    assert made.absent() == [] and made.again.sum() > 0 and shared_cells(made) == 0
+
+
+def test_a_start_from_which_no_way_leads_is_refused():
+    course = oval_course(60.0, 20.0, 12.0)
+    cost = course.cost.copy()
+    row, column = np.divmod(course.cell_at(np.array([[20.0, -25.0]]))[0], cost.shape[1])
+    cost[row - 2 : row + 3, column - 2 : column + 3] = 0
+    cost[row, column] = 1
+    with pytest.raises(ParameterError, match="start 0: no way leads from there"):
+        generate_races(course.with_costs(cost), racers=1, starts=[(20.0, -25.0)])
 
 
 def test_too_little_weight_of_the_costs_leads_outwards(made):

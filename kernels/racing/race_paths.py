@@ -3,9 +3,18 @@
 In each slot the racers move one after another, in the order of `turn_cost`. A search goes along the
 eight directions up to REACH cells far, as long as somebody can walk there, and takes the one whose
 last cell has the least `cell_cost`; the racer goes one cell that way. A cell is *held* by the racer
-that is in it: that is the table of reservations, which makes the others moving obstacles. Who finds
-no free cell waits. Nobody goes back along the course. Source: "An AI tool: generating paths for
-racing game", seed-systems.md S4; the search has no cost of the way so far, as there.
+that is in it, to the end of the slot also by the one that leaves it or passes its corner: that is
+the table of reservations, which makes the others moving obstacles, and keeps bodies apart on their
+way from cell to cell, too. Who finds no free cell waits. Nobody goes back along the course.
+
+That search looks no farther than its rays, so that it can end where no way is left. Who has not
+come nearer to the finish for PATIENCE turns searches again, by the *ways*, the shortest distances
+of all cells to the finish: it takes the free neighbour that is nearest, back along the course, too,
+until it is well past the place where it gave up. The racer with the least way always finds its next
+cell free sooner or later, as whoever held it would have a smaller one; so all arrive.
+Source: "An AI tool: generating paths for racing game", seed-systems.md S4; the search has no cost
+of the way so far, as there. The second search, the reservation of a slot, grip, courage and form
+are ours.
 """
 
 import math
@@ -25,7 +34,12 @@ REACH: Final = 8  # cells that a search looks ahead
 REACH_ACROSS: Final = 6  # diagonally, which is about as far
 LEAP: Final = 3.0  # cells along the course, beyond which two neighbours are not on the same part
 RUN_OUT: Final = 10.0  # cells behind the finish where racers leave the course
-SPEEDS: Final = 41  # stream of random numbers
+PATIENCE: Final = 8  # turns without coming nearer to the finish, before a racer searches again
+PAST: Final = 10.0  # cells of way beyond the place where it gave up, until it races on
+IN_LINE: Final = 0.8  # cosine, from which a racer looks along a row or a column of cells
+SHY: Final = 10.0  # C_t of a cell beside another racer, for who has no courage at all
+SPEEDS: Final = 41  # streams of random numbers
+FORMS: Final = 43
 
 
 class Ground(NamedTuple):
@@ -34,6 +48,7 @@ class Ground(NamedTuple):
     cost: NDArray[np.uint8]  # C_m, 1 .. 10; 0: nobody walks there
     along: NDArray[np.float64]  # cells since the start line, along the innermost track
     out: NDArray[np.float64]  # cells from the centre
+    way: NDArray[np.float64]  # cells of the shortest way to the finish line; inf: there is none
     columns: int
     lap: float  # cells, of the innermost track
 
@@ -59,6 +74,9 @@ class Field(NamedTuple):
     average: NDArray[np.float64]
     spread: NDArray[np.float64]  # most difference of a speed from the average
     accel: NDArray[np.float64]  # most change in a slot
+    form: NDArray[np.float64]  # share of the spread that is drawn once for a race, 0 .. 1
+    courage: NDArray[np.float64]  # 0 .. 1, of passing close to others
+    limit: NDArray[np.float64]  # (racers, stretches) that its grip allows in each cell of a lap
 
 
 class Races(NamedTuple):
@@ -74,6 +92,12 @@ class Races(NamedTuple):
     order: NDArray[np.int32]  # who moves when in this slot
     finish: NDArray[np.float64]  # slot, with its fraction; nan: not there
     waits: NDArray[np.int32]  # slots without a free cell
+    left: NDArray[np.int32]  # cell that it left in this slot; -1: none
+    corner: NDArray[np.int32]  # (races, racers, 2) cells whose corners it passed in it; -1: none
+    least: NDArray[np.float64]  # cells, its shortest way to the line in this lap so far
+    still: NDArray[np.int32]  # turns taken since then
+    until: NDArray[np.float64]  # cells of way, down to which it searches by ways; inf: it does not
+    again: NDArray[np.int32]  # times that it gave up and searched again
     slots: NDArray[np.int32]  # (races,) that the race took
     path: NDArray[np.int32]  # (races, slots+1, racers) cells
     speeds: NDArray[np.float32]  # (races, slots+1, racers) cells a slot
@@ -138,36 +162,168 @@ def gained(along: float, before: float, lap: float) -> float:
 
 @kernel
 def is_held(races: Races, race: int, racer: int, cell: int) -> bool:
-    """Whether another racer is in a cell."""
+    """Whether another racer is in a cell, or has left it or passed its corner in this slot."""
     for k in range(races.cell.shape[1]):
-        if k != racer and races.cell[race, k] == cell:
+        if k != racer and (
+            races.cell[race, k] == cell
+            or races.left[race, k] == cell
+            or races.corner[race, k, 0] == cell
+            or races.corner[race, k, 1] == cell
+        ):
             return True
     return False
 
 
 @kernel
-def is_step(ground: Ground, row: int, column: int, dx: int, dy: int) -> bool:
-    """Whether one can walk from a cell to a neighbour: forwards, and not across a corner."""
+def touches_end(ground: Ground, races: Races, race: int, racer: int, cell: int, ahead: int) -> bool:
+    """Whether a body in a cell would touch the nose or tail of another, or its own nose another.
+
+    Bodies are as long as a cell. ahead: the cell in front of the nose; -1: none, as it is askew.
+    """
+    columns = ground.columns
+    for k in range(races.cell.shape[1]):
+        other = races.cell[race, k]
+        if k == racer or other < 0:
+            continue
+        if other == ahead:
+            return True
+        dx, dy = other % columns - cell % columns, other // columns - cell // columns
+        if abs(dx) + abs(dy) == 1:
+            east, north = races.east[race, k], races.north[race, k]
+            if abs(east * dx + north * dy) > IN_LINE * math.sqrt(east * east + north * north):
+                return True
+    return False
+
+
+@kernel
+def is_free(
+    ground: Ground, races: Races, race: int, racer: int, dx: int, dy: int, keeps_off: bool
+) -> bool:
+    """Whether no other racer holds what a racer needs for a step.
+
+    A step across a corner wants both cells beside it. keeps_off: it also keeps off the noses and
+    tails of others.
+    """
+    columns = ground.columns
+    here = races.cell[race, racer]
+    cell = here + dy * columns + dx
+    if is_held(races, race, racer, cell):
+        return False
+    askew = dx != 0 and dy != 0
+    if askew and (
+        is_held(races, race, racer, here + dx) or is_held(races, race, racer, here + dy * columns)
+    ):
+        return False
+    ahead = -1 if askew else cell + dy * columns + dx
+    return not (keeps_off and touches_end(ground, races, race, racer, cell, ahead))
+
+
+@kernel
+def is_beside(ground: Ground, races: Races, race: int, racer: int, cell: int) -> bool:
+    """Whether another racer is in a neighbour of a cell."""
+    columns = ground.columns
+    for k in range(races.cell.shape[1]):
+        other = races.cell[race, k]
+        if k != racer and other >= 0:
+            if (
+                abs(other // columns - cell // columns) <= 1
+                and abs(other % columns - cell % columns) <= 1
+            ):
+                return True
+    return False
+
+
+@kernel
+def gain_of_step(ground: Ground, row: int, column: int, dx: int, dy: int) -> float:
+    """Cells along the course of a step to a neighbour, negative back; nan: one cannot walk there.
+
+    Nobody walks across a corner of a closed cell, or to another part of the course beside this one.
+    """
     columns = ground.columns
     rows = ground.cost.shape[0] // columns
     r, c = row + dy, column + dx
     if r < 0 or r >= rows or c < 0 or c >= columns or ground.cost[r * columns + c] == 0:
-        return False
+        return math.nan
     if ground.cost[row * columns + c] == 0 or ground.cost[r * columns + column] == 0:
-        return False
+        return math.nan
     here = ground.along[row * columns + column]
     gain = gained(ground.along[r * columns + c], here, ground.lap)
-    return 0.0 <= gain <= LEAP
+    return gain if abs(gain) <= LEAP else math.nan
+
+
+@kernel
+def is_step(ground: Ground, row: int, column: int, dx: int, dy: int) -> bool:
+    """Whether a racer can step to a neighbour: not back, and not where no way leads on."""
+    gain = gain_of_step(ground, row, column, dx, dy)
+    return gain >= 0.0 and ground.way[(row + dy) * ground.columns + column + dx] < math.inf
+
+
+@kernel
+def find_ways(
+    ground: Ground, finish: float, way: NDArray[np.float64], queue: NDArray[np.int32],
+    queued: NDArray[np.bool_], closed: NDArray[np.bool_],
+) -> None:  # fmt: skip
+    """Find the shortest way, in cells, of every cell to the finish line, which is crossed forwards.
+
+    finish: cells along, in [0, lap). Writes way, inf where there is none. queue: (cells+1,), queued
+    and closed: (cells,) False, room to work in. Twice, as the line must not be crossed to where no way
+    leads to its next crossing.
+    """
+    columns, cells = ground.columns, ground.cost.shape[0]
+    for turn in range(2):
+        if turn == 1:
+            for cell in range(cells):
+                closed[cell] = way[cell] == math.inf
+        way[:] = math.inf
+        head, size = 0, 0
+        for cell in range(cells):  # those at the line first
+            if ground.cost[cell] > 0 and (ground.along[cell] - finish) % ground.lap <= LEAP:
+                queue[(head + size) % (cells + 1)] = cell
+                queued[cell] = True
+                size += 1
+        while size > 0:
+            cell = queue[head]
+            head = (head + 1) % (cells + 1)
+            size -= 1
+            queued[cell] = False
+            row, column = cell // columns, cell % columns
+            for dy in range(-1, 2):
+                for dx in range(-1, 2):
+                    if dx == 0 and dy == 0:
+                        continue
+                    back = gain_of_step(ground, row, column, -dx, -dy)
+                    if math.isnan(back):
+                        continue
+                    before = (row - dy) * columns + column - dx
+                    at = (ground.along[before] - finish) % ground.lap - back
+                    if at < 0.0:
+                        continue
+                    length = math.sqrt(float(dx * dx + dy * dy))
+                    if at < ground.lap:
+                        length += way[cell]
+                    elif closed[cell]:
+                        continue
+                    if length < way[before]:
+                        way[before] = length
+                        if not queued[before]:
+                            queued[before] = True
+                            queue[(head + size) % (cells + 1)] = before
+                            size += 1
 
 
 @kernel
 def chosen_cell(
-    ground: Ground, weights: Weights, races: Races, race: int, racer: int, d_end: float
+    ground: Ground,
+    weights: Weights,
+    races: Races,
+    race: int,
+    racer: int,
+    d_end: float,
+    courage: float,
 ) -> int:
     """The neighbouring cell that Eq 2 chooses; -1: none is free.
 
-    d_end: cells to the finish. A step across a corner wants both cells beside it free, too, as the
-    two would pass there at less than a cell.
+    d_end: cells to the finish; courage: 0 .. 1, less of it shuns cells beside others.
     """
     here = races.cell[race, racer]
     columns = ground.columns
@@ -178,13 +334,10 @@ def chosen_cell(
             if (dx == 0 and dy == 0) or not is_step(ground, row, column, dx, dy):
                 continue
             cell = (row + dy) * columns + column + dx
-            held = is_held(races, race, racer, cell)
-            if dx != 0 and dy != 0:
-                held = (
-                    held
-                    or is_held(races, race, racer, row * columns + column + dx)
-                    or is_held(races, race, racer, (row + dy) * columns + column)
-                )
+            free = is_free(ground, races, race, racer, dx, dy, True)
+            held = 0.0 if free else HELD
+            if free and courage < 1.0 and is_beside(ground, races, race, racer, cell):
+                held = SHY * (1.0 - courage)
             r, c = row + dy, column + dx
             for _ in range(REACH - 1 if dx == 0 or dy == 0 else REACH_ACROSS - 1):
                 if not is_step(ground, r, c, dx, dy):
@@ -194,42 +347,92 @@ def chosen_cell(
             gain = gained(ground.along[last], ground.along[here], ground.lap)
             turn = turned(races.east[race, racer], races.north[race, racer], float(dx), float(dy))
             value = cell_cost(
-                HELD if held else 0.0, turn, float(ground.cost[last]), d_end - gain, weights.held,
+                held, turn, float(ground.cost[last]), d_end - gain, weights.held,
                 weights.turn, weights.cost, weights.end,
             )  # fmt: skip
             if value < least:
-                best, least = -1 if held else cell, value
+                best, least = cell if free else -1, value
+    return best
+
+
+@kernel
+def nearest_cell(ground: Ground, races: Races, race: int, racer: int) -> int:
+    """The free neighbour with the least way to the finish line; -1: none is nearer than here."""
+    here = races.cell[race, racer]
+    columns = ground.columns
+    row, column = here // columns, here % columns
+    best, least = -1, math.inf
+    for dy in range(-1, 2):
+        for dx in range(-1, 2):
+            if dx == 0 and dy == 0:
+                continue
+            gain = gain_of_step(ground, row, column, dx, dy)
+            if math.isnan(gain) or not is_free(ground, races, race, racer, dx, dy, False):
+                continue
+            cell = (row + dy) * columns + column + dx
+            rest = ground.way[cell]
+            if rest > ground.way[here] + 0.5 * ground.lap:  # over the line, nearest of all
+                rest -= 2.0 * ground.lap
+            if rest < ground.way[here] and rest < least:
+                best, least = cell, rest
     return best
 
 
 @kernel
 def move_racer(
-    ground: Ground, weights: Weights, races: Races, race: int, racer: int, slot: int, finish: float
+    ground: Ground,
+    weights: Weights,
+    races: Races,
+    race: int,
+    racer: int,
+    slot: int,
+    finish: float,
+    courage: float,
 ) -> None:
     """Let a racer take its turn in a slot.
 
     finish: cells along the innermost track. Writes cell, progress, owed, east, north, finish,
-    waits.
+    waits, left, corner, least, still, until, again.
     """
     races.owed[race, racer] += races.speed[race, racer]
     if races.owed[race, racer] <= 0.0:
         return
     before = races.progress[race, racer]
     here = races.cell[race, racer]
-    cell = chosen_cell(ground, weights, races, race, racer, finish - before)
+    way = ground.way[here]
+    if races.still[race, racer] > PATIENCE and races.until[race, racer] == math.inf:
+        races.until[race, racer] = races.least[race, racer] - PAST
+        races.again[race, racer] += 1
+    if way <= races.until[race, racer]:
+        races.until[race, racer] = math.inf
+    if races.until[race, racer] < math.inf:
+        cell = nearest_cell(ground, races, race, racer)
+    else:
+        cell = chosen_cell(ground, weights, races, race, racer, finish - before, courage)
     if cell < 0:
         races.owed[race, racer] = 0.0
         races.waits[race, racer] += 1
+        races.still[race, racer] += 1
         return
     columns = ground.columns
-    dx, dy = float(cell % columns - here % columns), float(cell // columns - here // columns)
+    east, north = cell % columns - here % columns, cell // columns - here // columns
+    dx, dy = float(east), float(north)
     length = math.sqrt(dx * dx + dy * dy)
     races.owed[race, racer] -= length
     races.east[race, racer] = MEMORY * races.east[race, racer] + (1.0 - MEMORY) * dx / length
     races.north[race, racer] = MEMORY * races.north[race, racer] + (1.0 - MEMORY) * dy / length
     gain = gained(ground.along[cell], ground.along[here], ground.lap)
+    races.left[race, racer] = here
+    if east != 0 and north != 0:
+        races.corner[race, racer, 0] = here + east
+        races.corner[race, racer, 1] = here + north * columns
     races.cell[race, racer] = cell
     races.progress[race, racer] = before + gain
+    if ground.way[cell] > way + 0.5 * ground.lap:  # over the line: another lap
+        races.least[race, racer], races.until[race, racer] = math.inf, math.inf
+    races.still[race, racer] += 1
+    if ground.way[cell] < races.least[race, racer]:
+        races.least[race, racer], races.still[race, racer] = ground.way[cell], 0
     if before < finish and before + gain >= finish:
         races.finish[race, racer] = slot - 1 + (finish - before) / gain
     if before + gain >= finish + RUN_OUT:
@@ -256,6 +459,38 @@ def order_turns(ground: Ground, weights: Weights, races: Races, race: int, finis
 
 
 @kernel
+def start_racer(ground: Ground, field: Field, races: Races, race: int, k: int) -> None:
+    """Put racer k of a race on its start. Writes everything of it in races."""
+    cell = field.start[k]
+    races.cell[race, k] = cell
+    along = ground.along[cell]
+    races.progress[race, k] = along - ground.lap if along > 0.5 * ground.lap else along
+    races.speed[race, k] = field.average[k]
+    races.east[race, k], races.north[race, k] = field.east[k], field.north[k]
+    races.owed[race, k], races.waits[race, k] = 0.0, 0
+    races.finish[race, k] = math.nan
+    races.least[race, k], races.until[race, k] = ground.way[cell], math.inf
+    races.still[race, k], races.again[race, k] = 0, 0
+    races.path[race, 0, k], races.speeds[race, 0, k] = cell, field.average[k]
+
+
+@kernel
+def speed_in_slot(
+    ground: Ground, field: Field, races: Races, race: int, k: int, slot: int, seed: int
+) -> float:
+    """Speed of racer k in a slot, cells: drawn around its average of the day, within its grip."""
+    racer = race * field.start.shape[0] + k
+    share, spread = field.form[k], field.spread[k]
+    average = field.average[k] + spread * share * (2.0 * uniform(seed, racer, 0, FORMS) - 1.0)
+    speed = next_speed(
+        races.speed[race, k], average, spread * (1.0 - share), field.accel[k],
+        uniform(seed, racer, slot, SPEEDS),
+    )  # fmt: skip
+    stretch = int(ground.along[races.cell[race, k]])
+    return min(speed, field.limit[k, min(stretch, field.limit.shape[1] - 1)])
+
+
+@kernel
 def run_races(
     ground: Ground,
     weights: Weights,
@@ -274,26 +509,18 @@ def run_races(
     n = races.cell.shape[1]
     for race in range(lo, hi):
         for k in range(n):
-            cell = field.start[k]
-            races.cell[race, k] = cell
-            along = ground.along[cell]
-            races.progress[race, k] = along - ground.lap if along > 0.5 * ground.lap else along
-            races.speed[race, k] = field.average[k]
-            races.east[race, k], races.north[race, k] = field.east[k], field.north[k]
-            races.owed[race, k], races.waits[race, k] = 0.0, 0
-            races.finish[race, k] = math.nan
-            races.path[race, 0, k], races.speeds[race, 0, k] = cell, field.average[k]
+            start_racer(ground, field, races, race, k)
         for slot in range(1, races.path.shape[1]):
             for k in range(n):
-                draw = uniform(seed, race * n + k, slot, SPEEDS)
-                races.speed[race, k] = next_speed(
-                    races.speed[race, k], field.average[k], field.spread[k], field.accel[k], draw
-                )
+                races.left[race, k] = -1
+                races.corner[race, k, 0], races.corner[race, k, 1] = -1, -1
+                if races.cell[race, k] >= 0:
+                    races.speed[race, k] = speed_in_slot(ground, field, races, race, k, slot, seed)
             order_turns(ground, weights, races, race, finish)
             for place in range(n):
                 k = races.order[race, place]
                 if races.cell[race, k] >= 0:
-                    move_racer(ground, weights, races, race, k, slot, finish)
+                    move_racer(ground, weights, races, race, k, slot, finish, field.courage[k])
             gone = 0
             for k in range(n):
                 races.path[race, slot, k] = races.cell[race, k]

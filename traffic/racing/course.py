@@ -73,11 +73,12 @@ class Course:
 
     @property
     def ground(self) -> Ground:
-        """The course as kernels take it."""
+        """The course as kernels take it, the ways to a finish not yet found."""
         return Ground(
             np.ascontiguousarray(self.cost.ravel()),
             np.nan_to_num(self.along).ravel(),
             np.nan_to_num(self.out).ravel(),
+            np.full(self.cost.size, np.inf),
             self.cost.shape[1],
             self.lap,
         )

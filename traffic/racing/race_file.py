@@ -13,6 +13,7 @@ from rushhour.roadnets.hdf5_file import open_hdf5
 from rushhour.roadnets.writing import replaced
 from rushhour.traffic.racing.course import Course
 from rushhour.traffic.racing.race_paths import SIGMA, RacePaths
+from rushhour.traffic.racing.smoothing import headings_of
 
 FORMAT: Final = "rushhour race 1"
 MOST: Final = 200_000_000  # numbers in a table
@@ -75,21 +76,10 @@ def record_of_paths(
 ) -> RaceRecord:
     """A generated race as pairs of position and time."""
     places = made.positions(race, sigma)
-    heading = np.zeros(places.shape[:2])
-    for k in range(places.shape[1]):
-        there = np.flatnonzero(np.isfinite(places[:, k, 0]))
-        step = (
-            np.gradient(places[there, k], axis=0) if there.size > 1 else np.zeros((there.size, 2))
-        )
-        moved = np.flatnonzero(np.hypot(*step.T) > 1e-6)
-        if moved.size:
-            last = moved[
-                np.clip(np.searchsorted(moved, np.arange(there.size), "right") - 1, 0, None)
-            ]
-            heading[there, k] = np.arctan2(step[last, 1], step[last, 0])
-    size = np.full(places.shape[1], made.course.cell)
+    heading = headings_of(places)
+    length, width = (np.full(places.shape[1], side) for side in made.body)
     return RaceRecord(
-        name, made.times(race), places[..., 0], places[..., 1], heading, size, size / 3.0,
+        name, made.times(race), places[..., 0], places[..., 1], heading, length, width,
         made.finish[race], ground_of(made.course),
     )  # fmt: skip
 

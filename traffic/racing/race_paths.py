@@ -1,49 +1,101 @@
 """Paths of racers over a course, generated ahead: many races in one call (docs/racing.md)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, cos, sin
 from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rushhour.kernels.racing.race_paths import RUN_OUT, Field, Races, Weights, run_all_races
+from rushhour.kernels.racing.race_paths import (
+    RUN_OUT,
+    Field,
+    Ground,
+    Races,
+    Weights,
+    find_ways,
+    run_all_races,
+)
+from rushhour.kernels.random import uniform
 from rushhour.kernels.shown import fields_shown
 from rushhour.roadnets.errors import ParameterError
 from rushhour.traffic.racing.course import Course
-from rushhour.traffic.racing.smoothing import kept_apart, smoothed_path
+from rushhour.traffic.racing.smoothing import kept_apart, smoothed_path, times_passed
 
 MOST_RACERS: Final = 64
 MOST_NUMBERS: Final = 400_000_000  # of cells in the paths of one call
 SIGMA: Final = 3.0  # slots, of the Gaussian filter
-NEAREST: Final = 0.6  # cells between two racers on smoothed paths; bodies are a third of one wide
-SLACK: Final = 2.0  # times the slots of the slowest without waiting, before a race is given up
+SLENDER: Final = 3.0  # times as long as wide are racers
+BEND_OVER: Final = 2.5  # cells before and behind a place, over which its bend is measured
+ABILITIES: Final = 44  # stream of random numbers
+SLACK: Final = 2.0  # times the slots of the slowest without waiting, and
+SPARE: Final = 200  # slots more, before a race is given up
 
 # Of Eq 1 the source gives no weights: they put who is inside first, then who leads (our choice).
 # Those of Eq 2 are the published ones.
 WEIGHTS: Final = Weights(speed=0.5, lead=0.2, centre=1.0, held=0.25, turn=0.4, cost=0.1, end=0.25)
 
 
+_PACES: Final = {  # least and most of each ability
+    "average": (0.0, 200.0),
+    "spread": (0.0, 200.0),
+    "accel": (0.0, 200.0),
+    "grip": (0.1, 200.0),
+    "form": (0.0, 1.0),
+    "courage": (0.0, 1.0),
+}
+
+
 @dataclass(frozen=True)
 class Pace:
-    """Speeds of a racer: drawn in every slot, m/s."""
+    """What a racer can: speeds drawn in every slot, m/s, and how it takes curves and others.
+
+    form is the share of the spread that is drawn once for a race, so that a racer has good and bad
+    days; grip bounds the speed in curves, with accel before them. Less courage shuns the cells
+    beside others.
+    """
 
     average: float = 16.0  # m/s
     spread: float = 2.0  # m/s, most difference from the average
     accel: float = 1.5  # m/s^2
+    grip: float = 10.0  # m/s^2 to the side
+    form: float = 0.75
+    courage: float = 1.0
 
     def refusal(self) -> str:
         """Why it cannot be, in words; "" if it can."""
-        for name in ("average", "spread", "accel"):
+        for name, (least, most) in _PACES.items():
             value = getattr(self, name)
-            if not (np.isfinite(value) and 0.0 <= value <= 200.0):
-                return f"{name} of {value}; wanted 0 to 200"
+            if not (np.isfinite(value) and least <= value <= most):
+                return f"{name} of {value}; wanted {least:g} to {most:g}"
         if self.average <= 0.0 or self.spread >= self.average:
             return (
                 f"average {self.average}, spread {self.spread}; wanted an average above the spread"
             )
         return ""
+
+
+def drawn_paces(pace: Pace, racers: int, differ: float, seed: int = 1) -> list[Pace]:
+    """Racers of different abilities, drawn by seed, (racers,).
+
+    differ: 0 .. 1, by how much the average, the acceleration and the grip of the weakest may be
+    less than those of pace, and the courage less than all. Raises ParameterError.
+    """
+    if not 0.0 <= differ <= 1.0:
+        raise ParameterError(f"differ {differ}; wanted 0 to 1")
+
+    def less(k: int, ability: int) -> float:
+        return 1.0 - differ * uniform(seed, k, ability, ABILITIES)
+
+    return [
+        replace(
+            pace, average=max(pace.average * less(k, 0), pace.spread + 0.1),
+            accel=pace.accel * less(k, 1), grip=max(0.1, pace.grip * less(k, 2)),
+            courage=pace.courage * less(k, 3),
+        )
+        for k in range(racers)
+    ]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -52,7 +104,8 @@ class RacePaths:
 
     cells: (races, slots+1, racers) flat numbers, -1 once the racer has left the course. speeds: the
     same shape, m/s. finish: (races, racers) s, nan for who did not arrive. waits: (races, racers)
-    slots without a free cell. slots: (races,) that each took. slot: s.
+    slots without a free cell; again: (races, racers) times that a racer found no way on and
+    searched again. slots: (races,) that each took. slot: s.
     """
 
     course: Course
@@ -60,6 +113,7 @@ class RacePaths:
     speeds: NDArray[np.float64]
     finish: NDArray[np.float64]
     waits: NDArray[np.int32]
+    again: NDArray[np.int32]
     slots: NDArray[np.int32]
     slot: float
 
@@ -70,6 +124,20 @@ class RacePaths:
         """Racers in the order of their finish, those who arrive together by number."""
         return [int(k) for k in np.argsort(self.finish[race], kind="stable")]
 
+    def absent(self) -> list[tuple[int, int]]:
+        """(race, racer) of all who did not arrive."""
+        return [(int(r), int(k)) for r, k in np.argwhere(np.isnan(self.finish))]
+
+    def passes(self, race: int = 0) -> NDArray[np.int32]:
+        """(racers,) times that each got past another one, by a cell along the course or more."""
+        cells = self.cells[race, : int(self.slots[race]) + 1]
+        along = self.course.along.ravel()[cells]
+        lap = self.course.lap
+        step = (np.diff(along, axis=0) + 0.5 * lap) % lap - 0.5 * lap
+        gone = np.nan_to_num(np.where(cells[1:] < 0, np.nan, np.cumsum(step, axis=0)), nan=np.inf)
+        start = np.where(along[0] > 0.5 * lap, along[0] - lap, along[0])
+        return times_passed(start + gone)
+
     def times(self, race: int = 0) -> NDArray[np.float64]:
         """(slots+1,) s of the positions of a race."""
         return np.asarray(np.arange(int(self.slots[race]) + 1) * self.slot, np.float64)
@@ -78,8 +146,8 @@ class RacePaths:
         """(slots+1, racers, 2) m at `times`, smoothed over sigma slots; nan behind the end.
 
         A path that would leave the course is smoothed less, at last not at all, and so are paths
-        around slots in which two racers would come nearer than NEAREST cells. sigma 0: the middles
-        of the cells.
+        around slots in which the bodies of two racers would overlap. sigma 0: the middles of the
+        cells.
         """
         cells = self.cells[race, : int(self.slots[race]) + 1]
         places = np.where((cells >= 0)[..., None], self.course.centre_of(cells), np.nan)
@@ -87,7 +155,12 @@ class RacePaths:
         for k in range(cells.shape[1]):
             there = cells[:, k] >= 0
             smooth[there, k] = smoothed_path(places[there, k], sigma, self.course)
-        return kept_apart(smooth, places, NEAREST * self.course.cell, sigma)
+        return kept_apart(smooth, places, *self.body, sigma)
+
+    @property
+    def body(self) -> tuple[float, float]:
+        """Length and width of a racer, m."""
+        return self.course.cell, self.course.cell / SLENDER
 
 
 def generate_races(
@@ -105,8 +178,8 @@ def generate_races(
 
     starts: (racers, 2) m, by default rows behind the start line, with a free track between two.
     The finish is the start line, or across the course at the point `finish` (x, y) m, in the lap
-    number `laps`. pace: of all, or one of each. Races differ by
-    their drawn speeds only. The same seed gives the same paths on any number of threads. Raises
+    number `laps`. pace: of all, or one of each (`drawn_paces`). Races differ by their drawn form
+    and speeds only. The same seed gives the same paths on any number of threads. Raises
     ParameterError for what cannot be run.
 
     >>> made = generate_races(oval_course(120.0, 30.0, 20.0), racers=6, races=10, seed=1)
@@ -133,32 +206,74 @@ def generate_races(
     columns = (
         np.array([(one.average, one.spread, one.accel * slot) for one in paces]).T * slot / cell
     )
-    field = Field(
-        start,
-        np.array([cos(angle) for angle in heading]),
-        np.array([sin(angle) for angle in heading]),
-        *(np.ascontiguousarray(column) for column in columns),
-    )
     end = laps * course.lap
     if finish is not None:
         line = course.cell_at(np.asarray(finish, np.float64).reshape(1, 2))[0]
         if line < 0:
             raise ParameterError(f"finish at {finish}: is not on the course; move it")
         end -= course.lap - float(course.along.ravel()[line])
-    longest = (end + 0.5 * course.lap + RUN_OUT) / (columns[0] - columns[1]).min()
-    slots = ceil(SLACK * longest) + 20
+    ground = _ground_to(course, end % course.lap)
+    for k, from_there in enumerate(ground.way[start].tolist()):
+        if not np.isfinite(from_there):
+            raise ParameterError(
+                f"start {k}: no way leads from there to the finish; wanted a course of two cells "
+                "in width or more (--cell), or another start"
+            )
+    limit = np.array([_stretch_limits(course, one, slot) for one in paces])
+    field = Field(
+        start=start,
+        east=np.array([cos(angle) for angle in heading]),
+        north=np.array([sin(angle) for angle in heading]),
+        average=columns[0].copy(),
+        spread=columns[1].copy(),
+        accel=columns[2].copy(),
+        form=np.array([one.form for one in paces]),
+        courage=np.array([one.courage for one in paces]),
+        limit=limit,
+    )
+    slowest = np.minimum((columns[0] - columns[1])[:, None], limit)
+    laps_begun = (end + 0.5 * course.lap + RUN_OUT) / course.lap
+    slots = ceil(SLACK * laps_begun * (1.0 / slowest).sum(axis=1).max()) + SPARE
     if races * slots * racers > MOST_NUMBERS:
         raise ParameterError(
             f"{races:,} races of {slots:,} slots; wanted fewer at once, "
             f"{max(1, MOST_NUMBERS // (slots * racers)):,} at most"
         )
     made = _new_races(races, racers, slots)
-    run_all_races(course.ground, weights, field, made, end, seed)
+    run_all_races(ground, weights, field, made, end, seed)
     last = int(made.slots.max()) + 1
     return RacePaths(
         course, made.path[:, :last], made.speeds[:, :last].astype(np.float64) * (cell / slot), made.finish * slot,
-        made.waits, made.slots, slot,
+        made.waits, made.again, made.slots, slot,
     )  # fmt: skip
+
+
+def _ground_to(course: Course, finish: float) -> Ground:
+    """The course as kernels take it, with the ways to a finish line, cells along in [0, lap)."""
+    ground = course.ground
+    cells = len(ground.cost)
+    queued, closed = np.zeros((2, cells), np.bool_)
+    find_ways(ground, finish, ground.way, np.zeros(cells + 1, np.int32), queued, closed)
+    return ground
+
+
+def _stretch_limits(course: Course, pace: Pace, slot: float) -> NDArray[np.float64]:
+    """Most speed, cells a slot, that a racer's grip allows in each cell of a lap along the course.
+
+    Before a bend it falls by no more than the acceleration.
+    """
+    n = ceil(course.lap)
+    cell = course.cell
+    at = np.arange(n) * cell
+    angle = np.array([
+        [course.shape.heading(float(s + side * BEND_OVER * cell)) for s in at] for side in (-1, 1)
+    ])  # fmt: skip
+    turn = np.abs((angle[1] - angle[0] + np.pi) % (2.0 * np.pi) - np.pi)
+    most = np.sqrt(pace.grip * 2.0 * BEND_OVER * cell / np.maximum(turn, 1e-6))
+    for k in [*range(n - 1, -1, -1)] * 2:  # twice round: the first bend brakes the last
+        ahead = float(most[(k + 1) % n])
+        most[k] = min(most[k], np.sqrt(ahead * ahead + 2.0 * pace.accel * cell))
+    return np.asarray(most * slot / cell)
 
 
 def start_cells(course: Course, racers: int) -> NDArray[np.int32]:
@@ -200,13 +315,17 @@ def _given(course: Course, racers: int, starts: ArrayLike) -> NDArray[np.int32]:
 
 def _new_races(races: int, racers: int, slots: int) -> Races:
     numbers = {
-        name: np.zeros((races, racers)) for name in ("progress", "speed", "owed", "east", "north", "key", "finish")
+        name: np.zeros((races, racers)) for name in ("progress", "speed", "owed", "east", "north", "key", "finish", "least", "until")
     }  # fmt: skip
     return Races(
         **numbers,
         cell=np.zeros((races, racers), np.int32),
         order=np.zeros((races, racers), np.int32),
         waits=np.zeros((races, racers), np.int32),
+        left=np.zeros((races, racers), np.int32),
+        corner=np.zeros((races, racers, 2), np.int32),
+        still=np.zeros((races, racers), np.int32),
+        again=np.zeros((races, racers), np.int32),
         slots=np.zeros(races, np.int32),
         path=np.full((races, slots + 1, racers), -1, np.int32),
         speeds=np.zeros((races, slots + 1, racers), np.float32),
