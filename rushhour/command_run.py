@@ -335,7 +335,7 @@ def _standing_text(reasons: Mapping[str, int]) -> str:
 
 
 def _measures_text(measures: Mapping[str, Any]) -> str:
-    parts = [f"every {measures['interval_s']:g} s"]
+    parts = [f"every {measures['interval_s']:g} s by the clock"]
     if "roads" in measures:
         roads = measures["roads"]
         parts.append(f"{roads['measured']:,} roads, {roads['vehicle_hours']:,.1f} vehicle-hours, "

@@ -7,7 +7,12 @@ from rushhour.options_chase import add_chase_options
 from rushhour.options_common import add_json, add_set, add_threads
 from rushhour.options_profile import add_profile_options
 from rushhour.options_race import add_race_options, add_race_path_options
-from rushhour.options_report import add_export_options, add_plot_options, add_report_options
+from rushhour.options_report import (
+    add_counts_options,
+    add_export_options,
+    add_plot_options,
+    add_report_options,
+)
 from rushhour.options_signals import add_signals_options
 from rushhour.options_view import add_view_options
 from rushhour.options_world import add_world_options
@@ -39,6 +44,7 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
         ("export", "write a table of a run file as csv or parquet", _export),
         ("plot", "draw a diagram of a run file", _plot),
         ("report", "write a run file as one page to read, with its pictures", _report),
+        ("counts", "hold runs against counts: GEH, R2, RMSE, limits of the guidance", _counts),
         ("view", "watch a run or a network: in a window, as a picture, as a film", _view),
         ("race", "cars that race each other on a track", add_race_options),
         ("chase", "opponents that hunt a target through the traffic", add_chase_options),
@@ -224,7 +230,7 @@ def _run(command: argparse.ArgumentParser) -> None:
     add("--at", metavar="T", help="time at which to go on, as 7:10 (default: the last keyframe)")
     add("--output", type=Path, metavar="DIR", help="write trips.csv and summary.json there")
     add("--measure", metavar="T", help="measure roads, and detectors of the demand files, in "
-        "intervals of T, as 5min; tables go to --record and --output")  # fmt: skip
+        "intervals of T by the clock, as 15min: full quarters; tables go to --record and --output")  # fmt: skip
     add("--loop", nargs=2, action="append", default=[], metavar=("LANE", "POS"),
         help="an induction loop POS m along a lane; with --measure, repeatable")  # fmt: skip
     add("--section", nargs=2, action="append", default=[], metavar=("FROM", "TO"),
@@ -327,6 +333,11 @@ def _export(command: argparse.ArgumentParser) -> None:
 
 def _plot(command: argparse.ArgumentParser) -> None:
     add_plot_options(command)
+    add_json(command)
+
+
+def _counts(command: argparse.ArgumentParser) -> None:
+    add_counts_options(command)
     add_json(command)
 
 

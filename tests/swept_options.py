@@ -123,6 +123,12 @@ def small_files(folder: Path) -> None:
         '<lateral-resolution value="0.8"/></configuration>',
         "trips.csv": "id,depart,origin,destination\na,0,0.0-0.1,1.1-1.0\nb,5,0.0-0.1,1.1-1.0\n",
         "bad.csv": "id,depart,origin,destination\na,0,0.0-0.1,1.1-1.0\nb,5,nowhere,1.1-1.0\n",
+        "counts.csv": "road,begin,end,count\n"
+        + "".join(
+            f"{road},{b},{b + 20},{n}\n"
+            for road in ("0.0-0.1", "0.1-0.0:approach")
+            for b, n in ((0, 900), (20, 2))
+        ),
         "more.toml": '[parameters]\n"car.time_gap" = 1.7\n',
         "fixes.toml": 'speed."10" = 20\n',
         "ids.txt": "0\n",

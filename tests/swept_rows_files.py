@@ -198,3 +198,18 @@ REPORT_ROWS = {
     "--output": Row(REPORT, lambda t: t.facts["written"] == "page.html", "no/page.html", "page.html"),
     "--json": Row(REPORT, lambda t: t.facts["written"] == "page.html" and "page.html" in t.without().out),
 }  # fmt: skip
+
+COUNTS = "counts run.h5 counts.csv --json"
+COUNTS_ROWS = {
+    "runs": Row(COUNTS, lambda t: t.facts["counts"] == 4, COUNTS.replace("run.h5", "none.h5"), "none.h5"),
+    "counts": Row(COUNTS, lambda t: t.facts["counters"] == 2, COUNTS.replace("counts.csv", "none.csv"), "none.csv"),
+    "--at": Row(f"{COUNTS} --at mean", lambda t: t.facts["figures"]["all"]["simulated_vehicles"] != t.before["figures"]["all"]["simulated_vehicles"], "lane", "lane"),
+    "--by": Row(f"{COUNTS} --by 40s", lambda t: t.facts["counts"] == 2, "often", "--by 'often'"),
+    "--from": Row(f"{COUNTS} --from 20s", lambda t: t.facts["counts"] == 2, "noon", "--from 'noon'"),
+    "--until": Row(f"{COUNTS} --until 20s", lambda t: t.facts["counts"] == 2, "noon", "--until 'noon'"),
+    "--limit": Row(f"{COUNTS} --limit geh5=100", lambda t: not t.facts["met"] and t.facts["limits"][0]["at_least"] == 100, "geh6=1", "--limit 'geh6=1': wanted tag", code=1),
+    "--table": Row(f"{COUNTS} --table c1.csv", lambda t: len(rows_of(t, "c1.csv")) == 4, "no/c.csv", "c.csv"),
+    "--scatter": Row(f"{COUNTS} --scatter c1.png", lambda t: t.drawn("c1.png"), "c.txt", "c.txt"),
+    "--map": Row(f"{COUNTS} --map c2.png", lambda t: t.drawn("c2.png"), "c.txt", "c.txt"),
+    "--json": Row(COUNTS, lambda t: t.facts["met"] and "the largest GEH" in t.without().out),
+}  # fmt: skip

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from measured_worlds import HEADWAY, all_loops, busy, one_lane, stream, two_lanes
+from measured_worlds import EVENLY, HEADWAY, all_loops, busy, one_lane, stream, two_lanes
 
 from rushhour.kernels.measuring_queues import Queues, look_at_queues
 from rushhour.roadnets.errors import RushhourError
@@ -118,11 +118,14 @@ def test_vehicles_on_a_road_are_those_that_entered_less_those_that_left(grid: Ne
     counted = np.zeros(grid.n_roads, int)
     for k in range(12):
         world.step(80)
+        measures.finish()  # wherever the clock stands
         roads = measures.roads
         last = roads.end == world.time
         assert last.any() and (roads.end <= 20.0 * (k + 1) + world.begin).all()
         row = [grid.road_index[name] for name in roads.road[last]]
-        counted[row] += (roads.entered - roads.left)[last]
+        every = [grid.road_index[name] for name in roads.road]
+        counted[:] = 0
+        np.add.at(counted, every, roads.entered - roads.left)
         road = grid.arrays.lanes.road[world.vehicles.lane]
         now = np.bincount(road[road >= 0], minlength=grid.n_roads)
         np.testing.assert_array_equal(counted, now)
@@ -207,6 +210,30 @@ def test_a_vehicle_taken_off_the_road_has_left(grid: Network) -> None:
     assert (measures._loops.over != world.sim.veh.id[slot]).all()
 
 
+@pytest.mark.parametrize("begin", [50_300.0, 25_199.75, 0.3])
+def test_intervals_begin_at_full_ones_of_the_clock_whenever_the_run_begins(begin: float) -> None:
+    network = generate("straight", length=2000.0, speed=15.0)
+    builder = DemandBuilder()
+    for i in range(60):
+        builder.add(Trip(f"c{i}", begin + 4.0 * i, EVENLY, [0]))
+    world = World(network, builder.build(), dt=0.25, begin=begin)
+    measures = Measures(
+        world, "1min", loops=[Loop("a", 0, 100.0, interval=90.0)], queues=[Queue("q", 0)]
+    )
+    world.observers.append(measures)
+    world.step(4 * 250)
+    measures.finish()
+    for name, interval in (("roads", 60.0), ("loops", 90.0), ("queues", 60.0)):
+        edges = np.unique([measures.table(name).begin, measures.table(name).end])
+        assert (edges[0], edges[-1]) == (begin, begin + 250.0)
+        inner = edges[1:-1]
+        assert np.abs(inner / interval - np.round(inner / interval)).max() * interval < 0.2
+        np.testing.assert_allclose(np.diff(inner), interval)
+        assert inner.size in (2, 3, 4, 5)
+    assert measures.roads.entered.sum() == world.departed
+    assert measures.loops.count.sum() == world.arrived + (world.vehicles.s >= 100.0).sum()
+
+
 # --- intervals, tables, mistakes -----------------------------------------------------------------
 
 
@@ -232,14 +259,18 @@ def test_loops_may_have_intervals_of_their_own_and_the_last_one_is_shorter() -> 
     assert measures.kept == ("loops",)
 
 
-def test_the_interval_of_a_table_may_be_told_as_text_and_begins_with_the_measuring() -> None:
+def test_the_interval_of_a_table_may_be_told_as_text_and_goes_by_the_clock() -> None:
     world = stream(0.5)
     world.step(50)
     measures = Measures(world, "1min")
     world.observers.append(measures)
     world.step(240)
     roads = measures.roads
-    np.testing.assert_array_equal(roads.begin, [25.0, 85.0])
+    np.testing.assert_array_equal(roads.begin, [25.0, 60.0])
+    np.testing.assert_array_equal(roads.end, [60.0, 120.0])
+    measures.finish()
+    roads = measures.roads
+    np.testing.assert_array_equal(roads.end, [60.0, 120.0, 145.0])
     assert roads.entered.sum() - roads.left.sum() == world.active - 7  # that many were there
     frame = roads.to_pandas()
     assert list(frame.columns) == list(roads.columns)

@@ -134,4 +134,4 @@ def test_measures_are_reckoned_with_where_a_file_may_have_so_much(tmp_path: Path
     with pytest.raises(RunError, match="measures and one frame may take .* allow more"):
         Recorder(tmp_path / "run.h5", world, measures=measures, **chosen)  # type: ignore[arg-type]
     each = world.network.n_roads + len(measures.detectors["queues"]["name"])
-    assert measures.rows_within(360) == 91 * each
+    assert measures.rows_within(360) == 92 * each

@@ -66,7 +66,7 @@ def save_time_space(path: Path, window: Window, roads: Sequence[str]) -> dict[st
         raise RunError("time-space: wanted at least one road; give it with --road ID")
     found = trajectories(window, roads)
     figure, axes = new_figure((11.0, 6.0))
-    drawn = _lines(axes, found.lines, 0.8)
+    drawn = draw_lines(axes, found.lines, 0.8)
     drawn.set_array(KMH * found.speed)
     drawn.set_clim(0.0, max(KMH * found.top, 1.0))
     figure.colorbar(drawn, ax=axes, label="speed, km/h", pad=0.02)
@@ -208,22 +208,15 @@ def save_speed_map(path: Path, window: Window) -> dict[str, int]:
     share = np.divide(total, weight, out=np.zeros(seen.size), where=seen) / roads.speed
     middle = roads.first_lane + roads.lane_count // 2
     shapes = [network.lane_points(int(lane)) for lane in middle]
-    low, high = network.points.min(axis=0), network.points.max(axis=0)
-    wide, tall = np.maximum(high - low, 1.0)
-    figure, axes = new_figure((11.0, float(np.clip(10.0 * tall / wide + 0.6, 3.5, 14.0))))
+    figure, axes = map_axes(network)
     width = 1.2 + 0.5 * np.minimum(roads.lane_count, 4)
     empty = np.flatnonzero(~seen)
-    _lines(axes, [shapes[i] for i in empty], 0.6).set_color("0.85")
+    draw_lines(axes, [shapes[i] for i in empty], 0.6).set_color("0.85")
     slow_last = np.flatnonzero(seen)[np.argsort(-share[seen], kind="stable")]
-    drawn = _lines(axes, [shapes[i] for i in slow_last], width[slow_last])
+    drawn = draw_lines(axes, [shapes[i] for i in slow_last], width[slow_last])
     drawn.set_array(share[slow_last])
     drawn.set_clim(0.0, 1.0)
     figure.colorbar(drawn, ax=axes, label="mean speed / limit", pad=0.02, shrink=0.8)
-    axes.set_aspect("equal")
-    axes.set_xlim(low[0] - 0.02 * wide, high[0] + 0.02 * wide)
-    axes.set_ylim(low[1] - 0.02 * tall, high[1] + 0.02 * tall)
-    axes.set_xlabel("m east")
-    axes.set_ylabel("m north")
     axes.set_title(f"{network.name}: mean speed")
     save_figure(figure, path)
     return {"roads": int(seen.sum()), "without_vehicles": int(empty.size)}
@@ -269,7 +262,21 @@ def new_figure(size: tuple[float, float], columns: int = 1) -> tuple[Any, Any]:
     return figure, figure.subplots(1, columns)
 
 
-def _lines(axes: Any, lines: Any, width: Any) -> Any:
+def map_axes(network: Network) -> tuple[Any, Any]:
+    """A figure in the shape of a network, and its axes, m east and north."""
+    low, high = network.points.min(axis=0), network.points.max(axis=0)
+    wide, tall = np.maximum(high - low, 1.0)
+    figure, axes = new_figure((11.0, float(np.clip(10.0 * tall / wide + 0.6, 3.5, 14.0))))
+    axes.set_aspect("equal")
+    axes.set_xlim(low[0] - 0.02 * wide, high[0] + 0.02 * wide)
+    axes.set_ylim(low[1] - 0.02 * tall, high[1] + 0.02 * tall)
+    axes.set_xlabel("m east")
+    axes.set_ylabel("m north")
+    return figure, axes
+
+
+def draw_lines(axes: Any, lines: Any, width: Any) -> Any:
+    """Add lines, (n, 2) each, m; their colours are those of speeds until others are set."""
     from matplotlib.collections import LineCollection
     from matplotlib.colors import LinearSegmentedColormap
 

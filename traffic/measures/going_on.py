@@ -118,7 +118,7 @@ def go_on(measures: "Measures", state: Mapping[str, NDArray[Any]]) -> None:
         getattr(loops, name)[:] = over[name]
     measures._loop_since[:], measures._loop_frames[:] = over["began"], over["frames"]
     if over.size:
-        measures._next_loop = int((over["began"] + over["frames"]).min())
+        measures._next_loop = measures.next_loop()
     queues.sums[:], queues.most[:] = (state["measured_queues"][name] for name in ("sums", "most"))
     for x, who, came in state["measured_inside"].tolist():
         measures._inside[x][who] = came

@@ -55,8 +55,9 @@ LOG_ROOM: Final = 4  # places in the log of passages per vehicle on the road
 class Measures:
     """Measures a world from now on; append it to `world.observers`.
 
-    interval: s or text such as "5min", of all tables; loops may have their own. roads: whether
-    the table of roads is kept. queues: see traffic.measures.detectors.queues_of.
+    interval: s or text such as "5min", of all tables; loops may have their own. Intervals begin at
+    whole multiples of it since 0:00 of the clock, as counters' do: the first may be shorter, as may
+    the last. roads: whether the table of roads is kept. queues: see traffic.measures.detectors.queues_of.
     Raises DetectorError for a detector that is nowhere on the network, ParameterError for an
     interval that is no time.
 
@@ -80,6 +81,7 @@ class Measures:
         self.interval = self._frames(interval)
         self.rows = {name: Rows(name) for name in TABLES}
         self._since = world.frame
+        self._clock = round(world.begin / world.dt)  # frames of the clock before the first one
         self._observed = world.frame  # until when it has measured
         self._departed = world.departed
         self._with_roads = roads
@@ -106,8 +108,8 @@ class Measures:
         """Rows that the tables grow by in so many frames at most, passages apart."""
         each = self.world.network.n_roads if self._with_roads else 0
         each += len(self._inside) + self._queue_row.size
-        loops = float((frames / self._loop_frames + 1.0).sum())
-        return int(each * (frames / self.interval + 1.0) + loops)
+        loops = float((frames / self._loop_frames + 2.0).sum())
+        return int(each * (frames / self.interval + 2.0) + loops)
 
     @property
     def n_sections(self) -> int:
@@ -116,6 +118,10 @@ class Measures:
 
     def _frames(self, interval: float | str) -> int:
         return max(1, round(seconds(interval, "interval") / self.world.dt))
+
+    def _over(self, since: Any, frames: Any) -> Any:
+        """Frames at which intervals of so many frames end that began at others: full ones of the clock."""
+        return since + frames - (since + self._clock) % frames
 
     # --- making -----------------------------------------------------------------------------
 
@@ -154,7 +160,7 @@ class Measures:
         own = [self.interval if p.interval is None else self._frames(p.interval) for p in loops]
         self._loop_frames = np.array(own, np.int64)[self._loop_row] if k else np.zeros(0, np.int64)
         self._loop_since = np.full(k, self._since, np.int64)
-        self._next_loop = self._since + int(self._loop_frames.min()) if k else -1
+        self._next_loop = self.next_loop() if k else -1
         names = np.array([loop.name for loop in loops], object)
         of_row = np.argsort(self._loop_row)
         self.detectors["loops"] = {"name": names, "lane": lane[of_row], "pos": pos[of_row]}
@@ -230,8 +236,8 @@ class Measures:
             look_at_queues(world.network.arrays.lanes, world.sim.veh, self._queues)
             self._looks += 1
         if world.frame == self._next_loop:
-            self._end_loops(world.frame - self._loop_since == self._loop_frames)
-        if world.frame - self._since == self.interval:
+            self._end_loops(self._over(self._loop_since, self._loop_frames) == world.frame)
+        if world.frame == self._over(self._since, self.interval):
             self._end_interval()
 
     def finish(self) -> None:
@@ -342,6 +348,10 @@ class Measures:
             waiting=sums[:, WAITED], stopped=sums[:, STOPPED],
         )  # fmt: skip
 
+    def next_loop(self) -> int:
+        """The frame at which the next interval of a loop is over."""
+        return int(self._over(self._loop_since, self._loop_frames).min())
+
     def _end_loops(self, due: NDArray[np.bool_]) -> None:
         """Rows of the loops whose interval ends, and new intervals for them."""
         world, loops = self.world, self._loops
@@ -365,7 +375,7 @@ class Measures:
             loops.sums[which] = 0.0
             self._loop_since[which] = world.frame
         if self._loop_since.size:
-            self._next_loop = int((self._loop_since + self._loop_frames).min())
+            self._next_loop = self.next_loop()
 
     def _add_sections(self, begin: float, end: float) -> None:
         for x, times in enumerate(self._times):

@@ -1,0 +1,285 @@
+"""Counts of vehicles by road, or by induction loop, and interval: what counters wrote down (docs/counts.md).
+
+A table has a row for each counter and interval. Counters are called by the road, or by the loop, or by
+a place and the direction in which they count.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.roadnets.errors import DemandError, NetworkError, RushhourError
+from rushhour.roadnets.model import Network
+from rushhour.roadnets.nearest import local_metres
+from rushhour.roadnets.reading.csv_tables import blank, read_table
+from rushhour.roadnets.reading.values import FARTHEST, number
+from rushhour.roadnets.reading.xml_files import elements
+from rushhour.traffic.durations import clock, seconds
+from rushhour.traffic.places_named import place_hint, road_named
+
+MOST: Final = 1e9  # vehicles, or vehicles an hour
+NEAR: Final = 100.0  # m from a counter to its road
+ASIDE: Final = 50.0  # degrees between the direction of a counter and its road's
+COMPASS: Final = {
+    name: 45.0 * k for k, name in enumerate(("n", "ne", "e", "se", "s", "sw", "w", "nw"))
+}
+ROAD, LOOP = "road", "loop"
+ALIASES: Final = {"edge": ROAD, "link": ROAD, "detector": LOOP}
+AMOUNTS: Final = ("count", "entered", "flow")  # entered: of the table of roads of another run
+EDGE_COUNTS: Final = (
+    "count",
+    "entered",
+    "left",
+    "qPKW",
+)  # attributes of SUMO's, the first that is there
+
+
+@dataclass(frozen=True)
+class Counts:
+    """n rows: what a counter saw in an interval. Arrays (n,)."""
+
+    place: tuple[str, ...]  # ids of roads or loops
+    kind: str  # ROAD or LOOP, of all rows
+    begin: NDArray[np.float64]  # s
+    end: NDArray[np.float64]  # s
+    count: NDArray[np.float64]  # vehicles
+    remarks: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.place)
+
+
+def read_counts(source: Any, network: Network) -> Counts:
+    """Read counts from a .csv or .csv.gz file, SUMO's edgedata (.xml, .xml.gz), a frame or a mapping.
+
+    Columns: `road` (or `edge`; by id, or a street that is one road), or `loop` (or `detector`), or
+    `lon` and `lat`, or `x` and `y`, with `direction` (degrees from north, or N, NE, ...); `begin`, `end`;
+    `count` (or `entered`), vehicles, or `flow`, veh/h. Raises DemandError, naming file and line, for anything else.
+    """
+    try:
+        if isinstance(source, str | Path):
+            path = Path(source)
+            if path.name.lower().endswith((".xml", ".xml.gz")):
+                return _edge_data(path, network)
+            table = read_table(path)
+            return _of_columns(table.columns, table.where, str(path), network)
+        columns = {
+            str(name).lower(): [_text(value) for value in source[name]] for name in list(source)
+        }
+        return _of_columns(columns, lambda row: f"counts: row {row}", "counts", network)
+    except NetworkError as error:
+        raise DemandError(str(error)) from None
+
+
+def _text(value: Any) -> str:
+    text = "" if value is None else str(value)
+    return "" if text in ("nan", "NaT", "<NA>") else text
+
+
+def _of_columns(
+    columns: Mapping[str, list[str]], where: Any, source: str, network: Network
+) -> Counts:
+    """Counts of a table of texts."""
+    named = {ALIASES.get(name, name): values for name, values in columns.items()}
+    for name in ("begin", "end"):
+        if name not in named:
+            raise DemandError(f"{source}: has no column {name}; it has {', '.join(columns)[:120]}")
+    amount = next((name for name in AMOUNTS if name in named), None)
+    if amount is None:
+        raise DemandError(
+            f"{source}: has no column count or flow; it has {', '.join(columns)[:120]}"
+        )
+    rows = [row for row, text in enumerate(named[amount]) if not blank(text)]
+    begin, end = (
+        np.array([_time(named[name][row], where(row), name) for row in rows])
+        for name in ("begin", "end")
+    )
+    for k, row in enumerate(rows):
+        if not begin[k] < end[k]:
+            raise DemandError(f"{where(row)}: ends as or before it begins; correct begin and end")
+    count = np.array([number(named[amount][row], where(row), amount, 0.0, MOST) for row in rows])
+    if amount == "flow":
+        count = count * (end - begin) / 3600.0
+    remarks: list[str] = []
+    if len(rows) < len(named[amount]):
+        remarks.append(f"counts without a number are left out: {len(named[amount]) - len(rows)}")
+    unused = [name for name in named if name not in (*KNOWN, amount)]
+    if unused:
+        remarks.append(f"columns of the counts that are not used: {', '.join(unused)[:120]}")
+    if LOOP in named:
+        kind, place = LOOP, tuple(named[LOOP][row] for row in rows)
+    elif ROAD in named:
+        kind, place = ROAD, tuple(_road(named[ROAD][row], where(row), network) for row in rows)
+    else:
+        kind, (place, more) = ROAD, _at_places(named, rows, where, source, network)
+        remarks += more
+    found = Counts(place, kind, begin, end, count, tuple(remarks))
+    _refuse_doubles(found, [where(row) for row in rows])
+    return found
+
+
+KNOWN: Final = (ROAD, LOOP, "begin", "end", "x", "y", "lon", "lat", "direction")
+
+
+def _time(text: str, where: str, name: str) -> float:
+    try:
+        return seconds(text, name)
+    except RushhourError as error:
+        raise DemandError(f"{where}: {error}") from None
+
+
+def _road(name: str, where: str, network: Network) -> str:
+    """The id of a road, given by it or by the street that it is."""
+    road = road_named(network, name)
+    if road < 0:
+        hint = place_hint(network, name, "road")
+        raise DemandError(f"{where}: road {name[:60]!r} is not one of {network.name}; {hint}")
+    return network.road_ids[road]
+
+
+def _refuse_doubles(counts: Counts, where: list[str]) -> None:
+    """Refuse what a counter saw in intervals that lie over each other."""
+    order = np.lexsort((counts.begin, np.array(counts.place, object).astype(str)))
+    for one, other in zip(order[:-1].tolist(), order[1:].tolist(), strict=True):
+        if (
+            counts.place[one] == counts.place[other]
+            and counts.begin[other] < counts.end[one] - 1e-6
+        ):
+            raise DemandError(
+                f"{where[other]}: {counts.kind} {counts.place[other][:60]!r} is counted twice at "
+                f"{clock(counts.begin[other])}; drop one of the rows, or add up classes and lanes"
+            )
+
+
+# --- counters by place ---------------------------------------------------------------------------
+
+
+def _at_places(
+    named: Mapping[str, list[str]], rows: list[int], where: Any, source: str, network: Network
+) -> tuple[tuple[str, ...], list[str]]:
+    """Roads of counters given by place and direction, and remarks which they are."""
+    pair = next((p for p in (("lon", "lat"), ("x", "y")) if p[0] in named and p[1] in named), None)
+    if pair is None:
+        raise DemandError(
+            f"{source}: wanted a column road, or loop, or lon and lat, or x and y, of the counters; it "
+            f"has {', '.join(named)[:120]}"
+        )
+    if "direction" not in named:
+        raise DemandError(
+            f"{source}: counters at {pair[0]} and {pair[1]} want the direction that they count, as N or "
+            "270; add the column direction"
+        )
+    most = (180.0, 90.0) if pair[0] == "lon" else (FARTHEST, FARTHEST)
+    known: dict[tuple[str, str, str], str] = {}
+    remarks: list[str] = []
+    place = []
+    finder = _Directed(network)
+    for row in rows:
+        key = (named[pair[0]][row], named[pair[1]][row], named["direction"][row])
+        if key not in known:
+            first, second = (
+                number(text, where(row), name, -m, m)
+                for text, name, m in zip(key[:2], pair, most, strict=True)
+            )
+            x, y = np.array([first]), np.array([second])
+            if pair[0] == "lon":
+                x, y = local_metres(network, x, y)
+            road, away = finder.nearest(float(x[0]), float(y[0]), _degrees(key[2], where(row)))
+            if road < 0:
+                raise DemandError(
+                    f"{where(row)}: no road within {NEAR:g} m of {key[0]}, {key[1]} leads {key[2]}; "
+                    "correct the place or the direction, or give the road"
+                )
+            known[key] = network.road_ids[road]
+            name = network.road_names[road] if network.road_names else ""
+            called = f"{known[key]} ({name})" if name else known[key]
+            remarks.append(
+                f"the counter at {key[0]}, {key[1]} towards {key[2]} is on road {called}, {away:.0f} m away"
+            )
+        place.append(known[key])
+    return tuple(place), remarks
+
+
+def _degrees(text: str, where: str) -> float:
+    """A direction, degrees clockwise from north."""
+    found = COMPASS.get(text.strip().lower())
+    return number(text, where, "direction", -360.0, 360.0) if found is None else found
+
+
+class _Directed:
+    """Finds the road nearest to a place that leads in a direction there."""
+
+    def __init__(self, network: Network) -> None:
+        n = network.n_road_lanes
+        points = network.points[: network.point_start[n]]
+        lane = np.repeat(np.arange(n), np.diff(network.point_start[: n + 1]))
+        first = np.flatnonzero(lane[:-1] == lane[1:])
+        self.start, self.step = points[first, :2], points[first + 1, :2] - points[first, :2]
+        self.road = network.arrays.lanes.road[lane[first]]
+        self.heading = np.degrees(np.arctan2(self.step[:, 0], self.step[:, 1]))
+
+    def nearest(self, x: float, y: float, direction: float) -> tuple[int, float]:
+        """The road and how far it is, m; -1 if none is near."""
+        turn = np.abs((self.heading - direction + 180.0) % 360.0 - 180.0)
+        to = np.array([x, y]) - self.start
+        square = np.maximum((self.step**2).sum(axis=1), 1e-12)
+        share = np.clip((to * self.step).sum(axis=1) / square, 0.0, 1.0)
+        away = np.hypot(*(to - share[:, None] * self.step).T)
+        away[turn > ASIDE] = np.inf
+        best = int(np.argmin(away)) if away.size else -1
+        if best < 0 or away[best] > NEAR:
+            return -1, np.inf
+        return int(self.road[best]), float(away[best])
+
+
+# --- SUMO's edgedata -------------------------------------------------------------------------------
+
+
+def _edge_data(path: Path, network: Network) -> Counts:
+    """Counts of `<interval><edge id= count=|entered=>`."""
+    place: list[str] = []
+    rows: list[tuple[float, float, float]] = []
+    where: list[str] = []
+    absent: list[str] = []
+    span: tuple[float, float] | None = None
+    for event, tag, attributes, line in elements(path):
+        at = f"{path}:{line}"
+        if event == "end":
+            continue
+        if tag == "interval":
+            begin, end = (
+                _time(attributes.get(name, ""), at, f"interval {name}") for name in ("begin", "end")
+            )
+            if not begin < end:
+                raise DemandError(f"{at}: interval ends as or before it begins; correct it")
+            span = begin, end
+        elif tag == "edge":
+            text = next((attributes[name] for name in EDGE_COUNTS if name in attributes), "")
+            if not text:
+                continue
+            if span is None:
+                raise DemandError(f"{at}: edge outside an interval; put it into one")
+            name = attributes.get("id", "")
+            if name not in network.road_index:
+                absent.append(name)
+                continue
+            place.append(name)
+            rows.append((*span, number(text, at, "count", 0.0, MOST)))
+            where.append(at)
+    if not rows:
+        raise DemandError(
+            f"{path}: holds no counts of roads of {network.name}; wanted <interval> with <edge> and one of "
+            f"{', '.join(EDGE_COUNTS)}"
+        )
+    begin, end, count = np.array(rows).T
+    remarks = []
+    if absent:
+        names = ", ".join(dict.fromkeys(absent))
+        remarks.append(f"counts of edges that the network lacks are left out: {names[:120]}")
+    found = Counts(tuple(place), ROAD, begin, end, count, tuple(remarks))
+    _refuse_doubles(found, where)
+    return found
