@@ -194,6 +194,10 @@ def _command(args: argparse.Namespace) -> int:
         from rushhour.command_report import report
 
         return report(args)
+    if args.command == "share":
+        from rushhour.command_share import share
+
+        return share(args)
     if args.command == "view":
         from rushhour.command_view import view
 

@@ -13,6 +13,7 @@ from rushhour.options_report import (
     add_plot_options,
     add_report_options,
 )
+from rushhour.options_share import add_share_options
 from rushhour.options_signals import add_signals_options
 from rushhour.options_view import add_view_options
 from rushhour.options_world import add_world_options
@@ -45,6 +46,7 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
         ("plot", "draw a diagram of a run file", _plot),
         ("report", "write a run file as one page to read, with its pictures", _report),
         ("counts", "hold runs against counts: GEH, R2, RMSE, limits of the guidance", _counts),
+        ("share", "write a run as a page that plays in any browser", add_share_options),
         ("view", "watch a run or a network: in a window, as a picture, as a film", _view),
         ("race", "cars that race each other on a track", add_race_options),
         ("chase", "opponents that hunt a target through the traffic", add_chase_options),

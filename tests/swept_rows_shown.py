@@ -1,4 +1,8 @@
-"""Rows of the sweep for what is shown and raced: `view`, `race`, `chase`, `racepaths`."""
+"""Rows of the sweep for what is shown and raced: `view`, `share`, `race`, `chase`, `racepaths`."""
+
+import re
+import zlib
+from base64 import b64decode
 
 from swept_options import Row, Told
 
@@ -8,6 +12,7 @@ from rushhour.traffic.recording.run_file import RunFile
 
 V = "view run.h5 --size 320x240 --shot v.png --json"
 FILM = "view run.h5 --size 96x64 --video v.mp4 --from 5s --to 8s --fps 4 --rate 2 --json"
+SHARE = "share run.h5 -o share.html --json"
 LIVE = "view grid.h5 --live 10 --size 320x240 --shot v.png --json"
 RACE = "race track.csv --cars 2 --laps 1 --json"
 PATHS = "racepaths field.json --json"
@@ -27,6 +32,12 @@ def frames(t: Told, path: str) -> int:
     with RunFile(t.folder / path) as run:
         assert run.complete
         return len(run.frames)
+
+
+def head_of(t: Told) -> str:
+    """What a page says first, as text."""
+    data = re.findall(r'id="head">([^<]*)<', t.text("share.html"))[0]
+    return zlib.decompress(b64decode(data)).decode("utf-8", "replace")
 
 
 def opened(t: Told) -> dict[str, object]:
@@ -64,6 +75,21 @@ VIEW = {
     "--size": Row(V, lambda t: t.size("v.png") == (320, 240), "1600", "--size '1600': wanted WIDTHxHEIGHT"),
     "--threads": Row(f"{V} --threads 1", lambda t: not other(t), "0", "--threads 0: wanted 1 to 256"),
     "--json": Row(V, lambda t: t.facts["written"] == "v.png" and t.without().out == "v.png: 24 vehicles\n"),
+}  # fmt: skip
+
+SHARE_ROWS = {
+    "file": Row(SHARE, lambda t: t.facts["vehicles"] >= 24, SHARE.replace("run.h5", "none.h5"), "none.h5"),
+    "--output": Row(SHARE, lambda t: "</html>" in t.text("share.html"), "share.png", "ends in .html"),
+    "--folder": Row("share run.h5 --folder shared --json", lambda t: (t.folder / "shared/data.bin").stat().st_size > 1000, "run.h5", "run.h5"),
+    "--bbox": Row(f"{SHARE} --bbox -50,-50,50,50", lambda t: 0 < t.facts["rows"] < t.before["rows"], "1,2,3", "--bbox '1,2,3': wanted X0,Y0,X1,Y1"),
+    "--every": Row(f"{SHARE} --every 4s", lambda t: t.facts["frames"] * 3 < t.before["frames"], "0", "--every 0: wanted more than 0 s"),
+    "--from": Row(f"{SHARE} --from 10s", lambda t: t.facts["from_s"] == 10.0, "noon", "--from 'noon'"),
+    "--until": Row(f"{SHARE} --until 20s", lambda t: t.facts["until_s"] == 20.0, "noon", "--until 'noon'"),
+    "--theme": Row(f"{SHARE} --theme print", lambda t: t.facts["bytes"] > 1000 and '"theme":"print"' in head_of(t), "pink", "--theme 'pink': wanted one of day, dark, print"),
+    "--title": Row(f"{SHARE} --title Rushes", lambda t: "<title>Rushes</title>" in t.text("share.html"), "''", "--title has an empty word"),
+    "--estimate": Row("share run.h5 --estimate --json", lambda t: "written" not in t.facts and 0.4 < t.facts["estimated_bytes"] / t.before["bytes"] < 2.5),
+    "--any-size": Row(f"{SHARE} --any-size", lambda t: t.same("bytes")),
+    "--json": Row(SHARE, lambda t: t.facts["written"] == "share.html" and t.without().out.startswith("share.html: ")),
 }  # fmt: skip
 
 RACE_ROWS = {

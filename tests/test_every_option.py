@@ -34,7 +34,7 @@ from swept_rows_files import (
     generators,
 )
 from swept_rows_run import PROFILE, RUN
-from swept_rows_shown import CHASE_ROWS, PATHS_ROWS, RACE_ROWS, VIEW
+from swept_rows_shown import CHASE_ROWS, PATHS_ROWS, RACE_ROWS, SHARE_ROWS, VIEW
 from swept_rows_signals import SIGNALS
 from viewed_run import needs_gl
 
@@ -48,7 +48,7 @@ ROWS: dict[str, dict[str, Row]] = {
     "demo": DEMO_ROWS, "import": IMPORT, "generate": GENERATE, "info": INFO, "parameters": PARAMETERS,
     "compile": COMPILE, "run": RUN, "signals": SIGNALS, "profile": PROFILE, "replay": REPLAY, "why": WHY_ROWS,
     "queues": QUEUES_ROWS, "diff": DIFF, "compare": COMPARE_ROWS, "export": EXPORT_ROWS, "plot": PLOT_ROWS,
-    "counts": COUNTS_ROWS, "report": REPORT_ROWS, "view": VIEW, "race": RACE_ROWS, "chase": CHASE_ROWS, "racepaths": PATHS_ROWS,
+    "counts": COUNTS_ROWS, "report": REPORT_ROWS, "share": SHARE_ROWS, "view": VIEW, "race": RACE_ROWS, "chase": CHASE_ROWS, "racepaths": PATHS_ROWS,
 }  # fmt: skip
 EVERY = [(command, name) for command, rows in ROWS.items() for name in rows]
 DRAWN_BY_GL = {"view", "chase --shot"}

@@ -15,6 +15,8 @@ DASH_PERIOD: Final = 9.0  # m
 MARK_WIDTH: Final = 0.15  # m
 STOP_LINE: Final = 0.45  # m
 BAR: Final = 0.5  # m of a bar of a zebra, and between two
+STOPS: Final = 1
+YIELDS: Final = 2
 LEAST_MOVEMENTS: Final = 3
 APRON: Final = 3.0  # m beside a connector that belong to its intersection
 APRON_PIECES: Final = 8
@@ -125,14 +127,18 @@ def zebra_bars(network: Network) -> Quads:
 
 def stop_lines(network: Network) -> Quads:
     """A bar across the end of every lane that must stop, has a signal or yields whatever it does."""
+    return end_bars(network, np.flatnonzero(stop_kinds(network)), STOP_LINE)
+
+
+def stop_kinds(network: Network) -> NDArray[np.int64]:
+    """By road lane: STOPS at a sign or signal, YIELDS whatever it does, or 0."""
     connectors = network.arrays.connectors
     n = network.n_road_lanes
     told = (connectors.signal >= 0) | connectors.must_stop
     stops = np.bincount(connectors.from_lane[told], minlength=n) > 0
     first = np.bincount(connectors.from_lane[connectors.rank == 0], minlength=n) > 0
     leaves = np.bincount(connectors.from_lane, minlength=n) > 0
-    chosen = np.flatnonzero(stops | (leaves & ~first))
-    return end_bars(network, chosen, STOP_LINE)
+    return np.where(stops, STOPS, np.where(leaves & ~first, YIELDS, 0))
 
 
 def end_bars(network: Network, lane: NDArray[np.intp], thick: float) -> Quads:

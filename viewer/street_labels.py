@@ -108,12 +108,15 @@ def _inside(box: Box, other: Box) -> bool:
     return box[0] >= other[0] and box[1] >= other[1] and box[2] <= other[2] and box[3] <= other[3]
 
 
-def street_lines(network: Network) -> list[StreetLine]:
-    """The lines of all names that can be drawn, the most important first."""
+def street_lines(network: Network, every_script: bool = False) -> list[StreetLine]:
+    """The lines of all names that can be drawn, the most important first.
+
+    every_script: also names that the dot font has no letters for.
+    """
     by_name: dict[str, list[int]] = {}
     for road, name in enumerate(network.road_names):
         text = " / ".join(parts_of(name))
-        if text and is_drawn(text):
+        if text and (every_script or is_drawn(text)):
             by_name.setdefault(text, []).append(road)
     lines = [line for text, roads in by_name.items() for line in _lines_of(network, text, roads)]
     return sorted(lines, key=lambda line: (-line.rank, -line.length, line.text))

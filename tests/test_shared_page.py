@@ -1,0 +1,241 @@
+"""The page of `rushhour share` in a real browser: what is in it, and what it does."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from browsers import Opened, chromium
+from viewed_run import record
+
+from rushhour.cli import main
+from rushhour.traffic.recording.run_file import RunFile
+from rushhour.viewer.themes import THEMES
+
+POSITIONS = """(() => {
+  const { frames, frame } = rushhour.runs.at(rushhour.frameAt(rushhour.time)), rows = [];
+  for (let r = frames.start[frame]; r < frames.start[frame + 1]; r++)
+    rows.push([rushhour.facts.vehicles[frames.vehicle[r]], frames.x[r] + rushhour.facts.origin[0],
+      frames.y[r] + rushhour.facts.origin[1], frames.turn[r], frames.speed[r], frames.lane[r],
+      frames.reason[r], frames.blocker[r] < 0 ? null : rushhour.facts.vehicles[frames.blocker[r]]]);
+  return rows;
+})()"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    here = tmp_path_factory.mktemp("shared")
+    record(here / "run.h5", steps=180, vehicles=80)
+    assert main(["share", str(here / "run.h5"), "-o", str(here / "run.html")]) == 0
+    return here
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as one:
+        yield one
+
+
+@pytest.fixture
+def page(browser: Any, folder: Path) -> Iterator[Opened]:
+    """The page in a browser; it must have said and asked for nothing."""
+    opened = Opened(browser, (folder / "run.html").as_uri())
+    yield opened
+    assert opened.told == []
+    assert [url for url in opened.asked if not url.startswith(("file:", "blob:", "data:"))] == []
+    assert len([url for url in opened.asked if url.startswith("file:")]) == 1
+    opened.close()
+
+
+def test_every_vehicle_of_every_frame_is_where_the_run_has_it(page: Opened, folder: Path) -> None:
+    with RunFile(folder / "run.h5") as run:
+        names = run.vehicle_names()
+        for i in (0, 1, 44, run.frames.size - 1):
+            frame, at = run.frame(i), run.positions(float(run.times[i]))
+            page.drawn(f"rushhour.seek({run.times[i]})")
+            rows = {row[0]: row for row in page.get(POSITIONS)}
+            assert rows.keys() == {names[v] for v in frame.id}
+            for k, vehicle in enumerate(frame.id.tolist()):
+                _, x, y, turn, speed, lane, reason, blocker = rows[names[vehicle]]
+                assert (x, y) == pytest.approx((at.x[k], at.y[k]), abs=0.051)
+                assert np.cos(turn - at.heading[k]) > np.cos(0.0032)
+                assert speed == pytest.approx(at.speed[k], abs=0.051)
+                assert (lane, reason) == (frame.lane[k], frame.columns["reason"][k])
+                other = int(frame.columns["blocker"][k])
+                assert blocker == (None if other < 0 else names[other])
+
+
+def test_between_two_frames_everybody_is_near_their_lanes(page: Opened, folder: Path) -> None:
+    """Curves from one frame to the next are within a quarter of a metre of the way along the lanes."""
+    page.drawn("rushhour.lookAt(0, 0, 5)")
+    away = []
+    with RunFile(folder / "run.h5") as run:
+        names = run.vehicle_names()
+        for time in (20.5, 31.5, 47.25, 60.75):
+            page.drawn(f"rushhour.seek({time})")
+            at = run.positions(time)
+            poses = page.get(
+                "rushhour.facts.vehicles.map((name, id) => [name, rushhour.poseOf(id)])"
+            )
+            there = dict(poses)
+            x0, y0 = page.get("rushhour.facts.origin")
+            for k, vehicle in enumerate(at.id.tolist()):
+                pose = there[names[vehicle]]
+                dx, dy = pose["x"] + x0 - at.x[k], pose["y"] + y0 - at.y[k]
+                away.append(abs(-np.sin(at.heading[k]) * dx + np.cos(at.heading[k]) * dy))
+    assert np.percentile(away, 99) < 0.25 and max(away) < 1.0
+
+
+def test_what_signals_show_is_what_the_run_recorded(page: Opened, folder: Path) -> None:
+    from rushhour.viewer.lights import LIGHT_COLOURS, lights_of
+    from rushhour.viewer.recorded import RunSource
+
+    source = RunSource(folder / "run.h5")
+    for time in (3.0, 33.0, 61.0, 88.0):
+        page.drawn(f"rushhour.seek({time})")
+        lanes, colours = lights_of(source.network, source.lights(time))
+        shown = page.get("Array.from(rushhour.lit.lanes, (l, k) => [l, rushhour.lightState(k)])")
+        told = {lane: LIGHT_COLOURS[state].tolist() for lane, state in shown if state < 5}
+        assert told == dict(zip(lanes.tolist(), colours.tolist(), strict=True))
+    source.run.close()
+
+
+def test_it_plays_at_its_speed_and_stops_at_the_end(page: Opened) -> None:
+    page.get("rushhour.pickRate(20)")
+    page.page.keyboard.press("Space")
+    page.until("rushhour.playing && rushhour.time > 10")
+    page.page.keyboard.press("Space")
+    time = page.get("rushhour.time")
+    page.drawn()
+    assert not page.get("rushhour.playing") and page.get("rushhour.time") == time
+    page.page.keyboard.press("End")
+    page.drawn()
+    assert page.get("rushhour.time") == page.get("rushhour.end") == 90.0
+    assert page.page.inner_text("#clock") == "0:01:30"
+
+
+def test_the_axis_of_time_is_dragged_and_holds_count_and_delay(page: Opened, folder: Path) -> None:
+    box = page.page.locator("#time").bounding_box()
+    page.page.mouse.click(box["x"] + 0.5 * box["width"], box["y"] + 20)
+    page.drawn()
+    assert page.get("rushhour.time") == pytest.approx(45.0, abs=0.2)
+    with RunFile(folder / "run.h5") as run:
+        assert page.get("Array.from(rushhour.head.there)") == run.counts.tolist()
+        i = 30
+        before, after = run.frame(i - 1), run.frame(i)
+        limit = run.network().arrays.lanes.speed[after.lane]
+        both = np.isin(after.id, before.id)
+        lost = np.maximum(0.0, 1.0 - after.speed / limit)[both].sum()
+        assert page.get(f"rushhour.head.lost[{i}]") == pytest.approx(lost, rel=1e-3)
+
+
+def test_a_search_finds_vehicles_roads_and_signals(page: Opened) -> None:
+    for text, kind in (("17", "vehicle"), ("0.0-0.1", "street"), ("signal 0.0", "signal")):
+        page.page.fill("#search", text)
+        page.page.keyboard.press("Enter")
+        page.until(f"rushhour.chosen && rushhour.chosen.kind === '{kind}'")
+        page.drawn()
+        assert text.split()[-1] in page.page.inner_text("#card h2")
+    page.page.fill("#search", "no such thing")
+    assert "nothing is called so" in page.page.inner_text("#found")
+
+
+def test_a_click_says_what_a_vehicle_waits_for_up_to_the_cause(page: Opened, folder: Path) -> None:
+    """The chain goes from blocker to blocker as the frame has them."""
+    with RunFile(folder / "run.h5") as run:
+        names = run.vehicle_names()
+        frame = run.frame(60)
+        blockers = dict(zip(frame.id.tolist(), frame.columns["blocker"].tolist(), strict=True))
+        waits = [v for v in blockers if blockers.get(blockers[v], -1) >= 0]
+        assert waits
+        chain = [waits[0]]
+        while blockers.get(chain[-1], -1) in blockers and blockers[chain[-1]] not in chain:
+            chain.append(blockers[chain[-1]])
+        at = run.positions(60.0)
+        row = int(np.searchsorted(at.id, waits[0]))
+        length = float(run.vehicles("length")[waits[0]])
+        middle = (at.x[row] - 0.5 * length * np.cos(at.heading[row]),
+                  at.y[row] - 0.5 * length * np.sin(at.heading[row]))  # fmt: skip
+    page.drawn("rushhour.seek(60)")
+    page.drawn(
+        f"(() => {{ const [x, y] = rushhour.facts.origin; rushhour.lookAt({middle[0]} - x, {middle[1]} - y, 0.1) }})()"
+    )
+    page.page.mouse.click(480, 300)
+    page.drawn()
+    assert page.page.inner_text("#card h2") == names[waits[0]]
+    told = page.page.locator("#card li a").all_inner_texts()
+    assert told == [names[v] for v in chain[1:13]]
+    assert "why" in page.page.inner_text("#card") and "delay" in page.page.inner_text("#card")
+    page.page.keyboard.press("Escape")
+    page.drawn()
+    assert not page.page.is_visible("#card")
+
+
+def test_who_is_followed_stays_in_the_middle(page: Opened) -> None:
+    page.page.fill("#search", "5")
+    page.page.keyboard.press("Enter")
+    page.until("rushhour.chosen && rushhour.chosen.kind === 'vehicle'")
+    page.drawn()
+    page.page.click("#follow")
+    for time in (12.0, 33.5, 51.0):
+        page.drawn(f"rushhour.seek({time})")
+        x, y = page.get("(() => { const p = rushhour.poseOf(rushhour.chosen.id); return rushhour.toScreen(p.x - 0.5 * p.length * Math.cos(p.turn), p.y - 0.5 * p.length * Math.sin(p.turn)) })()")  # fmt: skip
+        assert (x, y) == pytest.approx((480.0, 300.0), abs=1.0)
+
+
+def test_a_link_leads_to_its_moment_and_place(browser: Any, folder: Path, page: Opened) -> None:
+    page.drawn("rushhour.seek(42); rushhour.lookAt(30, -20, 0.25); rushhour.pickColour('delay'); rushhour.pickTheme('print')")  # fmt: skip
+    link = page.get("rushhour.hash")
+    other = Opened(browser, (folder / "run.html").as_uri() + link)
+    for what in ("time", "colour", "theme", "camera.x", "camera.y", "camera.scale"):
+        there = other.get(f"rushhour.{what}")
+        assert there == (
+            pytest.approx(page.get(f"rushhour.{what}"), abs=0.06)
+            if isinstance(there, float)
+            else page.get(f"rushhour.{what}")
+        )
+    other.close()
+
+
+def test_every_theme_has_its_ground_and_every_colouring_its_legend(page: Opened) -> None:
+    for name, theme in THEMES.items():
+        page.drawn(f"rushhour.pickTheme('{name}')")
+        corner = page.pixels()[300, 4]
+        assert np.abs(corner.astype(int) - theme.land).max() <= 1
+        assert page.page.input_value("#theme") == name
+    keys = set()
+    for colour in ("speed", "reason", "type", "delay"):
+        page.page.select_option("#colour", colour)
+        page.drawn()
+        keys.add(page.page.inner_text("#key"))
+    assert len(keys) == 4 and any("red light" in key for key in keys)
+
+
+def test_the_wheel_goes_closer_at_the_cursor_and_a_drag_moves_the_map(page: Opened) -> None:
+    before = page.get("rushhour.toWorld(900, 250)")
+    scale = page.get("rushhour.camera.scale")
+    page.page.mouse.move(900, 250)
+    page.page.mouse.wheel(0, -400)
+    page.until(f"rushhour.camera.scale < {0.9 * scale}")
+    assert page.get("rushhour.toWorld(900, 250)") == pytest.approx(before, abs=1e-6)
+    page.page.mouse.down()
+    page.page.mouse.move(800, 330, steps=4)
+    page.page.mouse.up()
+    page.drawn()
+    assert page.get("rushhour.toWorld(800, 330)") == pytest.approx(before, abs=1e-6)
+
+
+def test_two_fingers_zoom(browser: Any, folder: Path) -> None:
+    size = {"width": 390, "height": 800}
+    touched = Opened(browser, (folder / "run.html").as_uri(), viewport=size, has_touch=True)
+    scale = touched.get("rushhour.camera.scale")
+    touched.get("""(() => { const over = document.getElementById('over');
+      over.setPointerCapture = () => {};
+      const send = (kind, id, x, y) => over.dispatchEvent(new PointerEvent(kind, { pointerId: id, clientX: x, clientY: y, bubbles: true, pointerType: 'touch' }));
+      send('pointerdown', 1, 150, 400); send('pointerdown', 2, 250, 400);
+      send('pointermove', 1, 100, 400); send('pointermove', 2, 300, 400);
+      send('pointerup', 1, 100, 400); send('pointerup', 2, 300, 400); })()""")
+    assert touched.get("rushhour.camera.scale") == pytest.approx(scale / 2.0, rel=1e-6)
+    assert touched.told == []
+    touched.close()

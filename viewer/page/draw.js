@@ -1,0 +1,391 @@
+// Draws with WebGL 2: the ground into a picture that is kept while the camera stands, then lights and
+// vehicles. Colours come from the theme.
+const FINE = 7; // pixels that a car is long from which on it is a body, not a mark
+const GROUND_VERTEX = `#version 300 es
+layout(location=0) in vec2 a_at; layout(location=1) in vec2 a_side; layout(location=2) in float a_half;
+layout(location=3) in float a_along; layout(location=4) in float a_style;
+uniform vec2 u_centre, u_scale; uniform float u_widen, u_least; uniform vec3 u_palette[12]; uniform float u_style;
+out vec3 v_colour; out float v_along, v_dash;
+void main() {
+  vec2 p = a_at + a_side * max(a_half + u_widen, a_half > 0.0 ? u_least : 0.0);
+  gl_Position = vec4((p - u_centre) * u_scale, 0.0, 1.0);
+  float style = u_style >= 0.0 ? u_style : a_style, base = floor(style);
+  v_colour = u_palette[int(base)];
+  if (base == 7.0) v_colour = mix(u_palette[7], u_palette[11], style - 7.0);
+  if (base == 8.0) v_colour = style > 8.2 ? vec3(0.06) : vec3(0.96);
+  v_along = a_along; v_dash = a_style == 5.0 && u_style < 0.0 ? 1.0 : a_style == 10.0 && u_style < 0.0 ? 2.0 : 0.0;
+}`;
+const GROUND_FRAGMENT = `#version 300 es
+precision highp float;
+in vec3 v_colour; in float v_along, v_dash; uniform float u_alpha; out vec4 colour;
+void main() {
+  if (v_dash == 1.0 && mod(v_along, 9.0) > 3.0) discard;
+  colour = vec4(v_dash == 2.0 ? (mod(v_along, 4.0) > 2.0 ? vec3(0.93) : vec3(0.80, 0.10, 0.12)) : v_colour, u_alpha);
+}`;
+const BODY_VERTEX = `#version 300 es
+layout(location=0) in vec4 a_pose; layout(location=1) in vec4 a_what; layout(location=2) in vec4 a_colour;
+uniform vec2 u_centre, u_scale; uniform float u_pixel;
+out vec2 v_at; flat out vec2 v_half; flat out vec4 v_what; flat out vec3 v_colour;
+void main() {
+  vec2 corner = vec2(float(gl_VertexID & 1) * 2.0 - 1.0, float(gl_VertexID >> 1) * 2.0 - 1.0);
+  float grow = 0.35 + 1.5 * u_pixel;
+  vec2 half_ = 0.5 * a_what.xy;
+  v_at = corner * (half_ + grow);
+  v_half = half_; v_what = vec4(a_what.zw, a_pose.w, 0.0); v_colour = a_colour.rgb;
+  float c = cos(a_pose.z), s = sin(a_pose.z);
+  vec2 q = vec2(v_at.x - half_.x, v_at.y);
+  vec2 p = a_pose.xy + vec2(c * q.x - s * q.y, s * q.x + c * q.y);
+  gl_Position = vec4((p - u_centre) * u_scale, 0.0, 1.0);
+}`;
+const BODY_FRAGMENT = `#version 300 es
+precision highp float;
+in vec2 v_at; flat in vec2 v_half; flat in vec4 v_what; flat in vec3 v_colour;
+uniform float u_pixel, u_blink; uniform vec3 u_rim; out vec4 colour;
+float box(vec2 p, vec2 h, float r) { vec2 d = abs(p) - h + r; return length(max(d, 0.0)) + min(max(d.x, d.y), 0.0) - r; }
+float cover(float d) { return clamp(0.5 - d / u_pixel, 0.0, 1.0); }
+vec4 over(vec4 below, vec3 c, float a) { a = clamp(a, 0.0, 1.0); float t = a + below.a * (1.0 - a); return vec4(t > 0.0 ? (c * a + below.rgb * below.a * (1.0 - a)) / t : c, t); }
+void main() {
+  float shape = v_what.x, lights = v_what.y, L = v_half.x, W = v_half.y;
+  vec2 p = v_at; float x = p.x, y = p.y, ay = abs(y);
+  vec3 body = v_colour, glass = mix(vec3(0.06, 0.09, 0.13), body, 0.12), light = mix(body, vec3(1.0), 0.28);
+  vec4 o = vec4(0.0);
+  float fine = smoothstep(0.30, 0.16, u_pixel);
+  if (shape == 5.0) { // an open racing car: wheels, wings, a thin nose
+    float steer = v_what.z;
+    for (int k = 0; k < 4; k++) {
+      float fx = k < 2 ? 0.52 * L : -0.62 * L, fy = (k % 2 == 0 ? 1.0 : -1.0) * (W - 0.17);
+      vec2 q = p - vec2(fx, fy); float c = cos(k < 2 ? steer : 0.0), s = sin(k < 2 ? steer : 0.0);
+      q = vec2(c * q.x + s * q.y, -s * q.x + c * q.y);
+      o = over(o, vec3(0.07), cover(box(q, vec2(0.36, 0.17), 0.08)));
+    }
+    float taper = mix(0.15 * W, 0.5 * W, smoothstep(L, 0.0, x));
+    float d = max(ay - taper, max(x - L, -x - 0.85 * L));
+    d = min(d, box(p - vec2(L - 0.22, 0.0), vec2(0.22, 0.95 * W), 0.08));
+    d = min(d, box(p - vec2(-L + 0.25, 0.0), vec2(0.25, 0.75 * W), 0.08));
+    o = over(o, u_rim, cover(d - 0.05 - 0.7 * u_pixel)); o = over(o, body, cover(d));
+    o = over(o, glass, cover(length((p - vec2(-0.12 * L, 0.0)) / vec2(1.5, 1.0)) - 0.28) );
+  } else if (shape == 4.0) { // a motorcycle with who rides it
+    float d = box(p, vec2(L, 0.22), 0.2);
+    o = over(o, u_rim, cover(d - 0.06 - 0.5 * u_pixel)); o = over(o, body, cover(d));
+    float r = length((p + vec2(0.1 * L, 0.0)) / vec2(0.8, 1.15)) - 0.32;
+    o = over(o, u_rim, cover(r - 0.05)); o = over(o, light, cover(r));
+    o = over(o, glass, cover(length(p - vec2(-0.02 * L, 0.0)) - 0.15));
+    o = over(o, u_rim, fine * cover(box(p - vec2(0.52 * L, 0.0), vec2(0.05, 0.4), 0.04)));
+  } else {
+    bool truck = shape == 2.0, bus = shape == 3.0, van = shape == 1.0;
+    float round_ = bus || truck ? 0.22 : van ? 0.4 : 0.55;
+    float nose = truck || bus ? 0.0 : van ? 0.10 : 0.16;
+    float narrow = 1.0 - nose * smoothstep(0.35 * L, L, x) - 0.5 * nose * smoothstep(-0.6 * L, -L, x);
+    vec2 q = vec2(x, y / narrow);
+    float d = box(q, vec2(L, W), round_);
+    if (truck) { float cab = min(2.3, 0.8 * L); d = min(box(p - vec2(L - 0.5 * cab, 0.0), vec2(0.5 * cab, W), 0.25), box(p + vec2(0.5 * cab + 0.15, 0.0), vec2(L - 0.5 * cab - 0.15, W), 0.08)); }
+    o = over(o, u_rim, cover(d - 0.07 - 0.6 * u_pixel)); o = over(o, body, cover(d));
+    float shade = smoothstep(0.0, -0.5, d);
+    o.rgb = mix(o.rgb * 0.86, o.rgb, shade);
+    if (truck) {
+      float cab = min(2.3, 0.8 * L);
+      o = over(o, light, cover(box(p + vec2(0.5 * cab + 0.15, 0.0), vec2(L - 0.5 * cab - 0.35, W - 0.18), 0.05)));
+      o = over(o, glass, cover(box(p - vec2(L - 0.42, 0.0), vec2(0.26, W - 0.16), 0.12)));
+    } else if (bus) {
+      o = over(o, light, cover(box(p + vec2(0.3, 0.0), vec2(L - 0.9, W - 0.38), 0.2)));
+      o = over(o, glass, cover(box(p - vec2(L - 0.3, 0.0), vec2(0.18, W - 0.15), 0.1)));
+      o = over(o, glass, fine * cover(box(vec2(mod(x + 0.5 * L, 3.4) - 1.7, y), vec2(0.55, 0.4), 0.1)));
+    } else {
+      float front = van ? 0.52 * L : 0.30 * L;
+      o = over(o, light, cover(box(vec2(x + (van ? 0.2 : 0.16) * L, y), vec2((van ? 0.62 : 0.36) * L, W - 0.3), 0.25)));
+      o = over(o, glass, cover(max(box(vec2(x - front, y), vec2(0.15 * L, W - 0.2), 0.12), -(x - front + 0.13 * L) + 0.5 * y * y / W - 0.1)));
+      if (!van) o = over(o, glass, cover(box(vec2(x + 0.64 * L, y), vec2(0.08 * L, W - 0.28), 0.1)));
+      o = over(o, glass, fine * cover(box(vec2(x + 0.12 * L, ay - W + 0.16), vec2(0.34 * L, 0.06), 0.03)));
+    }
+    o = over(o, vec3(1.0, 0.97, 0.82), fine * cover(length(vec2((x - L + 0.22) * 0.8, ay - 0.72 * W)) - 0.17));
+    bool stops = mod(lights, 2.0) >= 1.0;
+    vec2 rear = vec2(x + L - 0.12, ay - 0.70 * W);
+    o = over(o, stops ? vec3(1.0, 0.05, 0.08) : vec3(0.42, 0.02, 0.05), (stops ? max(fine, 0.6) : fine) * cover(box(rear, vec2(stops ? 0.20 : 0.10, 0.26), 0.06)));
+    float left = mod(floor(lights / 2.0), 2.0), right = mod(floor(lights / 4.0), 2.0);
+    float lit = u_blink * (y > 0.0 ? left : right);
+    if (lit > 0.5) {
+      vec2 c1 = vec2(abs(x) - L + 0.22, ay - W + 0.10);
+      o = over(o, vec3(1.0, 0.62, 0.0), cover(length(c1) - 0.26 - 0.3 * u_pixel));
+    }
+  }
+  if (o.a < 0.01) discard;
+  colour = vec4(o.rgb * o.a, o.a);
+}`;
+const MARK_VERTEX = `#version 300 es
+layout(location=0) in vec4 a_pose; layout(location=1) in vec4 a_what; layout(location=2) in vec4 a_colour;
+uniform vec2 u_centre, u_scale; uniform float u_pixel, u_size; uniform float u_ratio;
+out vec3 v_colour; flat out vec2 v_turn; flat out float v_long;
+void main() {
+  float c = cos(a_pose.z), s = sin(a_pose.z);
+  vec2 p = a_pose.xy - 0.5 * a_what.x * vec2(c, s);
+  gl_Position = vec4((p - u_centre) * u_scale, 0.0, 1.0);
+  float grow = clamp(sqrt(a_what.x / 4.5), 0.8, 1.7);
+  gl_PointSize = u_size * grow * u_ratio; v_long = gl_PointSize;
+  v_colour = a_colour.rgb; v_turn = vec2(c, s);
+}`;
+const MARK_FRAGMENT = `#version 300 es
+precision highp float;
+in vec3 v_colour; flat in vec2 v_turn; flat in float v_long; uniform vec3 u_rim; out vec4 colour;
+void main() {
+  vec2 q = vec2(gl_PointCoord.x - 0.5, 0.5 - gl_PointCoord.y) * v_long;
+  vec2 p = vec2(v_turn.x * q.x + v_turn.y * q.y, abs(-v_turn.y * q.x + v_turn.x * q.y));
+  float r = 0.5 * v_long - 0.6, h = 0.50 * r; // a kite: pointed in front, blunt behind
+  float side = dot(p - vec2(r, 0.0), normalize(vec2(h, 1.25 * r)));
+  float back = dot(p - vec2(-0.62 * r, 0.0), vec2(-0.94, 0.34));
+  float d = max(max(side, back), p.y - h);
+  float inner = clamp(0.5 - (d + 0.9), 0.0, 1.0), a = clamp(0.5 - d, 0.0, 1.0);
+  if (a < 0.02) discard;
+  vec3 c = mix(u_rim, v_colour, v_long < 7.0 ? max(inner, 0.75) : inner);
+  colour = vec4(c * a, a);
+}`;
+const BAR_VERTEX = `#version 300 es
+layout(location=0) in vec4 a_pose; layout(location=1) in vec4 a_what; layout(location=2) in vec4 a_colour;
+uniform vec2 u_centre, u_scale; uniform float u_pixel; out vec2 v_at; flat out vec2 v_half; out vec3 v_colour;
+void main() {
+  vec2 corner = vec2(float(gl_VertexID & 1) * 2.0 - 1.0, float(gl_VertexID >> 1) * 2.0 - 1.0);
+  v_half = vec2(max(0.38, 1.4 * u_pixel), max(a_what.x, 2.0 * u_pixel));
+  v_at = corner * (v_half + 1.6 * u_pixel);
+  vec2 d = a_pose.zw, p = a_pose.xy + d * (v_at.x - v_half.x) + vec2(-d.y, d.x) * v_at.y;
+  gl_Position = vec4((p - u_centre) * u_scale, 0.0, 1.0); v_colour = a_colour.rgb;
+}`;
+const BAR_FRAGMENT = `#version 300 es
+precision highp float;
+in vec2 v_at; flat in vec2 v_half; in vec3 v_colour; uniform float u_pixel; uniform vec3 u_rim; out vec4 colour;
+void main() {
+  vec2 d = abs(v_at) - v_half + 0.3 * v_half.x;
+  float e = length(max(d, 0.0)) + min(max(d.x, d.y), 0.0) - 0.3 * v_half.x;
+  float a = clamp(0.5 - (e - 0.7 * u_pixel) / u_pixel, 0.0, 1.0), i = clamp(0.5 - e / u_pixel, 0.0, 1.0);
+  if (a < 0.02) discard;
+  colour = vec4(mix(u_rim, v_colour, i) * a, a);
+}`;
+const PICTURE_VERTEX = `#version 300 es
+out vec2 v_at; void main() { v_at = vec2(gl_VertexID == 1 ? 2.0 : 0.0, gl_VertexID == 2 ? 2.0 : 0.0); gl_Position = vec4(v_at * 2.0 - 1.0, 0.0, 1.0); }`;
+const PICTURE_FRAGMENT = `#version 300 es
+precision highp float; in vec2 v_at; uniform sampler2D u_picture; out vec4 colour; void main() { colour = texture(u_picture, v_at); }`;
+
+const INSTANCE = 36; // bytes: pose (4 floats), what (4 floats), colour (4 bytes)
+
+class Draw {
+  constructor(canvas, ground) {
+    const gl = canvas.getContext("webgl2", { antialias: false, alpha: false, powerPreference: "high-performance" });
+    if (!gl) throw new Error("this browser has no WebGL 2, which the map is drawn with");
+    this.gl = gl; this.canvas = canvas; this.ground = ground;
+    this.programs = {
+      ground: this.program(GROUND_VERTEX, GROUND_FRAGMENT), body: this.program(BODY_VERTEX, BODY_FRAGMENT),
+      mark: this.program(MARK_VERTEX, MARK_FRAGMENT), bar: this.program(BAR_VERTEX, BAR_FRAGMENT),
+      picture: this.program(PICTURE_VERTEX, PICTURE_FRAGMENT),
+    };
+    this.layers = {};
+    for (const [name, mesh] of Object.entries(ground.meshes)) this.layers[name] = this.layer(mesh);
+    this.instances = this.instanced(); this.bars = this.instanced();
+    this.room(4096);
+    this.barData = new ArrayBuffer(0);
+    this.empty = gl.createVertexArray();
+    this.texture = gl.createTexture(); this.names = gl.createTexture();
+    this.kept = "";
+    this.samples = Math.min(4, gl.getParameter(gl.MAX_SAMPLES));
+  }
+  program(vertex, fragment) {
+    const gl = this.gl, program = gl.createProgram();
+    for (const [kind, text] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]]) {
+      const shader = gl.createShader(kind);
+      gl.shaderSource(shader, text); gl.compileShader(shader);
+      if (!gl.getShaderParameter(shader, gl.COMPILE_STATUS)) throw new Error(gl.getShaderInfoLog(shader));
+      gl.attachShader(program, shader);
+    }
+    gl.linkProgram(program);
+    if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(program));
+    const at = {};
+    for (let k = 0; k < gl.getProgramParameter(program, gl.ACTIVE_UNIFORMS); k++) {
+      const name = gl.getActiveUniform(program, k).name;
+      at[name.replace("[0]", "")] = gl.getUniformLocation(program, name);
+    }
+    return { program, at };
+  }
+  layer(mesh) {
+    const gl = this.gl, vao = gl.createVertexArray();
+    gl.bindVertexArray(vao);
+    gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
+    gl.bufferData(gl.ARRAY_BUFFER, mesh.data.subarray(0, mesh.n * VERTEX_FLOATS), gl.STATIC_DRAW);
+    gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, gl.createBuffer());
+    gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, mesh.index.subarray(0, mesh.m), gl.STATIC_DRAW);
+    let at = 0;
+    for (const [place, size] of [[0, 2], [1, 2], [2, 1], [3, 1], [4, 1]]) {
+      gl.enableVertexAttribArray(place);
+      gl.vertexAttribPointer(place, size, gl.FLOAT, false, 4 * VERTEX_FLOATS, 4 * at);
+      at += size;
+    }
+    gl.bindVertexArray(null);
+    return { vao, parts: mesh.parts };
+  }
+  instanced() {
+    const gl = this.gl, buffer = gl.createBuffer(), vaos = [];
+    for (const divisor of [1, 0]) {
+      const vao = gl.createVertexArray();
+      gl.bindVertexArray(vao); gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
+      for (const [place, size, kind, even, at] of [[0, 4, gl.FLOAT, false, 0], [1, 4, gl.FLOAT, false, 16], [2, 4, gl.UNSIGNED_BYTE, true, 32]]) {
+        gl.enableVertexAttribArray(place); gl.vertexAttribPointer(place, size, kind, even, INSTANCE, at); gl.vertexAttribDivisor(place, divisor);
+      }
+      vaos.push(vao);
+    }
+    gl.bindVertexArray(null);
+    return { buffer, one: vaos[0], points: vaos[1], bytes: 0 };
+  }
+  room(n) {
+    if (this.data && this.data.byteLength >= n * INSTANCE) return;
+    this.data = new ArrayBuffer(Math.ceil(1.3 * n) * INSTANCE);
+    this.floats = new Float32Array(this.data); this.words = new Uint32Array(this.data);
+  }
+  send(to, data, n) {
+    const gl = this.gl, bytes = n * INSTANCE;
+    gl.bindBuffer(gl.ARRAY_BUFFER, to.buffer);
+    if (bytes > to.bytes) { to.bytes = Math.max(bytes, 65536); }
+    gl.bufferData(gl.ARRAY_BUFFER, to.bytes, gl.STREAM_DRAW); // a new one: the old may still be read
+    gl.bufferSubData(gl.ARRAY_BUFFER, 0, new Uint8Array(data, 0, bytes));
+  }
+  set theme(theme) {
+    const unit = (c) => c.map((v) => v / 255);
+    this.colours = theme; this.rim = unit(theme.rim);
+    this.palette = new Float32Array([...theme.roads.flatMap(unit), ...unit(theme.kerb), ...unit(theme.marks), ...unit(theme.marks), ...unit(theme.stops), ...unit(theme.turf[0]), 1, 1, 1, ...unit(theme.marks), 0.8, 0.1, 0.1, ...unit(theme.turf[1])]);
+    this.kept = "";
+  }
+  resize(width, height, ratio) {
+    const gl = this.gl, w = Math.max(1, Math.round(width * ratio)), h = Math.max(1, Math.round(height * ratio));
+    if (this.canvas.width === w && this.canvas.height === h && this.frame) return;
+    this.canvas.width = w; this.canvas.height = h; this.width = width; this.height = height; this.ratio = ratio;
+    for (const one of [this.frame, this.flat]) if (one) gl.deleteFramebuffer(one);
+    for (const one of this.buffers || []) gl.deleteRenderbuffer(one);
+    this.buffers = [gl.createRenderbuffer(), gl.createRenderbuffer()];
+    this.frame = gl.createFramebuffer(); gl.bindFramebuffer(gl.FRAMEBUFFER, this.frame);
+    [[gl.RGBA8, gl.COLOR_ATTACHMENT0], [gl.DEPTH24_STENCIL8, gl.DEPTH_STENCIL_ATTACHMENT]].forEach(([format, place], k) => {
+      gl.bindRenderbuffer(gl.RENDERBUFFER, this.buffers[k]);
+      gl.renderbufferStorageMultisample(gl.RENDERBUFFER, this.samples, format, w, h);
+      gl.framebufferRenderbuffer(gl.FRAMEBUFFER, place, gl.RENDERBUFFER, this.buffers[k]);
+    });
+    gl.bindTexture(gl.TEXTURE_2D, this.texture);
+    gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA8, w, h, 0, gl.RGBA, gl.UNSIGNED_BYTE, null);
+    for (const one of [this.texture, this.names]) {
+      gl.bindTexture(gl.TEXTURE_2D, one);
+      for (const [name, value] of [[gl.TEXTURE_MIN_FILTER, gl.NEAREST], [gl.TEXTURE_MAG_FILTER, gl.NEAREST], [gl.TEXTURE_WRAP_S, gl.CLAMP_TO_EDGE], [gl.TEXTURE_WRAP_T, gl.CLAMP_TO_EDGE]]) gl.texParameteri(gl.TEXTURE_2D, name, value);
+    }
+    this.flat = gl.createFramebuffer(); gl.bindFramebuffer(gl.FRAMEBUFFER, this.flat);
+    gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, this.texture, 0);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+    this.kept = "";
+  }
+  use(name, camera) {
+    const gl = this.gl, { program, at } = this.programs[name];
+    gl.useProgram(program);
+    gl.uniform2f(at.u_centre, camera.x, camera.y);
+    gl.uniform2f(at.u_scale, 2 / (this.width * camera.scale), 2 / (this.height * camera.scale));
+    if (at.u_pixel) gl.uniform1f(at.u_pixel, camera.scale / this.ratio);
+    if (at.u_rim) gl.uniform3fv(at.u_rim, this.rim);
+    return at;
+  }
+  paint(name, at, box, { widen = 0, least = 0, style = -1, alpha = 1 } = {}) {
+    const gl = this.gl, layer = this.layers[name];
+    if (!layer) return;
+    gl.uniform1f(at.u_widen, widen); gl.uniform1f(at.u_least, least); gl.uniform1f(at.u_style, style); gl.uniform1f(at.u_alpha, alpha);
+    gl.bindVertexArray(layer.vao);
+    let from = -1, to = -1;
+    const flush = () => { if (to > from) gl.drawElements(gl.TRIANGLES, to - from, gl.UNSIGNED_INT, 4 * from); };
+    for (const part of layer.parts) {
+      const b = part.box;
+      if (b && (b[2] < box[0] || b[0] > box[2] || b[3] < box[1] || b[1] > box[3])) continue;
+      if (part.from === to) { to = part.to; continue; }
+      flush(); from = part.from; to = part.to;
+    }
+    flush();
+  }
+  // The ground, drawn anew only when something of it changed. key: what it depends on beside the camera.
+  keepGround(camera, box, key, names, extra) {
+    const wanted = `${camera.x},${camera.y},${camera.scale},${key}`;
+    if (wanted === this.kept) return;
+    this.kept = wanted;
+    const gl = this.gl, scale = camera.scale, near = 1 / scale;
+    gl.bindFramebuffer(gl.FRAMEBUFFER, this.frame);
+    gl.viewport(0, 0, this.canvas.width, this.canvas.height);
+    const land = this.colours.land;
+    gl.disable(gl.BLEND); gl.disable(gl.STENCIL_TEST);
+    gl.clearColor(land[0] / 255, land[1] / 255, land[2] / 255, 1); gl.clearStencil(0);
+    gl.clear(gl.COLOR_BUFFER_BIT | gl.STENCIL_BUFFER_BIT);
+    const at = this.use("ground", camera);
+    gl.uniform3fv(at.u_palette, this.palette);
+    if (extra && extra.below) extra.below(at, box);
+    if (this.ground.race) {
+      this.paint("main", at, box, { widen: 1.6 * Math.min(1, 0.6 * near), style: STYLE.kerb });
+      this.paint("main", at, box); this.paint("kerbs", at, box, { least: 0.4 * scale }); this.paint("lines", at, box);
+    } else {
+      // Side streets are the thinner the farther the camera is; fast ones stay seen.
+      const least = { local: 0.55, main: 1.15, fast: 1.7 }, kerb = Math.max(0.3, 0.8 * scale), grades = ["local", "main", "fast"];
+      const fade = Math.min(1, 14 / scale);
+      for (const g of grades) this.paint(g, at, box, { widen: g === "local" && scale > 9 ? 0.25 * scale : kerb, least: least[g] * scale + (g === "local" && scale > 9 ? 0 : kerb), style: STYLE.kerb });
+      if (near > 0.25) {
+        gl.enable(gl.STENCIL_TEST); gl.stencilFunc(gl.ALWAYS, 1, 255); gl.stencilOp(gl.KEEP, gl.KEEP, gl.REPLACE); gl.colorMask(false, false, false, false);
+        this.paint("aprons", at, box);
+        gl.colorMask(true, true, true, true); gl.stencilFunc(gl.EQUAL, 1, 255); gl.stencilOp(gl.KEEP, gl.KEEP, gl.KEEP);
+        this.paint("areas", at, box, { widen: 0.25, style: STYLE.kerb });
+        this.paint("areas", at, box);
+        gl.disable(gl.STENCIL_TEST);
+      }
+      for (const g of grades) this.paint(g, at, box, { least: least[g] * scale });
+      if (extra && extra.above) extra.above(at, box);
+      if (near > 1.4) {
+        gl.enable(gl.BLEND); gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
+        const alpha = Math.min(1, (near - 1.4) / 1.6);
+        this.paint("marks", at, box, { least: 0.4 * scale, alpha });
+        this.paint("zebras", at, box, { alpha }); this.paint("stops", at, box, { alpha });
+        if (near > 3.5) this.paint("arrows", at, box, { alpha: Math.min(1, (near - 3.5) / 2) });
+        gl.disable(gl.BLEND);
+      }
+    }
+    if (names) {
+      gl.bindTexture(gl.TEXTURE_2D, this.names);
+      gl.pixelStorei(gl.UNPACK_FLIP_Y_WEBGL, true); gl.pixelStorei(gl.UNPACK_PREMULTIPLY_ALPHA_WEBGL, true);
+      gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, gl.RGBA, gl.UNSIGNED_BYTE, names);
+      gl.pixelStorei(gl.UNPACK_FLIP_Y_WEBGL, false);
+      gl.enable(gl.BLEND); gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+      this.picture(this.names);
+      gl.disable(gl.BLEND);
+    }
+    gl.bindFramebuffer(gl.READ_FRAMEBUFFER, this.frame); gl.bindFramebuffer(gl.DRAW_FRAMEBUFFER, this.flat);
+    gl.blitFramebuffer(0, 0, this.canvas.width, this.canvas.height, 0, 0, this.canvas.width, this.canvas.height, gl.COLOR_BUFFER_BIT, gl.NEAREST);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+  }
+  picture(texture) {
+    const gl = this.gl;
+    gl.useProgram(this.programs.picture.program);
+    gl.bindVertexArray(this.empty);
+    gl.bindTexture(gl.TEXTURE_2D, texture);
+    gl.drawArrays(gl.TRIANGLES, 0, 3);
+  }
+  // What moves. n: vehicles in this.data; bars: { data, n } of lights, or null.
+  draw(camera, n, bodies, bars, size, blink) {
+    const gl = this.gl;
+    gl.viewport(0, 0, this.canvas.width, this.canvas.height);
+    gl.disable(gl.BLEND);
+    this.picture(this.texture);
+    gl.enable(gl.BLEND); gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+    if (bars && bars.n) {
+      this.send(this.bars, bars.data, bars.n);
+      this.use("bar", camera);
+      gl.bindVertexArray(this.bars.one);
+      gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, bars.n);
+    }
+    if (n) {
+      this.send(this.instances, this.data, n);
+      if (bodies) {
+        const at = this.use("body", camera);
+        gl.uniform1f(at.u_blink, blink ? 1 : 0);
+        gl.bindVertexArray(this.instances.one);
+        gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, n);
+      } else {
+        const at = this.use("mark", camera);
+        gl.uniform1f(at.u_size, size); gl.uniform1f(at.u_ratio, this.ratio);
+        gl.bindVertexArray(this.instances.points);
+        gl.drawArrays(gl.POINTS, 0, n);
+      }
+    }
+    gl.bindVertexArray(null);
+  }
+}

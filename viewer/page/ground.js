@@ -1,0 +1,261 @@
+// What stays: the block of the ground as vertices. A vertex is a place on a middle line, the vector to
+// the side (mitred), the half width (m), how far along its line it is (m), and a style.
+const STYLE = { local: 0, main: 1, fast: 2, kerb: 3, mark: 4, dash: 5, stop: 6, turf: 7, start: 8, bus: 9, rail: 10 };
+const VERTEX_FLOATS = 7;
+const MAIN_SPEED = 12, FAST_SPEED = 21; // m/s
+
+class Mesh {
+  constructor() { this.data = new Float32Array(1 << 14); this.index = new Uint32Array(1 << 14); this.n = 0; this.m = 0; this.parts = []; }
+  room(vertices, indices) {
+    const f = (this.n + vertices) * VERTEX_FLOATS;
+    if (f > this.data.length) { const d = new Float32Array(Math.max(f, 2 * this.data.length)); d.set(this.data); this.data = d; }
+    if (this.m + indices > this.index.length) { const d = new Uint32Array(Math.max(this.m + indices, 2 * this.index.length)); d.set(this.index); this.index = d; }
+  }
+  vertex(x, y, nx, ny, half, along, style) {
+    const d = this.data, at = this.n * VERTEX_FLOATS;
+    d[at] = x; d[at + 1] = y; d[at + 2] = nx; d[at + 3] = ny; d[at + 4] = half; d[at + 5] = along; d[at + 6] = style;
+    return this.n++;
+  }
+  // A ribbon along points; half: its half width, shift: of its middle to the left, m; more: longer at both ends, m.
+  ribbon(xs, ys, from, to, half, shift, style, more = 0) {
+    const k = to - from;
+    if (k < 2) return;
+    this.room(2 * k, 6 * (k - 1));
+    let along = 0, first = -1;
+    for (let i = from; i < to; i++) {
+      const a = Math.max(from, i - 1), b = Math.min(to - 1, i + 1);
+      let ux = xs[i] - xs[a], uy = ys[i] - ys[a], vx = xs[b] - xs[i], vy = ys[b] - ys[i];
+      const lu = Math.hypot(ux, uy), lv = Math.hypot(vx, vy);
+      if (lu > 1e-6) { ux /= lu; uy /= lu; } if (lv > 1e-6) { vx /= lv; vy /= lv; }
+      if (lu <= 1e-6) { ux = vx; uy = vy; } if (lv <= 1e-6) { vx = ux; vy = uy; }
+      let mx = ux + vx, my = uy + vy; const lm = Math.hypot(mx, my) || 1; mx /= lm; my /= lm;
+      const stretch = 1 / Math.max(0.6, mx * ux + my * uy);
+      const nx = -my * stretch, ny = mx * stretch;
+      along += i > from ? lu : 0;
+      const end = i === from ? -more : i === to - 1 ? more : 0;
+      const x = xs[i] + nx * shift + mx * end, y = ys[i] + ny * shift + my * end;
+      const v = this.vertex(x, y, nx, ny, typeof half === "number" ? half : half[i - from], along, style);
+      this.vertex(x, y, -nx, -ny, typeof half === "number" ? half : half[i - from], along, style);
+      if (first < 0) first = v;
+      else { const m = this.m; this.index.set([v - 2, v - 1, v, v, v - 1, v + 1], m); this.m += 6; }
+    }
+  }
+  polygon(xs, ys, from, to, style) {
+    const k = to - from;
+    if (k < 3) return;
+    this.room(k, 3 * (k - 2));
+    const first = this.n;
+    let cx = 0, cy = 0;
+    for (let i = from; i < to; i++) { cx += xs[i] / k; cy += ys[i] / k; }
+    for (let i = from; i < to; i++) {
+      const dx = xs[i] - cx, dy = ys[i] - cy, d = Math.hypot(dx, dy) || 1;
+      this.vertex(xs[i], ys[i], dx / d, dy / d, 0, 0, style);
+    }
+    for (let i = 2; i < k; i++) { this.index.set([first, first + i - 1, first + i], this.m); this.m += 3; }
+  }
+  quad(places, style) {
+    const xs = [], ys = [];
+    for (const [x, y] of places) { xs.push(x); ys.push(y); }
+    this.polygon(xs, ys, 0, 4, style);
+  }
+  // Ends a part that is drawn only where its box is seen.
+  cut(box) { const from = this.parts.length ? this.parts[this.parts.length - 1].to : 0; if (this.m > from) this.parts.push({ from, to: this.m, box }); }
+}
+
+function simplified(lines, l) { return [lines.start[l], lines.start[l + 1]]; }
+
+class Ground {
+  constructor(head) {
+    const facts = head.facts;
+    this.head = head; this.facts = facts; this.said = facts.ground; this.race = facts.race;
+    this.meshes = {};
+    this.box = facts.box;
+    if (this.race) { this.raceGround(); return; }
+    this.lanes = openLines(head, "lane", 0.02);
+    this.areas = openLines(head, "area", 0.02);
+    this.zebras = openLines(head, "zebra", 0.02);
+    this.streets = openLines(head, "street", 0.02);
+    this.roads = this.said.lanes;
+    const n = this.lanes.start.length - 1;
+    this.count = n;
+    this.laneRoad = new Int32Array(n).fill(-1);
+    for (let r = 0; r < head.road_lane.length; r++) this.laneRoad.fill(r, head.road_lane[r], head.road_lane[r] + head.road_lanes[r]);
+    this.outStart = new Int32Array(this.roads + 1);
+    for (const lane of head.way_from) this.outStart[lane + 1]++;
+    for (let l = 0; l < this.roads; l++) this.outStart[l + 1] += this.outStart[l];
+    this.ways = { roads: this.roads, start: this.outStart, to: head.way_to, limit: head.lane_limit };
+    this.nodeFast = new Float32Array(head.node_x.length);
+    for (let k = 0; k < head.way_from.length; k++) {
+      const at = head.way_at[k];
+      this.nodeFast[at] = Math.max(this.nodeFast[at], head.lane_limit[head.way_from[k]], head.lane_limit[head.way_to[k]]);
+    }
+    this.build();
+  }
+  get limits() { return this.head.lane_limit; }
+  grade(speed) { return speed >= FAST_SPEED ? STYLE.fast : speed >= MAIN_SPEED ? STYLE.main : STYLE.local; }
+  gradeOf(lane) { return this.grade(lane < this.roads ? this.head.lane_limit[lane] : this.nodeFast[this.head.way_at[lane - this.roads]]); }
+  // Lanes by tiles of the map, so that what is not seen is not drawn.
+  tiles() {
+    const [x0, y0, x1, y1] = this.box, side = Math.max(x1 - x0, y1 - y0) / Math.max(1, Math.min(24, Math.round(Math.sqrt(this.count / 60))));
+    const tiles = new Map(), { start, x, y } = this.lanes;
+    for (let l = 0; l < this.count; l++) {
+      if (start[l + 1] === start[l]) continue;
+      const mid = (start[l] + start[l + 1]) >> 1, key = Math.floor((x[mid] - x0) / side) + 1000 * Math.floor((y[mid] - y0) / side);
+      if (!tiles.has(key)) tiles.set(key, { lanes: [], box: [1e9, 1e9, -1e9, -1e9] });
+      const tile = tiles.get(key), b = tile.box;
+      tile.lanes.push(l);
+      for (let i = start[l]; i < start[l + 1]; i++) {
+        b[0] = Math.min(b[0], x[i] - 9); b[1] = Math.min(b[1], y[i] - 9); b[2] = Math.max(b[2], x[i] + 9); b[3] = Math.max(b[3], y[i] + 9);
+      }
+    }
+    return [...tiles.values()];
+  }
+  build() {
+    const { start, x, y } = this.lanes, head = this.head, width = head.lane_width;
+    const grades = [STYLE.local, STYLE.main, STYLE.fast].map(() => new Mesh());
+    const marks = new Mesh(), stops = new Mesh(), aprons = new Mesh(), arrows = new Mesh(), far = new Mesh();
+    const tiles = this.tiles();
+    const leftSign = this.said.left_hand ? -1 : 1;
+    for (const { lanes, box } of tiles) {
+      for (const l of lanes) {
+        const grade = this.gradeOf(l), half = 0.5 * width[l] + 0.05;
+        grades[grade].ribbon(x, y, start[l], start[l + 1], half, 0, grade, 0.4);
+        if (l >= this.roads) { this.apron(aprons, l); continue; }
+        const road = this.laneRoad[l], first = head.road_lane[road], last = first + head.road_lanes[road] - 1;
+        if (l < last) marks.ribbon(x, y, start[l], start[l + 1], 0.075, leftSign * 0.5 * width[l], STYLE.dash);
+        else marks.ribbon(x, y, start[l], start[l + 1], 0.075, leftSign * 0.5 * width[l], STYLE.mark);
+        const stop = head.lane_stop[l];
+        if (stop) this.line(stops, l, stop === 1);
+        this.arrow(arrows, l);
+      }
+      for (const mesh of [...grades, marks, stops, aprons, arrows]) mesh.cut(box);
+    }
+    const areas = new Mesh(), zebras = new Mesh();
+    for (let a = 0; a + 1 < this.areas.start.length; a++) {
+      areas.polygon(this.areas.x, this.areas.y, this.areas.start[a], this.areas.start[a + 1], this.grade(this.nodeFast[head.area_at[a]]));
+    }
+    areas.cut(null);
+    for (let a = 0; a + 1 < this.zebras.start.length; a++) zebras.polygon(this.zebras.x, this.zebras.y, this.zebras.start[a], this.zebras.start[a + 1], STYLE.stop);
+    zebras.cut(null);
+    this.meshes = { local: grades[0], main: grades[1], fast: grades[2], marks, stops, aprons, arrows, areas, zebras };
+  }
+  apron(mesh, lane) {
+    const { start, x, y } = this.lanes, from = start[lane], to = start[lane + 1], half = [];
+    let total = 0;
+    const at = [0];
+    for (let i = from + 1; i < to; i++) { total += Math.hypot(x[i] - x[i - 1], y[i] - y[i - 1]); at.push(total); }
+    for (const s of at) half.push(0.5 * this.head.lane_width[lane] + Math.min(3, 0.5 + Math.min(s, total - s)));
+    mesh.ribbon(x, y, from, to, half, 0, 0, 0.4);
+  }
+  end(lane) {
+    const { start, x, y } = this.lanes, e = start[lane + 1] - 1;
+    if (e <= start[lane]) return null;
+    const dx = x[e] - x[e - 1], dy = y[e] - y[e - 1], d = Math.hypot(dx, dy) || 1;
+    return { x: x[e], y: y[e], dx: dx / d, dy: dy / d, half: 0.45 * this.head.lane_width[lane] };
+  }
+  // A stop line, or the teeth of a yield line that point at who comes.
+  line(mesh, lane, full) {
+    const e = this.end(lane);
+    if (!e) return;
+    const p = (along, aside) => [e.x - e.dx * along - e.dy * aside, e.y - e.dy * along + e.dx * aside];
+    if (full) { mesh.quad([p(0, e.half), p(0, -e.half), p(0.45, -e.half), p(0.45, e.half)], STYLE.stop); return; }
+    const teeth = Math.max(2, Math.round(e.half * 2 / 0.9)), w = 2 * e.half / teeth;
+    for (let k = 0; k < teeth; k++) {
+      const a = -e.half + k * w, xs = [], ys = [];
+      for (const [px, py] of [p(0, a + 0.1 * w), p(0, a + 0.9 * w), p(0.6, a + 0.5 * w)]) { xs.push(px); ys.push(py); }
+      mesh.polygon(xs, ys, 0, 3, STYLE.stop);
+    }
+  }
+  // What may be done from a lane, painted before its end, where its road has several.
+  arrow(mesh, lane) {
+    const head = this.head, road = this.laneRoad[lane];
+    if (head.road_lanes[road] < 2) return;
+    const e = this.end(lane);
+    if (!e) return;
+    const { start, x, y } = this.lanes;
+    let long = 0;
+    for (let i = start[lane] + 1; i < start[lane + 1]; i++) long += Math.hypot(x[i] - x[i - 1], y[i] - y[i - 1]);
+    if (long < 18) return;
+    let turns = 0;
+    for (let k = this.outStart[lane]; k < this.outStart[lane + 1]; k++) turns |= 1 << Math.min(3, head.way_turn[k]);
+    if (!turns || turns & 8) turns &= 7;
+    if (!turns) return;
+    const flip = this.said.left_hand ? 1 : 1, base = 9.5;
+    const p = (along, aside) => [e.x - e.dx * (base - along) - e.dy * aside, e.y - e.dy * (base - along) + e.dx * aside];
+    const put = (places) => { const xs = [], ys = []; for (const [a, b] of places) { const q = p(a, b * flip); xs.push(q[0]); ys.push(q[1]); } mesh.polygon(xs, ys, 0, xs.length, STYLE.mark); };
+    put([[0, -0.09], [0, 0.09], [turns & 1 ? 2.9 : 2.2, 0.09], [turns & 1 ? 2.9 : 2.2, -0.09]]);
+    if (turns & 1) put([[2.7, -0.38], [2.7, 0.38], [4.1, 0]]);
+    for (const [bit, side] of [[2, 1], [4, -1]]) {
+      if (!(turns & bit)) continue;
+      put([[2.02, 0], [2.2, 0], [2.2, 0.62 * side], [2.02, 0.62 * side]]);
+      put([[1.6, 0.55 * side], [2.62, 0.55 * side], [2.11, 1.3 * side]]);
+    }
+  }
+  raceGround() {
+    const head = this.head, mesh = new Mesh(), kerbs = new Mesh(), lines = new Mesh();
+    this.lanes = { start: new Int32Array(1), x: new Float32Array(0), y: new Float32Array(0) };
+    this.streets = { start: new Int32Array(1) };
+    this.roads = 0; this.count = 0; this.laneRoad = new Int32Array(0);
+    this.ways = { roads: 0, start: new Int32Array(1), to: new Int32Array(0), limit: new Float32Array(0) };
+    if (head.track_left) {
+      const l = head.track_left, r = head.track_right, k = l.length / 2;
+      mesh.room(2 * k, 6 * k);
+      for (let i = 0; i < k; i++) for (const [e, o] of [[l, r], [r, l]]) {
+        const dx = e[2 * i] - o[2 * i], dy = e[2 * i + 1] - o[2 * i + 1], d = Math.hypot(dx, dy) || 1;
+        mesh.vertex(e[2 * i], e[2 * i + 1], dx / d, dy / d, 0, 0, STYLE.main);
+      }
+      for (let i = 0; i < k; i++) { const a = 2 * i, b = 2 * ((i + 1) % k); mesh.index.set([a, a + 1, b, b, a + 1, b + 1], mesh.m); mesh.m += 6; }
+      for (const e of [l, r]) {
+        const xs = [], ys = [];
+        for (let i = 0; i <= k; i++) { xs.push(e[2 * (i % k)]); ys.push(e[2 * (i % k) + 1]); }
+        kerbs.ribbon(xs, ys, 0, xs.length, 0.55, 0, STYLE.rail);
+        const dx = xs[1] - xs[0], dy = ys[1] - ys[0], d = Math.hypot(dx, dy) || 1;
+        if (e === l) this.start = { x0: l[0], y0: l[1], x1: r[0], y1: r[1], dx: dx / d, dy: dy / d };
+      }
+      const s = this.start, wide = Math.hypot(s.x1 - s.x0, s.y1 - s.y0), cells = Math.max(6, Math.round(wide / 0.9)), rows = 3, side = wide / cells;
+      const ax = (s.x1 - s.x0) / wide, ay = (s.y1 - s.y0) / wide;
+      for (let c = 0; c < cells; c++) for (let q = 0; q < rows; q++) {
+        const at = (u, v) => [s.x0 + ax * side * u + s.dx * side * (v - 1.5), s.y0 + ay * side * u + s.dy * side * (v - 1.5)];
+        lines.quad([at(c, q), at(c + 1, q), at(c + 1, q + 1), at(c, q + 1)], (c + q) % 2 ? STYLE.start : STYLE.start + 0.5);
+      }
+    } else {
+      const { cell, rows, columns } = this.said, [x0, y0] = head.course_corner;
+      for (let r = 0; r < rows; r++) for (let c = 0; c < columns;) {
+        const cost = head.course_cost[r * columns + c];
+        let e = c + 1;
+        while (e < columns && head.course_cost[r * columns + e] === cost) e++;
+        if (cost) {
+          const X = x0 + cell * c, Y = y0 + cell * r, X1 = x0 + cell * e, Y1 = Y + cell;
+          mesh.quad([[X, Y], [X1, Y], [X1, Y1], [X, Y1]], STYLE.turf + Math.min(0.9, 0.1 * (cost - 1)));
+        }
+        c = e;
+      }
+    }
+    for (const one of [mesh, kerbs, lines]) one.cut(null);
+    this.meshes = { main: mesh, kerbs, lines };
+  }
+}
+
+// What of the ground is looked for by name.
+Object.assign(Ground.prototype, {
+  index() {
+    const head = this.head, n = this.race ? 0 : head.node_x.length;
+    this.signalOf = new Int32Array(n).fill(-1);
+    if (this.race) return;
+    for (let k = 0; k < head.way_signal.length; k++) if (head.way_signal[k] >= 0) this.signalOf[head.way_at[k]] = head.way_signal[k];
+    this.streetsAt = new Map();
+    for (let r = 0; r < head.road_from.length; r++) for (const at of [head.road_from[r], head.road_to[r]]) {
+      if (at < 0 || !this.said.names) continue;
+      const name = this.said.names[head.road_name[r]];
+      if (!name) continue;
+      if (!this.streetsAt.has(at)) this.streetsAt.set(at, new Set());
+      this.streetsAt.get(at).add(name);
+    }
+  },
+  meeting(node) { const found = this.streetsAt && this.streetsAt.get(node); return found ? [...found] : []; },
+  middle(lane) {
+    const { start, x, y } = this.lanes, mid = (start[lane] + start[lane + 1]) >> 1;
+    return start[lane + 1] > start[lane] ? [x[mid], y[mid]] : null;
+  },
+  roadMiddle(road) { return this.middle(this.head.road_lane[road] + (this.head.road_lanes[road] >> 1)); },
+});

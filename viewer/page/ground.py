@@ -1,0 +1,164 @@
+"""What stays: lanes, intersections, markings, streets and signals of a network, or a race's ground."""
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.roadnets.model import Network
+from rushhour.viewer.camera import Box
+from rushhour.viewer.lights import LIGHT_COLOURS, lights_of
+from rushhour.viewer.moments import Source
+from rushhour.viewer.page.blocks import signs, steps
+from rushhour.viewer.race_source import RaceSource
+from rushhour.viewer.shapes import intersection_areas, stop_kinds, zebra_bars
+from rushhour.viewer.street_labels import street_lines
+
+PLACE: Final = 0.02  # m
+DARK: Final = 5  # state of a lane whose signal shows nothing
+Arrays = dict[str, NDArray[Any]]
+
+
+def lines(
+    points: NDArray[np.float64], counts: NDArray[np.int64], origin: NDArray[np.float64], name: str
+) -> Arrays:
+    """Lines of so many points each, (sum of counts, 2) m, from an origin."""
+    places = np.rint((points - origin) / PLACE).astype(np.int64)
+    starts = (np.cumsum(counts) - counts)[counts > 0]
+    return {
+        **signs(counts, f"{name}_n"),
+        **steps(places[:, 0], f"{name}_x", starts),
+        **steps(places[:, 1], f"{name}_y", starts),
+    }
+
+
+def network_arrays(
+    network: Network, origin: NDArray[np.float64], box: Box | None
+) -> tuple[Arrays, dict[str, Any]]:
+    """A network as arrays and facts; of what lies outside a box only numbers and names."""
+    net = network.arrays
+    counts = np.diff(network.point_start).astype(np.int64)
+    owner = np.repeat(np.arange(counts.size), counts)
+    kept = np.ones(counts.size, bool) if box is None else _touching(network, owner, box)
+    arrays = lines(network.points[kept[owner]], np.where(kept, counts, 0), origin, "lane")
+    lanes, ways, nodes = net.lanes, net.connectors, net.intersections
+    arrays |= {
+        "lane_width": lanes.width.astype(np.float32),
+        "lane_limit": lanes.speed.astype(np.float32),
+        "road_lane": net.roads.first_lane.astype(np.int32),
+        "road_lanes": net.roads.lane_count.astype(np.int32),
+        "road_from": net.roads.from_intersection.astype(np.int32),
+        "road_to": net.roads.to_intersection.astype(np.int32),
+        "way_from": ways.from_lane.astype(np.int32),
+        "way_to": ways.to_lane.astype(np.int32),
+        "way_at": ways.intersection.astype(np.int32),
+        "way_turn": ways.turn.astype(np.uint8),
+        "way_signal": ways.signal.astype(np.int32),
+        "node_x": (nodes.x - origin[0]).astype(np.float32),
+        "node_y": (nodes.y - origin[1]).astype(np.float32),
+        "node_control": nodes.control.astype(np.uint8),
+        "lane_stop": stop_kinds(network).astype(np.uint8),
+    }
+    areas, which = intersection_areas(network)
+    seen = [k for k in range(len(areas)) if box is None or _meets(areas[k], box)]
+    shapes = [areas[k] for k in seen]
+    sizes = np.array([len(area) for area in shapes], np.int64)
+    outline = np.concatenate(shapes) if shapes else np.zeros((0, 2))
+    arrays |= lines(outline, sizes, origin, "area")
+    arrays["area_at"] = which[seen].astype(np.int32)
+    bars = zebra_bars(network).reshape(-1, 2)
+    arrays |= lines(bars, np.full(len(bars) // 4, 4, np.int64), origin, "zebra")
+    streets = street_lines(network, every_script=True)
+    if box is not None:
+        streets = [line for line in streets if _meets(line.points, box)]
+    points = np.concatenate([line.points for line in streets]) if streets else np.zeros((0, 2))
+    arrays |= lines(
+        points, np.array([len(line.points) for line in streets], np.int64), origin, "street"
+    )
+    facts = {
+        "roads": list(network.road_ids),
+        "streets": [line.text for line in streets],
+        "ranks": [round(line.rank, 1) for line in streets],
+        "nodes": list(network.intersection_ids),
+        "signals": list(network.signal_ids),
+        "left_hand": network.left_hand,
+        "lanes": network.n_road_lanes,
+    }
+    if network.road_names:
+        names = dict.fromkeys(network.road_names)
+        number = {name: k for k, name in enumerate(names)}
+        facts["names"] = list(names)
+        arrays["road_name"] = np.array([number[name] for name in network.road_names], np.int32)
+    return arrays, facts
+
+
+def _touching(network: Network, owner: NDArray[np.int64], box: Box) -> NDArray[np.bool_]:
+    """Which lanes come into a box, with all of the roads and intersections that do."""
+    x, y = network.points.T
+    inside = (x >= box[0]) & (x <= box[2]) & (y >= box[1]) & (y <= box[3])
+    kept = np.zeros(network.n_lanes, bool)
+    kept[owner[inside]] = True
+    road = network.arrays.lanes.road
+    some = np.unique(road[kept])
+    kept |= np.isin(road, some[some >= 0])
+    node = network.arrays.lanes.intersection[network.n_road_lanes :]
+    inner = kept[network.n_road_lanes :]
+    kept[network.n_road_lanes :] |= np.isin(node, np.unique(node[inner]))
+    return kept
+
+
+def _meets(points: NDArray[np.float64], box: Box) -> bool:
+    """Whether the rectangle around points meets a box."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    return bool(high[0] >= box[0] and high[1] >= box[1] and low[0] <= box[2] and low[1] <= box[3])
+
+
+def light_arrays(source: Source, times: NDArray[np.float64]) -> Arrays:
+    """What the signals at the ends of lanes show, looked at at times, s: its changes.
+
+    light_lane: lanes with signals; light_n: changes of each; light_at: numbers of times;
+    light_state: from then on, a row of LIGHT_COLOURS, or DARK.
+    """
+    network = source.network
+    rank = {tuple(colour): k for k, colour in reversed(list(enumerate(LIGHT_COLOURS.tolist())))}
+    lanes = np.unique(network.arrays.connectors.from_lane[network.arrays.connectors.signal >= 0])
+    looks = np.full((times.size, lanes.size), DARK, np.uint8)
+    before: NDArray[np.uint8] | None = None
+    for k, time in enumerate(times.tolist()):
+        states = source.lights(time)
+        if before is not None and np.array_equal(states, before):
+            looks[k] = looks[k - 1]
+            continue
+        before = states
+        lit, colours = lights_of(network, states)
+        at = np.searchsorted(lanes, lit)
+        found = [rank[tuple(colour)] for colour in colours.tolist()]
+        known = (at < lanes.size) & (lanes[np.minimum(at, max(0, lanes.size - 1))] == lit)
+        looks[k, at[known]] = np.array(found, np.uint8)[known]
+    changed = np.ones_like(looks, bool)
+    changed[1:] = looks[1:] != looks[:-1]
+    lane, at = np.nonzero(changed.T)
+    count = np.bincount(lane, minlength=lanes.size)
+    starts = np.cumsum(count) - count
+    return {
+        "light_lane": lanes.astype(np.int32),
+        "light_time": times.astype(np.float64),
+        **signs(count, "light_n"),
+        **steps(at, "light_at", starts[count > 0]),
+        "light_state": looks.T[lane, at],
+    }
+
+
+def race_arrays(source: RaceSource, origin: NDArray[np.float64]) -> tuple[Arrays, dict[str, Any]]:
+    """The ground of a race: both edges of a track, or the cells of a course."""
+    ground = source.record.ground
+    if "left" in ground:
+        return {
+            "track_left": (ground["left"] - origin).astype(np.float32),
+            "track_right": (ground["right"] - origin).astype(np.float32),
+        }, {}
+    cost = ground["cost"]
+    return {
+        "course_cost": cost.astype(np.uint8),
+        "course_corner": (ground["corner"] - origin).astype(np.float32),
+    }, {"cell": float(ground["cell"]), "rows": cost.shape[0], "columns": cost.shape[1]}

@@ -1,0 +1,140 @@
+"""How a map looks: the colours of each theme, and the scales that values are told by.
+
+One description for pictures, films, the window and pages. The scales keep their steps apart for those
+who see two of the three kinds of colour, too (tests/test_themes.py says by how much).
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from rushhour.roadnets.errors import RunError
+
+Colour = tuple[int, int, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Theme:
+    """Colours of the map and of what is written on it."""
+
+    name: str
+    land: Colour
+    water: Colour
+    green: Colour
+    building: Colour
+    kerb: Colour
+    roads: tuple[Colour, Colour, Colour]  # side streets, main ones, fast ones
+    marks: Colour
+    stops: Colour
+    turf: tuple[Colour, Colour]  # of a course, least and most cost
+    names: Colour
+    halo: Colour  # around names
+    panel: Colour
+    edge: Colour  # of panels
+    ink: Colour
+    faint: Colour
+    accent: Colour
+    rim: Colour  # around vehicles
+    chosen: Colour
+    blocked: Colour  # the line to whom somebody waits for
+    unknown: Colour
+
+
+DAY: Final = Theme(
+    name="day",
+    land=(238, 240, 234),
+    water=(176, 211, 232),
+    green=(208, 228, 196),
+    building=(221, 218, 211),
+    kerb=(166, 173, 181),
+    roads=((253, 253, 253), (255, 246, 216), (255, 226, 164)),
+    marks=(176, 183, 190),
+    stops=(98, 105, 113),
+    turf=((150, 196, 140), (222, 222, 160)),
+    names=(52, 60, 70),
+    halo=(255, 255, 255),
+    panel=(255, 255, 255),
+    edge=(210, 215, 221),
+    ink=(28, 34, 42),
+    faint=(92, 102, 114),
+    accent=(0, 98, 178),
+    rim=(34, 42, 52),
+    chosen=(232, 93, 4),
+    blocked=(190, 0, 80),
+    unknown=(150, 156, 164),
+)
+DARK: Final = Theme(
+    name="dark",
+    land=(19, 23, 29),
+    water=(24, 43, 62),
+    green=(26, 40, 34),
+    building=(34, 39, 47),
+    kerb=(93, 104, 117),
+    roads=((52, 60, 71), (66, 76, 89), (82, 92, 104)),
+    marks=(150, 159, 169),
+    stops=(214, 220, 226),
+    turf=((42, 76, 50), (122, 138, 78)),
+    names=(226, 230, 235),
+    halo=(19, 23, 29),
+    panel=(28, 33, 41),
+    edge=(58, 67, 78),
+    ink=(232, 236, 241),
+    faint=(152, 163, 175),
+    accent=(98, 178, 255),
+    rim=(8, 11, 15),
+    chosen=(255, 214, 64),
+    blocked=(255, 84, 120),
+    unknown=(150, 156, 164),
+)
+PRINT: Final = Theme(
+    name="print",
+    land=(255, 255, 255),
+    water=(226, 236, 243),
+    green=(238, 244, 234),
+    building=(240, 240, 240),
+    kerb=(120, 120, 120),
+    roads=((244, 244, 244), (236, 236, 236), (226, 226, 226)),
+    marks=(170, 170, 170),
+    stops=(70, 70, 70),
+    turf=((206, 222, 200), (240, 238, 214)),
+    names=(0, 0, 0),
+    halo=(255, 255, 255),
+    panel=(255, 255, 255),
+    edge=(160, 160, 160),
+    ink=(0, 0, 0),
+    faint=(80, 80, 80),
+    accent=(0, 70, 140),
+    rim=(0, 0, 0),
+    chosen=(0, 0, 0),
+    blocked=(170, 0, 60),
+    unknown=(140, 140, 140),
+)
+THEMES: Final = {theme.name: theme for theme in (DAY, DARK, PRINT)}
+
+# From standing to free; from moving to standing for long.
+SPEEDS: Final[tuple[Colour, ...]] = (
+    (196, 20, 40), (244, 124, 60), (255, 222, 120), (110, 190, 225), (38, 92, 178),
+)  # fmt: skip
+DELAYS: Final[tuple[Colour, ...]] = (
+    (70, 150, 215), (255, 226, 130), (238, 132, 46), (178, 26, 70), (74, 8, 80),
+)  # fmt: skip
+
+# Kinds, each at least 20 in CIEDE2000 from every other, however many kinds of colour are seen.
+KINDS: Final[tuple[Colour, ...]] = (
+    (86, 160, 236), (250, 206, 70), (205, 22, 40), (11, 250, 222), (124, 47, 97), (25, 74, 229),
+    (159, 166, 129), (158, 118, 140),
+)  # fmt: skip
+# By reason, in the order of kernels.vehicles.REASONS; what is akin has one colour.
+_OF_REASONS: Final = (0, 1, 2, 3, 3, 3, 4, 6, 6, 5, 7, 6, 3, 3, 7, 7)
+REASON_COLOURS: Final[tuple[Colour, ...]] = tuple(KINDS[k] for k in _OF_REASONS)
+
+
+def theme_named(name: str, option: str) -> Theme:
+    """A theme. Raises RunError, naming the option, if there is none."""
+    if name not in THEMES:
+        raise RunError(f"{option} {name[:40]!r}: wanted one of {', '.join(THEMES)}")
+    return THEMES[name]
+
+
+def as_facts(theme: Theme) -> dict[str, Any]:
+    """A theme as JSON takes it."""
+    return asdict(theme)
