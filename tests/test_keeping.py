@@ -1,6 +1,9 @@
 """Code of rewritten kernels is kept in files, and made anew where they are no good."""
 
 import importlib.util
+import os
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -112,3 +115,24 @@ def test_sources_changed_since_they_were_imported_are_refused(tmp_path, monkeypa
     cells = module.Cells(module.np.arange(4.0), module.np.zeros(9))
     with pytest.raises(RuntimeError, match="changed since it was imported; start again"):
         known(cells, 2.0)
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+def test_a_checkout_elsewhere_finds_the_code_that_another_compiled(tmp_path):
+    """Compiled once for the same sources, wherever they lie."""
+    program = "from rushhour.kernels import bits; bits.folded(3)"
+
+    def compiled_from(checkout: str) -> dict[Path, int]:
+        place = tmp_path / checkout / "rushhour"
+        shutil.copytree(Path(jit.__file__).parent, place / "kernels")
+        (place / "__init__.py").touch()
+        settings = {"PYTHONPATH": str(place.parent), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+        subprocess.run(
+            [sys.executable, "-c", program], env={**os.environ, **settings}, check=True, cwd=tmp_path
+        )
+        found = (tmp_path / "cache").rglob("bits.folded-*.nb[ic]")
+        return {path: path.stat().st_mtime_ns for path in found}
+
+    first = compiled_from("here")
+    assert len(first) == 2  # an index and the code
+    assert compiled_from("there") == first
