@@ -240,9 +240,9 @@ def try_grant(
         d += net.lanes.length[net.connectors.to_lane[joint]]
     first_only = n > veh.line[i] + 1 and waits_for_first(net, veh, i, frame, dt)
     light = worst_light(net, veh, grants, i, n, first_only)
-    sets_off = veh.arrived[i] < 0 and veh.speed[i] < 0.5  # has just departed, and would come late
+    comes = veh.arrived[i] < 0  # has not stood here, so it stops for the yellow or comes late
     if light == RED or (
-        light == YELLOW and (d >= LEFT_AT_YELLOW or sets_off or not turns_across(net, rules, k))
+        light == YELLOW and (d >= LEFT_AT_YELLOW or comes or not turns_across(net, rules, k))
     ):
         veh.refused[i] = RED_LIGHT
         mine = grants.light[k] if net.connectors.signal[k] >= 0 else GREEN
