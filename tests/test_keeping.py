@@ -128,7 +128,10 @@ def test_a_checkout_elsewhere_finds_the_code_that_another_compiled(tmp_path):
         (place / "__init__.py").touch()
         settings = {"PYTHONPATH": str(place.parent), "XDG_CACHE_HOME": str(tmp_path / "cache")}
         subprocess.run(
-            [sys.executable, "-c", program], env={**os.environ, **settings}, check=True, cwd=tmp_path
+            [sys.executable, "-c", program],
+            env={**os.environ, **settings},
+            check=True,
+            cwd=tmp_path,
         )
         found = (tmp_path / "cache").rglob("bits.folded-*.nb[ic]")
         return {path: path.stat().st_mtime_ns for path in found}

@@ -40,11 +40,11 @@ def pixels(png: bytes) -> np.ndarray:
 
 
 def test_a_world_is_drawn_with_its_vehicles_in_the_colour_of_their_speed(world: rh.World) -> None:
-    shown = rh.picture(world, size=(400, 300))
+    shown = rh.picture(world, size=(800, 600))
     image = pixels(shown._repr_png_())
-    assert image.shape == (300, 400, 3)
-    empty = pixels(rh.picture(world.network, size=(400, 300)).png)
-    middle = slice(60, 240), slice(80, 300)  # without texts and legend
+    assert image.shape == (600, 800, 3)
+    empty = pixels(rh.picture(world.network, size=(800, 600)).png)
+    middle = slice(120, 480), slice(160, 600)  # without texts and legend
     differs = np.any(image[middle] != empty[middle], axis=-1)
     assert differs.sum() > 100
     red = np.abs(image[middle].astype(int) - RAMP[0]).max(axis=-1) < 12
