@@ -5,6 +5,8 @@ A file of fixes is TOML with one fix a line: a kind, the ids of the source, a va
     keep_apart."310 311" = true          # nodes that are not one intersection
     lanes."27" = { forward = 2, backward = 1 }
     turns."27 310 28" = "ban"            # way, node, way; or two roads of the network
+    connect."27#0 28#0" = [[0, 0], [1, 1]]  # lanes of two roads that one leads into the other
+    stop_line."27#0" = 4                 # m back from where it is
 
 Every message of the lint report ends with the line that would overrule it. Fixes of one map are
 worked in by osm.fixes and drafts.fixes; each must have an effect.
@@ -27,17 +29,30 @@ GAP: Final = 5.0  # m between two nodes of different streets that a merge makes 
 MOST_IDS: Final = 64  # of one fix
 MOST_FIXES: Final = 20_000
 CONTROLS: Final = ("none", "yield", "stop", "all_way_stop")
+ENTRY_CONTROLS: Final = ("stop", "yield", "priority")  # of a road where it ends
+FARTHEST_BACK, FARTHEST_ON = 60.0, -20.0  # m that a stop line is moved
+MOST_LINKS: Final = 64  # pairs of lanes, phases, roads of a phase
+LONGEST_CYCLE: Final = 300.0  # s
 WANTED: Final = {
     "merge": "true",
     "keep_apart": "true",
+    "junction": "true",
     "lanes": f"1 to {MOST_LANES}, or {{ forward = 2, backward = 1 }}",
-    "control": " or ".join(f'"{name}"' for name in CONTROLS),
+    "control": " or ".join(f'"{name}"' for name in CONTROLS)
+    + '; of a road "stop", "yield" or "priority"',
     "turns": '"ban" or "allow"',
     "signals": "true or false",
     "speed": f"{SLOWEST:g} to {FASTEST:g} km/h",
     "close": "true or false",
+    "connect": f"1 to {MOST_LINKS} pairs of lanes, counted from the kerb, as [[0, 0], [1, 1]]",
+    "stop_line": f"{FARTHEST_ON:g} to {FARTHEST_BACK:g} m back, not 0",
+    "plan": f'{{ cycle = 60, offset = 0, phases = [[20, "road road"], [10, "road>road"]] }}, at most '
+    f"{MOST_LINKS} phases, a cycle of at most {LONGEST_CYCLE:g} s",
 }
-ID_COUNTS: Final = {"merge": (2, MOST_IDS), "keep_apart": (2, MOST_IDS), "turns": (2, 3)}
+SETS: Final = ("merge", "keep_apart", "junction")  # whose ids have no order
+ID_COUNTS: Final = {
+    **dict.fromkeys(SETS, (2, MOST_IDS)), "turns": (2, 3), "connect": (2, 2),
+}  # fmt: skip
 
 
 class Fix(NamedTuple):
@@ -80,6 +95,7 @@ class Fixes:
         self._fixes = {(fix.kind, fix.ids): fix for fix in fixes}
         self._used: set[str] = set()
         self._apart: dict[str, list[Fix]] | None = None  # the keep_apart of each node
+        self._junctions: dict[str, list[Fix]] = {}
 
     def of(self, *kinds: str) -> Iterator[Fix]:
         """Fixes of some kinds, in the order of the file; without kinds all."""
@@ -94,11 +110,19 @@ class Fixes:
         return fix.address in self._used
 
     def keep_apart(self, nodes: Iterable[int]) -> bool:
-        """Whether a fix forbids to make one intersection of nodes of OpenStreetMap."""
+        """Whether a fix forbids to make one intersection of nodes of OpenStreetMap.
+
+        Two of a keep_apart, or one of a junction and one that is none of it.
+        """
         if self._apart is None:
             self._apart = _by_id(self.of("keep_apart"))
+            self._junctions = _by_id(self.of("junction"))
+        nodes = list(nodes)
         found = Counter(fix for node in nodes for fix in self._apart.get(str(node), ()))
         held = [fix for fix, count in found.items() if count > 1]
+        if self._junctions:
+            within = Counter(fix for node in nodes for fix in self._junctions.get(str(node), ()))
+            held += [fix for fix, count in within.items() if count < len(nodes)]
         for fix in held:
             self.use(fix)
         return bool(held)
@@ -163,7 +187,7 @@ def read_fixes(path: Path) -> Fixes:
 
 def _read(path: Path, kind: str, key: str, value: Any) -> Fix:
     fix = Fix(kind, tuple(key.split()), value)
-    if kind in ("merge", "keep_apart"):
+    if kind in SETS:
         fix = fix._replace(ids=tuple(sorted(set(fix.ids), key=lambda name: (len(name), name))))
     least, most = ID_COUNTS.get(kind, (1, 1))
     lone = Fixes(path)
@@ -177,7 +201,7 @@ def _read(path: Path, kind: str, key: str, value: Any) -> Fix:
 
 def _fits(kind: str, value: Any) -> bool:
     """Whether a value is one of its kind."""
-    if kind in ("merge", "keep_apart"):
+    if kind in SETS:
         return value is True
     if kind in ("signals", "close"):
         return isinstance(value, bool)
@@ -191,9 +215,51 @@ def _fits(kind: str, value: Any) -> bool:
             )
         return type(value) is int and 1 <= value <= MOST_LANES
     if kind == "speed":
-        return type(value) in (int, float) and SLOWEST <= value <= FASTEST
+        return _is_number(value, SLOWEST, FASTEST)
+    if kind == "stop_line":
+        return _is_number(value, FARTHEST_ON, FARTHEST_BACK) and value != 0
+    if kind == "connect":
+        return _is_list(value) and all(
+            isinstance(pair, list)
+            and len(pair) == 2
+            and all(type(n) is int and 0 <= n < MOST_LANES for n in pair)
+            for pair in value
+        )
+    if kind == "plan":
+        return _is_plan(value)
+    words = {"control": {*CONTROLS, *ENTRY_CONTROLS}, "turns": {"ban", "allow"}}[kind]
+    return isinstance(value, str) and value in words
+
+
+def _is_number(value: Any, low: float, high: float) -> bool:
+    return type(value) in (int, float) and low <= value <= high
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list) and 1 <= len(value) <= MOST_LINKS
+
+
+def _is_plan(value: Any) -> bool:
+    """Whether a value is a signal's plan: phases, each seconds and who has green."""
+    if not isinstance(value, dict) or not {"phases"} <= value.keys() <= {
+        "cycle",
+        "offset",
+        "phases",
+    }:
+        return False
     return (
-        isinstance(value, str) and value in {"control": CONTROLS, "turns": ("ban", "allow")}[kind]
+        _is_number(value.get("cycle", LONGEST_CYCLE), 10.0, LONGEST_CYCLE)
+        and _is_number(value.get("offset", 0), 0.0, LONGEST_CYCLE)
+        and _is_list(value["phases"])
+        and all(
+            isinstance(phase, list)
+            and len(phase) == 2
+            and _is_number(phase[0], 1.0, LONGEST_CYCLE)
+            and isinstance(phase[1], str)
+            and phase[1].isprintable()
+            and 1 <= len(phase[1].split()) <= MOST_LINKS
+            for phase in value["phases"]
+        )
     )
 
 
@@ -207,14 +273,23 @@ def _by_id(fixes: Iterable[Fix]) -> dict[str, list[Fix]]:
 
 def _refuse_contradictions(fixes: Fixes) -> None:
     apart = _by_id(fixes.of("keep_apart"))
-    for fix in fixes.of("merge"):
+    whole = _by_id(fixes.of("junction"))
+    for fix in fixes.of("merge", "junction"):
+        shared = {other for name in fix.ids for other in whole.get(name, ())} - {fix}
+        for other in sorted(shared, key=lambda one: one.ids):
+            if fix.kind == "junction" or not set(fix.ids) <= set(other.ids):
+                raise fixes.refused(fix, f"contradicts {other.address}; drop one")
         found = Counter(other for name in fix.ids for other in apart.get(name, ()))
         for other, count in found.items():
             if count > 1:
                 raise fixes.refused(fix, f"contradicts {other.address}; drop one")
     closed = {fix.ids: fix for fix in fixes.of("close") if fix.value}
     lit = {fix.ids: fix for fix in fixes.of("signals") if fix.value}
-    for kinds, others in ((("lanes", "speed"), closed), (("control",), lit)):
+    dark = {fix.ids: fix for fix in fixes.of("signals") if not fix.value}
+    dark |= {fix.ids: fix for fix in fixes.of("control")}
+    for kinds, others in (
+        (("lanes", "speed", "stop_line"), closed), (("control",), lit), (("plan",), dark),
+    ):  # fmt: skip
         for fix in fixes.of(*kinds):
             if fix.ids in others:
                 raise fixes.refused(fix, f"contradicts {others[fix.ids].address}; drop one")

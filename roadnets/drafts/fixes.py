@@ -9,7 +9,15 @@ import numpy as np
 
 from rushhour.kernels.network import ALL_WAY_STOP, NONE, SIGNAL, STOP, YIELD
 from rushhour.roadnets.drafts.draft import Draft, DraftConnector, DraftIntersection, DraftRoad
-from rushhour.roadnets.fixes import Fix, Fixes
+from rushhour.roadnets.drafts.fixed_lanes import (
+    fix_lanes,
+    fix_stop_lines,
+    keep_connectors,
+    two_roads,
+    unlit_end,
+)
+from rushhour.roadnets.drafts.fixed_plans import fix_plans
+from rushhour.roadnets.fixes import ENTRY_CONTROLS, Fix, Fixes
 from rushhour.roadnets.geometry.street_lines import Line
 
 CONTROL = {"none": NONE, "yield": YIELD, "stop": STOP, "all_way_stop": ALL_WAY_STOP}
@@ -21,7 +29,7 @@ def fix_draft(draft: Draft, fixes: Fixes) -> None:
 
     Raises NetworkError for kinds that only OpenStreetMap has, and for ids that do not exist.
     """
-    for fix in fixes.of("merge", "keep_apart", "lanes"):
+    for fix in fixes.of("merge", "keep_apart", "junction", "lanes"):
         raise fixes.refused(fix, f"{fix.kind} is for OpenStreetMap only; drop the line")
     roads = {road.id: road for road in draft.roads}
     for fix in fixes.of("speed", "close"):
@@ -48,18 +56,26 @@ def fix_draft(draft: Draft, fixes: Fixes) -> None:
 
 
 def fix_roads(draft: Draft, fixes: Fixes, home: Mapping[str, str]) -> None:
-    """Work fixes of control, and of turns between two roads, into a draft.
+    """Work fixes of control, of turns, lanes and stop lines of roads, and of plans into a draft.
 
     home: the intersection of a source id, where it has another name.
     """
     if any(fixes.of("control")):
         _fix_controls(fixes, _Intersections(draft, home))
     _fix_turns(draft, fixes)
+    fix_lanes(draft, fixes)
+    fix_stop_lines(draft, fixes)
+    fix_plans(draft, fixes, home)
 
 
 def _fix_controls(fixes: Fixes, places: "_Intersections") -> None:
     for fix in fixes.of("control"):
+        if places.home.get(fix.ids[0], fix.ids[0]) not in places.by_id and fix.ids[0] in places.end:
+            _fix_entry(fixes, fix, places)
+            continue
         inter = places.find(fixes, fix)
+        if fix.value not in CONTROL:
+            raise fixes.refused(fix, f"{fix.value!r} is for roads; wanted {', '.join(CONTROL)}")
         control = CONTROL[fix.value]
         if inter.control == control:
             continue
@@ -70,6 +86,36 @@ def _fix_controls(fixes: Fixes, places: "_Intersections") -> None:
     places.drop_signals()
 
 
+def _fix_entry(fixes: Fixes, fix: Fix, places: "_Intersections") -> None:
+    """Give one road a sign where it ends: stop, yield, or priority before all others there."""
+    if fix.value not in ENTRY_CONTROLS:
+        raise fixes.refused(
+            fix, f"{fix.value!r} is for intersections; wanted {', '.join(ENTRY_CONTROLS)}"
+        )
+    inter = places.by_id[places.end[fix.ids[0]]]
+    every = places.movements.get(inter.id, [])
+    own = [c for c in every if c.from_road == fix.ids[0]]
+    others = [c for c in every if c.from_road != fix.ids[0]]
+    if inter.control == SIGNAL:
+        raise fixes.refused(fix, "has lights at its end; take them off first")
+    if not own or not others:
+        raise fixes.refused(fix, "meets no other road at its end; drop the line")
+    before = [(c.must_stop, places.rank(c)) for c in every]
+    ranks = [places.rank(c) for c in others]
+    if inter.control == ALL_WAY_STOP:
+        for c in every:
+            c.must_stop = True
+    for c in own:
+        c.must_stop = fix.value == "stop"
+        c.priority = max(ranks) + 1 if fix.value == "priority" else min(ranks) - 1
+    stops = any(c.must_stop for c in every)
+    wanted = STOP if stops else YIELD
+    if inter.control == wanted and before == [(c.must_stop, places.rank(c)) for c in every]:
+        return
+    inter.control, inter.yields = wanted, None
+    fixes.use(fix)
+
+
 class _Intersections:
     """The intersections of a draft by id, and what arrives at each."""
 
@@ -77,13 +123,18 @@ class _Intersections:
         self.draft = draft
         self.home = home
         self.by_id = {inter.id: inter for inter in draft.intersections}
-        end = {road.id: road.to_intersection for road in draft.roads}
+        self.end = {road.id: road.to_intersection for road in draft.roads}
+        self.priority = {road.id: road.priority for road in draft.roads}
         self.movements: dict[str, list[DraftConnector]] = {}
         for c in draft.connectors:
-            self.movements.setdefault(end[c.from_road], []).append(c)
+            self.movements.setdefault(self.end[c.from_road], []).append(c)
         self.ranks: dict[str, set[int]] = {}
         for road in draft.roads:
             self.ranks.setdefault(road.to_intersection, set()).add(road.priority)
+
+    def rank(self, c: DraftConnector) -> int:
+        """The priority of a movement."""
+        return self.priority[c.from_road] if c.priority is None else c.priority
 
     def find(self, fixes: Fixes, fix: Fix) -> DraftIntersection:
         """The intersection that a fix names. Raises NetworkError if there is none."""
@@ -115,22 +166,9 @@ def _close(draft: Draft, fixes: Fixes) -> None:
         return
     draft.roads = [road for road in draft.roads if road.id not in closed]
     draft.banned = [way for way in draft.banned if closed.isdisjoint(way)]
-    _keep(draft, [c.from_road not in closed and c.to_road not in closed for c in draft.connectors])
-
-
-def _keep(draft: Draft, kept: list[bool]) -> None:
-    """Drop connectors, and what intersections say of them."""
-    place: dict[int, int] = {}
-    for old, keep in enumerate(kept):
-        if keep:
-            place[old] = len(place)
-    draft.connectors = [c for c, keep in zip(draft.connectors, kept, strict=True) if keep]
-    for inter in draft.intersections:
-        inter.foes = [(place[i], place[j]) for i, j in inter.foes if i in place and j in place]
-        if inter.yields is not None:
-            inter.yields = [
-                (place[i], place[j]) for i, j in inter.yields if i in place and j in place
-            ]
+    keep_connectors(
+        draft, [c.from_road not in closed and c.to_road not in closed for c in draft.connectors]
+    )
 
 
 def _fix_turns(draft: Draft, fixes: Fixes) -> None:
@@ -143,12 +181,7 @@ def _fix_turns(draft: Draft, fixes: Fixes) -> None:
     for fix in turns:
         if len(fix.ids) != 2:
             continue
-        for name in fix.ids:
-            if name not in roads:
-                raise fixes.refused(fix, f"{name[:40]!r} is no road of the network; correct it")
-        a, b = (roads[name] for name in fix.ids)
-        if a.to_intersection != b.from_intersection:
-            raise fixes.refused(fix, "the first road does not lead to the second; correct the ids")
+        a, b = two_roads(roads, fixes, fix)
         if (fix.ids in pairs) == (fix.value == "allow"):
             continue
         fixes.use(fix)
@@ -157,14 +190,12 @@ def _fix_turns(draft: Draft, fixes: Fixes) -> None:
         else:
             _allow(draft, fixes, fix, a, b)
     if banned:
-        _keep(draft, [(c.from_road, c.to_road) not in banned for c in draft.connectors])
+        keep_connectors(draft, [(c.from_road, c.to_road) not in banned for c in draft.connectors])
 
 
 def _allow(draft: Draft, fixes: Fixes, fix: Fix, a: DraftRoad, b: DraftRoad) -> None:
     """Connect two roads: lane to lane straight on, else from and to the lane on that side."""
-    inter = next(i for i in draft.intersections if i.id == a.to_intersection)
-    if inter.control == SIGNAL:
-        raise fixes.refused(fix, "has no signal there; take the lights off it first")
+    inter = unlit_end(draft, fixes, fix, a)
     angle = _heading(b.lanes[0].shape[:2]) - _heading(a.lanes[0].shape[-2:])
     angle = (angle + np.pi) % (2.0 * np.pi) - np.pi
     most = min(len(a.lanes), len(b.lanes))

@@ -217,8 +217,28 @@ def _dead_lanes(network: Network, turns: Turns) -> Iterator[Finding]:
             drop = check == "L15" and onward[road[lane]] == 1
             yield finding(
                 check, f"lane {name!r}: {what}", [f"lane {name}"], place[lane],
-                severity=NOTE if drop else "",
+                _beside_line(network, int(lane), check == "L15"), NOTE if drop else "",
             )  # fmt: skip
+
+
+def _beside_line(network: Network, lane: int, ends: bool) -> str:
+    """The line that leads a lane on, or into it, with what the lane beside it does; "" at lights."""
+    links, lanes = network.arrays.connectors, network.arrays.lanes
+    near = links.from_lane if ends else links.to_lane
+    for beside in (lane + 1, lane - 1):
+        if not 0 <= beside < network.n_road_lanes or lanes.road[beside] != lanes.road[lane]:
+            continue
+        ways = np.flatnonzero(near == beside)
+        if not ways.size:
+            continue
+        k = int(ways[0])
+        a, b = (int(lanes.road[end[k]]) for end in (links.from_lane, links.to_lane))
+        both = np.flatnonzero((lanes.road[links.from_lane] == a) & (lanes.road[links.to_lane] == b))
+        pairs = {(int(links.from_lane[i]), int(links.to_lane[i])) for i in both}
+        pairs.add((lane, int(links.to_lane[k])) if ends else (int(links.from_lane[k]), lane))
+        told = ", ".join(f"[{lanes.number[i]}, {lanes.number[j]}]" for i, j in sorted(pairs))
+        return fix_line("connect", [network.road_ids[a], network.road_ids[b]], f"[{told}]")
+    return ""
 
 
 def _dead_ends(network: Network, turns: Turns) -> Iterator[Finding]:

@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.network import U_TURN
+from rushhour.roadnets.drafts.fixed_lanes import LEAST
 from rushhour.roadnets.findings import Finding, finding
 from rushhour.roadnets.fixes import fix_line
 from rushhour.roadnets.geometry.meeting_lines import Lines, farthest_crossings, pairs_at
 from rushhour.roadnets.geometry.outlines import distances, near_pairs
 from rushhour.roadnets.lint.ends import middle
+from rushhour.roadnets.lint.plan_lines import plan_line
 from rushhour.roadnets.model import Network
 
 LONGEST_WAY: Final = 1.5  # times the straight way that a connector may be long
@@ -171,7 +173,17 @@ def _lines_inside(network: Network) -> Iterator[Finding]:
             f"{reach:.1f} m from its stop line",
             [f"intersection {name}", f"road {network.road_ids[own]}"],
             middle(network, network.n_road_lanes + k),
+            _line_back(network, node, own, reach) or fix_line("turns", [a, b], '"ban"'),
         )
+
+
+def _line_back(network: Network, node: int, road: int, reach: float) -> str:
+    """The line that moves the stop line of a road out of its intersection; "" where there is no room."""
+    roads = network.arrays.roads
+    back = np.ceil(reach + CLEAR)
+    if roads.to_intersection[road] != node or roads.length[road] < back + LEAST:
+        return ""
+    return fix_line("stop_line", [network.road_ids[road]], f"{back:g}")
 
 
 def stop_places(network: Network) -> dict[int, Points]:
@@ -223,7 +235,15 @@ def _cycles(network: Network) -> Iterator[Finding]:
             f"{signals.cycle[a]:g} and {signals.cycle[b]:g} s",
             [f"signal {name}" for name in names],
             (nodes.x[where[a]], nodes.y[where[a]]),
+            _same_cycle(network, a, b),
         )
+
+
+def _same_cycle(network: Network, a: int, b: int) -> str:
+    """The line that gives the shorter cycle of two signals the time of the longer one."""
+    cycle = network.arrays.signals.cycle
+    shorter, longer = (a, b) if cycle[a] < cycle[b] else (b, a)
+    return plan_line(network, shorter, round(float(cycle[longer]), 3))
 
 
 def _wide(network: Network) -> Iterator[Finding]:

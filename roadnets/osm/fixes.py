@@ -16,7 +16,7 @@ from rushhour.roadnets.osm.ways.reading import OsmMap, OsmWay
 from rushhour.roadnets.osm.ways.tags import ACCESS_KEYS, Tags, is_open
 
 OF_WAYS: Final = ("lanes", "speed", "close")
-OF_NODES: Final = ("merge", "keep_apart", "signals", "control")
+OF_NODES: Final = ("merge", "keep_apart", "junction", "signals", "control", "plan")
 NO_WAY: Final = ("reversible", "alternating")
 
 
@@ -28,6 +28,11 @@ def _numbers(fixes: Fixes, fix: Fix) -> list[int]:
     except ValueError:
         pass
     raise fixes.refused(fix, "wanted ids of ways and nodes, such as 27 or -3")
+
+
+def is_of_road(fix: Fix) -> bool:
+    """Whether a fix of control is of one road, such as 27#0, where it ends."""
+    return fix.kind == "control" and "#" in fix.ids[0]
 
 
 def fix_tags(osm: OsmMap, fixes: Fixes, private: bool) -> None:
@@ -49,8 +54,8 @@ def fix_tags(osm: OsmMap, fixes: Fixes, private: bool) -> None:
             if way.tags != before:
                 fixes.use(fix)
     for fix in fixes.of(*OF_NODES, "turns"):
-        if fix.kind == "turns" and len(fix.ids) == 2:
-            continue  # of two roads, see drafts.fixes
+        if (fix.kind == "turns" and len(fix.ids) == 2) or is_of_road(fix):
+            continue  # see drafts.fixes
         ids = _numbers(fixes, fix)
         for node in ids[1:2] if fix.kind == "turns" else ids:
             if node not in osm.xy and node < COPY:
@@ -170,14 +175,14 @@ def fix_signals(signs: Signs, merged: Merged, fixes: Fixes) -> None:
 
 
 def fix_merges(streets: Streets, merged: Merged, fixes: Fixes, later: bool = False) -> None:
-    """Make one intersection of nodes that are to be merged, along streets of up to WIDEST.
+    """Make one intersection of nodes that are to be one, along streets of up to WIDEST.
 
     later: nodes and streets that are not there yet will be, and are let be.
     Raises NetworkError for nodes where no street ends, or that no such street joins.
     """
     ends = streets.ends()
-    for fix in fixes.of("merge"):
-        if fixes.is_used(fix):
+    for fix in fixes.of("merge", "junction"):
+        if fix.kind == "merge" and fixes.is_used(fix):
             continue  # a gap that was closed
         nodes = _numbers(fixes, fix)
         if later and not all(node in ends for node in nodes):

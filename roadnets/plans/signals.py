@@ -128,12 +128,12 @@ def cleared_program(
         phases.append((time, "".join(now)))
         if len(greens) == 1 or now == after:
             continue
-        phases.append((yellow, _between(now, after, "y")))
-        phases.append((red, _between(now, after, "r")))
+        phases.append((yellow, between(now, after, "y")))
+        phases.append((red, between(now, after, "r")))
     return DraftSignal(corner.id, phases, corner.offset)
 
 
-def _between(now: list[str], after: list[str], ending: str) -> str:
+def between(now: list[str], after: list[str], ending: str) -> str:
     """Letters while one phase clears for the next: what stays green keeps the weaker green."""
     letters = []
     for a, b in zip(now, after, strict=True):
