@@ -248,7 +248,7 @@ def test_new_ways_are_the_cheapest_from_the_roads_driven_so_far(busy):
     world, plain, banned = busy
     network, net, veh, routes = world.network, world.network.arrays, world.sim.veh, world.sim.routes
     graph, desk = kept_desk(network, CAR)
-    world._sort()
+    world.sim.sort()
     slots = world.sim.order.slot[: world.sim.n]
     at = (
         (veh.lane[slots] < network.n_road_lanes) & (veh.leg[slots] >= 0) & (veh.granted[slots] == 0)

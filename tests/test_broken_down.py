@@ -107,7 +107,7 @@ def test_nobody_enters_an_intersection_in_which_somebody_halts() -> None:
 
 def can_obey(world: World, name: str, vehicle: int) -> bool:
     """Whether a command to a vehicle is possible now."""
-    return not world._why_not(name, vehicle, world._what(vehicle), {})
+    return not world.control.fleet.why_not(name, vehicle, world.control.fleet.what(vehicle), {})
 
 
 COMMANDS = ("stop", "stop", "go_on", "push_aside", "put_back", "put_back", "remove")

@@ -64,7 +64,7 @@ def test_all_go_round_a_closed_road_and_come_back_when_it_opens() -> None:
     log = world.trips
     by_long = set(log.trip[log.distance > 1250.0].tolist())
     assert there <= by_long and 0 not in by_long and 59 not in by_long
-    reroutes = np.array(trip_columns(world)["reroutes"])
+    reroutes = np.array(trip_columns(world.sim)["reroutes"])
     led_round = set(log.trip[reroutes > 0].tolist())  # the others knew of it as they departed
     assert led_round < by_long and world.rerouting()["rerouted"] == reroutes.sum()
     assert len(by_long - led_round) == world.rerouting()["chosen"]
@@ -123,7 +123,7 @@ def test_those_without_a_way_wait_and_are_named_until_it_opens() -> None:
     world.close_roads("last")
     world.step(200)
     # Its destination is closed: each ends where it still can.
-    assert world.done and trip_columns(world)["ended"] == ["cut_short"] * 3
+    assert world.done and trip_columns(world.sim)["ended"] == ["cut_short"] * 3
     assert np.all(world.trips.distance < 300.0)
     assert world.rerouting()["cut_short"] == 3 and world.rerouting()["cut_off"] == 0
 
@@ -152,7 +152,7 @@ def test_who_is_cut_off_waits_before_the_closure_and_drives_on_when_it_opens() -
     assert world.rerouting()["cut_off_first"] == [f"car{k}" for k in range(4)]
     world.open_roads("b")
     world.step(300)
-    assert world.done and trip_columns(world)["ended"] == ["arrived"] * 4
+    assert world.done and trip_columns(world.sim)["ended"] == ["arrived"] * 4
     assert world.closures()["cut_off"] == [] and world.rerouting()["cut_off"] == 4
     assert not checker.violations, checker.lines()
 

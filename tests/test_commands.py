@@ -136,7 +136,7 @@ def test_a_stop_ends_after_its_duration_and_counts_as_a_stop(network) -> None:
     table = w.vehicles
     assert table.speed[row_of(table, 0)] > 0.0
     w.step(400)
-    columns = trip_columns(w)
+    columns = trip_columns(w.sim)
     assert columns["ended"] == ["arrived"]
     assert 20.0 < columns["stop_time_s"][0] < 30.0 and columns["waiting_time_s"] == [0.0]
 
@@ -167,7 +167,7 @@ def test_who_is_pushed_aside_stands_beside_the_road_and_is_passed(network) -> No
     assert table.s[row] > place and -9.0 < table.lateral[row] <= 0.0
     w.step(400)
     assert w.arrived == 12 and not checker.violations, checker.lines()
-    stop = trip_columns(w)["stop_time_s"][list(w.trips.trip).index(0)]
+    stop = trip_columns(w.sim)["stop_time_s"][list(w.trips.trip).index(0)]
     assert stop == pytest.approx(110.0, abs=5.0)
 
 
@@ -184,7 +184,7 @@ def test_the_removed_are_counted_and_marked_and_not_in_the_means(network) -> Non
     assert counts["removed"] == 2 and counts["active"] == counts["departed"] - 2
     w.step(600)
     assert w.done and w.arrived == 10
-    columns = trip_columns(w)
+    columns = trip_columns(w.sim)
     assert columns["trip"][:2] == ["car0", "car2"]
     assert columns["ended"] == ["removed"] * 2 + ["arrived"] * 10
     assert columns["arrived_s"][0] == 25.0

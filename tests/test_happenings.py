@@ -167,5 +167,5 @@ def test_who_is_rerouted_is_an_event(tmp_path: Path) -> None:
         events, numbers = run.events, run.dataset("events")["vehicle"]
     there = events.kind == "rerouted"
     counted = np.bincount(numbers[there], minlength=len(world.demand))
-    np.testing.assert_array_equal(counted, world.routing.detours.reroutes)
+    np.testing.assert_array_equal(counted, world.sim.reroutes)
     assert counted.sum() == world.routing.detours.total > 10

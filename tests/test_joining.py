@@ -79,7 +79,7 @@ def test_those_who_join_get_numbers_behind_the_others_depart_and_arrive(network)
     assert set(names) <= set(w.table().id)
     w.step(1000)
     assert w.done and w.arrived == 8 and not checker.violations, checker.lines()
-    columns = trip_columns(w)
+    columns = trip_columns(w.sim)
     assert dict(zip(columns["trip"], columns["depart_s"], strict=True))["added0"] == 5.0
 
 

@@ -66,7 +66,7 @@ def test_pressure_is_the_queue_before_less_the_queue_behind_as_shares_of_their_l
     net = network.arrays
     world = world_of(network, vehicles_on_road(network, 150, seed=1), control=CONTROL)
     world.step(100)
-    world._sort()
+    world.sim.sort()
     veh = world.sim.veh
     on_road = veh.lane >= 0
     count = np.bincount(veh.lane[on_road], minlength=network.n_lanes)

@@ -72,7 +72,7 @@ class Five:
         veh.s[self.slot] = self.s
         veh.speed[self.slot] = self.v
         veh.lane[self.slot] = [here, here, here, 1 - here, 1 - here]
-        self.world._sort()
+        self.world.sim.sort()
 
     def gap(self, i: int, leader: int) -> float:
         return float(self.s[leader] - self.kinds[leader].length - self.s[i])

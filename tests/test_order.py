@@ -18,7 +18,7 @@ def test_every_vehicle_is_in_the_list_of_its_lane_and_leaders_are_those_of_brute
     gaps = 0
     for _ in range(5):
         world.step(100)
-        world._sort()  # the order is derived anew at the begin of each frame
+        world.sim.sort()  # the order is derived anew at the begin of each frame
         veh, order = world.sim.veh, world.sim.order
         live = np.flatnonzero(veh.lane >= 0)
         listed = order.slot[: order.start[-1]]

@@ -142,7 +142,7 @@ def test_a_world_that_outgrows_the_arrays_returns_larger_ones() -> None:
     network = generate("grid", rows=3, columns=3, lanes=2)
     world = World(network, random_trips(network, 40, 1.0, seed=1), dt=0.25, seed=1)
     small = world.poses()
-    world._grow()
+    world.sim.grow()
     world.step(20)
     larger = world.poses(small)
     assert larger is not small and larger.id.size >= 2 * small.id.size

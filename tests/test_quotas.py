@@ -52,14 +52,14 @@ def watched() -> tuple[World, list[dict[str, Any]]]:
     """A world whose quotas all bind, and what each of its frames did."""
     world = quotas()
     seen: list[dict[str, Any]] = []
-    departures, after = world._depart, []
+    departures, after = world.phases.depart, []
 
     def depart() -> None:
         departures()
         after.append((world.sim.n >= 240, world.waiting_to_depart))
 
     # Looks in where World itself offers no place to: between sorting and departures.
-    world._depart = depart  # type: ignore[method-assign]
+    world.phases.depart = depart  # type: ignore[method-assign]
     for _ in range(FRAMES):
         turned = world.routing.detours.total
         world.step()
@@ -70,7 +70,7 @@ def watched() -> tuple[World, list[dict[str, Any]]]:
             "full": after[-1][0] and after[-1][1] > 0, "outside": after[-1][1],
             "bodies": dict(world.sim.quotas.steered.since),
         })  # fmt: skip
-    del world._depart
+    del world.phases.depart
     return world, seen
 
 

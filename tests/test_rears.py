@@ -40,7 +40,7 @@ def test_rears_that_hang_over_the_end_of_a_lane_are_known(world):
     seen = 0
     for _ in range(5):
         world.step(30)
-        world._sort()
+        world.sim.sort()
         for lane in range(world.network.n_lanes):
             slot, rear = rear_over(world, lane)
             assert int(world.sim.order.over[lane]) == slot

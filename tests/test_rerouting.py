@@ -36,7 +36,7 @@ def world():
     network = generate("town", size="small", seed=2)
     world = World(network, random_trips(network, 400, 200.0, seed=1), dt=0.5, routing="free-flow")
     world.step(500)
-    world._sort()
+    world.sim.sort()
     return world
 
 

@@ -98,15 +98,15 @@ def test_a_snapshot_does_not_change_with_the_world(small: World) -> None:
 def parts_of(world: World) -> Iterator[tuple[str, Any]]:
     """A world and the parts of it that have state of their own."""
     yield "World", world
-    yield "Sim", world.sim
-    yield "Routing", world.routing
-    yield from (
-        ("Minds", world.routing.minds), ("Rings", world.rings),
-        ("Detours", world.routing.detours), ("Rerouting", world.routing.rerouting),
-        ("Verge", world.sim.verge), ("CommandLog", world.commands), ("TripLog", world.trips),
-        ("Bodies", world.bodies), ("Steering", world.steering), ("SignalControl", world.signals),
-        ("Choosing", world.routing.choosing),
+    control, routing = world.control, world.routing
+    parts = (
+        world.sim, world.sim.verge, world.sim.trip_log, world.commands, world.rings, world.bodies,
+        world.steering, world.signals, routing, routing.minds, routing.detours, routing.rerouting,
+        routing.choosing, control, control.fleet, control.limits, control.closures, control.driving,
+        control.ruling, control.standing, control.stops, control.ways, control.lane_requests,
+        control.kinds, control.speeds, control.joining,
     )  # fmt: skip
+    yield from ((type(part).__name__, part) for part in parts)
 
 
 @pytest.mark.parametrize("kind", ["commands", "rings", "choosing"])
@@ -140,13 +140,11 @@ def test_what_snapshots_leave_to_be_made_again_does_not_change_in_a_run(kind: st
     """But for what follows from closed lanes and commanded signals, which are kept."""
     fresh, used = new_world(kind), new_world(kind)
     used.step(FRAMES)
-    of_closures = {"network", "limited", "_any_closed", "_lost", "_suspect", "_numbers"}
+    of_closures = {"network", "limited", "any_closed", "_lost", "_suspect", "_numbers"}
     if kind == "commands":
         of_closures |= {"lit", "actuation", "clearing"}
     for (name, one), (_, other) in zip(parts_of(fresh), parts_of(used), strict=True):
-        for attribute in (
-            set(MADE.get(name, ())) - of_closures - {"world", "_world", "parameters", "demand"}
-        ):
+        for attribute in set(MADE.get(name, ())) - of_closures - {"sim", "parameters", "demand"}:
             values = dict(flat(getattr(other, attribute), attribute))
             for where, value in flat(getattr(one, attribute), attribute):
                 if isinstance(value, np.ndarray):

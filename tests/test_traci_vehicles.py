@@ -156,7 +156,9 @@ def test_who_must_not_change_by_itself_stays_behind_a_slow_one(run: None, mode: 
     assert vehicle.getLaneIndex("behind") == 1  # told to, and there it stays
     vehicle.setLaneChangeMode("behind", 1621)
     steps(2)
-    assert list(traci.getConnection().world._requests) == [0]  # only that of the slow one
+    assert list(traci.getConnection().world.control.lane_requests.requests) == [
+        0
+    ]  # only that of the slow one
 
 
 def test_a_speed_factor_holds_on_every_road_and_goes_with_the_limit(run: None) -> None:

@@ -51,7 +51,7 @@ def test_drivers_who_look_at_the_traffic_share_two_ways_near_equilibrium(network
     late = np.arange(taken.size) >= taken.size // 2
     short, long = taken[late & ~by_long].mean(), taken[late & by_long].mean()
     assert abs(short - long) < 0.35 * min(short, long), "neither way is much better"
-    reroutes = trip_columns(world)["reroutes"]
+    reroutes = trip_columns(world.sim)["reroutes"]
     assert sum(reroutes) == world.rerouting()["rerouted"] >= by_long.sum()
 
 

@@ -52,7 +52,7 @@ def test_drivers_drive_the_route_that_they_are_given(network) -> None:
     assert w.arrived == 8 and not checker.violations, checker.lines()
     distance = dict(zip(w.trips.trip.tolist(), w.trips.distance.tolist(), strict=True))
     assert distance[1] > 1400.0 and distance[2] < 1150.0 and distance[3] < 1250.0
-    columns = trip_columns(w)
+    columns = trip_columns(w.sim)
     assert columns["ended"] == ["arrived"] * 8
     assert columns["reroutes"][columns["trip"].index("car0")] == 1
 
@@ -138,7 +138,7 @@ def test_a_stop_to_come_is_made_for_its_time_and_in_the_order_of_the_route(netwo
             stood += [here] if stood[-1:] != [here] else []
     assert stood == [("in", 390), ("short", 100), ("short", 200), ("out", 100)]
     assert w.counts()["stops_made"] == 4 and w.counts()["stops_missed"] == 0
-    assert trip_columns(w)["stop_time_s"][0] == pytest.approx(39.0, abs=1.5)
+    assert trip_columns(w.sim)["stop_time_s"][0] == pytest.approx(39.0, abs=1.5)
     assert not checker.violations, checker.lines()
 
 
@@ -171,7 +171,7 @@ def test_who_is_asked_for_a_lane_changes_stays_and_is_free_again() -> None:
     }
     assert [lanes[v] for v in (0, 1, 2)] == [2, 2, 2]
     w.step(30)
-    assert w._requests == {}
+    assert w.control.lane_requests.requests == {}
     w.request_lane(0, 0, "10s")
     w.step(40)
     table = w.vehicles

@@ -266,12 +266,12 @@ class Checker:
 
     def _excuse_commanded(self, before: Survey) -> None:
         """Miss nobody who was taken off the road by command, and welcome who was put back on it."""
-        for vehicle in self.world.taken_off:
+        for vehicle in self.world.sim.taken_off:
             row = self._row_of_id[vehicle]
             if row >= 0:
                 before.seen[row] = True
             self._row_of_id[vehicle] = GONE
-        for vehicle in self.world.put_back_on:
+        for vehicle in self.world.sim.put_back_on:
             self._row_of_id[vehicle] = NEVER
 
     def _check_counts(self, live: int, left: int) -> None:

@@ -4,7 +4,7 @@ They are reckoned in one pass over the vehicles when they are first asked for af
 until the next one. Nothing of it is state.
 """
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,7 @@ from rushhour.roadnets.tables import as_frame
 from rushhour.traffic.measures.measuring import Measures
 from rushhour.traffic.measures.tables import TABLES, MeasureTable, with_ids
 from rushhour.traffic.measures.trip_table import trip_columns
-
-if TYPE_CHECKING:
-    from rushhour.traffic.world import World
+from rushhour.traffic.sim.sim import Sim
 
 # Columns of tables for pandas: name with its unit, and the column here.
 LANES: Final = {
@@ -41,13 +39,13 @@ class LaneReadings:
     where nobody is. waiting: s, how long all who stand now have stood, stops left out.
     """
 
-    def __init__(self, world: "World", found: OnLanes) -> None:
-        self._ids = world.network.lane_ids
+    def __init__(self, sim: Sim, found: OnLanes) -> None:
+        self._ids = sim.network.lane_ids
         self.count, self.standing, self.queue = found.vehicles, found.standing, found.queue
         self.queue_length, self.speed, self.waiting = (
             found.queue_length, found.speed, found.waiting,
         )  # fmt: skip
-        length = world.network.arrays.lanes.length[: len(self._ids)]
+        length = sim.network.arrays.lanes.length[: len(self._ids)]
         self.density: NDArray[np.float64] = 1000.0 * found.vehicles / length
         _seal(self, LANES.values())
 
@@ -72,8 +70,8 @@ class IntersectionReadings:
     standing, queue, waiting: of the lanes that end there, as of lanes.
     """
 
-    def __init__(self, world: "World", lanes: LaneReadings) -> None:
-        network, veh = world.network, world.sim.veh
+    def __init__(self, sim: Sim, lanes: LaneReadings) -> None:
+        network, veh = sim.network, sim.veh
         self._ids = network.intersection_ids
         at = network.arrays.lanes.intersection[: len(lanes)]
         ends = at >= 0
@@ -106,11 +104,11 @@ class IntersectionReadings:
 
 
 class Readings:
-    """What `World` keeps of its lanes and intersections until the next frame."""
+    """What is kept of lanes and intersections until the next frame."""
 
-    def __init__(self, world: "World") -> None:
-        self.world = world
-        n, lanes = world.network.n_road_lanes, world.network.n_lanes
+    def __init__(self, sim: Sim, observers: list[Any]) -> None:
+        self.sim, self._observers = sim, observers
+        n, lanes = sim.network.n_road_lanes, sim.network.n_lanes
         row = np.full(lanes, -1, np.int32)
         row[:n] = np.arange(n)
         self._queues = Queues(
@@ -124,81 +122,47 @@ class Readings:
 
     def lanes(self) -> LaneReadings:
         """The lanes now."""
-        world = self.world
-        at = (world.sim.veh, world.frame)
+        sim = self.sim
+        at = (sim.veh, sim.frame)
         read = self._read_at
         if self._lanes is not None and read and read[0] is at[0] and read[1] == at[1]:
             return self._lanes
-        size, n = world.sim.veh.lane.size, world.network.n_road_lanes
+        size, n = sim.veh.lane.size, sim.network.n_road_lanes
         if self._queues.slot.size != size:
             self._queues = self._queues._replace(slot=np.zeros(size, np.int32))
         found = OnLanes(
             vehicles=np.zeros(n, np.int32), standing=np.zeros(n, np.int32), queue=np.zeros(n, np.int32),
             queue_length=np.zeros(n), speed=np.zeros(n), waiting=np.zeros(n),
         )  # fmt: skip
-        read_lanes(
-            world.network.arrays.lanes, world.sim.veh, self._queues, found, world.frame, world.dt
-        )
+        read_lanes(sim.network.arrays.lanes, sim.veh, self._queues, found, sim.frame, sim.dt)
         self._read_at, self._intersections = at, None
-        self._lanes = LaneReadings(world, found)
+        self._lanes = LaneReadings(sim, found)
         return self._lanes
 
     def intersections(self) -> IntersectionReadings:
         """The intersections now."""
         lanes = self.lanes()
         if self._intersections is None:
-            self._intersections = IntersectionReadings(self.world, lanes)
+            self._intersections = IntersectionReadings(self.sim, lanes)
         return self._intersections
-
-    def trips(self) -> Any:
-        """The finished trips as a table."""
-        columns = trip_columns(self.world)
-        return as_frame({name: np.array(values) for name, values in columns.items()})
-
-    def detectors(self) -> dict[str, MeasureTable]:
-        """The last rows of each detector, by table, of all `Measures` that observe the world."""
-        found: dict[str, MeasureTable] = {}
-        for measures in self.world.observers:
-            if isinstance(measures, Measures):
-                for name in measures.kept:
-                    if name in OF_DETECTORS and measures.rows[name].size:
-                        found[name] = _last_rows(measures, name)
-        return found
-
-
-class Readable:
-    """What can be asked about lanes, intersections, detectors and trips; see `World`."""
-
-    _reader: Readings
 
     def trip_table(self) -> Any:
         """The finished trips as a pandas.DataFrame, in the order of arrival (docs/trip-table.md).
 
         Raises NetworkError if pandas is not installed.
         """
-        return self._reader.trips()
+        columns = trip_columns(self.sim)
+        return as_frame({name: np.array(values) for name, values in columns.items()})
 
-    @property
-    def lanes(self) -> LaneReadings:
-        """What is on every road lane now: count, queue, density, speed, waiting, ... as arrays.
-
-        >>> world.lanes.queue.max()
-        >>> world.lanes.table()
-        """
-        return self._reader.lanes()
-
-    @property
-    def intersections(self) -> IntersectionReadings:
-        """Who approaches every intersection, is inside, stands and waits there now, as arrays."""
-        return self._reader.intersections()
-
-    @property
     def detectors(self) -> dict[str, MeasureTable]:
-        """Roads, loops, sections and queues in their last interval that is over, as tables.
-
-        Of the `Measures` among `observers`; without any, or before the first interval is over, empty.
-        """
-        return self._reader.detectors()
+        """The last rows of each detector, by table, of all `Measures` that observe the world."""
+        found: dict[str, MeasureTable] = {}
+        for measures in self._observers:
+            if isinstance(measures, Measures):
+                for name in measures.kept:
+                    if name in OF_DETECTORS and measures.rows[name].size:
+                        found[name] = _last_rows(measures, name)
+        return found
 
 
 def _last_rows(measures: Measures, name: str) -> MeasureTable:

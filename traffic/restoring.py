@@ -43,7 +43,7 @@ def restore(world: "World", snapshot: Snapshot, new_signals: bool = False) -> No
     anew, because other rules hold for them now.
     """
     tables, numbers = snapshot.tables, snapshot.numbers
-    world._have_joined(map(command_of, numbers["applied"]))
+    world.control.joining.have(map(command_of, numbers["applied"]))
     world.signals.prepare(numbers.get("programs", []))
     _restore_counters(world, numbers)
     world.trips.replace(tables["trips"])
@@ -57,8 +57,8 @@ def restore(world: "World", snapshot: Snapshot, new_signals: bool = False) -> No
     world.sim.quotas.restore(numbers.get("quotas", {}))  # older files lack them
     world.bodies.restore(tables["bodies"], int(numbers.get("contacts", 0)))
     lanes = tables["road_lanes"]
-    world._restore_limits(numbers.get("limits", []))  # older files lack them
-    world._restore_closures(lanes["closed"].copy(), lanes["will_close"].copy())
+    world.control.limits.restore(numbers.get("limits", []))  # older files lack them
+    world.control.closures.restore(lanes["closed"], lanes["will_close"])
     world.sim.passes[:] = tables["passes"]["begun"]
     # Which task of a frame counted them depends on who was awake; older files have a row for each.
     world.sim.changes[:] = 0
@@ -78,18 +78,20 @@ def _restore_counters(world: "World", numbers: Mapping[str, Any]) -> None:
     world.sim.removed = int(numbers["removed"])
     world.sim.tally[:] = numbers["tally"]
     world.sim.told = int(numbers["told"])
-    world._doomed = [int(number) for number in numbers["doomed"]]
-    world._becomes = {int(number): str(what) for number, what in numbers["becomes"]}
-    world._cut_off = dict.fromkeys(int(number) for number in numbers["cut_off"])
-    world._were_cut_off = {int(number) for number in numbers["were_cut_off"]}
-    world._requests = {
+    world.control.doomed = [int(number) for number in numbers["doomed"]]
+    world.control.fleet.becomes = {int(number): str(what) for number, what in numbers["becomes"]}
+    world.control.closures.cut_off = dict.fromkeys(int(number) for number in numbers["cut_off"])
+    world.control.closures.were_cut_off = {int(number) for number in numbers["were_cut_off"]}
+    world.control.lane_requests.requests = {
         int(number): (int(lane), int(until), bool(holds))
         for number, lane, until, holds in numbers.get("lane_requests", [])
     }
     world.sim.to_depart = [(float(when), int(trip)) for when, trip in numbers.get("to_depart", [])]
     coming = map(command_of, numbers["coming"])
-    world._promised = {i for one in coming if one.name == ADD for i in one.arguments["trips"]["id"]}
-    world.taken_off, world.put_back_on = {}, {}
+    world.control.fleet.promised = {
+        i for one in coming if one.name == ADD for i in one.arguments["trips"]["id"]
+    }
+    world.sim.taken_off, world.sim.put_back_on = {}, {}
     world.routing.minds.changed = int(numbers["minds_changed"])
     world.routing.minds.turned_across = int(numbers.get("turned_across", 0))
     world.routing.detours.total = int(numbers["rerouted"])
@@ -118,7 +120,7 @@ def _restore_vehicles(
             world.steering.restore(tables["steered"], numbers["steered"], capacity)
         else:  # a what-if: nobody has steered yet, who departs from now on may
             world.steering.begin(capacity)
-        world._sync_inputs()
+        world.control.driving.sync()
     returning = [int(number) for number in numbers["returning"]]
     world.sim.verge.replace(aside, tables["aside"]["since"].tolist(), returning)
 
@@ -127,24 +129,20 @@ def _restore_routes(
     world: "World", tables: Mapping[str, NDArray[Any]], numbers: Mapping[str, Any]
 ) -> None:
     """Ways that were found under way, whose trips end early, and where somebody stops."""
-    detours, base, used = (
-        world.routing.detours,
-        world.routing.detours.base,
-        int(numbers["routes_used"]),
-    )
+    base, used = world.routing.detours.base, int(numbers["routes_used"])
     # When routes are moved together depends on how much room there is.
     road = state.grown(world.demand.roads, int(numbers["routes_room"]))
     road[base:used] = tables["routes"]["road"]
     road[tables["replaced"]["place"]] = tables["replaced"]["road"]
     world.routing.minds.used = used
     changed = tables["detours"]
-    detours.reroutes[:], detours.cut_short[:] = 0, False
-    detours.reroutes[changed["trip"]] = changed["reroutes"]
-    detours.cut_short[changed["trip"]] = changed["cut_short"]
-    arrival = np.where(detours.cut_short, np.inf, world.demand.arrival_pos)
-    world._redirected = {int(trip) for trip in numbers.get("redirected", [])}
-    arrival[sorted(world._redirected)] = np.inf
-    world._restore_stops(numbers.get("stops", []))
+    world.sim.reroutes[:], world.sim.cut_short[:] = 0, False
+    world.sim.reroutes[changed["trip"]] = changed["reroutes"]
+    world.sim.cut_short[changed["trip"]] = changed["cut_short"]
+    arrival = np.where(world.sim.cut_short, np.inf, world.demand.arrival_pos)
+    world.control.ways.redirected = {int(trip) for trip in numbers.get("redirected", [])}
+    arrival[sorted(world.control.ways.redirected)] = np.inf
+    world.control.stops.restore(numbers.get("stops", []))
     world.sim.routes = world.sim.routes._replace(
         road=road, arrival=arrival, stops_on=tables["lanes"]["stops_on"].copy()
     )

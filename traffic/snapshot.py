@@ -22,57 +22,85 @@ if TYPE_CHECKING:
 # Attributes of a world and of its parts.
 KEPT: Final[dict[str, tuple[str, ...]]] = {
     "World": (
-        "sim", "routing", "rings", "bodies", "steering", "signals", "commands",
-        "_doomed", "_becomes", "_closed", "_will_close", "_cut_off", "_were_cut_off", "_inputs",
-        "_limit", "_stops_used", "_redirected", "_requests", "_joined",
+        "sim", "control", "routing", "rings", "bodies", "steering", "signals", "commands",
     ),
     "Sim": (
         "frame", "trip_log", "vehicle_updates", "departed", "tally", "removed", "veh", "order",
         "grants", "routes", "waiting", "passes", "changes", "lights", "n", "verge", "told", "quotas",
-        "to_depart", "trips",
+        "to_depart", "trips", "closed", "will_close", "reroutes", "cut_short",
     ),
+    "Control": (
+        "log", "doomed", "fleet", "limits", "closures", "driving", "ruling", "standing", "stops",
+        "ways", "lane_requests", "kinds", "speeds", "joining", "signals", "routing",
+    ),
+    "Fleet": ("becomes",),
+    "Limits": ("limit",),
+    "Closures": ("cut_off", "were_cut_off"),
+    "Driving": ("inputs",),
+    "Stops": ("used",),
+    "Ways": ("redirected",),
+    "LaneRequests": ("requests",),
+    "Joining": ("joined",),
     "Routing": ("minds", "detours", "rerouting", "choosing"),
     "Bodies": ("rows", "contacts", "_touched"),
     "SignalControl": ("_orders", "told"),
     "Minds": ("used", "changed", "turned_across"),
     "Rings": ("found", "resolved", "longest", "named", "_standing"),
-    "Detours": ("reroutes", "cut_short", "total"),
+    "Detours": ("total",),
     "Rerouting": ("count", "pace", "multiplier"),
     "Choosing": ("chosen", "left_out", "next", "_tried"),
     "Steering": ("bodies", "state", "ever", "driven", "tally", "rule"),
-    "Verge": ("_rows", "_since", "returning"),
+    "Verge": ("_rows", "since", "returning"),
     "CommandLog": ("_applied", "_coming"),
     "TripLog": ("rows", "_table"),
 }  # fmt: skip
 # From the network, the demand and the parameters; lit to clearing also from the programs that
-# were given by command; limited from the limits that hold, _any_closed to _suspect and the network's
+# were given by command; limited from the limits that hold, any_closed to _suspect and the network's
 # own permissions from what is closed.
 MADE: Final[dict[str, tuple[str, ...]]] = {
-    "World": (
-        "calibration", "_ring_frames", "_watch_frames", "_any_closed", "_lost", "_suspect",
-        "_numbers",
-    ),
+    "World": ("calibration",),
     "Sim": (
         "network", "whole", "limited", "demand", "first_demand", "parameters", "models", "dt", "seed",
         "begin", "rules", "types", "members", "lit", "actuation", "clearing", "partings",
     ),
+    "Control": ("sim", "commands"),
+    "Fleet": ("sim", "log", "commands", "_numbers"),
+    "Limits": ("sim", "log"),
+    "Closures": ("sim", "log", "limits", "routing", "any_closed", "_lost", "_suspect"),
+    "Driving": ("sim", "log", "steering", "fleet"),
+    "Ruling": ("sim", "log", "steering", "fleet"),
+    "Standing": ("sim", "fleet", "steering"),
+    "Stops": ("sim", "fleet"),
+    "Ways": ("sim", "fleet", "routing", "stops", "closures"),
+    "LaneRequests": ("sim", "fleet"),
+    "ChangingKind": ("sim", "fleet", "steering", "ways"),
+    "ToldSpeeds": ("sim", "fleet"),
+    "Joining": ("sim", "log", "fleet", "routing", "steering", "driving", "stops", "closures"),
     "Minds": ("network", "dt", "patience", "haste", "share", "keep_routes", "across_after", "memory"),
     "Steering": ("share", "most", "budget", "on", "kinds", "lines", "waiting"),
     "Rings": ("policy", "dt", "act_after", "stop_offset", "_network"),
-    "Detours": ("world", "base", "even"),
-    "Rerouting": ("world", "fraction", "gain", "period", "_sample", "_keep"),
-    "Choosing": ("world", "on", "any", "chooses", "_due", "_permission", "_pairs", "_period", "_gain", "_every"),
-    "Bodies": ("world",),
-    "SignalControl": ("_world",),
+    "Detours": ("sim", "routing", "base", "even"),
+    "Rerouting": ("sim", "routing", "fraction", "gain", "period", "_sample", "_keep"),
+    "Choosing": (
+        "sim", "routing", "on", "any", "chooses", "_due", "_permission", "_pairs", "_period", "_gain",
+        "_every",
+    ),
+    "Bodies": ("sim",),
+    "SignalControl": ("sim", "log"),
 }  # fmt: skip
 # Written within a frame before it is read (awake: begun anew, with everybody awake), told to observers only, or about the machine.
 SCRATCH: Final[dict[str, tuple[str, ...]]] = {
     "World": (
-        "costs", "observers", "_packed", "_columns", "_changed", "taken_off", "put_back_on", "_poses",
-        "_found", "_limits_changed", "_book", "_book_asked", "_promised", "_reader", "_way_found",
-        "_pace", "_turn", "_stepping",
+        "costs", "observers", "phases", "readings", "telling", "_poses", "pace", "_turn", "_stepping",
     ),
-    "Sim": ("awake", "other_order", "moves", "efforts", "tallies"),
+    "Sim": (
+        "awake", "other_order", "moves", "efforts", "tallies", "_packed", "_columns", "followers",
+        "taken_off", "put_back_on",
+    ),
+    "Fleet": ("promised", "_found"),
+    "Limits": ("changed",),
+    "Closures": ("_changed",),
+    "Ways": ("_way_found", "_book", "_book_asked"),
     "Minds": ("_stuck", "_ready", "_taken", "_ways", "_exits"),
     "Steering": ("_new", "_entered"),
     "Rings": ("_waits", "_seen", "_looks", "_members", "_slot_of"),
@@ -128,34 +156,35 @@ def table_of(columns: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
 
 def take_snapshot(world: "World", logs: bool = True) -> Snapshot:
     """Copy the state of a world. logs: also the finished trips and the commands so far."""
-    veh, order, grants, lights = world.sim.veh, world.sim.order, world.sim.grants, world.sim.lights
-    waiting, detours, rerouting = world.sim.waiting, world.routing.detours, world.routing.rerouting
+    sim = world.sim
+    veh, order, grants, lights = sim.veh, sim.order, sim.grants, sim.lights
+    waiting, detours, rerouting = sim.waiting, world.routing.detours, world.routing.rerouting
     slots = np.flatnonzero(veh.lane >= 0).astype(np.int32)
-    aside = world.sim.verge.rows
-    queued = queued_trips(world, slots)
-    changed = np.flatnonzero((detours.reroutes > 0) | detours.cut_short)
+    aside = sim.verge.rows
+    queued = sim.queued_trips()
+    changed = np.flatnonzero((sim.reroutes > 0) | sim.cut_short)
     given = world.demand.roads  # a new way may take the place of the trip's own
-    replaced = np.flatnonzero(world.sim.routes.road[: given.size] != given)
+    replaced = np.flatnonzero(sim.routes.road[: given.size] != given)
     tables = {
         "vehicles": table_of(
             {"slot": slots, **{name: getattr(veh, name)[slots] for name in OF_VEHICLES}}
         ),
         "aside": table_of(
             {
-                "since": np.array(world.sim.verge._since, np.int64),
+                "since": np.array(sim.verge.since, np.int64),
                 **{name: getattr(aside, name) for name in OF_VEHICLES},
             }
         ),
-        "order": table_of({"slot": order.slot[: world.sim.n]}),
+        "order": table_of({"slot": order.slot[: sim.n]}),
         "lanes": table_of(
             {
                 "end": order.start[1:], "over": order.over, "over_rear": order.over_rear,
-                "stops_on": world.sim.routes.stops_on,
+                "stops_on": sim.routes.stops_on,
             }
         ),
         "road_lanes": table_of(
             {
-                "closed": world._closed, "will_close": world._will_close,
+                "closed": sim.closed, "will_close": sim.will_close,
                 **{name: getattr(grants, name) for name in of_road_lanes()},
             }
         ),
@@ -180,17 +209,17 @@ def take_snapshot(world: "World", logs: bool = True) -> Snapshot:
         ),
         "detours": table_of(
             {
-                "trip": changed.astype(np.int32), "reroutes": detours.reroutes[changed],
-                "cut_short": detours.cut_short[changed],
+                "trip": changed.astype(np.int32), "reroutes": sim.reroutes[changed],
+                "cut_short": sim.cut_short[changed],
             }
         ),
         "chosen": table_of(world.routing.choosing.table()),
-        "routes": table_of({"road": world.sim.routes.road[detours.base : world.routing.minds.used]}),
-        "replaced": table_of({"place": replaced, "road": world.sim.routes.road[replaced]}),
-        "passes": table_of({"begun": world.sim.passes}),
+        "routes": table_of({"road": sim.routes.road[detours.base : world.routing.minds.used]}),
+        "replaced": table_of({"place": replaced, "road": sim.routes.road[replaced]}),
+        "passes": table_of({"begun": sim.passes}),
         "bodies": world.bodies.table(),
         **world.signals.tables(),
-        "changes": table_of({"made": world.sim.changes.sum(keepdims=True)}),
+        "changes": table_of({"made": sim.changes.sum(keepdims=True)}),
     }  # fmt: skip
     numbers = _numbers(world)
     if world.steering.on:
@@ -207,19 +236,9 @@ def of_road_lanes() -> tuple[str, ...]:
     return tuple(k for k in Grants._fields if k not in OF_CONNECTORS and k not in NOT_KEPT)
 
 
-def queued_trips(world: "World", slots: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Trips that are due and have not departed, ascending."""
-    waits = np.arange(len(world.demand)) < int(world.sim.waiting.numbers[0])
-    waits[len(world.sim.first_demand) :] = True
-    waits[[number for _, number in world.sim.to_depart]] = False
-    waits[world.sim.veh.trip[slots]] = False
-    waits[world.sim.verge.rows.trip] = False
-    waits[world.trips.trip] = False
-    return np.flatnonzero(waits).astype(np.int32)
-
-
 def _numbers(world: "World") -> dict[str, Any]:
     """What is no array: counters, lists, and the rings."""
+    sim, control = world.sim, world.control
     rings = list(world.rings.named)
     place = {id(ring): i for i, ring in enumerate(rings)}
     standing: list[tuple[int, int]] = []
@@ -231,14 +250,14 @@ def _numbers(world: "World") -> dict[str, Any]:
     return {
         "frame": world.frame,
         "trips": len(world.demand),
-        "capacity": int(world.sim.veh.lane.size),
+        "capacity": int(sim.veh.lane.size),
         "vehicle_updates": world.vehicle_updates,
         "departed": world.departed,
         "removed": world.removed,
         "tally": world.tally.tolist(),
-        "waiting": world.sim.waiting.numbers.tolist(),
+        "waiting": sim.waiting.numbers.tolist(),
         "routes_used": world.routing.minds.used,
-        "routes_room": int(world.sim.routes.road.size),
+        "routes_room": int(sim.routes.road.size),
         "minds_changed": world.routing.minds.changed,
         "turned_across": world.routing.minds.turned_across,
         "rerouted": world.routing.detours.total,
@@ -261,22 +280,24 @@ def _numbers(world: "World") -> dict[str, Any]:
         ],
         "rings_named": len(world.rings.named),
         "rings_standing": [list(pair) for pair in standing],
-        "told": world.sim.told,
-        "doomed": list(world._doomed),
-        "becomes": [[number, what] for number, what in world._becomes.items()],
-        "returning": list(world.sim.verge.returning),
-        "limits": world._kept_limits(),
-        "stops": world._kept_stops(),
-        "to_depart": [list(one) for one in world.sim.to_depart],
-        "redirected": sorted(world._redirected),
-        "lane_requests": [[number, *wish] for number, wish in world._requests.items()],
-        "cut_off": list(world._cut_off),
-        "were_cut_off": sorted(world._were_cut_off),
+        "told": sim.told,
+        "doomed": list(control.doomed),
+        "becomes": [[number, what] for number, what in control.fleet.becomes.items()],
+        "returning": list(sim.verge.returning),
+        "limits": control.limits.kept(),
+        "stops": control.stops.kept(),
+        "to_depart": [list(one) for one in sim.to_depart],
+        "redirected": sorted(control.ways.redirected),
+        "lane_requests": [
+            [number, *wish] for number, wish in control.lane_requests.requests.items()
+        ],
+        "cut_off": list(control.closures.cut_off),
+        "were_cut_off": sorted(control.closures.were_cut_off),
         "finished": len(world.trips),
         "contacts": world.bodies.contacts,
         "programs": world.signals.orders(),
         "commands": len(world.commands.applied),
-        "quotas": world.sim.quotas.numbers,
+        "quotas": sim.quotas.numbers,
         "choosing": world.routing.choosing.numbers,
         "coming": [plain_command(command) for command in world.commands.coming],
     }

@@ -148,7 +148,7 @@ def stands_since(world: "World") -> float | None:
     stops = (veh.dwell_until[here] >= 0) | (veh.told[here] != NOTHING)  # not counted as standing
     if (veh.speed[here] >= STANDING).any() or (since[~stops] < 0).any():
         return None
-    frames = [int(since.max(initial=0)), *world.sim.verge._since]
+    frames = [int(since.max(initial=0)), *world.sim.verge.since]
     if world.commands.applied:
         frames.append(world.commands.applied[-1].frame)
     last = world.begin + max(frames) * world.dt
@@ -224,7 +224,7 @@ def _is_fixed(world: "World", slot: int) -> bool:
     veh = world.sim.veh
     if veh.told[slot] != NOTHING and veh.told_until[slot] == NEVER:
         return True
-    if veh.dwell_until[slot] == NEVER or int(veh.id[slot]) in world._cut_off:
+    if veh.dwell_until[slot] == NEVER or int(veh.id[slot]) in world.control.closures.cut_off:
         return True
     return int(veh.reason[slot]) == RED_LIGHT and _stays_red(world, int(veh.path[slot, 0]))
 

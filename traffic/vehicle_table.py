@@ -1,6 +1,6 @@
 """The live vehicles as a table of read-only arrays."""
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +11,8 @@ from rushhour.roadnets.facts import rows_line
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.tables import as_frame
 from rushhour.traffic.demand.model import Demand
+from rushhour.traffic.sim.sim import Sim
 from rushhour.traffic.steering.body_table import pose_at_bodies
-
-if TYPE_CHECKING:
-    from rushhour.traffic.commands.controlled import Controlled
-
 
 # Columns beside the fields of Vehicles.
 OWN_COLUMNS: Final = ("name", "road", "width", "waiting", "roads_left", "distance", "z", "slope")
@@ -32,9 +29,9 @@ class VehicleTable:
     its rise along the body (0 in a level network). Those at the side of the road come last; their `lateral` is beyond the kerb.
     """
 
-    def __init__(self, world: "Controlled") -> None:
-        self._world = world
-        self._veh, self._types, self._verge = world.sim.veh, world.sim.types, world.sim.verge
+    def __init__(self, sim: Sim) -> None:
+        self._sim = sim
+        self._veh, self._types, self._verge = sim.veh, sim.types, sim.verge
         self._slots = np.flatnonzero(self._veh.lane >= 0)
 
     def __repr__(self) -> str:
@@ -50,16 +47,16 @@ class VehicleTable:
             column = self._column("distance") + self._column("s")
         elif name in ("z", "slope"):
             raised = bodies_raised(
-                self._world.network, *(self._column(field) for field in ("lane", "s", "length"))
+                self._sim.network, *(self._column(field) for field in ("lane", "s", "length"))
             )
             column = raised[:, 0].copy() if name == "z" else np.sin(raised[:, 1])
         elif name == "name":
-            column = np.array(self._world.demand.ids, object)[self._column("id")]
+            column = np.array(self._sim.demand.ids, object)[self._column("id")]
         elif name == "road":
-            column = np.asarray(self._world.network.arrays.lanes.road[self._column("lane")])
+            column = np.asarray(self._sim.network.arrays.lanes.road[self._column("lane")])
         elif name == "waiting":
             since = self._column("stands_since")
-            column = np.where(since >= 0, (self._world.frame - since) * self._world.dt, 0.0)
+            column = np.where(since >= 0, (self._sim.frame - since) * self._sim.dt, 0.0)
         elif name == "roads_left":
             leg = self._column("leg")
             column = np.where(leg >= 0, self._column("route_end") - leg, 0).astype(np.int32)

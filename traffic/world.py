@@ -1,67 +1,76 @@
-"""The world: a network, its demand, and the frame that steps them.
+"""The world: a network, its demand, and the parts that step, change and read their state.
 
-`World.step` is the frame, readable from top to bottom; each phase is one line and is timed.
+The state is `sim.sim.Sim`, the phases of a frame stand in `sim.frame`. Here a world is put together.
 """
 
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from math import inf
+from pathlib import Path
 from threading import RLock
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.departing import depart, queue_due, release_left
-from rushhour.kernels.moving import (
-    collect_tallies,
-    move_all,
-)
-from rushhour.kernels.order import (
-    sort_all,
-    sort_by_lane,
-    splice_new,
-)
-from rushhour.kernels.overtaking import pass_all
 from rushhour.kernels.passing import forget_states
-from rushhour.kernels.repacking import plan_moves
-from rushhour.kernels.right_of_way import grant_all
-from rushhour.kernels.switching import switch_lights
-from rushhour.kernels.vehicles import Vehicles
-from rushhour.kernels.waking import wake_all
-from rushhour.roadnets.errors import ParameterError
+from rushhour.kernels.posing import Poses
+from rushhour.roadnets.errors import ParameterError, RunError
 from rushhour.roadnets.facts import Shown
 from rushhour.roadnets.gate import let_in
 from rushhour.roadnets.model import Network
 from rushhour.traffic import state
+from rushhour.traffic.commands.changing_kind import ChangingKind
+from rushhour.traffic.commands.closures import Closures
+from rushhour.traffic.commands.control import Control
+from rushhour.traffic.commands.driving import DriverInputs, Driving
+from rushhour.traffic.commands.joining import Joining
+from rushhour.traffic.commands.lane_requests import LaneRequests
+from rushhour.traffic.commands.limits import Limits
+from rushhour.traffic.commands.log import CommandLog
+from rushhour.traffic.commands.ruling import Ruling
 from rushhour.traffic.commands.signalling import SignalControl
-from rushhour.traffic.costs import PHASES, Costs
+from rushhour.traffic.commands.standing import Standing
+from rushhour.traffic.commands.stopping import Stops
+from rushhour.traffic.commands.told_speeds import ToldSpeeds
+from rushhour.traffic.commands.ways import Ways
+from rushhour.traffic.costs import Costs
 from rushhour.traffic.demand.model import Demand, empty_demand
-from rushhour.traffic.durations import clock, seconds
+from rushhour.traffic.durations import clock, patience, seconds
 from rushhour.traffic.forking import refuse_after_fork
-from rushhour.traffic.looping import Looping
-from rushhour.traffic.measures.trip_log import ARRIVED, CUT_SHORT
+from rushhour.traffic.looping import Caller, bar, observing
+from rushhour.traffic.measures.summary import Clocking
+from rushhour.traffic.measures.tables import MeasureTable
+from rushhour.traffic.measures.trip_log import TripLog
 from rushhour.traffic.numbers import LATEST, bounded, whole_frames, whole_seed
 from rushhour.traffic.outside.bodies import Bodies
 from rushhour.traffic.outside.poses import PoseKeeper
-from rushhour.traffic.own_models import Given, own_models
+from rushhour.traffic.own_models import Given, OwnModels, own_models
 from rushhour.traffic.pace import Pace
 from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.passing_on import passed_on
 from rushhour.traffic.quotas import checked_quotas
-from rushhour.traffic.readings import Readable, Readings
+from rushhour.traffic.readings import IntersectionReadings, LaneReadings, Readings
+from rushhour.traffic.restoring import fits, restore
 from rushhour.traffic.rings import Rings
-from rushhour.traffic.routing.minds import MIND_PERIOD, Minds
 from rushhour.traffic.routing.routes import route_demand
 from rushhour.traffic.routing.routing import Routing
-from rushhour.traffic.sim.sim import REPACK_EVERY, REPACK_FROM, Sim
+from rushhour.traffic.sim.frame import Frame
+from rushhour.traffic.sim.sim import Sim
+from rushhour.traffic.snapshot import Snapshot, take_snapshot
+from rushhour.traffic.steering.body_table import BodyTable
 from rushhour.traffic.steering.tier import Steering
 from rushhour.traffic.telling import Telling
+from rushhour.traffic.vehicle_table import VehicleTable
 
-ORDER, DEPART, SIGNALS, GRANT, LANES, DRIVE, STEER, MOVE, WATCH, RECORD, CHECK = range(len(PHASES))
+if TYPE_CHECKING:
+    from rushhour.traffic.recording.recorder import Recorder
+
 DT_RANGE: Final = (1.0 / 120.0, 0.5)
 
 
-class World(Shown, Looping, Readable, Telling):
+class World(Shown):
     """Traffic on a network.
 
     dt: s per frame, 1/120 .. 0.5. begin: s, time of frame 0 (default: the first departure).
@@ -75,6 +84,9 @@ class World(Shown, Looping, Readable, Telling):
     Raises ParameterError for a dt out of range and a function that cannot be compiled, NetworkError
     for a network whose arrays do not fit each other, DemandError for trips that cannot be routed or
     were made for another network.
+
+    It is put together of `sim`, the state, and parts that step, change and read it: `control`
+    (commands), `signals`, `bodies`, `steering`, `routing`, `rings`, `readings`, `telling`.
 
     >>> world = World(network, demand, dt=0.25, seed=1)
     >>> world.step(40)
@@ -132,33 +144,31 @@ class World(Shown, Looping, Readable, Telling):
         """Stand before the first frame of a state."""
         self.sim = sim
         self.costs = Costs()
-        self._pace = Pace()
+        self.pace = Pace()
         self.observers: list[Any] = []  # called after each frame: recorder, checker
-        self._poses: PoseKeeper | None = None
-        self._reader = Readings(self)
-        self.bodies = Bodies(self)
-        self._packed: Vehicles | None = None  # whose columns are in _columns
-        self._columns: state.Columns = ()
+        self.commands = CommandLog()
         self.steering = Steering(
             sim.network, sim.demand.types, sim.parameters, sim.veh.lane.size, sim.quotas.steered
         )
-        self.signals = SignalControl(self)
+        sim.followers.append(self.steering)
+        self.bodies = Bodies(sim)
+        self.signals = SignalControl(sim, self.commands)
+        self.routing = Routing(sim)
         number = sim.parameters.number
-        self.routing = Routing()
-        self.routing.minds = Minds(
-            sim.network, sim.routes, sim.dt, number("gridlock.change_mind_after"),
-            number("gridlock.turn_off_after"), number("gridlock.change_mind_share"),
-            bool(sim.parameters["gridlock.keep_routes"]), number("gridlock.turn_across_after"),
-        )  # fmt: skip
         self.rings = Rings(
             sim.network, str(sim.parameters["gridlock.policy"]),
             number("gridlock.act_after"), sim.dt, number("right_of_way.stop_offset"),
         )  # fmt: skip
-        self._ring_frames = max(1, round(number("gridlock.wait_for_period") / sim.dt))
-        self._watch_frames = max(1, round(MIND_PERIOD / sim.dt))
-        self._begin_controls()
+        self.control = Control(sim, self.commands, self.steering, self.signals, self.routing)
+        self.phases = Frame(
+            sim, self.costs, self.observers, control=self.control, bodies=self.bodies,
+            signals=self.signals, steering=self.steering, routing=self.routing, rings=self.rings,
+        )  # fmt: skip
+        self.readings = Readings(sim, self.observers)
+        self.telling = Telling(sim, self.steering, self.routing, self.rings, self.bodies)
+        self._poses: PoseKeeper | None = None
 
-    # --- the frame -------------------------------------------------------------------------
+    # --- running ---------------------------------------------------------------------------
 
     def step(self, n: int = 1) -> None:
         """Step n frames.
@@ -169,197 +179,407 @@ class World(Shown, Looping, Readable, Telling):
         refuse_after_fork()
         frames = whole_frames(n)
         with self._one_at_a_time(frames=True):
-            self._pace.ask()
+            self.pace.ask()
             for _ in range(frames):
-                self._pace.begin()
-                self._step_once()
-                self._pace.end(self.costs.in_kernels(), self.sim.n)
+                self.pace.begin()
+                self.phases.step()
+                self.pace.end(self.costs.in_kernels(), self.sim.n)
 
-    def _step_once(self) -> None:
-        self.costs.start()
-        self._obey()
-        bodies = self.bodies.take()
-        net, rules, types = self.sim.network.arrays, self.sim.rules, self.sim.types
-        frame, dt, seed, costs = self.sim.frame, self.sim.dt, self.sim.seed, self.costs
-        self._sort()
-        if bodies:
-            self.bodies.meet()
-        grants, awake = self.sim.grants, self.sim.awake
-        if rules.passing_gain < inf:
-            pass_all(
-                net, self.sim.veh, types, self.sim.routes, self.sim.order, grants, rules, self.sim.passes,
-                frame, dt,
-            )  # fmt: skip
-            if bodies:
-                self.bodies.pass_by()
-        costs.mark(ORDER)
-        self._depart()
-        veh, order, n = self.sim.veh, self.sim.order, self.sim.n
-        costs.mark(DEPART)
-        switch_lights(
-            self.sim.lit, self.sim.actuation, self.sim.clearing, veh, order, *self.sim.members, self.sim.lights,
-            self.signals.told, grants, rules.pressure_period, rules.min_green, self.sim.time, frame,
-            dt,
-        )  # fmt: skip
-        costs.mark(SIGNALS)
-        wake_all(net, veh, order, awake, frame)
-        if self.sim.quotas.lanes.given:
-            self.sim.quotas.lanes.choose(net, veh, order, frame, awake.looks)
-        grant_all(net, veh, types, order, grants, rules, awake, frame, dt, seed)
-        costs.mark(GRANT)
-        routes = self.sim.routes
-        self.sim.models.choose_lanes_all(
-            net, veh, types, routes, order, grants, rules, awake, self.sim.changes, frame, dt
-        )
-        costs.mark(LANES)
-        self.sim.models.drive_all(
-            net, veh, types, routes, order, grants, self.sim.partings, rules, n, frame, dt, seed
-        )
-        if bodies:
-            self.bodies.heed()
-        costs.mark(DRIVE)
-        if self.steering.on:
-            self.steering.step(net, veh, types, order, rules, n, frame, dt, seed)
-            costs.mark(STEER)
-        move_all(
-            net,
-            veh,
-            types,
-            routes,
-            order,
-            rules,
-            n,
-            frame,
-            dt,
-            seed,
-            self.sim.tallies,
-            self.sim.efforts,
-        )
-        self._arrive()
-        costs.mark(MOVE)
-        self._watch()
-        costs.mark(WATCH)
-        costs.count(n)
-        self.sim.vehicle_updates += n
-        self.sim.frame += 1
-        for observer in self.observers:
-            observer.observe()
-            if getattr(observer, "steers", False):
-                costs.mark(STEER)
-            else:
-                costs.mark(CHECK if getattr(observer, "is_checker", False) else RECORD)
+    def run(
+        self,
+        duration: float | str | None = None,
+        *,
+        until: Callable[["World"], bool] | None = None,
+        every: float | str | None = None,
+        call: Callable[["World"], object] | None = None,
+        record: str | Path | None = None,
+        progress: bool | None = None,
+        give_up_after: float | str | None = None,
+    ) -> Clocking:
+        """Step for `duration` (s, or text such as "10min"), or until everybody has arrived.
 
-    def _sort(self) -> None:
-        """Rebuild the order, and re-pack a part of the slots by it."""
-        veh, n = self.sim.veh, self.sim.n
-        self.sim.n = sort_by_lane(veh, self.sim.order, n)
-        self.sim.order, self.sim.other_order = self.sim.other_order, self.sim.order
-        if self.sim.n >= REPACK_FROM or self.sim.frame == 0:  # in the first frame, to compile it
-            self._repack(self.sim.frame % REPACK_EVERY)
-        sort_all(veh, self.sim.network.arrays.lanes, self.sim.order)
+        until: asked before each frame; the run ends when it says so. call: called with the world
+        after every `every` of simulated time (default: each frame); what it commands holds from the
+        next frame on. record: a run file to write, a frame a second (other choices: `record`).
+        progress: a bar; by default only where somebody watches. Returns what the run took: frames,
+        run_s, compile_s. give_up_after: s, or text, without anybody moving, after which the run ends
+        with a StandstillError (default: 1h, with a duration "never"); where nothing can change any
+        more it ends sooner (docs/running.md). Raises ParameterError for a duration that is none,
+        RunError for a run without an end.
 
-    def _repack(self, part: int) -> None:
-        """Bring the vehicles of one part of the order into the slots of their places."""
-        veh, n = self.sim.veh, self.sim.n
-        first, last = n * part // REPACK_EVERY, n * (part + 1) // REPACK_EVERY
-        count = plan_moves(veh.lane, self.sim.order, self.sim.waiting, first, last, self.sim.moves)
-        if self._packed is not veh:
-            others = [array for array in veh if array is not veh.lane]
-            self._columns = state.columns_to_pack(others + self.steering.columns())
-            self._packed = veh
-        state.repack(self._columns, self.sim.moves, count)
+        >>> world.run("10min", every="1min", call=lambda world: print(world.active))
+        """
+        from rushhour.traffic.scenarios.running import run_world
+        from rushhour.traffic.standstill import StandstillError, patience_of, watched_by_others
 
-    def _depart(self) -> None:
-        """Queue the trips that are due and let those depart for whom there is room."""
-        if self.sim.verge.returning:
-            self._come_back()
-        self.routing.choosing.choose()
-        queue_due(
-            self.sim.network.arrays, self.sim.types, self.sim.routes, self.sim.trips, self.sim.waiting,
-            self.sim.time, self.sim.seed, self.sim.efforts[0],
-        )  # fmt: skip
-        self._queue_joined()
-        most = self.sim.quotas.vehicles.most
-        while self.sim.waiting.numbers[1] > 0 and self.sim.n < most:
-            new = depart(
-                self.sim.network.arrays, self.sim.veh, self.sim.types, self.sim.routes, self.sim.order,
-                self.sim.grants, self.sim.waiting, self.sim.trips, most - self.sim.n, self.steering.on,
-                self.sim.frame, self.sim.dt, self.sim.seed, self.sim.efforts[0],
-            )  # fmt: skip
-            full = new < 0
-            new = -1 - new if full else new
-            if new:
-                splice_new(self.sim.veh, self.sim.order, new)
-                self.sim.n += new
-                self.sim.departed += new
-            if self.sim.n >= most:
-                self._next_road_first()
-            if not full:
-                break
-            self._grow()
-        if self.sim.quotas.vehicles.given:
-            self.sim.quotas.note_full(self.sim.n, self.sim.waiting_to_depart)
-
-    def _next_road_first(self) -> None:
-        """Let the road whose queue came first come last: places are few."""
-        queues = self.sim.waiting.busy[: int(self.sim.waiting.numbers[1])]
-        queues[:] = np.roll(queues, -1)
-
-    def _grow(self) -> None:
-        """Double the places for vehicles."""
-        capacity = 2 * self.sim.veh.lane.size
-        self.sim.veh = state.grown_vehicles(self.sim.veh, capacity)
-        self.sim.moves = state.new_moves(capacity)
-        self.steering.grow(capacity)
-        self.sim.order = self.sim.order._replace(
-            slot=state.grown(self.sim.order.slot, capacity),
-            spare=state.grown(self.sim.order.spare, capacity),
-        )
-        self.sim.other_order = state.other_order(self.sim.order)
-        self.sim.waiting = self.sim.waiting._replace(
-            older=state.grown(self.sim.waiting.older, capacity, -1)
-        )
-
-    def _arrive(self) -> None:
-        """Take those off the road who have reached their end."""
-        left = collect_tallies(self.sim.tallies, self.sim.tally)
-        if (
-            left or self.sim.frame == 0
-        ):  # in the first frame nobody, so that no later one compiles it
-            out = np.zeros(left, np.int32)
-            release_left(self.sim.veh, self.sim.order, self.sim.waiting, self.sim.n, out)
-            self._log_trips(self.sim.veh, out, self.sim.begin + (self.sim.frame + 1) * self.sim.dt)
-
-    def _log_trips(
-        self, veh: Vehicles, rows: NDArray[np.int32], now: float, ended: int = ARRIVED
-    ) -> None:
-        """Write finished trips into the log."""
-        trip, detours = veh.trip[rows], self.routing.detours
-        short = detours.cut_short[trip] & (ended == ARRIVED)
-        how = np.where(short, CUT_SHORT, ended)
-        self.sim.trip_log.add(
-            veh, rows, self.sim.begin, now, self.sim.dt, detours.reroutes[trip], how
-        )
-
-    def _watch(self) -> None:
-        """Now and then minds are changed, and rings looked for; drivers look for other ways."""
-        quotas, lanes = self.sim.quotas, self.sim.network.n_road_lanes
-        self._lead()
-        also: list[int] = []
-        if quotas.wait_for.given:
-            quotas.note_rings(lanes, self._ring_frames, self.sim.frame)
-        first, last = quotas.share(lanes, self._ring_frames, self.sim.frame)
-        if last > first or self.sim.frame == 0:
-            also, gone = self.rings.look(
-                self.sim.veh, self.sim.order, self.sim.grants, self.sim.frame, first, last
+        end = None if duration is None else self.sim.time + seconds(duration, "run: duration")
+        if end is None and until is None and self.sim.demand.walker.any():
+            raise RunError("run: random walkers never arrive; give a duration, or until=")
+        if call is None and every is not None:
+            raise RunError("run: every without call; give the function to call")
+        frames = 1 if every is None else max(1, round(seconds(every, "run: every") / self.sim.dt))
+        after = None if give_up_after is None else patience(give_up_after, "run: give_up_after")
+        waits = patience_of(self, after, end is not None)
+        if waits is not None:
+            waits.acted_on = until is not None or call is not None or watched_by_others(self)
+        with ExitStack() as stack:
+            if record is not None:
+                stack.enter_context(self.record(record))
+            if call is not None:
+                caller = Caller(self, frames, call)
+                stack.enter_context(observing(self, caller))
+            advance = stack.enter_context(bar(self, end, progress))
+            clocking = run_world(
+                self, end, lambda: until is not None and until(self), advance, waits
             )
-            self._remove_soon(gone)
-        first, last = quotas.share(lanes, self._watch_frames, self.sim.frame)
-        if also or last > first or quotas.routing.since or self.sim.frame == 0:
-            self.sim.routes = self.routing.minds.change(
-                self.sim.veh, self.sim.order, self.sim.routes, self.sim.types, self.sim.grants, self.sim.rules,
-                self.sim.frame, self.sim.seed, self.sim.efforts[0], also, first, last, quotas,
-            )  # fmt: skip
+        if clocking.standstill is not None:
+            raise StandstillError(clocking.standstill)
+        return clocking
+
+    @contextmanager
+    def record(
+        self, path: str | Path, every: float | str = 1.0, **options: Any
+    ) -> Iterator["Recorder"]:
+        """Record whatever is stepped within the block to a run file.
+
+        every: s between two recorded frames, or text. options: those of `Recorder`. Raises RunError
+        for a path that cannot be written.
+
+        >>> with world.record("run.h5", every="0.5s"):
+        ...     world.step(400)
+        """
+        from rushhour.traffic.recording.recorder import Recorder
+
+        recorder = Recorder(path, self, seconds(every, "record: every"), **options)
+        with recorder, observing(self, recorder):
+            yield recorder
+
+    @contextmanager
+    def _one_at_a_time(self, frames: bool = False) -> Iterator[None]:
+        """No other thread steps the world within this; with frames: nor does this one already.
+
+        Raises RunError if somebody does.
+        """
+        free = self._turn.acquire(blocking=False)
+        if not free or (frames and self._stepping):
+            if free:
+                self._turn.release()
+            raise RunError(
+                "this world is being stepped, by another thread or around this very call; step it "
+                "in one thread, or step world.clone(), which is made between two frames"
+            )
+        before, self._stepping = self._stepping, frames or self._stepping
+        try:
+            yield
+        finally:
+            self._stepping = before
+            self._turn.release()
+
+    def reset(self, seed: int | None = None) -> None:
+        """Go back to before the first frame, as if the world were made anew; see `restore` for later.
+
+        seed: another one; None keeps it. Commands, closures and observers are forgotten.
+
+        >>> for seed in range(3):
+        ...     world.reset(seed)
+        ...     world.run("10min")
+        """
+        seed = self.sim.seed if seed is None else whole_seed(seed)
+        sim = self.sim
+        with self._one_at_a_time():
+            forget_states()  # those of before would be kept until others take their place
+            self._begin(
+                Sim(
+                    sim.whole, sim.first_demand, sim.parameters, sim.models, sim.dt, seed, sim.begin
+                )
+            )
+
+    def snapshot(self) -> Snapshot:
+        """A copy of everything that later frames depend on, logs included; see `restore`."""
+        with self._one_at_a_time():
+            return take_snapshot(self)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to a snapshot of this world, or of one made from the same; steps then repeat.
+
+        Observers keep what they have seen: begin new ones. Raises RunError for a snapshot of a
+        world with another network or demand.
+
+        >>> before = world.snapshot()
+        >>> world.step(100)
+        >>> world.restore(before)
+        """
+        if not fits(snapshot, self):
+            raise RunError(
+                "restore: the snapshot is of another network or demand; make the world from the same"
+            )
+        with self._one_at_a_time():
+            restore(self, snapshot)
+            if self._poses is not None:
+                self._poses.forget()
+
+    def clone(self) -> "World":
+        """Another world that stands where this one does and goes on with the same bits.
+
+        It has the signals, closures, commands to come, bodies, steered vehicles and quotas of this
+        one, and shares its network, demand and functions, which never change. Observers (recorders,
+        measures, checkers) stay with this one. `copy.copy` and `copy.deepcopy` do the same. Raises
+        RunError while another thread steps this world.
+
+        >>> other = world.clone()
+        >>> other.step(40)  # what if
+        """
+        with self._one_at_a_time():
+            return self._cloned()
+
+    def _cloned(self) -> "World":
+        other = World(
+            self.sim.whole, self.sim.first_demand, parameters=self.parameters, dt=self.dt,
+            seed=self.seed, begin=self.begin,
+        )  # fmt: skip
+        other.sim.models = self.models
+        other.sim.types = other.sim.types_seen()
+        other.calibration = dict(self.calibration)
+        restore(other, take_snapshot(self))
+        other.bodies.follow(self.bodies)
+        return other
+
+    def __copy__(self) -> "World":
+        return self.clone()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "World":
+        return self.clone()
+
+    def __reduce__(self) -> Any:
+        raise RunError(
+            'a world is not pickled: record it, world.run(..., record="run.h5"), and go on in the '
+            'other process with World.resume("run.h5"); in this one, use world.clone()'
+        )
+
+    @staticmethod
+    def resume(
+        path: str | Path,
+        at: float | str | None = None,
+        *,
+        parameters: Mapping[str, object] | None = None,
+        seed: int | None = None,
+        commands: bool = True,
+        measures: bool = False,
+        **models: Any,
+    ) -> "World":
+        """The world of a run file at a time (s, or text such as "7:10"), ready to be stepped on.
+
+        Without a time: at the last keyframe. It goes on bit for bit as the recorded run. parameters
+        and seed: others than the run's hold from then on. commands: those given later in the run
+        are planned again. measures: what the run measured goes on, in `observers`. models:
+        car_following and lane_change as the world had them. Raises RunError for a file without
+        keyframes by then, ParameterError.
+
+        >>> world = World.resume("run.h5", at="7:10")
+        """
+        from rushhour.traffic.recording.resuming import resume
+
+        time = None if at is None else seconds(at, "resume: at")
+        return resume(
+            path, time, parameters=parameters, seed=seed, commands=commands, measures=measures,
+            **models,
+        )  # fmt: skip
+
+    # --- commands, totals and tables: passed on to the parts ------------------------------
+
+    def schedule(self, time: float | str, command: str, **arguments: Any) -> None:
+        """Plan a command for a simulated time (s, or text such as "7:10"), to be tried then.
+
+        What cannot be obeyed by then is not an error: its outcome in the log says why.
+        Raises CommandError for an unknown command, argument, vehicle or place, or a time gone by.
+
+        >>> world.schedule("7:10", "close_roads", roads=["north"])
+        """
+        self.control.schedule(time, command, arguments)
+
+    repeat = passed_on("control", Control.repeat)
+    set_tier = passed_on("control.driving", Driving.set_tier)
+    steer_where = passed_on("control.ruling", Ruling.steer_where)
+    stop = passed_on("control.standing", Standing.stop)
+    go_on = passed_on("control.standing", Standing.go_on)
+    push_aside = passed_on("control.standing", Standing.push_aside)
+    put_back = passed_on("control.standing", Standing.put_back)
+    remove = passed_on("control.standing", Standing.remove)
+    stop_at = passed_on("control.stops", Stops.stop_at)
+    leave_stop = passed_on("control.stops", Stops.leave_stop)
+    set_route = passed_on("control.ways", Ways.set_route)
+    set_destination = passed_on("control.ways", Ways.set_destination)
+    request_lane = passed_on("control.lane_requests", LaneRequests.request_lane)
+    set_type = passed_on("control.kinds", ChangingKind.set_type)
+    set_speed = passed_on("control.speeds", ToldSpeeds.set_speed)
+    add_vehicles = passed_on("control.joining", Joining.add_vehicles)
+    set_speed_limit = passed_on("control.limits", Limits.set_speed_limit)
+    speed_limits = passed_on("control.limits", Limits.speed_limits)
+    close_lanes = passed_on("control.closures", Closures.close_lanes)
+    open_lanes = passed_on("control.closures", Closures.open_lanes)
+    close_roads = passed_on("control.closures", Closures.close_roads)
+    open_roads = passed_on("control.closures", Closures.open_roads)
+    closures = passed_on("control.closures", Closures.closures)
+    rerouting = passed_on("control.closures", Closures.rerouting)
+    table = passed_on("telling", Telling.table)
+    counts = passed_on("telling", Telling.counts)
+    steered = passed_on("telling", Telling.steered)
+    gridlock = passed_on("telling", Telling.gridlock)
+    quotas = passed_on("telling", Telling.quotas)
+    reasons = passed_on("telling", Telling.reasons)
+    trip_table = passed_on("readings", Readings.trip_table)
+
+    # --- what can be asked -----------------------------------------------------------------
+
+    @property
+    def network(self) -> Network:
+        """The network as it is now, with closures and limits."""
+        return self.sim.network
+
+    @property
+    def demand(self) -> Demand:
+        """All trips, with those who joined."""
+        return self.sim.demand
+
+    @property
+    def parameters(self) -> Parameters:
+        """The parameters."""
+        return self.sim.parameters
+
+    @property
+    def models(self) -> OwnModels:
+        """What everybody drives by."""
+        return self.sim.models
+
+    @property
+    def trips(self) -> TripLog:
+        """The finished trips."""
+        return self.sim.trip_log
+
+    @property
+    def tally(self) -> NDArray[np.int64]:
+        """Totals that kernels count, by TALLY of kernels.moving."""
+        return self.sim.tally
+
+    @property
+    def dt(self) -> float:
+        """s per frame."""
+        return self.sim.dt
+
+    @property
+    def seed(self) -> int:
+        """Of all draws."""
+        return self.sim.seed
+
+    @property
+    def begin(self) -> float:
+        """s, time of frame 0."""
+        return self.sim.begin
+
+    @property
+    def frame(self) -> int:
+        """The frame that comes next."""
+        return self.sim.frame
+
+    @property
+    def time(self) -> float:
+        """Simulated time, s: that of the frame that comes next."""
+        return self.sim.time
+
+    @property
+    def departed(self) -> int:
+        """Vehicles that have come onto the road."""
+        return self.sim.departed
+
+    @property
+    def removed(self) -> int:
+        """Vehicles taken out of the world by commands."""
+        return self.sim.removed
+
+    @property
+    def vehicle_updates(self) -> int:
+        """Vehicles on the road, summed over the frames."""
+        return self.sim.vehicle_updates
+
+    @property
+    def active(self) -> int:
+        """Vehicles on the road, those at its side included."""
+        return self.sim.active
+
+    @property
+    def arrived(self) -> int:
+        """Vehicles that have reached their end."""
+        return self.sim.arrived
+
+    @property
+    def waiting_to_depart(self) -> int:
+        """Trips that are due and wait outside for room."""
+        return self.sim.waiting_to_depart
+
+    @property
+    def vehicles(self) -> VehicleTable:
+        """The vehicles on the road, as read-only arrays that are valid until the next step."""
+        return VehicleTable(self.sim)
+
+    @property
+    def steered_bodies(self) -> BodyTable:
+        """The bodies of those who steer, read-only, valid until the next step (docs/steered.md)."""
+        return BodyTable(self.sim.veh, self.steering.bodies, self.steering.state)
+
+    @property
+    def controls(self) -> DriverInputs:
+        """Throttle, brake, steer and hand brake of those who are driven: arrays to write to."""
+        return self.control.driving.inputs
+
+    @property
+    def steering_rule(self) -> dict[str, Any] | None:
+        """The rule in force, as it was given to `steer_where`; None: there is none."""
+        return self.control.ruling.in_force
+
+    @property
+    def aside(self) -> int:
+        """Vehicles at the side of the road."""
+        return len(self.sim.verge)
+
+    @property
+    def lanes(self) -> LaneReadings:
+        """What is on every road lane now: count, queue, density, speed, waiting, ... as arrays.
+
+        >>> world.lanes.queue.max()
+        >>> world.lanes.table()
+        """
+        return self.readings.lanes()
+
+    @property
+    def intersections(self) -> IntersectionReadings:
+        """Who approaches every intersection, is inside, stands and waits there now, as arrays."""
+        return self.readings.intersections()
+
+    @property
+    def detectors(self) -> dict[str, MeasureTable]:
+        """Roads, loops, sections and queues in their last interval that is over, as tables.
+
+        Of the `Measures` among `observers`; without any, or before the first interval is over, empty.
+        """
+        return self.readings.detectors()
+
+    def poses(self, out: Poses | None = None, alpha: float = 1.0) -> Poses:
+        """Where everybody is, for who draws: arrays (rows,) of id, x, y, heading, speed, length,
+        width and type. A vehicle keeps its row for as long as it lives; id -1 marks a free one.
+
+        x, y: m, of the body's middle; heading: rad from east, counter-clockwise. alpha: 0 where the
+        frame before the last one ended, 1 where the last one did. out: what an earlier call
+        returned, to be filled again; a larger one is returned where the world has outgrown it.
+        They are kept from the first call on, as an observer; the state stays as it is.
+
+        >>> poses = world.poses()
+        >>> poses = world.poses(poses, alpha=0.5)
+        """
+        if self._poses is None:
+            self._poses = PoseKeeper(self)
+        if self._poses not in self.observers:
+            self.observers.append(self._poses)
+        return self._poses.blended(out, alpha)
 
     def _shown(self) -> tuple[str, dict[str, object]]:
         speed = self.vehicles.speed
@@ -374,8 +594,6 @@ class World(Shown, Looping, Readable, Telling):
         }
         return f"World on {self.sim.network.name}", facts
 
-    # --- what can be asked -----------------------------------------------------------------
-
     @property
     def done(self) -> bool:
         """Everybody has departed, and arrived or been removed."""
@@ -383,7 +601,15 @@ class World(Shown, Looping, Readable, Telling):
 
     def state_hash(self) -> str:
         """SHA-256 of the state in order of vehicle id."""
+        sim = self.sim
+        commanded = self.control.hashed(self.bodies.state()) + self.steering.hashed(sim.veh)
         return state.state_hash(
-            self.sim.veh, self.sim.routes, self.sim.frame, self.sim.waiting, self.sim.actuation, self.sim.lights,
-            self.sim.verge.rows, self._commanded_state() + self.steering.hashed(self.sim.veh),
-        )  # fmt: skip
+            sim.veh,
+            sim.routes,
+            sim.frame,
+            sim.waiting,
+            sim.actuation,
+            sim.lights,
+            sim.verge.rows,
+            commanded,
+        )

@@ -38,7 +38,6 @@ from rushhour.traffic.measures.trip_log import ARRIVED, CUT_SHORT
 from rushhour.traffic.restoring import restore
 from rushhour.traffic.routing.routes import way_onward
 from rushhour.traffic.sight import leader, way_ahead
-from rushhour.traffic.snapshot import queued_trips
 from rushhour.traffic.world import World
 
 LONGEST_FRAME: Final = 0.5  # s
@@ -167,8 +166,8 @@ class Engine:
         """What is known of one vehicle, as text: running; speed, distance, drivable, route; on a
         lane also road and intersection, the next one."""
         world = self._world
-        number = world._number("get_vehicle_info", vehicle_id)
-        slot, network = world._slot(number), world.network
+        number = world.control.fleet.number("get_vehicle_info", vehicle_id)
+        slot, network = world.control.fleet.slot(number), world.network
         if slot < 0:
             if number not in self._waiting():
                 raise RushhourError(
@@ -192,7 +191,7 @@ class Engine:
     def get_leader(self, vehicle_id: str) -> str:
         """Id of the vehicle ahead on a vehicle's way within 200 m; "" nobody."""
         world = self._world
-        slot = world._slot(world._number("get_leader", vehicle_id))
+        slot = world.control.fleet.slot(world.control.fleet.number("get_leader", vehicle_id))
         if slot < 0:
             return ""
         ahead, _ = leader(world, slot, way_ahead(world, slot, LEADER_WITHIN), LEADER_WITHIN)
@@ -236,13 +235,13 @@ class Engine:
         Raises RushhourError for a vehicle that is not there now.
         """
         world = self._world
-        number = world._number("set_vehicle_speed", vehicle_id)
-        if world._slot(number) < 0:
+        number = world.control.fleet.number("set_vehicle_speed", vehicle_id)
+        if world.control.fleet.slot(number) < 0:
             raise RushhourError(f"set_vehicle_speed: vehicle {vehicle_id[:60]!r} is not there now")
         if 0.0 <= speed < SLOWEST:
             world.stop(vehicle_id)
             return
-        if (world._becomes.get(number) or world._what(number)) == HALTED:
+        if (world.control.fleet.becomes.get(number) or world.control.fleet.what(number)) == HALTED:
             world.go_on(vehicle_id)
         world.set_speed(vehicle_id, None if speed < 0.0 else speed)
 
@@ -254,14 +253,14 @@ class Engine:
         for a vehicle or a road that is not known.
         """
         world = self._world
-        slot = world._slot(world._number("set_vehicle_route", vehicle_id))
+        slot = world.control.fleet.slot(world.control.fleet.number("set_vehicle_route", vehicle_id))
         ids, index = world.network.road_ids, world.network.road_index
         for road in route:
             if road not in index:
                 raise RushhourError(f"set_vehicle_route: no road {str(road)[:60]!r} in the roadnet")
         if slot < 0:
             return False
-        kept = [ids[road] for road in world._roads_kept(slot)]
+        kept = [ids[road] for road in world.control.ways.roads_kept(slot)]
         if route and route[0] == kept[-1]:
             kept.pop()
         try:
@@ -289,7 +288,7 @@ class Engine:
             emergency_decel=max(told["maxNegAcc"], told["usualNegAcc"]), min_gap=told["minGap"],
             max_speed=told["maxSpeed"], time_gap=told["headwayTime"], speed_dev=0.0, model="idm",
         )  # fmt: skip
-        while self._world._known(f"manually_pushed_{self._pushed}"):  # of an archive
+        while self._world.control.fleet.known(f"manually_pushed_{self._pushed}"):  # of an archive
             self._pushed += 1
         trip = {"id": f"manually_pushed_{self._pushed}", "type": kind, "depart_pos": 0.0,
                 "depart_speed": told["speed"], "route": self._joined(roads)}  # fmt: skip
@@ -351,8 +350,7 @@ class Engine:
 
     def _waiting(self) -> list[int]:
         """Numbers of those who wait to enter."""
-        slots = np.flatnonzero(self._world.sim.veh.lane >= 0).astype(np.int32)
-        return [int(trip) for trip in queued_trips(self._world, slots)]
+        return [int(trip) for trip in self._world.sim.queued_trips()]
 
     def _read(self) -> LaneLoads:
         world = self._world

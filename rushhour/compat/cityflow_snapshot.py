@@ -63,7 +63,7 @@ def _read(path: Path, world: World, before: Snapshot) -> Snapshot:
             if len(tables[name]) != len(wanted[name]):
                 raise RunError(f"{path}: an archive of another roadnet; load it where it was made")
         snapshot = Snapshot(tables, numbers)
-        world._have_joined(map(command_of, numbers["applied"]))
+        world.control.joining.have(map(command_of, numbers["applied"]))
         if numbers["trips"] != len(world.demand):
             raise RunError(f"{path}: an archive with other flows; load it where it was made")
         check_snapshot(snapshot, world)

@@ -163,7 +163,7 @@ class Holder:
         return bool(
             veh.told[slot] != NOTHING
             or veh.dwell_until[slot] >= 0
-            or int(veh.id[slot]) in self.world._cut_off
+            or int(veh.id[slot]) in self.world.control.closures.cut_off
         )
 
     def _last(self, lane: int, slot: int) -> int:
@@ -250,7 +250,7 @@ class Holder:
         veh = self.world.sim.veh
         if veh.told[slot] != NOTHING:
             return REASONS[HAZARD]
-        if int(veh.id[slot]) in self.world._cut_off:
+        if int(veh.id[slot]) in self.world.control.closures.cut_off:
             return CUT_OFF
         if veh.reason[slot] == LANE_CHANGE:
             beside = self._next_lane(slot)
@@ -301,7 +301,7 @@ def standstill_of(
         for (slot, cause), count in behind.items()
     ]  # fmt: skip
     rows = world.sim.verge.rows
-    for row, frame in enumerate(world.sim.verge._since):
+    for row, frame in enumerate(world.sim.verge.since):
         lane = holder.lane_name(int(rows.lane[row])) if rows.lane[row] >= 0 else "its road"
         name, stood = ids[rows.id[row]], world.begin + frame * world.dt
         street = world.network.lane_street(int(rows.lane[row])) if rows.lane[row] >= 0 else ""
@@ -329,7 +329,7 @@ def _outside(world: "World") -> list[Held]:
         by_road.setdefault(int(demand.roads[demand.route_start[trip]]), []).append(trip)
     return [
         Held(
-            NO_ROOM if world._can_be_entered(road) else ROAD_CLOSED, network.road_ids[road],
+            NO_ROOM if world.control.closures.can_be_entered(road) else ROAD_CLOSED, network.road_ids[road],
             len(waiting), demand.ids[waiting[0]], "", None, street=network.road_name(road),
         )
         for road, waiting in by_road.items()

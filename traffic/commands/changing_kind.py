@@ -1,17 +1,26 @@
-"""Vehicles that become of another type while they drive: the part of `World` that does it."""
+"""Vehicles that become of another type while they drive: the commands that do it."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from rushhour.traffic.commands.lane_requests import LaneRequests
+from rushhour.traffic.commands.fleet import Fleet, Several
+from rushhour.traffic.commands.kinds import Plain, VehicleCommand, one_for_all
 from rushhour.traffic.commands.log import CommandError
-from rushhour.traffic.commands.to_vehicles import Plain, Several
+from rushhour.traffic.commands.ways import Ways
+from rushhour.traffic.sim.sim import Sim
+from rushhour.traffic.steering.tier import Steering
 
 
-class ChangingKind(LaneRequests):
-    """The command that changes types; see `World`."""
+class ChangingKind:
+    """The command that changes types."""
+
+    def __init__(self, sim: Sim, fleet: Fleet, steering: Steering, ways: Ways) -> None:
+        self.sim, self.fleet, self.steering, self.ways = sim, fleet, steering, ways
+        fleet.commands["set_type"] = VehicleCommand(
+            self._do_set_type, one_for_all(self._plain_type), self._why_no_type
+        )
 
     def set_type(self, vehicle: Several, type_name: str) -> None:
         """Let vehicles be of another type of the demand: its size, its engine and brakes, its driver.
@@ -23,7 +32,7 @@ class ChangingKind(LaneRequests):
 
         >>> world.set_type("car7", "slow car")
         """
-        self._order_vehicles("set_type", vehicle, {"type_name": type_name})
+        self.fleet.order("set_type", vehicle, {"type_name": type_name})
 
     def _plain_type(self, given: Mapping[str, Any]) -> Plain:
         """The name of a type of the demand."""
@@ -41,10 +50,10 @@ class ChangingKind(LaneRequests):
 
     def _why_no_type(self, number: int, given: Mapping[str, Any]) -> str:
         """Why a vehicle cannot be of a type; "" if it can."""
-        slot = self._slot(number)
+        slot = self.fleet.slot(number)
         if slot < 0:
             return ""
-        veh, who = self.sim.veh, self._called(number)
+        veh, who = self.sim.veh, self.fleet.called(number)
         kind = self.sim.demand.types[self._type_named(given["type_name"])]
         if kind.length > veh.length[slot]:
             return (
@@ -56,11 +65,11 @@ class ChangingKind(LaneRequests):
         first, end = max(0, int(veh.leg[slot])), int(veh.route_end[slot])
         roads = self.sim.routes.road[first:end].tolist() if veh.leg[slot] >= 0 else []
         roads = roads or [int(self.sim.network.arrays.lanes.road[veh.lane[slot]])]
-        fault = self._fault_of(roads, kind) if roads[0] >= 0 else ""
+        fault = self.ways.fault_of(roads, kind) if roads[0] >= 0 else ""
         return f"{who} cannot be of type {kind.name[:60]!r}: {fault}" if fault else ""
 
     def _do_set_type(self, number: int, given: Any) -> None:
-        slot, veh, types = self._slot(number), self.sim.veh, self.sim.types
+        slot, veh, types = self.fleet.slot(number), self.sim.veh, self.sim.types
         old, new = int(veh.type[slot]), self._type_named(given["type_name"])
         spread = float(types.factor_dev[old])
         share = (
@@ -71,4 +80,4 @@ class ChangingKind(LaneRequests):
         veh.factor[slot] = min(max(factor, least), most)
         veh.type[slot] = new
         veh.length[slot] = types.length[new]
-        self._look_again(np.array([slot], np.int32))
+        self.sim.look_again(np.array([slot], np.int32))

@@ -1,4 +1,4 @@
-"""Closing and opening lanes and roads while a world runs: the part of `World` that does it.
+"""Closing and opening lanes and roads while a world runs: the commands that do it.
 
 Closed is closed to all who are not on it: no grants, departures or lane changes lead there. Drivers
 whose route is closed ahead find another way from where they are, or wait before the closure; if it
@@ -11,33 +11,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.departing import look_for_lanes
-from rushhour.kernels.detours import find_blocked, look_again_all
+from rushhour.kernels.detours import find_blocked
 from rushhour.traffic.awake import reaches
 from rushhour.traffic.commands.limits import Limits
-from rushhour.traffic.commands.log import CommandError, each_of
-from rushhour.traffic.commands.places import Places
+from rushhour.traffic.commands.log import CommandError, CommandLog, each_of
+from rushhour.traffic.commands.places import Places, place_number, road_numbers
 from rushhour.traffic.routing.closed_network import lost_lanes, suspect_roads, with_closed_lanes
-from rushhour.traffic.routing.detours import Detours
+from rushhour.traffic.routing.routing import Routing
+from rushhour.traffic.sim.sim import Sim
 
 NAMED: Final = 20  # drivers that the summary names
 CLOSE_ROADS: Final = "close_roads"
 CLOSURES: Final = ("close_lanes", "open_lanes", CLOSE_ROADS, "open_roads")
 
 
-class Closures(Limits):
-    """Commands that close and open lanes and roads; see `World`."""
+class Closures:
+    """Commands that close and open lanes and roads."""
 
-    def _begin_closures(self) -> None:
-        self._begin_limits()
-        self._closed = np.zeros(self.sim.network.n_road_lanes, np.bool_)
-        self._will_close = self._closed.copy()  # when the commands given so far are applied
-        self._any_closed = False
+    def __init__(self, sim: Sim, log: CommandLog, limits: Limits, routing: Routing) -> None:
+        self.sim, self.log, self.limits, self.routing = sim, log, limits, routing
+        self.any_closed = False
         self._changed = False  # lanes were closed or opened in this frame
-        self._lost = self._closed  # closed where others of their road are open
+        self._lost = self.sim.closed  # closed where others of their road are open
         self._suspect = np.zeros(self.sim.network.n_roads, np.bool_)
-        self.routing.detours = Detours(self)
-        self._cut_off: dict[int, None] = {}  # ids of drivers without a way, in order
-        self._were_cut_off: set[int] = set()
+        self.cut_off: dict[int, None] = {}  # ids of drivers without a way, in order
+        self.were_cut_off: set[int] = set()
 
     def close_lanes(self, lanes: Places) -> None:
         """Close lanes, by id or number: nobody newly enters them, those on them change lane or drive out.
@@ -69,14 +67,14 @@ class Closures(Limits):
         lanes: closed where others of their road are open. roads: closed as a whole. cut_off: drivers
         on the road that wait for a way.
         """
-        network, closed = self.sim.whole, self._closed
+        network, closed = self.sim.whole, self.sim.closed
         lost = lost_lanes(network, closed)
         roads = np.unique(network.arrays.lanes.road[: closed.size][closed & ~lost])
         here = set(self.sim.veh.id[self.sim.veh.lane >= 0].tolist())
         return {
             "lanes": [network.lane_ids[lane] for lane in np.flatnonzero(lost)],
             "roads": [network.road_ids[road] for road in roads],
-            "cut_off": [self.sim.demand.ids[i] for i in self._cut_off if i in here],
+            "cut_off": [self.sim.demand.ids[i] for i in self.cut_off if i in here],
         }
 
     def rerouting(self) -> dict[str, Any]:
@@ -87,12 +85,12 @@ class Closures(Limits):
         that took another way than that on empty roads as they departed; left_out: for which the quota of
         routing had no place, so that they kept theirs.
         """
-        first = [self.sim.demand.ids[i] for i in sorted(self._were_cut_off)[:NAMED]]
+        first = [self.sim.demand.ids[i] for i in sorted(self.were_cut_off)[:NAMED]]
         return {
             "rerouted": self.routing.detours.total,
-            "cut_off": len(self._were_cut_off),
+            "cut_off": len(self.were_cut_off),
             "cut_off_first": first,
-            "cut_short": int(self.routing.detours.cut_short.sum()),
+            "cut_short": int(self.sim.cut_short.sum()),
             "chosen": self.routing.choosing.chosen,
             "left_out": self.routing.choosing.left_out,
         }
@@ -100,18 +98,18 @@ class Closures(Limits):
     # --- giving ----------------------------------------------------------------------------
 
     def _order_closure(self, name: str, given: dict[str, Any]) -> None:
-        plain = self._plain_closure(name, given)
+        plain = self.plain(name, given)
         which = self._which(plain)
         opening = name.startswith("open")
-        done = self._will_close[which] != opening
+        done = self.sim.will_close[which] != opening
         if done.all() or (done.any() and name.endswith("lanes")):
             lane = self.sim.whole.lane_ids[int(which[np.argmax(done)])]
             state = "is open" if opening else "is closed already"
             raise CommandError(f"{name}: lane {lane[:60]!r} {state}")
-        self._will_close[which] = not opening
-        self._queue(name, plain)
+        self.sim.will_close[which] = not opening
+        self.log.give(self.sim.frame, self.sim.time, name, plain)
 
-    def _plain_closure(self, name: str, given: Any) -> dict[str, Any]:
+    def plain(self, name: str, given: Any, when: float = 0.0) -> dict[str, Any]:
         """Arguments of a closure by source ids. Raises CommandError for what is unknown."""
         kind = "lanes" if name.endswith("lanes") else "roads"
         if set(given) != {kind}:
@@ -121,10 +119,16 @@ class Closures(Limits):
             raise CommandError(f"{name}: no {kind} given; name at least one")
         network = self.sim.whole
         if kind == "roads":
-            roads = dict.fromkeys(road for place in each for road in self._roads(name, place))
+            roads = dict.fromkeys(
+                road for place in each for road in road_numbers(self.sim.whole, name, place)
+            )
             return {kind: [network.road_ids[road] for road in roads]}
         ids, index = network.lane_ids, network.lane_index
-        return {kind: [ids[self._place(name, "lane", ids, index, place)] for place in each]}
+        return {
+            kind: [
+                ids[place_number(self.sim.whole, name, "lane", ids, index, place)] for place in each
+            ]
+        }
 
     def _which(self, plain: dict[str, Any]) -> NDArray[np.int64]:
         """Lanes that a closure is about, ascending."""
@@ -132,46 +136,46 @@ class Closures(Limits):
         if "lanes" in plain:
             return np.unique([network.lane_index[lane] for lane in plain["lanes"]])
         roads = [network.road_index[road] for road in plain["roads"]]
-        return np.flatnonzero(np.isin(network.arrays.lanes.road[: self._closed.size], roads))
+        return np.flatnonzero(np.isin(network.arrays.lanes.road[: self.sim.closed.size], roads))
 
     # --- obeying ---------------------------------------------------------------------------
 
-    def _apply_closure(self, name: str, given: Any) -> str:
+    def apply(self, name: str, given: Any) -> str:
         """Close or open lanes; why not, if they all are already."""
         which = self._which(given)
         closing = name.startswith("close")
-        if (self._closed[which] == closing).all():
+        if (self.sim.closed[which] == closing).all():
             return "closed already" if closing else "open already"
-        self._closed[which] = closing
+        self.sim.closed[which] = closing
         self._changed = True
         return ""
 
-    def _after_commands(self) -> None:
+    def after_commands(self) -> None:
         """Let the closures of this frame take effect."""
-        self._will_close[:] = self._closed
-        if self._limits_changed:
-            self._take_limits()
-            self._take_closures()
+        self.sim.will_close[:] = self.sim.closed
+        if self.limits.changed:
+            self.limits.take()
+            self.take()
         if not self._changed:
             return
         self._changed = False
-        self._take_closures()
+        self.take()
         look_for_lanes(
             self.sim.network.arrays, self.sim.types, self.sim.routes, self.sim.trips, self.sim.waiting, self.sim.seed,
             self.sim.efforts[0],
         )  # fmt: skip
         here = np.flatnonzero(self.sim.veh.lane >= 0).astype(np.int32)
         here = here[np.argsort(self.sim.veh.id[here])]
-        self._look_again(here)
-        self._cut_off = {}
-        self._lead_round(since=-1)
+        self.sim.look_again(here)
+        self.cut_off = {}
+        self.lead_round(since=-1)
 
-    def _take_closures(self) -> None:
+    def take(self) -> None:
         """Let the network, the departures and the searches know what is closed."""
         classes = np.unique(self.sim.types.permission).tolist()
-        whole, closed = self.sim.limited, self._closed
-        self._any_closed = bool(closed.any())
-        self.sim.network = with_closed_lanes(whole, closed, classes) if self._any_closed else whole
+        whole, closed = self.sim.limited, self.sim.closed
+        self.any_closed = bool(closed.any())
+        self.sim.network = with_closed_lanes(whole, closed, classes) if self.any_closed else whole
         self.routing.minds.network = self.sim.network
         awake, arrays = self.sim.awake, self.sim.network.arrays
         reach = reaches(arrays, awake.watch_start, awake.watch)  # limits may be others now
@@ -183,14 +187,14 @@ class Closures(Limits):
         self._lost = lost_lanes(whole, closed)
         self._suspect = suspect_roads(whole, closed)
 
-    def _restore_closures(self, closed: NDArray[np.bool_], will_close: NDArray[np.bool_]) -> None:
+    def restore(self, closed: NDArray[np.bool_], will_close: NDArray[np.bool_]) -> None:
         """Have these lanes closed, and those about to be, without leading anybody round."""
-        self._closed, self._will_close, self._changed = closed, will_close, False
-        self._take_closures()
+        self.sim.closed[:], self.sim.will_close[:], self._changed = closed, will_close, False
+        self.take()
 
-    def _lead_round(self, since: int) -> None:
+    def lead_round(self, since: int) -> None:
         """Find ways round what is closed for drivers who departed in frame `since` or later."""
-        if not self._any_closed or self.routing.minds.keep_routes:
+        if not self.any_closed or self.routing.minds.keep_routes:
             return
         veh = self.sim.veh
         out = np.zeros(veh.lane.size, np.int32)
@@ -213,7 +217,7 @@ class Closures(Limits):
         road_of = self.sim.network.arrays.lanes.road
         alone = np.array([slot], np.int32)
         while veh.stop[slot] < veh.stop_end[slot]:
-            if self._can_be_entered(int(road_of[routes.stop_lane[veh.stop[slot]]])):
+            if self.can_be_entered(int(road_of[routes.stop_lane[veh.stop[slot]]])):
                 break
             veh.stop[slot] += 1
             self.sim.miss_stop()
@@ -221,36 +225,30 @@ class Closures(Limits):
                 return
         end = int(veh.route_end[slot])
         on_way = veh.stop[slot] < veh.stop_end[slot]
-        if on_way or self._can_be_entered(int(routes.road[end - 1])):
+        if on_way or self.can_be_entered(int(routes.road[end - 1])):
             name = int(veh.id[slot])
-            self._cut_off[name] = None
-            self._were_cut_off.add(name)
+            self.cut_off[name] = None
+            self.were_cut_off.add(name)
             return
         first = int(veh.leg[slot]) + int(veh.lane[slot] >= self.sim.network.n_road_lanes)
         for last in range(end - 2, first - 1, -1):
             veh.route_end[slot] = last + 1
-            there = self._can_be_entered(int(routes.road[last])) and self._finds_way(alone)
+            there = self.can_be_entered(int(routes.road[last])) and self._finds_way(alone)
             if last == first or there:
                 break
         trip = int(veh.trip[slot])
         routes.arrival[trip] = np.inf
-        self.routing.detours.cut_short[trip] = True
-        self._look_again(alone)
+        self.sim.cut_short[trip] = True
+        self.sim.look_again(alone)
 
-    def _can_be_entered(self, road: int) -> bool:
+    def can_be_entered(self, road: int) -> bool:
         """Whether a lane of a road is open."""
         roads = self.sim.whole.arrays.roads
         first = int(roads.first_lane[road])
-        return not self._closed[first : first + int(roads.lane_count[road])].all()
+        return not self.sim.closed[first : first + int(roads.lane_count[road])].all()
 
     def _finds_way(self, alone: NDArray[np.int32]) -> bool:
         """Whether the driver in a slot has a way to its next stop or end; it takes the best."""
         length, lost = self.routing.detours.seek(alone, self.routing.detours.even, 0.0)
         self.routing.detours.take(alone, length)
         return not lost[0]
-
-    def _look_again(self, slots: NDArray[np.int32]) -> None:
-        look_again_all(
-            self.sim.network.arrays, self.sim.veh, self.sim.types, self.sim.routes, self.sim.order, slots,
-            self.sim.seed, self.sim.efforts[0],
-        )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Driving vehicles from outside, and changing their tier: the part of `World` that does it.
+"""Driving vehicles from outside, and changing their tier: the commands that do it.
 
 Inputs are arrays by vehicle number, read as a frame begins. Where they differ from the frame before
 a command `control` is logged, so that the same commands given again lead to the same bits.
@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.steering.lane_bodies import DRIVEN, LANE, STEERED
 from rushhour.roadnets.facts import rows_line
-from rushhour.traffic.commands.closures import Closures
-from rushhour.traffic.commands.log import CALL, Command, CommandError
+from rushhour.traffic.commands.fleet import Fleet, Several
+from rushhour.traffic.commands.kinds import Plain, VehicleCommand, one_for_all
+from rushhour.traffic.commands.log import CALL, Command, CommandError, CommandLog
+from rushhour.traffic.sim.sim import Sim
 from rushhour.traffic.state import grown
 from rushhour.traffic.steering.tier import Steering
 
@@ -74,20 +76,21 @@ class DriverInputs:
             getattr(self, name)[numbers] = values[:, column]
 
 
-class Driving(Closures):
-    """Commands about tiers and inputs; see `World`."""
+class Driving:
+    """Tiers, and the inputs of those who are driven from outside."""
 
-    steering: Steering
+    def __init__(self, sim: Sim, log: CommandLog, steering: Steering, fleet: Fleet) -> None:
+        self.sim, self.log, self.steering, self.fleet = sim, log, steering, fleet
+        fleet.commands["set_tier"] = VehicleCommand(
+            self._set_tier, one_for_all(self._plain_tier), self._why_no_tier
+        )
+        self.begin()
 
-    def _begin_driving(self) -> None:
-        self._inputs = DriverInputs(len(self.sim.demand))
+    def begin(self) -> None:
+        """Give nothing to anybody."""
+        self.inputs = DriverInputs(len(self.sim.demand))
 
-    @property
-    def controls(self) -> DriverInputs:
-        """Throttle, brake, steer and hand brake of those who are driven: arrays to write to."""
-        return self._inputs
-
-    def _read_inputs(self) -> None:
+    def read_inputs(self) -> None:
         """Plan a command for this frame where inputs have changed."""
         if not self.steering.driven:
             return
@@ -95,13 +98,13 @@ class Driving(Closures):
         numbers = self.steering.state.owner[slots]
         order = np.argsort(numbers, kind="stable")
         slots, numbers = slots[order], numbers[order]
-        wanted = self._inputs.of(numbers)
+        wanted = self.inputs.of(numbers)
         changed = np.flatnonzero((wanted != self._given(slots)).any(axis=1))
         if changed.size:
             columns = wanted[changed].T.tolist()
             given = dict(zip(INPUTS, columns, strict=True))
             vehicles = {"vehicle": numbers[changed].tolist()}
-            self.commands.plan(
+            self.log.plan(
                 Command(self.sim.frame, self.sim.time, CONTROL, {**vehicles, **given}, CALL)
             )
 
@@ -110,13 +113,13 @@ class Driving(Closures):
         state = self.steering.state
         return np.column_stack([getattr(state, field)[slots] for _, field in INPUTS.values()])
 
-    def _sync_inputs(self) -> None:
+    def sync(self) -> None:
         """Hold what those who are driven were given, after going back in time."""
-        self._begin_driving()
+        self.begin()
         slots = self.steering.slots_of(DRIVEN)
-        self._inputs.note(self.steering.state.owner[slots], self._given(slots))
+        self.inputs.note(self.steering.state.owner[slots], self._given(slots))
 
-    def _do_control(self, given: Mapping[str, Any]) -> str:
+    def apply(self, given: Mapping[str, Any]) -> str:
         """Give inputs to those of a command who are still driven; why not, if nobody is."""
         state = self.steering.state
         numbers = np.array(given["vehicle"], np.int32)
@@ -129,10 +132,10 @@ class Driving(Closures):
         rows = np.array([place[int(numbers[x])] for x in there])
         for column, (_, field) in enumerate(INPUTS.values()):
             getattr(state, field)[rows] = values[there, column]
-        self._inputs.note(numbers[there], values[there])
+        self.inputs.note(numbers[there], values[there])
         return ""
 
-    def _plain_control(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def plain(self, arguments: Mapping[str, Any], when: float = 0.0) -> dict[str, Any]:
         """Arguments of a planned `control` in plain values; raises CommandError for others."""
         names = ("vehicle", *INPUTS)
         if set(arguments) != set(names):
@@ -157,12 +160,31 @@ class Driving(Closures):
                     )
         return {name: list(column) for name, column in columns.items()}
 
-    def _do_set_tier(self, slot: int, tier: str) -> None:
-        self.steering.change(self.sim.network.arrays, self.sim.veh, slot, TIERS[tier])
+    # --- tiers -----------------------------------------------------------------------------
 
+    def set_tier(self, vehicle: Several, tier: str) -> None:
+        """Change how vehicles are simulated: "lane", "steered", or "driven" by `world.controls`.
 
-def tier_named(tier: object) -> str:
-    """The name of a tier; raises CommandError for others."""
-    if not isinstance(tier, str) or tier not in TIERS:
-        raise CommandError(f"set_tier: tier {str(tier)[:60]!r}: wanted one of {', '.join(TIERS)}")
-    return tier
+        Place, speed and offset from the lane stay. Raises CommandError for one that is not on the
+        road, and in a world without bodies (parameters steered.share, steered.bodies).
+
+        >>> world.set_tier("car7", "driven")
+        """
+        self.fleet.order("set_tier", vehicle, {"tier": tier})
+
+    def _plain_tier(self, given: Mapping[str, Any]) -> Plain:
+        tier = given.get("tier")
+        if not isinstance(tier, str) or tier not in TIERS:
+            raise CommandError(
+                f"set_tier: tier {str(tier)[:60]!r}: wanted one of {', '.join(TIERS)}"
+            )
+        return {"tier": tier}
+
+    def _why_no_tier(self, number: int, given: Mapping[str, Any]) -> str:
+        if self.steering.on:
+            return ""
+        return "nobody has a body in this world; make it with steered.bodies=true"
+
+    def _set_tier(self, number: int, given: Any) -> None:
+        slot, tier = self.fleet.slot(number), TIERS[given["tier"]]
+        self.steering.change(self.sim.network.arrays, self.sim.veh, slot, tier)

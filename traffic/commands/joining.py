@@ -1,4 +1,4 @@
-"""Vehicles that join the demand while a world runs: the part of `World` that takes them.
+"""Vehicles that join the demand while a world runs: the commands that do it.
 
 They get the numbers behind the others, whenever they depart, so nobody else's number changes. The
 trips of the demand come due in order; who joined later waits in a list of its own.
@@ -14,9 +14,12 @@ import numpy as np
 from rushhour.kernels.departing import join_queue, look_for_lanes
 from rushhour.roadnets.errors import DemandError
 from rushhour.traffic import state
-from rushhour.traffic.commands.log import DONE, Command, CommandError
-from rushhour.traffic.commands.to_vehicles import Plain
-from rushhour.traffic.commands.told_speeds import ToldSpeeds
+from rushhour.traffic.commands.closures import Closures
+from rushhour.traffic.commands.driving import Driving
+from rushhour.traffic.commands.fleet import Fleet
+from rushhour.traffic.commands.kinds import Plain
+from rushhour.traffic.commands.log import DONE, Command, CommandError, CommandLog
+from rushhour.traffic.commands.stopping import Stops
 from rushhour.traffic.demand.joining import (
     FIELDS,
     columns_given,
@@ -27,18 +30,24 @@ from rushhour.traffic.demand.joining import (
 )
 from rushhour.traffic.demand.model import Demand
 from rushhour.traffic.parameter_table import TYPE_NAMES
-from rushhour.traffic.routing.detours import Detours
+from rushhour.traffic.routing.routing import Routing
+from rushhour.traffic.sim.sim import Sim
+from rushhour.traffic.steering.tier import Steering
 
 ADD: Final = "add_vehicles"
 CLI_HINT: Final = " or leave such trips out with --skip-bad-trips"
 
 
-class Joining(ToldSpeeds):
-    """The command that adds vehicles; see `World`."""
+class Joining:
+    """The command that adds vehicles."""
 
-    def _begin_joining(self) -> None:
-        self._joined: list[Any] = []  # trips that joined, as the commands gave them
-        self._promised: set[str] = set()  # ids of those who will join by commands to come
+    def __init__(
+        self, sim: Sim, log: CommandLog, fleet: Fleet, routing: Routing, steering: Steering,
+        driving: Driving, stops: Stops, closures: Closures,
+    ) -> None:  # fmt: skip
+        self.sim, self.log, self.fleet, self.routing = sim, log, fleet, routing
+        self.steering, self.driving, self.stops, self.closures = steering, driving, stops, closures
+        self.joined: list[Any] = []  # trips that joined, as the commands gave them
 
     def add_vehicles(self, trips: Any) -> tuple[str, ...]:
         """Add vehicles to the demand, and return their ids in the order given.
@@ -54,17 +63,17 @@ class Joining(ToldSpeeds):
         >>> world.add_vehicles([{"origin": "north", "destination": "west", "type": "truck"}])
         ('added0',)
         """
-        plain = self._plain_trips({"trips": trips}, self.sim.time)
+        plain = self.plain({"trips": trips}, self.sim.time)
         late = [depart for depart in plain["trips"]["depart"] if depart < self.sim.time]
         if late:
             raise CommandError(
                 f"{ADD}: a departure at {min(late):g} s has gone by; it is {self.sim.time:g} s"
             )
-        self._promise(plain)
-        self._queue(ADD, plain)
+        self.promise(plain)
+        self.log.give(self.sim.frame, self.sim.time, ADD, plain)
         return tuple(plain["trips"]["id"])
 
-    def _plain_trips(self, given: Mapping[str, Any], now: float) -> Plain:
+    def plain(self, given: Mapping[str, Any], now: float) -> Plain:
         """Trips as columns of plain values, their routes found. now: s, the default departure."""
         if set(given) != {"trips"}:
             got = ", ".join(given)[:60] or "nothing"
@@ -79,7 +88,9 @@ class Joining(ToldSpeeds):
             raise CommandError(f"{ADD}: {str(error).replace(CLI_HINT, '')}") from None
         if not len(found):
             raise CommandError(f"{ADD}: no trips given; give at least one")
-        taken = [name for name in found.ids if name in self._promised or self._known(name)]
+        taken = [
+            name for name in found.ids if name in self.fleet.promised or self.fleet.known(name)
+        ]
         if taken:
             raise CommandError(f"{ADD}: vehicle {taken[0][:60]!r} exists; give each its own id")
         plain = plain_columns(found, self.sim.whole)
@@ -93,65 +104,38 @@ class Joining(ToldSpeeds):
 
     def _free_names(self) -> Iterator[str]:
         """Ids for those who have none."""
-        number = len(self.sim.demand) - len(self.sim.first_demand) + len(self._promised)
+        number = len(self.sim.demand) - len(self.sim.first_demand) + len(self.fleet.promised)
         while True:
             name = f"added{number}"
-            if not self._known(name) and name not in self._promised:
+            if not self.fleet.known(name) and name not in self.fleet.promised:
                 yield name
             number += 1
 
-    def _known(self, name: str) -> bool:
-        """Whether there is a vehicle of that id."""
-        if len(self._numbers) != len(self.sim.demand.ids):
-            self._number_all()
-        return name in self._numbers
-
-    def _promise(self, plain: Plain) -> None:
+    def promise(self, plain: Plain) -> None:
         """Note who will join, so that commands to come may name them."""
-        self._promised.update(plain["trips"]["id"])
-
-    def _check_coming(self, commands: Iterable[Command], promised: Iterable[str] = ()) -> None:
-        """Check commands that are to come, which may name vehicles that join by one before.
-
-        promised: ids of others who will have joined by then. Raises CommandError for what is unknown.
-        """
-        before, self._promised = self._promised, set(promised)
-        try:
-            for command in commands:
-                plain = self._plain(command.name, command.arguments, command.time)
-                if command.name == ADD:
-                    self._promise(plain[0])
-        finally:
-            self._promised = before
-
-    def _plain(self, name: str, arguments: Mapping[str, Any], when: float) -> list[Plain]:
-        """Arguments of a command planned for a time (s) in plain values, once for each vehicle.
-
-        Raises CommandError for what is unknown.
-        """
-        raise NotImplementedError
+        self.fleet.promised.update(plain["trips"]["id"])
 
     # --- obeying ---------------------------------------------------------------------------
 
-    def _do_add(self, given: Mapping[str, Any]) -> str:
+    def apply(self, given: Mapping[str, Any]) -> str:
         """Let vehicles join; why not, if one of that id has come in between."""
         trips = given["trips"]
-        self._promised.difference_update(trips["id"])
-        taken = [name for name in trips["id"] if self._known(name)]
+        self.fleet.promised.difference_update(trips["id"])
+        taken = [name for name in trips["id"] if self.fleet.known(name)]
         if taken:
             return f"vehicle {taken[0][:60]!r} exists"
         first = len(self.sim.demand)
         try:
-            joining = self._joining(trips)
+            joining = self._read(trips)
         except DemandError as error:  # a type that has come in between by the same name
             return str(error)
         self._take_trips(joining)
-        self._joined.append(trips)
+        self.joined.append(trips)
         for number in range(first, len(self.sim.demand)):
             insort(self.sim.to_depart, (float(self.sim.demand.depart[number]), number))
         return ""
 
-    def _joining(self, trips: Any) -> Demand:
+    def _read(self, trips: Any) -> Demand:
         return read_again(trips, self.sim.whole, self.sim.demand.types, self.sim.parameters)
 
     def _take_trips(self, more: Demand) -> None:
@@ -174,7 +158,7 @@ class Joining(ToldSpeeds):
             following=np.concatenate((wait.following, np.full(n, -1, np.int32))),
             lanes=np.concatenate((wait.lanes, np.zeros(n, np.uint64))),
         )
-        self._inputs.have_room(len(self.sim.demand))
+        self.driving.inputs.have_room(len(self.sim.demand))
         self._read_demand(kinds != len(self.sim.demand.types))
         moved = np.where(chosen.route_start >= base, size, 0)
         for name in ("route_start", "route_end"):
@@ -188,12 +172,12 @@ class Joining(ToldSpeeds):
         if new_types:
             self.sim.types = self.sim.types_seen()
             self.steering.know_types(self.sim.demand.types)
-            if self._any_closed:
-                self._take_closures()
+            if self.closures.any_closed:
+                self.closures.take()
         self.routing.choosing.know(self.sim.demand)
         self.routing.rerouting.measure()
 
-    def _queue_joined(self) -> None:
+    def queue(self) -> None:
         """Let those who joined queue outside as they come due."""
         if not self.sim.to_depart or self.sim.to_depart[0][0] > self.sim.time:
             return
@@ -206,26 +190,26 @@ class Joining(ToldSpeeds):
             self.sim.efforts[0],
         )  # fmt: skip
 
-    def _have_joined(self, commands: Iterable[Command]) -> None:
+    def have(self, commands: Iterable[Command]) -> None:
         """Hold the demand of a world in which these commands were applied, before it is restored."""
         joined = [
             one.arguments["trips"] for one in commands if one.name == ADD and one.outcome == DONE
         ]
-        if joined == self._joined:
+        if joined == self.joined:
             return
         types = len(self.sim.demand.types)
-        self.sim.demand, self._joined = self.sim.first_demand, joined
+        self.sim.demand, self.joined = self.sim.first_demand, joined
         for trips in joined:
-            self.sim.demand = with_trips(self.sim.demand, self._joining(trips))
+            self.sim.demand = with_trips(self.sim.demand, self._read(trips))
         self.sim.routes = state.route_arrays(
             self.sim.demand, self.sim.network.n_lanes, self.sim.begin, self.sim.dt
         )
         self.routing.minds.used = self.sim.routes.road.size
-        self.routing.detours = Detours(self)
+        self.routing.detours.begin()
         net, capacity = self.sim.network.arrays, self.sim.veh.lane.size
         self.sim.waiting = state.new_waiting(net, len(self.sim.demand), capacity)
         numbers = range(len(self.sim.first_demand), len(self.sim.demand))
         self.sim.to_depart = sorted((float(self.sim.demand.depart[i]), i) for i in numbers)
-        self._begin_driving()
-        self._begin_stopping()
+        self.driving.begin()
+        self.stops.begin()
         self._read_demand(types != len(self.sim.demand.types))

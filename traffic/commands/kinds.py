@@ -1,7 +1,8 @@
 """The commands to single vehicles: what a vehicle must be to obey, and what it is then."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 ROAD, HALTED, ASIDE, RETURNING = "road", "halted", "aside", "returning"
 WAITING, GONE, TAKEN = "waiting", "gone", "taken"
@@ -28,6 +29,51 @@ class Kind:
     obeys: tuple[str, ...] = DRIVES
     arguments: tuple[str, ...] = ()
     becomes: str = ""
+
+
+Plain = dict[str, Any]  # arguments of a command as JSON holds them
+
+
+def no_arguments(given: Mapping[str, Any], count: int) -> list[Plain]:
+    """Nothing for each of `count` vehicles."""
+    return [{} for _ in range(count)]
+
+
+def one_for_all(
+    plain: Callable[[Mapping[str, Any]], Plain],
+) -> Callable[[Mapping[str, Any], int], list[Plain]]:
+    """The same arguments for each of `count` vehicles."""
+    return lambda given, count: [dict(one) for one in [plain(given)] for _ in range(count)]
+
+
+def nothing_hinders(number: int, given: Mapping[str, Any]) -> str:
+    """Whatever else is so, the vehicle can obey."""
+    return ""
+
+
+@dataclass(frozen=True)
+class VehicleCommand:
+    """What a command to single vehicles does.
+
+    do: obey, by number and arguments. plain: what is given to each of `count` vehicles, in plain
+    values; raises CommandError. hindrance: why a vehicle cannot obey, "" if it can.
+    """
+
+    do: Callable[[int, Any], None]
+    plain: Callable[[Mapping[str, Any], int], list[Plain]] = no_arguments
+    hindrance: Callable[[int, Mapping[str, Any]], str] = nothing_hinders
+
+
+@dataclass(frozen=True)
+class WorldCommand:
+    """What a command to the world does.
+
+    plain: its arguments in plain values, given the time (s) for which it is planned; raises
+    CommandError. apply: obey; why not, if that is impossible by now.
+    """
+
+    plain: Callable[[Mapping[str, Any], float], Plain]
+    apply: Callable[[Mapping[str, Any]], str]
 
 
 OF_VEHICLES: Final = {

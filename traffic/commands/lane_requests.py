@@ -1,4 +1,4 @@
-"""Lanes that drivers are asked to take: the part of `World` that asks them.
+"""Lanes that drivers are asked to take: the commands that do it.
 
 A request is a wish as strong as that of the route: the driver changes when it is safe and then stays.
 Where the lane does not lead on along its route, the route comes first near the lane's end.
@@ -12,18 +12,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.lane_choice import URGENT, URGENT_WITHIN
+from rushhour.traffic.commands.fleet import Fleet, Several
+from rushhour.traffic.commands.kinds import Plain, VehicleCommand, one_for_all
 from rushhour.traffic.commands.log import CommandError
-from rushhour.traffic.commands.to_vehicles import Plain, Several
-from rushhour.traffic.commands.ways import Ways
 from rushhour.traffic.durations import seconds
+from rushhour.traffic.sim.sim import Sim
 
 
-class LaneRequests(Ways):
-    """Commands that ask for lanes; see `World`."""
+class LaneRequests:
+    """The command that asks for lanes."""
 
-    def _begin_lane_requests(self) -> None:
+    def __init__(self, sim: Sim, fleet: Fleet) -> None:
+        self.sim, self.fleet = sim, fleet
+        fleet.commands["request_lane"] = VehicleCommand(
+            self._do_request_lane, one_for_all(self._plain_request), self._why_no_request
+        )
         # By number: the lane's number from the kerb, the frame until which, whether it holds now.
-        self._requests: dict[int, tuple[int, int, bool]] = {}
+        self.requests: dict[int, tuple[int, int, bool]] = {}
 
     def request_lane(self, vehicle: Several, lane: int, duration: float | str) -> None:
         """Ask drivers to change to a lane (its number from the kerb) and to stay there for a while.
@@ -35,7 +40,7 @@ class LaneRequests(Ways):
 
         >>> world.request_lane("car7", 1, "20s")
         """
-        self._order_vehicles("request_lane", vehicle, {"lane": lane, "duration": duration})
+        self.fleet.order("request_lane", vehicle, {"lane": lane, "duration": duration})
 
     def _plain_request(self, given: Mapping[str, Any]) -> Plain:
         """Which lane and how long, in plain values."""
@@ -50,7 +55,7 @@ class LaneRequests(Ways):
 
     def _why_no_request(self, number: int, given: Mapping[str, Any]) -> str:
         """Why a vehicle cannot be asked for a lane; "" if it can."""
-        slot = self._slot(number)
+        slot = self.fleet.slot(number)
         if slot < 0:
             return ""
         net, veh, n = self.sim.network.arrays, self.sim.veh, self.sim.network.n_road_lanes
@@ -62,31 +67,31 @@ class LaneRequests(Ways):
             return f"no lane {given['lane']} on road {name!r}; it has {count}, from 0 on"
         lane = int(net.roads.first_lane[road]) + given["lane"]
         allowed = net.lanes.permissions[lane] & self.sim.types.permission[veh.type[slot]]
-        if not allowed or self._closed[lane]:
-            return f"lane {given['lane']} of road {name!r} is closed to {self._called(number)}"
+        if not allowed or self.sim.closed[lane]:
+            return f"lane {given['lane']} of road {name!r} is closed to {self.fleet.called(number)}"
         return ""
 
     def _do_request_lane(self, number: int, given: Any) -> None:
         until = self.sim.frame + max(1, ceil(given["duration"] / self.sim.dt - 1e-6))
-        _, _, holds = self._requests.get(number, (0, 0, False))
-        self._requests[number] = (given["lane"], min(until, 2**31 - 1), holds)
+        _, _, holds = self.requests.get(number, (0, 0, False))
+        self.requests[number] = (given["lane"], min(until, 2**31 - 1), holds)
 
-    def _keep_to_lanes(self) -> None:
+    def keep(self) -> None:
         """Let the wishes of those who were asked be their lanes, as a frame begins."""
-        veh, numbers = self.sim.veh, np.array(list(self._requests), np.int64)
+        veh, numbers = self.sim.veh, np.array(list(self.requests), np.int64)
         lanes, until, held = (
-            np.array(column) for column in zip(*self._requests.values(), strict=True)
+            np.array(column) for column in zip(*self.requests.values(), strict=True)
         )
-        slots = np.array([self._slot(number) for number in numbers.tolist()], np.int64)
+        slots = np.array([self.fleet.slot(number) for number in numbers.tolist()], np.int64)
         on_road = slots >= 0
         over = until <= self.sim.frame
         holds = on_road & ~over
         holds[holds] = self._hold(slots[holds], lanes[holds])
         free = slots[held & ~holds & on_road].astype(np.int32)
         if free.size:
-            self._look_again(free[np.argsort(veh.id[free])])
+            self.sim.look_again(free[np.argsort(veh.id[free])])
         aside = np.isin(numbers, self.sim.verge.rows.id)
-        self._requests = {
+        self.requests = {
             number: (lane, end, hold)
             for number, lane, end, hold, kept in zip(
                 numbers.tolist(), lanes.tolist(), until.tolist(), holds.tolist(),
@@ -104,7 +109,7 @@ class LaneRequests(Ways):
         can &= number < net.roads.lane_count[road]
         lane = np.where(can, net.roads.first_lane[road] + number, 0)
         can &= (net.lanes.permissions[lane] & self.sim.types.permission[veh.type[slots]]) != 0
-        can &= ~self._closed[lane]
+        can &= ~self.sim.closed[lane]
         left, speed = net.lanes.length[here] - veh.s[slots], veh.speed[slots]
         for row in np.flatnonzero(
             can & (left < np.maximum(URGENT_WITHIN, URGENT * speed))

@@ -1,4 +1,4 @@
-"""Speed limits that change while a world runs: the part of `World` that does it."""
+"""Speed limits that change while a world runs: the commands that do it."""
 
 from collections.abc import Mapping
 from math import isfinite
@@ -7,21 +7,23 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.traffic.commands.log import CommandError, each_of
-from rushhour.traffic.commands.places import Placed, Places
+from rushhour.traffic.commands.log import CommandError, CommandLog, each_of
+from rushhour.traffic.commands.places import Places, road_numbers
 from rushhour.traffic.routing.limited_network import with_limits
+from rushhour.traffic.sim.sim import Sim
 
 LIMIT: Final = "set_speed_limit"
 SLOWEST: Final = 0.1  # m/s
 FASTEST: Final = 100.0  # m/s, as in networks
 
 
-class Limits(Placed):
-    """Commands that change speed limits; see `World`."""
+class Limits:
+    """The command that changes speed limits."""
 
-    def _begin_limits(self) -> None:
-        self._limit: NDArray[np.float64] = np.full(self.sim.network.n_road_lanes, np.nan)
-        self._limits_changed = False  # in this frame
+    def __init__(self, sim: Sim, log: CommandLog) -> None:
+        self.sim, self.log = sim, log
+        self.limit: NDArray[np.float64] = np.full(self.sim.network.n_road_lanes, np.nan)
+        self.changed = False  # in this frame
 
     def set_speed_limit(self, places: Places, speed: float | None) -> None:
         """Change the speed limit of roads (by id, number or name) or lanes (by id), m/s.
@@ -33,15 +35,17 @@ class Limits(Placed):
 
         >>> world.set_speed_limit(["north", "south_0"], 30 / 3.6)
         """
-        self._queue(LIMIT, self._plain_limit({"places": places, "speed": speed}))
+        self.log.give(
+            self.sim.frame, self.sim.time, LIMIT, self.plain({"places": places, "speed": speed})
+        )
 
     def speed_limits(self) -> dict[str, float]:
         """Limits that commands have changed, m/s, by id of the lane."""
         ids = self.sim.whole.lane_ids
-        changed = np.flatnonzero(~np.isnan(self._limit)).tolist()
-        return {ids[lane]: float(self._limit[lane]) for lane in changed}
+        changed = np.flatnonzero(~np.isnan(self.limit)).tolist()
+        return {ids[lane]: float(self.limit[lane]) for lane in changed}
 
-    def _plain_limit(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def plain(self, given: Mapping[str, Any], when: float = 0.0) -> dict[str, Any]:
         """Arguments by source ids. Raises CommandError for what is unknown or impossible."""
         if set(given) != {"places", "speed"}:
             got = ", ".join(given)[:60] or "nothing"
@@ -56,7 +60,7 @@ class Limits(Placed):
                 if place in network.lane_index:
                     ids.append(place)
                     continue
-            ids += [network.road_ids[road] for road in self._roads(LIMIT, place)]
+            ids += [network.road_ids[road] for road in road_numbers(self.sim.whole, LIMIT, place)]
         if speed is None:
             return {"places": ids, "speed": None}
         number = isinstance(speed, int | float | np.number) and not isinstance(speed, bool)
@@ -66,7 +70,7 @@ class Limits(Placed):
             )
         return {"places": ids, "speed": float(speed)}
 
-    def _apply_limit(self, given: Mapping[str, Any]) -> None:
+    def apply(self, given: Mapping[str, Any]) -> str:
         """Change the limits of roads or lanes."""
         network, roads = self.sim.whole, self.sim.whole.arrays.roads
         speed = np.nan if given["speed"] is None else given["speed"]
@@ -74,25 +78,26 @@ class Limits(Placed):
             if place in network.road_index:
                 road = network.road_index[place]
                 first = int(roads.first_lane[road])
-                self._limit[first : first + int(roads.lane_count[road])] = speed
+                self.limit[first : first + int(roads.lane_count[road])] = speed
             else:
-                self._limit[network.lane_index[place]] = speed
-        self._limits_changed = True
+                self.limit[network.lane_index[place]] = speed
+        self.changed = True
+        return ""
 
-    def _take_limits(self) -> None:
+    def take(self) -> None:
         """Make the network with the limits of now; closures are laid over it."""
         lateral = self.sim.parameters.number("curve.lateral_acceleration")
-        self.sim.limited = with_limits(self.sim.whole, self._limit, lateral)
-        self._limits_changed = False
+        self.sim.limited = with_limits(self.sim.whole, self.limit, lateral)
+        self.changed = False
 
-    def _restore_limits(self, changed: list[list[Any]]) -> None:
+    def restore(self, changed: list[list[Any]]) -> None:
         """Have these limits and no others: numbers of lanes, and m/s."""
-        self._limit[:] = np.nan
+        self.limit[:] = np.nan
         for lane, speed in changed:
-            self._limit[int(lane)] = float(speed)
-        self._take_limits()
+            self.limit[int(lane)] = float(speed)
+        self.take()
 
-    def _kept_limits(self) -> list[list[Any]]:
+    def kept(self) -> list[list[Any]]:
         """Limits that were changed: numbers of lanes, and m/s."""
-        changed = np.flatnonzero(~np.isnan(self._limit))
-        return [[lane, float(self._limit[lane])] for lane in changed.tolist()]
+        changed = np.flatnonzero(~np.isnan(self.limit))
+        return [[lane, float(self.limit[lane])] for lane in changed.tolist()]

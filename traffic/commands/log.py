@@ -71,6 +71,10 @@ class CommandLog(Sequence[Command]):
         facts = {"applied": applied, "refused": self.refused, "to come": coming}
         return fact_line("CommandLog", facts)
 
+    def give(self, frame: int, time: float, name: str, arguments: Mapping[str, Any]) -> None:
+        """Add a command that was called for the next frame. time: s, of that frame."""
+        self.plan(Command(frame, time, name, arguments, CALL))
+
     def plan(self, command: Command) -> None:
         """Add a command that is to be applied at the start of its frame."""
         place = len(self._coming)

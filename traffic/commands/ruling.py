@@ -1,4 +1,4 @@
-"""Steering by a rule: who is in a region, near to a point, or named, has a body: a part of `World`.
+"""Steering by a rule: who is in a region, near to a point, or named, has a body: the command that does it.
 
 The rule is given by a command and is state from then on: whom it chooses follows from where
 everybody is, so that runs with it verify, resume and repeat like any other.
@@ -11,16 +11,21 @@ import numpy as np
 
 from rushhour.kernels.pose import place_all_bodies
 from rushhour.kernels.steering.lane_bodies import DRIVEN, LANE, STEERED
-from rushhour.traffic.commands.driving import Driving
-from rushhour.traffic.commands.log import CALL, Command, CommandError, each_of
+from rushhour.traffic.commands.fleet import Fleet
+from rushhour.traffic.commands.log import CommandError, CommandLog, each_of
+from rushhour.traffic.sim.sim import Sim
 from rushhour.traffic.steering.rule import RULE_PERIOD, Point, TierRule
+from rushhour.traffic.steering.tier import Steering
 
 STEER_WHERE: Final = "steer_where"
 GIVEN: Final = ("vehicles", "center", "radius", "polygon", "budget")
 
 
-class Ruling(Driving):
-    """The command that sets the rule; see `World`."""
+class Ruling:
+    """The command that sets the rule by which vehicles are steered."""
+
+    def __init__(self, sim: Sim, log: CommandLog, steering: Steering, fleet: Fleet) -> None:
+        self.sim, self.log, self.steering, self.fleet = sim, log, steering, fleet
 
     def steer_where(
         self,
@@ -50,21 +55,17 @@ class Ruling(Driving):
         given = {name: value for name, value in given.items() if value is not None}
         if not each_of(given["vehicles"]):
             del given["vehicles"]
-        plain = self._plain_rule(given)
+        plain = self.plain(given)
         why_not = self._no_rule()
         if why_not:
             raise CommandError(f"{STEER_WHERE}: {why_not}")
-        self.commands.plan(Command(self.sim.frame, self.sim.time, STEER_WHERE, plain, CALL))
+        self.log.give(self.sim.frame, self.sim.time, STEER_WHERE, plain)
 
     @property
-    def steering_rule(self) -> dict[str, Any] | None:
+    def in_force(self) -> dict[str, Any] | None:
         """The rule in force, as it was given to `steer_where`; None: there is none."""
         rule = self.steering.rule
         return None if rule is None else rule.plain()
-
-    def _number(self, name: str, vehicle: Any) -> int:
-        """Number of a vehicle by number or source id."""
-        raise NotImplementedError
 
     def _no_rule(self) -> str:
         """Why no rule can be given in this world; "" if it can."""
@@ -78,7 +79,7 @@ class Ruling(Driving):
         if unknown:
             raise CommandError(f"{STEER_WHERE}: no {unknown[0][:40]!r}; wanted {', '.join(GIVEN)}")
         listed = each_of(given.get("vehicles", ()))
-        numbers = [self._number(STEER_WHERE, one) for one in listed]
+        numbers = [self.fleet.number(STEER_WHERE, one) for one in listed]
         try:
             budget = given.get("budget")
             if budget is not None and (isinstance(budget, bool) or int(budget) != budget):
@@ -88,7 +89,7 @@ class Ruling(Driving):
             why = " ".join(str(error).split())[:160]
             raise CommandError(f"{STEER_WHERE}: {why}") from None
 
-    def _plain_rule(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def plain(self, given: Mapping[str, Any], when: float = 0.0) -> dict[str, Any]:
         """A rule's arguments as plain values; none at all ends the rule. Raises CommandError."""
         if not given:
             return {}
@@ -105,7 +106,7 @@ class Ruling(Driving):
             plain["polygon"] = [list(corner) for corner in plain["polygon"]]
         return plain
 
-    def _do_steer_where(self, given: Mapping[str, Any]) -> str:
+    def apply(self, given: Mapping[str, Any]) -> str:
         """Put a rule into force; why not, if that is impossible."""
         why_not = self._no_rule()
         if not why_not:
@@ -113,7 +114,7 @@ class Ruling(Driving):
             self._apply_rule()
         return why_not
 
-    def _follow_rule(self) -> None:
+    def follow(self) -> None:
         """Look now and then, as a frame begins, whom the rule chooses."""
         if self.sim.frame % max(1, round(RULE_PERIOD / self.sim.dt)) == 0:
             self._apply_rule()

@@ -7,7 +7,7 @@ frame, logged in `world.commands` (docs/signals.md).
 import json
 from collections.abc import Iterable, Mapping
 from math import inf
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from rushhour.kernels.signals import phase_at
 from rushhour.kernels.told_signals import COMMANDED, IDLE, NEW, OWN, RETURNS, TOLD, Told
 from rushhour.roadnets.json_text import of_python
 from rushhour.traffic import state
-from rushhour.traffic.commands.log import CALL, Command, CommandError, each_of
+from rushhour.traffic.commands.log import CommandError, CommandLog, each_of
 from rushhour.traffic.commands.signal_words import (
     SIGNALLING,
     order_of,
@@ -27,10 +27,8 @@ from rushhour.traffic.commands.signal_words import (
 from rushhour.traffic.commands.signals_shown import SignalsShown
 from rushhour.traffic.durations import seconds
 from rushhour.traffic.signal_control import Order, Plan, controlled
+from rushhour.traffic.sim.sim import Sim
 from rushhour.traffic.snapshot import table_of
-
-if TYPE_CHECKING:
-    from rushhour.traffic.world import World
 
 Ids = str | int | Iterable[str | int] | None
 _OF_TABLE: Final = tuple(k for k in Told._fields if k not in ("own", "before"))
@@ -42,15 +40,15 @@ class SignalControl(SignalsShown):
     >>> world.signals.set_phase("crossing", 2, duration="20s")
     """
 
-    def __init__(self, world: "World") -> None:
-        self._world = world
-        n = world.network.arrays.signals.cycle.size
+    def __init__(self, sim: Sim, log: CommandLog) -> None:
+        self.sim, self.log = sim, log
+        n = sim.network.arrays.signals.cycle.size
         self._orders: dict[int, Order] = {}  # programs that were given another control or phases
         self.told = Told(
             what=np.full(n, OWN, np.uint8), own=np.zeros(n, np.uint8),
             phase=np.full(n, -1, np.int32), lasts=np.full(n, inf), until=np.full(n, inf),
             yellow=np.zeros(n), red=np.zeros(n), began=np.zeros(n), clears=np.full(n, IDLE),
-            before=np.zeros(world.network.n_connectors, np.uint8),
+            before=np.zeros(sim.network.n_connectors, np.uint8),
         )  # fmt: skip
         self._take_control()
 
@@ -101,12 +99,11 @@ class SignalControl(SignalsShown):
         plain = self.plain(name, {"signals": None, **given})
         if name == "set_phase":
             self.want_phases(plain)
-        world = self._world
-        world.commands.plan(Command(world.frame, world.time, name, plain, CALL))
+        self.log.give(self.sim.frame, self.sim.time, name, plain)
 
     # --- for the world ---------------------------------------------------------------------
 
-    def plain(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def plain(self, name: str, arguments: Mapping[str, Any], when: float = 0.0) -> dict[str, Any]:
         """Arguments of a command in plain values. Raises CommandError for what cannot be meant."""
         known = SIGNALLING[name]
         if not set(arguments) <= set(known) or not {"signals", *known[1:2]} <= {
@@ -119,7 +116,7 @@ class SignalControl(SignalsShown):
         if name == "set_phase":
             plain["phase"] = self._plain_phases(numbers, arguments["phase"])
         if name == "set_program":
-            links = self._world.network.arrays.signals.links
+            links = self.sim.network.arrays.signals.links
             plain["program"] = plain_order(arguments["program"], numbers, self.ids, links)
         for key in ("duration", "yellow", "all_red"):
             if arguments.get(key) is not None:
@@ -147,10 +144,10 @@ class SignalControl(SignalsShown):
         numbers = self._numbers("set_phase", plain["signals"])
         now, own = (
             np.diff(signals.phase_start).tolist()
-            for signals in (self._world.sim.lit.signals, self._world.network.arrays.signals)
+            for signals in (self.sim.lit.signals, self.sim.network.arrays.signals)
         )
         counts = {i: [now[i]] for i in numbers}  # now, and after each command to come
-        for command in self._world.commands.coming:
+        for command in self.log.coming:
             if command.name == "set_program":
                 program = command.arguments["program"]
                 for i in self._numbers(command.name, command.arguments["signals"]):
@@ -176,7 +173,7 @@ class SignalControl(SignalsShown):
         else:
             held = [self._in_sight(i) for i in numbers]
             phases = given["phase"] if name == "set_phase" else held
-            signals = self._world.sim.lit.signals
+            signals = self.sim.lit.signals
             counts = np.diff(signals.phase_start)
             for i, phase in zip(numbers, phases, strict=True):
                 if not 0 <= phase < counts[i]:
@@ -198,21 +195,21 @@ class SignalControl(SignalsShown):
 
     def _in_sight(self, i: int) -> int:
         """The phase that a signal shows or changes to."""
-        lights, told = self._world.sim.lights, self.told
+        lights, told = self.sim.lights, self.told
         if told.what[i] != OWN and told.phase[i] >= 0:
             return int(told.phase[i])
         for phase in (int(lights.target[i]), int(lights.phase[i])):
             if phase >= 0:
                 return phase
-        return int(phase_at(self._world.sim.lit.signals, i, self._world.time))
+        return int(phase_at(self.sim.lit.signals, i, self.sim.time))
 
     def _tell(self, i: int, what: int, phase: int, given: Mapping[str, Any]) -> None:
         """Take a program from its own control, for a phase; -1 for what it shows."""
-        world, told = self._world, self.told
-        lights = world.sim.lights
-        if world.sim.actuation.control[i] == FIXED and world.frame > 0:
-            now = (world.frame - 1) * world.dt
-            lights.since[i] = now - self._clock(i, world.time - world.dt)
+        sim, told = self.sim, self.told
+        lights = sim.lights
+        if sim.actuation.control[i] == FIXED and sim.frame > 0:
+            now = (sim.frame - 1) * sim.dt
+            lights.since[i] = now - self._clock(i, sim.time - sim.dt)
         yellow, red = self._clearing_of(i)
         told.what[i], told.phase[i] = what, phase
         told.clears[i] = NEW if phase >= 0 else IDLE
@@ -220,65 +217,61 @@ class SignalControl(SignalsShown):
         told.until[i] = inf
         told.yellow[i], told.red[i] = given.get("yellow", yellow), given.get("all_red", red)
         lights.target[i] = -1
-        world.sim.actuation.control[i] = COMMANDED
+        sim.actuation.control[i] = COMMANDED
 
     def _clearing_of(self, i: int) -> tuple[float, float]:
         """Yellow and red of changes: the longest of the program, else those of the parameters."""
-        world, start = self._world, self._world.sim.lit.signals.phase_start
+        sim, start = self.sim, self.sim.lit.signals.phase_start
         here = slice(start[i], start[i + 1])
-        yellow, red = (
-            float(x[here].max()) for x in (world.sim.clearing.yellow, world.sim.clearing.red)
-        )
+        yellow, red = (float(x[here].max()) for x in (sim.clearing.yellow, sim.clearing.red))
         if yellow > 0.0:
             return yellow, red
-        number = world.parameters.number
+        number = sim.parameters.number
         return number("signals.yellow"), number("signals.all_red")
 
     def _change_programs(self, numbers: list[int], given: Any) -> None:
-        world, told = self._world, self.told
+        sim, told = self.sim, self.told
         seen = {i: self._in_sight(i) for i in numbers}
         for i in numbers:
             self._tell(i, RETURNS, seen[i], {})
-            if world.sim.lights.phase[i] == seen[i]:
+            if sim.lights.phase[i] == seen[i]:
                 told.clears[i] = IDLE
-            new = order_of(given, world.time)
+            new = order_of(given, sim.time)
             old = self._orders.get(i)
             if isinstance(new, Plan) or isinstance(old, Plan):
                 told.phase[i], told.clears[i] = -1, IDLE
-                world.sim.lights.phase[i] = -1
+                sim.lights.phase[i] = -1
             self._orders[i] = new
-            if new == world.parameters["signals.control"]:
+            if new == sim.parameters["signals.control"]:
                 del self._orders[i]
-        before = world.sim.actuation
+        before = sim.actuation
         self._take_control()
         self._keep_hits(before)
 
     def _take_control(self) -> None:
         """Make what follows from the orders; programs that are told something stay so."""
-        world = self._world
-        world.sim.lit, world.sim.actuation, world.sim.clearing = controlled(
-            world.sim.whole, world.parameters, self._orders
-        )
-        self.told.own[:] = world.sim.actuation.control
-        world.sim.actuation.control[self.told.what != OWN] = COMMANDED
+        sim = self.sim
+        sim.lit, sim.actuation, sim.clearing = controlled(sim.whole, sim.parameters, self._orders)
+        self.told.own[:] = sim.actuation.control
+        sim.actuation.control[self.told.what != OWN] = COMMANDED
 
     def _keep_hits(self, before: Actuation) -> None:
         """Take over what detectors have seen that were there before."""
-        world, lights = self._world, self._world.sim.lights
-        new, now = state.new_lights(world.sim.actuation), world.sim.actuation
+        sim, lights = self.sim, self.sim.lights
+        new, now = state.new_lights(sim.actuation), sim.actuation
         places = zip(before.lane.tolist(), before.place.tolist(), strict=True)
         known = {place: d for d, place in enumerate(places)}
         for d, place in enumerate(zip(now.lane.tolist(), now.place.tolist(), strict=True)):
             if place in known:
                 new.hit[d], new.served[d] = lights.hit[known[place]], lights.served[known[place]]
-        world.sim.lights = lights._replace(hit=new.hit, served=new.served)
+        sim.lights = lights._replace(hit=new.hit, served=new.served)
 
     # --- snapshots -------------------------------------------------------------------------
 
     def tables(self) -> dict[str, NDArray[Any]]:
         """What programs were told, and what their links showed before; of those that were told."""
         told = np.flatnonzero(self.told.what != OWN).astype(np.int32)
-        start, members = self._world.sim.members
+        start, members = self.sim.members
         here = [members[start[i] : start[i + 1]] for i in told]
         links = np.concatenate([np.zeros(0, np.int32), *here])
         columns = {name: getattr(self.told, name)[told] for name in _OF_TABLE}
@@ -297,7 +290,7 @@ class SignalControl(SignalsShown):
     def prepare(self, orders: Any) -> None:
         """Give programs the control and phases of a snapshot. Raises CommandError for bad ones."""
         self._orders = {}
-        links = self._world.network.arrays.signals.links
+        links = self.sim.network.arrays.signals.links
         for i, plain in orders:
             (i,) = self._numbers("set_program", i)
             if isinstance(plain, str):
@@ -307,7 +300,7 @@ class SignalControl(SignalsShown):
                 self._orders[i] = order_of(phases, float(plain[1]))
         self.told.what[:] = OWN
         self._take_control()
-        self._world.sim.lights = state.new_lights(self._world.sim.actuation)
+        self.sim.lights = state.new_lights(self.sim.actuation)
 
     def restore(self, tables: Mapping[str, NDArray[Any]]) -> None:
         """Have told programs what a snapshot says; `prepare` comes before."""
@@ -318,9 +311,9 @@ class SignalControl(SignalsShown):
             column[:] = fresh.get(name, 0)
             column[rows["program"]] = rows[name]
         told.before[links["connector"]] = links["before"]
-        self._world.sim.actuation.control[rows["program"]] = COMMANDED
+        self.sim.actuation.control[rows["program"]] = COMMANDED
         resting = rows[(rows["clears"] < 0.0) & (rows["phase"] >= 0)]
-        self._world.sim.lights.phase[resting["program"]] = resting["phase"]
+        self.sim.lights.phase[resting["program"]] = resting["phase"]
 
     def hashed(self) -> bytes:
         """What commands have left, for the state hash; nothing where nobody was told anything."""

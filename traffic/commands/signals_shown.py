@@ -1,7 +1,7 @@
-"""What signals show: the part of `World.signals` that is asked."""
+"""What signals show: the part of `SignalControl` that is asked."""
 
 from math import inf
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,7 @@ from rushhour.roadnets.facts import fact_line
 from rushhour.roadnets.signals.greens import letters_of, phase_times
 from rushhour.traffic.commands.signal_words import numbers_of
 from rushhour.traffic.signal_control import ACTUATED, CLOCK, PRESSURE, Order, Plan
-
-if TYPE_CHECKING:
-    from rushhour.traffic.world import World
+from rushhour.traffic.sim.sim import Sim
 
 Phases = list[tuple[str, float]]
 LETTERS: Final = np.array(list("OryGgs"))  # of the codes of kernels.network
@@ -27,7 +25,7 @@ _WORDS: Final = {FIXED: CLOCK, REACTS: ACTUATED, MAX_PRESSURE: PRESSURE}
 class SignalsShown:
     """See `SignalControl`."""
 
-    _world: "World"
+    sim: Sim
     told: Told
     _orders: dict[int, Order]
 
@@ -35,14 +33,14 @@ class SignalsShown:
         told = int((self.told.what != OWN).sum())
         facts = {name: self.program.count(name) for name in dict.fromkeys(self.program)}
         return fact_line(
-            f"{len(self):,} signals of {self._world.network.name}",
+            f"{len(self):,} signals of {self.sim.network.name}",
             facts | ({"told what to show": told} if told else {}),
         )
 
     @property
     def ids(self) -> tuple[str, ...]:
         """The source's ids; numbers are places here."""
-        return self._world.network.signal_ids
+        return self.sim.network.signal_ids
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -50,27 +48,27 @@ class SignalsShown:
     @property
     def phase(self) -> NDArray[np.int32]:
         """Phase that each shows, or leaves; -1 before the first frame, and between two programs."""
-        return self._world.sim.lights.phase.copy()
+        return self.sim.lights.phase.copy()
 
     @property
     def target(self) -> NDArray[np.int32]:
         """Phase for which yellow and red are shown now; -1 none."""
         told = self.told
         changing = (told.what != OWN) & (told.clears != IDLE)
-        return np.where(changing, told.phase, self._world.sim.lights.target).astype(np.int32)
+        return np.where(changing, told.phase, self.sim.lights.target).astype(np.int32)
 
     @property
     def time_in_phase(self) -> NDArray[np.float64]:
         """s since each began to show its phase; while it is being left, since that began."""
-        world = self._world
+        sim = self.sim
         found = np.zeros(len(self))
-        now = world.time - world.dt  # of the frame that shows it
-        for i, control in enumerate(world.sim.actuation.control.tolist()):
+        now = sim.time - sim.dt  # of the frame that shows it
+        for i, control in enumerate(sim.actuation.control.tolist()):
             found[i] = self._clock(i, now) if control == FIXED else 0.0
-        since = np.where(self.target >= 0, np.maximum(world.sim.lights.since, self.told.began),
-                         world.sim.lights.since)  # fmt: skip
-        elapsed = np.maximum(0.0, (world.frame - 1) * world.dt - since)
-        return np.where(world.sim.actuation.control == FIXED, found, elapsed)
+        since = np.where(self.target >= 0, np.maximum(sim.lights.since, self.told.began),
+                         sim.lights.since)  # fmt: skip
+        elapsed = np.maximum(0.0, (sim.frame - 1) * sim.dt - since)
+        return np.where(sim.actuation.control == FIXED, found, elapsed)
 
     @property
     def program(self) -> tuple[str, ...]:
@@ -88,30 +86,30 @@ class SignalsShown:
     def phases(self, signal: str | int) -> Phases:
         """Phases of a signal as it is: letters of its links, and s by the clock."""
         (i,) = self._numbers("phases", signal)
-        signals = self._world.sim.lit.signals
+        signals = self.sim.lit.signals
         words = ["".join(row) for row in LETTERS[letters_of(signals, i)].tolist()]
         return list(zip(words, phase_times(signals, i).tolist(), strict=True))
 
     def greens(self, signal: str | int) -> list[int]:
         """Phases of a signal that are greens: others clear them, or are for people on foot."""
         (i,) = self._numbers("greens", signal)
-        start = self._world.sim.lit.signals.phase_start
-        return np.flatnonzero(self._world.sim.clearing.main[start[i] : start[i + 1]]).tolist()
+        start = self.sim.lit.signals.phase_start
+        return np.flatnonzero(self.sim.clearing.main[start[i] : start[i + 1]]).tolist()
 
     def state(self, signal: str | int) -> str:
         """Letters that the links of a signal show now; "-" for a link without a movement."""
         (i,) = self._numbers("state", signal)
-        world = self._world
-        start, members = world.sim.members
+        sim = self.sim
+        start, members = sim.members
         here = members[start[i] : start[i + 1]]
-        shown = np.full(int(world.sim.lit.signals.links[i]), "-")
-        shown[world.sim.lit.connectors.link[here]] = LETTERS[world.sim.grants.light[here]]
+        shown = np.full(int(sim.lit.signals.links[i]), "-")
+        shown[sim.lit.connectors.link[here]] = LETTERS[sim.grants.light[here]]
         return "".join(shown.tolist())
 
     def connectors(self, signal: str | int) -> NDArray[np.int32]:
         """The movements of a signal: places in network.arrays.connectors, ascending."""
         (i,) = self._numbers("connectors", signal)
-        start, members = self._world.sim.members
+        start, members = self.sim.members
         return members[start[i] : start[i + 1]].copy()
 
     def table(self) -> Any:
@@ -122,7 +120,7 @@ class SignalsShown:
         """
         from rushhour.roadnets.tables import as_frame
 
-        until = np.where(self.told.what == TOLD, self.told.until, inf) + self._world.begin
+        until = np.where(self.told.what == TOLD, self.told.until, inf) + self.sim.begin
         return as_frame(
             {
                 "signal": np.array(self.ids, object),
@@ -137,11 +135,11 @@ class SignalsShown:
         )
 
     def _numbers(self, name: str, given: Any) -> list[int]:
-        return numbers_of(name, self._world.network.signal_ids, given)
+        return numbers_of(name, self.sim.network.signal_ids, given)
 
     def _clock(self, i: int, t: float) -> float:
         """Seconds since the phase of a program by the clock began, at time t."""
-        signals = self._world.sim.lit.signals
+        signals = self.sim.lit.signals
         first, phase = int(signals.phase_start[i]), phase_at(signals, i, t)
         begin = float(signals.phase_end[first + phase - 1]) if phase else 0.0
         return float(place_in_cycle(signals, i, t)) - begin

@@ -1,6 +1,6 @@
 """Vehicles that break down, stand beside the road, return to it, or leave the world.
 
-The part of `World` that takes these commands.
+The commands that do it.
 """
 
 from collections.abc import Mapping
@@ -12,22 +12,28 @@ import numpy as np
 from rushhour.kernels.commanding import fits_beside, replan, sign_off, stand_aside, tell
 from rushhour.kernels.order import splice_new
 from rushhour.kernels.vehicles import HALT, HALT_HARD, NEVER, NOTHING, PATH
-from rushhour.traffic.commands.to_vehicles import Plain, Several, ToVehicles
+from rushhour.traffic.commands.fleet import Fleet, Several
+from rushhour.traffic.commands.kinds import Plain, VehicleCommand, one_for_all
 from rushhour.traffic.durations import seconds
 from rushhour.traffic.measures.trip_log import REMOVED
+from rushhour.traffic.sim.sim import OffOrOn, Sim
+from rushhour.traffic.steering.tier import Steering
 
-Readings = tuple[int, float, float, float, float]
 _LEAST_BESIDE: Final = 1.0  # m that a lane is longer than who is to stand beside it
 
 
-class Standing(ToVehicles):
-    """Commands that stop vehicles, or take them off the road; see `World`."""
+class Standing:
+    """Commands that stop vehicles, or take them off the road."""
 
-    def _begin_standing(self) -> None:
-        # Who was taken off the road in this frame, to the side or for ever, and who came back onto
-        # it: by id their road (-1 in an intersection), and distance, ideal, waited, stopped by then.
-        self.taken_off: dict[int, Readings] = {}
-        self.put_back_on: dict[int, Readings] = {}
+    def __init__(self, sim: Sim, fleet: Fleet, steering: Steering) -> None:
+        self.sim, self.fleet, self.steering = sim, fleet, steering
+        fleet.commands |= {
+            "stop": VehicleCommand(self._do_stop, one_for_all(self._plain_stop)),
+            "go_on": VehicleCommand(self._do_go_on),
+            "push_aside": VehicleCommand(self._do_push_aside, hindrance=self._why_not_aside),
+            "put_back": VehicleCommand(self._do_put_back),
+            "remove": VehicleCommand(self._do_remove),
+        }
 
     def stop(
         self, vehicle: Several, duration: float | str | None = None, *, hard: bool = False
@@ -40,11 +46,11 @@ class Standing(ToVehicles):
 
         >>> world.stop("car7", duration="2min")
         """
-        self._order_vehicles("stop", vehicle, {"duration": duration, "hard": hard})
+        self.fleet.order("stop", vehicle, {"duration": duration, "hard": hard})
 
     def go_on(self, vehicle: Several) -> None:
         """Let vehicles drive on that were told to stop. Raises CommandError for others."""
-        self._order_vehicles("go_on", vehicle, {})
+        self.fleet.order("go_on", vehicle, {})
 
     def push_aside(self, vehicle: Several) -> None:
         """Push vehicles off the carriageway: they stand beside it and are in nobody's way.
@@ -53,20 +59,15 @@ class Standing(ToVehicles):
         From inside an intersection, or a road too short for them, they come to the road beyond.
         Raises CommandError for one that is not on the road, or has no road to stand beside.
         """
-        self._order_vehicles("push_aside", vehicle, {})
+        self.fleet.order("push_aside", vehicle, {})
 
     def put_back(self, vehicle: Several) -> None:
         """Let vehicles at the side of the road return to their lane as soon as it has room."""
-        self._order_vehicles("put_back", vehicle, {})
+        self.fleet.order("put_back", vehicle, {})
 
     def remove(self, vehicle: Several) -> None:
         """Take vehicles out of the world at once; they are counted as removed."""
-        self._order_vehicles("remove", vehicle, {})
-
-    @property
-    def aside(self) -> int:
-        """Vehicles at the side of the road."""
-        return len(self.sim.verge)
+        self.fleet.order("remove", vehicle, {})
 
     def _plain_stop(self, given: Mapping[str, Any]) -> Plain:
         """How long and how hard, in plain values."""
@@ -79,10 +80,10 @@ class Standing(ToVehicles):
 
     def _why_not_aside(self, number: int, given: Mapping[str, Any]) -> str:
         """Why a vehicle cannot be pushed aside; "" if it can."""
-        slot = self._slot(number)
+        slot = self.fleet.slot(number)
         if slot < 0 or self._beside(slot)[0] >= 0:
             return ""
-        return f"{self._called(number)} has no road long enough to stand beside; remove it"
+        return f"{self.fleet.called(number)} has no road long enough to stand beside; remove it"
 
     # --- obeying ---------------------------------------------------------------------------
 
@@ -93,28 +94,33 @@ class Standing(ToVehicles):
                 NEVER - 1, self.sim.frame + max(1, ceil(given["duration"] / self.sim.dt - 1e-6))
             )
         what = HALT_HARD if given.get("hard") else HALT
-        tell(self.sim.veh, self._slot(number), what, until, self.sim.frame)
+        tell(self.sim.veh, self.fleet.slot(number), what, until, self.sim.frame)
         self.sim.told += 1
 
     def _do_go_on(self, number: int, given: Any) -> None:
-        tell(self.sim.veh, self._slot(number), NOTHING, 0, self.sim.frame)
+        tell(self.sim.veh, self.fleet.slot(number), NOTHING, 0, self.sim.frame)
+
+    def remove_now(self, number: int) -> None:
+        """Take a vehicle on the road out of the world, by no command."""
+        if self.fleet.slot(number) >= 0:
+            self._do_remove(number, {})
 
     def _do_remove(self, number: int, given: Any) -> None:
-        slot = self._slot(number)
+        slot = self.fleet.slot(number)
         if slot >= 0:
             self._sign_off(number, slot)
-            self._log_trips(self.sim.veh, np.array([slot], np.int32), self.sim.time, REMOVED)
+            self.sim.log_trips(self.sim.veh, np.array([slot], np.int32), self.sim.time, REMOVED)
             self._free(slot)
         else:
             row = self.sim.verge.row(number)
             rows = self.sim.verge.settled(row, self.sim.frame)
             sign_off(self.sim.network.arrays, rows, self.sim.types, row, self.sim.frame)
-            self._log_trips(rows, np.array([row], np.int32), self.sim.time, REMOVED)
+            self.sim.log_trips(rows, np.array([row], np.int32), self.sim.time, REMOVED)
             self.sim.verge.drop(row)
         self.sim.removed += 1
 
     def _do_push_aside(self, number: int, given: Any) -> None:
-        slot, veh, net = self._slot(number), self.sim.veh, self.sim.network.arrays
+        slot, veh, net = self.fleet.slot(number), self.sim.veh, self.sim.network.arrays
         lane, legs, exits = self._beside(slot)
         here = lane == int(veh.lane[slot])
         ends = net.lanes.length[lane]
@@ -142,9 +148,11 @@ class Standing(ToVehicles):
         """Settle the distance and the clocks of a vehicle that leaves the road."""
         sign_off(self.sim.network.arrays, self.sim.veh, self.sim.types, slot, self.sim.frame)
         veh = self.sim.veh
-        self.taken_off[number] = self._readings(slot, float(veh.distance[slot]), veh.ideal[slot])
+        self.sim.taken_off[number] = self._readings(
+            slot, float(veh.distance[slot]), veh.ideal[slot]
+        )
 
-    def _readings(self, slot: int, distance: float, ideal: float) -> Readings:
+    def _readings(self, slot: int, distance: float, ideal: float) -> OffOrOn:
         veh = self.sim.veh
         road = int(self.sim.network.arrays.lanes.road[veh.lane[slot]])
         waited, stopped = veh.waited[slot] * self.sim.dt, veh.stopped[slot] * self.sim.dt
@@ -181,12 +189,12 @@ class Standing(ToVehicles):
             lane, legs, exits = int(net.connectors.to_lane[k]), legs + 1, exits + 1
         return lane, legs, exits
 
-    def _come_back(self) -> None:
+    def come_back(self) -> None:
         """Let those return to their lanes who wait for it and find room, longest waiting first."""
         for number in tuple(self.sim.verge.returning):
             rows, row = self.sim.verge.rows, self.sim.verge.row(number)
             lane, t = int(rows.lane[row]), int(rows.type[row])
-            if self._closed[lane] or not fits_beside(
+            if self.sim.closed[lane] or not fits_beside(
                 self.sim.network.arrays, self.sim.veh, self.sim.types, self.sim.order, self.sim.grants,
                 self.sim.waiting, lane, float(rows.s[row]), t, float(rows.factor[row]), self.steering.on,
                 self.sim.dt,
@@ -195,7 +203,7 @@ class Standing(ToVehicles):
             free = np.flatnonzero(self.sim.veh.lane < 0)
             if not free.size:
                 slot = self.sim.veh.lane.size
-                self._grow()
+                self.sim.grow()
             else:
                 slot = int(free[0])
             self.sim.verge.give(row, self.sim.veh, slot, self.sim.frame)
@@ -208,7 +216,7 @@ class Standing(ToVehicles):
             veh, s = self.sim.veh, float(rows.s[row])
             limit = float(self.sim.network.arrays.lanes.speed[lane] * veh.factor[slot])
             fastest = min(float(self.sim.types.max_speed[t]), limit)
-            self.put_back_on[number] = self._readings(
+            self.sim.put_back_on[number] = self._readings(
                 slot, float(veh.distance[slot]) + s, veh.ideal[slot] + s / fastest
             )
             replan(

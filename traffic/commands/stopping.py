@@ -1,4 +1,4 @@
-"""Stops that vehicles get while they drive: the part of `World` that takes this command.
+"""Stops that vehicles get while they drive: the commands that do it.
 
 A vehicle's stops lie one after the other in the pool of stops. One that gets another has all its
 stops to come copied behind those in use; what it leaves there is never used again, which is less
@@ -11,10 +11,12 @@ from typing import Any, Final
 
 import numpy as np
 
+from rushhour.traffic.commands.fleet import Fleet, Several
+from rushhour.traffic.commands.kinds import Plain, VehicleCommand, one_for_all
 from rushhour.traffic.commands.log import CommandError
-from rushhour.traffic.commands.standing import Standing
-from rushhour.traffic.commands.to_vehicles import Plain, Several
+from rushhour.traffic.commands.places import road_number
 from rushhour.traffic.durations import seconds
+from rushhour.traffic.sim.sim import Sim
 from rushhour.traffic.state import grown
 
 POOL: Final = ("stop_lane", "stop_pos", "stop_frames", "stop_until", "stop_parking")
@@ -23,11 +25,22 @@ NO_WAY: Final = "is a random walker; give it a route first"
 Row = tuple[Any, ...]  # a stop as the pool has it
 
 
-class Stopping(Standing):
-    """Commands that add stops to trips; see `World`."""
+class Stops:
+    """Commands that add stops to trips, and end them."""
 
-    def _begin_stopping(self) -> None:
-        self._stops_used = self.sim.demand.stop_lane.size  # of the pool; the demand's come first
+    def __init__(self, sim: Sim, fleet: Fleet) -> None:
+        self.sim, self.fleet = sim, fleet
+        self.begin()
+        fleet.commands |= {
+            "stop_at": VehicleCommand(
+                self._do_stop_at, one_for_all(self._plain_stop_at), self._why_no_stop
+            ),
+            "leave_stop": VehicleCommand(self._do_leave_stop, hindrance=self._why_not_leave),
+        }
+
+    def begin(self) -> None:
+        """Have the stops of the demand and no others."""
+        self.used = self.sim.demand.stop_lane.size  # of the pool; the demand's come first
 
     def stop_at(
         self,
@@ -47,7 +60,7 @@ class Stopping(Standing):
         >>> world.stop_at("bus3", "north", 120.0, "30s")
         """
         given = {"road": road, "position": position, "duration": duration, "lane": lane}
-        self._order_vehicles("stop_at", vehicle, given)
+        self.fleet.order("stop_at", vehicle, given)
 
     def leave_stop(self, vehicle: Several) -> None:
         """Let vehicles that stand at stops of their trips drive on now; the stops count as made.
@@ -58,14 +71,14 @@ class Stopping(Standing):
         >>> world.run("1min", progress=False)
         >>> world.leave_stop("bus3")
         """
-        self._order_vehicles("leave_stop", vehicle, {})
+        self.fleet.order("leave_stop", vehicle, {})
 
     def _plain_stop_at(self, given: Mapping[str, Any]) -> Plain:
         """Where and how long, in plain values."""
         for name in ("road", "position", "duration"):
             if given.get(name) is None:
                 raise CommandError(f"stop_at: no {name} given; wanted road, position, duration")
-        road, place = self._road("stop_at", given["road"]), given["position"]
+        road, place = road_number(self.sim.whole, "stop_at", given["road"]), given["position"]
         name = self.sim.whole.road_ids[road]
         number = isinstance(place, int | float | np.number) and not isinstance(place, bool)
         if not number or not isfinite(place):
@@ -98,30 +111,30 @@ class Stopping(Standing):
 
     def _why_no_stop(self, number: int, given: Mapping[str, Any]) -> str:
         """Why a vehicle cannot get a stop; "" if it can."""
-        slot = self._slot(number)
+        slot = self.fleet.slot(number)
         if slot < 0:  # commands before this one put it there
             return ""
         if self.sim.veh.leg[slot] < 0:
-            return f"{self._called(number)} {NO_WAY}"
+            return f"{self.fleet.called(number)} {NO_WAY}"
         lane = self._stop_lane(slot, given)
         if lane < 0:
-            return f"no lane of road {given['road'][:60]!r} is open to {self._called(number)}"
+            return f"no lane of road {given['road'][:60]!r} is open to {self.fleet.called(number)}"
         if self._place_of_stop(slot, lane, given["position"]) < 0:
             return (
-                f"{self._called(number)} does not come to {given['position']:g} m of road "
+                f"{self.fleet.called(number)} does not come to {given['position']:g} m of road "
                 f"{given['road'][:60]!r} any more, or cannot stop there; choose a place ahead on its route"
             )
         return ""
 
     def _why_not_leave(self, number: int, given: Mapping[str, Any]) -> str:
         """Why a vehicle cannot leave a stop; "" if it can."""
-        slot = self._slot(number)
+        slot = self.fleet.slot(number)
         if slot >= 0 and self.sim.veh.dwell_until[slot] < 0:
-            return f"{self._called(number)} is not at a stop of its trip"
+            return f"{self.fleet.called(number)} is not at a stop of its trip"
         return ""
 
     def _do_leave_stop(self, number: int, given: Any) -> None:
-        self.sim.veh.dwell_until[self._slot(number)] = self.sim.frame
+        self.sim.veh.dwell_until[self.fleet.slot(number)] = self.sim.frame
 
     def _stop_lane(self, slot: int, given: Mapping[str, Any]) -> int:
         """The lane of a stop: as it is given, else the first that is open; -1 none."""
@@ -133,7 +146,9 @@ class Stopping(Standing):
             lanes = range(first + given["lane"], first + given["lane"] + 1)
         permission = self.sim.types.permission[self.sim.veh.type[slot]]
         allowed = self.sim.network.arrays.lanes.permissions
-        usable = (lane for lane in lanes if allowed[lane] & permission and not self._closed[lane])
+        usable = (
+            lane for lane in lanes if allowed[lane] & permission and not self.sim.closed[lane]
+        )
         return next(usable, -1)
 
     def _place_of_stop(self, slot: int, lane: int, position: float) -> int:
@@ -157,21 +172,21 @@ class Stopping(Standing):
         return -1
 
     def _do_stop_at(self, number: int, given: Any) -> None:
-        slot = self._slot(number)
+        slot = self.fleet.slot(number)
         lane = self._stop_lane(slot, given)
         place = self._place_of_stop(slot, lane, given["position"])
-        stops = self._stops_to_come(slot)
+        stops = self.to_come(slot)
         after = 1 if stops and self.sim.veh.dwell_until[slot] >= 0 else 0
         while after < len(stops) and stops[after][0] <= (place, given["position"]):
             after += 1
         frames = ceil(given["duration"] / self.sim.dt - 1e-6)
         rows = [row for _, row in stops]
         rows.insert(after, (lane, given["position"], frames, -1, False))
-        self._put_stops(slot, rows)
+        self.put(slot, rows)
         self.sim.routes.stops_on[lane] = True
-        self._look_again(np.array([slot], np.int32))
+        self.sim.look_again(np.array([slot], np.int32))
 
-    def _stops_to_come(self, slot: int) -> list[tuple[tuple[int, float], Row]]:
+    def to_come(self, slot: int) -> list[tuple[tuple[int, float], Row]]:
         """The stops that a vehicle still has: where on its route, and their rows in the pool."""
         veh, routes, road_of = self.sim.veh, self.sim.routes, self.sim.network.arrays.lanes.road
         place, end = int(veh.leg[slot]), int(veh.route_end[slot])
@@ -184,13 +199,13 @@ class Stopping(Standing):
             found.append(((place, float(row[1])), row))
         return found
 
-    def _put_stops(self, slot: int, rows: list[Row]) -> None:
+    def put(self, slot: int, rows: list[Row]) -> None:
         """Give a vehicle these stops and no others."""
-        first, end = self._stops_used, self._stops_used + len(rows)
+        first, end = self.used, self.used + len(rows)
         self._make_room_for_stops(end)
         for column, name in enumerate(POOL):
             getattr(self.sim.routes, name)[first:end] = [row[column] for row in rows]
-        self._stops_used = end
+        self.used = end
         self.sim.veh.stop[slot], self.sim.veh.stop_end[slot] = first, end
 
     def _make_room_for_stops(self, need: int) -> None:
@@ -199,16 +214,16 @@ class Stopping(Standing):
             more = {name: grown(getattr(routes, name), max(16, 2 * need)) for name in POOL}
             self.sim.routes = routes._replace(**more)
 
-    def _kept_stops(self) -> list[list[Any]]:
+    def kept(self) -> list[list[Any]]:
         """Stops that commands have added to the pool."""
-        part = slice(self.sim.demand.stop_lane.size, self._stops_used)
+        part = slice(self.sim.demand.stop_lane.size, self.used)
         columns = [getattr(self.sim.routes, name)[part].tolist() for name in POOL]
         return [list(row) for row in zip(*columns, strict=True)]
 
-    def _restore_stops(self, rows: list[list[Any]]) -> None:
+    def restore(self, rows: list[list[Any]]) -> None:
         """Have these stops behind the demand's and no others."""
         first = self.sim.demand.stop_lane.size
-        self._stops_used = first + len(rows)
-        self._make_room_for_stops(self._stops_used)
+        self.used = first + len(rows)
+        self._make_room_for_stops(self.used)
         for column, name in enumerate(POOL):
-            getattr(self.sim.routes, name)[first : self._stops_used] = [row[column] for row in rows]
+            getattr(self.sim.routes, name)[first : self.used] = [row[column] for row in rows]

@@ -1,4 +1,4 @@
-"""Speeds that drivers are told to keep to: the part of `World` that tells them.
+"""Speeds that drivers are told to keep to: the commands that do it.
 
 A told speed is the most that a driver wants to drive. It stays bound by everything else that it heeds.
 """
@@ -9,16 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from rushhour.traffic.commands.changing_kind import ChangingKind
+from rushhour.traffic.commands.fleet import Fleet, Several
+from rushhour.traffic.commands.kinds import Plain, VehicleCommand
 from rushhour.traffic.commands.limits import FASTEST, SLOWEST
 from rushhour.traffic.commands.log import CommandError
-from rushhour.traffic.commands.to_vehicles import Plain, Several
+from rushhour.traffic.sim.sim import Sim
 
 Speed = float | None
 
 
-class ToldSpeeds(ChangingKind):
-    """The command that tells speeds; see `World`."""
+class ToldSpeeds:
+    """The command that tells speeds."""
+
+    def __init__(self, sim: Sim, fleet: Fleet) -> None:
+        self.sim, self.fleet = sim, fleet
+        fleet.commands["set_speed"] = VehicleCommand(self._do_set_speed, self._plain_speeds)
 
     def set_speed(self, vehicle: Several, speed: Speed | Sequence[Speed]) -> None:
         """Let drivers go no faster than a speed, m/s; None lets them go.
@@ -30,7 +35,7 @@ class ToldSpeeds(ChangingKind):
 
         >>> world.set_speed("car7", 5.0)
         """
-        self._order_vehicles("set_speed", vehicle, {"speed": speed})
+        self.fleet.order("set_speed", vehicle, {"speed": speed})
 
     def _plain_speeds(self, given: Mapping[str, Any], count: int) -> list[Plain]:
         """The speed of each of `count` vehicles in plain values."""
@@ -53,4 +58,6 @@ class ToldSpeeds(ChangingKind):
         return [{"speed": None if one is None else float(one)} for one in speeds]
 
     def _do_set_speed(self, number: int, given: Any) -> None:
-        self.sim.veh.top[self._slot(number)] = inf if given["speed"] is None else given["speed"]
+        self.sim.veh.top[self.fleet.slot(number)] = (
+            inf if given["speed"] is None else given["speed"]
+        )

@@ -1,4 +1,4 @@
-"""Other routes and destinations for drivers on the road: the part of `World` that gives them.
+"""Other routes and destinations for drivers on the road: the commands that do it.
 
 A driver keeps to the roads that it can no longer avoid, those it has a grant for and those that are
 too near to change lane for another. A new route begins with them, a new destination is reached from
@@ -11,11 +11,16 @@ from typing import Any, Final
 import numpy as np
 
 from rushhour.kernels.detours import kept_entries
+from rushhour.traffic.commands.closures import Closures
+from rushhour.traffic.commands.fleet import Fleet, Several
+from rushhour.traffic.commands.kinds import Plain, VehicleCommand
 from rushhour.traffic.commands.log import CommandError
-from rushhour.traffic.commands.stopping import Stopping
-from rushhour.traffic.commands.to_vehicles import Plain, Several
+from rushhour.traffic.commands.places import road_number
+from rushhour.traffic.commands.stopping import Stops
 from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.routing.routes import way_onward
+from rushhour.traffic.routing.routing import Routing
+from rushhour.traffic.sim.sim import Sim
 from rushhour.traffic.sumo.routes import RouteBook
 
 ASKED: Final = 10_000  # routes that one book of them remembers
@@ -23,11 +28,21 @@ Road = str | int
 Route = Sequence[Road]
 
 
-class Ways(Stopping):
-    """Commands that change routes; see `World`."""
+class Ways:
+    """Commands that change routes."""
 
-    def _begin_ways(self) -> None:
-        self._redirected: set[int] = set()  # trips that end at the end of another road
+    def __init__(
+        self, sim: Sim, fleet: Fleet, stops: Stops, closures: Closures, routing: Routing
+    ) -> None:
+        self.sim, self.fleet, self.routing = sim, fleet, routing
+        self.stops, self.closures = stops, closures
+        fleet.commands |= {
+            "set_route": VehicleCommand(self._do_set_route, self._plain_routes, self._why_no_route),
+            "set_destination": VehicleCommand(
+                self._do_set_destination, self._plain_destinations, self._why_no_destination
+            ),
+        }
+        self.redirected: set[int] = set()  # trips that end at the end of another road
         self._way_found: list[int] = []  # by the last check of a destination
         self._book: RouteBook | None = None
         self._book_asked = 0
@@ -42,7 +57,7 @@ class Ways(Stopping):
 
         >>> world.set_route("car7", ["north", "ring", "west"])
         """
-        self._order_vehicles("set_route", vehicle, {"roads": roads})
+        self.fleet.order("set_route", vehicle, {"roads": roads})
 
     def set_destination(self, vehicle: Several, road: Road | Sequence[Road]) -> None:
         """Send drivers to a road (id or number) by the best way from where they are.
@@ -54,7 +69,7 @@ class Ways(Stopping):
 
         >>> world.set_destination(["car7", "car9"], "north")
         """
-        self._order_vehicles("set_destination", vehicle, {"road": road})
+        self.fleet.order("set_destination", vehicle, {"road": road})
 
     def _plain_routes(self, given: Mapping[str, Any], count: int) -> list[Plain]:
         """The route of each of `count` vehicles as ids."""
@@ -70,7 +85,9 @@ class Ways(Stopping):
                 f"set_route: {len(routes)} routes for {count} vehicles; give each one"
             )
         ids = self.sim.whole.road_ids
-        plain = [[ids[self._road("set_route", road)] for road in one] for one in routes]
+        plain = [
+            [ids[road_number(self.sim.whole, "set_route", road)] for road in one] for one in routes
+        ]
         if not all(plain):
             raise CommandError("set_route: a route without roads; give at least one road")
         return [{"roads": one} for one in plain]
@@ -87,26 +104,26 @@ class Ways(Stopping):
                 f"set_destination: {len(roads)} roads for {count} vehicles; give each one"
             )
         ids = self.sim.whole.road_ids
-        return [{"road": ids[self._road("set_destination", one)]} for one in roads]
+        return [{"road": ids[road_number(self.sim.whole, "set_destination", one)]} for one in roads]
 
     # --- checking --------------------------------------------------------------------------
 
     def _why_no_route(self, number: int, given: Mapping[str, Any]) -> str:
         """Why a vehicle cannot drive a route; "" if it can."""
-        slot = self._slot(number)
+        slot = self.fleet.slot(number)
         if slot < 0:
             return ""
         ids, index = self.sim.whole.road_ids, self.sim.whole.road_index
-        way, kept = [index[road] for road in given["roads"]], self._roads_kept(slot)
+        way, kept = [index[road] for road in given["roads"]], self.roads_kept(slot)
         way = self._from_leg(slot, way, kept)
-        who = self._called(number)
+        who = self.fleet.called(number)
         if way[0] != kept[0]:
             inside = int(self.sim.network.arrays.lanes.road[self.sim.veh.lane[slot]] < 0)
             return f"{who} is on road {self.sim.whole.road_quoted(kept[inside])}; begin its route there"
         if way[: len(kept)] != kept:
             must = " ".join(ids[road] for road in kept)[:120]
             return f"{who} can no longer turn off before the end of {must!r}; begin its route so"
-        fault = self._fault_of(way, self.sim.demand.types[self.sim.veh.type[slot]])
+        fault = self.fault_of(way, self.sim.demand.types[self.sim.veh.type[slot]])
         return f"{who}: {fault}" if fault else ""
 
     def _from_leg(self, slot: int, way: list[int], kept: list[int]) -> list[int]:
@@ -114,7 +131,7 @@ class Ways(Stopping):
         inside = self.sim.network.arrays.lanes.road[self.sim.veh.lane[slot]] < 0
         return [kept[0], *way] if inside and way[0] == kept[1] else way
 
-    def _fault_of(self, way: Sequence[int], kind: VehicleType) -> str:
+    def fault_of(self, way: Sequence[int], kind: VehicleType) -> str:
         """What keeps a kind of vehicle from driving roads one after the other; "" nothing."""
         if self._book is None or self._book.network is not self.sim.network or not self._book_asked:
             self._book, self._book_asked = RouteBook(self.sim.network, 0), ASKED
@@ -123,17 +140,17 @@ class Ways(Stopping):
 
     def _why_no_destination(self, number: int, given: Mapping[str, Any]) -> str:
         """Why a vehicle cannot be sent to a road; "" if it can."""
-        slot = self._slot(number)
+        slot = self.fleet.slot(number)
         if slot < 0:
             return ""
         self._way_found = self._way_to(slot, given["road"])
         if self._way_found:
             return ""
         told, index = self.sim.whole.road_quoted, self.sim.whole.road_index
-        start, end = told(self._roads_kept(slot)[-1]), told(index[given["road"]])
-        return f"there is no way for {self._called(number)} from road {start} to {end}"
+        start, end = told(self.roads_kept(slot)[-1]), told(index[given["road"]])
+        return f"there is no way for {self.fleet.called(number)} from road {start} to {end}"
 
-    def _roads_kept(self, slot: int) -> list[int]:
+    def roads_kept(self, slot: int) -> list[int]:
         """The road of its leg, and those after it that a driver can no longer avoid."""
         net, veh, n = self.sim.network.arrays, self.sim.veh, self.sim.network.n_road_lanes
         lane, road_of = int(veh.lane[slot]), net.lanes.road
@@ -147,7 +164,7 @@ class Ways(Stopping):
 
     def _way_to(self, slot: int, road: str) -> list[int]:
         """The best way for a driver to a road, from the road of its leg on; none: empty."""
-        veh, kept = self.sim.veh, self._roads_kept(slot)
+        veh, kept = self.sim.veh, self.roads_kept(slot)
         goal = self.sim.whole.road_index[road]
         if kept[-1] == goal:
             return kept
@@ -162,12 +179,12 @@ class Ways(Stopping):
     # --- obeying ---------------------------------------------------------------------------
 
     def _do_set_route(self, number: int, given: Any) -> None:
-        slot, kept = self._slot(number), self._roads_kept(self._slot(number))
+        slot, kept = self.fleet.slot(number), self.roads_kept(self.fleet.slot(number))
         way = [self.sim.whole.road_index[road] for road in given["roads"]]
         self._lay_way(slot, self._from_leg(slot, way, kept))
 
     def _do_set_destination(self, number: int, given: Any) -> None:
-        self._lay_way(self._slot(number), self._way_found)  # checked just before
+        self._lay_way(self.fleet.slot(number), self._way_found)  # checked just before
 
     def _lay_way(self, slot: int, way: list[int]) -> None:
         """Let a driver drive these roads, the first that of its leg, to the end of the last."""
@@ -175,20 +192,20 @@ class Ways(Stopping):
         trip = int(veh.trip[slot])
         left = way[1:] if road_of[veh.lane[slot]] < 0 else way
         kept = []
-        for _, row in self._stops_to_come(slot):
+        for _, row in self.stops.to_come(slot):
             if int(road_of[row[0]]) in left:
                 left = left[left.index(int(road_of[row[0]])) :]
                 kept.append(row)
             else:
                 self.sim.miss_stop()
         if len(kept) < int(veh.stop_end[slot] - veh.stop[slot]):
-            self._put_stops(slot, kept)
+            self.stops.put(slot, kept)
         walks = veh.leg[slot] < 0
         last = -1 if walks else int(self.sim.routes.road[veh.route_end[slot] - 1])
         if way[-1] != last and np.isfinite(self.sim.demand.arrival_pos[trip]):
-            self._redirected.add(trip)
+            self.redirected.add(trip)
             self.sim.routes.arrival[trip] = np.inf
         if way[-1] != last:
-            self.routing.detours.cut_short[trip] = False
-        self._cut_off.pop(int(veh.id[slot]), None)
+            self.sim.cut_short[trip] = False
+        self.closures.cut_off.pop(int(veh.id[slot]), None)
         self.routing.detours.lay(slot, way)

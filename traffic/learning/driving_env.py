@@ -64,7 +64,7 @@ class DrivingEnv(gymnasium.Env[Seen, NDArray[np.float32]]):
     def _made(self, seed: int) -> World:
         demand = self._demand(seed) if callable(self._demand) else self._demand
         world = World(self._network, demand, parameters=self._parameters, dt=self._dt, seed=seed)
-        self._number = world._number("vehicle", self._vehicle)
+        self._number = world.control.fleet.number("vehicle", self._vehicle)
         return world
 
     def reset(
@@ -79,7 +79,7 @@ class DrivingEnv(gymnasium.Env[Seen, NDArray[np.float32]]):
             self.world.reset(given)
         world = self.world
         latest = float(world.demand.depart[self._number]) + 3600.0
-        while world._slot(self._number) < 0:
+        while world.control.fleet.slot(self._number) < 0:
             if world.time > latest:
                 raise ParameterError(
                     f"vehicle {self._vehicle!r} finds no room to depart for an hour"
@@ -89,7 +89,10 @@ class DrivingEnv(gymnasium.Env[Seen, NDArray[np.float32]]):
         world.step()
         self._begin = world.time
         self._way, self._lines = self._driven(), self._lines_run()
-        self._lane, self._punished = int(world.sim.veh.lane[world._slot(self._number)]), False
+        self._lane, self._punished = (
+            int(world.sim.veh.lane[world.control.fleet.slot(self._number)]),
+            False,
+        )
         return self._seen(), {"time": world.time}
 
     def step(self, action: Any) -> tuple[Seen, float, bool, bool, dict[str, Any]]:
@@ -101,7 +104,7 @@ class DrivingEnv(gymnasium.Env[Seen, NDArray[np.float32]]):
         off, slot = False, 0
         for _ in range(self._frames):
             world.step()
-            slot = world._slot(me)
+            slot = world.control.fleet.slot(me)
             if slot < 0:
                 break
             off = bool(world.steering.state.away[slot])
@@ -125,7 +128,7 @@ class DrivingEnv(gymnasium.Env[Seen, NDArray[np.float32]]):
     def _driven(self) -> float:
         """m that the vehicle has driven."""
         world = self.world
-        slot = world._slot(self._number)
+        slot = world.control.fleet.slot(self._number)
         if slot >= 0:
             return float(world.sim.veh.distance[slot] + world.sim.veh.s[slot])
         row = np.flatnonzero(world.trips.column("trip") == self._number)
@@ -178,7 +181,7 @@ class DrivingEnv(gymnasium.Env[Seen, NDArray[np.float32]]):
 
     def _seen(self) -> Seen:
         world = self.world
-        slot = world._slot(self._number)
+        slot = world.control.fleet.slot(self._number)
         veh, bodies = world.sim.veh, world.steering.bodies
         lanes, s = way_ahead(world, slot, SIGHT), float(veh.s[slot])
         heading = float(bodies.heading[slot])

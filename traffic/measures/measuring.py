@@ -223,7 +223,7 @@ class Measures:
         if len(world.demand) > m.road.size or world.sim.veh.lane.size > self._queues.slot.size:
             self._grow()
             m = self._meters
-        if world.taken_off or world.put_back_on:
+        if world.sim.taken_off or world.sim.put_back_on:
             self._follow_commands()
         measure(
             world.network.arrays, world.sim.veh, world.sim.types, world.sim.routes, world.sim.order, m,
@@ -261,13 +261,13 @@ class Measures:
         """Settle what those have left on their roads whom commands took off them or put back on."""
         world, m = self.world, self._meters
         begin = (world.frame - 1) * world.dt
-        for vehicle, (_, *readings) in world.taken_off.items():
+        for vehicle, (_, *readings) in world.sim.taken_off.items():
             road = int(m.road[vehicle])
             if road >= 0:
                 m.sums[road] += np.array([begin, *readings]) - m.since[vehicle]
                 m.counts[road, LEFT] += 1
             m.road[vehicle] = -1
-        for vehicle, (road, *readings) in world.put_back_on.items():
+        for vehicle, (road, *readings) in world.sim.put_back_on.items():
             m.road[vehicle] = road
             m.since[vehicle] = (begin, *readings)
             m.s[vehicle] = readings[0] - self._before_lane(vehicle)

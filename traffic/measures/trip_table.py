@@ -15,6 +15,7 @@ from rushhour.traffic.measures.trip_log import ENDS
 
 if TYPE_CHECKING:
     from rushhour.traffic.measures.measuring import Measures
+    from rushhour.traffic.sim.sim import Sim
     from rushhour.traffic.world import World
 
 # Column: type in the run file, unit, what it is.
@@ -43,14 +44,14 @@ TRIPS: Final[dict[str, tuple[str, str, str]]] = {
 COLUMNS: Final = tuple(TRIPS)
 
 
-def trip_rows(world: "World", first: int = 0) -> dict[str, NDArray[Any]]:
+def trip_rows(sim: "Sim", first: int = 0) -> dict[str, NDArray[Any]]:
     """The finished trips by column, in the order of arrival, from row `first` on; ids as numbers.
 
     A planned departure before the begin of the run counts from that begin.
     """
-    demand, log = world.demand, world.trips
+    demand, log = sim.demand, sim.trip_log
     trip = np.asarray(log.trip, np.int64)
-    planned = np.maximum(demand.depart[trip], world.begin)
+    planned = np.maximum(demand.depart[trip], sim.begin)
     travel = log.arrived - log.departed
     speed = np.divide(log.distance, travel, out=np.zeros_like(travel), where=travel > 0)
     columns: tuple[NDArray[Any], ...] = (
@@ -64,13 +65,13 @@ def trip_rows(world: "World", first: int = 0) -> dict[str, NDArray[Any]]:
     }
 
 
-def trip_columns(world: "World") -> dict[str, list[Any]]:
+def trip_columns(sim: "Sim") -> dict[str, list[Any]]:
     """The finished trips by column, as they are written: with ids, times to the millisecond."""
     columns: dict[str, list[Any]] = {}
-    for name, values in trip_rows(world).items():
+    for name, values in trip_rows(sim).items():
         columns[name] = (np.round(values, 3) if values.dtype.kind == "f" else values).tolist()
-    columns["trip"] = [world.demand.ids[i] for i in columns["trip"]]
-    columns["vehicle_type"] = [world.demand.types[k].name for k in columns["vehicle_type"]]
+    columns["trip"] = [sim.demand.ids[i] for i in columns["trip"]]
+    columns["vehicle_type"] = [sim.demand.types[k].name for k in columns["vehicle_type"]]
     columns["ended"] = [ENDS[k] for k in columns["ended"]]
     return columns
 
@@ -96,7 +97,7 @@ def write_output(
         ):
             writer = csv.writer(file)
             writer.writerow(COLUMNS)
-            writer.writerows(zip(*trip_columns(world).values(), strict=True))
+            writer.writerows(zip(*trip_columns(world.sim).values(), strict=True))
         text = json_text(summary, indent=2) + "\n"
         with replaced(folder / "summary.json") as part:
             part.write_text(text, encoding="utf-8")

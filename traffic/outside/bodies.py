@@ -20,7 +20,7 @@ from rushhour.traffic.commands.log import CommandError
 from rushhour.traffic.outside.body_log import ROW, BodyLog, no_bodies
 
 if TYPE_CHECKING:
-    from rushhour.traffic.world import World
+    from rushhour.traffic.sim.sim import Sim
 
 CELL: Final = 8.0  # m, side of the cells that pieces of lanes are sorted into
 MOST_CELLS: Final = 1 << 21  # beyond, cells are larger
@@ -40,8 +40,8 @@ class Bodies:
     >>> world.step()
     """
 
-    def __init__(self, world: "World") -> None:
-        self.world = world
+    def __init__(self, sim: "Sim") -> None:
+        self.sim = sim
         self.rows: NDArray[Any] = np.zeros(0, ROW)  # those in force
         self.contacts = 0  # times a body and a vehicle began to touch
         self.listeners: list[Callable[[int, NDArray[Any]], None]] = []  # frame, rows from it on
@@ -131,7 +131,7 @@ class Bodies:
 
     def waiting(self) -> list[tuple[int, int]]:
         """Numbers of the vehicles that braked for a body in the last frame, each with its id."""
-        veh = self.world.sim.veh
+        veh = self.sim.veh
         slots = np.arange(min(self._by.size, veh.lane.size))
         slots = slots[(veh.lane[slots] >= 0) & (veh.reason[slots] == BODY)]
         slots = slots[(self._by[slots] >= 0) & (self._by[slots] < len(self))]
@@ -144,7 +144,7 @@ class Bodies:
         """Let those hold that were given for this frame; whether there are any then."""
         rows, self._coming = self._coming, None
         if rows is None and self._log is not None:
-            rows = self._log.at(self.world.frame)
+            rows = self._log.at(self.sim.frame)
         if rows is not None:
             self._replace(rows)
         return len(self.rows) > 0
@@ -158,7 +158,7 @@ class Bodies:
         touched[new] = self._touched[old]
         self.rows, self._touched = rows, touched
         for listener in self.listeners if tell else ():
-            listener(self.world.frame, rows)
+            listener(self.sim.frame, rows)
         if self._given.x.size < len(rows):
             self._given = _room_for(2 * len(rows))
         for name in Given._fields:
@@ -169,44 +169,44 @@ class Bodies:
     def meet(self) -> None:
         """Find the lanes that they are on, and whom they touch."""
         self._locate()
-        world, touched = self.world, np.zeros(len(self.rows), np.int32)
-        find_touched(world.sim.veh, world.sim.types, world.sim.order, world.sim.grants, touched)
+        sim, touched = self.sim, np.zeros(len(self.rows), np.int32)
+        find_touched(sim.veh, sim.types, sim.order, sim.grants, touched)
         self.contacts += int(((touched >= 0) & (self._touched < 0)).sum())
         self._touched = touched
 
     def _locate(self) -> None:
         from rushhour.traffic.state import new_obstacles
 
-        world = self.world
-        network = world.network
+        sim = self.sim
+        network = sim.network
         if self._grid is None:
             self._grid = lane_grid(network.points, network.point_start)
         while True:
             wanted = locate_bodies(
-                network.arrays, network.points, network.station, self._grid, world.sim.veh,
-                world.sim.order, self._given, len(self.rows), world.sim.grants,
+                network.arrays, network.points, network.station, self._grid, sim.veh,
+                sim.order, self._given, len(self.rows), sim.grants,
             )  # fmt: skip
-            if wanted <= world.sim.grants.obstacles.then.size:
+            if wanted <= sim.grants.obstacles.then.size:
                 return
             room = new_obstacles(network.n_lanes, max(256, 2 * int(wanted)))
-            world.sim.grants = world.sim.grants._replace(obstacles=room)
+            sim.grants = sim.grants._replace(obstacles=room)
 
     def pass_by(self) -> None:
         """Let those begin to pass who see the way free."""
-        world = self.world
-        world.sim.passes[0] += pass_bodies(
-            world.network.arrays, world.sim.veh, world.sim.types, world.sim.routes, world.sim.order,
-            world.sim.grants, world.sim.rules, world.frame, world.dt,
+        sim = self.sim
+        sim.passes[0] += pass_bodies(
+            sim.network.arrays, sim.veh, sim.types, sim.routes, sim.order,
+            sim.grants, sim.rules, sim.frame, sim.dt,
         )  # fmt: skip
 
     def heed(self) -> None:
         """Let everybody brake for them."""
-        world = self.world
-        if self._by.size != world.sim.veh.lane.size:
-            self._by = np.full(world.sim.veh.lane.size, -1, np.int32)
-        world.models.heed_all(
-            world.network.arrays, world.sim.veh, world.sim.types, world.sim.order, world.sim.grants, self._by,
-            world.sim.n, world.frame, world.dt,
+        sim = self.sim
+        if self._by.size != sim.veh.lane.size:
+            self._by = np.full(sim.veh.lane.size, -1, np.int32)
+        sim.models.heed_all(
+            sim.network.arrays, sim.veh, sim.types, sim.order, sim.grants, self._by,
+            sim.n, sim.frame, sim.dt,
         )  # fmt: skip
 
     # --- kept ------------------------------------------------------------------------------

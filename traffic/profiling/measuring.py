@@ -67,7 +67,7 @@ def measure_frames(
     ns = np.zeros((repeat, frames, len(PHASES)))
     collecting = np.zeros((repeat, frames))
     vehicles, begin = np.zeros(frames), world.time
-    wall, processor, fewer = perf_counter_ns(), process_time_ns(), world._pace.fewer
+    wall, processor, fewer = perf_counter_ns(), process_time_ns(), world.pace.fewer
     with Collections() as collections:
         for k in range(repeat):
             if k:
@@ -93,7 +93,7 @@ def measure_frames(
         },
         "touched": {name: round(sum(t[name] for t in touched) / len(touched)) for name in touched[0]},
         "collections": collections.times,
-        "frames_of_fewer_threads": world._pace.fewer - fewer,
+        "frames_of_fewer_threads": world.pace.fewer - fewer,
         "cores_busy": round(processor / max(1, wall), 2),
         "measuring_ns_per_frame": _cost_of_marks(),
         "conditions": conditions(),

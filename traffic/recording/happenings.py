@@ -132,7 +132,7 @@ class Happenings:
                 continue
             if self._chosen[k].size < trips:  # some have joined
                 self._chosen[k] = grown(self._chosen[k], trips)
-            count = veh.minds if kind == MIND_CHANGED else world.routing.detours.reroutes[veh.trip]
+            count = veh.minds if kind == MIND_CHANGED else world.sim.reroutes[veh.trip]
             slots = self._slots
             found = slots[: note_risen(veh.lane, veh.id, count, self._chosen[k], slots)]
             self._add(np.full(found.size, world.frame - 1), kind, veh.id[found], veh.lane[found])

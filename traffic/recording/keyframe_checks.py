@@ -88,7 +88,7 @@ def check_snapshot(snapshot: Snapshot, world: "World") -> None:
     _check_chosen(tables["chosen"], numbers, world)
     _check_signals(tables, world)
     _check_numbers(numbers, sizes)
-    world._check_coming(map(command_of, numbers["coming"]))
+    world.control.check_coming(map(command_of, numbers["coming"]))
 
 
 def _sizes(snapshot: Snapshot, world: "World") -> dict[str, int]:

@@ -72,7 +72,7 @@ class TableWriter:
         first = self._rows["trips"]
         if len(self.world.trips) > first:
             self._rows["trips"] = len(self.world.trips)
-            for name, values in trip_rows(self.world, first).items():
+            for name, values in trip_rows(self.world.sim, first).items():
                 yield self.data[f"trips/{name}"], values
         if self.measures is None:
             return

@@ -125,14 +125,14 @@ def resumed(
     world = new_world(run)
     at = int(keyframes.index["frame"][i])
     try:
-        world._have_joined(one for one in run.commands() if one.frame < at)
+        world.control.joining.have(one for one in run.commands() if one.frame < at)
     except DAMAGE as error:
         why = " ".join(str(error).split())[:200]
         raise RunError(f"{run.path}: /commands is damaged ({why}); record it again") from error
     snapshot = keyframes.snapshot(i, world)
     planned = list(map(command_of, snapshot.numbers["coming"]))
     coming = commands_from(run, snapshot.frame, planned)
-    world._check_coming(coming)  # a file is not to be believed
+    world.control.check_coming(coming)  # a file is not to be believed
     snapshot = with_commands(snapshot, coming)
     try:
         restore(world, snapshot)

@@ -8,7 +8,7 @@ are routed at departure by the mean speeds of the last minutes.
 
 from collections.abc import Mapping
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import numba
 import numpy as np
@@ -27,8 +27,8 @@ from rushhour.traffic.routing.routes import Desk, Ways, find_ways, in_batches
 from rushhour.traffic.state import grown
 
 if TYPE_CHECKING:
-    from rushhour.traffic.commands.controlled import Controlled
-    from rushhour.traffic.world import World
+    from rushhour.traffic.routing.routing import Routing
+    from rushhour.traffic.sim.sim import Sim
 
 AHEAD: Final = 1.0  # s before it is due at which a trip asks, so that a quota may find it a place
 SLACK: Final = 1e-9  # share of an estimate that rounding may cost
@@ -38,19 +38,19 @@ Trips = NDArray[np.int64]
 class Choosing:
     """Lets the drivers of a world choose their ways as they depart, and counts who did."""
 
-    def __init__(self, world: "Controlled") -> None:
-        self.world = world
-        self.on = world.parameters["routing.choice"] == "current"
+    def __init__(self, sim: "Sim", routing: "Routing") -> None:
+        self.sim, self.routing = sim, routing
+        self.on = sim.parameters["routing.choice"] == "current"
         self.chosen = 0  # ways that are not those on empty roads
         self.left_out = 0  # trips for whose choice the quota had no place
         self.next = 0  # the first trip of the demand that has not had its turn
-        self._period = max(1, round(world.parameters.number("rerouting.period") / world.dt))
-        self._gain = world.parameters.number("rerouting.gain")
-        self._every = max(1, round(1.0 / world.dt))  # frames between two looks at who waits
+        self._period = max(1, round(sim.parameters.number("rerouting.period") / sim.dt))
+        self._gain = sim.parameters.number("rerouting.gain")
+        self._every = max(1, round(1.0 / sim.dt))  # frames between two looks at who waits
         self._guides: dict[int, _Guide | Desk] = {}  # by permission
         self._ready = False
         self._tried = np.zeros(0, np.bool_)
-        self.know(world.demand)
+        self.know(sim.demand)
         self._pairs = {  # by permission
             permission: int((self.chooses & (self._permission == permission)).sum())
             for permission in np.unique(self._permission).tolist()
@@ -58,7 +58,7 @@ class Choosing:
 
     def know(self, demand: Demand) -> None:
         """Know which trips of a demand choose, and when they come due."""
-        world, n = self.world, len(demand)
+        sim, n = self.sim, len(demand)
         tried = self._tried[:n]  # whose way was chosen
         self._tried = grown(tried, n)
         self.chooses = np.zeros(n, np.bool_)
@@ -66,23 +66,21 @@ class Choosing:
             is_open = demand.route_choice == WAY_OPEN
             self.chooses = np.logical_or.reduceat(is_open, demand.route_start[:-1])
         self.any = bool(self.chooses.any())
-        self._due = np.ceil((demand.depart - world.begin) / world.dt - 1e-9).astype(np.int64)
-        self._permission = world.sim.types.permission[demand.type]
+        self._due = np.ceil((demand.depart - sim.begin) / sim.dt - 1e-9).astype(np.int64)
+        self._permission = sim.types.permission[demand.type]
 
     # --- a frame ---------------------------------------------------------------------------
 
     def choose(self) -> None:
         """Let those choose who come due in this frame, or wait; before they look for a lane."""
-        world, quota = self.world, self.world.sim.quotas.choices
-        world.sim.quotas.routed = 0
+        sim, quota = self.sim, self.sim.quotas.choices
+        sim.quotas.routed = 0
         if not self.any:
             return
-        depart = world.sim.trips.depart  # of the first demand, in order
-        due, soon = np.searchsorted(depart, (world.time, world.time + AHEAD), "right").tolist()
-        self.next = max(self.next, int(world.sim.waiting.numbers[0]))
-        joined = [
-            trip for _, trip in takewhile(lambda one: one[0] <= world.time, world.sim.to_depart)
-        ]
+        depart = sim.trips.depart  # of the first demand, in order
+        due, soon = np.searchsorted(depart, (sim.time, sim.time + AHEAD), "right").tolist()
+        self.next = max(self.next, int(sim.waiting.numbers[0]))
+        joined = [trip for _, trip in takewhile(lambda one: one[0] <= sim.time, sim.to_depart)]
         now = self._choosers(np.array([*range(self.next, due), *joined], np.int64))
         again = self._choosers(self._waiting_long())
         later = self._choosers(np.arange(max(due, self.next), soon))
@@ -93,8 +91,8 @@ class Choosing:
             self._most(first)
             self._search(first, np.zeros(1))
         asking = np.concatenate((now, again, later))
-        slow = asking.size and world.routing.rerouting.multiplier.max() > 1.0
-        if not (slow or world.network is not world.sim.whole):
+        slow = asking.size and self.routing.rerouting.multiplier.max() > 1.0
+        if not (slow or sim.network is not sim.whole):
             asking = asking[:0]
         if not (asking.size or quota.given):
             return
@@ -102,13 +100,13 @@ class Choosing:
         asking, most = asking[most > 0.0], most[most > 0.0]
         room = quota.most
         if quota.given:
-            stuck = len(world.sim.quotas.routing.since)
+            stuck = len(sim.quotas.routing.since)
             room -= min(stuck, (quota.most + 1) // 2)
         served = asking[: max(0, room)]
         if quota.given:
             self._note(asking[served.size :], now, later)
         if served.size:
-            world.sim.quotas.routed = served.size
+            sim.quotas.routed = served.size
             self._take(served, self._search(served, most[: served.size]))
 
     def _choosers(self, trips: Trips) -> Trips:
@@ -116,13 +114,13 @@ class Choosing:
 
     def _waiting_long(self) -> Trips:
         """Trips at the front of the queues outside whose time it is to choose again."""
-        world = self.world
-        due = world.frame % self._every == 0
-        if self._ready and not (due and world.sim.waiting.numbers[1]):
+        sim = self.sim
+        due = sim.frame % self._every == 0
+        if self._ready and not (due and sim.waiting.numbers[1]):
             return np.zeros(0, np.int64)
-        out = np.zeros(len(world.demand), np.int32)
+        out = np.zeros(len(sim.demand), np.int32)
         found = waiting_in_front(
-            world.sim.waiting, self.chooses, self._due, world.frame, self._period, self._every, out
+            sim.waiting, self.chooses, self._due, sim.frame, self._period, self._every, out
         )
         return np.sort(out[: found if due else 0]).astype(np.int64)
 
@@ -131,25 +129,25 @@ class Choosing:
 
         None can cost less than the trip's own does on empty roads: that is the best there.
         """
-        world, classes = self.world, self._permission[trips]
+        sim, classes = self.sim, self._permission[trips]
         most = np.zeros(trips.size)
         for permission in np.unique(classes).tolist():
             mine = np.flatnonzero(classes == permission)
             chosen = trips[mine]
             now, free = np.zeros((2, mine.size))
             way_costs(
-                world.sim.routes, road_graph(world.network, permission), world.routing.rerouting.multiplier,
-                world.routing.detours.even, world.sim.trips.route_start[chosen], world.sim.trips.route_end[chosen], now,
+                sim.routes, road_graph(sim.network, permission), self.routing.rerouting.multiplier,
+                self.routing.detours.even, sim.trips.route_start[chosen], sim.trips.route_end[chosen], now,
                 free,
             )  # fmt: skip
             least = (1.0 - self._gain) * now
-            known = (world.sim.limited is world.sim.whole) & ~self._tried[chosen] & np.isfinite(now)
+            known = (sim.limited is sim.whole) & ~self._tried[chosen] & np.isfinite(now)
             most[mine] = np.where(known & (least <= free), 0.0, least)
         return most
 
     def _note(self, left: Trips, now: Trips, later: Trips) -> None:
         """Count for whom the quota had no place, and remember whose turn is still to come."""
-        quota = self.world.sim.quotas.choices
+        quota = self.sim.quotas.choices
         waiting = left[np.isin(left, later)]
         self.left_out += int(np.isin(left, now).sum())
         quota.put_off += left.size - waiting.size
@@ -161,7 +159,7 @@ class Choosing:
 
     def _search(self, trips: Trips, most: NDArray[np.float64]) -> dict[int, list[int]]:
         """The best ways of some trips now, of those which have one that costs less than `most`, s."""
-        world, demand = self.world, self.world.demand
+        sim, demand = self.sim, self.sim.demand
         starts, goals, owner = [], [], []
         for row, trip in enumerate(trips.tolist()):
             first, last = demand.route_start[trip : trip + 2].tolist()
@@ -182,7 +180,7 @@ class Choosing:
                 last = int(np.searchsorted(rows[mine], row, "right"))
                 way = _joined(ways, int(leg), last)
                 if way and ways.cost[leg:last].sum() < most[row]:
-                    if not (several[row] and banned_part(way, world.network.banned_from)):
+                    if not (several[row] and banned_part(way, sim.network.banned_from)):
                         found[int(trips[row])] = way
         return found
 
@@ -191,12 +189,12 @@ class Choosing:
         most: NDArray[np.float64],
     ) -> Ways:  # fmt: skip
         """The cheapest ways now between pairs of roads; those that cost `most` s or more may be missing."""
-        world, multiplier = self.world, self.world.routing.rerouting.multiplier
-        graph = road_graph(world.network, permission)
+        sim, multiplier = self.sim, self.routing.rerouting.multiplier
+        graph = road_graph(sim.network, permission)
         if permission not in self._guides:
             pairs = self._pairs.get(permission, 0)
-            ladder = hierarchy_if_it_pays(world.sim.whole, permission, pairs)
-            whole = road_graph(world.sim.whole, permission)
+            ladder = hierarchy_if_it_pays(sim.whole, permission, pairs)
+            whole = road_graph(sim.whole, permission)
             self._guides[permission] = (
                 Desk(whole, numba.get_num_threads()) if ladder is None else _Guide(whole, ladder)
             )
@@ -218,41 +216,38 @@ class Choosing:
 
     def _write(self, trip: int, way: list[int]) -> None:
         """Write a way in the place of the old one where it fits, else behind the pool."""
-        world, size = self.world, len(way)
-        places, own = world.sim.trips, self.world.demand.route_start[trip : trip + 2].tolist()
+        sim, size = self.sim, len(way)
+        places, own = sim.trips, self.sim.demand.route_start[trip : trip + 2].tolist()
         first = int(places.route_start[trip])
         if size > int(places.route_end[trip]) - first:
             first = own[0]
             if size > own[1] - own[0]:
-                first = world.routing.detours.room_for(size)
-        world.sim.routes.road[first : first + size] = way
+                first = self.routing.detours.room_for(size)
+        sim.routes.road[first : first + size] = way
         places.route_start[trip], places.route_end[trip] = first, first + size
 
     def _is_other(self, trip: int) -> bool:
         """Whether a trip has another way than the one on empty roads."""
-        world = self.world
-        first, last = world.demand.route_start[trip : trip + 2].tolist()
-        a, b = int(world.sim.trips.route_start[trip]), int(world.sim.trips.route_end[trip])
-        return not np.array_equal(world.sim.routes.road[a:b], world.demand.roads[first:last])
+        sim = self.sim
+        first, last = sim.demand.route_start[trip : trip + 2].tolist()
+        a, b = int(sim.trips.route_start[trip]), int(sim.trips.route_end[trip])
+        return not np.array_equal(sim.routes.road[a:b], sim.demand.roads[first:last])
 
     # --- state -----------------------------------------------------------------------------
 
     def pending(self) -> NDArray[np.int32]:
         """Trips that have chosen a way and have not departed."""
-        from rushhour.traffic.snapshot import queued_trips
-
-        world = cast("World", self.world)
+        sim = self.sim
         if not self.any:
             return np.zeros(0, np.int32)
-        waits = np.zeros(len(world.demand), np.bool_)
-        slots = np.flatnonzero(world.sim.veh.lane >= 0).astype(np.int32)
-        waits[queued_trips(world, slots)] = True
-        waits[int(world.sim.waiting.numbers[0]) : self.next] = True
+        waits = np.zeros(len(sim.demand), np.bool_)
+        waits[sim.queued_trips()] = True
+        waits[int(sim.waiting.numbers[0]) : self.next] = True
         return np.flatnonzero(waits & self._tried).astype(np.int32)
 
     def table(self) -> dict[str, NDArray[Any]]:
         """Columns of the trips that have not departed, and where their ways are."""
-        trips, places = self.pending(), self.world.sim.trips
+        trips, places = self.pending(), self.sim.trips
         return {
             "trip": trips, "route_start": places.route_start[trips],
             "route_end": places.route_end[trips],
@@ -260,11 +255,11 @@ class Choosing:
 
     def restore(self, table: NDArray[Any], numbers: Mapping[str, Any]) -> None:
         """Be as when `table` and `numbers` were taken."""
-        world = self.world
+        sim = self.sim
         self.chosen, self.left_out, self.next = (
             int(one) for one in numbers.get("choosing", (0, 0, 0))
         )
-        places, start = world.sim.trips, world.demand.route_start
+        places, start = sim.trips, sim.demand.route_start
         places.route_start[:], places.route_end[:] = start[:-1], start[1:]
         places.route_start[table["trip"]] = table["route_start"]
         places.route_end[table["trip"]] = table["route_end"]
@@ -281,10 +276,10 @@ class Choosing:
         parts = []
         for trip in self.pending().tolist():
             a, b = (
-                int(self.world.sim.trips.route_start[trip]),
-                int(self.world.sim.trips.route_end[trip]),
+                int(self.sim.trips.route_start[trip]),
+                int(self.sim.trips.route_end[trip]),
             )
-            parts.append(trip.to_bytes(8, "little") + self.world.sim.routes.road[a:b].tobytes())
+            parts.append(trip.to_bytes(8, "little") + self.sim.routes.road[a:b].tobytes())
         if self.any:
             parts.append(self.next.to_bytes(8, "little"))
         return b"".join(parts)

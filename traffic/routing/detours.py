@@ -12,21 +12,17 @@ from rushhour.traffic.routing.routes import WIDTH, kept_desk
 from rushhour.traffic.state import grown
 
 if TYPE_CHECKING:
-    from rushhour.traffic.commands.controlled import Controlled
+    from rushhour.traffic.routing.routing import Routing
+    from rushhour.traffic.sim.sim import Sim
 
 
 class Detours:
     """Seeks and takes detours in a world, and counts them by trip."""
 
-    def __init__(self, world: "Controlled") -> None:
-        self.world = world
-        n = len(world.demand)
-        self.reroutes = np.zeros(n, np.int32)  # by trip
-        self.cut_short = np.zeros(n, np.bool_)  # trips that end before their closed destination
-        self.total = 0
-        # Entries of the pool of routes that belong to the demand.
-        self.base = world.routing.minds.used
-        self.even = np.ones(world.network.n_roads)  # multiplier of empty roads
+    def __init__(self, sim: "Sim", routing: "Routing") -> None:
+        self.sim, self.routing = sim, routing
+        self.begin()
+        self.even = np.ones(sim.network.n_roads)  # multiplier of empty roads
         self._ways = np.zeros((0, WIDTH), np.int32)
         self._behind = np.zeros(0, np.int32)
         self._exits = Exits(
@@ -37,10 +33,18 @@ class Detours:
             seen=np.zeros(EXITS, np.int32),
         )
 
+    def begin(self) -> None:
+        """Know of the trips of the demand, and of no detour."""
+        n = len(self.sim.demand)
+        self.sim.reroutes, self.sim.cut_short = np.zeros(n, np.int32), np.zeros(n, np.bool_)
+        self.total = 0
+        # Entries of the pool of routes that belong to the demand.
+        self.base = self.routing.minds.used
+
     def have_room(self, trips: int, roads: int) -> None:
         """Know of so many more trips, whose routes lie before all detours."""
-        self.reroutes, self.cut_short = (
-            grown(each, each.size + trips) for each in (self.reroutes, self.cut_short)
+        self.sim.reroutes, self.sim.cut_short = (
+            grown(each, each.size + trips) for each in (self.sim.reroutes, self.sim.cut_short)
         )
         self.base += roads
 
@@ -52,19 +56,19 @@ class Detours:
         multiplier: (n_roads,) >= 1, of the time that each road takes. gain: share by which a way
         must be better. Returns how many roads each new way has (0: none), and who has no way left.
         """
-        world = self.world
+        sim = self.sim
         length, lost = np.zeros(slots.size, np.int32), np.zeros(slots.size, np.bool_)
         self._behind = np.zeros(slots.size, np.int32)
         if self._ways.shape[0] < slots.size:
             self._ways = np.zeros((2 * slots.size, self._ways.shape[1]), np.int32)
-        classes = world.sim.types.permission[world.sim.veh.type[slots]]
+        classes = sim.types.permission[sim.veh.type[slots]]
         for permission in np.unique(classes).tolist():
-            graph, desk = kept_desk(world.network, permission)
+            graph, desk = kept_desk(sim.network, permission)
             while True:
                 desk.stamp = seek_detours(
-                    world.network.arrays, world.sim.veh, world.sim.types, world.sim.routes, graph,
+                    sim.network.arrays, sim.veh, sim.types, sim.routes, graph,
                     desk.scratch, self._exits, multiplier, gain, slots, permission,
-                    world.routing.minds.memory, desk.stamp, self._ways, length, self._behind,
+                    self.routing.minds.memory, desk.stamp, self._ways, length, self._behind,
                     lost,
                 )  # fmt: skip
                 longest = -int(length.min(initial=0))
@@ -76,21 +80,21 @@ class Detours:
 
     def take(self, slots: NDArray[np.int32], length: NDArray[np.int32]) -> None:
         """Let drivers take the ways that `seek` has just found for them."""
-        world, minds = self.world, self.world.routing.minds
+        sim, minds = self.sim, self.routing.minds
         if not (length > 0).any():
             return
         self._have_places(int(length.sum()) + int(self._behind.sum()))
         minds.used = take_detours(
-            world.network.arrays, world.sim.veh, world.sim.types, world.sim.routes, world.sim.order, slots,
-            self._ways, length, self._behind, minds.used, world.seed, world.sim.efforts[0],
+            sim.network.arrays, sim.veh, sim.types, sim.routes, sim.order, slots,
+            self._ways, length, self._behind, minds.used, sim.seed, sim.efforts[0],
         )  # fmt: skip
         new = slots[length > 0]
-        self.reroutes[world.sim.veh.trip[new]] += 1
+        sim.reroutes[sim.veh.trip[new]] += 1
         self.total += new.size
 
     def lay(self, slot: int, way: list[int]) -> None:
         """Let the driver in a slot take this way: roads from that of its leg on."""
-        veh = self.world.sim.veh
+        veh = self.sim.veh
         if veh.leg[slot] < 0:  # a walker until now: nothing of its own route is of use
             veh.leg[slot] = veh.route_start[slot] = veh.route_end[slot]
         if self._ways.shape[0] < 1 or self._ways.shape[1] < len(way):
@@ -102,34 +106,32 @@ class Detours:
     def room_for(self, size: int) -> int:
         """The first of so many new places in the pool of routes."""
         self._have_places(size)
-        first = self.world.routing.minds.used
-        self.world.routing.minds.used += size
+        first = self.routing.minds.used
+        self.routing.minds.used += size
         return first
 
     def _have_places(self, more: int) -> None:
         """Have so many places in the pool that are free."""
-        world, minds = self.world, self.world.routing.minds
-        if minds.used + more > world.sim.routes.road.size:
+        sim, minds = self.sim, self.routing.minds
+        if minds.used + more > sim.routes.road.size:
             self._close_up()
         need = minds.used + more
-        if need > world.sim.routes.road.size:
-            world.sim.routes = world.sim.routes._replace(
-                road=grown(world.sim.routes.road, 2 * need)
-            )
+        if need > sim.routes.road.size:
+            sim.routes = sim.routes._replace(road=grown(sim.routes.road, 2 * need))
 
     def _close_up(self) -> None:
         """Move the routes in use that lie behind those of the demand together, in order of ids."""
-        world, base = self.world, self.base
-        veh, aside = world.sim.veh, world.sim.verge.rows
+        sim, base = self.sim, self.base
+        veh, aside = sim.veh, sim.verge.rows
         found: list[tuple[int, Any, Any]] = [
             (int(veh.id[i]), veh, i) for i in np.flatnonzero((veh.lane >= 0) & (veh.leg >= base))
         ]
         found += [(int(aside.id[i]), aside, i) for i in np.flatnonzero(aside.leg >= base)]
-        trips = world.sim.trips
-        pending = world.routing.choosing.pending()
+        trips = sim.trips
+        pending = self.routing.choosing.pending()
         found += [(i, trips, i) for i in pending[trips.route_start[pending] >= base].tolist()]
         found.sort(key=lambda one: one[0])
-        road = world.sim.routes.road
+        road = sim.routes.road
         old = road.copy()
         used = base
         for _, rows, i in found:
@@ -139,4 +141,4 @@ class Detours:
                 if hasattr(rows, place):  # trips that wait have no leg
                     getattr(rows, place)[i] += used - first
             used += size
-        world.routing.minds.used = used
+        self.routing.minds.used = used

@@ -1,33 +1,48 @@
 """The state of a simulation: what every phase of a frame reads and writes, and nothing that watches."""
 
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.critical_gaps import RING_ROADS, find_critical_gaps
+from rushhour.kernels.detours import look_again_all
 from rushhour.kernels.moving import TALLY_COLUMNS, TALLY_STOPS_MISSED
+from rushhour.kernels.order import sort_all, sort_by_lane
 from rushhour.kernels.overtaking import PASS_LANES
 from rushhour.kernels.planning import DEPTH
 from rushhour.kernels.pockets import find_pockets
-from rushhour.kernels.vehicles import MAX_LANES, TASKS, Types
+from rushhour.kernels.repacking import plan_moves
+from rushhour.kernels.vehicles import MAX_LANES, TASKS, Types, Vehicles
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.opposites import opposite_lanes
 from rushhour.roadnets.partings import partings_of
 from rushhour.traffic import state
 from rushhour.traffic.awake import new_awake
-from rushhour.traffic.commands.verge import Verge
 from rushhour.traffic.demand.model import Demand
-from rushhour.traffic.measures.trip_log import TripLog
+from rushhour.traffic.measures.trip_log import ARRIVED, CUT_SHORT, TripLog
 from rushhour.traffic.own_models import OwnModels
 from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.quotas import Quotas
 from rushhour.traffic.signal_control import controlled
+from rushhour.traffic.sim.verge import Verge
 
 CAPACITY: Final = 1024  # vehicles, at first
 REPACK_EVERY: Final = 64  # frames within which every part of the slots is re-packed, one in each
 REPACK_FROM: Final = 4096  # vehicles; below, everything is in cache anyway
+
+OffOrOn = tuple[int, float, float, float, float]
+
+
+class BySlot(Protocol):
+    """Arrays of a part that have a row for each slot of the vehicles."""
+
+    def columns(self) -> list[NDArray[Any]]:
+        """All of them."""
+
+    def grow(self, capacity: int) -> None:
+        """Have room for more vehicles."""
 
 
 class Sim:
@@ -55,7 +70,12 @@ class Sim:
         self.verge = Verge()
         self.told = 0  # how many were told something
         self.to_depart: list[tuple[float, int]] = []  # when, and number: who joined and is not due
+        # Who was taken off the road in this frame, to the side or for ever, and who came back onto
+        # it: by id their road (-1 in an intersection), and distance, ideal, waited, stopped by then.
+        self.taken_off: dict[int, OffOrOn] = {}
+        self.put_back_on: dict[int, OffOrOn] = {}
         self.quotas = Quotas(parameters)
+        self.followers: list[BySlot] = []  # what else has a row for each slot
         self._make_arrays()
 
     def _make_arrays(self) -> None:
@@ -66,6 +86,8 @@ class Sim:
         self.veh = state.new_vehicles(CAPACITY)
         self.n = 0  # of the order: on the road as the frame began
         self.moves = state.new_moves(CAPACITY)
+        self._packed: Vehicles | None = None  # whose columns are in _columns
+        self._columns: state.Columns = ()
         self.order = state.new_order(self.network.n_lanes, CAPACITY)
         self.other_order = state.other_order(self.order)
         self.grants = state.new_grants(net)
@@ -81,6 +103,10 @@ class Sim:
         )
         self.passes = np.zeros(-(-self.network.n_road_lanes // PASS_LANES), np.int64)
         self.waiting = state.new_waiting(net, len(self.demand), CAPACITY)
+        self.closed = np.zeros(self.network.n_road_lanes, np.bool_)
+        self.will_close = self.closed.copy()  # when the commands given so far are applied
+        self.reroutes = np.zeros(len(self.demand), np.int32)  # by trip
+        self.cut_short = np.zeros(len(self.demand), np.bool_)  # trips that end before a closed end
         self.awake = new_awake(net)
         self.members = state.program_members(net)
         self.lit, self.actuation, self.clearing = controlled(self.whole, self.parameters)
@@ -129,3 +155,65 @@ class Sim:
             reaction = self.parameters.number("right_of_way.green_reaction")
             types = tuple(replace(kind, green_reaction=reaction) for kind in types)
         return self.models.assigned(types, state.type_arrays(types))
+
+    def sort(self) -> None:
+        """Rebuild the order, and re-pack a part of the slots by it."""
+        self.n = sort_by_lane(self.veh, self.order, self.n)
+        self.order, self.other_order = self.other_order, self.order
+        if self.n >= REPACK_FROM or self.frame == 0:  # in the first frame, to compile it
+            self._repack(self.frame % REPACK_EVERY)
+        sort_all(self.veh, self.network.arrays.lanes, self.order)
+
+    def _repack(self, part: int) -> None:
+        """Bring the vehicles of one part of the order into the slots of their places."""
+        veh, n = self.veh, self.n
+        first, last = n * part // REPACK_EVERY, n * (part + 1) // REPACK_EVERY
+        count = plan_moves(veh.lane, self.order, self.waiting, first, last, self.moves)
+        if self._packed is not veh:
+            others = [array for array in veh if array is not veh.lane]
+            for follower in self.followers:
+                others += follower.columns()
+            self._columns = state.columns_to_pack(others)
+            self._packed = veh
+        state.repack(self._columns, self.moves, count)
+
+    def grow(self) -> None:
+        """Double the places for vehicles."""
+        capacity = 2 * self.veh.lane.size
+        self.veh = state.grown_vehicles(self.veh, capacity)
+        self.moves = state.new_moves(capacity)
+        for follower in self.followers:
+            follower.grow(capacity)
+        self.order = self.order._replace(
+            slot=state.grown(self.order.slot, capacity),
+            spare=state.grown(self.order.spare, capacity),
+        )
+        self.other_order = state.other_order(self.order)
+        self.waiting = self.waiting._replace(older=state.grown(self.waiting.older, capacity, -1))
+
+    # --- vehicles --------------------------------------------------------------------------
+
+    def look_again(self, slots: NDArray[np.int32]) -> None:
+        """Let the drivers in some slots plan their lanes anew."""
+        look_again_all(
+            self.network.arrays, self.veh, self.types, self.routes, self.order, slots, self.seed,
+            self.efforts[0],
+        )  # fmt: skip
+
+    def log_trips(
+        self, veh: Vehicles, rows: NDArray[np.int32], now: float, ended: int = ARRIVED
+    ) -> None:
+        """Write finished trips into the log. now: s."""
+        trip = veh.trip[rows]
+        how = np.where(self.cut_short[trip] & (ended == ARRIVED), CUT_SHORT, ended)
+        self.trip_log.add(veh, rows, self.begin, now, self.dt, self.reroutes[trip], how)
+
+    def queued_trips(self) -> NDArray[np.int32]:
+        """Trips that are due and have not departed, ascending."""
+        waits = np.arange(len(self.demand)) < int(self.waiting.numbers[0])
+        waits[len(self.first_demand) :] = True
+        waits[[number for _, number in self.to_depart]] = False
+        waits[self.veh.trip[self.veh.lane >= 0]] = False
+        waits[self.verge.rows.trip] = False
+        waits[self.trip_log.trip] = False
+        return np.flatnonzero(waits).astype(np.int32)

@@ -13,7 +13,6 @@ from rushhour.kernels.vehicles import Vehicles
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.measures.trip_log import CUT_SHORT, REMOVED
 from rushhour.traffic.measures.trip_table import trip_rows
-from rushhour.traffic.snapshot import queued_trips
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World
@@ -49,7 +48,7 @@ def write_tripinfo(
 
 
 def _lines(world: "World", unfinished: bool, undeparted: bool) -> Iterator[str]:
-    demand, rows = world.demand, trip_rows(world)
+    demand, rows = world.demand, trip_rows(world.sim)
     goal = _goals(world)
     for i, trip in enumerate(rows["trip"].tolist()):
         yield _line(
@@ -77,7 +76,7 @@ def _lines(world: "World", unfinished: bool, undeparted: bool) -> Iterator[str]:
                 0, demand.types[demand.type[trip]].name, "",
             )  # fmt: skip
     if undeparted:
-        for trip in queued_trips(world, slots.astype(np.int32)).tolist():
+        for trip in world.sim.queued_trips().tolist():
             due = max(float(demand.depart[trip]), world.begin)
             yield _line(
                 demand.ids[trip], -1.0, world.time - due, -1.0, -1.0, 0.0, 0.0, 0.0, 0.0,

@@ -3,11 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
-import numpy as np
-
 from rushhour.compat.traci import constants as tc
 from rushhour.compat.traci.loads import Loads
-from rushhour.traffic.snapshot import queued_trips
 
 
 class EdgeDomain(Loads):
@@ -74,8 +71,7 @@ class EdgeDomain(Loads):
     def getPendingVehicles(self, edgeID: str) -> tuple[str, ...]:
         """Vehicles that wait for room to depart there."""
         road, world = self._road(edgeID), self._world
-        slots = np.flatnonzero(world.sim.veh.lane >= 0).astype(np.int32)
-        demand, waiting = world.demand, queued_trips(world, slots)
+        demand, waiting = world.demand, world.sim.queued_trips()
         first = demand.roads[demand.route_start[:-1][waiting]]
         return tuple(demand.ids[trip] for trip in waiting[first == road].tolist())
 

@@ -78,7 +78,7 @@ class Expected:
                 self._take(file.read_until(file.last + AHEAD))
         due = [int(np.searchsorted(times, begun, "right")) for times in self._going]
         going = sum(k < times.size for k, times in zip(due, self._going, strict=True))
-        added = len(world.demand) - self._first + len(world._promised)
+        added = len(world.demand) - self._first + len(world.control.fleet.promised)
         return self._singles + sum(due) + going + added - len(world.trips)
 
     def _take(self, read: Iterator[tuple[int, str]]) -> None:

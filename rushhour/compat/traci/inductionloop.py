@@ -93,7 +93,7 @@ class InductionLoopDomain(Domain):
             for slot in scene.on_lane.get(loop.lane, ()):
                 now[int(veh.id[slot])] = (float(veh.s[slot]), slot)
             for number, front in seen.near.items():
-                slot = world._slot(number)
+                slot = world.control.fleet.slot(number)
                 if number in now or slot < 0:
                     continue
                 other = road_of[veh.lane[slot]] == road_of[loop.lane]  # changed lane

@@ -97,7 +97,7 @@ class LaneDomain(Loads):
                     "lane.setDisallowed: lanes are closed to all classes or to none; give ['all'] or []"
                 )
         closed = laneID in world.network.lane_index and bool(
-            world._will_close[world.network.lane_index[laneID]]
+            world.sim.will_close[world.network.lane_index[laneID]]
         )
         if bool(given) != closed:
             self._tell(world.close_lanes if given else world.open_lanes, laneID)

@@ -12,7 +12,6 @@ from rushhour.compat.traci.exceptions import TraCIException
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import RushhourError
 from rushhour.traffic.routing.routes import way_onward
-from rushhour.traffic.snapshot import queued_trips
 
 DRIVING = 3  # TraCI's number of a stage in a vehicle
 
@@ -133,8 +132,7 @@ class SimulationDomain(Domain):
 
     def getPendingVehicles(self) -> tuple[str, ...]:
         """Vehicles that wait for room to depart."""
-        slots = np.flatnonzero(self._world.sim.veh.lane >= 0).astype(np.int32)
-        return self._ids(queued_trips(self._world, slots).tolist())
+        return self._ids(self._world.sim.queued_trips().tolist())
 
     def getStartingTeleportNumber(self) -> int:
         """0: nobody is teleported."""

@@ -54,7 +54,7 @@ class VehicleDomain(VehicleAround, TypeReads):
         if vehID in self._added:
             return -1
         number = self._number(vehID)
-        slot = self._world._slot(number)
+        slot = self._world.control.fleet.slot(number)
         if slot < 0 and self._connection.steps.over(number):
             raise self._unknown(vehID)
         return slot

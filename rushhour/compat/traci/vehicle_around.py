@@ -54,7 +54,7 @@ class VehicleAround(VehicleHabits):
             x, y = self._scene.place(slot)
             length = float(veh.length[slot])
             names = self._scene.within((x, y), reach + length)
-            nearby = [world._slot(self._number(name)) for name in names]
+            nearby = [world.control.fleet.slot(self._number(name)) for name in names]
         least = FAR
         for one in nearby:
             if one == slot:

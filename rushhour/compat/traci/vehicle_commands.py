@@ -60,7 +60,7 @@ class VehicleCommands(Domain):
     def _number(self, vehID: str) -> int:
         """Number of a vehicle. Raises TraCIException for one that is not known."""
         try:
-            return self._world._number("vehicle", str(vehID))
+            return self._world.control.fleet.number("vehicle", str(vehID))
         except RushhourError:
             raise self._unknown(vehID) from None
 
@@ -99,9 +99,9 @@ class VehicleCommands(Domain):
         """Tell the world the speeds that are wanted, as a step begins."""
         for name in sorted(self._waiting - set(self._added)):
             number, wish = self._number(name), self._wishes[name]
-            if self._world._becomes.get(number) == TAKEN:
+            if self._world.control.fleet.becomes.get(number) == TAKEN:
                 self._waiting.discard(name)
-            elif self._world._slot(number) >= 0:
+            elif self._world.control.fleet.slot(number) >= 0:
                 self._tell_speed(number, wish)
                 if wish.ramp is None and wish.factor is None:
                     self._waiting.discard(name)
@@ -119,7 +119,7 @@ class VehicleCommands(Domain):
             share = min(1.0, (world.time + self._connection.options.step - begin) / (end - begin))
             wanted.append(start + (goal - start) * share)
         if wish.factor is not None:
-            lane = world.sim.veh.lane[world._slot(number)]
+            lane = world.sim.veh.lane[world.control.fleet.slot(number)]
             wanted.append(wish.factor * float(world.network.arrays.lanes.speed[lane]))
         least = min(wanted, default=None)
         halts = least is not None and least < SLOWEST

@@ -80,7 +80,7 @@ class VehicleHabits(VehicleCommands):
     def _ask_for(self, vehID: str, seconds: float) -> None:
         """Ask a vehicle on a road for the lane that it is on."""
         world = self._world
-        slot = world._slot(self._number(vehID))
+        slot = world.control.fleet.slot(self._number(vehID))
         if slot >= 0 and world.sim.veh.lane[slot] < world.network.n_road_lanes:
             number = int(world.network.arrays.lanes.number[world.sim.veh.lane[slot]])
             world.request_lane(vehID, number, seconds)
@@ -92,7 +92,7 @@ class VehicleHabits(VehicleCommands):
         road_lanes, lanes = world.network.n_road_lanes, world.network.arrays.lanes
         for name, asked in list(self._keeping.items()):
             number = self._number(name)
-            slot = world._slot(number)
+            slot = world.control.fleet.slot(number)
             if slot < 0:
                 if self._connection.steps.over(number):
                     del self._keeping[name]

@@ -18,11 +18,11 @@ class Verge:
 
     def __init__(self) -> None:
         self._rows = new_vehicles(0)
-        self._since: list[int] = []  # frame in which each came
+        self.since: list[int] = []  # frame in which each came
         self.returning: list[int] = []  # ids of those that wait for room, longest first
 
     def __len__(self) -> int:
-        return len(self._since)
+        return len(self.since)
 
     @property
     def rows(self) -> Vehicles:
@@ -43,7 +43,7 @@ class Verge:
             getattr(self._rows, name)[n] = array[slot]
         self._rows.reason[n] = HAZARD
         self._rows.blocker[n] = -1
-        self._since.append(frame)
+        self.since.append(frame)
         veh.lane[slot] = -1
 
     def give(self, row: int, veh: Vehicles, slot: int, frame: int) -> None:
@@ -56,8 +56,8 @@ class Verge:
     def settled(self, row: int, frame: int) -> Vehicles:
         """All rows, the time at the side of one of them counted up to now."""
         rows = self.rows
-        rows.stopped[row] += frame - self._since[row]
-        self._since[row] = frame
+        rows.stopped[row] += frame - self.since[row]
+        self.since[row] = frame
         return rows
 
     def drop(self, row: int) -> None:
@@ -66,12 +66,12 @@ class Verge:
         vehicle = int(rows.id[row])
         for array in rows:
             array[row : n - 1] = array[row + 1 :].copy()
-        del self._since[row]
+        del self.since[row]
         self.returning = [other for other in self.returning if other != vehicle]
 
     def replace(self, rows: Vehicles, since: list[int], returning: list[int]) -> None:
         """Have these vehicles here and no others. since: frames in which they came."""
-        self._rows, self._since, self.returning = rows, since, returning
+        self._rows, self.since, self.returning = rows, since, returning
 
     def joined(self, name: str, column: NDArray[Any]) -> NDArray[Any]:
         """A column of live vehicles with those at the side behind it."""

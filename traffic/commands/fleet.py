@@ -1,4 +1,4 @@
-"""Commands to single vehicles: named, checked, queued. The part of `World` that they share."""
+"""Vehicles that commands are given to: named, found, checked; their commands queued."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.vehicles import NOTHING, Vehicles
+from rushhour.kernels.vehicles import NOTHING
 from rushhour.traffic.commands.kinds import (
     ASIDE,
     GONE,
@@ -17,46 +17,50 @@ from rushhour.traffic.commands.kinds import (
     TAKEN,
     WAITING,
     WHY_NOT,
+    Plain,
+    VehicleCommand,
 )
-from rushhour.traffic.commands.log import CommandError, each_of
-from rushhour.traffic.commands.ruling import Ruling
+from rushhour.traffic.commands.log import CommandError, CommandLog, each_of
 from rushhour.traffic.measures.trip_log import REMOVED
+from rushhour.traffic.sim.sim import Sim
 
 Vehicle = str | int
 Several = Vehicle | Iterable[Vehicle]
-Plain = dict[str, Any]  # arguments of a command as JSON holds them
 
 
-class ToVehicles(Ruling):
-    """Names, states and checks of vehicles that are commanded; see `World`."""
+class Fleet:
+    """Names, states and checks of vehicles that are commanded. Commands are registered in `commands`."""
 
-    def _begin_to_vehicles(self) -> None:
-        self._becomes: dict[int, str] = {}  # ids: what they will be when the commands are applied
+    def __init__(self, sim: Sim, log: CommandLog) -> None:
+        self.sim, self.log = sim, log
+        self.commands: dict[str, VehicleCommand] = {}
+        self.promised: set[str] = set()  # ids of those who will join by commands to come
+        self.becomes: dict[int, str] = {}  # ids: what they will be when the commands are applied
         self._numbers: dict[str, int] = {}
         # Vehicles, frame, and slot by number: where they were found.
-        self._found: tuple[Vehicles, int, NDArray[np.int32]] | None = None
+        self._found: tuple[Any, int, NDArray[np.int32]] | None = None
 
-    def _order_vehicles(self, name: str, vehicle: Several, given: Mapping[str, Any]) -> None:
+    def order(self, name: str, vehicle: Several, given: Mapping[str, Any]) -> None:
         """Check and queue a command to each of some vehicles; either all or none."""
-        every = self._plain_of_vehicles(name, {"vehicle": vehicle, **given})
+        every = self.plain(name, {"vehicle": vehicle, **given})
         for one in every:
-            if self._is_promised(one["vehicle"]):
+            if self.is_promised(one["vehicle"]):
                 raise CommandError(f"{name}: vehicle {one['vehicle'][:60]!r} {WHY_NOT[WAITING]}")
-        numbers = [self._number(name, one["vehicle"]) for one in every]
+        numbers = [self.number(name, one["vehicle"]) for one in every]
         if len(set(numbers)) < len(numbers):
             raise CommandError(f"{name}: a vehicle is given twice; give each once")
         for number, plain in zip(numbers, every, strict=True):
-            what = self._becomes.get(number) or self._what(number)
-            why_not = self._why_not(name, number, what, plain)
+            what = self.becomes.get(number) or self.what(number)
+            why_not = self.why_not(name, number, what, plain)
             if why_not:
                 raise CommandError(f"{name}: {why_not}")
         becomes = OF_VEHICLES[name].becomes
         for number, plain in zip(numbers, every, strict=True):
             if becomes:
-                self._becomes[number] = becomes
-            self._queue(name, plain)
+                self.becomes[number] = becomes
+            self.log.give(self.sim.frame, self.sim.time, name, plain)
 
-    def _plain_of_vehicles(self, name: str, arguments: Mapping[str, Any]) -> list[Plain]:
+    def plain(self, name: str, arguments: Mapping[str, Any]) -> list[Plain]:
         """Arguments of a command in plain values, once for each of its vehicles.
 
         Raises CommandError for what is unknown.
@@ -68,36 +72,44 @@ class ToVehicles(Ruling):
                 f"{name}: wanted {', '.join(known)}; got {', '.join(arguments)[:60] or 'nothing'}"
             )
         names = [
-            one if self._is_promised(one) else self._name(self._number(name, one))
+            one if self.is_promised(one) else self.name(self.number(name, one))
             for one in each_of(arguments["vehicle"])
         ]
         given = {key: value for key, value in arguments.items() if key != "vehicle"}
-        plain = self._plain_given(name, given, len(names))
+        plain = self.commands[name].plain(given, len(names))
         return [{"vehicle": who, **one} for who, one in zip(names, plain, strict=True)]
 
-    def _is_promised(self, vehicle: Any) -> bool:
+    def is_promised(self, vehicle: Any) -> bool:
         """Whether a vehicle of that id joins by a command to come."""
-        raise NotImplementedError
+        return isinstance(vehicle, str) and vehicle in self.promised
 
-    def _plain_given(self, name: str, given: Mapping[str, Any], count: int) -> list[Plain]:
-        """What is given to each of `count` vehicles besides its name, in plain values."""
-        raise NotImplementedError
+    def known(self, name: str) -> bool:
+        """Whether there is a vehicle of that id."""
+        if len(self._numbers) != len(self.sim.demand.ids):
+            self._number_all()
+        return name in self._numbers
 
-    def _why_not(self, name: str, number: int, what: str, given: Mapping[str, Any]) -> str:
+    def apply(self, name: str, given: Mapping[str, Any]) -> str:
+        """Do what a command says; why not, if that is impossible by now."""
+        if isinstance(given["vehicle"], str) and not self.known(given["vehicle"]):
+            return f"there is no vehicle {str(given['vehicle'])[:60]!r} yet"
+        number = self.number(name, given["vehicle"])
+        why_not = self.why_not(name, number, self.what(number), given)
+        if not why_not:
+            self.commands[name].do(number, given)
+        return why_not
+
+    def why_not(self, name: str, number: int, what: str, given: Mapping[str, Any]) -> str:
         """Why a vehicle that is `what` now cannot obey a command; "" if it can."""
         if what not in OF_VEHICLES[name].obeys:
-            return f"{self._called(number)} {WHY_NOT[what]}"
-        return self._hindrance(name, number, given)
+            return f"{self.called(number)} {WHY_NOT[what]}"
+        return self.commands[name].hindrance(number, given)
 
-    def _hindrance(self, name: str, number: int, given: Mapping[str, Any]) -> str:
-        """What else keeps a vehicle from obeying; "" nothing."""
-        raise NotImplementedError
-
-    def _called(self, number: int) -> str:
+    def called(self, number: int) -> str:
         """A vehicle in messages."""
-        return f"vehicle {str(self._name(number))[:60]!r}"
+        return f"vehicle {str(self.name(number))[:60]!r}"
 
-    def _number(self, name: str, vehicle: Any) -> int:
+    def number(self, name: str, vehicle: Any) -> int:
         """Number of a vehicle by number or source id."""
         ids = self.sim.demand.ids
         if isinstance(vehicle, str):
@@ -118,12 +130,12 @@ class ToVehicles(Ruling):
         for number, one in enumerate(self.sim.demand.ids):
             self._numbers.setdefault(one, number)
 
-    def _name(self, number: int) -> Vehicle:
+    def name(self, number: int) -> Vehicle:
         """Source id of a vehicle; its number where another has the same id."""
         name = self.sim.demand.ids[number]
-        return name if self._number("", name) == number else number
+        return name if self.number("", name) == number else number
 
-    def _slot(self, number: int) -> int:
+    def slot(self, number: int) -> int:
         """Slot of a vehicle on the road; -1. Nobody moves from slot to slot between commands."""
         veh = self.sim.veh
         if self._found is None or self._found[0] is not veh or self._found[1] != self.sim.frame:
@@ -135,9 +147,9 @@ class ToVehicles(Ruling):
         slot = int(slots[number]) if number < slots.size else -1  # else it was added since
         return slot if slot >= 0 and veh.lane[slot] >= 0 and veh.id[slot] == number else -1
 
-    def _what(self, number: int) -> str:
+    def what(self, number: int) -> str:
         """What a vehicle is doing: a key of WHY_NOT."""
-        slot = self._slot(number)
+        slot = self.slot(number)
         if slot >= 0:
             return ROAD if self.sim.veh.told[slot] == NOTHING else HALTED
         if self.sim.verge.row(number) >= 0:

@@ -1,0 +1,25 @@
+"""Methods of a whole that its parts have: passed on, with their signatures and docs."""
+
+from collections.abc import Callable
+from functools import wraps
+from operator import attrgetter
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def passed_on(
+    part: str, method: Callable[Concatenate[Any, P], R]
+) -> Callable[Concatenate[Any, P], R]:
+    """A method that calls the one of a part, which is found by its path of attributes.
+
+    >>> stop = passed_on("control.standing", Standing.stop)
+    """
+    find = attrgetter(part)
+
+    @wraps(method)
+    def passing(self: Any, /, *given: P.args, **named: P.kwargs) -> R:
+        return method(find(self), *given, **named)
+
+    return cast(Callable[Concatenate[Any, P], R], passing)
