@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rushhour.traffic.recording.recorder import Recorder
     from rushhour.traffic.recording.run_file import RunFile, open_run
     from rushhour.traffic.standstill import StandstillError
+    from rushhour.traffic.studies.study import study
     from rushhour.traffic.sumo.demand import read_demand
     from rushhour.traffic.world import World
     from rushhour.viewer.pictures import Picture, picture
@@ -51,6 +52,7 @@ _HOME = {
     "random_walkers": "traffic.demand.random_trips",
     "read_demand": "traffic.sumo.demand",
     "read_trips": "traffic.demand.tables",
+    "study": "traffic.studies.study",
     "vehicles_on_road": "traffic.demand.random_trips",
     "why": "traffic.analysis.waiting",
 }
@@ -79,6 +81,7 @@ __all__ = [
     "random_walkers",
     "read_demand",
     "read_trips",
+    "study",
     "vehicles_on_road",
     "why",
 ]

@@ -186,6 +186,10 @@ def _command(args: argparse.Namespace) -> int:
 
         reports = {"export": command_measures.export, "plot": command_measures.plot}
         return reports[args.command](args)
+    if args.command == "study":
+        from rushhour.command_study import study
+
+        return study(args)
     if args.command == "counts":
         from rushhour.command_counts import counts
 

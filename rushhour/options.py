@@ -15,6 +15,7 @@ from rushhour.options_report import (
 )
 from rushhour.options_share import add_share_options
 from rushhour.options_signals import add_signals_options
+from rushhour.options_study import add_study_options
 from rushhour.options_view import add_view_options
 from rushhour.options_world import add_world_options
 from rushhour.outputs import FRAMES, H5, PNG, add_output
@@ -47,6 +48,7 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
         ("report", "write a run file as one page to read, with its pictures", _report),
         ("counts", "hold runs against counts: GEH, R2, RMSE, limits of the guidance", _counts),
         ("share", "write a run as a page that plays in any browser", add_share_options),
+        ("study", "run a base, its variants and seeds, and write tables and a report", _study),
         ("view", "watch a run or a network: in a window, as a picture, as a film", _view),
         ("race", "cars that race each other on a track", add_race_options),
         ("chase", "opponents that hunt a target through the traffic", add_chase_options),
@@ -340,6 +342,11 @@ def _plot(command: argparse.ArgumentParser) -> None:
 
 def _counts(command: argparse.ArgumentParser) -> None:
     add_counts_options(command)
+    add_json(command)
+
+
+def _study(command: argparse.ArgumentParser) -> None:
+    add_study_options(command)
     add_json(command)
 
 

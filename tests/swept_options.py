@@ -129,6 +129,8 @@ def small_files(folder: Path) -> None:
             for road in ("0.0-0.1", "0.1-0.0:approach")
             for b, n in ((0, 900), (20, 2))
         ),
+        "base.toml": 'network = "grid.h5"\n[demand]\ntrips = 10\nover = "10s"\n[times]\nduration = "20s"\ndt = 0.5\n',
+        "study.toml": 'base = "base.toml"\nseeds = "1"\n[variants.more]\nscale = 1.5\n',
         "more.toml": '[parameters]\n"car.time_gap" = 1.7\n',
         "fixes.toml": 'speed."10" = 20\n',
         "ids.txt": "0\n",

@@ -213,3 +213,15 @@ COUNTS_ROWS = {
     "--map": Row(f"{COUNTS} --map c2.png", lambda t: t.drawn("c2.png"), "c.txt", "c.txt"),
     "--json": Row(COUNTS, lambda t: t.facts["met"] and "the largest GEH" in t.without().out),
 }  # fmt: skip
+
+STUDY = "study study.toml -o st1 --workers 0 --json"
+STUDY_ROWS = {
+    "file": Row(STUDY, lambda t: t.facts["runs"] == 2, STUDY.replace("study.toml", "none.toml"), "none.toml"),
+    "--output": Row(STUDY, lambda t: (t.folder / "st1/report.html").exists(), "grid.h5", "grid.h5: is not the folder of a study"),
+    "--seeds": Row(f"{STUDY} --seeds 1..2", lambda t: t.facts["runs"] == 4, "x", "--seeds 'x'"),
+    "--on": Row(f"{STUDY} --on local", lambda t: t.facts["runs"] == 2, "moon", "--on 'moon': wanted local"),
+    "--workers": Row(STUDY, lambda t: t.facts["runs"] == 2, "-1", "--workers -1: wanted 0"),
+    "--retries": Row(f"{STUDY} --retries 0", lambda t: t.facts["failed"] == [], "-1", "--retries -1: wanted 0 to 100"),
+    "--dry-run": Row("study study.toml -o st2 --dry-run --json", lambda t: t.facts["missing"] == 2 and not (t.folder / "st2").exists()),
+    "--json": Row(STUDY, lambda t: t.facts["figures"] and "against base" in t.without().out),
+}  # fmt: skip

@@ -30,6 +30,7 @@ from swept_rows_files import (
     QUEUES_ROWS,
     REPLAY,
     REPORT_ROWS,
+    STUDY_ROWS,
     WHY_ROWS,
     generators,
 )
@@ -48,7 +49,7 @@ ROWS: dict[str, dict[str, Row]] = {
     "demo": DEMO_ROWS, "import": IMPORT, "generate": GENERATE, "info": INFO, "parameters": PARAMETERS,
     "compile": COMPILE, "run": RUN, "signals": SIGNALS, "profile": PROFILE, "replay": REPLAY, "why": WHY_ROWS,
     "queues": QUEUES_ROWS, "diff": DIFF, "compare": COMPARE_ROWS, "export": EXPORT_ROWS, "plot": PLOT_ROWS,
-    "counts": COUNTS_ROWS, "report": REPORT_ROWS, "share": SHARE_ROWS, "view": VIEW, "race": RACE_ROWS, "chase": CHASE_ROWS, "racepaths": PATHS_ROWS,
+    "counts": COUNTS_ROWS, "study": STUDY_ROWS, "report": REPORT_ROWS, "share": SHARE_ROWS, "view": VIEW, "race": RACE_ROWS, "chase": CHASE_ROWS, "racepaths": PATHS_ROWS,
 }  # fmt: skip
 EVERY = [(command, name) for command, rows in ROWS.items() for name in rows]
 DRAWN_BY_GL = {"view", "chase --shot"}

@@ -126,11 +126,11 @@ def _take(side: Side, path: Path, by: str, ends: dict[str, tuple[str, str]]) -> 
             network = run.network()
             side.names.update(zip(network.road_ids, network.road_names, strict=False))
         elif by == "od":
-            trips_of = _ends_of(run)
-            side.keyed.append(_by_ends(trips_of, side.finished[-1]))
+            trips_of = ends_of(run)
+            side.keyed.append(times_by_ends(trips_of, side.finished[-1]))
             side.names |= _names_of_ends(run, trips_of)
         elif by == "trip":
-            _want_same_ends(path, _ends_of(run), ends)
+            _want_same_ends(path, ends_of(run), ends)
             side.keyed.append(side.finished[-1])
 
 
@@ -143,7 +143,7 @@ def _delay_of_roads(run: "RunFile") -> dict[str, float]:
     return dict(zip(run.network().road_ids, sums.delay[:-1].tolist(), strict=True))
 
 
-def _ends_of(run: "RunFile") -> dict[str, tuple[str, str]]:
+def ends_of(run: "RunFile") -> dict[str, tuple[str, str]]:
     """First and last road of each trip; the last is "" for those who wander."""
     from rushhour.traffic.recording.demand_file import read_demand
 
@@ -158,7 +158,7 @@ def _ends_of(run: "RunFile") -> dict[str, tuple[str, str]]:
     }
 
 
-def _by_ends(ends: dict[str, tuple[str, str]], took: dict[str, float]) -> dict[str, float]:
+def times_by_ends(ends: dict[str, tuple[str, str]], took: dict[str, float]) -> dict[str, float]:
     """Mean travel time by origin and destination."""
     sums: dict[str, list[float]] = {}
     for name, time in took.items():

@@ -126,7 +126,14 @@ def read_scenario(path: Path, **changes: Any) -> Scenario:
 
     Raises ScenarioError for anything unknown, of the wrong kind, or missing.
     """
-    table = _table(path)
+    return scenario_of_table(path, toml_table(path), **changes)
+
+
+def scenario_of_table(path: Path, table: dict[str, Any], **changes: Any) -> Scenario:
+    """The scenario of a table as that of a scenario.toml; path: of messages, and where paths start.
+
+    changes: as of `read_scenario`.
+    """
     fields = _Reader(path, table).fields()
     if "parameters" in changes:
         changes["parameters"] = (*fields.get("parameters", ()), *changes["parameters"])
@@ -140,12 +147,24 @@ def read_scenario(path: Path, **changes: Any) -> Scenario:
         raise ScenarioError(f"{path}: {error}") from error
 
 
+def fields_of_table(path: Path, table: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a scenario that a table gives which has some of the keys of a scenario.toml.
+
+    Raises ScenarioError as read_scenario.
+    """
+    fields = _Reader(path, table).fields(whole=False)
+    unsaid = {"record_choice": AS_EVER, "parameters": (), "loops": (), "sections": (), "queues": ()}
+    return {
+        name: value for name, value in fields.items() if name not in unsaid or value != unsaid[name]
+    }
+
+
 def read_parameters(path: Path) -> tuple[tuple[str, object], ...]:
     """Names and values of a TOML file with nothing but the [parameters] of a scenario.
 
     Raises ScenarioError for a file that cannot be read or says something else, too.
     """
-    table = _table(path)
+    table = toml_table(path)
     section = table.get("parameters")
     other = [key for key in table if key != "parameters"]
     if not isinstance(section, dict) or other:
@@ -156,7 +175,8 @@ def read_parameters(path: Path) -> tuple[tuple[str, object], ...]:
     return tuple(_flat(section))
 
 
-def _table(path: Path) -> dict[str, Any]:
+def toml_table(path: Path) -> dict[str, Any]:
+    """The content of a small TOML file. Raises ScenarioError for what cannot be read."""
     try:
         with path.open("rb") as file:
             data = file.read(LARGEST_FILE + 1)
@@ -203,16 +223,18 @@ class _Reader:
                 if key not in known:
                     raise self._unknown(name, key, known)
 
-    def fields(self) -> dict[str, Any]:
-        if "network" not in self.sections[""]:
+    def fields(self, whole: bool = True) -> dict[str, Any]:
+        if whole and "network" not in self.sections[""]:
             raise ScenarioError(f'{self.path}: no network; add network = "city.h5"')
         top, demand, times, recording = (
             self.sections[name] for name in ("", "demand", "times", "recording")
         )
-        network = self.place("network", top["network"])
-        if not network.is_dir():  # of GMNS tables
-            network = self.file("network", top["network"])
-        fields: dict[str, Any] = {"network": network}
+        fields: dict[str, Any] = {}
+        if "network" in top:
+            network = self.place("network", top["network"])
+            if not network.is_dir():  # of GMNS tables
+                network = self.file("network", top["network"])
+            fields["network"] = network
         if "seed" in top:
             fields["seed"] = self.whole("seed", top["seed"])
         if "files" in demand:

@@ -1,0 +1,409 @@
+"""Studies: every run once, what fails fails alone, tables that an independent reckoning gives, too."""
+
+import json
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rushhour as rh
+from rushhour.cli import main
+from rushhour.roadnets.errors import RushhourError
+from rushhour.traffic.studies import engines
+from rushhour.traffic.studies.engines import Task, slurm_cluster
+from rushhour.traffic.studies.inputs import hash_of, inputs_of
+from rushhour.traffic.studies.results import level_of_service
+from rushhour.traffic.studies.study import dry_run, study
+from rushhour.traffic.studies.study_file import read_study
+
+SCENARIO = """network = "grid.h5"
+[demand]
+trips = 60
+over = "1min"
+[times]
+duration = "2min"
+dt = 0.5
+"""
+STUDY = """name = "Two variants"
+base = "base.toml"
+seeds = "1..2"
+
+[variants.closed]
+close_roads = ["0.0-0.1"]
+
+[axes]
+scale = [1.0, 1.5]
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    assert main(["generate", "grid", "--rows", "2", "--columns", "2", "-o", "grid.h5"]) == 0
+    (tmp_path / "base.toml").write_text(SCENARIO)
+    (tmp_path / "study.toml").write_text(STUDY)
+    return tmp_path
+
+
+def rows(out: Path) -> list[dict[str, Any]]:
+    import pandas
+
+    return list(pandas.read_parquet(out / "table.parquet").to_dict("records"))
+
+
+def test_every_variant_point_and_seed_is_the_run_of_the_command(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = study("study.toml", "out", workers=0)
+    assert (found.ran, found.kept, found.failed) == (8, 0, [])
+    table = rows(here / "out")
+    order = [(row["variant"], row["scale"], row["seed"]) for row in table]
+    assert order == [(v, x, s) for v in ("base", "closed") for x in (1.0, 1.5) for s in (1, 2)]
+    capsys.readouterr()
+    for row in (table[0], table[7]):
+        more = ["--close", "0.0-0.1"] if row["variant"] == "closed" else []
+        words = [
+            "run",
+            "base.toml",
+            "--seed",
+            str(row["seed"]),
+            "--scale",
+            str(row["scale"]),
+            *more,
+        ]
+        assert main([*words, "--json"]) == 0
+        facts = json.loads(capsys.readouterr().out)
+        assert facts["state_hash"].startswith(row["state_hash"])
+        assert facts["trips"]["mean_travel_time_s"] == row["travel_time_s"]
+        assert facts["vehicles"]["arrived"] == row["finished"]
+    assert len({row["state_hash"] for row in table}) == 8
+    # the same again runs nothing, and gives the same bytes
+    before = (here / "out" / "table.csv").read_bytes()
+    again = study("study.toml", "out", workers=0)
+    assert (again.ran, again.kept) == (0, 8)
+    assert (here / "out" / "table.csv").read_bytes() == before
+    # what is changed is run, nothing else
+    (here / "study.toml").write_text(STUDY.replace("1.5]", "1.6]"))
+    assert (study("study.toml", "out", workers=0).ran, len(rows(here / "out"))) == (4, 8)
+    # a run whose row is gone is run again
+    victim = next((here / "out" / "runs").iterdir())
+    ours = [task for task in (here / "out" / "runs").iterdir()]
+    assert len(ours) == 12
+    (here / "study.toml").write_text(STUDY)
+    (here / "out" / "runs" / rows_hash(found) / "row.json").write_text("{")
+    assert study("study.toml", "out", workers=0).ran == 1
+    assert (here / "out" / "table.csv").read_bytes() == before
+    assert victim.exists()
+
+
+def rows_hash(found: Any) -> str:
+    return str(found.table.hash[3])
+
+
+def test_differences_are_those_of_students_paired_test(here: Path) -> None:
+    from scipy import stats
+
+    (here / "study.toml").write_text(
+        STUDY.replace("1..2", "1..4").replace("scale = [1.0, 1.5]", "")
+    )
+    found = study("study.toml", "out", workers=0)
+    frame = found.table.to_pandas()
+    a, b = (
+        frame[frame.variant == name].total_delay_veh_h.to_numpy() for name in ("base", "closed")
+    )
+    row = next(r for r in found.results.rows_of_differences() if r["figure"] == "total delay")
+    test = stats.ttest_rel(b, a).confidence_interval(0.95)
+    assert row["difference"] == pytest.approx((b - a).mean(), rel=1e-4, abs=1e-9)
+    assert (row["low"], row["high"]) == pytest.approx((test.low, test.high), rel=1e-3)
+    assert row["significant"] == (test.low > 0.0 or test.high < 0.0)
+    # by road: what all roads lost together is what they lost one by one
+    roads = found.results.roads.to_pandas()
+    for name in ("base", "closed"):
+        mine = roads[roads.variant == name]
+        each = []
+        for group in found.results.groups:
+            for path in found.results.run_files(group):
+                if group.variant == name:
+                    with rh.open_run(path) as run:
+                        each.append(run.table("roads").time_lost.sum() / 3600.0)
+        assert mine.delay_veh_h.sum() == pytest.approx(np.mean(each))
+    closed = roads[(roads.variant == "closed") & (roads.road == "0.0-0.1")]
+    assert (
+        closed.vehicles.sum()
+        < roads[(roads.variant == "base") & (roads.road == "0.0-0.1")].vehicles.sum()
+    )
+    text = (here / "out" / "report.html").read_text()
+    for heading in (
+        "What differs",
+        "Level of service by approach",
+        "Roads whose delay differs most",
+    ):
+        assert heading in text
+    assert text.count("data:image/png") >= 2
+
+
+def test_levels_of_service_are_those_of_the_manual() -> None:
+    levels = [level_of_service(d, True) for d in (10, 20, 35, 55, 80, 80.1)]
+    assert "".join(levels) == "ABCDEF"
+    assert "".join(level_of_service(d, False) for d in (10, 15, 25, 35, 50, 50.1)) == "ABCDEF"
+
+
+# --- what fails ----------------------------------------------------------------------------------
+
+TWENTY = 'base = "base.toml"\nseeds = "1..10"\n[variants.closed]\nclose_roads = ["0.0-0.1"]\n'
+
+
+def killing(monkeypatch: pytest.MonkeyPatch, seed: int, times: int) -> None:
+    """Let the process of the run of a seed be killed, so often, as it begins."""
+    take, left = engines._Worker.take, [times]
+
+    def killed(self: engines._Worker, task: Task, tries: int) -> None:
+        take(self, task, tries)
+        if task.spec.seed == seed and task.spec.variant == "closed" and left[0]:
+            left[0] -= 1
+            os.kill(self.process.pid, signal.SIGKILL)
+
+    monkeypatch.setattr(engines._Worker, "take", killed)
+
+
+def test_one_killed_of_twenty_costs_one_row_and_the_next_call_runs_one(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "study.toml").write_text(TWENTY)
+    with monkeypatch.context() as patch:
+        killing(patch, 7, 1)
+        assert main(["study", "study.toml", "-o", "out", "--retries", "0", "--json"]) == 2
+    out, err = capsys.readouterr()
+    facts = json.loads(out)
+    assert facts["runs"] == 19 and len(rows(here / "out")) == 19
+    assert [one["run"] for one in facts["failed"]] == ["closed, seed 7"]
+    assert "ended by SIGKILL" in facts["failed"][0]["why"]
+    assert "rushhour: error: closed, seed 7 failed: its process was ended by SIGKILL" in err
+    assert main(["study", "study.toml", "-o", "out", "--workers", "0", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["runs"], facts["ran"], facts["kept"], facts["failed"]) == (20, 1, 19, [])
+    # the same table as of a study that was never disturbed but for one kill, which a retry made good
+    with monkeypatch.context() as patch:
+        killing(patch, 3, 2)
+        assert study("study.toml", "other", report=False).failed == []
+    for name in ("table.csv", "table.parquet", "differences.csv", "roads.csv", "od.csv"):
+        assert (here / "out" / name).read_bytes() == (here / "other" / name).read_bytes(), name
+
+
+def test_a_wrong_variant_fails_alone(here: Path) -> None:
+    (here / "bad.csv").write_text("id,depart,origin,destination\na,0,nowhere,0.0-0.1\n")
+    (here / "study.toml").write_text(
+        'base = "base.toml"\nseeds = "1..2"\n[variants.bad.demand]\nfiles = ["bad.csv"]\n'
+    )
+    found = study("study.toml", "out", workers=0)
+    assert len(found.table) == 2 and len(found.failed) == 2
+    assert "nowhere" in found.failed[0]["why"] and found.failed[0]["tries"] == 1
+    assert "nowhere" in (here / "out" / "report.html").read_text()
+    assert json.loads((here / "out" / "failed.json").read_text()) == found.failed
+
+
+def test_a_stopped_study_keeps_what_was_complete(here: Path) -> None:
+    (here / "study.toml").write_text(TWENTY)
+    done = [0]
+
+    def progress(complete: int, failed: int, of: int) -> None:
+        done[0] = complete
+
+    found = study(
+        "study.toml",
+        "out",
+        workers=0,
+        progress=progress,
+        stopping=lambda: done[0] >= 3,
+        report=False,
+    )
+    assert found.stopped and 3 <= len(found.table) < 20
+    assert not list((here / "out" / "runs").glob(".part*")) or found.ran < 20
+    assert study("study.toml", "out", workers=0, report=False).ran == 20 - len(found.table)
+
+
+# --- engines -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def cluster() -> Iterator[Any]:
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as found:
+        yield found
+
+
+@pytest.mark.slow
+def test_dask_gives_the_same_bytes_also_when_a_worker_is_killed(here: Path, cluster: Any) -> None:
+    (here / "study.toml").write_text(TWENTY)
+    killed: list[int] = []
+
+    def progress(complete: int, failed: int, of: int) -> None:
+        if complete == 4 and not killed:
+            worker = next(iter(cluster.workers.values()))
+            killed.append(worker.process.pid)
+            os.kill(killed[0], signal.SIGKILL)
+
+    address = cluster.scheduler_address.replace("tcp://", "dask://")
+    found = study("study.toml", "on-dask", on=address, progress=progress, report=False)
+    assert killed and found.failed == [] and len(found.table) == 20
+    study("study.toml", "here", workers=0, report=False)
+    for name in (
+        "table.csv",
+        "table.parquet",
+        "differences.csv",
+        "roads.csv",
+        "approaches.csv",
+        "od.csv",
+    ):
+        assert (here / "on-dask" / name).read_bytes() == (here / "here" / name).read_bytes(), name
+
+
+def test_a_slurm_profile_becomes_a_job_and_what_it_does_not_know_is_named(here: Path) -> None:
+    pytest.importorskip("dask_jobqueue")
+    profile = here / "slurm.toml"
+    profile.write_text(
+        'jobs = 3\ncores = 4\nprocesses = 4\nmemory = "8GB"\nqueue = "day"\naccount = "town"\nwalltime = "01:00:00"\n'
+    )
+    cluster, jobs = slurm_cluster(profile)
+    with cluster:
+        script = cluster.job_script()
+    assert jobs == 3
+    for line in ("#SBATCH -p day", "#SBATCH -A town", "#SBATCH -t 01:00:00", "--cpus-per-task=4"):
+        assert line in script
+    profile.write_text('jobs = 3\ncores = 4\nmemory = "8GB"\ncolour = "red"\n')
+    with pytest.raises(RushhourError, match="dask-jobqueue refuses it .*colour"):
+        slurm_cluster(profile)
+    profile.write_text('cores = 4\nmemory = "8GB"\n')
+    with pytest.raises(RushhourError, match="jobs = None: wanted how many jobs"):
+        slurm_cluster(profile)
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    ({"on": "moon"}, "--on 'moon': wanted local, dask://HOST:PORT"),
+    ({"on": "dask://"}, "--on 'dask://': wanted local"),
+    ({"workers": -1}, "--workers -1: wanted 0"),
+    ({"retries": -1}, "--retries -1: wanted 0 to 100"),
+    ({"seeds": "x"}, "--seeds 'x': wanted seeds"),
+])  # fmt: skip
+def test_wrong_options_of_a_study_are_one_line(here: Path, options: Any, message: str) -> None:
+    with pytest.raises(RushhourError, match=message):
+        study("study.toml", "out", **options)
+
+
+def test_a_dry_run_runs_nothing_and_reckons_core_hours(here: Path) -> None:
+    facts = dry_run("study.toml", "out")
+    assert (facts["runs"], facts["missing"], facts["complete"]) == (8, 8, 0)
+    assert 0.0 < facts["core_hours"] < 1.0 and "a trial of 120 s of 120 s" in facts["by"]
+    assert not (here / "out").exists()
+    (here / "study.toml").write_text(STUDY.replace("[1.0, 1.5]", "[1.0]"))
+    study("study.toml", "out", workers=0, report=False)
+    (here / "study.toml").write_text(STUDY)
+    facts = dry_run("study.toml", "out")
+    assert (facts["missing"], facts["complete"], facts["by"]) == (4, 4, "4 runs that are complete")
+    assert facts["core_hours"] > 0.0
+
+
+# --- the file, and what a run is made from -------------------------------------------------------
+
+
+def hashes(path: str = "study.toml") -> list[str]:
+    return [hash_of(inputs_of(spec, spec.scenario())) for spec in read_study(path).specs()]
+
+
+def test_the_hash_is_of_everything_that_a_run_is_made_from_and_nothing_else(here: Path) -> None:
+    (here / "more.xml").write_text('<routes><vType id="fast" maxSpeed="20"/></routes>')
+    (here / "rou.xml").write_text(
+        '<routes><include href="more.xml"/><trip id="a" type="fast" depart="0" from="0.0-0.1" to="0.1-1.1"/></routes>'
+    )
+    (here / "base.toml").write_text(
+        SCENARIO.replace("[demand]\n", '[demand]\nfiles = ["rou.xml"]\n')
+    )
+    before = hashes()
+    assert len(set(before)) == 8 and hashes() == before
+    os.utime(here / "grid.h5")
+    (here / "base.toml").write_text("# said\n" + (here / "base.toml").read_text())
+    assert hashes() == before
+    (here / "more.xml").write_text('<routes><vType id="fast" maxSpeed="25"/></routes>')
+    assert not set(hashes()) & set(before)
+    (here / "more.xml").write_text('<routes><vType id="fast" maxSpeed="20"/></routes>')
+    assert hashes() == before
+    (here / "base.toml").write_text(
+        (here / "base.toml").read_text() + '[parameters]\n"car.time_gap" = 1.3\n'
+    )
+    assert not set(hashes()) & set(before)
+
+
+def test_variants_change_the_base_and_add_to_its_events_and_closed_roads(here: Path) -> None:
+    event = '[[{}events]]\ntime = 10\naction = "close_roads"\nroads = ["0.1-1.1"]\n'
+    (here / "base.toml").write_text('close_roads = ["0.0-0.1"]\n' + SCENARIO + event.format(""))
+    (here / "study.toml").write_text(
+        'base = "base.toml"\nseeds = "3"\n[variants.v]\nclose_roads = ["0.1-0.0"]\nscale = 1.2\n'
+        '[variants.v.parameters]\n"car.time_gap" = 1.4\n[variants.v.times]\nduration = "1min"\n'
+        + event.format("variants.v.")
+    )
+    base, v = (spec.scenario() for spec in read_study("study.toml").specs())
+    assert base.closed == ("0.0-0.1",) and v.closed == ("0.0-0.1", "0.1-0.0")
+    assert (len(base.events), len(v.events)) == (1, 2)
+    assert (v.demand_scale, v.duration, v.seed) == (1.2, 60.0, 3)
+    assert dict(v.parameters) == {"car.time_gap": 1.4} and base.measure == 900.0
+    # the same, told as a mapping with the base in it
+    import tomllib
+
+    table = tomllib.loads((here / "study.toml").read_text())
+    table["base"] = tomllib.loads((here / "base.toml").read_text())
+    assert [spec.scenario().closed for spec in read_study(table).specs()] == [base.closed, v.closed]
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ('seeds = "1"', "has no base"),
+    ('base = "none.toml"', "base 'none.toml': no such file"),
+    ('base = "base.toml"\nvariant = 1', "variant is not known; did you mean variants"),
+    ('base = "base.toml"\n[variants]\na = 1', r"variants: wanted sections \[variants.NAME\]"),
+    ('base = "base.toml"\n[variants.a]\nscael = 2', "scael is not known; did you mean"),
+    ('base = "base.toml"\n[axes]\nscale = []', "axes: wanted lists"),
+    ('base = "base.toml"\n[axes]\n"demand.scael" = [1]', "scael is not known"),
+    ('base = "base.toml"\ncompare = "b"', "compare 'b': wanted one of base"),
+    ('base = "base.toml"\nseeds = "9..1"', "seeds '9..1': wanted seeds"),
+    ('base = "base.toml"\ncounts = "none.csv"', "counts.file 'none.csv': no such file"),
+    ('base = "base.toml"\n[counts]\nfile = "grid.h5"\nlimits = ["x"]', "--limit 'x': wanted tag"),
+    ('base = "grid.h5"', "nobody drives"),
+])  # fmt: skip
+def test_a_study_that_cannot_be_meant_is_one_line(here: Path, text: str, message: str) -> None:
+    (here / "study.toml").write_text(text + "\n")
+    with pytest.raises(RushhourError, match=message) as caught:
+        study("study.toml", "out", workers=0)
+    assert "\n" not in str(caught.value) and not (here / "out").exists()
+
+
+def test_a_folder_of_something_else_is_left_alone(here: Path) -> None:
+    (here / "out").mkdir()
+    (here / "out" / "letter.txt").write_text("dear")
+    with pytest.raises(RushhourError, match="out: is not the folder of a study"):
+        study("study.toml", "out", workers=0)
+    assert [one.name for one in (here / "out").iterdir()] == ["letter.txt"]
+
+
+def test_runs_are_held_against_counts_and_a_missed_limit_is_exit_code_1(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "counts.csv").write_text("road,begin,end,count\n0.0-0.1,0,120,900\n0.1-1.1,0,120,1\n")
+    text = (
+        'base = "base.toml"\nseeds = "1..2"\n[counts]\nfile = "counts.csv"\nlimits = ["geh5=99"]\n'
+    )
+    (here / "base.toml").write_text(SCENARIO + '[measures]\ninterval = "1min"\n')
+    (here / "study.toml").write_text(text)
+    assert main(["study", "study.toml", "-o", "out", "--workers", "0", "--json"]) == 1
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["counts_met"] is False
+    for row in rows(here / "out"):
+        path = here / "out" / "runs" / row["hash"] / "run.h5"
+        assert main(["counts", str(path), "counts.csv", "--json"]) == 0
+        held = json.loads(capsys.readouterr().out)["figures"]["all"]
+        assert held["geh_mean"] == row["counts_geh_mean"]
+    assert "Counts: base, scatter" in (here / "out" / "report.html").read_text()

@@ -1,0 +1,139 @@
+"""One run of a study: simulated, measured, and put whole into the folder of its hash."""
+
+import json
+import os
+import secrets
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Final
+
+from rushhour.roadnets.json_text import json_text
+from rushhour.traffic.studies.study_file import Spec
+
+if TYPE_CHECKING:
+    from rushhour.roadnets.model import Network
+    from rushhour.traffic.scenarios.scenario import Scenario
+
+ROW, RUN, INPUTS, CLOCKED = "row.json", "run.h5", "inputs.json", "clocked.json"
+PART: Final = ".part-"
+SELDOM: Final = 1e9  # s between keyframes, where none are asked for: the first and the last
+_ONE = Lock()  # a world is stepped by one thread at a time
+_networks: dict[str, "Network"] = {}  # the last one, by what its file is
+
+
+def folder_of(out: Path, hashed: str) -> Path:
+    """Where a run is put."""
+    return out / "runs" / hashed
+
+
+def finished_row(out: Path, hashed: str) -> dict[str, Any] | None:
+    """The row of a run that is complete; None if it is missing or damaged."""
+    folder = folder_of(out, hashed)
+    try:
+        row = json.loads((folder / ROW).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return row if isinstance(row, dict) and (folder / RUN).is_file() else None
+
+
+def clocked(out: Path, hashed: str) -> dict[str, Any]:
+    """What a finished run took; {} where that is not known."""
+    try:
+        return dict(json.loads((folder_of(out, hashed) / CLOCKED).read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return {}
+
+
+def run_one(spec: Spec, hashed: str, inputs: dict[str, Any], out: Path) -> dict[str, Any]:
+    """Run it, put its files into its folder at once, and return its row of the table.
+
+    Raises RushhourError for what is wrong in its scenario or its counts.
+    """
+    with _ONE:
+        return _run_one(spec, hashed, inputs, out)
+
+
+def _run_one(spec: Spec, hashed: str, inputs: dict[str, Any], out: Path) -> dict[str, Any]:
+    started = perf_counter()
+    scenario = spec.scenario()
+    folder = folder_of(out, hashed)
+    part = folder.with_name(f"{PART}{hashed}-{secrets.token_hex(4)}")
+    part.mkdir(parents=True)
+    try:
+        row, took = _simulated(spec, scenario, inputs, part)
+        row = {"hash": hashed, **row}
+        took["all_s"] = round(perf_counter() - started, 3)
+        for name, facts in ((INPUTS, inputs), (CLOCKED, took), (ROW, row)):
+            (part / name).write_text(json_text(facts, 1) + "\n", encoding="utf-8")
+        if finished_row(out, hashed) is None:
+            shutil.rmtree(folder, ignore_errors=True)
+            with suppress(FileExistsError):
+                os.rename(part, folder)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    return row
+
+
+def _network(scenario: "Scenario", inputs: dict[str, Any]) -> "Network":
+    """The network of a scenario, read once for runs that follow each other."""
+    from rushhour.traffic.parameters import Parameters
+    from rushhour.traffic.scenarios.opening import scenario_network
+
+    key = json_text([inputs["files"], inputs["scenario"]["parameters"], str(scenario.network)])
+    if key not in _networks:
+        _networks.clear()
+        _networks[key] = scenario_network(scenario, Parameters(dict(scenario.parameters)))
+    return _networks[key]
+
+
+def _simulated(
+    spec: Spec, scenario: "Scenario", inputs: dict[str, Any], part: Path
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Run a scenario into a folder: its row, and what it took."""
+    import numba
+
+    from rushhour.traffic.recording.recorder import Recorder
+    from rushhour.traffic.scenarios.measures import scenario_measures
+    from rushhour.traffic.scenarios.opening import open_world
+    from rushhour.traffic.scenarios.running import run_world
+    from rushhour.traffic.standstill import patience_of
+
+    world = open_world(scenario, network=_network(scenario, inputs))
+    measures, _ = scenario_measures(scenario, world)
+    end = None if scenario.duration is None else world.begin + scenario.duration
+    asked = scenario.record is not None
+    with Recorder(
+        part / RUN, world, scenario.record_every, measures,
+        mode=scenario.record_mode if asked else "keyframes",
+        keyframe_every=scenario.keyframe_every if asked else SELDOM, until=end,
+        give_up_after=scenario.give_up_after,
+    ) as recorder:  # fmt: skip
+        world.observers += [measures, recorder]
+        clocking = run_world(
+            world, end, patience=patience_of(world, scenario.give_up_after, end is not None)
+        )
+    from rushhour.traffic.studies.figures import row_of
+
+    standstill = clocking.standstill
+    row = row_of(world, measures, None if standstill is None else standstill.lines()[0])
+    if spec.counts is not None:
+        from rushhour.traffic.analysis.counts import compare_counts
+
+        counts = spec.counts
+        held = compare_counts(
+            part / RUN, counts["file"], at=counts["at"], by=counts["by"], limits=counts["limits"]
+        )
+        every = held.figures["all"]
+        row |= {f"counts_{name}": every[name] for name in COUNTED} | {"counts_met": held.met}
+    took = {
+        "run_s": round(clocking.run_s, 3), "compile_s": round(clocking.compile_s, 3),
+        "sim_s": world.time - world.begin, "vehicle_updates": world.vehicle_updates,
+        "threads": numba.get_num_threads(),
+    }  # fmt: skip
+    return row, took
+
+
+COUNTED: Final = ("geh_below_5_percent", "geh_mean", "r2", "rmse_percent", "sum_off_percent")
