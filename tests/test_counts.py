@@ -182,6 +182,12 @@ def test_counts_between_measured_intervals_name_the_interval_to_measure(runs: li
     table = {"road": [road], "begin": ["7:02"], "end": ["7:12"], "count": [3]}
     with pytest.raises(RushhourError, match="no whole intervals of its measures .* --measure 120s"):
         compare_counts(runs[0], table)
+    # a run that begins with its first departure, 20 s into the interval, has all of it
+    first = {**table, "begin": ["6:58:00"], "end": ["7:05"]}
+    assert len(compare_counts(runs[0], first).table) == 1
+    late = {**table, "begin": ["6:57:00"], "end": ["7:05"]}
+    with pytest.raises(RushhourError, match="none of the 1 counts"):
+        compare_counts(runs[0], late)
     late = {**table, "begin": ["9:00"], "end": ["9:15"]}
     with pytest.raises(RushhourError, match="none of the 1 counts .* lies in the measured time"):
         compare_counts(runs[0], late)

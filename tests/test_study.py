@@ -365,7 +365,7 @@ def test_variants_change_the_base_and_add_to_its_events_and_closed_roads(here: P
     ('base = "none.toml"', "base 'none.toml': no such file"),
     ('base = "base.toml"\nvariant = 1', "variant is not known; did you mean variants"),
     ('base = "base.toml"\n[variants]\na = 1', r"variants: wanted sections \[variants.NAME\]"),
-    ('base = "base.toml"\n[variants.a]\nscael = 2', "scael is not known; did you mean"),
+    ('base = "base.toml"\n[variants.a]\nscael = 2', "scael is not known; wanted one of network"),
     ('base = "base.toml"\n[axes]\nscale = []', "axes: wanted lists"),
     ('base = "base.toml"\n[axes]\n"demand.scael" = [1]', "scael is not known"),
     ('base = "base.toml"\ncompare = "b"', "compare 'b': wanted one of base"),
