@@ -1,4 +1,4 @@
-"""`rushhour demo`: a town, a few thousand vehicles, a recording and a picture, from nothing."""
+"""`rushhour demo`: a town, a few thousand vehicles, a recording, a page and a picture, from nothing."""
 
 import argparse
 from collections.abc import Sequence
@@ -22,6 +22,7 @@ SHARES: Final = {"car": 0.86, "van": 0.07, "truck": 0.02, "bus": 0.01, "motorcyc
 def demo(args: argparse.Namespace) -> int:
     """Run the demo town."""
     from rushhour.command_run import drive, save_last_frame, say
+    from rushhour.command_share import save_run_page
     from rushhour.traffic.parameters import Parameters
 
     scenario = Scenario(
@@ -56,8 +57,12 @@ def demo(args: argparse.Namespace) -> int:
     with compile_bar():
         if not _shot(scenario.record, picture):
             save_last_frame(world, picture, f"rushhour demo, {clock(world.time)}")
+        page = args.out / "demo.html"
+        say(args, "writing the page")
+        save_run_page(args.out / "demo.h5", page, "rushhour demo: a town")
     if not args.json:
-        print(f"{'written':<12} {scenario.record} (the run), {picture} (its last frame)")
+        print(f"{'written':<12} {page} (open it in a browser: it plays)")
+        print(f"{'':<12} {scenario.record} (the run), {picture} (its last frame)")
     return code
 
 

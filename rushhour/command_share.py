@@ -73,6 +73,17 @@ def share(args: argparse.Namespace) -> int:
     return 0
 
 
+def save_run_page(run: Path, path: Path, title: str) -> None:
+    """Write a whole run as a page. Raises RunError if it cannot be."""
+    from rushhour.viewer.page.telling import RunTold, times_between
+    from rushhour.viewer.page.writing import packed, save_page
+    from rushhour.viewer.recorded import RunSource
+
+    source = RunSource(run)
+    told = RunTold(source, times_between(source.run.times, None, None, 0.0, run), None)
+    save_page(packed(told, None, title, _happened(told)), path, title)
+
+
 def _estimate_text(path: Path, facts: dict[str, Any]) -> str:
     return (
         f"{path}: about {facts['estimated_bytes'] / 1e6:.1f} MB, {counted(facts['frames'], 'frame')} "

@@ -16,6 +16,7 @@ from rushhour.traffic.plurals import counted
 if TYPE_CHECKING:
     from rushhour.viewer.camera import Box
     from rushhour.viewer.moments import Source
+    from rushhour.viewer.themes import Theme
     from rushhour.viewer.viewing import Viewing
 
 PLACES: Final = ("road", "lane", "intersection")
@@ -29,6 +30,7 @@ def view(args: argparse.Namespace) -> int:
     from rushhour.traffic.racing.race_file import is_race_file
 
     _want_use(args)
+    theme_of(args)
     if len(args.file) == 1 and is_race_file(args.file[0]):
         from rushhour.command_view_race import view_race
 
@@ -41,6 +43,7 @@ def view(args: argparse.Namespace) -> int:
             sources = [_live(args, window)]
         with _recording(args, sources[0]):
             viewing = _viewing(args, sources, window)
+            viewing.theme = theme_of(args)
             if window:
                 return _watch(viewing, args.window)
             return _shoot(args, viewing) if args.shot is not None else _film(args, viewing)
@@ -76,6 +79,13 @@ def _want_use(args: argparse.Namespace) -> None:
         raise RunError("--window is for windows; leave out --shot and --video, or it")
     if args.json and args.shot is None and args.video is None:
         raise RunError("--json is for --shot and --video; a window prints nothing")
+
+
+def theme_of(args: argparse.Namespace) -> "Theme":
+    """The theme of --theme. Raises RunError if there is none."""
+    from rushhour.viewer.themes import DARK, theme_named
+
+    return DARK if args.theme is None else theme_named(args.theme, "--theme")
 
 
 def _source(path: Path) -> "Source":

@@ -4,7 +4,7 @@ import argparse
 from math import isfinite
 from typing import Any
 
-from rushhour.command_view import SIZE, picture_size, place_of, scale_of, want_seen
+from rushhour.command_view import SIZE, picture_size, place_of, scale_of, theme_of, want_seen
 from rushhour.progress import bar
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.json_text import json_text
@@ -38,7 +38,7 @@ def view_race(args: argparse.Namespace) -> int:
     facts: dict[str, Any]
     if args.shot is not None:
         time = last if args.at is None else min(max(seconds(args.at, "--at"), first), last)
-        save_race_shot(args.shot, record, time, size, box)
+        save_race_shot(args.shot, record, time, size, box, theme_of(args))
         facts = {"written": str(args.shot), "time_s": time, "racers": len(record.length)}
         said = f"{args.shot}: {counted(len(record.length), 'racer')} at {time:g} s"
     else:
@@ -53,7 +53,7 @@ def view_race(args: argparse.Namespace) -> int:
         try:
             count = save_race_video(
                 args.video, record, begin, end, fps, rate, size, box,
-                lambda share: what.update(share - what.n),
+                lambda share: what.update(share - what.n), theme_of(args),
             )  # fmt: skip
         finally:
             what.close()
@@ -71,6 +71,7 @@ def _watch(args: argparse.Namespace, record: RaceRecord, size: tuple[int, int]) 
     from rushhour.viewer.window import watch
 
     session = Session(RaceSource(record), *size, window=True)
+    session.theme = theme_of(args)
     while session.state.colour != "type":
         session.do(do.NextColour())
     if args.at is not None:

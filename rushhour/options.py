@@ -25,7 +25,7 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
     """Add all subcommands to the parser."""
     commands = parser.add_subparsers(metavar="COMMAND")
     for name, what, add in (
-        ("demo", "a town, a recording, a picture, a summary: no input needed", _demo),
+        ("demo", "a town, a recording, a page that plays it, a summary: no input needed", _demo),
         ("import", "read a map and save it as .h5", _import),
         ("generate", "make a network: grid, ring, motorway, town, ...", _generate),
         ("info", "what is in a network, demand or run file", _info),
@@ -69,7 +69,7 @@ def _demo(command: argparse.ArgumentParser) -> None:
         type=Path,
         default=Path("out"),
         metavar="DIR",
-        help="where demo.h5 and demo.png are written (default: out)",
+        help="where demo.html, demo.h5 and demo.png are written (default: out)",
     )
     command.add_argument(
         "--vehicles",

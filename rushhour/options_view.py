@@ -46,10 +46,11 @@ def add_view_options(command: argparse.ArgumentParser) -> None:
         "signals")  # fmt: skip
     add("--no-names", action="store_true", help="leave the names of streets out")
     add("--lint", action="store_true", help="mark what `rushhour lint` says of the network")
-    add("--colour", default="speed", metavar="WHAT", help="colour vehicles by speed, limit (speed / "
+    add("--colour", default="speed", metavar="WHAT", help="colour vehicles by speed, speed-red-green (as before), limit (speed / "
         "limit), acceleration, reason, waiting, type, tier, route or trip (time since its departure) "
         "(default: speed)")  # fmt: skip
     add("--lanes", default="plain", metavar="WHAT", help="colour lanes: plain, speed (mean speed / "
         "limit), density, flow, delay, or difference to the other run (default: plain)")  # fmt: skip
+    add("--theme", metavar="WHAT", help="colours of the map: dark, day or print (default: dark)")
     add("--costs", action="store_true", help="show what the phases of a frame cost")
     add("--size", metavar="WxH", help="pixels (default: 1280x800)")

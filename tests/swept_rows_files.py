@@ -43,7 +43,7 @@ def column(t: Told, path: str, name: str) -> set[str]:
 
 
 DEMO_ROWS = {
-    "--out": Row(DEMO, lambda t: t.drawn("d1/demo.png") and (t.folder / "d1/demo.h5").exists(), "grid.h5", "grid.h5"),
+    "--out": Row(DEMO, lambda t: t.drawn("d1/demo.png") and (t.folder / "d1/demo.h5").exists() and "</html>" in t.text("d1/demo.html"), "grid.h5", "grid.h5"),
     "--vehicles": Row(DEMO, lambda t: t.facts["vehicles"]["departed"] == 20, "0", "wanted 1 to"),
     "--duration": Row(DEMO, lambda t: t.facts["sim_s"] == 2.0, "long", "--duration 'long'"),
     "--seed": Row(f"{DEMO} --seed 2", lambda t: t.changed("state_hash"), "x", "--seed"),

@@ -71,6 +71,7 @@ VIEW = {
     "--lint": Row("view lit.net.xml --size 320x240 --shot v.png --lint --json", other),
     "--colour": Row(f"{V} --colour waiting", other, "mood", "--colour 'mood': wanted one of speed"),
     "--lanes": Row(f"{V} --lanes density", other, "mood", "--lanes 'mood': wanted one of plain"),
+    "--theme": Row(f"{V} --theme print", other, "pink", "--theme 'pink': wanted one of day, dark, print"),
     "--costs": Row(f"{V} --costs", other),
     "--size": Row(V, lambda t: t.size("v.png") == (320, 240), "1600", "--size '1600': wanted WIDTHxHEIGHT"),
     "--threads": Row(f"{V} --threads 1", lambda t: not other(t), "0", "--threads 0: wanted 1 to 256"),

@@ -182,6 +182,7 @@ def test_the_demo_makes_a_run_and_a_picture(
     with RunFile("here/demo.h5") as run:
         assert run.complete and run.frames.size == 6
     assert (tmp_path / "here" / "demo.png").stat().st_size > 10_000
+    assert (tmp_path / "here" / "demo.html").stat().st_size > 100_000
 
 
 def test_parameters_lists_every_one(capsys: pytest.CaptureFixture[str]) -> None:

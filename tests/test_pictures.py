@@ -9,7 +9,7 @@ import pytest
 
 import rushhour as rh
 from rushhour.traffic.durations import clock
-from rushhour.viewer.raster import RAMP
+from rushhour.viewer.raster import speed_colours, usual_speed
 
 
 @pytest.fixture(scope="module")
@@ -47,8 +47,10 @@ def test_a_world_is_drawn_with_its_vehicles_in_the_colour_of_their_speed(world: 
     middle = slice(120, 480), slice(160, 600)  # without texts and legend
     differs = np.any(image[middle] != empty[middle], axis=-1)
     assert differs.sum() > 100
-    red = np.abs(image[middle].astype(int) - RAMP[0]).max(axis=-1) < 12
-    assert red.sum() > 20 and (world.vehicles.speed < 0.1).any()
+    speed = world.vehicles.speed
+    slow = speed_colours(speed[speed < 1.0], usual_speed(world.network)).astype(int)
+    away = np.abs(image[middle].astype(int)[..., None, :] - slow).max(axis=-1).min(axis=-1)
+    assert (away < 12).sum() > 20 and (speed < 0.1).any()
     assert f"{world.active} vehicles; colours: speed" in shown.caption
 
 

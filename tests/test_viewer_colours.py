@@ -22,9 +22,10 @@ from rushhour.viewer.loads import loads_of
 from rushhour.viewer.panels import legend_image, line, text_image
 from rushhour.viewer.road_mesh import RoadMesh, joined, polygons, polyline_quads, ribbons
 from rushhour.viewer.shapes import lane_marks, strips_of
+from rushhour.viewer.themes import DELAYS, SPEEDS
 from rushhour.viewer.trip_words import WALKS, TripWords
 
-GREEN, RED = (64, 196, 112), (235, 64, 52)
+FREE, STANDS = SPEEDS[-1], SPEEDS[0]
 
 
 def told(**columns: list[float]) -> Told:
@@ -37,9 +38,9 @@ def colours(name: str, **columns: list[float]) -> list[tuple[int, ...]]:
     return [tuple(row) for row in found.palette[found.colour].tolist()]
 
 
-def test_who_stands_is_red_and_who_is_free_green():
-    assert colours("speed", speed=[0.0, 10.0, 99.0]) == [RED, GREEN, GREEN]
-    assert colours("limit", speed=[0.0, 5.0], limit=[5.0, 5.0]) == [RED, GREEN]
+def test_who_stands_is_red_and_who_is_free_blue():
+    assert colours("speed", speed=[0.0, 10.0, 99.0]) == [STANDS, FREE, FREE]
+    assert colours("limit", speed=[0.0, 5.0], limit=[5.0, 5.0]) == [STANDS, FREE]
 
 
 def test_what_was_not_recorded_is_told_so():
@@ -81,11 +82,11 @@ def test_lanes_without_anybody_keep_their_colour():
     loads = loads_of(np.array([1, 1, 2], np.int32), np.array([0.0, 0.0, 10.0]), 3)
     shown, legend = lane_colours("speed", loads, limit, length)
     assert shown[:, 3].tolist() == [0, 255, 255] and legend.low == "0"
-    assert tuple(shown[1, :3]) == RED and tuple(shown[2, :3]) == GREEN
+    assert tuple(shown[1, :3]) == STANDS and tuple(shown[2, :3]) == FREE
     jam, _ = lane_colours(
         "density", loads_of(np.zeros(13, np.int32), np.zeros(13), 3), limit, length
     )
-    assert tuple(jam[0, :3]) == RED and jam[1, 3] == 0
+    assert tuple(jam[0, :3]) == DELAYS[-1] and jam[1, 3] == 0
 
 
 def test_lanes_below_vehicles_are_darker_and_their_legend_with_them():
@@ -134,7 +135,9 @@ def test_those_who_drive_the_same_roads_have_the_same_colour():
 
 
 def test_an_unknown_colouring_is_named_with_those_there_are():
-    with pytest.raises(RunError, match=r"--colour 'spede': wanted one of speed, limit"):
+    with pytest.raises(
+        RunError, match=r"--colour 'spede': wanted one of speed, speed-red-green, limit"
+    ):
         want_colouring("spede", VEHICLES, "--colour")
 
 

@@ -13,11 +13,11 @@ from rushhour.viewer.moments import Moment, Source
 from rushhour.viewer.panels import ACCENT, WARN, Lines
 from rushhour.viewer.place_lines import intersection_lines, lane_lines
 from rushhour.viewer.places import INTERSECTION, LANE, Place, outline_of
-from rushhour.viewer.raster import Colour
 from rushhour.viewer.recorded import RunSource
 from rushhour.viewer.scene import Stroke
 from rushhour.viewer.signal_plan import plan_image, programs_of
 from rushhour.viewer.space_time import Passed, counted_lines, diagram, passed_on
+from rushhour.viewer.themes import Colour
 from rushhour.viewer.view_state import ViewState
 
 WAY: Final[Colour] = (80, 160, 235)

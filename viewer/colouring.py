@@ -16,8 +16,9 @@ from rushhour.kernels.vehicles import REASONS
 from rushhour.roadnets.errors import RunError
 from rushhour.viewer.loads import Loads
 from rushhour.viewer.moments import Moment, Source
-from rushhour.viewer.raster import RAMP, Colour, round_down, usual_speed
+from rushhour.viewer.raster import RAMP, round_down, usual_speed
 from rushhour.viewer.standing import LONGEST
+from rushhour.viewer.themes import DELAYS, KINDS, REASON_COLOURS, RED_TO_GREEN, Colour
 
 if TYPE_CHECKING:
     from rushhour.viewer.trip_words import TripWords
@@ -26,19 +27,16 @@ OF_TRIPS: Final = ("route", "trip")  # colourings that tell what the demand says
 COLOURS: Final = 256  # rows of a palette
 UNKNOWN: Final[Colour] = (150, 156, 164)  # the last row: no such value was recorded
 TIERS: Final = ("on a lane", "steered", "driven")
-SLOW: Final[tuple[Colour, ...]] = ((120, 150, 185), (250, 206, 70), (235, 64, 52), (150, 20, 60))
-BRAKES: Final[tuple[Colour, ...]] = ((235, 64, 52), (245, 160, 70), (160, 166, 174), (80, 170, 240))
-BUSY: Final[tuple[Colour, ...]] = ((60, 90, 130), (70, 160, 190), (250, 206, 70), (235, 64, 52))
+SLOW: Final = DELAYS
+BRAKES: Final[tuple[Colour, ...]] = ((211, 59, 46), (255, 167, 62), (171, 177, 179), (88, 142, 229))
+BUSY: Final = DELAYS
 CARRIES: Final[tuple[Colour, ...]] = (
-    (50, 62, 92),
-    (70, 120, 200),
-    (110, 215, 215),
-    (235, 250, 190),
-)
-KINDS: Final[tuple[Colour, ...]] = (
-    (90, 170, 240), (250, 206, 70), (235, 64, 52), (120, 210, 130), (200, 130, 255), (255, 150, 80),
-    (120, 225, 225), (255, 130, 200), (190, 140, 100), (220, 240, 110), (150, 170, 255),
-    (230, 230, 230), (60, 150, 110), (170, 90, 150), (170, 150, 60), (110, 110, 220),
+    (50, 62, 92), (70, 120, 200), (110, 215, 215), (235, 250, 190),
+)  # fmt: skip
+# Behind the eight that everybody tells apart others, which not everybody does.
+MORE_KINDS: Final[tuple[Colour, ...]] = (
+    *KINDS, (255, 130, 200), (190, 140, 100), (220, 240, 110), (150, 170, 255), (230, 230, 230),
+    (60, 150, 110), (170, 90, 150), (170, 150, 60),
 )  # fmt: skip
 JAM: Final = 130.0  # vehicles per km of a lane, about what stands in a queue
 MANY_MORE: Final = 40.0  # vehicles per km
@@ -96,12 +94,17 @@ def _ramp(
     return Coloured(row, palette, Legend(title, *ends, palette[: COLOURS - 1]))
 
 
-def _kinds(value: NDArray[Any], names: tuple[str, ...], title: str) -> Coloured:
+def _kinds(
+    value: NDArray[Any],
+    names: tuple[str, ...],
+    title: str,
+    colours: tuple[Colour, ...] = MORE_KINDS,
+) -> Coloured:
     """Kinds by how many vehicles are of each; those behind the colours that there are share the last."""
     palette = np.full((COLOURS, 3), UNKNOWN, np.uint8)
     counts = np.bincount(value.astype(np.intp), minlength=len(names))
     place = np.minimum(np.arange(len(counts)), COLOURS - 2)
-    palette[place] = np.array(KINDS, np.uint8)[place % len(KINDS)]
+    palette[place] = np.array(colours, np.uint8)[place % len(colours)]
     shown = tuple(
         (tuple(palette[k].tolist()), f"{names[k]} ({counts[k]:,})")
         for k in range(min(len(names), COLOURS - 1))
@@ -161,11 +164,20 @@ def told_at(source: Source, moment: Moment, words: "TripWords | None" = None) ->
 
 
 def by_speed(told: Told) -> Coloured:
+    """Red standing, blue free."""
+    return _by_speed(told, RAMP)
+
+
+def by_speed_in_green(told: Told) -> Coloured:
     """Red standing, green free."""
+    return _by_speed(told, RED_TO_GREEN)
+
+
+def _by_speed(told: Told, stops: ArrayLike) -> Coloured:
     speed = told.get("speed")
     assert speed is not None
     return _ramp(
-        3.6 * speed, 0.0, told.free_speed, RAMP, "speed", ("0", f"{told.free_speed:g} km/h")
+        3.6 * speed, 0.0, told.free_speed, stops, "speed", ("0", f"{told.free_speed:g} km/h")
     )
 
 
@@ -192,7 +204,7 @@ def by_reason(told: Told) -> Coloured:
     if reason is None:
         return _unknown(len(_any(told)), "reason")
     names = tuple(name.replace("_", " ") for name in REASONS)
-    return _kinds(np.minimum(reason, len(names) - 1), names, "why it is slow")
+    return _kinds(np.minimum(reason, len(names) - 1), names, "why it is slow", REASON_COLOURS)
 
 
 def by_waiting(told: Told) -> Coloured:
@@ -245,13 +257,13 @@ def _any(told: Told) -> NDArray[Any]:
 
 
 VEHICLES: Final[dict[str, Callable[[Told], Coloured]]] = {
-    "speed": by_speed, "limit": by_limit, "acceleration": by_accel, "reason": by_reason,
+    "speed": by_speed, "speed-red-green": by_speed_in_green, "limit": by_limit, "acceleration": by_accel, "reason": by_reason,
     "waiting": by_waiting, "type": by_type, "tier": by_tier, "route": by_route, "trip": by_trip,
 }  # fmt: skip
 PLAIN: Final = "plain"
 DIFFERENCE: Final = "difference"
 LANES: Final = (PLAIN, "speed", "density", "flow", "delay", DIFFERENCE)
-LESS_MORE: Final[tuple[Colour, ...]] = ((60, 140, 240), (105, 115, 128), (235, 64, 52))
+LESS_MORE: Final[tuple[Colour, ...]] = ((60, 140, 240), (100, 104, 108), (235, 64, 52))
 
 
 def dimmed(colours: NDArray[np.uint8], legend: Legend) -> tuple[NDArray[np.uint8], Legend]:

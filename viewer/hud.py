@@ -27,7 +27,8 @@ from rushhour.viewer.panels import (
     text_scale,
     timeline_image,
 )
-from rushhour.viewer.raster import FAINT, Colour
+from rushhour.viewer.raster import FAINT
+from rushhour.viewer.themes import Colour
 from rushhour.viewer.view_state import ViewState
 
 GAP: Final = 5  # pixels between panels, times the scale of the text

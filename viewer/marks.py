@@ -10,7 +10,8 @@ from rushhour.roadnets.findings import CHECKS, NOTE, Finding, by_check
 from rushhour.roadnets.model import Network
 from rushhour.viewer.lettering import text_width, write_text
 from rushhour.viewer.png import write_png
-from rushhour.viewer.raster import INK, LAND, Colour, Raster, add_legend, draw_names, draw_network
+from rushhour.viewer.raster import INK, LAND, Raster, add_legend, draw_names, draw_network
+from rushhour.viewer.themes import Colour
 
 SIZE: Final = (2000, 1500)  # pixels
 COLOURS: Final[tuple[Colour, ...]] = (

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from rushhour.traffic.outside.body_log import BodyLog
 from rushhour.viewer.colouring import Legend
-from rushhour.viewer.raster import Colour
 from rushhour.viewer.shapes import Quads, bodies
+from rushhour.viewer.themes import Colour
 
 OUTSIDE: Final[Colour] = (226, 120, 255)
 TARGET: Final[Colour] = (70, 225, 255)

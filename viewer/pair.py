@@ -8,6 +8,7 @@ from rushhour.viewer import actions as do
 from rushhour.viewer.moments import Source
 from rushhour.viewer.scene import Scene
 from rushhour.viewer.session import Session
+from rushhour.viewer.themes import DARK, Theme
 from rushhour.viewer.view_state import ViewState
 
 SEAM: Final = 2  # pixels between them
@@ -18,6 +19,8 @@ class Pair:
 
     Raises RunError for runs on different networks.
     """
+
+    theme: Theme = DARK
 
     def __init__(
         self, first: Source, second: Source, width: int, height: int, window: bool

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from rushhour.viewer.colouring import Legend
 from rushhour.viewer.lettering import text_mask, text_width
-from rushhour.viewer.raster import FAINT, INK, LAND, Colour
+from rushhour.viewer.raster import FAINT, INK, LAND
+from rushhour.viewer.themes import Colour
 
 GLASS: Final = 225  # opacity of a panel, of 255
 ROW: Final = 11  # pixels of a line of text, times its scale

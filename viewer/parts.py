@@ -9,15 +9,18 @@ from rushhour.viewer.moments import Source
 from rushhour.viewer.race_source import RaceSource
 from rushhour.viewer.raster import Box, network_box
 from rushhour.viewer.road_mesh import RoadMesh
+from rushhour.viewer.themes import DARK, Theme
 
 Part = tuple[RoadMesh, NDArray[np.float64]]
 
 
-def parts_of(sources: Sequence[Source]) -> list[Part]:
+def parts_of(sources: Sequence[Source], theme: Theme = DARK) -> list[Part]:
     """Ground and sizes of vehicles of each source, as renderers take them."""
     return [
         (
-            source.ground if isinstance(source, RaceSource) else RoadMesh(source.network),
+            source.ground_in(theme)
+            if isinstance(source, RaceSource)
+            else RoadMesh(source.network, theme),
             source.sizes,
         )
         for source in sources

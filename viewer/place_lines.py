@@ -14,8 +14,9 @@ from rushhour.viewer.lights import LIGHT_COLOURS
 from rushhour.viewer.moments import Moment, Source
 from rushhour.viewer.panels import ACCENT, Line, line, pair
 from rushhour.viewer.places import approaches, movements
-from rushhour.viewer.raster import FAINT, INK, Colour
+from rushhour.viewer.raster import FAINT, INK
 from rushhour.viewer.standing import waited_words
+from rushhour.viewer.themes import Colour
 
 MOST: Final = 8  # lines of a list
 LANE_LETTERS: Final = 22

@@ -13,11 +13,10 @@ from rushhour.traffic.racing.race_file import RaceRecord
 from rushhour.viewer.films import film, want_film
 from rushhour.viewer.lettering import write_text
 from rushhour.viewer.png import write_png
-from rushhour.viewer.raster import INK, LAND, SMOOTHING, Box, Raster
+from rushhour.viewer.raster import SMOOTHING, Box, Raster
 from rushhour.viewer.shapes import Quads, bodies
+from rushhour.viewer.themes import DARK, Theme
 
-ASPHALT: Final = (80, 92, 106)
-TURF: Final = np.array([(58, 96, 62), (150, 176, 96)])  # least and most cost
 LEAST_BODY: Final = (9.0, 5.0)  # pixels
 MARGIN: Final = 0.04  # of the extent
 TEXT: Final = 2  # times the size of a letter
@@ -25,23 +24,33 @@ LONGEST_FILM: Final = 100_000  # pictures
 
 
 def race_picture(
-    record: RaceRecord, time: float, size: tuple[int, int] = (1280, 800), box: Box | None = None
+    record: RaceRecord,
+    time: float,
+    size: tuple[int, int] = (1280, 800),
+    box: Box | None = None,
+    theme: Theme = DARK,
 ) -> NDArray[np.uint8]:
     """A race at a time, s, as an image (height, width, 3): the ground, the bodies, who leads."""
-    raster = _ground(record, size, box)
-    return _with_bodies(raster, record, time)
+    raster = _ground(record, size, box, theme)
+    return _with_bodies(raster, record, time, theme)
 
 
 def save_race_shot(
-    path: Path, record: RaceRecord, time: float, size: tuple[int, int], box: Box | None = None
+    path: Path,
+    record: RaceRecord,
+    time: float,
+    size: tuple[int, int],
+    box: Box | None = None,
+    theme: Theme = DARK,
 ) -> None:
     """Write a race at a time, s, as a PNG. Raises RunError if it cannot be written."""
-    write_png(path, race_picture(record, time, size, box))
+    write_png(path, race_picture(record, time, size, box, theme))
 
 
 def save_race_video(
     path: Path, record: RaceRecord, begin: float, end: float, fps: float, rate: float,
     size: tuple[int, int], box: Box | None = None, tell: Callable[[float], None] = lambda share: None,
+    theme: Theme = DARK,
 ) -> int:  # fmt: skip
     """Write a film of a race from begin to end, s; returns its pictures.
 
@@ -55,12 +64,12 @@ def save_race_video(
             f"{LONGEST_FILM:,} pictures"
         )
     width, height = size[0] - size[0] % 2, size[1] - size[1] % 2
-    raster = _ground(record, (width, height), box)
+    raster = _ground(record, (width, height), box, theme)
     bare = raster.canvas.copy()
     with film(path, (width, height), fps) as add:
         for k in range(count):
             raster.canvas[:] = bare
-            add(_with_bodies(raster, record, begin + k * rate / fps))
+            add(_with_bodies(raster, record, begin + k * rate / fps, theme))
             tell((k + 1) / count)
     return count
 
@@ -84,28 +93,29 @@ def race_colours(n: int) -> NDArray[np.uint8]:
     return (255.0 * np.array(tones).reshape(n, 3)).astype(np.uint8)
 
 
-def ground_quads(record: RaceRecord) -> tuple[Quads, NDArray[np.uint8]]:
+def ground_quads(record: RaceRecord, theme: Theme = DARK) -> tuple[Quads, NDArray[np.uint8]]:
     """What racers run on as quadrilaterals (n, 4, 2), m, and their colours (n, 3)."""
     if "left" in record.ground:
         left, right = record.ground["left"], record.ground["right"]
         quads = np.stack(
             (left, right, np.roll(right, -1, axis=0), np.roll(left, -1, axis=0)), axis=1
         )
-        return quads, np.tile(np.array(ASPHALT, np.uint8), (len(quads), 1))
+        return quads, np.tile(np.array(theme.track, np.uint8), (len(quads), 1))
     cost, cell = record.ground["cost"], float(record.ground["cell"])
     row, column = np.nonzero(cost)
     corner = record.ground["corner"] + cell * np.column_stack((column, row))
     square = cell * np.array([(0.0, 0.0), (1.02, 0.0), (1.02, 1.02), (0.0, 1.02)])
     share = np.clip((cost[row, column].astype(float) - 1.0) / 9.0, 0.0, 1.0)[:, None]
-    colour = (TURF[0] + share * (TURF[1] - TURF[0])).astype(np.uint8)
+    least, most = np.array(theme.turf, float)
+    colour = (least + share * (most - least)).astype(np.uint8)
     return corner[:, None, :] + square, colour
 
 
-def _ground(record: RaceRecord, size: tuple[int, int], box: Box | None) -> Raster:
+def _ground(record: RaceRecord, size: tuple[int, int], box: Box | None, theme: Theme) -> Raster:
     x0, y0, x1, y1 = race_box(record) if box is None else box
     width, height = size
     canvas = np.empty((height * SMOOTHING, width * SMOOTHING, 3), np.uint8)
-    canvas[:] = LAND
+    canvas[:] = theme.land
     scale = SMOOTHING * min(width / (x1 - x0), height / (y1 - y0))
     raster = Raster(
         canvas,
@@ -113,11 +123,13 @@ def _ground(record: RaceRecord, size: tuple[int, int], box: Box | None) -> Raste
         0.5 * (y0 + y1) + 0.5 * SMOOTHING * height / scale,
         scale,
     )
-    raster.fill_quads(*ground_quads(record))
+    raster.fill_quads(*ground_quads(record, theme))
     return raster
 
 
-def _with_bodies(raster: Raster, record: RaceRecord, time: float) -> NDArray[np.uint8]:
+def _with_bodies(
+    raster: Raster, record: RaceRecord, time: float, theme: Theme
+) -> NDArray[np.uint8]:
     place = record.at(time)
     there = np.flatnonzero(np.isfinite(place[:, 0]))
     pixel = 1.0 / raster.pixels_per_metre
@@ -129,7 +141,7 @@ def _with_bodies(raster: Raster, record: RaceRecord, time: float) -> NDArray[np.
     colours = race_colours(len(record.length))
     raster.fill_quads(bodies(pose, long, wide), colours[there])
     image = raster.image()
-    _write(image, 10, f"{record.name}  {time:.1f} s", INK)
+    _write(image, 10, f"{record.name}  {time:.1f} s", theme.ink)
     done = [k for k in record.ranking if np.isfinite(record.finish[k]) and record.finish[k] <= time]
     for line, k in enumerate(done[:10]):
         text = f"{line + 1:2d}  racer {k + 1:<3d} {record.finish[k]:.2f} s"

@@ -13,6 +13,7 @@ from rushhour.viewer.colouring import COLOURS, UNKNOWN, Coloured, Legend
 from rushhour.viewer.moments import Moment, NetworkSource, no_vehicles
 from rushhour.viewer.race_shot import ground_quads, race_box, race_colours
 from rushhour.viewer.road_mesh import Mesh, RoadMesh, ribbons
+from rushhour.viewer.themes import DARK, Theme
 
 AWAY: Final = 100_000.0  # m beyond the ground where the one road lies that a network has to have
 MOST_NAMED: Final = 16  # lines of the legend
@@ -22,8 +23,8 @@ MOST_COLOURS: Final = COLOURS - 1  # racers beyond share them
 class RaceGround(RoadMesh):
     """The ground of a race where a network has lanes: the track, or the cells of a course."""
 
-    def __init__(self, network: Network, record: RaceRecord) -> None:
-        super().__init__(network)
+    def __init__(self, network: Network, record: RaceRecord, theme: Theme = DARK) -> None:
+        super().__init__(network, theme)
         self.box = race_box(record)
         x0, y0, x1, y1 = self.box
         self.origin = np.array([0.5 * (x0 + x1), 0.5 * (y0 + y1)])
@@ -32,7 +33,7 @@ class RaceGround(RoadMesh):
     @cached_property
     def lanes(self) -> Mesh:
         """The ground; of a course in the colours of its costs."""
-        quads, colours = ground_quads(self._record)
+        quads, colours = ground_quads(self._record, self.theme)
         return ribbons(quads, colours, self.origin)
 
     @cached_property
@@ -67,6 +68,10 @@ class RaceSource(NetworkSource):
         speed = run / np.diff(record.time)[:, None]
         known = speed[np.isfinite(speed)]
         self.fastest = float(np.percentile(known, 99.0)) if known.size else 1.0  # m/s
+
+    def ground_in(self, theme: Theme) -> RaceGround:
+        """The ground in the colours of a theme."""
+        return RaceGround(self.network, self.record, theme)
 
     def at(self, time: float, near: Box | None = None) -> Moment:
         """Where the racers are at a time in s, on straight lines between two that were recorded."""

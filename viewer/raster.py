@@ -31,31 +31,25 @@ from rushhour.viewer.shapes import (
     zebra_bars,
 )
 from rushhour.viewer.street_labels import StreetLabels
+from rushhour.viewer.themes import DARK, SPEEDS, Colour, Theme
 
-Colour = tuple[int, int, int]
 Box = tuple[float, float, float, float]  # x least, y least, x greatest, y greatest, m
 
 SMOOTHING: Final = 2
 LARGEST: Final = 16_384  # pixels on a side
-LAND: Final[Colour] = (20, 24, 30)
-KERB: Final[Colour] = (112, 122, 134)
-SIDE_STREET: Final[Colour] = (62, 71, 82)
-MAIN_STREET: Final[Colour] = (80, 92, 106)
-MARKS: Final[Colour] = (196, 202, 208)
-INK: Final[Colour] = (222, 227, 232)
-FAINT: Final[Colour] = (128, 138, 148)
-NAMES: Final[Colour] = (240, 236, 214)  # of streets
+# Panels are dark on every map.
+LAND: Final = DARK.land
+INK: Final = DARK.ink
+FAINT: Final = DARK.faint
 MAIN_SPEED: Final = 12.0  # m/s; roads as fast are drawn as main streets
+FAST_SPEED: Final = 21.0  # m/s; as roads for cars alone
 AREAS_FROM: Final = 0.3  # pixels per metre from which intersections are drawn in detail
 MARKS_FROM: Final = 2.2  # pixels per metre from which markings are painted
 LEAST_LANE: Final = 1.1  # pixels
 LEAST_BODY: Final = (3.6, 2.2)  # pixels, length and width of a vehicle
 LIGHT: Final = 1.0  # m, of the bar that shows a signal
 LEAST_LIGHT: Final = 1.5  # pixels
-RAMP: Final = np.array(  # from standing to free
-    [(235, 64, 52), (245, 140, 46), (250, 206, 70), (150, 214, 84), (64, 196, 112)],
-    dtype=np.float64,
-)
+RAMP: Final = np.array(SPEEDS, np.float64)  # from standing to free
 
 
 @dataclass
@@ -111,14 +105,17 @@ def network_box(network: Network, margin: float = 20.0) -> Box:
 
 
 def draw_network(
-    network: Network, size: tuple[int, int] = (1600, 1200), box: Box | None = None
+    network: Network,
+    size: tuple[int, int] = (1600, 1200),
+    box: Box | None = None,
+    theme: Theme = DARK,
 ) -> Raster:
     """Paint the roads of a network; box None shows all of it.
 
     size: width and height in pixels.   Lane markings appear when lanes are wide enough on the
     picture. Raises RunError if the size or the box is not usable.
     """
-    raster = _empty_raster(size, box or network_box(network))
+    raster = _empty_raster(size, box or network_box(network), theme)
     strips = strips_of(network, coarse=raster.pixels_per_metre < AREAS_FROM)
     lanes = network.arrays.lanes
     width = lanes.width[strips.lane]
@@ -132,34 +129,36 @@ def draw_network(
     edges = strips.quads(half + kerb, -half - kerb)[order]
     fills = strips.quads(half + 0.05, -half - 0.05)[order]
     shown = shown_speeds(network)
-    raster.fill_quads(edges, KERB)
+    raster.fill_quads(edges, theme.kerb)
     if raster.pixels_per_metre > AREAS_FROM:
-        _fill_intersections(raster, network, shown)
+        _fill_intersections(raster, network, shown, theme)
     on_road = strips.lane[order] < network.n_road_lanes
     fastest = shown[np.maximum(lanes.intersection[strips.lane[order]], 0)]
-    raster.fill_quads(fills, asphalt(np.where(on_road, speed[by_speed], fastest)))
+    raster.fill_quads(fills, asphalt(np.where(on_road, speed[by_speed], fastest), theme))
     if raster.pixels_per_metre >= MARKS_FROM:
-        raster.fill_quads(lane_marks(network, strips), MARKS)
-        raster.fill_quads(zebra_bars(network), MARKS)
-        raster.fill_quads(stop_lines(network), INK)
+        raster.fill_quads(lane_marks(network, strips), theme.marks)
+        raster.fill_quads(zebra_bars(network), theme.stops)
+        raster.fill_quads(stop_lines(network), theme.stops)
     return raster
 
 
-def draw_names(raster: Raster, network: Network) -> None:
+def draw_names(raster: Raster, network: Network, theme: Theme = DARK) -> None:
     """Paint the names of streets along them, where there is room."""
     height, width, _ = raster.canvas.shape
     right, bottom = raster.left + width / raster.scale, raster.top - height / raster.scale
     box = (raster.left, bottom, right, raster.top)
     names = StreetLabels(network).within(box, 1.0 / raster.pixels_per_metre)
-    raster.fill_quads(names.rims, LAND)
-    raster.fill_quads(names.letters, NAMES)
+    raster.fill_quads(names.rims, theme.halo)
+    raster.fill_quads(names.letters, theme.names)
 
 
-def _fill_intersections(raster: Raster, network: Network, shown: NDArray[np.float64]) -> None:
+def _fill_intersections(
+    raster: Raster, network: Network, shown: NDArray[np.float64], theme: Theme
+) -> None:
     """Paint the outlines of intersections as far as vehicles come near: islands stay free."""
     outlines = Raster(raster.canvas.copy(), raster.left, raster.top, raster.scale)
     areas, which = intersection_areas(network)
-    outlines.fill_areas(areas, asphalt(shown[which]))
+    outlines.fill_areas(areas, asphalt(shown[which], theme))
     surface = Raster(np.zeros_like(raster.canvas), raster.left, raster.top, raster.scale)
     quads = aprons(network)
     surface.fill_quads(quads[_visible(raster, quads[:, 0], quads[:, 2])], (255, 255, 255))
@@ -177,10 +176,9 @@ def shown_speeds(network: Network) -> NDArray[np.float64]:
     return fastest
 
 
-def asphalt(speed: NDArray[np.float64]) -> NDArray[np.uint8]:
+def asphalt(speed: NDArray[np.float64], theme: Theme = DARK) -> NDArray[np.uint8]:
     """Colours of asphalt by limit, (n, 3)."""
-    main = (speed >= MAIN_SPEED)[:, None]
-    return np.where(main, MAIN_STREET, SIDE_STREET).astype(np.uint8)
+    return np.array(theme.roads, np.uint8)[np.digitize(speed, (MAIN_SPEED, FAST_SPEED))]
 
 
 def speed_colours(value: ArrayLike, free: float) -> NDArray[np.uint8]:
@@ -280,7 +278,7 @@ def save_picture(
     write_png(path, image)
 
 
-def _empty_raster(size: tuple[int, int], box: Box) -> Raster:
+def _empty_raster(size: tuple[int, int], box: Box, theme: Theme) -> Raster:
     width, height = size
     if not (64 <= width <= LARGEST and 64 <= height <= LARGEST):
         raise RunError(f"picture of {width} x {height} pixels: wanted 64 to {LARGEST} a side")
@@ -290,7 +288,7 @@ def _empty_raster(size: tuple[int, int], box: Box) -> Raster:
     left = 0.5 * (box[0] + box[2]) - 0.5 * width / scale
     top = 0.5 * (box[1] + box[3]) + 0.5 * height / scale
     canvas = np.empty((height * SMOOTHING, width * SMOOTHING, 3), dtype=np.uint8)
-    canvas[:] = LAND
+    canvas[:] = theme.land
     return Raster(canvas, left, top, scale * SMOOTHING)
 
 

@@ -14,9 +14,7 @@ from numpy.typing import NDArray
 
 from rushhour.roadnets.model import Network
 from rushhour.viewer.raster import (
-    INK,
     MAIN_SPEED,
-    MARKS,
     Box,
     asphalt,
     network_box,
@@ -33,6 +31,7 @@ from rushhour.viewer.shapes import (
     strips_of,
     zebra_bars,
 )
+from rushhour.viewer.themes import DARK, Theme
 
 VERTEX: Final = np.dtype(
     [
@@ -123,8 +122,8 @@ class RoadMesh:
     origin: (2,) m, of all places.   box: of the network, m.
     """
 
-    def __init__(self, network: Network) -> None:
-        self.network = network
+    def __init__(self, network: Network, theme: Theme = DARK) -> None:
+        self.network, self.theme = network, theme
         self.box: Box = network_box(network)
         x0, y0, x1, y1 = self.box
         self.origin = np.array([0.5 * (x0 + x1), 0.5 * (y0 + y1)])
@@ -149,7 +148,7 @@ class RoadMesh:
         half = 0.5 * lanes.width[strips.lane] + OVERLAP
         order = np.argsort(speed >= MAIN_SPEED, kind="stable")
         quads = joined(strips).quads(half, -half)[order]
-        return ribbons(quads, asphalt(speed[order]), self.origin, strips.lane[order])
+        return ribbons(quads, asphalt(speed[order], self.theme), self.origin, strips.lane[order])
 
     @cached_property
     def aprons(self) -> Mesh:
@@ -160,22 +159,24 @@ class RoadMesh:
     def areas(self) -> Mesh:
         """Intersections; to be drawn where aprons are."""
         areas, which = intersection_areas(self.network)
-        return polygons(areas, asphalt(shown_speeds(self.network)[which]), self.origin)
+        return polygons(areas, asphalt(shown_speeds(self.network)[which], self.theme), self.origin)
 
     @cached_property
     def marks(self) -> Mesh:
         """Markings between lanes."""
-        return ribbons(lane_marks(self.network, strips_of(self.network)), MARKS, self.origin)
+        return ribbons(
+            lane_marks(self.network, strips_of(self.network)), self.theme.marks, self.origin
+        )
 
     @cached_property
     def zebras(self) -> Mesh:
         """Marked crossings of pedestrians."""
-        return ribbons(zebra_bars(self.network), MARKS, self.origin)
+        return ribbons(zebra_bars(self.network), self.theme.stops, self.origin)
 
     @cached_property
     def stops(self) -> Mesh:
         """Stop lines."""
-        return ribbons(stop_lines(self.network), INK, self.origin)
+        return ribbons(stop_lines(self.network), self.theme.stops, self.origin)
 
     def lights(self, lanes: NDArray[np.intp], colours: NDArray[np.uint8]) -> Mesh:
         """Bars across the ends of lanes in the colours that their signals show, (n, 3)."""

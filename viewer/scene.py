@@ -11,8 +11,8 @@ from rushhour.viewer.colouring import Coloured
 from rushhour.viewer.lint_marks import Marks
 from rushhour.viewer.moments import Moment
 from rushhour.viewer.panels import Panel
-from rushhour.viewer.raster import Colour
 from rushhour.viewer.street_labels import Labels
+from rushhour.viewer.themes import Colour
 
 FEWEST_DOTS: Final = 20_000  # vehicles; fewer are drawn as bodies at any distance
 DOTS_FROM: Final = 2.2  # m per pixel from which on more are dotted: bodies of about 2 pixels

@@ -27,6 +27,7 @@ from rushhour.viewer.race_source import RaceSource
 from rushhour.viewer.scene import DOTS_FROM, FEWEST_DOTS, MOST_DOTS, PATIENT, TOO_SLOW, Scene
 from rushhour.viewer.street_labels import Labels, StreetLabels
 from rushhour.viewer.target_hand import TargetHand
+from rushhour.viewer.themes import DARK, Theme
 from rushhour.viewer.timeline import timeline_of
 from rushhour.viewer.view_state import ViewState, next_time, reduce
 
@@ -38,6 +39,8 @@ BUDGET: Final = 16.7  # ms of a picture at 60 a second
 
 class Session:
     """window: for a person at a window, who wants the timeline and what playing does."""
+
+    theme: Theme = DARK
 
     def __init__(self, source: Source, width: int, height: int, window: bool = False) -> None:
         self.source, self.window = source, window

@@ -23,7 +23,7 @@ def picture_for(viewing: Viewing) -> Any:
     offscreen_canvas().close()  # says in one line what is missing, before vispy.gloo is imported
     from rushhour.viewer.gl.picture import Picture
 
-    return Picture(parts_of(viewing.sources), *viewing.size)
+    return Picture(parts_of(viewing.sources, viewing.theme), *viewing.size)
 
 
 def save_shot(path: str | Path, viewing: Viewing) -> None:

@@ -23,6 +23,7 @@ class Theme:
     building: Colour
     kerb: Colour
     roads: tuple[Colour, Colour, Colour]  # side streets, main ones, fast ones
+    track: Colour  # of a race
     marks: Colour
     stops: Colour
     turf: tuple[Colour, Colour]  # of a course, least and most cost
@@ -47,6 +48,7 @@ DAY: Final = Theme(
     building=(221, 218, 211),
     kerb=(166, 173, 181),
     roads=((253, 253, 253), (255, 246, 216), (255, 226, 164)),
+    track=(122, 128, 136),
     marks=(176, 183, 190),
     stops=(98, 105, 113),
     turf=((150, 196, 140), (222, 222, 160)),
@@ -70,6 +72,7 @@ DARK: Final = Theme(
     building=(34, 39, 47),
     kerb=(93, 104, 117),
     roads=((52, 60, 71), (66, 76, 89), (82, 92, 104)),
+    track=(70, 77, 86),
     marks=(150, 159, 169),
     stops=(214, 220, 226),
     turf=((42, 76, 50), (122, 138, 78)),
@@ -93,6 +96,7 @@ PRINT: Final = Theme(
     building=(240, 240, 240),
     kerb=(120, 120, 120),
     roads=((244, 244, 244), (236, 236, 236), (226, 226, 226)),
+    track=(206, 206, 206),
     marks=(170, 170, 170),
     stops=(70, 70, 70),
     turf=((206, 222, 200), (240, 238, 214)),
@@ -112,16 +116,20 @@ THEMES: Final = {theme.name: theme for theme in (DAY, DARK, PRINT)}
 
 # From standing to free; from moving to standing for long.
 SPEEDS: Final[tuple[Colour, ...]] = (
-    (196, 20, 40), (244, 124, 60), (255, 222, 120), (110, 190, 225), (38, 92, 178),
+    (180, 12, 28), (233, 120, 70), (255, 251, 100), (113, 203, 231), (42, 69, 172),
 )  # fmt: skip
 DELAYS: Final[tuple[Colour, ...]] = (
-    (70, 150, 215), (255, 226, 130), (238, 132, 46), (178, 26, 70), (74, 8, 80),
+    (70, 150, 215), (252, 234, 136), (221, 116, 49), (170, 33, 68), (67, 1, 77),
 )  # fmt: skip
 
+# As before, for who wants it: red and green are hardly told apart by one man in twelve.
+RED_TO_GREEN: Final[tuple[Colour, ...]] = (
+    (235, 64, 52), (245, 140, 46), (250, 206, 70), (150, 214, 84), (64, 196, 112),
+)  # fmt: skip
 # Kinds, each at least 20 in CIEDE2000 from every other, however many kinds of colour are seen.
 KINDS: Final[tuple[Colour, ...]] = (
-    (86, 160, 236), (250, 206, 70), (205, 22, 40), (11, 250, 222), (124, 47, 97), (25, 74, 229),
-    (159, 166, 129), (158, 118, 140),
+    (111, 152, 254), (249, 213, 61), (196, 19, 38), (1, 250, 232), (111, 52, 83), (35, 69, 218),
+    (159, 166, 128), (158, 116, 139),
 )  # fmt: skip
 # By reason, in the order of kernels.vehicles.REASONS; what is akin has one colour.
 _OF_REASONS: Final = (0, 1, 2, 3, 3, 3, 4, 6, 6, 5, 7, 6, 3, 3, 7, 7)

@@ -7,8 +7,8 @@ import numpy as np
 from rushhour.viewer.clock import PlaybackClock
 from rushhour.viewer.moments import Source
 from rushhour.viewer.panels import ACCENT, WARN, Timeline
-from rushhour.viewer.raster import Colour
 from rushhour.viewer.recorded import RunSource
+from rushhour.viewer.themes import Colour
 
 CURVE: Final = 240  # points of the curve
 RING: Final[Colour] = (200, 130, 255)

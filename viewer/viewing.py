@@ -5,11 +5,14 @@ from typing import Protocol
 from rushhour.viewer.actions import Action
 from rushhour.viewer.moments import Source
 from rushhour.viewer.scene import Scene
+from rushhour.viewer.themes import Theme
 from rushhour.viewer.view_state import ViewState
 
 
 class Viewing(Protocol):
-    """Takes actions and makes scenes; draws nothing."""
+    """Takes actions and makes scenes; draws nothing. theme: the colours of its map."""
+
+    theme: Theme
 
     @property
     def sources(self) -> tuple[Source, ...]:

@@ -55,7 +55,9 @@ class Window:
         from rushhour.viewer.gl.renderer import Renderer
 
         self.canvas, self.viewing, self._each = canvas, viewing, each
-        self._renderers = [Renderer(roads, sizes) for roads, sizes in parts_of(viewing.sources)]
+        self._renderers = [
+            Renderer(roads, sizes) for roads, sizes in parts_of(viewing.sources, viewing.theme)
+        ]
         self._trouble = ""  # the error that was told last
         self._pressed: tuple[float, float] | None = None
         self._last: tuple[float, float] | None = None

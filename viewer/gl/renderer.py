@@ -16,13 +16,10 @@ from rushhour.viewer.lights import lights_of
 from rushhour.viewer.outside import outside_colours, outside_quads
 from rushhour.viewer.raster import (
     AREAS_FROM,
-    KERB,
-    LAND,
     LEAST_BODY,
     LEAST_LANE,
     LEAST_LIGHT,
     MARKS_FROM,
-    NAMES,
 )
 from rushhour.viewer.road_mesh import RoadMesh, polyline_quads, ribbons
 from rushhour.viewer.scene import Scene, Stroke, codes
@@ -132,9 +129,9 @@ class Renderer:
         lanes = layer("lanes" if near > AREAS_FROM else "far_lanes")
         gloo.set_state(blend=False, cull_face=False, depth_test=False)
         gloo.set_depth_mask(True)
-        gloo.clear(color=_unit(LAND), depth=1.0)
+        gloo.clear(color=_unit(self._roads.theme.land), depth=1.0)
         kerb = max(0.35, 0.45 * camera.scale)
-        paint(lanes, *view, widen=kerb, least=least, colour=_unit(KERB))
+        paint(lanes, *view, widen=kerb, least=least, colour=_unit(self._roads.theme.kerb))
         if near > AREAS_FROM:
             # Aprons leave a depth, and areas are drawn where there is one: islands stay free.
             gloo.set_state(depth_test=True, depth_func="always")
@@ -177,8 +174,8 @@ class Renderer:
         if names is None or not names.texts:
             return
         if self._names_of is not names:
-            self._rims.set(ribbons(names.rims, LAND, self._roads.origin))
-            self._names.set(ribbons(names.letters, NAMES, self._roads.origin))
+            self._rims.set(ribbons(names.rims, self._roads.theme.halo, self._roads.origin))
+            self._names.set(ribbons(names.letters, self._roads.theme.names, self._roads.origin))
             self._names_of = names
         for part in (self._rims, self._names):
             self._painter.draw(part, *self._view(scene.camera))
@@ -197,7 +194,10 @@ class Renderer:
         if marks is None or not len(marks.places):
             return
         corners = np.array([(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)])
-        for radius, colour in ((marks.radius + RIM, LAND), (marks.radius, marks.colours)):
+        for radius, colour in (
+            (marks.radius + RIM, self._roads.theme.rim),
+            (marks.radius, marks.colours),
+        ):
             quads = marks.places[:, None] + corners * (radius * scene.camera.scale)
             self._lines.set(ribbons(quads, colour, self._roads.origin))
             self._painter.draw(self._lines, *self._view(scene.camera))

@@ -277,7 +277,8 @@ class App {
     const { camera, draw } = this;
     const names = this.labels.draw(camera, this.width, this.height, draw.ratio, this.look);
     draw.keepGround(camera, this.boxOf(30), `${this.theme},${this.layer},${this.layerKey || ""}`, names, this.extras);
-    const size = Math.min(13, Math.max(camera.scale > 8 ? 4.2 : camera.scale > 3 ? 5.5 : 7.5, 5.2 / camera.scale));
+    const crowd = Math.min(1, (6000 / Math.max(1, this.seen)) ** 0.25), least = (camera.scale > 8 ? 6.5 : camera.scale > 3 ? 8 : 9.5) * crowd;
+    const size = this.facts.race ? 14 : Math.min(13, Math.max(least, 6.4 / camera.scale));
     draw.draw(camera, this.seen, this.bodies, camera.scale < 4 ? this.lights() : null, size, Math.floor(now / 400) % 2 === 0);
   }
   // ---- signals
@@ -320,7 +321,8 @@ class App {
   marks() {
     const c = this.pen, r = this.draw.ratio, { look, chosen } = this;
     c.setTransform(1, 0, 0, 1, 0, 0); c.clearRect(0, 0, this.over.width, this.over.height); c.scale(r, r);
-    if (!chosen) return;
+    if (!chosen) { if (this.marked) { this.over.width = this.over.width; this.marked = false; } return; } // a canvas that is only cleared is not shown anew everywhere
+    this.marked = true;
     if (chosen.kind === "vehicle") {
       const pose = this.poseOf(chosen.id);
       if (!pose) return;

@@ -1,6 +1,6 @@
 // Draws with WebGL 2: the ground into a picture that is kept while the camera stands, then lights and
 // vehicles. Colours come from the theme.
-const FINE = 7; // pixels that a car is long from which on it is a body, not a mark
+const FINE = 11; // pixels that a car is long from which on it is a body, not a mark
 const GROUND_VERTEX = `#version 300 es
 layout(location=0) in vec2 a_at; layout(location=1) in vec2 a_side; layout(location=2) in float a_half;
 layout(location=3) in float a_along; layout(location=4) in float a_style;
@@ -19,8 +19,9 @@ const GROUND_FRAGMENT = `#version 300 es
 precision highp float;
 in vec3 v_colour; in float v_along, v_dash; uniform float u_alpha; out vec4 colour;
 void main() {
+  float period = 4.0 * exp2(ceil(max(0.0, log2(1.2 * fwidth(v_along))))); // never finer than pixels
   if (v_dash == 1.0 && mod(v_along, 9.0) > 3.0) discard;
-  colour = vec4(v_dash == 2.0 ? (mod(v_along, 4.0) > 2.0 ? vec3(0.93) : vec3(0.80, 0.10, 0.12)) : v_colour, u_alpha);
+  colour = vec4(v_dash == 2.0 ? (mod(v_along, period) > 0.5 * period ? vec3(0.93) : vec3(0.80, 0.10, 0.12)) : v_colour, u_alpha);
 }`;
 const BODY_VERTEX = `#version 300 es
 layout(location=0) in vec4 a_pose; layout(location=1) in vec4 a_what; layout(location=2) in vec4 a_colour;
@@ -129,13 +130,13 @@ in vec3 v_colour; flat in vec2 v_turn; flat in float v_long; uniform vec3 u_rim;
 void main() {
   vec2 q = vec2(gl_PointCoord.x - 0.5, 0.5 - gl_PointCoord.y) * v_long;
   vec2 p = vec2(v_turn.x * q.x + v_turn.y * q.y, abs(-v_turn.y * q.x + v_turn.x * q.y));
-  float r = 0.5 * v_long - 0.6, h = 0.50 * r; // a kite: pointed in front, blunt behind
+  float r = 0.5 * v_long - 0.5, h = 0.56 * r; // a kite: pointed in front, blunt behind
   float side = dot(p - vec2(r, 0.0), normalize(vec2(h, 1.25 * r)));
   float back = dot(p - vec2(-0.62 * r, 0.0), vec2(-0.94, 0.34));
   float d = max(max(side, back), p.y - h);
-  float inner = clamp(0.5 - (d + 0.9), 0.0, 1.0), a = clamp(0.5 - d, 0.0, 1.0);
+  float inner = clamp(0.5 - (d + 0.8), 0.0, 1.0), a = clamp(0.5 - d, 0.0, 1.0);
   if (a < 0.02) discard;
-  vec3 c = mix(u_rim, v_colour, v_long < 7.0 ? max(inner, 0.75) : inner);
+  vec3 c = mix(mix(u_rim, v_colour, 0.42), v_colour, inner);
   colour = vec4(c * a, a);
 }`;
 const BAR_VERTEX = `#version 300 es
@@ -244,9 +245,9 @@ class Draw {
     gl.bufferSubData(gl.ARRAY_BUFFER, 0, new Uint8Array(data, 0, bytes));
   }
   set theme(theme) {
-    const unit = (c) => c.map((v) => v / 255);
+    const unit = (c) => c.map((v) => v / 255), roads = this.ground.race ? [theme.track, theme.track, theme.track] : theme.roads;
     this.colours = theme; this.rim = unit(theme.rim);
-    this.palette = new Float32Array([...theme.roads.flatMap(unit), ...unit(theme.kerb), ...unit(theme.marks), ...unit(theme.marks), ...unit(theme.stops), ...unit(theme.turf[0]), 1, 1, 1, ...unit(theme.marks), 0.8, 0.1, 0.1, ...unit(theme.turf[1])]);
+    this.palette = new Float32Array([...roads.flatMap(unit), ...unit(theme.kerb), ...unit(theme.marks), ...unit(theme.marks), ...unit(theme.stops), ...unit(theme.turf[0]), 1, 1, 1, ...unit(theme.marks), 0.8, 0.1, 0.1, ...unit(theme.turf[1])]);
     this.kept = "";
   }
   resize(width, height, ratio) {
@@ -314,12 +315,13 @@ class Draw {
     if (extra && extra.below) extra.below(at, box);
     if (this.ground.race) {
       this.paint("main", at, box, { widen: 1.6 * Math.min(1, 0.6 * near), style: STYLE.kerb });
-      this.paint("main", at, box); this.paint("kerbs", at, box, { least: 0.4 * scale }); this.paint("lines", at, box);
+      this.paint("main", at, box); this.paint("kerbs", at, box, { least: 0.9 * scale }); this.paint("lines", at, box);
     } else {
       // Side streets are the thinner the farther the camera is; fast ones stay seen.
-      const least = { local: 0.55, main: 1.15, fast: 1.7 }, kerb = Math.max(0.3, 0.8 * scale), grades = ["local", "main", "fast"];
+      const least = { local: 0.6, main: 1.5, fast: 2.2 }, kerb = Math.max(0.3, 0.8 * scale), grades = ["local", "main", "fast"];
       const fade = Math.min(1, 14 / scale);
       for (const g of grades) this.paint(g, at, box, { widen: g === "local" && scale > 9 ? 0.25 * scale : kerb, least: least[g] * scale + (g === "local" && scale > 9 ? 0 : kerb), style: STYLE.kerb });
+      if (near > 0.25) this.paint("corners", at, box, { widen: kerb, style: STYLE.kerb });
       if (near > 0.25) {
         gl.enable(gl.STENCIL_TEST); gl.stencilFunc(gl.ALWAYS, 1, 255); gl.stencilOp(gl.KEEP, gl.KEEP, gl.REPLACE); gl.colorMask(false, false, false, false);
         this.paint("aprons", at, box);
@@ -327,6 +329,7 @@ class Draw {
         this.paint("areas", at, box, { widen: 0.25, style: STYLE.kerb });
         this.paint("areas", at, box);
         gl.disable(gl.STENCIL_TEST);
+        this.paint("corners", at, box);
       }
       for (const g of grades) this.paint(g, at, box, { least: least[g] * scale });
       if (extra && extra.above) extra.above(at, box);

@@ -51,7 +51,7 @@ class Labels {
         if (!found) continue;
         const mid = found.places[found.places.length >> 1];
         if (mid[0] < this.box[0] || mid[0] > this.box[2] || mid[1] < this.box[1] || mid[1] > this.box[3]) continue;
-        if ((where.get(line.text) || []).some(([x, y]) => Math.hypot(x - mid[0], y - mid[1]) < 300 * scale)) continue;
+        if ((where.get(line.text) || []).some(([x, y]) => Math.hypot(x - mid[0], y - mid[1]) < 480 * scale)) continue;
         const cells = found.places.map(([x, y]) => key(x, y));
         if (cells.some((c) => { for (const d of [0, 1, -1, 65536, -65536, 65537, 65535, -65535, -65537]) if (taken.has(c + d)) return true; return false; })) continue;
         for (const c of cells) taken.set(c, true);

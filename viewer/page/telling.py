@@ -60,7 +60,7 @@ class RunTold:
         self.body_sizes: dict[int, tuple[float, float]] = {}
         self.bodies_there = self.run.group("bodies") is not None
         self._lost = np.zeros(self._vehicles)
-        self.fastest = float(usual_speed(self.network))
+        self._driven = np.zeros(lanes.speed.size, np.int64)  # rows on each lane
 
     @property
     def extent(self) -> Box:
@@ -82,7 +82,15 @@ class RunTold:
 
     def facts(self, order: list[int]) -> dict[str, Any]:
         """What else is told of the vehicles of a page."""
-        return {"race": False}
+        return {"race": False, "fastest": self._free()}
+
+    def _free(self) -> float:
+        """The limit that those have who drive on all but the fastest fifth of roads, m/s."""
+        if not self._driven.any():
+            return float(usual_speed(self.network))
+        order = np.argsort(self._limit, kind="stable")
+        share = np.cumsum(self._driven[order]) / self._driven.sum()
+        return float(self._limit[order[np.searchsorted(share, 0.8)]])
 
     def counts(self) -> NDArray[np.int64] | None:
         """Vehicles in each frame; None where a box makes that unknown."""
@@ -102,6 +110,7 @@ class RunTold:
             at = placed(self.run, frame, time)
             span, before = time - before, time
             ids = frame.id
+            self._driven += np.bincount(frame.lane, minlength=self._driven.size)
             self._lost[ids] += span * np.maximum(0.0, 1.0 - at.speed / self._limit[frame.lane])
             columns = frame.columns
             n = len(frame)
@@ -205,7 +214,6 @@ class RaceTold:
         self.times = np.asarray(self.record.time)[places]
         self._box = box
         self.kind_names = ("racer",)
-        self.fastest = source.fastest
 
     @property
     def extent(self) -> Box:
@@ -226,6 +234,7 @@ class RaceTold:
         finish = self.record.finish[order].tolist()
         return {
             "race": True,
+            "fastest": self.source.fastest,
             "racers": race_colours(len(order)).tolist(),
             "finish": [round(time, 2) if np.isfinite(time) else None for time in finish],
         }

@@ -93,7 +93,6 @@ def packed(
         "kinds": list(told.kind_names),
         "shapes": list(CLASSES),
         "reasons": [name.replace("_", " ") for name in REASONS],
-        "fastest": told.fastest,
         "stands": STANDS,
         "themes": {name: as_facts(theme) for name, theme in THEMES.items()},
         "scales": {"speed": SPEEDS, "delay": DELAYS, "reason": REASON_COLOURS, "kind": KINDS},

@@ -1,0 +1,102 @@
+"""Colours of the map and of what it tells, as they are seen by everybody.
+
+Dichromats are simulated after Machado, Oliveira and Fernandes (2009) at full severity, and differences are
+those of CIEDE2000, both by colour-science.
+"""
+
+import warnings
+from itertools import combinations, pairwise
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from rushhour.kernels.vehicles import REASONS
+from rushhour.viewer.colouring import BRAKES, CARRIES, LESS_MORE
+from rushhour.viewer.themes import (
+    DELAYS,
+    KINDS,
+    REASON_COLOURS,
+    RED_TO_GREEN,
+    SPEEDS,
+    THEMES,
+    Colour,
+    Theme,
+)
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # of libraries that it would like to have
+    colour = pytest.importorskip("colour")
+
+KINDS_OF_EYES = ("normal", "Protanomaly", "Deuteranomaly", "Tritanomaly")
+APART = 20.0
+RAMPS = {
+    "speed": SPEEDS,
+    "delay": DELAYS,
+    "flow": CARRIES,
+    "acceleration": BRAKES,
+    "difference": LESS_MORE,
+}
+
+
+def seen(colours: tuple[Colour, ...], eyes: str) -> NDArray[np.float64]:
+    """CIELAB of colours as they are seen, (n, 3)."""
+    linear = colour.models.eotf_sRGB(np.array(colours) / 255.0)
+    if eyes != "normal":
+        linear = linear @ colour.blindness.matrix_cvd_Machado2009(eyes, 1.0).T
+    xyz = colour.RGB_to_XYZ(np.clip(linear, 0.0, 1.0), "sRGB")
+    return np.asarray(colour.XYZ_to_Lab(xyz, colour.CCS_ILLUMINANTS["CIE 1931 2 Degree Standard Observer"]["D65"]))  # fmt: skip
+
+
+def apart(one: NDArray[np.float64], two: NDArray[np.float64]) -> float:
+    return float(colour.delta_E(one, two, method="CIE 2000"))
+
+
+@pytest.mark.parametrize("eyes", KINDS_OF_EYES)
+def test_any_two_kinds_of_a_legend_are_told_apart(eyes: str) -> None:
+    lab = seen(KINDS, eyes)
+    least = min(apart(lab[i], lab[j]) for i, j in combinations(range(len(KINDS)), 2))
+    assert least >= APART
+
+
+@pytest.mark.parametrize("eyes", KINDS_OF_EYES)
+@pytest.mark.parametrize("name", RAMPS)
+def test_neighbouring_steps_of_a_scale_are_told_apart(name: str, eyes: str) -> None:
+    lab = seen(RAMPS[name], eyes)
+    assert min(apart(a, b) for a, b in pairwise(lab)) >= APART
+
+
+@pytest.mark.parametrize("eyes", KINDS_OF_EYES)
+@pytest.mark.parametrize("name", RAMPS)
+def test_the_ends_of_a_scale_are_farthest_from_each_other(name: str, eyes: str) -> None:
+    """Standing and free are never taken for each other."""
+    lab = seen(RAMPS[name], eyes)
+    assert apart(lab[0], lab[-1]) >= 1.5 * APART
+
+
+def test_the_red_yellow_green_of_before_fails_for_deuteranopes() -> None:
+    """What these tests are for: red and green of that scale."""
+    lab = seen(RED_TO_GREEN, "Deuteranomaly")
+    assert apart(lab[0], lab[-1]) < 1.5 * APART
+
+
+def test_every_reason_has_a_colour_of_the_kinds() -> None:
+    assert len(REASON_COLOURS) == len(REASONS)
+    assert set(REASON_COLOURS) <= set(KINDS)
+
+
+@pytest.mark.parametrize("theme", THEMES.values(), ids=list(THEMES))
+def test_what_is_written_can_be_read(theme: Theme) -> None:
+    """A contrast of 4.5 (WCAG 2.1, 1.4.3) of texts to their panel and of names to what is around them."""
+
+    def light(c: Colour) -> float:
+        return float(colour.models.eotf_sRGB(np.array(c) / 255.0) @ (0.2126, 0.7152, 0.0722))
+
+    def contrast(one: Colour, two: Colour) -> float:
+        low, high = sorted((light(one), light(two)))
+        return (high + 0.05) / (low + 0.05)
+
+    for text, below in ((theme.ink, theme.panel), (theme.faint, theme.panel), (theme.names, theme.halo),
+                        (theme.names, theme.roads[0])):  # fmt: skip
+        assert contrast(text, below) >= 4.5
+    assert contrast(theme.kerb, theme.land) >= 1.5  # roads are seen
