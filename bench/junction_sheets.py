@@ -4,13 +4,14 @@ python bench/junction_sheets.py MAP ... [--count 50] [--out DIR] [--rows 4] [--j
 
 MAP is anything that `rushhour import` reads; netconvert's half needs an OpenStreetMap file and
 eclipse-sumo, else it is left out. Largest are those with the most lanes that lead through them
-(or, with --by turning | wide, those whose lanes turn most or lie farthest apart). Grey are roads, red
+(or, with --by turning | wide | faults, those whose lanes turn most, lie farthest apart, or have most findings). Grey are roads, red
 bars stop lines, green dots where roads begin; blue ways over the junction, orange those that wander (L32).
 """
 
 import argparse
 import json
 import subprocess
+from collections import Counter
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -20,7 +21,7 @@ from sumo_options import sumo_binary
 
 from rushhour.kernels.network import U_TURN
 from rushhour.roadnets.importing import import_network
-from rushhour.roadnets.lint.junctions import bends_of, stop_places
+from rushhour.roadnets.lint.junctions import bends_of, junction_findings, stop_places
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.nearest import local_degrees, local_metres
@@ -52,7 +53,16 @@ def largest(network: Network, count: int, by: str) -> list[Junction]:
     """The junctions that come first."""
     links = network.arrays.connectors
     places = stop_places(network)
-    if by == "lanes":
+    if by == "faults":
+        score = np.zeros(len(network.intersection_ids))
+        names = Counter(
+            name.removeprefix("intersection ")
+            for one in junction_findings(network)
+            for name in one.source[:1]
+        )
+        for node, name in enumerate(network.intersection_ids):
+            score[node] = names[name]
+    elif by == "lanes":
         score = np.bincount(links.intersection, minlength=len(network.intersection_ids)).astype(
             float
         )
@@ -65,6 +75,8 @@ def largest(network: Network, count: int, by: str) -> list[Junction]:
             for node, at in places.items():
                 score[node] = np.hypot(*np.ptp(at, axis=0))
     order = np.lexsort((np.arange(score.size), -score))[:count]
+    if by == "faults":
+        order = order[score[order] > 0.0]
     kinds = network.arrays.intersections.control
     found = []
     for node in order.tolist():
@@ -187,7 +199,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("maps", nargs="+", type=Path, metavar="MAP")
     parser.add_argument("--count", type=int, default=50, help="junctions of a map")
-    parser.add_argument("--by", choices=("lanes", "turning", "wide"), default="lanes")
+    parser.add_argument("--by", choices=("lanes", "turning", "wide", "faults"), default="lanes")
     parser.add_argument("--rows", type=int, default=4)
     parser.add_argument("--dpi", type=int, default=90)
     parser.add_argument("--out", type=Path, default=Path("junction_sheets"), metavar="DIR")

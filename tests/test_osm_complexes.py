@@ -26,9 +26,9 @@ REAL: Final = {
     "krems": ("osm_krems/krems.osm.gz", {}),
     "luxembourg": ("sumo_luxembourg/luxembourg_main_roads.osm.gz", {"L33": 1}),
     "columbus": ("osm_columbus/columbus.osm.gz", {"L33": 3, "L37": 1}),
-    "porto": ("osm_porto/porto_portugal.osm.pbf", {"L32": 3, "L33": 61}),
+    "porto": ("osm_porto/porto_portugal.osm.pbf", {"L32": 3, "L33": 9}),
 }
-MARKS: Final = {"columbus": [pytest.mark.slow], "porto": [pytest.mark.slow, pytest.mark.soak]}
+MARKS: Final = {"columbus": [pytest.mark.slow], "porto": [pytest.mark.slow]}
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=MARKS.get(n, [])) for n in REAL])

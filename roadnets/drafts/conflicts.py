@@ -20,6 +20,7 @@ from rushhour.roadnets.errors import NetworkError
 MOST_SAMPLES = 2000  # of one connector; a longer one is sampled more coarsely
 CAR_WIDTH = 1.8  # m
 SHORTEST_ZONE = 2.0  # m, of a conflict that geometry misses
+MIRRORED = [2, 3, 0, 1]  # columns of a zone, seen by the other
 
 
 class Pairs(NamedTuple):
@@ -101,13 +102,17 @@ def find_conflicts(
         at_i, at_j = closest_approach(x, y, s, start, i, j)
         extra_pair.append((i, j))
         extra_zone.append((*_widened(at_i, length[i]), *_widened(at_j, length[j])))
+    del x, y, s, box  # a city's take as much memory as all that follows
     pair = np.concatenate([pair, np.array(extra_pair, np.int32).reshape(-1, 2)])
     zones = np.concatenate([zones, np.array(extra_zone).reshape(-1, 4)])
     here = np.concatenate([pair[:, 0], pair[:, 1]])
     other = np.concatenate([pair[:, 1], pair[:, 0]])
-    zone = np.concatenate([zones, zones[:, [2, 3, 0, 1]]])
     order = np.lexsort((other, here))
-    return Pairs(here[order], other[order], np.ascontiguousarray(zone[order]))
+    turned = order >= len(pair)
+    zone = zones[order - len(pair) * turned]
+    del zones, pair
+    zone[turned] = zone[turned][:, MIRRORED]
+    return Pairs(here[order], other[order], zone)
 
 
 def assert_symmetric(pairs: Pairs, n: int) -> None:
@@ -116,5 +121,9 @@ def assert_symmetric(pairs: Pairs, n: int) -> None:
     back = pairs.other.astype(np.int64) * n + pairs.here
     order = np.argsort(back, kind="stable")
     same = np.array_equal(forth, back[order])
-    if not same or not np.array_equal(pairs.zone, pairs.zone[order][:, [2, 3, 0, 1]]):
+    del forth, back
+    same &= all(
+        np.array_equal(pairs.zone[:, c], pairs.zone[order, k]) for c, k in enumerate(MIRRORED)
+    )
+    if not same:
         raise NetworkError("conflicts are not symmetric; report this as a fault of rushhour")

@@ -14,7 +14,7 @@ from rushhour.roadnets.findings import Finding
 from rushhour.roadnets.zebras import Zebra
 
 
-@dataclass
+@dataclass(slots=True)
 class DraftLane:
     """One lane of a road. shape: (p, 2) centre line in local metres, in driving direction.
 
@@ -30,7 +30,7 @@ class DraftLane:
     heights: NDArray[np.float64] | None = None
 
 
-@dataclass
+@dataclass(slots=True)
 class DraftRoad:
     """One direction between two intersections; lanes from the kerb to the middle.
 
@@ -52,7 +52,7 @@ class DraftRoad:
     aloft: list[NDArray[np.float64]] = field(default_factory=list)
 
 
-@dataclass
+@dataclass(slots=True)
 class DraftConnector:
     """One movement from the end of a lane to the start of a lane.
 
@@ -75,7 +75,7 @@ class DraftConnector:
     declared_length: float = 0.0
 
 
-@dataclass
+@dataclass(slots=True)
 class DraftIntersection:
     """Where roads meet.
 

@@ -26,7 +26,7 @@ class Exit(NamedTuple):
     angle: float  # rad, left positive
 
 
-@dataclass
+@dataclass(slots=True)
 class Approach:
     """A road that arrives at an intersection, with its lane pairs to every exit."""
 

@@ -70,6 +70,7 @@ class Drafter:
         self.ends = ends_of(streets, merged, self.loops)
         self.controls = Controls(self.places, signs, self.ends, country, turns.waits_on_red)
         self.names = self._road_names(merged)
+        self.bent: dict[tuple[Road, int, Road, int], Line] = {}  # shapes of movements
 
     def _has_loop(self, end: tuple[int, bool]) -> bool:
         """Whether one turns back in a loop: at dead ends, but not of a driveway or an aisle."""
@@ -109,6 +110,7 @@ class Drafter:
         counts = [direction(self.streets.links[i], forward).lanes for i, forward in roads]
         fitting = Fitting(self.streets, self.ends, roads, counts, self.loops)
         shapes = iter(fitting.fit(approaches))
+        self.bent = fitting.bent()
         for home, before, behind in sorted(fitting.swings):
             self._leave_out(approaches[home], before, behind)
         for road in roads:
@@ -259,7 +261,9 @@ class Drafter:
                     draft.connectors.append(
                         DraftConnector(
                             self.names[approach.road], a, self.names[other], b,
-                            shape=self._loop(approach.road, a, b) if back else None,
+                            shape=self._loop(approach.road, a, b)
+                            if back
+                            else self.bent.get((approach.road, a, other, b)),
                             turn=TURN_CODE[letter], signal=signal, link=link if signal else -1,
                             must_stop=approach.road in stops,
                             priority=self.controls.priority(approach.road),

@@ -16,6 +16,7 @@ from rushhour.roadnets.drafts.shapes import smooth_curves
 from rushhour.roadnets.geometry.meeting_lines import Lines, farthest_crossings, pairs_at
 from rushhour.roadnets.geometry.street_lines import Line
 from rushhour.roadnets.osm.approaches import Approach
+from rushhour.roadnets.osm.bending import bent_ways
 from rushhour.roadnets.osm.legs import End, draw
 from rushhour.roadnets.osm.links import Road, Streets, node_at
 from rushhour.roadnets.osm.signs import line_of
@@ -45,8 +46,10 @@ class Fitting:
     ) -> None:  # fmt: skip
         self.streets, self.ends, self.roads, self.counts = streets, ends, roads, counts
         self.loops = loops
+        self.at_home: dict[int, list[tuple[int, int]]] = {}  # pairs of lanes at each intersection
         self.swings: set[tuple[int, Road, Road]] = set()  # intersection, and movements that do so
         self.length = {i: line_of(streets, streets.links[i].nodes) for i, _ in roads}  # m
+        self.looked_at: list[int] = []  # intersections at which something may be in the way
         self.stuck: set[int] = set()  # links too short for what is asked of them
         self.first = dict(zip(roads, np.cumsum([0, *counts[:-1]]).tolist(), strict=True))
         self.lines = draw(streets, ends, roads, counts)
@@ -57,7 +60,7 @@ class Fitting:
 
         homes: what arrives at each intersection.
         """
-        at_home: dict[int, list[tuple[int, int]]] = {}  # pairs of lanes
+        at_home = self.at_home
         touched: dict[int, set[int]] = {}  # link -> its intersections
         for home, approaches in homes.items():
             pairs = at_home[home] = []
@@ -71,6 +74,7 @@ class Fitting:
                         pairs += [(a + i, b + j) for i, j in exit.pairs]
         active = [home for home, pairs in at_home.items() if len(pairs) > 1]
         active = [home for home in active if not self._is_plain(home, homes[home])]
+        looked_at = active
         for _ in range(ROUNDS):
             changed: set[int] = set()
             self.swings -= {one for one in self.swings if one[0] in set(active)}
@@ -82,7 +86,19 @@ class Fitting:
             self.stuck -= changed
             self._redraw(changed)
             active = sorted({home for link in changed for home in touched[link]})
+            looked_at = sorted({*looked_at, *active})
+        self.looked_at = looked_at
         return self.lines
+
+    def bent(self) -> dict[tuple[Road, int, Road, int], Line]:
+        """Shapes of movements, by road and lane, that have to bend for want of room for stop lines."""
+        found: dict[tuple[Road, int, Road, int], Line] = {}
+        for k in range(0, len(self.looked_at), AT_ONCE):
+            pairs = [self.at_home[home] for home in self.looked_at[k : k + AT_ONCE]]
+            for (a, b), shape in bent_ways(pairs, self.lines, self.road).items():
+                before, behind = self.roads[self.road[a]], self.roads[self.road[b]]
+                found[before, a - self.first[before], behind, b - self.first[behind]] = shape
+        return found
 
     def _is_plain(self, home: int, approaches: list[Approach]) -> bool:
         """Whether streets part from one node at such angles that nothing leads over another."""

@@ -27,7 +27,7 @@ LOOP: Final = 13.0  # m cut from a dead end for the turn back
 KERB: Final = {3: 3.0, 2: 3.0, 1: 2.0}  # m, radius of the kerb by rank; others 4
 
 
-@dataclass
+@dataclass(slots=True)
 class End:
     """One end of a link."""
 

@@ -33,7 +33,7 @@ CALLED = ("name", "ref")  # tags that say what a street is called
 Road = tuple[int, bool]
 
 
-@dataclass
+@dataclass(slots=True)
 class Link:
     """A street between two nodes; its line runs in the direction `forward` of its rules."""
 

@@ -26,7 +26,7 @@ KEPT_APART: Final = "as the fixes say"
 MAIN_LINES: Final = ("motorway", "trunk")
 
 
-@dataclass
+@dataclass(slots=True)
 class Span:
     """Street between two junctions, through joints."""
 

@@ -38,7 +38,7 @@ NEAR: Final = 0.002  # degrees from the roads' box within which areas count
 MOST_NODES: Final = 50_000_000  # of roads; more would not fit an ordinary computer
 
 
-@dataclass
+@dataclass(slots=True)
 class OsmWay:
     """A way as the file has it."""
 
