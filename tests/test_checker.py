@@ -12,9 +12,9 @@ from rushhour.kernels.network import YIELD
 from rushhour.kernels.vehicles import EXIT_FULL, LANE_CHANGE, LEADER, RED_LIGHT
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.generators.by_name import generate
-from rushhour.traffic import state
 from rushhour.traffic.checker import OF_CONNECTORS, TEXTS, Checker
 from rushhour.traffic.demand.model import VehicleType
+from rushhour.traffic.sim.fields import VEHICLE, with_room
 
 pytestmark = [pytest.mark.small_world, pytest.mark.tiny_world]
 ROAD = finish(chain(line(0.0, 200.0), line(210.0, 400.0)))
@@ -339,7 +339,7 @@ def test_only_the_first_of_a_kind_are_kept_and_all_are_counted():
 def test_the_checker_follows_a_world_that_grows():
     world, checker = start(ROAD, ("r0_0", 150.0, {"speed": 10.0}), capacity=1)
     world.step(checker)
-    world.sim.veh = state.grown_vehicles(world.sim.veh, 4096)
+    world.sim.veh = with_room(world.sim.veh, VEHICLE, 4096)
     world.put("r0_0", 100.0, 10.0)
     world.step(checker, 3)
     assert checker.violations == {}

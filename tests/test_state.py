@@ -7,7 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 from rushhour.kernels.vehicles import Vehicles
-from rushhour.traffic.state import dtype_of, new_vehicles
+from rushhour.traffic.sim.fields import dtype_of
+from rushhour.traffic.state import new_vehicles
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ from rushhour.roadnets.facts import fact_line
 from rushhour.roadnets.street_names import called
 from rushhour.traffic.durations import clock
 from rushhour.traffic.outside.watching import BodyWatch
-from rushhour.traffic.state import dtype_of
+from rushhour.traffic.sim.fields import dtype_of
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World

@@ -6,19 +6,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.vehicles import Grants, Vehicles
 from rushhour.traffic import state
 from rushhour.traffic.awake import new_awake
 from rushhour.traffic.commands.joining import ADD
 from rushhour.traffic.commands.log import DONE
 from rushhour.traffic.rings import Ring
-from rushhour.traffic.snapshot import (
-    OF_CONNECTORS,
-    OF_DETECTORS,
-    OF_VEHICLES,
-    Snapshot,
-    command_of,
-    of_road_lanes,
-)
+from rushhour.traffic.sim.fields import grown, restored, saved, static
+from rushhour.traffic.snapshot import Snapshot, command_of
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World
@@ -103,7 +98,7 @@ def _restore_vehicles(
     rows, capacity = tables["vehicles"], int(numbers["capacity"])
     veh = state.new_vehicles(capacity)
     aside = state.new_vehicles(len(tables["aside"]))
-    for name in OF_VEHICLES:
+    for name in saved(Vehicles):
         getattr(veh, name)[rows["slot"]] = rows[name]
         getattr(aside, name)[:] = tables["aside"][name]
     world.sim.veh, world.sim.moves = veh, state.new_moves(capacity)
@@ -131,7 +126,7 @@ def _restore_routes(
     """Ways that were found under way, whose trips end early, and where somebody stops."""
     base, used = world.routing.detours.base, int(numbers["routes_used"])
     # When routes are moved together depends on how much room there is.
-    road = state.grown(world.demand.roads, int(numbers["routes_room"]))
+    road = grown(world.demand.roads, int(numbers["routes_room"]))
     road[base:used] = tables["routes"]["road"]
     road[tables["replaced"]["place"]] = tables["replaced"]["road"]
     world.routing.minds.used = used
@@ -164,25 +159,13 @@ def _restore_queues(
 
 
 def _restore_grants(world: "World", tables: Mapping[str, NDArray[Any]], new_signals: bool) -> None:
-    made = world.sim.grants
-    grants = state.new_grants(world.network.arrays)
-    for name in of_road_lanes():
-        getattr(grants, name)[:] = tables["road_lanes"][name]
-    for name in OF_CONNECTORS:
-        getattr(grants, name)[:] = tables["connectors"][name]
-    world.sim.grants = grants._replace(
-        opposite=made.opposite,
-        critical_gap=made.critical_gap,
-        zips=made.zips,
-        pocket=made.pocket,
-        let_past=made.let_past,
-    )
-    world.sim.awake = new_awake(world.network.arrays, world.frame)
-    lights = state.new_lights(world.sim.actuation)
+    sim, net = world.sim, world.network.arrays
+    made = {name: getattr(sim.grants, name) for name in static(Grants)}
+    sim.grants = restored(state.new_grants(net)._replace(**made), tables)
+    sim.awake = new_awake(net, sim.frame)
+    sim.lights = state.new_lights(sim.actuation)
     if not new_signals:
-        for name, array in lights._asdict().items():
-            array[:] = tables["detectors" if name in OF_DETECTORS else "programs"][name]
-    world.sim.lights = lights
+        restored(sim.lights, tables)
 
 
 def _restore_rings(world: "World", numbers: Mapping[str, Any]) -> None:

@@ -1,8 +1,8 @@
 """Snapshots: everything in a world that a later frame can depend on, as tables and plain numbers.
 
 What is made from the network, the demand and the parameters is left out, and so is what every frame
-makes anew before it reads it. Which attribute is which stands in KEPT, MADE and SCRATCH; a test
-walks a world and fails for one that is in none of them.
+makes anew before it reads it. Which array is which stands in `sim.fields`, which attribute of a
+part in KEPT, MADE and SCRATCH; a test walks a world and fails for one that is in none of them.
 """
 
 from collections.abc import Mapping
@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.shown import fields_shown
+from rushhour.kernels.signals import Lights
 from rushhour.kernels.vehicles import Grants, Vehicles
 from rushhour.traffic.commands.log import Command
+from rushhour.traffic.sim.fields import CONNECTOR, DETECTOR, PROGRAM, ROAD_LANE, saved
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World
@@ -110,23 +112,6 @@ SCRATCH: Final[dict[str, tuple[str, ...]]] = {
     "Bodies": ("listeners", "_coming", "_log", "_given", "_grid", "_by"),
 }  # fmt: skip
 
-OF_CONNECTORS: Final = ("light", "closes", "tail", "tail_slot", "waiter", "waived")  # of Grants
-# Of Grants: made, scratch, others by lane, and where there is something to forget.
-NOT_KEPT: Final = (
-    "critical_gap",
-    "pocket",
-    "let_past",
-    "zips",
-    "opposite",
-    "candidate",
-    "obstacles",
-    "held",
-    "noted",
-)
-# Of Vehicles: written for whoever asks for a grant, before it is read.
-OF_VEHICLES: Final = tuple(name for name in Vehicles._fields if name != "line")
-OF_DETECTORS: Final = ("hit", "served")  # of Lights; all others by program
-
 
 @dataclass(frozen=True)
 class Snapshot:
@@ -167,12 +152,12 @@ def take_snapshot(world: "World", logs: bool = True) -> Snapshot:
     replaced = np.flatnonzero(sim.routes.road[: given.size] != given)
     tables = {
         "vehicles": table_of(
-            {"slot": slots, **{name: getattr(veh, name)[slots] for name in OF_VEHICLES}}
+            {"slot": slots, **{name: getattr(veh, name)[slots] for name in saved(Vehicles)}}
         ),
         "aside": table_of(
             {
                 "since": np.array(sim.verge.since, np.int64),
-                **{name: getattr(aside, name) for name in OF_VEHICLES},
+                **{name: getattr(aside, name) for name in saved(Vehicles)},
             }
         ),
         "order": table_of({"slot": order.slot[: sim.n]}),
@@ -185,14 +170,14 @@ def take_snapshot(world: "World", logs: bool = True) -> Snapshot:
         "road_lanes": table_of(
             {
                 "closed": sim.closed, "will_close": sim.will_close,
-                **{name: getattr(grants, name) for name in of_road_lanes()},
+                **{name: getattr(grants, name) for name in saved(Grants, ROAD_LANE)},
             }
         ),
-        "connectors": table_of({name: getattr(grants, name) for name in OF_CONNECTORS}),
+        "connectors": table_of({name: getattr(grants, name) for name in saved(Grants, CONNECTOR)}),
         "programs": table_of(
-            {k: v for k, v in lights._asdict().items() if k not in OF_DETECTORS}
+            {name: getattr(lights, name) for name in saved(Lights, PROGRAM)}
         ),
-        "detectors": table_of({k: getattr(lights, k) for k in OF_DETECTORS}),
+        "detectors": table_of({name: getattr(lights, name) for name in saved(Lights, DETECTOR)}),
         "roads": table_of({"head": waiting.head, "tail": waiting.tail}),
         "travel_times": table_of(
             {
@@ -229,11 +214,6 @@ def take_snapshot(world: "World", logs: bool = True) -> Snapshot:
         tables["trips"] = world.trips.table()
         numbers["applied"] = [plain_command(command) for command in world.commands.applied]
     return Snapshot(tables, numbers)
-
-
-def of_road_lanes() -> tuple[str, ...]:
-    """Fields of Grants by road lane that are kept."""
-    return tuple(k for k in Grants._fields if k not in OF_CONNECTORS and k not in NOT_KEPT)
 
 
 def _numbers(world: "World") -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The arrays of a world: made, grown, re-packed, hashed."""
+"""The arrays of a world as its parts make, re-pack and hash them; what they are stands in sim.fields."""
 
 import hashlib
 from collections.abc import Collection
@@ -8,19 +8,15 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.holders import FRAMES_NOTED
 from rushhour.kernels.network import FIXED, Actuation, NetworkArrays
 from rushhour.kernels.order import MOST_PARTS
-from rushhour.kernels.outside.obstacles import COUNTS, Obstacles
+from rushhour.kernels.outside.obstacles import Obstacles
 from rushhour.kernels.repacking import exchange, exchange_rows
 from rushhour.kernels.signals import Lights
 from rushhour.kernels.trips import Trips, Waiting
 from rushhour.kernels.vehicles import (
-    BEHIND,
     IDM,
     KRAUSS,
-    NEVER,
-    PATH,
     Grants,
     Order,
     Routes,
@@ -29,64 +25,23 @@ from rushhour.kernels.vehicles import (
 )
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.traffic.demand.model import Demand, VehicleType
+from rushhour.traffic.sim import fields
+from rushhour.traffic.sim.fields import new
 
-LONG_AGO = -(2**30)  # frame
 MOST_FRAMES: Final = 2**30  # of a stop: for ever
 _WORDS: Final[dict[int, Any]] = {1: np.uint8, 4: np.int32, 8: np.int64}
-_WIDE = {"path": PATH, "behind": BEHIND}
-# Not part of the state: slots, what is only valid within a frame, and how roads are remembered.
-_DERIVED = ("line", "yields_to", "change_to", "left", "trip", "route_start")
-_TOLD = ("told", "told_until")  # hashed as soon as anybody was told something
-
-
-def dtype_of(annotation: Any) -> Any:
-    """The dtype of a field that is annotated NDArray[dtype].
-
-    That is `ndarray[shape, dtype[X]]`, and from numpy 2.5 on, under Python 3.12, `NDArray[X]`.
-    """
-    last = annotation.__args__[-1]
-    return last.__args__[0] if hasattr(last, "__args__") else last
 
 
 def new_vehicles(capacity: int) -> Vehicles:
     """Arrays for `capacity` vehicles, all slots free."""
-    fields: list[Any] = []
-    for name, kind in Vehicles.__annotations__.items():
-        dtype = dtype_of(kind)
-        shape: Any = (capacity, _WIDE[name]) if name in _WIDE else (capacity,)
-        fields.append(np.full(shape, {"lane": -1, "top": np.inf}.get(name, 0), dtype))
-    return Vehicles(*fields)
-
-
-def grown(array: NDArray[Any], size: int, fill: int = 0) -> NDArray[Any]:
-    """A copy with `size` entries along its first axis, the new ones filled."""
-    new = np.full((size, *array.shape[1:]), fill, array.dtype)
-    new[: array.shape[0]] = array
-    return new
-
-
-def columns(veh: Vehicles) -> list[tuple[str, NDArray[Any]]]:
-    """Names and arrays of the vehicles' state."""
-    return [(name, getattr(veh, name)) for name in veh._fields]
-
-
-def grown_vehicles(veh: Vehicles, capacity: int) -> Vehicles:
-    """The same vehicles in arrays for more of them."""
-    return Vehicles(
-        *(grown(array, capacity, -1 if name == "lane" else 0) for name, array in columns(veh))
-    )
+    return new(Vehicles, {fields.VEHICLE: capacity})
 
 
 def new_order(n_lanes: int, capacity: int) -> Order:
     """An empty order."""
-    return Order(
-        start=np.zeros(n_lanes + 1, np.int32),
-        slot=np.zeros(capacity, np.int32),
-        spare=np.zeros(capacity, np.int32),
-        counts=np.zeros((1 + min(numba.get_num_threads(), MOST_PARTS), n_lanes + 1), np.int32),
-        over=np.full(n_lanes, -1, np.int32),
-        over_rear=np.zeros(n_lanes),
-    )
+    parts = min(numba.get_num_threads(), MOST_PARTS)
+    counts = np.zeros((1 + parts, n_lanes + 1), np.int32)
+    return new(Order, {fields.LANE: n_lanes, fields.VEHICLE: capacity}, counts=counts)
 
 
 def other_order(order: Order) -> Order:
@@ -96,46 +51,18 @@ def other_order(order: Order) -> Order:
 
 def new_grants(net: NetworkArrays) -> Grants:
     """Grants that nobody holds."""
-    n = net.connectors.from_lane.size
-    n_road_lanes = net.lanes.out_start.size - 1
-    return Grants(
-        light=np.zeros(n, np.uint8),
-        closes=np.full(n, np.inf),
-        tail=np.full(n, np.inf),
-        tail_slot=np.full(n, -1, np.int32),
-        waiter=np.full(n, -1, np.int32),
-        held=np.ones(net.intersections.control.size, np.uint8),
-        noted=np.full(n_road_lanes, FRAMES_NOTED, np.uint8),
-        reserved=np.zeros(n_road_lanes),
-        kept=np.zeros(n_road_lanes),
-        crossed=np.zeros(n_road_lanes, np.bool_),
-        onward=np.full(n_road_lanes, -1, np.int32),
-        wished=np.zeros(n_road_lanes),
-        wished_since=np.full(n_road_lanes, NEVER, np.int32),
-        wished_first=np.zeros(n_road_lanes),
-        eldest_since=np.full(n_road_lanes, NEVER, np.int32),
-        eldest=np.zeros(n_road_lanes),
-        claimed=np.zeros(n_road_lanes),
-        claimed_since=np.full(n_road_lanes, NEVER, np.int32),
-        candidate=np.full(net.intersections.lane.size, -1, np.int32),
-        waived=np.full(n, -1, np.int32),
-        critical_gap=np.zeros(n),
-        pocket=np.zeros(n),
-        let_past=np.zeros(n),
-        zips=np.zeros(n, np.bool_),
-        opposite=np.full(n_road_lanes, -1, np.int32),
-        passers=np.zeros(n_road_lanes, np.int32),
-        obstacles=new_obstacles(net.lanes.length.size, 0),
-    )
+    sizes = {
+        fields.CONNECTOR: net.connectors.from_lane.size,
+        fields.ROAD_LANE: net.lanes.out_start.size - 1,
+        fields.INTERSECTION: net.intersections.control.size,
+        fields.INTERSECTION_LANE: net.intersections.lane.size,
+    }
+    return new(Grants, sizes, obstacles=new_obstacles(net.lanes.length.size, 0))
 
 
 def new_obstacles(n_lanes: int, room: int) -> Obstacles:
     """Room for so many entries, none there."""
-    fields: dict[str, NDArray[Any]] = {}
-    for name, kind in Obstacles.__annotations__.items():
-        fields[name] = np.zeros(room, dtype_of(kind))
-    fields["counts"], fields["first"] = np.zeros(COUNTS, np.int64), np.full(n_lanes, -1, np.int32)
-    return Obstacles(**fields)
+    return new(Obstacles, {fields.LANE: n_lanes, fields.ENTRY: room})
 
 
 def type_arrays(types: tuple[VehicleType, ...]) -> Types:
@@ -199,18 +126,13 @@ def route_arrays(demand: Demand, n_lanes: int, begin: float, dt: float) -> Route
 
 def new_waiting(net: NetworkArrays, n_trips: int, capacity: int) -> Waiting:
     """Empty queues outside."""
-    n_roads = net.roads.first_lane.size
-    return Waiting(
-        head=np.full(n_roads, -1, np.int32),
-        tail=np.full(n_roads, -1, np.int32),
-        following=np.full(n_trips, -1, np.int32),
-        lanes=np.zeros(n_trips, np.uint64),
-        shut=np.zeros(n_roads, np.uint64),
-        busy=np.zeros(n_roads, np.int32),
-        numbers=np.zeros(3, np.int64),
-        newest=np.full(net.lanes.length.size, -1, np.int32),
-        older=np.full(capacity, -1, np.int32),
-    )
+    sizes = {
+        fields.ROAD: net.roads.first_lane.size,
+        fields.TRIP: n_trips,
+        fields.LANE: net.lanes.length.size,
+        fields.VEHICLE: capacity,
+    }
+    return new(Waiting, sizes)
 
 
 def new_moves(capacity: int) -> NDArray[np.int32]:
@@ -247,15 +169,8 @@ def program_members(net: NetworkArrays) -> tuple[NDArray[np.int32], NDArray[np.i
 
 def new_lights(actuation: Actuation) -> Lights:
     """Signals before the first frame."""
-    n, detectors = actuation.control.size, actuation.lane.size
-    return Lights(
-        phase=np.full(n, -1, np.int32),
-        since=np.zeros(n),
-        target=np.full(n, -1, np.int32),
-        held=np.full(n, LONG_AGO, np.int32),
-        hit=np.full(detectors, LONG_AGO, np.int32),
-        served=np.full(detectors, LONG_AGO, np.int32),
-    )
+    sizes = {fields.PROGRAM: actuation.control.size, fields.DETECTOR: actuation.lane.size}
+    return new(Lights, sizes)
 
 
 def state_hash(
@@ -289,13 +204,9 @@ def state_hash(
 def _add_vehicles(h: Any, veh: Vehicles, routes: Routes, rows: NDArray[np.int64]) -> None:
     """Add the state of some rows of vehicles to a hash, in order of their ids."""
     rows = rows[np.argsort(veh.id[rows], kind="stable")]
-    untold = () if veh.told[rows].any() else _TOLD
-    if np.isinf(veh.top[rows]).all():
-        untold = (*untold, "top")
-    for name, array in columns(veh):
-        if name not in _DERIVED and name not in untold:
-            h.update(name.encode())
-            h.update(np.ascontiguousarray(array[rows]).tobytes())
+    for name in fields.hashed_names(veh, rows):
+        h.update(name.encode())
+        h.update(np.ascontiguousarray(getattr(veh, name)[rows]).tobytes())
     routed = rows[veh.leg[rows] >= 0]
     first = veh.leg[routed].astype(np.int64)
     size = np.maximum(veh.route_end[routed] - first, 0)

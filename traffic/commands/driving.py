@@ -15,8 +15,8 @@ from rushhour.roadnets.facts import rows_line
 from rushhour.traffic.commands.fleet import Fleet, Several
 from rushhour.traffic.commands.kinds import Plain, VehicleCommand, one_for_all
 from rushhour.traffic.commands.log import CALL, Command, CommandError, CommandLog
+from rushhour.traffic.sim.fields import grown
 from rushhour.traffic.sim.sim import Sim
-from rushhour.traffic.state import grown
 from rushhour.traffic.steering.tier import Steering
 
 TIERS: Final = {"lane": LANE, "steered": STEERED, "driven": DRIVEN}

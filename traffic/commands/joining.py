@@ -31,6 +31,7 @@ from rushhour.traffic.demand.joining import (
 from rushhour.traffic.demand.model import Demand
 from rushhour.traffic.parameter_table import TYPE_NAMES
 from rushhour.traffic.routing.routing import Routing
+from rushhour.traffic.sim.fields import TRIP, with_room
 from rushhour.traffic.sim.sim import Sim
 from rushhour.traffic.steering.tier import Steering
 
@@ -154,10 +155,7 @@ class Joining:
                 place[moved] += size
         self.routing.minds.used += size
         self.routing.detours.have_room(n, size)
-        self.sim.waiting = wait._replace(
-            following=np.concatenate((wait.following, np.full(n, -1, np.int32))),
-            lanes=np.concatenate((wait.lanes, np.zeros(n, np.uint64))),
-        )
+        self.sim.waiting = with_room(wait, TRIP, len(self.sim.demand))
         self.driving.inputs.have_room(len(self.sim.demand))
         self._read_demand(kinds != len(self.sim.demand.types))
         moved = np.where(chosen.route_start >= base, size, 0)

@@ -43,7 +43,7 @@ from rushhour.traffic.measures.detectors import (
     road_of,
 )
 from rushhour.traffic.measures.tables import TABLES, MeasureTable, Rows, with_ids
-from rushhour.traffic.state import grown
+from rushhour.traffic.sim.fields import grown
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World

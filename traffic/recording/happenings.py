@@ -20,7 +20,7 @@ from rushhour.traffic.measures.trip_log import ENDS
 from rushhour.traffic.quotas import NAMES as QUOTAS
 from rushhour.traffic.recording.body_happenings import BODY_KINDS, BodyHappenings
 from rushhour.traffic.recording.unclosed_file import DAMAGE
-from rushhour.traffic.state import grown
+from rushhour.traffic.sim.fields import grown
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile

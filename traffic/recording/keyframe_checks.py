@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.network import LONGEST_VEHICLE, OFF, STOP_THEN_GO
+from rushhour.kernels.network import OFF, STOP_THEN_GO
 from rushhour.kernels.steering.lane_bodies import DRIVEN
 from rushhour.kernels.steering.towing import ASIDE
 from rushhour.kernels.told_signals import RETURNS, TOLD
-from rushhour.kernels.vehicles import HALT_HARD, NEVER, PATH, REASONS
-from rushhour.roadnets.drafts.shapes import LONGEST
+from rushhour.kernels.vehicles import HALT_HARD, NEVER, PATH, REASONS, Grants, Order, Vehicles
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.commands.limits import FASTEST, SLOWEST
 from rushhour.traffic.outside.bodies import what_is_wrong
+from rushhour.traffic.sim.fields import CONNECTOR, LANE, ROAD_LANE, VEHICLE, bounds, ranges
 from rushhour.traffic.snapshot import Snapshot, command_of
 
 if TYPE_CHECKING:
@@ -22,26 +22,14 @@ if TYPE_CHECKING:
 ROUTES: Final = 1 << 20  # places for roads in the pool that every run may have
 MOST_GROWN: Final = 64  # times as many as are used, at most
 LEAST_ROOM: Final = 1024  # vehicles that every world has room for
-# The largest value either way of numbers of vehicles: m, m/s, m/s^2, m, m, 1.
-MOST: Final = {
-    "s": LONGEST, "speed": 1e3, "accel": 1e6, "lateral": 1e3, "length": LONGEST_VEHICLE,
-    "factor": 1e3,
-}  # fmt: skip
 # By table: columns, and the least and the largest value, by name as `_sizes` tells it, or a number.
 RANGES: Final[dict[str, dict[str, tuple[int, str]]]] = {
-    "vehicles": {
-        "slot": (0, "slot"), "lane": (0, "lane"), "id": (0, "trip"), "trip": (0, "trip"),
-        "type": (0, "type"), "path": (-1, "connector"), "granted": (0, "path"),
-        "cut": (-1, "connector"), "behind": (-1, "lane"), "leg": (-1, "place"),
-        "route_start": (0, "place_behind"), "route_end": (0, "place_behind"), "wanted": (-1, "lane"),
-        "change_to": (-1, "lane"), "yields_to": (-1, "slot"), "stop": (0, "stop"),
-        "stop_end": (0, "stop"), "reason": (0, "reason"), "refused": (0, "reason"),
-        "blocker": (-1, "trip"), "told": (0, "told"), "around": (0, "trips"),
-    },
-    "order": {"slot": (0, "slot")},
-    "lanes": {"end": (0, "vehicles"), "over": (-1, "slot")},
-    "road_lanes": {"onward": (-1, "connector")},
-    "connectors": {"tail_slot": (-1, "slot"), "waiter": (-1, "slot")},
+    "vehicles": {"slot": (0, "slot"), **ranges(Vehicles, VEHICLE)},
+    "aside": ranges(Vehicles, VEHICLE),
+    "order": ranges(Order, VEHICLE),
+    "lanes": {"end": (0, "vehicles"), **ranges(Order, LANE)},
+    "road_lanes": ranges(Grants, ROAD_LANE),
+    "connectors": ranges(Grants, CONNECTOR),
     "roads": {"head": (-1, "trip"), "tail": (-1, "trip")},
     "queues": {"road": (0, "road")},
     "waiting": {"trip": (0, "trip"), "following": (-1, "trip")},
@@ -52,7 +40,6 @@ RANGES: Final[dict[str, dict[str, tuple[int, str]]]] = {
     "routes": {"road": (0, "road")},
     "replaced": {"place": (0, "given"), "road": (0, "road")},
 }  # fmt: skip
-RANGES["aside"] = {k: v for k, v in RANGES["vehicles"].items() if k != "slot"}
 
 
 def check_snapshot(snapshot: Snapshot, world: "World") -> None:
@@ -65,7 +52,7 @@ def check_snapshot(snapshot: Snapshot, world: "World") -> None:
     for table, columns in RANGES.items():
         for column, (low, name) in columns.items():
             _want_range(table, column, tables[table][column], low, sizes[name])
-    for column, most in MOST.items():
+    for column, most in bounds(Vehicles).items():
         if not (np.abs(tables["vehicles"][column]) <= most).all():
             raise RunError(
                 f"vehicles: {column} is not finite or beyond {most:g}; record the run again"

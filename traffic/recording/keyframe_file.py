@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.vehicles import Grants, Order, Vehicles
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.facts import fact_line
 from rushhour.roadnets.hdf5_file import want_stored
@@ -23,6 +24,7 @@ from rushhour.traffic.measures.trip_log import COLUMNS as TRIP_COLUMNS
 from rushhour.traffic.recording.command_file import read_commands
 from rushhour.traffic.recording.keyframe_checks import check_snapshot
 from rushhour.traffic.recording.unclosed_file import DAMAGE
+from rushhour.traffic.sim.fields import units
 from rushhour.traffic.snapshot import Snapshot, plain_command, take_snapshot
 
 if TYPE_CHECKING:
@@ -47,10 +49,8 @@ NUMBERS: Final = "numbers"  # bytes of JSON
 HASH: Final = "S64"
 # Units of columns, wherever they are; others are indices, codes, counts, or numbers of frames.
 UNITS: Final = {
-    "s": "m", "speed": "m/s", "accel": "m/s^2", "lateral": "m", "swerve": "m", "length": "m",
-    "distance": "m", "ideal": "s", "closes": "s", "tail": "m", "reserved": "m", "kept": "m",
+    **units(Vehicles, Order, Grants),
     "lasts": "s", "until": "s", "yellow": "s", "red": "s", "began": "s", "clears": "s",
-    "wished": "m", "wished_first": "m", "eldest": "m", "claimed": "m", "over_rear": "m",
 }  # fmt: skip
 
 

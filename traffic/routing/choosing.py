@@ -24,7 +24,7 @@ from rushhour.traffic.demand.model import WAY_FOUND, WAY_OPEN, Demand
 from rushhour.traffic.routing.hierarchies import Stairs, hierarchy_if_it_pays
 from rushhour.traffic.routing.road_graph import road_graph
 from rushhour.traffic.routing.routes import Desk, Ways, find_ways, in_batches
-from rushhour.traffic.state import grown
+from rushhour.traffic.sim.fields import grown
 
 if TYPE_CHECKING:
     from rushhour.traffic.routing.routing import Routing

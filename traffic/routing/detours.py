@@ -9,7 +9,7 @@ from rushhour.kernels.detours import seek_detours, take_detours
 from rushhour.kernels.rerouting import EXITS, Exits
 from rushhour.kernels.vehicles import PATH
 from rushhour.traffic.routing.routes import WIDTH, kept_desk
-from rushhour.traffic.state import grown
+from rushhour.traffic.sim.fields import grown
 
 if TYPE_CHECKING:
     from rushhour.traffic.routing.routing import Routing

@@ -20,7 +20,7 @@ from rushhour.kernels.watching import find_stuck, wants_another_way
 from rushhour.roadnets.model import Network
 from rushhour.traffic.quotas import Quotas
 from rushhour.traffic.routing.routes import WIDTH, kept_desk
-from rushhour.traffic.state import grown
+from rushhour.traffic.sim.fields import grown
 
 MIND_PERIOD = 1.0  # s between two looks at those who are stuck
 

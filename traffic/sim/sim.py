@@ -26,6 +26,7 @@ from rushhour.traffic.own_models import OwnModels
 from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.quotas import Quotas
 from rushhour.traffic.signal_control import controlled
+from rushhour.traffic.sim.fields import VEHICLE, with_room
 from rushhour.traffic.sim.verge import Verge
 
 CAPACITY: Final = 1024  # vehicles, at first
@@ -180,16 +181,13 @@ class Sim:
     def grow(self) -> None:
         """Double the places for vehicles."""
         capacity = 2 * self.veh.lane.size
-        self.veh = state.grown_vehicles(self.veh, capacity)
+        self.veh = with_room(self.veh, VEHICLE, capacity)
         self.moves = state.new_moves(capacity)
         for follower in self.followers:
             follower.grow(capacity)
-        self.order = self.order._replace(
-            slot=state.grown(self.order.slot, capacity),
-            spare=state.grown(self.order.spare, capacity),
-        )
+        self.order = with_room(self.order, VEHICLE, capacity)
         self.other_order = state.other_order(self.order)
-        self.waiting = self.waiting._replace(older=state.grown(self.waiting.older, capacity, -1))
+        self.waiting = with_room(self.waiting, VEHICLE, capacity)
 
     # --- vehicles --------------------------------------------------------------------------
 

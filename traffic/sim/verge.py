@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.vehicles import HAZARD, Vehicles
-from rushhour.traffic.state import columns, grown_vehicles, new_vehicles
+from rushhour.traffic.sim.fields import VEHICLE, columns, first_rows, with_room
+from rushhour.traffic.state import new_vehicles
 
 
 class Verge:
@@ -27,7 +28,7 @@ class Verge:
     @property
     def rows(self) -> Vehicles:
         """The vehicles, one row each."""
-        return Vehicles(*(array[: len(self)] for _, array in columns(self._rows)))
+        return first_rows(self._rows, len(self))
 
     def row(self, vehicle: int) -> int:
         """Row of a vehicle by its id; -1 if it is not here."""
@@ -38,7 +39,7 @@ class Verge:
         """Copy a vehicle here; its slot is free then."""
         n = len(self)
         if n == self._rows.lane.size:
-            self._rows = grown_vehicles(self._rows, max(16, 2 * n))
+            self._rows = with_room(self._rows, VEHICLE, max(16, 2 * n))
         for name, array in columns(veh):
             getattr(self._rows, name)[n] = array[slot]
         self._rows.reason[n] = HAZARD
