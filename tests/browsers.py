@@ -4,6 +4,7 @@ Without one a test is skipped with the reason; where CI is set, it fails.
 """
 
 import importlib.util
+import io
 import os
 import shutil
 import subprocess
@@ -11,13 +12,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import pytest
+from PIL import Image
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 FIREFOX = ("firefox-esr", "firefox")
 SIZE = {"width": 960, "height": 600}
 # OpenGL in software, so that pictures are the same everywhere.
 SOFTWARE = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"]  # fmt: skip
+# The vehicles of the moment that a page shows, as rows.
+POSITIONS = """(() => {
+  const { frames, frame } = rushhour.runs.at(rushhour.frameAt(rushhour.time)), rows = [];
+  for (let r = frames.start[frame]; r < frames.start[frame + 1]; r++)
+    rows.push([rushhour.facts.vehicles[frames.vehicle[r]], frames.x[r] + rushhour.facts.origin[0],
+      frames.y[r] + rushhour.facts.origin[1], frames.turn[r], frames.speed[r], frames.lane[r],
+      frames.reason[r], frames.blocker[r] < 0 ? null : rushhour.facts.vehicles[frames.blocker[r]]]);
+  return rows;
+})()"""
 SCREEN = ["-screen", "0", "1400x1000x24", "-nolisten", "tcp", "-noreset"]
 
 
@@ -121,11 +133,6 @@ class Opened:
 
     def pixels(self) -> Any:
         """The map with nothing above it: (height, width, 3)."""
-        import io
-
-        import numpy as np
-        from PIL import Image
-
         self.get("document.body.classList.add('bare')")
         self.page.add_style_tag(
             content=".bare .panel, .bare #scale, .bare #over { visibility: hidden }"

@@ -1,26 +1,22 @@
 """The page of `rushhour share` in a real browser: what is in it, and what it does."""
 
+import threading
 from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from browsers import Opened, chromium
-from viewed_run import record
+from browsers import POSITIONS, Opened, chromium
+from PIL import Image
+from viewed_run import needs_gl, record
 
 from rushhour.cli import main
 from rushhour.traffic.recording.run_file import RunFile
+from rushhour.viewer.page import writing
 from rushhour.viewer.themes import THEMES
-
-POSITIONS = """(() => {
-  const { frames, frame } = rushhour.runs.at(rushhour.frameAt(rushhour.time)), rows = [];
-  for (let r = frames.start[frame]; r < frames.start[frame + 1]; r++)
-    rows.push([rushhour.facts.vehicles[frames.vehicle[r]], frames.x[r] + rushhour.facts.origin[0],
-      frames.y[r] + rushhour.facts.origin[1], frames.turn[r], frames.speed[r], frames.lane[r],
-      frames.reason[r], frames.blocker[r] < 0 ? null : rushhour.facts.vehicles[frames.blocker[r]]]);
-  return rows;
-})()"""
 
 
 @pytest.fixture(scope="module")
@@ -239,3 +235,106 @@ def test_two_fingers_zoom(browser: Any, folder: Path) -> None:
     assert touched.get("rushhour.camera.scale") == pytest.approx(scale / 2.0, rel=1e-6)
     assert touched.told == []
     touched.close()
+
+
+def coloured(image: Any) -> Any:
+    """Where a picture is not grey: vehicles and lights on the ground of the print theme."""
+    return np.ptp(image.astype(int), axis=-1) > 70
+
+
+def near(mask: Any, reach: int) -> Any:
+    """Pixels within some of a mask."""
+    from scipy.ndimage import binary_dilation
+
+    return binary_dilation(mask, iterations=reach)
+
+
+def test_vehicles_and_lights_are_drawn_where_the_viewer_draws_them(
+    page: Opened, folder: Path
+) -> None:
+    """The same instant, place and size: what has a colour in one picture has one in the other."""
+    needs_gl().close()
+    shot = folder / "shot.png"
+    words = [
+        "--at",
+        "60",
+        "--centre",
+        "0,0",
+        "--zoom",
+        "0.15",
+        "--size",
+        "960x600",
+        "--theme",
+        "print",
+    ]
+    assert main(["view", str(folder / "run.h5"), "--shot", str(shot), "--no-names", *words]) == 0
+    other = np.asarray(Image.open(shot).convert("RGB"))
+    page.drawn("rushhour.pickTheme('print'); rushhour.seek(60); (() => { const [x, y] = rushhour.facts.origin; rushhour.lookAt(-x, -y, 0.15) })()")  # fmt: skip
+    image = page.pixels()
+    assert image.shape == other.shape
+    seen = slice(60, 480), slice(210, 700)  # without the panels of the viewer
+    ours, theirs = coloured(image)[seen], coloured(other)[seen]
+    assert min(ours.sum(), theirs.sum()) > 300
+    assert (near(theirs, 4) & ours).sum() > 0.97 * ours.sum()
+    assert (near(ours, 4) & theirs).sum() > 0.97 * theirs.sum()
+
+
+class Server(SimpleHTTPRequestHandler):
+    """Gives files by parts, as web servers do."""
+
+    parts: ClassVar[list[tuple[int, int]]] = []
+    by_parts = True
+
+    def do_GET(self) -> None:
+        wanted = self.headers.get("Range")
+        if wanted is None or not self.by_parts:
+            super().do_GET()
+            return
+        first, last = (int(text) for text in wanted.removeprefix("bytes=").split("-"))
+        data = Path(self.translate_path(self.path)).read_bytes()[first : last + 1]
+        self.parts.append((first, len(data)))
+        self.send_response(206)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing."""
+
+
+@pytest.mark.parametrize("by_parts", [True, False])
+def test_a_folder_is_fetched_by_the_parts_that_are_played(
+    browser: Any, folder: Path, by_parts: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also from servers that give files only whole."""
+    monkeypatch.setattr(writing, "ROWS", 1000)
+    assert main(["share", str(folder / "run.h5"), "--folder", str(folder / "site")]) == 0
+    monkeypatch.setattr(Server, "by_parts", by_parts)
+    Server.parts.clear()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Server, directory=str(folder / "site")))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        opened = Opened(browser, f"http://127.0.0.1:{server.server_port}/")
+        size = (folder / "site/data.bin").stat().st_size
+        assert not by_parts or sum(length for _, length in Server.parts) < 0.8 * size
+        opened.drawn("rushhour.seek(75)")
+        opened.until("rushhour.runs.at(rushhour.frameAt(75))")
+        opened.drawn()
+        with RunFile(folder / "run.h5") as run:
+            assert len(opened.get(POSITIONS)) == len(run.at(75.0))
+        assert opened.told == []
+        opened.close()
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_a_file_that_was_cut_off_says_so(browser: Any, folder: Path) -> None:
+    text = (folder / "run.html").read_text()
+    cut = folder / "cut.html"
+    cut.write_text(text[: text.index('id="b0"') + 400])
+    page = browser.new_page()
+    page.goto(cut.as_uri())
+    page.wait_for_function("document.getElementById('wait').textContent.includes('cut off')")
+    assert page.is_visible("#wait")
+    page.close()

@@ -19,7 +19,7 @@ class Runs {
   }
   take(number, frames, error) {
     this.asked.delete(number);
-    if (error) { this.failed = error; this.onready(); return; }
+    if (error) { this.failed = `what this page holds is damaged or was cut off; get it again (${error})`; this.onready(); return; }
     this.kept.set(number, frames);
     while (this.kept.size > KEPT) this.kept.delete(this.kept.keys().next().value);
     this.onready();
@@ -227,7 +227,7 @@ class App {
       this.count(moment);
       this.card(moment);
       $("wait").hidden = true;
-      this.drawn++;
+      if (!this.drawn++) this.firstPicture = performance.now(); // ms since the page was asked for
     }
     $("clock").textContent = clockText(this.time, this.facts.race);
     const i = this.index, there = this.head.there[i];
