@@ -10,13 +10,14 @@ from math import inf
 from rushhour.kernels.halting import somebody_halts_inside, stands_for_long
 from rushhour.kernels.holders import must_change, swap_room
 from rushhour.kernels.jit import kernel
-from rushhour.kernels.network import GROUP_LENGTH, NetworkArrays
+from rushhour.kernels.network import GROUP_LENGTH, RED, YELLOW, NetworkArrays
 from rushhour.kernels.outside.obstacles import any_bodies, room_to_body
 from rushhour.kernels.rules import Rules
 from rushhour.kernels.vehicles import BEHIND, NEVER, PATH, Grants, Order, Vehicles
 
 CLOSES_UP = 100.0  # m of a lane on which a queue closes up while somebody crosses before it
 BESIDE = 10.0  # m along a connector within which a rear may be in the way of those who take another
+APART = 0.9  # of a connector, where it is clear of others out of its lane at the latest
 PLATOON_ENDS = (
     30.0  # s that somebody waits for a place on a short lane while others flow through it
 )
@@ -259,12 +260,18 @@ def before_body(
 def barred_beside(
     net: NetworkArrays, veh: Vehicles, order: Order, lane: int, k: int, queue_gap: float
 ) -> bool:
-    """Whether somebody on another connector out of a lane than joint k will stand there, as the lane
-    beyond does not take all on it: nobody who takes k gets past it."""
+    """Whether somebody on another connector out of a lane than joint k stands there with its rear, or
+    will, as the lane beyond does not take all on it: nobody who takes k gets past it."""
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     for o in range(net.lanes.out_start[lane], net.lanes.out_start[lane + 1]):
         on = n_road_lanes + o
-        if o == k or order.start[on] == order.start[on + 1]:
+        if o == k:
+            continue
+        j = order.over[on]
+        if j >= 0 and veh.granted[j] == 0 and veh.speed[j] < 0.5:
+            if order.over_rear[on] < min(BESIDE, APART * net.lanes.length[on]):
+                return True
+        if order.start[on] == order.start[on + 1]:
             continue
         _, closed, _, held = queue_end(net, veh, order, net.connectors.to_lane[o], queue_gap)
         closed -= taken(veh, order, on, queue_gap)
@@ -452,6 +459,16 @@ def nobody_between(
 
 
 @kernel
+def all_green(net: NetworkArrays, veh: Vehicles, grants: Grants, i: int, m: int, n: int) -> bool:
+    """Whether no light on entries m to n of i's path shows red or yellow."""
+    for q in range(m, n):
+        k = veh.path[i, q]
+        if net.connectors.signal[k] >= 0 and (grants.light[k] == RED or grants.light[k] == YELLOW):
+            return False
+    return True
+
+
+@kernel
 def chain_with_room(
     net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int,
     frame: int, dt: float,
@@ -478,7 +495,7 @@ def chain_with_room(
         if since < veh.arrived[i] or (veh.arrived[i] < 0 and since < NEVER):
             if (frame - since) * dt >= PLATOON_ENDS:
                 return -least
-        n = through(net, veh, order, grants, i, n)
-        if n == 0:
-            return -least
+        m, n = n, through(net, veh, order, grants, i, n)
+        if n == 0 or not all_green(net, veh, grants, i, m, n):
+            return -least  # it can stop before that line, so its light counts whatever came before
     return n

@@ -284,3 +284,45 @@ def test_a_head_before_a_full_exit_is_passed_by_few_who_came_to_their_line_later
     # When it comes to its line, one car has left, four are on the slow road, one stands before it.
     assert "lone" in order
     assert order.index("lone") <= 6 + 2
+
+
+def turn_lanes_behind_a_light(length: float, stub: float):
+    """A light, a piece of road no longer than a joint, and two turn lanes with a light each that is
+    red whenever the first is green."""
+    draft = chain(
+        line(0, 150), line(170, 170 + stub), line(176, 176 + length), line(200 + length, 400)
+    )
+    first, turns = draft.roads[0].id, draft.roads[2]
+    turns.lanes.append(DraftLane("beside", turns.lanes[0].shape + (0.0, 3.2), 13.9))
+    x = 200.0 + length
+    draft.intersections.append(DraftIntersection("end", x, 200.0, NONE))
+    away = DraftLane("away_0", np.array([(x, 10.0), (x, 190.0)]), 13.9)
+    draft.roads.append(DraftRoad("away", "j3", "end", [away]))
+    draft.connectors.append(DraftConnector(draft.roads[1].id, 0, turns.id, 1))
+    draft.connectors.append(DraftConnector(turns.id, 1, "away", 0))
+    phases = [(17.0, "G"), (3.0, "y"), (20.0, "r")]
+    for name, offset in (("first", 0.0), ("turns", 20.0)):
+        draft.signals.append(DraftSignal(name, phases, offset))
+    for connector in draft.connectors:
+        if connector.from_road in (first, turns.id):
+            connector.signal, connector.link = (
+                ("first" if connector.from_road == first else "turns"),
+                0,
+            )
+    draft.intersections[1].control = draft.intersections[3].control = SIGNAL
+    return finish(draft)
+
+
+@pytest.mark.parametrize("stub", [0.2, 1.0])
+@pytest.mark.parametrize("length", [13.0, 16.3, 19.0])
+@pytest.mark.parametrize("often", [2, 5])
+def test_nobody_is_led_past_a_light_that_they_can_stop_at_since_a_rear_bars_the_way(
+    length, stub, often
+):
+    """The rear of a queue on one turn lane stands on the piece that leads to both; the other lane is
+    empty, so that a grant once led over it and the light behind it, red or not."""
+    network = turn_lanes_behind_a_light(length, stub)
+    trips = [Trip(f"v{i}", 2.5 * i, CAR, (0, 1, 2, 3 + (i % often > 0))) for i in range(40)]
+    world, checker = driven(network, trips, dt=0.25, longest=3600.0)
+    assert world.done
+    assert checker.violations == {}
