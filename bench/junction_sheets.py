@@ -21,7 +21,7 @@ from sumo_options import sumo_binary
 
 from rushhour.kernels.network import U_TURN
 from rushhour.roadnets.importing import import_network
-from rushhour.roadnets.lint.junctions import bends_of, junction_findings, stop_places
+from rushhour.roadnets.lint.junctions import bends_of, junction_findings, stop_places, wandering
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.nearest import local_degrees, local_metres
@@ -113,12 +113,10 @@ def draw(axes: Any, network: Network, middle: Points, reach: float, told: str) -
         bodies.append(np.concatenate((line + aside, (line - aside)[::-1])))
         bars.append([line[-1] + aside[-1], line[-1] - aside[-1]])
         begins.append(line[0])
-    wander = bends_of(network).wandering
+    wander = wandering(network, bends_of(network))
     back = links.turn == U_TURN
     ways = np.flatnonzero(seen[n:]).tolist()
-    colours = [
-        "orange" if wander[k] and not back[k] else "0.7" if back[k] else "tab:blue" for k in ways
-    ]
+    colours = ["orange" if wander[k] else "0.7" if back[k] else "tab:blue" for k in ways]
     axes.add_collection(PolyCollection(bodies, facecolors="0.85", edgecolors="0.6", linewidths=0.4))
     axes.add_collection(
         LineCollection([network.lane_points(n + k) for k in ways], colors=colours, linewidths=0.8)

@@ -1,14 +1,20 @@
 """Lanes of roundabouts that do not say how many they have, by the streets that lead in."""
 
+from dataclasses import replace
 from math import cos, radians, sin
 
+import numpy as np
 import pytest
 from osm_texts import street, write_osm
 
+import rushhour as rh
+from rushhour.roadnets.importing import import_network
+from rushhour.roadnets.lint.junctions import bends_of, junction_findings, wandering
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.osm.rings import widen_rings
 from rushhour.roadnets.osm.short_streets import A_CAR
 from rushhour.roadnets.osm.ways.reading import OsmMap, OsmWay
+from rushhour.traffic.checker import Checker
 
 RING = street("tertiary", junction="roundabout")
 CASES = {
@@ -60,3 +66,67 @@ def test_a_ring_of_two_lanes_has_roads_that_hold_cars_or_is_one(tmp_path, radius
     assert len(on_ring) == roads
     assert set(lanes.lane_count[on_ring].tolist()) <= {2}
     assert lanes.length[on_ring].min(initial=99.0) > 2.0 * A_CAR
+
+
+def tight_ring(folder, radius: float, arms: int = 4, clockwise: bool = False):
+    """A roundabout whose arms lie too close for cars to stand between them; around 0, 0."""
+    nodes, ring, ways = {}, [], []
+    for k in range(arms):
+        at, half = (radians(360.0 / arms * (k + share)) for share in (0.0, 0.5))
+        nodes[k + 1] = (radius * cos(at), radius * sin(at))
+        nodes[k + 11] = ((radius + 300.0) * cos(at), (radius + 300.0) * sin(at))
+        nodes[k + 21] = (radius * cos(half), radius * sin(half))
+        ring += [k + 1, k + 21]
+        ways.append((100 + k, [k + 1, k + 11], street("tertiary")))
+    ring = [*ring, ring[0]]
+    side = {"driving_side": "left"} if clockwise else {}
+    ways = [(way, line, {**tags, **side}) for way, line, tags in ways]
+    tags = street("tertiary", junction="roundabout")
+    ways.append((1, ring[::-1] if clockwise else ring, tags))
+    return import_network(write_osm(folder, nodes, ways))
+
+
+@pytest.mark.parametrize("clockwise", [False, True])
+@pytest.mark.parametrize(("radius", "arms"), [(7.5, 3), (7.5, 4), (9.0, 4), (10.0, 5)])
+def test_movements_of_a_ring_that_is_one_intersection_lead_around_its_island(
+    tmp_path, radius: float, arms: int, clockwise: bool
+):
+    network = tight_ring(tmp_path, radius, arms, clockwise)
+    assert network.n_roads == 2 * arms
+    assert network.left_hand == clockwise
+    sense = -1.0 if clockwise else 1.0
+    around = 0
+    middle = network.points[: network.point_start[network.n_road_lanes]].mean(axis=0)
+    for k in range(network.n_road_lanes, network.n_lanes):
+        if np.hypot(*(network.lane_points(k) - middle).T).max() > 2.5 * radius + 10.0:
+            continue  # a turn back at the end of an arm
+        x, y = (network.lane_points(k) - middle).T
+        turned = np.diff(np.unwrap(np.arctan2(y, x))) * sense
+        assert np.hypot(x, y).min() > radius - 0.3
+        if turned.sum() > radians(100.0):
+            around += 1
+            assert turned.min() > -1e-6
+    assert around >= arms * (arms - 2)
+    assert {one.check for one in junction_findings(network)} & {"L32", "L33"} == set()
+
+
+@pytest.mark.slow
+def test_a_tight_ring_carries_what_its_arms_bring_without_a_violation(tmp_path):
+    network = tight_ring(tmp_path, 9.0)
+    world = rh.World(network, rh.random_trips(network, 1200, "20min", seed=11), dt=0.25, seed=1)
+    checker = Checker(world)
+    world.observers.append(checker)
+    world.run("20min")
+    assert not any(checker.violations.values())
+    assert len(world.trips) > 450  # 1,350 veh/h; straight over the island 542 of them arrived
+
+
+def test_ways_that_swing_round_where_no_island_is_are_found(tmp_path):
+    """The same ways, and one that leads over the middle: nothing keeps drivers off it."""
+    network = tight_ring(tmp_path, 9.0)
+    bends = bends_of(network)
+    assert bends.wandering.any() and not wandering(network, bends).any()
+    nodes = network.arrays.intersections
+    moved = nodes._replace(x=nodes.x + 9.0)
+    other = replace(network, arrays=network.arrays._replace(intersections=moved))
+    assert wandering(other, bends).any()

@@ -30,6 +30,8 @@ SAME: Final = 0.05  # s
 WIDEST: Final = 100.0  # m between two stop lines of an intersection
 INSIDE: Final = 30.0  # m of a road before its stop line
 AT_ONCE: Final = 40_000  # connectors, for the memory's sake
+ISLAND: Final = 3.0  # m from the middle of an intersection that all ways over it keep off
+BACK: Final = radians(10.0)  # by which a way around an island may turn the other way
 CLEAR: Final = 0.5  # m that the movements of others may reach over a stop line
 
 Points = NDArray[np.float64]
@@ -85,6 +87,33 @@ def bends_of(network: Network) -> Bends:
     return Bends(length, straight, np.where(length > TOUCHING, turning, np.abs(net)), net)
 
 
+def wandering(network: Network, bends: Bends) -> NDArray[np.bool_]:
+    """Which connectors lead out of their way, turns back and ways around an island excepted, (m,)."""
+    links = network.arrays.connectors
+    found = bends.wandering & (links.turn != U_TURN)
+    for k in np.flatnonzero(found).tolist():
+        found[k] = not _is_around(network, k)
+    return np.asarray(found)
+
+
+def _is_around(network: Network, k: int) -> bool:
+    """Whether a connector leads around what all ways over its intersection keep off: an island."""
+    nodes, n = network.arrays.intersections, network.n_road_lanes
+    node = int(network.arrays.connectors.intersection[k])
+    middle = np.array([nodes.x[node], nodes.y[node]])
+    own = nodes.connector[nodes.connector_start[node] : nodes.connector_start[node + 1]]
+    for other in own.tolist():
+        if np.hypot(*(network.lane_points(n + int(other)) - middle).T).min() < ISLAND:
+            return False
+    x, y = (network.lane_points(n + k) - middle).T
+    turned = _wrapped(np.diff(np.arctan2(y, x)))
+    sweep, away = abs(float(turned.sum())), np.hypot(x, y)
+    near = float(away.min())
+    spiral = sweep * float(away.mean()) + float(away[0] + away[-1]) - 2.0 * near
+    length = float(network.arrays.lanes.length[n + k])
+    return sweep > float(np.abs(turned).sum()) - BACK and length < LONGEST_WAY * spiral
+
+
 def _wrapped(angle: Points) -> Points:
     found: Points = np.remainder(angle + np.pi, 2.0 * np.pi) - np.pi
     return found
@@ -95,8 +124,7 @@ def _wandering(network: Network) -> Iterator[Finding]:
     if not links.from_lane.size:
         return
     bends = bends_of(network)
-    back = links.turn == U_TURN
-    for k in np.flatnonzero(bends.wandering & ~back).tolist():
+    for k in np.flatnonzero(wandering(network, bends)).tolist():
         a, b = (int(road[lane[k]]) for lane in (links.from_lane, links.to_lane))
         name = network.intersection_ids[links.intersection[k]]
         yield finding(

@@ -22,6 +22,7 @@ from rushhour.roadnets.osm.approaches import Approach, Exit, approaches_of
 from rushhour.roadnets.osm.control import Controls
 from rushhour.roadnets.osm.entries import SERVICE
 from rushhour.roadnets.osm.fitting import Fitting
+from rushhour.roadnets.osm.islands import islands_of, way_around
 from rushhour.roadnets.osm.legs import (
     LOOP,
     MOST,
@@ -70,6 +71,7 @@ class Drafter:
         self.ends = ends_of(streets, merged, self.loops)
         self.controls = Controls(self.places, signs, self.ends, country, turns.waits_on_red)
         self.names = self._road_names(merged)
+        self.islands = islands_of(streets, merged)
         self.bent: dict[tuple[Road, int, Road, int], Line] = {}  # shapes of movements
 
     def _has_loop(self, end: tuple[int, bool]) -> bool:
@@ -111,6 +113,7 @@ class Drafter:
         fitting = Fitting(self.streets, self.ends, roads, counts, self.loops)
         shapes = iter(fitting.fit(approaches))
         self.bent = fitting.bent()
+        self._lead_around(fitting, approaches)
         for home, before, behind in sorted(fitting.swings):
             self._leave_out(approaches[home], before, behind)
         for road in roads:
@@ -131,6 +134,20 @@ class Drafter:
         ]
         coordinate(draft, {signal.id for signal in draft.signals})
         return draft
+
+    def _lead_around(self, fitting: Fitting, approaches: dict[int, list[Approach]]) -> None:
+        """Shape the movements of roundabouts that are one intersection."""
+        for home, here in approaches.items():
+            island = self.islands.get(home)
+            if island is None:
+                continue
+            for approach in here:
+                for exit in approach.exits:
+                    for a, b in exit.pairs:
+                        lines = fitting.line(approach.road, a), fitting.line(exit.road, b)
+                        way = way_around(island, *lines)
+                        if way is not None:
+                            self.bent[approach.road, a, exit.road, b] = way
 
     def _leave_out(self, approaches: list[Approach], before: Road, behind: Road) -> None:
         """Take a movement away that no car can drive, if both its roads have others."""

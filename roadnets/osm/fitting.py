@@ -90,6 +90,11 @@ class Fitting:
         self.looked_at = looked_at
         return self.lines
 
+    def line(self, road: Road, lane: int) -> Line:
+        """The line of a lane of a road."""
+        found: Line = self.lines[self.first[road] + lane]
+        return found
+
     def bent(self) -> dict[tuple[Road, int, Road, int], Line]:
         """Shapes of movements, by road and lane, that have to bend for want of room for stop lines."""
         found: dict[tuple[Road, int, Road, int], Line] = {}

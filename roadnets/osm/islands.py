@@ -1,0 +1,86 @@
+"""Movements around the island of a roundabout that is one intersection.
+
+A roundabout whose arms lie too close for cars to stand between them is one intersection (osm.merging,
+osm.short_streets). Its movements still lead around the island: onto the ring, along it and off it.
+"""
+
+from math import acos, atan2, ceil, cos, pi, radians, sin
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from rushhour.roadnets.drafts.shapes import smooth_curves
+from rushhour.roadnets.geometry.street_lines import Line
+from rushhour.roadnets.osm.links import Streets
+from rushhour.roadnets.osm.merging import Merged
+
+SMALLEST: Final = 5.0  # m, radius of the ring's line; tighter ones are driven over
+STEP: Final = radians(12.0)  # between points of a way on a ring
+LEAST: Final = radians(5.0)  # of a ring that a way follows
+OVER: Final = 0.3  # m over the line of the ring that are beside the island
+JOIN: Final = 0.8  # of the angle to where a straight line would touch the ring
+
+
+class Island(NamedTuple):
+    """What a ring lies around: its middle and the radius of its line, m."""
+
+    x: float
+    y: float
+    radius: float
+
+
+def islands_of(streets: Streets, merged: Merged) -> dict[int, Island]:
+    """The islands of intersections that are whole rings, by the node that names each."""
+    rings: dict[int, list[int]] = {}
+    parted: set[int] = set()  # of which a part is a road
+    for i, link in enumerate(streets.links):
+        if link.rules.ring:
+            home = merged.home(link.a)
+            rings.setdefault(home, []).append(i)
+            if i not in merged.inner:
+                parted |= {home, merged.home(link.b)}
+    found: dict[int, Island] = {}
+    for home, links in rings.items():
+        if home in parted:
+            continue
+        nodes = [node for i in links for node in streets.links[i].nodes[1:]]
+        at = np.array([streets.xy[node] for node in nodes])
+        x, y = (float(one) for one in (at.min(axis=0) + at.max(axis=0)) / 2.0)
+        radius = float(np.hypot(*(at - (x, y)).T).min())
+        if radius >= SMALLEST:
+            found[home] = Island(x, y, radius)
+    return found
+
+
+def way_around(island: Island, before: Line, behind: Line) -> Line | None:
+    """A movement from the end of a lane to the start of another around an island, counter-clockwise.
+
+    None where it leads by the island, or its lanes end on the ring.
+    """
+    middle = np.array([island.x, island.y])
+    start, end = before[-1] - middle, behind[0] - middle
+    far = np.hypot(*start), np.hypot(*end)
+    if min(far) < island.radius + 0.5:
+        return None
+    u, v = before[-1] - before[-2], behind[1] - behind[0]
+    u, v = u / np.hypot(*u), v / np.hypot(*v)
+    plain, _ = smooth_curves(np.concatenate((before[-1], u, behind[0], v))[None])
+    whole = (atan2(end[1], end[0]) - atan2(start[1], start[0])) % (2.0 * pi)
+    if whole < pi and float(np.hypot(*(plain - middle).T).min()) > island.radius - OVER:
+        return None
+    on, off = (JOIN * acos(island.radius / away) for away in far)
+    if whole < on + off + LEAST:  # the next arm: past the ring at one place
+        on, off = (one * max(whole - LEAST, 0.5 * whole) / (on + off) for one in (on, off))
+    first = atan2(start[1], start[0]) + on
+    sweep = whole - on - off
+    steps = max(1, ceil(sweep / STEP))
+    angles = first + np.linspace(0.0, sweep, steps + 1)
+    ring = middle + island.radius * np.column_stack((np.cos(angles), np.sin(angles)))
+    along = [np.array([-sin(a), cos(a)]) for a in (angles[0], angles[-1])]
+    pieces = np.array([
+        np.concatenate((before[-1], u, ring[0], along[0])),
+        np.concatenate((ring[-1], along[1], behind[0], v)),
+    ])  # fmt: skip
+    points, begin = smooth_curves(pieces)
+    way: Line = np.vstack((points[: begin[1]], ring[1:-1], points[begin[1] :]))
+    return way
