@@ -31,6 +31,7 @@ WIDEST: Final = 100.0  # m between two stop lines of an intersection
 INSIDE: Final = 30.0  # m of a road before its stop line
 AT_ONCE: Final = 40_000  # connectors, for the memory's sake
 ISLAND: Final = 3.0  # m from the middle of an intersection that all ways over it keep off
+LEAST_ROUND: Final = radians(60.0)  # around an island
 BACK: Final = radians(10.0)  # by which a way around an island may turn the other way
 CLEAR: Final = 0.5  # m that the movements of others may reach over a stop line
 
@@ -97,21 +98,27 @@ def wandering(network: Network, bends: Bends) -> NDArray[np.bool_]:
 
 
 def _is_around(network: Network, k: int) -> bool:
-    """Whether a connector leads around what all ways over its intersection keep off: an island."""
+    """Whether a connector leads around what all ways over its intersection keep off: an island.
+
+    Its middle is that of the intersection, or, where arms lie on one side, that of the connector.
+    """
     nodes, n = network.arrays.intersections, network.n_road_lanes
     node = int(network.arrays.connectors.intersection[k])
-    middle = np.array([nodes.x[node], nodes.y[node]])
-    own = nodes.connector[nodes.connector_start[node] : nodes.connector_start[node + 1]]
-    for other in own.tolist():
-        if np.hypot(*(network.lane_points(n + int(other)) - middle).T).min() < ISLAND:
-            return False
-    x, y = (network.lane_points(n + k) - middle).T
-    turned = _wrapped(np.diff(np.arctan2(y, x)))
-    sweep, away = abs(float(turned.sum())), np.hypot(x, y)
-    near = float(away.min())
-    spiral = sweep * float(away.mean()) + float(away[0] + away[-1]) - 2.0 * near
-    length = float(network.arrays.lanes.length[n + k])
-    return sweep > float(np.abs(turned).sum()) - BACK and length < LONGEST_WAY * spiral
+    own = nodes.connector[nodes.connector_start[node] : nodes.connector_start[node + 1]].tolist()
+    ways = np.concatenate([network.lane_points(n + other) for other in own])
+    way, length = network.lane_points(n + k), float(network.arrays.lanes.length[n + k])
+    for island in (np.array([nodes.x[node], nodes.y[node]]), way.mean(axis=0)):
+        x, y = (way - island).T
+        turned = _wrapped(np.diff(np.arctan2(y, x)))
+        sweep, away = abs(float(turned.sum())), np.hypot(x, y)
+        spiral = sweep * float(away.mean()) + float(away[0] + away[-1] - 2.0 * away.min())
+        if (
+            np.hypot(*(ways - island).T).min() >= ISLAND
+            and sweep > max(LEAST_ROUND, float(np.abs(turned).sum()) - BACK)
+            and length < LONGEST_WAY * spiral
+        ):
+            return True
+    return False
 
 
 def _wrapped(angle: Points) -> Points:

@@ -15,8 +15,10 @@ from rushhour.roadnets.osm.links import Streets
 from rushhour.roadnets.osm.merging import Merged
 
 SMALLEST: Final = 5.0  # m, radius of the ring's line; tighter ones are driven over
+ROUND: Final = 1.4  # times as far from the middle one place of a ring may lie as another
 STEP: Final = radians(12.0)  # between points of a way on a ring
 LEAST: Final = radians(5.0)  # of a ring that a way follows
+NEXT: Final = radians(50.0)  # between arms, within which a way leads by the ring
 OVER: Final = 0.3  # m over the line of the ring that are beside the island
 JOIN: Final = 0.8  # of the angle to where a straight line would touch the ring
 
@@ -46,8 +48,9 @@ def islands_of(streets: Streets, merged: Merged) -> dict[int, Island]:
         nodes = [node for i in links for node in streets.links[i].nodes[1:]]
         at = np.array([streets.xy[node] for node in nodes])
         x, y = (float(one) for one in (at.min(axis=0) + at.max(axis=0)) / 2.0)
-        radius = float(np.hypot(*(at - (x, y)).T).min())
-        if radius >= SMALLEST:
+        away = np.hypot(*(at - (x, y)).T)
+        radius = float(away.min())
+        if radius >= SMALLEST and float(away.max()) <= ROUND * radius:
             found[home] = Island(x, y, radius)
     return found
 
@@ -66,7 +69,11 @@ def way_around(island: Island, before: Line, behind: Line) -> Line | None:
     u, v = u / np.hypot(*u), v / np.hypot(*v)
     plain, _ = smooth_curves(np.concatenate((before[-1], u, behind[0], v))[None])
     whole = (atan2(end[1], end[0]) - atan2(start[1], start[0])) % (2.0 * pi)
-    if whole < pi and float(np.hypot(*(plain - middle).T).min()) > island.radius - OVER:
+    if (
+        whole < NEXT
+        or whole < pi
+        and float(np.hypot(*(plain - middle).T).min()) > island.radius - OVER
+    ):
         return None
     on, off = (JOIN * acos(island.radius / away) for away in far)
     if whole < on + off + LEAST:  # the next arm: past the ring at one place
