@@ -14,7 +14,7 @@ from terrain_files import write_slope
 import rushhour as rh
 from rushhour.cli import main
 from rushhour.command_files import network_facts
-from rushhour.roadnets.drafts.steepness import held
+from rushhour.roadnets.drafts.steepness import Lines, held
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.importing import import_network
 from rushhour.roadnets.model import Network
@@ -142,12 +142,51 @@ def test_heights_of_gmns_nodes_are_held_as_well(tmp_path: Path):
     assert np.abs(network.grades).max() <= 0.3 * (1.0 + 1e-4)
 
 
+def lines_of(sizes: list[int], joined: list[tuple[int, int]]) -> Lines:
+    """Lines of so many points one after the other; joined: the end of the first to the start of the second."""
+    last = np.cumsum(sizes) - 1
+    first = last - np.array(sizes) + 1
+    pairs = np.array(joined, np.int64).reshape(-1, 2)
+    return Lines(first, last, pairs, np.stack((last[pairs[:, 0]], first[pairs[:, 1]]), axis=1))
+
+
 def test_what_is_not_steep_is_held_at_its_own_height_and_the_rest_moves_both_ways():
     flat, cliff = np.array([0.0, 1.0, 2.0, 3.0]), np.array([0.0, 0.0, 10.0, 10.0])
-    ends = np.array([0, 1, 2]), np.array([1, 2, 3])
-    np.testing.assert_array_equal(held(flat, ends, np.full(3, 3.0)), flat)
+    one, step, steep = lines_of([4], []), np.full(4, 3.0), np.zeros(1, np.int64)
+    np.testing.assert_array_equal(held(flat, one, step, 1.0, steep), flat)
     # Bounds: lower 0, 0, 3, 6 and upper 4, 7, 10, 10.
-    np.testing.assert_allclose(held(cliff, ends, np.full(3, 3.0)), [2.0, 3.5, 6.5, 8.0])
+    np.testing.assert_allclose(held(cliff, one, step, 1.0, steep), [2.0, 3.5, 6.5, 8.0])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_bounds_that_spread_from_steep_lines_are_those_of_all_points_at_once(seed: int):
+    """Against the bounds by shortest ways from every point to every other."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(2, 6, 25).tolist()
+    joined = [(int(a), int(b)) for a, b in rng.integers(0, 25, (40, 2)) if a != b]
+    lines = lines_of(sizes, joined)
+    n = sum(sizes)
+    step = rng.uniform(0.5, 20.0, n)
+    height = rng.choice([0.0, 0.0, 0.0, 4.0], n) * rng.uniform(0.0, 1.0, n)
+    for a, b in lines.joints.tolist():  # lines join at one height
+        height[b] = height[a]
+    away = np.full((n, n), np.inf)
+    np.fill_diagonal(away, 0.0)
+    for first, last in zip(lines.first, lines.last, strict=True):
+        for p in range(first, last):
+            away[p, p + 1] = away[p + 1, p] = 0.3 * step[p]
+    for a, b in lines.joints.tolist():
+        away[a, b] = away[b, a] = 0.0
+    for k in range(n):
+        away = np.minimum(away, away[:, k : k + 1] + away[k])
+    upper, lower = (height + away).min(axis=1), (height - away).max(axis=1)
+    inner = np.concatenate([np.arange(a, b) for a, b in zip(lines.first, lines.last, strict=True)])
+    over = inner[np.abs(height[inner + 1] - height[inner]) > 0.3 * step[inner]]
+    apart = lines.joined[np.abs(np.subtract(*height[lines.joints].T)) > 0.0].ravel()
+    steep = np.unique(np.concatenate((np.searchsorted(lines.first, over, side="right") - 1, apart)))
+    assert 0 < steep.size < 25
+    found = held(height, lines, step, 0.3, steep)
+    np.testing.assert_allclose(found, (upper + lower) / 2.0, atol=1e-4)
 
 
 def test_graphs_and_sumo_networks_get_heights_too(tmp_path: Path):

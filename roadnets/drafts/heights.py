@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rushhour.roadnets.drafts.draft import Draft, DraftRoad
 from rushhour.roadnets.drafts.index import DraftIndex
 from rushhour.roadnets.drafts.shapes import Shapes
-from rushhour.roadnets.drafts.steepness import held
+from rushhour.roadnets.drafts.steepness import Lines, held
 from rushhour.roadnets.findings import Finding, finding
 from rushhour.roadnets.model import level
 
@@ -88,24 +88,23 @@ def _held_back(
     draft: Draft, index: DraftIndex, lanes: Shapes, connectors: Shapes, height: Values, most: float
 ) -> tuple[Values, list[Finding]]:
     """Heights that rise by no more than `most` per metre anywhere, and how many roads would have."""
-    first = np.concatenate([lanes.start[:-1], connectors.start[:-1] + lanes.start[-1]])
-    last = np.concatenate([lanes.start[1:], connectors.start[1:] + lanes.start[-1]]) - 1
-    station = np.concatenate([lanes.station, connectors.station])
-    before = np.setdiff1d(np.arange(height.size), last)  # points that another of their line follows
-    step = station[before + 1] - station[before]
-    n = len(index.lane_road)
-    ends = (
-        np.concatenate([before, last[index.from_lane], last[n:]]),
-        np.concatenate([before + 1, first[n:], first[index.to_lane]]),
-    )
-    rise = np.concatenate([most * step, np.zeros(2 * len(index.from_lane))])
-    grade = np.abs(height[before + 1] - height[before]) / np.maximum(step, 1e-9)
-    steep = (grade > most * (1.0 + CLOSE)) & (before < lanes.start[-1])
-    if not (np.abs(height[ends[1]] - height[ends[0]]) > rise * (1.0 + CLOSE) + CLOSE).any():
+    n, points = len(index.lane_road), int(lanes.start[-1])
+    first = np.concatenate([lanes.start[:-1], connectors.start[:-1] + points]).astype(np.int64)
+    last = np.concatenate([lanes.start[1:], connectors.start[1:] + points]).astype(np.int64) - 1
+    step = np.diff(np.concatenate([lanes.station, connectors.station]), append=0.0)
+    step[last] = np.inf  # nothing follows there
+    room = most * step
+    over = (height[:-1] + room[:-1] < height[1:]) | (height[1:] + room[:-1] < height[:-1])
+    grave = np.flatnonzero(over)
+    rise = np.abs(height[grave + 1] - height[grave])
+    if not (rise > room[grave] * (1.0 + CLOSE) + CLOSE).any():
         return height, []
+    del room, over
+    grade = rise / np.maximum(step[grave], 1e-9)
+    steep = (grade > most * (1.0 + CLOSE)) & (grave < points)
     found = []
     if steep.any():
-        lane = np.searchsorted(lanes.start, before[steep], side="right") - 1
+        lane = np.searchsorted(lanes.start, grave[steep], side="right") - 1
         road = index.lane_road[lane]
         worst = int(road[grade[steep].argmax()])
         text = (
@@ -115,7 +114,17 @@ def _held_back(
         )
         names = [f"road {draft.roads[r].id}" for r in np.unique(road)[:20].tolist()]
         found.append(finding("L31", text, names))
-    return held(height, ends, rise), found
+    across = np.arange(n, first.size)
+    before, behind = index.from_lane.astype(np.int64), index.to_lane.astype(np.int64)
+    lines = Lines(
+        first, last,
+        np.concatenate((np.stack((before, across), axis=1), np.stack((across, behind), axis=1))),
+        np.concatenate(
+            (np.stack((last[before], first[n:]), axis=1), np.stack((last[n:], first[behind]), axis=1))
+        ),
+    )  # fmt: skip
+    wide = np.unique(np.searchsorted(first, grave, side="right") - 1)
+    return held(height, lines, step, most, wide), found
 
 
 def _drawn(road: DraftRoad) -> list[Values]:
