@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rushhour.traffic.studies.study import study
     from rushhour.traffic.sumo.demand import read_demand
     from rushhour.traffic.world import World
+    from rushhour.viewer.notebook import show
     from rushhour.viewer.pictures import Picture, picture
 
 __version__ = "0.1.0"
@@ -53,6 +54,7 @@ _HOME = {
     "read_demand": "traffic.sumo.demand",
     "read_trips": "traffic.demand.tables",
     "study": "traffic.studies.study",
+    "show": "viewer.notebook",
     "vehicles_on_road": "traffic.demand.random_trips",
     "why": "traffic.analysis.waiting",
 }
@@ -81,6 +83,7 @@ __all__ = [
     "random_walkers",
     "read_demand",
     "read_trips",
+    "show",
     "study",
     "vehicles_on_road",
     "why",

@@ -15,6 +15,7 @@ from rushhour.traffic.plurals import counted
 if TYPE_CHECKING:
     from rushhour.viewer.camera import Box
     from rushhour.viewer.page.telling import RaceTold, RunTold
+    from rushhour.viewer.recorded import RunSource
 
 LARGE: Final = 40e6  # bytes of a file, from which on fewer frames are taken
 LARGEST: Final = 60e6  # bytes of a file
@@ -71,6 +72,18 @@ def share(args: argparse.Namespace) -> int:
     )
     print(json_text(facts) if args.json else said)
     return 0
+
+
+def page_of_run(
+    source: "RunSource", begin: float | None = None, end: float | None = None, every: float = 0.0
+) -> str:
+    """A run from begin to end, s, as the text of a page; every: s between its frames. Raises RunError."""
+    from rushhour.viewer.page.telling import RunTold, times_between
+    from rushhour.viewer.page.writing import packed, page_text
+
+    places = times_between(source.run.times, begin, end, every, source.run.path)
+    told = RunTold(source, places, None)
+    return page_text(packed(told, None, source.name, _happened(told)), source.name)
 
 
 def save_run_page(run: Path, path: Path, title: str) -> None:

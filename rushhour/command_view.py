@@ -36,12 +36,14 @@ def view(args: argparse.Namespace) -> int:
 
         return view_race(args)
     with compile_bar():
-        window = args.shot is None and args.video is None
+        window = args.shot is None and args.video is None and not args.browser
         if args.live is None:
             sources = [_source(path) for path in args.file]
         else:
             sources = [_live(args, window)]
         with _recording(args, sources[0]):
+            if args.browser:
+                return _serve(args, sources[0])
             viewing = _viewing(args, sources, window)
             viewing.theme = theme_of(args)
             if window:
@@ -67,6 +69,16 @@ def _want_use(args: argparse.Namespace) -> None:
         raise RunError("--seed is for --live; add --live N, or leave it out")
     if args.record is not None and args.live is None:
         raise RunError("--record is for --live; add --live N, or leave it out")
+    if args.browser and (
+        args.shot is not None or args.video is not None or args.window is not None
+    ):
+        raise RunError("--browser, --shot, --video, --window: wanted one of them")
+    if args.browser and len(args.file) > 1:
+        raise RunError("--browser: wanted one run, or one network with --live N")
+    if args.port is not None and not args.browser:
+        raise RunError("--port is for --browser; add --browser, or leave it out")
+    if args.port is not None and not 0 <= args.port <= 65_535:
+        raise RunError(f"--port {args.port}: wanted 0 to 65535")
     if args.live is not None and len(args.file) > 1:
         raise RunError("--live: wanted one network")
     if args.lanes == "difference" and len(args.file) < 2:
@@ -246,6 +258,27 @@ def _film(args: argparse.Namespace, viewing: "Viewing") -> int:
         what.close()
     facts = {"written": str(args.video), "pictures": count, "from_s": begin, "to_s": end}
     print(json_text(facts) if args.json else f"{args.video}: {counted(count, 'picture')}")
+    return 0
+
+
+def _serve(args: argparse.Namespace, source: "Source") -> int:
+    """Serve a page, until Ctrl-C."""
+    from rushhour.command_share import page_of_run
+    from rushhour.viewer.live import LiveSource
+    from rushhour.viewer.page.live_page import LiveFrames, LivePage
+    from rushhour.viewer.recorded import RunSource
+
+    if isinstance(source, LiveSource):
+        served = LivePage(LiveFrames(source), port=args.port or 0)
+    elif isinstance(source, RunSource):
+        served = LivePage(None, page_of_run(source), args.port or 0)
+    else:
+        raise RunError(f"--browser: {source.name} is a network; add --live N, or give a run")
+    print(served.address, flush=True)
+    try:
+        served.run()
+    finally:
+        served.close()
     return 0
 
 

@@ -19,6 +19,14 @@ def add_view_options(command: argparse.ArgumentParser) -> None:
         metavar="N",
         help="simulate a network with N vehicles while it is watched",
     )
+    add("--browser", action="store_true", help="serve a page of it on this machine alone, by the address that is printed, "
+        "in place of a window")  # fmt: skip
+    add(
+        "--port",
+        type=int,
+        metavar="N",
+        help="with --browser: of the address (default: any that is free)",
+    )
     add_output(command, "--record", endings=H5, help="with --live: write a run file of it, with what "
         "was driven by hand")  # fmt: skip
     add("--seed", type=int, metavar="N", help="with --live (default: 0)")

@@ -115,7 +115,7 @@ class Opened:
         if message.type in ("error", "warning"):
             self.told.append(message.text)
 
-    def until(self, condition: str, seconds: float = 30.0) -> None:
+    def until(self, condition: str, seconds: float = 90.0) -> None:
         """Wait until an expression of the page is true."""
         self.page.wait_for_function(condition, timeout=1e3 * seconds)
 

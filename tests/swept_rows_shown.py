@@ -52,6 +52,8 @@ VIEW = {
     "file": Row(V, lambda t: t.facts["vehicles"] == [24], V.replace("run.h5", "none.h5"), "none.h5"),
     "--window": Row("view run.h5 --window glfw", lambda t: opened(t) == {"window": "glfw"}, "gtk", "gtk"),
     "--live": Row(LIVE, lambda t: t.facts["vehicles"] == [10], "0", "--live 0: wanted 1 vehicle or more"),
+    "--browser": Row("view run.h5 --browser", lambda t: "http://127.0.0.1:" in t.out and "?token=" in t.out),
+    "--port": Row("view run.h5 --browser --port 0", lambda t: "?token=" in t.out, "70000", "--port 70000: wanted 0 to 65535"),
     "--record": Row(f"{LIVE} --record l1.h5", lambda t: frames(t, "l1.h5") >= 1, "no/l.h5", "l.h5"),
     "--seed": Row(f"{LIVE} --seed 7", other, "x", "--seed"),
     "--shot": Row(V, lambda t: t.size("v.png") == (320, 240), "no/v.png", "v.png"),

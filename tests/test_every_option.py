@@ -43,6 +43,7 @@ from rushhour import compiling_aside
 from rushhour.cli import main, make_parser
 from rushhour.roadnets.model import Network
 from rushhour.viewer import window, window_kinds
+from rushhour.viewer.page.live_page import LivePage
 
 pytestmark = pytest.mark.slow
 ROWS: dict[str, dict[str, Row]] = {
@@ -134,6 +135,7 @@ def no_windows(monkeypatch: pytest.MonkeyPatch) -> None:
         window, "watch", lambda viewing, kind=None: print(json.dumps({"window": kind}))
     )
     monkeypatch.setattr(window_kinds, "window_backend", lambda kind: None)
+    monkeypatch.setattr(LivePage, "run", lambda page: None)
 
 
 def used(words: list[str], action: argparse.Action) -> tuple[str, int]:

@@ -72,15 +72,15 @@ const inFolder = {
 };
 
 class App {
-  constructor(head, data) {
+  constructor(head, data, runs = (h, ways) => new Runs(h, ways, data)) {
     const facts = head.facts;
     this.head = head; this.facts = facts; this.data = data;
     this.ground = new Ground(head); this.ground.index();
     this.words = new Words(this.ground, facts);
-    this.runs = new Runs(head, this.ground.ways, data);
+    this.runs = runs(head, this.ground.ways); this.live = facts.live || 0; // s between frames that come by themselves
     this.runs.onready = () => this.wake();
-    this.times = head.time; this.begin = this.times[0]; this.end = this.times[this.times.length - 1];
-    this.time = this.begin; this.rate = facts.race ? 1 : this.end - this.begin > 900 ? 20 : 5; this.playing = false;
+    this.times = head.time;
+    this.time = this.begin; this.rate = facts.race || this.live ? 1 : this.end - this.begin > 900 ? 20 : 5; this.playing = false;
     this.colour = facts.race ? "type" : "speed";
     this.chosen = null; this.follow = false; this.layer = "";
     this.draw = new Draw($("map"), this.ground);
@@ -99,15 +99,18 @@ class App {
     this.wake();
   }
   // ---- time
+  get begin() { return this.times[0]; }
+  get end() { return this.times[this.times.length - 1]; }
   frameAt(t) { const T = this.times; let lo = 0, hi = T.length - 1; while (lo < hi) { const mid = (lo + hi + 1) >> 1; if (T[mid] <= t + 1e-6) lo = mid; else hi = mid - 1; } return lo; }
-  seek(t) { this.time = Math.min(this.end, Math.max(this.begin, t)); this.cardKey = null; this.wake(); }
+  seek(t) { this.pinned = t >= this.end; this.time = Math.min(this.end, Math.max(this.begin, t)); this.cardKey = null; this.wake(); }
   play(on = !this.playing) {
-    if (on && this.time >= this.end - 1e-6) this.time = this.begin;
+    if (this.live) { this.runs.say({ play: on }); this.pinned = !on; } // pinned: at the newest frame, also when one comes
+    else if (on && this.time >= this.end - 1e-6) this.time = this.begin;
     this.playing = on; this.before = performance.now();
     $("play").textContent = on ? "❚❚" : "▶"; $("play").setAttribute("aria-pressed", on);
     this.wake();
   }
-  pickRate(rate) { this.rate = rate; $("rate").textContent = `${rate}×`; }
+  pickRate(rate) { this.rate = rate; if (this.live) this.runs.say({ rate }); $("rate").textContent = `${rate}×`; }
   faster(step) { let k = RATES.findIndex((r) => r >= this.rate - 1e-9); if (k < 0) k = RATES.length - 1; this.pickRate(RATES[Math.min(RATES.length - 1, Math.max(0, k + step))]); }
   // ---- looks
   pickTheme(name) {
@@ -212,9 +215,12 @@ class App {
       const gone = Math.min(0.25, (now - (this.before ?? now)) / 1000); this.before = now;
       const waits = !this.runs.at(this.frameAt(this.time));
       if (!waits) this.time = Math.min(this.end, this.time + Math.max(0, gone) * this.rate);
-      if (this.time >= this.end) this.play(false);
+      if (this.live && this.end - this.time > 3 * this.live) this.time = this.end - this.live; // at the newest
+      if (this.time < this.begin) this.time = this.begin;
+      if (this.time >= this.end && !this.live) this.play(false);
     }
     const begun = performance.now();
+    if (this.pinned && !this.playing) this.time = this.end;
     this.index = this.frameAt(this.time);
     const moment = this.runs.at(this.index);
     if (this.runs.failed) { $("wait").hidden = false; $("wait").textContent = this.runs.failed; return; }
@@ -285,15 +291,16 @@ class App {
   lightTables() {
     const head = this.head;
     if (!head.light_lane || !head.light_lane.length) { this.lit = null; return; }
-    const counts = signed(head, "light_n"), at = signed(head, "light_at");
+    const counts = this.live ? [] : signed(head, "light_n"), at = this.live ? [] : signed(head, "light_at");
     const start = new Int32Array(counts.length + 1);
     for (let l = 0; l < counts.length; l++) {
       start[l + 1] = start[l] + counts[l];
       for (let k = start[l] + 1; k < start[l + 1]; k++) at[k] += at[k - 1];
     }
-    this.lit = { lanes: head.light_lane, start, at, state: head.light_state, times: head.light_time, ends: Array.from(head.light_lane, (l) => this.ground.end(l)) };
+    this.lit = this.live ? { lanes: head.light_lane, ends: Array.from(head.light_lane, (l) => this.ground.end(l)) } : { lanes: head.light_lane, start, at, state: head.light_state, times: head.light_time, ends: Array.from(head.light_lane, (l) => this.ground.end(l)) };
   }
   lightState(l) {
+    if (this.live) { const moment = this.runs.at(this.index), light = moment && moment.frames.light; return light ? light[l] : 255; }
     const { times } = this.lit;
     let lo = 0, hi = times.length - 1;
     while (lo < hi) { const mid = (lo + hi + 1) >> 1; if (times[mid] <= this.time + 1e-6) lo = mid; else hi = mid - 1; }
@@ -609,7 +616,10 @@ class App {
     return null;
   }
   async ready() { this.index = this.frameAt(this.time); while (!this.runs.at(this.index) && !this.runs.failed) await new Promise((done) => setTimeout(done, 10)); }
-  step(by) { this.play(false); const i = this.frameAt(this.time); this.seek(this.times[Math.min(this.times.length - 1, Math.max(0, by < 0 && this.time > this.times[i] + 1e-6 ? i : i + by))]); }
+  step(by) {
+    if (this.playing) this.play(false);
+    if (this.live && by > 0 && this.pinned) { this.runs.say({ step: 1 }); return; }
+    const i = this.frameAt(this.time); this.seek(this.times[Math.min(this.times.length - 1, Math.max(0, by < 0 && this.time > this.times[i] + 1e-6 ? i : i + by))]); }
   cycle(id, pick) { const s = $(id), k = (s.selectedIndex + 1) % s.options.length; pick(s.options[k].value); }
   key(e) {
     if (e.ctrlKey || e.metaKey || e.altKey || ["INPUT", "SELECT", "TEXTAREA"].includes(e.target.tagName)) return;
@@ -670,6 +680,7 @@ function between(frames, row, share, span, pose) {
 
 (async () => {
   try {
+    if (typeof LIVE !== "undefined") { openLive(); return; }
     const data = typeof FOLDER === "undefined" ? inPage : inFolder;
     const head = await openBlock(await data.head());
     data.sizes = head.block_bytes;

@@ -6,6 +6,7 @@ row is told by what differs from what the row before lets expect; the sums are o
 that they come out the same wherever they are done. `decode.js` is the other half.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -58,9 +59,13 @@ def joined(frames: list[Rows]) -> tuple[dict[str, NDArray[Any]], NDArray[np.int6
 
 
 def frame_block(
-    frames: list[Rows], times: NDArray[np.float64], origin: NDArray[np.float64], ways: "Ways"
+    frames: list[Rows],
+    times: NDArray[np.float64],
+    origin: NDArray[np.float64],
+    ways: "Ways",
+    more: Mapping[str, NDArray[Any]] | None = None,
 ) -> bytes:
-    """Frames at times (k,), s, as a block; places are from an origin (2,), m."""
+    """Frames at times (k,), s, as a block; places are from an origin (2,), m. more: other arrays."""
     rows, frame = joined(frames)
     vehicle = rows["vehicle"]
     n = vehicle.size
@@ -121,7 +126,9 @@ def frame_block(
         **signs(np.diff(start, append=n), "count"),
         **signs(np.rint(rows["lost"][start] / LOST), "lost"),
     }
-    return block({**runs, **told}, {"frames": len(frames), "tenths": tenths.tolist()})
+    return block(
+        {**runs, **told, **(more or {})}, {"frames": len(frames), "tenths": tenths.tolist()}
+    )
 
 
 class Ways:

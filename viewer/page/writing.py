@@ -22,7 +22,7 @@ from rushhour.viewer.themes import DELAYS, KINDS, REASON_COLOURS, SPEEDS, THEMES
 
 ROWS: Final = 250_000  # of a block of frames, about
 LONGEST: Final = 600  # frames of a block
-SCRIPTS: Final = ("decode.js", "ground.js", "draw.js", "labels.js", "words.js", "app.js")
+SCRIPTS: Final = ("decode.js", "ground.js", "draw.js", "labels.js", "words.js", "live.js", "app.js")
 INDEX: Final = "index.html"
 DATA: Final = "data.bin"
 
@@ -94,15 +94,28 @@ def packed(
         "shapes": list(CLASSES),
         "reasons": [name.replace("_", " ") for name in REASONS],
         "stands": STANDS,
-        "themes": {name: as_facts(theme) for name, theme in THEMES.items()},
-        "scales": {"speed": SPEEDS, "delay": DELAYS, "reason": REASON_COLOURS, "kind": KINDS},
-        "lights": LIGHT_COLOURS.tolist(),
+        **look_facts(),
         **told.facts(order),
         **more,
     }
     ground, said = told.ground(origin)
     made.head = block(arrays | ground, facts | {"ground": said})
     return made
+
+
+def look_facts() -> dict[str, Any]:
+    """Colours, as the page takes them."""
+    return {
+        "themes": {name: as_facts(theme) for name, theme in THEMES.items()},
+        "scales": {"speed": SPEEDS, "delay": DELAYS, "reason": REASON_COLOURS, "kind": KINDS},
+        "lights": LIGHT_COLOURS.tolist(),
+    }
+
+
+def page_text(made: Packed, title: str) -> str:
+    """One file that needs no other."""
+    page, end = shell(title, "<!--DATA-->").split("<!--DATA-->")
+    return "".join((page, *_elements(made), end))
 
 
 def renumbered(rows: Rows, numbers: dict[int, int]) -> Rows:
