@@ -338,3 +338,36 @@ def test_a_file_that_was_cut_off_says_so(browser: Any, folder: Path) -> None:
     page.wait_for_function("document.getElementById('wait').textContent.includes('cut off')")
     assert page.is_visible("#wait")
     page.close()
+
+
+def test_layers_are_edies_flow_density_and_speed_of_each_interval(
+    page: Opened, folder: Path
+) -> None:
+    """Against the sums over the frames of the run."""
+    with RunFile(folder / "run.h5") as run:
+        road = run.network().arrays.lanes.road
+        frames = [
+            run.frame(i) for i in range(1, 61)
+        ]  # of the first minute, each for the second before it
+        busiest = int(
+            np.bincount(np.concatenate([road[f.lane][road[f.lane] >= 0] for f in frames])).argmax()
+        )
+        on = [f.speed[road[f.lane] == busiest] for f in frames]
+        times, distance = sum(map(len, on)), float(sum(map(np.sum, on)))
+        length = float(run.network().arrays.roads.length[busiest])
+    told = page.get(f"rushhour.roadSum({busiest}, 0)")
+    assert told["time"] == pytest.approx(times) and told["distance"] == pytest.approx(
+        distance, rel=1e-4
+    )
+    assert (told["span"], told["km"]) == pytest.approx((60.0, length / 1000.0))
+    page.page.select_option("#layer", "speed")
+    page.drawn("rushhour.seek(30)")
+    colours = page.get("Array.from(rushhour.roadColours())")
+    share = distance / times / told["limit"]
+    wanted = page.get(f"rushhour.packed(rushhour.ramp(rushhour.facts.scales.speed, {share}))")
+    assert abs((colours[busiest] & 255) - (wanted & 255)) <= 1
+    assert "mean speed" in page.page.inner_text("#key")
+    before = page.pixels()
+    page.page.select_option("#layer", "")
+    page.drawn()
+    assert (before != page.pixels()).any(axis=-1).sum() > 500

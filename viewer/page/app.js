@@ -1,5 +1,12 @@
 // The page: time, camera, what is chosen, and all that is clicked.
 const COLOURS = { speed: "speed", reason: "why it is slow", type: "type", delay: "delay so far" };
+// What roads are coloured by, over an interval: title, texts at both ends, scale, and the share of it by Edie's sums.
+const LAYERS = {
+  speed: { title: "mean speed", low: "0", high: "the limit", scale: "speed", share: (s) => s.distance / s.time / s.limit },
+  delay: { title: "delay", low: "0", high: "60 s per s and km", scale: "delay", share: (s) => s.lost / s.span / s.km / 60 },
+  flow: { title: "flow", low: "0", high: "1,800 vehicles/h", scale: "delay", share: (s) => 3.6 * s.distance / s.span / s.km / s.lanes / 1800 },
+  density: { title: "density", low: "0", high: "130 vehicles/km", scale: "delay", share: (s) => s.time / s.span / s.km / s.lanes / 130 },
+};
 const RATES = [0.25, 0.5, 1, 2, 5, 10, 20, 60, 120, 300];
 const LONG_DELAY = 300; // s
 const KEPT = 10; // blocks that stay decoded
@@ -171,6 +178,11 @@ class App {
       this.kindRows = [...rows.values()];
     }
     this.countKey = "";
+    if (this.layer) {
+      const layer = LAYERS[this.layer], title = document.createElement("div"), span = this.head.layer_time[1] - this.head.layer_time[0];
+      title.textContent = `streets: ${layer.title}, by ${waitedText(span)}`; title.style.marginTop = "8px"; key.append(title);
+      ramp(scales[layer.scale], layer.low, layer.high);
+    }
   }
   count(now) {
     const key = `${now.frames.start.length},${this.index},${this.colour}`;
@@ -282,11 +294,26 @@ class App {
   scene(now) {
     const { camera, draw } = this;
     const names = this.labels.draw(camera, this.width, this.height, draw.ratio, this.look);
-    draw.keepGround(camera, this.boxOf(30), `${this.theme},${this.layer},${this.layerKey || ""}`, names, this.extras);
+    draw.keepGround(camera, this.boxOf(30), `${this.theme},${this.layer},${this.layer ? this.interval() : 0}`, names, this.layer ? this.roadColours() : null);
     const crowd = Math.min(1, (6000 / Math.max(1, this.seen)) ** 0.25), least = (camera.scale > 8 ? 6.5 : camera.scale > 3 ? 8 : 9.5) * crowd;
     const size = this.facts.race ? 14 : Math.min(13, Math.max(least, 6.4 / camera.scale));
     draw.draw(camera, this.seen, this.bodies, camera.scale < 4 ? this.lights() : null, size, Math.floor(now / 400) % 2 === 0);
   }
+  // ---- layers: roads by what was measured on them in an interval
+  interval() { return Math.min(this.head.layer_time.length - 2, Math.max(0, this.head.layer_time.findLastIndex((t) => t <= this.time + 1e-6))); }
+  roadSum(road, k) {
+    const head = this.head, n = head.road_lane.length, at = k * n + road, lanes = head.road_lanes[road], first = head.road_lane[road];
+    return { time: head.layer_vehicles[at], distance: head.layer_distance[at], lost: head.layer_lost[at], span: head.layer_time[k + 1] - head.layer_time[k], lanes, limit: head.lane_limit[first], km: head.road_length[road] / 1000 };
+  }
+  roadColours() {
+    const k = this.interval(), key = `${this.layer},${k}`;
+    if (this.layered && this.layered.key === key) return this.layered.colours;
+    const n = this.head.road_lane.length, colours = new Uint32Array(n), layer = LAYERS[this.layer], stops = this.facts.scales[layer.scale];
+    for (let r = 0; r < n; r++) { const sum = this.roadSum(r, k); if (sum.time > 0) colours[r] = this.packed(this.ramp(stops, layer.share(sum))); }
+    this.layered = { key, colours };
+    return colours;
+  }
+  pickLayer(name) { this.layer = LAYERS[name] && this.head.layer_time ? name : ""; $("layer").value = this.layer; this.legend(); this.wake(); }
   // ---- signals
   lightTables() {
     const head = this.head;
@@ -545,6 +572,7 @@ class App {
     const p = new URLSearchParams(location.hash.slice(1)), number = (k) => (p.has(k) && isFinite(+p.get(k)) ? +p.get(k) : null), [ox, oy] = this.facts.origin;
     if (number("t") !== null) this.seek(number("t"));
     if (number("x") !== null && number("y") !== null) this.lookAt(number("x") - ox, number("y") - oy, number("z") ?? Math.min(this.camera.scale, 0.5));
+    if (LAYERS[p.get("layer")] && this.head.layer_time) { this.layer = p.get("layer"); $("layer").value = this.layer; }
     if (COLOURS[p.get("colour")]) this.colour = p.get("colour");
     this.theme = p.get("theme") || this.facts.theme || (matchMedia("(prefers-color-scheme: light)").matches ? "day" : "dark");
     if (p.has("v")) { const id = this.facts.vehicles.indexOf(p.get("v")); if (id >= 0) { this.chosen = { kind: "vehicle", id }; this.follow = p.has("follow"); } }
@@ -557,6 +585,11 @@ class App {
     const colours = this.facts.race ? { type: "racer", speed: "speed" } : COLOURS;
     for (const [name, text] of Object.entries(colours)) $("colour").append(new Option(text, name));
     this.pickRate(this.rate);
+    if (this.head.layer_time) {
+      $("layer").append(new Option("none", ""));
+      for (const [name, { title }] of Object.entries(LAYERS)) $("layer").append(new Option(title, name));
+      $("layer-label").hidden = false; $("layer").onchange = (e) => this.pickLayer(e.target.value);
+    }
     $("play").onclick = () => this.play(); $("back").onclick = () => this.step(-1); $("on").onclick = () => this.step(1);
     $("slower").onclick = () => this.faster(-1); $("faster").onclick = () => this.faster(1);
     $("fit").onclick = () => { this.follow = false; this.home(); };

@@ -3,8 +3,8 @@
 const FINE = 11; // pixels that a car is long from which on it is a body, not a mark
 const GROUND_VERTEX = `#version 300 es
 layout(location=0) in vec2 a_at; layout(location=1) in vec2 a_side; layout(location=2) in float a_half;
-layout(location=3) in float a_along; layout(location=4) in float a_style;
-uniform vec2 u_centre, u_scale; uniform float u_widen, u_least; uniform vec3 u_palette[12]; uniform float u_style;
+layout(location=3) in float a_along; layout(location=4) in float a_style; layout(location=5) in float a_road;
+uniform vec2 u_centre, u_scale; uniform float u_widen, u_least; uniform vec3 u_palette[12]; uniform float u_style, u_layer; uniform sampler2D u_roads;
 out vec3 v_colour; out float v_along, v_dash;
 void main() {
   vec2 p = a_at + a_side * max(a_half + u_widen, a_half > 0.0 ? u_least : 0.0);
@@ -13,6 +13,10 @@ void main() {
   v_colour = u_palette[int(base)];
   if (base == 7.0) v_colour = mix(u_palette[7], u_palette[11], style - 7.0);
   if (base == 8.0) v_colour = style > 8.2 ? vec3(0.06) : vec3(0.96);
+  if (u_layer > 0.0 && u_style < 0.0 && a_road >= 0.0) {
+    int road = int(a_road); vec4 c = texelFetch(u_roads, ivec2(road & 1023, road >> 10), 0);
+    if (c.a > 0.0) v_colour = c.rgb;
+  }
   v_along = a_along; v_dash = a_style == 5.0 && u_style < 0.0 ? 1.0 : a_style == 10.0 && u_style < 0.0 ? 2.0 : 0.0;
 }`;
 const GROUND_FRAGMENT = `#version 300 es
@@ -211,7 +215,7 @@ class Draw {
     gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, gl.createBuffer());
     gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, mesh.index.subarray(0, mesh.m), gl.STATIC_DRAW);
     let at = 0;
-    for (const [place, size] of [[0, 2], [1, 2], [2, 1], [3, 1], [4, 1]]) {
+    for (const [place, size] of [[0, 2], [1, 2], [2, 1], [3, 1], [4, 1], [5, 1]]) {
       gl.enableVertexAttribArray(place);
       gl.vertexAttribPointer(place, size, gl.FLOAT, false, 4 * VERTEX_FLOATS, 4 * at);
       at += size;
@@ -299,7 +303,8 @@ class Draw {
     flush();
   }
   // The ground, drawn anew only when something of it changed. key: what it depends on beside the camera.
-  keepGround(camera, box, key, names, extra) {
+  // roads: colours of roads, packed, or null.
+  keepGround(camera, box, key, names, roads) {
     const wanted = `${camera.x},${camera.y},${camera.scale},${key}`;
     if (wanted === this.kept) return;
     this.kept = wanted;
@@ -312,7 +317,8 @@ class Draw {
     gl.clear(gl.COLOR_BUFFER_BIT | gl.STENCIL_BUFFER_BIT);
     const at = this.use("ground", camera);
     gl.uniform3fv(at.u_palette, this.palette);
-    if (extra && extra.below) extra.below(at, box);
+    gl.uniform1f(at.u_layer, roads ? 1 : 0);
+    if (roads) this.sendRoads(roads);
     if (this.ground.race) {
       this.paint("main", at, box, { widen: 1.6 * Math.min(1, 0.6 * near), style: STYLE.kerb });
       this.paint("main", at, box); this.paint("kerbs", at, box, { least: 0.9 * scale }); this.paint("lines", at, box);
@@ -332,7 +338,6 @@ class Draw {
         this.paint("corners", at, box);
       }
       for (const g of grades) this.paint(g, at, box, { least: least[g] * scale });
-      if (extra && extra.above) extra.above(at, box);
       if (near > 1.4) {
         gl.enable(gl.BLEND); gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
         const alpha = Math.min(1, (near - 1.4) / 1.6);
@@ -354,6 +359,14 @@ class Draw {
     gl.bindFramebuffer(gl.READ_FRAMEBUFFER, this.frame); gl.bindFramebuffer(gl.DRAW_FRAMEBUFFER, this.flat);
     gl.blitFramebuffer(0, 0, this.canvas.width, this.canvas.height, 0, 0, this.canvas.width, this.canvas.height, gl.COLOR_BUFFER_BIT, gl.NEAREST);
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+  }
+  sendRoads(colours) {
+    const gl = this.gl, rows = Math.max(1, Math.ceil(colours.length / 1024)), data = new Uint32Array(1024 * rows);
+    data.set(colours);
+    if (!this.roadColours) this.roadColours = gl.createTexture();
+    gl.bindTexture(gl.TEXTURE_2D, this.roadColours);
+    gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA8, 1024, rows, 0, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(data.buffer));
+    for (const name of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(gl.TEXTURE_2D, name, gl.NEAREST);
   }
   picture(texture) {
     const gl = this.gl;

@@ -1,11 +1,11 @@
 // What stays: the block of the ground as vertices. A vertex is a place on a middle line, the vector to
-// the side (mitred), the half width (m), how far along its line it is (m), and a style.
+// the side (mitred), the half width (m), how far along its line it is (m), a style, and the road that it is of (-1: none).
 const STYLE = { local: 0, main: 1, fast: 2, kerb: 3, mark: 4, dash: 5, stop: 6, turf: 7, start: 8, bus: 9, rail: 10 };
-const VERTEX_FLOATS = 7;
+const VERTEX_FLOATS = 8;
 const MAIN_SPEED = 12, FAST_SPEED = 21; // m/s
 
 class Mesh {
-  constructor() { this.data = new Float32Array(1 << 14); this.index = new Uint32Array(1 << 14); this.n = 0; this.m = 0; this.parts = []; }
+  constructor() { this.data = new Float32Array(1 << 14); this.index = new Uint32Array(1 << 14); this.n = 0; this.m = 0; this.parts = []; this.road = -1; }
   room(vertices, indices) {
     const f = (this.n + vertices) * VERTEX_FLOATS;
     if (f > this.data.length) { const d = new Float32Array(Math.max(f, 2 * this.data.length)); d.set(this.data); this.data = d; }
@@ -13,7 +13,7 @@ class Mesh {
   }
   vertex(x, y, nx, ny, half, along, style) {
     const d = this.data, at = this.n * VERTEX_FLOATS;
-    d[at] = x; d[at + 1] = y; d[at + 2] = nx; d[at + 3] = ny; d[at + 4] = half; d[at + 5] = along; d[at + 6] = style;
+    d[at] = x; d[at + 1] = y; d[at + 2] = nx; d[at + 3] = ny; d[at + 4] = half; d[at + 5] = along; d[at + 6] = style; d[at + 7] = this.road;
     return this.n++;
   }
   // A ribbon along points; half: its half width, shift: of its middle to the left, m; more: longer at both ends, m.
@@ -119,6 +119,7 @@ class Ground {
     for (const { lanes, box } of tiles) {
       for (const l of lanes) {
         const grade = this.gradeOf(l), half = 0.5 * width[l] + 0.05;
+        grades[grade].road = l < this.roads ? this.laneRoad[l] : -1;
         grades[grade].ribbon(x, y, start[l], start[l + 1], half, 0, grade, 0.4);
         if (l >= this.roads) { this.apron(aprons, l); continue; }
         const road = this.laneRoad[l], first = head.road_lane[road], last = first + head.road_lanes[road] - 1;

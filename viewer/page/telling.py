@@ -14,6 +14,7 @@ from rushhour.viewer.camera import Box
 from rushhour.viewer.outside import TARGET_ID
 from rushhour.viewer.page.ground import Arrays, light_arrays, network_arrays, race_arrays
 from rushhour.viewer.page.motion import NOBODY, Rows
+from rushhour.viewer.page.road_sums import RoadSums
 from rushhour.viewer.race_shot import race_box, race_colours
 from rushhour.viewer.race_source import RaceSource
 from rushhour.viewer.raster import network_box, usual_speed
@@ -61,6 +62,7 @@ class RunTold:
         self.bodies_there = self.run.group("bodies") is not None
         self._lost = np.zeros(self._vehicles)
         self._driven = np.zeros(lanes.speed.size, np.int64)  # rows on each lane
+        self._sums = RoadSums(self.network, self.times)
 
     @property
     def extent(self) -> Box:
@@ -78,7 +80,8 @@ class RunTold:
         span = float(self.times[-1] - self.times[0])
         every = max(min(1.0, span), span / LIGHT_LOOKS, 0.1)
         looks = self.times[0] + every * np.arange(int(span / every) + 1)
-        return arrays | light_arrays(self.source, looks), facts
+        arrays |= light_arrays(self.source, looks)
+        return arrays | self._sums.arrays(), facts
 
     def facts(self, order: list[int]) -> dict[str, Any]:
         """What else is told of the vehicles of a page."""
@@ -99,6 +102,7 @@ class RunTold:
     def rows(self) -> Iterator[Rows]:
         """Frame by frame; what each vehicle lost is summed over these frames."""
         self._lost[:] = 0.0
+        self._sums = RoadSums(self.network, self.times)
         return self.some(0, self.times.size)
 
     def some(self, first: int, last: int) -> Iterator[Rows]:
@@ -112,6 +116,8 @@ class RunTold:
             ids = frame.id
             self._driven += np.bincount(frame.lane, minlength=self._driven.size)
             self._lost[ids] += span * np.maximum(0.0, 1.0 - at.speed / self._limit[frame.lane])
+            if span > 0.0:
+                self._sums.add(k, span, frame.lane, at.speed)
             columns = frame.columns
             n = len(frame)
             nothing = np.zeros(n, np.int64)
