@@ -18,6 +18,7 @@ from rushhour.kernels.steering.tracks import Track
 from rushhour.roadnets.racetracks import read_track
 from rushhour.traffic.profiling.text_tables import table
 from rushhour.traffic.racing.car_race import CarRace, taught_track
+from rushhour.traffic.racing.racing_line import CARS, with_racing_line
 
 FRAMES = 1200
 
@@ -44,7 +45,8 @@ def main() -> None:
     files = sorted((data_base(options.data) / "racetracks").glob("*.csv"))
     rows, told, longest = [], {}, None
     for file in files:
-        track, lap = taught_track(read_track(file, line_every=2))
+        track, _ = with_racing_line(read_track(file), CARS["gt"])
+        track, lap = taught_track(track)
         if longest is None or track.station[-1] > longest.station[-1]:
             longest = track
         done = CarRace(track, 10, seed=1).run(options.laps)

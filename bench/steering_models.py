@@ -32,7 +32,7 @@ from rushhour.kernels.steering.tracks import Track, locate_cars
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.racetracks import build_track, read_track
 from rushhour.traffic.profiling.text_tables import table
-from rushhour.traffic.racing.car_race import bend_speeds, lap_time
+from rushhour.traffic.racing.car_race import lap_time
 
 DT: Final = 1.0 / 60.0
 KP: Final = 0.06  # rad/m
@@ -71,6 +71,21 @@ def wavy_track(nodes: int = 40, half_width: float = 8.0) -> Track:
     along /= np.hypot(*along.T)[:, None]
     aside = half_width * np.column_stack((-along[:, 1], along[:, 0]))
     return build_track(middle + aside, middle - aside, name="wavy ring")
+
+
+def bend_speeds(track: Track, lateral: float, braking: float, most: float) -> NDArray[np.float64]:
+    """Speed at each point of the line, m/s, that its bends allow, with braking (m/s^2) before."""
+    a, b, c = np.roll(track.line, 1, axis=0), track.line, np.roll(track.line, -1, axis=0)
+    sides = [np.hypot(*(p - q).T) for p, q in ((a, b), (b, c), (a, c))]
+    twice = np.abs((b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0])
+    radius = np.divide(
+        np.prod(sides, axis=0), 2.0 * twice, out=np.full(len(b), np.inf), where=twice > 1e-9
+    )
+    speed = np.minimum(most, np.sqrt(lateral * radius))
+    step = np.diff(track.line_station)
+    for k in [*range(len(b) - 1, -1, -1)] * 2:  # twice round: the first bend brakes the last
+        speed[k] = min(speed[k], np.sqrt(speed[(k + 1) % len(b)] ** 2 + 2.0 * braking * step[k]))
+    return np.asarray(speed, np.float64)
 
 
 def drive(track: Track, seconds: float, speed: float | None) -> Drive:

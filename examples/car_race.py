@@ -2,8 +2,8 @@
 
 python examples/car_race.py TRACK.csv [--laps 2] [--picture car-race.png]
 
-TRACK.csv has x_m, y_m, w_tr_right_m, w_tr_left_m along the closed centre line. The speeds at the
-nodes are learned from a lap that a driver with a plan drives.
+TRACK.csv has x_m, y_m, w_tr_right_m, w_tr_left_m along the closed centre line. The cars drive on a
+racing line; the speeds at its nodes are learned from a lap that a driver with a plan drives.
 """
 
 import argparse
@@ -12,6 +12,7 @@ from pathlib import Path
 from rushhour.roadnets.racetracks import read_track
 from rushhour.traffic.racing.car_race import CarRace, RaceTape, taught_track
 from rushhour.traffic.racing.race_file import save_race
+from rushhour.traffic.racing.racing_line import CARS, with_racing_line
 from rushhour.viewer.race_shot import save_race_shot
 
 parser = argparse.ArgumentParser(description="A race on a real track.")
@@ -20,15 +21,17 @@ parser.add_argument("--laps", type=int, default=2)
 parser.add_argument("--picture", type=Path, default=Path("car-race.png"))
 options = parser.parse_args()
 
-track, lap = taught_track(read_track(options.track, line_every=2))
+track, best = with_racing_line(read_track(options.track), CARS["gt"])
+track, lap = taught_track(track)
 print(f"{options.track.stem}: {track.station[-1]:,.0f} m, taught in a lap of {lap:.1f} s")
+print(f"the car could do {best:.1f} s")
 
-race = CarRace(track, cars=10, models=["aware", "pid"] * 5, spread=0.15, seed=1)
+race = CarRace(track, cars=10, models=["preview", "pid"] * 5, spread=0.1, seed=1)
 tape = RaceTape(race)
 result = race.run(laps=options.laps, call=tape)
 for place, car in enumerate(result.order, 1):
     print(
-        f"{place:2d}. car {car + 1:2d} {race.models[car]:<6} {result.finish[car]:8.2f} s  best lap "
+        f"{place:2d}. car {car + 1:2d} {race.models[car]:<7} {result.finish[car]:8.2f} s  best lap "
         f"{result.best_lap[car]:7.2f} s  passed {result.passes[car]}, lost {result.lost[car]}"
     )
 record = tape.record(race, options.track.stem)

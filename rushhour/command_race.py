@@ -1,6 +1,7 @@
 """`rushhour race`: cars that race each other on a track."""
 
 import argparse
+import sys
 from itertools import cycle, islice
 from typing import Any
 
@@ -13,8 +14,7 @@ from rushhour.roadnets.racetracks import load_track, read_track, save_track
 from rushhour.traffic.durations import clock
 from rushhour.traffic.racing.car_race import CarRace, RaceResult, RaceTape, taught_track
 from rushhour.traffic.racing.race_file import save_race
-
-LINE_EVERY = 2  # nodes of a csv file to a point of the line
+from rushhour.traffic.racing.racing_line import car_named, with_racing_line
 
 
 def race(args: argparse.Namespace) -> int:
@@ -22,16 +22,20 @@ def race(args: argparse.Namespace) -> int:
     kind = args.track.suffix.lower()
     if kind not in (".csv", ".h5", ".hdf5"):
         raise NetworkError(f"{args.track}: wanted a track, .csv or .h5")
-    track = (
-        read_track(args.track, line_every=LINE_EVERY) if kind == ".csv" else load_track(args.track)
+    car = car_named(args.car)
+    track = read_track(args.track) if kind == ".csv" else load_track(args.track)
+    models, drivers = (
+        list(islice(cycle(names.split(",")), max(args.cars, 0)))
+        for names in (args.model, args.personality)
     )
-    models = args.model.split(",")
     with compile_bar():
-        if not np.isfinite(track.line_speed).all():
-            track, _ = taught_track(track)
+        if kind == ".csv":
+            track, _ = with_racing_line(track, car)
+        if kind == ".csv" or not np.isfinite(track.line_speed).all():
+            track, _ = taught_track(track, car=car)
         running = CarRace(
-            track, args.cars, list(islice(cycle(models), max(args.cars, 0))), args.difficulty,
-            args.seed, args.spread, overtaking=not args.no_overtaking,
+            track, args.cars, models, args.difficulty, args.seed, args.spread,
+            overtaking=not args.no_overtaking, car=car, personalities=drivers, rubber=args.rubber,
         )  # fmt: skip
         tape = RaceTape(running)
         goal = float(args.laps * track.station[-1])
@@ -52,7 +56,14 @@ def race(args: argparse.Namespace) -> int:
         save_race(tape.record(running, args.track.stem), args.record)
     facts = _facts(args, running, result)
     print(json_text(facts) if args.json else "\n".join(_lines(facts)))
-    return 0
+    absent = [str(row["car"]) for row in facts["cars"] if row["time_s"] is None]
+    if absent:
+        print(
+            f"rushhour: {len(absent)} did not arrive: car {', '.join(absent)}; wanted all: a wider track, fewer "
+            "cars (--cars) or slower ones (--difficulty)",
+            file=sys.stderr,
+        )
+    return 1 if absent else 0
 
 
 def _facts(args: argparse.Namespace, running: CarRace, result: RaceResult) -> dict[str, Any]:
@@ -60,12 +71,14 @@ def _facts(args: argparse.Namespace, running: CarRace, result: RaceResult) -> di
         {
             "car": k + 1,
             "model": running.models[k],
+            "personality": running.personalities[k],
             "pace": round(float(running.cars.pace[k]), 4),
             "time_s": _number(result.finish[k]),
             "best_lap_s": _number(result.best_lap[k]),
             "passes": int(result.passes[k]),
             "contacts": int(result.contacts[k]),
             "put_back": int(result.lost[k]),
+            "off_track_s": round(float(result.off[k]), 1),
             "driven_m": round(float(result.progress[k]), 1),
         }
         for k in result.order

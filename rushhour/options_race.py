@@ -52,12 +52,22 @@ def add_race_options(command: argparse.ArgumentParser) -> None:
         "saved by --save-track (.h5)")  # fmt: skip
     add("--cars", type=int, default=10, metavar="N", help="(default: 10)")
     add("--laps", type=int, default=3, metavar="N", help="(default: 3)")
-    add("--model", default="aware", metavar="NAMES", help="steering: aware, projection, pid, spidey1 or "
-        "spidey2; several with commas, car by car in turn (default: aware)")  # fmt: skip
+    add("--model", default="preview", metavar="NAMES", help="steering: preview, aware, projection, pid, spidey1 or "
+        "spidey2; several with commas, car by car in turn (default: preview)")  # fmt: skip
     add("--difficulty", type=float, default=1.0, metavar="D", help="factor on the speeds of the nodes and "
         "the gains, up to 1 (default: 1)")  # fmt: skip
     add("--spread", type=float, default=0.08, metavar="S", help="by how much the slowest car may be slower "
         "than the fastest (default: 0.08)")  # fmt: skip
+    add(
+        "--car",
+        default="gt",
+        metavar="NAME",
+        help="gt (1.4 g and downforce) or road (1.0 g) (default: gt)",
+    )
+    add("--personality", default="even", metavar="NAMES", help="even, bold, calm or moody; several with commas, "
+        "car by car in turn (default: even)")  # fmt: skip
+    add("--rubber", type=float, default=0.0, metavar="X", help="share of the speed that whoever is far ahead of the "
+        "last car gives up, 0 to 0.5 (default: 0)")  # fmt: skip
     add("--no-overtaking", action="store_true", help="nobody leaves the line to pass")
     add_output(command, "--record", endings=H5, help="write the race (.h5), for `rushhour view`")
     add_output(command, "--save-track", endings=H5, help="write the track with the speeds of a driven lap "

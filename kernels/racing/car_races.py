@@ -1,10 +1,14 @@
-"""Cars that race on a track: pedals by node speeds, overtaking at the side nodes, touching, laps.
+"""Cars that race on a track: lines, pedals by node speeds, overtaking, giving room, touching, laps.
 
-Each car steers by its model along the line (`track_steering`). A *ray* along the track that hits a
-car ahead locks it as *target*: while it is, the car aims at the nodes on the side that is open
-instead of those of the line. Cars are in order of number; all arrays have one entry per car.
-Source: AV-Racer, seed-systems.md S2-13 - S2-16; validation.md C2.11 - C2.13. Length of the ray,
-release and how one follows who cannot be passed are ours.
+Each car follows the racing line or, while it passes or is passed, one of two *side lines*: the ways
+of least curvature through the right and the left half of the track. Its *blend* is where between
+them it is (-1 right, 0 racing line, 1 left); place, bend and speed of its way are mixed alike. The
+model PREVIEW steers by the bend ahead and its errors beside it; the others are those of
+`track_steering`, which take their racing line themselves. A *ray* along the track that hits a slower car ahead locks it as *target*: the
+car goes to the side of the next bend's inside if there is room, else to the other one, else it
+follows. Who has somebody beside it keeps to its own half. All arrays have one entry per car.
+Source: AV-Racer, seed-systems.md S2-13 - S2-16; validation.md C2.11 - C2.13. Side lines, giving
+room, preview, length of the ray, release and how one follows who cannot be passed are ours.
 """
 
 import math
@@ -15,39 +19,69 @@ from numba import prange
 from numpy.typing import NDArray
 
 from rushhour.kernels.jit import kernel
+from rushhour.kernels.racing.racing_lines import distance
+from rushhour.kernels.random import uniform
 from rushhour.kernels.steering.bicycle import Bodies, BodyTypes, G, move_bodies
 from rushhour.kernels.steering.controllers import p_pedal
+from rushhour.kernels.steering.paths import wrapped
 from rushhour.kernels.steering.pure_pursuit import steer_to
 from rushhour.kernels.steering.track_steering import TrackCars, line_error, steer_cars
 from rushhour.kernels.steering.tracks import Track, locate_cars, rest_of_segment
 
+PREVIEW: Final = 4  # a steering model beside those of track_steering
 CARS: Final = 64  # handled together
 RAY_TIME: Final = 1.2  # s of driving that the ray reaches ahead, and
 RAY_LEAST: Final = 10.0  # m more
-BESIDE: Final = 0.3  # m between two cars from which they are beside each other, in a pass, and
-KEEP: Final = 1.0  # m otherwise
-STAND: Final = 2.0  # m kept behind who cannot be passed
-FOLLOW: Final = 0.7  # s in which the rest of the gap may be used up
-BACK: Final = 3.0  # m/s slower than it, at most, who is too near or beside it falls back
+ROOM: Final = 0.6  # m between two cars that are beside each other
+KEEP: Final = 0.9  # m aside, from which one ahead is not in the way
+STAND: Final = 2.5  # m kept behind who cannot be passed, and
+STAND_TIME: Final = 0.15  # s of driving more
+BACK: Final = 3.0  # m/s slower than it, at most, who is too near or between two falls back
+BESIDE: Final = 1.5  # m between tail and nose, up to which two cars are beside each other, and
+BESIDE_TIME: Final = 0.25  # s more, of the difference of their speeds
 PUSHY: Final = 3.0  # s without a metre gained, after which a car creeps on whoever is there
 CREEP: Final = 3.0  # m/s
 CLEAR: Final = 2.0  # m behind one's tail where the target must be before the car goes back
-PATIENCE: Final = 30.0  # s, after which a target is let go
-EDGE: Final = 0.7  # m between the car and the edge at the side nodes
-LOOK_TIME: Final = 0.6  # s to the side node that is aimed at, and
-LOOK_LEAST: Final = 6.0  # m more
+PATIENCE: Final = 20.0  # s, after which a target is let go
+PAUSE: Final = 2.0  # s until the next try then
+PUSH: Final = 0.06  # more pace in a pass, up to that of the nodes
+BEND_TIME: Final = 3.0  # s ahead in which the bend is sought whose inside a pass takes
+STRAIGHT: Final = 0.004  # 1/m, less than which is no bend
+EASE: Final = 0.8  # 1/s, of the blend at most
+DRIFT: Final = 0.09  # of the speed, at which a car goes across the track at most
+LEAST_APART: Final = 1.0  # m between two lines, for that
+SETTLE: Final = 0.35  # s, length of the way in which errors of PREVIEW settle, and
+SETTLE_LEAST: Final = 4.0  # m at least
+DAMPING: Final = 1.0
+LEAD: Final = 0.12  # s ahead, of the bend and the speed that PREVIEW takes
 BACK_TIME: Final = 1.0  # s to the point of the line that a car aims at on its way back to it
-NEAR: Final = 0.8  # m from the line, from which it steers by its model again
-BRAKE: Final = 0.6  # of the pedal at most, so that the tyres can still turn
-HOLD: Final = 0.6  # share of the grip that a turned wheel may ask for, and
+HOLD: Final = 0.98  # share of the grip that a turned wheel may ask for, and
 SURE: Final = 0.55  # that a car asks for beside the line
+PEDALS: Final = (
+    0.94  # share of the grip that bend and pedals may take together; in a bend these get
+)
+LEFT: Final = 0.2  # of it at least, and
+TOO_FAST: Final = 0.3  # s/m, more for each m/s too fast, up to
+MOST_LEFT: Final = 0.9
 SLIPPING: Final = 1.5  # m/s of the rear axle sideways, from which a car slows down
 SLOW: Final = 8.0  # m/s, at most, beside the track
 RETURN: Final = 12.0  # m to the point of the line that a car beside the track aims at, at least
 ROLLS: Final = 10.0  # m/s, from which a car begins to pass
-PEDAL: Final = 1.0  # s/m, of the difference to the node's speed
+PEDAL: Final = 4.0  # s/m, of the difference to the node's speed
 DIRT: Final = 0.6  # grip beside the track
 STUCK: Final = 8.0  # s without a metre gained, after which a car is put back on the line
+MOODS: Final = 45  # stream of random numbers
+MOOD_TIME: Final = 8.0  # s, in which a driver's concentration changes
+BAND: Final = 150.0  # m ahead of the last car, at which a rubber band holds half
+
+
+class RaceLines(NamedTuple):
+    """The ways round a track of n nodes: right half, racing line, left half."""
+
+    share: NDArray[np.float64]  # (3, n) of each section that lies to the right of the way
+    bend: NDArray[np.float64]  # (3, n) 1/m, left positive
+    speed: NDArray[np.float64]  # (3, n) m/s
+    wide: NDArray[np.bool_]  # (n,) room for two cars side by side, here and in the next seconds
 
 
 class RaceCars(NamedTuple):
@@ -59,12 +93,21 @@ class RaceCars(NamedTuple):
     progress: NDArray[np.float64]  # m since the start line
     aside: NDArray[np.float64]  # m to the left of the middle
     half: NDArray[np.float64]  # m, half the width of the track there
+    part: NDArray[np.float64]  # of its segment that lies behind it, 0 .. 1
     pace: NDArray[np.float64]  # factor on the speeds of the nodes
     grip: NDArray[np.float64]  # of the tyres on asphalt
+    lift: NDArray[np.float64]  # 1/m, downforce of the square of speed
+    drag: NDArray[np.float64]  # 1/m, of the square of speed
+    headway: NDArray[np.float64]  # s in which the rest of the gap to a car ahead may be used up
+    nerve: NDArray[np.float64]  # m/s faster than the car ahead, from which it passes
+    mood: NDArray[np.float64]  # share of the speed that its concentration varies by
+    band: NDArray[np.float64]  # share of the speed that a rubber band takes from who is far ahead
     overtakes: NDArray[np.bool_]
     target: NDArray[np.int32]  # car that is being passed; -1: none
     side: NDArray[np.float64]  # 1: to the left of it, -1: to the right
-    since: NDArray[np.float64]  # s since it was locked
+    since: NDArray[np.float64]  # s since it was locked, negative until the next try
+    wish: NDArray[np.float64]  # blend that it wants
+    blend: NDArray[np.float64]  # -1 right side line, 0 racing line, 1 left side line
     limit: NDArray[np.float64]  # m/s that the car ahead leaves; inf: none is in the way
     passes: NDArray[np.int32]  # targets left behind
     contacts: NDArray[np.int32]  # times that it began to touch another
@@ -76,6 +119,7 @@ class RaceCars(NamedTuple):
     farthest: NDArray[np.float64]  # m
     still: NDArray[np.float64]  # s without a metre gained
     lost: NDArray[np.int32]  # times that it was put back on the line
+    off: NDArray[np.float64]  # s beside the track
 
 
 @kernel
@@ -92,19 +136,36 @@ def node_speed(track: Track, index: int, x: float, y: float) -> float:
     return share * track.line_speed[begin] + (1.0 - share) * track.line_speed[end]
 
 
-@kernel
-def open_side(aside: float, half: float) -> float:
-    """Side on which to pass a car, 1 left, -1 right: the wider one, left in the very middle.
+@kernel(forceinline=True)
+def mixed(values: NDArray[np.float64], i: int, blend: float) -> float:
+    """Value at node i between those of the racing line and of a side line."""
+    if blend < 0.0:
+        return (1.0 + blend) * values[1, i] - blend * values[0, i]
+    return (1.0 - blend) * values[1, i] + blend * values[2, i]
 
-    aside: m of the car to the left of the middle; half: m, half the width of the track.
+
+@kernel
+def open_side(aside: float, half: float, inside: float, room: float) -> float:
+    """Side on which to pass a car, 1 left, -1 right, 0: neither has room.
+
+    aside: m of the car to the left of the middle; half: m, half the width of the track; inside: the
+    side of the inside of the bend ahead, 0: there is none, then the wider one is first; room: m
+    wanted between the middle of the car and the edge.
     """
-    return -1.0 if half - aside < half + aside else 1.0
+    first = inside
+    if first == 0.0:
+        first = -1.0 if aside > 0.0 else 1.0
+    if half - first * aside >= room:
+        return first
+    if half + first * aside >= room:
+        return -first
+    return 0.0
 
 
 @kernel
-def following_speed(gap: float, speed: float) -> float:
-    """Speed, m/s, at most, `gap` m behind a car that drives `speed` m/s."""
-    return max(0.0, speed + max(-BACK, (gap - STAND) / FOLLOW))
+def following_speed(gap: float, speed: float, headway: float) -> float:
+    """Speed, m/s, at most, `gap` m behind a car that drives `speed` m/s; headway: s."""
+    return max(0.0, speed + max(-BACK, (gap - STAND - STAND_TIME * speed) / headway))
 
 
 @kernel
@@ -116,7 +177,7 @@ def ahead_by(track: Track, progress: float, other: float) -> float:
 
 @kernel
 def find_cars(track: Track, cars: RaceCars, bodies: Bodies, lo: int, hi: int) -> None:
-    """Find cars lo .. hi-1 on the track. Writes place, on, lap, progress, aside, half."""
+    """Find cars lo .. hi-1 on the track. Writes place, on, lap, progress, aside, half, part."""
     locate_cars(track, bodies.x, bodies.y, cars.place, cars.on, cars.lap, cars.progress, lo, hi)
     n = track.left.shape[0]
     for i in range(lo, hi):
@@ -135,46 +196,110 @@ def find_cars(track: Track, cars: RaceCars, bodies: Bodies, lo: int, hi: int) ->
         cars.aside[i] = -line_error(bodies.x[i], bodies.y[i], ax, ay, bx, by)
         wx, wy = track.left[a, 0] - track.right[a, 0], track.left[a, 1] - track.right[a, 1]
         cars.half[i] = 0.5 * math.sqrt(wx * wx + wy * wy)
+        rest, length = rest_of_segment(ax, ay, bx, by, bodies.x[i], bodies.y[i])
+        cars.part[i] = 1.0 - rest / length if length > 0.0 else 0.0
+
+
+@kernel
+def inside_ahead(track: Track, lines: RaceLines, begin: int, look: float) -> float:
+    """Side of the inside of the sharpest bend in the next `look` m: 1 left, -1 right, 0 none."""
+    n = track.left.shape[0]
+    sharpest, at, gone = 0.0, begin, 0.0
+    while gone < look:
+        if abs(lines.bend[1, at]) > abs(sharpest):
+            sharpest = lines.bend[1, at]
+        gone += track.station[at + 1] - track.station[at]
+        at += 1
+        if at == n:
+            at = 0
+    if abs(sharpest) < STRAIGHT:
+        return 0.0
+    return 1.0 if sharpest > 0.0 else -1.0
 
 
 @kernel
 def watch_cars(
-    track: Track, cars: RaceCars, types: BodyTypes, bodies: Bodies, dt: float, lo: int, hi: int
+    track: Track,
+    lines: RaceLines,
+    cars: RaceCars,
+    types: BodyTypes,
+    bodies: Bodies,
+    dt: float,
+    lo: int,
+    hi: int,
 ) -> None:
-    """See who is ahead of cars lo .. hi-1, lock and release targets.
+    """See who is ahead of and beside cars lo .. hi-1, lock and release targets.
 
-    Reads places and speeds of all; writes target, side, since, limit, passes.
+    Reads places and speeds of all; writes target, side, since, limit, passes, wish.
     """
     n = cars.place.shape[0]
     for i in range(lo, hi):
         cars.limit[i] = math.inf
         if cars.done[i]:
             continue
-        ray = RAY_TIME * bodies.speed[i] + RAY_LEAST
+        speed = bodies.speed[i]
+        ray = RAY_TIME * speed + RAY_LEAST
         near, hit = math.inf, -1
+        is_left, is_right = False, False
         for k in range(n):
             if k == i or cars.done[k]:
                 continue
             away = ahead_by(track, cars.progress[i], cars.progress[k])
+            length = 2.0 * types.nose[k] - types.wheelbase[k]
+            if away > ray + length or away < -ray - length:
+                continue
+            aside = cars.aside[k] - cars.aside[i]
             apart = types.half_width[i] + types.half_width[k]
-            apart += BESIDE if cars.target[i] >= 0 else KEEP
-            if 0.0 < away < near and abs(cars.aside[k] - cars.aside[i]) < apart:
+            if abs(away) < length + BESIDE + BESIDE_TIME * abs(speed - bodies.speed[k]):
+                # in each other's wake nobody is beside anybody
+                if abs(aside) > 0.6 * apart or abs(away) < 0.8 * length:
+                    is_left |= aside > 0.0 or (aside == 0.0 and k > i)
+                    is_right |= aside < 0.0 or (aside == 0.0 and k < i)
+            apart += ROOM if cars.target[i] == k else KEEP
+            if 0.0 < away < near and abs(aside) < apart:
                 near, hit = away, k
         if hit >= 0 and near < ray:
-            gap = near - (2.0 * types.nose[hit] - types.wheelbase[hit])
-            cars.limit[i] = following_speed(gap, bodies.speed[hit])
-            faster = bodies.speed[i] > bodies.speed[hit] or cars.limit[i] < bodies.speed[i] + 1.0
-            if cars.target[i] < 0 and cars.overtakes[i] and faster and bodies.speed[i] > ROLLS:
-                cars.target[i], cars.since[i] = hit, 0.0
-                cars.side[i] = open_side(cars.aside[hit], cars.half[hit])
+            straight = distance(bodies.x[i], bodies.y[i], bodies.x[hit], bodies.y[hit])
+            gap = min(near, straight) - (2.0 * types.nose[hit] - types.wheelbase[hit])
+            cars.limit[i] = following_speed(gap, bodies.speed[hit], cars.headway[i])
+            free = cars.pace[i] * mixed(lines.speed, cars.place[i], 0.0)
+            faster = free > bodies.speed[hit] + cars.nerve[i] and cars.pace[i] > cars.pace[hit]
+            if (
+                cars.target[i] < 0
+                and cars.since[i] >= 0.0
+                and cars.overtakes[i]
+                and faster
+                and speed > ROLLS
+                and lines.wide[cars.place[i]]
+                and not (is_left and is_right)
+            ):
+                inside = inside_ahead(track, lines, cars.place[i], BEND_TIME * speed)
+                room = types.half_width[hit] + 2.0 * types.half_width[i] + 2.0 * ROOM
+                side = open_side(cars.aside[hit], cars.half[hit], inside, room)
+                if side != 0.0 and cars.wish[hit] != side:
+                    cars.target[i], cars.since[i], cars.side[i] = hit, 0.0, side
         target = cars.target[i]
-        if target >= 0:
+        if target >= 0 or cars.since[i] < 0.0:
             cars.since[i] += dt
+        if target >= 0:
             away = ahead_by(track, cars.progress[i], cars.progress[target])
-            behind = away < -(2.0 * types.nose[i] + CLEAR)
+            behind = away < -(2.0 * types.nose[i] - types.wheelbase[i] + CLEAR)
+            late = cars.since[i] > PATIENCE or (
+                away > 2.0 * types.nose[i] + BESIDE
+                and (not lines.wide[cars.place[i]] or cars.wish[target] == cars.side[i])
+            )
             cars.passes[i] += behind
-            if behind or cars.done[target] or away > 1.5 * ray or cars.since[i] > PATIENCE:
+            if behind or late or cars.done[target] or away > 1.5 * ray:
                 cars.target[i] = -1
+                cars.since[i] = -PAUSE if late else 0.0
+        cars.wish[i] = cars.side[i] if cars.target[i] >= 0 else 0.0
+        if is_left and is_right:  # three abreast: the one between falls back
+            cars.wish[i] = 0.0
+            cars.limit[i] = min(cars.limit[i], max(0.0, speed - BACK))
+        elif is_left:
+            cars.wish[i] = -1.0
+        elif is_right:
+            cars.wish[i] = 1.0
 
 
 @kernel
@@ -192,16 +317,6 @@ def index_beyond(station: NDArray[np.float64], begin: int, look: float) -> int:
 
 
 @kernel
-def side_node(track: Track, i: int, look: float, side: float, edge: float) -> tuple[float, float]:
-    """Point to aim at, `look` m or more beyond node i, `edge` m from the edge of a side."""
-    at = index_beyond(track.station, i, look)
-    wx, wy = track.left[at, 0] - track.right[at, 0], track.left[at, 1] - track.right[at, 1]
-    width = math.sqrt(wx * wx + wy * wy)
-    share = 0.5 + side * max(0.0, 0.5 - edge / width)
-    return track.right[at, 0] + share * wx, track.right[at, 1] + share * wy
-
-
-@kernel
 def line_point(track: Track, begin: int, look: float) -> tuple[float, float]:
     """Point of the line `look` m or more beyond its point `begin`."""
     at = index_beyond(track.line_station, begin, look)
@@ -209,31 +324,101 @@ def line_point(track: Track, begin: int, look: float) -> tuple[float, float]:
 
 
 @kernel
-def line_offset(track: Track, index: int, x: float, y: float) -> float:
-    """Distance, m, of the line from a place at an index, positive where it lies to the left."""
-    end = track.target[index]
-    begin = (end - 1) % track.line.shape[0]
-    return line_error(
-        x, y, track.line[begin, 0], track.line[begin, 1], track.line[end, 0], track.line[end, 1]
+def way_point(track: Track, lines: RaceLines, i: int, blend: float) -> tuple[float, float]:
+    """Point of a way on the section of node i, m."""
+    share = mixed(lines.share, i, blend)
+    return (
+        track.right[i, 0] + share * (track.left[i, 0] - track.right[i, 0]),
+        track.right[i, 1] + share * (track.left[i, 1] - track.right[i, 1]),
     )
+
+
+@kernel
+def way_direction(track: Track, lines: RaceLines, i: int, blend: float) -> float:
+    """Direction of a way at node i, rad."""
+    n = track.left.shape[0]
+    ax, ay = way_point(track, lines, i - 1 if i > 0 else n - 1, blend)
+    bx, by = way_point(track, lines, i + 1 if i < n - 1 else 0, blend)
+    return math.atan2(by - ay, bx - ax)
+
+
+@kernel
+def eased_blend(
+    track: Track, lines: RaceLines, cars: RaceCars, i: int, speed: float, dt: float
+) -> float:
+    """Blend of car i after dt on its way to the one that it wants: no faster across than DRIFT."""
+    side = 2 if cars.wish[i] > 0.0 or (cars.wish[i] == 0.0 and cars.blend[i] > 0.0) else 0
+    at = cars.place[i]
+    apart = abs(lines.share[side, at] - lines.share[1, at]) * 2.0 * cars.half[i]
+    most = min(EASE, DRIFT * speed / max(LEAST_APART, apart)) * dt
+    return cars.blend[i] + min(most, max(-most, cars.wish[i] - cars.blend[i]))
+
+
+@kernel
+def preview_steer(
+    track: Track, lines: RaceLines, cars: RaceCars, types: BodyTypes, bodies: Bodies, i: int
+) -> float:
+    """Wheel, rad, of the model PREVIEW: the bend of the way ahead, and its errors beside it.
+
+    The errors settle as a damped spring over the way driven in SETTLE, whatever the speed.
+    """
+    n = track.left.shape[0]
+    at, speed, blend = cars.place[i], max(0.0, bodies.speed[i]), cars.blend[i]
+    then = at + 1 if at < n - 1 else 0
+    ax, ay = way_point(track, lines, at, blend)
+    bx, by = way_point(track, lines, then, blend)
+    left_of = line_error(bodies.x[i], bodies.y[i], ax, ay, bx, by)  # m, of the way
+    first = way_direction(track, lines, at, blend)
+    turn = wrapped(way_direction(track, lines, then, blend) - first)
+    off = wrapped(first + cars.part[i] * turn - bodies.heading[i])
+    ahead = index_beyond(track.station, at, LEAD * speed + 0.5 * types.wheelbase[i])
+    reach = max(SETTLE_LEAST, SETTLE * speed)
+    bend = mixed(lines.bend, ahead, blend)
+    bend += 2.0 * DAMPING * math.sin(off) / reach
+    bend += min(0.6, max(-0.6, left_of / reach)) / reach
+    return math.atan(types.wheelbase[i] * bend)
+
+
+@kernel
+def held_pace(track: Track, cars: RaceCars, i: int, last: float, seed: int, time: float) -> float:
+    """Pace of car i now: less where its concentration is low, or a rubber band holds it.
+
+    last: m, progress of the last car that still drives.
+    """
+    pace = cars.pace[i]
+    if cars.mood[i] > 0.0:
+        slot = int(time / MOOD_TIME)
+        w = time / MOOD_TIME - slot
+        now, then = uniform(seed, i, slot, MOODS), uniform(seed, i, slot + 1, MOODS)
+        pace *= 1.0 - cars.mood[i] * ((1.0 - w) * now + w * then)
+    if cars.target[i] >= 0:
+        pace = min(1.0, pace + PUSH)
+    if cars.band[i] > 0.0:
+        lead = max(0.0, cars.progress[i] - last)
+        pace *= 1.0 - cars.band[i] * lead / (lead + BAND)
+    return pace
 
 
 @kernel
 def drive_cars(
     track: Track,
+    lines: RaceLines,
     cars: RaceCars,
     steering: TrackCars,
     types: BodyTypes,
     bodies: Bodies,
+    last: float,
+    seed: int,
+    time: float,
     dt: float,
     lo: int,
     hi: int,
 ) -> None:
     """Steer cars lo .. hi-1, press their pedals, move them by dt (s).
 
-    The pedal is gas where the car is slower than the node's speed times its pace, brake where it is
-    faster. Reads target, limit, pace, place; writes the bodies, the grip of their types, and
-    side, 0 once a car is back on its line.
+    The pedal is gas where the car is slower than its way's speed times its pace, brake where it is
+    faster. Reads wish, limit, pace, place; writes the bodies, the grip and drag of their types,
+    blend, and off.
     """
     steer_cars(track, steering, bodies, dt, lo, hi)
     for i in range(lo, hi):
@@ -241,39 +426,54 @@ def drive_cars(
             bodies.throttle[i], bodies.wheel[i], bodies.speed[i] = 0.0, 0.0, 0.0
             continue
         x, y, speed = bodies.x[i], bodies.y[i], bodies.speed[i]
-        types.grip[i] = cars.grip[i] * (track.grip[cars.place[i]] if cars.on[i] else DIRT)
-        if cars.target[i] >= 0 and cars.on[i]:
-            edge = types.half_width[i] + EDGE
-            look = LOOK_TIME * speed + LOOK_LEAST
-            px, py = side_node(track, cars.place[i], look, cars.side[i], edge)
-            bodies.wheel[i] = steer_to(
-                x, y, bodies.heading[i], px, py, types.wheelbase[i], types.max_steer[i]
-            )
-        elif cars.side[i] != 0.0 or not cars.on[i]:
+        surface = track.grip[cars.place[i]] if cars.on[i] else DIRT
+        types.grip[i] = surface * (cars.grip[i] + cars.lift[i] * speed * speed / G)
+        types.drag[i] = cars.drag[i] * abs(speed)
+        cars.blend[i] = eased_blend(track, lines, cars, i, speed, dt)
+        on_line = steering.model[i] == PREVIEW or cars.blend[i] != 0.0
+        if not cars.on[i]:
+            cars.off[i] += dt
             begin = (track.target[cars.place[i]] - 1) % track.line.shape[0]
-            least = LOOK_LEAST if cars.on[i] else RETURN
-            px, py = line_point(track, begin, BACK_TIME * speed + least)
+            px, py = line_point(track, begin, BACK_TIME * speed + RETURN)
             bodies.wheel[i] = steer_to(
                 x, y, bodies.heading[i], px, py, types.wheelbase[i], types.max_steer[i]
             )
-            if abs(line_offset(track, cars.place[i], x, y)) < NEAR:
-                cars.side[i] = 0.0
+        elif on_line:
+            bodies.wheel[i] = preview_steer(track, lines, cars, types, bodies, i)
+        asked = abs(math.tan(bodies.wheel[i])) / types.wheelbase[i]
         most = math.atan(types.wheelbase[i] * HOLD * types.grip[i] * G / max(1.0, speed * speed))
         bodies.wheel[i] = min(most, max(-most, bodies.wheel[i]))
-        wanted = min(cars.pace[i] * node_speed(track, cars.place[i], x, y), cars.limit[i])
-        if cars.side[i] != 0.0:
-            bend = abs(math.tan(bodies.wheel[i])) / types.wheelbase[i]
-            wanted = min(wanted, math.sqrt(SURE * types.grip[i] * G / max(bend, 1e-6)))
+        wanted = math.inf
+        if cars.blend[i] != 0.0:
+            wanted = mixed(lines.speed, cars.place[i], cars.blend[i])
+            ahead = index_beyond(track.station, cars.place[i], LEAD * speed)
+            wanted = min(wanted, mixed(lines.speed, ahead, cars.blend[i]))
+        else:
+            wanted = node_speed(track, cars.place[i], x, y)
+            if on_line:
+                ahead = index_beyond(track.station, cars.place[i], LEAD * speed)
+                wanted = min(wanted, mixed(lines.speed, ahead, 0.0))
+        wanted = min(held_pace(track, cars, i, last, seed, time) * wanted, cars.limit[i])
         if abs(bodies.slip[i]) > SLIPPING:
             wanted = min(wanted, 0.9 * speed)
+        tyres = types.grip[i] * G
         if not cars.on[i]:
-            wanted = min(wanted, SLOW)
+            wanted = min(wanted, math.sqrt(SURE * tyres / max(asked, 1e-6)), SLOW)
+        elif on_line:
+            wanted = min(wanted, math.sqrt(tyres / max(asked, 1e-6)))
         if cars.still[i] > PUSHY:
             wanted = max(wanted, CREEP)
-        bodies.throttle[i] = p_pedal(wanted - speed, PEDAL)
-        bodies.throttle[i] = max(-BRAKE, bodies.throttle[i])
-        if speed <= 0.0 and bodies.throttle[i] < 0.0:  # a brake, not the reverse gear
-            bodies.throttle[i] = 0.0
+        pedal = p_pedal(wanted - speed, PEDAL)
+        if on_line:  # what the bend leaves of the grip
+            across = asked * speed * speed
+            least = tyres * min(MOST_LEFT, LEFT + TOO_FAST * max(0.0, speed - wanted))
+            most_used = PEDALS * tyres
+            spare = math.sqrt(max(least * least, most_used * most_used - across * across))
+            gas = min(types.accel[i], types.power[i] / max(1.0, speed))
+            pedal = min(spare / gas, max(-spare / types.brake[i], pedal))
+        if speed <= 0.0 and pedal < 0.0:  # a brake, not the reverse gear
+            pedal = 0.0
+        bodies.throttle[i] = pedal
     move_bodies(types, bodies, dt, lo, hi)
 
 
@@ -363,6 +563,7 @@ def judge_cars(
             bodies.heading[i] = math.atan2(dy, dx)
             bodies.speed[i], bodies.slip[i], bodies.turning[i] = 0.0, 0.0, 0.0
             cars.still[i], cars.target[i] = 0.0, -1
+            cars.wish[i], cars.blend[i] = 0.0, 0.0
             cars.lost[i] += 1
     return driving
 
@@ -377,24 +578,31 @@ def find_all_cars(track: Track, cars: RaceCars, bodies: Bodies) -> None:
 
 @kernel(parallel=True)
 def watch_all_cars(
-    track: Track, cars: RaceCars, types: BodyTypes, bodies: Bodies, dt: float
+    track: Track, lines: RaceLines, cars: RaceCars, types: BodyTypes, bodies: Bodies, dt: float
 ) -> None:
     """See who is ahead of every car, CARS of them at a time."""
     n = bodies.x.shape[0]
     for c in prange((n + CARS - 1) // CARS):
-        watch_cars(track, cars, types, bodies, dt, c * CARS, min(n, (c + 1) * CARS))
+        watch_cars(track, lines, cars, types, bodies, dt, c * CARS, min(n, (c + 1) * CARS))
 
 
 @kernel(parallel=True)
 def drive_all_cars(
     track: Track,
+    lines: RaceLines,
     cars: RaceCars,
     steering: TrackCars,
     types: BodyTypes,
     bodies: Bodies,
+    last: float,
+    seed: int,
+    time: float,
     dt: float,
 ) -> None:
     """Drive every car, CARS of them at a time."""
     n = bodies.x.shape[0]
     for c in prange((n + CARS - 1) // CARS):
-        drive_cars(track, cars, steering, types, bodies, dt, c * CARS, min(n, (c + 1) * CARS))
+        drive_cars(
+            track, lines, cars, steering, types, bodies, last, seed, time, dt, c * CARS,
+            min(n, (c + 1) * CARS),
+        )  # fmt: skip

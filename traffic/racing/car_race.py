@@ -1,14 +1,15 @@
 """Races of cars on a track: grid, frames, results, and node speeds learned from a driven lap."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.racing.car_races import (
+    PREVIEW,
     RaceCars,
     drive_all_cars,
     find_all_cars,
@@ -18,7 +19,7 @@ from rushhour.kernels.racing.car_races import (
 )
 from rushhour.kernels.random import uniform
 from rushhour.kernels.shown import fields_shown
-from rushhour.kernels.steering.bicycle import Bodies, BodyTypes, G
+from rushhour.kernels.steering.bicycle import Bodies, BodyTypes
 from rushhour.kernels.steering.track_steering import (
     AWARE,
     PROJECTION,
@@ -30,29 +31,43 @@ from rushhour.kernels.steering.tracks import Track
 from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.facts import fact_line
 from rushhour.traffic.racing.race_file import RaceRecord
+from rushhour.traffic.racing.racing_line import CARS, Car, held_speeds, race_lines, refined
 
 DT: Final = 1.0 / 60.0  # s
 KP: Final = 0.06  # rad/m
 LOOK: Final = 0.8  # s, of the projected point
 MODELS: Final = {
-    # name: steering model, gains in relation to KP
-    "aware": (AWARE, (1.0, 0.0, 0.0)),
-    "projection": (PROJECTION, (1.0, 0.0, 0.0)),
-    "pid": (AWARE, (1.0, 0.5, 0.1)),
-    "spidey1": (SPIDEY_1, (0.0, 0.0, 0.0)),
-    "spidey2": (SPIDEY_2, (0.0, 0.0, 0.0)),
+    # name: steering model, gains in relation to KP, share of the speeds that it can keep the line at
+    "preview": (PREVIEW, (0.0, 0.0, 0.0), 1.0),
+    "aware": (AWARE, (1.0, 0.0, 0.0), 0.55),
+    "projection": (PROJECTION, (1.0, 0.0, 0.0), 0.55),
+    "pid": (AWARE, (1.0, 0.5, 0.1), 0.55),
+    "spidey1": (SPIDEY_1, (0.0, 0.0, 0.0), 0.45),
+    "spidey2": (SPIDEY_2, (0.0, 0.0, 0.0), 0.45),
+}
+
+
+class Personality(NamedTuple):
+    """How a driver races."""
+
+    headway: float  # s in which the rest of the gap to a car ahead may be used up
+    nerve: float  # m/s faster than the car ahead, from which it passes
+    mood: float  # share of the speed that its concentration varies by
+
+
+PERSONALITIES: Final = {
+    "even": Personality(0.7, 0.5, 0.0),
+    "bold": Personality(0.5, 0.0, 0.02),
+    "calm": Personality(1.2, 3.0, 0.01),
+    "moody": Personality(0.8, 1.0, 0.06),
 }
 MOST_CARS: Final = 2000
-LATERAL: Final = 0.35  # g, in bends of the taught lap
-BRAKING: Final = 3.0  # m/s^2 before them
-FASTEST: Final = 50.0  # m/s
 SPREAD: Final = 0.08  # by which the slowest car is slower than the fastest
 PACES: Final = 42  # stream of random numbers
 SLOT: Final = 8.0  # m between two cars of the grid
 WHEELBASE: Final = 2.5  # m
 LENGTH: Final = 4.2  # m
 HALF_WIDTH: Final = 0.9  # m
-GRIP: Final = 0.9
 Floats = NDArray[np.float64]
 
 
@@ -66,6 +81,7 @@ class RaceResult:
     passes: NDArray[np.int32]
     contacts: NDArray[np.int32]
     lost: NDArray[np.int32]  # times put back on the line
+    off: Floats  # s beside the track
     progress: Floats  # m
     frames: int
     state_hash: str  # SHA-256 of all arrays at the end
@@ -77,10 +93,11 @@ class RaceResult:
 class CarRace:
     """Cars on a track, from a standing start on a grid behind the line.
 
-    track: with speeds at every point of its line (`taught_track`). models: one name of MODELS for
-    all, or one for each car. difficulty: in (0, 1], factor on node speeds and gains; spread: by how
-    much the paces of cars differ, drawn by seed, or paces: (n,) given. overtaking: whether they
-    pass each other. Raises ParameterError.
+    track: with speeds at every point of its line (`taught_track`). models, personalities: one name
+    of MODELS, PERSONALITIES for all, or one for each car. difficulty: in (0, 1], factor on node
+    speeds and gains; spread: by how much the paces of cars differ, drawn by seed, or paces: (n,)
+    given. overtaking: whether they pass each other. car: what they can. rubber: 0 to 0.5, share of
+    the speed that whoever leads the last car by far gives up. Raises ParameterError.
 
     >>> race = CarRace(track, cars=10, seed=1)
     >>> race.run(laps=3).order
@@ -90,12 +107,15 @@ class CarRace:
         self,
         track: Track,
         cars: int = 10,
-        models: str | Sequence[str] = "aware",
+        models: str | Sequence[str] = "preview",
         difficulty: float = 1.0,
         seed: int = 1,
         spread: float = SPREAD,
         paces: Sequence[float] | None = None,
         overtaking: bool = True,
+        car: Car = CARS["gt"],
+        personalities: str | Sequence[str] = "even",
+        rubber: float = 0.0,
     ) -> None:
         if not 1 <= cars <= MOST_CARS:
             raise ParameterError(f"{cars} cars; wanted 1 to {MOST_CARS:,}")
@@ -103,12 +123,12 @@ class CarRace:
             raise ParameterError(f"difficulty {difficulty}; wanted 0.1 to 1")
         if not 0.0 <= spread < 1.0:
             raise ParameterError(f"spread {spread}; wanted 0 to less than 1")
-        names = [models] * cars if isinstance(models, str) else list(models)
-        for name in names:
-            if name not in MODELS:
-                raise ParameterError(f"model {name!r:.40}; wanted one of {', '.join(MODELS)}")
-        if len(names) != cars:
-            raise ParameterError(f"{len(names)} models for {cars} cars; wanted one, or one of each")
+        if not 0.0 <= rubber <= 0.5:
+            raise ParameterError(f"rubber {rubber}; wanted 0 to 0.5")
+        if car.refusal():
+            raise ParameterError(f"car: {car.refusal()}")
+        names = _named("model", models, cars, MODELS)
+        drivers = _named("personality", personalities, cars, PERSONALITIES)
         if not np.isfinite(track.line_speed).all() or (track.line_speed <= 0.0).any():
             raise ParameterError(
                 "the track has no speeds at its line; teach it first (taught_track, or `rushhour race`)"
@@ -118,8 +138,10 @@ class CarRace:
             raise ParameterError(
                 f"{cars} cars on {track.station[-1]:.0f} m; wanted {int(track.station[-1] / SLOT)} at most"
             )
-        self.track, self.models, self.n = track, names, cars
-        self.time, self.frame = 0.0, 0
+        track = refined(track)
+        self.track, self.models, self.personalities, self.n = track, names, drivers, cars
+        self.seed, self.time, self.frame = seed, 0.0, 0
+        self.lines = race_lines(track, car, HALF_WIDTH)
         own = np.array([1.0 - spread * uniform(seed, k, 0, PACES) for k in range(cars)])
         if paces is not None:
             own = np.array(paces, np.float64)
@@ -127,7 +149,7 @@ class CarRace:
                 raise ParameterError(
                     f"{own.size} paces for {cars} cars; wanted one above 0 of each"
                 )
-        self.types = _types(cars)
+        self.types = _types(cars, car)
         self.bodies = _grid(track, cars)
         gains = difficulty * KP * np.array([MODELS[name][1] for name in names]).T
         self.steering = TrackCars(
@@ -137,7 +159,8 @@ class CarRace:
             error=np.zeros(cars), integral=np.zeros(cars), falls_back=np.zeros(cars, np.bool_),
             switches=np.zeros(cars, np.int32),
         )  # fmt: skip
-        self.cars = _cars(cars, difficulty * own, overtaking)
+        holds = np.array([MODELS[name][2] for name in names])
+        self.cars = _cars(cars, car, difficulty * own * holds, overtaking, rubber, drivers)
         self._put_on_the_grid()
 
     def __repr__(self) -> str:
@@ -153,11 +176,24 @@ class CarRace:
         self.cars.lap[:] = -1
         find_all_cars(self.track, self.cars, self.bodies)
         self.cars.farthest[:] = self.cars.progress
+        for k in range(self.n):  # each begins where it stands, between the lines
+            at = int(self.cars.place[k])
+            share = 0.5 + 0.5 * self.cars.aside[k] / max(self.cars.half[k], 1e-9)
+            line, side = self.lines.share[1, at], 2 if share > self.lines.share[1, at] else 0
+            reach = self.lines.share[side, at] - line
+            if abs(reach) > 1e-6:
+                blend = min(1.0, max(0.0, (share - line) / reach))
+                self.cars.blend[k] = blend if side == 2 else -blend
 
     def step(self, laps: int) -> int:
         """Drive a frame; cars that have driven `laps` are out. Returns how many still drive."""
-        watch_all_cars(self.track, self.cars, self.types, self.bodies, DT)
-        drive_all_cars(self.track, self.cars, self.steering, self.types, self.bodies, DT)
+        watch_all_cars(self.track, self.lines, self.cars, self.types, self.bodies, DT)
+        driving = ~self.cars.done
+        last = float(self.cars.progress[driving].min()) if driving.any() else 0.0
+        drive_all_cars(
+            self.track, self.lines, self.cars, self.steering, self.types, self.bodies, last,
+            self.seed, self.time, DT,
+        )  # fmt: skip
         part_cars(self.track, self.cars, self.types, self.bodies)
         find_all_cars(self.track, self.cars, self.bodies)
         self.frame += 1
@@ -204,7 +240,7 @@ class CarRace:
         c = self.cars
         return RaceResult(
             self.ranking(), c.finish.copy(), c.best_lap.copy(), c.passes.copy(), c.contacts.copy(),
-            c.lost.copy(), c.progress.copy(), self.frame, self.state_hash(),
+            c.lost.copy(), c.off.copy(), c.progress.copy(), self.frame, self.state_hash(),
         )  # fmt: skip
 
 
@@ -242,37 +278,27 @@ class RaceTape:
         )  # fmt: skip
 
 
-def bend_speeds(track: Track, lateral: float, braking: float, most: float) -> Floats:
-    """Speed at each point of the line, m/s, that its bends allow, with braking (m/s^2) before."""
-    a, b, c = np.roll(track.line, 1, axis=0), track.line, np.roll(track.line, -1, axis=0)
-    sides = [np.hypot(*(p - q).T) for p, q in ((a, b), (b, c), (a, c))]
-    twice = np.abs((b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0])
-    radius = np.divide(
-        np.prod(sides, axis=0), 2.0 * twice, out=np.full(len(b), np.inf), where=twice > 1e-9
-    )
-    speed = np.minimum(most, np.sqrt(lateral * radius))
-    step = np.diff(track.line_station)
-    for k in [*range(len(b) - 1, -1, -1)] * 2:  # twice round: the first bend brakes the last
-        speed[k] = min(speed[k], np.sqrt(speed[(k + 1) % len(b)] ** 2 + 2.0 * braking * step[k]))
-    return np.asarray(speed, np.float64)
-
-
 def lap_time(track: Track) -> float:
     """Time of a lap at the speeds of the line, s."""
     pace = 0.5 * (track.line_speed + np.roll(track.line_speed, -1))
     return float((np.diff(track.line_station) / pace).sum())
 
 
-def taught_track(track: Track, speeds: Floats | None = None) -> tuple[Track, float]:
+def taught_track(
+    track: Track, speeds: Floats | None = None, car: Car = CARS["gt"]
+) -> tuple[Track, float]:
     """The track with the speeds of a driven lap at its nodes, and the time of that lap, s.
 
     The AI steers while somebody else presses the pedals: speeds (m,) m/s say what that driver wants
-    at each point of the line, by default what bends and brakes allow. The second lap counts.
+    at each point of the line, by default the most that the car can hold. The second lap counts.
     Raises ParameterError if the lap is not finished.
     """
-    wanted = bend_speeds(track, LATERAL * G, BRAKING, FASTEST) if speeds is None else speeds
+    wanted = held_speeds(track.line, _line_grip(track), car) if speeds is None else speeds
     race = CarRace(
-        track._replace(line_speed=np.ascontiguousarray(wanted, np.float64)), 1, spread=0.0
+        track._replace(line_speed=np.ascontiguousarray(wanted, np.float64)),
+        1,
+        spread=0.0,
+        car=car,
     )
     learned = np.full(len(track.line), np.nan)
     lap = float(track.station[-1])
@@ -295,6 +321,24 @@ def taught_track(track: Track, speeds: Floats | None = None) -> tuple[Track, flo
     return track._replace(line_speed=learned), float(result.best_lap[0])
 
 
+def _line_grip(track: Track) -> Floats:
+    """Grip of the surface at each point of the line."""
+    return np.asarray(track.grip[track.line_index])
+
+
+def _named(
+    what: str, given: str | Sequence[str], cars: int, known: Mapping[str, object]
+) -> list[str]:
+    """A name of each car. Raises ParameterError for an unknown one, or too few."""
+    names = [given] * cars if isinstance(given, str) else list(given)
+    for name in names:
+        if name not in known:
+            raise ParameterError(f"{what} {name!r:.40}; wanted one of {', '.join(known)}")
+    if len(names) != cars:
+        raise ParameterError(f"{len(names)} {what}s for {cars} cars; wanted one, or one of each")
+    return names
+
+
 def _stations_of(track: Track) -> Floats:
     """Station along the middle, m, of each point of the line."""
     from rushhour.kernels.steering.tracks import progress_at
@@ -307,12 +351,12 @@ def _stations_of(track: Track) -> Floats:
     )
 
 
-def _types(n: int) -> BodyTypes:
-    """A type for each car, as its grip changes with the ground."""
+def _types(n: int, car: Car) -> BodyTypes:
+    """A type for each car, as its grip and drag change with the ground and its speed."""
     values: dict[str, Any] = {
         "wheelbase": WHEELBASE, "nose": 0.5 * (LENGTH + WHEELBASE), "half_width": HALF_WIDTH,
-        "max_steer": np.radians(35.0), "steer_rate": 3.0, "accel": 6.0, "brake": 8.0,
-        "power": 220.0, "grip": GRIP, "drag": 0.01, "traction": 6.0,
+        "max_steer": np.radians(35.0), "steer_rate": 3.0, "accel": car.accel, "brake": car.brake,
+        "power": car.power, "grip": car.grip, "drag": 0.0, "traction": car.accel,
     }  # fmt: skip
     return BodyTypes(**{name: np.full(n, float(values[name])) for name in BodyTypes._fields})
 
@@ -336,16 +380,24 @@ def _grid(track: Track, n: int) -> Bodies:
     return Bodies(**column)
 
 
-def _cars(n: int, pace: Floats, overtaking: bool) -> RaceCars:
+def _cars(
+    n: int, car: Car, pace: Floats, overtaking: bool, rubber: float, drivers: list[str]
+) -> RaceCars:
     whole: Any = {
         name: np.zeros(n, np.int32) for name in ("place", "lap", "passes", "contacts", "lost")
     }
     number: Any = {
         name: np.zeros(n)
-        for name in ("progress", "aside", "half", "since", "side", "farthest", "still")
-    }
+        for name in (
+            "progress", "aside", "half", "part", "since", "side", "wish", "blend", "farthest",
+            "still", "off",
+        )
+    }  # fmt: skip
+    for name in Personality._fields:
+        number[name] = np.array([getattr(PERSONALITIES[one], name) for one in drivers])
     return RaceCars(
-        **whole, **number, on=np.ones(n, np.bool_), pace=pace, grip=np.full(n, GRIP),
+        **whole, **number, on=np.ones(n, np.bool_), pace=pace, grip=np.full(n, car.grip),
+        lift=np.full(n, car.lift), drag=np.full(n, car.drag), band=np.full(n, rubber),
         overtakes=np.full(n, overtaking), target=np.full(n, -1, np.int32), limit=np.full(n, np.inf),
         touches=np.zeros(n, np.bool_), done=np.zeros(n, np.bool_), finish=np.full(n, np.nan),
         line_time=np.full(n, np.nan), best_lap=np.full(n, np.inf),
