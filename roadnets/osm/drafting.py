@@ -22,7 +22,7 @@ from rushhour.roadnets.osm.approaches import Approach, Exit, approaches_of
 from rushhour.roadnets.osm.control import Controls
 from rushhour.roadnets.osm.entries import SERVICE
 from rushhour.roadnets.osm.fitting import Fitting
-from rushhour.roadnets.osm.islands import islands_of, way_around
+from rushhour.roadnets.osm.islands import islands_of, ways_around
 from rushhour.roadnets.osm.legs import (
     LOOP,
     MOST,
@@ -141,13 +141,15 @@ class Drafter:
             island = self.islands.get(home)
             if island is None:
                 continue
-            for approach in here:
-                for exit in approach.exits:
-                    for a, b in exit.pairs:
-                        lines = fitting.line(approach.road, a), fitting.line(exit.road, b)
-                        way = way_around(island, *lines)
-                        if way is not None:
-                            self.bent[approach.road, a, exit.road, b] = way
+            movements = {
+                (approach.road, a, exit.road, b): (
+                    fitting.line(approach.road, a), fitting.line(exit.road, b)
+                )
+                for approach in here
+                for exit in approach.exits
+                for a, b in exit.pairs
+            }  # fmt: skip
+            self.bent.update(ways_around(island, movements))
 
     def _leave_out(self, approaches: list[Approach], before: Road, behind: Road) -> None:
         """Take a movement away that no car can drive, if both its roads have others."""

@@ -4,8 +4,9 @@ A roundabout whose arms lie too close for cars to stand between them is one inte
 osm.short_streets). Its movements still lead around the island: onto the ring, along it and off it.
 """
 
+from collections.abc import Mapping
 from math import acos, atan2, ceil, cos, pi, radians, sin
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -19,8 +20,11 @@ ROUND: Final = 1.4  # times as far from the middle one place of a ring may lie a
 STEP: Final = radians(12.0)  # between points of a way on a ring
 LEAST: Final = radians(5.0)  # of a ring that a way follows
 NEXT: Final = radians(50.0)  # between arms, within which a way leads by the ring
+KEPT_OFF: Final = 3.0  # m from the middle of an island that all movements keep off
 OVER: Final = 0.3  # m over the line of the ring that are beside the island
 JOIN: Final = 0.8  # of the angle to where a straight line would touch the ring
+
+K = TypeVar("K")
 
 
 class Island(NamedTuple):
@@ -55,6 +59,34 @@ def islands_of(streets: Streets, merged: Merged) -> dict[int, Island]:
     return found
 
 
+def ways_around(island: Island, movements: Mapping[K, tuple[Line, Line]]) -> dict[K, Line]:
+    """Movements of an intersection, each from a lane to a lane, that lead around its island.
+
+    None of them where another leads over the island, as beside streets that end within the ring.
+    """
+    found: dict[K, Line] = {}
+    for key, (before, behind) in movements.items():
+        way = way_around(island, before, behind)
+        if way is not None:
+            found[key] = way
+        elif _off(island, _plain(before, behind)) < KEPT_OFF:
+            return {}
+    return found
+
+
+def _plain(before: Line, behind: Line) -> Line:
+    """The way of a movement that knows of no island."""
+    u, v = before[-1] - before[-2], behind[1] - behind[0]
+    ends = (before[-1], u / np.hypot(*u), behind[0], v / np.hypot(*v))
+    points, _ = smooth_curves(np.concatenate(ends)[None])
+    return points
+
+
+def _off(island: Island, way: Line) -> float:
+    """How near a way comes to the middle of an island, m."""
+    return float(np.hypot(*(way - (island.x, island.y)).T).min())
+
+
 def way_around(island: Island, before: Line, behind: Line) -> Line | None:
     """A movement from the end of a lane to the start of another around an island, counter-clockwise.
 
@@ -67,13 +99,8 @@ def way_around(island: Island, before: Line, behind: Line) -> Line | None:
         return None
     u, v = before[-1] - before[-2], behind[1] - behind[0]
     u, v = u / np.hypot(*u), v / np.hypot(*v)
-    plain, _ = smooth_curves(np.concatenate((before[-1], u, behind[0], v))[None])
     whole = (atan2(end[1], end[0]) - atan2(start[1], start[0])) % (2.0 * pi)
-    if (
-        whole < NEXT
-        or whole < pi
-        and float(np.hypot(*(plain - middle).T).min()) > island.radius - OVER
-    ):
+    if whole < NEXT or whole < pi and _off(island, _plain(before, behind)) > island.radius - OVER:
         return None
     on, off = (JOIN * acos(island.radius / away) for away in far)
     if whole < on + off + LEAST:  # the next arm: past the ring at one place
