@@ -21,7 +21,15 @@ PAGES = ["README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").gl
 BLOCK = re.compile(
     r"^(?:<!-- printed by: (.*?) -->\n)?```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL
 )
-OTHERS = ("py", "pip", "apt-get", ".venv\\Scripts\\pip", ".venv\\Scripts\\rushhour", "make")
+OTHERS = (
+    "py",
+    "python",
+    "pip",
+    "apt-get",
+    ".venv\\Scripts\\pip",
+    ".venv\\Scripts\\rushhour",
+    "make",
+)
 FIX = re.compile(r"^\w+\.\"")
 LEFT_OUT = "..."
 
@@ -194,7 +202,6 @@ FIGURES: list[tuple[str, Callable[[], list[str]], str, str]] = [
      r"times as fast as SUMO on one thread at its step of 1 s"), beside_sumo, "docs/performance.md",
      "python bench/peers.py"),
     (r"`--steered 10%`", list, "", ""),
-    (r"\(`rushhour view out/demo\.h5 --at 200s --shot town\.png`", list, "", ""),
 ]  # fmt: skip
 PROSE = re.sub(
     r"^```.*?^```", "", (ROOT / "README.md").read_text("utf-8"), flags=re.MULTILINE | re.DOTALL

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.vehicles import REASONS
+from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.writing import replaced
 from rushhour.viewer.camera import Box
 from rushhour.viewer.lights import LIGHT_COLOURS
@@ -181,7 +182,10 @@ def _elements(made: Packed) -> Iterator[str]:
 
 def save_folder(made: Packed, folder: Path, title: str) -> int:
     """Write a page and its data beside it; returns their bytes. Raises RunError if it cannot be."""
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunError(f"--folder {folder}: cannot be a folder ({error.strerror})") from error
     with replaced(folder / DATA) as unfinished, unfinished.open("wb") as file:
         for data in (made.head, *made.blocks):
             file.write(data)
