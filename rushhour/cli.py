@@ -152,6 +152,10 @@ def _command(args: argparse.Namespace) -> int:
         from rushhour.command_demo import demo
 
         return demo(args)
+    if args.command == "assign":
+        from rushhour.command_assign import assign
+
+        return assign(args)
     if args.command == "signals":
         from rushhour.command_signals import signals
 

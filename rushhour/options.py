@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from rushhour.options_assign import add_assign_options
 from rushhour.options_chase import add_chase_options
 from rushhour.options_common import add_json, add_set, add_threads
 from rushhour.options_profile import add_profile_options
@@ -32,6 +33,7 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
         ("parameters", "every parameter: unit, default, range, source", _parameters),
         ("compile", "compile all kernels now, not at first use", _compile),
         ("run", "run the traffic of a network", _run),
+        ("assign", "ways in equilibrium: nobody has a faster one", add_assign_options),
         (
             "signals",
             "time fixed-time signals for a demand: cycles, splits, offsets",

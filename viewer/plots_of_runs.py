@@ -1,5 +1,6 @@
 """Diagrams of a whole run: vehicles over time, trips, queues, costs (docs/measures.md)."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -96,6 +97,25 @@ def save_queues(path: Path, window: Window) -> dict[str, int]:
     axes.set_title(f"{window.network.name}: queues, the {longest.size} longest of {names.size}")
     save_figure(figure, path)
     return {"queues": int(names.size), "intervals": int(begins.size)}
+
+
+def save_gaps(path: Path, iterations: Sequence[Any], name: str) -> dict[str, int]:
+    """Draw the relative gap and the mean time of the iterations of an assignment."""
+    figure, axes = new_figure(SIZE, 2)
+    number = [one.number for one in iterations]
+    axes[0].semilogy(
+        number, [max(100.0 * one.gap, 1e-3) for one in iterations], "o-", color="#2b6cb0"
+    )
+    axes[0].set_ylabel("relative gap, %")
+    axes[1].plot(number, [one.mean_time for one in iterations], "o-", color="#c05621")
+    axes[1].set_ylabel("mean time, departure delay included, s")
+    axes[1].set_ylim(bottom=0.0)
+    for axis in axes:
+        axis.set_xlabel("iteration")
+        axis.grid(alpha=0.3, which="both")
+    figure.suptitle(f"{name}: assignment")
+    save_figure(figure, path)
+    return {"iterations": len(number)}
 
 
 def save_costs(path: Path, window: Window) -> dict[str, int]:

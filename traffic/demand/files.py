@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+
 from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.model import Network
 from rushhour.traffic.demand.builder import merge
@@ -40,6 +42,8 @@ def kind_of(path: Path) -> str:
         return "table"
     if name.endswith((".json", ".json.gz")):
         return "cityflow"
+    if name.endswith((".h5", ".hdf5")):
+        return "trips"
     return "sumo"
 
 
@@ -109,4 +113,27 @@ def _cityflow(paths: list[Path], network: Network, options: DemandOptions) -> De
     return scaled(flows, options.scale, options.scale_suffix)
 
 
-READERS: Final[dict[str, Reader]] = {"sumo": _sumo, "table": _tables, "cityflow": _cityflow}
+def _trips(paths: list[Path], network: Network, options: DemandOptions) -> Demand:
+    return merge([_trips_of(path, network, options) for path in paths])
+
+
+def _trips_of(path: Path, network: Network, options: DemandOptions) -> Demand:
+    """A demand file of our own; its trips within the times, scaled."""
+    from rushhour.traffic.demand.scaling import taken
+    from rushhour.traffic.recording.demand_file import load_demand
+
+    trips, _ = load_demand(path, network)
+    low = -np.inf if options.begin is None else options.begin
+    high = np.inf if options.end is None else options.end
+    inside = (trips.depart >= low) & (trips.depart < high)
+    if not inside.all():
+        trips = taken(trips, np.flatnonzero(inside))
+    return scaled(trips, options.scale, options.scale_suffix)
+
+
+READERS: Final[dict[str, Reader]] = {
+    "sumo": _sumo,
+    "table": _tables,
+    "cityflow": _cityflow,
+    "trips": _trips,
+}

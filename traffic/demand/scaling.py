@@ -9,6 +9,7 @@ from math import floor, isfinite
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import DemandError
 from rushhour.traffic.demand.model import Demand
@@ -67,10 +68,16 @@ def scaled(demand: Demand, factor: float, suffix: str = SUFFIX) -> Demand:
     quota = Quota()
     counts = np.array([quota.of(factor) for _ in range(len(demand))], np.int64)
     rows = np.repeat(np.arange(len(demand)), counts)
-    changed: dict[str, object] = {
-        "ids": _names(demand.ids, counts.tolist(), suffix),
-        "remarks": (*demand.remarks, scale_remark(factor, len(demand), rows.size)),
-    }
+    return replace(
+        taken(demand, rows),
+        ids=_names(demand.ids, counts.tolist(), suffix),
+        remarks=(*demand.remarks, scale_remark(factor, len(demand), rows.size)),
+    )
+
+
+def taken(demand: Demand, rows: NDArray[np.int64]) -> Demand:
+    """Some trips of a demand, in this order; one that is taken more than once has its id each time."""
+    changed: dict[str, object] = {"ids": tuple(demand.ids[i] for i in rows.tolist())}
     for start_name, pooled in (("route_start", ("roads", "route_choice")), ("stop_start", _STOPS)):
         old = getattr(demand, start_name)
         sizes = np.diff(old)[rows]

@@ -4,14 +4,18 @@ A dataset per field of `Demand`, ids apart, which stand in /vehicles/name; /dema
 field of `VehicleType`. Routes are written as they were found.
 """
 
-from dataclasses import fields
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import DemandError, RunError
 from rushhour.roadnets.hdf5_file import keep_differences, texts, whole, with_differences
 from rushhour.roadnets.model import Network
+from rushhour.roadnets.writing import replaced
 from rushhour.traffic.demand.checks import let_in
 from rushhour.traffic.demand.model import ARRAYS, Demand, VehicleType
 from rushhour.traffic.recording.unclosed_file import DAMAGE
@@ -19,6 +23,7 @@ from rushhour.traffic.recording.unclosed_file import DAMAGE
 if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile
 
+DEMAND_FORMAT: Final = "rushhour demand"
 UNITS: Final = {
     "depart": "s", "depart_pos": "m", "depart_speed": "m/s", "arrival_pos": "m", "stop_pos": "m",
     "stop_duration": "s", "stop_until": "s", "length": "m", "width": "m", "min_gap": "m",
@@ -57,7 +62,7 @@ def read_demand(run: "RunFile", network: Network) -> Demand:
             f"{run.path}: holds no demand, as files of rushhour's first version; record the run again"
         )
     try:
-        demand = _read(run, group)
+        demand = _read(group, run.names_at_first)
         demand = let_in(network, demand)
         if not demand.routed[~demand.walker].all():
             raise RunError("routed: a trip has no route yet")
@@ -69,7 +74,55 @@ def read_demand(run: "RunFile", network: Network) -> Demand:
     return demand
 
 
-def _read(run: "RunFile", group: Any) -> Demand:
+def save_demand(path: Path, demand: Demand, more: Mapping[str, NDArray[Any]] | None = None) -> None:
+    """Write a demand whose routes were found into a file of its own, for `load_demand`.
+
+    more: other datasets, by place. Raises RunError if it cannot be written, and for a demand that was not
+    let in to a network.
+    """
+    import h5py
+
+    if not demand.made_for:
+        raise RunError(f"{path}: the demand was made for no network; route it first")
+    with replaced(path) as part, h5py.File(part, "w") as file:
+        file.attrs["format"] = DEMAND_FORMAT
+        file.attrs["made_for"] = demand.made_for
+        file["ids"] = np.array(demand.ids, dtype=h5py.string_dtype())
+        write_demand(file.create_group("demand"), demand)
+        for name, values in (more or {}).items():
+            file.create_dataset(name, data=values)
+
+
+def load_demand(
+    path: Path, network: Network, more: Sequence[str] = ()
+) -> tuple[Demand, dict[str, NDArray[Any]]]:
+    """The demand of a file of `save_demand`, and those of `more` of its other datasets that it has.
+
+    Raises DemandError for another file, a damaged one, and for a demand of another network.
+    """
+    import h5py
+
+    try:
+        with h5py.File(path, "r") as file:
+            if file.attrs.get("format") != DEMAND_FORMAT:
+                raise DemandError(
+                    f"{path}: is no demand file; give one of `rushhour assign` or `rushhour demand`"
+                )
+            demand = _read(file["demand"], tuple(texts(file["ids"])))
+            demand = replace(demand, made_for=str(file.attrs["made_for"]))
+            found = {name: whole(file[name]) for name in more if name in file}
+    except RunError as error:
+        raise DemandError(f"{path}: {error}; write it again") from error
+    except DAMAGE as error:
+        why = " ".join(str(error).split())[:200]
+        raise DemandError(f"{path}: cannot be read ({why}); write it again") from None
+    try:
+        return let_in(network, demand), found
+    except DemandError as error:
+        raise DemandError(f"{path}: {error}") from None
+
+
+def _read(group: Any, ids: tuple[str, ...]) -> Demand:
     import h5py
 
     arrays: dict[str, Any] = {}
@@ -92,4 +145,4 @@ def _read(run: "RunFile", group: Any) -> Demand:
     rows = zip(*columns.values(), strict=True)
     kinds = tuple(VehicleType(**dict(zip(columns, row, strict=True))) for row in rows)
     remarks = with_differences(group["remarks"], texts(group["remarks"]))
-    return Demand(types=kinds, ids=run.names_at_first, remarks=remarks, **arrays)
+    return Demand(types=kinds, ids=ids, remarks=remarks, **arrays)

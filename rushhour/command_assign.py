@@ -1,0 +1,98 @@
+"""`rushhour assign`: ways in dynamic user equilibrium, by iterated simulation."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from rushhour.outputs import want_apart
+from rushhour.progress import bar, compile_bar
+from rushhour.roadnets.json_text import json_text
+from rushhour.traffic.durations import seconds
+from rushhour.traffic.parameters import Parameters, parsed_items
+from rushhour.traffic.scenarios.scenario import ScenarioError
+from rushhour.world_fields import demand_fields
+
+
+def assign(args: argparse.Namespace) -> int:
+    """Assign a demand; 1 where the wanted gap was not reached."""
+    from rushhour.traffic.assignment.equilibrium import SPAN, Assignment, Method
+    from rushhour.traffic.assignment.equilibrium import assign as assigned
+    from rushhour.traffic.assignment.files import (
+        load_assignment,
+        save_assignment,
+        write_sumo_routes,
+    )
+    from rushhour.traffic.scenarios.opening import opened, scenario_demand, scenario_network
+
+    if args.network is None:
+        raise ScenarioError("assign: no NETWORK; give a network or a scenario")
+    fields = demand_fields(args)
+    if args.dt is None:
+        fields["dt"] = 0.5
+    if args.parameters:
+        fields["parameters"] = tuple(parsed_items(args.parameters).items())
+    scenario = opened(args.network, **fields)
+    if not scenario.has_demand:
+        raise ScenarioError(f"{args.network}: nobody drives; give --demand FILE or --trips N")
+    want_apart([args.output], "-o", (scenario.network, *scenario.demand))
+    method = Method(args.method, args.share)
+    span = SPAN if args.interval is None else seconds(args.interval, "--interval")
+    parameters = Parameters(dict(scenario.parameters))
+    what: Any = bar(float(args.iterations), "iterations", "assigning")
+    lines: list[str] = []
+
+    def tell(found: Assignment) -> None:
+        save_assignment(args.output, found)
+        last = found.iterations[-1]
+        lines.append(line(last))
+        what.set_postfix_str(f"gap {100.0 * last.gap:.2f} %", refresh=False)
+        what.update(1)
+
+    with compile_bar():
+        network = scenario_network(scenario, parameters)
+        demand = scenario_demand(scenario, network, parameters)
+        before = load_assignment(args.output, network) if args.resume else None
+        try:
+            found = assigned(
+                network, demand, iterations=args.iterations, gap=args.gap, method=method, span=span,
+                dt=scenario.dt, seed=scenario.seed, parameters=parameters, every_way=args.all, before=before,
+                tell=tell,
+            )  # fmt: skip
+        finally:
+            what.close()
+    written = [args.output]
+    if args.sumo is not None:
+        write_sumo_routes(args.sumo, network, found.demand)
+        written.append(args.sumo)
+    if args.plot is not None:
+        from rushhour.viewer.plots_of_runs import save_gaps
+
+        save_gaps(args.plot, found.iterations, network.name)
+        written.append(args.plot)
+    least = min(one.gap for one in found.iterations)
+    facts = {
+        "network": network.name, "trips": len(found.demand), "gap": least, "reached": least <= args.gap,
+        "iterations": [one.facts() for one in found.iterations], "written": [str(p) for p in written],
+    }  # fmt: skip
+    if args.json:
+        print(json_text(facts))
+    else:
+        print("\n".join([HEAD, *lines, told(least, args.gap, written)]))
+    return 0 if least <= args.gap else 1
+
+
+HEAD = f"{'iteration':>9} {'gap, %':>8} {'mean time, s':>13} {'delay, veh h':>13} {'left':>6} {'switched':>9} {'CPU, s':>8}"
+
+
+def line(one: Any) -> str:
+    """An iteration as a line of a table."""
+    return (
+        f"{one.number:>9} {100.0 * one.gap:>8.2f} {one.mean_time:>13.1f} {one.total_delay:>13.1f} "
+        f"{one.unfinished:>6,} {one.switched:>9,} {one.cpu:>8.1f}"
+    )
+
+
+def told(gap: float, wanted: float, written: list[Path]) -> str:
+    """How it ended."""
+    end = "reached" if gap <= wanted else "not reached: give more --iterations, with --resume"
+    return f"gap {100.0 * gap:.2f} %, wanted {100.0 * wanted:g} %: {end}; {', '.join(map(str, written))}"

@@ -1,0 +1,266 @@
+"""Equilibrium: ways through changing travel times, gaps that fall, routes as files."""
+
+import json
+from heapq import heappop, heappush
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import rushhour as rh
+from rushhour.cli import main
+from rushhour.kernels.timed_routing import TimedCosts, cost_at, walk_ways
+from rushhour.roadnets.classes import CLASS_BIT
+from rushhour.roadnets.errors import RushhourError
+from rushhour.roadnets.model import Network
+from rushhour.traffic.assignment.equilibrium import Assignment, Method, assign
+from rushhour.traffic.assignment.files import load_assignment, save_assignment, write_sumo_routes
+from rushhour.traffic.assignment.timed_ways import Sums, TimedRouter, measured_sums
+from rushhour.traffic.demand.builder import DemandBuilder, Trip
+from rushhour.traffic.demand.model import Demand, VehicleType
+from rushhour.traffic.recording.demand_file import load_demand
+
+CAR = CLASS_BIT["passenger"]
+SPAN = 60.0
+
+
+@pytest.fixture(scope="module")
+def grid() -> Network:
+    return rh.generate("grid", rows=4, columns=4)
+
+
+def as_python(kernel: Any) -> Any:
+    """The uncompiled function, also under NUMBA_DISABLE_JIT=1."""
+    return getattr(kernel, "py_func", kernel)
+
+
+def drawn_times(router: TimedRouter, seed: int, rows: int = 8) -> NDArray[np.float64]:
+    """Times that change by less than they last, so that who leaves earlier is there earlier; some unknown."""
+    draw = np.random.default_rng(seed)
+    free = np.where(np.isfinite(router.graph.cost), router.graph.cost, 1.0)
+    times = free * draw.uniform(1.0, 2.5, (rows, free.size))
+    times[draw.random(times.shape) < 0.2] = np.nan
+    return times
+
+
+def fastest_by_hand(
+    router: TimedRouter, timed: TimedCosts, start: int, goal: int, depart: float
+) -> float:
+    """Dijkstra over nodes, as plain Python."""
+    graph = router.graph
+    first = cost_by_hand(timed, start, depart)
+    heap, best = [(first, start)], {start: first}
+    while heap:
+        cost, node = heappop(heap)
+        if cost > best[node]:
+            continue
+        if graph.road_of[node] == goal:
+            return cost
+        for e in range(graph.out_start[node], graph.out_start[node + 1]):
+            ahead, road = int(graph.out[e]), int(graph.road_of[graph.out[e]])
+            if graph.cost[road] == inf:
+                continue
+            at = cost + float(graph.turn_cost[e])
+            at += cost_by_hand(timed, road, depart + at)
+            if at < best.get(ahead, inf):
+                best[ahead] = at
+                heappush(heap, (at, ahead))
+    return inf
+
+
+def cost_by_hand(timed: TimedCosts, road: int, time: float) -> float:
+    middles = timed.begin + timed.span * (np.arange(len(timed.cost)) + 0.5)
+    return float(np.interp(time, middles, timed.cost[:, road]))
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_ways_are_the_fastest_by_the_time_at_which_each_road_is_reached(
+    grid: Network, seed: int
+) -> None:
+    router = TimedRouter(grid, CAR, 100)
+    timed = router.costs(drawn_times(router, seed), 1000.0, SPAN)
+    trips = rh.random_trips(grid, 60, over="8min", seed=seed, begin=1000.0)
+    starts, goals = (trips.roads[trips.route_start[:-1]], trips.roads[trips.route_start[1:] - 1])
+    ways = router.ways(timed, starts, goals, trips.depart)
+    walked = router.walked(timed, ways.start, ways.roads, trips.depart)
+    np.testing.assert_allclose(walked, ways.cost)
+    for i in range(60):
+        by_hand = fastest_by_hand(
+            router, timed, int(starts[i]), int(goals[i]), float(trips.depart[i])
+        )
+        assert ways.cost[i] == pytest.approx(by_hand)
+    plain = np.zeros(60)
+    as_python(walk_ways)(router.graph, timed, ways.start, ways.roads, trips.depart, plain, 0, 60)
+    np.testing.assert_array_equal(plain, walked)
+    assert as_python(cost_at)(timed, 3, 1100.0) == cost_at(timed, 3, 1100.0)
+    # another way than on empty roads, for some
+    free = router.ways(
+        router.costs(np.full((1, grid.n_roads), np.nan), 0.0, SPAN), starts, goals, trips.depart
+    )
+    assert any(
+        not np.array_equal(ways.roads[a:b], free.roads[c:d])
+        for a, b, c, d in zip(ways.start, ways.start[1:], free.start, free.start[1:], strict=False)
+    )
+
+
+def test_measured_times_are_what_the_road_took_in_the_interval() -> None:
+    network = rh.generate("straight", length=900.0, speed=15.0)
+    builder = DemandBuilder()
+    for k in range(40):
+        builder.add(Trip(f"c{k}", 7.0 * k, VehicleType(), [0]))
+    world = rh.World(network, builder.build(), dt=0.5, seed=1)
+    measures = rh.Measures(world, SPAN)
+    world.observers.append(measures)
+    world.run(progress=False)
+    measures.finish()
+    sums = measured_sums(measures, 0.0, SPAN)
+    times = sums.times(network)
+    roads = measures.roads
+    for row in range(len(roads)):
+        at = int((0.5 * (roads.begin[row] + roads.end[row])) // SPAN)
+        assert times[at, 0] == pytest.approx(900.0 / roads.speed[row])
+    assert np.nanmin(times) > 50.0
+    slower = Sums(2.0 * sums.spent, sums.driven)  # a mean of both, also where one lasted longer
+    np.testing.assert_allclose(sums.mixed(slower, 0.5).times(network), 1.5 * times)
+    longer = Sums(*(np.concatenate((one, one)) for one in sums))
+    np.testing.assert_allclose(
+        sums.mixed(longer, 0.9).times(network), np.concatenate((times, times))
+    )
+
+
+def busy(network: Network, trips: int = 500) -> Demand:
+    return rh.random_trips(network, trips, over="6min", seed=4)
+
+
+@pytest.fixture(scope="module")
+def six(grid: Network) -> Assignment:
+    return assign(grid, busy(grid), iterations=6, gap=0.0, seed=3)
+
+
+def test_the_gap_falls_and_the_ways_kept_are_those_of_the_least(
+    grid: Network, six: Assignment
+) -> None:
+    gaps = [one.gap for one in six.iterations]
+    assert len(gaps) == 6 and min(gaps[3:]) < 0.6 * gaps[0] and all(gap > 0.0 for gap in gaps)
+    assert six.iterations[0].unfinished == 0
+    best = int(np.argmin(gaps))
+    world = rh.World(grid, six.demand, dt=0.5, seed=3)
+    world.run(progress=False)
+    log = world.trips
+    mean = float((log.arrived - log.departed).mean())
+    late = float((log.departed - six.demand.depart[np.asarray(log.trip, int)]).mean())
+    assert mean + late == pytest.approx(six.iterations[best].mean_time, abs=0.01)
+    trips = busy(grid)
+    assert six.demand.ids == trips.ids
+    for ours, theirs in ((six.demand.route_start[:-1], trips.route_start[:-1]), (six.demand.route_start[1:] - 1, trips.route_start[1:] - 1)):  # fmt: skip
+        np.testing.assert_array_equal(six.demand.roads[ours], trips.roads[theirs])
+
+
+def test_who_goes_on_comes_to_the_same_as_who_never_stopped(grid: Network, six: Assignment, tmp_path: Path) -> None:  # fmt: skip
+    three = assign(grid, busy(grid), iterations=3, gap=0.0, seed=3)
+    save_assignment(tmp_path / "routes.h5", three)
+    kept = load_assignment(tmp_path / "routes.h5", grid)
+    rest = assign(grid, busy(grid), iterations=3, gap=0.0, seed=3, before=kept)
+    assert [one.gap for one in rest.iterations] == [one.gap for one in six.iterations]
+    np.testing.assert_array_equal(rest.demand.roads, six.demand.roads)
+    np.testing.assert_array_equal(rest.next.roads, six.next.roads)
+    other = rh.generate("grid", rows=4, columns=5)
+    with pytest.raises(RushhourError, match="made for another network"):
+        load_assignment(tmp_path / "routes.h5", other)
+    with pytest.raises(RushhourError, match="others than those of the demand"):
+        assign(grid, busy(grid, 400), iterations=1, before=kept)
+
+
+def test_nobody_switches_where_the_way_is_the_only_one() -> None:
+    network = rh.generate("motorway")
+    found = assign(network, rh.random_trips(network, 20, over="2min", seed=1), iterations=3)
+    assert found.gap == 0.0 and len(found.iterations) == 1 and found.iterations[0].switched == 0
+
+
+def test_switchers_are_as_many_as_the_method_says() -> None:
+    gain = np.array([0.0, 0.01, 0.1, 0.5])
+    assert Method("msa").probability(gain, 0).tolist() == [0.0, 0.5, 0.5, 0.5]
+    assert Method("msa").probability(gain, 8).tolist() == [0.0, 0.1, 0.1, 0.1]
+    np.testing.assert_allclose(Method("gap", 0.4).probability(gain, 0), [0.0, 0.04, 0.4, 0.4])
+    assert (Method("gap").probability(gain, 5) < Method("gap").probability(gain, 1))[1:].all()
+    for wrong in (("fast", 0.5), ("gap", 0.0), ("msa", 1.1)):
+        with pytest.raises(RushhourError, match="wanted"):
+            Method(*wrong)
+
+
+def test_routes_for_sumo_read_back_as_the_same_ways(
+    grid: Network, six: Assignment, tmp_path: Path
+) -> None:
+    write_sumo_routes(tmp_path / "r.rou.xml.gz", grid, six.demand)
+    back = rh.read_demand([tmp_path / "r.rou.xml.gz"], grid)
+    assert back.ids == six.demand.ids
+    np.testing.assert_array_equal(back.roads, six.demand.roads)
+    np.testing.assert_allclose(back.depart, six.demand.depart, atol=0.0051)
+    write_sumo_routes(tmp_path / "t.rou.xml", grid, six.demand, ways=False)
+    ends = rh.read_demand([tmp_path / "t.rou.xml"], grid)
+    np.testing.assert_array_equal(
+        ends.roads[ends.route_start[:-1]], back.roads[back.route_start[:-1]]
+    )
+
+
+def test_the_command_writes_routes_that_run_drives_as_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["generate", "grid", "--rows", "3", "--columns", "3", "-o", "grid.h5"]) == 0
+    words = [
+        "assign",
+        "grid.h5",
+        "--trips",
+        "200",
+        "--over",
+        "4min",
+        "--seed",
+        "2",
+        "-o",
+        "routes.h5",
+    ]
+    capsys.readouterr()
+    more = ["--iterations", "2", "--gap", "0", "--sumo", "r.rou.xml", "--plot", "gap.png", "--json"]
+    assert main([*words, *more]) == 1
+    facts = json.loads(capsys.readouterr().out)
+    assert len(facts["iterations"]) == 2 and not facts["reached"] and len(facts["written"]) == 3
+    assert main([*words, "--iterations", "1", "--gap", "0.9", "--resume", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert [one["iteration"] for one in facts["iterations"]] == [0, 1, 2] and facts["reached"]
+    run = ["run", "grid.h5", "--dt", "0.5", "--seed", "2", "--json"]
+    assert main([*run, "--demand", "routes.h5"]) == 0
+    summary = json.loads(capsys.readouterr().out)
+    best = min(facts["iterations"], key=lambda one: one["gap"])
+    trips = summary["trips"]
+    assert trips["mean_travel_time_s"] + trips["mean_departure_delay_s"] == pytest.approx(
+        best["mean_time_s"], abs=0.01
+    )
+    assert summary["rerouting"]["chosen"] == 0
+    assert main([*run, "--demand", "routes.h5", "--scale", "0.5"]) == 0
+    assert json.loads(capsys.readouterr().out)["vehicles"]["departed"] == 100
+    assert main(["info", "routes.h5"]) in (0, 2)
+
+
+def test_a_file_that_is_no_demand_is_one_line(grid: Network, tmp_path: Path) -> None:
+    from rushhour.roadnets.storage import save
+
+    save(grid, tmp_path / "net.h5")
+    with pytest.raises(RushhourError, match="net.h5: is no demand file"):
+        load_demand(tmp_path / "net.h5", grid)
+    (tmp_path / "text.h5").write_text("no")
+    with pytest.raises(RushhourError, match="text.h5: cannot be read"):
+        load_demand(tmp_path / "text.h5", grid)
+
+
+def test_trips_whose_ways_are_given_are_assigned_only_when_asked(
+    grid: Network, six: Assignment
+) -> None:
+    with pytest.raises(RushhourError, match="no trip may choose its way: all are given"):
+        assign(grid, six.demand, iterations=1)
+    found = assign(grid, six.demand, iterations=1, every_way=True, gap=0.0, seed=3)
+    best = min(six.iterations, key=lambda one: one.gap)
+    assert (found.iterations[0].mean_time, found.iterations[0].switched > 0) == (best.mean_time, True)

@@ -1,0 +1,1 @@
+"""Dynamic user equilibrium by simulation, iterated (docs/assign.md)."""

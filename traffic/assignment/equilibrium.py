@@ -1,0 +1,268 @@
+"""Dynamic user equilibrium: simulate, measure, find faster ways, let a share of the trips change, again.
+
+In equilibrium no driver has a faster way than the own one. What is left to gain is the *relative gap*: the sum over trips of
+the time that their ways take, less that of the fastest ways at the same travel times, over the latter.
+Travel times are those of the simulations driven so far, by road and interval: their mean, in which later ones
+count more, as one alone is full of chance, such as who meets which red light. Ways are looked for at the time
+at which a driver comes to each road. Sources: Wardrop (1952); Lu, Mahmassani, Zhou (2009), "Equivalent gap function-based
+reformulation and solution algorithm for the dynamic user equilibrium problem" (share of switchers by
+gap); Sheffi (1985), section 12 (method of successive averages).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from time import process_time
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.roadnets.classes import CLASS_BIT
+from rushhour.roadnets.errors import DemandError, ParameterError
+from rushhour.roadnets.model import Network
+from rushhour.traffic.assignment.timed_ways import Sums, TimedRouter, measured_sums
+from rushhour.traffic.demand.model import WAY_FOUND, WAY_GIVEN, WAY_OPEN, Demand
+from rushhour.traffic.measures.measuring import Measures
+from rushhour.traffic.measures.summary import trip_means
+from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.routing.routes import Ways, route_demand
+from rushhour.traffic.scenarios.running import run_world
+from rushhour.traffic.standstill import patience_of
+from rushhour.traffic.timing.evaluating import total_delay
+
+Floats = NDArray[np.float64]
+
+GAP, MSA = "gap", "msa"
+METHODS: Final = (GAP, MSA)
+SPAN: Final = 300.0  # s of an interval
+LONGEST_MEMORY: Final = 0.9  # weight of the past, so that the first simulations are forgotten
+STEEP: Final = 10.0  # of GAP: who gains a tenth of the time switches as often as anybody does
+
+
+@dataclass
+class Iteration:
+    """What one simulation came to. gap: relative."""
+
+    number: int
+    gap: float
+    mean_time: float  # s, of the trips that finished, departure delay included
+    total_delay: float  # veh h
+    unfinished: int
+    switched: int  # trips that got another way after it
+    cpu: float  # s, of simulating and of routing
+    cpu_routing: float
+
+    def facts(self) -> dict[str, Any]:
+        """As plain values."""
+        return {
+            "iteration": self.number, "gap": self.gap, "mean_time_s": self.mean_time,
+            "total_delay_veh_h": self.total_delay, "unfinished": self.unfinished,
+            "switched": self.switched, "cpu_s": round(self.cpu, 3),
+            "cpu_routing_s": round(self.cpu_routing, 3),
+        }  # fmt: skip
+
+
+@dataclass
+class Assignment:
+    """Trips with their ways, and how they came there.
+
+    demand: with the ways of the iteration with the least gap. next: with those to be simulated next.
+    """
+
+    demand: Demand
+    next: Demand
+    sums: Sums | None = None  # of the simulations so far
+    iterations: list[Iteration] = field(default_factory=list)
+
+    @property
+    def gap(self) -> float | None:
+        """The relative gap of the last simulation."""
+        return self.iterations[-1].gap if self.iterations else None
+
+
+@dataclass(frozen=True)
+class Method:
+    """How trips switch. share: of those who gain, in the first iteration."""
+
+    name: str = GAP
+    share: float = 0.5
+
+    def __post_init__(self) -> None:
+        if self.name not in METHODS:
+            raise ParameterError(f"method {self.name[:40]!r}: wanted one of {', '.join(METHODS)}")
+        if not 0.0 < self.share <= 1.0:
+            raise ParameterError(f"share {self.share:g}: wanted more than 0, at most 1")
+
+    def probability(self, gain: Floats, number: int) -> Floats:
+        """With which trips switch after iteration `number` (from 0) that gain such a share of their time."""
+        step = self.share if number == 0 else self.share * 2.0 / (number + 2.0)
+        if self.name == MSA:
+            return np.where(gain > 0.0, 1.0 / (number + 2.0), 0.0)
+        return np.asarray(step * np.minimum(1.0, STEEP * np.maximum(gain, 0.0)))
+
+
+def assign(
+    network: Network, demand: Demand, *, iterations: int = 30, gap: float = 0.01, method: Method = Method(),
+    span: float = SPAN, dt: float = 0.5, seed: int = 0, parameters: Parameters | None = None,
+    every_way: bool = False, before: Assignment | None = None,
+    tell: Callable[[Assignment], None] = lambda found: None,
+) -> Assignment:  # fmt: skip
+    """Iterate until the relative gap is at most `gap`, or so many iterations were simulated.
+
+    span: s of an interval of travel times. every_way: also trips whose way the demand gives are assigned anew, by their
+    first and last road. before: goes on where that ended. tell: called after each iteration. The ways
+    returned are those of the iteration with the least gap. Raises DemandError for demand that cannot be
+    driven, with walkers, or without a trip that may choose.
+    """
+    for what, value, low in (("iterations", iterations, 1), ("span", span, dt)):
+        if not value >= low:
+            raise ParameterError(f"{what} {value:g}: wanted {low:g} or more")
+    if not 0.0 <= gap < 1.0:
+        raise ParameterError(f"gap {gap:g}: wanted 0 to 1, as 0.01")
+    if demand.walker.any():
+        raise DemandError("random walkers have no destination to be assigned to; leave them out")
+    whole = route_demand(network, demand)
+    free = _free(whole, every_way)
+    if not free.any():
+        raise DemandError(
+            "no trip may choose its way: all are given, or have stops; let given ones choose with --all"
+        )
+    current = replace(whole, route_choice=np.zeros(whole.roads.size, np.uint8))
+    found = Assignment(current, current)
+    if before is not None:
+        if before.demand.ids != whole.ids:
+            raise DemandError(
+                "the trips to go on with are others than those of the demand; begin anew"
+            )
+        current = before.next
+        found = Assignment(before.demand, current, before.sums, list(before.iterations))
+    solver = _Solver(network, whole, free, parameters or Parameters(), span, dt, seed)
+    first = len(found.iterations)
+    best = min((one.gap for one in found.iterations), default=np.inf)
+    for number in range(first, first + iterations):
+        started = process_time()
+        sums, facts = solver.simulated(current)
+        routing = process_time()
+        if found.sums is not None:
+            sums = found.sums.mixed(sums, memory(number))
+        found.sums = sums
+        times = sums.times(network)
+        own, ways, fastest = solver.compared(current, times)
+        least = float(fastest.sum())
+        now = float(np.maximum(own - fastest, 0.0).sum()) / least if least > 0.0 else 0.0
+        gain = np.divide(own - fastest, own, out=np.zeros(own.size), where=own > 0.0)
+        chosen = method.probability(gain, number) > _draws(seed, number, own.size)
+        after = solver.with_ways(current, ways, chosen) if now > gap else current
+        spent = process_time()
+        row = Iteration(number, now, *facts, int(chosen.sum()) if now > gap else 0, spent - started,
+                        spent - routing)  # fmt: skip
+        found.iterations.append(row)
+        if now <= best:
+            best, found.demand = now, current
+        found.next = current = after
+        tell(found)
+        if now <= gap:
+            break
+    return found
+
+
+def memory(number: int) -> float:
+    """Weight of what was measured before iteration `number` in the mean with it."""
+    return min(LONGEST_MEMORY, number / (number + 2.0))
+
+
+def _free(demand: Demand, every_way: bool) -> NDArray[np.bool_]:
+    """Trips that may take any way from their first to their last road: those the demand leaves open, or all."""
+    stops = np.diff(demand.stop_start) > 0
+    named = np.zeros(len(demand), np.int64)
+    of = np.repeat(np.arange(len(demand)), np.diff(demand.route_start))
+    np.add.at(named, of[demand.route_choice != WAY_FOUND], 1)
+    wide_open = (named == 2) & (demand.route_choice[demand.route_start[:-1]] == WAY_OPEN)
+    if every_way:
+        wide_open = np.diff(demand.route_start) > 1
+    return np.asarray(wide_open & ~stops)
+
+
+def _draws(seed: int, number: int, n: int) -> Floats:
+    """A draw in 0..1 for each trip: the same for the same seed, iteration and place in the demand."""
+    return np.random.Generator(np.random.Philox(key=[seed, number])).random(n)
+
+
+class _Solver:
+    """Simulates ways, and finds faster ones at the travel times that came of it."""
+
+    def __init__(
+        self, network: Network, demand: Demand, free: NDArray[np.bool_], parameters: Parameters,
+        span: float, dt: float, seed: int,
+    ) -> None:  # fmt: skip
+        self.network, self.parameters = network, parameters
+        self.span, self.dt, self.seed = span, dt, seed
+        self.begin = float(np.floor(demand.depart[0] / span) * span)
+        self.trips = np.flatnonzero(free)
+        bits = np.array([CLASS_BIT[kind.vehicle_class] for kind in demand.types], np.uint32)
+        self.permission = bits[demand.type[self.trips]]
+        self.routers = {
+            bit: TimedRouter(network, bit, int((self.permission == bit).sum()))
+            for bit in np.unique(self.permission).tolist()
+        }
+
+    def simulated(self, demand: Demand) -> tuple[Sums, tuple[float, float, int]]:
+        """Drive ways: what came of it by road and interval, mean time, total delay and trips left."""
+        from rushhour.traffic.world import World
+
+        world = World(self.network, demand, parameters=self.parameters, dt=self.dt, seed=self.seed)
+        measures = Measures(world, self.span)
+        world.observers.append(measures)
+        run_world(world, None, patience=patience_of(world, None, False))
+        measures.finish()
+        means = trip_means(world)
+        mean = (means["mean_travel_time_s"] or 0.0) + (means["mean_departure_delay_s"] or 0.0)
+        left = len(demand) - int(means["completed"] or 0)
+        sums = measured_sums(measures, self.begin, self.span)
+        return sums, (round(mean, 3), round(total_delay(world), 3), left)
+
+    def compared(self, demand: Demand, times: Floats) -> tuple[Floats, dict[int, Ways], Floats]:
+        """Of the trips that may choose, (q,) s: what their ways take, and the fastest; and those ways."""
+        own, fastest = np.zeros(self.trips.size), np.zeros(self.trips.size)
+        ways: dict[int, Ways] = {}
+        for bit, router in self.routers.items():
+            mine = np.flatnonzero(self.permission == bit)
+            trips = self.trips[mine]
+            timed = router.costs(times, self.begin, self.span)
+            start, roads = _pooled(demand, trips)
+            depart = np.ascontiguousarray(demand.depart[trips])
+            own[mine] = router.walked(timed, start, roads, depart)
+            first = np.ascontiguousarray(roads[start[:-1]])
+            last = np.ascontiguousarray(roads[start[1:] - 1])
+            ways[bit] = router.ways(timed, first, last, depart)
+            fastest[mine] = np.minimum(ways[bit].cost, own[mine])
+        return own, ways, fastest
+
+    def with_ways(self, demand: Demand, ways: dict[int, Ways], chosen: NDArray[np.bool_]) -> Demand:
+        """The demand in which the chosen ones of the trips that may choose have their fastest ways."""
+        new: dict[int, NDArray[np.int32]] = {}
+        for bit, found in ways.items():
+            for row, k in enumerate(np.flatnonzero(self.permission == bit).tolist()):
+                if chosen[k] and found.start[row + 1] > found.start[row]:
+                    new[int(self.trips[k])] = found.roads[found.start[row] : found.start[row + 1]]
+        start = demand.route_start.tolist()
+        pieces = [
+            new[i] if i in new else demand.roads[start[i] : start[i + 1]]
+            for i in range(len(demand))
+        ]
+        sizes = np.array([piece.size for piece in pieces], np.int64)
+        roads = np.concatenate(pieces).astype(np.int32)
+        return replace(
+            demand, route_start=np.concatenate(([0], np.cumsum(sizes))), roads=roads,
+            route_choice=np.full(roads.size, WAY_GIVEN, np.uint8),
+        )  # fmt: skip
+
+
+def _pooled(
+    demand: Demand, trips: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """The ways of some trips, one after the other."""
+    sizes = np.diff(demand.route_start)[trips]
+    start = np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)))
+    place = np.repeat(demand.route_start[trips] - start[:-1], sizes) + np.arange(start[-1])
+    return start, np.ascontiguousarray(demand.roads[place])

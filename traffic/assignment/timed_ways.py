@@ -1,0 +1,105 @@
+"""Travel times by road and interval from what was measured, and the fastest ways through them."""
+
+from typing import Final, NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.routing import RoadGraph
+from rushhour.kernels.timed_routing import TimedCosts, search_all_timed, walk_all_ways
+from rushhour.roadnets.model import Network
+from rushhour.traffic.measures.measuring import Measures
+from rushhour.traffic.routing.hierarchies import Stairs, build_hierarchy
+from rushhour.traffic.routing.road_graph import road_graph
+from rushhour.traffic.routing.routes import Desk, Ways, in_batches
+
+Floats = NDArray[np.float64]
+LONGEST: Final = (
+    7200.0  # s that a road is taken to cost at most: nobody knows how long who stands there stands
+)
+
+
+class Sums(NamedTuple):
+    """What vehicles did on each road in each interval, (r, n): of one simulation, or a mean of several."""
+
+    spent: Floats  # s
+    driven: Floats  # m
+
+    def mixed(self, new: "Sums", keep: float) -> "Sums":
+        """A mean with those of another simulation. keep: weight of these."""
+        rows = max(len(self.spent), len(new.spent))
+        old, other = ([_with_rows(one, rows) for one in sums] for sums in (self, new))
+        return Sums(*(keep * a + (1.0 - keep) * b for a, b in zip(old, other, strict=True)))
+
+    def times(self, network: Network) -> Floats:
+        """Time to drive each road by interval, (r, n) s; nan where nobody drove.
+
+        It is the time that all spent on the road over the distance that they drove there, times its length (Edie).
+        """
+        times = np.full(self.spent.shape, np.nan)
+        length = network.arrays.roads.length[None]
+        np.divide(self.spent * length, self.driven, out=times, where=self.driven > 0.0)
+        times[(self.driven <= 0.0) & (self.spent > 0.0)] = LONGEST
+        return np.asarray(np.minimum(times, LONGEST))
+
+
+def _with_rows(values: Floats, rows: int) -> Floats:
+    return np.concatenate((values, np.zeros((rows - len(values), values.shape[1]))))
+
+
+def measured_sums(measures: Measures, begin: float, span: float) -> Sums:
+    """What was measured by road and interval. begin: s, of the first interval; span: s, of each."""
+    rows = measures.rows["roads"].columns()
+    middle = 0.5 * (rows["begin"] + rows["end"]) - begin  # of rows, whose first may be shorter
+    at = np.maximum(middle // span, 0.0).astype(np.int64)
+    n = measures.world.network.n_roads
+    spent, driven = (np.zeros((int(at.max(initial=0)) + 1, n)) for _ in range(2))
+    np.add.at(spent, (at, rows["road"]), rows["vehicle_seconds"])
+    np.add.at(driven, (at, rows["road"]), rows["distance"])
+    return Sums(spent, driven)
+
+
+class TimedRouter:
+    """Fastest ways of a class of vehicles through travel times; its hierarchy is built once."""
+
+    def __init__(self, network: Network, permission: int, pairs: int) -> None:
+        self.graph: RoadGraph = road_graph(network, permission)
+        key = ("hierarchy", permission)
+        if key not in network.derived:
+            network.derived[key] = build_hierarchy(self.graph)
+        self._ladder = network.derived[key]
+        self._stairs = Stairs(self.graph, self._ladder, pairs)
+        self._desk = Desk(self.graph, max(1, min(numba.get_num_threads(), pairs)))
+
+    def costs(self, times: Floats, begin: float, span: float) -> TimedCosts:
+        """Costs of measured times, (r, n); an empty road's where nobody drove, and never below it."""
+        free = np.where(np.isfinite(self.graph.cost), self.graph.cost, 0.0)
+        cost = np.where(np.isnan(times), free[None], np.maximum(times, free[None]))
+        return TimedCosts(np.ascontiguousarray(cost), begin, span)
+
+    def ways(
+        self, timed: TimedCosts, starts: NDArray[np.int32], goals: NDArray[np.int32], depart: Floats
+    ) -> Ways:
+        """The fastest ways of trips (q,) that depart at these times, s; cost with the first road's own."""
+        desk, stairs = self._desk, self._stairs
+
+        def search_part(
+            part: slice, ways: NDArray[np.int32], length: NDArray[np.int32], cost: Floats,
+            closed: NDArray[np.int32],
+        ) -> None:  # fmt: skip
+            search_all_timed(
+                self.graph, timed, desk.scratch, self._ladder, stairs.room, desk.stamp, starts[part],
+                goals[part], depart[part], ways, length, cost, closed,
+            )  # fmt: skip
+            desk.stamp += length.size
+
+        return in_batches(starts.size, search_part)
+
+    def walked(
+        self, timed: TimedCosts, start: NDArray[np.int64], roads: NDArray[np.int32], depart: Floats
+    ) -> Floats:
+        """How long ways take, s: way i is roads[start[i]:start[i+1]]."""
+        cost = np.zeros(depart.size)
+        walk_all_ways(self.graph, timed, start, roads, depart, cost)
+        return cost
