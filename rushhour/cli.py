@@ -152,6 +152,14 @@ def _command(args: argparse.Namespace) -> int:
         from rushhour.command_demo import demo
 
         return demo(args)
+    if args.command == "demand":
+        from rushhour.command_demand import demand
+
+        return demand(args)
+    if args.command == "fit":
+        from rushhour.command_fit import fit
+
+        return fit(args)
     if args.command == "assign":
         from rushhour.command_assign import assign
 

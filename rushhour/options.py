@@ -6,6 +6,8 @@ from pathlib import Path
 from rushhour.options_assign import add_assign_options
 from rushhour.options_chase import add_chase_options
 from rushhour.options_common import add_json, add_set, add_threads
+from rushhour.options_demand import add_day_options
+from rushhour.options_fit import add_fit_options
 from rushhour.options_profile import add_profile_options
 from rushhour.options_race import add_race_options, add_race_path_options
 from rushhour.options_report import (
@@ -33,6 +35,12 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
         ("parameters", "every parameter: unit, default, range, source", _parameters),
         ("compile", "compile all kernels now, not at first use", _compile),
         ("run", "run the traffic of a network", _run),
+        (
+            "demand",
+            "a day of car trips from what a map tells of homes, work and shops",
+            add_day_options,
+        ),
+        ("fit", "fit trips to counts", add_fit_options),
         ("assign", "ways in equilibrium: nobody has a faster one", add_assign_options),
         (
             "signals",

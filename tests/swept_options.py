@@ -113,6 +113,14 @@ def small_files(folder: Path) -> None:
     service = {"highway": "service"}
     more = [(91, [2, 91], service), (92, [3, 92], {"highway": "residential", "access": "private"})]
     nodes = {**CROSS, 91: (30.0, 30.0), 92: (30.0, -30.0)}
+    corners, houses = {}, []
+    for k, (x, tags) in enumerate(
+        ((150.0, {"building": "house"}), (-150.0, {"building": "retail"}))
+    ):
+        refs = [200 + 4 * k + i for i in range(4)]
+        square = ((0.0, 15.0), (20.0, 15.0), (20.0, 35.0), (0.0, 35.0))
+        corners.update({ref: (x + dx, y) for ref, (dx, y) in zip(refs, square, strict=True)})
+        houses.append((300 + k, [*refs, refs[0]], tags))
     texts = {
         "lit.net.xml": lit,
         "program.add.xml": f"<additional>{signals(['GGGG', 'rrrr'])}</additional>",
@@ -131,6 +139,9 @@ def small_files(folder: Path) -> None:
         ),
         "base.toml": 'network = "grid.h5"\n[demand]\ntrips = 10\nover = "10s"\n[times]\nduration = "20s"\ndt = 0.5\n',
         "study.toml": 'base = "base.toml"\nseeds = "1"\n[variants.more]\nscale = 1.5\n',
+        "counts2.csv": "road,begin,end,count\ns_in,0,60,2\n",
+        "counts3.csv": "road,begin,end,count\nbc,0,86400,20\ncb,0,86400,5\n",
+        "homes.osm": osm_text({**CROSS, **corners}, [*CROSS_WAYS, *houses], origin=(8.615, 41.15)),
         "more.toml": '[parameters]\n"car.time_gap" = 1.7\n',
         "fixes.toml": 'speed."10" = 20\n',
         "ids.txt": "0\n",

@@ -263,4 +263,7 @@ def test_trips_whose_ways_are_given_are_assigned_only_when_asked(
         assign(grid, six.demand, iterations=1)
     found = assign(grid, six.demand, iterations=1, every_way=True, gap=0.0, seed=3)
     best = min(six.iterations, key=lambda one: one.gap)
-    assert (found.iterations[0].mean_time, found.iterations[0].switched > 0) == (best.mean_time, True)
+    assert (found.iterations[0].mean_time, found.iterations[0].switched > 0) == (
+        best.mean_time,
+        True,
+    )

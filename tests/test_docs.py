@@ -24,7 +24,7 @@ from rushhour.traffic.checker import Checker
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [
     "docs/quick-start.md", "README.md", "docs/demand.md", "docs/file-format.md",
-    "docs/checks.md", "docs/lint.md", "docs/networks.md", "docs/openstreetmap.md", "docs/measures.md", "docs/counts.md", pytest.param("docs/assign.md", marks=pytest.mark.slow), pytest.param("docs/studies.md", marks=pytest.mark.slow), "docs/python.md", "docs/scenario.md",
+    "docs/checks.md", "docs/lint.md", "docs/networks.md", "docs/openstreetmap.md", "docs/measures.md", "docs/counts.md", pytest.param("docs/demand-model.md", marks=pytest.mark.slow), pytest.param("docs/assign.md", marks=pytest.mark.slow), pytest.param("docs/studies.md", marks=pytest.mark.slow), "docs/python.md", "docs/scenario.md",
     "docs/commands.md", "docs/running.md", "docs/in-your-engine.md", "docs/kernels.md", "docs/models.md", pytest.param("docs/recipes.md", marks=pytest.mark.slow),
     "docs/recording.md", "docs/waiting.md", "docs/run-files.md", "docs/path-following.md",
     "docs/viewer.md", "docs/racing.md", "docs/steered.md", "docs/signals.md", "docs/learning.md", "docs/from-cityflow.md",

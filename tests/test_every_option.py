@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from swept_options import Row, Told, small_files, words_with, words_without
 from swept_rows_assign import ASSIGN_ROWS
+from swept_rows_demand import DAY_ROWS, FIT_ROWS
 from swept_rows_files import (
     COMPARE_ROWS,
     COMPILE,
@@ -51,7 +52,7 @@ ROWS: dict[str, dict[str, Row]] = {
     "demo": DEMO_ROWS, "import": IMPORT, "generate": GENERATE, "info": INFO, "parameters": PARAMETERS,
     "compile": COMPILE, "run": RUN, "signals": SIGNALS, "profile": PROFILE, "replay": REPLAY, "why": WHY_ROWS,
     "queues": QUEUES_ROWS, "diff": DIFF, "compare": COMPARE_ROWS, "export": EXPORT_ROWS, "plot": PLOT_ROWS,
-    "assign": ASSIGN_ROWS, "counts": COUNTS_ROWS, "study": STUDY_ROWS, "report": REPORT_ROWS, "share": SHARE_ROWS, "view": VIEW, "race": RACE_ROWS, "chase": CHASE_ROWS, "racepaths": PATHS_ROWS,
+    "demand": DAY_ROWS, "fit": FIT_ROWS, "assign": ASSIGN_ROWS, "counts": COUNTS_ROWS, "study": STUDY_ROWS, "report": REPORT_ROWS, "share": SHARE_ROWS, "view": VIEW, "race": RACE_ROWS, "chase": CHASE_ROWS, "racepaths": PATHS_ROWS,
 }  # fmt: skip
 EVERY = [(command, name) for command, rows in ROWS.items() for name in rows]
 DRAWN_BY_GL = {"view", "chase --shot"}

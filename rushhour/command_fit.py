@@ -1,0 +1,52 @@
+"""`rushhour fit`: trips fitted to counts."""
+
+import argparse
+from typing import Any
+
+from rushhour.outputs import want_apart
+from rushhour.progress import compile_bar
+from rushhour.roadnets.json_text import json_text
+from rushhour.traffic.parameters import Parameters, parsed_items
+from rushhour.traffic.scenarios.scenario import ScenarioError
+from rushhour.world_fields import demand_fields
+
+
+def fit(args: argparse.Namespace) -> int:
+    """Fit a demand to counts, and write it."""
+    from rushhour.traffic.analysis.count_tables import read_counts
+    from rushhour.traffic.demand.fitting import fit_to_counts
+    from rushhour.traffic.recording.demand_file import save_demand
+    from rushhour.traffic.scenarios.opening import opened, scenario_demand, scenario_network
+
+    if args.network is None:
+        raise ScenarioError("fit: no NETWORK; give a network or a scenario")
+    fields = demand_fields(args)
+    if args.parameters:
+        fields["parameters"] = tuple(parsed_items(args.parameters).items())
+    scenario = opened(args.network, **fields)
+    if not scenario.has_demand:
+        raise ScenarioError(f"{args.network}: no trips to fit; give --demand FILE or --trips N")
+    want_apart([args.output], "-o", (scenario.network, *scenario.demand, args.counts))
+    parameters = Parameters(dict(scenario.parameters))
+    with compile_bar():
+        network = scenario_network(scenario, parameters)
+        found = fit_to_counts(
+            network, scenario_demand(scenario, network, parameters), read_counts(args.counts, network),
+            hold_out=args.hold_out, trust=args.trust, seed=scenario.seed,
+        )  # fmt: skip
+    save_demand(args.output, found.demand)
+    facts = {"network": network.name, **found.facts(), "written": str(args.output)}
+    print(json_text(facts) if args.json else _text(facts))
+    return 0
+
+
+def _text(facts: dict[str, Any]) -> str:
+    lines = [f"{facts['trips_before']:,} trips became {facts['trips']:,}: {facts['written']}"]
+    for name in ("used", "held_out"):
+        one = facts[name]
+        if one is not None:
+            lines.append(
+                f"{name.replace('_', ' '):<9} {one['counts']:>6,} counts, GEH below 5: {one['geh_below_5_percent_before']:.1f} -> "
+                f"{one['geh_below_5_percent_after']:.1f} %, RMSE {one['rmse_veh_per_h_before']:.1f} -> {one['rmse_veh_per_h_after']:.1f} veh/h"
+            )
+    return "\n".join(lines)

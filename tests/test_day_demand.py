@@ -1,0 +1,205 @@
+"""A day of trips from a map: margins, impedance, purposes by the hour, the same draws whatever is added."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from real_data import data_folder
+
+import rushhour as rh
+from rushhour.cli import main
+from rushhour.roadnets.errors import RushhourError
+from rushhour.roadnets.model import Network
+from rushhour.traffic.demand.gravity import PURPOSES, Model, _Places, day_demand
+from rushhour.traffic.demand.land_use import KINDS, LandUse, kind_of, levels_of, read_land_use
+
+
+@pytest.fixture(scope="module")
+def grid() -> Network:
+    return rh.generate("grid", rows=6, columns=6)
+
+
+@pytest.fixture(scope="module")
+def land(grid: Network) -> LandUse:
+    """Homes in the west, work in the east, some of all everywhere."""
+    x = 0.5 * (
+        grid.roads.length * 0.0
+        + np.array([grid.lane_points(int(k))[:, 0].mean() for k in grid.arrays.roads.first_lane])
+        * 2.0
+    )
+    west = x < np.median(x)
+    floor = {kind: np.full(grid.n_roads, 10.0) for kind in KINDS}
+    floor["home"] = np.where(west, 1000.0, 10.0)
+    floor["work"] = np.where(west, 10.0, 1000.0)
+    return LandUse(floor, 100, 10, 0)
+
+
+def test_trips_are_as_many_as_people_make_and_purposes_have_their_shares(
+    grid: Network, land: LandUse
+) -> None:
+    model = Model(population=10_000.0, external=0.0)
+    found = day_demand(grid, land, model, seed=1)
+    trips = 10_000.0 * model.rate
+    assert found.facts["trips"] == len(found.demand) == pytest.approx(trips, rel=0.01)
+    for purpose in PURPOSES:
+        for way in ("out", "back"):
+            assert found.facts["by_purpose"][f"{purpose.name}.{way}"] == pytest.approx(
+                0.5 * purpose.share * trips, abs=3
+            )
+    kinds = np.array([name.rpartition(".")[0] for name in found.demand.ids])
+    hour = found.demand.depart // 3600.0
+    for purpose in PURPOSES:
+        mine = np.bincount(hour[kinds == f"{purpose.name}.out"].astype(int), minlength=24)
+        assert abs(mine / mine.sum() - np.array(purpose.out)).max() < 0.05
+    # in the morning people drive from west to east to work, and back later
+    first = found.demand.roads[found.demand.route_start[:-1]]
+    last = found.demand.roads[found.demand.route_start[1:] - 1]
+    homes = land.floor["home"] > 500.0
+    out, back = kinds == "work.out", kinds == "work.back"
+    assert (
+        homes[first[out]].mean() > 0.9
+        and homes[last[back]].mean() > 0.9
+        and homes[last[out]].mean() < 0.1
+    )
+
+
+def test_work_keeps_both_margins_and_nearer_places_draw_more(grid: Network, land: LandUse) -> None:
+    places = _Places(grid, land)
+    pairs = places.pairs(PURPOSES[0], 120.0)
+    np.testing.assert_allclose(pairs.sum(axis=1), places.margin("home"), rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(pairs.sum(axis=0), places.margin("work"), rtol=1e-2, atol=1e-6)
+    shop = [places.pairs(PURPOSES[2], mean) for mean in (30.0, 120.0, 1e6)]
+    finite = np.isfinite(places.times)
+    cost = [float((one[finite] * places.times[finite]).sum()) for one in shop]
+    assert cost[0] < cost[1] < cost[2]
+    # with no impedance shops are drawn by their floor alone
+    goal = places.margin("shop")
+    np.testing.assert_allclose(shop[2][places.margin("home") > 0] / shop[2][places.margin("home") > 0].sum(axis=1, keepdims=True),
+                               np.broadcast_to(goal, (int((places.margin("home") > 0).sum()), goal.size)), rtol=1e-2)  # fmt: skip
+
+
+def test_the_same_trip_keeps_its_draw_when_others_are_added(grid: Network, land: LandUse) -> None:
+    few, more = (
+        day_demand(grid, land, Model(population=n, external=0.0), seed=3).demand
+        for n in (300.0, 600.0)
+    )
+    known = {name: k for k, name in enumerate(more.ids)}
+    assert set(few.ids) <= set(known) and len(more) > 1.9 * len(few)
+    for k, name in enumerate(few.ids):
+        j = known[name]
+        assert few.depart[k] == more.depart[j]
+        a, b = (
+            few.roads[few.route_start[k] : few.route_start[k + 1]],
+            more.roads[more.route_start[j] : more.route_start[j + 1]],
+        )
+        np.testing.assert_array_equal(a, b)
+    other = day_demand(grid, land, Model(population=300.0, external=0.0), seed=4).demand
+    assert other.depart.tolist() != few.depart.tolist()
+    # a part of the day is what departs in it
+    part = day_demand(
+        grid, land, Model(population=300.0, external=0.0), seed=3, begin=25_200.0, end=28_800.0
+    ).demand
+    assert set(part.ids) == {
+        name for name, at in zip(few.ids, few.depart, strict=True) if 25_200 <= at < 28_800
+    }
+
+
+def test_who_comes_from_outside_enters_and_leaves_over_the_edge(
+    grid: Network, land: LandUse
+) -> None:
+    model = Model(population=500.0, external=0.3, through=0.5)
+    found = day_demand(grid, land, model, seed=1)
+    counts = found.facts["by_purpose"]
+    outside = counts["in"] + counts["away"] + counts["through"]
+    assert outside == pytest.approx(0.3 * len(found.demand), rel=0.03)
+    assert counts["through"] == pytest.approx(0.5 * outside, rel=0.03)
+    places = _Places(grid, land)
+    come, leave = (set(g.tolist()) for g in places.gates())
+    assert len(come) == len(leave) == 24
+    for k, name in enumerate(found.demand.ids):
+        a, b = (
+            found.demand.roads[found.demand.route_start[k]],
+            found.demand.roads[found.demand.route_start[k + 1] - 1],
+        )
+        part = name.partition(".")[0]
+        assert (int(a) in come) == (part in ("in", "through")), name
+        assert (int(b) in leave) == (part in ("away", "through")), name
+
+
+def test_tags_say_what_a_building_is_and_how_high() -> None:
+    assert kind_of({"building": "apartments"}) == ("home", "apartments")
+    assert kind_of({"building": "yes", "amenity": "school"})[0] == "school"
+    assert kind_of({"building": "retail"})[0] == "shop" and kind_of({"building": "garage"})[0] == ""
+    assert (
+        kind_of({"office": "lawyer"})[0] == "work" and kind_of({"leisure": "pitch"})[0] == "leisure"
+    )
+    assert levels_of({"building": "house", "building:levels": "3"}) == 3.0
+    assert (
+        levels_of({"building": "house", "building:levels": "-4"})
+        == 2.0
+        == levels_of({"building": "house", "building:levels": "x"})
+    )
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    ({"population": 0.0}, "population 0: wanted 1 to"),
+    ({"rate": -1.0}, "rate -1: wanted 0 to 20"),
+    ({"mean_time": 1.0}, "mean time 1: wanted 10"),
+    ({"external": 1.0}, "external 1: wanted 0 to 0.95"),
+])  # fmt: skip
+def test_wrong_coefficients_are_one_line(options: dict[str, float], message: str) -> None:
+    with pytest.raises(RushhourError, match=message):
+        Model(**options)
+    with pytest.raises(RushhourError, match="nobody|no homes"):
+        network = rh.generate("straight")
+        nothing = LandUse({kind: np.zeros(network.n_roads) for kind in KINDS}, 0, 0, 0)
+        day_demand(network, nothing, replace(Model(), population=None))
+
+
+@pytest.mark.slow
+def test_krems_has_a_rush_hour_that_can_be_driven(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = next(data_folder("osm_krems").glob("*.osm*"))
+    monkeypatch.chdir(tmp_path)
+    assert (
+        main(
+            [
+                "demand",
+                str(path),
+                "-o",
+                "day.h5",
+                "--population",
+                "3000",
+                "--seed",
+                "1",
+                "--plot",
+                "day.png",
+                "--json",
+            ]
+        )
+        == 0
+    )
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["trips"] == pytest.approx(3000 * 1.33, rel=0.05) and facts["floor_m2"]["home"] > 0
+    land = read_land_use(path, rh.load_network(path))
+    assert land.total["home"] == pytest.approx(facts["floor_m2"]["home"], rel=1e-3)
+    assert (
+        main(
+            [
+                "run",
+                str(path),
+                "--demand",
+                "day.h5",
+                "--begin",
+                "7:00",
+                "--duration",
+                "5min",
+                "--json",
+            ]
+        )
+        == 0
+    )
+    assert json.loads(capsys.readouterr().out)["vehicles"]["departed"] > 5

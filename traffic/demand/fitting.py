@@ -1,0 +1,196 @@
+"""Trips fitted to counts: groups of trips of one way become more or fewer, so that counters see what they saw.
+
+A group is the trips of one way that depart in one interval; its factor w >= 0 is what is sought. With a the passages of the
+groups at the counters, c the counts and n the trips of the groups, it minimises
+sum ((a w - c) / sqrt(max(c, 1)))^2 + trust sum n (w - 1)^2: counts weigh by their Poisson error, and what no
+counter tells stays as it was. Solved by scipy's bounded least squares. Source: Cascetta (1984), "Estimation of trip matrices from traffic
+counts and survey data: a generalized least squares estimator".
+"""
+
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.random import uniform_all
+from rushhour.roadnets.classes import CLASS_BIT
+from rushhour.roadnets.errors import DemandError, ParameterError
+from rushhour.roadnets.model import Network
+from rushhour.traffic.analysis.count_tables import LOOP, Counts
+from rushhour.traffic.analysis.counts import geh
+from rushhour.traffic.demand.model import Demand
+from rushhour.traffic.demand.scaling import SUFFIX, copies, taken
+from rushhour.traffic.routing.road_graph import road_graph
+from rushhour.traffic.routing.routes import route_demand
+
+Floats = NDArray[np.float64]
+
+STREAM: Final = 8900  # + 0 who of a group is repeated, 1 departure of a copy
+MOST: Final = 20.0  # times that a group may become larger
+SPAN: Final = 900.0  # s, of the departures of a group
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """Trips, and what counters see of them: before, after and counted, of those used and those held out."""
+
+    demand: Demand
+    factors: Floats  # of each trip of the prior demand
+    before: Floats  # passages in the intervals of the counts, of the prior trips
+    after: Floats  # of the fitted ones
+    counts: Counts
+    used: NDArray[np.bool_]
+
+    def facts(self) -> dict[str, Any]:
+        """As plain values."""
+        return {
+            "trips": len(self.demand), "trips_before": int(self.factors.size),
+            "used": self._of(self.used), "held_out": self._of(~self.used),
+        }  # fmt: skip
+
+    def _of(self, rows: NDArray[np.bool_]) -> dict[str, Any] | None:
+        if not rows.any():
+            return None
+        hours = (self.counts.end - self.counts.begin)[rows] / 3600.0
+        counted = self.counts.count[rows] / hours
+        facts: dict[str, Any] = {"counts": int(rows.sum())}
+        for name, values in (("before", self.before), ("after", self.after)):
+            driven = values[rows] / hours
+            facts[f"geh_below_5_percent_{name}"] = round(
+                100.0 * float((geh(driven, counted) < 5.0).mean()), 2
+            )
+            facts[f"rmse_veh_per_h_{name}"] = round(
+                float(np.sqrt(np.mean((driven - counted) ** 2))), 3
+            )
+        return facts
+
+
+def fit_to_counts(
+    network: Network, demand: Demand, counts: Counts, *, hold_out: float = 0.0, trust: float = 0.1,
+    seed: int = 0,
+) -> Fitted:  # fmt: skip
+    """Fit trips to counts of roads.
+
+    hold_out: share of the counters, drawn by the seed, that are not used but compared with. trust: in the prior trips.
+    Raises DemandError where no trip passes a counter, and for counts of loops.
+    """
+    if not 0.0 <= hold_out < 1.0 or not 0.0 < trust <= 1e6:
+        raise ParameterError(
+            f"hold out {hold_out:g}, trust {trust:g}: wanted 0 to 1, and more than 0"
+        )
+    if counts.kind == LOOP:
+        raise DemandError("fit wants counts of roads, not of loops; name the roads in the table")
+    if find_spec("scipy") is None:
+        raise DemandError("fit wants scipy; pip install 'rushhour[data]'")
+    whole = route_demand(network, demand)
+    group, size = _groups(whole)
+    passes = _passages(network, whole, counts, group, size.size)
+    before = np.asarray(passes.sum(axis=1)).ravel()
+    names = np.array(counts.place, object).astype(str)
+    places = np.unique(names)
+    draw = uniform_all(seed, np.arange(places.size, dtype=np.int64), 0, STREAM + 2)
+    order = np.argsort(draw, kind="stable")
+    out = places[order[: round(hold_out * places.size)]]
+    used = ~np.isin(names, out)
+    if not before[used].any():
+        raise DemandError(
+            "no trip passes a counter that is used; check times and roads of the counts"
+        )
+    factor = _solved(passes[np.flatnonzero(used)], counts.count[used], size, trust)
+    fitted, often = _repeated(whole, factor[group], group, seed)
+    after_group = np.bincount(group, often, size.size)
+    share = np.divide(after_group, size, out=np.ones(size.size), where=size > 0)
+    return Fitted(fitted, factor[group], before, np.asarray(passes @ share), counts, used)
+
+
+def _groups(demand: Demand) -> tuple[NDArray[np.int64], Floats]:
+    """The group of each trip, and how many trips each has."""
+    keys: dict[tuple[bytes, int], int] = {}
+    start, roads = demand.route_start.tolist(), demand.roads
+    group = np.zeros(len(demand), np.int64)
+    for i, depart in enumerate(demand.depart.tolist()):
+        key = roads[start[i] : start[i + 1]].tobytes(), int(depart // SPAN)
+        group[i] = keys.setdefault(key, len(keys))
+    return group, np.bincount(group).astype(np.float64)
+
+
+def _passages(
+    network: Network, demand: Demand, counts: Counts, group: NDArray[np.int64], n_groups: int
+) -> Any:
+    """Passages of each group, as it is, by count: a sparse matrix. Times are those of empty roads."""
+    from scipy.sparse import coo_matrix
+
+    bits = np.array([CLASS_BIT[kind.vehicle_class] for kind in demand.types], np.uint32)
+    free = network.arrays.roads.length / np.maximum(network.arrays.roads.speed, 1.0)
+    for bit in np.unique(bits[demand.type]).tolist()[:1]:
+        cost = road_graph(network, bit).cost
+        free = np.where(np.isfinite(cost), cost, free)
+    of = np.repeat(np.arange(len(demand)), np.diff(demand.route_start))
+    spent = np.concatenate(([0.0], np.cumsum(free[demand.roads])))
+    entered = demand.depart[of] + spent[:-1] - spent[demand.route_start[:-1]][of]
+    rows_of: dict[int, list[int]] = {}
+    for k, name in enumerate(counts.place):
+        rows_of.setdefault(network.road_index[name], []).append(k)
+    rows, columns = [], []
+    order = np.argsort(demand.roads, kind="stable")
+    first = np.searchsorted(demand.roads[order], np.arange(network.n_roads + 1))
+    for road, counted in rows_of.items():
+        at = order[first[road] : first[road + 1]]
+        for k in counted:
+            inside = at[(entered[at] >= counts.begin[k]) & (entered[at] < counts.end[k])]
+            rows.append(np.full(inside.size, k))
+            columns.append(group[of[inside]])
+    row, column = np.concatenate(rows), np.concatenate(columns)
+    return coo_matrix((np.ones(row.size), (row, column)), (len(counts), n_groups)).tocsr()
+
+
+def _solved(passes: Any, counted: Floats, size: Floats, trust: float) -> Floats:
+    """The factors of the groups that some counter sees; the others are 1."""
+    from scipy.optimize import lsq_linear
+    from scipy.sparse import diags, vstack
+
+    seen = np.flatnonzero(np.asarray(passes.sum(axis=0)).ravel() > 0)
+    weight = 1.0 / np.sqrt(np.maximum(counted, 1.0))
+    prior = np.sqrt(trust * size[seen])
+    matrix = vstack([diags(weight) @ passes[:, seen], diags(prior)]).tocsr()
+    wanted = np.concatenate((weight * counted, prior))
+    found = lsq_linear(matrix, wanted, bounds=(0.0, MOST), lsmr_tol="auto", tol=1e-8)
+    factor = np.ones(size.size)
+    factor[seen] = found.x
+    return factor
+
+
+def _repeated(
+    demand: Demand, factor: Floats, group: NDArray[np.int64], seed: int
+) -> tuple[Demand, NDArray[np.int64]]:
+    """Trips as often as their factors say: of a group the next whole number above or below, who is drawn by place."""
+    n = len(demand)
+    draw = uniform_all(seed, np.arange(n, dtype=np.int64), 0, STREAM)
+    order = np.lexsort((draw, group))
+    wanted = np.cumsum(factor[order])
+    begins = np.flatnonzero(np.diff(group[order], prepend=-1))
+    offset = np.zeros(n)
+    offset[begins] = np.diff(np.concatenate(([0.0], (wanted - factor[order])[begins])))
+    inside = wanted - np.cumsum(offset)  # within the group
+    start = inside - factor[order]
+    often = np.zeros(n, np.int64)
+    luck = uniform_all(
+        seed, group[order], 0, STREAM + 3
+    )  # of a group: right on average, also of one trip
+    often[order] = (np.floor(inside + luck) - np.floor(start + luck)).astype(np.int64)
+    rows = np.repeat(np.arange(n), often)
+    known = set(demand.ids)
+    ids = [
+        name
+        for i, name in enumerate(demand.ids)
+        for name in copies(name, int(often[i]), SUFFIX, known)
+    ]
+    found = replace(taken(demand, rows), ids=tuple(ids))
+    copy = np.concatenate(([False], rows[1:] == rows[:-1])) if rows.size else np.zeros(0, np.bool_)
+    jitter = uniform_all(seed, np.arange(rows.size, dtype=np.int64), 0, STREAM + 1)
+    depart = np.where(copy, np.floor(found.depart / SPAN) * SPAN + SPAN * jitter, found.depart)
+    by_time = np.argsort(np.maximum(depart, demand.depart[0]), kind="stable")
+    ordered = taken(replace(found, depart=np.maximum(depart, demand.depart[0])), by_time)
+    return ordered, often
