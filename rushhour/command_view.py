@@ -7,6 +7,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from rushhour.picture_asked import SIZE, picture_size, place_of, scale_of, theme_of, want_seen
 from rushhour.progress import bar, compile_bar
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.json_text import json_text
@@ -14,13 +15,10 @@ from rushhour.traffic.durations import seconds
 from rushhour.traffic.plurals import counted
 
 if TYPE_CHECKING:
-    from rushhour.viewer.camera import Box
     from rushhour.viewer.moments import Source
-    from rushhour.viewer.themes import Theme
     from rushhour.viewer.viewing import Viewing
 
 PLACES: Final = ("road", "lane", "intersection")
-SIZE: Final = (1280, 800)
 LIVE_DT: Final = 0.1  # s of a frame
 PATIENCE: Final = 0.025  # s that a picture in a window waits for the simulation
 
@@ -91,13 +89,6 @@ def _want_use(args: argparse.Namespace) -> None:
         raise RunError("--window is for windows; leave out --shot and --video, or it")
     if args.json and args.shot is None and args.video is None:
         raise RunError("--json is for --shot and --video; a window prints nothing")
-
-
-def theme_of(args: argparse.Namespace) -> "Theme":
-    """The theme of --theme. Raises RunError if there is none."""
-    from rushhour.viewer.themes import DARK, theme_named
-
-    return DARK if args.theme is None else theme_named(args.theme, "--theme")
 
 
 def _source(path: Path) -> "Source":
@@ -288,44 +279,3 @@ def _watch(viewing: "Viewing", kind: str | None) -> int:
 
     watch(viewing, kind=kind)
     return 0
-
-
-def picture_size(text: str) -> tuple[int, int]:
-    from rushhour.viewer.raster import LARGEST
-
-    parts = text.lower().split("x")
-    if len(parts) == 2 and all(part.isdigit() and len(part) < 6 for part in parts):
-        width, height = int(parts[0]), int(parts[1])
-        if 64 <= width <= LARGEST and 64 <= height <= LARGEST:
-            return width, height
-    raise RunError(
-        f"--size {text[:40]!r}: wanted WIDTHxHEIGHT in pixels, 64 to {LARGEST}, as 1600x1000"
-    )
-
-
-def scale_of(zoom: float | None) -> float | None:
-    """The metres per pixel of --zoom. Raises RunError for what no camera has."""
-    from rushhour.viewer.camera import CLOSEST, FARTHEST
-
-    if zoom is not None and not CLOSEST <= zoom <= FARTHEST:
-        raise RunError(f"--zoom {zoom:g}: wanted metres per pixel, {CLOSEST:g} to {FARTHEST:g}")
-    return zoom
-
-
-def want_seen(seen: "Box", home: "Box") -> None:
-    """Raises RunError for a picture that would be empty: nothing lies in the box that is seen."""
-    if seen[2] < home[0] or seen[0] > home[2] or seen[3] < home[1] or seen[1] > home[3]:
-        x0, y0, x1, y1 = home
-        raise RunError(
-            f"--centre: nothing lies there; what there is reaches from {x0:.0f},{y0:.0f} to {x1:.0f},{y1:.0f}"
-        )
-
-
-def place_of(text: str, option: str) -> tuple[float, float]:
-    try:
-        x, y = (float(part) for part in text.split(","))
-        if isfinite(x) and isfinite(y):
-            return x, y
-    except ValueError:
-        pass
-    raise RunError(f"{option} {text[:40]!r}: wanted X,Y in metres of the network")

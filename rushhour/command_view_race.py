@@ -4,7 +4,7 @@ import argparse
 from math import isfinite
 from typing import Any
 
-from rushhour.command_view import SIZE, picture_size, place_of, scale_of, theme_of, want_seen
+from rushhour.picture_asked import SIZE, picture_size, place_of, scale_of, theme_of, want_seen
 from rushhour.progress import bar
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.json_text import json_text

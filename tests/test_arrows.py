@@ -7,16 +7,13 @@ from resumed_worlds import new_world
 
 # Circles at run time, through imports within functions.
 CIRCLES = {
-    frozenset(("traffic.sumo.asked", "traffic.sumo.options")),
     frozenset((
         "traffic.profiling.calibrating", "traffic.recording.joined_vehicles",
         "traffic.recording.resuming", "traffic.recording.run_file", "traffic.world",
     )),
-    frozenset(("traffic.analysis.exporting", "traffic.analysis.fcd", "traffic.analysis.geojson")),
     frozenset((
         "command_quotas", "command_resume", "command_run", "command_seeds", "compiling_aside", "progress",
     )),
-    frozenset(("command_view", "command_view_race")),
 }  # fmt: skip
 # How many private names of others a module reads.
 PRIVATE_READS = {
@@ -26,10 +23,7 @@ PRIVATE_READS = {
     "kernels.rebuilding": 2,
     "options": 1,
     "traffic.learning.junctions": 1,
-    "traffic.measures.going_on": 22,
     "traffic.opponents.chase": 1,
-    "traffic.restoring": 1,
-    "traffic.snapshot": 1,
 }
 # The rooms that each may import from; a room's own modules, and rushhour, may import all of its row.
 ROOMS = {
@@ -38,11 +32,12 @@ ROOMS = {
     "traffic": ("kernels", "roadnets", "traffic"),
     "viewer": ("kernels", "roadnets", "traffic", "viewer"),
 }
-# Imports against the arrows: the number of the version, which should lie in a room, and a report.
+# Imports against the arrows: the number of the version, which should lie in a room, a report, a page.
 AGAINST = {
     "traffic.recording.run_layout imports rushhour",
     "traffic.studies.inputs imports rushhour",
     "traffic.studies.study imports viewer.study_report",
+    "viewer.notebook imports command_share",
     "viewer.study_report imports rushhour",
 }
 # The folders of traffic that the state must know nothing of: who commands is known to the frame only.

@@ -71,14 +71,14 @@ def test_rings_that_stand_and_that_are_gone_are_restored(small: World) -> None:
     # Written in one order and read in another: no run with a ring could be resumed or copied.
     gone = Ring((0, 2), 5, 3, 9, 1, 2, 3, 4, ("exit_full", "leader"))
     stands = Ring((1, 3), 7, 6, waits=("yields",))
-    small.rings.named, small.rings._standing = [gone], {1: stands}
+    small.rings.named, small.rings.standing = [gone], {1: stands}
     snapshot = small.snapshot()
     again = new_world("stops")
     again.restore(snapshot)
     assert again.rings.named == [gone]
-    assert again.rings._standing == {1: stands}
+    assert again.rings.standing == {1: stands}
     assert_same(again.snapshot(), snapshot)
-    assert small.clone().rings._standing == {1: stands}
+    assert small.clone().rings.standing == {1: stands}
 
 
 @pytest.fixture

@@ -181,4 +181,4 @@ def _restore_rings(world: "World", numbers: Mapping[str, Any]) -> None:
     kept.found, kept.resolved = int(numbers["rings_found"]), int(numbers["rings_resolved"])
     kept.longest = int(numbers["rings_longest"])
     kept.named = rings[: int(numbers["rings_named"])]
-    kept._standing = {int(lane): rings[i] for lane, i in numbers["rings_standing"]}
+    kept.standing = {int(lane): rings[i] for lane, i in numbers["rings_standing"]}

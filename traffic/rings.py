@@ -71,7 +71,7 @@ class Rings:
         self.longest = 0  # frames
         self.named: list[Ring] = []  # in the order of their discovery
         self._network = network
-        self._standing: dict[int, Ring] = {}  # by their lowest lane
+        self.standing: dict[int, Ring] = {}  # by their lowest lane
         self._slot_of = np.zeros(0, np.int32)
         self._waits = np.zeros(0, np.int32)
         self._seen = np.zeros(0, np.int64)
@@ -91,28 +91,28 @@ class Rings:
         for slot in self._find(veh, order, grants, frame, first, last):
             lane = self._road_lane(int(veh.lane[slot]))
             members[lane] = self._around(slot)
-            if lane not in self._standing:
+            if lane not in self.standing:
                 on = dict.fromkeys(self._road_lane(at) for at in veh.lane[members[lane]].tolist())
                 now[lane] = Ring(tuple(on), frame, self._begun(set(on), frame))
             else:
-                now[lane] = self._standing[lane]
+                now[lane] = self.standing[lane]
             waits = {REASONS[reason] for reason in veh.reason[members[lane]].tolist()}
             now[lane].waits = tuple(sorted(waits.union(now[lane].waits)))
         for lane, ring in now.items():
-            if lane not in self._standing:
+            if lane not in self.standing:
                 self.found += 1
                 if len(self.named) < NAMED:
                     self.named.append(ring)
             self.longest = max(self.longest, frame - ring.since)
         elsewhere = {}
-        for lane, ring in self._standing.items():
+        for lane, ring in self.standing.items():
             if not first <= lane < last:
                 elsewhere[lane] = ring
             elif lane not in now:
                 self.resolved += 1
                 ring.until = frame
                 self.longest = max(self.longest, frame - ring.since)
-        self._standing = elsewhere | now
+        self.standing = elsewhere | now
         again: list[int] = []
         gone: list[int] = []
         busy: set[int] = set()

@@ -47,7 +47,7 @@ KEPT: Final[dict[str, tuple[str, ...]]] = {
     "Bodies": ("rows", "contacts", "_touched"),
     "SignalControl": ("_orders", "told"),
     "Minds": ("used", "changed", "turned_across"),
-    "Rings": ("found", "resolved", "longest", "named", "_standing"),
+    "Rings": ("found", "resolved", "longest", "named", "standing"),
     "Detours": ("total",),
     "Rerouting": ("count", "pace", "multiplier"),
     "Choosing": ("chosen", "left_out", "next", "_tried"),
@@ -222,7 +222,7 @@ def _numbers(world: "World") -> dict[str, Any]:
     rings = list(world.rings.named)
     place = {id(ring): i for i, ring in enumerate(rings)}
     standing: list[tuple[int, int]] = []
-    for lane, ring in world.rings._standing.items():
+    for lane, ring in world.rings.standing.items():
         if id(ring) not in place:
             place[id(ring)] = len(rings)
             rings.append(ring)

@@ -21,7 +21,10 @@ from rushhour.traffic.analysis.chosen import (
     Rows,
     height_and_slope,
 )
+from rushhour.traffic.analysis.fcd import write_fcd
+from rushhour.traffic.analysis.geojson import write_geojson
 from rushhour.traffic.analysis.lines import Lines
+from rushhour.traffic.analysis.names import Names, text_array
 from rushhour.traffic.recording.frame_fields import FULL
 
 if TYPE_CHECKING:
@@ -54,9 +57,6 @@ def export_frames(
 
     >>> export_frames(rh.open_run("run.h5"), "csv", "frames.csv.gz", Chosen(begin=60.0))
     """
-    from rushhour.traffic.analysis.fcd import write_fcd
-    from rushhour.traffic.analysis.geojson import write_geojson
-
     path = Path(path)
     if kind not in FORMATS:
         raise RunError(f"export {kind[:40]!r}: wanted one of {', '.join(FORMATS)}")
@@ -85,41 +85,6 @@ def want_projection(run: "RunFile") -> None:
             "latitude; export csv, parquet or fcd in metres"
         )
     local_degrees(network, np.zeros(1), np.zeros(1))  # says so if PROJ is not there
-
-
-class Names:
-    """Ids by number of what rows refer to."""
-
-    def __init__(self, run: "RunFile") -> None:
-        from rushhour.kernels.vehicles import REASONS
-
-        network = run.network()
-        lanes = network.arrays.lanes
-        n = network.n_road_lanes
-        self.vehicle = _array(run.vehicle_names())
-        ids = run.ids()
-        kinds = run.vehicles("type")
-        if kinds.size and not 0 <= int(kinds.min()) <= int(kinds.max()) < len(ids["type"]):
-            raise RunError(f"{run.path}: /vehicles has a type that there is not; record it again")
-        self.type = _array(ids["type"])[kinds]
-        self.road = _array((*network.road_ids, ""))[lanes.road]
-        names = network.road_names or [""] * network.n_roads
-        self.name = _array((*names, ""))[lanes.road]
-        self.lane = _array((*network.lane_ids, *[""] * network.n_connectors))
-        inside = np.where(np.arange(network.n_lanes) >= n, lanes.intersection, -1)
-        self.intersection = _array((*network.intersection_ids, ""))[inside]
-        self.reason = _array((*REASONS, *["?"] * (256 - len(REASONS))))
-        self.blocker = _array((*self.vehicle.tolist(), ""))
-
-    def of(self, column: str) -> NDArray[Any]:
-        """The ids that a column's numbers stand for."""
-        return np.asarray(getattr(self, column))
-
-
-def _array(names: Any) -> NDArray[Any]:
-    found = np.empty(len(names), object)
-    found[:] = names
-    return found
 
 
 def columns_of(frames: ChosenFrames, lonlat: bool) -> list[tuple[str, str, int]]:
@@ -170,7 +135,7 @@ def _write_csv(frames: ChosenFrames, file: Any, lonlat: bool, progress: Progress
 def _quoted(names: NDArray[Any]) -> NDArray[Any]:
     """Names as csv writes them."""
     special = frozenset(',"\r\n')
-    return _array(
+    return text_array(
         [
             '"' + name.replace('"', '""') + '"' if special.intersection(name) else name
             for name in names.tolist()

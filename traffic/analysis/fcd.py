@@ -17,6 +17,7 @@ from rushhour.roadnets.model import Network
 from rushhour.roadnets.nearest import local_degrees
 from rushhour.traffic.analysis.chosen import ChosenFrames, height_and_slope
 from rushhour.traffic.analysis.lines import Lines
+from rushhour.traffic.analysis.names import Names
 
 HEAD = (
     '<?xml version="1.0" encoding="UTF-8"?>\n\n'
@@ -27,8 +28,6 @@ HEAD = (
 
 def write_fcd(frames: ChosenFrames, file: Any, lonlat: bool, progress: Any) -> int:
     """Write frames as FCD; returns the number of vehicles written, counted frame by frame."""
-    from rushhour.traffic.analysis.exporting import Names
-
     run = frames.run
     network = run.network()
     names = Names(run)

@@ -8,7 +8,7 @@ vehicle has gone; where that is too much they are written in parts, each from wh
 import json
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,7 @@ from rushhour.roadnets.json_text import of_python
 from rushhour.roadnets.nearest import local_degrees
 from rushhour.traffic.analysis.chosen import ChosenFrames
 from rushhour.traffic.analysis.fcd import compass
-
-if TYPE_CHECKING:
-    from rushhour.traffic.analysis.exporting import Names
+from rushhour.traffic.analysis.names import Names
 
 MOST_KEPT: Final = 3_000_000  # points of lines in memory, about 40 bytes each
 Points = tuple[NDArray[Any], ...]  # vehicle, place of the frame, time, lon, lat, speed
@@ -27,8 +25,6 @@ Points = tuple[NDArray[Any], ...]  # vehicle, place of the frame, time, lon, lat
 
 def write_geojson(frames: ChosenFrames, file: Any, progress: Any, most: int = MOST_KEPT) -> int:
     """Write frames as a FeatureCollection; returns the number of points written."""
-    from rushhour.traffic.analysis.exporting import Names
-
     names = Names(frames.run)
     file.write('{"type": "FeatureCollection", "features": [')
     made = _points(frames, names) if len(frames) == 1 else _lines(frames, names, progress, most)

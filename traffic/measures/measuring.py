@@ -4,7 +4,7 @@
 run file if a Recorder is given it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -42,6 +42,7 @@ from rushhour.traffic.measures.detectors import (
     refuse_twins,
     road_of,
 )
+from rushhour.traffic.measures.going_on import KINDS, OF_LOOPS, check_state
 from rushhour.traffic.measures.tables import TABLES, MeasureTable, Rows, with_ids
 from rushhour.traffic.sim.fields import grown
 
@@ -245,6 +246,71 @@ class Measures:
         self._end_loops(self._loop_since < self.world.frame)
         if self.world.frame > self._since:
             self._end_interval()
+
+    # --- kept -------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """What they remember after a frame, as tables of `going_on.KINDS`; see `restore`."""
+        m, loops, queues = self._meters, self._loops, self._queues
+        known = np.flatnonzero(m.road >= 0)
+        found = {name: np.zeros(0, kind) for name, kind in KINDS.items()}
+        there = found["measured_vehicles"] = np.zeros(known.size, KINDS["measured_vehicles"])
+        there["vehicle"], there["road"] = known, m.road[known]
+        there["since"], there["s"] = m.since[known], m.s[known]
+        roads = found["measured_roads"] = np.zeros(len(m.counts), KINDS["measured_roads"])
+        roads["counts"], roads["sums"] = m.counts, m.sums
+        over = found["measured_loops"] = np.zeros(loops.lane.size, KINDS["measured_loops"])
+        for name in OF_LOOPS:
+            over[name] = getattr(loops, name)
+        over["began"], over["frames"] = self._loop_since, self._loop_frames
+        lines = found["measured_queues"] = np.zeros(queues.lane.size, KINDS["measured_queues"])
+        lines["sums"], lines["most"] = queues.sums, queues.most
+        inside = [
+            (x, who, came) for x, ones in enumerate(self._inside) for who, came in ones.items()
+        ]
+        found["measured_inside"] = np.array(inside, KINDS["measured_inside"])
+        times = [(x, time) for x, ones in enumerate(self._times) for time in ones]
+        found["measured_times"] = np.array(times, KINDS["measured_times"])
+        numbers = {
+            "interval": self.interval, "since": self._since, "looks": self._looks,
+            "roads": int(self._with_roads),
+            **{f"rows {name}": rows.size for name, rows in self.rows.items()},
+        }  # fmt: skip
+        found["measured_numbers"] = np.array(
+            [(name.encode(), value) for name, value in numbers.items()], KINDS["measured_numbers"]
+        )
+        return found
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Remember a state of measures of the same detectors; the world stands at its frame.
+
+        Raises RunError for a state that is not one of theirs.
+        """
+        m, loops, queues, world = self._meters, self._loops, self._queues, self.world
+        numbers = check_state(
+            state, len(m.counts), loops.lane.size, queues.lane.size, len(self._inside), m.road.size,
+            world.sim.veh.lane.size, world.frame,
+        )  # fmt: skip
+        there, over = state["measured_vehicles"], state["measured_loops"]
+        m.road[:] = -1
+        m.road[there["vehicle"]] = there["road"]
+        m.since[there["vehicle"]] = there["since"]
+        m.s[there["vehicle"]] = there["s"]
+        m.counts[:], m.sums[:] = state["measured_roads"]["counts"], state["measured_roads"]["sums"]
+        for name in OF_LOOPS:
+            getattr(loops, name)[:] = over[name]
+        self._loop_since[:], self._loop_frames[:] = over["began"], over["frames"]
+        if over.size:
+            self._next_loop = self.next_loop()
+        queues.sums[:], queues.most[:] = (
+            state["measured_queues"][name] for name in ("sums", "most")
+        )
+        for x, who, came in state["measured_inside"].tolist():
+            self._inside[x][who] = came
+        for x, time in state["measured_times"].tolist():
+            self._times[x].append(time)
+        self._since, self._looks = numbers["since"], numbers["looks"]
+        self._departed = world.departed
 
     def _grow(self) -> None:
         """Have room for as many trips and vehicles as there are by now."""

@@ -19,7 +19,6 @@ from rushhour.roadnets.hdf5_file import want_stored
 from rushhour.roadnets.json_text import of_python
 from rushhour.traffic.durations import clock
 from rushhour.traffic.measures.going_on import KINDS as MEASURED
-from rushhour.traffic.measures.going_on import measuring_state
 from rushhour.traffic.measures.trip_log import COLUMNS as TRIP_COLUMNS
 from rushhour.traffic.recording.command_file import read_commands
 from rushhour.traffic.recording.keyframe_checks import check_snapshot
@@ -86,7 +85,7 @@ class KeyframeWriter:
             data[f"keyframes/{name}"] = dataset
 
     def _measured(self) -> dict[str, NDArray[Any]]:
-        return {} if self.measures is None else measuring_state(self.measures)
+        return {} if self.measures is None else self.measures.state()
 
     def write(self, flush: Any) -> None:
         """Append the world as it stands; a frame is written once.

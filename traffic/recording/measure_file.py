@@ -101,7 +101,7 @@ def measures_of(run: "RunFile", i: int, world: "World") -> "Measures | None":
     did not keep it. Raises RunError if they are damaged.
     """
     from rushhour.traffic.measures.detectors import Loop, Queue, Section
-    from rushhour.traffic.measures.going_on import go_on, numbers_of
+    from rushhour.traffic.measures.going_on import numbers_of
     from rushhour.traffic.measures.measuring import Measures
 
     state = run.keyframes.measured(i)
@@ -128,7 +128,7 @@ def measures_of(run: "RunFile", i: int, world: "World") -> "Measures | None":
             if not 0 <= size <= len(next(iter(rows.values()))):
                 raise ValueError(f"{name} had {size} rows")
             measures.rows[name].add(**{column: values[:size] for column, values in rows.items()})
-        go_on(measures, state)
+        measures.restore(state)
     except RunError as error:
         raise RunError(f"{run.path}: /measures: {error}") from error
     except DAMAGE as error:

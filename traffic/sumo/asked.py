@@ -12,7 +12,7 @@ from typing import Final
 
 from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.reading.remarks import Remarks
-from rushhour.traffic.sumo.options import DEVICES, meets
+from rushhour.traffic.sumo.wishes import DEVICES, meets
 
 # Elements that move somebody, close something or change signals, and that nothing here follows.
 ELEMENTS: Final = (

@@ -10,6 +10,8 @@ from difflib import get_close_matches
 from typing import Final
 
 from rushhour.roadnets.errors import DemandError
+from rushhour.traffic.sumo.asked import is_asked
+from rushhour.traffic.sumo.wishes import DEVICES, FALSE, meets
 
 SHORT: Final = {
     "c": "configuration-file", "configuration": "configuration-file", "n": "net-file",
@@ -100,10 +102,6 @@ _ONLY: Final[Mapping[str, tuple[str, ...]]] = {
     "device.rerouting.with-taz": ("false",), "device.rerouting.mode": ("=0",),
     "device.rerouting.init-with-loaded-weights": ("false",), "mesosim": ("false",),
 }  # fmt: skip
-# Devices that drive otherwise; refused where any vehicle has one.
-DEVICES: Final = (
-    "stationfinder", "toc", "driverstate", "bluelight", "taxi", "glosa", "friction", "fcd-replay",
-)  # fmt: skip
 # Options that are yes or no, and may stand without a value.
 SWITCHES: Final = (
     "save-configuration.relative", "junction-taz", "write-license", "write-metadata",
@@ -156,13 +154,12 @@ SWITCHES: Final = (
     "gui-testing", "gui-testing-debug",
 )  # fmt: skip
 _TRUE: Final = ("true", "1", "yes", "on", "t", "x")
-_FALSE: Final = ("false", "0", "no", "off", "f", "-")
 
 
 def switched(value: str) -> bool:
     """A switch's value. Raises ValueError for a word that is neither yes nor no."""
     word = value.strip().lower()
-    if word not in (*_TRUE, *_FALSE):
+    if word not in (*_TRUE, *FALSE):
         raise ValueError(word)
     return word in _TRUE
 
@@ -183,8 +180,6 @@ def check_options(
     Raises DemandError for an option that traffic here does not follow, and for a name, also in
     `ignored`, that SUMO does not have.
     """
-    from rushhour.traffic.sumo.asked import is_asked
-
     outputs: list[str] = []
     let_be: list[str] = []
     for name in ignored:
@@ -221,23 +216,6 @@ def _is_refused(name: str, value: str) -> bool:
             part == "explicit" and value != ""
         )
     return not is_known(name)
-
-
-def meets(value: str, wish: str) -> bool:
-    """Whether a value is that word, or is a number of which a comparison holds."""
-    if not wish.startswith(("<", ">", "=")):
-        as_switch = value.lower() in _FALSE and wish == "false"
-        return value.lower() == wish or as_switch
-    sign = wish.rstrip("0123456789.")
-    try:
-        number = float(value)
-    except ValueError:
-        return False
-    other = float(wish.removeprefix(sign))
-    return {
-        "<": number < other, "<=": number <= other, "=": number == other,
-        ">": number > other, ">=": number >= other,
-    }[sign]  # fmt: skip
 
 
 def _meso_and_devices() -> tuple[str, ...]:
