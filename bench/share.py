@@ -15,10 +15,10 @@ from typing import Any
 
 from recording_seek import DrawnWorld
 
-from rushhour.command_share import save_run_page
 from rushhour.traffic.profiling.conditions import condition_lines, conditions
 from rushhour.traffic.profiling.text_tables import table
 from rushhour.traffic.recording.recorder import Recorder
+from rushhour.viewer.page.of_run import save_run_page
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
 

@@ -15,18 +15,15 @@ from rushhour.traffic.plurals import counted
 if TYPE_CHECKING:
     from rushhour.viewer.camera import Box
     from rushhour.viewer.page.telling import RaceTold, RunTold
-    from rushhour.viewer.recorded import RunSource
 
 LARGE: Final = 40e6  # bytes of a file, from which on fewer frames are taken
 LARGEST: Final = 60e6  # bytes of a file
 COARSE: Final = 5.0  # s
-MOST_QUEUES: Final = 20
-MOST_EVENTS: Final = 400
-QUEUES_EVERY: Final = 10.0  # s
 
 
 def share(args: argparse.Namespace) -> int:
     """Write the page."""
+    from rushhour.viewer.page.of_run import happened
     from rushhour.viewer.page.writing import packed, save_folder, save_page
 
     if args.output is not None and args.folder is not None:
@@ -50,7 +47,7 @@ def share(args: argparse.Namespace) -> int:
                 "--from and --until, or --any-size"
             )
         title = args.title or told.source.name
-        more = {"theme": args.theme} | _happened(told)
+        more = {"theme": args.theme} | happened(told)
         what: Any = bar(1.0, "", "packing")
         try:
             made = packed(told, _box(args), title, more, lambda done: what.update(done - what.n))
@@ -72,29 +69,6 @@ def share(args: argparse.Namespace) -> int:
     )
     print(json_text(facts) if args.json else said)
     return 0
-
-
-def page_of_run(
-    source: "RunSource", begin: float | None = None, end: float | None = None, every: float = 0.0
-) -> str:
-    """A run from begin to end, s, as the text of a page; every: s between its frames. Raises RunError."""
-    from rushhour.viewer.page.telling import RunTold, times_between
-    from rushhour.viewer.page.writing import packed, page_text
-
-    places = times_between(source.run.times, begin, end, every, source.run.path)
-    told = RunTold(source, places, None)
-    return page_text(packed(told, None, source.name, _happened(told)), source.name)
-
-
-def save_run_page(run: Path, path: Path, title: str) -> None:
-    """Write a whole run as a page. Raises RunError if it cannot be."""
-    from rushhour.viewer.page.telling import RunTold, times_between
-    from rushhour.viewer.page.writing import packed, save_page
-    from rushhour.viewer.recorded import RunSource
-
-    source = RunSource(run)
-    told = RunTold(source, times_between(source.run.times, None, None, 0.0, run), None)
-    save_page(packed(told, None, title, _happened(told)), path, title)
 
 
 def _estimate_text(path: Path, facts: dict[str, Any]) -> str:
@@ -162,33 +136,3 @@ def _box(args: argparse.Namespace) -> "Box | None":
             "corner first"
         )
     return x0, y0, x1, y1
-
-
-def _happened(told: "RunTold | RaceTold") -> dict[str, Any]:
-    """The queues of what is told and its events, as far as the run has them."""
-    from rushhour.traffic.analysis.chains import cause_told
-    from rushhour.traffic.analysis.queues import queues
-    from rushhour.viewer.page.telling import RunTold
-
-    if not isinstance(told, RunTold):
-        return {}
-    begin, end = float(told.times[0]), float(told.times[-1])
-    try:
-        found = queues(told.run, begin, end, top=MOST_QUEUES, every=QUEUES_EVERY)
-    except RunError:  # recorded without reasons
-        found = []
-    rows = [
-        {
-            "road": queue.road, "name": queue.name, "begin": queue.begin, "end": queue.end,
-            "delay": round(queue.delay), "most": queue.most, "worst": queue.worst,
-            "cause": cause_told(queue.cause, queue.where, queue.where_name),
-        }
-        for queue in found
-    ]  # fmt: skip
-    events = [
-        {"t": time, "kind": kind}
-        for kind in ("stuck", "ring")
-        for time, _, _ in told.source.events(kind)[:MOST_EVENTS]
-        if begin <= time <= end
-    ]
-    return {"queues": rows, "events": events}

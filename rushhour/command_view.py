@@ -254,9 +254,9 @@ def _film(args: argparse.Namespace, viewing: "Viewing") -> int:
 
 def _serve(args: argparse.Namespace, source: "Source") -> int:
     """Serve a page, until Ctrl-C."""
-    from rushhour.command_share import page_of_run
     from rushhour.viewer.live import LiveSource
     from rushhour.viewer.page.live_page import LiveFrames, LivePage
+    from rushhour.viewer.page.of_run import page_of_run
     from rushhour.viewer.recorded import RunSource
 
     if isinstance(source, LiveSource):

@@ -181,7 +181,7 @@ def test_slots_leave_no_trace_of_a_mixed_crowd_at_stop_signs_either():
 def test_a_run_does_not_depend_on_how_often_slots_are_packed(town, monkeypatch):
     hashes = set()
     for every in (1, 7, 10**6):
-        monkeypatch.setattr("rushhour.traffic.world.REPACK_EVERY", every)
+        monkeypatch.setattr("rushhour.traffic.sim.sim.REPACK_EVERY", every)
         monkeypatch.setattr("rushhour.traffic.world.REPACK_FROM", 1)
         world = World(town, town_demand(town), dt=0.25, seed=3)
         world.step(120)

@@ -27,12 +27,20 @@ WORDS = {
     "export": "export {file} --table roads",
     "plot": "plot {file} vehicles",
     "report": "report {file}",
+    "counts": "counts {file} counts.csv",
+    "share": "share {file}",
+    "study": "study {file} -o out",
     "view": "view {file}",
     "race": "race {file} --laps 1 --cars 1",
     "chase": "chase {file} --vehicles 5 --opponents 1 --duration 2s",
     "racepaths": "racepaths {file}",
 }
-FOLDERS = {("demo", "--out"), ("run", "--output")}  # options that write into a folder
+FOLDERS = {
+    ("demo", "--out"),
+    ("run", "--output"),
+    ("share", "--folder"),
+    ("study", "-o"),
+}  # options that write into a folder
 INPUTS = {
     "--programs", "--fixes", "--polygon", "--dem", "--run", "--resume", "--demand", "--parameters", "--compare",
     "--costs", "--with",

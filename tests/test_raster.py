@@ -27,13 +27,13 @@ from rushhour.viewer.lights import lights_of, states_at
 from rushhour.viewer.png import png_bytes
 from rushhour.viewer.raster import (
     LAND,
-    MAIN_STREET,
     SMOOTHING,
     draw_network,
     draw_vehicles,
     save_picture,
     speed_colours,
 )
+from rushhour.viewer.themes import DARK
 
 RED = np.array([(235, 64, 52)], dtype=np.uint8)
 
@@ -165,7 +165,7 @@ def test_roads_are_asphalt_as_wide_as_their_lanes() -> None:
     network = straight(200.0, lanes=1)
     image = draw_network(network, (400, 400), (80.0, -20.0, 120.0, 20.0)).image()
     column = image[:, 200]
-    asphalt = np.all(column == MAIN_STREET, axis=1)
+    asphalt = np.all(column == DARK.roads[1], axis=1)
     assert abs(asphalt.sum() - 35) <= 2
     assert (column[0] == LAND).all() and (column[-1] == LAND).all()
 

@@ -18,8 +18,9 @@ from rushhour.roadnets.osm.network import OsmOptions
 from rushhour.roadnets.storage import save
 from rushhour.viewer.camera import Camera
 from rushhour.viewer.lettering import is_drawn, sign_runs, text_mask
-from rushhour.viewer.raster import NAMES, network_box, save_picture
+from rushhour.viewer.raster import network_box, save_picture
 from rushhour.viewer.street_labels import APART, FARTHEST, Labels, StreetLabels, street_lines
+from rushhour.viewer.themes import DARK
 
 
 def labels(network: Network, scale: float, size: tuple[int, int] = (1280, 800)) -> Labels:
@@ -138,7 +139,7 @@ def pixels(path: Path) -> int:
     """How many pixels of a picture have the colour of names."""
     matplotlib = pytest.importorskip("matplotlib.image")
     image = np.round(255.0 * matplotlib.imread(path)[..., :3]).astype(int)
-    return int((np.abs(image - np.array(NAMES)).max(axis=-1) < 12).sum())
+    return int((np.abs(image - np.array(DARK.names)).max(axis=-1) < 12).sum())
 
 
 def test_a_picture_without_a_graphics_card_has_names(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from rushhour.viewer.panels import DUE, Timeline, timeline_image
 from rushhour.viewer.recorded import RunSource
 from rushhour.viewer.session import Session
 from rushhour.viewer.standing import LONGEST, waited_words
+from rushhour.viewer.themes import SPEEDS
 
 
 @pytest.fixture(scope="module")
@@ -280,7 +281,7 @@ def test_too_many_vehicles_far_away_are_a_map_of_lanes(path: Path, monkeypatch: 
     assert np.flatnonzero(colours[:, 3]).tolist() == np.unique(frame.lane).tolist()
     still = np.flatnonzero(np.bincount(frame.lane, frame.speed / limit[frame.lane]) < 0.01)
     still = still[np.isin(still, frame.lane)]
-    assert len(still) and (colours[still, :3] == (235, 64, 52)).all()
+    assert len(still) and (colours[still, :3] == SPEEDS[0]).all()
     session.do(do.Seek(60.9))
     assert session.scene().lane_colours is colours  # the same recorded frame: nothing is drawn anew
     session.do(do.NextColour())

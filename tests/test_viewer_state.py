@@ -36,8 +36,8 @@ def test_following_needs_somebody_and_ends_with_a_pan():
 
 
 def test_colourings_go_round():
-    names = {after(*[do.NextColour()] * k).colour for k in range(9)}
-    assert len(names) == 9 and after(*[do.NextColour()] * 9).colour == STATE.colour
+    names = {after(*[do.NextColour()] * k).colour for k in range(10)}
+    assert len(names) == 10 and after(*[do.NextColour()] * 10).colour == STATE.colour
     assert after(do.NextColour(), do.NextColour(-1)) == STATE
     assert after(do.NextLanes()).lanes == "speed" and after(*[do.NextLanes()] * 6) == STATE
 

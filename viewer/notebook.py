@@ -77,7 +77,7 @@ def _page(what: Any, begin: Any, end: Any, every: float | str) -> str:
         return page_text(made, what.network.name)
     if not isinstance(what, RunFile | str | Path):
         raise RunError(f"show of a {type(what).__name__}: wanted a run or a world")
-    from rushhour.command_share import page_of_run
+    from rushhour.viewer.page.of_run import page_of_run
     from rushhour.viewer.recorded import RunSource
 
     return page_of_run(RunSource(what), first, last, seconds(every, "show: every"))

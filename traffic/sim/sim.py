@@ -15,6 +15,7 @@ from rushhour.kernels.planning import DEPTH
 from rushhour.kernels.pockets import find_pockets
 from rushhour.kernels.repacking import plan_moves
 from rushhour.kernels.vehicles import MAX_LANES, TASKS, Types, Vehicles
+from rushhour.roadnets.facts import fact_line
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.opposites import opposite_lanes
 from rushhour.roadnets.partings import partings_of
@@ -115,6 +116,10 @@ class Sim:
         self.efforts = np.zeros((TASKS, 2 * (DEPTH + 1), MAX_LANES))
         self.tallies = np.zeros((TASKS, TALLY_COLUMNS), np.int64)
         self.changes = np.zeros(TASKS, np.int64)
+
+    def __repr__(self) -> str:
+        facts = {"frame": self.frame, "vehicles": self.active, "roads": len(self.network.road_ids)}
+        return fact_line("Sim", facts)
 
     # --- time and totals -------------------------------------------------------------------
 

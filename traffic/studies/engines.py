@@ -17,6 +17,7 @@ from time import sleep
 from typing import Any, Final
 
 from rushhour.roadnets.errors import ParameterError, RunError
+from rushhour.roadnets.json_text import of_python
 from rushhour.traffic.profiling.conditions import cores
 from rushhour.traffic.studies.study_file import Spec
 
@@ -130,7 +131,7 @@ class _Worker:
         assert self.process.stdin is not None
         self.task, self.tries = task, tries
         try:
-            self.process.stdin.write(json.dumps(task.facts()) + "\n")
+            self.process.stdin.write(json.dumps(task.facts(), default=of_python) + "\n")
             self.process.stdin.flush()
         except OSError:
             pass  # it has died, which its queue says
