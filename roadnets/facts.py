@@ -20,6 +20,14 @@ class Shown:
         return fact_table(*self._shown())
 
 
+class Part:
+    """A part of a world: `repr` gives the first line of what its class says of itself."""
+
+    def __repr__(self) -> str:
+        words = (type(self).__doc__ or "").partition("\n")[0].rstrip(".")
+        return cut(f"<{type(self).__name__}: {words}", ">")
+
+
 def fact_line(title: str, facts: Mapping[str, object]) -> str:
     """A title and facts in one short line.
 

@@ -182,7 +182,7 @@ def test_a_run_does_not_depend_on_how_often_slots_are_packed(town, monkeypatch):
     hashes = set()
     for every in (1, 7, 10**6):
         monkeypatch.setattr("rushhour.traffic.sim.sim.REPACK_EVERY", every)
-        monkeypatch.setattr("rushhour.traffic.world.REPACK_FROM", 1)
+        monkeypatch.setattr("rushhour.traffic.sim.sim.REPACK_FROM", 1)
         world = World(town, town_demand(town), dt=0.25, seed=3)
         world.step(120)
         hashes.add(world.state_hash())

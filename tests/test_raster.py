@@ -189,10 +189,10 @@ def test_lanes_show_the_colour_of_their_signal() -> None:
         assert lanes.size == 4
 
 
-def test_standing_is_red_and_free_is_green() -> None:
-    red, green = speed_colours([0.0, 50.0], 50.0)
-    assert red[0] > 200 and red[1] < 100
-    assert green[1] > 150 and green[0] < 100
+def test_standing_is_red_and_free_is_blue() -> None:
+    red, blue = speed_colours([0.0, 50.0], 50.0)
+    assert red[0] > 150 and red[1] < 100 and red[2] < 100
+    assert blue[2] > 150 and blue[0] < 120
 
 
 def test_saved_picture_is_a_readable_file_of_the_asked_size(tmp_path: Path) -> None:

@@ -139,7 +139,7 @@ def pixels(path: Path) -> int:
     """How many pixels of a picture have the colour of names."""
     matplotlib = pytest.importorskip("matplotlib.image")
     image = np.round(255.0 * matplotlib.imread(path)[..., :3]).astype(int)
-    return int((np.abs(image - np.array(DARK.names)).max(axis=-1) < 12).sum())
+    return int((np.abs(image - np.array(DARK.names)).max(axis=-1) < 3).sum())
 
 
 def test_a_picture_without_a_graphics_card_has_names(tmp_path: Path) -> None:

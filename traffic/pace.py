@@ -15,6 +15,8 @@ from typing import Final
 
 import numba
 
+from rushhour.roadnets.facts import Part
+
 LATE: Final = 4.0  # times the usual cost
 AT_LEAST: Final = 2e6  # ns; shorter frames are never late
 FIXED: Final = 1000  # vehicles that a frame costs as much as besides those that it has
@@ -30,7 +32,7 @@ Frame = tuple[int, int]  # ns, vehicles
 Choices = Generator[int, Frame, None]
 
 
-class Pace:
+class Pace(Part):
     """Chooses the number of threads, frame by frame, from what frames cost."""
 
     def __init__(self) -> None:

@@ -16,6 +16,7 @@ from rushhour.kernels.looking import TURNS, USUALLY, choose_turns, reversed_bits
 from rushhour.kernels.network import NetworkArrays
 from rushhour.kernels.vehicles import Order, Vehicles
 from rushhour.roadnets.errors import ParameterError
+from rushhour.roadnets.facts import Part
 from rushhour.traffic.parameters import Parameters
 
 NO_LIMIT: Final = 1_000_000_000
@@ -25,7 +26,7 @@ PAIR: Final = 2  # frames: one for each side to which lanes are changed
 _REPORTED: Final = ("waiting", "most_waiting", "longest", "put_off")
 
 
-class Quota:
+class Quota(Part):
     """How much of one kind of work a frame does, at most, and what had to wait for it."""
 
     def __init__(self, most: int) -> None:
@@ -138,7 +139,7 @@ class Turns(Quota):
         self._looked[:] = plain[-1]
 
 
-class Quotas:
+class Quotas(Part):
     """The quotas of a world."""
 
     def __init__(self, parameters: Parameters) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.measuring_queues import Queues
 from rushhour.kernels.reading_lanes import OnLanes, read_lanes
-from rushhour.roadnets.facts import rows_line
+from rushhour.roadnets.facts import Part, rows_line
 from rushhour.roadnets.tables import as_frame
 from rushhour.traffic.measures.measuring import Measures
 from rushhour.traffic.measures.tables import TABLES, MeasureTable, with_ids
@@ -103,7 +103,7 @@ class IntersectionReadings:
         return _frame(self, "intersection", self._ids, INTERSECTIONS)
 
 
-class Readings:
+class Readings(Part):
     """What is kept of lanes and intersections until the next frame."""
 
     def __init__(self, sim: Sim, observers: list[Any]) -> None:

@@ -33,6 +33,7 @@ from rushhour.kernels.waiting_for import (
     note_slots,
 )
 from rushhour.kernels.watching import full_exit
+from rushhour.roadnets.facts import Part
 from rushhour.roadnets.model import Network
 
 ROTATION: Final = 3.0  # s for which the heads of a rotated ring need no room beyond
@@ -56,7 +57,7 @@ class Ring:
     waits: tuple[str, ...] = ()  # the reasons for which its members waited, sorted
 
 
-class Rings:
+class Rings(Part):
     """Looks for rings and acts on them."""
 
     def __init__(

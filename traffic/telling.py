@@ -6,6 +6,7 @@ import numpy as np
 
 from rushhour.kernels.moving import TALLY_OVERRUN, TALLY_STOPS_MADE, TALLY_STOPS_MISSED
 from rushhour.kernels.vehicles import REASONS
+from rushhour.roadnets.facts import Part
 from rushhour.traffic.outside.bodies import Bodies
 from rushhour.traffic.rings import Rings
 from rushhour.traffic.routing.routing import Routing
@@ -15,7 +16,7 @@ from rushhour.traffic.steering.tier import Steering
 from rushhour.traffic.vehicle_table import VehicleTable, vehicle_frame
 
 
-class Telling:
+class Telling(Part):
     """Tables and totals, from the state and its parts; nothing of it is state."""
 
     def __init__(

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from rushhour.roadnets.facts import Part
 from rushhour.traffic.commands.fleet import Fleet, Several
 from rushhour.traffic.commands.kinds import Plain, VehicleCommand, one_for_all
 from rushhour.traffic.commands.log import CommandError
@@ -13,7 +14,7 @@ from rushhour.traffic.sim.sim import Sim
 from rushhour.traffic.steering.tier import Steering
 
 
-class ChangingKind:
+class ChangingKind(Part):
     """The command that changes types."""
 
     def __init__(self, sim: Sim, fleet: Fleet, steering: Steering, ways: Ways) -> None:

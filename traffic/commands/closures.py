@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.departing import look_for_lanes
 from rushhour.kernels.detours import find_blocked
+from rushhour.roadnets.facts import Part
 from rushhour.traffic.awake import reaches
 from rushhour.traffic.commands.limits import Limits
 from rushhour.traffic.commands.log import CommandError, CommandLog, each_of
@@ -25,7 +26,7 @@ CLOSE_ROADS: Final = "close_roads"
 CLOSURES: Final = ("close_lanes", "open_lanes", CLOSE_ROADS, "open_roads")
 
 
-class Closures:
+class Closures(Part):
     """Commands that close and open lanes and roads."""
 
     def __init__(self, sim: Sim, log: CommandLog, limits: Limits, routing: Routing) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from rushhour.kernels.commanding import tend
+from rushhour.roadnets.facts import Part
 from rushhour.traffic.commands.changing_kind import ChangingKind
 from rushhour.traffic.commands.closures import CLOSURES, Closures
 from rushhour.traffic.commands.driving import CONTROL, Driving
@@ -36,7 +37,7 @@ from rushhour.traffic.sim.sim import Sim
 from rushhour.traffic.steering.tier import Steering
 
 
-class Control:
+class Control(Part):
     """All commands, applied and logged. Each part knows some of them."""
 
     def __init__(

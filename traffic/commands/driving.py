@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.steering.lane_bodies import DRIVEN, LANE, STEERED
-from rushhour.roadnets.facts import rows_line
+from rushhour.roadnets.facts import Part, rows_line
 from rushhour.traffic.commands.fleet import Fleet, Several
 from rushhour.traffic.commands.kinds import Plain, VehicleCommand, one_for_all
 from rushhour.traffic.commands.log import CALL, Command, CommandError, CommandLog
@@ -76,7 +76,7 @@ class DriverInputs:
             getattr(self, name)[numbers] = values[:, column]
 
 
-class Driving:
+class Driving(Part):
     """Tiers, and the inputs of those who are driven from outside."""
 
     def __init__(self, sim: Sim, log: CommandLog, steering: Steering, fleet: Fleet) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.vehicles import NOTHING
+from rushhour.roadnets.facts import Part
 from rushhour.traffic.commands.kinds import (
     ASIDE,
     GONE,
@@ -28,7 +29,7 @@ Vehicle = str | int
 Several = Vehicle | Iterable[Vehicle]
 
 
-class Fleet:
+class Fleet(Part):
     """Names, states and checks of vehicles that are commanded. Commands are registered in `commands`."""
 
     def __init__(self, sim: Sim, log: CommandLog) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from rushhour.kernels.departing import join_queue, look_for_lanes
 from rushhour.roadnets.errors import DemandError
+from rushhour.roadnets.facts import Part
 from rushhour.traffic import state
 from rushhour.traffic.commands.closures import Closures
 from rushhour.traffic.commands.driving import Driving
@@ -39,7 +40,7 @@ ADD: Final = "add_vehicles"
 CLI_HINT: Final = " or leave such trips out with --skip-bad-trips"
 
 
-class Joining:
+class Joining(Part):
     """The command that adds vehicles."""
 
     def __init__(

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.lane_choice import URGENT, URGENT_WITHIN
+from rushhour.roadnets.facts import Part
 from rushhour.traffic.commands.fleet import Fleet, Several
 from rushhour.traffic.commands.kinds import Plain, VehicleCommand, one_for_all
 from rushhour.traffic.commands.log import CommandError
@@ -19,7 +20,7 @@ from rushhour.traffic.durations import seconds
 from rushhour.traffic.sim.sim import Sim
 
 
-class LaneRequests:
+class LaneRequests(Part):
     """The command that asks for lanes."""
 
     def __init__(self, sim: Sim, fleet: Fleet) -> None:

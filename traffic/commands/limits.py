@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.roadnets.facts import Part
 from rushhour.traffic.commands.log import CommandError, CommandLog, each_of
 from rushhour.traffic.commands.places import Places, road_numbers
 from rushhour.traffic.routing.limited_network import with_limits
@@ -17,7 +18,7 @@ SLOWEST: Final = 0.1  # m/s
 FASTEST: Final = 100.0  # m/s, as in networks
 
 
-class Limits:
+class Limits(Part):
     """The command that changes speed limits."""
 
     def __init__(self, sim: Sim, log: CommandLog) -> None:

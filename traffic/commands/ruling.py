@@ -11,6 +11,7 @@ import numpy as np
 
 from rushhour.kernels.pose import place_all_bodies
 from rushhour.kernels.steering.lane_bodies import DRIVEN, LANE, STEERED
+from rushhour.roadnets.facts import Part
 from rushhour.traffic.commands.fleet import Fleet
 from rushhour.traffic.commands.log import CommandError, CommandLog, each_of
 from rushhour.traffic.sim.sim import Sim
@@ -21,7 +22,7 @@ STEER_WHERE: Final = "steer_where"
 GIVEN: Final = ("vehicles", "center", "radius", "polygon", "budget")
 
 
-class Ruling:
+class Ruling(Part):
     """The command that sets the rule by which vehicles are steered."""
 
     def __init__(self, sim: Sim, log: CommandLog, steering: Steering, fleet: Fleet) -> None:

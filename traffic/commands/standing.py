@@ -12,6 +12,7 @@ import numpy as np
 from rushhour.kernels.commanding import fits_beside, replan, sign_off, stand_aside, tell
 from rushhour.kernels.order import splice_new
 from rushhour.kernels.vehicles import HALT, HALT_HARD, NEVER, NOTHING, PATH
+from rushhour.roadnets.facts import Part
 from rushhour.traffic.commands.fleet import Fleet, Several
 from rushhour.traffic.commands.kinds import Plain, VehicleCommand, one_for_all
 from rushhour.traffic.durations import seconds
@@ -22,7 +23,7 @@ from rushhour.traffic.steering.tier import Steering
 _LEAST_BESIDE: Final = 1.0  # m that a lane is longer than who is to stand beside it
 
 
-class Standing:
+class Standing(Part):
     """Commands that stop vehicles, or take them off the road."""
 
     def __init__(self, sim: Sim, fleet: Fleet, steering: Steering) -> None:

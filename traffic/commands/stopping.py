@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from rushhour.roadnets.facts import Part
 from rushhour.traffic.commands.fleet import Fleet, Several
 from rushhour.traffic.commands.kinds import Plain, VehicleCommand, one_for_all
 from rushhour.traffic.commands.log import CommandError
@@ -25,7 +26,7 @@ NO_WAY: Final = "is a random walker; give it a route first"
 Row = tuple[Any, ...]  # a stop as the pool has it
 
 
-class Stops:
+class Stops(Part):
     """Commands that add stops to trips, and end them."""
 
     def __init__(self, sim: Sim, fleet: Fleet) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from rushhour.roadnets.facts import Part
 from rushhour.traffic.commands.fleet import Fleet, Several
 from rushhour.traffic.commands.kinds import Plain, VehicleCommand
 from rushhour.traffic.commands.limits import FASTEST, SLOWEST
@@ -18,7 +19,7 @@ from rushhour.traffic.sim.sim import Sim
 Speed = float | None
 
 
-class ToldSpeeds:
+class ToldSpeeds(Part):
     """The command that tells speeds."""
 
     def __init__(self, sim: Sim, fleet: Fleet) -> None:

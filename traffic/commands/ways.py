@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from rushhour.kernels.detours import kept_entries
+from rushhour.roadnets.facts import Part
 from rushhour.traffic.commands.closures import Closures
 from rushhour.traffic.commands.fleet import Fleet, Several
 from rushhour.traffic.commands.kinds import Plain, VehicleCommand
@@ -28,7 +29,7 @@ Road = str | int
 Route = Sequence[Road]
 
 
-class Ways:
+class Ways(Part):
     """Commands that change routes."""
 
     def __init__(

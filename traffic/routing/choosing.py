@@ -20,6 +20,7 @@ from rushhour.kernels.hierarchy import Hierarchy
 from rushhour.kernels.potentials import guide_all
 from rushhour.kernels.routing import RoadGraph
 from rushhour.roadnets.banned import banned_part
+from rushhour.roadnets.facts import Part
 from rushhour.traffic.demand.model import WAY_FOUND, WAY_OPEN, Demand
 from rushhour.traffic.routing.hierarchies import Stairs, hierarchy_if_it_pays
 from rushhour.traffic.routing.road_graph import road_graph
@@ -35,7 +36,7 @@ SLACK: Final = 1e-9  # share of an estimate that rounding may cost
 Trips = NDArray[np.int64]
 
 
-class Choosing:
+class Choosing(Part):
     """Lets the drivers of a world choose their ways as they depart, and counts who did."""
 
     def __init__(self, sim: "Sim", routing: "Routing") -> None:

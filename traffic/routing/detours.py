@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from rushhour.kernels.detours import seek_detours, take_detours
 from rushhour.kernels.rerouting import EXITS, Exits
 from rushhour.kernels.vehicles import PATH
+from rushhour.roadnets.facts import Part
 from rushhour.traffic.routing.routes import WIDTH, kept_desk
 from rushhour.traffic.sim.fields import grown
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from rushhour.traffic.sim.sim import Sim
 
 
-class Detours:
+class Detours(Part):
     """Seeks and takes detours in a world, and counts them by trip."""
 
     def __init__(self, sim: "Sim", routing: "Routing") -> None:

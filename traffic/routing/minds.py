@@ -17,6 +17,7 @@ from rushhour.kernels.turning_across import turn_across
 from rushhour.kernels.vehicles import PATH, Grants, Order, Routes, Types, Vehicles
 from rushhour.kernels.walking import turn_off
 from rushhour.kernels.watching import find_stuck, wants_another_way
+from rushhour.roadnets.facts import Part
 from rushhour.roadnets.model import Network
 from rushhour.traffic.quotas import Quotas
 from rushhour.traffic.routing.routes import WIDTH, kept_desk
@@ -25,7 +26,7 @@ from rushhour.traffic.sim.fields import grown
 MIND_PERIOD = 1.0  # s between two looks at those who are stuck
 
 
-class Minds:
+class Minds(Part):
     """Counts those who are stuck and lets them choose again.
 
     patience: s for which a head faces a full exit before it chooses again, and between two

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from rushhour.kernels.detours import find_rerouters
 from rushhour.kernels.travel_times import note_all_speeds, slowness
 from rushhour.roadnets.errors import ParameterError
+from rushhour.roadnets.facts import Part
 
 if TYPE_CHECKING:
     from rushhour.traffic.routing.routing import Routing
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 SAMPLE_EVERY: Final = 1.0  # s between two looks at the speeds on all roads
 
 
-class Rerouting:
+class Rerouting(Part):
     """Measures the travel times of a world and lets its drivers look at them."""
 
     def __init__(self, sim: "Sim", routing: "Routing") -> None:

@@ -1,5 +1,6 @@
 """The routing of a world: whoever finds, changes or chooses ways while it runs."""
 
+from rushhour.roadnets.facts import Part
 from rushhour.traffic.routing.choosing import Choosing
 from rushhour.traffic.routing.detours import Detours
 from rushhour.traffic.routing.minds import Minds
@@ -7,7 +8,7 @@ from rushhour.traffic.routing.rerouting import Rerouting
 from rushhour.traffic.sim.sim import Sim
 
 
-class Routing:
+class Routing(Part):
     """Changes of mind, detours, the ways that trips choose as they depart, and rerouting."""
 
     def __init__(self, sim: Sim) -> None:

@@ -16,6 +16,7 @@ from rushhour.kernels.overtaking import pass_all
 from rushhour.kernels.right_of_way import grant_all
 from rushhour.kernels.switching import switch_lights
 from rushhour.kernels.waking import wake_all
+from rushhour.roadnets.facts import Part
 from rushhour.traffic.commands.control import Control
 from rushhour.traffic.commands.signalling import SignalControl
 from rushhour.traffic.costs import PHASES, Costs
@@ -29,7 +30,7 @@ from rushhour.traffic.steering.tier import Steering
 ORDER, DEPART, SIGNALS, GRANT, LANES, DRIVE, STEER, MOVE, WATCH, RECORD, CHECK = range(len(PHASES))
 
 
-class Frame:
+class Frame(Part):
     """Steps a state by frames, with the parts that change it."""
 
     def __init__(

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.vehicles import HAZARD, Vehicles
+from rushhour.roadnets.facts import Part
 from rushhour.traffic.sim.fields import VEHICLE, columns, first_rows, with_room
 from rushhour.traffic.state import new_vehicles
 
 
-class Verge:
+class Verge(Part):
     """Rows of vehicles at the side, in the order in which they came there."""
 
     def __init__(self) -> None:

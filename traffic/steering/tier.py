@@ -32,6 +32,7 @@ from rushhour.kernels.steering.lane_driving import steer_all
 from rushhour.kernels.steering.lane_paths import Lines, find_bends
 from rushhour.kernels.steering.pulling_out import lanes_entered
 from rushhour.kernels.vehicles import TASKS, Order, Types, Vehicles
+from rushhour.roadnets.facts import Part
 from rushhour.roadnets.json_text import of_python
 from rushhour.roadnets.model import Network
 from rushhour.traffic.demand.model import VehicleType
@@ -96,7 +97,7 @@ def _blank(kind: type[Any], capacity: int) -> Any:
     return kind(*(np.full(capacity, -1 * (n == "owner"), t) for n, t in dtypes.items()))
 
 
-class Steering:
+class Steering(Part):
     """The steered vehicles of a world. `on` is False where nobody ever is; then all is empty."""
 
     def __init__(

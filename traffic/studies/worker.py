@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rushhour.roadnets.errors import RushhourError
+from rushhour.roadnets.json_text import of_python
 from rushhour.traffic.studies.study_file import Spec
 
 
@@ -37,7 +38,7 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     for line in sys.stdin:
-        answers.write(json.dumps(done(json.loads(line))) + "\n")
+        answers.write(json.dumps(done(json.loads(line)), default=of_python) + "\n")
         answers.flush()
 
 
