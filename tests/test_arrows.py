@@ -37,7 +37,6 @@ AGAINST = {
     "traffic.recording.run_layout imports rushhour",
     "traffic.studies.inputs imports rushhour",
     "traffic.studies.study imports viewer.study_report",
-    "viewer.notebook imports command_share",
     "viewer.study_report imports rushhour",
 }
 # The folders of traffic that the state must know nothing of: who commands is known to the frame only.

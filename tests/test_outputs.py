@@ -27,6 +27,9 @@ WORDS = {
     "export": "export {file} --table roads",
     "plot": "plot {file} vehicles",
     "report": "report {file}",
+    "demand": "demand {file} -o out.h5",
+    "fit": "fit {file} --counts counts.csv -o out.h5",
+    "assign": "assign {file} -o out.h5",
     "counts": "counts {file} counts.csv",
     "share": "share {file}",
     "study": "study {file} -o out",
@@ -43,7 +46,7 @@ FOLDERS = {
 }  # options that write into a folder
 INPUTS = {
     "--programs", "--fixes", "--polygon", "--dem", "--run", "--resume", "--demand", "--parameters", "--compare",
-    "--costs", "--with",
+    "--costs", "--with", "--counts", "--network",
 }  # fmt: skip
 
 

@@ -145,7 +145,7 @@ def test_the_same_rings_are_found_a_part_of_the_lanes_at_a_time() -> None:
         cars = vehicles_on_road(network, 200, seed=3)
         world = World(network, cars, parameters=given, dt=0.5, seed=3)
         world.step(1000)
-        standing.append({lane: ring.lanes for lane, ring in world.rings._standing.items()})
+        standing.append({lane: ring.lanes for lane, ring in world.rings.standing.items()})
     assert standing[0] == standing[1] != {}
     assert world.quotas()["wait_for"]["longest_wait_s"] == 2 * world.dt
 
