@@ -37,6 +37,7 @@ GAP_SHARE = 0.8  # of the critical gap, which is that of one at the line
 SHORT_EXIT = (
     20.0  # m of the road beyond, below which its place is kept only once its green has ended
 )
+KEPT_AFTER = 15.0  # s of standing inside, after which its place is kept on a short road, too
 MARGIN = 0.6  # s between a user of a zone and one who waits just before it
 
 
@@ -97,8 +98,11 @@ def let_waiting_go(
             veh.blocker[i] = veh.id[j] if j >= 0 else -1
             to = net.connectors.to_lane[k]
             # Nobody whose grant comes later takes its place, but for those who share its green on to
-            # a road with hardly more than that.
-            if net.lanes.length[to] >= SHORT_EXIT or not is_green(grants, k):
+            # a road with hardly more than that, for some time: filled by them as the green ends, it
+            # would keep the vehicle inside for a red phase.
+            since = veh.stands_since[i]
+            stays = since >= 0 and (frame - since) * dt >= KEPT_AFTER
+            if stays or net.lanes.length[to] >= SHORT_EXIT or not is_green(grants, k):
                 reserve(net, veh, grants, rules, i, to, entered, 1 - entered)
             continue
         if any_bodies(grants.obstacles):

@@ -38,7 +38,7 @@ def show(
     begin, end, every: of a run, s or text such as "7:10": only these frames. height: pixels.
     Raises RunError without anywidget, for a run without frames, and for anything else.
 
-    >>> rh.show("run.h5", begin="1min", end="3min")
+    >>> rh.show("run.h5", begin="7:01", end="7:03")
     """
     try:
         import anywidget

@@ -6,6 +6,7 @@ from typing import Any, Final
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.analysis.chains import cause_told
 from rushhour.traffic.analysis.queues import queues
+from rushhour.traffic.recording.run_file import RunFile
 from rushhour.viewer.page.telling import RaceTold, RunTold, times_between
 from rushhour.viewer.page.writing import packed, page_text, save_page
 from rushhour.viewer.recorded import RunSource
@@ -26,9 +27,9 @@ def page_of_run(
 
 def save_run_page(run: Path, path: Path, title: str) -> None:
     """Write a whole run as a page. Raises RunError if it cannot be."""
-    source = RunSource(run)
-    told = RunTold(source, times_between(source.run.times, None, None, 0.0, run), None)
-    save_page(packed(told, None, title, happened(told)), path, title)
+    with RunFile(run) as opened:  # closed after, so that it can be replaced
+        told = RunTold(RunSource(opened), times_between(opened.times, None, None, 0.0, run), None)
+        save_page(packed(told, None, title, happened(told)), path, title)
 
 
 def happened(told: RunTold | RaceTold) -> dict[str, Any]:
