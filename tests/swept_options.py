@@ -103,6 +103,19 @@ def words_with(words: list[str], option: str, values: int, wrong: str) -> list[s
     return [*words[: at + 1], *shlex.split(wrong), *words[at + 1 + values :]]
 
 
+def homes_text() -> str:
+    """A map of a crossing with a house and a shop."""
+    corners, houses = {}, []
+    for k, (x, tags) in enumerate(
+        ((150.0, {"building": "house"}), (-150.0, {"building": "retail"}))
+    ):
+        refs = [200 + 4 * k + i for i in range(4)]
+        square = ((0.0, 15.0), (20.0, 15.0), (20.0, 35.0), (0.0, 35.0))
+        corners.update({ref: (x + dx, y) for ref, (dx, y) in zip(refs, square, strict=True)})
+        houses.append((300 + k, [*refs, refs[0]], tags))
+    return osm_text({**CROSS, **corners}, [*CROSS_WAYS, *houses], origin=(8.615, 41.15))
+
+
 def small_files(folder: Path) -> None:
     """Networks, demand, runs, races and other files of a few kilobytes in the current folder."""
     lit = crossing("traffic_light", more=at_lights(), extra=signals(["GrGr", "rGrG"]))
@@ -113,14 +126,6 @@ def small_files(folder: Path) -> None:
     service = {"highway": "service"}
     more = [(91, [2, 91], service), (92, [3, 92], {"highway": "residential", "access": "private"})]
     nodes = {**CROSS, 91: (30.0, 30.0), 92: (30.0, -30.0)}
-    corners, houses = {}, []
-    for k, (x, tags) in enumerate(
-        ((150.0, {"building": "house"}), (-150.0, {"building": "retail"}))
-    ):
-        refs = [200 + 4 * k + i for i in range(4)]
-        square = ((0.0, 15.0), (20.0, 15.0), (20.0, 35.0), (0.0, 35.0))
-        corners.update({ref: (x + dx, y) for ref, (dx, y) in zip(refs, square, strict=True)})
-        houses.append((300 + k, [*refs, refs[0]], tags))
     texts = {
         "lit.net.xml": lit,
         "program.add.xml": f"<additional>{signals(['GGGG', 'rrrr'])}</additional>",
@@ -141,7 +146,7 @@ def small_files(folder: Path) -> None:
         "study.toml": 'base = "base.toml"\nseeds = "1"\n[variants.more]\nscale = 1.5\n',
         "counts2.csv": "road,begin,end,count\ns_in,0,60,2\n",
         "counts3.csv": "road,begin,end,count\nbc,0,86400,20\ncb,0,86400,5\n",
-        "homes.osm": osm_text({**CROSS, **corners}, [*CROSS_WAYS, *houses], origin=(8.615, 41.15)),
+        "homes.osm": homes_text(),
         "more.toml": '[parameters]\n"car.time_gap" = 1.7\n',
         "fixes.toml": 'speed."10" = 20\n',
         "ids.txt": "0\n",

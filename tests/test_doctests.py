@@ -12,6 +12,7 @@ import pytest
 
 import rushhour as rh
 from rushhour import kernels
+from rushhour.roadnets.storage import save
 
 
 def documented() -> list[Any]:
@@ -73,6 +74,10 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The files that examples take for granted."""
     folder = tmp_path_factory.mktemp("files")
     (folder / "town.rou.xml").write_text(ROUTES)
+    grid = rh.generate("grid", rows=2, columns=2)
+    save(grid, folder / "grid.h5")
+    (folder / "base.toml").write_text('network = "grid.h5"\n[demand]\ntrips = 10\nover = "10s"\n')
+    (folder / "study.toml").write_text('base = "base.toml"\nseeds = "1"\n')
     (folder / "stops.add.xml").write_text("<additional/>")
     (folder / "trips.csv").write_text("id,depart,origin,destination\na,0,south,west\n")
     with pytest.MonkeyPatch.context() as patch:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from swept_options import homes_text
 from viewed_run import needs_gl
 
 from rushhour.cli import main, make_parser
@@ -27,9 +28,9 @@ WORDS = {
     "export": "export {file} --table roads",
     "plot": "plot {file} vehicles",
     "report": "report {file}",
-    "demand": "demand {file} -o out.h5",
-    "fit": "fit {file} --counts counts.csv -o out.h5",
-    "assign": "assign {file} -o out.h5",
+    "demand": "demand {file} -o map.h5 --population 60",
+    "fit": "fit {file} --trips 300 --over 20s --counts counts.csv -o map.h5",
+    "assign": "assign {file} --trips 10 --over 10s --iterations 1 -o map.h5",
     "counts": "counts {file} counts.csv",
     "share": "share {file}",
     "study": "study {file} -o out",
@@ -164,6 +165,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert main(words.split()) == 0
     rows = ["# x_m,y_m,w_tr_right_m,w_tr_left_m"]
     rows += [f"{x},{y},5,5" for x, y in _oval()]
+    (here / "counts.csv").write_text("road,begin,end,count\n0.0-0.1,0,20,2\n")
+    (here / "homes.osm").write_text(homes_text())
     (here / "track.csv").write_text("\n".join(rows))
     return here
 
@@ -177,8 +180,10 @@ def _oval(n: int = 120) -> list[tuple[float, float]]:
 def _called(folder: Path, name: str, option: str, path: Path) -> list[str]:
     """A command line that writes such a file."""
     file = {"import": "g.h5", "run": "g.h5", "profile": "g.h5", "chase": "g.h5",
-            "race": "track.csv", "racepaths": "oval"}.get(name, "r.h5")  # fmt: skip
+            "race": "track.csv", "racepaths": "oval", "demand": "homes.osm", "fit": "g.h5",
+            "assign": "g.h5"}.get(name, "r.h5")  # fmt: skip
     words = _words(name, option, path, file if file == "oval" else folder / file)
+    words = [str(folder / word) if word == "counts.csv" else word for word in words]
     if (name, option) == ("view", "--record"):
         words = ["view", str(folder / "g.h5"), "--live", "5", "--shot", str(path.with_name("s.png")),
                  option, str(path)]  # fmt: skip
