@@ -46,6 +46,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("queues run.h5 --from 50s --until 10s", "the end is before the begin"),
         ("queues run.h5 --from 2h", "no frame was recorded from 2:00:00; its frames are from"),
         ("queues keyframes.h5", "holds no frames (mode keyframes)"),
+        (
+            "signals grid.h5 --trips 300 --over 10min --seed 3 --plot c.png --corridor 0.0,0.1 --run keyframes.h5",
+            "holds no frames (mode keyframes)",
+        ),
         ("run grid.h5 --trips 9 --over 1min --give-up-after 5", "wanted 1min or more, or never"),
         ("run grid.h5 --trips 9 --over 1min --give-up-after soon", "wanted a time such as"),
     ],

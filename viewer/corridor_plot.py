@@ -83,6 +83,7 @@ def save_corridor(
 
 def _begin(run: RunFile, length: float) -> float:
     """When a stretch in the middle of a run begins."""
+    run.want_frames()
     times = run.times
     return float(max(times[0], 0.5 * (times[0] + times[-1]) - 0.5 * length))
 

@@ -95,10 +95,7 @@ def _places(
     """Places of recorded frames, `every` s apart."""
     first = 0 if begin is None else int(np.searchsorted(run.times, begin - 1e-6))
     last = run.times.size if end is None else int(np.searchsorted(run.times, end + 1e-6))
-    if not run.times.size:
-        raise RunError(
-            f"{run.path}: holds no frames (mode {run.mode}); record it with --record-mode both"
-        )
+    run.want_frames()
     if first >= last:
         asked = f"from {clock(begin or 0.0)}" + ("" if end is None else f" until {clock(end)}")
         if end is not None and begin is not None and end < begin:

@@ -391,10 +391,7 @@ def _head(waits: list[Wait]) -> Wait:
 
 def scene_at(run: "RunFile", time: float | None = None) -> Scene:
     """The last frame recorded at or before a time in s, or of all. Raises RunError if there is none."""
-    if not run.frames.size:
-        raise RunError(
-            f"{run.path}: holds no frames (mode {run.mode}); record it with --record-mode both"
-        )
+    run.want_frames()
     if time is None:
         return Scene(run, run.frames.size - 1)
     if not run.times[0] - 1e-6 <= time <= run.times[-1] + 1.0:

@@ -115,6 +115,13 @@ class RunFile(Shown):
         """Simulated times of the recorded frames, s."""
         return self._index["time"]
 
+    def want_frames(self) -> None:
+        """Raises RunError, and says what to do, if the run holds no frames."""
+        if not self.frames.size:
+            raise RunError(
+                f"{self.path}: holds no frames (mode {self.mode}); record it with --record-mode both"
+            )
+
     @property
     def counts(self) -> NDArray[np.int64]:
         """Vehicles on the road in each recorded frame."""
