@@ -8,9 +8,8 @@ from rushhour.outputs import want_apart
 from rushhour.progress import bar, compile_bar
 from rushhour.roadnets.json_text import json_text
 from rushhour.traffic.durations import seconds
-from rushhour.traffic.parameters import Parameters, parsed_items
-from rushhour.traffic.scenarios.scenario import ScenarioError
-from rushhour.world_fields import demand_fields
+from rushhour.traffic.parameters import Parameters
+from rushhour.world_fields import demanded
 
 
 def assign(args: argparse.Namespace) -> int:
@@ -22,18 +21,9 @@ def assign(args: argparse.Namespace) -> int:
         save_assignment,
         write_sumo_routes,
     )
-    from rushhour.traffic.scenarios.opening import opened, scenario_demand, scenario_network
+    from rushhour.traffic.scenarios.opening import scenario_demand, scenario_network
 
-    if args.network is None:
-        raise ScenarioError("assign: no NETWORK; give a network or a scenario")
-    fields = demand_fields(args)
-    if args.dt is None:
-        fields["dt"] = 0.5
-    if args.parameters:
-        fields["parameters"] = tuple(parsed_items(args.parameters).items())
-    scenario = opened(args.network, **fields)
-    if not scenario.has_demand:
-        raise ScenarioError(f"{args.network}: nobody drives; give --demand FILE or --trips N")
+    scenario = demanded(args, "assign", "nobody drives", dt=0.5)
     want_apart([args.output], "-o", (scenario.network, *scenario.demand))
     method = Method(args.method, args.share)
     span = SPAN if args.interval is None else seconds(args.interval, "--interval")

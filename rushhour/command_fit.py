@@ -6,9 +6,8 @@ from typing import Any
 from rushhour.outputs import want_apart
 from rushhour.progress import compile_bar
 from rushhour.roadnets.json_text import json_text
-from rushhour.traffic.parameters import Parameters, parsed_items
-from rushhour.traffic.scenarios.scenario import ScenarioError
-from rushhour.world_fields import demand_fields
+from rushhour.traffic.parameters import Parameters
+from rushhour.world_fields import demanded
 
 
 def fit(args: argparse.Namespace) -> int:
@@ -16,16 +15,9 @@ def fit(args: argparse.Namespace) -> int:
     from rushhour.traffic.analysis.count_tables import read_counts
     from rushhour.traffic.demand.fitting import fit_to_counts
     from rushhour.traffic.recording.demand_file import save_demand
-    from rushhour.traffic.scenarios.opening import opened, scenario_demand, scenario_network
+    from rushhour.traffic.scenarios.opening import scenario_demand, scenario_network
 
-    if args.network is None:
-        raise ScenarioError("fit: no NETWORK; give a network or a scenario")
-    fields = demand_fields(args)
-    if args.parameters:
-        fields["parameters"] = tuple(parsed_items(args.parameters).items())
-    scenario = opened(args.network, **fields)
-    if not scenario.has_demand:
-        raise ScenarioError(f"{args.network}: no trips to fit; give --demand FILE or --trips N")
+    scenario = demanded(args, "fit", "no trips to fit")
     want_apart([args.output], "-o", (scenario.network, *scenario.demand, args.counts))
     parameters = Parameters(dict(scenario.parameters))
     with compile_bar():

@@ -8,9 +8,9 @@ from rushhour.progress import bar, compile_bar
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.json_text import json_text
 from rushhour.traffic.durations import seconds
-from rushhour.traffic.parameters import Parameters, parsed_items
+from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.scenarios.scenario import Scenario, ScenarioError
-from rushhour.world_fields import demand_fields
+from rushhour.world_fields import demanded
 
 if TYPE_CHECKING:
     from rushhour.roadnets.model import Network
@@ -67,18 +67,7 @@ def signals(args: argparse.Namespace) -> int:
 
 def _scenario(args: argparse.Namespace) -> Scenario:
     """What the command line says of network and demand. Raises ScenarioError for what has no times."""
-    from rushhour.traffic.scenarios.opening import opened
-
-    if args.network is None:
-        raise ScenarioError("signals: no NETWORK; give a network or a scenario")
-    fields = demand_fields(args)
-    if args.parameters:
-        fields["parameters"] = tuple(parsed_items(args.parameters).items())
-    scenario = opened(args.network, **fields)
-    if not scenario.has_demand:
-        raise ScenarioError(
-            f"{args.network}: signals are timed for a demand; give --demand FILE or --trips N"
-        )
+    scenario = demanded(args, "signals", "signals are timed for a demand")
     if scenario.vehicles is not None:
         raise ScenarioError(
             f"{args.network}: its vehicles drive about without a route; give --demand or --trips"

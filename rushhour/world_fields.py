@@ -8,9 +8,27 @@ from rushhour.steered_option import steered_choice
 from rushhour.traffic.durations import seconds
 from rushhour.traffic.parameters import parsed_items
 from rushhour.traffic.quotas import checked_quotas
-from rushhour.traffic.scenarios.scenario import ScenarioError, read_parameters
+from rushhour.traffic.scenarios.scenario import Scenario, ScenarioError, read_parameters
 
 STEERED_DT: Final = 1.0 / 30.0  # s, the default of --dt where vehicles are steered
+
+
+def demanded(args: argparse.Namespace, command: str, lack: str, **more: Any) -> Scenario:
+    """The scenario of a command that works on a demand. lack: what is wrong without one.
+
+    more: fields where the command line says nothing. Raises ScenarioError.
+    """
+    from rushhour.traffic.scenarios.opening import opened
+
+    if args.network is None:
+        raise ScenarioError(f"{command}: no NETWORK; give a network or a scenario")
+    fields = more | demand_fields(args)
+    if args.parameters:
+        fields["parameters"] = tuple(parsed_items(args.parameters).items())
+    scenario = opened(args.network, **fields)
+    if not scenario.has_demand:
+        raise ScenarioError(f"{args.network}: {lack}; give --demand FILE or --trips N")
+    return scenario
 
 
 def demand_fields(args: argparse.Namespace) -> dict[str, Any]:
