@@ -13,11 +13,11 @@ from rushhour.viewer import actions as do
 from rushhour.viewer.colouring import LANES
 from rushhour.viewer.lights import states_at
 from rushhour.viewer.moments import NetworkSource
-from rushhour.viewer.panels import DUE, Timeline, timeline_image
+from rushhour.viewer.panels import Timeline, timeline_image
 from rushhour.viewer.recorded import RunSource
 from rushhour.viewer.session import Session
 from rushhour.viewer.standing import LONGEST, waited_words
-from rushhour.viewer.themes import SPEEDS
+from rushhour.viewer.themes import DARK, SPEEDS
 
 
 @pytest.fixture(scope="module")
@@ -354,5 +354,5 @@ def test_the_timeline_shows_how_many_were_to_depart_when(session: Session):
     assert [share * max(count) for share in due[:3]] == pytest.approx(count[:3], abs=1.0)
     bare = timeline_image(Timeline(0.5, (0.5, 1.0), (), (), ""), 400, 1)
     lined = timeline_image(Timeline(0.5, (0.5, 1.0), due, (), ""), 400, 1)
-    blue = (lined == (*DUE, 255)).all(axis=2)
-    assert blue.any(axis=0).sum() > 390 and not (bare == (*DUE, 255)).all(axis=2).any()
+    blue = (lined == (*DARK.accent, 255)).all(axis=2)
+    assert blue.any(axis=0).sum() > 390 and not (bare == (*DARK.accent, 255)).all(axis=2).any()

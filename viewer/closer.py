@@ -10,17 +10,17 @@ from rushhour.viewer.camera import Camera
 from rushhour.viewer.inspector import cause_lines, chain_rows, vehicle_lines, way_ahead
 from rushhour.viewer.lint_marks import LintMarks
 from rushhour.viewer.moments import Moment, Source
-from rushhour.viewer.panels import ACCENT, WARN, Lines
+from rushhour.viewer.panels import ACCENT, DUE, WARN, Lines
 from rushhour.viewer.place_lines import intersection_lines, lane_lines
 from rushhour.viewer.places import INTERSECTION, LANE, Place, outline_of
 from rushhour.viewer.recorded import RunSource
 from rushhour.viewer.scene import Stroke
 from rushhour.viewer.signal_plan import plan_image, programs_of
 from rushhour.viewer.space_time import Passed, counted_lines, diagram, passed_on
-from rushhour.viewer.themes import Colour
+from rushhour.viewer.themes import Theme
 from rushhour.viewer.view_state import ViewState
 
-WAY: Final[Colour] = (80, 160, 235)
+WAY: Final = DUE
 MOST_PLANS: Final = 2
 QUICK: Final = (
     10.0  # times as fast as real from which on no diagram is read anew while it is played
@@ -86,22 +86,29 @@ class Closer:
             cause = self._chosen[1]
         return vehicle_lines(self._source, moment, vehicle, waited, cause)
 
-    def images(self, state: ViewState, lights: Image, scale: int) -> tuple[Image, ...]:
+    def images(
+        self, state: ViewState, lights: Image, scale: int, theme: Theme
+    ) -> tuple[Image, ...]:
         """The plans of an intersection's signals, or the diagram of a lane."""
         if state.place is None or state.selected is not None:
             return ()
         (kind, number), network, time = state.place, self._source.network, state.clock.time
         if kind == INTERSECTION:
             programs = programs_of(network, number)[:MOST_PLANS]
-            return tuple(plan_image(network, one, lights, time, scale) for one in programs)
+            return tuple(plan_image(network, one, lights, time, scale, theme) for one in programs)
         passed = self._passed_on(number, state) if kind == LANE else None
         if passed is None:
             return ()
-        key = (number, passed, time, scale)
+        key = (number, passed, time, scale, theme)
         if self._diagram is None or self._diagram[0] != key:
             lanes = network.arrays.lanes
             shown = diagram(
-                passed, float(lanes.length[number]), float(lanes.speed[number]), time, scale
+                passed,
+                float(lanes.length[number]),
+                float(lanes.speed[number]),
+                time,
+                scale,
+                theme,
             )
             self._diagram = (key, shown)
         return (self._diagram[1],)

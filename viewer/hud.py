@@ -13,6 +13,8 @@ from rushhour.viewer.keymap import help_lines
 from rushhour.viewer.moments import Bars
 from rushhour.viewer.panels import (
     ACCENT,
+    DUE,
+    FAINT,
     ROW,
     Line,
     Lines,
@@ -27,12 +29,10 @@ from rushhour.viewer.panels import (
     text_scale,
     timeline_image,
 )
-from rushhour.viewer.raster import FAINT
-from rushhour.viewer.themes import Colour
+from rushhour.viewer.themes import DARK, Theme
 from rushhour.viewer.view_state import ViewState
 
 GAP: Final = 5  # pixels between panels, times the scale of the text
-BAR: Final[Colour] = (90, 170, 240)
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Said:
     note: str = ""
 
 
-def panels(state: ViewState, said: Said, window: bool) -> tuple[Panel, ...]:
+def panels(state: ViewState, said: Said, window: bool, theme: Theme = DARK) -> tuple[Panel, ...]:
     """All panels. window: with what only a person at a window needs."""
     width, height = state.camera.width, state.camera.height
     scale = text_scale(width, height)
@@ -59,17 +59,17 @@ def panels(state: ViewState, said: Said, window: bool) -> tuple[Panel, ...]:
     if window:
         playing = "playing" if state.clock.playing else "stopped"
         head.append(line(f"{playing}, {state.clock.rate:g} x", FAINT))
-    title = text_image(tuple(head), scale)
+    title = text_image(tuple(head), scale, theme)
     found.append(Panel("title", gap, gap, title))
     top = gap + title.shape[0] + gap
     bottom = height - gap
     if said.timeline is not None:
-        bar = timeline_image(said.timeline, width, scale)
+        bar = timeline_image(said.timeline, width, scale, theme)
         bottom = height - bar.shape[0] - gap
         found.append(Panel("timeline", 0, height - bar.shape[0], bar))
-    ruler = scale_image(state.camera.scale, width, scale)
+    ruler = scale_image(state.camera.scale, width, scale, theme)
     found.append(Panel("scale", gap, bottom - ruler.shape[0], ruler))
-    closer = [text_image(said.inspector, scale)] if said.inspector else []
+    closer = [text_image(said.inspector, scale, theme)] if said.inspector else []
     found += (
         []
         if state.help
@@ -77,26 +77,26 @@ def panels(state: ViewState, said: Said, window: bool) -> tuple[Panel, ...]:
     )
     y = bottom
     for k, legend in enumerate(said.legends):
-        image = legend_image(legend, scale)
+        image = legend_image(legend, scale, theme)
         y -= image.shape[0]
         found.append(Panel(f"legend {k}", width - gap - image.shape[1], y, image))
         y -= gap
     y = gap
     if said.vehicles:
-        count = text_image((line(counted(said.vehicles, "vehicle"), FAINT),), scale)
+        count = text_image((line(counted(said.vehicles, "vehicle"), FAINT),), scale, theme)
         found.append(Panel("count", width - gap - count.shape[1], y, count))
         y += count.shape[0] + gap
     for k, bars in enumerate(said.costs):
-        rows = tuple((name, round(value, 2), BAR) for name, value in bars.rows)
-        image = bars_image(rows, bars.budget, "ms", bars.title, scale)
+        rows = tuple((name, round(value, 2), DUE) for name, value in bars.rows)
+        image = bars_image(rows, bars.budget, "ms", bars.title, scale, theme)
         found.append(Panel(f"costs {k}", width - gap - image.shape[1], y, image))
         y += image.shape[0] + gap
     note = f"find: {state.finding}_   (Enter; Escape)" if state.finding is not None else said.note
     if note:
-        image = text_image((line(note, ACCENT),), scale)
+        image = text_image((line(note, ACCENT),), scale, theme)
         found.append(Panel("note", (width - image.shape[1]) // 2, bottom - image.shape[0], image))
     if state.help:
-        image = text_image(_help(height // (ROW * scale) - 2), scale)
+        image = text_image(_help(height // (ROW * scale) - 2), scale, theme)
         x, y = max(0, (width - image.shape[1]) // 2), max(0, (height - image.shape[0]) // 2)
         found.append(Panel("help", x, y, image))
     return tuple(found)

@@ -11,8 +11,7 @@ from rushhour.roadnets.errors import RunError
 from rushhour.traffic.durations import clock
 from rushhour.viewer.colouring import TIERS
 from rushhour.viewer.moments import Moment, Source
-from rushhour.viewer.panels import ACCENT, Line, line, pair
-from rushhour.viewer.raster import FAINT
+from rushhour.viewer.panels import ACCENT, FAINT, Line, line, pair
 from rushhour.viewer.standing import waited_words
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from rushhour.viewer.camera import Camera
 from rushhour.viewer.colouring import Legend
 from rushhour.viewer.inspector import WIDEST, cut
 from rushhour.viewer.marks import check_colours
-from rushhour.viewer.panels import ACCENT, Line, line
-from rushhour.viewer.raster import FAINT, INK
+from rushhour.viewer.panels import ACCENT, FAINT, INK, Line, line
 
 RADIUS: Final = 5.0  # pixels from the middle of a mark to its corners
 MOST_LINES: Final = 6

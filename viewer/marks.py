@@ -10,8 +10,8 @@ from rushhour.roadnets.findings import CHECKS, NOTE, Finding, by_check
 from rushhour.roadnets.model import Network
 from rushhour.viewer.lettering import text_width, write_text
 from rushhour.viewer.png import write_png
-from rushhour.viewer.raster import INK, LAND, Raster, add_legend, draw_names, draw_network
-from rushhour.viewer.themes import Colour
+from rushhour.viewer.raster import Raster, add_legend, draw_names, draw_network
+from rushhour.viewer.themes import DARK, Colour
 
 SIZE: Final = (2000, 1500)  # pixels
 COLOURS: Final[tuple[Colour, ...]] = (
@@ -44,11 +44,11 @@ def save_findings(path: str | Path, network: Network, size: tuple[int, int] = SI
     told = [(check, f"{check} {CHECKS[check][1]} ({len(found)})") for check, found in sorted(kinds)]
     wide = max((text_width(text, scale) for _, text in told), default=0)
     if told:
-        image[: (14 + 11 * len(told)) * scale, size[0] - wide - 32 * scale :] = LAND
+        image[: (14 + 11 * len(told)) * scale, size[0] - wide - 32 * scale :] = DARK.panel
     for check, text in told:
         x = size[0] - 12 * scale - wide
         image[y : y + 7 * scale, x - 12 * scale : x - 5 * scale] = colours[check]
-        write_text(image, text, x, y, INK, scale)
+        write_text(image, text, x, y, DARK.ink, scale)
         y += 11 * scale
     write_png(path, image)
 
@@ -62,5 +62,5 @@ def _mark(raster: Raster, found: list[Finding], size: float, colour: Colour) -> 
     """Paint diamonds with a dark rim."""
     at = np.array([one.place for one in found])
     corners = np.array([(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)])
-    for radius, paint in ((size + RIM, LAND), (size, colour)):
+    for radius, paint in ((size + RIM, DARK.rim), (size, colour)):
         raster.fill_quads(at[:, None] + corners * (radius / raster.pixels_per_metre), paint)

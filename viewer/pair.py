@@ -8,7 +8,7 @@ from rushhour.viewer import actions as do
 from rushhour.viewer.moments import Source
 from rushhour.viewer.scene import Scene
 from rushhour.viewer.session import Session
-from rushhour.viewer.themes import DARK, Theme
+from rushhour.viewer.themes import Theme
 from rushhour.viewer.view_state import ViewState
 
 SEAM: Final = 2  # pixels between them
@@ -19,8 +19,6 @@ class Pair:
 
     Raises RunError for runs on different networks.
     """
-
-    theme: Theme = DARK
 
     def __init__(
         self, first: Source, second: Source, width: int, height: int, window: bool
@@ -40,6 +38,16 @@ class Pair:
     def sources(self) -> tuple[Source, ...]:
         """Those looked at."""
         return tuple(one.source for one in self.sessions)
+
+    @property
+    def theme(self) -> Theme:
+        """The colours of both."""
+        return self.sessions[0].theme
+
+    @theme.setter
+    def theme(self, theme: Theme) -> None:
+        for one in self.sessions:
+            one.theme = theme
 
     @property
     def state(self) -> ViewState:

@@ -8,19 +8,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.viewer.colouring import Legend
-from rushhour.viewer.lettering import text_mask, text_width
-from rushhour.viewer.raster import FAINT, INK, LAND
-from rushhour.viewer.themes import Colour
+from rushhour.viewer.lettering import text_width, write_text
+from rushhour.viewer.themes import DARK, Colour, Theme
 
 GLASS: Final = 225  # opacity of a panel, of 255
 ROW: Final = 11  # pixels of a line of text, times its scale
 EDGE: Final = 4  # pixels around it, times its scale
-ACCENT: Final[Colour] = (250, 206, 70)
-WARN: Final[Colour] = (240, 110, 90)
-DUE: Final[Colour] = (90, 190, 235)  # demand
+COLUMN: Final = 5  # pixels at least between two columns of text, times its scale
+# What a theme has a colour for; where something is drawn says which theme.
+INK: Final = "ink"
+FAINT: Final = "faint"
+ACCENT: Final = "chosen"
+WARN: Final = "blocked"
+DUE: Final = "accent"  # demand
+READABLE: Final = 3.0  # least contrast of a text to its panel
 RAMP_SIZE: Final = (120, 5)  # pixels, times the scale
 
-Line = tuple[tuple[str, Colour], ...]  # parts of a line of text with their colours
+Tone = str | Colour  # a colour, or the name of one of a theme
+Line = tuple[tuple[str, Tone], ...]  # parts of a line of text with their colours
 Lines = tuple[Line, ...]
 
 
@@ -49,82 +54,135 @@ def text_scale(width: int, height: int) -> int:
     return max(1, round(min(width, height) / 450))
 
 
-def glass(width: int, height: int, opacity: int = GLASS) -> NDArray[np.uint8]:
+def colour_of(tone: Tone, theme: Theme) -> Colour:
+    """The colour that a tone is in a theme."""
+    if not isinstance(tone, str):
+        return tone
+    found: Colour = getattr(theme, tone)
+    return found
+
+
+def readable(tone: Tone, theme: Theme) -> Colour:
+    """A tone for text on a panel: nearer to ink where it would be hard to read."""
+    colour, ink, panel = (
+        np.array(one, float) for one in (colour_of(tone, theme), theme.ink, theme.panel)
+    )
+    share = 0.0
+    while contrast(colour + share * (ink - colour), panel) < READABLE and share < 1.0:
+        share += 0.1
+    mixed = np.round(colour + min(share, 1.0) * (ink - colour)).astype(int).tolist()
+    return (mixed[0], mixed[1], mixed[2])
+
+
+def contrast(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
+    """The contrast of two colours, 1 to 21. Source: WCAG 2.2, contrast ratio."""
+    lit = []
+    for colour in (one, other):
+        c = colour / 255.0
+        linear = np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
+        lit.append(float(linear @ (0.2126, 0.7152, 0.0722)) + 0.05)
+    return max(lit) / min(lit)
+
+
+def glass(width: int, height: int, theme: Theme = DARK) -> NDArray[np.uint8]:
     """An empty panel."""
     image = np.empty((max(1, height), max(1, width), 4), np.uint8)
-    image[..., :3], image[..., 3] = LAND, opacity
+    image[..., :3], image[..., 3] = theme.panel, GLASS
+    for edge in (image[:1], image[-1:], image[:, :1], image[:, -1:]):
+        edge[...] = (*theme.edge, 255)
     return image
 
 
-def write(image: NDArray[np.uint8], text: str, x: int, y: int, colour: Colour, scale: int) -> None:
-    """Paint a line of text on a panel; cut at its right edge."""
-    mask = text_mask(text, scale)[:, : max(0, image.shape[1] - x)]
-    place = image[y : y + mask.shape[0], x : x + mask.shape[1]]
-    place[mask[: place.shape[0]]] = (*colour, 255)
-
-
-def line(text: str, colour: Colour = INK) -> Line:
+def line(text: str, colour: Tone = INK) -> Line:
     """A line of one colour."""
     return ((text, colour),)
 
 
-def pair(name: str, value: str, width: int, colour: Colour = INK) -> Line:
+def pair(name: str, value: str, width: int, colour: Tone = INK) -> Line:
     """A line with a faint name in a column of so many letters."""
     return ((f"{name:<{width}}", FAINT), (value, colour))
 
 
+def _columns(lines: Lines, scale: int) -> list[list[int]]:
+    """Where each part of each line begins, pixels.
+
+    What begins after as many letters, behind a space, is a column: it begins at one place in all lines.
+    """
+    left: list[list[int]] = [[0] for _ in lines]
+    count = max((len(one) for one in lines), default=0)
+    for k in range(1, count):
+        ends = {}
+        for i, one in enumerate(lines):
+            if k < len(one):
+                before = one[k - 1][0]
+                end = left[i][k - 1] + text_width(before.rstrip() or " ", scale)
+                column = sum(len(text) for text, _ in one[:k]) if before.endswith(" ") else -1
+                ends[i] = (column, end + (COLUMN * scale if column >= 0 else 0))
+        widest: dict[int, int] = {}
+        for column, end in ends.values():
+            widest[column] = max(widest.get(column, 0), end)
+        for i, (column, end) in ends.items():
+            left[i].append(widest[column] if column >= 0 else end)
+    return left
+
+
 def text_size(lines: Lines, scale: int) -> tuple[int, int]:
     """Pixels that lines need, width and height, with an edge around."""
-    widest = max((text_width("".join(text for text, _ in one), scale) for one in lines), default=0)
-    return widest + 2 * EDGE * scale, (ROW * len(lines) - 2 + 2 * EDGE) * scale
+    ends = [
+        x + text_width(text, scale)
+        for one, left in zip(lines, _columns(lines, scale), strict=True)
+        for (text, _), x in zip(one, left, strict=False)
+    ]
+    return max(ends, default=0) + 2 * EDGE * scale, (ROW * len(lines) - 2 + 2 * EDGE) * scale
 
 
 @lru_cache(maxsize=64)
-def text_image(lines: Lines, scale: int) -> NDArray[np.uint8]:
+def text_image(lines: Lines, scale: int, theme: Theme = DARK) -> NDArray[np.uint8]:
     """A panel with lines of text. The same lines give the same array."""
-    image = glass(*text_size(lines, scale))
+    image = glass(*text_size(lines, scale), theme)
     y = EDGE * scale
-    for one in lines:
-        x = EDGE * scale
-        for text, colour in one:
-            write(image, text, x, y, colour, scale)
-            x += 6 * len(text) * scale
+    for one, left in zip(lines, _columns(lines, scale), strict=True):
+        for (text, tone), x in zip(one, left, strict=False):
+            write_text(image, text, EDGE * scale + x, y, readable(tone, theme), scale)
         y += ROW * scale
     return image
 
 
-def legend_image(legend: Legend, scale: int) -> NDArray[np.uint8]:
+def legend_image(legend: Legend, scale: int, theme: Theme = DARK) -> NDArray[np.uint8]:
     """A legend: its title, then a ramp with its ends, or a patch for each kind."""
+    ink = theme.ink
     edge, row = EDGE * scale, ROW * scale
     titled = text_size((line(legend.title),), scale)
     if legend.ramp is not None:
         span, thick = RAMP_SIZE[0] * scale, RAMP_SIZE[1] * scale
         ends = text_width(legend.low, scale) + text_width(legend.high, scale) + 6 * scale
         width = max(titled[0], span + 2 * edge, ends + 2 * edge)
-        image = glass(width, titled[1] + row + thick)
-        write(image, legend.title, edge, edge, INK, scale)
+        image = glass(width, titled[1] + row + thick, theme)
+        write_text(image, legend.title, edge, edge, ink, scale)
         at = np.linspace(0, len(legend.ramp) - 1, width - 2 * edge).astype(np.intp)
         top = edge + row
         image[top : top + thick, edge : width - edge, :3] = legend.ramp[at][None]
         image[top : top + thick, edge : width - edge, 3] = 255
         y = top + thick + 2 * scale
-        write(image, legend.low, edge, y, INK, scale)
-        write(image, legend.high, width - edge - text_width(legend.high, scale), y, INK, scale)
+        write_text(image, legend.low, edge, y, ink, scale)
+        write_text(image, legend.high, width - edge - text_width(legend.high, scale), y, ink, scale)
         return image
     patch = 7 * scale
     widest = max((text_width(text, scale) for _, text in legend.kinds), default=0)
     width = max(titled[0], widest + patch + 3 * scale + 2 * edge)
-    image = glass(width, titled[1] + row * len(legend.kinds))
-    write(image, legend.title, edge, edge, INK, scale)
+    image = glass(width, titled[1] + row * len(legend.kinds), theme)
+    write_text(image, legend.title, edge, edge, ink, scale)
     for k, (colour, text) in enumerate(legend.kinds):
         y = edge + row * (k + 1)
         image[y : y + patch, edge : edge + patch] = (*colour, 255)
-        write(image, text, edge + patch + 3 * scale, y, INK, scale)
+        write_text(image, text, edge + patch + 3 * scale, y, ink, scale)
     return image
 
 
 @lru_cache(maxsize=32)
-def scale_image(metres_per_pixel: float, width: int, scale: int) -> NDArray[np.uint8]:
+def scale_image(
+    metres_per_pixel: float, width: int, scale: int, theme: Theme = DARK
+) -> NDArray[np.uint8]:
     """A bar of a round length, for a picture so many pixels wide."""
     reach = 0.2 * width * metres_per_pixel
     power = 10.0 ** np.floor(np.log10(reach))
@@ -132,33 +190,40 @@ def scale_image(metres_per_pixel: float, width: int, scale: int) -> NDArray[np.u
     bar = max(2, round(metres / metres_per_pixel))
     label = f"{metres / 1000:g} km" if metres >= 1000 else f"{metres:g} m"
     edge, thick = EDGE * scale, 2 * scale
-    image = glass(max(bar, text_width(label, scale)) + 2 * edge, 19 * scale + 2 * thick)
-    write(image, label, edge, edge, INK, scale)
+    image = glass(max(bar, text_width(label, scale)) + 2 * edge, 19 * scale + 2 * thick, theme)
+    write_text(image, label, edge, edge, theme.ink, scale)
     y = image.shape[0] - edge - thick
-    image[y : y + thick, edge : edge + bar] = (*INK, 255)
+    image[y : y + thick, edge : edge + bar] = (*theme.ink, 255)
     for x in (edge, edge + bar - thick):
-        image[y - thick : y, x : x + thick] = (*INK, 255)
+        image[y - thick : y, x : x + thick] = (*theme.ink, 255)
     return image
 
 
 @lru_cache(maxsize=16)
 def bars_image(
-    rows: tuple[tuple[str, float, Colour], ...], full: float, unit: str, title: str, scale: int
+    rows: tuple[tuple[str, float, Tone], ...],
+    full: float,
+    unit: str,
+    title: str,
+    scale: int,
+    theme: Theme = DARK,
 ) -> NDArray[np.uint8]:
     """Bars with their values, a full one `full` units long; longer ones end at the edge, in WARN."""
     edge, row = EDGE * scale, ROW * scale
     names = max(text_width(name, scale) for name, _, _ in rows) + 6 * scale
     span, told = 110 * scale, 60 * scale
     width = max(names + span + told + 2 * edge, text_size((line(title),), scale)[0])
-    image = glass(width, row * (len(rows) + 1) + 2 * edge)
-    write(image, title, edge, edge, INK, scale)
-    for k, (name, value, colour) in enumerate(rows):
+    image = glass(width, row * (len(rows) + 1) + 2 * edge, theme)
+    write_text(image, title, edge, edge, theme.ink, scale)
+    for k, (name, value, tone) in enumerate(rows):
         y = edge + row * (k + 1)
-        write(image, name, edge, y, FAINT, scale)
+        write_text(image, name, edge, y, theme.faint, scale)
         long = round(span * min(1.0, value / full)) if full > 0.0 else 0
-        shade = WARN if value > full else colour
+        shade = theme.blocked if value > full else colour_of(tone, theme)
         image[y + scale : y + 6 * scale, edge + names : edge + names + long] = (*shade, 255)
-        write(image, f"{value:.2f} {unit}", edge + names + span + 4 * scale, y, INK, scale)
+        write_text(
+            image, f"{value:.2f} {unit}", edge + names + span + 4 * scale, y, theme.ink, scale
+        )
     return image
 
 
@@ -169,7 +234,7 @@ class Timeline:
     share: float  # where the cursor is
     curve: tuple[float, ...]  # vehicles over time, 1: the most
     demand: tuple[float, ...]  # departures that were due over time, 1: the most
-    ticks: tuple[tuple[float, Colour], ...]  # events and bookmarks by share
+    ticks: tuple[tuple[float, Tone], ...]  # events and bookmarks by share
     label: str
 
 
@@ -177,35 +242,38 @@ class Timeline:
 def _timeline_back(
     curve: tuple[float, ...],
     demand: tuple[float, ...],
-    ticks: tuple[tuple[float, Colour], ...],
+    ticks: tuple[tuple[float, Tone], ...],
     width: int,
     scale: int,
+    theme: Theme,
 ) -> NDArray[np.uint8]:
-    image = glass(width, 22 * scale)
+    image = glass(width, 22 * scale, theme)
     low, high = 12 * scale, 21 * scale
     if curve:
         at = np.linspace(0, len(curve) - 1, width)
         height = np.interp(at, np.arange(len(curve)), curve) * (high - low)
         rows = np.arange(image.shape[0])[:, None]
-        image[(rows > high - height[None]) & (rows <= high)] = (*FAINT, 150)
+        image[(rows > high - height[None]) & (rows <= high)] = (*theme.faint, 150)
     if demand:
         bins = np.arange(width) * len(demand) // width
         up = high - np.array(demand)[bins] * (high - low)
         before = np.concatenate((up[:1], up[:-1]))  # so that steps are joined
         top, foot = np.minimum(up, before)[None], np.maximum(up, before)[None]
         rows = np.arange(image.shape[0])[:, None]
-        image[(rows >= np.floor(top)) & (rows < np.floor(foot) + scale)] = (*DUE, 255)
-    for share, colour in ticks:
+        image[(rows >= np.floor(top)) & (rows < np.floor(foot) + scale)] = (*theme.accent, 255)
+    for share, tone in ticks:
         x = min(width - scale, round(share * (width - 1)))
-        image[low - scale : high, x : x + scale] = (*colour, 255)
+        image[low - scale : high, x : x + scale] = (*colour_of(tone, theme), 255)
     return image
 
 
-def timeline_image(timeline: Timeline, width: int, scale: int) -> NDArray[np.uint8]:
+def timeline_image(
+    timeline: Timeline, width: int, scale: int, theme: Theme = DARK
+) -> NDArray[np.uint8]:
     """The timeline across a picture: vehicles and demand over time, events, bookmarks, the time."""
-    back = _timeline_back(timeline.curve, timeline.demand, timeline.ticks, width, scale)
+    back = _timeline_back(timeline.curve, timeline.demand, timeline.ticks, width, scale, theme)
     image = back.copy()
-    write(image, timeline.label, EDGE * scale, 2 * scale, INK, scale)
+    write_text(image, timeline.label, EDGE * scale, 2 * scale, theme.ink, scale)
     x = min(width - 2 * scale, round(timeline.share * (width - 1)))
-    image[10 * scale :, max(0, x) : x + 2 * scale] = (*ACCENT, 255)
+    image[10 * scale :, max(0, x) : x + 2 * scale] = (*theme.chosen, 255)
     return image

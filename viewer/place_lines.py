@@ -12,11 +12,9 @@ from rushhour.traffic.recording.happenings import STATES
 from rushhour.viewer.inspector import NAME, WIDEST, cut, lane_name
 from rushhour.viewer.lights import LIGHT_COLOURS
 from rushhour.viewer.moments import Moment, Source
-from rushhour.viewer.panels import ACCENT, Line, line, pair
+from rushhour.viewer.panels import ACCENT, FAINT, INK, Line, Tone, line, pair
 from rushhour.viewer.places import approaches, movements
-from rushhour.viewer.raster import FAINT, INK
 from rushhour.viewer.standing import waited_words
-from rushhour.viewer.themes import Colour
 
 MOST: Final = 8  # lines of a list
 LANE_LETTERS: Final = 22
@@ -24,14 +22,12 @@ CONTROLS: Final = ("none", "signal", "all-way stop", "stop signs", "yield")
 TURNS: Final = ("straight", "left", "right", "U-turn")
 
 
-def state_colour(state: int) -> Colour:
+def state_colour(state: int) -> Tone:
     """The colour of what a signal shows."""
-    return FAINT if state == OFF else _shade(state)
-
-
-def _shade(state: int) -> Colour:
+    if state == OFF:
+        return FAINT
     red, yellow, green, green_yield = (LIGHT_COLOURS[k].tolist() for k in (0, 2, 4, 3))
-    shown = (FAINT, red, yellow, green, green_yield, red)[state]
+    shown = (red, red, yellow, green, green_yield, red)[state]
     return (int(shown[0]), int(shown[1]), int(shown[2]))
 
 

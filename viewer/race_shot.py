@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from colorsys import hsv_to_rgb
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,13 +141,10 @@ def _with_bodies(
     colours = race_colours(len(record.length))
     raster.fill_quads(bodies(pose, long, wide), colours[there])
     image = raster.image()
-    _write(image, 10, f"{record.name}  {time:.1f} s", theme.ink)
+    write_text(image, f"{record.name}  {time:.1f} s", 12, 10, theme.ink, TEXT)
     done = [k for k in record.ranking if np.isfinite(record.finish[k]) and record.finish[k] <= time]
     for line, k in enumerate(done[:10]):
         text = f"{line + 1:2d}  racer {k + 1:<3d} {record.finish[k]:.2f} s"
-        _write(image, 34 + 20 * line, text, tuple(int(c) for c in colours[k]))
+        red, green, blue = (int(c) for c in colours[k])
+        write_text(image, text, 12, 34 + 22 * line, (red, green, blue), TEXT)
     return image
-
-
-def _write(image: NDArray[np.uint8], y: int, text: str, colour: Any) -> None:
-    write_text(image, text, 12, y, colour, TEXT)

@@ -30,17 +30,13 @@ from rushhour.viewer.shapes import (
     strips_of,
     zebra_bars,
 )
-from rushhour.viewer.street_labels import StreetLabels
+from rushhour.viewer.street_labels import StreetLabels, paint_names
 from rushhour.viewer.themes import DARK, SPEEDS, Colour, Theme
 
 Box = tuple[float, float, float, float]  # x least, y least, x greatest, y greatest, m
 
 SMOOTHING: Final = 2
 LARGEST: Final = 16_384  # pixels on a side
-# Panels are dark on every map.
-LAND: Final = DARK.land
-INK: Final = DARK.ink
-FAINT: Final = DARK.faint
 MAIN_SPEED: Final = 12.0  # m/s; roads as fast are drawn as main streets
 FAST_SPEED: Final = 21.0  # m/s; as roads for cars alone
 AREAS_FROM: Final = 0.3  # pixels per metre from which intersections are drawn in detail
@@ -148,8 +144,8 @@ def draw_names(raster: Raster, network: Network, theme: Theme = DARK) -> None:
     right, bottom = raster.left + width / raster.scale, raster.top - height / raster.scale
     box = (raster.left, bottom, right, raster.top)
     names = StreetLabels(network).within(box, 1.0 / raster.pixels_per_metre)
-    raster.fill_quads(names.rims, theme.halo)
-    raster.fill_quads(names.letters, theme.names)
+    if names.texts:
+        paint_names(raster.canvas, names, raster.pixels(names.at), raster.scale, theme)
 
 
 def _fill_intersections(
@@ -325,6 +321,7 @@ def add_legend(
     name: str = "",
     title: str = "",
     count: int = 0,
+    theme: Theme = DARK,
 ) -> None:
     """Scale bar at the lower left, colours at the lower right, title at the upper left."""
     height, width, _ = image.shape
@@ -335,19 +332,21 @@ def add_legend(
     metres = max(m * power for m in (1.0, 2.0, 5.0) if m * power <= reach)
     bar = round(metres * pixels_per_metre)
     y = height - edge - 2 * size
-    image[y : y + 2 * size, edge : edge + bar] = INK
+    image[y : y + 2 * size, edge : edge + bar] = theme.ink
     for x in (edge, edge + bar - 2 * size):
-        image[y - 4 * size : y, max(0, x) : x + 2 * size] = INK
+        image[y - 4 * size : y, max(0, x) : x + 2 * size] = theme.ink
     label = f"{metres / 1000:g} km" if metres >= 1000 else f"{metres:g} m"
-    write_text(image, label, edge, y - 15 * size, INK, size)
+    write_text(image, label, edge, y - 15 * size, theme.ink, size)
     if full is not None:
         span = 120 * size
         left = width - edge - span
         ramp = speed_colours(np.linspace(0.0, 1.0, span), 1.0)
         image[y - 2 * size : y + 2 * size, left : left + span] = ramp[None]
-        write_text(image, "0", left, y - 13 * size, INK, size)
+        write_text(image, "0", left, y - 13 * size, theme.ink, size)
         text = f"{full:g} {name}"
-        write_text(image, text, width - edge - text_width(text, size), y - 13 * size, INK, size)
+        write_text(
+            image, text, width - edge - text_width(text, size), y - 13 * size, theme.ink, size
+        )
         text = counted(count, "vehicle")
-        write_text(image, text, width - edge - text_width(text, size), edge, FAINT, size)
-    write_text(image, title, edge, edge, INK, size)
+        write_text(image, text, width - edge - text_width(text, size), edge, theme.faint, size)
+    write_text(image, title, edge, edge, theme.ink, size)

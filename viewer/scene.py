@@ -10,9 +10,8 @@ from rushhour.viewer.camera import Camera
 from rushhour.viewer.colouring import Coloured
 from rushhour.viewer.lint_marks import Marks
 from rushhour.viewer.moments import Moment
-from rushhour.viewer.panels import Panel
+from rushhour.viewer.panels import Panel, Tone
 from rushhour.viewer.street_labels import Labels
-from rushhour.viewer.themes import Colour
 
 FEWEST_DOTS: Final = 20_000  # vehicles; fewer are drawn as bodies at any distance
 DOTS_FROM: Final = 2.2  # m per pixel from which on more are dotted: bodies of about 2 pixels
@@ -31,7 +30,7 @@ class Stroke:
     points: NDArray[np.float64]
     width: float  # m
     least: float  # pixels
-    colour: Colour
+    colour: Tone
     above: bool = False  # above vehicles
 
 

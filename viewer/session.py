@@ -341,13 +341,13 @@ class Session:
                 ) if one
             ),
             self._closer.lines(state, moment, lights),
-            self._closer.images(state, lights, text_scale(*self.size)),
+            self._closer.images(state, lights, text_scale(*self.size), self.theme),
             timeline_of(self.source, state.clock, state.bookmarks) if self.window else None, self._costs(),
             self.note or (self._target.told if self._target else ""),
         )  # fmt: skip
         return Scene(
             state.camera, moment, coloured, lights, lanes,
-            self._closer.strokes(state, moment), panels(state, said, self.window),
+            self._closer.strokes(state, moment), panels(state, said, self.window, self.theme),
             blink=int(3.0 * state.clock.time) % 2 == 0,
             marks=marks.seen(state.camera) if marks else None,
             outside=outside if len(outside) else None, chased=self.source.chased,

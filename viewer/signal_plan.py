@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from rushhour.kernels.network import FIXED, OFF
 from rushhour.roadnets.model import Network
 from rushhour.viewer.inspector import cut
-from rushhour.viewer.lettering import text_width
-from rushhour.viewer.panels import EDGE, ROW, glass, line, text_size, write
+from rushhour.viewer.lettering import text_width, write_text
+from rushhour.viewer.panels import EDGE, ROW, colour_of, glass, line, text_size
 from rushhour.viewer.place_lines import TURNS, state_colour
 from rushhour.viewer.places import movements
-from rushhour.viewer.raster import FAINT, INK
+from rushhour.viewer.themes import DARK, Theme
 
 SPAN: Final = 130  # pixels of a cycle, times the scale
 MOST_ROWS: Final = 14
@@ -79,8 +79,9 @@ def _groups(network: Network, program: int) -> list[tuple[str, int]]:
 
 
 def plan_image(
-    network: Network, program: int, lights: NDArray[np.uint8], time: float, scale: int
-) -> NDArray[np.uint8]:
+    network: Network, program: int, lights: NDArray[np.uint8], time: float, scale: int,
+    theme: Theme = DARK,
+) -> NDArray[np.uint8]:  # fmt: skip
     """A row for each group of movements, the cycle from left to right, a line at what is shown now."""
     phase, at = phase_shown(network, program, lights, time)
     ends = _ends(network, program)
@@ -89,7 +90,7 @@ def plan_image(
         count += f", {float(ends[phase]) - at:.0f} s left"
     title = f"{cut(network.signal_ids[program], 18)}: {count}"
     return _drawn(
-        _Known(network), program, title, phase, None if at is None else round(at, 1), scale
+        _Known(network), program, title, phase, None if at is None else round(at, 1), scale, theme
     )
 
 
@@ -108,7 +109,7 @@ class _Known:
 
 @lru_cache(maxsize=8)
 def _drawn(
-    known: _Known, program: int, title: str, phase: int, at: float | None, scale: int
+    known: _Known, program: int, title: str, phase: int, at: float | None, scale: int, theme: Theme
 ) -> NDArray[np.uint8]:
     network = known.network
     rows = _groups(network, program)
@@ -118,20 +119,20 @@ def _drawn(
     names = max((text_width(name, scale) for name, _ in shown), default=0) + 4 * scale
     width = max(names + span + 2 * edge, text_size((line(title),), scale)[0])
     more = len(rows) > len(shown)
-    image = glass(width, high * (len(shown) + 1 + more) + 2 * edge)
-    write(image, title, edge, edge, INK, scale)
+    image = glass(width, high * (len(shown) + 1 + more) + 2 * edge, theme)
+    write_text(image, title, edge, edge, theme.ink, scale)
     cuts = np.round(np.concatenate(([0.0], ends)) / max(float(ends[-1]), 1e-9) * span).astype(int)
     left = edge + names
     for row, (name, link) in enumerate(shown):
         y = edge + high * (row + 1)
-        write(image, name, edge, y, FAINT, scale)
+        write_text(image, name, edge, y, theme.faint, scale)
         for k in range(len(ends)):
             if states[k, link] != OFF:
                 bar = image[y + scale : y + 7 * scale, left + cuts[k] : left + cuts[k + 1]]
-                bar[...] = (*state_colour(int(states[k, link])), 255)
+                bar[...] = (*colour_of(state_colour(int(states[k, link])), theme), 255)
     if more:
         y = edge + high * (len(shown) + 1)
-        write(image, f"and {len(rows) - len(shown)} more", edge, y, FAINT, scale)
+        write_text(image, f"and {len(rows) - len(shown)} more", edge, y, theme.faint, scale)
     if phase >= 0:
         top, bottom = edge + high, edge + high * (len(shown) + 1)
         x = left + (
@@ -139,5 +140,7 @@ def _drawn(
             if at is None
             else round(at / max(float(ends[-1]), 1e-9) * span)
         )
-        image[top - scale : bottom, max(0, x - scale // 2) : x + max(1, scale // 2)] = (*INK, 255)
+        image[top - scale : bottom, max(0, x - scale // 2) : x + max(1, scale // 2)] = (
+            *theme.ink, 255,
+        )  # fmt: skip
     return image

@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 
 from rushhour.traffic.durations import clock
 from rushhour.viewer.colouring import COLOURS, palette_of
-from rushhour.viewer.panels import ACCENT, EDGE, ROW, Line, glass, pair, write
-from rushhour.viewer.raster import FAINT, INK, RAMP
+from rushhour.viewer.lettering import text_width, write_text
+from rushhour.viewer.panels import EDGE, ROW, Line, glass, pair
+from rushhour.viewer.raster import RAMP
+from rushhour.viewer.themes import DARK, Theme
 
 if TYPE_CHECKING:
     from rushhour.viewer.recorded import RunSource
@@ -93,16 +95,16 @@ def counted_lines(passed: Passed, last: float) -> tuple[Line, ...]:
 
 
 def diagram(
-    passed: Passed, length: float, free: float, time: float, scale: int
+    passed: Passed, length: float, free: float, time: float, scale: int, theme: Theme = DARK
 ) -> NDArray[np.uint8]:
     """The time-space diagram. length: m of the lane.   free: m/s that is green.   time: s, marked."""
     edge, high = EDGE * scale, ROW * scale
     wide, tall = SIZE[0] * scale, SIZE[1] * scale
-    image = glass(wide + 2 * edge, tall + 2 * high + 2 * edge)
-    write(image, f"{length:.0f} m of the lane, upwards", edge, edge, INK, scale)
+    image = glass(wide + 2 * edge, tall + 2 * high + 2 * edge, theme)
+    write_text(image, f"{length:.0f} m of the lane, upwards", edge, edge, theme.ink, scale)
     top, left = edge + high, edge
     field = image[top : top + tall, left : left + wide]
-    field[..., :3] = (30, 35, 42)
+    field[..., :3] = theme.land
     x = (passed.time - passed.begin) / (passed.end - passed.begin) * (wide - 1)
     y = (1.0 - np.clip(passed.s / max(length, 1.0), 0.0, 1.0)) * (tall - 1)
     colour = palette_of(RAMP)[
@@ -120,11 +122,12 @@ def diagram(
         field[py : py + scale, px : px + scale, :3] = colour[row]
     at = round((time - passed.begin) / (passed.end - passed.begin) * (wide - 1))
     if 0 <= at < wide:
-        field[:, at : at + max(1, scale // 2), :3] = ACCENT
+        field[:, at : at + max(1, scale // 2), :3] = theme.chosen
     low = top + tall + 2 * scale
     ends = clock(passed.begin), clock(passed.end)
-    write(image, ends[0], left, low, FAINT, scale)
-    write(image, ends[1], left + wide - 6 * scale * len(ends[1]), low, FAINT, scale)
+    write_text(image, ends[0], left, low, theme.faint, scale)
+    right = left + wide - text_width(ends[1], scale)
+    write_text(image, ends[1], right, low, theme.faint, scale)
     return image
 
 

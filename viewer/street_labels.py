@@ -1,4 +1,4 @@
-"""Names of streets along their roads: letters of the dot font, turned with the street.
+"""Names of streets along their roads: letters turned with the street.
 
 The roads of a name are joined into *lines*, from crossing to crossing. A line has its name in its
 middle and again every REPEAT pixels, where there is room: on a stretch that is nearly straight, not on
@@ -7,8 +7,8 @@ not depend on what part of the network is seen, so that they stay where they are
 """
 
 from dataclasses import dataclass
-from functools import cached_property
-from math import cos, pi, radians
+from functools import cached_property, lru_cache
+from math import cos, degrees, pi, radians
 from typing import Final
 
 import numpy as np
@@ -17,19 +17,21 @@ from numpy.typing import NDArray
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.street_names import parts_of
 from rushhour.viewer.camera import Box
-from rushhour.viewer.lettering import CELL, is_drawn, sign_runs
-from rushhour.viewer.shapes import Quads
+from rushhour.viewer.lettering import is_drawn, piece_masks, pieces_of
+from rushhour.viewer.themes import Colour, Theme
 
-DOTS: Final = 560.0  # dots of the font across the shorter side of a picture
-LEAST_DOT: Final = 1.2  # pixels
-RIM: Final = 0.9  # dots around each letter that are dark
+SIZES: Final = 54.0  # of the font across the shorter side of a picture
+LEAST_SIZE: Final = 12.0  # pixels of the font
+MOST_SIZE: Final = 22.0
+RIM: Final = 0.16  # of the size, around each letter
+STEP: Final = 0.6  # of the size: how far apart a name is asked whether it bends, or meets another
 REPEAT: Final = 700.0  # pixels from a name to the same name on its line
 APART: Final = 350.0  # pixels at least between two places of one name, on other lines too
 SHIFTS: Final = (0.0, -0.12, 0.12, -0.25, 0.25, -0.38, 0.38)  # of a line: places that are tried
 TURN: Final = cos(radians(16.0))  # the most from letter to letter
 BEND: Final = cos(radians(75.0))  # the most from the first letter to the last
 ONWARD: Final = cos(radians(50.0))  # a line goes on so straight at an intersection
-CLEAR: Final = 5.0  # dots between the middle of a letter and that of another name
+CLEAR: Final = 0.5  # of the size, between the middle of a letter and that of another name
 FARTHEST: Final = 8.0  # m per pixel, from which on nothing is told
 BEYOND: Final = 0.5  # of the picture on each side that is laid out, too
 ROOM: Final = 1.05  # times its length that a name needs
@@ -37,12 +39,16 @@ ROOM: Final = 1.05  # times its length that a name needs
 
 @dataclass(frozen=True)
 class StreetLine:
-    """Roads of one name, one after the other. points: (k, 2) m; station: (k,) m along it."""
+    """Roads of one name, one after the other. points: (k, 2) m; station: (k,) m along it.
+
+    crossings: (j, 2) m, from where to where it leads through an intersection.
+    """
 
     text: str
     rank: float  # the larger the more important
     points: NDArray[np.float64]
     station: NDArray[np.float64]
+    crossings: NDArray[np.float64]
 
     @property
     def length(self) -> float:
@@ -50,17 +56,46 @@ class StreetLine:
         return float(self.station[-1])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
+class _Placed:
+    """Where a name is, m: its pieces (k, 2) and their headings (k,) rad; places along it; its middle."""
+
+    at: NDArray[np.float64]
+    heading: NDArray[np.float64]
+    samples: NDArray[np.float64]
+    middle: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
 class Labels:
-    """Names as quadrilaterals (n, 4, 2), m: letters, and what is dark around them. texts: of each."""
+    """m names, and the n pieces of lettering that they are drawn with."""
 
-    letters: Quads
-    rims: Quads
-    texts: tuple[str, ...]
-    places: NDArray[np.float64]  # (m, 2), middles of the names
+    texts: tuple[str, ...]  # of each name
+    places: NDArray[np.float64]  # (m, 2) m, middles of the names
+    pieces: tuple[str, ...]  # those there are
+    piece: NDArray[np.int32]  # (n,) which of them
+    name: NDArray[np.int32]  # (n,) of which name
+    at: NDArray[np.float64]  # (n, 2) m, middle of each
+    heading: NDArray[np.float64]  # (n,) rad
+    size: float  # m, of the font
 
 
-NOTHING: Final = Labels(np.zeros((0, 4, 2)), np.zeros((0, 4, 2)), (), np.zeros((0, 2)))
+def _labels(texts: list[str], placed: list[_Placed], size: float) -> Labels:
+    """Names with their pieces where they are."""
+    numbers: dict[str, int] = {}
+    piece = [
+        numbers.setdefault(what, len(numbers)) for text in texts for what, _, _ in pieces_of(text)
+    ]
+    name = np.repeat(np.arange(len(texts), dtype=np.int32), [len(one.at) for one in placed])
+    return Labels(
+        tuple(texts), np.array([one.middle for one in placed]).reshape(-1, 2),
+        tuple(numbers), np.array(piece, np.int32), name,
+        np.concatenate([np.zeros((0, 2)), *(one.at for one in placed)]),
+        np.concatenate([np.zeros(0), *(one.heading for one in placed)]), size,
+    )  # fmt: skip
+
+
+NOTHING: Final = _labels([], [], 1.0)
 
 
 class StreetLabels:
@@ -72,7 +107,7 @@ class StreetLabels:
 
     @cached_property
     def _lines(self) -> list[StreetLine]:
-        return street_lines(self._network)
+        return [line for line in street_lines(self._network) if is_drawn(line.text)]
 
     @cached_property
     def _reach(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -89,8 +124,8 @@ class StreetLabels:
         if scale > FARTHEST or not self._network.road_names:
             return NOTHING
         pixels = round(min(box[2] - box[0], box[3] - box[1]) / scale)
-        dot = scale * max(LEAST_DOT, pixels / DOTS)
-        kept, key = self._kept, (scale, dot)
+        size = scale * min(max(LEAST_SIZE, pixels / SIZES), MOST_SIZE)
+        kept, key = self._kept, (scale, size)
         if kept is not None and kept[0] == key and _inside(box, kept[1]):
             return kept[2]
         more = BEYOND * (box[2] - box[0]), BEYOND * (box[3] - box[1])
@@ -98,7 +133,7 @@ class StreetLabels:
         low, high = self._reach
         near = (high >= wide[:2]).all(axis=1) & (low <= wide[2:]).all(axis=1)
         lines = [self._lines[i] for i in np.flatnonzero(near).tolist()]
-        labels = laid_out(lines, wide, scale, dot)
+        labels = laid_out(lines, wide, scale, size)
         self._kept = (key, wide, labels)
         return labels
 
@@ -108,15 +143,12 @@ def _inside(box: Box, other: Box) -> bool:
     return box[0] >= other[0] and box[1] >= other[1] and box[2] <= other[2] and box[3] <= other[3]
 
 
-def street_lines(network: Network, every_script: bool = False) -> list[StreetLine]:
-    """The lines of all names that can be drawn, the most important first.
-
-    every_script: also names that the dot font has no letters for.
-    """
+def street_lines(network: Network) -> list[StreetLine]:
+    """The lines of all names, the most important first."""
     by_name: dict[str, list[int]] = {}
     for road, name in enumerate(network.road_names):
         text = " / ".join(parts_of(name))
-        if text and (every_script or is_drawn(text)):
+        if text:
             by_name.setdefault(text, []).append(road)
     lines = [line for text, roads in by_name.items() for line in _lines_of(network, text, roads)]
     return sorted(lines, key=lambda line: (-line.rank, -line.length, line.text))
@@ -148,9 +180,10 @@ def _lines_of(network: Network, text: str, roads: list[int]) -> list[StreetLine]
         first = next(iter(free))
         del free[first]
         line, used = shapes[first], [first]
+        through = np.zeros(len(line) - 1, np.bool_)  # which pieces lead through an intersection
         for ahead in (True, False):
             node = ends[first][1 if ahead else 0]
-            line = line if ahead else line[::-1]
+            line, through = (line, through) if ahead else (line[::-1], through[::-1])
             while node >= 0:
                 onward = _onward(line, around[node], shapes, free)
                 if onward is None:
@@ -159,12 +192,15 @@ def _lines_of(network: Network, text: str, roads: list[int]) -> list[StreetLine]
                 del free[k]
                 used.append(k)
                 line = np.concatenate((line, shapes[k] if at_start else shapes[k][::-1]))
+                through = np.concatenate((through, [True], np.zeros(len(shapes[k]) - 1, np.bool_)))
                 node = ends[k][1 if at_start else 0]
         step = np.hypot(*np.diff(line, axis=0).T)
         line = line[np.concatenate(([True], step > 1e-6))]
         if len(line) > 1:
             station = np.concatenate(([0.0], np.cumsum(np.hypot(*np.diff(line, axis=0).T))))
-            found.append(StreetLine(text, max(ranks[k] for k in used), line, station))
+            at = np.flatnonzero(through[step > 1e-6])
+            crossings = np.column_stack((station[at], station[at + 1]))
+            found.append(StreetLine(text, max(ranks[k] for k in used), line, station, crossings))
     return found
 
 
@@ -203,31 +239,29 @@ def _unit(step: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(step / max(float(np.hypot(*step)), 1e-9))
 
 
-def laid_out(lines: list[StreetLine], box: Box, scale: float, dot: float) -> Labels:
-    """Names in a box, those of the first lines first. scale: m per pixel; dot: m of a dot of the font."""
-    clear = CLEAR * dot
+def laid_out(lines: list[StreetLine], box: Box, scale: float, size: float) -> Labels:
+    """Names in a box, those of the first lines first. scale: m per pixel; size: m of the font."""
+    clear = CLEAR * size
     taken: set[tuple[int, int]] = set()  # cells as wide as a letter with what is beside it
     where: dict[str, list[NDArray[np.float64]]] = {}
-    letters, rims, texts, middles = [], [], [], []
+    texts, found = [], []
     for line in lines:
-        wide = (CELL * len(line.text) - 1) * dot
+        wide = _width(line.text) * size
         if wide * ROOM > line.length:
             continue
         times = max(1, int(line.length / max(REPEAT * scale, 1.5 * wide)))
         for k in range(times):
-            for shift in SHIFTS:
-                middle = line.length * (k + 0.5 + shift) / times
-                placed = _placed(line, middle, wide, dot)
+            middles = [line.length * (k + 0.5 + shift) / times for shift in SHIFTS]
+            for middle in sorted(middles, key=lambda m: _crosses(line, m, wide)):
+                placed = _placed(line, middle, size)
                 if placed is None:
                     continue
-                at, heading = placed
-                centre = at[len(at) // 2]
                 others = where.get(line.text, [])
-                if not _in_box(centre, box) or any(
-                    float(np.hypot(*(centre - other))) < APART * scale for other in others
+                if not _in_box(placed.middle, box) or any(
+                    float(np.hypot(*(placed.middle - other))) < APART * scale for other in others
                 ):
                     continue
-                cells = {(int(x), int(y)) for x, y in np.floor(at / clear)}
+                cells = {(int(x), int(y)) for x, y in np.floor(placed.samples / clear)}
                 if any(
                     (x + i, y + j) in taken
                     for x, y in cells
@@ -236,60 +270,124 @@ def laid_out(lines: list[StreetLine], box: Box, scale: float, dot: float) -> Lab
                 ):
                     continue
                 taken |= cells
-                where.setdefault(line.text, []).append(centre)
-                quads = _lettered(line.text, at, heading, dot, 0.0)
-                letters.append(quads)
-                rims.append(_lettered(line.text, at, heading, dot, RIM))
+                where.setdefault(line.text, []).append(placed.middle)
                 texts.append(line.text)
-                middles.append(centre)
+                found.append(placed)
                 break
-    if not texts:
-        return NOTHING
-    return Labels(np.concatenate(letters), np.concatenate(rims), tuple(texts), np.array(middles))
+    return _labels(texts, found, size)
+
+
+def _width(text: str) -> float:
+    """How wide a name is, in sizes of the font."""
+    _, middle, wide = pieces_of(text)[-1]
+    return middle + 0.5 * wide
+
+
+def _crosses(line: StreetLine, middle: float, wide: float) -> bool:
+    """Whether a name would lie on an intersection."""
+    begin, end = line.crossings.T
+    return bool(((begin < middle + 0.5 * wide) & (end > middle - 0.5 * wide)).any())
 
 
 def _in_box(place: NDArray[np.float64], box: Box) -> bool:
     return bool(box[0] <= place[0] <= box[2] and box[1] <= place[1] <= box[3])
 
 
-def _placed(
-    line: StreetLine, middle: float, wide: float, dot: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    """Middles (k, 2) and headings (k,) of the letters of a name on its line; None: it bends there."""
+def _placed(line: StreetLine, middle: float, size: float) -> _Placed | None:
+    """Where the pieces of a name are on its line; None: it bends there, or ends."""
+    wide = _width(line.text) * size
     start = middle - 0.5 * wide
     if start < 0.0 or start + wide > line.length:
         return None
-    s = start + dot * (CELL * np.arange(len(line.text)) + 2.5)
     x, y = line.points.T
-    reach = 1.5 * CELL * dot
-    ends = np.array(
-        [np.interp(s + side, line.station, axis) for side in (-reach, reach) for axis in (x, y)]
-    )
-    step = ends[2:] - ends[:2]
-    step /= np.maximum(np.hypot(*step), 1e-9)
-    if len(s) > 1 and (step[:, 1:] * step[:, :-1]).sum(axis=0).min() < TURN:
+
+    def on(s: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.column_stack((np.interp(s, line.station, x), np.interp(s, line.station, y)))
+
+    def ahead(s: NDArray[np.float64]) -> NDArray[np.float64]:
+        step = on(s + 1.5 * STEP * size) - on(s - 1.5 * STEP * size)
+        return np.asarray(step / np.maximum(np.hypot(step[:, 0], step[:, 1]), 1e-9)[:, None])
+
+    pieces = pieces_of(line.text)
+    along = np.linspace(start, start + wide, max(2, int(np.ceil(wide / (STEP * size))) + 1))
+    unit = ahead(along)
+    if (unit[1:] * unit[:-1]).sum(axis=1).min() < TURN:
         return None
-    if float(step[:, 0] @ step[:, -1]) < BEND:
+    if float(unit[0] @ unit[-1]) < (BEND if len(pieces) > 1 else TURN):
         return None
-    at = np.column_stack((np.interp(s, line.station, x), np.interp(s, line.station, y)))
-    heading = np.arctan2(step[1], step[0])
-    chord = at[-1] - at[0] if len(s) > 1 else step[:, 0]
-    if chord[0] < -1e-9 * dot or (
-        abs(chord[0]) <= 1e-9 * dot and chord[1] < 0.0
-    ):  # read from the left
-        return at[::-1], heading[::-1] + pi
-    return at, heading
+    samples = on(along)
+    chord = samples[-1] - samples[0]
+    # Read from the left; what runs straight up and down, upwards.
+    straight = 1e-9 * size
+    turned = chord[0] < -straight or (abs(chord[0]) <= straight and chord[1] < 0.0)
+    offsets = size * np.array([offset for _, offset, _ in pieces])
+    s = start + (wide - offsets if turned else offsets)
+    unit = ahead(s)
+    heading = np.arctan2(unit[:, 1], unit[:, 0]) + (pi if turned else 0.0)
+    return _Placed(on(s), heading, samples, on(np.array([middle]))[0])
 
 
-def _lettered(
-    text: str, at: NDArray[np.float64], heading: NDArray[np.float64], dot: float, rim: float
-) -> Quads:
-    """The dots of letters, runs of them as one quadrilateral, each `rim` dots larger."""
-    runs = [sign_runs(sign) for sign in text]
-    which = np.repeat(np.arange(len(text)), [len(one) for one in runs])
-    x0, y0, x1, y1 = (np.concatenate(runs) + (-rim, -rim, rim, rim)).T
-    corners = np.stack(((x0, y1), (x1, y1), (x1, y0), (x0, y0)), axis=0)  # (4, 2, n), dots, y down
-    east, north = dot * (corners[:, 0] - 2.5), dot * (3.5 - corners[:, 1])
-    c, s = np.cos(heading[which]), np.sin(heading[which])
-    place = np.stack((east * c - north * s, east * s + north * c), axis=-1)
-    return np.ascontiguousarray(np.swapaxes(place + at[which], 0, 1))
+@dataclass(frozen=True, eq=False)
+class Atlas:
+    """Pieces of lettering in one image: coverage of letters and of rims, (h, w, 2).
+
+    boxes: (k, 4) left, top, width, height of each piece, pixels.
+    """
+
+    image: NDArray[np.uint8]
+    boxes: NDArray[np.int32]
+
+
+ACROSS: Final = 1024  # pixels of an atlas
+
+
+@lru_cache(maxsize=8)
+def atlas_of(pieces: tuple[str, ...], size: int) -> Atlas:
+    """The image of some pieces, size pixels of the font; rows of pieces one below the other."""
+    masks = [piece_masks(piece, size, RIM * size) for piece in pieces]
+    across = max([ACROSS, *(mask.shape[2] + 2 for mask in masks)])
+    boxes = np.zeros((len(masks), 4), np.int32)
+    x = y = row = 0
+    for k, mask in enumerate(masks):
+        _, high, wide = mask.shape
+        if x + wide + 1 > across:
+            x, y, row = 0, y + row + 1, 0
+        boxes[k] = (x, y, wide, high)
+        x, row = x + wide + 1, max(row, high)
+    image = np.zeros((y + row + 1, across, 2), np.uint8)
+    for (left, top, wide, high), mask in zip(boxes.tolist(), masks, strict=True):
+        image[top : top + high, left : left + wide] = np.moveaxis(mask, 0, 2)
+    return Atlas(image, boxes)
+
+
+def paint_names(
+    canvas: NDArray[np.uint8], names: Labels, at: NDArray[np.float64], scale: float, theme: Theme
+) -> None:
+    """Paint names on a canvas (h, w, 3), all rims before all letters.
+
+    at: (n, 2) pixels of the middles of pieces.   scale: pixels per m.
+    """
+    from PIL import Image
+
+    size = max(1, round(names.size * scale))
+    for layer, colour in ((1, theme.halo), (0, theme.names)):
+        for k, (x, y) in enumerate(at.tolist()):
+            mask = piece_masks(names.pieces[int(names.piece[k])], size, RIM * size)[layer]
+            turned = Image.fromarray(mask).rotate(
+                degrees(float(names.heading[k])), Image.Resampling.BICUBIC, expand=True
+            )
+            _blend(canvas, np.asarray(turned), x, y, colour)
+
+
+def _blend(
+    canvas: NDArray[np.uint8], mask: NDArray[np.uint8], x: float, y: float, colour: Colour
+) -> None:
+    """Lay a colour over a canvas by a mask whose middle is at pixel (x, y); cut at the edges."""
+    high, wide = mask.shape
+    left, top = round(x - 0.5 * wide), round(y - 0.5 * high)
+    x0, y0 = max(0, left), max(0, top)
+    x1, y1 = min(canvas.shape[1], left + wide), min(canvas.shape[0], top + high)
+    if x1 > x0 and y1 > y0:
+        share = mask[y0 - top : y1 - top, x0 - left : x1 - left, None].astype(np.float32) / 255.0
+        place = canvas[y0:y1, x0:x1]
+        place[...] = np.round(place + share * (np.array(colour, np.float32) - place))

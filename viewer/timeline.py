@@ -6,7 +6,7 @@ import numpy as np
 
 from rushhour.viewer.clock import PlaybackClock
 from rushhour.viewer.moments import Source
-from rushhour.viewer.panels import ACCENT, WARN, Timeline
+from rushhour.viewer.panels import ACCENT, WARN, Timeline, Tone
 from rushhour.viewer.recorded import RunSource
 from rushhour.viewer.themes import Colour
 
@@ -23,7 +23,7 @@ def timeline_of(source: Source, clock: PlaybackClock, bookmarks: tuple[float, ..
     if counts.size > 1:
         at = np.linspace(clock.begin, clock.end, CURVE)
         curve = tuple(np.interp(at, source.times, counts / max(1, counts.max())).tolist())
-    marks = [
+    marks: list[tuple[float, Tone]] = [
         *((time, WARN) for time, _, _ in source.events("stuck")[:MOST_EVENTS]),
         *((time, RING) for time, _, _ in source.events("ring")[:MOST_EVENTS]),
         *((time, ACCENT) for time in bookmarks),

@@ -219,7 +219,7 @@ class Window:
         try:
             size = self.viewing.size
             if self._shots is None or (self._shots.width, self._shots.height) != size:
-                self._shots = Pixels(parts_of(self.viewing.sources), *size)
+                self._shots = Pixels(parts_of(self.viewing.sources, self.viewing.theme), *size)
             write_png(path, self._shots.image(self.viewing.scenes()))
         except RunError as error:
             return str(error)

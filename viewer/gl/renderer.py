@@ -10,10 +10,12 @@ from vispy import gloo
 from rushhour.kernels.packing import dot_vehicles, pack_visible
 from rushhour.viewer.camera import Camera
 from rushhour.viewer.gl.images import Image, ImagePainter
+from rushhour.viewer.gl.names import NamePainter
 from rushhour.viewer.gl.ribbons import RibbonPainter, Ribbons
 from rushhour.viewer.gl.vehicles import VehicleLayer
 from rushhour.viewer.lights import lights_of
 from rushhour.viewer.outside import outside_colours, outside_quads
+from rushhour.viewer.panels import colour_of
 from rushhour.viewer.raster import (
     AREAS_FROM,
     LEAST_BODY,
@@ -23,12 +25,13 @@ from rushhour.viewer.raster import (
 )
 from rushhour.viewer.road_mesh import RoadMesh, polyline_quads, ribbons
 from rushhour.viewer.scene import Scene, Stroke, codes
-from rushhour.viewer.street_labels import Labels
+from rushhour.viewer.street_labels import atlas_of
 
 DETAIL_FROM: Final = 7.0  # pixels per m from which on windscreens and lights are drawn
 BEYOND: Final = 30.0  # m outside the picture from where a body may reach into it
 DOT: Final = 2  # pixels of a dot
 RIM: Final = 1.5  # pixels around a mark
+LARGEST_FONT: Final = 64  # pixels, of names
 FINE_FROM: Final = 200_000  # vehicles from which on a dot is one pixel
 
 
@@ -52,8 +55,7 @@ class Renderer:
         self._layers: dict[str, Ribbons] = {}
         self._lights, self._lines = Ribbons(), Ribbons()
         self._light_states: NDArray[np.uint8] | None = None
-        self._rims, self._names = Ribbons(), Ribbons()
-        self._names_of: Labels | None = None
+        self._names = NamePainter(roads.theme)
         self._vehicles = VehicleLayer()
         self._vehicles.set_sizes(sizes)
         self._dots, self._panels = Image(), {}  # type: tuple[Image, dict[str, Image]]
@@ -165,20 +167,19 @@ class Renderer:
         camera = scene.camera
         for stroke in strokes:
             quads = polyline_quads(stroke.points, max(stroke.width, stroke.least * camera.scale))
-            self._lines.set(ribbons(quads, stroke.colour, self._roads.origin))
+            colour = colour_of(stroke.colour, self._roads.theme)
+            self._lines.set(ribbons(quads, colour, self._roads.origin))
             self._painter.draw(self._lines, *self._view(camera))
 
     def _draw_names(self, scene: Scene) -> None:
-        """Draw the names of streets, dark around their letters."""
+        """Draw the names of streets, with rims around their letters."""
         names = scene.names
         if names is None or not names.texts:
             return
-        if self._names_of is not names:
-            self._rims.set(ribbons(names.rims, self._roads.theme.halo, self._roads.origin))
-            self._names.set(ribbons(names.letters, self._roads.theme.names, self._roads.origin))
-            self._names_of = names
-        for part in (self._rims, self._names):
-            self._painter.draw(part, *self._view(scene.camera))
+        # Letters turned from twice as many pixels stay sharp.
+        size = min(round(names.size / scene.camera.scale) * 2, LARGEST_FONT)
+        self._names.send(names, atlas_of(names.pieces, size), size, self._roads.origin)
+        self._names.draw(*self._view(scene.camera))
 
     def _draw_outside(self, scene: Scene) -> None:
         """Draw the bodies from outside."""

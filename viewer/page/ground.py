@@ -68,7 +68,7 @@ def network_arrays(
     arrays["area_at"] = which[seen].astype(np.int32)
     bars = zebra_bars(network).reshape(-1, 2)
     arrays |= lines(bars, np.full(len(bars) // 4, 4, np.int64), origin, "zebra")
-    streets = street_lines(network, every_script=True)
+    streets = street_lines(network)
     if box is not None:
         streets = [line for line in streets if _meets(line.points, box)]
     points = np.concatenate([line.points for line in streets]) if streets else np.zeros((0, 2))
