@@ -113,6 +113,9 @@ def _facts(args: argparse.Namespace, running: "Chase") -> dict[str, Any]:
             "bumps": int(result.bumps[k]),
             "passes": int(result.passes[k]),
             "slides": int(result.slides[k]),
+            "horns": int(result.horns[k]),
+            "near_misses": int(result.near_misses[k]),
+            "collisions": int(result.collisions[k]),
             "off_road_s": round(float(result.off_time[k]), 1),
             "resets": int(result.resets[k]),
             "mean_distance_m": round(float(far[:, k].mean()), 1),
@@ -131,6 +134,10 @@ def _facts(args: argparse.Namespace, running: "Chase") -> dict[str, Any]:
         "captures": result.captures,
         "distance_m": [round(float(d), 1) for d in far[:: max(1, round(1.0 / world.dt)), 0]],
         "cast": rows,
+        "events": [
+            {"time_s": round((event.frame + 1) * world.dt, 3), **event._asdict()}
+            for event in running.events
+        ],
         "cells": len(running.navmesh),
         "steer_ms": steer,
         "state_hash": world.state_hash(),
@@ -146,14 +153,15 @@ def _lines(facts: dict[str, Any]) -> list[str]:
     lines = [
         first,
         "",
-        "               rams  bumps  passes  slides  off road  resets   mean to    states",
+        "               rams  bumps  horns  misses  passes  slides  off road  resets   mean to    states",
     ]
     for row in facts["cast"]:
         shares = ", ".join(
             f"{name} {100.0 * share:.0f} %" for name, share in row["states"].items() if share
         )
         lines.append(
-            f"{row['name']:<14} {row['rams']:4d} {row['bumps']:6d} {row['passes']:7d} "
+            f"{row['name']:<14} {row['rams']:4d} {row['bumps']:6d} {row['horns']:6d} "
+            f"{row['near_misses']:7d} {row['passes']:7d} "
             f"{row['slides']:7d} {row['off_road_s']:7.1f} s {row['resets']:7d} "
             f"{row['mean_distance_m']:7.0f} m    {shares}"
         )

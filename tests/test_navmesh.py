@@ -115,7 +115,7 @@ def test_a_way_crosses_neighbours_only_and_never_leaves_the_ground():
     for _ in range(12):
         a, b = places[rng.integers(0, len(places), 2)]
         begin, end = mesh.cell_at(*a)[0], mesh.cell_at(*b)[0]
-        count = find_chain(mesh.cells, mesh._search, begin, *a, end, *b)
+        count = find_chain(mesh.cells, mesh._search, begin, *a, end, *b, 0.0, 0.0)
         chain = mesh._search.chain[:count]
         assert chain[0] == begin and chain[-1] == end
         for one, other in pairwise(chain):

@@ -1,7 +1,8 @@
 """Ways over a navmesh: A* from cell to cell, then the shortest line through their common edges.
 
 A way is a chain of cells; the edges between them are its *portals*. Driving on a verge, or against
-the lanes of a road, costs more than its length, so a way keeps to its side unless that is long.
+the lanes of a road, costs more than its length, so a way keeps to its side unless that is long;
+so does turning round.
 The line through the portals is pulled tight (a funnel), a margin from their ends.
 Sources: Hart, Nilsson, Raphael 1968; the funnel: Lee and Preparata 1984.
 """
@@ -18,6 +19,8 @@ from rushhour.kernels.routing import drop_first, push
 
 ON_VERGE: Final = 3.0  # times its length a drive costs
 AGAINST: Final = 2.0  # ... against the lanes
+TURNING: Final = 3.0  # ... more, against the heading, in the first ...
+ROUND: Final = 12.0  # m
 NO_WAY: Final = 0  # points of a way that there is not
 
 
@@ -58,11 +61,21 @@ def drive_cost(cells: Cells, c: int, dx: float, dy: float) -> float:
 
 @kernel
 def find_chain(
-    cells: Cells, search: Search, begin: int, x: float, y: float, end: int, gx: float, gy: float
+    cells: Cells,
+    search: Search,
+    begin: int,
+    x: float,
+    y: float,
+    end: int,
+    gx: float,
+    gy: float,
+    hx: float,
+    hy: float,
 ) -> int:
     """Write the cheapest chain of cells from (x, y) in `begin` to (gx, gy) in `end`; its length.
 
-    NO_WAY if there is none. A cell is entered at the middle of its edge.
+    NO_WAY if there is none. A cell is entered at the middle of its edge. hx, hy: where whoever goes
+    there is heading, a unit vector; near the begin a way against it costs more. 0, 0: nowhere.
     """
     search.counts[0] += 1
     now = search.counts[0]
@@ -91,6 +104,9 @@ def find_chain(
             f = e + 1 if e < 2 else 0
             bx, by = 0.5 * (cells.x[c, e] + cells.x[c, f]), 0.5 * (cells.y[c, e] + cells.y[c, f])
             cost = search.cost[c] + drive_cost(cells, c, bx - ax, by - ay)
+            back = (bx - ax) * hx + (by - ay) * hy
+            if back < 0.0 and math.hypot(ax - x, ay - y) < ROUND:
+                cost -= TURNING * back
             if search.seen[other] == now and search.cost[other] <= cost:
                 continue
             search.seen[other], search.cost[other], search.before[other] = now, cost, c
@@ -196,11 +212,16 @@ def way_over(
     end: int,
     gx: float,
     gy: float,
+    hx: float,
+    hy: float,
     margin: float,
     out: NDArray[np.float64],
 ) -> int:
-    """Write the waypoints from (x, y) in `begin` to (gx, gy) in `end` into out (k, 2); how many."""
-    count = find_chain(cells, search, begin, x, y, end, gx, gy)
+    """Write the waypoints from (x, y) in `begin` to (gx, gy) in `end` into out (k, 2); how many.
+
+    hx, hy: see find_chain.
+    """
+    count = find_chain(cells, search, begin, x, y, end, gx, gy, hx, hy)
     if count == NO_WAY:
         return NO_WAY
     return pull_tight(cells, search.chain, count, x, y, gx, gy, margin, out)

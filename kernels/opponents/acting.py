@@ -9,6 +9,7 @@ from rushhour.kernels.jit import kernel
 from rushhour.kernels.navmesh.cells import Cells
 from rushhour.kernels.navmesh.ways import Search
 from rushhour.kernels.opponents.boxes import Boxes, box_bodies, find_near, move_boxes, part_bodies
+from rushhour.kernels.opponents.boxing import take_places
 from rushhour.kernels.opponents.driving import (
     Pad,
     count_hits,
@@ -18,6 +19,7 @@ from rushhour.kernels.opponents.driving import (
     set_on_roads,
 )
 from rushhour.kernels.opponents.minds import Minds, look_around, make_up_minds, plan_ways
+from rushhour.kernels.opponents.noticing import Notes, keep_velocities, note_meetings
 from rushhour.kernels.posing import Poses
 from rushhour.kernels.steering.bicycle import Bodies, BodyTypes, move_bodies
 from rushhour.kernels.steering.corner_driving import CornerCars, CornerDrivers
@@ -75,6 +77,7 @@ def act_frame(
     was: NDArray[np.int8],
     caught: NDArray[np.float64],
     captures: NDArray[np.int32],
+    notes: Notes,
     again: bool,
     recovery: int,
     seed: int,
@@ -89,10 +92,15 @@ def act_frame(
     """
     n, steps = bodies.x.shape[0], tape.shape[0]
     step = dt / steps
+    notes.written[0] = 0
+    minds.heard[:] = -1
     look_around(minds, bodies, cells, dt)
     feel_ground(cells, minds, bodies)
     if not again:
         make_up_minds(minds, bodies, cells, seed, frame, dt)
+        take_places(minds, bodies)
+        for i in range(n):
+            minds.in_state[i, minds.state[i]] += 0.0 if minds.by_hand[i] else dt
         plan_ways(minds, bodies, cars, paths, cells, search, way, recovery, seed, frame)
     count = find_near(now, before, bodies, boxes, dt)
     for k in range(steps):
@@ -116,7 +124,9 @@ def act_frame(
         move_bodies(types, bodies, step, 0, n)
         box_bodies(types, bodies, boxes)
         move_boxes(now, before, boxes, n, count, (k + 1) / steps)
+        keep_velocities(notes, boxes)
         part_bodies(bodies, boxes, count, stood, minds.hit, rammed)
+        note_meetings(notes, boxes, now, count, minds.hit)
         count_hits(minds, rammed, was)
     if again:
         for i in range(n):

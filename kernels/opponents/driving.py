@@ -16,13 +16,16 @@ from numpy.typing import NDArray
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.navmesh.cells import NOWHERE, VERGE, Cells, nearest_cell
 from rushhour.kernels.opponents.boxes import Boxes, overlap
+from rushhour.kernels.opponents.boxing import boxing_point
+from rushhour.kernels.opponents.keeping import behind_holds, bend_limit, far_in_sight, sees_road
 from rushhour.kernels.opponents.minds import Minds
 from rushhour.kernels.opponents.passing import SHIFTS, STAYS, choose_pass, first_ahead
-from rushhour.kernels.opponents.states import AVOID, CHASE, WAIT
+from rushhour.kernels.opponents.states import AVOID, BOX, CHASE, WAIT
 from rushhour.kernels.random import uniform
 from rushhour.kernels.steering.bicycle import Bodies, BodyTypes, G
 from rushhour.kernels.steering.controllers import p_pedal
 from rushhour.kernels.steering.corner_driving import (
+    CORNERING,
     CornerCars,
     CornerDrivers,
     drive_corners,
@@ -43,6 +46,10 @@ FREE: Final = 15.0  # m from where it was stuck, after which that is forgotten
 ASIDE_TIME: Final = 0.4  # s to the point that who passes steers at, and
 ASIDE_LEAST: Final = 4.0  # m more
 HELD: Final = 0.8  # of the grip at most for braking; wheels that lock neither steer nor hold a side
+HELD_UP: Final = 0.5  # of its top speed, below which somebody ahead blocks the way
+HONKS_AFTER: Final = 1.0  # s of that
+QUIET: Final = 3.0  # s between two times
+HEARD: Final = 25.0  # m ahead of the horn
 GIVES_UP: Final = 4  # reverses, after which it is set on a road
 PLACES: Final = 24  # drawn for that
 STREAM_PLACE: Final = 7201
@@ -76,16 +83,18 @@ def braked(types: BodyTypes, bodies: Bodies, i: int, throttle: float) -> float:
 
 @kernel
 def watch_progress(minds: Minds, bodies: Bodies, i: int, dt: float) -> bool:
-    """Count how long body i gets nowhere; whether it is time to reverse. Writes still, hits."""
-    far = math.hypot(bodies.x[i] - minds.still_at[i, 0], bodies.y[i] - minds.still_at[i, 1])
-    if far > FREE:
+    """Count how long body i gets nowhere; whether it is time to reverse.
+
+    Writes still, still_at, hits, hit_at.
+    """
+    x, y = bodies.x[i], bodies.y[i]
+    if math.hypot(x - minds.hit_at[i, 0], y - minds.hit_at[i, 1]) > FREE:
         minds.hits[i] = 0
-    if far > PROGRESS and (minds.hits[i] == 0 or far > FREE):
-        minds.still_at[i, 0], minds.still_at[i, 1] = bodies.x[i], bodies.y[i]
+    if minds.hits[i] == 0:
+        minds.hit_at[i, 0], minds.hit_at[i, 1] = x, y
+    if math.hypot(x - minds.still_at[i, 0], y - minds.still_at[i, 1]) > PROGRESS:
+        minds.still_at[i, 0], minds.still_at[i, 1] = x, y
         minds.still[i] = 0.0
-        return False
-    if far > PROGRESS:
-        minds.still[i] = max(0.0, minds.still[i] - 0.5 * dt)
         return False
     minds.still[i] += dt
     return minds.still[i] > PATIENCE
@@ -129,6 +138,18 @@ def path_angle(
 
 
 @kernel
+def is_nearest(minds: Minds, i: int) -> bool:
+    """Whether no other hunter of i's quarry is nearer to it; of equals the first."""
+    for k in range(minds.flees.shape[0]):
+        if k != i and minds.quarry[k] == minds.quarry[i] and not minds.flees[k]:
+            if minds.distance[k] < minds.distance[i]:
+                return False
+            if minds.distance[k] == minds.distance[i] and k < i:
+                return False
+    return True
+
+
+@kernel
 def drive_minds(
     minds: Minds,
     pad: Pad,
@@ -167,12 +188,24 @@ def drive_minds(
         drive_corners(paths, drivers, types, cars, bodies, i, i + 1)
         throttle, hand = bodies.throttle[i], bodies.hand_brake[i]
         wheel = bodies.wheel[i]
+        if cars.mode[i] == CORNERING and not minds.off[i]:
+            tx, ty = far_in_sight(
+                paths, cells, cars, i, x, y, drivers.near[2 * i], drivers.far[2 * i]
+            )
+            wheel = steer_by_direction(math.atan2(ty - y, tx - x), heading, lock)
+        if hand == 0.0:
+            grip = types.grip[bodies.type[i]]
+            throttle = min(
+                throttle, p_pedal(bend_limit(paths, i, cars.s[i], grip) - speed, 2.0 * PEDAL)
+            )
         stuck = watch_progress(minds, bodies, i, dt)
         if minds.back[i] > 0.0:
             minds.back[i] += speed * dt if speed < 0.0 else 0.0
             minds.back[i] -= 0.02 * dt
             if minds.hit[i] >= 0 and speed <= 0.0 and minds.still[i] > 1.0:
                 minds.back[i] = 0.0  # no room behind
+            elif speed < 0.0 and not minds.off[i] and not behind_holds(cells, x, y, heading):
+                minds.back[i] = 0.0  # no road there
             elif stuck:
                 minds.back[i] = 0.0
                 minds.hits[i] += 1
@@ -189,7 +222,17 @@ def drive_minds(
         course, _ = course_and_slope(paths.points, paths.station, paths.start[i], end, s)
         spare, dx, dy = -1, math.cos(course), math.sin(course)
         angle = path_angle(paths, cars, i, x, y, heading)
-        if minds.state[i] == CHASE and not minds.off[i]:
+        if minds.state[i] == BOX and not minds.off[i]:
+            tx, ty, pressed = boxing_point(minds, bodies, i)
+            far = max(0.1, math.hypot(tx - boxes.x[i], ty - boxes.y[i]))
+            tx, ty = (tx - boxes.x[i]) / far, (ty - boxes.y[i]) / far
+            q = minds.quarry[i]
+            between, _ = first_ahead(boxes, count, i, q, tx, ty, 0.0, 0.0, far, 0.2)
+            if between < 0 and sees_road(cells, x, y, x + far * tx, y + far * ty):
+                spare, dx, dy, hand, throttle = q, tx, ty, 0.0, pressed
+                angle = wrapped(math.atan2(ty, tx) - heading)
+                wheel = min(lock, max(-lock, angle))
+        elif minds.state[i] == CHASE and not minds.off[i]:
             q = minds.quarry[i]
             spare = q
             tx = boxes.x[q] + LEAD * boxes.vx[q] - boxes.x[i]
@@ -197,7 +240,8 @@ def drive_minds(
             far = max(0.1, math.hypot(tx, ty))
             straight = wrapped(math.atan2(ty, tx) - heading)
             between, _ = first_ahead(boxes, count, i, q, tx / far, ty / far, 0.0, 0.0, far, 0.2)
-            if between < 0:
+            held = sees_road(cells, x, y, boxes.x[q], boxes.y[q])
+            if between < 0 and (held or (minds.off[q] and is_nearest(minds, i))):
                 angle = straight
                 throttle, hand = 1.0, 0.0
                 wheel = min(lock, max(-lock, straight))
@@ -205,6 +249,13 @@ def drive_minds(
         if minds.passing[i] != STAYS and hand == 0.0 and spare < 0:
             wheel = steer_aside(paths, cars, i, x, y, heading, speed, lock)
         limit = choose_pass(minds, cells, boxes, count, i, spare, dx, dy, speed, cars.offset[i])
+        minds.quiet[i] = max(0.0, minds.quiet[i] - dt)
+        held_up = limit < HELD_UP * minds.top[i]
+        minds.blocked[i] = minds.blocked[i] + dt if held_up else 0.0
+        if minds.blocked[i] > HONKS_AFTER and minds.quiet[i] <= 0.0:
+            ahead, _ = first_ahead(boxes, count, i, spare, dx, dy, 0.0, 0.0, HEARD, 0.3)
+            if ahead >= minds.flees.shape[0]:
+                minds.heard[i], minds.quiet[i] = boxes.row[ahead], QUIET
         if limit < math.inf:
             throttle = min(throttle, p_pedal(limit - speed, 2.0 * PEDAL))
             if throttle < 0.0 and speed <= 0.1:

@@ -17,6 +17,7 @@ from rushhour.kernels.navmesh.cells import NOWHERE, VERGE, Cells, cell_at, neare
 from rushhour.kernels.navmesh.ways import NO_WAY, Search, way_over
 from rushhour.kernels.opponents.states import (
     AVOID,
+    BOX,
     CHASE,
     DESTINATION,
     INTERCEPT,
@@ -66,8 +67,13 @@ class Minds(NamedTuple):
     turn: NDArray[np.float64]  # [-1, 1] of the wheel in reverse
     still: NDArray[np.float64]  # s without getting anywhere
     still_at: NDArray[np.float64]  # (n, 2) m, where
-    hits: NDArray[np.int32]  # since it got on
+    hits: NDArray[np.int32]  # times that it had to reverse near the same place
+    hit_at: NDArray[np.float64]  # (n, 2) m, that place
     hit: NDArray[np.int32]  # box that it ran into; -1
+    place: NDArray[np.uint8]  # around its quarry, which it takes
+    blocked: NDArray[np.float64]  # s for which somebody ahead has held it up
+    quiet: NDArray[np.float64]  # s until it may sound its horn again
+    heard: NDArray[np.int32]  # row of the vehicle at which it did in this frame; -1
     in_state: NDArray[np.float64]  # (n, STATES) s
     off_time: NDArray[np.float64]  # s beside roads
     rams: NDArray[np.int32]  # times that it began to touch its quarry
@@ -132,7 +138,10 @@ def choose_goal(minds: Minds, bodies: Bodies, cells: Cells, i: int, seed: int, f
 def make_up_minds(
     minds: Minds, bodies: Bodies, cells: Cells, seed: int, frame: int, dt: float
 ) -> None:
-    """Choose the state and the goal of each for the next dt (s). Writes state, goal, wait, hold."""
+    """Choose the state and the goal of each for the next dt (s); BOX is chosen after.
+
+    Writes state, goal, wait, hold.
+    """
     for i in range(minds.flees.shape[0]):
         if minds.by_hand[i]:
             continue
@@ -144,7 +153,9 @@ def make_up_minds(
             state = fleeing_state(before, minds.distance[i])
             near = math.hypot(minds.goal[i, 0] - x, minds.goal[i, 1] - y) < ARRIVED
             if near or minds.wait[i] <= 0.0 or (state == AVOID and before != AVOID):
-                minds.wait[i] = 0.0
+                minds.wait[i] = min(
+                    0.0, minds.wait[i]
+                )  # plan_ways waits for a pass, but not for ever
                 choose_goal(minds, bodies, cells, i, seed, frame)
         elif minds.hold[i] > 0.0 or quarry < 0:
             state = WAIT
@@ -157,10 +168,9 @@ def make_up_minds(
                 ux, uy = bodies.speed[quarry] * cos, bodies.speed[quarry] * sin
                 t = min(AHEAD, meeting_time(px, py, ux, uy, x, y, SURE * minds.top[i]))
                 minds.goal[i, 0], minds.goal[i, 1] = px + ux * t, py + uy * t
-        if state != before and state != CHASE:
+        if state != before and state != CHASE and before != BOX:
             minds.wait[i] = min(minds.wait[i], 0.0)
         minds.state[i] = state
-        minds.in_state[i, state] += dt
 
 
 @kernel
@@ -206,7 +216,10 @@ def plan_ways(
         begin, bx, by = nearest_cell(cells, x, y, recovery == SIMPLE)
         if recovery == BETTER and minds.off[i]:
             begin, bx, by = nearest_cell(cells, minds.left_at[i, 0], minds.left_at[i, 1], True)
-        count = way_over(cells, search, begin, bx, by, end, gx, gy, MARGIN, way[1:])
+        hx, hy = math.cos(bodies.heading[i]), math.sin(bodies.heading[i])
+        if minds.off[i]:  # back to the road first, wherever it heads
+            hx = hy = 0.0
+        count = way_over(cells, search, begin, bx, by, end, gx, gy, hx, hy, MARGIN, way[1:])
         way[0, 0], way[0, 1] = x, y
         if count == NO_WAY:  # on another part of the ground: straight there
             way[1, 0], way[1, 1] = minds.goal[i, 0], minds.goal[i, 1]
@@ -215,5 +228,7 @@ def plan_ways(
         cars.s[i], cars.aside[i], minds.aside[i] = 0.0, 0.0, 0.0  # it begins where the body is
         spread = uniform(seed, i, frame, STREAM_GOAL + DRAWS)
         minds.wait[i] = WANDER * (1.0 + spread) if minds.flees[i] else PLAN * (0.75 + 0.5 * spread)
-        if minds.state[i] == DESTINATION and not minds.flees[i]:
+        if minds.off[i]:
+            minds.wait[i] = PLAN
+        elif minds.state[i] == DESTINATION and not minds.flees[i]:
             minds.wait[i] *= 2.0 + minds.distance[i] / PATIENT

@@ -1,8 +1,8 @@
 """Passing: whom an opponent has ahead of it, and on which side there is room.
 
 Looked for is the one box that is nearest in a volume ahead. Is the lane beside free, it changes to
-that; else it shifts its steer-to points aside by what it needs, and gives full gas. Beside the road
-it does so only when it has stood for a while.
+that; else it shifts its steer-to points aside by what it needs, and gives full gas. Over a verge
+it does so only past who stands alone, beside the ground only when it has stood for a while.
 Source: Hit & Run, seed-systems.md S3-30 - S3-33; validation.md C3.11.
 """
 
@@ -25,6 +25,8 @@ LOOK_LEAST: Final = 10.0  # m more
 BEHIND: Final = 1.5  # m kept behind who cannot be passed
 FOLLOW: Final = 0.8  # s in which the rest of the gap may be used up
 SURE: Final = 3.0  # m to who is passed, below which it goes slowly until it is clear of it
+STANDS: Final = 1.0  # m/s, below which who is ahead may be passed over a verge
+QUEUE: Final = 15.0  # m beyond what is seen, within which somebody else makes it a queue
 BOLD: Final = 1.5  # s of standing after which any ground will do
 ONCOMING: Final = 2.0  # s ahead in which nobody may come
 
@@ -129,7 +131,9 @@ def choose_pass(
         other, _ = first_ahead(
             boxes, count, i, spare, dx, dy, -offset, -boxes.half_length[i] - 3.0, look, SIDE
         )
-        if other < 0:  # back to the way
+        verge = minds.passing[i] == SHIFTS
+        if other < 0 or not ground_holds(cells, boxes.x[i], boxes.y[i], dx, dy, here, look, verge):
+            # back to the way
             minds.passing[i], minds.aside[i] = STAYS, 0.0
             here = -offset
     near = min(max(here, -1.0), 1.0)
@@ -144,8 +148,12 @@ def choose_pass(
     wide = boxes.half_width[i] + reach_along(boxes, other, -dy, dx) + SIDE
     far = max(gap, 0.0) + 2.0 * reach_along(boxes, other, dx, dy) + 4.0 + 0.5 * abs(speed)
     bold = minds.still[i] > BOLD
+    verge = bold
+    if ahead < STANDS and not verge:  # over a verge past who broke down, not past a queue
+        second, _ = first_ahead(boxes, count, i, other, dx, dy, near, 0.0, look + QUEUE, 0.3)
+        verge = second < 0
     if minds.passing[i] != STAYS and abs(here - across) >= wide - 0.2:  # as it is about to
-        if room_beside(cells, boxes, count, i, spare, dx, dy, here, far, True, bold):
+        if room_beside(cells, boxes, count, i, spare, dx, dy, here, far, verge, bold):
             clear = abs(across) >= wide - SIDE
             return math.inf if clear or gap > SURE else max(2.0, ahead + 1.0)
     first = 1.0 if across <= 0.0 else -1.0
@@ -158,7 +166,17 @@ def choose_pass(
         else:
             aside, how = across + side * wide, SHIFTS
         if room_beside(
-            cells, boxes, count, i, spare, dx, dy, aside, far, how == SHIFTS, bold and draw > 1
+            cells,
+            boxes,
+            count,
+            i,
+            spare,
+            dx,
+            dy,
+            aside,
+            far,
+            verge and how == SHIFTS,
+            bold and draw > 1,
         ):
             if minds.passing[i] == STAYS:
                 minds.passes[i] += 1

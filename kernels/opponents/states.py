@@ -1,7 +1,7 @@
 """What an opponent is after: few states, chosen by distance, and where two that move can meet.
 
 A hunter heads for where its quarry is (DESTINATION), nearer for where they can meet (INTERCEPT),
-close behind it straight at it (CHASE). Who flees cruises (DESTINATION) until a hunter is near, then
+close behind it straight at it (CHASE), or, with others there, to a place around it (BOX). Who flees cruises (DESTINATION) until a hunter is near, then
 gets away (AVOID). A state is left a share beyond the distance at which it was entered.
 Source: Hit & Run, seed-systems.md S3-18 - S3-22; validation.md C3.14. The distances are ours.
 """
@@ -16,7 +16,8 @@ DESTINATION: Final = 1
 INTERCEPT: Final = 2
 CHASE: Final = 3
 AVOID: Final = 4
-STATES: Final = 5
+BOX: Final = 5  # takes a place around its quarry, with others
+STATES: Final = 6
 
 FAR: Final = 150.0  # m to the quarry, below which it is intercepted, and
 CLOSE: Final = 22.0  # m, below which it is chased
@@ -55,8 +56,8 @@ def meeting_time(
 @kernel
 def hunting_state(state: int, distance: float) -> int:
     """State of a hunter whose quarry is so far away, m, after the state it was in."""
-    close = CLOSE * LEAVES if state == CHASE else CLOSE
-    far = FAR * LEAVES if state in (INTERCEPT, CHASE) else FAR
+    close = CLOSE * LEAVES if state in (CHASE, BOX) else CLOSE
+    far = FAR * LEAVES if state in (INTERCEPT, CHASE, BOX) else FAR
     if distance < close:
         return CHASE
     return INTERCEPT if distance < far else DESTINATION

@@ -74,7 +74,9 @@ class Navmesh(Shown):
         begin, x, y = nearest_cell(self.cells, float(start[0]), float(start[1]), False)
         end, gx, gy = nearest_cell(self.cells, float(goal[0]), float(goal[1]), False)
         out = np.empty((MOST_POINTS, 2))
-        count = way_over(self.cells, self._search, begin, x, y, end, gx, gy, float(margin), out)
+        count = way_over(
+            self.cells, self._search, begin, x, y, end, gx, gy, 0.0, 0.0, float(margin), out
+        )
         if count == NO_WAY:
             raise NetworkError(
                 f"no way from ({x:.1f}, {y:.1f}) to ({gx:.1f}, {gy:.1f}): they lie on parts "

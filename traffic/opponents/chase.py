@@ -18,6 +18,7 @@ from rushhour.kernels.shown import fields_shown
 from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.facts import fact_line
 from rushhour.roadnets.navmesh.mesh import Navmesh, build_navmesh
+from rushhour.traffic.opponents.happenings import ChaseEvent, event_of, make_way, who_hears
 from rushhour.traffic.opponents.making import Cast, made_cast, place_cast
 from rushhour.traffic.opponents.tape import Tape
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from rushhour.traffic.world import World
 
 RECOVERIES: Final = {"simple": SIMPLE, "better": BETTER, "full": FULL}
-STATE_NAMES: Final = ("wait", "destination", "intercept", "chase", "avoid")
+STATE_NAMES: Final = ("wait", "destination", "intercept", "chase", "avoid", "box")
 assert len(STATE_NAMES) == STATES
 STEP: Final = 1.0 / 30.0  # s, the longest in which bodies move
 MOST: Final = 1000  # opponents
@@ -44,6 +45,9 @@ class ChaseResult:
     slides: NDArray[np.int32]  # power-slides begun
     resets: NDArray[np.int32]  # times set on a road
     off_time: NDArray[np.float64]  # s beside the roads
+    horns: NDArray[np.int32]  # times that one sounded its horn
+    near_misses: NDArray[np.int32]
+    collisions: NDArray[np.int32]  # with anybody; of two bodies the first has it
     shares: NDArray[np.float64]  # (n, states) of the time, in the order of STATE_NAMES
 
     def __repr__(self) -> str:
@@ -101,7 +105,7 @@ class Chase:
         self._begun = world.frame
         self._before = world.poses(alpha=0.0)
         self._now = world.poses(alpha=1.0)
-        self.cast: Cast = made_cast(opponents, car, speed, lead)
+        self.cast: Cast = made_cast(opponents, car, speed, lead, self._steps)
         self.cast.minds.by_hand[0] = by_hand
         if tape is None:
             place_cast(self.cast, self.navmesh.cells, self._now, self.seed)
@@ -144,11 +148,41 @@ class Chase:
             cast.minds, cast.pad, cast.paths, cast.drivers, cast.types, cast.cars, cast.bodies,
             self.navmesh.cells, self.navmesh._search, cast.boxes, self._now, self._before,
             cast.way, inputs, moved, cast.stood, cast.rammed, cast.was, cast.caught,
-            cast.captures,
+            cast.captures, cast.notes,
             self._again is not None, self._recovery, self.seed, frame, world.dt,
         )  # fmt: skip
+        notes = cast.notes
+        for row in notes.event[: notes.written[0]]:
+            self.tape.events.append(event_of(frame, row))
+        if self._again is not None:
+            horns = [event.body for event in self._again.events_at(frame) if event.kind == "horn"]
+        else:
+            horns = np.flatnonzero(cast.minds.heard >= 0).tolist()
+        for body in horns:
+            self.sound_horn(body, frame)
         self.tape.note(cast)
         self._tell()
+
+    def sound_horn(self, body: int = 0, frame: int | None = None) -> None:
+        """Let a body sound its horn: the traffic ahead that goes its way makes way if it can.
+
+        body: 0, the target, or an opponent. frame: of the chase, the last one if not given.
+        Opponents do so themselves when somebody holds them up. Raises ParameterError.
+        """
+        if not 0 <= body < len(self):
+            raise ParameterError(f"body {body}: wanted 0 to {len(self) - 1}")
+        b, t = self.cast.bodies, self.cast.types
+        half, heading = 0.5 * float(t.wheelbase[b.type[body]]), float(b.heading[body])
+        x, y = float(b.x[body]) + half * np.cos(heading), float(b.y[body]) + half * np.sin(heading)
+        heard = who_hears(self._now, x, y, heading)
+        when = self.world.frame - 1 - self._begun if frame is None else frame
+        self.tape.events.append(ChaseEvent(when, "horn", body, heard[0] if heard else -1, -1, 0.0))
+        make_way(self.world, heard)
+
+    @property
+    def events(self) -> tuple[ChaseEvent, ...]:
+        """Horns, near misses and collisions so far; frames are those of the chase."""
+        return tuple(self.tape.events)
 
     def _tell(self) -> None:
         """Tell the traffic where all are now."""
@@ -174,8 +208,14 @@ class Chase:
         return ChaseResult(
             time, int(self.cast.captures[0]), minds.rams.copy(), minds.bumps.copy(),
             minds.passes.copy(), cars.slides.copy(), minds.resets.copy(), minds.off_time.copy(),
+            self._counted("horn"), self._counted("near_miss"), self._counted("collision"),
             minds.in_state / in_all,
         )  # fmt: skip
+
+    def _counted(self, kind: str) -> NDArray[np.int32]:
+        """How many events of a kind each body has."""
+        bodies = [event.body for event in self.tape.events if event.kind == kind]
+        return np.bincount(bodies, minlength=len(self)).astype(np.int32)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Where the bodies are, to the bit: x, y (of the rear axle), heading, speed, slip, ..."""

@@ -10,6 +10,7 @@ from rushhour.kernels.navmesh.cells import ROAD, Cells
 from rushhour.kernels.opponents.boxes import Boxes
 from rushhour.kernels.opponents.driving import Pad
 from rushhour.kernels.opponents.minds import Minds
+from rushhour.kernels.opponents.noticing import NOBODY, ROWS, Notes
 from rushhour.kernels.opponents.states import DESTINATION, STATES
 from rushhour.kernels.posing import Poses
 from rushhour.kernels.random import uniform
@@ -49,13 +50,17 @@ class Cast(NamedTuple):
     was: NDArray[np.int8]
     caught: NDArray[np.float64]
     captures: NDArray[np.int32]
+    notes: Notes
 
     def __repr__(self) -> str:
         return fields_shown(self)
 
 
-def made_cast(opponents: int, car: str, speed: float, lead: float) -> Cast:
-    """A target and its opponents, all at the origin. Raises ParameterError for an unknown car."""
+def made_cast(opponents: int, car: str, speed: float, lead: float, steps: int) -> Cast:
+    """A target and its opponents, all at the origin; steps: of a frame.
+
+    Raises ParameterError for an unknown car.
+    """
     n = opponents + 1
     types = body_types([car] * (2 * n))
     types.grip[1::2] *= SURFACES[ROUGH]
@@ -64,10 +69,10 @@ def made_cast(opponents: int, car: str, speed: float, lead: float) -> Cast:
     drivers = corner_table([driver, replace(driver, surface=ROUGH, top=0.5 * speed)] * n)
     minds = Minds(**_blank(Minds, n, flees=np.bool_, by_hand=np.bool_, quarry=np.int32,
         state=np.uint8, cell=np.int32, off=np.bool_, passing=np.uint8, hits=np.int32,
-        hit=np.int32, rams=np.int32, bumps=np.int32, passes=np.int32, resets=np.int32),
+        hit=np.int32, place=np.uint8, heard=np.int32, rams=np.int32, bumps=np.int32, passes=np.int32, resets=np.int32),
     )  # fmt: skip
     minds = minds._replace(
-        goal=np.zeros((n, 2)), left_at=np.zeros((n, 2)), still_at=np.zeros((n, 2)),
+        goal=np.zeros((n, 2)), left_at=np.zeros((n, 2)), still_at=np.zeros((n, 2)), hit_at=np.zeros((n, 2)),
         in_state=np.zeros((n, STATES)),
     )  # fmt: skip
     minds.flees[0], minds.state[:] = True, DESTINATION
@@ -92,6 +97,10 @@ def made_cast(opponents: int, car: str, speed: float, lead: float) -> Cast:
         Boxes(**_blank(Boxes, room, row=np.int32)),
         np.zeros((POINTS, 2)), np.zeros((n, 3)), np.zeros((n, n), np.bool_), np.zeros((n, 2), np.int8),
         np.zeros(n), np.zeros(n, np.int32),
+        Notes(
+            np.full(n, NOBODY, np.int64), np.full(n, np.inf), np.zeros(n), np.zeros(n, np.bool_),
+            np.zeros(n, np.int32), np.zeros((n, 2)), np.zeros((n * ROWS * steps, 4)), np.zeros(1, np.int32),
+        ),
     )  # fmt: skip
 
 

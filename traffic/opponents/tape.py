@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.facts import fact_line
+from rushhour.traffic.opponents.happenings import EVENTS, ChaseEvent
 from rushhour.traffic.opponents.making import Cast
 
 if TYPE_CHECKING:
@@ -18,6 +19,16 @@ if TYPE_CHECKING:
 
 START = ("x", "y", "heading")
 GROUP = "opponents"
+EVENT_ROW = np.dtype(
+    [
+        ("frame", "<i8"),  # of the chase
+        ("kind", "|u1"),  # of EVENTS
+        ("body", "<i4"),
+        ("vehicle", "<i4"),  # id; -1: none
+        ("other", "<i4"),  # body; -1: none
+        ("speed", "<f8"),  # m/s against it
+    ]
+)
 MOST_INPUTS = 1 << 31  # bytes
 
 
@@ -33,6 +44,7 @@ class Tape:
         self.moved: list[NDArray[np.float64]] = []
         self.states: list[NDArray[np.uint8]] = []
         self.distances: list[NDArray[np.float64]] = []
+        self.events: list[ChaseEvent] = []
 
     @classmethod
     def of(cls, cast: Cast, steps: int, world: "World") -> "Tape":
@@ -76,6 +88,10 @@ class Tape:
         if frame < len(self):
             inputs[:], moved[:] = self.inputs[frame], self.moved[frame]
 
+    def events_at(self, frame: int) -> list[ChaseEvent]:
+        """What happened in a frame of the chase."""
+        return [event for event in self.events if event.frame == frame]
+
     def note(self, cast: Cast) -> None:
         """Keep what each was after in the frame, and how far from it."""
         self.states.append(cast.minds.state.copy())
@@ -103,6 +119,9 @@ class Tape:
                     values = np.asarray(rows, kind) if len(rows) else np.zeros(shape, kind)
                     data = group.create_dataset(name, data=values, compression="gzip", shuffle=True)
                     data.attrs["unit"] = unit
+                happened = [(e.frame, EVENTS.index(e.kind), *e[2:]) for e in self.events]
+                events = group.create_dataset("events", data=np.array(happened, EVENT_ROW))
+                events.attrs["kinds"] = EVENTS
         except (OSError, ValueError) as error:
             why = str(error)[:120]
             raise RunError(f"{path}: cannot take the tape of the chase ({why})") from error
@@ -130,10 +149,12 @@ def read_tape(path: str | Path) -> Tape:
             tape = Tape(start[:], steps, int(group.attrs["frame"]), float(group.attrs["dt"]))
             tape.inputs, tape.moved = list(inputs[:]), list(moved[:])
             tape.states, tape.distances = list(group["state"][:]), list(group["distance"][:])
+            for row in group["events"][:].tolist() if "events" in group else ():
+                tape.events.append(ChaseEvent(row[0], EVENTS[row[1]], *row[2:]))
             whole = all(np.isfinite(a).all() for a in (tape.start, *tape.inputs, *tape.moved))
             if not whole:
                 raise ValueError("a number of it is not finite")
-    except (OSError, KeyError, ValueError, TypeError) as error:
+    except (OSError, KeyError, IndexError, ValueError, TypeError) as error:
         raise RunError(
             f"{path}: /{GROUP} is damaged ({str(error)[:120]}); record it again"
         ) from error
