@@ -7,14 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from rushhour.kernels.steering.tracks import Track
 from rushhour.progress import bar, compile_bar
-from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.errors import NetworkError, RunError
 from rushhour.roadnets.json_text import json_text
 from rushhour.roadnets.racetracks import load_track, read_track, save_track
 from rushhour.traffic.durations import clock
 from rushhour.traffic.racing.car_race import CarRace, RaceResult, RaceTape, taught_track
 from rushhour.traffic.racing.race_file import save_race
-from rushhour.traffic.racing.racing_line import car_named, with_racing_line
+from rushhour.traffic.racing.racing_line import Car, car_named, with_racing_line
+
+SIZE = (1280, 800)  # pixels of the window
 
 
 def race(args: argparse.Namespace) -> int:
@@ -23,6 +26,14 @@ def race(args: argparse.Namespace) -> int:
     if kind not in (".csv", ".h5", ".hdf5"):
         raise NetworkError(f"{args.track}: wanted a track, .csv or .h5")
     car = car_named(args.car)
+    if args.drive is None and args.save_drive is not None:
+        raise RunError("--save-drive keeps a drive; add --drive keys")
+    if args.window is not None and args.drive != "keys":
+        raise RunError("--window is for --drive keys; add that, or leave it out")
+    if args.drive == "keys":
+        from rushhour.viewer.window_kinds import window_backend
+
+        window_backend(args.window)  # before anything is computed
     track = read_track(args.track) if kind == ".csv" else load_track(args.track)
     models, drivers = (
         list(islice(cycle(names.split(",")), max(args.cars, 0)))
@@ -31,7 +42,9 @@ def race(args: argparse.Namespace) -> int:
     with compile_bar():
         if kind == ".csv":
             track, _ = with_racing_line(track, car)
-        if kind == ".csv" or not np.isfinite(track.line_speed).all():
+        if args.drive is not None:
+            track = _driven(args, track, car)
+        elif kind == ".csv" or not np.isfinite(track.line_speed).all():
             track, _ = taught_track(track, car=car)
         running = CarRace(
             track, args.cars, models, args.difficulty, args.seed, args.spread,
@@ -66,6 +79,28 @@ def race(args: argparse.Namespace) -> int:
     return 1 if absent else 0
 
 
+def _driven(args: argparse.Namespace, track: Track, car: Car) -> Track:
+    """The track with the speeds of a drive, in a window or out of a file."""
+    from rushhour.traffic.racing.driven_lap import DrivenLap, read_drive, repeated, save_drive
+
+    if args.drive == "keys":
+        from rushhour.viewer.lap_hand import drive_lap
+
+        lap = DrivenLap(track, car)
+        drive_lap(lap, args.track.stem, args.window, SIZE)
+    else:
+        lap = repeated(track, read_drive(args.drive, track), car)
+    if args.save_drive is not None:
+        save_drive(lap, args.save_drive)
+    if not lap.done:
+        print(
+            f"rushhour: {lap.laps:.2f} of 2 laps were driven; the AI's speeds hold where nobody drove",
+            file=sys.stderr,
+        )
+        return lap.taught(taught_track(track, car=car)[0])[0]
+    return lap.taught()[0]
+
+
 def _facts(args: argparse.Namespace, running: CarRace, result: RaceResult) -> dict[str, Any]:
     rows = [
         {
@@ -90,7 +125,11 @@ def _facts(args: argparse.Namespace, running: CarRace, result: RaceResult) -> di
         "frames": result.frames,
         "cars": rows,
         "state_hash": result.state_hash,
-        "written": [str(path) for path in (args.save_track, args.record) if path is not None],
+        "written": [
+            str(path)
+            for path in (args.save_drive, args.save_track, args.record)
+            if path is not None
+        ],
     }
 
 

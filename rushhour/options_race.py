@@ -68,6 +68,14 @@ def add_race_options(command: argparse.ArgumentParser) -> None:
         "car by car in turn (default: even)")  # fmt: skip
     add("--rubber", type=float, default=0.0, metavar="X", help="share of the speed that whoever is far ahead of the "
         "last car gives up, 0 to 0.5 (default: 0)")  # fmt: skip
+    add("--drive", metavar="WHAT", help="speeds of the line from a drive instead of the AI's: `keys` (you press the "
+        "pedals in a window, the car steers itself, two laps) or a file of --save-drive")  # fmt: skip
+    add(
+        "--window",
+        metavar="WHAT",
+        help="with --drive keys: glfw or qt (default: glfw if installed)",
+    )
+    add_output(command, "--save-drive", endings=H5, help="write the pedals of the drive (.h5)")
     add("--no-overtaking", action="store_true", help="nobody leaves the line to pass")
     add_output(command, "--record", endings=H5, help="write the race (.h5), for `rushhour view`")
     add_output(command, "--save-track", endings=H5, help="write the track with the speeds of a driven lap "

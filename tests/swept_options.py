@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from driven_drives import slow_drive
 from gmns_texts import NODES, replaced, written
 from osm_texts import CROSS, CROSS_WAYS, osm_text
 from rasterio.transform import from_origin
@@ -157,6 +158,7 @@ def small_files(folder: Path) -> None:
     }
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
+    slow_drive(folder / "track.csv", folder / "drive.h5")
     degrees = from_origin(8.5, 41.3, 0.001, 0.001)
     write_slope(
         folder / "slope.tif", "EPSG:4326", degrees, (300, 300), lambda x, y: 4000.0 * (x - 8.5)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from driven_drives import slow_drive
 from swept_options import homes_text
 from viewed_run import needs_gl
 
@@ -168,6 +169,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (here / "counts.csv").write_text("road,begin,end,count\n0.0-0.1,0,20,2\n")
     (here / "homes.osm").write_text(homes_text())
     (here / "track.csv").write_text("\n".join(rows))
+    slow_drive(here / "track.csv", here / "drive.h5")
     return here
 
 
@@ -184,6 +186,8 @@ def _called(folder: Path, name: str, option: str, path: Path) -> list[str]:
             "assign": "g.h5"}.get(name, "r.h5")  # fmt: skip
     words = _words(name, option, path, file if file == "oval" else folder / file)
     words = [str(folder / word) if word == "counts.csv" else word for word in words]
+    if option == "--save-drive":
+        words += ["--drive", str(folder / "drive.h5")]
     if (name, option) == ("view", "--record"):
         words = ["view", str(folder / "g.h5"), "--live", "5", "--shot", str(path.with_name("s.png")),
                  option, str(path)]  # fmt: skip

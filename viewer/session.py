@@ -214,7 +214,7 @@ class Session:
         """Take over the selected vehicle, or release it."""
         vehicle, source = self.state.selected, self.source
         if self._target is not None:
-            self.note = "the arrow keys drive the target, Control is its hand brake"
+            self.note = self._target.says
         elif self.state.driving:
             self._let_go()
         elif not isinstance(source, LiveSource):

@@ -1,14 +1,17 @@
-"""The arrow keys drive the target of a chase: nobody's vehicle, and never let go.
+"""The arrow keys, or a gamepad, drive the target of a chase: nobody's vehicle, and never let go.
 
 All goes through the chase's pad, so that its tape has it.
 """
 
 from rushhour.traffic.opponents.chase import Chase
+from rushhour.viewer.gamepad import pressed_gamepad
 from rushhour.viewer.hand import Hand, turned
 
 
 class TargetHand(Hand):
     """Drives the target of a chase that was made with by_hand=True."""
+
+    says = "the arrow keys drive the target, Control is its hand brake"
 
     def __init__(self, chase: Chase) -> None:
         super().__init__(chase.world)
@@ -36,4 +39,7 @@ class TargetHand(Hand):
         held, speed = self.held, float(self._chase.cast.bodies.speed[0])
         self._wheel = turned(self._wheel, held, speed, self._chase.world.dt)
         throttle = float("up" in held) - float("down" in held)
-        self._chase.drive(throttle, self._wheel, float("control" in held))
+        hand_brake, pad = "control" in held, pressed_gamepad()
+        if pad is not None and not held:
+            throttle, self._wheel, hand_brake = pad
+        self._chase.drive(throttle, self._wheel, float(hand_brake))

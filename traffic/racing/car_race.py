@@ -30,6 +30,7 @@ from rushhour.kernels.steering.track_steering import (
 from rushhour.kernels.steering.tracks import Track
 from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.facts import fact_line
+from rushhour.traffic.racing.node_speeds import NodeSpeeds
 from rushhour.traffic.racing.race_file import RaceRecord
 from rushhour.traffic.racing.racing_line import CARS, Car, held_speeds, race_lines, refined
 
@@ -300,22 +301,15 @@ def taught_track(
         spread=0.0,
         car=car,
     )
-    learned = np.full(len(track.line), np.nan)
-    lap = float(track.station[-1])
-    # The line and the middle differ in length: points are passed where the middle's station is.
-    at = _stations_of(track)
-    before = float(race.cars.progress[0])
+    notes = NodeSpeeds(track, float(race.cars.progress[0]))
 
     def note(race: CarRace) -> None:
-        nonlocal before
-        now = float(race.cars.progress[0])
-        passed = (at + lap > before) & (at + lap <= now)
-        learned[passed] = race.bodies.speed[0]
-        before = max(before, now)
+        notes.note(float(race.cars.progress[0]), float(race.bodies.speed[0]))
 
     result = race.run(laps=2, call=note)
     if not np.isfinite(result.finish[0]) or result.lost[0]:
         raise ParameterError("the taught lap was not finished; wanted slower speeds")
+    learned = notes.speed
     holes = np.isnan(learned)
     learned[holes] = np.asarray(wanted)[holes]
     return track._replace(line_speed=learned), float(result.best_lap[0])
@@ -337,18 +331,6 @@ def _named(
     if len(names) != cars:
         raise ParameterError(f"{len(names)} {what}s for {cars} cars; wanted one, or one of each")
     return names
-
-
-def _stations_of(track: Track) -> Floats:
-    """Station along the middle, m, of each point of the line."""
-    from rushhour.kernels.steering.tracks import progress_at
-
-    return np.array(
-        [
-            progress_at(track, int(i), x, y)
-            for i, (x, y) in zip(track.line_index, track.line, strict=True)
-        ]
-    )
 
 
 def _types(n: int, car: Car) -> BodyTypes:
