@@ -164,7 +164,7 @@ def test_roads_are_asphalt_as_wide_as_their_lanes() -> None:
     network = straight(200.0, lanes=1)
     image = draw_network(network, (400, 400), (80.0, -20.0, 120.0, 20.0)).image()
     column = image[:, 200]
-    asphalt = np.all(column == DARK.roads[1], axis=1)
+    asphalt = np.all(column == DARK.roads[0], axis=1)
     assert abs(asphalt.sum() - 35) <= 2
     assert (column[0] == DARK.land).all() and (column[-1] == DARK.land).all()
 

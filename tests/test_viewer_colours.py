@@ -167,8 +167,9 @@ def test_the_dashes_of_a_lane_are_three_metres_of_nine():
     assert len(dashes) and np.isclose(dashes.max(), 3.0)
     mesh = RoadMesh(network)
     assert len(mesh.marks.triangles) == 2 * len(marks)
-    assert len(mesh.lanes.vertices) == 4 * len(strips_of(network).lane)
-    assert mesh.lanes.vertices["a_lane"].max() == network.n_lanes - 1
+    lanes = np.concatenate([of_grade.vertices for of_grade in mesh.lanes])
+    assert len(lanes) == 4 * len(strips_of(network).lane)
+    assert lanes["a_lane"].max() == network.n_lanes - 1
 
 
 def test_no_wedge_is_left_between_lanes_that_meet_at_an_angle():

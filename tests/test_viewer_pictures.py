@@ -84,6 +84,17 @@ def test_a_body_lies_behind_its_front_bumper_along_its_heading(network: Network,
     assert at(image, camera, 10.0, 25.5) == DARK.land and at(image, camera, 12.0, 23.0) == DARK.land
 
 
+@pytest.mark.parametrize("heading", [0.0, 0.5 * np.pi, np.pi])
+def test_a_small_body_is_narrow_in_front(network: Network, picture: Any, heading: float):
+    image = picture.image(scene(network, bodies([(0.0, 0.0, heading)], 12.0, 8.0), scale=0.5))
+    places = np.argwhere(np.abs(image.astype(int) - BODY).max(axis=2) <= 2)
+    # Whoever is narrow in front has most of the body behind its middle.
+    ahead = np.array([-np.sin(heading), np.cos(heading)])
+    along = places @ ahead
+    assert np.mean(along) < 0.5 * (along.min() + along.max()) - 0.5
+    assert len(places) < 0.85 * 12 * 8
+
+
 def test_a_larger_vehicle_is_drawn_larger(network: Network, picture: Any):
     small = bodies([(0.0, 25.0, 0.0)])
     large = replace(small, size=np.ones(1, np.int32))

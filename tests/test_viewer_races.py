@@ -1,5 +1,6 @@
 """Recorded races in the window: what it shows of them, and how it is opened."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +11,12 @@ from rushhour.cli import main
 from rushhour.traffic.racing.race_file import RaceRecord, save_race
 from rushhour.viewer import actions as do
 from rushhour.viewer.colouring import VEHICLES
-from rushhour.viewer.race_shot import race_colours
+from rushhour.viewer.panels import scale_image
+from rushhour.viewer.race_shot import KERBS, kerb_quads, race_box, race_colours, race_picture
 from rushhour.viewer.race_source import RaceSource
 from rushhour.viewer.session import Session
 from rushhour.viewer.shots import picture_for
+from rushhour.viewer.themes import THEMES, Theme
 
 NAN = float("nan")
 
@@ -67,6 +70,46 @@ def test_a_race_plays_in_a_session_and_every_colour_and_key_is_borne():
         assert len(session.scene().moment) == 2
     session.do(do.Click(5.0, 5.0))
     assert session.state.place is None
+
+
+@pytest.mark.parametrize("theme", THEMES.values(), ids=list(THEMES))
+def test_a_shot_has_kerbs_a_start_line_a_legend_and_a_scale(theme: Theme):
+    record = two_on_a_straight()
+    image = race_picture(record, 3.0, (600, 500), theme=theme).astype(int)
+
+    def pixels(colour: tuple[int, int, int]) -> np.ndarray:
+        return np.argwhere(np.abs(image - colour).max(axis=2) <= 6)
+
+    red, white = KERBS
+    for colour in (red, white):  # along all sides of the track
+        assert len(pixels(colour)) > 100
+        assert np.ptp(pixels(colour), axis=0).min() > 200
+    for colour in race_colours(2).tolist():  # on the track and in the legend
+        rows, columns = pixels(tuple(colour)).T
+        assert ((rows > 380) & (columns > 400)).sum() > 100 and (columns < 400).any()
+    box = race_box(record)
+    pixel = max((box[2] - box[0]) / 600, (box[3] - box[1]) / 500)
+    bar = scale_image(pixel, 600, 2, theme)
+    ink = (bar[-9] == (*theme.ink, 255)).all(axis=1).sum() * pixel
+    assert ink == pytest.approx(20.0, abs=2 * pixel)  # the bar is as long as it says
+    lower = image[500 - 10 - bar.shape[0] :, 10 : 10 + bar.shape[1]]
+    assert (np.abs(lower - theme.ink).max(axis=2) <= 6).sum() >= 20.0 / pixel
+
+
+def test_kerbs_lie_beside_the_track_and_a_course_has_none():
+    record = two_on_a_straight()
+    quads, colours = kerb_quads(record)
+    assert len(quads) == len(colours)
+    kerbs = quads[(colours == KERBS[0]).all(axis=1)]
+    outer = kerbs[:, 2:].reshape(-1, 2)  # away from the track
+
+    def within(x0: float, y0: float, x1: float, y1: float) -> np.ndarray:
+        x, y = outer.T
+        return (x > x0) & (x < x1) & (y > y0) & (y < y1)
+
+    assert (within(-10.0, 8.0, 80.0, 60.0) | ~within(-20.0, -8.0, 96.0, 76.0)).all()
+    assert 0.4 < within(-10.0, 8.0, 80.0, 60.0).mean() < 0.6
+    assert not len(kerb_quads(replace(record, ground={"cost": np.ones((3, 3))}))[0])
 
 
 def test_racers_are_drawn_in_their_colours_on_the_track():

@@ -93,6 +93,14 @@ def glass(width: int, height: int, theme: Theme = DARK) -> NDArray[np.uint8]:
     return image
 
 
+def lay(image: NDArray[np.uint8], panel: NDArray[np.uint8], x: int, y: int) -> None:
+    """Lay a panel (h, w, 4) over an image (height, width, 3) from pixel (x, y) on, as far as it fits."""
+    place = image[y : y + panel.shape[0], x : x + panel.shape[1]]
+    part = panel[: place.shape[0], : place.shape[1]].astype(np.float64)
+    share = part[..., 3:] / 255.0
+    place[:] = (share * part[..., :3] + (1.0 - share) * place).astype(np.uint8)
+
+
 def line(text: str, colour: Tone = INK) -> Line:
     """A line of one colour."""
     return ((text, colour),)

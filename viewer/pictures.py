@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rushhour.kernels.shown import fields_shown
 from rushhour.roadnets.errors import RunError
@@ -15,7 +14,7 @@ from rushhour.traffic.durations import clock, seconds
 from rushhour.traffic.plurals import counted
 from rushhour.viewer.colouring import OF_TRIPS, VEHICLES, told_at, want_colouring
 from rushhour.viewer.moments import Source
-from rushhour.viewer.panels import legend_image
+from rushhour.viewer.panels import lay, legend_image
 from rushhour.viewer.png import png_bytes
 from rushhour.viewer.raster import Box, add_legend, draw_network, draw_signals, draw_vehicles
 from rushhour.viewer.trip_words import TripWords
@@ -117,14 +116,6 @@ def _drawn(
     image = raster.image()
     title = f"{network.name} at {clock(moment.time)}, {counted(n, 'vehicle')}"
     add_legend(image, raster.pixels_per_metre, title=title)
-    _paste(image, legend_image(told.legend, max(1, round(min(size) / 600))))
+    panel = legend_image(told.legend, max(1, round(min(size) / 600)))
+    lay(image, panel, max(0, size[0] - panel.shape[1]), max(0, size[1] - panel.shape[0]))
     return Picture(png_bytes(image), f"{title}; colours: {told.legend.title}")
-
-
-def _paste(image: NDArray[np.uint8], panel: NDArray[np.uint8]) -> None:
-    """Lay a panel (h, w, 4) over the lower right of a picture, as far as it fits."""
-    height, width = min(panel.shape[0], image.shape[0]), min(panel.shape[1], image.shape[1])
-    place = image[image.shape[0] - height :, image.shape[1] - width :]
-    part = panel[:height, :width].astype(np.float64)
-    share = part[..., 3:] / 255.0
-    place[:] = (share * part[..., :3] + (1.0 - share) * place).astype(np.uint8)

@@ -10,16 +10,24 @@ from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.racing.race_file import RaceRecord
+from rushhour.viewer.colouring import Legend
 from rushhour.viewer.films import film, want_film
-from rushhour.viewer.lettering import write_text
+from rushhour.viewer.panels import ACCENT, lay, legend_image, line, scale_image, text_image
 from rushhour.viewer.png import write_png
 from rushhour.viewer.raster import SMOOTHING, Box, Raster
 from rushhour.viewer.shapes import Quads, bodies
 from rushhour.viewer.themes import DARK, Theme
 
 LEAST_BODY: Final = (9.0, 5.0)  # pixels
+GAP: Final = 10  # pixels beside panels
 MARGIN: Final = 0.04  # of the extent
 TEXT: Final = 2  # times the size of a letter
+MOST_TOLD: Final = 10  # racers
+KERB: Final = 1.0  # m wide
+STRIPE: Final = 3.0  # m of a kerb in one colour
+KERBS: Final = ((206, 32, 41), (244, 244, 244))
+CELL: Final = 0.8  # m, of the start line
+CHECKS: Final = ((20, 20, 20), (244, 244, 244))
 LONGEST_FILM: Final = 100_000  # pictures
 
 
@@ -93,6 +101,20 @@ def race_colours(n: int) -> NDArray[np.uint8]:
     return (255.0 * np.array(tones).reshape(n, 3)).astype(np.uint8)
 
 
+def race_legend(record: RaceRecord, time: float) -> Legend:
+    """The first racers with their colours at a time, s: who has arrived, with times, then the others."""
+    finish, colours = record.finish, race_colours(len(record.finish)).tolist()
+    done = [k for k in record.ranking if finish[k] <= time]
+    order = [*done, *(k for k in range(len(finish)) if k not in set(done))]
+    kinds = []
+    for place, k in enumerate(order[:MOST_TOLD], 1):
+        arrived = place <= len(done)
+        red, green, blue = colours[k]
+        text = f"{place}. racer {k + 1} {finish[k]:.2f} s" if arrived else f"racer {k + 1}"
+        kinds.append(((red, green, blue), text))
+    return Legend("racers", kinds=tuple(kinds))
+
+
 def ground_quads(record: RaceRecord, theme: Theme = DARK) -> tuple[Quads, NDArray[np.uint8]]:
     """What racers run on as quadrilaterals (n, 4, 2), m, and their colours (n, 3)."""
     if "left" in record.ground:
@@ -111,6 +133,40 @@ def ground_quads(record: RaceRecord, theme: Theme = DARK) -> tuple[Quads, NDArra
     return corner[:, None, :] + square, colour
 
 
+def kerb_quads(record: RaceRecord, least: float = 0.0) -> tuple[Quads, NDArray[np.uint8]]:
+    """Kerbs in red and white beside a track, and its start line: quadrilaterals, m, and colours (n, 3).
+
+    least: m that kerbs are wide at least. A course has none.
+    """
+    if "left" not in record.ground:
+        return np.zeros((0, 4, 2)), np.zeros((0, 3), np.uint8)
+    quads: list[Quads] = []
+    colours: list[NDArray[np.uint8]] = []
+    wide = max(KERB, least)
+    edges = record.ground["left"], record.ground["right"]
+    for edge, other in (edges, edges[::-1]):
+        shut = np.vstack((edge, edge[:1]))
+        station = np.concatenate(([0.0], np.cumsum(np.hypot(*np.diff(shut, axis=0).T))))
+        count = 2 * max(2, round(float(station[-1]) / (2.0 * max(STRIPE, 4.0 * least))))
+        at = np.linspace(0.0, station[-1], count + 1)
+        inner = np.column_stack([np.interp(at, station, shut[:, k]) for k in (0, 1)])
+        away = edge - other
+        away /= np.maximum(np.hypot(*away.T), 1e-9)[:, None]
+        away = np.vstack((away, away[:1]))
+        outer = inner + wide * np.column_stack([np.interp(at, station, away[:, k]) for k in (0, 1)])
+        quads.append(np.stack((inner[:-1], inner[1:], outer[1:], outer[:-1]), axis=1))
+        colours.append(np.array(KERBS, np.uint8)[np.arange(count) % 2])
+    a, b = edges[0][0], edges[1][0]
+    cells = max(6, round(float(np.hypot(*(b - a))) / max(CELL, 2.0 * least)))
+    side = (b - a) / cells
+    along = np.array((-side[1], side[0]))
+    column, row = (one.ravel() for one in np.meshgrid(np.arange(cells), np.arange(2)))
+    corner = a + column[:, None] * side + (row[:, None] - 1.0) * along
+    quads.append(np.stack((corner, corner + side, corner + side + along, corner + along), axis=1))
+    colours.append(np.array(CHECKS, np.uint8)[(column + row) % 2])
+    return np.concatenate(quads), np.concatenate(colours)
+
+
 def _ground(record: RaceRecord, size: tuple[int, int], box: Box | None, theme: Theme) -> Raster:
     x0, y0, x1, y1 = race_box(record) if box is None else box
     width, height = size
@@ -124,6 +180,7 @@ def _ground(record: RaceRecord, size: tuple[int, int], box: Box | None, theme: T
         scale,
     )
     raster.fill_quads(*ground_quads(record, theme))
+    raster.fill_quads(*kerb_quads(record, 1.0 / raster.pixels_per_metre))
     return raster
 
 
@@ -141,10 +198,15 @@ def _with_bodies(
     colours = race_colours(len(record.length))
     raster.fill_quads(bodies(pose, long, wide), colours[there])
     image = raster.image()
-    write_text(image, f"{record.name}  {time:.1f} s", 12, 10, theme.ink, TEXT)
-    done = [k for k in record.ranking if np.isfinite(record.finish[k]) and record.finish[k] <= time]
-    for line, k in enumerate(done[:10]):
-        text = f"{line + 1:2d}  racer {k + 1:<3d} {record.finish[k]:.2f} s"
-        red, green, blue = (int(c) for c in colours[k])
-        write_text(image, text, 12, 34 + 22 * line, (red, green, blue), TEXT)
+    head = (line(record.name), line(f"{time:.1f} s", ACCENT))
+    lay(image, text_image(head, TEXT, theme), GAP, GAP)
+    ruler = scale_image(1.0 / raster.pixels_per_metre, image.shape[1], TEXT, theme)
+    lay(image, ruler, GAP, image.shape[0] - GAP - ruler.shape[0])
+    legend = legend_image(race_legend(record, time), TEXT, theme)
+    lay(
+        image,
+        legend,
+        image.shape[1] - GAP - legend.shape[1],
+        image.shape[0] - GAP - legend.shape[0],
+    )
     return image

@@ -9,9 +9,9 @@ from rushhour.roadnets.by_hand.builder import NetworkBuilder
 from rushhour.roadnets.model import Network
 from rushhour.traffic.racing.race_file import RaceRecord
 from rushhour.viewer.camera import Box
-from rushhour.viewer.colouring import COLOURS, UNKNOWN, Coloured, Legend
+from rushhour.viewer.colouring import COLOURS, UNKNOWN, Coloured
 from rushhour.viewer.moments import Moment, NetworkSource, no_vehicles
-from rushhour.viewer.race_shot import ground_quads, race_box, race_colours
+from rushhour.viewer.race_shot import ground_quads, kerb_quads, race_box, race_colours, race_legend
 from rushhour.viewer.road_mesh import Mesh, RoadMesh, ribbons
 from rushhour.viewer.themes import DARK, Theme
 
@@ -31,13 +31,18 @@ class RaceGround(RoadMesh):
         self._record = record
 
     @cached_property
-    def lanes(self) -> Mesh:
+    def lanes(self) -> tuple[Mesh, ...]:
         """The ground; of a course in the colours of its costs."""
         quads, colours = ground_quads(self._record, self.theme)
-        return ribbons(quads, colours, self.origin)
+        return (ribbons(quads, colours, self.origin),)
 
     @cached_property
-    def far_lanes(self) -> Mesh:
+    def marks(self) -> Mesh:
+        """Kerbs and the start line."""
+        return ribbons(*kerb_quads(self._record), self.origin)
+
+    @cached_property
+    def far_lanes(self) -> tuple[Mesh, ...]:
         """The same."""
         return self.lanes
 
@@ -113,17 +118,8 @@ class RaceSource(NetworkSource):
         palette = np.full((COLOURS, 3), UNKNOWN, np.uint8)
         colours = race_colours(min(n, MOST_COLOURS))
         palette[: len(colours)] = colours
-        done = [k for k in self.record.ranking if finish[k] <= moment.time]
-        order = [*done, *(k for k in range(n) if k not in set(done))]
-        kinds = tuple(
-            (
-                tuple(palette[k % MOST_COLOURS].tolist()),
-                f"{place}. {self.vehicle_name(k)} {finish[k]:.2f} s"
-                if place <= len(done)
-                else self.vehicle_name(k),
-            )
-            for place, k in enumerate(order[:MOST_NAMED], 1)
-        )
         return Coloured(
-            (moment.id % MOST_COLOURS).astype(np.uint8), palette, Legend("racers", kinds=kinds)
+            (moment.id % MOST_COLOURS).astype(np.uint8),
+            palette,
+            race_legend(self.record, moment.time),
         )

@@ -16,6 +16,7 @@ from rushhour.kernels.raster import fill_polygons, shrink
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.model import Network
 from rushhour.traffic.plurals import counted
+from rushhour.viewer.grades import LEAST_KERB, LEAST_LANES, lane_grades, node_grades
 from rushhour.viewer.lettering import text_width, write_text
 from rushhour.viewer.lights import lights_of, states_at
 from rushhour.viewer.png import write_png
@@ -37,12 +38,11 @@ Box = tuple[float, float, float, float]  # x least, y least, x greatest, y great
 
 SMOOTHING: Final = 2
 LARGEST: Final = 16_384  # pixels on a side
-MAIN_SPEED: Final = 12.0  # m/s; roads as fast are drawn as main streets
-FAST_SPEED: Final = 21.0  # m/s; as roads for cars alone
 AREAS_FROM: Final = 0.3  # pixels per metre from which intersections are drawn in detail
 MARKS_FROM: Final = 2.2  # pixels per metre from which markings are painted
-LEAST_LANE: Final = 1.1  # pixels
-LEAST_BODY: Final = (3.6, 2.2)  # pixels, length and width of a vehicle
+LEAST_BODY: Final = (6.0, 3.6)  # pixels, length and width of a vehicle
+POINTED: Final = 0.3  # of its width that the front of a small body has
+WHOLE_FROM: Final = 3.0  # pixels per m from which on fronts are as wide as they are
 LIGHT: Final = 1.0  # m, of the bar that shows a signal
 LEAST_LIGHT: Final = 1.5  # pixels
 RAMP: Final = np.array(SPEEDS, np.float64)  # from standing to free
@@ -114,23 +114,25 @@ def draw_network(
     raster = _empty_raster(size, box or network_box(network), theme)
     strips = strips_of(network, coarse=raster.pixels_per_metre < AREAS_FROM)
     lanes = network.arrays.lanes
-    width = lanes.width[strips.lane]
-    half = np.maximum(0.5 * width, 0.5 * LEAST_LANE / raster.pixels_per_metre)
+    grade = lane_grades(network)[strips.lane]
+    pixel = 1.0 / raster.pixels_per_metre
+    half = np.maximum(0.5 * lanes.width[strips.lane], 0.5 * pixel * np.array(LEAST_LANES)[grade])
     seen = _visible(raster, strips.a, strips.b)
-    kerb = max(0.35, 0.45 / raster.pixels_per_metre)
-    order = np.flatnonzero(seen)
-    speed = lanes.speed[strips.lane[order]]
-    by_speed = np.argsort(speed >= MAIN_SPEED, kind="stable")
-    order = order[by_speed]
-    edges = strips.quads(half + kerb, -half - kerb)[order]
-    fills = strips.quads(half + 0.05, -half - 0.05)[order]
-    shown = shown_speeds(network)
-    raster.fill_quads(edges, theme.kerb)
-    if raster.pixels_per_metre > AREAS_FROM:
-        _fill_intersections(raster, network, shown, theme)
-    on_road = strips.lane[order] < network.n_road_lanes
-    fastest = shown[np.maximum(lanes.intersection[strips.lane[order]], 0)]
-    raster.fill_quads(fills, asphalt(np.where(on_road, speed[by_speed], fastest), theme))
+    near = raster.pixels_per_metre > AREAS_FROM
+    kerb = np.maximum(0.35, pixel * (0.45 if near else np.array(LEAST_KERB)[grade]))
+    edges = strips.quads(half + kerb, -half - kerb)
+    fills = strips.quads(half + 0.05, -half - 0.05)
+    grades = [np.flatnonzero(seen & (grade == k)) for k in range(len(theme.roads))]
+    if near:
+        for of_grade in grades:
+            raster.fill_quads(edges[of_grade], theme.kerb)
+        _fill_intersections(raster, network, theme)
+    for k, of_grade in enumerate(
+        grades
+    ):  # from afar main streets lie on side streets, kerbs and all
+        if not near:
+            raster.fill_quads(edges[of_grade], theme.kerb)
+        raster.fill_quads(fills[of_grade], theme.roads[k])
     if raster.pixels_per_metre >= MARKS_FROM:
         raster.fill_quads(lane_marks(network, strips), theme.marks)
         raster.fill_quads(zebra_bars(network), theme.stops)
@@ -148,33 +150,16 @@ def draw_names(raster: Raster, network: Network, theme: Theme = DARK) -> None:
         paint_names(raster.canvas, names, raster.pixels(names.at), raster.scale, theme)
 
 
-def _fill_intersections(
-    raster: Raster, network: Network, shown: NDArray[np.float64], theme: Theme
-) -> None:
+def _fill_intersections(raster: Raster, network: Network, theme: Theme) -> None:
     """Paint the outlines of intersections as far as vehicles come near: islands stay free."""
     outlines = Raster(raster.canvas.copy(), raster.left, raster.top, raster.scale)
     areas, which = intersection_areas(network)
-    outlines.fill_areas(areas, asphalt(shown[which], theme))
+    outlines.fill_areas(areas, np.array(theme.roads, np.uint8)[node_grades(network)[which]])
     surface = Raster(np.zeros_like(raster.canvas), raster.left, raster.top, raster.scale)
     quads = aprons(network)
     surface.fill_quads(quads[_visible(raster, quads[:, 0], quads[:, 2])], (255, 255, 255))
     covered = surface.canvas[..., 0] > 0
     raster.canvas[covered] = outlines.canvas[covered]
-
-
-def shown_speeds(network: Network) -> NDArray[np.float64]:
-    """The highest limit of the road lanes that meet at each intersection, m/s."""
-    lanes = network.arrays.lanes
-    connectors = network.arrays.connectors
-    fastest = np.zeros(max(1, len(network.intersection_ids)))
-    for lane in (connectors.from_lane, connectors.to_lane):
-        np.maximum.at(fastest, connectors.intersection, lanes.speed[lane])
-    return fastest
-
-
-def asphalt(speed: NDArray[np.float64], theme: Theme = DARK) -> NDArray[np.uint8]:
-    """Colours of asphalt by limit, (n, 3)."""
-    return np.array(theme.roads, np.uint8)[np.digitize(speed, (MAIN_SPEED, FAST_SPEED))]
 
 
 def speed_colours(value: ArrayLike, free: float) -> NDArray[np.uint8]:
@@ -220,7 +205,8 @@ def draw_vehicles(
         pose[elsewhere] = front[elsewhere]
     long = np.maximum(columns[2], LEAST_BODY[0] / raster.pixels_per_metre)
     wide = np.maximum(columns[3], LEAST_BODY[1] / raster.pixels_per_metre)
-    raster.fill_quads(bodies(pose, long, wide), colour)
+    front_share = 1.0 if raster.pixels_per_metre >= WHOLE_FROM else POINTED
+    raster.fill_quads(bodies(pose, long, wide, front_share), colour)
 
 
 def draw_signals(raster: Raster, network: Network, states: NDArray[np.uint8]) -> None:

@@ -13,13 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.model import Network
-from rushhour.viewer.raster import (
-    MAIN_SPEED,
-    Box,
-    asphalt,
-    network_box,
-    shown_speeds,
-)
+from rushhour.viewer.grades import lane_grades, node_grades
+from rushhour.viewer.raster import Box, network_box
 from rushhour.viewer.shapes import (
     Quads,
     Strips,
@@ -129,26 +124,24 @@ class RoadMesh:
         self.origin = np.array([0.5 * (x0 + x1), 0.5 * (y0 + y1)])
 
     @cached_property
-    def lanes(self) -> Mesh:
-        """Lanes and connectors, main streets last."""
+    def lanes(self) -> tuple[Mesh, ...]:
+        """Lanes and connectors, a mesh for each grade, main streets last."""
         return self._strips(coarse=False)
 
     @cached_property
-    def far_lanes(self) -> Mesh:
+    def far_lanes(self) -> tuple[Mesh, ...]:
         """The same for far away: connectors as chords."""
         return self._strips(coarse=True)
 
-    def _strips(self, coarse: bool) -> Mesh:
-        network = self.network
-        lanes = network.arrays.lanes
-        strips = strips_of(network, coarse)
-        shown = shown_speeds(network)[np.maximum(lanes.intersection[strips.lane], 0)]
-        on_road = strips.lane < network.n_road_lanes
-        speed = np.where(on_road, lanes.speed[strips.lane], shown)
-        half = 0.5 * lanes.width[strips.lane] + OVERLAP
-        order = np.argsort(speed >= MAIN_SPEED, kind="stable")
-        quads = joined(strips).quads(half, -half)[order]
-        return ribbons(quads, asphalt(speed[order], self.theme), self.origin, strips.lane[order])
+    def _strips(self, coarse: bool) -> tuple[Mesh, ...]:
+        strips = strips_of(self.network, coarse)
+        grade = lane_grades(self.network)[strips.lane]
+        half = 0.5 * self.network.arrays.lanes.width[strips.lane] + OVERLAP
+        quads = joined(strips).quads(half, -half)
+        return tuple(
+            ribbons(quads[grade == k], colour, self.origin, strips.lane[grade == k])
+            for k, colour in enumerate(self.theme.roads)
+        )
 
     @cached_property
     def aprons(self) -> Mesh:
@@ -159,7 +152,8 @@ class RoadMesh:
     def areas(self) -> Mesh:
         """Intersections; to be drawn where aprons are."""
         areas, which = intersection_areas(self.network)
-        return polygons(areas, asphalt(shown_speeds(self.network)[which], self.theme), self.origin)
+        colours = np.array(self.theme.roads, np.uint8)[node_grades(self.network)[which]]
+        return polygons(areas, colours, self.origin)
 
     @cached_property
     def marks(self) -> Mesh:

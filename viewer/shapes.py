@@ -214,11 +214,12 @@ def aprons(network: Network) -> Quads:
 
 
 def bodies(
-    pose: NDArray[np.float64], length: NDArray[np.float64], width: NDArray[np.float64]
-) -> Quads:
-    """Rectangles of vehicles whose front bumpers are at the poses (x, y, heading)."""
+    pose: NDArray[np.float64], length: NDArray[np.float64], width: NDArray[np.float64],
+    front: float = 1.0,
+) -> Quads:  # fmt: skip
+    """Vehicles whose front bumpers are at the poses (x, y, heading); front: its share of the width."""
     ahead = np.column_stack((np.cos(pose[:, 2]), np.sin(pose[:, 2])))
     side = np.column_stack((-ahead[:, 1], ahead[:, 0])) * (0.5 * width)[:, None]
-    front = pose[:, :2]
-    rear = front - ahead * length[:, None]
-    return np.stack((front + side, front - side, rear - side, rear + side), axis=1)
+    nose = pose[:, :2]
+    rear = nose - ahead * length[:, None]
+    return np.stack((nose + front * side, nose - front * side, rear - side, rear + side), axis=1)

@@ -13,25 +13,27 @@ from rushhour.viewer.gl.images import Image, ImagePainter
 from rushhour.viewer.gl.names import NamePainter
 from rushhour.viewer.gl.ribbons import RibbonPainter, Ribbons
 from rushhour.viewer.gl.vehicles import VehicleLayer
+from rushhour.viewer.grades import LEAST_KERB, LEAST_LANES
 from rushhour.viewer.lights import lights_of
 from rushhour.viewer.outside import outside_colours, outside_quads
 from rushhour.viewer.panels import colour_of
 from rushhour.viewer.raster import (
     AREAS_FROM,
     LEAST_BODY,
-    LEAST_LANE,
     LEAST_LIGHT,
     MARKS_FROM,
+    POINTED,
+    WHOLE_FROM,
 )
 from rushhour.viewer.road_mesh import RoadMesh, polyline_quads, ribbons
 from rushhour.viewer.scene import Scene, Stroke, codes
 from rushhour.viewer.street_labels import atlas_of
 
-DETAIL_FROM: Final = 7.0  # pixels per m from which on windscreens and lights are drawn
 BEYOND: Final = 30.0  # m outside the picture from where a body may reach into it
 DOT: Final = 2  # pixels of a dot
 RIM: Final = 1.5  # pixels around a mark
 LARGEST_FONT: Final = 64  # pixels, of names
+DETAIL_FROM: Final = 7.0  # pixels per m from which on windscreens and lights are drawn
 FINE_FROM: Final = 200_000  # vehicles from which on a dot is one pixel
 
 
@@ -53,6 +55,7 @@ class Renderer:
         self._roads, self._smoothing, self._timed = roads, smoothing, timed
         self._painter, self._images = RibbonPainter(), ImagePainter()
         self._layers: dict[str, Ribbons] = {}
+        self._graded: dict[str, list[Ribbons]] = {}
         self._lights, self._lines = Ribbons(), Ribbons()
         self._light_states: NDArray[np.uint8] | None = None
         self._names = NamePainter(roads.theme)
@@ -126,15 +129,18 @@ class Renderer:
         camera = scene.camera
         view = self._view(camera)
         near = 1.0 / camera.scale  # pixels per m
-        least = 0.5 * LEAST_LANE * camera.scale
         paint, layer = self._painter.draw, self._layer
-        lanes = layer("lanes" if near > AREAS_FROM else "far_lanes")
+        close = near > AREAS_FROM
+        grades = self._lanes("lanes" if close else "far_lanes")
+        kerbs = [max(0.35, (0.45 if close else one) * camera.scale) for one in LEAST_KERB]
+        least = [0.5 * one * camera.scale for one in LEAST_LANES]
         gloo.set_state(blend=False, cull_face=False, depth_test=False)
         gloo.set_depth_mask(True)
         gloo.clear(color=_unit(self._roads.theme.land), depth=1.0)
-        kerb = max(0.35, 0.45 * camera.scale)
-        paint(lanes, *view, widen=kerb, least=least, colour=_unit(self._roads.theme.kerb))
-        if near > AREAS_FROM:
+        kerb = _unit(self._roads.theme.kerb)
+        if close:
+            for lanes, wide, kerbed in zip(grades, least, kerbs, strict=False):
+                paint(lanes, *view, widen=kerbed, least=wide, colour=kerb)
             # Aprons leave a depth, and areas are drawn where there is one: islands stay free.
             gloo.set_state(depth_test=True, depth_func="always")
             gloo.set_color_mask(False, False, False, False)
@@ -144,10 +150,19 @@ class Renderer:
             gloo.set_state(depth_func="greater")
             paint(layer("areas"), *view, depth=0.5)
             gloo.set_state(depth_test=False)
-        paint(lanes, *view, least=least, by_lane=scene.lane_colours is not None)
+        for lanes, wide, kerbed in zip(grades, least, kerbs, strict=False):
+            if not close:  # main streets lie on side streets, kerbs and all
+                paint(lanes, *view, widen=kerbed, least=wide, colour=kerb)
+            paint(lanes, *view, least=wide, by_lane=scene.lane_colours is not None)
         if near >= MARKS_FROM:
             for name in ("marks", "zebras", "stops"):
                 paint(layer(name), *view, least=0.5 * camera.scale)
+
+    def _lanes(self, name: str) -> list[Ribbons]:
+        """The meshes of lanes by grade, made when they are first drawn."""
+        if name not in self._graded:
+            self._graded[name] = [Ribbons(mesh) for mesh in getattr(self._roads, name)]
+        return self._graded[name]
 
     def _layer(self, name: str) -> Ribbons:
         """A mesh of the roads, made when it is first drawn."""
@@ -222,7 +237,8 @@ class Renderer:
         self._note("upload")
         least = (LEAST_BODY[0] * camera.scale, LEAST_BODY[1] * camera.scale)
         detail = 1.0 / camera.scale >= DETAIL_FROM
-        layer.draw(*self._view(camera), least, detail, scene.blink)
+        front = 1.0 if 1.0 / camera.scale >= WHOLE_FROM else POINTED
+        layer.draw(*self._view(camera), least, detail, scene.blink, front)
         self._note("draw")
 
     def _draw_dots(self, scene: Scene) -> None:

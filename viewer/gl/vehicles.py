@@ -24,6 +24,7 @@ uniform float u_size_rows;
 uniform vec2 u_centre;
 uniform vec2 u_scale;
 uniform vec2 u_least;
+uniform float u_front;
 varying vec3 v_colour;
 varying vec2 v_on;
 varying vec2 v_size;
@@ -40,7 +41,8 @@ void main() {
     vec2 size_at = vec2((which - 256.0 * size_row + 0.5) / 256.0, (size_row + 0.5) / u_size_rows);
     v_size = texture2DLod(u_sizes, size_at, 0.0).xy;
     vec2 shown = max(v_size, u_least);
-    vec2 q = vec2(a_slot.y * shown.x - 0.5 * v_size.x, a_slot.z * shown.y);
+    float across = a_slot.y > 0.0 ? u_front : 1.0;
+    vec2 q = vec2(a_slot.y * shown.x - 0.5 * v_size.x, a_slot.z * shown.y * across);
     vec2 p = v.xy + vec2(cos(v.z) * q.x - sin(v.z) * q.y, sin(v.z) * q.x + cos(v.z) * q.y);
     gl_Position = a_slot.x < u_count
         ? vec4((p - u_centre) * u_scale, 0.0, 1.0) : vec4(2.0, 2.0, 0.0, 1.0);
@@ -145,12 +147,12 @@ class VehicleLayer:
 
     def draw(
         self, centre: tuple[float, float], scale: tuple[float, float], least: tuple[float, float],
-        detail: bool, blink: bool,
+        detail: bool, blink: bool, front: float = 1.0,
     ) -> None:  # fmt: skip
         """Draw what was uploaded.
 
         centre, scale: as of ribbons.   least: m, length and width shown at least.   detail: with
-        windscreens and lights.   blink: indicators are lit now.
+        windscreens and lights.   blink: indicators are lit now.   front: its share of the width, so that small ones are pointed.
         """
         if not self._count or self._sizes is None:
             return
@@ -158,6 +160,7 @@ class VehicleLayer:
         program["u_count"], program["u_centre"] = float(self._count), centre
         program["u_scale"], program["u_least"] = scale, least
         program["u_detail"], program["u_blink"] = float(detail), float(blink)
+        program["u_front"] = front
         program.draw("triangles", self._indices_for(self._count))
 
     def _indices_for(self, count: int) -> Any:

@@ -2,7 +2,6 @@
 // the side (mitred), the half width (m), how far along its line it is (m), a style, and the road that it is of (-1: none).
 const STYLE = { local: 0, main: 1, fast: 2, kerb: 3, mark: 4, dash: 5, stop: 6, turf: 7, start: 8, bus: 9, rail: 10 };
 const VERTEX_FLOATS = 8;
-const MAIN_SPEED = 12, FAST_SPEED = 21; // m/s
 
 class Mesh {
   constructor() { this.data = new Float32Array(1 << 14); this.index = new Uint32Array(1 << 14); this.n = 0; this.m = 0; this.parts = []; this.road = -1; }
@@ -84,16 +83,9 @@ class Ground {
     for (const lane of head.way_from) this.outStart[lane + 1]++;
     for (let l = 0; l < this.roads; l++) this.outStart[l + 1] += this.outStart[l];
     this.ways = { roads: this.roads, start: this.outStart, to: head.way_to, limit: head.lane_limit };
-    this.nodeFast = new Float32Array(head.node_x.length);
-    for (let k = 0; k < head.way_from.length; k++) {
-      const at = head.way_at[k];
-      this.nodeFast[at] = Math.max(this.nodeFast[at], head.lane_limit[head.way_from[k]], head.lane_limit[head.way_to[k]]);
-    }
     this.build();
   }
   get limits() { return this.head.lane_limit; }
-  grade(speed) { return speed >= FAST_SPEED ? STYLE.fast : speed >= MAIN_SPEED ? STYLE.main : STYLE.local; }
-  gradeOf(lane) { return this.grade(lane < this.roads ? this.head.lane_limit[lane] : this.nodeFast[this.head.way_at[lane - this.roads]]); }
   // Lanes by tiles of the map, so that what is not seen is not drawn.
   tiles() {
     const [x0, y0, x1, y1] = this.box, side = Math.max(x1 - x0, y1 - y0) / Math.max(1, Math.min(24, Math.round(Math.sqrt(this.count / 60))));
@@ -118,7 +110,7 @@ class Ground {
     const leftSign = this.said.left_hand ? -1 : 1;
     for (const { lanes, box } of tiles) {
       for (const l of lanes) {
-        const grade = this.gradeOf(l), half = 0.5 * width[l] + 0.05;
+        const grade = head.lane_grade[l], half = 0.5 * width[l] + 0.05;
         grades[grade].road = l < this.roads ? this.laneRoad[l] : -1;
         grades[grade].ribbon(x, y, start[l], start[l + 1], half, 0, grade, 0.4);
         if (l >= this.roads) { this.apron(aprons, l); continue; }
@@ -134,7 +126,7 @@ class Ground {
     const areas = new Mesh(), zebras = new Mesh();
     const round = new Set(), plain = this.surfaces(round);
     for (let a = 0; a + 1 < this.areas.start.length; a++) {
-      if (!round.has(head.area_at[a])) areas.polygon(this.areas.x, this.areas.y, this.areas.start[a], this.areas.start[a + 1], this.grade(this.nodeFast[head.area_at[a]]));
+      if (!round.has(head.area_at[a])) areas.polygon(this.areas.x, this.areas.y, this.areas.start[a], this.areas.start[a + 1], head.node_grade[head.area_at[a]]);
     }
     areas.cut(null);
     const corners = plain;
@@ -188,7 +180,7 @@ class Ground {
       }
       if (bends || area < 4 || area > 1600) continue;
       round.add(node);
-      const grade = this.grade(this.nodeFast[node]);
+      const grade = head.node_grade[node];
       mesh.room(n + 1, 3 * n);
       const middle = mesh.vertex(cx, cy, 0, 0, 0, 0, grade);
       for (let i = 0; i < n; i++) {

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from rushhour.roadnets.model import Network
 from rushhour.viewer.camera import Box
+from rushhour.viewer.grades import lane_grades, node_grades
 from rushhour.viewer.lights import LIGHT_COLOURS, lights_of
 from rushhour.viewer.moments import Source
 from rushhour.viewer.page.blocks import signs, steps
@@ -57,6 +58,8 @@ def network_arrays(
         "node_x": (nodes.x - origin[0]).astype(np.float32),
         "node_y": (nodes.y - origin[1]).astype(np.float32),
         "node_control": nodes.control.astype(np.uint8),
+        "lane_grade": lane_grades(network),
+        "node_grade": node_grades(network),
         "lane_stop": stop_kinds(network).astype(np.uint8),
     }
     areas, which = intersection_areas(network)
