@@ -29,7 +29,7 @@ def code_folder(name: str) -> str:
     """The folder for the code of one kernel module; below NOWHERE if nothing can be written."""
     base, unwanted = _trusted_base()
     if base is not None:
-        doubt = _doubt(base / name, unwanted) or _doubt(base / f"{name}-inner", unwanted)
+        doubt = _doubt(base / name, unwanted)
         if not doubt:
             return str(base / name)
         _tell_once(doubt)

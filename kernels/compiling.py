@@ -9,6 +9,8 @@ from typing import Any
 from numba.core import event
 from numba.core.compiler_lock import global_compiler_lock
 
+from rushhour.kernels.lazy import lazily
+
 if sys.platform != "win32":  # there, processes that start together compile everything each
     import fcntl
 
@@ -43,54 +45,25 @@ def locked(path: Path, wait: bool = True) -> Iterator[bool]:
 def compiled_once(dispatcher: Any, folder: str) -> None:
     """Let one process compile a kernel; those who come meanwhile find it in the cache then.
 
-    Kernels that call each other in a circle cannot be: each waits only for those that it calls. A
-    thread takes numba's own lock first: with that of a kernel it would wait for another thread that
+    A thread takes numba's own lock first: with that of a kernel it would wait for another thread that
     compiles, and that one for the kernel's.
     """
     compile_it = dispatcher.compile
     lock = Path(folder) / f"{dispatcher.py_func.__name__}.lock"
 
     def compile_or_load(signature: Any) -> Any:
-        with global_compiler_lock:
-            if _meanwhile and not _at_work and _is_taken(lock):
-                _meanwhile.pop()()
-            _at_work.append(lock)
-            try:
-                with locked(lock):
-                    return compile_it(signature)
-            finally:
-                _at_work.pop()
+        with global_compiler_lock, locked(lock), lazily():
+            return compile_it(signature)
+
+    def compile_if_free(signature: Any) -> bool:
+        """Compile or load, unless another process is at it; says which."""
+        with global_compiler_lock, locked(lock, wait=False) as held, lazily():
+            if held:
+                compile_it(signature)
+            return held
 
     dispatcher.compile = compile_or_load
-    dispatcher.compile_if_free = lambda signature: _compile_if_free(compile_it, lock, signature)
-
-
-def _compile_if_free(compile_it: Callable[[Any], Any], lock: Path, signature: Any) -> bool:
-    """Compile or load, unless another process is at it; says which."""
-    with global_compiler_lock, locked(lock, wait=False) as held:
-        if held:
-            _at_work.append(lock)
-            try:
-                compile_it(signature)
-            finally:
-                _at_work.pop()
-        return held
-
-
-_at_work: list[
-    Path
-] = []  # what is being compiled here, each for the one before; under numba's lock
-_meanwhile: list[Callable[[], None]] = []
-
-
-def do_meanwhile(work: Callable[[], None]) -> None:
-    """Do this once instead of waiting, when a kernel is wanted that another process is compiling."""
-    _meanwhile.append(work)
-
-
-def _is_taken(lock: Path) -> bool:
-    with locked(lock, wait=False) as held:
-        return not held
+    dispatcher.compile_if_free = compile_if_free
 
 
 class _OnCompile(event.Listener):

@@ -40,7 +40,7 @@ def chase(args: argparse.Namespace) -> int:
         duration=seconds(args.duration, "--duration"), dt=seconds(args.dt, "--dt"), seed=args.seed,
     )  # fmt: skip
     with ExitStack() as stack:
-        stack.enter_context(compile_bar("frame"))
+        stack.enter_context(compile_bar())
         world = open_world(scenario, lambda what: None)
         running, stopped = _run(args, world, scenario.duration or 0.0, stack)
     facts = _facts(args, running)

@@ -39,7 +39,7 @@ def demo(args: argparse.Namespace) -> int:
     except OSError as error:
         raise RunError(f"--out {args.out}: cannot be a folder ({error.strerror})") from error
     parameters = Parameters()
-    with compile_bar("frame"):
+    with compile_bar():
         from rushhour.roadnets.generators.by_name import generate
         from rushhour.traffic.demand.random_trips import vehicles_on_road
         from rushhour.traffic.world import World

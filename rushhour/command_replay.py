@@ -109,7 +109,7 @@ def verify(args: argparse.Namespace) -> int:
     from rushhour.traffic.recording.run_file import RunFile
     from rushhour.traffic.recording.verifying import verify as verified
 
-    with RunFile(args.file) as run, compile_bar("frame"):
+    with RunFile(args.file) as run, compile_bar():
         what: Any = bar(1.0, "", "simulating")
         try:
             verdict = verified(run, lambda done, of: what.update(done / max(1, of) - what.n))

@@ -32,7 +32,7 @@ def resume(args: argparse.Namespace) -> int:
     others = dict(fields.pop("parameters", ()))
     seed = fields.pop("seed", None)
     say(args, "reading the run")
-    with compile_bar("frame"), RunFile(args.resume) as run:
+    with compile_bar(), RunFile(args.resume) as run:
         if args.network is not None:
             from rushhour.roadnets.loading import load_network
 

@@ -148,7 +148,7 @@ def drive(
         total = scenario.duration if end is not None else float(len(world.demand))
         what = bar(total, "s" if end is not None else "arrived", "running")
         stack.callback(what.close)
-        stack.enter_context(compile_bar("frame"))
+        stack.enter_context(compile_bar())
 
         def progress() -> None:
             done = world.time - world.begin if end is not None else float(world.arrived)

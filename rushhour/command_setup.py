@@ -52,9 +52,10 @@ def markdown_table() -> list[str]:
 def compile_all(args: argparse.Namespace) -> int:
     """Compile every kernel, on as many cores as there are."""
     started = perf_counter()
-    with compile_bar("everything"):
-        from rushhour.compiling_aside import compile_everything, helpers
+    from rushhour.compiling_aside import compile_everything, helpers, start_helpers
 
+    with compile_bar():
+        start_helpers()
         compile_everything(helpers())
     print(f"kernels are compiled ({perf_counter() - started:.1f} s)")
     return 0

@@ -1,8 +1,8 @@
-"""Compiling kernels, by several processes side by side: those of a frame, or all there are.
+"""Compiling all kernels, by several processes side by side.
 
-A frame's kernels are compiled in the order in which they are first called, one after another. The
-processes started here begin with the largest; no kernel is compiled twice, as each has a lock
-(`kernels.compiling`). Who wants a kernel that another process is at compiles what nobody is at.
+Each begins with another kernel, and none is compiled twice, as each has a lock (`kernels.compiling`).
+What kernels call, each process lowers for itself: so this shares out what takes minutes, not the
+kernels of a first frame.
 """
 
 import atexit
@@ -10,10 +10,9 @@ import os
 import subprocess
 import sys
 import tempfile
-from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rushhour.kernels.jit import StateKernel
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 Call = tuple["StateKernel", tuple[Any, ...]]
 MOST = 3  # processes besides the first: about ten kernels are worth the while
-What = Literal["frame", "everything"]
 
 
 def helpers() -> int:
@@ -29,20 +27,15 @@ def helpers() -> int:
     return min(MOST, len(os.sched_getaffinity(0)) - 1) if sys.platform == "linux" else 0
 
 
-@cache
-def start_helpers(what: What) -> None:
-    """Let other processes compile as well, until this one ends; only once."""
+def start_helpers() -> None:
+    """Let other processes compile everything as well, until this one ends."""
     for k in range(helpers()):
         process = subprocess.Popen(
-            [sys.executable, "-m", "rushhour.compiling_aside", what, str(k)],
+            [sys.executable, "-m", "rushhour.compiling_aside", str(k)],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         atexit.register(process.wait)
         atexit.register(process.terminate)  # first: the last registered
-    if helpers() and what == "frame":
-        from rushhour.kernels.compiling import do_meanwhile
-
-        do_meanwhile(lambda: prepare(calls_of_a_frame(tiny_world())))
 
 
 def tiny_world() -> "World":
@@ -252,4 +245,4 @@ def _busy_world() -> "World":
 
 
 if __name__ == "__main__":
-    {"frame": compile_a_frame, "everything": compile_everything}[sys.argv[1]](int(sys.argv[2]))
+    compile_everything(int(sys.argv[1]))

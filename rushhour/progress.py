@@ -5,10 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Self
-
-if TYPE_CHECKING:
-    from rushhour.compiling_aside import What
+from typing import Any, Self
 
 
 def bar(total: float | None, unit: str, what: str) -> Any:
@@ -34,20 +31,14 @@ _told = False  # whether this process has said that it compiles
 
 
 @contextmanager
-def compile_bar(wanted: "What | None" = None) -> Iterator[None]:
-    """Say which kernel is being compiled, the first time only; silent when the cache serves.
-
-    wanted: what this and more will be part of, so processes on other cores compile it, too.
-    """
-    from rushhour.compiling_aside import start_helpers
+def compile_bar() -> Iterator[None]:
+    """Say which kernel is being compiled, the first time only; silent when the cache serves."""
     from rushhour.kernels.compiling import announcing_compiles
 
     bars: list[Any] = []
 
     def tell(name: str) -> None:
         global _told
-        if wanted:
-            start_helpers(wanted)
         if not bars:
             if sys.stderr.isatty():
                 from tqdm.auto import tqdm

@@ -11,7 +11,7 @@ import pytest
 from numba.core.compiler_lock import global_compiler_lock
 
 from rushhour.compiling_aside import compile_a_frame
-from rushhour.kernels.compiling import announcing_compiles, compiled_once, do_meanwhile, locked
+from rushhour.kernels.compiling import announcing_compiles, compiled_once, locked
 from rushhour.kernels.jit import config, rehearsed
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.demand.random_trips import vehicles_on_road
@@ -104,35 +104,6 @@ def test_a_thread_that_waits_for_numbas_lock_holds_no_kernels_lock(tmp_path: Pat
             assert held
     waits.join(10.0)
     assert not waits.is_alive()
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="no locks of kernels there")
-def test_who_wants_a_kernel_that_another_process_compiles_does_something_else_first(
-    tmp_path: Path,
-) -> None:
-    made: list[str] = []
-
-    def kernel_of(name: str) -> SimpleNamespace:
-        made_for = SimpleNamespace(py_func=SimpleNamespace(__name__=name), compile=made.append)
-        compiled_once(made_for, str(tmp_path))
-        return made_for
-
-    wanted, free, taken = (kernel_of(name) for name in ("wanted", "free", "taken"))
-    other = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(tmp_path / "wanted.lock")],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-    )  # fmt: skip
-    assert other.stdout is not None and other.stdout.readline() == b"held\n"
-
-    def meanwhile() -> None:
-        assert free.compile_if_free("free")
-        assert not wanted.compile_if_free("wanted, too early")
-        other.communicate(b"")  # lets go of it
-
-    do_meanwhile(meanwhile)
-    taken.compile("nobody is at it")
-    wanted.compile("wanted")
-    assert made == ["nobody is at it", "free", "wanted"]
 
 
 @pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
