@@ -183,9 +183,15 @@ def is_clear(
 
 
 @kernel
-def stands_behind(veh: Vehicles, j: int) -> bool:
-    """Whether j stands behind somebody, who is out of its way no sooner than it goes on."""
-    return veh.speed[j] < 0.1 and veh.accel[j] <= 0.0 and veh.reason[j] == LEADER
+def comes_within(veh: Vehicles, types: Types, j: int, d: float, v_max: float, gap: float) -> bool:
+    """Whether j is d m further on within gap seconds, as far as who yields to it can see.
+
+    Who follows somebody and does not speed up comes no faster than now: not at all where it stands,
+    and as slowly as the queue that it closes up to, which may lead elsewhere.
+    """
+    if veh.reason[j] == LEADER and veh.accel[j] <= 0.0:
+        return d <= gap * veh.speed[j]
+    return arrives_within(veh, types, j, d, v_max, gap)
 
 
 @kernel
@@ -206,7 +212,7 @@ def prior_vehicle(
     for p in range(order.start[lane], order.start[lane + 1]):
         j = order.slot[p]
         d = length - veh.s[j] + zone
-        if not arrives_within(veh, types, j, d, approach_limit(net, veh, j, o), gap):
+        if not comes_within(veh, types, j, d, approach_limit(net, veh, j, o), gap):
             return -1
         if veh.granted[j] > 0:
             continue
@@ -222,7 +228,7 @@ def prior_vehicle(
         back = length + zone + net.lanes.length[n_road_lanes + u]
         for p in range(order.start[n_road_lanes + u], order.start[n_road_lanes + u + 1]):
             j = order.slot[p]
-            if stands_behind(veh, j) or not arrives_within(
+            if not comes_within(
                 veh, types, j, back - veh.s[j], approach_limit(net, veh, j, o), gap
             ):
                 break
@@ -235,11 +241,11 @@ def prior_vehicle(
         for p in range(order.start[up], order.start[up + 1]):
             j = order.slot[p]
             d = back + net.lanes.length[up] - veh.s[j]
-            if stands_behind(veh, j) or not arrives_within(
-                veh, types, j, d, approach_limit(net, veh, j, o), gap
-            ):
+            if not comes_within(veh, types, j, d, approach_limit(net, veh, j, o), gap):
                 break
             if veh.path[j, 0] != u or veh.path[j, 1] != o:
+                if veh.speed[j] < 0.1 and veh.accel[j] <= 0.0:
+                    break  # nobody passes it there
                 continue
             # Its grant belongs to another group; one that can no longer stop must have it.
             to_line = net.lanes.length[up] - veh.s[j]
@@ -274,7 +280,7 @@ def gap_blocker_on(
         j = prior_vehicle(net, veh, types, order, grants, o, net.conflicts.there_in[c], gap)
         if j < 0:
             continue
-        if not patient and veh.speed[j] < 0.1 and veh.refused[j] == YIELDS:
+        if not patient and veh.refused[j] == YIELDS:
             continue
         return j
     return -1

@@ -87,11 +87,12 @@ def test_a_block_of_one_way_streets_is_no_roundabout():
 
 
 @pytest.mark.parametrize(
-    ("speed", "reason", "counts"), [(0.0, LEADER, False), (0.0, FREE, True), (2.0, LEADER, True)]
+    ("speed", "reason", "counts"), [(0.0, LEADER, False), (0.0, FREE, True), (1.0, LEADER, False), (4.0, LEADER, True)]
 )
 @pytest.mark.parametrize("road", ["r0", "joint"])
 def test_who_stands_behind_somebody_farther_back_has_no_priority_yet(road, speed, reason, counts):
-    """It stood there for a rear beside its way, whose driver waited for the one who yielded to it."""
+    """It stood there for a rear beside its way, whose driver waited for the one who yielded to it; or
+    closed up slowly to a queue."""
     draft = chain(line(-200, -17), line(-12, -10), line(10, 100))
     draft.intersections[2].control = YIELD
     draft.intersections += [
