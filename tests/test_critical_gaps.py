@@ -87,7 +87,8 @@ def test_a_block_of_one_way_streets_is_no_roundabout():
 
 
 @pytest.mark.parametrize(
-    ("speed", "reason", "counts"), [(0.0, LEADER, False), (0.0, FREE, True), (1.0, LEADER, False), (4.0, LEADER, True)]
+    ("speed", "reason", "counts"),
+    [(0.0, LEADER, False), (0.0, FREE, True), (0.5, LEADER, False), (4.0, LEADER, True)],
 )
 @pytest.mark.parametrize("road", ["r0", "joint"])
 def test_who_stands_behind_somebody_farther_back_has_no_priority_yet(road, speed, reason, counts):
