@@ -32,6 +32,7 @@ from rushhour.roadnets.drafts.draft import Draft
 from rushhour.roadnets.drafts.groups import joined_intersections
 from rushhour.roadnets.drafts.heights import point_heights
 from rushhour.roadnets.drafts.index import DraftIndex, connector_name, index_draft
+from rushhour.roadnets.drafts.numbering import numbered_by_place
 from rushhour.roadnets.drafts.precedence import find_yields
 from rushhour.roadnets.drafts.shapes import (
     Shapes,
@@ -257,6 +258,7 @@ def finish(draft: Draft, lateral_acceleration: float | None = None) -> Network:
         raise NetworkError(
             f"lateral acceleration {lateral_acceleration}; give a positive number of m/s^2"
         )
+    draft = numbered_by_place(draft)
     index = index_draft(draft)
     signals = pack_signals(draft.signals)
     road_shapes, shift = lane_shapes(draft)
