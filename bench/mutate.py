@@ -1,0 +1,200 @@
+"""Which small faults the tests nearest to them notice: a sample of mutations, each tried alone.
+
+python bench/mutate.py [--count 20] [--seed 1] [--rooms kernels traffic roadnets] [--json FILE]
+
+A mutation changes one operator or number of one function: < to <=, and to or, + to -, a number to
+the next. It is made in a copy of the tracked files. The nearest tests are the files that name the
+function, or else its module; kernels run there as plain Python. Files that do not pass unchanged
+within the time are left out; a mutation without any test survives. Prints each one and the share
+that was killed. Some that survive change nothing: look at them.
+"""
+
+import argparse
+import ast
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FILES = 4  # of tests at most, for each mutation
+SECONDS = 120.0  # for the tests of one mutation
+SWAPPED = {
+    ast.Lt: ("<", "<="), ast.LtE: ("<=", "<"), ast.Gt: (">", ">="), ast.GtE: (">=", ">"),
+    ast.Eq: ("==", "!="), ast.NotEq: ("!=", "=="), ast.And: ("and", "or"), ast.Or: ("or", "and"),
+    ast.Add: ("+", "-"), ast.Sub: ("-", "+"), ast.Mult: ("*", "/"), ast.Div: ("/", "*"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """One change of one line."""
+
+    file: str
+    function: str
+    line: int
+    before: str
+    after: str
+    text: str  # of the whole file, changed
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line} {self.function}: {self.before} -> {self.after}"
+
+
+def functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
+    """All functions and methods, each once: none within another."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            yield node
+        elif isinstance(node, ast.ClassDef):
+            yield from (n for n in node.body if isinstance(n, ast.FunctionDef))
+
+
+def mutations(file: Path) -> list[Mutation]:
+    """All that one file allows."""
+    source = file.read_text(encoding="utf-8")
+    lines = source.splitlines(keepends=True)
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line.encode()))
+    data = source.encode()
+    found: list[Mutation] = []
+
+    def place(line: int, column: int) -> int:
+        return starts[line - 1] + column
+
+    def note(function: str, at: int, before: str, after: str) -> None:
+        changed = data[:at] + after.encode() + data[at + len(before.encode()) :]
+        line = data[:at].count(b"\n") + 1
+        name = file.relative_to(ROOT).as_posix()
+        found.append(Mutation(name, function, line, before, after, changed.decode()))
+
+    def between(function: str, left: ast.expr, right: ast.expr, kind: type) -> None:
+        if kind not in SWAPPED:
+            return
+        before, after = SWAPPED[kind]
+        first = place(left.end_lineno or 0, left.end_col_offset or 0)
+        gap = data[first : place(right.lineno, right.col_offset)].decode()
+        match = re.search(rf"(?<![<>=!*/+\-\w]){re.escape(before)}(?![<>=!*/\w])", gap)
+        if match and "#" not in gap[: match.start()]:
+            note(function, first + len(gap[: match.start()].encode()), before, after)
+
+    for function in functions(ast.parse(source)):
+        for statement in function.body:
+            for node in ast.walk(statement):
+                if isinstance(node, ast.Compare) and len(node.ops) == 1:
+                    between(function.name, node.left, node.comparators[0], type(node.ops[0]))
+                elif isinstance(node, ast.BoolOp):
+                    between(function.name, node.values[0], node.values[1], type(node.op))
+                elif isinstance(node, ast.BinOp):
+                    between(function.name, node.left, node.right, type(node.op))
+                elif isinstance(node, ast.Constant) and type(node.value) in (int, float, bool):
+                    at = place(node.lineno, node.col_offset)
+                    before = data[at : place(node.end_lineno or 0, node.end_col_offset or 0)]
+                    value = node.value
+                    after = not value if isinstance(value, bool) else value + 1
+                    note(function.name, at, before.decode(), repr(after))
+    return found
+
+
+@cache
+def test_texts() -> dict[str, str]:
+    """The test files with what they say."""
+    return {
+        p.name: p.read_text(encoding="utf-8") for p in sorted((ROOT / "tests").glob("test_*.py"))
+    }
+
+
+def nearest(mutation: Mutation) -> list[str]:
+    """Test files that name the function most often, else those that import its module."""
+    module = mutation.file.removesuffix(".py").replace("/", ".")
+    for pattern in (rf"\b{re.escape(mutation.function)}\b", rf"rushhour\.{re.escape(module)}\b"):
+        counts = {name: len(re.findall(pattern, text)) for name, text in test_texts().items()}
+        named = sorted((name for name in counts if counts[name]), key=lambda n: (-counts[n], n))
+        if named:
+            return named[:FILES]
+    return []
+
+
+def passes(copy: Path, tests: tuple[str, ...], plain: bool) -> bool:
+    """Whether these test files pass in the copy, in time."""
+    environment = os.environ | {"PYTHONPATH": str(copy), "NUMBA_NUM_THREADS": "1"}
+    if plain:
+        environment["NUMBA_DISABLE_JIT"] = "1"
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
+    try:
+        done = subprocess.run(
+            [*command, *(f"tests/{name}" for name in tests)], cwd=copy, env=environment,
+            capture_output=True, timeout=SECONDS, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return False
+    return done.returncode == 0
+
+
+def tried(copy: Path, chosen: list[Mutation]) -> list[dict[str, object]]:
+    """What became of each."""
+    sound: dict[tuple[str, bool], bool] = {}
+    rows: list[dict[str, object]] = []
+    for mutation in chosen:
+        plain = mutation.file.startswith("kernels/")
+        tests = []
+        for name in nearest(mutation):
+            if (name, plain) not in sound:
+                sound[name, plain] = passes(copy, (name,), plain)
+            if sound[name, plain]:
+                tests.append(name)
+        path = copy / mutation.file
+        kept = path.read_text(encoding="utf-8")
+        path.write_text(mutation.text, encoding="utf-8")
+        killed = bool(tests) and not passes(copy, tuple(tests), plain)
+        path.write_text(kept, encoding="utf-8")
+        rows.append({"mutation": str(mutation), "killed": killed, "tests": tests})
+        print("killed  " if killed else "survived", mutation, *tests or ["no test"], flush=True)
+    return rows
+
+
+def copied(folder: Path) -> Path:
+    """The files of the checkout that git does not ignore, in a folder."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    for name in listed.stdout.splitlines():
+        if (ROOT / name).exists() or (ROOT / name).is_symlink():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name, follow_symlinks=False)
+    return folder
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--count", type=int, default=20, help="mutations")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--rooms", nargs="+", default=["kernels", "traffic", "roadnets"])
+    parser.add_argument("--json", type=Path, help="write the rows there as well")
+    options = parser.parse_args()
+    draw = random.Random(options.seed)
+    files = [file for room in options.rooms for file in sorted((ROOT / room).rglob("*.py"))]
+    every = [mutation for file in files for mutation in mutations(file)]
+    chosen = draw.sample(every, min(options.count, len(every)))
+    print(f"{len(chosen)} of {len(every):,} mutations, seed {options.seed}", flush=True)
+    with tempfile.TemporaryDirectory(prefix="rushhour-mutate-") as folder:
+        rows = tried(copied(Path(folder)), chosen)
+    killed = sum(bool(row["killed"]) for row in rows)
+    print(f"killed {killed} of {len(rows)}: {100.0 * killed / max(1, len(rows)):.0f} %")
+    if options.json:
+        options.json.write_text(json.dumps(rows, indent=1))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
