@@ -1,4 +1,4 @@
-# make demo | install | test | check | slow | bounds | soak | mutate | site | clean. Everything is installed into .venv, once.
+# make demo | install | test | check | slow | bounds | soak | mutate | site | films | clean. Everything is installed into .venv, once.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PYTEST := NUMBA_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal
 STAMP := $(VENV)/.installed-$(shell cksum < pyproject.toml | cut -d' ' -f1)
 
-.PHONY: demo install test check slow bounds soak mutate site clean
+.PHONY: demo install test check slow bounds soak mutate site films clean
 
 demo: $(STAMP)
 	$(BIN)/rushhour demo
@@ -39,6 +39,10 @@ SEED := 1
 COUNT := 40
 mutate: $(STAMP)
 	$(BIN)/python bench/mutate.py --seed $(SEED) --count $(COUNT)
+
+# A film of each driving system, in out/films; the race tracks are data.
+films: $(STAMP)
+	$(BIN)/python bench/films.py
 
 # The docs as pages to read, in out/site; a link that leads nowhere fails.
 site: $(STAMP)

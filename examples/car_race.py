@@ -9,10 +9,7 @@ racing line; the speeds at its nodes are learned from a lap that a driver with a
 import argparse
 from pathlib import Path
 
-from rushhour.roadnets.racetracks import read_track
-from rushhour.traffic.racing.car_race import CarRace, RaceTape, taught_track
-from rushhour.traffic.racing.race_file import save_race
-from rushhour.traffic.racing.racing_line import CARS, with_racing_line
+import rushhour as rh
 from rushhour.viewer.race_shot import save_race_shot
 
 parser = argparse.ArgumentParser(description="A race on a real track.")
@@ -21,13 +18,13 @@ parser.add_argument("--laps", type=int, default=2)
 parser.add_argument("--picture", type=Path, default=Path("car-race.png"))
 options = parser.parse_args()
 
-track, best = with_racing_line(read_track(options.track), CARS["gt"])
-track, lap = taught_track(track)
+track, best = rh.race.with_racing_line(rh.race.read_track(options.track), rh.race.CARS["gt"])
+track, lap = rh.race.taught_track(track)
 print(f"{options.track.stem}: {track.station[-1]:,.0f} m, taught in a lap of {lap:.1f} s")
 print(f"the car could do {best:.1f} s")
 
-race = CarRace(track, cars=10, models=["preview", "pid"] * 5, spread=0.1, seed=1)
-tape = RaceTape(race)
+race = rh.race.CarRace(track, cars=10, models=["preview", "pid"] * 5, spread=0.1, seed=1)
+tape = rh.race.RaceTape(race)
 result = race.run(laps=options.laps, call=tape)
 for place, car in enumerate(result.order, 1):
     print(
@@ -35,9 +32,9 @@ for place, car in enumerate(result.order, 1):
         f"{result.best_lap[car]:7.2f} s  passed {result.passes[car]}, lost {result.lost[car]}"
     )
 record = tape.record(race, options.track.stem)
-save_race(record, options.picture.with_suffix(".h5"))
-time = 40.0
-x, y = record.at(time)[:, 0].mean(), record.at(time)[:, 1].mean()
-close = (x - 160.0, y - 90.0, x + 160.0, y + 90.0)
+rh.race.save_race(record, options.picture.with_suffix(".h5"))
+time = 14.0
+x, y, _ = record.at(time)[result.order[4]]  # the fifth, so that others are seen, too
+close = (x - 107.0, y - 60.0, x + 107.0, y + 60.0)
 save_race_shot(options.picture, record, time, (1280, 720), close)
 print(f"{options.picture} written")

@@ -3,7 +3,7 @@
 python examples/chase.py [--seconds 60] [--picture chase.png]
 
 The opponents see where the target is and drive as a player would, through a gamepad; the traffic
-brakes for all of them.
+brakes for all of them. Beside the picture lies its run file, for `rushhour view`.
 """
 
 import argparse
@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 
 import rushhour as rh
-from rushhour.traffic.opponents.chase import STATE_NAMES, Chase
 
 parser = argparse.ArgumentParser(description="A chase through a town.")
 parser.add_argument("--seconds", type=float, default=60.0)
@@ -23,18 +22,24 @@ network = rh.generate("grid", rows=4, columns=4, length=150.0, lanes=2)
 demand = rh.vehicles_on_road(network, 200, seed=1)
 world = rh.World(network, demand, dt=0.1, seed=1)
 world.step()  # the vehicles are there, the opponents come where nobody is
-chase = Chase(world, opponents=4, seed=1)
+chase = rh.chase.Chase(world, opponents=4, seed=1)
 track = []
-while world.time < options.seconds:
-    world.step()
-    body = chase.cast.bodies
-    track.append(np.column_stack((body.x, body.y)))
+path = options.picture.with_suffix(".h5")
+with rh.Recorder(path, world, every=0.1) as recorder:
+    world.observers.append(recorder)
+    while world.time < options.seconds:
+        world.step()
+        body = chase.cast.bodies
+        track.append(np.column_stack((body.x, body.y)))
+chase.tape.save(path)
 
 result = chase.result()
 print(f"{result.time:.0f} s, {result.captures} captures, {result.rams[0]} rams of the target")
 for k, shares in enumerate(result.shares):
     told = ", ".join(
-        f"{name} {share:.0%}" for name, share in zip(STATE_NAMES, shares, strict=True) if share
+        f"{name} {share:.0%}"
+        for name, share in zip(rh.chase.STATE_NAMES, shares, strict=True)
+        if share
     )
     print(
         f"{'target' if k == 0 else f'opponent {k}':<11} {told}; {result.off_time[k]:.1f} s off road"

@@ -11,9 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rushhour.traffic.racing.course import drawn_course
-from rushhour.traffic.racing.race_file import record_of_paths, save_race
-from rushhour.traffic.racing.race_paths import Pace, generate_races
+import rushhour as rh
 from rushhour.viewer.race_shot import save_race_shot
 
 
@@ -30,9 +28,11 @@ parser.add_argument("--races", type=int, default=200)
 parser.add_argument("--picture", type=Path, default=Path("horse-race.png"))
 options = parser.parse_args()
 
-course = drawn_course(outer=rounded(300.0, 150.0, 75.0), inner=rounded(240.0, 90.0, 45.0))
-paces = [Pace(average=15.5 + 0.2 * k) for k in range(6)]  # the outer ones are a little faster
-made = generate_races(course, races=options.races, seed=1, laps=2, pace=paces)
+course = rh.race.drawn_course(outer=rounded(300.0, 150.0, 75.0), inner=rounded(240.0, 90.0, 45.0))
+paces = [
+    rh.race.Pace(average=15.5 + 0.2 * k) for k in range(6)
+]  # the outer ones are a little faster
+made = rh.race.generate_races(course, races=options.races, seed=1, laps=2, pace=paces)
 
 wins = np.bincount([made.ranking(race)[0] for race in range(options.races)], minlength=6)
 print(f"a lap of {course.lap * course.cell:.0f} m, {options.races} races of two laps")
@@ -41,7 +41,7 @@ for k in range(6):
     first, mean = made.finish[0, k], made.finish[:, k].mean()
     print(f"H{k + 1}    {paces[k].average:4.1f} {first:15.2f} {mean:9.2f} {wins[k]:6d}")
 
-record = record_of_paths(made, 0, "horse race")
-save_race(record, options.picture.with_suffix(".h5"))
+record = rh.race.record_of_paths(made, 0, "horse race")
+rh.race.save_race(record, options.picture.with_suffix(".h5"))
 save_race_shot(options.picture, record, 0.3 * record.time[-1], (1280, 720))
 print(f"{options.picture} and {options.picture.with_suffix('.h5')} written")

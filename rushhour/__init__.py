@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rushhour import chase, race, trajectory
     from rushhour.kernels.posing import Poses
     from rushhour.roadnets.by_hand.builder import NetworkBuilder
     from rushhour.roadnets.errors import RushhourError
@@ -74,23 +75,30 @@ __all__ = [
     "StandstillError",
     "World",
     "__version__",
+    "chase",
     "generate",
     "load_network",
     "open_run",
     "picture",
     "queues",
+    "race",
     "random_trips",
     "random_walkers",
     "read_demand",
     "read_trips",
     "show",
     "study",
+    "trajectory",
     "vehicles_on_road",
     "why",
 ]
 
+_MODULES = ("chase", "race", "trajectory")  # names of their own: rushhour.race.CarRace
+
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"rushhour.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'rushhour' has no attribute {name!r}")
     value = getattr(import_module(f"rushhour.{_HOME[name]}"), name)

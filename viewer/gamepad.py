@@ -1,5 +1,6 @@
 """The first gamepad, where glfw shows the window and somebody has one."""
 
+import warnings
 from typing import NamedTuple
 
 
@@ -18,7 +19,10 @@ def pressed_gamepad() -> Pressed | None:
     except ImportError:
         return None
     try:
-        if not glfw.joystick_is_gamepad(glfw.JOYSTICK_1):
+        with warnings.catch_warnings():  # glfw warns where no window of it is open
+            warnings.simplefilter("ignore")
+            there = glfw.joystick_is_gamepad(glfw.JOYSTICK_1)
+        if not there:
             return None
         state = glfw.get_gamepad_state(glfw.JOYSTICK_1)
     except glfw.GLFWError:  # glfw was not begun: the window is another one's
