@@ -70,7 +70,7 @@ def test_goldsrc_walks_no_faster_than_it_may() -> None:
 
 def test_a_body_follows_its_path_in_one_call_whatever_its_class() -> None:
     way = [(0, 0), (50, 0), (50, 40), (110, 55)]
-    driven = rh.trajectory.drive_paths([way] * 3, ["car", "storm", "armata"], seconds=40.0, every=3)
+    driven = rh.trajectory.drive_paths([way] * 3, ["car", "storm", "bolte"], seconds=40.0, every=3)
     assert driven.x.shape == (driven.time.size, 3) and driven.time[-1] == pytest.approx(40.0)
     length = float(np.hypot(*np.diff(np.array(way, float), axis=0).T).sum())
     assert (driven.s[-1] > length - 10.0).all()
