@@ -4,11 +4,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from rushhour.cli import main
 from rushhour.roadnets.generators.by_name import generate
+from rushhour.traffic.analysis.queues import queued
 from rushhour.traffic.places_named import lane_named, lanes_named, place_named, road_named
+from rushhour.traffic.recording.run_file import RunFile
 
 
 @pytest.fixture(scope="module")
@@ -71,12 +74,35 @@ def test_queues_that_were_not_measured_are_drawn_by_what_the_error_says(
         assert given[0].startswith("--"), error
         if options:
             assert given == options and "`rushhour queues`" in error
-    assert main(["plot", str(files / "r.h5"), "queues"]) == 2
+    words = f"run {files / 'g.h5'} --vehicles 5 --duration 5s --measure 5s --record bare.h5 --record-mode keyframes"
+    assert main(words.split()) == 0
+    assert main(["plot", "bare.h5", "queues"]) == 2
     assert "run it with --measure 5min --queue all" in capsys.readouterr().err
     words = f"run {files / 'g.h5'} --vehicles 50 --duration 1min --measure 20s --queue all --record q.h5"
     assert main(words.split()) == 0
     assert main(["plot", "q.h5", "queues", "-o", "q.png"]) == 0
     assert Path("q.png").stat().st_size > 2000
+
+
+def test_queues_that_were_not_measured_are_drawn_from_the_frames(
+    files: Path, tmp_path: Path, capsys: Any
+):
+    picture = tmp_path / "q.png"
+    assert main(["plot", str(files / "r.h5"), "queues", "-o", str(picture), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    with RunFile(files / "r.h5") as run:
+        times, found = queued(run, 20.0, 100.0)
+        assert (times >= 20.0).all() and (times <= 100.0).all()
+        road_of = run.network().arrays.lanes.road
+        for k, time in enumerate(times):
+            frame = run.frame(int(np.searchsorted(run.times, time)))
+            roads = road_of[frame.lane[frame.speed < 1.4]]
+            slow = np.bincount(roads[roads >= 0], minlength=100)
+            for name, line in found.items():
+                assert line[k] == slow[run.network().road_index[name]]
+        assert min(line.max() for line in found.values()) >= 3
+        assert told["queues"] == len(queued(run)[1]) >= len(found) > 0
+    assert picture.stat().st_size > 10_000
 
 
 def test_a_name_is_of_a_road_a_lane_an_intersection_a_signal_or_a_movement():

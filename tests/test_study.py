@@ -13,12 +13,13 @@ import pytest
 import rushhour as rh
 from rushhour.cli import main
 from rushhour.roadnets.errors import RushhourError
-from rushhour.traffic.studies import engines
+from rushhour.traffic.studies import engines, inputs
 from rushhour.traffic.studies.engines import Task, slurm_cluster
 from rushhour.traffic.studies.inputs import hash_of, inputs_of
 from rushhour.traffic.studies.results import level_of_service
-from rushhour.traffic.studies.study import dry_run, study
+from rushhour.traffic.studies.study import dry_run, study, tasks_of
 from rushhour.traffic.studies.study_file import read_study
+from rushhour.traffic.studies.worker import done
 
 SCENARIO = """network = "grid.h5"
 [demand]
@@ -337,6 +338,31 @@ def test_the_hash_is_of_everything_that_a_run_is_made_from_and_nothing_else(here
         (here / "base.toml").read_text() + '[parameters]\n"car.time_gap" = 1.3\n'
     )
     assert not set(hashes()) & set(before)
+
+
+def test_other_code_of_the_same_version_makes_other_runs_and_is_refused_at_workers(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, own = hashes(), inputs.code_digest()
+    room = here / "room"
+    room.mkdir()
+    (room / "a.py").write_text("x = 1\n")
+    monkeypatch.setattr("rushhour.traffic.__path__", [str(room)])
+    inputs.code_digest.cache_clear()
+    try:
+        other, asked = inputs.code_digest(), tasks_of(read_study("study.toml"), here / "out")[0]
+        assert other != own and not set(hashes()) & set(before)
+        (room / "a.py").write_text("x = 2\n")
+        inputs.code_digest.cache_clear()
+        assert len({own, other, inputs.code_digest()}) == 3
+    finally:
+        monkeypatch.undo()
+        inputs.code_digest.cache_clear()
+    monkeypatch.chdir(here)
+    assert inputs.code_digest() == own and hashes() == before
+    found = done(asked.facts())
+    assert "other code" in found["error"] and found["again"] is False
+    assert not list((here / "out").glob("runs/*"))
 
 
 def test_variants_change_the_base_and_add_to_its_events_and_closed_roads(here: Path) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
+from rushhour.traffic.analysis.queues import queued
 from rushhour.traffic.costs import PHASES
 from rushhour.traffic.durations import clock
 from rushhour.traffic.recording.run_file import RunFile
@@ -73,30 +74,48 @@ def save_trips(path: Path, window: Window) -> dict[str, int]:
 
 
 def save_queues(path: Path, window: Window) -> dict[str, int]:
-    """Draw the longest of the measured queues over time, by interval.
+    """Draw the longest of the measured queues over time, by interval; of a run that measured none, by its frames.
 
-    Raises RunError if queues were not measured.
+    Raises RunError if queues were neither measured nor are there frames to count them in.
     """
-    rows = _table(window.run, "queues")
+    run = window.run
+    if run.group("measures/queues") is None and run.times.size:
+        return _save_counted_queues(path, window)
+    rows = _table(run, "queues")
     inside = (rows["begin"] >= window.begin) & (rows["end"] <= window.end)
     if not inside.any():
-        raise RunError(f"{window.run.path}: no queue was measured in that time")
+        raise RunError(f"{run.path}: no queue was measured in that time")
     names, row = np.unique(rows["queue"][inside], return_inverse=True)
     begins, column = np.unique(rows["begin"][inside], return_inverse=True)
     lengths = np.zeros((names.size, begins.size))
     lengths[row, column] = rows["most_length"][inside]
-    longest = np.argsort(-lengths.max(axis=1), kind="stable")[:MOST_QUEUES]
+    _draw_queues(path, window, begins, dict(zip(names.tolist(), lengths, strict=True)), "longest queue in the interval, m")  # fmt: skip
+    return {"queues": int(names.size), "intervals": int(begins.size)}
+
+
+def _save_counted_queues(path: Path, window: Window) -> dict[str, int]:
+    frames = window.frames
+    times, found = queued(window.run, *window.run.times[[frames[0], frames[-1]]].tolist())
+    _draw_queues(path, window, times, found, "vehicles below 1.4 m/s on a road")
+    return {"queues": len(found), "looks": int(times.size)}
+
+
+def _draw_queues(
+    path: Path, window: Window, times: NDArray[np.float64], lines: dict[str, NDArray[Any]], what: str
+) -> None:  # fmt: skip
+    """Draw the MOST_QUEUES lines that come highest."""
+    names = sorted(lines, key=lambda name: -float(lines[name].max()))[:MOST_QUEUES]
     figure, axes = new_figure(SIZE)
-    for k in longest:
-        axes.plot(begins, lengths[k], label=str(names[k])[:24])
-    axes.set_xlim(begins[0], max(begins[-1], begins[0] + 1.0))
+    for name in names:
+        axes.plot(times, lines[name], label=name[:24])
+    axes.set_xlim(times[0], max(times[-1], times[0] + 1.0))
     axes.set_ylim(bottom=0.0)
     clock_axis(axes)
-    axes.set_ylabel("longest queue in the interval, m")
-    axes.legend(fontsize="small", ncols=2)
-    axes.set_title(f"{window.network.name}: queues, the {longest.size} longest of {names.size}")
+    axes.set_ylabel(what)
+    if names:
+        axes.legend(fontsize="small", ncols=2)
+    axes.set_title(f"{window.network.name}: queues, the {len(names)} longest of {len(lines)}")
     save_figure(figure, path)
-    return {"queues": int(names.size), "intervals": int(begins.size)}
 
 
 def save_gaps(path: Path, iterations: Sequence[Any], name: str) -> dict[str, int]:

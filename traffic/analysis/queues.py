@@ -80,6 +80,25 @@ def queues(
     return [_explained(run, span) for span in spans[:top]]
 
 
+def queued(
+    run: "RunFile", begin: float | None = None, end: float | None = None, every: float = 10.0
+) -> tuple[NDArray[np.float64], dict[str, NDArray[np.int64]]]:
+    """Times of looks, s, and by road the vehicles below 1.4 m/s at each, where there were ever LEAST.
+
+    begin, end, every: as of `queues`. Raises RunError for a run without frames, or none in that time.
+    """
+    places = _places(run, begin, end, every)
+    times = np.asarray(run.times[places], np.float64)
+    counts = _counts(run, Scene(run, int(places[0])), places, 1, lambda share: None)
+    found: dict[str, NDArray[np.int64]] = {}
+    for road, looks in sorted(counts.items()):
+        line = np.zeros(times.size, np.int64)
+        line[np.searchsorted(times, [time for time, _, _ in looks])] = [n for _, n, _ in looks]
+        if line.max() >= LEAST:
+            found[run.network().road_ids[road]] = line
+    return times, found
+
+
 def _wanted(run: "RunFile", road: str | None) -> set[int] | None:
     """Numbers of the roads that are asked for; None: of all."""
     if road is None:

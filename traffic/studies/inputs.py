@@ -5,7 +5,7 @@ import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import fields
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -37,12 +37,26 @@ def inputs_of(spec: Spec, scenario: Scenario) -> dict[str, Any]:
         if one.name not in (*OUTSIDE, "network", "demand")
     }
     named = [scenario.network, *scenario.demand]
-    facts: dict[str, Any] = {"rushhour": __version__, "layout": LAYOUT, "scenario": values}
+    facts: dict[str, Any] = {"rushhour": __version__, "code": code_digest(), "layout": LAYOUT, "scenario": values}  # fmt: skip
     facts["files"] = {path.name: digest for path, digest in _digests(named)}
     if spec.counts is not None:
         digest = _digest_of(Path(spec.counts["file"]))
         facts["counts"] = {**spec.counts, "file": digest}
     return facts
+
+
+@cache
+def code_digest() -> str:
+    """The SHA-256 of the code that makes results: a run by other code is another run, whatever its version says."""
+    from rushhour import kernels, roadnets, traffic
+
+    found = hashlib.sha256()
+    for room in (kernels, roadnets, traffic):
+        top = Path(room.__path__[0]).resolve()
+        for path in sorted(top.rglob("*.py")):
+            found.update(f"{top.name}/{path.relative_to(top).as_posix()} {path.stat().st_size}\n".encode())  # fmt: skip
+            found.update(path.read_bytes())
+    return found.hexdigest()
 
 
 def hash_of(facts: dict[str, Any]) -> str:

@@ -10,7 +10,9 @@ from threading import Lock
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
+from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.json_text import json_text
+from rushhour.traffic.studies.inputs import code_digest
 from rushhour.traffic.studies.study_file import Spec
 
 if TYPE_CHECKING:
@@ -50,7 +52,7 @@ def clocked(out: Path, hashed: str) -> dict[str, Any]:
 def run_one(spec: Spec, hashed: str, inputs: dict[str, Any], out: Path) -> dict[str, Any]:
     """Run it, put its files into its folder at once, and return its row of the table.
 
-    Raises RushhourError for what is wrong in its scenario or its counts.
+    Raises RushhourError for what is wrong in its scenario or its counts, and where the code is other than its inputs say.
     """
     with _ONE:
         return _run_one(spec, hashed, inputs, out)
@@ -58,6 +60,11 @@ def run_one(spec: Spec, hashed: str, inputs: dict[str, Any], out: Path) -> dict[
 
 def _run_one(spec: Spec, hashed: str, inputs: dict[str, Any], out: Path) -> dict[str, Any]:
     started = perf_counter()
+    if inputs["code"] != code_digest():
+        raise RunError(
+            "the worker's rushhour is other code than the one that asks for the run; "
+            "install the same there, and start the worker again"
+        )
     scenario = spec.scenario()
     folder = folder_of(out, hashed)
     part = folder.with_name(f"{PART}{hashed}-{secrets.token_hex(4)}")
