@@ -143,6 +143,45 @@ def test_tags_say_what_a_building_is_and_how_high() -> None:
     )
 
 
+def test_a_multipolygon_has_its_outlines_less_its_holes(tmp_path: Path) -> None:
+    """A court of 111.2 x 74.4 m with a hole of 22.24 x 14.88 m, in two ways; its hole holds a house of that size."""
+    corners = [
+        (0, 0),
+        (10, 0),
+        (10, 10),
+        (0, 10),
+        (2, 2),
+        (4, 2),
+        (4, 4),
+        (2, 4),
+        (-2, -3),
+        (14, -3),
+    ]
+    nodes = "".join(
+        f'<node id="{k}" lat="{48.0 + 1e-4 * y:.4f}" lon="{15.0 + 1e-4 * x:.4f}"/>'
+        for k, (x, y) in enumerate(corners, 1)
+    )
+    ways = ((1, (1, 2, 3), ""), (2, (3, 4, 1), ""), (3, (5, 6, 7, 8, 5), '<tag k="building" v="house"/>'),
+            (4, (9, 10), '<tag k="highway" v="residential"/>'))  # fmt: skip
+    lines = "".join(
+        f'<way id="{k}">' + "".join(f'<nd ref="{n}"/>' for n in refs) + f"{tags}</way>"
+        for k, refs, tags in ways
+    )
+    court = (
+        '<relation id="9"><member type="way" ref="1" role="outer"/><member type="way" ref="2" role="outer"/>'
+        '<member type="way" ref="3" role="inner"/><tag k="type" v="multipolygon"/>'
+        '<tag k="building" v="apartments"/><tag k="building:levels" v="3"/></relation>'
+    )
+    path = tmp_path / "court.osm"
+    path.write_text(f'<osm version="0.6">{nodes}{lines}{court}</osm>')
+    network = rh.load_network(path)
+    found = read_land_use(path, network)
+    square = (1e-3 * 111_320.0) ** 2 * np.cos(np.radians(48.0))  # m2, of the outline
+    wanted = 3.0 * 0.96 * square + 2.0 * 0.04 * square
+    assert found.buildings == 2
+    assert found.total["home"] == pytest.approx(wanted, rel=1e-3)
+
+
 @pytest.mark.parametrize(("options", "message"), [
     ({"population": 0.0}, "population 0: wanted 1 to"),
     ({"rate": -1.0}, "rate -1: wanted 0 to 20"),

@@ -99,31 +99,51 @@ def _read(osmium: Any, path: Path) -> tuple[list[Any], ...]:
         for column, value in zip(rows, row, strict=True):
             column.append(value)
 
-    things = osmium.FileProcessor(str(path), osmium.osm.NODE | osmium.osm.WAY).with_locations()
-    for one in things.with_filter(osmium.filter.KeyFilter(*KEYS)):
+    filtered = osmium.filter.KeyFilter(*KEYS)
+    things = osmium.FileProcessor(str(path), osmium.osm.NODE | osmium.osm.WAY | osmium.osm.RELATION)
+    for one in things.with_areas(filtered).with_filter(filtered):
         tags = {key: one.tags[key] for key in (*KEYS, "building:levels") if key in one.tags}
         if one.is_node():
             kind, use = kind_of(tags)
             if kind and "building" not in tags and one.location.valid():
                 add(one.location.lon, one.location.lat, kind, SINGLE.get(use, FLOOR), 0.0, "point")
             continue
-        if not one.is_closed() or len(one.nodes) < 4:
-            continue
-        places = [(n.location.lon, n.location.lat) for n in one.nodes if n.location.valid()]
-        if len(places) < 4:
-            continue
-        line = np.array(places)
-        lon, lat = line[:-1].mean(axis=0)
-        size = _area(line - line[0])
-        kind, use = kind_of(tags)
-        if "building" in tags and kind:
-            add(lon, lat, kind, levels_of(tags), size, "building")
-        elif tags.get("landuse") in LAND:
-            kind, share = LAND[tags["landuse"]]
-            add(lon, lat, kind, share, size, "area")
-        elif use in SCHOOLS:
-            add(lon, lat, "school", 0.3, size, "point")
+        for line, holes in _outlines(one):
+            size = _area(line - line[0]) - sum(_area(hole - hole[0]) for hole in holes)
+            lon, lat = line[:-1].mean(axis=0)
+            kind, use = kind_of(tags)
+            if size <= 0.0:
+                continue
+            if "building" in tags and kind:
+                add(lon, lat, kind, levels_of(tags), size, "building")
+            elif tags.get("landuse") in LAND:
+                kind, share = LAND[tags["landuse"]]
+                add(lon, lat, kind, share, size, "area")
+            elif use in SCHOOLS:
+                add(lon, lat, "school", 0.3, size, "point")
     return rows
+
+
+def _outlines(one: Any) -> list[tuple[Floats, list[Floats]]]:
+    """Outlines and their holes, (k, 2) degrees, closed: of a closed way, and of the rings of a multipolygon.
+
+    The area that osmium makes of a closed way is left out: the way itself stands for it.
+    """
+    if one.is_way():
+        line = _places_of(one.nodes)
+        return [(line, [])] if one.is_closed() and len(line) >= 4 else []
+    if not one.is_area() or one.from_way():
+        return []
+    return [
+        (line, [_places_of(hole) for hole in one.inner_rings(ring)])
+        for ring in one.outer_rings()
+        if len(line := _places_of(ring)) >= 4
+    ]
+
+
+def _places_of(nodes: Any) -> Floats:
+    found = [(n.location.lon, n.location.lat) for n in nodes if n.location.valid()]
+    return np.array(found, np.float64).reshape(-1, 2)
 
 
 def kind_of(tags: dict[str, str]) -> tuple[str, str]:
