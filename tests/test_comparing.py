@@ -119,6 +119,10 @@ def test_runs_of_the_same_seeds_are_compared_in_pairs(
     # not in pairs the seeds' own spread hides it
     other = compare_groups(a, b[:2])
     assert not other["paired"] and not other["figures"]["travel time"]["significant"]
+    others = compare_groups(a[:2], b[1:])  # as many, but 1 and 2 beside 2 and 3
+    assert not others["paired"] and "travel time, both" not in others["figures"]
+    repeated = compare_groups([a[0], a[0]], [b[0], b[0]])
+    assert not repeated["paired"]
     assert any("Welch" in remark for remark in other["remarks"])
     assert "6.00" in groups_text(found) and "in pairs" in groups_text(found)
 

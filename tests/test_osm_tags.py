@@ -3,11 +3,11 @@
 import pytest
 from osm_texts import street
 
-from rushhour.roadnets.osm.ways.lane_tags import letters_of
+from rushhour.roadnets.osm.ways.lane_tags import lane_counts, lane_turns, letters_of
 from rushhour.roadnets.osm.ways.legal import KMH, MPH
 from rushhour.roadnets.osm.ways.rules import rules_of
 from rushhour.roadnets.osm.ways.speeds import limit, read_speed
-from rushhour.roadnets.osm.ways.tags import Doubt, direction_of, is_open, wanted
+from rushhour.roadnets.osm.ways.tags import CLASSES, Doubt, direction_of, is_open, wanted
 
 SPEEDS = {
     "50": 50 * KMH, "50 km/h": 50 * KMH, "30mph": 30 * MPH, "30 mph": 30 * MPH, "none": 130 * KMH,
@@ -218,3 +218,54 @@ def test_what_holds_under_conditions_is_named():
     _, _, notes = read(maxspeed__conditional="30 @ (22:00-06:00)", hov__lanes="designated|yes")
     assert [note.check for note in notes] == ["L28", "L28"]
     assert "maxspeed:conditional" in notes[1].text
+
+
+@pytest.mark.parametrize(
+    ("country", "kind", "lanes", "counts"),
+    [
+        ("US", "primary", "3", (1, 1, 1)), ("US", "tertiary", "5", (2, 2, 1)),
+        ("US", "unclassified", "3", (2, 1, 0)), ("US", "residential", "3", (2, 1, 0)),
+        ("AU", "secondary", "3", (1, 1, 1)), ("DE", "primary", "3", (2, 1, 0)),
+        ("US", "primary", "4", (2, 2, 0)), ("US", "primary", "1", (1, 1, 0)),
+    ],
+)  # fmt: skip
+def test_an_odd_lane_is_in_the_middle_on_larger_streets_of_some_countries(
+    country: str, kind: str, lanes: str, counts: tuple[int, int, int]
+) -> None:
+    assert (
+        lane_counts({"highway": kind, "lanes": lanes}, CLASSES[kind], False, country, []) == counts
+    )
+
+
+@pytest.mark.parametrize(
+    ("listed", "one_way", "lanes"),
+    [
+        (1, True, None), (2, True, 2), (3, True, 3), (4, True, 4), (5, True, None),
+        (3, False, None), (2, False, 2),
+    ],
+)  # fmt: skip
+def test_turn_lanes_may_tell_up_to_two_lanes_more_of_a_one_way_street(
+    listed: int, one_way: bool, lanes: int | None
+) -> None:
+    """Of two lanes tagged; None: they are not trusted, and a doubt is noted."""
+    key = "turn:lanes" if one_way else "turn:lanes:forward"
+    notes: list[Doubt] = []
+    turns, n = lane_turns({key: "|".join(["through"] * listed)}, "forward", 2, one_way, notes)
+    assert (turns, n) == ((("T",) * lanes, lanes) if lanes else ((), 2))
+    assert len(notes) == (0 if lanes else 1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "one_way", "mph"),
+    [
+        ("residential", False, 30), ("residential", True, 30), ("living_street", False, 30),
+        ("primary", False, 60), ("unclassified", False, 60), ("primary", True, 70),
+        ("motorway", False, 70), ("motorway_link", True, 70),
+    ],
+)  # fmt: skip
+def test_the_national_limit_of_britain_is_that_of_the_kind_of_road(
+    kind: str, one_way: bool, mph: int
+) -> None:
+    tags = {"highway": kind, "maxspeed": "national", "oneway": "yes" if one_way else "no"}
+    found, doubt = limit(tags, "forward", 1.0)
+    assert found == pytest.approx(mph * MPH, rel=1e-3) and doubt == ""

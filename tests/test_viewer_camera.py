@@ -44,6 +44,8 @@ def test_the_clock_stops_at_the_end_or_begins_anew():
     assert stopped.toggled() == PlaybackClock(10.0, 20.0, 10.0, rate=2.0, playing=True)
     looped = PlaybackClock(10.0, 20.0, 19.0, playing=True, loop=True).ticked(3.0)
     assert (looped.time, looped.playing) == (12.0, True)
+    often = PlaybackClock(10.0, 20.0, 19.0, rate=5.0, playing=True, loop=True).ticked(7.0)
+    assert (often.time, often.playing) == (14.0, True)  # 34 s beyond the end: thrice round and 4 s
     assert clock.toggled().ticked(1.0).time == 19.0
 
 
