@@ -3,8 +3,8 @@
 python bench/mutate.py [--count 20] [--seed 1] [--rooms kernels traffic roadnets] [--json FILE]
 
 A mutation changes one operator or number of one function: < to <=, and to or, + to -, a number to
-the next. It is made in a copy of the tracked files. The nearest tests are the files that name the
-function, or else its module; kernels run there as plain Python. Files that do not pass unchanged
+the next. It is made in a copy of the tracked files. The nearest tests are the files that import its
+module or package and name the function; kernels run there as plain Python. Files that do not pass unchanged
 within the time are left out; a mutation without any test survives. Prints each one and the share
 that was killed. Some that survive change nothing: look at them.
 """
@@ -114,14 +114,15 @@ def test_texts() -> dict[str, str]:
 
 
 def nearest(mutation: Mutation) -> list[str]:
-    """Test files that name the function most often, else those that import its module."""
-    module = mutation.file.removesuffix(".py").replace("/", ".")
-    for pattern in (rf"\b{re.escape(mutation.function)}\b", rf"rushhour\.{re.escape(module)}\b"):
-        counts = {name: len(re.findall(pattern, text)) for name, text in test_texts().items()}
-        named = sorted((name for name in counts if counts[name]), key=lambda n: (-counts[n], n))
-        if named:
-            return named[:FILES]
-    return []
+    """Test files that import its module, then its package, most of all where they name the function."""
+    module = "rushhour." + mutation.file.removesuffix(".py").replace("/", ".")
+    named = re.compile(rf"\b{re.escape(mutation.function)}\b")
+    scores = {}
+    for name, text in test_texts().items():
+        near = 3 * len(re.findall(rf"\b{re.escape(module)}\b", text))
+        near += module.rpartition(".")[0] in text
+        scores[name] = near * (1 + len(named.findall(text)))
+    return sorted((name for name in scores if scores[name]), key=lambda n: (-scores[n], n))[:FILES]
 
 
 def passes(copy: Path, tests: tuple[str, ...], plain: bool) -> bool:

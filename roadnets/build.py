@@ -43,6 +43,7 @@ from rushhour.roadnets.drafts.shapes import (
 )
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.findings import moved
+from rushhour.roadnets.geometry.angles import wrapped
 from rushhour.roadnets.model import Network, Zones
 from rushhour.roadnets.signals.actuation import lay_detectors
 from rushhour.roadnets.signals.programs import pack_signals
@@ -65,7 +66,7 @@ def _turns(
     draft: Draft, index: DraftIndex, first: NDArray[np.float64], last: NDArray[np.float64]
 ) -> NDArray[np.int8]:
     """Turn of every connector: the source's, else by the angle between its lanes."""
-    angle = np.remainder(first[index.to_lane] - last[index.from_lane] + np.pi, 2 * np.pi) - np.pi
+    angle = wrapped(first[index.to_lane] - last[index.from_lane])
     a, b = index.lane_road[index.from_lane], index.lane_road[index.to_lane]
     back = index.road_from[a] == index.road_to[b]
     turn = np.where(angle > 0.0, LEFT, RIGHT).astype(np.int8)

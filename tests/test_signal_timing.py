@@ -38,8 +38,6 @@ from rushhour.traffic.timing.splitting import (
     even_arrivals,
     first_times,
     least_times,
-    websters_cycle,
-    websters_greens,
 )
 from rushhour.traffic.timing.timing_report import level_of
 from rushhour.traffic.world import World
@@ -78,19 +76,17 @@ def junction_with(network: Network, straight: dict[str, float], **walks: float) 
     return given_junction(network, 0, members_of(network.arrays)[0], flow, RILSA, 5, red)
 
 
-def test_websters_cycle_and_splits_of_a_two_phase_crossing():
+def test_first_splits_of_a_two_phase_crossing_are_near_websters():
+    """Green in proportion to the critical flow ratios. Source: Webster 1958."""
     junction = junction_with(lit(), {"e": 570.0, "n": 380.0})
     ratios = critical_ratios(junction)
     greens = ratios[[0, 3]]
     np.testing.assert_allclose(greens, [0.3, 0.2])  # 570 and 380 of 1,900 pcu/h
     assert ratios.sum() == pytest.approx(0.5)
-    assert websters_cycle(10.0, greens, 30.0, 120.0) == pytest.approx((1.5 * 10 + 5) / 0.5)
-    assert websters_cycle(10.0, [0.6, 0.5], 30.0, 120.0) == 120.0  # nothing serves that
-    assert websters_greens(40.0, 10.0, [0.3, 0.2]) == pytest.approx([18.0, 12.0])
     times = first_times(junction, 80)
     assert times is not None
     between = times[[1, 2, 4, 5]].sum()
-    wanted = np.array(websters_greens(80.0, float(between), [0.3, 0.2]))
+    wanted = (80.0 - between) * np.array([0.3, 0.2]) / 0.5
     assert np.abs(times[[0, 3]] - wanted).max() <= 12.0 and times.sum() == 80
     assert times[0] > times[3]
 

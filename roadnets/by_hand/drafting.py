@@ -6,7 +6,7 @@ plan: a leg has one road that arrives, one that leaves, or both.
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from math import cos, hypot, pi, radians, sin
+from math import cos, hypot, radians, sin
 from typing import Final, cast
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from rushhour.roadnets.by_hand.sketch import Sketch, SketchIntersection, SketchRoad
 from rushhour.roadnets.drafts.draft import Draft, DraftLane, DraftRoad, DraftSignal
 from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.geometry.angles import wrapped
 from rushhour.roadnets.geometry.street_lines import Line, line_length, part, side_line, stations
 from rushhour.roadnets.plans.drafting import connect_corner
 from rushhour.roadnets.plans.roundabouts import add_roundabout, arm_corner
@@ -187,7 +188,7 @@ def _paired(sketch: Sketch, ends: list[End], angle: dict[End, float]) -> list[li
     options = []
     for a in arriving:
         for b in leaving:
-            off = abs((angle[a] - angle[b] + pi) % (2.0 * pi) - pi)
+            off = abs(wrapped(angle[a] - angle[b]))
             twins = sketch.roads[a[0]].twin == b[0]
             other_twin = not twins and (sketch.roads[a[0]].twin or sketch.roads[b[0]].twin)
             if off <= SAME_LEG and not other_twin:

@@ -18,6 +18,7 @@ from rushhour.roadnets.drafts.fixed_lanes import (
 )
 from rushhour.roadnets.drafts.fixed_plans import fix_plans
 from rushhour.roadnets.fixes import ENTRY_CONTROLS, Fix, Fixes
+from rushhour.roadnets.geometry.angles import wrapped
 from rushhour.roadnets.geometry.street_lines import Line
 
 CONTROL = {"none": NONE, "yield": YIELD, "stop": STOP, "all_way_stop": ALL_WAY_STOP}
@@ -197,7 +198,7 @@ def _allow(draft: Draft, fixes: Fixes, fix: Fix, a: DraftRoad, b: DraftRoad) -> 
     """Connect two roads: lane to lane straight on, else from and to the lane on that side."""
     inter = unlit_end(draft, fixes, fix, a)
     angle = _heading(b.lanes[0].shape[:2]) - _heading(a.lanes[0].shape[-2:])
-    angle = (angle + np.pi) % (2.0 * np.pi) - np.pi
+    angle = wrapped(angle)
     most = min(len(a.lanes), len(b.lanes))
     pairs = [(i, i) for i in range(most)]
     if abs(angle) > STRAIGHT_ON:

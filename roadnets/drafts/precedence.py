@@ -7,6 +7,7 @@ from rushhour.kernels.network import ALL_WAY_STOP, LEFT, NONE, RIGHT, SIGNAL, ST
 from rushhour.roadnets.drafts.conflicts import Pairs
 from rushhour.roadnets.drafts.draft import Draft
 from rushhour.roadnets.drafts.index import DraftIndex
+from rushhour.roadnets.geometry.angles import wrapped
 
 OPPOSITE = np.radians(135.0)  # headings of two approaches that differ by more are oncoming
 ALONGSIDE = np.radians(20.0)  # that differ by less come side by side
@@ -72,10 +73,8 @@ def find_yields(
         priority[k] = priority[k] if own is None else own
     rank = np.where(must_stop, 0, 1) * (1 << 40) + priority
     # Positive: the other comes from the right.
-    diff = np.remainder(
-        heading[index.from_lane[other]] - heading[index.from_lane[here]] + np.pi, 2 * np.pi
-    )
-    diff = (diff - np.pi) * (-1.0 if draft.left_hand else 1.0)
+    diff = wrapped(heading[index.from_lane[other]] - heading[index.from_lane[here]])
+    diff *= -1.0 if draft.left_hand else 1.0
     oncoming = np.abs(diff) >= OPPOSITE
     across = RIGHT if draft.left_hand else LEFT
     turning = _turning_yields(turn, here, other, across)

@@ -9,6 +9,7 @@ from rushhour.kernels.geometry import add_up_steps, find_segments, sample_curves
 from rushhour.roadnets.drafts.draft import Draft
 from rushhour.roadnets.drafts.index import DraftIndex, connector_name
 from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.geometry.angles import wrapped
 from rushhour.roadnets.reading.values import FARTHEST
 
 SHORTEST = 0.1  # m, a lane
@@ -246,8 +247,7 @@ def _tamed(
 
 def _turn(angle: NDArray[np.float64]) -> NDArray[np.float64]:
     """By how much a heading changes, whichever way, rad."""
-    turn: NDArray[np.float64] = np.abs(np.remainder(angle + np.pi, 2.0 * np.pi) - np.pi)
-    return turn
+    return np.asarray(np.abs(wrapped(angle)))
 
 
 def connector_shapes(

@@ -14,18 +14,19 @@ from rushhour.kernels.network import U_TURN
 from rushhour.roadnets.drafts.fixed_lanes import LEAST
 from rushhour.roadnets.findings import Finding, finding
 from rushhour.roadnets.fixes import fix_line
+from rushhour.roadnets.geometry.angles import wrapped
 from rushhour.roadnets.geometry.meeting_lines import Lines, farthest_crossings, pairs_at
 from rushhour.roadnets.geometry.outlines import distances, near_pairs
 from rushhour.roadnets.lint.ends import middle
 from rushhour.roadnets.lint.plan_lines import plan_line
 from rushhour.roadnets.model import Network
+from rushhour.roadnets.osm.progression import NEXT
 
 LONGEST_WAY: Final = 1.5  # times the straight way that a connector may be long
 LONGER: Final = 1.0  # m; less is no detour
 MOST_TURNING: Final = radians(200.0)  # of a connector, there and back added up
 TURNS_BACK: Final = radians(150.0)  # a connector between headings that differ by more turns back
 TOUCHING: Final = 1e-5  # m, a connector between lanes that touch
-NEXT: Final = 40.0  # m between intersections whose signals have one cycle
 SAME: Final = 0.05  # s
 WIDEST: Final = 100.0  # m between two stop lines of an intersection
 INSIDE: Final = 30.0  # m of a road before its stop line
@@ -75,15 +76,15 @@ def bends_of(network: Network) -> Bends:
     owner = np.repeat(np.arange(m), np.diff(start[n:]))
     within = owner[1:] == owner[:-1]
     length = np.bincount(owner[1:][within], size[within], m).astype(float)
-    turn = np.abs(_wrapped(np.diff(heading)))
+    turn = np.abs(wrapped(np.diff(heading)))
     inner = within[1:] & within[:-1]
     turning = np.bincount(owner[1:-1][inner], turn[inner], m).astype(float)
     before = points[start[links.from_lane + 1] - 1] - points[start[links.from_lane + 1] - 2]
     behind = points[start[links.to_lane] + 1] - points[start[links.to_lane]]
     leave, join = (np.arctan2(one[:, 1], one[:, 0]) for one in (before, behind))
-    net = _wrapped(join - leave)
+    net = wrapped(join - leave)
     first, last = start[n:-1] - lo, start[n + 1 :] - lo - 2
-    turning += np.abs(_wrapped(heading[first] - leave)) + np.abs(_wrapped(join - heading[last]))
+    turning += np.abs(wrapped(heading[first] - leave)) + np.abs(wrapped(join - heading[last]))
     straight = np.hypot(*(points[start[n + 1 :] - 1] - points[start[n:-1]]).T)
     return Bends(length, straight, np.where(length > TOUCHING, turning, np.abs(net)), net)
 
@@ -109,7 +110,7 @@ def _is_around(network: Network, k: int) -> bool:
     way, length = network.lane_points(n + k), float(network.arrays.lanes.length[n + k])
     for island in (np.array([nodes.x[node], nodes.y[node]]), way.mean(axis=0)):
         x, y = (way - island).T
-        turned = _wrapped(np.diff(np.arctan2(y, x)))
+        turned = wrapped(np.diff(np.arctan2(y, x)))
         sweep, away = abs(float(turned.sum())), np.hypot(x, y)
         spiral = sweep * float(away.mean()) + float(away[0] + away[-1] - 2.0 * away.min())
         if (
@@ -119,11 +120,6 @@ def _is_around(network: Network, k: int) -> bool:
         ):
             return True
     return False
-
-
-def _wrapped(angle: Points) -> Points:
-    found: Points = np.remainder(angle + np.pi, 2.0 * np.pi) - np.pi
-    return found
 
 
 def _wandering(network: Network) -> Iterator[Finding]:

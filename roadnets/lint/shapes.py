@@ -14,6 +14,7 @@ from rushhour.kernels.network import U_TURN
 from rushhour.kernels.radii import measure_radii
 from rushhour.roadnets.findings import NOTE, Finding, finding
 from rushhour.roadnets.fixes import fix_line
+from rushhour.roadnets.geometry.angles import wrapped
 from rushhour.roadnets.lint.ends import BY_HAND, middle
 from rushhour.roadnets.model import Network
 
@@ -173,7 +174,7 @@ def _kinks(network: Network) -> Iterator[Finding]:
     points = network.points[: owner.size]
     x, y = np.diff(points, axis=0).T
     heading = np.arctan2(y, x)
-    turn = np.abs(np.remainder(np.diff(heading) + np.pi, 2.0 * np.pi) - np.pi)
+    turn = np.abs(wrapped(np.diff(heading)))
     sharp = np.flatnonzero((turn > KINK) & (owner[:-2] == owner[2:])) + 1
     street = _streets(network)
     told: set[int] = set()

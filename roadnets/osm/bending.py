@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.drafts.shapes import smooth_curves
+from rushhour.roadnets.geometry.angles import wrapped
 from rushhour.roadnets.geometry.meeting_lines import Lines, farthest_crossings, pairs_at
 from rushhour.roadnets.geometry.street_lines import Line, line_length, point_at, stations
 
@@ -119,6 +120,6 @@ def _keeps_near(place: Points, shape: Line) -> bool:
     heading = np.arctan2(step[:, 1], step[:, 0])
     ends = (np.arctan2(place[3], place[2]), np.arctan2(place[7], place[6]))
     turn = np.diff(np.concatenate((ends[:1], heading, ends[1:])))
-    turning = np.abs(np.remainder(turn + np.pi, 2.0 * np.pi) - np.pi).sum()
+    turning = np.abs(wrapped(turn)).sum()
     straight = float(np.hypot(*(place[4:6] - place[:2])))
     return bool(turning <= MOST_TURNING and line_length(shape) <= LONGEST_WAY * straight)

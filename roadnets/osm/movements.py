@@ -11,6 +11,7 @@ from typing import Final
 
 from rushhour.roadnets.components import reached, strong_components
 from rushhour.roadnets.fixes import fix_line
+from rushhour.roadnets.geometry.angles import wrapped
 from rushhour.roadnets.osm.links import Link, Road, Streets, node_at, way_at
 from rushhour.roadnets.osm.merging import Merged
 from rushhour.roadnets.osm.paths import Paths
@@ -40,7 +41,7 @@ def heading_from(streets: Streets, link: Link, start: bool) -> float:
 
 def turn_angle(before: float, behind: float) -> float:
     """Turn from a heading to another, left positive, -pi .. pi."""
-    return (behind - before + pi) % (2.0 * pi) - pi
+    return wrapped(behind - before)
 
 
 @dataclass

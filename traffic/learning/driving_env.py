@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from rushhour.kernels.network import RED, YELLOW
 from rushhour.kernels.pose import lane_pose
 from rushhour.roadnets.errors import ParameterError
+from rushhour.roadnets.geometry.angles import wrapped
 from rushhour.roadnets.model import Network
 from rushhour.traffic.durations import seconds as seconds_of
 from rushhour.traffic.learning.junctions import DemandOf
@@ -188,7 +189,7 @@ class DrivingEnv(gymnasium.Env[Seen, NDArray[np.float32]]):
         x, y, along = self._point(lanes, s)
         beside = self._beside(slot)
         x, y = x - beside * sin(along), y + beside * cos(along)
-        turned = (heading - along + np.pi) % (2.0 * np.pi) - np.pi
+        turned = wrapped(heading - along)
         limit = float(self._network.arrays.lanes.speed[lanes[0]])
         seen = [veh.speed[slot] / FAST, limit / FAST, beside / WIDE, turned]
         for far in AHEAD:

@@ -1,7 +1,6 @@
-"""Cycle and splits of one program: Webster's first, then seconds moved between phases while delay falls.
+"""Splits of one program: in proportion to critical flow ratios, then moved while delay falls.
 
-Source: Webster (1958), Traffic signal settings: a cycle of (1.5 L + 5) / (1 - Y), green in proportion to
-the critical flow ratios.
+Source: Webster (1958), Traffic signal settings.
 """
 
 from collections.abc import Sequence
@@ -16,30 +15,6 @@ Splits = dict[int, tuple[Ints, float]]  # times (p,) and delay, pcu, by cycle
 STEPS: Final = (8, 4, 2, 1)  # s that are moved at once
 MOST_MOVES: Final = 60
 GAIN: Final = 1e-4  # share of the delay that a move must save
-
-
-def websters_cycle(lost: float, ratios: Sequence[float], shortest: float, longest: float) -> float:
-    """Webster's cycle, s, for the lost time of all phases and their critical flow ratios.
-
-    With ratios of 0.95 or more in all there is none that serves them: the longest.
-
-    >>> websters_cycle(10.0, [0.3, 0.3], 30.0, 120.0)
-    50.0
-    """
-    total = sum(ratios)
-    if total >= 0.95:
-        return longest
-    return min(longest, max(shortest, (1.5 * lost + 5.0) / (1.0 - total)))
-
-
-def websters_greens(cycle: float, lost: float, ratios: Sequence[float]) -> list[float]:
-    """Effective greens, s, in proportion to critical flow ratios.
-
-    >>> websters_greens(50.0, 10.0, [0.3, 0.3])
-    [20.0, 20.0]
-    """
-    total = sum(ratios)
-    return [(cycle - lost) * ratio / total for ratio in ratios]
 
 
 def critical_ratios(junction: Junction) -> Floats:
