@@ -253,8 +253,8 @@ class App {
     this.timeline();
     this.scaleBar();
     this.spent.push(performance.now() - begun); if (this.spent.length > 120) this.spent.shift();
-    const blinks = moment && this.camera.scale < 0.4 && this.playing;
-    if (this.playing || blinks) this.wake();
+    if (this.playing) this.wake();
+    else if (this.draw.refineAt < Infinity) setTimeout(() => this.wake(), Math.max(0, this.draw.refineAt - performance.now()) + 5);
   }
   // Where the vehicles of a moment are that are seen: into draw's data. Between two frames everybody is on a curve
   // that has the headings of both at its ends, as fast there as in both.
@@ -266,11 +266,16 @@ class App {
     draw.room(to - from);
     const f = draw.floats, w = draw.words;
     let n = 0;
+    const far = this.camera.scale > 2;
     for (let row = from; row < to; row++) {
       const then = next[row], xa = x[row], ya = y[row];
       if (then < 0 || share === 0) { if (xa < x0 || xa > x1 || ya < y0 || ya > y1) continue; }
       else { const xb = x[then], yb = y[then]; if ((xa < x0 && xb < x0) || (xa > x1 && xb > x1) || (ya < y0 && yb < y0) || (ya > y1 && yb > y1)) continue; }
-      between(frames, row, share, span, pose);
+      if (far) { // nobody sees curves between frames
+        const to = then < 0 ? row : then;
+        pose[0] = xa + share * (x[to] - xa); pose[1] = ya + share * (y[to] - ya); pose[2] = frames.turn[row]; pose[4] = 0;
+        pose[3] = frames.speed[row] + share * (frames.speed[to] - frames.speed[row]);
+      } else between(frames, row, share, span, pose);
       const id = vehicle[row], at = 9 * n;
       f[at] = pose[0]; f[at + 1] = pose[1]; f[at + 2] = pose[2]; f[at + 3] = pose[4];
       f[at + 4] = head.size[2 * id]; f[at + 5] = head.size[2 * id + 1];

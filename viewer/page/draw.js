@@ -168,6 +168,9 @@ out vec2 v_at; void main() { v_at = vec2(gl_VertexID == 1 ? 2.0 : 0.0, gl_Vertex
 const PICTURE_FRAGMENT = `#version 300 es
 precision highp float; in vec2 v_at; uniform sampler2D u_picture; out vec4 colour; void main() { colour = texture(u_picture, v_at); }`;
 
+const FAR = 3.4; // m a pixel from which on roads are one line each
+const SPLATS = 1200; // marks, from which on they are put into the picture here, without a graphics card
+const SAMPLES_COST = 8; // times that all samples take as long as one, without a graphics card
 const INSTANCE = 36; // bytes: pose (4 floats), what (4 floats), colour (4 bytes)
 
 class Draw {
@@ -189,6 +192,10 @@ class Draw {
     this.texture = gl.createTexture(); this.names = gl.createTexture();
     this.kept = "";
     this.samples = Math.min(4, gl.getParameter(gl.MAX_SAMPLES));
+    // Without a graphics card samples, passes over the picture and points are dear: see keepGround and splat.
+    const told = gl.getExtension("WEBGL_debug_renderer_info");
+    this.slow = /swiftshader|llvmpipe|softpipe|software|basic render/i.test(gl.getParameter(told ? told.UNMASKED_RENDERER_WEBGL : gl.RENDERER));
+    this.refineAt = Infinity; // ms, when a ground that was drawn with one sample is drawn with all
   }
   program(vertex, fragment) {
     const gl = this.gl, program = gl.createProgram();
@@ -258,9 +265,10 @@ class Draw {
     const gl = this.gl, w = Math.max(1, Math.round(width * ratio)), h = Math.max(1, Math.round(height * ratio));
     if (this.canvas.width === w && this.canvas.height === h && this.frame) return;
     this.canvas.width = w; this.canvas.height = h; this.width = width; this.height = height; this.ratio = ratio;
-    for (const one of [this.frame, this.flat]) if (one) gl.deleteFramebuffer(one);
+    for (const one of [this.frame, this.flat, this.mixed]) if (one) gl.deleteFramebuffer(one);
+    this.mixed = this.pixels = null;
     for (const one of this.buffers || []) gl.deleteRenderbuffer(one);
-    this.buffers = [gl.createRenderbuffer(), gl.createRenderbuffer()];
+    this.buffers = [gl.createRenderbuffer(), gl.createRenderbuffer(), gl.createRenderbuffer()];
     this.frame = gl.createFramebuffer(); gl.bindFramebuffer(gl.FRAMEBUFFER, this.frame);
     [[gl.RGBA8, gl.COLOR_ATTACHMENT0], [gl.DEPTH24_STENCIL8, gl.DEPTH_STENCIL_ATTACHMENT]].forEach(([format, place], k) => {
       gl.bindRenderbuffer(gl.RENDERBUFFER, this.buffers[k]);
@@ -275,6 +283,9 @@ class Draw {
     }
     this.flat = gl.createFramebuffer(); gl.bindFramebuffer(gl.FRAMEBUFFER, this.flat);
     gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, this.texture, 0);
+    gl.bindRenderbuffer(gl.RENDERBUFFER, this.buffers[2]);
+    gl.renderbufferStorage(gl.RENDERBUFFER, gl.DEPTH24_STENCIL8, w, h);
+    gl.framebufferRenderbuffer(gl.FRAMEBUFFER, gl.DEPTH_STENCIL_ATTACHMENT, gl.RENDERBUFFER, this.buffers[2]);
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     this.kept = "";
   }
@@ -305,11 +316,22 @@ class Draw {
   // The ground, drawn anew only when something of it changed. key: what it depends on beside the camera.
   // roads: colours of roads, packed, or null.
   keepGround(camera, box, key, names, roads) {
-    const wanted = `${camera.x},${camera.y},${camera.scale},${key}`;
-    if (wanted === this.kept) return;
-    this.kept = wanted;
+    const wanted = `${camera.x},${camera.y},${camera.scale},${key}`, now = performance.now();
+    if (wanted === this.kept && now < this.refineAt) return;
+    const refines = wanted === this.kept;
+    this.kept = wanted; this.refineAt = Infinity; this.pixels = null;
+    if (!this.slow || refines) { this.drawGround(camera, box, names, roads, this.frame); return; }
+    this.drawGround(camera, box, names, roads, this.flat);
+    this.finish();
+    const fine = SAMPLES_COST * (performance.now() - now); // ms that all samples will take
+    if (fine < 150) this.drawGround(camera, box, names, roads, this.frame);
+    else if (fine < 1200) this.refineAt = now + 400;
+  }
+  // Waits until all is drawn.
+  finish() { const gl = this.gl; gl.bindFramebuffer(gl.FRAMEBUFFER, this.flat); gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4)); gl.bindFramebuffer(gl.FRAMEBUFFER, null); }
+  drawGround(camera, box, names, roads, target) {
     const gl = this.gl, scale = camera.scale, near = 1 / scale;
-    gl.bindFramebuffer(gl.FRAMEBUFFER, this.frame);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, target);
     gl.viewport(0, 0, this.canvas.width, this.canvas.height);
     const land = this.colours.land;
     gl.disable(gl.BLEND); gl.disable(gl.STENCIL_TEST);
@@ -318,15 +340,15 @@ class Draw {
     const at = this.use("ground", camera);
     gl.uniform3fv(at.u_palette, this.palette);
     gl.uniform1f(at.u_layer, roads ? 1 : 0);
-    if (roads) this.sendRoads(roads);
+    if (roads) this.sendRoads(roads); else gl.bindTexture(gl.TEXTURE_2D, null); // not what is drawn into
     if (this.ground.race) {
       this.paint("main", at, box, { widen: 1.6 * Math.min(1, 0.6 * near), style: STYLE.kerb });
       this.paint("main", at, box); this.paint("kerbs", at, box, { least: 0.9 * scale }); this.paint("lines", at, box);
     } else {
       // Side streets are the thinner the farther the camera is; fast ones stay seen.
       const least = { local: 0.6, main: 1.5, fast: 2.2 }, kerb = Math.max(0.3, 0.8 * scale), grades = ["local", "main", "fast"];
-      const fade = Math.min(1, 14 / scale);
-      for (const g of grades) this.paint(g, at, box, { widen: g === "local" && scale > 9 ? 0.25 * scale : kerb, least: least[g] * scale + (g === "local" && scale > 9 ? 0 : kerb), style: STYLE.kerb });
+      const far = scale > FAR ? "far " : ""; // roads as one line each
+      for (const g of grades) this.paint(far + g, at, box, { widen: g === "local" && scale > 9 ? 0.25 * scale : kerb, least: least[g] * scale + (g === "local" && scale > 9 ? 0 : kerb), style: STYLE.kerb });
       if (near > 0.25) this.paint("corners", at, box, { widen: kerb, style: STYLE.kerb });
       if (near > 0.25) {
         gl.enable(gl.STENCIL_TEST); gl.stencilFunc(gl.ALWAYS, 1, 255); gl.stencilOp(gl.KEEP, gl.KEEP, gl.REPLACE); gl.colorMask(false, false, false, false);
@@ -337,7 +359,7 @@ class Draw {
         gl.disable(gl.STENCIL_TEST);
         this.paint("corners", at, box);
       }
-      for (const g of grades) this.paint(g, at, box, { least: least[g] * scale });
+      for (const g of grades) this.paint(far + g, at, box, { least: least[g] * scale });
       if (near > 1.4) {
         gl.enable(gl.BLEND); gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
         const alpha = Math.min(1, (near - 1.4) / 1.6);
@@ -356,9 +378,47 @@ class Draw {
       this.picture(this.names);
       gl.disable(gl.BLEND);
     }
-    gl.bindFramebuffer(gl.READ_FRAMEBUFFER, this.frame); gl.bindFramebuffer(gl.DRAW_FRAMEBUFFER, this.flat);
-    gl.blitFramebuffer(0, 0, this.canvas.width, this.canvas.height, 0, 0, this.canvas.width, this.canvas.height, gl.COLOR_BUFFER_BIT, gl.NEAREST);
+    if (target !== this.flat) this.copy(target, this.flat);
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+  }
+  copy(from, to) {
+    const gl = this.gl, w = this.canvas.width, h = this.canvas.height;
+    gl.bindFramebuffer(gl.READ_FRAMEBUFFER, from); gl.bindFramebuffer(gl.DRAW_FRAMEBUFFER, to);
+    gl.blitFramebuffer(0, 0, w, h, 0, 0, w, h, gl.COLOR_BUFFER_BIT, gl.NEAREST);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+  }
+  // Marks without a graphics card: dots, longer along their heading, put into the pixels of the ground here.
+  splat(camera, n, size) {
+    const gl = this.gl, w = this.canvas.width, h = this.canvas.height, f = this.floats, words = this.words;
+    if (!this.mixed) {
+      this.mixture = gl.createTexture(); gl.bindTexture(gl.TEXTURE_2D, this.mixture);
+      gl.texStorage2D(gl.TEXTURE_2D, 1, gl.RGBA8, w, h);
+      this.mixed = gl.createFramebuffer(); gl.bindFramebuffer(gl.FRAMEBUFFER, this.mixed);
+      gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, this.mixture, 0);
+      this.put = new Uint32Array(w * h);
+    }
+    if (!this.pixels) {
+      this.pixels = new Uint32Array(w * h);
+      gl.bindFramebuffer(gl.FRAMEBUFFER, this.flat);
+      gl.readPixels(0, 0, w, h, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(this.pixels.buffer));
+    }
+    const put = this.put, pixel = this.ratio / camera.scale, x0 = camera.x - 0.5 * w / pixel, y0 = camera.y - 0.5 * h / pixel;
+    put.set(this.pixels);
+    const thick = Math.max(2, Math.round(0.34 * size * this.ratio)), long = Math.max(0, 0.5 * size * this.ratio - 0.5 * thick), steps = Math.ceil(2 * long / thick);
+    const [r, g, b] = this.colours.rim, rim = (255 << 24 | b << 16 | g << 8 | r) >>> 0;
+    const dot = (px, py, wide, colour) => {
+      const left = Math.max(0, px), right = Math.min(w, px + wide), top = Math.min(h, py + wide);
+      for (let y = Math.max(0, py); y < top; y++) for (let x = left; x < right; x++) put[y * w + x] = colour;
+    };
+    for (let k = 0; k < n; k++) {
+      const at = 9 * k, c = Math.cos(f[at + 2]), s = Math.sin(f[at + 2]), half = 0.5 * f[at + 4], colour = words[at + 8];
+      const X = (f[at] - half * c - x0) * pixel - 0.5 * thick, Y = (f[at + 1] - half * s - y0) * pixel - 0.5 * thick;
+      if (n < 12000) for (let q = 0; q <= steps; q++) { const u = steps ? long * (2 * q / steps - 1) : 0; dot(Math.round(X + u * c) - 1, Math.round(Y + u * s) - 1, thick + 2, rim); }
+      for (let q = 0; q <= steps; q++) { const u = steps ? long * (2 * q / steps - 1) : 0; dot(Math.round(X + u * c), Math.round(Y + u * s), q === steps && thick > 2 ? thick - 1 : thick, colour); }
+    }
+    gl.bindTexture(gl.TEXTURE_2D, this.mixture);
+    gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, w, h, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(put.buffer));
+    this.copy(this.mixed, null);
   }
   sendRoads(colours) {
     const gl = this.gl, rows = Math.max(1, Math.ceil(colours.length / 1024)), data = new Uint32Array(1024 * rows);
@@ -379,8 +439,9 @@ class Draw {
   draw(camera, n, bodies, bars, size, blink) {
     const gl = this.gl;
     gl.viewport(0, 0, this.canvas.width, this.canvas.height);
-    gl.disable(gl.BLEND);
-    this.picture(this.texture);
+    gl.clear(gl.COLOR_BUFFER_BIT); // else Chrome does so before what is drawn next, when the copy below is there
+    const splats = this.slow && !bodies && n > SPLATS;
+    if (splats) this.splat(camera, n, size); else this.copy(this.flat, null);
     gl.enable(gl.BLEND); gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
     if (bars && bars.n) {
       this.send(this.bars, bars.data, bars.n);
@@ -388,7 +449,7 @@ class Draw {
       gl.bindVertexArray(this.bars.one);
       gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, bars.n);
     }
-    if (n) {
+    if (n && !splats) {
       this.send(this.instances, this.data, n);
       if (bodies) {
         const at = this.use("body", camera);

@@ -61,7 +61,13 @@ class Mesh {
   cut(box) { const from = this.parts.length ? this.parts[this.parts.length - 1].to : 0; if (this.m > from) this.parts.push({ from, to: this.m, box }); }
 }
 
-function simplified(lines, l) { return [lines.start[l], lines.start[l + 1]]; }
+// Numbers of the points of a line, a to b, that lie farther than so many m beside what the others draw.
+function simplified(x, y, a, b, most) {
+  const dx = x[b] - x[a], dy = y[b] - y[a], d = Math.hypot(dx, dy) || 1;
+  let worst = 0, at = -1;
+  for (let i = a + 1; i < b; i++) { const off = Math.abs((x[i] - x[a]) * dy - (y[i] - y[a]) * dx) / d; if (off > worst) { worst = off; at = i; } }
+  return worst <= most ? [a, b] : [...simplified(x, y, a, at, most).slice(0, -1), ...simplified(x, y, at, b, most)];
+}
 
 class Ground {
   constructor(head) {
@@ -105,7 +111,7 @@ class Ground {
   build() {
     const { start, x, y } = this.lanes, head = this.head, width = head.lane_width;
     const grades = [STYLE.local, STYLE.main, STYLE.fast].map(() => new Mesh());
-    const marks = new Mesh(), stops = new Mesh(), aprons = new Mesh(), arrows = new Mesh(), far = new Mesh();
+    const marks = new Mesh(), stops = new Mesh(), aprons = new Mesh(), arrows = new Mesh();
     const tiles = this.tiles();
     const leftSign = this.said.left_hand ? -1 : 1;
     for (const { lanes, box } of tiles) {
@@ -123,6 +129,7 @@ class Ground {
       }
       for (const mesh of [...grades, marks, stops, aprons, arrows]) mesh.cut(box);
     }
+    const far = this.farRoads();
     const areas = new Mesh(), zebras = new Mesh();
     const round = new Set(), plain = this.surfaces(round);
     for (let a = 0; a + 1 < this.areas.start.length; a++) {
@@ -133,7 +140,37 @@ class Ground {
     corners.cut(null);
     for (let a = 0; a + 1 < this.zebras.start.length; a++) zebras.polygon(this.zebras.x, this.zebras.y, this.zebras.start[a], this.zebras.start[a + 1], STYLE.stop);
     zebras.cut(null);
-    this.meshes = { local: grades[0], main: grades[1], fast: grades[2], marks, stops, aprons, arrows, areas, corners, zebras };
+    this.meshes = { local: grades[0], main: grades[1], fast: grades[2], "far local": far[0], "far main": far[1], "far fast": far[2], marks, stops, aprons, arrows, areas, corners, zebras };
+  }
+  // Roads as one line each, from crossing to crossing, with no more bends than are seen from afar; by tile.
+  farRoads() {
+    const { start, x, y } = this.lanes, head = this.head, found = [new Mesh(), new Mesh(), new Mesh()];
+    const side = 1200, tiles = new Map();
+    for (let r = 0; r < head.road_lane.length; r++) {
+      const first = head.road_lane[r], count = head.road_lanes[r], lane = first + (count >> 1), from = start[lane], to = start[lane + 1];
+      if (to - from < 2) continue;
+      const mid = (from + to) >> 1, key = `${Math.floor(x[mid] / side)},${Math.floor(y[mid] / side)}`;
+      if (!tiles.has(key)) tiles.set(key, []);
+      tiles.get(key).push(r);
+    }
+    for (const roads of tiles.values()) {
+      const box = [1e9, 1e9, -1e9, -1e9];
+      for (const r of roads) {
+        const first = head.road_lane[r], count = head.road_lanes[r], lane = first + (count >> 1), xs = [], ys = [];
+        const add = (X, Y) => { xs.push(X); ys.push(Y); box[0] = Math.min(box[0], X - 30); box[1] = Math.min(box[1], Y - 30); box[2] = Math.max(box[2], X + 30); box[3] = Math.max(box[3], Y + 30); };
+        const near = (node, i) => node >= 0 && Math.hypot(head.node_x[node] - x[i], head.node_y[node] - y[i]) < 60;
+        const a = start[lane], b = start[lane + 1] - 1, from = head.road_from[r], to = head.road_to[r];
+        if (near(from, a)) add(head.node_x[from], head.node_y[from]);
+        for (const i of simplified(x, y, a, b, 2.5)) add(x[i], y[i]);
+        if (near(to, b)) add(head.node_x[to], head.node_y[to]);
+        let half = 0; for (let l = first; l < first + count; l++) half += 0.5 * head.lane_width[l];
+        const mesh = found[head.lane_grade[lane]];
+        mesh.road = r; // an even number of lanes has its middle at the edge of this one
+        mesh.ribbon(xs, ys, 0, xs.length, half, count % 2 ? 0 : (this.said.left_hand ? 0.5 : -0.5) * head.lane_width[lane], head.lane_grade[lane]);
+      }
+      for (const mesh of found) mesh.cut(box);
+    }
+    return found;
   }
   // The surfaces of crossings: from road to road along the kerbs, which bend round the corners. Those too large to be
   // without islands, or that bend back, are left to `areas`, and round has the others.

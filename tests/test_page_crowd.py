@@ -1,0 +1,85 @@
+"""Pages of crowds without a graphics card: what is dear there is left out, and nothing is elsewhere for it."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from browsers import Opened, chromium
+
+from rushhour.cli import main
+from rushhour.roadnets.generators.by_name import generate
+from rushhour.traffic.demand.random_trips import vehicles_on_road
+from rushhour.traffic.recording.recorder import Recorder
+from rushhour.traffic.world import World
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
+    """2,000 vehicles on a grid, as a page in a browser that draws by the processor."""
+    here = tmp_path_factory.mktemp("crowd")
+    network = generate("grid", rows=7, columns=7, lanes=2)
+    world = World(network, vehicles_on_road(network, 2000, seed=1), dt=0.5, seed=1)
+    with Recorder(here / "run.h5", world, 1.0) as recorder:
+        world.observers.append(recorder)
+        world.step(20)
+    assert main(["share", str(here / "run.h5"), "-o", str(here / "run.html")]) == 0
+    with chromium() as browser:
+        opened = Opened(browser, (here / "run.html").as_uri())
+        opened.get("rushhour.play(false)")
+        yield opened
+        assert opened.told == []
+
+
+def test_a_browser_without_a_graphics_card_is_known(page: Opened) -> None:
+    assert page.get("rushhour.draw.slow") is True
+
+
+@pytest.mark.parametrize(("scale", "share"), [(0.8, 0.9), (1.7, 0.7), (4.0, 0.35)])
+def test_marks_put_into_the_picture_lie_on_their_vehicles_in_their_colours(
+    page: Opened, scale: float, share: float
+) -> None:
+    page.drawn(f"rushhour.seek(5); rushhour.lookAt(0, 0, {scale})")
+    assert page.get(
+        "Boolean(rushhour.draw.mixed) === (rushhour.seen > 1200 || rushhour.splatted === true)"
+    )
+    page.get("rushhour.splatted = Boolean(rushhour.draw.mixed)")
+    rows = np.array(
+        page.get("Array.from(rushhour.draw.floats.subarray(0, 9 * rushhour.seen))")
+    ).reshape(-1, 9)
+    words = np.array(page.get(
+        "Array.from(rushhour.draw.words.subarray(0, 9 * rushhour.seen)).filter((_, k) => k % 9 === 8)"
+    ), np.uint32)  # fmt: skip
+    image = page.pixels().astype(int)
+    high, wide = image.shape[:2]
+    x = rows[:, 0] - 0.5 * rows[:, 4] * np.cos(rows[:, 2])
+    y = rows[:, 1] - 0.5 * rows[:, 4] * np.sin(rows[:, 2])
+    column, row = x / scale + 0.5 * wide, 0.5 * high - y / scale
+    inside = (column > 4) & (column < wide - 4) & (row > 4) & (row < high - 4)
+    colour = np.column_stack([words >> shift & 255 for shift in (0, 8, 16)]).astype(int)
+    land = page.get("rushhour.look.land")
+    assert (np.abs(image - land).max(axis=2) <= 2).mean() > 0.3  # the ground is there
+    hit = 0
+    for k in np.flatnonzero(inside).tolist():
+        r, c = round(row[k]), round(column[k])
+        around = image[r - 2 : r + 3, c - 2 : c + 3].reshape(-1, 3)
+        hit += bool((np.abs(around - colour[k]).max(axis=1) <= 3).any())
+    assert inside.sum() > 200 and hit > share * inside.sum()  # others lie on some of them
+
+
+def test_from_afar_roads_are_a_line_each_and_end_where_they_meet(page: Opened) -> None:
+    far, near, roads = page.get(
+        "(() => { const m = rushhour.ground.meshes, t = (names) => names.reduce((s, n) => s + m[n].m / 3, 0);"
+        " return [t(['far local', 'far main', 'far fast']), t(['local', 'main', 'fast']), rushhour.head.road_lane.length] })()"
+    )  # fmt: skip
+    assert 2 * roads <= far <= 8 * roads and far < 0.1 * near
+    page.drawn("rushhour.lookAt(0, 0, 4)")
+    land = page.get("rushhour.look.land")
+    page.get("rushhour.seen = 0; rushhour.scene(performance.now())")  # the ground alone
+    image = page.pixels().astype(int)
+    places = np.array(page.get(
+        "Array.from(rushhour.head.node_x, (x, k) => rushhour.toScreen(x, rushhour.head.node_y[k]))"
+    ))  # fmt: skip
+    high, wide = image.shape[:2]
+    seen = (places[:, 0] > 300) & (places[:, 0] < wide - 5) & (places[:, 1] > 5) & (places[:, 1] < high - 5)  # fmt: skip
+    colours = np.array([image[round(r), round(c)] for c, r in places[seen].tolist()])
+    assert len(colours) > 10 and (np.abs(colours - land).max(axis=1) > 4).mean() > 0.95
