@@ -139,11 +139,12 @@ def info(args: argparse.Namespace) -> int:
         return 0
     from rushhour.roadnets.graphs.tables import is_graph_folder
     from rushhour.roadnets.loading import is_gmns, load_network
+    from rushhour.traffic.demand.matrix_files import OMX, VISUM, is_matrix
 
-    if name.endswith((".csv", ".csv.gz", ".parquet")) and not (
+    if name.endswith((*OMX, *VISUM, ".csv", ".csv.gz", ".parquet")) and not (
         is_gmns(path) or is_graph_folder(path)
     ):
-        from rushhour.traffic.demand.matrix import is_matrix, matrix_facts
+        from rushhour.traffic.demand.matrix import matrix_facts
         from rushhour.traffic.demand.tables import trip_facts
 
         facts = matrix_facts(path) if is_matrix(path) else trip_facts(path)

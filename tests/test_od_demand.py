@@ -194,12 +194,12 @@ def test_options_out_of_range_are_refused(tmp_path, network):
             read_matrix(path, network, **options)
 
 
-def test_a_network_without_zones_is_told(tmp_path):
+def test_a_network_without_the_zones_of_a_matrix_is_told(tmp_path):
     nodes = "\n".join(line.rpartition(",")[0] for line in NODES.splitlines())
     nodes = "\n".join(line.rpartition(",")[0] for line in nodes.splitlines())
     network = load_network(written(tmp_path / "t", nodes=nodes))
-    with pytest.raises(DemandError, match="t has no zones"):
-        read_matrix(matrix(tmp_path, "1,3,1\n"), network)
+    with pytest.raises(DemandError, match="none of its zones is one of t"):
+        read_matrix(matrix(tmp_path, "x,y,1\n"), network)
 
 
 # --- real networks, and by the command line ---------------------------------------------------

@@ -10,6 +10,7 @@ import numpy as np
 from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.model import Network
 from rushhour.traffic.demand.builder import merge
+from rushhour.traffic.demand.matrix_files import OMX, VISUM, is_matrix
 from rushhour.traffic.demand.model import Demand
 from rushhour.traffic.demand.scaling import SUFFIX, scaled
 from rushhour.traffic.parameters import Parameters
@@ -38,7 +39,7 @@ Reader = Callable[[list[Path], Network, DemandOptions], Demand]
 def kind_of(path: Path) -> str:
     """What kind of demand a file holds, a key of READERS; SUMO's XML if nothing says otherwise."""
     name = path.name.lower()
-    if name.endswith((".csv", ".csv.gz", ".parquet")):
+    if name.endswith((".csv", ".csv.gz", ".parquet", *OMX, *VISUM)):
         return "table"
     if name.endswith((".json", ".json.gz")):
         return "cityflow"
@@ -54,8 +55,6 @@ def read_demand_files(paths: Sequence[Path], network: Network, options: DemandOp
     denser, and volumes of a matrix so much larger.
     Raises DemandError for what cannot be read or driven, and for options of a matrix without one.
     """
-    from rushhour.traffic.demand.matrix import is_matrix
-
     kinds: dict[str, list[Path]] = {}
     for path in paths:
         kinds.setdefault(kind_of(path), []).append(path)
@@ -63,7 +62,7 @@ def read_demand_files(paths: Sequence[Path], network: Network, options: DemandOp
     if given and not any(is_matrix(path) for path in kinds.get("table", ())):
         raise DemandError(
             f"{paths[0]}: the demand's period and profile are for matrices of trips between "
-            "zones (columns o_zone_id, d_zone_id, volume); drop them"
+            "zones (.omx, .mtx, or columns o_zone_id, d_zone_id, volume); drop them"
         )
     parts = [READERS[kind](files, network, options) for kind, files in kinds.items()]
     return parts[0] if len(parts) == 1 else merge(parts)
@@ -86,7 +85,7 @@ def _tables(paths: list[Path], network: Network, options: DemandOptions) -> Dema
 
 def _table(path: Path, network: Network, options: DemandOptions) -> Demand:
     """A table of trips, or an origin-destination matrix, told apart by its columns."""
-    from rushhour.traffic.demand.matrix import is_matrix, read_matrix
+    from rushhour.traffic.demand.matrix import read_matrix
     from rushhour.traffic.demand.tables import read_trips
 
     parameters = options.parameters or Parameters()

@@ -19,17 +19,17 @@ from numpy.typing import NDArray
 from rushhour.kernels.random import uniform_all
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError, NetworkError
-from rushhour.roadnets.model import Network
-from rushhour.roadnets.reading.csv_tables import CsvTable, header_of, read_table
+from rushhour.roadnets.model import Network, Zones
+from rushhour.roadnets.reading.csv_tables import CsvTable
 from rushhour.roadnets.reading.values import number
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
+from rushhour.traffic.demand.matrix_files import COLUMNS, LARGEST_VOLUME, matrix_table
 from rushhour.traffic.demand.model import LANE_FREE, SPEED_MAX, Demand, VehicleType
 from rushhour.traffic.demand.random_trips import MOST_TRIPS, SHORTEST_ROAD
-from rushhour.traffic.durations import seconds
+from rushhour.traffic.durations import clock, seconds
 from rushhour.traffic.routing.routes import costs_from, kept_desk
 
-COLUMNS: Final = ("o_zone_id", "d_zone_id", "volume")
-LARGEST_VOLUME: Final = 1e9  # trips of one pair
+PERIOD: Final = 3600.0  # s that volumes are for
 MOST_SHARES: Final = 100_000  # intervals of a profile
 STREAM: Final = 8400  # + 0 rest of the volume, 1 departure, 2 origin, 3 destination
 ATTEMPTS: Final = 4  # draws of a trip's places before combinations are tried in turn
@@ -58,7 +58,7 @@ def read_matrix(
     path: Path,
     network: Network,
     *,
-    period: float | str = 3600.0,
+    period: float | str = PERIOD,
     scale: float = 1.0,
     profile: Sequence[float] = (),
     begin: float = 0.0,
@@ -67,8 +67,10 @@ def read_matrix(
     skip_bad_trips: bool = False,
     vehicle_type: VehicleType = CAR,
 ) -> Demand:
-    """Read a matrix (.csv, .csv.gz with o_zone_id, d_zone_id, volume) as trips of a network.
+    """Read a matrix (.csv with o_zone_id, d_zone_id, volume; .omx; VISUM's .mtx) as trips of a network.
 
+    Zones are those of the network; in one that has none every intersection is a zone by its id. A file that says its
+    time of day is for that: period must be left at its default.
     period: s or a text such as "1h", the time that the volumes are for. scale: of all volumes.
     profile: shares of the period's equal intervals, any scale (default: even). Departures start at
     begin, s; only those before end are taken. Trips within a zone, and between zones at one place,
@@ -85,16 +87,24 @@ def read_matrix(
         raise DemandError(f"demand scale {scale!r}: wanted a number above 0, such as 0.1")
     edges = _edges(profile)
     try:
-        table = read_table(path)
-        pairs = _pairs(table, network, scale)
+        held = matrix_table(path)
+        zones = _zones_of(network)
+        pairs = _pairs(held.table, zones, network.name, scale)
     except NetworkError as error:  # of a value, by the readers that network files share
         raise DemandError(str(error)) from None
-    drawn = _drawn(network, pairs, seed, vehicle_type)
-    depart = begin + period_s * np.interp(
+    first = begin
+    if held.span is not None:
+        if period_s != PERIOD:
+            raise DemandError(
+                f"{path}: says that it is for {clock(held.span[0])} to {clock(held.span[1])}; leave the demand's period out"
+            )
+        first, period_s = held.span[0], held.span[1] - held.span[0]
+    drawn = _drawn(network, zones, pairs, seed, vehicle_type)
+    depart = first + period_s * np.interp(
         uniform_all(seed, drawn.key, 0, STREAM + 1), edges, np.linspace(0.0, 1.0, edges.size)
     )
     builder = DemandBuilder()
-    taken = drawn.first >= 0
+    taken = (drawn.first >= 0) & (depart >= begin)
     if end is not None:
         taken &= depart < end
     for t in np.flatnonzero(taken).tolist():
@@ -134,26 +144,14 @@ def _edges(profile: Sequence[float]) -> NDArray[np.float64]:
     return np.asarray(edges / edges[-1])
 
 
-def is_matrix(path: Path) -> bool:
-    """Whether a file is a csv with the columns of a matrix.
-
-    Raises DemandError if it cannot be read.
-    """
-    if path.name.lower().endswith(".parquet"):
-        return False
-    try:
-        return set(COLUMNS[:2]) <= set(header_of(path))
-    except NetworkError as error:
-        raise DemandError(str(error)) from None
-
-
 def matrix_facts(path: Path) -> dict[str, Any]:
     """What a matrix holds, counted.
 
     Raises DemandError, with file and line, for what cannot be read.
     """
     try:
-        table = read_table(path)
+        held = matrix_table(path)
+        table = held.table
         ends = [table.needed(name) for name in COLUMNS[:2]]
         volume = [
             number(text, table.where(row), "volume", 0.0, LARGEST_VOLUME)
@@ -169,16 +167,35 @@ def matrix_facts(path: Path) -> dict[str, Any]:
         "zones": len({*ends[0], *ends[1]}),
         "volume": round(sum(volume), 6),
         "volume_within_zones": round(within, 6),
+        **({} if held.span is None else {"begin_s": held.span[0], "end_s": held.span[1]}),
     }
 
 
-def _pairs(table: CsvTable, network: Network, scale: float) -> list[_Pair]:
+@dataclass(frozen=True)
+class _ZoneSet:
+    """The zones that a matrix may name."""
+
+    ids: tuple[str, ...]
+    places: Zones
+
+
+def _zones_of(network: Network) -> _ZoneSet:
+    """The zones of a network, or, where there are none, its intersections, each by itself."""
+    if network.zone_ids:
+        return _ZoneSet(network.zone_ids, network.zones)
+    n = len(network.intersection_ids)
+    start, each = np.arange(n + 1, dtype=np.int32), np.arange(n, dtype=np.int32)
+    return _ZoneSet(network.intersection_ids, Zones(start, each, start, each))
+
+
+def _pairs(table: CsvTable, known: _ZoneSet, name: str, scale: float) -> list[_Pair]:
     """One entry per pair of zones, in the order of first mention; repeated rows are added up."""
     origins, destinations, volumes = (table.needed(name) for name in COLUMNS)
-    zones = {name: i for i, name in enumerate(network.zone_ids)}
-    if not zones:
+    zones = {zone: i for i, zone in enumerate(known.ids)}
+    if len(table) and not any(zone in zones for zone in {*origins, *destinations}):
         raise DemandError(
-            f"{table.path}: {network.name} has no zones to go between; give a GMNS network"
+            f"{table.path}: none of its zones is one of {name}, nor an intersection where it has none; "
+            "give the network that the matrix was made for"
         )
     found: dict[tuple[str, str], _Pair] = {}
     total = 0.0
@@ -208,17 +225,19 @@ class _Drawn:
     faults: dict[int, str]  # by pair
 
 
-def _drawn(network: Network, pairs: list[_Pair], seed: int, kind: VehicleType) -> _Drawn:
+def _drawn(
+    network: Network, known: _ZoneSet, pairs: list[_Pair], seed: int, kind: VehicleType
+) -> _Drawn:
     """Draw the trips of all pairs and their first and last roads."""
     volume = np.array([pair.volume for pair in pairs], np.float64)
     ends = np.array([(p.origin, p.destination) for p in pairs], np.int64).reshape(-1, 2)
-    keys = (ends[:, 0] * (len(network.zone_ids) + 1) + ends[:, 1]) * MOST_TRIPS
+    keys = (ends[:, 0] * (len(known.ids) + 1) + ends[:, 1]) * MOST_TRIPS
     whole = np.floor(volume)
     count = whole.astype(np.int64) + (uniform_all(seed, keys, 0, STREAM) < volume - whole)
     pair = np.repeat(np.arange(len(pairs)), count)
     number = np.arange(pair.size) - np.repeat(np.cumsum(count) - count, count)
     key = keys[pair] + number
-    places = _Places(network, kind)
+    places = _Places(network, known.places, kind)
     code = np.full(len(pairs), BAD)
     faults: dict[int, str] = {}
     drivable = np.zeros(len(pairs), bool)
@@ -250,9 +269,9 @@ def _drawn(network: Network, pairs: list[_Pair], seed: int, kind: VehicleType) -
 class _Places:
     """The intersections where the trips of each zone start and end, and the roads at them."""
 
-    def __init__(self, network: Network, kind: VehicleType) -> None:
+    def __init__(self, network: Network, zones: Zones, kind: VehicleType) -> None:
         self.graph, self.desk = kept_desk(network, CLASS_BIT[kind.vehicle_class])
-        roads, zones = network.arrays.roads, network.zones
+        roads = network.arrays.roads
         usable = np.flatnonzero(np.isfinite(self.graph.cost))
         self.leaving = _grouped(roads.from_intersection, usable, roads.length)
         self.arriving = _grouped(roads.to_intersection, usable, roads.length)

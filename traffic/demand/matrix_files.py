@@ -1,0 +1,212 @@
+"""Matrices of trips between zones in the forms of the field: csv, OMX, PTV's VISUM ($V, $O).
+
+All come as a table with the columns of a csv: o_zone_id, d_zone_id, volume. VISUM's files say the time
+of day that they are for, and a factor. Sources: PTV VISUM's manual, "Matrix formats"; the OMX specification
+(github.com/osPlanning/omx); SUMO's od2trips, whose reading of both forms is compared in the tests.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from rushhour.roadnets.errors import DemandError, NetworkError
+from rushhour.roadnets.reading.csv_tables import CsvTable, header_of, read_table
+from rushhour.roadnets.reading.unpacking import unpacked
+from rushhour.roadnets.reading.values import number
+
+COLUMNS: Final = ("o_zone_id", "d_zone_id", "volume")
+OMX: Final = (".omx",)
+VISUM: Final = (".mtx", ".mtx.gz", ".fma")
+LARGEST: Final = 1 << 28  # bytes of a VISUM file, unpacked
+LARGEST_VOLUME: Final = 1e9  # trips of one pair
+MOST_ZONES: Final = 20_000
+MOST_FACTOR: Final = 1e6
+
+
+@dataclass(frozen=True)
+class MatrixTable:
+    """A matrix as rows, volumes as they depart; span: of its file, s of the day it is for, None where it says none."""
+
+    table: CsvTable
+    span: tuple[float, float] | None = None
+
+
+def is_matrix(path: Path) -> bool:
+    """Whether a file is a matrix: by its ending, or a csv with the columns of one.
+
+    Raises DemandError if it cannot be read.
+    """
+    name = path.name.lower()
+    if name.endswith((*OMX, *VISUM)):
+        return True
+    if not name.endswith((".csv", ".csv.gz")):
+        return False
+    try:
+        return set(COLUMNS[:2]) <= set(header_of(path))
+    except NetworkError as error:
+        raise DemandError(str(error)) from None
+
+
+def matrix_table(path: Path) -> MatrixTable:
+    """Read a matrix of any form. Raises NetworkError or DemandError, with file and line, for what is none."""
+    name = path.name.lower()
+    if name.endswith(OMX):
+        return MatrixTable(_omx(path))
+    if name.endswith(VISUM):
+        return _visum(path)
+    return MatrixTable(read_table(path))
+
+
+def _table(path: Path, zones: list[str], values: Any, lines: list[int]) -> CsvTable:
+    """The cells above 0 of a square of volumes. lines: of each row of it."""
+    row, column = np.nonzero(values)
+    return CsvTable(
+        path,
+        {
+            COLUMNS[0]: [zones[i] for i in row.tolist()],
+            COLUMNS[1]: [zones[i] for i in column.tolist()],
+            COLUMNS[2]: [repr(one) for one in values[row, column].tolist()],
+        },
+        [lines[i] for i in row.tolist()],
+    )
+
+
+# --- OMX ------------------------------------------------------------------------------------------
+
+
+def _omx(path: Path) -> CsvTable:
+    """The one matrix of an OMX file, by its zone lookup; of several, the one called trips or volume."""
+    import h5py
+
+    try:
+        with h5py.File(path, "r") as file:
+            held = file.get("data")
+            names = sorted(held) if isinstance(held, h5py.Group) else []
+            wanted = [one for one in names if one.lower() in ("trips", "volume")] or names
+            if len(wanted) != 1:
+                raise DemandError(
+                    f"{path}: OMX with {len(names)} matrices ({', '.join(names)[:200] or 'none'}); wanted one, or one "
+                    "that is called trips or volume"
+                )
+            data = held[wanted[0]]
+            n = data.shape[0] if data.ndim == 2 else -1
+            if (
+                data.ndim != 2
+                or data.shape[1] != n
+                or not 0 < n <= MOST_ZONES
+                or data.dtype.kind not in "fiu"
+            ):
+                raise DemandError(
+                    f"{path}: matrix {wanted[0]} is {data.dtype} {data.shape}; wanted numbers, square, at most {MOST_ZONES} zones"
+                )
+            looked = file.get("lookup")
+            lookups = sorted(looked) if isinstance(looked, h5py.Group) else []
+            if len(lookups) > 1:
+                lookups = [one for one in lookups if "zone" in one.lower() or "taz" in one.lower()][
+                    :1
+                ]
+            zones = [str(i + 1) for i in range(n)]
+            if lookups:
+                ids = np.asarray(looked[lookups[0]])
+                if ids.shape != (n,):
+                    raise DemandError(
+                        f"{path}: lookup {lookups[0]} has {ids.shape}; wanted {n} zones"
+                    )
+                zones = [_zone(one) for one in ids.tolist()]
+            values = np.asarray(data, np.float64)
+    except (OSError, RuntimeError, KeyError) as error:
+        reason = " ".join(str(error).split())[:150]
+        raise DemandError(f"{path}: not read as OMX ({reason}); write it again") from None
+    values[np.isnan(values)] = 0.0
+    return _table(path, zones, values, list(range(1, n + 1)))
+
+
+def _zone(value: Any) -> str:
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+# --- VISUM ----------------------------------------------------------------------------------------
+
+
+def _visum(path: Path) -> MatrixTable:
+    """A file of $O (pairs) or $V (a square), also with M (a type of vehicles, not used), R and N."""
+    text = unpacked(path, LARGEST).decode("utf-8", "replace")
+    lines = text.replace("\r\n", "\n").split("\n")
+    head = lines[0].strip().upper().partition(";")[0]
+    kind = head[1:2]
+    if not head.startswith("$") or kind not in ("O", "V"):
+        raise DemandError(
+            f"{path}:1: {lines[0][:40]!r}; wanted a matrix of VISUM, which begins with $O or $V"
+        )
+    words = [
+        (number_, word)
+        for number_, line in enumerate(lines[1:], 2)
+        if not line.startswith("*")
+        for word in line.split()
+    ]
+    at = iter(words)
+    if "M" in head:
+        _next(at, path, "type of vehicles")
+    begin, end = (_time(*_next(at, path, what), path) for what in ("begin", "end"))
+    if end < begin:
+        raise DemandError(
+            f"{path}: times from {begin:g} to {end:g} s; wanted an end after the begin"
+        )
+    factor = _number(*_next(at, path, "factor"), path, "factor", MOST_FACTOR)
+    span = (begin, end) if end > begin else None
+    rest = list(at)
+    table = _square(path, rest, factor) if kind == "V" else _pairs(path, rest, factor)
+    return MatrixTable(table, span)
+
+
+def _pairs(path: Path, words: list[tuple[int, str]], factor: float) -> CsvTable:
+    if len(words) % 3:
+        raise DemandError(
+            f"{path}:{words[-1][0]}: a row without from, to and volume; give all three"
+        )
+    volume = [
+        repr(factor * _number(line, word, path, "volume", LARGEST_VOLUME))
+        for line, word in words[2::3]
+    ]
+    columns = {
+        COLUMNS[0]: [word for _, word in words[::3]], COLUMNS[1]: [word for _, word in words[1::3]],
+        COLUMNS[2]: volume,
+    }  # fmt: skip
+    return CsvTable(path, columns, [line for line, _ in words[::3]])
+
+
+def _square(path: Path, words: list[tuple[int, str]], factor: float) -> CsvTable:
+    at = iter(words)
+    line, word = _next(at, path, "number of zones")
+    n = int(_number(line, word, path, "number of zones", MOST_ZONES))
+    if len(words) != 1 + n + n * n:
+        raise DemandError(
+            f"{path}: {len(words) - 1:,} entries for {n:,} zones; wanted their names and {n:,} x {n:,} volumes"
+        )
+    zones = [word for _, word in words[1 : 1 + n]]
+    cells = words[1 + n :]
+    values = np.array([_number(line, word, path, "volume", LARGEST_VOLUME) for line, word in cells])
+    lines = [line for line, _ in cells[::n]] if n else []
+    return _table(path, zones, factor * values.reshape(n, n), lines)
+
+
+def _next(words: Any, path: Path, what: str) -> tuple[int, str]:
+    found = next(words, None)
+    if found is None:
+        raise DemandError(f"{path}: ends before its {what}; give the whole file")
+    return found[0], found[1]
+
+
+def _number(line: int, word: str, path: Path, what: str, most: float) -> float:
+    return number(word, f"{path}:{line}", what, 0.0, most)
+
+
+def _time(line: int, word: str, path: Path) -> float:
+    """Seconds of the day of VISUM's hours.minutes, as 7.30, or 7:30."""
+    hours, _, minutes = word.replace(":", ".").partition(".")
+    where = f"{path}:{line}"
+    return 3600.0 * number(hours, where, "hours", 0.0, 48.0) + 60.0 * number(minutes or "0", where, "minutes", 0.0, 59.0)  # fmt: skip
