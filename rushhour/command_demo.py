@@ -21,7 +21,7 @@ SHARES: Final = {"car": 0.86, "van": 0.07, "truck": 0.02, "bus": 0.01, "motorcyc
 
 def demo(args: argparse.Namespace) -> int:
     """Run the demo town."""
-    from rushhour.command_run import drive, save_last_frame, say
+    from rushhour.one_run import drive, save_last_frame, say
     from rushhour.traffic.parameters import Parameters
     from rushhour.viewer.page.of_run import save_run_page
 

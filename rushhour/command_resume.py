@@ -19,7 +19,7 @@ _NAMES: Final = {"demand_scale": "--scale"}  # not called as what they set
 
 def resume(args: argparse.Namespace) -> int:
     """Go on with a recorded run."""
-    from rushhour.command_run import drive, given_fields, say
+    from rushhour.one_run import drive, given_fields, say
     from rushhour.traffic.recording.resuming import resume_open, want_network
     from rushhour.traffic.recording.run_file import RunFile
 

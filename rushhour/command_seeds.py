@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from rushhour.command_run import STOOD_STILL
+from rushhour.one_run import STOOD_STILL
 from rushhour.progress import Stopping, bar
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.json_text import json_text
@@ -49,7 +49,7 @@ class Run:
 
 def run_seeds(args: argparse.Namespace) -> int:
     """Run a scenario once for each seed, and print what the runs come to together."""
-    from rushhour.command_run import given_fields
+    from rushhour.one_run import given_fields
     from rushhour.traffic.analysis.repeating import seeds_facts, seeds_of, seeds_text, without
 
     seeds = seeds_of(args.seeds)

@@ -104,7 +104,7 @@ def _run_all_controls() -> None:
 
 
 def _save_and_draw() -> None:
-    from rushhour.command_run import save_last_frame
+    from rushhour.one_run import save_last_frame
     from rushhour.roadnets.storage import load, save
     from rushhour.traffic.analysis.exporting import export_frames
     from rushhour.traffic.recording.recorder import Recorder

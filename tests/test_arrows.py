@@ -11,14 +11,12 @@ CIRCLES = {
         "traffic.profiling.calibrating", "traffic.recording.joined_vehicles",
         "traffic.recording.resuming", "traffic.recording.run_file", "traffic.world",
     )),
-    frozenset((
-        "command_quotas", "command_resume", "command_run", "command_seeds", "compiling_aside", "progress",
-    )),
 }  # fmt: skip
 # How many private names of others a module reads.
 PRIVATE_READS = {
     "compat.traci.connection": 4,
     "compat.traci.vehicle_commands": 1,
+    "kernels.lazy": 4,  # of numba
     "kernels.passing": 1,
     "kernels.rebuilding": 2,
     "options": 1,

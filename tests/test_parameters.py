@@ -5,8 +5,8 @@ import dataclasses
 
 import pytest
 
-from rushhour.command_run import given_fields
 from rushhour.kernels.rules import POLICY_FIFO, Rules
+from rushhour.one_run import given_fields
 from rushhour.options import add_commands
 from rushhour.roadnets.errors import ParameterError
 from rushhour.traffic.demand.model import VehicleType
