@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from rushhour.traffic.measures.measuring import Measures
 from rushhour.traffic.recording.recorder import Recorder
 from rushhour.traffic.recording.run_file import RunFile
 from rushhour.traffic.world import World
+from rushhour.viewer import plots
 from rushhour.viewer.plots import Window, save_fundamental, save_speed_map, save_time_space
 
 PNG = b"\x89PNG"
@@ -180,3 +182,35 @@ def test_a_report_says_what_a_run_does_not_hold(tmp_path: Path) -> None:
     assert main(["report", str(tmp_path / "a.h5"), "-o", str(tmp_path / "a.html")]) == 0
     text = (tmp_path / "a.html").read_text(encoding="utf-8")
     assert "no trip ended in that time" in text and "holds no queues" in text
+
+
+def test_the_network_of_a_fundamental_diagram_is_all_that_was_driven_on_all_lanes(
+    run_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Vehicle-kilometres and vehicle-hours of the table of roads, over every lane of the network."""
+    drawn: list[Any] = []
+    monkeypatch.setattr(plots, "save_figure", lambda figure, path: drawn.append(figure))
+    window = Window(RunFile(run_path))
+    save_fundamental(tmp_path / "a.png", window, [])
+    rows, net = window.roads(), window.network.arrays.roads
+    lanes_km = sum(
+        long * count for long, count in zip(net.length.tolist(), net.lane_count.tolist(), strict=True)
+    ) / 1000.0  # fmt: skip
+    axis = drawn[0].axes[0]
+    (line,) = axis.get_lines()
+    for k, begin in enumerate(sorted(set(rows["begin"].tolist()))):
+        mine = rows["begin"] == begin
+        hours = float((rows["end"] - rows["begin"])[mine][0]) / 3600.0
+        density = rows["vehicle_seconds"][mine].sum() / 3600.0 / hours / lanes_km
+        flow = rows["distance"][mine].sum() / 1000.0 / hours / lanes_km
+        assert line.get_xydata()[k] == pytest.approx((density, flow))
+    assert [text.get_text() for text in axis.get_legend().get_texts()][-1] == "the network"
+
+
+def test_roads_of_a_diagram_are_told_apart_by_their_limit() -> None:
+    group, names = plots.limit_groups(np.array([50.0, 50.0, 31.0, 129.0, 50.0, 29.0]))
+    assert names == ["30 km/h", "50 km/h", "130 km/h"] and group.tolist() == [1, 1, 0, 2, 1, 0]
+    many = np.repeat(np.arange(10.0, 100.0, 10.0), np.arange(9, 0, -1))
+    group, names = plots.limit_groups(many)
+    assert names == ["10 km/h", "20 km/h", "30 km/h", "40 km/h", "others"]
+    assert np.bincount(group).tolist() == [9, 8, 7, 6, 15]

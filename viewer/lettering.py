@@ -30,6 +30,7 @@ def font_size(scale: int) -> int:
     return 2 + 8 * scale
 
 
+@lru_cache(maxsize=4096)
 def text_width(text: str, scale: int) -> int:
     """Width of a line of text in pixels."""
     return int(np.ceil(_length(text, font_size(scale), WEIGHT)))

@@ -17,8 +17,10 @@ from rushhour.traffic.durations import clock
 from rushhour.traffic.measures.detectors import road_of
 from rushhour.traffic.places_named import roads_of_street
 from rushhour.traffic.recording.run_file import RunFile
+from rushhour.viewer.themes import KINDS
 
 ENDINGS: Final = (".png", ".pdf", ".svg")
+MOST_LIMITS: Final = 5  # groups of limits in a diagram
 MOST_LINES: Final = 2_000_000  # pieces of trajectories in one diagram
 KMH: Final = 3.6  # km/h per m/s
 CLOCK_STEPS: Final = (1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600)  # s between marks
@@ -140,11 +142,13 @@ def _fit(axes: Any, window: Window, time: Any, place: Any, length: float) -> Non
 
 
 def save_fundamental(path: Path, window: Window, roads: Sequence[str]) -> dict[str, int]:
-    """Draw flow, density and speed of roads by interval, per lane; without roads, of all.
+    """Draw flow, density and speed of roads by interval, per lane, a colour for each limit.
 
-    Raises RunError if roads were not measured.
+    Without roads of all, and the macroscopic fundamental diagram of the network over them, interval by
+    interval. Raises RunError if roads were not measured.
     """
     rows = window.roads()
+    whole = None if roads else network_states(window.network, rows)
     if roads:
         inside = np.isin(rows["road"], _roads_of(window.network, roads))
         if not inside.any():
@@ -155,24 +159,63 @@ def save_fundamental(path: Path, window: Window, roads: Sequence[str]) -> dict[s
     speed = KMH * rows["speed"]
     figure, axes = new_figure((14.0, 4.6), 3)
     size = 18.0 if density.size < 500 else 5.0
+    group, limits = limit_groups(KMH * window.network.arrays.roads.speed[rows["road"]])
     texts = {"density": "density, veh/km and lane", "flow": "flow, veh/h and lane",
              "speed": "speed, km/h"}  # fmt: skip
     values = {"density": density, "flow": flow, "speed": speed}
     for axis, (x, y) in zip(
         axes, (("density", "flow"), ("density", "speed"), ("flow", "speed")), strict=True
     ):
-        drawn = axis.scatter(values[x], values[y], s=size, c=rows["begin"] / 60.0, cmap="viridis",
-                             linewidths=0.0)  # fmt: skip
+        for k, label in enumerate(limits):
+            of_limit = group == k
+            red, green, blue = (band / 255.0 for band in KINDS[k])
+            axis.scatter(values[x][of_limit], values[y][of_limit], s=size, color=(red, green, blue),
+                         alpha=0.6, linewidths=0.0, label=label)  # fmt: skip
+        if whole is not None:
+            axis.plot(whole[x], whole[y], color="black", marker="o", markersize=3.5, linewidth=1.0,
+                      label="the network")  # fmt: skip
         axis.set_xlabel(texts[x])
         axis.set_ylabel(texts[y])
         axis.set_xlim(left=0.0)
         axis.set_ylim(bottom=0.0)
         axis.grid(alpha=0.3)
-    figure.colorbar(drawn, ax=axes, label="interval begins, min", pad=0.01)
+    axes[0].legend(fontsize="small", title="limit")
     what = ", ".join(roads) if 0 < len(roads) <= 3 else f"{np.unique(rows['road']).size} roads"
     figure.suptitle(f"{window.network.name}: fundamental diagram of {what[:80]}")
     save_figure(figure, path)
     return {"points": int(density.size), "roads": int(np.unique(rows["road"]).size)}
+
+
+def limit_groups(limit: NDArray[np.float64]) -> tuple[NDArray[np.intp], list[str]]:
+    """The group of each limit, km/h, and what the groups are called; to 10 km/h, the rarest together."""
+    tens = np.round(limit / 10.0).astype(int) * 10
+    kinds, count = np.unique(tens, return_counts=True)
+    kept = np.sort(
+        kinds[np.argsort(-count, kind="stable")[: MOST_LIMITS - (kinds.size > MOST_LIMITS)]]
+    )
+    names = [f"{one} km/h" for one in kept.tolist()] + ["others"] * (kept.size < kinds.size)
+    at = np.minimum(np.searchsorted(kept, tens), kept.size - 1)
+    return np.where(kept[at] == tens, at, kept.size), names
+
+
+def network_states(
+    network: Network, rows: dict[str, NDArray[Any]]
+) -> dict[str, NDArray[np.float64]]:
+    """Density (veh/km), flow (veh/h), both of a lane, and speed (km/h) of a network by interval, each (k,).
+
+    By Edie's definitions over all lanes of all roads, those without vehicles too.
+    """
+    roads = network.arrays.roads
+    kilometres = float((roads.length * roads.lane_count).sum()) / 1000.0
+    _, first, which = np.unique(rows["begin"], return_index=True, return_inverse=True)
+    hours = (rows["end"] - rows["begin"])[first] / 3600.0
+    present = np.bincount(which.reshape(-1), rows["vehicle_seconds"]) / 3600.0
+    driven = np.bincount(which.reshape(-1), rows["distance"]) / 1000.0
+    speed = np.divide(driven, present, out=np.zeros_like(driven), where=present > 0.0)
+    return {
+        "density": present / (hours * kilometres), "flow": driven / (hours * kilometres),
+        "speed": speed,
+    }  # fmt: skip
 
 
 def _roads_of(network: Network, names: Sequence[str]) -> NDArray[np.int32]:
