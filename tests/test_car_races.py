@@ -13,7 +13,9 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "bench"))
 from steering_models import wavy_track
 
 from rushhour.cli import main
-from rushhour.kernels.racing.car_races import ahead_by, following_speed, node_speed, open_side
+from rushhour.kernels.racing.car_races import node_speed
+from rushhour.kernels.racing.race_state import ahead_by
+from rushhour.kernels.racing.watching_cars import following_speed, open_side
 from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.racetracks import build_track, load_track, read_track, save_track
 from rushhour.traffic.racing.car_race import MODELS, CarRace, RaceTape, lap_time, taught_track

@@ -12,14 +12,14 @@ room, preview, length of the ray, release and how one follows who cannot be pass
 """
 
 import math
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
 from rushhour.kernels.jit import kernel
-from rushhour.kernels.racing.racing_lines import distance
+from rushhour.kernels.racing.race_state import RaceCars, RaceLines, ahead_by, mixed
 from rushhour.kernels.random import uniform
 from rushhour.kernels.steering.bicycle import Bodies, BodyTypes, G, move_bodies
 from rushhour.kernels.steering.controllers import p_pedal
@@ -30,23 +30,9 @@ from rushhour.kernels.steering.tracks import Track, locate_cars, rest_of_segment
 
 PREVIEW: Final = 4  # a steering model beside those of track_steering
 CARS: Final = 64  # handled together
-RAY_TIME: Final = 1.2  # s of driving that the ray reaches ahead, and
-RAY_LEAST: Final = 10.0  # m more
-ROOM: Final = 0.6  # m between two cars that are beside each other
-KEEP: Final = 0.9  # m aside, from which one ahead is not in the way
-STAND: Final = 2.5  # m kept behind who cannot be passed, and
-STAND_TIME: Final = 0.15  # s of driving more
-BACK: Final = 3.0  # m/s slower than it, at most, who is too near or between two falls back
-BESIDE: Final = 1.5  # m between tail and nose, up to which two cars are beside each other, and
-BESIDE_TIME: Final = 0.25  # s more, of the difference of their speeds
 PUSHY: Final = 3.0  # s without a metre gained, after which a car creeps on whoever is there
 CREEP: Final = 3.0  # m/s
-CLEAR: Final = 2.0  # m behind one's tail where the target must be before the car goes back
-PATIENCE: Final = 20.0  # s, after which a target is let go
-PAUSE: Final = 2.0  # s until the next try then
 PUSH: Final = 0.06  # more pace in a pass, up to that of the nodes
-BEND_TIME: Final = 3.0  # s ahead in which the bend is sought whose inside a pass takes
-STRAIGHT: Final = 0.004  # 1/m, less than which is no bend
 EASE: Final = 0.8  # 1/s, of the blend at most
 DRIFT: Final = 0.09  # of the speed, at which a car goes across the track at most
 LEAST_APART: Final = 1.0  # m between two lines, for that
@@ -66,60 +52,12 @@ MOST_LEFT: Final = 0.9
 SLIPPING: Final = 1.5  # m/s of the rear axle sideways, from which a car slows down
 SLOW: Final = 8.0  # m/s, at most, beside the track
 RETURN: Final = 12.0  # m to the point of the line that a car beside the track aims at, at least
-ROLLS: Final = 10.0  # m/s, from which a car begins to pass
 PEDAL: Final = 4.0  # s/m, of the difference to the node's speed
 DIRT: Final = 0.6  # grip beside the track
 STUCK: Final = 8.0  # s without a metre gained, after which a car is put back on the line
 MOODS: Final = 45  # stream of random numbers
 MOOD_TIME: Final = 8.0  # s, in which a driver's concentration changes
 BAND: Final = 150.0  # m ahead of the last car, at which a rubber band holds half
-
-
-class RaceLines(NamedTuple):
-    """The ways round a track of n nodes: right half, racing line, left half."""
-
-    share: NDArray[np.float64]  # (3, n) of each section that lies to the right of the way
-    bend: NDArray[np.float64]  # (3, n) 1/m, left positive
-    speed: NDArray[np.float64]  # (3, n) m/s
-    wide: NDArray[np.bool_]  # (n,) room for two cars side by side, here and in the next seconds
-
-
-class RaceCars(NamedTuple):
-    """Cars in a race, shape (n,); car i is body i, of its own type i."""
-
-    place: NDArray[np.int32]  # index on the track
-    on: NDArray[np.bool_]
-    lap: NDArray[np.int32]
-    progress: NDArray[np.float64]  # m since the start line
-    aside: NDArray[np.float64]  # m to the left of the middle
-    half: NDArray[np.float64]  # m, half the width of the track there
-    part: NDArray[np.float64]  # of its segment that lies behind it, 0 .. 1
-    pace: NDArray[np.float64]  # factor on the speeds of the nodes
-    grip: NDArray[np.float64]  # of the tyres on asphalt
-    lift: NDArray[np.float64]  # 1/m, downforce of the square of speed
-    drag: NDArray[np.float64]  # 1/m, of the square of speed
-    headway: NDArray[np.float64]  # s in which the rest of the gap to a car ahead may be used up
-    nerve: NDArray[np.float64]  # m/s faster than the car ahead, from which it passes
-    mood: NDArray[np.float64]  # share of the speed that its concentration varies by
-    band: NDArray[np.float64]  # share of the speed that a rubber band takes from who is far ahead
-    overtakes: NDArray[np.bool_]
-    target: NDArray[np.int32]  # car that is being passed; -1: none
-    side: NDArray[np.float64]  # 1: to the left of it, -1: to the right
-    since: NDArray[np.float64]  # s since it was locked, negative until the next try
-    wish: NDArray[np.float64]  # blend that it wants
-    blend: NDArray[np.float64]  # -1 right side line, 0 racing line, 1 left side line
-    limit: NDArray[np.float64]  # m/s that the car ahead leaves; inf: none is in the way
-    passes: NDArray[np.int32]  # targets left behind
-    contacts: NDArray[np.int32]  # times that it began to touch another
-    touches: NDArray[np.bool_]
-    done: NDArray[np.bool_]
-    finish: NDArray[np.float64]  # s; nan: not yet
-    line_time: NDArray[np.float64]  # s, when it passed the start line last; nan: not yet
-    best_lap: NDArray[np.float64]  # s; inf: none yet
-    farthest: NDArray[np.float64]  # m
-    still: NDArray[np.float64]  # s without a metre gained
-    lost: NDArray[np.int32]  # times that it was put back on the line
-    off: NDArray[np.float64]  # s beside the track
 
 
 @kernel
@@ -134,45 +72,6 @@ def node_speed(track: Track, index: int, x: float, y: float) -> float:
     )
     share = rest / length if length > 0.0 else 0.0
     return share * track.line_speed[begin] + (1.0 - share) * track.line_speed[end]
-
-
-@kernel(forceinline=True)
-def mixed(values: NDArray[np.float64], i: int, blend: float) -> float:
-    """Value at node i between those of the racing line and of a side line."""
-    if blend < 0.0:
-        return (1.0 + blend) * values[1, i] - blend * values[0, i]
-    return (1.0 - blend) * values[1, i] + blend * values[2, i]
-
-
-@kernel
-def open_side(aside: float, half: float, inside: float, room: float) -> float:
-    """Side on which to pass a car, 1 left, -1 right, 0: neither has room.
-
-    aside: m of the car to the left of the middle; half: m, half the width of the track; inside: the
-    side of the inside of the bend ahead, 0: there is none, then the wider one is first; room: m
-    wanted between the middle of the car and the edge.
-    """
-    first = inside
-    if first == 0.0:
-        first = -1.0 if aside > 0.0 else 1.0
-    if half - first * aside >= room:
-        return first
-    if half + first * aside >= room:
-        return -first
-    return 0.0
-
-
-@kernel
-def following_speed(gap: float, speed: float, headway: float) -> float:
-    """Speed, m/s, at most, `gap` m behind a car that drives `speed` m/s; headway: s."""
-    return max(0.0, speed + max(-BACK, (gap - STAND - STAND_TIME * speed) / headway))
-
-
-@kernel
-def ahead_by(track: Track, progress: float, other: float) -> float:
-    """m along the track from one place to another, half a lap at most, negative behind."""
-    lap = track.station[track.station.shape[0] - 1]
-    return (other - progress + 0.5 * lap) % lap - 0.5 * lap
 
 
 @kernel
@@ -198,108 +97,6 @@ def find_cars(track: Track, cars: RaceCars, bodies: Bodies, lo: int, hi: int) ->
         cars.half[i] = 0.5 * math.sqrt(wx * wx + wy * wy)
         rest, length = rest_of_segment(ax, ay, bx, by, bodies.x[i], bodies.y[i])
         cars.part[i] = 1.0 - rest / length if length > 0.0 else 0.0
-
-
-@kernel
-def inside_ahead(track: Track, lines: RaceLines, begin: int, look: float) -> float:
-    """Side of the inside of the sharpest bend in the next `look` m: 1 left, -1 right, 0 none."""
-    n = track.left.shape[0]
-    sharpest, at, gone = 0.0, begin, 0.0
-    while gone < look:
-        if abs(lines.bend[1, at]) > abs(sharpest):
-            sharpest = lines.bend[1, at]
-        gone += track.station[at + 1] - track.station[at]
-        at += 1
-        if at == n:
-            at = 0
-    if abs(sharpest) < STRAIGHT:
-        return 0.0
-    return 1.0 if sharpest > 0.0 else -1.0
-
-
-@kernel
-def watch_cars(
-    track: Track,
-    lines: RaceLines,
-    cars: RaceCars,
-    types: BodyTypes,
-    bodies: Bodies,
-    dt: float,
-    lo: int,
-    hi: int,
-) -> None:
-    """See who is ahead of and beside cars lo .. hi-1, lock and release targets.
-
-    Reads places and speeds of all; writes target, side, since, limit, passes, wish.
-    """
-    n = cars.place.shape[0]
-    for i in range(lo, hi):
-        cars.limit[i] = math.inf
-        if cars.done[i]:
-            continue
-        speed = bodies.speed[i]
-        ray = RAY_TIME * speed + RAY_LEAST
-        near, hit = math.inf, -1
-        is_left, is_right = False, False
-        for k in range(n):
-            if k == i or cars.done[k]:
-                continue
-            away = ahead_by(track, cars.progress[i], cars.progress[k])
-            length = 2.0 * types.nose[k] - types.wheelbase[k]
-            if away > ray + length or away < -ray - length:
-                continue
-            aside = cars.aside[k] - cars.aside[i]
-            apart = types.half_width[i] + types.half_width[k]
-            if abs(away) < length + BESIDE + BESIDE_TIME * abs(speed - bodies.speed[k]):
-                # in each other's wake nobody is beside anybody
-                if abs(aside) > 0.6 * apart or abs(away) < 0.8 * length:
-                    is_left |= aside > 0.0 or (aside == 0.0 and k > i)
-                    is_right |= aside < 0.0 or (aside == 0.0 and k < i)
-            apart += ROOM if cars.target[i] == k else KEEP
-            if 0.0 < away < near and abs(aside) < apart:
-                near, hit = away, k
-        if hit >= 0 and near < ray:
-            straight = distance(bodies.x[i], bodies.y[i], bodies.x[hit], bodies.y[hit])
-            gap = min(near, straight) - (2.0 * types.nose[hit] - types.wheelbase[hit])
-            cars.limit[i] = following_speed(gap, bodies.speed[hit], cars.headway[i])
-            free = cars.pace[i] * mixed(lines.speed, cars.place[i], 0.0)
-            faster = free > bodies.speed[hit] + cars.nerve[i] and cars.pace[i] > cars.pace[hit]
-            if (
-                cars.target[i] < 0
-                and cars.since[i] >= 0.0
-                and cars.overtakes[i]
-                and faster
-                and speed > ROLLS
-                and lines.wide[cars.place[i]]
-                and not (is_left and is_right)
-            ):
-                inside = inside_ahead(track, lines, cars.place[i], BEND_TIME * speed)
-                room = types.half_width[hit] + 2.0 * types.half_width[i] + 2.0 * ROOM
-                side = open_side(cars.aside[hit], cars.half[hit], inside, room)
-                if side != 0.0 and cars.wish[hit] != side:
-                    cars.target[i], cars.since[i], cars.side[i] = hit, 0.0, side
-        target = cars.target[i]
-        if target >= 0 or cars.since[i] < 0.0:
-            cars.since[i] += dt
-        if target >= 0:
-            away = ahead_by(track, cars.progress[i], cars.progress[target])
-            behind = away < -(2.0 * types.nose[i] - types.wheelbase[i] + CLEAR)
-            late = cars.since[i] > PATIENCE or (
-                away > 2.0 * types.nose[i] + BESIDE
-                and (not lines.wide[cars.place[i]] or cars.wish[target] == cars.side[i])
-            )
-            cars.passes[i] += behind
-            if behind or late or cars.done[target] or away > 1.5 * ray:
-                cars.target[i] = -1
-                cars.since[i] = -PAUSE if late else 0.0
-        cars.wish[i] = cars.side[i] if cars.target[i] >= 0 else 0.0
-        if is_left and is_right:  # three abreast: the one between falls back
-            cars.wish[i] = 0.0
-            cars.limit[i] = min(cars.limit[i], max(0.0, speed - BACK))
-        elif is_left:
-            cars.wish[i] = -1.0
-        elif is_right:
-            cars.wish[i] = 1.0
 
 
 @kernel
@@ -574,16 +371,6 @@ def find_all_cars(track: Track, cars: RaceCars, bodies: Bodies) -> None:
     n = bodies.x.shape[0]
     for c in prange((n + CARS - 1) // CARS):
         find_cars(track, cars, bodies, c * CARS, min(n, (c + 1) * CARS))
-
-
-@kernel(parallel=True)
-def watch_all_cars(
-    track: Track, lines: RaceLines, cars: RaceCars, types: BodyTypes, bodies: Bodies, dt: float
-) -> None:
-    """See who is ahead of every car, CARS of them at a time."""
-    n = bodies.x.shape[0]
-    for c in prange((n + CARS - 1) // CARS):
-        watch_cars(track, lines, cars, types, bodies, dt, c * CARS, min(n, (c + 1) * CARS))
 
 
 @kernel(parallel=True)

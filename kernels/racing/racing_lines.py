@@ -111,7 +111,7 @@ def spare_grip(speed: float, curvature: float, grip: float, lift: float) -> floa
 
 
 @kernel
-def bend_speed(curvature: float, grip: float, lift: float, fastest: float) -> float:
+def gripped_speed(curvature: float, grip: float, lift: float, fastest: float) -> float:
     """Most speed, m/s, in a bend (1/m) by grip (m/s^2) and downforce (lift, 1/m)."""
     spare = abs(curvature) - lift
     if spare * fastest * fastest <= grip:
@@ -140,7 +140,7 @@ def hold_speeds(
     """
     n = speed.shape[0]
     for i in range(n):
-        speed[i] = bend_speed(curvature[i], grip[i], lift, fastest)
+        speed[i] = gripped_speed(curvature[i], grip[i], lift, fastest)
     for k in range(2 * n):  # brakes
         i = (2 * n - 1 - k) % n
         j = (i + 1) % n

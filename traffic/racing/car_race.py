@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.racing.car_races import (
     PREVIEW,
-    RaceCars,
     drive_all_cars,
     find_all_cars,
     judge_cars,
     part_cars,
-    watch_all_cars,
 )
+from rushhour.kernels.racing.race_state import RaceCars
+from rushhour.kernels.racing.watching_cars import watch_all_cars
 from rushhour.kernels.random import uniform
 from rushhour.kernels.shown import fields_shown
 from rushhour.kernels.steering.bicycle import Bodies, BodyTypes

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.racing.car_races import RaceLines
+from rushhour.kernels.racing.race_state import RaceLines
 from rushhour.kernels.racing.racing_lines import hold_speeds, relax_line
 from rushhour.kernels.steering.bicycle import G
 from rushhour.kernels.steering.tracks import Track
