@@ -17,7 +17,7 @@ def add_assign_options(command: argparse.ArgumentParser) -> None:
     add("--gap", type=float, default=0.01, metavar="X", help="relative gap at which to stop (default: 0.01)")  # fmt: skip
     add("--method", default="gap", metavar="NAME", help="who switches: gap, by what they gain, or msa, one in n of all "
         "who gain in iteration n (default: gap)")  # fmt: skip
-    add("--share", type=float, default=0.5, metavar="X", help="share that switches at most in the first iteration (default: 0.5)")  # fmt: skip
+    add("--share", type=float, default=1.0, metavar="X", help="share that switches at most in the first iteration (default: 1)")  # fmt: skip
     add("--interval", metavar="T", help="interval of travel times (default: 5min)")
     add("--all", action="store_true", help="also trips whose way the demand gives get others, from its first to its last road")  # fmt: skip
     add("--resume", action="store_true", help="go on where the file of -o ended")

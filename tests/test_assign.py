@@ -22,6 +22,7 @@ from rushhour.traffic.assignment.timed_ways import Sums, TimedRouter, measured_s
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import Demand, VehicleType
 from rushhour.traffic.recording.demand_file import load_demand
+from rushhour.traffic.routing.routes import route_demand
 
 CAR = CLASS_BIT["passenger"]
 SPAN = 60.0
@@ -131,6 +132,36 @@ def test_measured_times_are_what_the_road_took_in_the_interval() -> None:
     )
 
 
+def test_few_vehicles_of_an_interval_are_drawn_to_the_mean_of_their_road() -> None:
+    network = rh.generate("straight", length=900.0, speed=15.0)
+    spent, driven = np.array([[100.0], [1200.0], [0.0]]), np.array([[900.0], [5400.0], [0.0]])
+    sums = Sums(spent, driven)
+    assert sums.times(network)[:2, 0].tolist() == [100.0, 200.0]
+    mean = 1300.0 / 7.0  # s a vehicle: one of 100 s, six of 200
+    wanted = [(100.0 + 5.0 * mean) / 6.0, (1200.0 + 5.0 * mean) / 11.0, mean]
+    np.testing.assert_allclose(sums.times(network, 5.0)[:, 0], wanted)
+    unused = Sums(0.0 * spent, 0.0 * driven)
+    assert np.isnan(unused.times(network, 5.0)).all()
+    stands = Sums(np.array([[60.0]]), np.array([[0.0]]))
+    assert stands.times(network, 5.0)[0, 0] == stands.times(network)[0, 0] == 7200.0
+
+
+def test_the_first_simulation_drives_ways_chosen_as_drivers_depart(grid: Network) -> None:
+    demand = busy(grid)
+    found = assign(grid, demand, iterations=1, gap=0.0, seed=3)
+    world = rh.World(grid, demand, dt=0.5, seed=3)
+    world.run(progress=False)
+    roads, places = world.sim.routes.road, world.sim.trips
+    chosen = [
+        roads[a:b].tolist() for a, b in zip(places.route_start, places.route_end, strict=True)
+    ]
+    ways = found.demand
+    pairs = zip(ways.route_start, ways.route_start[1:], strict=False)
+    assert [ways.roads[a:b].tolist() for a, b in pairs] == chosen
+    free = route_demand(grid, demand)
+    assert world.routing.choosing.chosen > 0 and not np.array_equal(free.roads, ways.roads)
+
+
 def busy(network: Network, trips: int = 500) -> Demand:
     return rh.random_trips(network, trips, over="6min", seed=4)
 
@@ -184,7 +215,7 @@ def test_switchers_are_as_many_as_the_method_says() -> None:
     gain = np.array([0.0, 0.01, 0.1, 0.5])
     assert Method("msa").probability(gain, 0).tolist() == [0.0, 0.5, 0.5, 0.5]
     assert Method("msa").probability(gain, 8).tolist() == [0.0, 0.1, 0.1, 0.1]
-    np.testing.assert_allclose(Method("gap", 0.4).probability(gain, 0), [0.0, 0.04, 0.4, 0.4])
+    np.testing.assert_allclose(Method("gap", 0.4).probability(gain, 0), [0.0, 0.12, 0.4, 0.4])
     assert (Method("gap").probability(gain, 5) < Method("gap").probability(gain, 1))[1:].all()
     for wrong in (("fast", 0.5), ("gap", 0.0), ("msa", 1.1)):
         with pytest.raises(RushhourError, match="wanted"):

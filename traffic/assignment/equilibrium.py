@@ -12,7 +12,7 @@ gap); Sheffi (1985), section 12 (method of successive averages).
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from time import process_time
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,13 +30,17 @@ from rushhour.traffic.scenarios.running import run_world
 from rushhour.traffic.standstill import patience_of
 from rushhour.traffic.timing.evaluating import total_delay
 
+if TYPE_CHECKING:
+    from rushhour.traffic.sim.sim import Sim
+
 Floats = NDArray[np.float64]
 
 GAP, MSA = "gap", "msa"
 METHODS: Final = (GAP, MSA)
 SPAN: Final = 300.0  # s of an interval
 LONGEST_MEMORY: Final = 0.9  # weight of the past, so that the first simulations are forgotten
-STEEP: Final = 10.0  # of GAP: who gains a tenth of the time switches as often as anybody does
+ALIKE: Final = 5.0  # vehicles of the mean over all intervals, added to those that drove in one
+STEEP: Final = 30.0  # of GAP: who gains a thirtieth of the time switches as often as anybody does
 
 
 @dataclass
@@ -85,7 +89,7 @@ class Method:
     """How trips switch. share: of those who gain, in the first iteration."""
 
     name: str = GAP
-    share: float = 0.5
+    share: float = 1.0
 
     def __post_init__(self) -> None:
         if self.name not in METHODS:
@@ -138,15 +142,19 @@ def assign(
         found = Assignment(before.demand, current, before.sums, list(before.iterations))
     solver = _Solver(network, whole, free, parameters or Parameters(), span, dt, seed)
     first = len(found.iterations)
+    if first == 0:
+        current = solver.opened(whole)
     best = min((one.gap for one in found.iterations), default=np.inf)
     for number in range(first, first + iterations):
         started = process_time()
-        sums, facts = solver.simulated(current)
+        sums, facts, driven = solver.simulated(current)
+        if number == 0:
+            current = driven
         routing = process_time()
         if found.sums is not None:
             sums = found.sums.mixed(sums, memory(number))
         found.sums = sums
-        times = sums.times(network)
+        times = sums.times(network, ALIKE)
         own, ways, fastest = solver.compared(current, times)
         least = float(fastest.sum())
         now = float(np.maximum(own - fastest, 0.0).sum()) / least if least > 0.0 else 0.0
@@ -206,8 +214,18 @@ class _Solver:
             for bit in np.unique(self.permission).tolist()
         }
 
-    def simulated(self, demand: Demand) -> tuple[Sums, tuple[float, float, int]]:
-        """Drive ways: what came of it by road and interval, mean time, total delay and trips left."""
+    def opened(self, demand: Demand) -> Demand:
+        """The demand in which trips without a way choose as they depart, by the travel times of then.
+
+        There the first simulation begins: these ways are nearer to equilibrium than those of empty roads.
+        """
+        free = np.zeros(len(demand), np.bool_)
+        free[self.trips] = True
+        chooses = np.repeat(free, np.diff(demand.route_start))
+        return replace(demand, route_choice=np.where(chooses, demand.route_choice, WAY_GIVEN))
+
+    def simulated(self, demand: Demand) -> tuple[Sums, tuple[float, float, int], Demand]:
+        """Drive ways: what came of it by road and interval, mean time, total delay, trips left; and the ways driven."""
         from rushhour.traffic.world import World
 
         world = World(self.network, demand, parameters=self.parameters, dt=self.dt, seed=self.seed)
@@ -219,7 +237,10 @@ class _Solver:
         mean = (means["mean_travel_time_s"] or 0.0) + (means["mean_departure_delay_s"] or 0.0)
         left = len(demand) - int(means["completed"] or 0)
         sums = measured_sums(measures, self.begin, self.span)
-        return sums, (round(mean, 3), round(total_delay(world), 3), left)
+        driven = (
+            _as_driven(demand, world.sim) if (demand.route_choice == WAY_OPEN).any() else demand
+        )
+        return sums, (round(mean, 3), round(total_delay(world), 3), left), driven
 
     def compared(self, demand: Demand, times: Floats) -> tuple[Floats, dict[int, Ways], Floats]:
         """Of the trips that may choose, (q,) s: what their ways take, and the fastest; and those ways."""
@@ -250,12 +271,23 @@ class _Solver:
             new[i] if i in new else demand.roads[start[i] : start[i + 1]]
             for i in range(len(demand))
         ]
-        sizes = np.array([piece.size for piece in pieces], np.int64)
-        roads = np.concatenate(pieces).astype(np.int32)
-        return replace(
-            demand, route_start=np.concatenate(([0], np.cumsum(sizes))), roads=roads,
-            route_choice=np.full(roads.size, WAY_GIVEN, np.uint8),
-        )  # fmt: skip
+        return _with_pieces(demand, pieces)
+
+
+def _as_driven(demand: Demand, sim: "Sim") -> Demand:
+    """The demand with the ways that drivers chose as they departed."""
+    places = zip(sim.trips.route_start.tolist(), sim.trips.route_end.tolist(), strict=True)
+    return _with_pieces(demand, [sim.routes.road[a:b] for a, b in places])
+
+
+def _with_pieces(demand: Demand, pieces: list[NDArray[np.int32]]) -> Demand:
+    """The demand with these ways, which it gives."""
+    sizes = np.array([piece.size for piece in pieces], np.int64)
+    roads = np.concatenate(pieces).astype(np.int32)
+    return replace(
+        demand, route_start=np.concatenate(([0], np.cumsum(sizes))), roads=roads,
+        route_choice=np.full(roads.size, WAY_GIVEN, np.uint8),
+    )  # fmt: skip
 
 
 def _pooled(
