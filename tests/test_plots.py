@@ -181,7 +181,9 @@ def test_a_report_says_what_a_run_does_not_hold(tmp_path: Path) -> None:
         world.step(8)
     assert main(["report", str(tmp_path / "a.h5"), "-o", str(tmp_path / "a.html")]) == 0
     text = (tmp_path / "a.html").read_text(encoding="utf-8")
-    assert "no trip ended in that time" in text and "holds no queues" in text
+    assert "no trip ended in that time" in text and text.count('class="missing"') == 1
+    queues = text[text.index("<h2>Queues over time</h2>") :].split("</section>")[0]
+    assert "<img" in queues  # from the frames, since none were measured
 
 
 def test_the_network_of_a_fundamental_diagram_is_all_that_was_driven_on_all_lanes(
