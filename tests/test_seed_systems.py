@@ -1,11 +1,15 @@
 """docs/seed-systems.md: every row of the five systems is there, and what it names exists."""
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.append(str(ROOT / "bench"))
+import seed_systems
+
 ROW = re.compile(r"^- \[(.)\] \*\*(S\d-\d+)\*\* .*\n  (Lives in .*)$", re.MULTILINE)
 ROWS = {"S0": 19, "S1": 17, "S2": 17, "S3": 37, "S4": 16}
 FOUND = {row: (tick, told) for tick, row, told in ROW.findall(
@@ -46,6 +50,13 @@ def test_the_places_and_tests_that_a_row_names_exist(system: str) -> None:
             if not path.exists() or f"def {name}(" not in path.read_text(encoding="utf-8"):
                 missing.append(f"{row}: {file}::{name}")
     assert missing == []
+
+
+def test_probes_on_other_paths_are_seen_and_name_rows_of_the_page() -> None:
+    assert {row for rows in seed_systems.PROBES.values() for row in rows} <= set(FOUND)
+    for probe in (seed_systems.paths_probe, seed_systems.bots_probe, seed_systems.home_probe):
+        ok, seen = probe(ROOT)
+        assert ok, seen
 
 
 def _file(name: str) -> Path | None:
