@@ -23,6 +23,7 @@ from rushhour.kernels.vehicles import (
 START = 3.0  # s that it takes to get going
 EASY = 2.0  # m/s^2, the braking of those who come on a way that needs no grant
 CLEAR = 1.0  # m beyond the line that the last one on its way must be
+LONG = 60.0  # s of standing after which it goes over a joint, too
 LINE_REACH = 15.0  # m before the line within which others count who take the same way
 
 
@@ -82,8 +83,10 @@ def turn_across(
         k = veh.path[i, 0]
         goes = k >= 0 and nobody_takes_way(net, veh, order, i, k)
         if goes and net.connectors.free[k]:
-            # No grant keeps it from those who come: only where nobody could change lane.
-            goes = net.lanes.length[other] < veh.length[i] and (
+            # No grant keeps it from those who come: only where nobody could change lane, or two have
+            # long stood who must swap lanes and are too long for that.
+            long = (frame - since) * dt >= LONG
+            goes = (long or net.lanes.length[other] < veh.length[i]) and (
                 shields(veh, order, other)
                 or upstream_allows(
                     net, veh, types, order, other,

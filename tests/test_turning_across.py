@@ -1,11 +1,19 @@
 """Who cannot change lane before its line turns across the next lane, when nobody there is going."""
 
+import numpy as np
 import pytest
 from network_drafts import connector, crossing
 
 import rushhour as rh
-from rushhour.kernels.network import ALL_WAY_STOP, YIELD
+from rushhour.kernels.network import ALL_WAY_STOP, NONE, YIELD
 from rushhour.roadnets.build import finish
+from rushhour.roadnets.drafts.draft import (
+    Draft,
+    DraftConnector,
+    DraftIntersection,
+    DraftLane,
+    DraftRoad,
+)
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import POS_GIVEN, VehicleType
@@ -15,6 +23,7 @@ from rushhour.traffic.recording.verifying import verify
 from rushhour.traffic.world import World
 
 CAR = VehicleType(speed_dev=0.0)
+BUS = VehicleType(length=12.0, speed_dev=0.0)
 ACROSS_AFTER = Parameters().number("gridlock.turn_across_after")
 SIDE = 85.0  # m from the start of a lane of 90 m
 
@@ -85,6 +94,38 @@ def test_two_who_bar_each_other_with_a_queue_behind_each_go_on():
     world.observers.append(checker)
     world.run(200.0)
     assert world.arrived == 4 and world.gridlock()["turned_across"] >= 1
+    assert checker.violations == {}
+
+
+def test_a_bus_and_a_car_that_must_swap_lanes_before_a_fork_go_on():
+    """A road of 28.7 m: the car halts 11.8 m before the fork, the bus of 12 m fits no more before it,
+    and with a car behind it they could not change places. All stood for ever."""
+    draft = Draft("fork", "test")
+    for name, x, y in (("a", 0.0, 0.0), ("f", 30.0, 0.0), ("r", 130.0, -40.0), ("l", 130.0, 40.0)):
+        draft.intersections.append(DraftIntersection(name, x, y, NONE))
+    for name, ends, lines in (
+        ("in", "af", [((0.0, y), (28.7, y)) for y in (-4.8, -1.6)]),
+        ("right", "fr", [((31.0, -4.8), (130.0, -40.0))]),
+        ("left", "fl", [((31.0, -1.6), (130.0, 40.0))]),
+    ):
+        lanes = [DraftLane(f"{name}_{i}", np.array(line), 13.9) for i, line in enumerate(lines)]
+        draft.roads.append(DraftRoad(name, *ends, lanes))
+    draft.connectors += [DraftConnector("in", 0, "right", 0), DraftConnector("in", 1, "left", 0)]
+    network = finish(draft)
+    assert network.arrays.connectors.free.all()
+    builder, road = DemandBuilder(), network.road_index
+    for kind, lane, at, to in (
+        (BUS, 1, 28.4, "right"), (CAR, 0, 16.9, "left"), (CAR, 1, 13.9, "left"),
+    ):  # fmt: skip
+        way = [road["in"], road[to]]
+        builder.add(
+            Trip(f"{to} {at}", 0.0, kind, way, depart_lane=lane, depart_pos=at, depart_pos_kind=POS_GIVEN)
+        )  # fmt: skip
+    world = World(network, builder.build(), dt=0.25, seed=1)
+    checker = Checker(world)
+    world.observers.append(checker)
+    world.run(150.0)
+    assert world.arrived == 3 and world.gridlock()["turned_across"] == 1
     assert checker.violations == {}
 
 
