@@ -89,6 +89,7 @@ REFUSED = 0
 GRANTED = 1
 TO_WAIT = 2
 CALM = 30.0  # s at the line before a driver accepts gaps in which others must brake hard
+HURRIED = 120.0  # s at which it would want none, but for LEAST_GAP
 LEAST_GAP = 0.3  # share of the critical gap
 FRESH = 1.4  # share that somebody wants who comes slowly to a yield line, to merge there
 PRESSING = 0.075  # 1/s, by which it falls from then on
@@ -152,7 +153,7 @@ def is_late(
 def impatience(veh: Vehicles, i: int, frame: int, dt: float) -> float:
     """Share of its critical gap that a vehicle still wants after waiting at the line, <= 1."""
     waited = time_at_line(veh, i, frame, dt)
-    return max(LEAST_GAP, 1.0 - max(0.0, waited - CALM) / (IMPATIENT - CALM))
+    return max(LEAST_GAP, 1.0 - max(0.0, waited - CALM) / (HURRIED - CALM))
 
 
 @kernel
