@@ -50,13 +50,35 @@ def goes_before(net: NetworkArrays, veh: Vehicles, all_way: bool, i: int, j: int
 
 
 @kernel
+def kept_by_others(
+    net: NetworkArrays, veh: Vehicles, grants: Grants, j: int, k: int, frame: int, dt: float
+) -> bool:  # fmt: skip
+    """Whether head j waits until others than those on connector k are gone, and not for too long.
+
+    It could not go now in any case. After IMPATIENT nobody else takes the place that it needs, and
+    nobody before that on the lane that it leads to, as on a ring.
+    """
+    if veh.refused[j] != CONFLICT or time_at_line(veh, j, frame, dt) >= IMPATIENT:
+        return False
+    o = veh.path[j, veh.line[j]]
+    if net.connectors.to_lane[o] == net.connectors.to_lane[k]:
+        return False
+    for c in range(net.connectors.conflict_start[o], net.connectors.conflict_start[o + 1]):
+        other = net.conflicts.other[c]
+        if other != k and grants.tail[other] < net.conflicts.there_out[c]:
+            return True
+    return False
+
+
+@kernel
 def my_turn(
     net: NetworkArrays, veh: Vehicles, grants: Grants, first: int, count: int, i: int, limit: int,
-    literal: bool,
+    literal: bool, all_way: bool, frame: int, dt: float,
 ) -> bool:  # fmt: skip
     """Whether all who have waited longer, conflict and could go let i pass once more.
 
-    literal: everybody who has waited longer goes first, whatever the movement.
+    literal: everybody who has waited longer goes first, whatever the movement. Who waits for others
+    than i could not go now, and does not count but at an all-way stop.
     """
     k = veh.path[i, veh.line[i]]
     for x in range(first, first + count):
@@ -64,6 +86,8 @@ def my_turn(
         if j < 0 or j == i or veh.granted[j] > 0 or veh.refused[j] == EXIT_FULL:
             continue
         if not waits_longer(veh, j, i):
+            continue
+        if not all_way and kept_by_others(net, veh, grants, j, k, frame, dt):
             continue
         if literal or (in_conflict(net, k, veh.path[j, veh.line[j]]) and veh.overtaken[j] >= limit):
             return False
@@ -93,7 +117,9 @@ def who_starves(
         for c in range(net.connectors.conflict_start[o], net.connectors.conflict_start[o + 1]):
             if net.conflicts.other[c] == k:
                 by_rule = all_way or net.conflicts.yields[c]
-                if not by_rule or time_at_line(veh, j, frame, dt) >= IMPATIENT:
+                if time_at_line(veh, j, frame, dt) >= IMPATIENT:
+                    return int(j)
+                if not by_rule and not kept_by_others(net, veh, grants, j, k, frame, dt):
                     return int(j)
     return -1
 

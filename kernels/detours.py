@@ -169,8 +169,7 @@ def look_again(
     arrived = veh.arrived[i]
     leave_line(veh, i)
     plan(veh, net, routes, order, i, veh.lane[i], types.permission[veh.type[i]], seed, efforts)
-    if veh.path[i, 0] >= 0:
-        veh.arrived[i] = arrived  # at the same line
+    veh.arrived[i] = arrived  # at the same line
 
 
 @kernel

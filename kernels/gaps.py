@@ -25,6 +25,7 @@ from rushhour.kernels.pockets import waiter_bars
 from rushhour.kernels.rules import Rules
 from rushhour.kernels.vehicles import (
     BODY,
+    CONFLICT,
     EXIT_FULL,
     LEADER,
     RED_LIGHT,
@@ -282,6 +283,9 @@ def gap_blocker_on(
             continue
         if not patient and veh.refused[j] == YIELDS:
             continue
+        crosses = net.connectors.to_lane[o] != net.connectors.to_lane[k]
+        if not patient and veh.speed[j] < 0.1 and veh.refused[j] == CONFLICT and crosses:
+            continue
         return j
     return -1
 
@@ -295,7 +299,8 @@ def gap_blocker(
     """Slot of a vehicle with priority that i must let go first; -1 if the gap is enough.
 
     At a signal only movements with green count. patient False: standing heads that yield
-    themselves no longer count (see `grant_intersection`). share, pressed: of the critical gap,
+    themselves no longer count (see `grant_intersection`), nor whom i crosses while they wait until
+    others are gone; but whose lane it would take before them, as on a ring. share, pressed: of the critical gap,
     and where it zips in. ahead: m from i's front to the first of its n connectors.
     """
     n_road_lanes = net.lanes.out_start.shape[0] - 1

@@ -303,9 +303,10 @@ def choose_again(
         # It may have to change lane for it: give it time. At the line it has lost its green by now,
         # and so the next place is its own, wherever it goes (review.has_lost_green).
         veh.full_since[i] = frame
-        if veh.path[i, 0] >= 0:
-            veh.arrived[i] = stands_since  # at the same line, for another way on
-            if veh.path[i, 0] == k:
-                veh.overtaken[i] = overtaken
+        # It stands at the same line. Where its new way leads over the lane beside, it may come back to
+        # the old one before it could change, and has its claim by how long it stands.
+        veh.arrived[i] = stands_since
+        if k >= 0 and veh.path[i, 0] == k:
+            veh.overtaken[i] = overtaken
     taken[0] = changed
     taken[1] = used

@@ -232,13 +232,15 @@ def give_back_later_lines(
 
 
 @kernel
-def has_lost_green(veh: Vehicles, i: int, frame: int, dt: float) -> bool:
-    """Whether i faced a full exit for so long that its green was lost to it."""
+def has_lost_green(net: NetworkArrays, veh: Vehicles, i: int, frame: int, dt: float) -> bool:
+    """Whether i faced a full exit for so long that its green was lost to it, or as its green ended
+    after a whole cycle at the line."""
     if veh.full_since[i] < 0:
         return False
     return (
         time_at_line(veh, i, frame, dt) >= IMPATIENT
         or (frame - veh.full_since[i]) * dt >= LOST_GREEN
+        or waits_for_first(net, veh, i, frame, dt)
     )
 
 
@@ -396,11 +398,11 @@ def review_vehicle(
         return NOT_YET
     if net.connectors.signal[k] >= 0 and grants.light[k] == RED:
         veh.refused[i] = RED_LIGHT
-        if not has_lost_green(veh, i, frame, dt):
+        veh.line[i] = line
+        if not has_lost_green(net, veh, i, frame, dt):
             veh.full_since[i] = -1
         else:
             # Its exit was full in its last green: the room that comes is its own by now.
-            veh.line[i] = line
             n, _ = chain_length(net, veh, i, rules.stop_offset)
             if nobody_between(net, veh, order, grants, i, n):
                 wish(veh, grants, rules, i, net.connectors.to_lane[veh.path[i, n - 1]])

@@ -248,7 +248,7 @@ def try_grant(
         veh.refused[i] = RED_LIGHT
         mine = grants.light[k] if net.connectors.signal[k] >= 0 else GREEN
         if mine == RED or mine == YELLOW or not shows_green(net, veh, grants, i, n):
-            if not has_lost_green(veh, i, frame, dt):
+            if not has_lost_green(net, veh, i, frame, dt):
                 veh.full_since[i] = -1
         elif veh.full_since[i] < 0 and veh.speed[i] < 0.1:
             # One line of the chain is red while another is green: perhaps never both, so it
@@ -319,14 +319,14 @@ def try_grant(
     if all_way:
         literal = rules.all_way_policy == POLICY_LITERAL
         limit = rules.overtake_limit if rules.all_way_policy == POLICY_FAIR else 0
-        if not my_turn(net, veh, grants, first, count, i, limit, literal):
+        if not my_turn(net, veh, grants, first, count, i, limit, literal, True, frame, dt):
             veh.refused[i] = STOP_SIGN
             return REFUSED
         if literal and not nobody_inside(net, grants, x):
             veh.refused[i] = CONFLICT
             return REFUSED
     elif not patient and not my_turn(
-        net, veh, grants, first, count, i, rules.overtake_limit, False
+        net, veh, grants, first, count, i, rules.overtake_limit, False, False, frame, dt
     ):
         veh.refused[i] = YIELDS
         return REFUSED

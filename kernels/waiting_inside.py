@@ -15,7 +15,7 @@ from rushhour.kernels.gaps import gap_blocker_on, is_clear_on
 from rushhour.kernels.holders import note_tail, reserve, to_path
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.moving import aimed_speed
-from rushhour.kernels.network import OFF, NetworkArrays
+from rushhour.kernels.network import GROUP_LENGTH, OFF, NetworkArrays
 from rushhour.kernels.outside.barring import bars_connector
 from rushhour.kernels.outside.obstacles import any_bodies
 from rushhour.kernels.pockets import is_green, somebody_must_leave
@@ -34,10 +34,6 @@ from rushhour.kernels.vehicles import (
 )
 
 GAP_SHARE = 0.8  # of the critical gap, which is that of one at the line
-SHORT_EXIT = (
-    20.0  # m of the road beyond, below which its place is kept only once its green has ended
-)
-KEPT_AFTER = 15.0  # s of standing inside, after which its place is kept on a short road, too
 MARGIN = 0.6  # s between a user of a zone and one who waits just before it
 
 
@@ -50,6 +46,8 @@ def may_wait_inside(
     k = veh.path[i, 0]
     if n != 1 or grants.pocket[k] <= 0.0 or not is_green(grants, k):
         return False
+    if net.lanes.length[net.connectors.to_lane[k]] < GROUP_LENGTH:
+        return False  # others with green fill so short a road, and may wait there for what it bars
     if (
         veh.lane[i] >= net.lanes.out_start.shape[0] - 1
         or net.connectors.from_lane[k] != veh.lane[i]
@@ -96,14 +94,8 @@ def let_waiting_go(
         if barred:
             veh.refused[i] = reason
             veh.blocker[i] = veh.id[j] if j >= 0 else -1
-            to = net.connectors.to_lane[k]
-            # Nobody whose grant comes later takes its place, but for those who share its green on to
-            # a road with hardly more than that, for some time: filled by them as the green ends, it
-            # would keep the vehicle inside for a red phase.
-            since = veh.stands_since[i]
-            stays = since >= 0 and (frame - since) * dt >= KEPT_AFTER
-            if stays or net.lanes.length[to] >= SHORT_EXIT or not is_green(grants, k):
-                reserve(net, veh, grants, rules, i, to, entered, 1 - entered)
+            # Nobody whose grant comes later takes its place.
+            reserve(net, veh, grants, rules, i, net.connectors.to_lane[k], entered, 1 - entered)
             continue
         if any_bodies(grants.obstacles):
             if bars_connector(net, veh, types, grants, i, k, ahead, v_max, 0.0):
