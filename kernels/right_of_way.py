@@ -64,6 +64,7 @@ from rushhour.kernels.room import (
     through,
 )
 from rushhour.kernels.rules import POLICY_FAIR, POLICY_LITERAL, Rules
+from rushhour.kernels.standing_beside import stands_beside
 from rushhour.kernels.turning_across import crossed_beside
 from rushhour.kernels.vehicles import (
     BODY,
@@ -263,7 +264,8 @@ def try_grant(
     if light == STOP_THEN_GO and veh.arrived[i] < 0:
         veh.refused[i] = STOP_SIGN
         return REFUSED
-    if not room:
+    barred = room and stands_beside(net, veh, order, grants, i, k, rules.queue_gap)
+    if not room or barred:
         veh.refused[i] = EXIT_FULL
         if veh.full_since[i] < 0 and veh.speed[i] < 0.1:
             veh.full_since[i] = frame

@@ -1,0 +1,44 @@
+"""Who leaves a lane by one connector waits at its line while somebody stands on another in its way."""
+
+import pytest
+from network_drafts import connector, crossing
+from planted_world import PlantedWorld
+
+from rushhour.kernels.standing_beside import stands_beside
+from rushhour.roadnets.build import finish
+from rushhour.traffic.world import World
+
+QUEUE_GAP = 2.5  # m
+
+
+@pytest.mark.parametrize(
+    ("on", "inside", "queued", "waits"),
+    [
+        (
+            "n",
+            [20.0, 12.8, 5.6],
+            12,
+            True,
+        ),  # the last one's rear is 0.6 m beyond the line, and stays
+        ("n", [20.0, 12.8, 5.6], 3, False),  # they will go on
+        ("n", [20.0], 12, False),  # its rear is where the two ways have parted
+        ("e", [9.0, 5.6], 12, False),  # they are on the same connector: leaders like any other
+    ],
+)
+def test_who_turns_right_waits_while_a_queue_stands_on_the_way_straight_on(
+    on, inside, queued, waits
+):
+    network = finish(crossing())
+    ways = {to: connector(network, "s", to) for to in ("n", "e")}
+    world = PlantedWorld(network)
+    for place in range(queued):
+        world.put(f"out_{on}_0", 88.0 - 7.5 * place)
+    for s in inside:
+        world.put(ways[on], s)
+    asks = world.put("in_s_0", 89.5, path=[ways["e"]])
+    grants = World(network).sim.grants  # with how far the ways of a lane lie on each other
+    assert grants.pocket[ways[on]] - grants.let_past[ways[on]] > 1.0
+    found = stands_beside(
+        network.arrays, world.sim.veh, world.order(), grants, asks, ways["e"], QUEUE_GAP
+    )
+    assert found == waits
