@@ -8,6 +8,8 @@ from rushhour.kernels.conflict_zones import in_conflict
 from rushhour.kernels.jit import kernel
 from rushhour.kernels.network import ALL_WAY_STOP, NetworkArrays
 
+CRAWLS = 3.0  # m/s, as the end of a queue that closes up
+
 
 @kernel
 def free_of(net: NetworkArrays, now: Survey, lane: int, gap: float) -> float:
@@ -32,6 +34,10 @@ def little_room(
     if net.lanes.length[lane] < length + stop_offset:
         return True
     room = free_of(net, now, lane, gap)
+    last = now.start[lane + 1] - 1
+    if last >= now.start[lane] and now.speed[last] < CRAWLS:
+        if now.s[last] - now.length[last] < length + gap:
+            return True  # it may yet close up, or not: nobody drives up behind it on that
     for r in range(now.start[lane], now.start[lane + 1]):
         if now.at_stop[r]:
             return True

@@ -159,14 +159,28 @@ def test_an_all_way_stop_is_left_in_the_order_of_its_policy(times, movement, pol
     assert overtaken(times, movement, policy) == found
 
 
-def test_who_faces_a_full_exit_may_be_overtaken():
+@pytest.mark.parametrize(
+    ("first", "cars", "apart", "speed", "found"),
+    [
+        (88.0, 11, 7.5, 0.0, {}),
+        (
+            79.0,
+            9,
+            8.575,
+            1.0,
+            {},
+        ),  # 5.4 m are free behind a queue that creeps, 22 once it closed up
+        (79.0, 9, 8.575, 3.5, {"stop_order": 1}),
+    ],
+)
+def test_who_faces_a_full_exit_may_be_overtaken(first, cars, apart, speed, found):
     world, checker = start(ALL_WAY, **{"right_of_way.all_way_policy": "fifo"})
     world.put("in_n_0", 89.5, path=[connector(ALL_WAY, "n", "s")])
-    for place in range(11):
-        world.put("out_s_0", 88.0 - 7.5 * place)
+    for place in range(cars):
+        world.put("out_s_0", first - apart * place, speed)
     world.step(checker, 2)
     i = world.put("in_e_0", 89.5, path=[connector(ALL_WAY, "e", "w")])
     world.step(checker, 3)
     world.sim.veh.accel[i] = 2.5
     world.step(checker, 4)
-    assert checker.violations == {}
+    assert checker.violations == found
