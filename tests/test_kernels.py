@@ -19,6 +19,7 @@ COMPILING = {
     "compiling",
     "flatten",
     "keeping",
+    "lazy",
     "passing",
     "rebuilding",
 }  # they compile kernels and hold none

@@ -42,6 +42,7 @@ from rushhour.kernels.review import (
 from rushhour.kernels.right_of_way import (
     CALM,
     FRESH,
+    HURRIED,
     LEAST_GAP,
     PRESSED,
     PRESSING,
@@ -127,21 +128,29 @@ def test_who_turns_across_the_oncoming_traffic(
     assert turns_across(signals.net, rules, signals.way(movement)) == across
 
 
+LONG = FRAME - int(IMPATIENT / DT)
+CYCLE = 60.0  # s
+
+
 @pytest.mark.parametrize(
-    ("full", "arrived", "lost", "why"),
+    ("full", "arrived", "cycle", "lost", "why"),
     [
-        (-1, FRAME - 4000, False, "its exit is free"),
-        (FRAME - int(LOST_GREEN / DT), -1, True, "the exit is full for long enough"),
-        (FRAME - int(LOST_GREEN / DT) + 1, -1, False, "a frame less"),
-        (FRAME, FRAME - int(IMPATIENT / DT), True, "it has stood so long that it takes any place"),
-        (FRAME, FRAME - int(IMPATIENT / DT) + 1, False, "a frame less"),
+        (-1, FRAME - 4000, CYCLE, False, "its exit is free"),
+        (FRAME - int(LOST_GREEN / DT), -1, CYCLE, True, "the exit is full for long enough"),
+        (FRAME - int(LOST_GREEN / DT) + 1, -1, CYCLE, False, "a frame less"),
+        (FRAME, FRAME - int(CYCLE / DT) - 1, CYCLE, True, "it has stood for more than a cycle"),
+        (FRAME, FRAME - int(CYCLE / DT), CYCLE, False, "a frame less"),
+        (FRAME, LONG, 2.0 * IMPATIENT, True, "it has stood so long that it takes any place"),
+        (FRAME, LONG + 1, 2.0 * IMPATIENT, False, "a frame less"),
     ],
 )
 def test_when_a_green_is_lost_to_a_full_exit(
-    signals: Junction, full: int, arrived: int, lost: bool, why: str
+    signals: Junction, full: int, arrived: int, cycle: float, lost: bool, why: str
 ) -> None:
     signals.put(I, "ST", full_since=full, arrived=arrived)
-    assert has_lost_green(signals.veh, I, FRAME, DT) == lost, why
+    lights = signals.net.signals
+    net = signals.net._replace(signals=lights._replace(cycle=np.full_like(lights.cycle, cycle)))
+    assert has_lost_green(net, signals.veh, I, FRAME, DT) == lost, why
 
 
 HELD = FRAME - int(HELD_UP / DT)
@@ -173,8 +182,8 @@ def test_time_stood(two_way: Junction, since: int, speed: float, seconds: float)
 
 @pytest.mark.parametrize(
     ("waited", "share"),
-    [(0.0, 1.0), (CALM, 1.0), (0.5 * (CALM + IMPATIENT), 0.5), (IMPATIENT, LEAST_GAP),
-     (2.0 * IMPATIENT, LEAST_GAP)],
+    [(0.0, 1.0), (CALM, 1.0), (0.5 * (CALM + HURRIED), 0.5), (HURRIED, LEAST_GAP),
+     (2.0 * HURRIED, LEAST_GAP)],
 )  # fmt: skip
 def test_the_gap_that_is_wanted_falls_with_the_time_at_the_line(
     two_way: Junction, waited: float, share: float
