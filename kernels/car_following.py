@@ -82,14 +82,16 @@ def approach_speed(v: float, d: float, v_end: float, b: float, dt: float) -> flo
     """Highest next speed from which v_end is reached within d, braking at b.
 
     Exact for a speed that changes linearly in the frame (d shrinks by (v + next) dt / 2), so the
-    deceleration is b at every dt; 0 when even that is too fast.
+    deceleration is b at every dt. Below 0 where it comes to rest within the frame: what it would be
+    at the end if it braked on, so that it rests after d (at up to 2 b); 0 where d is gone.
     """
     rest = d - 0.5 * v * dt
-    q = 0.25 * b * b * dt * dt + 2.0 * b * rest + v_end * v_end
-    if q <= 0.0:
-        return 0.0
-    nxt = sqrt(q) - 0.5 * b * dt
-    return max(0.0, nxt)
+    over = 2.0 * b * rest + v_end * v_end
+    if over < 0.0:
+        if d <= 0.0:
+            return 0.0
+        return min(0.0, max(v - 0.5 * v * v * dt / d, v - 2.0 * b * dt))
+    return sqrt(0.25 * b * b * dt * dt + over) - 0.5 * b * dt
 
 
 @kernel
