@@ -144,7 +144,9 @@ def test_whose_turn_it_is(
     all_way.put(J, other, **{"arrived": 40, **b})
     n = all_way.ask(J, I, -1)
     j = all_way
-    assert my_turn(j.net, j.veh, j.grants, j.first, n, I, limit, literal) == mine, why
+    assert (
+        my_turn(j.net, j.veh, j.grants, j.first, n, I, limit, literal, True, FRAME, DT) == mine
+    ), why
 
 
 LONG, SHORT = int(IMPATIENT / DT), int(ZIP_AFTER / DT)
