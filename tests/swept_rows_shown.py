@@ -19,6 +19,7 @@ PATHS = "racepaths field.json --json"
 CHASE = "chase grid.h5 --opponents 1 --vehicles 8 --duration 2s --json"
 LONGER = CHASE.replace("2s", "8s")
 CROWD = "chase grid.h5 --opponents 6 --vehicles 30 --duration 15s --json"
+LONG_CROWD = CROWD.replace("15s", "60s")  # until somebody is stuck
 
 
 def other(t: Told) -> bool:
@@ -151,7 +152,7 @@ CHASE_ROWS = {
     "--car": Row(f"{CHASE} --car truck", lambda t: t.changed("distance_m"), "spoon", "spoon"),
     "--speed": Row(f"{LONGER} --speed 5", lambda t: t.changed("distance_m"), "0", "speed 0.0: wanted more than 0"),
     "--lead": Row(f"{LONGER} --lead 0.2", lambda t: t.changed("distance_m"), "0", "lead 0.0: wanted more than 0"),
-    "--recovery": Row(f"{CROWD} --recovery simple", lambda t: t.changed("distance_m"), "lazy", "recovery 'lazy': wanted one of"),
+    "--recovery": Row(f"{LONG_CROWD} --recovery simple", lambda t: t.changed("distance_m"), "lazy", "recovery 'lazy': wanted one of"),
     "--record": Row(f"{CHASE} --record h.h5", lambda t: frames(t, "h.h5") > 10, "h.csv", "ends in .h5"),
     "--shot": Row(f"{CHASE} --shot h.png", lambda t: t.drawn("h.png"), "no/h.png", "h.png"),
     "--seed": Row(f"{CHASE} --seed 9", lambda t: t.changed("state_hash"), "x", "--seed"),
