@@ -298,8 +298,8 @@ def gap_blocker(
 ) -> int:  # fmt: skip
     """Slot of a vehicle with priority that i must let go first; -1 if the gap is enough.
 
-    At a signal only movements with green count. patient False: standing heads that yield
-    themselves no longer count (see `grant_intersection`), nor whom i crosses while they wait until
+    At a signal only movements with green count. patient False: heads that must yield themselves,
+    standing or rolling up, no longer count (see `grant_intersection`), nor whom i crosses while they wait until
     others are gone; but whose lane it would take before them, as on a ring. share, pressed: of the critical gap,
     and where it zips in. ahead: m from i's front to the first of its n connectors.
     """

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from real_data import data_folder
-from test_opponents import mesh, set_at
+from test_opponents import mesh, set_at, with_one_standing
 
 import rushhour as rh
 from rushhour.roadnets.errors import ParameterError
@@ -140,11 +140,7 @@ def test_who_is_held_up_sounds_its_horn_and_the_tape_sounds_it_again(tmp_path):
 )
 def test_passing_closely_is_a_near_miss_touching_a_collision_and_keeping_away_neither(room, kinds):
     network = road(1)
-    world = rh.World(network, rh.random_trips(network, 1, "1s", seed=1), dt=0.1, seed=1)
-    while world.vehicles.s.size == 0 or world.vehicles.s[0] < 150.0:
-        world.step()
-    world.stop(0)
-    world.step(100)
+    world = with_one_standing(network)
     pose = world.poses()
     x, y, width = float(pose.x[0]), float(pose.y[0]), float(pose.width[0])
     chase = Chase(world, 1, seed=1, by_hand=True)

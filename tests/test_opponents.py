@@ -48,6 +48,16 @@ def busy(vehicles: int = 60, seed: int = 1) -> rh.World:
     return world
 
 
+def with_one_standing(network):
+    """A world in which its only vehicle was told to halt 150 m along its road, and stands."""
+    world = rh.World(network, rh.random_trips(network, 1, "1s", seed=1), dt=0.1, seed=1)
+    while world.vehicles.s.size == 0 or world.vehicles.s[0] < 150.0:
+        world.step()
+    world.stop(0)
+    world.step(100)
+    return world
+
+
 def set_at(chase: Chase, i: int, x: float, y: float, heading: float, speed: float = 0.0) -> None:
     bodies, minds = chase.cast.bodies, chase.cast.minds
     bodies.x[i], bodies.y[i], bodies.heading[i], bodies.speed[i] = x, y, heading, speed
@@ -169,11 +179,7 @@ def test_c3_11_who_stands_ahead_is_passed_by_the_free_lane_else_by_shifting_asid
     builder.add_road([(0, 0), (400, 0)], lanes=lanes)
     builder.add_road([(400, 0), (600, 0)], lanes=lanes)
     network = builder.build()
-    world = rh.World(network, rh.random_trips(network, 1, "1s", seed=1), dt=0.1, seed=1)
-    while world.vehicles.s.size == 0 or world.vehicles.s[0] < 150.0:
-        world.step()
-    world.stop(0)
-    world.step(100)
+    world = with_one_standing(network)
     pose = world.poses()
     x, y = float(pose.x[0]), float(pose.y[0])
     chase = Chase(world, 1, seed=1)
