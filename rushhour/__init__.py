@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rushhour.traffic.analysis.queues import queues
     from rushhour.traffic.analysis.waiting import why
     from rushhour.traffic.demand.random_trips import random_trips, random_walkers, vehicles_on_road
+    from rushhour.traffic.demand.scaling_by_rule import scale_demand
     from rushhour.traffic.demand.tables import read_trips
     from rushhour.traffic.measures.detectors import Loop, Queue, Section
     from rushhour.traffic.measures.measuring import Measures
@@ -54,6 +55,7 @@ _HOME = {
     "random_walkers": "traffic.demand.random_trips",
     "read_demand": "traffic.sumo.demand",
     "read_trips": "traffic.demand.tables",
+    "scale_demand": "traffic.demand.scaling_by_rule",
     "study": "traffic.studies.study",
     "show": "viewer.notebook",
     "vehicles_on_road": "traffic.demand.random_trips",
@@ -86,6 +88,7 @@ __all__ = [
     "random_walkers",
     "read_demand",
     "read_trips",
+    "scale_demand",
     "show",
     "study",
     "trajectory",

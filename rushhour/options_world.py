@@ -29,9 +29,10 @@ def add_demand_options(command: argparse.ArgumentParser) -> None:
     )
     add("--demand-period", metavar="T", help="time that the volumes of a matrix of trips between "
         "zones are for (default: 1h)")  # fmt: skip
-    add("--scale", "--demand-scale", type=float, metavar="X", dest="demand_scale",
+    add("--scale", "--demand-scale", action="append", metavar="X[,FOR=...]", dest="demand_scale",
         help="factor on the traffic of any demand (default: 1): listed trips are copied or left out, "
-        "flows and matrices are denser, --vehicles and --trips more")  # fmt: skip
+        "flows and matrices are denser, --vehicles and --trips more; for some trips alone as "
+        "1.5,time=7:00-9:00,class=truck,from=12+13 (also type, to, zone); repeatable")  # fmt: skip
     add("--demand-profile", metavar="A,B,...", help="shares of these volumes in equal parts of the period "
         "(default: even)")  # fmt: skip
     add("--trips", type=int, metavar="N", help="N random trips, departing within --over")

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from rushhour.steered_option import steered_choice
+from rushhour.traffic.demand.scale_rules import scale_of
 from rushhour.traffic.durations import seconds
 from rushhour.traffic.parameters import parsed_items
 from rushhour.traffic.quotas import checked_quotas
@@ -34,9 +35,11 @@ def demanded(args: argparse.Namespace, command: str, lack: str, **more: Any) -> 
 def demand_fields(args: argparse.Namespace) -> dict[str, Any]:
     """The demand and how it is read, from the options of `add_demand_options`, without parameters."""
     fields = taken(
-        args, ("trips", "seed", "demand_scale"),
-        times=("over", "begin", "dt", "demand_period"),
+        args, ("trips", "seed"), times=("over", "begin", "dt", "demand_period"),
     )  # fmt: skip
+    if args.demand_scale is not None:
+        asked = scale_of(args.demand_scale)
+        fields |= {"demand_scale": asked.factor, "scale_rules": asked.rules}
     if args.demand_profile is not None:
         fields["demand_profile"] = tuple(_shares(args.demand_profile))
     if args.ignore_options is not None:

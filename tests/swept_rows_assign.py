@@ -27,7 +27,7 @@ ASSIGN_ROWS = {
     "--demand": Row("assign grid.h5 --demand trips.csv --iterations 1 --gap 0.99 -o w1.h5 --json", lambda t: t.facts["trips"] == 2, "none.csv", "none.csv"),
     "--demand-period": Row(f"{MATRIX} --demand-period 2h", lambda t: t.facts["trips"] == 40, "long", "--demand-period 'long'"),
     "--demand-profile": Row(f"{MATRIX} --demand-profile 1,0", lambda t: t.facts["trips"] == 40, "x", "--demand-profile 'x'"),
-    "--demand-scale": Row(f"{ASSIGN} --demand-scale 2", lambda t: t.facts["trips"] == 40, "x", "--demand-scale"),
+    "--demand-scale": Row(f"{ASSIGN} --demand-scale 2", lambda t: t.facts["trips"] == 40, "x", "--scale 'x': wanted a factor"),
     "--trips": Row(ASSIGN, lambda t: t.facts["trips"] == 20, "0", "trips 0: wanted 1 to"),
     "--over": Row(ASSIGN, lambda t: t.facts["trips"] == 20, "long", "--over 'long'"),
     "--begin": Row(f"{ASSIGN} --begin 7:00", lambda t: t.facts["trips"] == 20, "noon", "--begin 'noon'"),

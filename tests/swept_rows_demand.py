@@ -42,7 +42,7 @@ FIT_ROWS = {
     "--demand": Row("fit grid.h5 --demand trips.csv --counts counts.csv -o z1.h5 --json", lambda t: t.facts["trips_before"] == 2, "none.csv", "none.csv"),
     "--demand-period": Row(f"{MATRIX} --demand-period 2h", lambda t: t.facts["trips_before"] == 40, "long", "--demand-period 'long'"),
     "--demand-profile": Row(f"{MATRIX} --demand-profile 1,0", lambda t: t.facts["trips_before"] == 40, "x", "--demand-profile 'x'"),
-    "--demand-scale": Row(f"{FIT} --demand-scale 2", lambda t: t.facts["trips_before"] == 60, "x", "--demand-scale"),
+    "--demand-scale": Row(f"{FIT} --demand-scale 2", lambda t: t.facts["trips_before"] == 60, "x", "--scale 'x': wanted a factor"),
     "--trips": Row(FIT, lambda t: t.facts["trips_before"] == 30, "0", "trips 0: wanted 1 to"),
     "--over": Row(FIT, lambda t: t.facts["trips_before"] == 30, "long", "--over 'long'"),
     "--begin": Row(f"{FIT} --begin 0:00", lambda t: t.facts["trips_before"] == 30, "noon", "--begin 'noon'"),

@@ -88,7 +88,7 @@ def read_matrix(
     edges = _edges(profile)
     try:
         held = matrix_table(path)
-        zones = _zones_of(network)
+        zones = zones_of(network)
         pairs = _pairs(held.table, zones, network.name, scale)
     except NetworkError as error:  # of a value, by the readers that network files share
         raise DemandError(str(error)) from None
@@ -172,23 +172,23 @@ def matrix_facts(path: Path) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class _ZoneSet:
+class ZoneSet:
     """The zones that a matrix may name."""
 
     ids: tuple[str, ...]
     places: Zones
 
 
-def _zones_of(network: Network) -> _ZoneSet:
+def zones_of(network: Network) -> ZoneSet:
     """The zones of a network, or, where there are none, its intersections, each by itself."""
     if network.zone_ids:
-        return _ZoneSet(network.zone_ids, network.zones)
+        return ZoneSet(network.zone_ids, network.zones)
     n = len(network.intersection_ids)
     start, each = np.arange(n + 1, dtype=np.int32), np.arange(n, dtype=np.int32)
-    return _ZoneSet(network.intersection_ids, Zones(start, each, start, each))
+    return ZoneSet(network.intersection_ids, Zones(start, each, start, each))
 
 
-def _pairs(table: CsvTable, known: _ZoneSet, name: str, scale: float) -> list[_Pair]:
+def _pairs(table: CsvTable, known: ZoneSet, name: str, scale: float) -> list[_Pair]:
     """One entry per pair of zones, in the order of first mention; repeated rows are added up."""
     origins, destinations, volumes = (table.needed(name) for name in COLUMNS)
     zones = {zone: i for i, zone in enumerate(known.ids)}
@@ -226,7 +226,7 @@ class _Drawn:
 
 
 def _drawn(
-    network: Network, known: _ZoneSet, pairs: list[_Pair], seed: int, kind: VehicleType
+    network: Network, known: ZoneSet, pairs: list[_Pair], seed: int, kind: VehicleType
 ) -> _Drawn:
     """Draw the trips of all pairs and their first and last roads."""
     volume = np.array([pair.volume for pair in pairs], np.float64)

@@ -186,6 +186,7 @@ def scenario_demand(scenario: Scenario, network: Network, parameters: Parameters
     """Read or draw the demand of a scenario."""
     from rushhour.traffic.demand.builder import merge
     from rushhour.traffic.demand.random_trips import random_trips, vehicles_on_road
+    from rushhour.traffic.demand.scaling_by_rule import scaled_by
 
     parts: list[Demand] = []
     begin = scenario.begin or 0.0
@@ -226,6 +227,7 @@ def scenario_demand(scenario: Scenario, network: Network, parameters: Parameters
             )
         )
     demand = merge(parts) if len(parts) != 1 else parts[0]
+    demand = scaled_by(demand, scenario.scale_rules, network, scenario.scale_suffix)
     types = demand.types
     if parameters.given("following.model"):
         model = str(parameters["following.model"])

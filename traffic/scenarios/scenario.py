@@ -14,6 +14,7 @@ from typing import Any, Final
 from rushhour.roadnets.errors import RunError, RushhourError
 from rushhour.traffic.commands.events import ACTIONS, Event
 from rushhour.traffic.commands.ruling import STEER_WHERE
+from rushhour.traffic.demand.scale_rules import ScaleRule, scale_of
 from rushhour.traffic.demand.scaling import SUFFIX, checked_scale
 from rushhour.traffic.durations import NEVER, patience, seconds
 from rushhour.traffic.scenarios.recording import AS_EVER, RecordChoice, record_choice
@@ -58,6 +59,7 @@ class Scenario:
     skip_bad_trips: bool = False
     demand_period: float = 3600.0  # that the volumes of a matrix are for
     demand_scale: float = 1.0  # factor on the traffic of any demand
+    scale_rules: tuple[ScaleRule, ...] = ()  # factors by time, class and zone
     scale_suffix: str = SUFFIX  # between the id of a trip and the number of its copy
     demand_profile: tuple[float, ...] = ()  # their shares in equal parts of the period
     trip_defaults: tuple[tuple[str, str], ...] = ()  # SUMO attributes of trips that lack them
@@ -249,7 +251,11 @@ class _Reader:
         if "period" in demand:
             fields["demand_period"] = self.time("demand.period", demand["period"])
         if "scale" in demand:
-            fields["demand_scale"] = self.numbers("demand.scale", [demand["scale"]])[0]
+            try:
+                asked = scale_of(demand["scale"], "demand.scale")
+            except RushhourError as error:
+                raise ScenarioError(f"{self.path}: {error}") from error
+            fields |= {"demand_scale": asked.factor, "scale_rules": asked.rules}
         if "profile" in demand:
             fields["demand_profile"] = self.numbers("demand.profile", demand["profile"])
         if "ignore_options" in demand:
