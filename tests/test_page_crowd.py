@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from browsers import Opened, chromium
+from browsers import SIZE, Opened, chromium
 
 from rushhour.cli import main
 from rushhour.roadnets.generators.by_name import generate
@@ -39,10 +39,7 @@ def test_marks_put_into_the_picture_lie_on_their_vehicles_in_their_colours(
     page: Opened, scale: float, share: float
 ) -> None:
     page.drawn(f"rushhour.seek(5); rushhour.lookAt(0, 0, {scale})")
-    assert page.get(
-        "Boolean(rushhour.draw.mixed) === (rushhour.seen > 1200 || rushhour.splatted === true)"
-    )
-    page.get("rushhour.splatted = Boolean(rushhour.draw.mixed)")
+    assert page.get("rushhour.draw.crowd.hidden === (rushhour.seen <= 1200)")
     rows = np.array(
         page.get("Array.from(rushhour.draw.floats.subarray(0, 9 * rushhour.seen))")
     ).reshape(-1, 9)
@@ -64,6 +61,31 @@ def test_marks_put_into_the_picture_lie_on_their_vehicles_in_their_colours(
         around = image[r - 2 : r + 3, c - 2 : c + 3].reshape(-1, 3)
         hit += bool((np.abs(around - colour[k]).max(axis=1) <= 3).any())
     assert inside.sum() > 200 and hit > share * inside.sum()  # others lie on some of them
+
+
+def test_a_picture_drawn_in_parts_is_the_same_as_one_drawn_whole(page: Opened) -> None:
+    page.drawn("rushhour.lookAt(Math.max(...rushhour.head.node_x) + 60, 0, 0.25); rushhour.seek(2)")
+    page.get(
+        "(() => { const gl = rushhour.draw.gl, blit = gl.blitFramebuffer; window.blits = [];"
+        " gl.blitFramebuffer = (...a) => { blits.push((a[2] - a[0]) * (a[3] - a[1])); return blit.apply(gl, a); }; })()"
+    )  # fmt: skip
+    for time in (2.6, 3.4, 6.0, 3.1):
+        page.get("blits = []")
+        page.drawn(f"rushhour.seek({time})")
+        assert 0 < page.get("blits.reduce((a, b) => a + b)") < 0.5 * SIZE["width"] * SIZE["height"]
+        parts = page.pixels()
+        page.drawn("rushhour.draw.shown = null")
+        np.testing.assert_array_equal(parts, page.pixels())
+    page.get("delete rushhour.draw.gl.blitFramebuffer")
+
+
+def test_nothing_lies_over_the_whole_map_while_nobody_is_chosen(page: Opened) -> None:
+    page.drawn("rushhour.choose(null)")
+    assert not page.page.locator("#marks").is_visible()
+    page.drawn("rushhour.choose({ kind: 'vehicle', id: 0 }, true)")
+    assert page.page.locator("#marks").is_visible()
+    page.drawn("rushhour.choose(null)")
+    assert not page.page.locator("#marks").is_visible()
 
 
 def test_from_afar_roads_are_a_line_each_and_end_where_they_meet(page: Opened) -> None:

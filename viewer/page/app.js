@@ -92,7 +92,7 @@ class App {
     this.chosen = null; this.follow = false; this.layer = "";
     this.draw = new Draw($("map"), this.ground);
     this.labels = new Labels(this.ground);
-    this.over = $("over"); this.pen = this.over.getContext("2d");
+    this.over = $("over"); this.sheet = $("marks"); this.pen = this.sheet.getContext("2d");
     this.camera = { x: 0, y: 0, scale: 1 };
     this.drawn = 0; this.spent = [];
     this.theme = "dark";
@@ -218,7 +218,7 @@ class App {
     const [wx, wy] = this.toWorld(px, py), scale = Math.min(60, Math.max(0.02, this.camera.scale * factor));
     this.lookAt(wx - (px - 0.5 * this.width) * scale, wy + (py - 0.5 * this.height) * scale, scale);
   }
-  resize() { this.draw.resize(innerWidth, innerHeight, Math.min(2, devicePixelRatio || 1)); const r = this.draw.ratio; this.over.width = innerWidth * r; this.over.height = innerHeight * r; this.timeKey = ""; this.wake(); }
+  resize() { this.draw.resize(innerWidth, innerHeight, Math.min(2, devicePixelRatio || 1)); const r = this.draw.ratio; this.sheet.width = innerWidth * r; this.sheet.height = innerHeight * r; this.timeKey = ""; this.wake(); }
   // ---- pictures
   wake() { if (!this.awake) { this.awake = true; requestAnimationFrame((now) => this.picture(now)); } }
   picture(now) {
@@ -247,9 +247,10 @@ class App {
       $("wait").hidden = true;
       if (!this.drawn++) this.firstPicture = performance.now(); // ms since the page was asked for
     }
-    $("clock").textContent = clockText(this.time, this.facts.race);
+    const say = (id, text) => { if ($(id).textContent !== text) $(id).textContent = text; };
+    say("clock", clockText(this.time, this.facts.race));
     const i = this.index, there = this.head.there[i];
-    $("now").textContent = this.facts.race ? `${there} on the track` : `${there.toLocaleString("en")} vehicles, ${this.head.stand[i].toLocaleString("en")} standing`;
+    say("now", this.facts.race ? `${there} on the track` : `${there.toLocaleString("en")} vehicles, ${this.head.stand[i].toLocaleString("en")} standing`);
     this.timeline();
     this.scaleBar();
     this.spent.push(performance.now() - begun); if (this.spent.length > 120) this.spent.shift();
@@ -298,8 +299,7 @@ class App {
   get bodies() { return 4.5 / this.camera.scale >= FINE; }
   scene(now) {
     const { camera, draw } = this;
-    const names = this.labels.draw(camera, this.width, this.height, draw.ratio, this.look);
-    draw.keepGround(camera, this.boxOf(30), `${this.theme},${this.layer},${this.layer ? this.interval() : 0}`, names, this.layer ? this.roadColours() : null);
+    draw.keepGround(camera, this.boxOf(30), `${this.theme},${this.layer},${this.layer ? this.interval() : 0}`, () => this.labels.draw(camera, this.width, this.height, draw.ratio, this.look), this.layer ? this.roadColours() : null);
     const crowd = Math.min(1, (6000 / Math.max(1, this.seen)) ** 0.25), least = (camera.scale > 8 ? 6.5 : camera.scale > 3 ? 8 : 9.5) * crowd;
     const size = this.facts.race ? 14 : Math.min(13, Math.max(least, 6.4 / camera.scale));
     draw.draw(camera, this.seen, this.bodies, camera.scale < 4 ? this.lights() : null, size, Math.floor(now / 400) % 2 === 0);
@@ -359,9 +359,9 @@ class App {
   // ---- what lies above: chosen things, the scale
   marks() {
     const c = this.pen, r = this.draw.ratio, { look, chosen } = this;
-    c.setTransform(1, 0, 0, 1, 0, 0); c.clearRect(0, 0, this.over.width, this.over.height); c.scale(r, r);
-    if (!chosen) { if (this.marked) { this.over.width = this.over.width; this.marked = false; } return; } // a canvas that is only cleared is not shown anew everywhere
-    this.marked = true;
+    this.sheet.hidden = !chosen; // a canvas over the whole map costs a pass over it, without a graphics card
+    if (!chosen) return;
+    c.setTransform(1, 0, 0, 1, 0, 0); c.clearRect(0, 0, this.sheet.width, this.sheet.height); c.scale(r, r);
     if (chosen.kind === "vehicle") {
       const pose = this.poseOf(chosen.id);
       if (!pose) return;
@@ -407,7 +407,7 @@ class App {
   timeline() {
     const canvas = $("time"), w = canvas.clientWidth, h = canvas.clientHeight, r = this.draw.ratio, key = `${w},${h},${r},${this.theme},${this.times.length}`;
     if (key !== this.timeKey) {
-      this.timeKey = key;
+      this.timeKey = key; this.timeAt = "";
       const back = (this.back = this.back || document.createElement("canvas")); back.width = w * r; back.height = h * r;
       const c = back.getContext("2d"), { look, head } = this, T = this.times, span = Math.max(1e-6, this.end - this.begin), top = 12, foot = h - 13;
       c.scale(r, r);
@@ -430,6 +430,9 @@ class App {
       if (!this.facts.race) { const at = c.measureText(`vehicles, up to ${most.toLocaleString("en")}`).width + 18; c.fillStyle = css(look.blocked); c.fillText("of their time lost to delay", at, 0); }
       canvas.width = w * r; canvas.height = h * r;
     }
+    const at = `${key},${Math.round(2 * r * (this.time - this.begin) / Math.max(1e-6, this.end - this.begin) * w)}`;
+    if (at === this.timeAt) return;
+    this.timeAt = at;
     const c = canvas.getContext("2d");
     c.setTransform(1, 0, 0, 1, 0, 0); c.clearRect(0, 0, canvas.width, canvas.height); c.drawImage(this.back, 0, 0); c.scale(r, r);
     const x = (this.time - this.begin) / Math.max(1e-6, this.end - this.begin) * w;

@@ -1,5 +1,7 @@
 // Draws with WebGL 2: the ground into a picture that is kept while the camera stands, then lights and
-// vehicles. Colours come from the theme.
+// vehicles. Colours come from the theme. Without a graphics card each pass over all pixels is dear, so that
+// a crowd is put into the pixels here and shown by a canvas of its own, and of a picture with bodies only
+// what changed is drawn anew.
 const FINE = 11; // pixels that a car is long from which on it is a body, not a mark
 const GROUND_VERTEX = `#version 300 es
 layout(location=0) in vec2 a_at; layout(location=1) in vec2 a_side; layout(location=2) in float a_half;
@@ -171,13 +173,20 @@ precision highp float; in vec2 v_at; uniform sampler2D u_picture; out vec4 colou
 const FAR = 3.4; // m a pixel from which on roads are one line each
 const SPLATS = 1200; // marks, from which on they are put into the picture here, without a graphics card
 const SAMPLES_COST = 8; // times that all samples take as long as one, without a graphics card
+const RIMS = 12000; // marks, from which on they have no rims there
+const MARGIN = 32; // pixels around that picture
+const TILE = 64; // pixels, of a picture that is drawn anew in parts
+const MANY = 0.5; // of its tiles, from which on all of it is
 const INSTANCE = 36; // bytes: pose (4 floats), what (4 floats), colour (4 bytes)
 
 class Draw {
   constructor(canvas, ground) {
-    const gl = canvas.getContext("webgl2", { antialias: false, alpha: false, powerPreference: "high-performance" });
-    if (!gl) throw new Error("this browser has no WebGL 2, which the map is drawn with");
+    this.slow = withoutCard();
+    const gl = canvas.getContext("webgl2", { antialias: false, alpha: false, depth: false, powerPreference: "high-performance", preserveDrawingBuffer: this.slow });
+    if (!gl) throw new Error(NO_GL);
     this.gl = gl; this.canvas = canvas; this.ground = ground;
+    this.crowd = document.createElement("canvas"); this.crowd.id = "crowd"; this.crowd.hidden = true; canvas.after(this.crowd);
+    this.shown = null; // the bodies and lights in the picture, by tile: what is to be covered before the next
     this.programs = {
       ground: this.program(GROUND_VERTEX, GROUND_FRAGMENT), body: this.program(BODY_VERTEX, BODY_FRAGMENT),
       mark: this.program(MARK_VERTEX, MARK_FRAGMENT), bar: this.program(BAR_VERTEX, BAR_FRAGMENT),
@@ -192,9 +201,6 @@ class Draw {
     this.texture = gl.createTexture(); this.names = gl.createTexture();
     this.kept = "";
     this.samples = Math.min(4, gl.getParameter(gl.MAX_SAMPLES));
-    // Without a graphics card samples, passes over the picture and points are dear: see keepGround and splat.
-    const told = gl.getExtension("WEBGL_debug_renderer_info");
-    this.slow = /swiftshader|llvmpipe|softpipe|software|basic render/i.test(gl.getParameter(told ? told.UNMASKED_RENDERER_WEBGL : gl.RENDERER));
     this.refineAt = Infinity; // ms, when a ground that was drawn with one sample is drawn with all
   }
   program(vertex, fragment) {
@@ -265,8 +271,8 @@ class Draw {
     const gl = this.gl, w = Math.max(1, Math.round(width * ratio)), h = Math.max(1, Math.round(height * ratio));
     if (this.canvas.width === w && this.canvas.height === h && this.frame) return;
     this.canvas.width = w; this.canvas.height = h; this.width = width; this.height = height; this.ratio = ratio;
-    for (const one of [this.frame, this.flat, this.mixed]) if (one) gl.deleteFramebuffer(one);
-    this.mixed = this.pixels = null;
+    for (const one of [this.frame, this.flat]) if (one) gl.deleteFramebuffer(one);
+    this.image = this.pixels = this.shown = null;
     for (const one of this.buffers || []) gl.deleteRenderbuffer(one);
     this.buffers = [gl.createRenderbuffer(), gl.createRenderbuffer(), gl.createRenderbuffer()];
     this.frame = gl.createFramebuffer(); gl.bindFramebuffer(gl.FRAMEBUFFER, this.frame);
@@ -314,12 +320,13 @@ class Draw {
     flush();
   }
   // The ground, drawn anew only when something of it changed. key: what it depends on beside the camera.
-  // roads: colours of roads, packed, or null.
+  // names: gives a canvas with the names of streets, or null; roads: colours of roads, packed, or null.
   keepGround(camera, box, key, names, roads) {
     const wanted = `${camera.x},${camera.y},${camera.scale},${key}`, now = performance.now();
     if (wanted === this.kept && now < this.refineAt) return;
     const refines = wanted === this.kept;
-    this.kept = wanted; this.refineAt = Infinity; this.pixels = null;
+    this.kept = wanted; this.refineAt = Infinity; this.pixels = this.shown = null;
+    names = names();
     if (!this.slow || refines) { this.drawGround(camera, box, names, roads, this.frame); return; }
     this.drawGround(camera, box, names, roads, this.flat);
     this.finish();
@@ -387,38 +394,92 @@ class Draw {
     gl.blitFramebuffer(0, 0, w, h, 0, 0, w, h, gl.COLOR_BUFFER_BIT, gl.NEAREST);
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
   }
-  // Marks without a graphics card: dots, longer along their heading, put into the pixels of the ground here.
-  splat(camera, n, size) {
-    const gl = this.gl, w = this.canvas.width, h = this.canvas.height, f = this.floats, words = this.words;
-    if (!this.mixed) {
-      this.mixture = gl.createTexture(); gl.bindTexture(gl.TEXTURE_2D, this.mixture);
-      gl.texStorage2D(gl.TEXTURE_2D, 1, gl.RGBA8, w, h);
-      this.mixed = gl.createFramebuffer(); gl.bindFramebuffer(gl.FRAMEBUFFER, this.mixed);
-      gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, this.mixture, 0);
-      this.put = new Uint32Array(w * h);
+  // A crowd without a graphics card: lights, and marks as dots that are longer along their heading, put into the
+  // pixels of the ground here. Those have a margin, so that nothing is cut off at their edges.
+  splat(camera, n, bars, size) {
+    const gl = this.gl, w = this.canvas.width, h = this.canvas.height, W = w + 2 * MARGIN, H = h + 2 * MARGIN;
+    if (!this.image) {
+      this.crowd.width = w; this.crowd.height = h;
+      this.pen = this.crowd.getContext("2d", { alpha: false });
+      this.image = new ImageData(W, H); this.put = new Uint32Array(this.image.data.buffer);
     }
     if (!this.pixels) {
-      this.pixels = new Uint32Array(w * h);
+      const data = new Uint32Array(w * h);
       gl.bindFramebuffer(gl.FRAMEBUFFER, this.flat);
-      gl.readPixels(0, 0, w, h, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(this.pixels.buffer));
+      gl.readPixels(0, 0, w, h, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(data.buffer));
+      gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+      this.pixels = new Uint32Array(W * H); // a canvas begins with its upper row
+      for (let row = 0; row < h; row++) this.pixels.set(data.subarray(row * w, (row + 1) * w), (MARGIN + h - 1 - row) * W + MARGIN);
     }
-    const put = this.put, pixel = this.ratio / camera.scale, x0 = camera.x - 0.5 * w / pixel, y0 = camera.y - 0.5 * h / pixel;
+    const { put, ratio } = this, pixel = ratio / camera.scale, x0 = camera.x - (0.5 * w + MARGIN) / pixel, y1 = camera.y + (0.5 * h + MARGIN) / pixel;
     put.set(this.pixels);
-    const thick = Math.max(2, Math.round(0.34 * size * this.ratio)), long = Math.max(0, 0.5 * size * this.ratio - 0.5 * thick), steps = Math.ceil(2 * long / thick);
-    const [r, g, b] = this.colours.rim, rim = (255 << 24 | b << 16 | g << 8 | r) >>> 0;
-    const dot = (px, py, wide, colour) => {
-      const left = Math.max(0, px), right = Math.min(w, px + wide), top = Math.min(h, py + wide);
-      for (let y = Math.max(0, py); y < top; y++) for (let x = left; x < right; x++) put[y * w + x] = colour;
+    // Squares, so many pixels wide, from (x, y) - reach * (c, s) on.
+    const row = (x, y, c, s, reach, step, steps, wide, last, colour) => {
+      for (let q = 0; q <= steps; q++) {
+        const u = q * step - reach, side = q === steps ? last : wide;
+        let o = (y + u * s | 0) * W + (x + u * c | 0);
+        for (let i = 0; i < side; i++, o += W) for (let j = 0; j < side; j++) put[o + j] = colour;
+      }
     };
-    for (let k = 0; k < n; k++) {
-      const at = 9 * k, c = Math.cos(f[at + 2]), s = Math.sin(f[at + 2]), half = 0.5 * f[at + 4], colour = words[at + 8];
-      const X = (f[at] - half * c - x0) * pixel - 0.5 * thick, Y = (f[at + 1] - half * s - y0) * pixel - 0.5 * thick;
-      if (n < 12000) for (let q = 0; q <= steps; q++) { const u = steps ? long * (2 * q / steps - 1) : 0; dot(Math.round(X + u * c) - 1, Math.round(Y + u * s) - 1, thick + 2, rim); }
-      for (let q = 0; q <= steps; q++) { const u = steps ? long * (2 * q / steps - 1) : 0; dot(Math.round(X + u * c), Math.round(Y + u * s), q === steps && thick > 2 ? thick - 1 : thick, colour); }
+    const [r, g, b] = this.colours.rim, rim = (255 << 24 | b << 16 | g << 8 | r) >>> 0, room = MARGIN - 3;
+    const seen = (x, y) => x > room && y > room && x < W - room && y < H - room;
+    if (bars && bars.n) {
+      const f = new Float32Array(bars.data), words = new Uint32Array(bars.data), wide = Math.max(2, Math.round(0.76 * pixel));
+      for (let k = 0; k < bars.n; k++) {
+        const at = 9 * k, x = (f[at] - x0) * pixel - 0.5 * wide, y = (y1 - f[at + 1]) * pixel - 0.5 * wide, c = -f[at + 3], s = -f[at + 2];
+        const reach = Math.min(room - wide, Math.max(1, f[at + 4] * pixel - 0.5 * wide)), steps = Math.ceil(2 * reach / wide);
+        if (!seen(x, y)) continue;
+        row(x - 1, y - 1, c, s, reach, 2 * reach / steps, steps, wide + 2, wide + 2, rim); row(x, y, c, s, reach, 2 * reach / steps, steps, wide, wide, words[at + 8]);
+      }
     }
-    gl.bindTexture(gl.TEXTURE_2D, this.mixture);
-    gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, w, h, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(put.buffer));
-    this.copy(this.mixed, null);
+    const f = this.floats, words = this.words;
+    const thick = Math.max(2, Math.round(0.34 * size * ratio)), long = Math.max(0, 0.5 * size * ratio - 0.5 * thick), steps = Math.ceil(2 * long / thick);
+    const middle = 0.5 * thick - 0.5, step = steps ? 2 * long / steps : 0, nose = steps && thick > 2 ? thick - 1 : thick;
+    for (let k = 0; k < n; k++) {
+      const at = 9 * k, c = Math.cos(f[at + 2]), s = -Math.sin(f[at + 2]), half = 0.5 * f[at + 4];
+      const x = (f[at] - half * c - x0) * pixel - middle, y = (y1 - f[at + 1] - half * s) * pixel - middle;
+      if (!seen(x, y)) continue;
+      if (n < RIMS) row(x - 1, y - 1, c, s, long, step, steps, thick + 2, thick + 2, rim);
+      row(x, y, c, s, long, step, steps, thick, nose, words[at + 8]);
+    }
+    this.pen.putImageData(this.image, -MARGIN, -MARGIN);
+  }
+  // Which tiles bodies and lights lie in. data: instances, n of them; far(at): how far one reaches, m, from where it is.
+  tilesOf(camera, into, floats, n, far) {
+    const w = this.canvas.width, h = this.canvas.height, columns = Math.ceil(w / TILE), rows = Math.ceil(h / TILE);
+    const pixel = this.ratio / camera.scale, x0 = camera.x - 0.5 * w / pixel, y0 = camera.y - 0.5 * h / pixel;
+    for (let k = 0; k < n; k++) {
+      const at = 9 * k, reach = far(at) * pixel + 3, x = (floats[at] - x0) * pixel, y = (floats[at + 1] - y0) * pixel;
+      const left = Math.max(0, Math.floor((x - reach) / TILE)), right = Math.min(columns - 1, Math.floor((x + reach) / TILE));
+      const top = Math.min(rows - 1, Math.floor((y + reach) / TILE));
+      for (let row = Math.max(0, Math.floor((y - reach) / TILE)); row <= top; row++) for (let c = left; c <= right; c++) into[row * columns + c] = 1;
+    }
+  }
+  // Puts the ground below what is drawn next: all of it, or, without a graphics card, where something was or comes.
+  cover(camera, n, bars) {
+    const gl = this.gl, w = this.canvas.width, h = this.canvas.height;
+    if (!this.slow) {
+      gl.clear(gl.COLOR_BUFFER_BIT); // else Chrome does so before what is drawn next, when the copy below is there
+      this.copy(this.flat, null);
+      return;
+    }
+    const columns = Math.ceil(w / TILE), rows = Math.ceil(h / TILE), now = new Uint8Array(columns * rows), before = this.shown;
+    const f = this.floats;
+    this.tilesOf(camera, now, f, n, (at) => f[at + 4] + 0.5 * f[at + 5] + 1);
+    if (bars && bars.n) { const b = new Float32Array(bars.data); this.tilesOf(camera, now, b, bars.n, (at) => b[at + 4] + 1); }
+    this.shown = now;
+    let count = 0;
+    if (before) for (let k = 0; k < now.length; k++) count += now[k] | before[k];
+    if (!before || count > MANY * now.length) { this.copy(this.flat, null); return; }
+    gl.bindFramebuffer(gl.READ_FRAMEBUFFER, this.flat); gl.bindFramebuffer(gl.DRAW_FRAMEBUFFER, null);
+    for (let row = 0; row < rows; row++) for (let c = 0; c < columns; c++) {
+      const first = c;
+      while (c < columns && now[row * columns + c] | before[row * columns + c]) c++;
+      if (c === first) continue;
+      const x0 = first * TILE, x1 = Math.min(w, c * TILE), y0 = row * TILE, y1 = Math.min(h, y0 + TILE);
+      gl.blitFramebuffer(x0, y0, x1, y1, x0, y0, x1, y1, gl.COLOR_BUFFER_BIT, gl.NEAREST);
+    }
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
   }
   sendRoads(colours) {
     const gl = this.gl, rows = Math.max(1, Math.ceil(colours.length / 1024)), data = new Uint32Array(1024 * rows);
@@ -438,10 +499,11 @@ class Draw {
   // What moves. n: vehicles in this.data; bars: { data, n } of lights, or null.
   draw(camera, n, bodies, bars, size, blink) {
     const gl = this.gl;
-    gl.viewport(0, 0, this.canvas.width, this.canvas.height);
-    gl.clear(gl.COLOR_BUFFER_BIT); // else Chrome does so before what is drawn next, when the copy below is there
     const splats = this.slow && !bodies && n > SPLATS;
-    if (splats) this.splat(camera, n, size); else this.copy(this.flat, null);
+    if (this.crowd.hidden === splats) { this.crowd.hidden = !splats; this.canvas.style.visibility = splats ? "hidden" : ""; this.shown = null; }
+    if (splats) { this.splat(camera, n, bars, size); return; }
+    gl.viewport(0, 0, this.canvas.width, this.canvas.height);
+    this.cover(camera, n, bars);
     gl.enable(gl.BLEND); gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
     if (bars && bars.n) {
       this.send(this.bars, bars.data, bars.n);
@@ -449,7 +511,7 @@ class Draw {
       gl.bindVertexArray(this.bars.one);
       gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, bars.n);
     }
-    if (n && !splats) {
+    if (n) {
       this.send(this.instances, this.data, n);
       if (bodies) {
         const at = this.use("body", camera);
@@ -465,4 +527,16 @@ class Draw {
     }
     gl.bindVertexArray(null);
   }
+}
+
+const NO_GL = "this browser has no WebGL 2, which the map is drawn with";
+
+// Whether WebGL is drawn by the processor here.
+function withoutCard() {
+  const gl = document.createElement("canvas").getContext("webgl2");
+  if (!gl) throw new Error(NO_GL);
+  const told = gl.getExtension("WEBGL_debug_renderer_info");
+  const name = gl.getParameter(told ? told.UNMASKED_RENDERER_WEBGL : gl.RENDERER);
+  gl.getExtension("WEBGL_lose_context")?.loseContext();
+  return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
 }
