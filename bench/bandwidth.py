@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import rushhour.kernels
-from rushhour.kernels.vehicles import Vehicles
+from rushhour.kernels.core.vehicles import Vehicles
 from rushhour.traffic.profiling.conditions import condition_lines, conditions
 from rushhour.traffic.profiling.text_tables import table
 from rushhour.traffic.state import new_vehicles
@@ -33,11 +33,15 @@ TOTAL_MB = (1, 8, 24, 200, 600)  # of the three arrays together
 PER_ELEMENT = 24  # bytes: two reads, one write
 # The kernels that `World.step` calls in each phase, by module; those of a few vehicles a frame left out.
 PHASES = {
-    "order": (("order", "sort_by_lane"), ("order", "sort_all"), ("overtaking", "pass_all")),
-    "grant": (("waking", "wake_all"), ("right_of_way", "grant_all")),
-    "lanes": (("lane_choice", "choose_lanes_all"),),
-    "drive": (("driving", "drive_all"),),
-    "move": (("moving", "move_all"), ("departing", "release_left")),
+    "order": (
+        ("core.order", "sort_by_lane"),
+        ("core.order", "sort_all"),
+        ("lanes.overtaking", "pass_all"),
+    ),
+    "grant": (("junctions.waking", "wake_all"), ("junctions.right_of_way", "grant_all")),
+    "lanes": (("lanes.lane_choice", "choose_lanes_all"),),
+    "drive": (("driving.acceleration", "drive_all"),),
+    "move": (("driving.moving", "move_all"), ("trips.departing", "release_left")),
 }
 
 

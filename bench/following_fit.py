@@ -1,7 +1,7 @@
 """Fitting a car-following model to drivers whose leaders were recorded, too.
 
-A follower is simulated behind its recorded leader with the models of kernels/car_following.py, and
-with the guard and the limits that a run puts on them (kernels/driving.py). What is compared is the
+A follower is simulated behind its recorded leader with the models of kernels/following/car_following.py, and
+with the guard and the limits that a run puts on them (kernels/driving/acceleration.py). What is compared is the
 gap, as a share of the measured one: unlike errors of speed or acceleration those of the gap add up,
 and the share keeps wide gaps from outweighing all others. Source: Treiber, Kesting 2013,
 "Microscopic calibration and validation of car-following models" (arXiv 1403.4990), the global
@@ -18,9 +18,9 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.car_following import guard_speed, idm_acceleration, krauss_speed
-from rushhour.kernels.driving import MIN_GAP_SHARE
-from rushhour.kernels.vehicles import IDM, KRAUSS
+from rushhour.kernels.core.vehicles import IDM, KRAUSS
+from rushhour.kernels.driving.acceleration import MIN_GAP_SHARE
+from rushhour.kernels.following.car_following import guard_speed, idm_acceleration, krauss_speed
 from rushhour.traffic.parameter_table import TABLE
 
 FIELDS: Final = ("max_speed", "time_gap", "min_gap", "accel", "decel")  # what is fitted

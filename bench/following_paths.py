@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.random import uniform
+from rushhour.kernels.core.random import uniform
 
 STEP: Final = 5.0  # m between waypoints
 KERB: Final = 0.30  # grade of the kerb, which is the last segment but one before a corner ...

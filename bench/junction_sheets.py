@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sumo_options import sumo_binary
 
-from rushhour.kernels.network import U_TURN
+from rushhour.kernels.core.network import U_TURN
 from rushhour.roadnets.importing import import_network
 from rushhour.roadnets.lint.junctions import bends_of, junction_findings, stop_places, wandering
 from rushhour.roadnets.loading import load_network

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rushhour.kernels.vehicles import Vehicles
+from rushhour.kernels.core.vehicles import Vehicles
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.commands.log import CommandLog
 from rushhour.traffic.costs import Costs

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from path_following import calibrated
 
-from rushhour.kernels.random import uniform
+from rushhour.kernels.core.random import uniform
 from rushhour.kernels.steering.bicycle import Bodies, BodyTypes, move_bodies
 from rushhour.kernels.steering.following import follow_paths
 from rushhour.kernels.steering.stuck_manager import REVERSES, STUCK

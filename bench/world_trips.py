@@ -11,7 +11,7 @@ import numpy as np
 from fresh import task_of_this_process
 from worlds import opened_world, process_figures
 
-from rushhour.kernels.compiling import announcing_compiles
+from rushhour.kernels.compiling.compile_locks import announcing_compiles
 from rushhour.traffic.world import World
 
 LONGEST = 6 * 3600.0  # s of simulated time, after which a run is given up

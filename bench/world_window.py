@@ -11,7 +11,7 @@ from fresh import task_of_this_process
 from windows import window
 from worlds import opened_world, process_figures
 
-from rushhour.kernels.compiling import announcing_compiles
+from rushhour.kernels.compiling.compile_locks import announcing_compiles
 
 
 def world_window(task: dict[str, Any]) -> dict[str, Any]:

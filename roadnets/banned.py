@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.shown import fields_shown
+from rushhour.kernels.core.reprs import fields_shown
 from rushhour.roadnets.errors import NetworkError
 
 SHORTEST: Final = 3  # roads; two are a turn, which a network leaves out

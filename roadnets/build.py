@@ -9,8 +9,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.curve_speed import lay_profiles
-from rushhour.kernels.network import (
+from rushhour.kernels.core.network import (
     ALL_WAY_STOP,
     GROUP_LENGTH,
     LEFT,
@@ -26,6 +25,7 @@ from rushhour.kernels.network import (
     NetworkArrays,
     Roads,
 )
+from rushhour.kernels.following.curve_speed import lay_profiles
 from rushhour.roadnets.banned import packed_ways
 from rushhour.roadnets.drafts.conflicts import Pairs, assert_symmetric, find_conflicts
 from rushhour.roadnets.drafts.draft import Draft
@@ -78,7 +78,7 @@ def _turns(
             if not STRAIGHT <= given <= U_TURN:
                 raise NetworkError(
                     f"{connector_name(draft.connectors[i])}: turn {given}; use one of "
-                    "kernels.network or leave it out"
+                    "kernels.core.network or leave it out"
                 )
             turn[k] = given
     return turn

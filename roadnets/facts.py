@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from html import escape
 
-from rushhour.kernels.shown import cut
+from rushhour.kernels.core.reprs import cut
 
 
 class Shown:

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.network import SIGNAL, Actuation, NetworkArrays
-from rushhour.kernels.shown import fields_shown
+from rushhour.kernels.core.network import SIGNAL, Actuation, NetworkArrays
+from rushhour.kernels.core.reprs import fields_shown
 from rushhour.roadnets.banned import Banned, Way, by_first_road, none_banned
 from rushhour.roadnets.facts import Shown
 from rushhour.roadnets.findings import Finding, short_lines

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from rushhour.kernels.conflict_zones import SAMPLE_STEP, sample_lanes
-from rushhour.kernels.parting import Partings, measure_partings
+from rushhour.kernels.junctions.conflict_zones import SAMPLE_STEP, sample_lanes
+from rushhour.kernels.junctions.diverging import Partings, measure_partings
 from rushhour.roadnets.model import Network
 
 MOST_SAMPLES = 200  # of one connector; a longer one is sampled more coarsely

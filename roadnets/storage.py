@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.network import (
+from rushhour.kernels.core.network import (
     Actuation,
     Conflicts,
     Connectors,

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.network import GROUP_LENGTH
+from rushhour.kernels.core.network import GROUP_LENGTH
 from rushhour.roadnets.banned import LONGEST, MOST, SHORTEST
 from rushhour.roadnets.drafts.index import MOST_LANES
 from rushhour.roadnets.errors import NetworkError

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from rushhour.kernels.vehicles import MAX_LANES
+from rushhour.kernels.core.vehicles import MAX_LANES
 from rushhour.roadnets.build import FASTEST, WIDEST
 from rushhour.roadnets.drafts.index import HIGHEST_PRIORITY
 from rushhour.roadnets.drafts.shapes import LONGEST

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.shown import fields_shown
+from rushhour.kernels.core.reprs import fields_shown
 
 Zebra = tuple[float, float, float, float, float]  # m: x, y of both ends, width along the road
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rushhour import chase, race, trajectory
-    from rushhour.kernels.posing import Poses
+    from rushhour.kernels.drawing.poses import Poses
     from rushhour.roadnets.by_hand.builder import NetworkBuilder
     from rushhour.roadnets.errors import RushhourError
     from rushhour.roadnets.generators.by_name import generate
@@ -38,7 +38,7 @@ _HOME = {
     "NetworkBuilder": "roadnets.by_hand.builder",
     "Parameters": "traffic.parameters",
     "Picture": "viewer.pictures",
-    "Poses": "kernels.posing",
+    "Poses": "kernels.drawing.poses",
     "Queue": "traffic.measures.detectors",
     "Recorder": "traffic.recording.recorder",
     "RunFile": "traffic.recording.run_file",

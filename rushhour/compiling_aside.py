@@ -1,6 +1,6 @@
 """Compiling all kernels, by several processes side by side.
 
-Each begins with another kernel, and none is compiled twice, as each has a lock (`kernels.compiling`).
+Each begins with another kernel, and none is compiled twice, as each has a lock (`kernels.compiling.compile_locks`).
 What kernels call, each process lowers for itself: so this shares out what takes minutes, not the
 kernels of a first frame.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rushhour.kernels.jit import StateKernel
+    from rushhour.kernels.compiling.jit import StateKernel
     from rushhour.traffic.world import World
 
 Call = tuple["StateKernel", tuple[Any, ...]]
@@ -50,7 +50,7 @@ def tiny_world() -> "World":
 
 def calls_of_a_frame(world: "World") -> list["Call"]:
     """The calls of a world's first frame, those of the largest kernels first, none of them made."""
-    from rushhour.kernels.jit import rehearsed
+    from rushhour.kernels.compiling.jit import rehearsed
 
     with rehearsed() as calls:
         world.step()
@@ -128,7 +128,7 @@ def _look_at(path: Path) -> None:
     """What the viewer calls; nothing is drawn, so that no OpenGL is needed."""
     import numpy as np
 
-    from rushhour.kernels.packing import dot_vehicles, pack_visible
+    from rushhour.kernels.drawing.packing import dot_vehicles, pack_visible
     from rushhour.viewer.actions import Click
     from rushhour.viewer.recorded import RunSource
     from rushhour.viewer.scene import codes
@@ -183,8 +183,8 @@ def _tell_signals() -> None:
     """Tell signals what to show, and ask what environments and CityFlow's face ask."""
     import numpy as np
 
-    from rushhour.kernels.lane_loads import LaneLoads, read_loads
-    from rushhour.kernels.pose import lane_pose, raise_bodies
+    from rushhour.kernels.geometry.pose import lane_pose, raise_bodies
+    from rushhour.kernels.measuring.lane_loads import LaneLoads, read_loads
     from rushhour.roadnets.generators.by_name import generate
     from rushhour.traffic.demand.random_trips import random_trips
     from rushhour.traffic.world import World

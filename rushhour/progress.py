@@ -33,7 +33,7 @@ _told = False  # whether this process has said that it compiles
 @contextmanager
 def compile_bar() -> Iterator[None]:
     """Say which kernel is being compiled, the first time only; silent when the cache serves."""
-    from rushhour.kernels.compiling import announcing_compiles
+    from rushhour.kernels.compiling.compile_locks import announcing_compiles
 
     bars: list[Any] = []
 

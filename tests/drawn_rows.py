@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.frame_rows import (
+from rushhour.kernels.codec.frame_rows import (
     ACCEL,
     BLOCKER,
     CODES,
@@ -13,7 +13,7 @@ from rushhour.kernels.frame_rows import (
     SPEED,
     S,
 )
-from rushhour.kernels.frame_rows import COLUMNS as ROW
+from rushhour.kernels.codec.frame_rows import COLUMNS as ROW
 from rushhour.traffic.recording.frame_blocks import Coding, Decoder, Encoder, Gathered
 from rushhour.traffic.recording.frame_taking import Rows
 

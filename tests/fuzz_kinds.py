@@ -32,7 +32,7 @@ from sumo_texts import crossing as sumo_crossing
 from trip_tables import COLUMNS, ROWS, frame_of, text_of
 
 import rushhour as rh
-from rushhour.kernels.network import SIGNAL
+from rushhour.kernels.core.network import SIGNAL
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import DraftActuation, DraftSignal, DraftZone
 from rushhour.roadnets.loading import load_network

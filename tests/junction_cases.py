@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from rushhour.kernels.network import LEFT, RIGHT, STRAIGHT
+from rushhour.kernels.core.network import LEFT, RIGHT, STRAIGHT
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.demand.random_trips import vehicles_on_road
 from rushhour.traffic.world import World

@@ -2,7 +2,7 @@
 
 import json
 
-from rushhour.kernels import passing
+from rushhour.kernels.compiling import address_tables
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.demand.random_trips import random_trips
 from rushhour.traffic.world import World
@@ -10,7 +10,7 @@ from rushhour.traffic.world import World
 
 def prepared() -> set[str]:
     """Kernels that Python has called, compiled or loaded."""
-    return {kernel.__name__ for kernel in passing._known if kernel._entries}
+    return {kernel.__name__ for kernel in address_tables._known if kernel._entries}
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.network import NONE, YIELD
+from rushhour.kernels.core.network import NONE, YIELD
 from rushhour.roadnets.drafts.draft import (
     Draft,
     DraftConnector,

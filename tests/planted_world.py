@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rushhour.kernels.vehicles import BEHIND, Order, Routes
+from rushhour.kernels.core.vehicles import BEHIND, Order, Routes
 from rushhour.roadnets.model import Network
 from rushhour.traffic import state
 from rushhour.traffic.checker import Checker

@@ -6,7 +6,7 @@ from itertools import groupby
 import numpy as np
 from network_drafts import crossing
 
-from rushhour.kernels.network import SIGNAL
+from rushhour.kernels.core.network import SIGNAL
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import DraftActuation, DraftSignal
 from rushhour.roadnets.model import Network

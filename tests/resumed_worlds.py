@@ -12,7 +12,7 @@ from command_worlds import two_ways
 from controlled_world import controlled_world
 from hashed_commands import commanded_world
 
-from rushhour.kernels.vehicles import Vehicles
+from rushhour.kernels.core.vehicles import Vehicles
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.demand.builder import DemandBuilder, Trip, merge
 from rushhour.traffic.demand.model import VehicleType

@@ -17,7 +17,7 @@ from reacting_signals import (
     world_of,
 )
 
-from rushhour.kernels.network import ACTUATED, GREEN, GREEN_YIELD, NONE, RED, SIGNAL, YELLOW
+from rushhour.kernels.core.network import ACTUATED, GREEN, GREEN_YIELD, NONE, RED, SIGNAL, YELLOW
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import (
     DraftActuation,

@@ -16,9 +16,9 @@ CIRCLES = {
 PRIVATE_READS = {
     "compat.traci.connection": 4,
     "compat.traci.vehicle_commands": 1,
-    "kernels.lazy": 4,  # of numba
-    "kernels.passing": 1,
-    "kernels.rebuilding": 2,
+    "kernels.compiling.lazy": 4,  # of numba
+    "kernels.compiling.address_tables": 1,
+    "kernels.compiling.rebuilding": 2,
     "options": 1,
     "traffic.learning.junctions": 1,
     "traffic.opponents.chase": 1,
@@ -30,6 +30,12 @@ ROOMS = {
     "traffic": ("kernels", "roadnets", "traffic"),
     "viewer": ("kernels", "roadnets", "traffic", "viewer"),
 }
+# The rooms of kernels, in order: each imports from itself and from those before it.
+KERNEL_ROOMS = (
+    "compiling", "core", "geometry", "following", "signals", "routing", "junctions", "lanes", "driving",
+    "trips", "rerouting", "bodies", "measuring", "checking", "codec", "drawing", "steering", "navmesh",
+    "opponents", "racing",
+)  # fmt: skip
 # Imports against the arrows: the number of the version, which should lie in a room, a report, a page.
 AGAINST = {
     "traffic.recording.run_layout imports rushhour",
@@ -57,6 +63,38 @@ def test_rooms_import_from_those_above_them_only() -> None:
     assert not AGAINST - wrong, "take it off the list"
 
 
+def test_rooms_of_kernels_import_from_those_before_them_only() -> None:
+    places = {room: place for place, room in enumerate(KERNEL_ROOMS)}
+    found = {
+        plain(name).removeprefix("kernels."): {
+            plain(other).removeprefix("kernels.")
+            for other in others
+            if plain(other).startswith("kernels.")
+        }
+        for name, others in imports().items()
+        if plain(name).startswith("kernels.")
+    }
+    wrong = [
+        f"{name} imports {other}"
+        for name, others in found.items()
+        for other in others
+        if places[other.split(".")[0]] > places[name.split(".")[0]]
+    ]
+    assert not wrong, "\n".join(sorted(wrong))
+    assert len(found) > 100 and {name.split(".")[0] for name in found} == set(KERNEL_ROOMS)
+
+
+def test_each_room_of_kernels_says_what_belongs_there() -> None:
+    folders = {path.name for path in (ROOT / "kernels").iterdir() if path.is_dir()} - {
+        "__pycache__"
+    }
+    assert folders == set(KERNEL_ROOMS)
+    assert [path.name for path in (ROOT / "kernels").glob("*.py")] == ["__init__.py"]
+    for room in KERNEL_ROOMS:
+        text = (ROOT / "kernels" / room / "__init__.py").read_text(encoding="utf-8")
+        assert len(text) > 40 and text.startswith('"""'), room
+
+
 def test_the_state_imports_nothing_that_is_made_of_it() -> None:
     every = imports()
     reached, ahead = set(), ["rushhour.traffic.sim.sim", "rushhour.traffic.sim.frame"]
@@ -71,7 +109,7 @@ def test_the_state_imports_nothing_that_is_made_of_it() -> None:
         if name.startswith("rushhour.traffic.") and name.split(".")[2] in ABOVE_THE_STATE
     ]
     assert not wrong, "\n".join(sorted(wrong))
-    assert "rushhour.kernels.driving" in reached
+    assert "rushhour.kernels.driving.acceleration" in reached
 
 
 def test_no_modules_import_each_other_in_a_circle_but_those_listed() -> None:

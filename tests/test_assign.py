@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import rushhour as rh
 from rushhour.cli import main
-from rushhour.kernels.timed_routing import TimedCosts, cost_at, walk_ways
+from rushhour.kernels.routing.timed_astar import TimedCosts, cost_at, walk_ways
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import RushhourError
 from rushhour.roadnets.model import Network

@@ -10,7 +10,7 @@ from network_drafts import crossing
 from trip_tables import ROWS, text_of
 
 import rushhour as rh
-from rushhour.kernels.network import ALL_WAY_STOP
+from rushhour.kernels.core.network import ALL_WAY_STOP
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.model import Network

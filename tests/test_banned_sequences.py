@@ -9,8 +9,8 @@ import pytest
 from drawn_ways import drawn_ways, price, with_banned
 from network_drafts import chain, line
 
-from rushhour.kernels.planning import PATH
-from rushhour.kernels.rerouting import EXITS, Exits, reroute
+from rushhour.kernels.rerouting.other_exits import EXITS, Exits, reroute
+from rushhour.kernels.routing.way_ahead import PATH
 from rushhour.roadnets.banned import LONGEST, banned_part, packed_ways
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.classes import CLASS_BIT

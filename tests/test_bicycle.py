@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from several_threads import printed_by_threads
 
-from rushhour.kernels.jit import config
+from rushhour.kernels.compiling.jit import config
 from rushhour.kernels.steering.bicycle import (
     Bodies,
     G,

@@ -6,7 +6,7 @@ from bodies_worlds import corners, covered, overlaps
 from command_worlds import demand_of, straight, world_of
 from two_way_road import EAST, WEST, trip, two_way_road
 
-from rushhour.kernels.vehicles import REASONS
+from rushhour.kernels.core.vehicles import REASONS
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.commands.log import CommandError

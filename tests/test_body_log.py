@@ -12,7 +12,7 @@ from hashed_bodies import FRAMES, give, stepped, world_with_bodies
 from planted_world import PlantedWorld
 
 from rushhour.cli import main
-from rushhour.kernels.jit import config
+from rushhour.kernels.compiling.jit import config
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.checker import Checker

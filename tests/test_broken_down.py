@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from command_worlds import SAME, demand_of, straight, world_of
 
-from rushhour.kernels.vehicles import REASONS
+from rushhour.kernels.core.vehicles import REASONS
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.commands.log import CommandError

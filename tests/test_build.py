@@ -7,8 +7,7 @@ import pytest
 from network_drafts import ARMS, chain, connector, crossing, line
 from real_data import data_folder
 
-from rushhour.kernels.geometry import LONGEST_CURVE, plan_curve
-from rushhour.kernels.network import (
+from rushhour.kernels.core.network import (
     GREEN,
     GREEN_YIELD,
     LEFT,
@@ -22,6 +21,7 @@ from rushhour.kernels.network import (
     U_TURN,
     YELLOW,
 )
+from rushhour.kernels.geometry.curves import LONGEST_CURVE, plan_curve
 from rushhour.roadnets.build import LATERAL_ACCELERATION, finish
 from rushhour.roadnets.drafts.draft import DraftConnector, DraftLane, DraftSignal
 from rushhour.roadnets.drafts.groups import group_report

@@ -7,7 +7,7 @@ import pytest
 from sketches import ARMS, KERB, WIDTH, arms, movements, turns
 
 import rushhour as rh
-from rushhour.kernels.network import (
+from rushhour.kernels.core.network import (
     ALL_WAY_STOP,
     LEFT,
     NONE,

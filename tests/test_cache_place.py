@@ -14,8 +14,8 @@ ROOT = Path(__file__).resolve().parents[1]
 NO_SUCH_USER = 54321  # without an entry in passwd
 BRAKE = """
 import os, sys
-from rushhour.kernels.car_following import stopping_distance
-from rushhour.kernels.jit import cache_folder
+from rushhour.kernels.following.car_following import stopping_distance
+from rushhour.kernels.compiling.jit import cache_folder
 print(round(float(stopping_distance(10.0, 2.5)), 3))
 print(cache_folder("car_following"))
 """

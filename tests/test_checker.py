@@ -7,9 +7,9 @@ import pytest
 from network_drafts import chain, conflict, connector, crossing, line
 from planted_world import CAR, PlantedWorld, start
 
-from rushhour.kernels.checking import KEPT, KINDS
-from rushhour.kernels.network import YIELD
-from rushhour.kernels.vehicles import EXIT_FULL, LANE_CHANGE, LEADER, RED_LIGHT
+from rushhour.kernels.checking.survey import KEPT, KINDS
+from rushhour.kernels.core.network import YIELD
+from rushhour.kernels.core.vehicles import EXIT_FULL, LANE_CHANGE, LEADER, RED_LIGHT
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.checker import OF_CONNECTORS, TEXTS, Checker

@@ -4,7 +4,7 @@ import pytest
 from network_drafts import chain, connector, crossing, line
 from planted_world import start
 
-from rushhour.kernels.network import ALL_WAY_STOP, SIGNAL, STOP
+from rushhour.kernels.core.network import ALL_WAY_STOP, SIGNAL, STOP
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import DraftSignal
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rushhour.kernels.network import GREEN
+from rushhour.kernels.core.network import GREEN
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand.random_trips import vehicles_on_road

@@ -11,7 +11,7 @@ import pytest
 from cityflow_texts import ALWAYS, LINKS, PHASES, PLACES, TURNS, point, town, written
 from real_data import data_folder
 
-from rushhour.kernels.network import LEFT, NONE, RIGHT, SIGNAL, STRAIGHT, YIELD
+from rushhour.kernels.core.network import LEFT, NONE, RIGHT, SIGNAL, STRAIGHT, YIELD
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.cityflow.config import read_config
 from rushhour.roadnets.cityflow.network import read_network_draft

@@ -4,7 +4,7 @@ import numpy as np
 from checked_runs import driven
 from network_drafts import crossing, line
 
-from rushhour.kernels.network import NONE, SIGNAL, YIELD
+from rushhour.kernels.core.network import NONE, SIGNAL, YIELD
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import (
     Draft,

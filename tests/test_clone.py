@@ -17,7 +17,7 @@ import pytest
 from resumed_worlds import KINDS, new_world, poison
 
 import rushhour as rh
-from rushhour.kernels.jit import config
+from rushhour.kernels.compiling.jit import config
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.measures.measuring import Measures
 from rushhour.traffic.recording.recorder import Recorder

@@ -9,8 +9,8 @@ import pytest
 from command_worlds import demand_of, straight, world_of
 from several_threads import printed_by_threads
 
-from rushhour.kernels.jit import config
-from rushhour.kernels.vehicles import REASONS
+from rushhour.kernels.compiling.jit import config
+from rushhour.kernels.core.vehicles import REASONS
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.commands.log import CommandError

@@ -11,8 +11,8 @@ import pytest
 from numba.core.compiler_lock import global_compiler_lock
 
 from rushhour.compiling_aside import compile_a_frame
-from rushhour.kernels.compiling import announcing_compiles, compiled_once, locked
-from rushhour.kernels.jit import config, rehearsed
+from rushhour.kernels.compiling.compile_locks import announcing_compiles, compiled_once, locked
+from rushhour.kernels.compiling.jit import config, rehearsed
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.demand.random_trips import vehicles_on_road
 from rushhour.traffic.world import World
@@ -20,7 +20,7 @@ from rushhour.traffic.world import World
 HOLD = """
 import sys
 from pathlib import Path
-from rushhour.kernels.compiling import locked
+from rushhour.kernels.compiling.compile_locks import locked
 with locked(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

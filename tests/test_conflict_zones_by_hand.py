@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from rushhour.kernels.conflict_zones import CLOSE, SAMPLE_STEP, measure_zone
-from rushhour.kernels.network import LEFT, NONE, RIGHT, U_TURN, YIELD
+from rushhour.kernels.core.network import LEFT, NONE, RIGHT, U_TURN, YIELD
+from rushhour.kernels.junctions.conflict_zones import CLOSE, SAMPLE_STEP, measure_zone
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.conflicts import CAR_WIDTH, SHORTEST_ZONE
 from rushhour.roadnets.drafts.draft import (

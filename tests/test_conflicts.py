@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from network_drafts import conflict, connector, crossing, yields
 
-from rushhour.kernels.network import ALL_WAY_STOP, SIGNAL, STOP, YIELD
+from rushhour.kernels.core.network import ALL_WAY_STOP, SIGNAL, STOP, YIELD
 from rushhour.roadnets.build import finish
 
 # Conflicts

@@ -5,7 +5,7 @@ import pytest
 from checked_runs import driven
 from network_drafts import chain, line
 
-from rushhour.kernels.network import ALL_WAY_STOP, NONE, SIGNAL, YIELD
+from rushhour.kernels.core.network import ALL_WAY_STOP, NONE, SIGNAL, YIELD
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import (
     DraftConnector,

@@ -5,9 +5,9 @@ import pytest
 from network_drafts import chain, line
 from planted_world import PlantedWorld
 
-from rushhour.kernels.gaps import prior_vehicle
-from rushhour.kernels.network import LEFT, NONE, RIGHT, STRAIGHT, YIELD
-from rushhour.kernels.vehicles import FREE, LEADER
+from rushhour.kernels.core.network import LEFT, NONE, RIGHT, STRAIGHT, YIELD
+from rushhour.kernels.core.vehicles import FREE, LEADER
+from rushhour.kernels.junctions.gap_acceptance import prior_vehicle
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import (
     DraftConnector,

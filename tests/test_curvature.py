@@ -6,7 +6,7 @@ import numba
 import numpy as np
 import pytest
 
-from rushhour.kernels.curvature import max_curvature, max_curvature_3d
+from rushhour.kernels.geometry.curvature import max_curvature, max_curvature_3d
 
 G = 9.81  # m/s^2
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from several_threads import printed_by_threads
 
-from rushhour.kernels.jit import config
+from rushhour.kernels.compiling.jit import config
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import DraftIntersection, DraftLane, DraftRoad
 from rushhour.roadnets.generators.by_name import generate

@@ -9,7 +9,7 @@ from recorded_world import FormulaWorld
 
 import rushhour as rh
 from rushhour.cli import main
-from rushhour.kernels.vehicles import Vehicles
+from rushhour.kernels.core.vehicles import Vehicles
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.analysis.diffing import compare_runs, comparison_lines, made_otherwise
 from rushhour.traffic.parameters import Parameters

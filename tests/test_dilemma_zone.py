@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from rushhour.kernels.network import GREEN, GREEN_YIELD, LEFT, RED, STRAIGHT, U_TURN, YELLOW
-from rushhour.kernels.vehicles import LEADER
+from rushhour.kernels.core.network import GREEN, GREEN_YIELD, LEFT, RED, STRAIGHT, U_TURN, YELLOW
+from rushhour.kernels.core.vehicles import LEADER
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.demand.random_trips import random_trips
 from rushhour.traffic.parameters import Parameters

@@ -5,7 +5,7 @@ import pytest
 from sketches import KERB, WIDTH, arms, movements
 
 import rushhour as rh
-from rushhour.kernels.network import GREEN, GREEN_YIELD, YELLOW
+from rushhour.kernels.core.network import GREEN, GREEN_YIELD, YELLOW
 from rushhour.roadnets.model import Network
 
 

@@ -7,8 +7,8 @@ import pytest
 from resumed_worlds import new_world
 from state_page import PAGE, whole_page
 
-from rushhour.kernels.network import LONGEST_VEHICLE
-from rushhour.kernels.vehicles import Grants, Order, Vehicles
+from rushhour.kernels.core.network import LONGEST_VEHICLE
+from rushhour.kernels.core.vehicles import Grants, Order, Vehicles
 from rushhour.traffic.sim import fields
 from rushhour.traffic.sim.fields import FIELDS, SAVED, SCRATCH, STATIC
 from rushhour.traffic.world import World

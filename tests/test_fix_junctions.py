@@ -12,7 +12,7 @@ from soundness import assert_sound
 from sumo_texts import at_lights, signals
 from sumo_texts import crossing as sumo_crossing
 
-from rushhour.kernels.network import ALL_WAY_STOP, GREEN, GREEN_YIELD, SIGNAL, STOP, YIELD
+from rushhour.kernels.core.network import ALL_WAY_STOP, GREEN, GREEN_YIELD, SIGNAL, STOP, YIELD
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import Draft, DraftSignal
 from rushhour.roadnets.drafts.fixes import fix_draft

@@ -8,7 +8,7 @@ from network_drafts import crossing
 from osm_texts import CROSS, CROSS_WAYS, Nodes, street, write_osm
 from soundness import assert_sound
 
-from rushhour.kernels.network import ALL_WAY_STOP, NONE, SIGNAL, YIELD
+from rushhour.kernels.core.network import ALL_WAY_STOP, NONE, SIGNAL, YIELD
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import Draft, DraftSignal
 from rushhour.roadnets.drafts.fixes import fix_draft

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rushhour as rh
-from rushhour.kernels.car_following import (
+from rushhour.kernels.following.car_following import (
     approach_speed,
     guard_speed,
     idm_acceleration,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from drawn_rows import coded, drawn_rows, gathered
 
-from rushhour.kernels.frame_rows import ID, POSITION_STEP, S
+from rushhour.kernels.codec.frame_rows import ID, POSITION_STEP, S
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.model import Network
 from rushhour.traffic.recording.frame_blocks import Coding, Decoder, Encoder

@@ -5,9 +5,9 @@ import pytest
 from network_drafts import chain, line
 from planted_world import PlantedWorld
 
-from rushhour.kernels.network import NONE, YIELD
-from rushhour.kernels.room import CLOSES_UP, queue_end
-from rushhour.kernels.starting import is_jammed
+from rushhour.kernels.core.network import NONE, YIELD
+from rushhour.kernels.junctions.exit_room import CLOSES_UP, queue_end
+from rushhour.kernels.trips.start_places import is_jammed
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import (
     Draft,

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import rushhour as rh
-from rushhour.kernels.network import NetworkArrays
-from rushhour.kernels.vehicles import MAX_LANES
+from rushhour.kernels.core.network import NetworkArrays
+from rushhour.kernels.core.vehicles import MAX_LANES
 from rushhour.roadnets.errors import DemandError, NetworkError
 from rushhour.roadnets.gate import fingerprint
 from rushhour.roadnets.model import Network

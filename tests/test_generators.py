@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from rushhour.kernels.network import (
+from rushhour.kernels.core.network import (
     ALL_WAY_STOP,
     GREEN,
     LEFT,

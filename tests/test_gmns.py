@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from gmns_texts import LINKS, NODES, remark, replaced, sources, written
 
-from rushhour.kernels.network import (
+from rushhour.kernels.core.network import (
     ALL_WAY_STOP,
     NONE,
     SIGNAL,

@@ -24,7 +24,7 @@ from gmns_texts import remark, replaced, written
 from test_gmns_movements import conflicts, yields
 
 from rushhour.cli import main
-from rushhour.kernels.network import GREEN, GREEN_YIELD, RED, STOP_THEN_GO, YELLOW
+from rushhour.kernels.core.network import GREEN, GREEN_YIELD, RED, STOP_THEN_GO, YELLOW
 from rushhour.roadnets.lint.checks import linted
 from rushhour.roadnets.lint.signals import conflicting
 from rushhour.roadnets.loading import load_network

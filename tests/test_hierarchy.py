@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from real_data import data_folder
 
-from rushhour.kernels.routing import RoadGraph
+from rushhour.kernels.routing.astar import RoadGraph
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.loading import load_network

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from rushhour.kernels import flatten, jit
-from rushhour.kernels.jit import config, kernel
-from rushhour.kernels.keeping import kept
+from rushhour.kernels.compiling import flatten, jit
+from rushhour.kernels.compiling.code_files import kept
+from rushhour.kernels.compiling.jit import config, kernel
 
 KERNEL = """
 from typing import NamedTuple
@@ -120,11 +120,11 @@ def test_sources_changed_since_they_were_imported_are_refused(tmp_path, monkeypa
 @pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
 def test_a_checkout_elsewhere_finds_the_code_that_another_compiled(tmp_path):
     """Compiled once for the same sources, wherever they lie."""
-    program = "from rushhour.kernels import bits; bits.folded(3)"
+    program = "from rushhour.kernels.codec import bits; bits.folded(3)"
 
     def compiled_from(checkout: str) -> dict[Path, int]:
         place = tmp_path / checkout / "rushhour"
-        shutil.copytree(Path(jit.__file__).parent, place / "kernels")
+        shutil.copytree(Path(jit.__file__).parents[1], place / "kernels")
         (place / "__init__.py").touch()
         settings = {"PYTHONPATH": str(place.parent), "XDG_CACHE_HOME": str(tmp_path / "cache")}
         subprocess.run(

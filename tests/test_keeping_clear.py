@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from planted_world import PlantedWorld
 
-from rushhour.kernels.keeping_clear import zone_speed
-from rushhour.kernels.network import NONE, YIELD
+from rushhour.kernels.core.network import NONE, YIELD
+from rushhour.kernels.junctions.zone_yielding import zone_speed
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import (
     Draft,

@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 from tiny_run import tiny_hash
 
-from rushhour.kernels.car_following import (
+from rushhour.kernels.compiling.jit import config
+from rushhour.kernels.core.random import normal, uniform
+from rushhour.kernels.driving.acceleration import look_distance
+from rushhour.kernels.following.car_following import (
     approach_speed,
     guard_speed,
     idm_acceleration,
@@ -18,11 +21,8 @@ from rushhour.kernels.car_following import (
     stopping_distance,
     travel_time,
 )
-from rushhour.kernels.driving import look_distance
-from rushhour.kernels.entering import braking_gap
-from rushhour.kernels.jit import config
-from rushhour.kernels.planning import change_effort
-from rushhour.kernels.random import normal, uniform
+from rushhour.kernels.following.lane_gaps import braking_gap
+from rushhour.kernels.routing.way_ahead import change_effort
 
 FRAMES = 60
 TESTS = Path(__file__).parent

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from rushhour.kernels.lane_lines import draw_lanes
+from rushhour.kernels.geometry.lane_lines import draw_lanes
 from rushhour.roadnets.geometry.street_lines import line_length, part, side_line
 
 pytestmark = pytest.mark.small_world

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from network_drafts import chain, line
 
-from rushhour.kernels.geometry import add_up_steps, find_segments, segment_at
+from rushhour.kernels.geometry.curves import add_up_steps, find_segments, segment_at
 from rushhour.roadnets.drafts.shapes import (
     HEADING_SPAN,
     Shapes,

@@ -14,7 +14,7 @@ from pettingzoo.test import parallel_api_test
 
 import rushhour as rh
 from rushhour import rl
-from rushhour.kernels.lane_loads import LaneLoads, read_loads
+from rushhour.kernels.measuring.lane_loads import LaneLoads, read_loads
 from rushhour.roadnets.errors import ParameterError
 from rushhour.traffic.commands.log import CommandError
 from rushhour.traffic.learning.junctions import REWARDS, SEEN

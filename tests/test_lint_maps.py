@@ -9,7 +9,7 @@ import pytest
 from network_drafts import chain, crossing, line
 from osm_texts import CROSS, CROSS_WAYS, Nodes, street, write_osm
 
-from rushhour.kernels.network import SIGNAL, YIELD
+from rushhour.kernels.core.network import SIGNAL, YIELD
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import Draft, DraftConnector, DraftSignal
 from rushhour.roadnets.findings import (

@@ -14,8 +14,7 @@ from reacting_signals import (
     world_of,
 )
 
-from rushhour.kernels.max_pressure import chosen_phase, pressure_of
-from rushhour.kernels.network import (
+from rushhour.kernels.core.network import (
     FIXED,
     GREEN,
     GREEN_YIELD,
@@ -25,6 +24,7 @@ from rushhour.kernels.network import (
     SIGNAL,
     YELLOW,
 )
+from rushhour.kernels.signals.max_pressure import chosen_phase, pressure_of
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import (
     DraftConnector,

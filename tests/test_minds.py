@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rushhour.kernels.network import ALL_WAY_STOP, NONE, YIELD
+from rushhour.kernels.core.network import ALL_WAY_STOP, NONE, YIELD
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import (
     Draft,

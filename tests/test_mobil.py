@@ -6,8 +6,8 @@ from math import inf
 import numpy as np
 import pytest
 
-from rushhour.kernels.car_following import idm_acceleration
-from rushhour.kernels.lane_choice import KEEP_SHARE, change_fits, pays
+from rushhour.kernels.following.car_following import idm_acceleration
+from rushhour.kernels.lanes.lane_choice import KEEP_SHARE, change_fits, pays
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import POS_GIVEN

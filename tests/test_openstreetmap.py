@@ -10,7 +10,7 @@ from osm_texts import CROSS, CROSS_WAYS, control, osm_text, street, turns, write
 from real_data import data_folder
 
 from rushhour.cli import main
-from rushhour.kernels.network import ALL_WAY_STOP, NONE, SIGNAL, STOP, YIELD
+from rushhour.kernels.core.network import ALL_WAY_STOP, NONE, SIGNAL, STOP, YIELD
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.fixes import read_fixes

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from rushhour.kernels.entering import front_gap, place_behind
-from rushhour.kernels.order import sort_all, sort_by_lane, splice_new
-from rushhour.kernels.vehicles import Order, Vehicles
+from rushhour.kernels.core.order import sort_all, sort_by_lane, splice_new
+from rushhour.kernels.core.vehicles import Order, Vehicles
+from rushhour.kernels.following.lane_gaps import front_gap, place_behind
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.demand.random_trips import vehicles_on_road
 from rushhour.traffic.state import new_order, new_vehicles, other_order

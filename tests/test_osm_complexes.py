@@ -9,7 +9,7 @@ import pytest
 from osm_texts import CROSS, CROSS_WAYS, Nodes, street, write_osm
 from real_data import data_folder
 
-from rushhour.kernels.network import SIGNAL
+from rushhour.kernels.core.network import SIGNAL
 from rushhour.roadnets.importing import import_network
 from rushhour.roadnets.lint.junctions import bends_of, junction_findings, stop_places
 from rushhour.roadnets.loading import load_network

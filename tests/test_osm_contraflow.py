@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from osm_texts import CROSS, CROSS_WAYS, street, turns, write_osm
 
-from rushhour.kernels.network import GREEN
+from rushhour.kernels.core.network import GREEN
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.osm.network import read_osm_draft

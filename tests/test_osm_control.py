@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from osm_texts import CROSS, CROSS_WAYS, control, street, write_osm
 
-from rushhour.kernels.network import YIELD
+from rushhour.kernels.core.network import YIELD
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.osm.network import OsmOptions, read_osm_draft

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from osm_texts import control, street, turns, write_osm
 
-from rushhour.kernels.network import SIGNAL, YIELD
+from rushhour.kernels.core.network import SIGNAL, YIELD
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.osm.network import read_osm_draft
 

@@ -14,10 +14,10 @@ from several_threads import printed_by_threads
 
 import rushhour as rh
 from rushhour.cli import main
-from rushhour.kernels.compiling import announcing_compiles
-from rushhour.kernels.driving import drive_all
-from rushhour.kernels.lane_choice import choose_lanes_all
-from rushhour.kernels.rebuilding import rebuilt
+from rushhour.kernels.compiling.compile_locks import announcing_compiles
+from rushhour.kernels.compiling.rebuilding import rebuilt
+from rushhour.kernels.driving.acceleration import drive_all
+from rushhour.kernels.lanes.lane_choice import choose_lanes_all
 from rushhour.traffic.own_models import _Announcing, own_models
 from rushhour.traffic.recording.verifying import verify
 

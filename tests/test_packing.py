@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rushhour.kernels.packing import dot_vehicles, pack_visible, ramp_rows, vehicle_at
+from rushhour.kernels.drawing.packing import dot_vehicles, pack_visible, ramp_rows, vehicle_at
 
 pytestmark = pytest.mark.small_world
 UTM = np.array([680_000.0, 5_400_000.0])

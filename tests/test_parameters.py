@@ -5,7 +5,7 @@ import dataclasses
 
 import pytest
 
-from rushhour.kernels.rules import POLICY_FIFO, Rules
+from rushhour.kernels.core.rules import POLICY_FIFO, Rules
 from rushhour.one_run import given_fields
 from rushhour.options import add_commands
 from rushhour.roadnets.errors import ParameterError

@@ -8,7 +8,7 @@ from test_steered import BUS
 from test_steered_clearance import touching
 
 import rushhour as rh
-from rushhour.kernels.parting import BODIES, measure_partings
+from rushhour.kernels.junctions.diverging import BODIES, measure_partings
 from rushhour.roadnets.partings import partings_of
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import VehicleType

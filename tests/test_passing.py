@@ -13,8 +13,8 @@ import pytest
 from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
-from rushhour.kernels import jit
-from rushhour.kernels.jit import StateKernel, config, kernel
+from rushhour.kernels.compiling import jit
+from rushhour.kernels.compiling.jit import StateKernel, config, kernel
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.demand.random_trips import vehicles_on_road
 from rushhour.traffic.world import World

@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from rushhour.kernels.jit import config
+from rushhour.kernels.compiling.jit import config
 from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.demand.random_trips import random_trips

@@ -14,7 +14,7 @@ from numba import config, njit
 
 import rushhour as rh
 from rushhour import kernels
-from rushhour.kernels.compiling import announcing_compiles
+from rushhour.kernels.compiling.compile_locks import announcing_compiles
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "kernels.md"
 ROW = re.compile(r"^\| `(\w+)` \| (.+?) \| (.+) \|$", re.MULTILINE)
@@ -44,7 +44,7 @@ def test_public_kernels_load_no_heavy_package() -> None:
     loaded = in_a_process(
         "import sys; from rushhour.kernels import *; print(*sys.modules)"
     ).split()  # fmt: skip
-    assert "rushhour.kernels.car_following" in loaded
+    assert "rushhour.kernels.following.car_following" in loaded
     for heavy in ("h5py", "osmium", "vispy", "pandas", "matplotlib", "tqdm"):
         assert heavy not in loaded
     assert not [

@@ -12,7 +12,7 @@ from resumed_worlds import new_world, quotas
 from several_threads import printed_by_threads
 
 from rushhour.cli import main
-from rushhour.kernels.looking import TURNS
+from rushhour.kernels.lanes.change_turns import TURNS
 from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.demand.random_trips import random_trips, vehicles_on_road

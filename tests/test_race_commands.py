@@ -13,7 +13,7 @@ from real_data import data_folder
 from several_threads import printed_by_threads
 
 from rushhour.cli import main
-from rushhour.kernels.jit import config
+from rushhour.kernels.compiling.jit import config
 from rushhour.traffic.racing.race_file import load_race
 from rushhour.viewer.race_shot import race_picture
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from rushhour.kernels import radii
+from rushhour.kernels.geometry import radii
 
 pytestmark = pytest.mark.small_world
 SPAN, STEP = 4, 0.5  # a window of 2 m

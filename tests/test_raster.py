@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rushhour.kernels.network import NONE
-from rushhour.kernels.pose import lane_pose, place_all_bodies, place_bodies
-from rushhour.kernels.raster import fill_polygons, shrink
+from rushhour.kernels.core.network import NONE
+from rushhour.kernels.drawing.raster import fill_polygons, shrink
+from rushhour.kernels.geometry.pose import lane_pose, place_all_bodies, place_bodies
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import (
     Draft,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rushhour as rh
-from rushhour.kernels.measuring_queues import GAP, SLOW
+from rushhour.kernels.measuring.queues import GAP, SLOW
 from rushhour.traffic.world import World
 
 pytestmark = pytest.mark.small_world

@@ -13,7 +13,7 @@ import pytest
 from recorded_world import FormulaWorld
 from several_threads import printed_by_threads
 
-from rushhour.kernels.jit import config
+from rushhour.kernels.compiling.jit import config
 from rushhour.roadnets.errors import RunError, RushhourError
 from rushhour.roadnets.storage import save
 from rushhour.traffic.analysis.statistics import run_statistics

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rushhour.kernels.repacking import exchange, plan_moves
+from rushhour.kernels.core.repacking import exchange, plan_moves
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic import state
 

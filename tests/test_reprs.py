@@ -12,7 +12,7 @@ from cityflow_texts import flow, town
 
 import rushhour as rh
 from rushhour.compat.cityflow import Engine
-from rushhour.kernels.shown import value_shown
+from rushhour.kernels.core.reprs import value_shown
 from rushhour.roadnets.errors import RushhourError
 from rushhour.roadnets.navmesh.mesh import build_navmesh
 from rushhour.roadnets.racetracks import build_track
@@ -25,7 +25,7 @@ from rushhour.traffic.racing.race_paths import generate_races
 
 MOST = 300  # characters
 # Kernels whose structures users get in hand; others are the inside of objects that tell for them.
-OPEN = {"network", "posing", "rules", "steering.tracks"}
+OPEN = {"core.network", "drawing.poses", "core.rules", "steering.tracks"}
 # Words that the line of an object must hold.
 WORDS = {
     "network": "<Network grid: source grid 2 x 2; roads 40; lanes 96, 6.7 km; ",

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from network_drafts import line
 
-from rushhour.kernels.network import NONE
-from rushhour.kernels.planning import QUEUE_SPACE, TOO_SHORT
-from rushhour.kernels.rerouting import EXITS, Exits, exits_near, reroute
-from rushhour.kernels.vehicles import PATH
+from rushhour.kernels.core.network import NONE
+from rushhour.kernels.core.vehicles import PATH
+from rushhour.kernels.rerouting.other_exits import EXITS, Exits, exits_near, reroute
+from rushhour.kernels.routing.way_ahead import QUEUE_SPACE, TOO_SHORT
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.drafts.draft import (

@@ -14,7 +14,7 @@ from resumed_worlds import KINDS, new_world
 from several_threads import printed_by_threads
 from test_snapshot import assert_same
 
-from rushhour.kernels.jit import config
+from rushhour.kernels.compiling.jit import config
 from rushhour.roadnets.errors import ParameterError, RunError
 from rushhour.traffic.demand.model import Demand
 from rushhour.traffic.demand.random_trips import random_trips

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from planted_world import PlantedWorld
 
-from rushhour.kernels.network import NONE, YIELD
-from rushhour.kernels.vehicles import EXIT_FULL, LANE_CHANGE, LEADER
+from rushhour.kernels.core.network import NONE, YIELD
+from rushhour.kernels.core.vehicles import EXIT_FULL, LANE_CHANGE, LEADER
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import (
     Draft,

@@ -5,10 +5,10 @@ import pytest
 from network_drafts import chain, line
 from planted_world import PlantedWorld
 
-from rushhour.kernels.holders import note_holder
-from rushhour.kernels.lane_choice import claim, leaves_room
-from rushhour.kernels.network import NONE, YIELD
-from rushhour.kernels.room import freed, has_room, owed
+from rushhour.kernels.core.network import NONE, YIELD
+from rushhour.kernels.junctions.exit_room import freed, has_room, owed
+from rushhour.kernels.junctions.grant_holders import note_holder
+from rushhour.kernels.lanes.lane_choice import claim, leaves_room
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import (
     Draft,

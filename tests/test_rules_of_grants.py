@@ -6,18 +6,7 @@ import numpy as np
 import pytest
 from junction_cases import DT, Junction
 
-from rushhour.kernels.arrival_order import IMPATIENT
-from rushhour.kernels.critical_gaps import (
-    CriticalGaps,
-    critical_gap,
-    crosses_oncoming_only,
-    is_ramp,
-    merges_gently,
-)
-from rushhour.kernels.gaps import can_follow, zips_in
-from rushhour.kernels.halting import halting_brake, halts_before, stands_for_long, time_until_gone
-from rushhour.kernels.lane_choice import time_stood
-from rushhour.kernels.network import (
+from rushhour.kernels.core.network import (
     ALL_WAY_STOP,
     GREEN,
     GREEN_YIELD,
@@ -29,8 +18,35 @@ from rushhour.kernels.network import (
     YELLOW,
     YIELD,
 )
-from rushhour.kernels.overtaking import crosses_middle, stays_slow, time_to_gain
-from rushhour.kernels.review import (
+from rushhour.kernels.core.vehicles import (
+    AT_STOP,
+    CURVE,
+    FREE,
+    HALT,
+    HALT_HARD,
+    LEADER,
+    NOTHING,
+    RED_LIGHT,
+    SPEED_LIMIT_AHEAD,
+    STARTING,
+)
+from rushhour.kernels.following.halting import (
+    halting_brake,
+    halts_before,
+    stands_for_long,
+    time_until_gone,
+)
+from rushhour.kernels.junctions.arrival_order import IMPATIENT
+from rushhour.kernels.junctions.critical_gaps import (
+    CriticalGaps,
+    critical_gap,
+    crosses_oncoming_only,
+    is_ramp,
+    merges_gently,
+)
+from rushhour.kernels.junctions.exit_room import all_green
+from rushhour.kernels.junctions.gap_acceptance import can_follow, zips_in
+from rushhour.kernels.junctions.grant_review import (
     HELD_UP,
     LOST_GREEN,
     has_lost_green,
@@ -39,7 +55,7 @@ from rushhour.kernels.review import (
     turns_across,
     worst_light,
 )
-from rushhour.kernels.right_of_way import (
+from rushhour.kernels.junctions.right_of_way import (
     CALM,
     FRESH,
     HURRIED,
@@ -52,19 +68,8 @@ from rushhour.kernels.right_of_way import (
     pressed_share,
     reaction_of,
 )
-from rushhour.kernels.room import all_green
-from rushhour.kernels.vehicles import (
-    AT_STOP,
-    CURVE,
-    FREE,
-    HALT,
-    HALT_HARD,
-    LEADER,
-    NOTHING,
-    RED_LIGHT,
-    SPEED_LIMIT_AHEAD,
-    STARTING,
-)
+from rushhour.kernels.lanes.lane_choice import time_stood
+from rushhour.kernels.lanes.overtaking import crosses_middle, stays_slow, time_to_gain
 
 pytestmark = pytest.mark.tiny_world
 FRAME = 2000
@@ -323,7 +328,7 @@ def test_behind_whom_one_can_follow(
     two_way: Junction, mine: float, its: float, its_accel: float, spare: float, why: str
 ) -> None:
     j = two_way
-    from rushhour.kernels.keeping_clear import LET_IN_BRAKING
+    from rushhour.kernels.junctions.zone_yielding import LET_IN_BRAKING
 
     j.put(I, "ST", speed=mine, type=0)
     j.put(J, "ET", speed=its, accel=its_accel, type=0)

@@ -7,8 +7,8 @@ import pytest
 from network_drafts import chain, line
 from sumo_texts import connection, written
 
-from rushhour.kernels.moving import TALLY_OVERRUN
-from rushhour.kernels.network import ALL_WAY_STOP, NONE, YIELD
+from rushhour.kernels.core.network import ALL_WAY_STOP, NONE, YIELD
+from rushhour.kernels.driving.moving import TALLY_OVERRUN
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import (
     Draft,

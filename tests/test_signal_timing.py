@@ -13,7 +13,7 @@ from real_data import data_folder
 
 import rushhour as rh
 from rushhour.cli import main
-from rushhour.kernels.network import ACTUATED, FIXED, GREEN
+from rushhour.kernels.core.network import ACTUATED, FIXED, GREEN
 from rushhour.roadnets.drafts.draft import DraftActuation
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.lint.signals import crossing_greens, signal_findings

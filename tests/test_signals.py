@@ -5,7 +5,7 @@ import pytest
 from checked_runs import driven
 from network_drafts import crossing
 
-from rushhour.kernels.network import RED, SIGNAL, YELLOW
+from rushhour.kernels.core.network import RED, SIGNAL, YELLOW
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import DraftSignal
 from rushhour.traffic.demand.builder import Trip

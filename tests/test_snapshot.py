@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from resumed_worlds import KINDS, new_world, poison
 
-from rushhour.kernels.vehicles import Grants
+from rushhour.kernels.core.vehicles import Grants
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.rings import Ring
 from rushhour.traffic.sim.fields import static

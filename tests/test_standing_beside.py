@@ -4,7 +4,7 @@ import pytest
 from network_drafts import connector, crossing
 from planted_world import PlantedWorld
 
-from rushhour.kernels.standing_beside import stands_beside
+from rushhour.kernels.junctions.diverge_queue import stands_beside
 from rushhour.roadnets.build import finish
 from rushhour.traffic.world import World
 

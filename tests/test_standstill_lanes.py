@@ -9,7 +9,7 @@ from network_drafts import line
 
 import rushhour as rh
 from rushhour.cli import main
-from rushhour.kernels.network import NONE, YIELD
+from rushhour.kernels.core.network import NONE, YIELD
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.drafts.draft import (

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from rushhour.kernels.arrival_order import IMPATIENT, ZIP_AFTER
-from rushhour.kernels.network import NONE, YIELD
+from rushhour.kernels.core.network import NONE, YIELD
+from rushhour.kernels.junctions.arrival_order import IMPATIENT, ZIP_AFTER
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import (
     Draft,

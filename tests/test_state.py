@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from rushhour.kernels.vehicles import Vehicles
+from rushhour.kernels.core.vehicles import Vehicles
 from rushhour.traffic.sim.fields import dtype_of
 from rushhour.traffic.state import new_vehicles
 

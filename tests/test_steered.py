@@ -10,9 +10,9 @@ from several_threads import printed_by_threads
 from sketches import arms
 
 import rushhour as rh
-from rushhour.kernels.jit import config
+from rushhour.kernels.compiling.jit import config
+from rushhour.kernels.core.vehicles import RED_LIGHT
 from rushhour.kernels.steering.lane_bodies import LANE
-from rushhour.kernels.vehicles import RED_LIGHT
 from rushhour.roadnets.model import Network
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand.builder import DemandBuilder, Trip

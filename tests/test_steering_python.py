@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rushhour.kernels.jit import config
+from rushhour.kernels.compiling.jit import config
 from rushhour.kernels.steering import (
     approach_families,
     bicycle,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from network_drafts import chain, crossing, line
 
-from rushhour.kernels.network import SIGNAL
+from rushhour.kernels.core.network import SIGNAL
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import DraftActuation, DraftSignal, DraftZone
 from rushhour.roadnets.errors import NetworkError

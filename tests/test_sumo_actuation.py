@@ -7,7 +7,7 @@ import pytest
 from real_data import data_folder
 from sumo_texts import at_lights, crossing, written
 
-from rushhour.kernels.network import ACTUATED, FIXED, GREEN, GREEN_YIELD
+from rushhour.kernels.core.network import ACTUATED, FIXED, GREEN, GREEN_YIELD
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.errors import NetworkError, RushhourError
 from rushhour.roadnets.signals.greens import letters_of, members_of

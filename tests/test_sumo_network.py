@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sumo_texts import CROSSING_FOES, at_lights, connection, crossing, lane, signals, written
 
-from rushhour.kernels.network import ALL_WAY_STOP, NONE, SIGNAL, STOP, YIELD
+from rushhour.kernels.core.network import ALL_WAY_STOP, NONE, SIGNAL, STOP, YIELD
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.drafts.draft import Draft, DraftConnector, DraftIntersection

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from real_data import data_folder
 
-from rushhour.kernels.network import ALL_WAY_STOP, SIGNAL, U_TURN
+from rushhour.kernels.core.network import ALL_WAY_STOP, SIGNAL, U_TURN
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.classes import CAR
 from rushhour.roadnets.drafts.draft import Draft

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from rushhour.kernels.network import LEFT, RIGHT
+from rushhour.kernels.core.network import LEFT, RIGHT
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import Draft
 from rushhour.roadnets.generators import grid as generate_grid

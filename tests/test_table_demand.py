@@ -13,7 +13,7 @@ from trip_tables import COLUMNS, ROWS, frame_of, text_of
 
 import rushhour as rh
 from rushhour.cli import main
-from rushhour.kernels.network import ALL_WAY_STOP
+from rushhour.kernels.core.network import ALL_WAY_STOP
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.model import Network

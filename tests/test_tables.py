@@ -9,7 +9,7 @@ import pytest
 from network_drafts import chain, crossing, line
 
 import rushhour as rh
-from rushhour.kernels.network import ALL_WAY_STOP
+from rushhour.kernels.core.network import ALL_WAY_STOP
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import NetworkError

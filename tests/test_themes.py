@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from rushhour.kernels.vehicles import REASONS
+from rushhour.kernels.core.vehicles import REASONS
 from rushhour.viewer.colouring import BRAKES, CARRIES, LESS_MORE
 from rushhour.viewer.themes import (
     DELAYS,

@@ -9,8 +9,8 @@ import pytest
 
 import rushhour as rh
 from rushhour.cli import main
+from rushhour.kernels.core.vehicles import Vehicles
 from rushhour.kernels.steering.lane_bodies import DRIVEN, STEERED
-from rushhour.kernels.vehicles import Vehicles
 from rushhour.roadnets.storage import save
 from rushhour.traffic.commands.log import CommandError
 from rushhour.traffic.demand.random_trips import vehicles_on_road

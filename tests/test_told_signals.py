@@ -9,8 +9,8 @@ from numba import config
 from reacting_signals import EAST_WEST, NORTH_SOUTH, actuated, straight, world_of
 
 import rushhour as rh
-from rushhour.kernels.network import GREEN, GREEN_YIELD, RED, YELLOW
-from rushhour.kernels.told_signals import letter_between
+from rushhour.kernels.core.network import GREEN, GREEN_YIELD, RED, YELLOW
+from rushhour.kernels.signals.told_programs import letter_between
 from rushhour.roadnets.errors import ParameterError
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.commands.events import Event, plan_events

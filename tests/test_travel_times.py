@@ -5,7 +5,7 @@ import pytest
 from command_worlds import demand_of, world_of
 
 import rushhour as rh
-from rushhour.kernels.travel_times import FREE_TRACE, slowness
+from rushhour.kernels.measuring.travel_times import FREE_TRACE, slowness
 from rushhour.one_run import given_fields
 from rushhour.roadnets.errors import ParameterError
 from rushhour.traffic.measures.trip_table import trip_columns

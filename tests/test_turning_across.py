@@ -5,7 +5,7 @@ import pytest
 from network_drafts import connector, crossing
 
 import rushhour as rh
-from rushhour.kernels.network import ALL_WAY_STOP, NONE, YIELD
+from rushhour.kernels.core.network import ALL_WAY_STOP, NONE, YIELD
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import (
     Draft,

@@ -7,8 +7,8 @@ import pytest
 from network_drafts import conflict
 from scipy import stats
 
-from rushhour.kernels.network import GREEN, RED
-from rushhour.kernels.pose import place_all_bodies
+from rushhour.kernels.core.network import GREEN, RED
+from rushhour.kernels.geometry.pose import place_all_bodies
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand.builder import DemandBuilder, Stop, Trip

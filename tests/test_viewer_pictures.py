@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from viewed_run import REDDISH, bodies, needs_gl
 
-from rushhour.kernels.network import GREEN, RED
-from rushhour.kernels.packing import vehicle_at
+from rushhour.kernels.core.network import GREEN, RED
+from rushhour.kernels.drawing.packing import vehicle_at
 from rushhour.roadnets.generators.grid import cross
 from rushhour.roadnets.model import Network
 from rushhour.viewer.camera import Camera

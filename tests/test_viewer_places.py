@@ -8,7 +8,7 @@ import pytest
 from viewed_run import needs_gl, record
 
 from rushhour.cli import main
-from rushhour.kernels.network import GREEN, RED
+from rushhour.kernels.core.network import GREEN, RED
 from rushhour.roadnets.findings import Finding
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.generators.ring import straight

@@ -9,8 +9,8 @@ from network_drafts import crossing
 
 import rushhour as rh
 from rushhour.cli import main
-from rushhour.kernels.network import ALL_WAY_STOP
-from rushhour.kernels.vehicles import CONFLICT
+from rushhour.kernels.core.network import ALL_WAY_STOP
+from rushhour.kernels.core.vehicles import CONFLICT
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.analysis.waiting import Scene

@@ -5,8 +5,8 @@ import pytest
 from checked_runs import driven
 from network_drafts import crossing
 
-from rushhour.kernels.network import LEFT, RIGHT, SIGNAL, YIELD
-from rushhour.kernels.pockets import find_pockets
+from rushhour.kernels.core.network import LEFT, RIGHT, SIGNAL, YIELD
+from rushhour.kernels.junctions.permissive_places import find_pockets
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import DraftSignal
 from rushhour.roadnets.model import Network

@@ -7,7 +7,7 @@ import pytest
 
 import rushhour as rh
 from rushhour.cli import main
-from rushhour.kernels.vehicles import EXIT_FULL, LEADER, RED_LIGHT, STARTING, YIELDS
+from rushhour.kernels.core.vehicles import EXIT_FULL, LEADER, RED_LIGHT, STARTING, YIELDS
 from rushhour.traffic.analysis.chains import Chain, Wait
 from rushhour.traffic.analysis.waiting import Scene, _longest
 from rushhour.traffic.demand.builder import DemandBuilder, Trip

@@ -6,8 +6,8 @@ from network_drafts import chain, line
 from real_data import data_folder
 from resumed_worlds import KINDS, new_world
 
-from rushhour.kernels.holders import FRAMES_NOTED
-from rushhour.kernels.review import JOINTS
+from rushhour.kernels.core.network import JOINTS
+from rushhour.kernels.junctions.grant_holders import FRAMES_NOTED
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.loading import load_network

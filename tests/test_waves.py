@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from closed_ring import LENGTH, ClosedRing, car, equilibrium_speed, put
 
-from rushhour.kernels.network import GREEN
+from rushhour.kernels.core.network import GREEN
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import POS_GIVEN, SPEED_MAX, VehicleType

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from junction_cases import DT, Junction
 
-from rushhour.kernels.arrival_order import (
+from rushhour.kernels.core.vehicles import CONFLICT, EXIT_FULL, RED_LIGHT, YIELDS
+from rushhour.kernels.junctions.arrival_order import (
     IMPATIENT,
     ZIP_AFTER,
     count_overtaken,
@@ -17,7 +18,6 @@ from rushhour.kernels.arrival_order import (
     waits_longer,
     who_starves,
 )
-from rushhour.kernels.vehicles import CONFLICT, EXIT_FULL, RED_LIGHT, YIELDS
 
 pytestmark = pytest.mark.tiny_world
 FRAME = 2000

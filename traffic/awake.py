@@ -1,15 +1,15 @@
-"""Which grant groups look at whom, made once for a network: see kernels.waking."""
+"""Which grant groups look at whom, made once for a network: see kernels.junctions.waking."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.looking import TURNS, USUALLY
-from rushhour.kernels.network import GROUP_LENGTH, NetworkArrays
-from rushhour.kernels.review import JOINTS, line_reach
-from rushhour.kernels.vehicles import TASKS
-from rushhour.kernels.waking import Awake
+from rushhour.kernels.core.network import GROUP_LENGTH, JOINTS, NetworkArrays
+from rushhour.kernels.core.vehicles import TASKS
+from rushhour.kernels.junctions.grant_review import line_reach
+from rushhour.kernels.junctions.waking import Awake
+from rushhour.kernels.lanes.change_turns import TURNS, USUALLY
 
 
 def new_awake(net: NetworkArrays, frame: int = 0) -> Awake:
@@ -51,7 +51,7 @@ def new_awake(net: NetworkArrays, frame: int = 0) -> Awake:
 def reaches(
     net: NetworkArrays, watch_start: NDArray[np.int32], watch: NDArray[Any]
 ) -> NDArray[np.float64]:
-    """Metres from its end within which somebody on a lane is looked at, (n_lanes,); see kernels.review.
+    """Metres from its end within which somebody on a lane is looked at, (n_lanes,); see kernels.junctions.grant_review.
 
     The furthest of the lines of the groups that look at it, from the lane's own end: no line is nearer.
     """

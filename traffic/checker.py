@@ -9,7 +9,22 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rushhour.kernels.checking import (
+from rushhour.kernels.checking.all_way_stops import check_stop_order, note_full_exits
+from rushhour.kernels.checking.bodies import (
+    Bodies,
+    check_gaps,
+    check_oncoming,
+    check_standing,
+    check_zones,
+)
+from rushhour.kernels.checking.motion import (
+    check_speeds,
+    excuse_caught,
+    follow,
+    remember,
+    show_lights,
+)
+from rushhour.kernels.checking.survey import (
     BOUND,
     BRAKING,
     CLOSEST,
@@ -35,23 +50,8 @@ from rushhour.kernels.checking import (
     miss,
     note,
 )
-from rushhour.kernels.checking_bodies import (
-    Bodies,
-    check_gaps,
-    check_oncoming,
-    check_standing,
-    check_zones,
-)
-from rushhour.kernels.checking_motion import (
-    check_speeds,
-    excuse_caught,
-    follow,
-    remember,
-    show_lights,
-)
-from rushhour.kernels.checking_stops import check_stop_order, note_full_exits
-from rushhour.kernels.rules import POLICY_FAIR, POLICY_LITERAL
-from rushhour.kernels.vehicles import BEHIND, REASONS
+from rushhour.kernels.core.rules import POLICY_FAIR, POLICY_LITERAL
+from rushhour.kernels.core.vehicles import BEHIND, REASONS
 from rushhour.roadnets.facts import fact_line
 from rushhour.roadnets.street_names import called
 from rushhour.traffic.durations import clock

@@ -19,13 +19,13 @@ from typing import Any, Final
 import numpy as np
 from numba.core import event
 
-from rushhour.kernels.driving import drive_all
-from rushhour.kernels.jit import config
-from rushhour.kernels.lane_choice import choose_lanes_all
-from rushhour.kernels.outside.heeding import heed_all
-from rushhour.kernels.own_models import OWN, followed_acceleration, wants_change
-from rushhour.kernels.rebuilding import rebuilt
-from rushhour.kernels.vehicles import Types
+from rushhour.kernels.bodies.heeding import heed_all
+from rushhour.kernels.compiling.jit import config
+from rushhour.kernels.compiling.rebuilding import rebuilt
+from rushhour.kernels.core.vehicles import Types
+from rushhour.kernels.driving.acceleration import drive_all
+from rushhour.kernels.following.own_models import OWN, followed_acceleration, wants_change
+from rushhour.kernels.lanes.lane_choice import choose_lanes_all
 from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.facts import fact_line
 from rushhour.traffic.demand.model import VehicleType

@@ -9,7 +9,7 @@ from typing import Final
 
 Value = float | int | bool | str
 
-POLICIES: Final = ("fair", "fifo", "literal")  # places are kernels.rules.POLICY_FAIR ...
+POLICIES: Final = ("fair", "fifo", "literal")  # places are kernels.core.rules.POLICY_FAIR ...
 GRIDLOCK_POLICIES: Final = ("reroute", "rotate", "none", "teleport")
 ROUTINGS: Final = ("current", "free-flow")
 CONTROLS: Final = ("program", "fixed", "actuated", "max_pressure")

@@ -4,8 +4,8 @@ import difflib
 import math
 from collections.abc import Iterable, Iterator, Mapping
 
-from rushhour.kernels.critical_gaps import CriticalGaps
-from rushhour.kernels.rules import Rules
+from rushhour.kernels.core.rules import Rules
+from rushhour.kernels.junctions.critical_gaps import CriticalGaps
 from rushhour.roadnets.errors import ParameterError
 from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.parameter_table import (

@@ -12,9 +12,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.looking import TURNS, USUALLY, choose_turns, reversed_bits
-from rushhour.kernels.network import NetworkArrays
-from rushhour.kernels.vehicles import Order, Vehicles
+from rushhour.kernels.core.network import NetworkArrays
+from rushhour.kernels.core.vehicles import Order, Vehicles
+from rushhour.kernels.lanes.change_turns import TURNS, USUALLY, choose_turns, reversed_bits
 from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.facts import Part
 from rushhour.traffic.parameters import Parameters
@@ -105,7 +105,7 @@ class Queue(Quota):
 
 
 class Turns(Quota):
-    """The quota of those who look for a better lane without need: see kernels.looking."""
+    """The quota of those who look for a better lane without need: see kernels.lanes.change_turns."""
 
     def __init__(self, most: int) -> None:
         super().__init__(most)
@@ -120,7 +120,7 @@ class Turns(Quota):
         looking = choose_turns(net, veh, order, self.most, frame, looks, self._count)
         usually = int(self._count[: TURNS // USUALLY].sum())
         self.put_off += usually - looking
-        turns = (np.arange(TURNS) + (frame >> 1)) % TURNS  # kernels.looking.turn_of
+        turns = (np.arange(TURNS) + (frame >> 1)) % TURNS  # kernels.lanes.change_turns.turn_of
         theirs = self._looked
         if frame == 0 or (theirs < 0).any():
             theirs[theirs < 0] = frame - PAIR * USUALLY  # as if they had looked in time

@@ -9,8 +9,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.measuring_queues import Queues
-from rushhour.kernels.reading_lanes import OnLanes, read_lanes
+from rushhour.kernels.measuring.lane_readings import OnLanes, read_lanes
+from rushhour.kernels.measuring.queues import Queues
 from rushhour.roadnets.facts import Part, rows_line
 from rushhour.roadnets.tables import as_frame
 from rushhour.traffic.measures.measuring import Measures

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.vehicles import Grants, Vehicles
+from rushhour.kernels.core.vehicles import Grants, Vehicles
 from rushhour.traffic import state
 from rushhour.traffic.awake import new_awake
 from rushhour.traffic.commands.joining import ADD

@@ -1,6 +1,6 @@
 """Rings of vehicles that wait for each other: found, named, and resolved by a policy.
 
-Now and then the wait-for graph of those who stand is walked (kernels/waiting_for.py). A ring that has
+Now and then the wait-for graph of those who stand is walked (kernels/rerouting/wait_for_graph.py). A ring that has
 stood for `act_after` is acted on by the policy `gridlock.policy`: "reroute" lets its heads choose
 again, and "rotate" frees it where it is, as do rings under "reroute" that still stand after twice
 that time: who is let go first though it came later, two beside each other change places, heads
@@ -15,8 +15,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.conflict_zones import in_conflict
-from rushhour.kernels.vehicles import (
+from rushhour.kernels.core.vehicles import (
     CONFLICT,
     LANE_CHANGE,
     LEADER,
@@ -25,14 +24,15 @@ from rushhour.kernels.vehicles import (
     Order,
     Vehicles,
 )
-from rushhour.kernels.waiting_for import (
+from rushhour.kernels.junctions.conflict_zones import in_conflict
+from rushhour.kernels.rerouting.stuck import full_exit
+from rushhour.kernels.rerouting.wait_for_graph import (
     change_places,
     find_cycles,
     goes_first_instead,
     lacks_room,
     note_slots,
 )
-from rushhour.kernels.watching import full_exit
 from rushhour.roadnets.facts import Part
 from rushhour.roadnets.model import Network
 

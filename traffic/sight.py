@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rushhour.kernels.vehicles import PATH
+from rushhour.kernels.core.vehicles import PATH
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World

@@ -10,8 +10,8 @@ from typing import Final
 
 import numpy as np
 
-from rushhour.kernels.max_pressure import Clearing
-from rushhour.kernels.network import FIXED, MAX_PRESSURE, Actuation, NetworkArrays, Signals
+from rushhour.kernels.core.network import FIXED, MAX_PRESSURE, Actuation, NetworkArrays, Signals
+from rushhour.kernels.signals.max_pressure import Clearing
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.signals.actuation import actuated_by_default, fixed_times, without
 from rushhour.roadnets.signals.greens import clearing_times, replaced_programs

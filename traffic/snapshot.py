@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.shown import fields_shown
-from rushhour.kernels.signals import Lights
-from rushhour.kernels.vehicles import Grants, Vehicles
+from rushhour.kernels.core.reprs import fields_shown
+from rushhour.kernels.core.vehicles import Grants, Vehicles
+from rushhour.kernels.signals.fixed_time import Lights
 from rushhour.traffic.commands.log import Command
 from rushhour.traffic.sim.fields import CONNECTOR, DETECTOR, PROGRAM, ROAD_LANE, saved
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.moving import STANDING
-from rushhour.kernels.network import MAX_PRESSURE, RED, YELLOW
-from rushhour.kernels.told_signals import OWN
-from rushhour.kernels.vehicles import NEVER, NOTHING, RED_LIGHT
+from rushhour.kernels.core.network import MAX_PRESSURE, RED, YELLOW
+from rushhour.kernels.core.vehicles import NEVER, NOTHING, RED_LIGHT
+from rushhour.kernels.following.desired_speed import STANDING
+from rushhour.kernels.signals.told_programs import OWN
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.signals.greens import letters_of
 from rushhour.traffic.analysis.standing_still import Holder, Standstill, standstill_of

@@ -8,13 +8,12 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.network import FIXED, Actuation, NetworkArrays
-from rushhour.kernels.order import MOST_PARTS
-from rushhour.kernels.outside.obstacles import Obstacles
-from rushhour.kernels.repacking import exchange, exchange_rows
-from rushhour.kernels.signals import Lights
-from rushhour.kernels.trips import Trips, Waiting
-from rushhour.kernels.vehicles import (
+from rushhour.kernels.core.network import FIXED, Actuation, NetworkArrays
+from rushhour.kernels.core.obstacles import Obstacles
+from rushhour.kernels.core.order import MOST_PARTS
+from rushhour.kernels.core.repacking import exchange, exchange_rows
+from rushhour.kernels.core.trips import Trips, Waiting
+from rushhour.kernels.core.vehicles import (
     IDM,
     KRAUSS,
     Grants,
@@ -23,6 +22,7 @@ from rushhour.kernels.vehicles import (
     Types,
     Vehicles,
 )
+from rushhour.kernels.signals.fixed_time import Lights
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.traffic.demand.model import Demand, VehicleType
 from rushhour.traffic.sim import fields
@@ -151,7 +151,7 @@ def columns_to_pack(arrays: Collection[NDArray[Any]]) -> Columns:
 
 
 def repack(columns: Columns, moves: NDArray[np.int32], count: int) -> None:
-    """Let the first `count` pairs of slots change places; see kernels.repacking."""
+    """Let the first `count` pairs of slots change places; see kernels.core.repacking."""
     for alike in columns[:-1]:
         exchange(alike, moves, count)
     exchange_rows(columns[-1], moves, count)

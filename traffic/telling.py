@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from rushhour.kernels.moving import TALLY_OVERRUN, TALLY_STOPS_MADE, TALLY_STOPS_MISSED
-from rushhour.kernels.vehicles import REASONS
+from rushhour.kernels.core.vehicles import REASONS
+from rushhour.kernels.driving.moving import TALLY_OVERRUN, TALLY_STOPS_MADE, TALLY_STOPS_MISSED
 from rushhour.roadnets.facts import Part
 from rushhour.traffic.outside.bodies import Bodies
 from rushhour.traffic.rings import Rings

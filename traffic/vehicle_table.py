@@ -5,8 +5,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.pose import place_all_bodies, raise_bodies
-from rushhour.kernels.vehicles import REASONS, Vehicles
+from rushhour.kernels.core.vehicles import REASONS, Vehicles
+from rushhour.kernels.geometry.pose import place_all_bodies, raise_bodies
 from rushhour.roadnets.facts import rows_line
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.tables import as_frame
@@ -21,7 +21,7 @@ OWN_COLUMNS: Final = ("name", "road", "width", "waiting", "roads_left", "distanc
 class VehicleTable:
     """Columns over the vehicles on the road, shape (n,); valid until the next step.
 
-    Every field of `kernels.vehicles.Vehicles` is a column (id, lane, s, speed, accel, lateral,
+    Every field of `kernels.core.vehicles.Vehicles` is a column (id, lane, s, speed, accel, lateral,
     length, reason, blocker, ...), and so are `name` (id in the demand), `road` (number; -1 inside an
     intersection), `width`, m, `waiting`, s that it has stood without a break, stops left out, and
     `roads_left` of its route, the one that it is on included (0: a random walker). `distance` is all

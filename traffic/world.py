@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.passing import forget_states
-from rushhour.kernels.posing import Poses
+from rushhour.kernels.compiling.address_tables import forget_states
+from rushhour.kernels.drawing.poses import Poses
 from rushhour.roadnets.errors import ParameterError, RunError
 from rushhour.roadnets.facts import Shown
 from rushhour.roadnets.gate import let_in
@@ -458,7 +458,7 @@ class World(Shown):
 
     @property
     def tally(self) -> NDArray[np.int64]:
-        """Totals that kernels count, by TALLY of kernels.moving."""
+        """Totals that kernels count, by TALLY of kernels.driving.moving."""
         return self.sim.tally
 
     @property

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rushhour.kernels.packing import ramp_rows
-from rushhour.kernels.vehicles import REASONS
+from rushhour.kernels.core.vehicles import REASONS
+from rushhour.kernels.drawing.packing import ramp_rows
 from rushhour.roadnets.errors import RunError
 from rushhour.viewer.loads import Loads
 from rushhour.viewer.moments import Moment, Source

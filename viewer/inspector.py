@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.vehicles import LEADER, REASONS
+from rushhour.kernels.core.vehicles import LEADER, REASONS
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.durations import clock
 from rushhour.viewer.colouring import TIERS

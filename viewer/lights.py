@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.network import GREEN, GREEN_YIELD, OFF, RED, STOP_THEN_GO, YELLOW
+from rushhour.kernels.core.network import GREEN, GREEN_YIELD, OFF, RED, STOP_THEN_GO, YELLOW
 from rushhour.roadnets.model import Network
 
 # The best of a lane's links decides what is shown.

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.pose import place_all_bodies
+from rushhour.kernels.geometry.pose import place_all_bodies
 from rushhour.traffic.demand.model import Demand
 from rushhour.traffic.recording.frame_taking import frame_rows
 from rushhour.traffic.steering.body_table import fronts_of, pose_at_bodies

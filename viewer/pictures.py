@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rushhour.kernels.shown import fields_shown
+from rushhour.kernels.core.reprs import fields_shown
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.writing import replaced

@@ -5,8 +5,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.network import FIXED, OFF
-from rushhour.kernels.vehicles import REASONS
+from rushhour.kernels.core.network import FIXED, OFF
+from rushhour.kernels.core.vehicles import REASONS
 from rushhour.traffic.analysis.waiting import CREEPS
 from rushhour.traffic.recording.happenings import STATES
 from rushhour.viewer.inspector import NAME, WIDEST, cut, lane_name

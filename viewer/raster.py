@@ -11,8 +11,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rushhour.kernels.pose import place_all_bodies
-from rushhour.kernels.raster import fill_polygons, shrink
+from rushhour.kernels.drawing.raster import fill_polygons, shrink
+from rushhour.kernels.geometry.pose import place_all_bodies
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.model import Network
 from rushhour.traffic.plurals import counted

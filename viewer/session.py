@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.packing import vehicle_at
+from rushhour.kernels.drawing.packing import vehicle_at
 from rushhour.traffic.commands.log import CommandError
 from rushhour.viewer import actions as do
 from rushhour.viewer.camera import Camera

@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.network import FIXED, OFF
+from rushhour.kernels.core.network import FIXED, OFF
 from rushhour.roadnets.model import Network
 from rushhour.viewer.inspector import cut
 from rushhour.viewer.lettering import text_width, write_text

@@ -131,7 +131,7 @@ KINDS: Final[tuple[Colour, ...]] = (
     (111, 152, 254), (249, 213, 61), (196, 19, 38), (1, 250, 232), (111, 52, 83), (35, 69, 218),
     (159, 166, 128), (158, 116, 139),
 )  # fmt: skip
-# By reason, in the order of kernels.vehicles.REASONS; what is akin has one colour.
+# By reason, in the order of kernels.core.vehicles.REASONS; what is akin has one colour.
 _OF_REASONS: Final = (0, 1, 2, 3, 3, 3, 4, 6, 6, 5, 7, 6, 3, 3, 7, 7)
 REASON_COLOURS: Final[tuple[Colour, ...]] = tuple(KINDS[k] for k in _OF_REASONS)
 

@@ -1,1 +1,1 @@
-"""Ground as triangles: who stands where, and ways over it."""
+"""Ground as cells, and ways over it; for bodies that leave the lanes."""

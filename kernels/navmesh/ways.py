@@ -13,9 +13,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.jit import kernel
+from rushhour.kernels.compiling.jit import kernel
 from rushhour.kernels.navmesh.cells import VERGE, Cells
-from rushhour.kernels.routing import drop_first, push
+from rushhour.kernels.routing.astar import drop_first, push
 
 ON_VERGE: Final = 3.0  # times its length a drive costs
 AGAINST: Final = 2.0  # ... against the lanes

@@ -1,1 +1,1 @@
-"""Opponents in a city: where they want to go, how they get there, whom they run into."""
+"""Opponents of a chase: what they see, want and do. They use traffic, which knows nothing of them."""

@@ -5,7 +5,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.jit import kernel
+from rushhour.kernels.compiling.jit import kernel
+from rushhour.kernels.drawing.poses import Poses
 from rushhour.kernels.navmesh.cells import Cells
 from rushhour.kernels.navmesh.ways import Search
 from rushhour.kernels.opponents.boxes import Boxes, box_bodies, find_near, move_boxes, part_bodies
@@ -20,7 +21,6 @@ from rushhour.kernels.opponents.driving import (
 )
 from rushhour.kernels.opponents.minds import Minds, look_around, make_up_minds, plan_ways
 from rushhour.kernels.opponents.noticing import Notes, keep_velocities, note_meetings
-from rushhour.kernels.posing import Poses
 from rushhour.kernels.steering.bicycle import Bodies, BodyTypes, move_bodies
 from rushhour.kernels.steering.corner_driving import CornerCars, CornerDrivers
 from rushhour.kernels.steering.paths import Paths

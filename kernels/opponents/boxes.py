@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.jit import kernel
-from rushhour.kernels.posing import Poses
+from rushhour.kernels.compiling.jit import kernel
+from rushhour.kernels.drawing.poses import Poses
 from rushhour.kernels.steering.bicycle import Bodies, BodyTypes
 
 BOUNCE: Final = 0.1  # share of the speed against something that is given back

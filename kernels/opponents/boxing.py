@@ -6,7 +6,7 @@ One gets in front and brakes, the next two stay at its sides, whoever is left ra
 import math
 from typing import Final
 
-from rushhour.kernels.jit import kernel
+from rushhour.kernels.compiling.jit import kernel
 from rushhour.kernels.opponents.minds import Minds
 from rushhour.kernels.opponents.states import BOX, CHASE
 from rushhour.kernels.steering.bicycle import Bodies

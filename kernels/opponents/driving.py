@@ -13,15 +13,20 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.jit import kernel
+from rushhour.kernels.compiling.jit import kernel
+from rushhour.kernels.core.random import uniform
 from rushhour.kernels.navmesh.cells import NOWHERE, VERGE, Cells, nearest_cell
 from rushhour.kernels.opponents.boxes import Boxes, overlap
 from rushhour.kernels.opponents.boxing import boxing_point
-from rushhour.kernels.opponents.keeping import behind_holds, bend_limit, far_in_sight, sees_road
 from rushhour.kernels.opponents.minds import Minds
 from rushhour.kernels.opponents.passing import SHIFTS, STAYS, choose_pass, first_ahead
+from rushhour.kernels.opponents.road_keeping import (
+    behind_holds,
+    bend_limit,
+    far_in_sight,
+    sees_road,
+)
 from rushhour.kernels.opponents.states import AVOID, BOX, CHASE, WAIT
-from rushhour.kernels.random import uniform
 from rushhour.kernels.steering.bicycle import Bodies, BodyTypes, G
 from rushhour.kernels.steering.controllers import p_pedal
 from rushhour.kernels.steering.corner_driving import (

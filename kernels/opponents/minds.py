@@ -12,7 +12,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.jit import kernel
+from rushhour.kernels.compiling.jit import kernel
+from rushhour.kernels.core.random import uniform
 from rushhour.kernels.navmesh.cells import NOWHERE, VERGE, Cells, cell_at, nearest_cell
 from rushhour.kernels.navmesh.ways import NO_WAY, Search, way_over
 from rushhour.kernels.opponents.states import (
@@ -26,7 +27,6 @@ from rushhour.kernels.opponents.states import (
     hunting_state,
     meeting_time,
 )
-from rushhour.kernels.random import uniform
 from rushhour.kernels.steering.bicycle import Bodies
 from rushhour.kernels.steering.corner_driving import CornerCars
 from rushhour.kernels.steering.paths import Paths

@@ -10,9 +10,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.jit import kernel
+from rushhour.kernels.compiling.jit import kernel
+from rushhour.kernels.drawing.poses import Poses
 from rushhour.kernels.opponents.boxes import Boxes, reach_along
-from rushhour.kernels.posing import Poses
 
 HORN: Final = 0
 NEAR_MISS: Final = 1

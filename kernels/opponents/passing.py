@@ -9,7 +9,7 @@ Source: Hit & Run, seed-systems.md S3-30 - S3-33; validation.md C3.11.
 import math
 from typing import Final
 
-from rushhour.kernels.jit import kernel
+from rushhour.kernels.compiling.jit import kernel
 from rushhour.kernels.navmesh.cells import NOWHERE, VERGE, Cells, cell_at
 from rushhour.kernels.opponents.boxes import Boxes, reach_along
 from rushhour.kernels.opponents.minds import Minds

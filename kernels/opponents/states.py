@@ -9,7 +9,7 @@ Source: Hit & Run, seed-systems.md S3-18 - S3-22; validation.md C3.14. The dista
 import math
 from typing import Final
 
-from rushhour.kernels.jit import kernel
+from rushhour.kernels.compiling.jit import kernel
 
 WAIT: Final = 0  # gives a head start
 DESTINATION: Final = 1

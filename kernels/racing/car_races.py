@@ -18,9 +18,9 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
-from rushhour.kernels.jit import kernel
+from rushhour.kernels.compiling.jit import kernel
+from rushhour.kernels.core.random import uniform
 from rushhour.kernels.racing.race_state import RaceCars, RaceLines, ahead_by, mixed
-from rushhour.kernels.random import uniform
 from rushhour.kernels.steering.bicycle import Bodies, BodyTypes, G, move_bodies
 from rushhour.kernels.steering.controllers import p_pedal
 from rushhour.kernels.steering.paths import wrapped

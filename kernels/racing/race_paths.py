@@ -24,8 +24,8 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
-from rushhour.kernels.jit import kernel
-from rushhour.kernels.random import uniform
+from rushhour.kernels.compiling.jit import kernel
+from rushhour.kernels.core.random import uniform
 
 HELD: Final = 100.0  # C_t of a cell that is not free
 EIGHTH: Final = math.pi / 4.0  # rad, one step of C_r

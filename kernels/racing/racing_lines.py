@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.jit import kernel
+from rushhour.kernels.compiling.jit import kernel
 
 OVER: Final = 1.5  # of a full step to the least, taken in each relaxation
 NEAREST: Final = 0.25  # of the middle's step, to which that of the line may shrink in the sums

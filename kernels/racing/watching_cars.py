@@ -12,7 +12,7 @@ from typing import Final
 
 from numba import prange
 
-from rushhour.kernels.jit import kernel
+from rushhour.kernels.compiling.jit import kernel
 from rushhour.kernels.racing.race_state import RaceCars, RaceLines, ahead_by, mixed
 from rushhour.kernels.racing.racing_lines import distance
 from rushhour.kernels.steering.bicycle import Bodies, BodyTypes

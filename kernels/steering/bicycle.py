@@ -20,8 +20,8 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
-from rushhour.kernels.jit import kernel
-from rushhour.kernels.pose import CHUNK
+from rushhour.kernels.compiling.jit import kernel
+from rushhour.kernels.geometry.pose import CHUNK
 
 G: Final = 9.81  # m/s^2
 SLIDING: Final = 0.5  # share of the rear's grip that locked wheels keep sideways

@@ -11,13 +11,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.jit import kernel
-from rushhour.kernels.network import NetworkArrays
+from rushhour.kernels.compiling.jit import kernel
+from rushhour.kernels.core.network import NetworkArrays
+from rushhour.kernels.core.vehicles import STAMPS, Types, Vehicles
 from rushhour.kernels.steering.bicycle import Bodies, BodyTypes, move_body
 from rushhour.kernels.steering.lane_bodies import LINES_RUN, Steered
 from rushhour.kernels.steering.lane_paths import Lines, place_on_line, slope_at
 from rushhour.kernels.steering.placing import LONGEST_STEP, note_off_lane, place_vehicle
-from rushhour.kernels.vehicles import STAMPS, Types, Vehicles
 
 OVER: Final = 0.6  # widths of its lane beside its middle from which somebody is on the next one
 

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.jit import kernel
+from rushhour.kernels.compiling.jit import kernel
 
 DEGREES: Final = 180.0 / math.pi
 STILL: Final = 1.0  # units/s, below which GoldSrc stops a player

@@ -13,8 +13,8 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
-from rushhour.kernels.jit import kernel
-from rushhour.kernels.pose import CHUNK
+from rushhour.kernels.compiling.jit import kernel
+from rushhour.kernels.geometry.pose import CHUNK
 from rushhour.kernels.steering.bicycle import Bodies, BodyTypes
 from rushhour.kernels.steering.controllers import p_pedal, pi_pedal
 from rushhour.kernels.steering.paths import (

@@ -12,18 +12,18 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.jit import kernel
-from rushhour.kernels.network import NetworkArrays
-from rushhour.kernels.random import uniform
+from rushhour.kernels.compiling.jit import kernel
+from rushhour.kernels.core.network import NetworkArrays
+from rushhour.kernels.core.random import uniform
+from rushhour.kernels.core.vehicles import Vehicles
 from rushhour.kernels.steering.bicycle import Bodies, BodyTypes
 from rushhour.kernels.steering.lane_paths import Lines, place_on_line, slope_at
-from rushhour.kernels.vehicles import Vehicles
 
 # Tier of a vehicle.
 LANE: Final = 0  # slides along its lane
 STEERED: Final = 1  # steers a body along its lanes
 DRIVEN: Final = 2  # has a body whose pedals and wheel come from outside
-STREAM_TIER: Final = 6  # of the random numbers, beside those of kernels.vehicles
+STREAM_TIER: Final = 6  # of the random numbers, beside those of kernels.core.vehicles
 
 # Columns of the tally, one row per task.
 TIGHT: Final = 0  # times a body was towed round a bend too tight for it

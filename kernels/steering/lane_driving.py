@@ -13,11 +13,12 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
-from rushhour.kernels.curvature import max_curvature
-from rushhour.kernels.jit import kernel
-from rushhour.kernels.network import NetworkArrays
-from rushhour.kernels.order import share, tasks_of
-from rushhour.kernels.rules import Rules
+from rushhour.kernels.compiling.jit import kernel
+from rushhour.kernels.core.network import NetworkArrays
+from rushhour.kernels.core.order import share, tasks_of
+from rushhour.kernels.core.rules import Rules
+from rushhour.kernels.core.vehicles import Order, Types, Vehicles
+from rushhour.kernels.geometry.curvature import max_curvature
 from rushhour.kernels.steering.bicycle import Bodies, BodyTypes, climbing_accel, move_body
 from rushhour.kernels.steering.by_hand import drive_by_hand
 from rushhour.kernels.steering.lane_bodies import (
@@ -38,7 +39,6 @@ from rushhour.kernels.steering.pure_pursuit import look_distance_at
 from rushhour.kernels.steering.stuck_manager import DRIVES, REVERSES, STUCK, stuck_action
 from rushhour.kernels.steering.target_speed import critical_speed
 from rushhour.kernels.steering.towing import BEND, LAG, hold_plan, planned, tow, why_towed
-from rushhour.kernels.vehicles import Order, Types, Vehicles
 
 LATERAL: Final = 0.4  # g of Algorithm 1, which then binds at corners; bends have their own limit
 SPACING: Final = 6.0  # m between its points

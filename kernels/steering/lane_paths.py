@@ -11,10 +11,10 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.geometry import segment_at
-from rushhour.kernels.jit import kernel
-from rushhour.kernels.network import NetworkArrays
-from rushhour.kernels.vehicles import PATH, Vehicles
+from rushhour.kernels.compiling.jit import kernel
+from rushhour.kernels.core.network import NetworkArrays
+from rushhour.kernels.core.vehicles import PATH, Vehicles
+from rushhour.kernels.geometry.curves import segment_at
 
 ARM: Final = 3.0  # m either side of a place over which its bend is measured
 STEP: Final = 0.5  # m between these places

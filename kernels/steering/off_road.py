@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.jit import kernel
+from rushhour.kernels.compiling.jit import kernel
 from rushhour.kernels.steering.bicycle import Bodies, BodyTypes
 from rushhour.kernels.steering.controllers import p_pedal
 from rushhour.kernels.steering.following import BEHIND, FORWARD

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.geometry import segment_at
-from rushhour.kernels.jit import kernel
+from rushhour.kernels.compiling.jit import kernel
+from rushhour.kernels.geometry.curves import segment_at
 
 
 class Paths(NamedTuple):

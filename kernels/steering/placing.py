@@ -5,12 +5,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.jit import kernel
-from rushhour.kernels.network import NetworkArrays
+from rushhour.kernels.compiling.jit import kernel
+from rushhour.kernels.core.network import NetworkArrays
+from rushhour.kernels.core.vehicles import Types, Vehicles
 from rushhour.kernels.steering.bicycle import Bodies, BodyTypes
 from rushhour.kernels.steering.lane_bodies import BACK, OFF_LANE, Steered
 from rushhour.kernels.steering.lane_paths import Lines, nearest_ahead
-from rushhour.kernels.vehicles import Types, Vehicles
 
 LONGEST_STEP: Final = 1.0 / 30.0  # s, of a body; longer frames take several
 FOLLOWS: Final = 1.5  # 1/s with which the place on the lane follows the body

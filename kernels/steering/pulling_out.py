@@ -11,13 +11,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.entering import place_behind, place_beside
-from rushhour.kernels.jit import kernel
-from rushhour.kernels.lane_choice import behind_leader
-from rushhour.kernels.network import NetworkArrays
-from rushhour.kernels.rules import Rules
+from rushhour.kernels.compiling.jit import kernel
+from rushhour.kernels.core.network import NetworkArrays
+from rushhour.kernels.core.rules import Rules
+from rushhour.kernels.core.vehicles import Order, Types, Vehicles
+from rushhour.kernels.following.lane_gaps import place_behind, place_beside
+from rushhour.kernels.lanes.lane_choice import behind_leader
 from rushhour.kernels.steering.lane_bodies import Steered
-from rushhour.kernels.vehicles import Order, Types, Vehicles
 
 CLEAR: Final = 0.2  # m between the sides of two bodies from which they pass each other
 ALONGSIDE: Final = 1.0  # m by which a front is beyond a rear when it is too late to stay behind it

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.jit import kernel
+from rushhour.kernels.compiling.jit import kernel
 from rushhour.kernels.steering.bicycle import Bodies
 from rushhour.kernels.steering.following import Followers
 from rushhour.kernels.steering.paths import Paths

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.jit import kernel
+from rushhour.kernels.compiling.jit import kernel
 
 PROGRESS: Final = 1.0  # m along the path ...
 PATIENCE: Final = 4.0  # s ... within which it must be made

@@ -11,9 +11,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.curvature import max_curvature_3d
-from rushhour.kernels.geometry import segment_at
-from rushhour.kernels.jit import kernel
+from rushhour.kernels.compiling.jit import kernel
+from rushhour.kernels.geometry.curvature import max_curvature_3d
+from rushhour.kernels.geometry.curves import segment_at
 from rushhour.kernels.steering.paths import Paths, place_on_segment, segment_from, wrapped
 
 G: Final = 9.81  # m/s^2

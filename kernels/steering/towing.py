@@ -9,15 +9,15 @@ long: behind a turn by 172 degrees a bus is still 0.7 rad off its lane after 23 
 import math
 from typing import Final
 
-from rushhour.kernels.jit import kernel
-from rushhour.kernels.moving import CREEP
-from rushhour.kernels.network import NetworkArrays
-from rushhour.kernels.rules import Rules
+from rushhour.kernels.compiling.jit import kernel
+from rushhour.kernels.core.network import NetworkArrays
+from rushhour.kernels.core.rules import Rules
+from rushhour.kernels.core.vehicles import BEHIND, Vehicles
+from rushhour.kernels.following.desired_speed import CREEP
 from rushhour.kernels.steering.bicycle import Bodies, BodyTypes
 from rushhour.kernels.steering.lane_bodies import Steered
 from rushhour.kernels.steering.lane_paths import WIDE, Lines, next_on_path, place_on_line, walk_on
 from rushhour.kernels.steering.paths import wrapped
-from rushhour.kernels.vehicles import BEHIND, Vehicles
 
 # Why somebody is towed.
 BEND: Final = 1  # too tight for its body

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.jit import kernel
+from rushhour.kernels.compiling.jit import kernel
 from rushhour.kernels.steering.bicycle import Bodies
 from rushhour.kernels.steering.controllers import pid_output
 from rushhour.kernels.steering.paths import wrapped

@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.jit import kernel
-from rushhour.kernels.shown import fields_shown
+from rushhour.kernels.compiling.jit import kernel
+from rushhour.kernels.core.reprs import fields_shown
 
 WINDOW: Final = 8  # segments before and behind the last index in which a car is sought first
 

@@ -5,8 +5,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.geometry import place_at
-from rushhour.kernels.jit import kernel
+from rushhour.kernels.compiling.jit import kernel
+from rushhour.kernels.geometry.curves import place_at
 from rushhour.kernels.steering.bicycle import Bodies, BodyTypes
 from rushhour.kernels.steering.paths import Paths, nearest_on_path
 

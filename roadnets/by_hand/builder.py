@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from rushhour.kernels.vehicles import MAX_LANES
+from rushhour.kernels.core.vehicles import MAX_LANES
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.by_hand.drafting import draft_of_sketch
 from rushhour.roadnets.by_hand.sketch import (

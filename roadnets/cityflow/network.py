@@ -12,8 +12,8 @@ from typing import Final
 
 import numpy as np
 
-from rushhour.kernels.network import LEFT, NONE, RIGHT, SIGNAL, STRAIGHT, YIELD
-from rushhour.kernels.vehicles import MAX_LANES
+from rushhour.kernels.core.network import LEFT, NONE, RIGHT, SIGNAL, STRAIGHT, YIELD
+from rushhour.kernels.core.vehicles import MAX_LANES
 from rushhour.roadnets.cityflow.config import read_config
 from rushhour.roadnets.cityflow.signals import (
     RANKS,

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.network import LEFT, RIGHT, STRAIGHT
+from rushhour.kernels.core.network import LEFT, RIGHT, STRAIGHT
 from rushhour.roadnets.drafts.draft import DraftSignal
 from rushhour.roadnets.sumo.requests import Letters, settle_by_letters
 

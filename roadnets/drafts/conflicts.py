@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.conflict_zones import (
+from rushhour.kernels.junctions.conflict_zones import (
     SAMPLE_STEP,
     closest_approach,
     find_zones,

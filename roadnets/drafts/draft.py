@@ -66,7 +66,7 @@ class DraftConnector:
     to_lane: int
     shape: NDArray[np.float64] | None = None
     speed: float | None = None  # m/s; None: the lower limit of the two lanes
-    turn: int | None = None  # kernels.network STRAIGHT ...; None: by angle
+    turn: int | None = None  # kernels.core.network STRAIGHT ...; None: by angle
     signal: str | None = None  # id of a DraftSignal
     link: int = -1
     must_stop: bool = False
@@ -87,7 +87,7 @@ class DraftIntersection:
     id: str
     x: float
     y: float
-    control: int  # kernels.network NONE ...
+    control: int  # kernels.core.network NONE ...
     foes: list[tuple[int, int]] = field(default_factory=list)
     yields: list[tuple[int, int]] | None = None
     z: float | None = None  # m, height, if it is known

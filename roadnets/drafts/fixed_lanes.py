@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from rushhour.kernels.network import NONE, SIGNAL, YIELD
+from rushhour.kernels.core.network import NONE, SIGNAL, YIELD
 from rushhour.roadnets.drafts.draft import Draft, DraftConnector, DraftIntersection, DraftRoad
 from rushhour.roadnets.fixes import Fix, Fixes
 from rushhour.roadnets.geometry.street_lines import line_length, part

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from rushhour.kernels.network import STRAIGHT
+from rushhour.kernels.core.network import STRAIGHT
 from rushhour.roadnets.drafts.draft import Draft, DraftConnector, DraftRoad, DraftSignal
 from rushhour.roadnets.fixes import Fix, Fixes
 from rushhour.roadnets.plans.signals import between

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from rushhour.kernels.network import ALL_WAY_STOP, NONE, SIGNAL, STOP, YIELD
+from rushhour.kernels.core.network import ALL_WAY_STOP, NONE, SIGNAL, STOP, YIELD
 from rushhour.roadnets.drafts.draft import Draft, DraftConnector, DraftIntersection, DraftRoad
 from rushhour.roadnets.drafts.fixed_lanes import (
     fix_lanes,

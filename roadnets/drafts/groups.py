@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.network import GROUP_LENGTH
+from rushhour.kernels.core.network import GROUP_LENGTH
 from rushhour.roadnets.model import Network
 
 CAR_AND_GAP = 7.5  # m, one car at standstill with its gap

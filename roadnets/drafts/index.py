@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.network import NONE, YIELD
-from rushhour.kernels.vehicles import MAX_LANES
+from rushhour.kernels.core.network import NONE, YIELD
+from rushhour.kernels.core.vehicles import MAX_LANES
 from rushhour.roadnets.drafts.draft import Draft, DraftConnector
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.reading.values import FARTHEST
@@ -96,7 +96,7 @@ def index_draft(draft: Draft) -> DraftIndex:
     for node in draft.intersections:
         if not NONE <= node.control <= YIELD:
             raise NetworkError(
-                f"intersection {node.id!r}: control {node.control}; use one of kernels.network"
+                f"intersection {node.id!r}: control {node.control}; use one of kernels.core.network"
             )
         if not (abs(node.x) <= FARTHEST and abs(node.y) <= FARTHEST):
             raise NetworkError(

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.network import ALL_WAY_STOP, LEFT, NONE, RIGHT, SIGNAL, STRAIGHT, U_TURN
+from rushhour.kernels.core.network import ALL_WAY_STOP, LEFT, NONE, RIGHT, SIGNAL, STRAIGHT, U_TURN
 from rushhour.roadnets.drafts.conflicts import Pairs
 from rushhour.roadnets.drafts.draft import Draft
 from rushhour.roadnets.drafts.index import DraftIndex

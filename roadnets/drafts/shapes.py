@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.geometry import add_up_steps, find_segments, sample_curves
+from rushhour.kernels.geometry.curves import add_up_steps, find_segments, sample_curves
 from rushhour.roadnets.drafts.draft import Draft
 from rushhour.roadnets.drafts.index import DraftIndex, connector_name
 from rushhour.roadnets.errors import NetworkError

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, Literal, get_args
 
-from rushhour.kernels.network import LONGEST_VEHICLE
+from rushhour.kernels.core.network import LONGEST_VEHICLE
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.model import Network

@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from rushhour.kernels.network import NONE, STRAIGHT, YIELD
+from rushhour.kernels.core.network import NONE, STRAIGHT, YIELD
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import Draft, DraftConnector, DraftIntersection
 from rushhour.roadnets.errors import NetworkError

@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from rushhour.kernels.network import NONE, STRAIGHT
+from rushhour.kernels.core.network import NONE, STRAIGHT
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.classes import ROAD_VEHICLES
 from rushhour.roadnets.drafts.draft import (

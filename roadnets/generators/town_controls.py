@@ -3,7 +3,7 @@
 from math import pi, radians
 from typing import Final
 
-from rushhour.kernels.random import uniform
+from rushhour.kernels.core.random import uniform
 from rushhour.roadnets.generators.town_mesh import ARTERIAL, COLLECTOR, SIDE
 from rushhour.roadnets.plans.street_plan import Control, Leg, Plan, legs_of
 

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.random import uniform
+from rushhour.kernels.core.random import uniform
 from rushhour.roadnets.geometry.street_lines import Line, curve_piece
 
 Node = tuple[int, int]  # column, row

@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from rushhour.kernels.random import uniform
+from rushhour.kernels.core.random import uniform
 from rushhour.roadnets.generators.town_mesh import (
     ARTERIAL,
     COLLECTOR,

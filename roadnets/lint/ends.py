@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.network import NONE, U_TURN
+from rushhour.kernels.core.network import NONE, U_TURN
 from rushhour.roadnets.components import reached, strong_components
 from rushhour.roadnets.findings import NOTE, WARNING, Finding, finding
 from rushhour.roadnets.fixes import fix_line

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.network import U_TURN
+from rushhour.kernels.core.network import U_TURN
 from rushhour.roadnets.drafts.fixed_lanes import LEAST
 from rushhour.roadnets.findings import Finding, finding
 from rushhour.roadnets.fixes import fix_line

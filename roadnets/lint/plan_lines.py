@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.network import GREEN, GREEN_YIELD
+from rushhour.kernels.core.network import GREEN, GREEN_YIELD
 from rushhour.roadnets.drafts.fixed_plans import INTO
 from rushhour.roadnets.fixes import LONGEST_CYCLE, fix_line
 from rushhour.roadnets.model import Network

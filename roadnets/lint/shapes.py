@@ -10,8 +10,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.network import U_TURN
-from rushhour.kernels.radii import measure_radii
+from rushhour.kernels.core.network import U_TURN
+from rushhour.kernels.geometry.radii import measure_radii
 from rushhour.roadnets.findings import NOTE, Finding, finding
 from rushhour.roadnets.fixes import fix_line
 from rushhour.roadnets.geometry.angles import wrapped

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.network import GREEN, GREEN_YIELD, STRAIGHT, YELLOW
+from rushhour.kernels.core.network import GREEN, GREEN_YIELD, STRAIGHT, YELLOW
 from rushhour.roadnets.findings import WARNING, Finding, finding
 from rushhour.roadnets.fixes import fix_line
 from rushhour.roadnets.lint.ends import middle

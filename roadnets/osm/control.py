@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from rushhour.kernels.network import ALL_WAY_STOP, NONE, SIGNAL, STOP, YIELD
+from rushhour.kernels.core.network import ALL_WAY_STOP, NONE, SIGNAL, STOP, YIELD
 from rushhour.roadnets.drafts.draft import DraftIntersection, DraftSignal
 from rushhour.roadnets.osm.approaches import Approach
 from rushhour.roadnets.osm.legs import End

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from rushhour.kernels.network import NONE, SIGNAL
+from rushhour.kernels.core.network import NONE, SIGNAL
 from rushhour.roadnets.classes import CLASS_BIT, ROAD_VEHICLES
 from rushhour.roadnets.drafts.draft import (
     Draft,

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.lane_lines import most_cut
+from rushhour.kernels.geometry.lane_lines import most_cut
 from rushhour.roadnets.drafts.shapes import smooth_curves
 from rushhour.roadnets.geometry.meeting_lines import Lines, farthest_crossings, pairs_at
 from rushhour.roadnets.geometry.street_lines import Line

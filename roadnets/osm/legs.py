@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from rushhour.kernels.lane_lines import draw_lanes, most_cut
+from rushhour.kernels.geometry.lane_lines import draw_lanes, most_cut
 from rushhour.roadnets.geometry.street_lines import Line, line_length, part
 from rushhour.roadnets.osm.links import Link, Streets
 from rushhour.roadnets.osm.merging import Merged

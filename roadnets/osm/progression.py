@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.network import STRAIGHT
+from rushhour.kernels.core.network import STRAIGHT
 from rushhour.roadnets.drafts.draft import Draft, DraftConnector, DraftRoad, DraftSignal
 from rushhour.roadnets.drafts.groups import Parts
 from rushhour.roadnets.geometry.outlines import near_pairs

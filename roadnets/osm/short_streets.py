@@ -7,7 +7,7 @@ Source: networks.md 2.6 (second pass), 2.7 (entry and exit of one arm of a round
 from dataclasses import replace
 from typing import Final
 
-from rushhour.kernels.lane_lines import most_cut
+from rushhour.kernels.geometry.lane_lines import most_cut
 from rushhour.roadnets.drafts.groups import Parts
 from rushhour.roadnets.fixes import fix_line
 from rushhour.roadnets.osm.legs import End, set_ends

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from rushhour.kernels.network import LEFT, RIGHT
+from rushhour.kernels.core.network import LEFT, RIGHT
 from rushhour.roadnets.drafts.draft import Draft
 from rushhour.roadnets.osm.ways.reading import OsmMap
 from rushhour.roadnets.osm.ways.tags import Tags, direction_of

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from rushhour.kernels.network import (
+from rushhour.kernels.core.network import (
     ALL_WAY_STOP,
     NONE,
     SIGNAL,

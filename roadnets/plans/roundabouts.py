@@ -3,7 +3,7 @@
 from math import pi
 from typing import Final
 
-from rushhour.kernels.network import RIGHT, STRAIGHT, YIELD
+from rushhour.kernels.core.network import RIGHT, STRAIGHT, YIELD
 from rushhour.roadnets.classes import ROAD_VEHICLES
 from rushhour.roadnets.drafts.draft import (
     Draft,

@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from rushhour.kernels.network import NONE, STRAIGHT
+from rushhour.kernels.core.network import NONE, STRAIGHT
 from rushhour.roadnets.drafts.draft import (
     Draft,
     DraftConnector,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import pi, radians
 from typing import Final
 
-from rushhour.kernels.network import LEFT, RIGHT, STRAIGHT, U_TURN
+from rushhour.kernels.core.network import LEFT, RIGHT, STRAIGHT, U_TURN
 from rushhour.roadnets.plans.street_plan import Corner, Leg
 
 ALMOST_STRAIGHT: Final = radians(30.0)

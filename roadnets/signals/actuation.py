@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.network import (
+from rushhour.kernels.core.network import (
     ACTUATED,
     FIXED,
     GREEN,

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.max_pressure import Clearing
-from rushhour.kernels.network import GREEN, GREEN_YIELD, YELLOW, NetworkArrays, Signals
+from rushhour.kernels.core.network import GREEN, GREEN_YIELD, YELLOW, NetworkArrays, Signals
+from rushhour.kernels.signals.max_pressure import Clearing
 
 
 def members_of(arrays: NetworkArrays) -> list[NDArray[np.intp]]:

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.network import STRAIGHT
+from rushhour.kernels.core.network import STRAIGHT
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.signals.greens import conflicts_among
 

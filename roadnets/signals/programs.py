@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rushhour.kernels.network import (
+from rushhour.kernels.core.network import (
     GREEN,
     GREEN_YIELD,
     OFF,

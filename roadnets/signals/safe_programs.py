@@ -7,7 +7,7 @@ several nodes may meet although their legs lie in order; that is known when the 
 from dataclasses import replace
 from typing import Final
 
-from rushhour.kernels.network import RIGHT, STRAIGHT
+from rushhour.kernels.core.network import RIGHT, STRAIGHT
 from rushhour.roadnets.build import finish, seal
 from rushhour.roadnets.drafts.draft import Draft, DraftSignal
 from rushhour.roadnets.findings import WARNING, Finding

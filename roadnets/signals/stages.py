@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.network import (
+from rushhour.kernels.core.network import (
     GREEN,
     GREEN_YIELD,
     LEFT,

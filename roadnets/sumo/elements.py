@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from rushhour.kernels.vehicles import MAX_LANES
+from rushhour.kernels.core.vehicles import MAX_LANES
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.reading.remarks import Remarks
 from rushhour.roadnets.reading.values import number, seconds, shape, whole

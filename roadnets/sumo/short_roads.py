@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from rushhour.kernels.planning import TOO_SHORT
+from rushhour.kernels.routing.way_ahead import TOO_SHORT
 from rushhour.roadnets.drafts.draft import Draft, DraftLane
 from rushhour.roadnets.reading.remarks import Remarks
 

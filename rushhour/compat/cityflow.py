@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from rushhour.compat.cityflow_replay import Replay
 from rushhour.compat.cityflow_snapshot import Archive, read_archive
-from rushhour.kernels.lane_loads import LaneLoads, read_loads
-from rushhour.kernels.moving import STANDING
+from rushhour.kernels.following.desired_speed import STANDING
+from rushhour.kernels.measuring.lane_loads import LaneLoads, read_loads
 from rushhour.roadnets.cityflow.config import read_config
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import NetworkError, RushhourError

@@ -10,8 +10,8 @@ from typing import TextIO
 
 import numpy as np
 
-from rushhour.kernels.network import GREEN, GREEN_YIELD, OFF
-from rushhour.kernels.pose import lane_pose
+from rushhour.kernels.core.network import GREEN, GREEN_YIELD, OFF
+from rushhour.kernels.geometry.pose import lane_pose
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.world import World
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.text_rows import LONGEST, put_lines
+from rushhour.kernels.codec.text_rows import LONGEST, put_lines
 from rushhour.roadnets.errors import RunError
 
 ROWS_AT_ONCE: Final = 1 << 14

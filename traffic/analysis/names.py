@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.vehicles import REASONS
+from rushhour.kernels.core.vehicles import REASONS
 from rushhour.roadnets.errors import RunError
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.room import chain_length
-from rushhour.kernels.vehicles import (
+from rushhour.kernels.core.vehicles import (
     EXIT_FULL,
     HAZARD,
     LANE_CHANGE,
@@ -18,6 +17,7 @@ from rushhour.kernels.vehicles import (
     REASONS,
     RED_LIGHT,
 )
+from rushhour.kernels.junctions.exit_room import chain_length
 from rushhour.roadnets.street_names import called
 from rushhour.traffic.analysis.beside import in_the_way
 from rushhour.traffic.analysis.chains import CUT_OFF, RING, WORDS, cause_told

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.vehicles import AT_STOP, REASONS
+from rushhour.kernels.core.vehicles import AT_STOP, REASONS
 from rushhour.roadnets.street_names import called
 from rushhour.traffic.analysis.chosen import EVERYTHING, Chosen, ChosenFrames
 from rushhour.traffic.durations import clock

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.frame_rows import INDICATOR_LEFT, INDICATOR_RIGHT
-from rushhour.kernels.vehicles import (
+from rushhour.kernels.codec.frame_rows import INDICATOR_LEFT, INDICATOR_RIGHT
+from rushhour.kernels.core.vehicles import (
     AT_STOP,
     BODY,
     CONFLICT,

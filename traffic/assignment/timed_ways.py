@@ -6,8 +6,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.routing import RoadGraph
-from rushhour.kernels.timed_routing import TimedCosts, search_all_timed, walk_all_ways
+from rushhour.kernels.routing.astar import RoadGraph
+from rushhour.kernels.routing.timed_astar import TimedCosts, search_all_timed, walk_all_ways
 from rushhour.roadnets.model import Network
 from rushhour.traffic.measures.measuring import Measures
 from rushhour.traffic.routing.hierarchies import Stairs, build_hierarchy

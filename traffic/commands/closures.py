@@ -10,8 +10,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.departing import look_for_lanes
-from rushhour.kernels.detours import find_blocked
+from rushhour.kernels.rerouting.detours import find_blocked
+from rushhour.kernels.trips.departing import look_for_lanes
 from rushhour.roadnets.facts import Part
 from rushhour.traffic.awake import reaches
 from rushhour.traffic.commands.limits import Limits

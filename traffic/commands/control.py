@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rushhour.kernels.commanding import tend
+from rushhour.kernels.trips.told_vehicles import tend
 from rushhour.roadnets.facts import Part
 from rushhour.traffic.commands.changing_kind import ChangingKind
 from rushhour.traffic.commands.closures import CLOSURES, Closures

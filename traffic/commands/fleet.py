@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.vehicles import NOTHING
+from rushhour.kernels.core.vehicles import NOTHING
 from rushhour.roadnets.facts import Part
 from rushhour.traffic.commands.kinds import (
     ASIDE,

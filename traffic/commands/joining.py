@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from rushhour.kernels.departing import join_queue, look_for_lanes
+from rushhour.kernels.trips.departing import join_queue, look_for_lanes
 from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.facts import Part
 from rushhour.traffic import state

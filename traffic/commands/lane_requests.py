@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.lane_choice import URGENT, URGENT_WITHIN
+from rushhour.kernels.lanes.lane_choice import URGENT, URGENT_WITHIN
 from rushhour.roadnets.facts import Part
 from rushhour.traffic.commands.fleet import Fleet, Several
 from rushhour.traffic.commands.kinds import Plain, VehicleCommand, one_for_all

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from rushhour.kernels.pose import place_all_bodies
+from rushhour.kernels.geometry.pose import place_all_bodies
 from rushhour.kernels.steering.lane_bodies import DRIVEN, LANE, STEERED
 from rushhour.roadnets.facts import Part
 from rushhour.traffic.commands.fleet import Fleet

@@ -12,9 +12,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.network import FIXED, Actuation
-from rushhour.kernels.signals import phase_at
-from rushhour.kernels.told_signals import COMMANDED, IDLE, NEW, OWN, RETURNS, TOLD, Told
+from rushhour.kernels.core.network import FIXED, Actuation
+from rushhour.kernels.signals.fixed_time import phase_at
+from rushhour.kernels.signals.told_programs import COMMANDED, IDLE, NEW, OWN, RETURNS, TOLD, Told
 from rushhour.roadnets.json_text import of_python
 from rushhour.traffic import state
 from rushhour.traffic.commands.log import CommandError, CommandLog, each_of

@@ -6,10 +6,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.network import ACTUATED as REACTS
-from rushhour.kernels.network import FIXED, MAX_PRESSURE
-from rushhour.kernels.signals import phase_at, place_in_cycle
-from rushhour.kernels.told_signals import IDLE, OWN, RETURNS, TOLD, Told
+from rushhour.kernels.core.network import ACTUATED as REACTS
+from rushhour.kernels.core.network import FIXED, MAX_PRESSURE
+from rushhour.kernels.signals.fixed_time import phase_at, place_in_cycle
+from rushhour.kernels.signals.told_programs import IDLE, OWN, RETURNS, TOLD, Told
 from rushhour.roadnets.facts import fact_line
 from rushhour.roadnets.signals.greens import letters_of, phase_times
 from rushhour.traffic.commands.signal_words import numbers_of
@@ -17,7 +17,7 @@ from rushhour.traffic.signal_control import ACTUATED, CLOCK, PRESSURE, Order, Pl
 from rushhour.traffic.sim.sim import Sim
 
 Phases = list[tuple[str, float]]
-LETTERS: Final = np.array(list("OryGgs"))  # of the codes of kernels.network
+LETTERS: Final = np.array(list("OryGgs"))  # of the codes of kernels.core.network
 OWN_PLAN: Final = "own"
 _WORDS: Final = {FIXED: CLOCK, REACTS: ACTUATED, MAX_PRESSURE: PRESSURE}
 

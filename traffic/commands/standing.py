@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from rushhour.kernels.commanding import fits_beside, replan, sign_off, stand_aside, tell
-from rushhour.kernels.order import splice_new
-from rushhour.kernels.vehicles import HALT, HALT_HARD, NEVER, NOTHING, PATH
+from rushhour.kernels.core.order import splice_new
+from rushhour.kernels.core.vehicles import HALT, HALT_HARD, NEVER, NOTHING, PATH
+from rushhour.kernels.trips.told_vehicles import fits_beside, replan, sign_off, stand_aside, tell
 from rushhour.roadnets.facts import Part
 from rushhour.traffic.commands.fleet import Fleet, Several
 from rushhour.traffic.commands.kinds import Plain, VehicleCommand, one_for_all

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from rushhour.kernels.detours import kept_entries
+from rushhour.kernels.rerouting.detours import kept_entries
 from rushhour.roadnets.facts import Part
 from rushhour.traffic.commands.closures import Closures
 from rushhour.traffic.commands.fleet import Fleet, Several

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.network import LONGEST_VEHICLE
+from rushhour.kernels.core.network import LONGEST_VEHICLE
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.drafts.shapes import LONGEST
 from rushhour.roadnets.errors import DemandError

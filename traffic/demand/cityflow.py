@@ -10,7 +10,7 @@ from math import ceil, floor, inf
 from pathlib import Path
 from typing import Any, Final
 
-from rushhour.kernels.network import LONGEST_VEHICLE
+from rushhour.kernels.core.network import LONGEST_VEHICLE
 from rushhour.roadnets.errors import DemandError, NetworkError
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.reading.json_files import Item, read_json, shown

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.random import uniform_all
+from rushhour.kernels.core.random import uniform_all
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError, ParameterError
 from rushhour.roadnets.model import Network

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.shown import fields_shown
+from rushhour.kernels.core.reprs import fields_shown
 from rushhour.roadnets.facts import Shown
 from rushhour.traffic.durations import clock
 

@@ -11,8 +11,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.random import uniform_all
-from rushhour.kernels.routing import RoadGraph
+from rushhour.kernels.core.random import uniform_all
+from rushhour.kernels.routing.astar import RoadGraph
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.gate import fingerprint

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.random import uniform_all
+from rushhour.kernels.core.random import uniform_all
 from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.model import Network
 from rushhour.traffic.demand.matrix import zones_of

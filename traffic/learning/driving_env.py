@@ -8,8 +8,8 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from rushhour.kernels.network import RED, YELLOW
-from rushhour.kernels.pose import lane_pose
+from rushhour.kernels.core.network import RED, YELLOW
+from rushhour.kernels.geometry.pose import lane_pose
 from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.geometry.angles import wrapped
 from rushhour.roadnets.model import Network

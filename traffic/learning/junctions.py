@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.lane_loads import LaneLoads, read_loads
+from rushhour.kernels.measuring.lane_loads import LaneLoads, read_loads
 from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.model import Network
 from rushhour.traffic.demand.model import Demand

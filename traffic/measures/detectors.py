@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.measuring import LOOP_SUMS, Loops
+from rushhour.kernels.measuring.roads_and_loops import LOOP_SUMS, Loops
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.model import Network
 from rushhour.traffic.places_named import (

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.measuring import (
+from rushhour.kernels.measuring.queues import METRES, VEHICLES, Queues, look_at_queues
+from rushhour.kernels.measuring.roads_and_loops import (
     ARRIVED,
     COUNTS,
     DEPARTED,
@@ -29,7 +30,6 @@ from rushhour.kernels.measuring import (
     measure,
     take_readings,
 )
-from rushhour.kernels.measuring_queues import METRES, VEHICLES, Queues, look_at_queues
 from rushhour.roadnets.facts import fact_line
 from rushhour.traffic.durations import seconds
 from rushhour.traffic.measures.detectors import (

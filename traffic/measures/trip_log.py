@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.vehicles import Vehicles
+from rushhour.kernels.core.vehicles import Vehicles
 from rushhour.roadnets.facts import rows_line
 
 COLUMNS = (

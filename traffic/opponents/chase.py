@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.core.reprs import fields_shown
 from rushhour.kernels.opponents.acting import act_frame
 from rushhour.kernels.opponents.minds import BETTER, FULL, SIMPLE
 from rushhour.kernels.opponents.states import STATES
-from rushhour.kernels.shown import fields_shown
 from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.facts import fact_line
 from rushhour.roadnets.navmesh.mesh import Navmesh, build_navmesh

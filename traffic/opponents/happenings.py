@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.drawing.poses import Poses
 from rushhour.kernels.opponents.noticing import COLLISION, HORN, NEAR_MISS
-from rushhour.kernels.posing import Poses
 from rushhour.traffic.commands.log import CommandError
 
 if TYPE_CHECKING:

@@ -6,15 +6,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.core.random import uniform
+from rushhour.kernels.core.reprs import fields_shown
+from rushhour.kernels.drawing.poses import Poses
 from rushhour.kernels.navmesh.cells import ROAD, Cells
 from rushhour.kernels.opponents.boxes import Boxes
 from rushhour.kernels.opponents.driving import Pad
 from rushhour.kernels.opponents.minds import Minds
 from rushhour.kernels.opponents.noticing import NOBODY, ROWS, Notes
 from rushhour.kernels.opponents.states import DESTINATION, STATES
-from rushhour.kernels.posing import Poses
-from rushhour.kernels.random import uniform
-from rushhour.kernels.shown import fields_shown
 from rushhour.kernels.steering.bicycle import Bodies, BodyTypes
 from rushhour.kernels.steering.corner_driving import CornerCars, CornerDrivers
 from rushhour.kernels.steering.paths import Paths

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rushhour.kernels.outside.heeding import find_touched
-from rushhour.kernels.outside.locating import REACH, Given, Grid, locate_bodies, sort_pieces
-from rushhour.kernels.outside.passing_by import pass_bodies
-from rushhour.kernels.vehicles import BODY
+from rushhour.kernels.bodies.heeding import find_touched
+from rushhour.kernels.bodies.locating import REACH, Given, Grid, locate_bodies, sort_pieces
+from rushhour.kernels.bodies.passing import pass_bodies
+from rushhour.kernels.core.vehicles import BODY
 from rushhour.roadnets.facts import fact_line
 from rushhour.traffic.commands.log import CommandError
 from rushhour.traffic.outside.body_log import ROW, BodyLog, no_bodies

@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.shown import fields_shown
+from rushhour.kernels.core.reprs import fields_shown
 
 # One body. x, y: m, of the middle; heading: rad; vx, vy: m/s; length, width: m.
 ROW: Final = np.dtype(

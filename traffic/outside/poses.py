@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.posing import (
+from rushhour.kernels.drawing.poses import (
     NOBODY,
     Poses,
     Rows,

@@ -8,6 +8,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.core.random import uniform
+from rushhour.kernels.core.reprs import fields_shown
 from rushhour.kernels.racing.car_races import (
     PREVIEW,
     drive_all_cars,
@@ -17,8 +19,6 @@ from rushhour.kernels.racing.car_races import (
 )
 from rushhour.kernels.racing.race_state import RaceCars
 from rushhour.kernels.racing.watching_cars import watch_all_cars
-from rushhour.kernels.random import uniform
-from rushhour.kernels.shown import fields_shown
 from rushhour.kernels.steering.bicycle import Bodies, BodyTypes
 from rushhour.kernels.steering.track_steering import (
     AWARE,

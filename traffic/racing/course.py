@@ -13,8 +13,8 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rushhour.kernels.core.reprs import fields_shown
 from rushhour.kernels.racing.race_paths import Ground
-from rushhour.kernels.shown import fields_shown
 from rushhour.roadnets.errors import NetworkError
 from rushhour.traffic.racing.ground_shapes import Oval, Ribbon, oval_round
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.shown import fields_shown
+from rushhour.kernels.core.reprs import fields_shown
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.hdf5_file import open_hdf5
 from rushhour.roadnets.reading.json_files import Item, read_json

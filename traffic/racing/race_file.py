@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rushhour.kernels.shown import fields_shown
+from rushhour.kernels.core.reprs import fields_shown
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.hdf5_file import open_hdf5
 from rushhour.roadnets.writing import replaced

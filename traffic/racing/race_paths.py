@@ -8,6 +8,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rushhour.kernels.core.random import uniform
+from rushhour.kernels.core.reprs import fields_shown
 from rushhour.kernels.racing.race_paths import (
     RUN_OUT,
     Field,
@@ -17,8 +19,6 @@ from rushhour.kernels.racing.race_paths import (
     find_ways,
     run_all_races,
 )
-from rushhour.kernels.random import uniform
-from rushhour.kernels.shown import fields_shown
 from rushhour.roadnets.errors import ParameterError
 from rushhour.traffic.racing.course import Course
 from rushhour.traffic.racing.smoothing import kept_apart, smoothed_path, times_passed

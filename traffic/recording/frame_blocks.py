@@ -6,9 +6,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.frame_decoding import ALWAYS, EVERYBODY, decode_rows
-from rushhour.kernels.frame_decoding import BEYOND as ZEROS_BEHIND
-from rushhour.kernels.frame_encoding import (
+from rushhour.kernels.codec.frame_decoding import ALWAYS, EVERYBODY, decode_rows
+from rushhour.kernels.codec.frame_decoding import BEYOND as ZEROS_BEHIND
+from rushhour.kernels.codec.frame_encoding import (
     AT_ONCE,
     GROUP_ROWS,
     RESIDUALS,
@@ -16,7 +16,7 @@ from rushhour.kernels.frame_encoding import (
     WORDS,
     encode_rows,
 )
-from rushhour.kernels.frame_rows import COLUMNS, EXACT, ID, place_rows
+from rushhour.kernels.codec.frame_rows import COLUMNS, EXACT, ID, place_rows
 from rushhour.traffic.recording.frame_fields import EXACT_COLUMNS, IN_STEPS, bits_for, factors
 from rushhour.traffic.recording.frame_taking import Rows, with_room
 

@@ -1,6 +1,6 @@
 """What a recorded frame holds of each vehicle, how exactly, and what reading it back needs.
 
-Quantities are kept in whole steps (kernels/frame_rows.py). How far a vehicle goes between two frames,
+Quantities are kept in whole steps (kernels/codec/frame_rows.py). How far a vehicle goes between two frames,
 and what acceleration changes its speed so, is predicted with whole factors made here.
 """
 
@@ -11,9 +11,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.bits import bit_length
-from rushhour.kernels.frame_encoding import FRACTION
-from rushhour.kernels.frame_rows import (
+from rushhour.kernels.codec.bits import bit_length
+from rushhour.kernels.codec.frame_encoding import FRACTION
+from rushhour.kernels.codec.frame_rows import (
     ACCEL,
     ACCEL_STEP,
     BLOCKER,
@@ -36,7 +36,7 @@ from rushhour.kernels.frame_rows import (
     SPEED_STEP,
     S,
 )
-from rushhour.kernels.lanes_passed import BASE, FIRST, LAST, LENGTH, PASSED, WAY
+from rushhour.kernels.codec.next_lanes import BASE, FIRST, LAST, LENGTH, PASSED, WAY
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.recording.pose_file import BODY
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.frame_decoding import ALWAYS, EVERYBODY
-from rushhour.kernels.frame_rows import COLUMNS, EXACT, ID
+from rushhour.kernels.codec.frame_decoding import ALWAYS, EVERYBODY
+from rushhour.kernels.codec.frame_rows import COLUMNS, EXACT, ID
 from rushhour.roadnets.hdf5_file import want_stored, whole
 from rushhour.roadnets.storage import read_array
 from rushhour.traffic.profiling.conditions import cores

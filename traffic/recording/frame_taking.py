@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.frame_rows import (
+from rushhour.kernels.codec.frame_rows import (
     CODES,
     EXACT,
     ID,
@@ -16,8 +16,8 @@ from rushhour.kernels.frame_rows import (
     gather_rows,
     lights_of_ways,
 )
-from rushhour.kernels.frame_rows import COLUMNS as ROW
-from rushhour.kernels.pose import place_all_bodies
+from rushhour.kernels.codec.frame_rows import COLUMNS as ROW
+from rushhour.kernels.geometry.pose import place_all_bodies
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.recording.frame_fields import (
     CHOSEN,
@@ -32,7 +32,7 @@ from rushhour.traffic.recording.pose_file import BODY, body_columns
 from rushhour.traffic.steering.body_table import fronts_of
 
 if TYPE_CHECKING:
-    from rushhour.kernels.vehicles import Vehicles
+    from rushhour.kernels.core.vehicles import Vehicles
     from rushhour.traffic.world import World
 
 Region = tuple[float, float, float, float]  # x0, y0, x1, y1, m

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.noting import note_risen, note_within
+from rushhour.kernels.measuring.event_slots import note_risen, note_within
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.hdf5_file import whole
 from rushhour.traffic.costs import PHASES

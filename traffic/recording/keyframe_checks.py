@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.network import OFF, STOP_THEN_GO
+from rushhour.kernels.core.network import OFF, STOP_THEN_GO
+from rushhour.kernels.core.vehicles import HALT_HARD, NEVER, PATH, REASONS, Grants, Order, Vehicles
+from rushhour.kernels.signals.told_programs import RETURNS, TOLD
 from rushhour.kernels.steering.lane_bodies import DRIVEN
 from rushhour.kernels.steering.towing import ASIDE
-from rushhour.kernels.told_signals import RETURNS, TOLD
-from rushhour.kernels.vehicles import HALT_HARD, NEVER, PATH, REASONS, Grants, Order, Vehicles
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.commands.limits import FASTEST, SLOWEST
 from rushhour.traffic.outside.bodies import what_is_wrong

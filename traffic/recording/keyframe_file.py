@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.vehicles import Grants, Order, Vehicles
+from rushhour.kernels.core.vehicles import Grants, Order, Vehicles
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.facts import fact_line
 from rushhour.roadnets.hdf5_file import want_stored

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.lanes_passed import go_between, note_lane_changes
-from rushhour.kernels.pose import place_all_bodies
-from rushhour.kernels.shown import fields_shown
+from rushhour.kernels.codec.next_lanes import go_between, note_lane_changes
+from rushhour.kernels.core.reprs import fields_shown
+from rushhour.kernels.geometry.pose import place_all_bodies
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.tables import as_frame

@@ -180,7 +180,7 @@ class RunFile(Shown):
 
     @cached_property
     def ways(self) -> NDArray[np.int32]:
-        """Which lane leads where, (n_lanes, 8); see `kernels.lanes_passed`."""
+        """Which lane leads where, (n_lanes, 8); see `kernels.codec.next_lanes`."""
         arrays = self.network().arrays
         return ways_of(arrays.lanes.out_start, arrays.connectors.to_lane, arrays.lanes.length)
 

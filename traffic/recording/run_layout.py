@@ -45,7 +45,7 @@ def sources_hash() -> str:
     """
     h = hashlib.sha256()
     rooms = Path(__file__).resolve().parents[2]
-    for path in sorted([*rooms.glob("kernels/*.py"), *rooms.glob("traffic/**/*.py")]):
+    for path in sorted([*rooms.glob("kernels/**/*.py"), *rooms.glob("traffic/**/*.py")]):
         if path.parent.name != "analysis":
             h.update(path.name.encode() + path.read_bytes())
     return h.hexdigest()[:16]
@@ -56,7 +56,7 @@ def write_meta(group: Any, world: "World", mode: str, every: int, until: float |
     import h5py
 
     from rushhour import __version__
-    from rushhour.kernels.vehicles import REASONS
+    from rushhour.kernels.core.vehicles import REASONS
 
     facts = {"rushhour_version": __version__, "python_version": platform.python_version()}
     for name, value in {**facts, **made_with()}.items():

@@ -14,11 +14,11 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.departing import waiting_in_front
-from rushhour.kernels.detours import way_costs
-from rushhour.kernels.hierarchy import Hierarchy
-from rushhour.kernels.potentials import guide_all
-from rushhour.kernels.routing import RoadGraph
+from rushhour.kernels.rerouting.detours import way_costs
+from rushhour.kernels.routing.astar import RoadGraph
+from rushhour.kernels.routing.contraction import Hierarchy
+from rushhour.kernels.routing.guided_astar import guide_all
+from rushhour.kernels.trips.departing import waiting_in_front
 from rushhour.roadnets.banned import banned_part
 from rushhour.roadnets.facts import Part
 from rushhour.traffic.demand.model import WAY_FOUND, WAY_OPEN, Demand

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.routing import RoadGraph
+from rushhour.kernels.routing.astar import RoadGraph
 from rushhour.roadnets.model import Network
 from rushhour.traffic.routing.road_graph import road_graph
 from rushhour.traffic.routing.routes import kept_desk

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.detours import seek_detours, take_detours
-from rushhour.kernels.rerouting import EXITS, Exits
-from rushhour.kernels.vehicles import PATH
+from rushhour.kernels.core.vehicles import PATH
+from rushhour.kernels.rerouting.detours import seek_detours, take_detours
+from rushhour.kernels.rerouting.other_exits import EXITS, Exits
 from rushhour.roadnets.facts import Part
 from rushhour.traffic.routing.routes import WIDTH, kept_desk
 from rushhour.traffic.sim.fields import grown

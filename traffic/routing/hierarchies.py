@@ -6,7 +6,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.hierarchy import (
+from rushhour.kernels.routing.astar import RoadGraph
+from rushhour.kernels.routing.contraction import (
     Hierarchy,
     Links,
     Meeting,
@@ -16,7 +17,6 @@ from rushhour.kernels.hierarchy import (
     link_turns,
     weigh_nodes,
 )
-from rushhour.kernels.routing import RoadGraph
 from rushhour.roadnets.model import Network
 from rushhour.traffic.routing.road_graph import road_graph
 

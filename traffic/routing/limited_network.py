@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.curve_speed import lay_profiles
-from rushhour.kernels.network import PROFILE_STEP, Lanes
+from rushhour.kernels.core.network import PROFILE_STEP, Lanes
+from rushhour.kernels.following.curve_speed import lay_profiles
 from rushhour.roadnets.model import Network
 
 Values = NDArray[np.float64]

@@ -11,12 +11,12 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.rerouting import BESIDE_AFTER, EXITS, Exits, choose_again, reroute
-from rushhour.kernels.rules import Rules
-from rushhour.kernels.turning_across import turn_across
-from rushhour.kernels.vehicles import PATH, Grants, Order, Routes, Types, Vehicles
-from rushhour.kernels.walking import turn_off
-from rushhour.kernels.watching import find_stuck, wants_another_way
+from rushhour.kernels.core.rules import Rules
+from rushhour.kernels.core.vehicles import PATH, Grants, Order, Routes, Types, Vehicles
+from rushhour.kernels.junctions.wrong_lane_turns import turn_across
+from rushhour.kernels.rerouting.other_exits import BESIDE_AFTER, EXITS, Exits, choose_again, reroute
+from rushhour.kernels.rerouting.random_walkers import turn_off
+from rushhour.kernels.rerouting.stuck import find_stuck, wants_another_way
 from rushhour.roadnets.facts import Part
 from rushhour.roadnets.model import Network
 from rushhour.traffic.quotas import Quotas

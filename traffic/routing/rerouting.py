@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.detours import find_rerouters
-from rushhour.kernels.travel_times import note_all_speeds, slowness
+from rushhour.kernels.measuring.travel_times import note_all_speeds, slowness
+from rushhour.kernels.rerouting.detours import find_rerouters
 from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.facts import Part
 

@@ -16,7 +16,7 @@ from typing import Final
 
 import numpy as np
 
-from rushhour.kernels.routing import RoadGraph
+from rushhour.kernels.routing.astar import RoadGraph
 from rushhour.roadnets.banned import Way, ways_of
 from rushhour.roadnets.model import Network
 from rushhour.traffic.routing.trip_ends import phases_of, with_phases

@@ -9,8 +9,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.hierarchy import Hierarchy
-from rushhour.kernels.routing import RoadGraph, Scratch, search, search_all
+from rushhour.kernels.routing.astar import RoadGraph, Scratch, search, search_all
+from rushhour.kernels.routing.contraction import Hierarchy
 from rushhour.roadnets.banned import banned_part
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError

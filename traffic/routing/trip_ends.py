@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.routing import RoadGraph
+from rushhour.kernels.routing.astar import RoadGraph
 from rushhour.roadnets.components import strong_components
 
 START, OPEN, END = 0, 1, 2  # phases of a trip

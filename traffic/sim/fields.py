@@ -14,12 +14,10 @@ from typing import Any, Final, NamedTuple, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.holders import FRAMES_NOTED
-from rushhour.kernels.network import LONGEST_VEHICLE
-from rushhour.kernels.outside.obstacles import COUNTS, Obstacles
-from rushhour.kernels.signals import Lights
-from rushhour.kernels.trips import Trips, Waiting
-from rushhour.kernels.vehicles import (
+from rushhour.kernels.core.network import LONGEST_VEHICLE
+from rushhour.kernels.core.obstacles import COUNTS, Obstacles
+from rushhour.kernels.core.trips import Trips, Waiting
+from rushhour.kernels.core.vehicles import (
     BEHIND,
     NEVER,
     PATH,
@@ -29,6 +27,8 @@ from rushhour.kernels.vehicles import (
     Types,
     Vehicles,
 )
+from rushhour.kernels.junctions.grant_holders import FRAMES_NOTED
+from rushhour.kernels.signals.fixed_time import Lights
 from rushhour.roadnets.drafts.shapes import LONGEST
 
 LONG_AGO: Final = -(2**30)  # frame

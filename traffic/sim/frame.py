@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from rushhour.kernels.departing import depart, queue_due, release_left
-from rushhour.kernels.moving import collect_tallies, move_all
-from rushhour.kernels.order import splice_new
-from rushhour.kernels.overtaking import pass_all
-from rushhour.kernels.right_of_way import grant_all
-from rushhour.kernels.switching import switch_lights
-from rushhour.kernels.waking import wake_all
+from rushhour.kernels.core.order import splice_new
+from rushhour.kernels.driving.moving import collect_tallies, move_all
+from rushhour.kernels.junctions.right_of_way import grant_all
+from rushhour.kernels.junctions.waking import wake_all
+from rushhour.kernels.lanes.overtaking import pass_all
+from rushhour.kernels.signals.switching import switch_lights
+from rushhour.kernels.trips.departing import depart, queue_due, release_left
 from rushhour.roadnets.facts import Part
 from rushhour.traffic.commands.control import Control
 from rushhour.traffic.commands.signalling import SignalControl

@@ -6,15 +6,15 @@ from typing import Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.critical_gaps import RING_ROADS, find_critical_gaps
-from rushhour.kernels.detours import look_again_all
-from rushhour.kernels.moving import TALLY_COLUMNS, TALLY_STOPS_MISSED
-from rushhour.kernels.order import sort_all, sort_by_lane
-from rushhour.kernels.overtaking import PASS_LANES
-from rushhour.kernels.planning import DEPTH
-from rushhour.kernels.pockets import find_pockets
-from rushhour.kernels.repacking import plan_moves
-from rushhour.kernels.vehicles import MAX_LANES, TASKS, Types, Vehicles
+from rushhour.kernels.core.order import sort_all, sort_by_lane
+from rushhour.kernels.core.repacking import plan_moves
+from rushhour.kernels.core.vehicles import MAX_LANES, TASKS, Types, Vehicles
+from rushhour.kernels.driving.moving import TALLY_COLUMNS, TALLY_STOPS_MISSED
+from rushhour.kernels.junctions.critical_gaps import RING_ROADS, find_critical_gaps
+from rushhour.kernels.junctions.permissive_places import find_pockets
+from rushhour.kernels.lanes.overtaking import PASS_LANES
+from rushhour.kernels.rerouting.detours import look_again_all
+from rushhour.kernels.routing.way_ahead import DEPTH
 from rushhour.roadnets.facts import fact_line
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.opposites import opposite_lanes

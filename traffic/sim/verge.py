@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.vehicles import HAZARD, Vehicles
+from rushhour.kernels.core.vehicles import HAZARD, Vehicles
 from rushhour.roadnets.facts import Part
 from rushhour.traffic.sim.fields import VEHICLE, columns, first_rows, with_room
 from rushhour.traffic.state import new_vehicles

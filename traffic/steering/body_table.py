@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.core.vehicles import Vehicles
 from rushhour.kernels.steering.bicycle import Bodies
 from rushhour.kernels.steering.lane_bodies import LANE, Steered
-from rushhour.kernels.vehicles import Vehicles
 from rushhour.roadnets.facts import rows_line
 
 if TYPE_CHECKING:

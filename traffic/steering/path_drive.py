@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rushhour.kernels.shown import fields_shown
+from rushhour.kernels.core.reprs import fields_shown
 from rushhour.kernels.steering.bicycle import move_all_bodies
 from rushhour.kernels.steering.following import follow_all_paths
 from rushhour.roadnets.errors import ParameterError

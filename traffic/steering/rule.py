@@ -13,7 +13,7 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.shown import fields_shown
+from rushhour.kernels.core.reprs import fields_shown
 
 Point = tuple[float, float]
 STAYS: Final = 0.9  # of its distance that counts for who steers already ...

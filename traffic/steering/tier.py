@@ -13,9 +13,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.network import NetworkArrays
-from rushhour.kernels.random import uniform_all
-from rushhour.kernels.rules import Rules
+from rushhour.kernels.core.network import NetworkArrays
+from rushhour.kernels.core.random import uniform_all
+from rushhour.kernels.core.rules import Rules
+from rushhour.kernels.core.vehicles import TASKS, Order, Types, Vehicles
 from rushhour.kernels.steering.bicycle import Bodies, BodyTypes
 from rushhour.kernels.steering.lane_bodies import (
     COLUMNS,
@@ -31,7 +32,6 @@ from rushhour.kernels.steering.lane_bodies import (
 from rushhour.kernels.steering.lane_driving import steer_all
 from rushhour.kernels.steering.lane_paths import Lines, find_bends
 from rushhour.kernels.steering.pulling_out import lanes_entered
-from rushhour.kernels.vehicles import TASKS, Order, Types, Vehicles
 from rushhour.roadnets.facts import Part
 from rushhour.roadnets.json_text import of_python
 from rushhour.roadnets.model import Network

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from math import inf
 from typing import Any, Final
 
-from rushhour.kernels.vehicles import MAX_LANES
+from rushhour.kernels.core.vehicles import MAX_LANES
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.model import Network

@@ -9,7 +9,7 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from rushhour.kernels.vehicles import Vehicles
+from rushhour.kernels.core.vehicles import Vehicles
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.measures.trip_log import CUT_SHORT, REMOVED
 from rushhour.traffic.measures.trip_table import trip_rows

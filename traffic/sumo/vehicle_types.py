@@ -9,8 +9,8 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Final
 
-from rushhour.kernels.network import LONGEST_VEHICLE
-from rushhour.kernels.random import uniform
+from rushhour.kernels.core.network import LONGEST_VEHICLE
+from rushhour.kernels.core.random import uniform
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.reading.remarks import Remarks

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.network import ACTUATED, FIXED, GREEN, GREEN_YIELD, OFF
+from rushhour.kernels.core.network import ACTUATED, FIXED, GREEN, GREEN_YIELD, OFF
 from rushhour.roadnets.build import seal
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.model import Network

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from vispy import gloo
 
-from rushhour.kernels.raster import shrink
+from rushhour.kernels.drawing.raster import shrink
 from rushhour.roadnets.errors import RunError
 from rushhour.viewer.gl.context import offscreen_canvas
 from rushhour.viewer.gl.renderer import Renderer

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from vispy import gloo
 
-from rushhour.kernels.packing import dot_vehicles, pack_visible
+from rushhour.kernels.drawing.packing import dot_vehicles, pack_visible
 from rushhour.viewer.camera import Camera
 from rushhour.viewer.gl.images import Image, ImagePainter
 from rushhour.viewer.gl.names import NamePainter

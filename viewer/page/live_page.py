@@ -16,7 +16,7 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.vehicles import REASONS
+from rushhour.kernels.core.vehicles import REASONS
 from rushhour.roadnets.errors import RunError
 from rushhour.viewer.lights import LIGHT_COLOURS, lights_of
 from rushhour.viewer.live import LiveSource

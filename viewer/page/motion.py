@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.network import NetworkArrays
+from rushhour.kernels.core.network import NetworkArrays
 from rushhour.viewer.page.blocks import block, signs
 
 PLACE: Final = 0.1  # m

@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.network import NetworkArrays
+from rushhour.kernels.core.network import NetworkArrays
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.durations import clock
 from rushhour.traffic.recording.positions import placed

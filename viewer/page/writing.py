@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.vehicles import REASONS
+from rushhour.kernels.core.vehicles import REASONS
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.writing import replaced
 from rushhour.viewer.camera import Box

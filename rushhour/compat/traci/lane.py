@@ -12,7 +12,7 @@ from rushhour.compat.traci.names import Point
 from rushhour.roadnets.classes import CLASS_BIT, CLASS_NAMES, EVERYBODY
 
 Link = tuple[str, bool, bool, bool, str, str, str, float]
-_TURNS = "slrt"  # letters of directions by kernels.network's turns
+_TURNS = "slrt"  # letters of directions by kernels.core.network's turns
 ALL = "all"
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.compat.traci.names import Names, Point
-from rushhour.kernels.pose import place_all_bodies
+from rushhour.kernels.geometry.pose import place_all_bodies
 from rushhour.traffic.steering.body_table import fronts_of, pose_at_bodies
 from rushhour.traffic.world import World
 

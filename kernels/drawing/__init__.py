@@ -1,0 +1,1 @@
+"""Vehicles made ready for pictures and for other engines. Nothing here is read by traffic."""

@@ -1,0 +1,305 @@
+"""Moving: positions and speeds of the next frame, lane after lane, and standing clocks."""
+
+from math import copysign
+
+import numpy as np
+from numba import prange
+from numpy.typing import NDArray
+
+from rushhour.kernels.compiling.jit import kernel
+from rushhour.kernels.core.network import (
+    NetworkArrays,
+)
+from rushhour.kernels.core.order import share, tasks_of
+from rushhour.kernels.core.rules import Rules
+from rushhour.kernels.core.trips import is_on_last_road
+from rushhour.kernels.core.vehicles import (
+    BEHIND,
+    NOTHING,
+    PATH,
+    Order,
+    Routes,
+    Types,
+    Vehicles,
+)
+from rushhour.kernels.following.desired_speed import CREEP, STANDING, desired_speed
+from rushhour.kernels.following.halting import stands_for_long
+from rushhour.kernels.following.lane_gaps import place_beside
+from rushhour.kernels.routing.way_ahead import plan
+
+REPLAN = 40.0  # m before a lane's end at which its driver looks again
+STOP_REACH = 1.5  # m from its place within which a standing vehicle is at its stop
+
+# Columns of the tally, one row per task.
+TALLY_LEFT = 0  # vehicles that reached their end
+TALLY_OVERRUN = 1  # vehicles held at a line that they would have overrun (must stay 0)
+TALLY_STOPS_MISSED = 2
+TALLY_STOPS_MADE = 3
+TALLY_COLUMNS = 4
+
+
+@kernel
+def push_behind(veh: Vehicles, i: int, lane: int) -> None:
+    """Remember that the rear of i may still be on `lane`."""
+    for b in range(BEHIND - 1, 0, -1):
+        veh.behind[i, b] = veh.behind[i, b - 1]
+    veh.behind[i, 0] = lane
+
+
+@kernel
+def leave_line(veh: Vehicles, i: int) -> None:
+    """Forget what belonged to the line that i has just passed or turned away from."""
+    veh.arrived[i] = -1
+    veh.overtaken[i] = 0
+    veh.full_since[i] = -1
+    veh.refused[i] = 0
+    veh.yields_to[i] = -1
+
+
+@kernel
+def keeps_free_way(net: NetworkArrays, veh: Vehicles, types: Types, i: int, d: float) -> bool:
+    """Whether i, d m before the end of its lane, stays on a way on that needs no grant.
+
+    What it chose instead might need one, and it could not stop for that any more.
+    """
+    k = veh.path[i, 0]
+    if k < 0 or not net.connectors.free[k]:
+        return False
+    return veh.speed[i] * veh.speed[i] > types.decel[veh.type[i]] * d
+
+
+@kernel(forceinline=True)
+def enter_road(
+    net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, i: int, lane: int,
+    seed: int, tally: NDArray[np.int64], efforts: NDArray[np.float64],
+) -> None:  # fmt: skip
+    """Vehicle i reaches the start of a road lane: next leg, stops that it has missed, plan."""
+    if veh.leg[i] >= 0:
+        old = routes.road[veh.leg[i]]
+        veh.leg[i] += 1
+        stop = veh.stop[i]
+        if stop < veh.stop_end[i] and net.lanes.road[routes.stop_lane[stop]] == old:
+            if routes.road[veh.leg[i]] != old:
+                veh.stop[i] += 1
+                tally[TALLY_STOPS_MISSED] += 1
+    if veh.granted[i] == 0:
+        stays = keeps_free_way(net, veh, types, i, net.lanes.length[lane])
+        before = veh.path[i, 0]
+        plan(veh, net, routes, order, i, lane, types.permission[veh.type[i]], seed, efforts)
+        k = veh.path[i, 0]
+        if stays and k >= 0 and not net.connectors.free[k]:
+            veh.path[i, 0] = before
+            for q in range(1, PATH):
+                veh.path[i, q] = -1
+            veh.wanted[i] = lane
+    else:
+        veh.wanted[i] = lane
+        veh.suits[i] = np.uint32(0)
+
+
+@kernel
+def end_standstill(veh: Vehicles, i: int, frame: int) -> None:
+    """Add the standstill of i, if it stands, to its clocks; frame is the first that it lacks."""
+    if veh.stands_since[i] >= 0:
+        stood = frame - veh.stands_since[i]
+        veh.waited[i] += stood
+        veh.longest[i] = max(veh.longest[i], stood)
+        veh.stands_since[i] = -1
+
+
+@kernel
+def log_way(
+    net: NetworkArrays, veh: Vehicles, types: Types, i: int, lane: int, metres: float
+) -> None:
+    """Add metres of a lane to the distance of i, and what they take at its desired speed."""
+    veh.distance[i] += metres
+    veh.ideal[i] += metres / desired_speed(net, veh, types, i, lane)
+
+
+@kernel
+def change_lane(
+    net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, i: int,
+    frame: int, seed: int, efforts: NDArray[np.float64],
+) -> None:  # fmt: skip
+    """Put i on the lane that it changes to; its body follows sideways in the next seconds."""
+    old, lane = veh.lane[i], veh.change_to[i]
+    side = 1.0 if lane > old else -1.0
+    veh.lateral[i] -= side * 0.5 * (net.lanes.width[old] + net.lanes.width[lane])
+    s = place_beside(net, old, lane, veh.s[i])
+    log_way(net, veh, types, i, old, veh.s[i])
+    log_way(net, veh, types, i, lane, -s)
+    veh.s[i] = s
+    veh.lane[i] = lane
+    veh.change_to[i] = -1
+    veh.change_frame[i] = frame
+    if veh.s[i] >= veh.length[i]:
+        for b in range(BEHIND):
+            veh.behind[i, b] = -1
+    leave_line(veh, i)
+    plan(veh, net, routes, order, i, lane, types.permission[veh.type[i]], seed, efforts)
+
+
+@kernel
+def serve_stop(
+    net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, i: int,
+    frame: int, seed: int, tally: NDArray[np.int64], efforts: NDArray[np.float64],
+) -> None:  # fmt: skip
+    """Begin, hold or end the stop that i has on its lane; skip one that it has driven past."""
+    stop = veh.stop[i]
+    lane = veh.lane[i]
+    if routes.stop_lane[stop] != lane:
+        return
+    if veh.dwell_until[i] >= 0:
+        if frame < veh.dwell_until[i]:
+            return
+        veh.dwell_until[i] = -1
+        tally[TALLY_STOPS_MADE] += 1
+    elif veh.s[i] > routes.stop_pos[stop] + STOP_REACH:
+        tally[TALLY_STOPS_MISSED] += 1
+    elif veh.speed[i] < STANDING and routes.stop_pos[stop] - veh.s[i] < STOP_REACH:
+        end_standstill(veh, i, frame + 1)
+        veh.dwell_until[i] = max(frame + routes.stop_frames[stop], routes.stop_until[stop])
+        return
+    else:
+        return
+    veh.stop[i] = stop + 1
+    if veh.granted[i] == 0:
+        plan(veh, net, routes, order, i, lane, types.permission[veh.type[i]], seed, efforts)
+
+
+@kernel(forceinline=True)
+def move_vehicle(
+    net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, rules: Rules,
+    i: int, frame: int, dt: float, seed: int, tally: NDArray[np.int64],
+    efforts: NDArray[np.float64],
+) -> None:  # fmt: skip
+    """Move vehicle i by its acceleration. Reads nobody else; writes its own fields only."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    if veh.change_to[i] >= 0:
+        change_lane(net, veh, types, routes, order, i, frame, seed, efforts)
+    lane = veh.lane[i]
+    v, a = veh.speed[i], veh.accel[i]
+    still = v == 0.0 and a <= 0.0 and veh.lateral[i] == veh.swerve[i]
+    if still and veh.stop[i] == veh.stop_end[i] and veh.told[i] == NOTHING:
+        if veh.stands_since[i] < 0:
+            veh.stands_since[i] = frame
+        return
+    nxt = v + a * dt
+    if nxt >= 0.0:
+        ds = 0.5 * (v + nxt) * dt
+    else:
+        ds = -0.5 * v * v / a
+        nxt = 0.0
+    s = veh.s[i] + ds
+    veh.speed[i] = nxt
+    if veh.lateral[i] != veh.swerve[i]:
+        step = 3.5 * dt / rules.lane_change_time
+        if veh.around[i] > 0 and v < 2.0:
+            step = CREEP * dt
+        off = veh.lateral[i] - veh.swerve[i]
+        veh.lateral[i] = veh.swerve[i] if abs(off) <= step else veh.lateral[i] - copysign(step, off)
+    if nxt < STANDING:
+        if stands_for_long(veh, i):
+            veh.stopped[i] += 1
+        elif veh.stands_since[i] < 0:
+            veh.stands_since[i] = frame
+    else:
+        end_standstill(veh, i, frame)
+    length = net.lanes.length[lane]
+    while True:
+        if lane < n_road_lanes:
+            last = is_on_last_road(veh, i)
+            if last and s >= min(routes.arrival[veh.trip[i]], length):
+                if veh.stop[i] >= veh.stop_end[i] or s >= length:
+                    veh.left[i] = True
+                    break
+            if s < length:
+                break
+            k = veh.path[i, 0]
+            if k < 0 and veh.leg[i] < 0 and veh.wanted[i] == lane:
+                veh.left[i] = True  # a walker at a dead end
+                break
+            if k < 0 or (veh.granted[i] == 0 and not net.connectors.free[k]):
+                s = length - 1e-3
+                veh.speed[i] = 0.0
+                tally[TALLY_OVERRUN] += 1
+                break
+            s -= length
+            log_way(net, veh, types, i, lane, length)
+            push_behind(veh, i, lane)
+            across = net.connectors.from_lane[k] - lane
+            if across != 0:  # it turns from a lane that does not lead there
+                veh.lateral[i] -= across * net.lanes.width[lane]
+            for q in range(PATH - 1):
+                veh.path[i, q] = veh.path[i, q + 1]
+            veh.path[i, PATH - 1] = -1
+            veh.granted[i] = max(0, veh.granted[i] - 1)
+            veh.draws[i] += 1
+            leave_line(veh, i)
+            lane = n_road_lanes + k
+        else:
+            if s < length:
+                break
+            s -= length
+            log_way(net, veh, types, i, lane, length)
+            push_behind(veh, i, lane)
+            lane = net.connectors.to_lane[lane - n_road_lanes]
+            enter_road(net, veh, types, routes, order, i, lane, seed, tally, efforts)
+        length = net.lanes.length[lane]
+    veh.lane[i] = lane
+    if veh.left[i]:
+        tally[TALLY_LEFT] += 1
+        log_way(net, veh, types, i, lane, s)
+        end_standstill(veh, i, frame + 1)
+        return
+    if (
+        lane < n_road_lanes and veh.granted[i] == 0
+        and veh.s[i] < length - REPLAN <= s and veh.leg[i] >= 0
+        and not keeps_free_way(net, veh, types, i, length - s)
+    ):  # fmt: skip
+        # Once more with what is known near the line: which of the lanes ahead are full.
+        plan(veh, net, routes, order, i, lane, types.permission[veh.type[i]], seed, efforts)
+    veh.s[i] = s
+    if veh.stop[i] < veh.stop_end[i]:
+        serve_stop(net, veh, types, routes, order, i, frame, seed, tally, efforts)
+
+
+@kernel
+def move(
+    net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, rules: Rules,
+    n: int, task: int, tasks: int, frame: int, dt: float, seed: int, tally: NDArray[np.int64],
+    efforts: NDArray[np.float64],
+) -> None:  # fmt: skip
+    """Move the vehicles of one task's share of the order."""
+    roads = order.start[net.lanes.out_start.shape[0] - 1]
+    for first, last in share(0, roads, task, tasks), share(roads, n - roads, task, tasks):
+        for p in range(first, last):
+            i = order.slot[p]
+            move_vehicle(net, veh, types, routes, order, rules, i, frame, dt, seed, tally, efforts)
+
+
+@kernel(parallel=True)
+def move_all(
+    net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, rules: Rules,
+    n: int, frame: int, dt: float, seed: int, tally: NDArray[np.int64],
+    efforts: NDArray[np.float64],
+) -> None:  # fmt: skip
+    """Move everybody; tally and efforts have one row per task."""
+    tasks = tasks_of(n)
+    for task in prange(tasks):
+        move(
+            net, veh, types, routes, order, rules, n, task, tasks, frame, dt, seed, tally[task],
+            efforts[task],
+        )  # fmt: skip
+
+
+@kernel
+def collect_tallies(tallies: NDArray[np.int64], tally: NDArray[np.int64]) -> int:
+    """Add the tallies of all tasks to the totals and clear them; returns how many left."""
+    left = 0
+    for task in range(tallies.shape[0]):
+        left += tallies[task, TALLY_LEFT]
+        for column in range(tallies.shape[1]):
+            tally[column] += tallies[task, column]
+            tallies[task, column] = 0
+    return left

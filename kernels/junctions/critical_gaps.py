@@ -1,0 +1,172 @@
+"""Critical gaps: the seconds that each movement wants before the next vehicle with priority.
+
+One number for each connector, found once for a network. Chosen so that capacities are those of HCM 7
+(validation.md D13, D14): its critical headways run from front to front, these from the moment at
+which the way is clear.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.compiling.jit import kernel
+from rushhour.kernels.core.network import ALL_WAY_STOP, LEFT, RIGHT, SIGNAL, STRAIGHT, NetworkArrays
+
+RING_LENGTH = 320.0  # m round a roundabout, at most
+RING_ROADS = 24  # roads that it is made of, at most
+
+
+class CriticalGaps(NamedTuple):
+    """Critical gaps by movement, s."""
+
+    permissive: float  # left turn against oncoming green
+    major_left: float  # left turn from the road that goes first
+    roundabout: float  # entry of a roundabout
+    stop_left: float
+    stop_straight: float
+    stop_right: float
+    yield_left: float
+    yield_straight: float
+    yield_right: float
+
+
+@kernel
+def crosses_oncoming_only(net: NetworkArrays, left_hand: bool, k: int) -> bool:
+    """Whether connector k turns left (right, where traffic keeps left) and yields to a single road:
+    from the road that goes first."""
+    if net.connectors.turn[k] != (RIGHT if left_hand else LEFT):
+        return False
+    road = -1
+    for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
+        if net.conflicts.yields[c]:
+            other = net.lanes.road[net.connectors.from_lane[net.conflicts.other[c]]]
+            if road >= 0 and other != road:
+                return False
+            road = other
+    return road >= 0
+
+
+@kernel
+def is_one_way(net: NetworkArrays, road: int) -> bool:
+    """Whether no road leads back from the end of a road to its start."""
+    start, end = net.roads.from_intersection[road], net.roads.to_intersection[road]
+    if start < 0 or end < 0:
+        return False
+    for r in range(net.intersections.lane_start[start], net.intersections.lane_start[start + 1]):
+        other = net.lanes.road[net.intersections.lane[r]]
+        if net.roads.from_intersection[other] == end:
+            return False
+    return True
+
+
+@kernel
+def is_ring(net: NetworkArrays, road: int, way: NDArray[np.int64]) -> bool:
+    """Whether a road is part of a roundabout: short one-way roads that lead round to it again.
+
+    Where one-way arms leave it, each way on is tried. way: scratch, (RING_ROADS, 3): road, next of
+    its ways on, dm so far.
+    """
+    if not is_one_way(net, road):
+        return False
+    way[0, 0], way[0, 1] = road, net.roads.out_start[road]
+    way[0, 2] = int(10.0 * net.roads.length[road])
+    depth = 0
+    while depth >= 0:
+        here, at = way[depth, 0], way[depth, 1]
+        if at >= net.roads.out_start[here + 1]:
+            depth -= 1
+            continue
+        way[depth, 1] += 1
+        after = net.roads.out[at]
+        if after == road:
+            return depth >= 1
+        gone = way[depth, 2] + int(10.0 * net.roads.length[after])
+        if depth + 1 < RING_ROADS and gone <= 10.0 * RING_LENGTH and is_one_way(net, after):
+            depth += 1
+            way[depth, 0], way[depth, 1], way[depth, 2] = after, net.roads.out_start[after], gone
+    return False
+
+
+@kernel
+def enters_ring(net: NetworkArrays, k: int, way: NDArray[np.int64]) -> bool:
+    """Whether connector k yields to a roundabout, and to nothing else."""
+    found = False
+    for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
+        if net.conflicts.yields[c]:
+            road = net.lanes.road[net.connectors.from_lane[net.conflicts.other[c]]]
+            if not is_ring(net, road, way):
+                return False
+            found = True
+    return found
+
+
+@kernel
+def is_ramp(net: NetworkArrays, k: int) -> bool:
+    """Whether connector k, straight on, gives way to one road only, which it goes along with."""
+    if net.connectors.turn[k] != STRAIGHT:
+        return False
+    road = -1
+    for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
+        o = net.conflicts.other[c]
+        road_beyond = net.lanes.road[net.connectors.to_lane[o]]
+        if road_beyond != net.lanes.road[net.connectors.to_lane[k]]:
+            return False
+        if net.conflicts.yields[c]:
+            other = net.lanes.road[net.connectors.from_lane[o]]
+            if road >= 0 and other != road:
+                return False
+            road = other
+    return road >= 0
+
+
+@kernel
+def merges_gently(net: NetworkArrays, k: int, way: NDArray[np.int64]) -> bool:
+    """Whether connector k gives way where drivers let each other in: to a roundabout, from a ramp."""
+    control = net.intersections.control[net.connectors.intersection[k]]
+    if net.connectors.must_stop[k] or control == SIGNAL or control == ALL_WAY_STOP:
+        return False
+    return is_ramp(net, k) or enters_ring(net, k, way)
+
+
+@kernel
+def critical_gap(
+    net: NetworkArrays, gaps: CriticalGaps, left_hand: bool, k: int, gentle: bool
+) -> float:
+    """Seconds that the movement over connector k wants before the next vehicle with priority.
+
+    gentle: it merges where drivers let each other in.
+    """
+    if net.intersections.control[net.connectors.intersection[k]] == SIGNAL:
+        return gaps.permissive
+    turn = net.connectors.turn[k]
+    stops = net.connectors.must_stop[k]
+    if not stops:
+        if crosses_oncoming_only(net, left_hand, k):
+            return gaps.major_left
+        if gentle:
+            return gaps.roundabout
+    if turn == (LEFT if left_hand else RIGHT):
+        return gaps.stop_right if stops else gaps.yield_right
+    if turn == STRAIGHT:
+        return gaps.stop_straight if stops else gaps.yield_straight
+    return gaps.stop_left if stops else gaps.yield_left
+
+
+@kernel
+def find_critical_gaps(
+    net: NetworkArrays, gaps: CriticalGaps, left_hand: bool, way: NDArray[np.int64],
+    out: NDArray[np.float64], zips: NDArray[np.bool_],
+) -> None:  # fmt: skip
+    """Write the critical gap of each connector, s; 0 where it yields to nobody. zips: whether it gives
+    way where drivers let each other in.
+
+    way: scratch, (RING_ROADS, 3).
+    """
+    for k in range(out.shape[0]):
+        out[k], zips[k] = 0.0, False
+        for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
+            if net.conflicts.yields[c]:
+                zips[k] = merges_gently(net, k, way)
+                out[k] = critical_gap(net, gaps, left_hand, k, zips[k])
+                break

@@ -1,0 +1,501 @@
+"""Is there room beyond: the second question before a grant, and how far a grant must lead.
+
+A grant covers a *chain* of connectors up to the first lane that can hold the vehicle. Room is what
+is free on that lane once all on it have closed up, less what is promised to others. Source:
+right-of-way.md sections 1 and 2.
+"""
+
+from math import inf
+
+from rushhour.kernels.compiling.jit import kernel
+from rushhour.kernels.core.network import GROUP_LENGTH, RED, YELLOW, NetworkArrays
+from rushhour.kernels.core.obstacles import any_bodies, room_to_body
+from rushhour.kernels.core.rules import Rules
+from rushhour.kernels.core.vehicles import BEHIND, NEVER, PATH, Grants, Order, Vehicles
+from rushhour.kernels.following.halting import somebody_halts_inside, stands_for_long
+from rushhour.kernels.junctions.grant_holders import must_change, swap_room
+
+CLOSES_UP = 100.0  # m of a lane on which a queue closes up while somebody crosses before it
+BESIDE = 10.0  # m along a connector within which a rear may be in the way of those who take another
+APART = 0.9  # of a connector, where it is clear of others out of its lane at the latest
+PLATOON_ENDS = (
+    30.0  # s that somebody waits for a place on a short lane while others flow through it
+)
+OVERHANG = (
+    1.0  # m of a vehicle that may stay behind, where nobody crosses, on a lane too short for it
+)
+MOST_LINES = 4  # over which a grant leads at most where the vehicle nearly fits between them
+JOINTS_BACK = 4  # joints in a row over which others are let on for the room beyond
+
+
+@kernel
+def taken(veh: Vehicles, order: Order, lane: int, queue_gap: float) -> float:
+    """Metres that the vehicles on a lane or connector take once they stand."""
+    total = 0.0
+    for p in range(order.start[lane], order.start[lane + 1]):
+        total += veh.length[order.slot[p]] + queue_gap
+    return total
+
+
+@kernel
+def queue_end(
+    net: NetworkArrays, veh: Vehicles, order: Order, lane: int, queue_gap: float
+) -> tuple[float, float, bool, bool]:
+    """Free metres at a lane's start now, and once its vehicles have closed up; empty; held.
+
+    Whoever is at a stop, halts, or stands because it must change lane, will not close up: the lane
+    counts only as far as its rear, and is `held`. So, without holding it, does whoever is farther on
+    than CLOSES_UP: a long queue that creeps has room in sum, but not at its end. The second value may
+    be negative: an overfull lane.
+    """
+    length = net.lanes.length[lane]
+    lo, hi = order.start[lane], order.start[lane + 1]
+    now = length
+    if order.over[lane] >= 0:
+        now = min(now, max(order.over_rear[lane], 0.0) - queue_gap)
+    if lo == hi:
+        return now, length, True, False
+    last = order.slot[hi - 1]
+    now = veh.s[last] - veh.length[last] - queue_gap
+    used = 0.0
+    kept = 0.0
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    for p in range(hi - 1, lo - 1, -1):
+        j = order.slot[p]
+        changing = lane < n_road_lanes and must_change(veh, j, 0, 0)
+        if stands_for_long(veh, j) or (changing and veh.speed[j] < 0.1):
+            return now, veh.s[j] - veh.length[j] - queue_gap - used, False, True
+        if veh.s[j] - veh.length[j] > CLOSES_UP:
+            return (
+                now,
+                min(veh.s[j] - veh.length[j] - queue_gap - used, length - kept),
+                False,
+                False,
+            )
+        used += veh.length[j] + queue_gap
+        if changing:
+            kept = max(kept, swap_room(net, lane, veh.length[j], queue_gap) + used)
+    return now, length - max(used, kept), False, False
+
+
+@kernel
+def rear_inside(net: NetworkArrays, veh: Vehicles, j: int) -> bool:
+    """Whether the rear of vehicle j, on a road lane, is still in an intersection."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    rear = veh.s[j] - veh.length[j]
+    for b in range(BEHIND):
+        lane = veh.behind[j, b]
+        if rear >= 0.0 or lane < 0:
+            return False
+        if lane >= n_road_lanes and not net.connectors.free[lane - n_road_lanes]:
+            return True
+        rear += net.lanes.length[lane]
+    return False
+
+
+@kernel
+def before_joint(net: NetworkArrays, lane: int) -> int:
+    """The first joint (connector without right of way) into a lane; -1 if there is none."""
+    for x in range(net.lanes.in_start[lane], net.lanes.in_start[lane + 1]):
+        if net.connectors.free[net.lanes.in_connector[x]]:
+            return net.lanes.in_connector[x]
+    return -1
+
+
+@kernel
+def owed(
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, lane: int, queue_gap: float
+) -> float:
+    """Metres of a lane on which others count: those who were granted it, and those who were let onto
+    the lanes before because there was room beyond, with who is on the joint between.
+
+    inf where somebody comes by a grant that leads beyond it, and has no room to stand there. Looks
+    back over a row of joints; where several lead into one lane, at each into this one.
+    """
+    if grants.crossed[lane]:
+        return inf
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    total = grants.reserved[lane]
+    for x in range(net.lanes.in_start[lane], net.lanes.in_start[lane + 1]):
+        if not net.connectors.free[net.lanes.in_connector[x]]:
+            continue
+        need = 0.0
+        for depth in range(JOINTS_BACK - 1, -1, -1):
+            k = net.lanes.in_connector[x]
+            for _ in range(depth):
+                if k >= 0:
+                    k = before_joint(net, net.connectors.from_lane[k])
+            if k < 0:
+                continue
+            up = net.connectors.from_lane[k]
+            last = order.start[up + 1] - 1
+            entering = order.start[up] <= last and rear_inside(net, veh, order.slot[last])
+            if need <= 0.0 and grants.reserved[up] <= 0.0 and not entering:
+                continue  # nobody was let onto it who could not stay there
+            _, closed, _, _ = queue_end(net, veh, order, up, queue_gap)
+            need = max(0.0, need + grants.reserved[up] - closed)
+            need += taken(veh, order, n_road_lanes + k, queue_gap)
+        total += need
+    return total
+
+
+@kernel
+def clear_end(net: NetworkArrays, k: int) -> float:
+    """Metres at the end of connector k that nobody crosses: a rear may stay there. Who merges there
+    waits for the lane beyond anyhow."""
+    to = net.connectors.to_lane[k]
+    length = net.lanes.length[net.lanes.out_start.shape[0] - 1 + k]
+    last = 0.0
+    for z in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
+        if net.connectors.to_lane[net.conflicts.other[z]] != to:
+            last = max(last, net.conflicts.here_out[z])
+    return length - last
+
+
+@kernel
+def holds(
+    net: NetworkArrays, k: int, room: float, length: float, stop_offset: float
+) -> bool:  # fmt: skip
+    """Whether so many metres of lane behind connector k hold somebody of a length: with its rear at
+    most a little on the connector, where nobody crosses."""
+    rest = length + stop_offset - room
+    return rest <= stop_offset or (rest <= OVERHANG and rest <= clear_end(net, k))
+
+
+@kernel
+def chain_length(
+    net: NetworkArrays, veh: Vehicles, i: int, stop_offset: float
+) -> tuple[int, bool]:  # fmt: skip
+    """Entries of path that candidate i must be granted together: up to a lane that can hold it; and
+    whether none near by can, so that they lead to the first that nearly does, else the first of all.
+
+    Connectors that need no grant and the lanes they join count as one stretch of road.
+    """
+    need = veh.length[i] + stop_offset
+    q, nearly = veh.line[i], 0
+    for lines in range(PATH):
+        if lines >= MOST_LINES and nearly > 0:
+            break
+        k = veh.path[i, q]
+        if k < 0:
+            return q, False
+        length = net.lanes.length[net.connectors.to_lane[k]]
+        if holds(net, k, length, veh.length[i], stop_offset):
+            return q + 1, False
+        if nearly == 0 and need - length <= OVERHANG:
+            nearly = q + 1
+        r = q + 1
+        while length < need and r < PATH and veh.path[i, r] >= 0:
+            kr = veh.path[i, r]
+            if not net.connectors.free[kr]:
+                break
+            n_road_lanes = net.lanes.out_start.shape[0] - 1
+            length += net.lanes.length[n_road_lanes + kr]
+            length += net.lanes.length[net.connectors.to_lane[kr]]
+            r += 1
+        if length >= need:
+            return q + 1, False
+        if r >= PATH:
+            break
+        if veh.path[i, r] < 0:
+            return (nearly, True) if nearly > 0 else (q + 1, False)
+        q = r
+    return (nearly if nearly > 0 else veh.line[i] + 1), True
+
+
+@kernel
+def all_take(veh: Vehicles, order: Order, lane: int, k: int) -> bool:
+    """Whether everybody on a lane will leave it by connector k, or has a grant to leave it."""
+    for p in range(order.start[lane], order.start[lane + 1]):
+        j = order.slot[p]
+        if veh.path[j, 0] != k and veh.granted[j] == 0:
+            return False
+    return True
+
+
+@kernel
+def freed(
+    net: NetworkArrays, veh: Vehicles, order: Order, lane: int, queue_gap: float
+) -> float:  # fmt: skip
+    """Metres of a lane that those in front will free: they go on over joints, with room beyond."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    total = 0.0
+    promised = 0.0  # of the room beyond the last joint
+    last = -1
+    for p in range(order.start[lane], order.start[lane + 1]):
+        j = order.slot[p]
+        k = veh.path[j, 0]
+        if k < 0 or not net.connectors.free[k] or stands_for_long(veh, j):
+            break
+        promised = promised if k == last else 0.0
+        last = k
+        _, closed, _, held = queue_end(net, veh, order, net.connectors.to_lane[k], queue_gap)
+        closed -= taken(veh, order, n_road_lanes + k, queue_gap)
+        promised += veh.length[j] + queue_gap
+        if held or closed < promised:
+            break
+        total += veh.length[j] + queue_gap
+    return total
+
+
+@kernel
+def before_body(
+    veh: Vehicles, order: Order, grants: Grants, lane: int, queue_gap: float
+) -> float:  # fmt: skip
+    """Metres from the start of a lane to the first body that stands in it, or to the end of the queue
+    behind that; inf if none does."""
+    room = room_to_body(grants.obstacles, lane)
+    if room == inf:
+        return inf
+    free = room - queue_gap
+    for p in range(order.start[lane + 1] - 1, order.start[lane] - 1, -1):
+        j = order.slot[p]
+        if veh.s[j] > room or veh.around[j] > 0:
+            break
+        free -= veh.length[j] + queue_gap
+    return free
+
+
+@kernel
+def barred_beside(
+    net: NetworkArrays, veh: Vehicles, order: Order, lane: int, k: int, queue_gap: float
+) -> bool:
+    """Whether somebody on another connector out of a lane than joint k stands there with its rear, or
+    will, as the lane beyond does not take all on it: nobody who takes k gets past it."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    for o in range(net.lanes.out_start[lane], net.lanes.out_start[lane + 1]):
+        on = n_road_lanes + o
+        if o == k:
+            continue
+        j = order.over[on]
+        if j >= 0 and veh.granted[j] == 0 and veh.speed[j] < 0.5:
+            if order.over_rear[on] < min(BESIDE, APART * net.lanes.length[on]):
+                return True
+        if order.start[on] == order.start[on + 1]:
+            continue
+        _, closed, _, held = queue_end(net, veh, order, net.connectors.to_lane[o], queue_gap)
+        closed -= taken(veh, order, on, queue_gap)
+        j = order.slot[order.start[on + 1] - 1]
+        rear = veh.s[j] - veh.length[j]
+        if not held:
+            rear = max(rear, net.lanes.length[on] + closed + queue_gap)
+        if (held or closed < 0.0) and rear < BESIDE:
+            return True
+    return False
+
+
+@kernel
+def ends_on(veh: Vehicles, grants: Grants, i: int, lane: int, roads: int) -> bool:
+    """Whether i's trip ends so many roads after its leg, on a lane that nobody else was granted."""
+    if veh.leg[i] < 0 or grants.reserved[lane] > 0.0:
+        return False
+    return bool(veh.leg[i] + roads == veh.route_end[i] - 1)
+
+
+@kernel
+def has_room(
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int, n: int
+) -> bool:
+    """Whether the exit beyond the first n connectors of i's path takes the whole vehicle; n = 0:
+    that beyond the connector which it is on.
+
+    Counts those already granted to that exit; what can close up counts as room. Who has no grant yet
+    comes after those who stand before the exit, or for longer beside it to change to it. A last
+    road that is shorter than the vehicle needs to be empty only: the vehicle leaves there.
+    """
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    last = veh.path[i, n - 1] if n > 0 else veh.lane[i] - n_road_lanes
+    lane = net.connectors.to_lane[last]
+    need = grants.reserved[lane] + veh.length[i]
+    entered = 1 if veh.lane[i] >= n_road_lanes else 0  # its leg counts from the road before
+    kept = grants.kept[lane]
+    if must_change(veh, i, entered, n):
+        kept = max(kept, swap_room(net, lane, veh.length[i], rules.queue_gap))
+    asks = veh.granted[i] == 0 and n > 0
+    if asks:
+        # Heads that ask later in this frame may stand for longer. Whoever stands for longest counts
+        # none of the others: nobody would ever go into room for one while each counted all.
+        eldest = grants.eldest_since[lane]
+        waits = eldest < NEVER and (veh.arrived[i] < 0 or eldest < veh.arrived[i])
+        first = 0 <= veh.arrived[i] <= grants.wished_since[lane]
+        need += max(0.0 if first else grants.wished[lane], grants.eldest[lane] if waits else 0.0)
+        if veh.arrived[i] < 0 or grants.claimed_since[lane] <= veh.arrived[i]:
+            need += grants.claimed[lane]
+    if (
+        any_bodies(grants.obstacles)
+        and before_body(veh, order, grants, lane, rules.queue_gap)
+        < grants.reserved[lane] + veh.length[i]
+    ):
+        return False
+    now, closed, vacant, held = queue_end(net, veh, order, lane, rules.queue_gap)
+    # Who will have to change there stands so far from the line, and all behind it.
+    now = min(now, net.lanes.length[lane] - kept)
+    closed = min(closed, net.lanes.length[lane] - kept)
+    if vacant and ends_on(veh, grants, i, lane, entered + n):
+        return True
+    if (
+        vacant
+        and n > 0
+        and grants.reserved[lane] <= 0.0
+        and holds(net, last, now, veh.length[i], rules.stop_offset)
+    ):
+        need -= max(0.0, veh.length[i] - now)  # what stays behind
+    if vacant and n > 0 and now < need and need <= veh.length[i] and order.over[lane] < 0:
+        m, alone = chain_length(net, veh, i, rules.stop_offset)
+        if alone and m == n:
+            return True
+    q = n
+    while not held and (now < need or (vacant and now < need + rules.queue_gap)):
+        # Through joints: what lies beyond is room as well, or takes some where it is overfull.
+        k = veh.path[i, q] if q < PATH else -1
+        out = net.lanes.out_start[lane]
+        if k < 0 and out < net.lanes.out_start[lane + 1]:
+            k = out
+        if k < 0 or not net.connectors.free[k]:
+            closed += freed(net, veh, order, lane, rules.queue_gap)
+            if order.over[lane] >= 0 and veh.speed[order.over[lane]] < 0.1:
+                closed -= net.lanes.length[lane] - order.over_rear[lane] + rules.queue_gap
+            break
+        to = net.connectors.to_lane[k]
+        now_on, more, empty_on, held = queue_end(net, veh, order, n_road_lanes + k, rules.queue_gap)
+        now_to, more_to, empty_to, held_to = queue_end(net, veh, order, to, rules.queue_gap)
+        j = order.over[n_road_lanes + k]
+        if j >= 0 and veh.granted[j] == 0 and veh.lane[j] != to:
+            # It has left the way to the side, its rear still here: nobody gets past it.
+            more -= net.lanes.length[n_road_lanes + k] - order.over_rear[n_road_lanes + k]
+            more -= rules.queue_gap
+            held = True
+        elif not held:
+            more += more_to
+        if asks and (veh.arrived[i] < 0 or grants.claimed_since[to] <= veh.arrived[i]):
+            more -= grants.claimed[to]
+        # Those on their way here may turn off elsewhere, and wait for it.
+        mixed = grants.reserved[lane] > 0.0 and grants.onward[lane] != k
+        mixed = mixed or not all_take(veh, order, lane, k)
+        j = order.over[lane]
+        elsewhere = j >= 0 and veh.lane[j] != n_road_lanes + k and veh.lane[j] != to
+        if elsewhere and veh.granted[j] == 0:
+            # It waits on another joint, its rear still here: nobody gets past it.
+            closed -= net.lanes.length[lane] - order.over_rear[lane] + rules.queue_gap
+            mixed = True
+        if not mixed and barred_beside(net, veh, order, lane, k, rules.queue_gap):
+            if j >= 0:
+                closed -= net.lanes.length[lane] - order.over_rear[lane] + rules.queue_gap
+            mixed = True
+        if mixed or q >= PATH or veh.path[i, q] != k:
+            closed += min(0.0, more)
+            if vacant:
+                now += min(0.0, now_on)
+            break
+        if vacant:
+            now += now_on
+            if empty_on:
+                now += now_to
+        vacant = vacant and empty_on and empty_to
+        closed += more
+        if more >= 0.0 and closed >= need and order.over[to] < 0:
+            break
+        held = held or held_to
+        lane = to
+        q += 1
+        if vacant and ends_on(veh, grants, i, lane, entered + q):
+            return True
+    return now >= need or closed >= need
+
+
+@kernel
+def all_go_on(veh: Vehicles, order: Order, lane: int) -> bool:
+    """Whether everybody on a lane has a grant that leads beyond it, and nobody stands in its end."""
+    for p in range(order.start[lane], order.start[lane + 1]):
+        if veh.granted[order.slot[p]] == 0:
+            return False
+    j = order.over[lane]
+    return j < 0 or veh.granted[j] > 0 or veh.speed[j] >= 0.5
+
+
+@kernel
+def through(
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, i: int, n: int
+) -> int:  # fmt: skip
+    """Entries of i's path up to the line after the n-th, if all between the two lines go on; else 0.
+
+    The two lines must belong to one group: no lane between them is longer than couples two.
+    """
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    q = n
+    while True:
+        lane = net.connectors.to_lane[veh.path[i, q - 1]]
+        if q >= PATH or veh.path[i, q] < 0 or net.lanes.length[lane] >= GROUP_LENGTH:
+            return 0
+        if grants.reserved[lane] > 0.0 or not all_go_on(veh, order, lane):
+            return 0
+        if grants.claimed[lane] > 0.0:
+            return 0  # somebody must change to it, who could not then
+        k = veh.path[i, q]
+        q += 1
+        if not net.connectors.free[k]:
+            return 0 if net.connectors.must_stop[k] else q  # each stops there
+        if not all_go_on(veh, order, n_road_lanes + k):
+            return 0
+
+
+@kernel
+def nobody_between(
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, i: int, n: int
+) -> bool:
+    """Whether nobody will wait on the lanes between the first n connectors of candidate i's path.
+
+    A long vehicle is granted several lines at once; a short one may stop between them.
+    """
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    for q in range(veh.line[i], n - 1):
+        lane = net.connectors.to_lane[veh.path[i, q]]
+        k = veh.path[i, q + 1]
+        if grants.reserved[lane] > 0.0 or not all_go_on(veh, order, lane):
+            return False
+        if net.connectors.free[k] and not all_go_on(veh, order, n_road_lanes + k):
+            return False
+    return True
+
+
+@kernel
+def all_green(net: NetworkArrays, veh: Vehicles, grants: Grants, i: int, m: int, n: int) -> bool:
+    """Whether no light on entries m to n of i's path shows red or yellow."""
+    for q in range(m, n):
+        k = veh.path[i, q]
+        if net.connectors.signal[k] >= 0 and (grants.light[k] == RED or grants.light[k] == YELLOW):
+            return False
+    return True
+
+
+@kernel
+def chain_with_room(
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int,
+    frame: int, dt: float,
+) -> int:  # fmt: skip
+    """Entries of path to grant candidate i together, ending at a lane with room; minus if none.
+
+    Where the first lane that could hold the vehicle has no room, but all on it go on, the chain is
+    led through it: a platoon flows through a short lane between two lines as through none, unless
+    somebody has waited long for a place on it. Only lanes within the group count, so nobody else
+    decides on them at the same time.
+    """
+    n, alone = chain_length(net, veh, i, rules.stop_offset)
+    least = n
+    if grants.waived[veh.path[i, veh.line[i]]] >= frame:
+        return n
+    if not nobody_between(net, veh, order, grants, i, n):
+        return -least
+    if alone:  # longer than all lanes ahead: it stands between two lines, its rear inside
+        return n if has_room(net, veh, order, grants, rules, i, n) else -least
+    if somebody_halts_inside(net, veh, order, i, veh.line[i], n):
+        return -least
+    while not has_room(net, veh, order, grants, rules, i, n):
+        since = grants.eldest_since[net.connectors.to_lane[veh.path[i, n - 1]]]
+        if since < veh.arrived[i] or (veh.arrived[i] < 0 and since < NEVER):
+            if (frame - since) * dt >= PLATOON_ENDS:
+                return -least
+        m, n = n, through(net, veh, order, grants, i, n)
+        if n == 0 or not all_green(net, veh, grants, i, m, n):
+            return -least  # it can stop before that line, so its light counts whatever came before
+    return n

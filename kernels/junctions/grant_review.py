@@ -1,0 +1,486 @@
+"""The review before grants are given: who keeps its grant, who asks for one.
+
+Source: right-of-way.md section 2. From the head of each lane back: holders are noted, grants are
+taken back where the light or the room is gone and the vehicle can still stop, and the first one
+without a grant that is close enough becomes the lane's candidate.
+"""
+
+from rushhour.kernels.compiling.jit import kernel
+from rushhour.kernels.core.network import (
+    GROUP_LENGTH,
+    JOINTS,
+    LEFT,
+    RED,
+    RIGHT,
+    STOP_THEN_GO,
+    U_TURN,
+    YELLOW,
+    NetworkArrays,
+)
+from rushhour.kernels.core.rules import CLOSEST, Rules
+from rushhour.kernels.core.vehicles import (
+    BODY,
+    CONFLICT,
+    EXIT_FULL,
+    RED_LIGHT,
+    STARTING,
+    STOP_SIGN,
+    Grants,
+    Order,
+    Types,
+    Vehicles,
+)
+from rushhour.kernels.following.car_following import stopping_distance
+from rushhour.kernels.following.halting import halts_before
+from rushhour.kernels.junctions.arrival_order import IMPATIENT, time_at_line
+from rushhour.kernels.junctions.barring_bodies import bars_way
+from rushhour.kernels.junctions.exit_room import chain_length, has_room, nobody_between
+from rushhour.kernels.junctions.grant_holders import note_holder, wish
+from rushhour.kernels.junctions.permissive_places import waits_on
+from rushhour.kernels.junctions.waking import Awake
+from rushhour.kernels.junctions.zone_yielding import let_inside_go_first
+from rushhour.kernels.signals.coupled_lights import lights_that_count
+
+LINE_ZONE = 2.0  # m before the stop line within which a standing vehicle has arrived
+LOST_GREEN = 15.0  # s before a full exit in the green, after which the next place there is kept
+HELD_UP = 3.0  # s of standing behind others after which a grant is of no use, and holds up others
+LEFT_AT_YELLOW = 4.0  # m; a left turn that waits this close may go at yellow
+HELD = 0  # has its grant
+REVOKED = 1  # lost it, and so do all behind
+NOT_YET = 2  # does not ask; nobody behind may
+ASKS = 3
+
+
+@kernel
+def waits_for_first(net: NetworkArrays, veh: Vehicles, i: int, frame: int, dt: float) -> bool:
+    """Whether i has stood at a light for a whole cycle, so that later ones of its chain, which were
+    not green together with this one in that time, no longer count."""
+    k = veh.path[i, veh.line[i]]
+    if veh.arrived[i] < 0 or k < 0 or net.connectors.signal[k] < 0:
+        return False
+    return time_at_line(veh, i, frame, dt) > net.signals.cycle[net.connectors.signal[k]]
+
+
+@kernel
+def worst_light(
+    net: NetworkArrays, veh: Vehicles, grants: Grants, i: int, n: int, first_only: bool
+) -> int:
+    """RED if any of the first n connectors of i's path shows it, else the first YELLOW or
+    STOP_THEN_GO; else 0. One that is never green together with those before does not count, nor
+    does any but the first with a light if first_only."""
+    worst = 0
+    first = True
+    counted = -1
+    for q in range(n):
+        k = veh.path[i, q]
+        if net.connectors.signal[k] >= 0:
+            light = grants.light[k]
+            if not first and (light == RED or light == YELLOW):
+                if first_only:
+                    continue
+                if counted < 0:
+                    counted = lights_that_count(net, veh.path[i], n)
+                if (counted >> q) & 1 == 0:
+                    continue
+            first = False
+            if light == RED:
+                return RED
+            if worst == 0 and (light == YELLOW or light == STOP_THEN_GO):
+                worst = int(light)
+    return worst
+
+
+@kernel
+def shows_green(net: NetworkArrays, veh: Vehicles, grants: Grants, i: int, n: int) -> bool:
+    """Whether a signal on the first n connectors of i's path lets it go."""
+    for q in range(n):
+        k = veh.path[i, q]
+        if net.connectors.signal[k] >= 0:
+            light = grants.light[k]
+            if light != RED and light != YELLOW:
+                return True
+    return False
+
+
+@kernel
+def turns_across(net: NetworkArrays, rules: Rules, k: int) -> bool:
+    """Whether a movement crosses the oncoming traffic."""
+    across = RIGHT if rules.left_hand else LEFT
+    return net.connectors.turn[k] == across or net.connectors.turn[k] == U_TURN
+
+
+@kernel
+def room_to_stop(veh: Vehicles, types: Types, rules: Rules, i: int, dt: float) -> float:
+    """Metres before its line from which i can still stop there comfortably, if need be closer to it
+    than usual: who has just set off beyond the place where others stop can."""
+    v = veh.speed[i]
+    closest = min(rules.stop_offset, CLOSEST)
+    return stopping_distance(v, types.decel[veh.type[i]]) + v * dt + closest
+
+
+@kernel
+def led_to_by_joint(net: NetworkArrays, lane: int) -> bool:
+    """Whether the only way into a road lane is a connector that needs no grant."""
+    at = net.lanes.in_start[lane]
+    return (
+        net.lanes.in_start[lane + 1] - at == 1 and net.connectors.free[net.lanes.in_connector[at]]
+    )
+
+
+@kernel
+def waits_clear(net: NetworkArrays, veh: Vehicles, rules: Rules, i: int, d: float) -> bool:
+    """Whether i, once it has stopped at the line d m ahead, is clear of the line before."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    here = veh.lane[i]
+    rear = veh.s[i] + d - rules.stop_offset - veh.length[i]
+    for _ in range(JOINTS):
+        if here >= n_road_lanes:
+            here = net.connectors.from_lane[here - n_road_lanes]
+            rear += net.lanes.length[here]
+        elif led_to_by_joint(net, here):
+            here = n_road_lanes + net.lanes.in_connector[net.lanes.in_start[here]]
+            rear += net.lanes.length[here]
+        else:
+            break
+    return rear >= 0.0
+
+
+@kernel
+def nobody_follows(net: NetworkArrays, order: Order, lane: int) -> bool:
+    """Whether nobody is in the intersection before a lane, on its way there."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    if lane >= n_road_lanes:
+        return True  # a joint: there is no intersection before it
+    for x in range(net.lanes.in_start[lane], net.lanes.in_start[lane + 1]):
+        k = net.lanes.in_connector[x]
+        inside = n_road_lanes + k
+        if not net.connectors.free[k] and order.start[inside] < order.start[inside + 1]:
+            return False
+    return True
+
+
+@kernel
+def keeps_grant(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    i: int, line: int, d: float, frame: int, dt: float,
+) -> bool:  # fmt: skip
+    """Whether a vehicle d m before its line still has green, or can no longer stop."""
+    first_only = waits_for_first(net, veh, i, frame, dt)
+    light = worst_light(net, veh, grants, i, veh.granted[i], first_only)
+    if light != RED and light != YELLOW:
+        return True
+    v = veh.speed[i]
+    lane = veh.lane[i]
+    short = net.lanes.length[lane] < GROUP_LENGTH and (v > 0.5 or light == YELLOW)
+    if short and not (waits_clear(net, veh, rules, i, d) and nobody_follows(net, order, lane)):
+        return True  # it is between two lines that it may pass together, and others follow it
+    if v < 0.5 and light == RED:
+        return False
+    if light == YELLOW and d < LEFT_AT_YELLOW and turns_across(net, rules, veh.path[i, line]):
+        return True
+    room = room_to_stop(veh, types, rules, i, dt)
+    if light == RED:  # no yellow came before it: whoever can, stops, be it at the line itself
+        room -= min(rules.stop_offset, CLOSEST)
+    return d <= room
+
+
+@kernel
+def has_lost_room(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    i: int, line: int, d: float, frame: int, dt: float,
+) -> bool:  # fmt: skip
+    """Whether a holder that can still stop d m before its line finds no room beyond any more.
+
+    Somebody ahead whose going on was counted on may have lost its green, or its way.
+    """
+    if d <= room_to_stop(veh, types, rules, i, dt):
+        return False
+    if grants.waived[veh.path[i, line]] >= frame:
+        return False
+    return not has_room(net, veh, order, grants, rules, i, veh.granted[i])
+
+
+@kernel
+def give_back_later_lines(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    i: int, line: int, d: float, dt: float,
+) -> None:  # fmt: skip
+    """Shorten the grant of a vehicle d m before path[line] that covers a later line, not green now.
+
+    Where it can stop before that line, and the lanes before it hold it, it waits there.
+    """
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    room = room_to_stop(veh, types, rules, i, dt)
+    held = 0.0  # m of lanes since the line before, on which it could wait
+    last = line + 1
+    for q in range(line, veh.granted[i]):
+        k = veh.path[i, q]
+        if q > line and not net.connectors.free[k]:
+            light = grants.light[k]
+            closed = net.connectors.signal[k] >= 0 and (light == RED or light == YELLOW)
+            if closed and d > room and held >= veh.length[i] + rules.stop_offset:
+                if has_room(net, veh, order, grants, rules, i, last):
+                    veh.granted[i] = last
+                return
+            held = 0.0
+            last = q + 1
+        length = net.lanes.length[net.connectors.to_lane[k]]
+        held += length
+        d += net.lanes.length[n_road_lanes + k] + length
+        if net.connectors.free[k]:
+            held += net.lanes.length[n_road_lanes + k]
+
+
+@kernel
+def has_lost_green(net: NetworkArrays, veh: Vehicles, i: int, frame: int, dt: float) -> bool:
+    """Whether i faced a full exit for so long that its green was lost to it, or as its green ended
+    after a whole cycle at the line."""
+    if veh.full_since[i] < 0:
+        return False
+    return (
+        time_at_line(veh, i, frame, dt) >= IMPATIENT
+        or (frame - veh.full_since[i]) * dt >= LOST_GREEN
+        or waits_for_first(net, veh, i, frame, dt)
+    )
+
+
+@kernel
+def is_near(
+    net: NetworkArrays, veh: Vehicles, types: Types, rules: Rules, i: int, d: float, dt: float
+) -> bool:
+    """Whether a line d m ahead would slow i down from the next frame on.
+
+    It asks no earlier: whoever holds a grant for longer keeps others waiting for longer.
+    """
+    t = veh.type[i]
+    v = veh.speed[i]
+    most = min(veh.top[i], net.lanes.speed[veh.lane[i]] * veh.factor[i])
+    w = min(v + types.accel[t] * dt, max(v, most))
+    return d <= stopping_distance(w, types.decel[t]) + w * dt + LINE_ZONE + rules.stop_offset
+
+
+@kernel
+def line_reach(speed: float) -> float:
+    """How far before its line (m) a lane with a limit of `speed` is looked at."""
+    fast = 1.2 * speed
+    return fast * fast / 3.0 + 2.0 * fast + 10.0
+
+
+@kernel
+def somebody_comes(net: NetworkArrays, grants: Grants, lane: int) -> bool:
+    """Whether somebody who was let onto a short lane may be in the intersection before it."""
+    return net.lanes.length[lane] < GROUP_LENGTH and grants.reserved[lane] > 0.0
+
+
+@kernel
+def is_held_up(veh: Vehicles, i: int, frame: int, dt: float) -> bool:
+    """Whether i stands for so long behind others that it neither asks for a grant nor keeps one.
+
+    Not who is starting: nothing else holds it, and a grant that is given anew starts its reaction anew.
+    """
+    if veh.reason[i] == STARTING:
+        return False
+    since = veh.stands_since[i]
+    return since >= 0 and (frame - since) * dt >= HELD_UP and veh.speed[i] < 0.1
+
+
+@kernel(forceinline=True)
+def give_back_inside(
+    net: NetworkArrays, veh: Vehicles, order: Order, awake: Awake, x: int, frame: int, dt: float
+) -> None:
+    """Take the grants for lines further on from those who stand in intersection x behind others."""
+    if awake.inside[x] != frame:
+        return
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    inter = net.intersections
+    for c in range(inter.connector_start[x], inter.connector_start[x + 1]):
+        lane = n_road_lanes + inter.connector[c]
+        for p in range(order.start[lane], order.start[lane + 1]):
+            i = order.slot[p]
+            if veh.granted[i] > 0 and is_held_up(veh, i, frame, dt):
+                veh.granted[i] = 0
+                veh.refused[i] = CONFLICT
+
+
+@kernel
+def asks_inside(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    lane: int, frame: int, dt: float,
+) -> int:  # fmt: skip
+    """The vehicle that asks for the line of a short lane while it is in the intersection before.
+
+    Without this each would slow down for a line that comes sooner than it could stop. -1 if there
+    is none, or if two come by different ways: which of them will be first is open.
+    """
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    i = -1
+    for x in range(net.lanes.in_start[lane], net.lanes.in_start[lane + 1]):
+        k = net.lanes.in_connector[x]
+        if net.connectors.free[k]:
+            return -1
+        inside = n_road_lanes + k
+        for p in range(order.start[inside], order.start[inside + 1]):
+            if veh.granted[order.slot[p]] == 0:
+                if i >= 0:
+                    return -1
+                i = order.slot[p]
+                break
+    if i < 0 or is_held_up(veh, i, frame, dt):
+        return -1
+    if waits_on(veh, grants, i, veh.lane[i] - n_road_lanes):
+        return -1  # a new grant would end its waiting
+    k = veh.path[i, 0]
+    d = net.lanes.length[veh.lane[i]] - veh.s[i] + net.lanes.length[lane]
+    if k < 0 or net.connectors.free[k] or net.connectors.must_stop[k]:
+        return -1
+    if net.connectors.signal[k] >= 0 and grants.light[k] == RED:
+        return -1
+    # Who has waited inside starts late: it asks at once, as those behind it count on its room.
+    waited = grants.pocket[veh.lane[i] - n_road_lanes] > 0.0
+    if not waited and not is_near(net, veh, types, rules, i, d, dt):
+        return -1
+    if halts_before(veh, types, i, d, dt):
+        return -1
+    veh.line[i] = 0
+    return i
+
+
+@kernel(forceinline=True)
+def review_vehicle(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    i: int, line: int, d: float, head: bool, frame: int, dt: float,
+) -> int:  # fmt: skip
+    """HELD, REVOKED, NOT_YET or ASKS for a vehicle d m before the line of its path[line].
+
+    head: nobody is between it and the line.
+    """
+    if halts_before(veh, types, i, d, dt):
+        held = veh.granted[i] > line
+        if held:
+            veh.granted[i] = 0
+            veh.refused[i] = 0
+        return REVOKED if held else NOT_YET
+    if not head and is_held_up(veh, i, frame, dt):
+        # The queue before it may never move: what it holds would keep others from ever going.
+        held = veh.granted[i] > line
+        if held:
+            veh.granted[i] = 0
+            veh.refused[i] = CONFLICT
+        return REVOKED if held else NOT_YET
+    if veh.granted[i] > line:
+        give_back_later_lines(net, veh, types, order, grants, rules, i, line, d, dt)
+        if not keeps_grant(net, veh, types, order, grants, rules, i, line, d, frame, dt):
+            veh.refused[i] = RED_LIGHT
+        elif has_lost_room(net, veh, types, order, grants, rules, i, line, d, frame, dt):
+            veh.refused[i] = EXIT_FULL
+        elif d > room_to_stop(veh, types, rules, i, dt) and bars_way(
+            net, veh, types, grants, i, line, veh.granted[i], d, 0.0
+        ):
+            veh.refused[i] = BODY
+        else:
+            let_inside_go_first(net, veh, order, i, line, d, frame, dt)
+            note_holder(net, veh, grants, rules, i)
+            return HELD
+        veh.granted[i] = 0
+        return REVOKED
+    v = veh.speed[i]
+    # Who has just departed has not stood yet.
+    stands = v < 0.1 and veh.stands_since[i] >= 0
+    if head and veh.arrived[i] < 0 and stands and d <= LINE_ZONE + rules.stop_offset:
+        veh.arrived[i] = frame
+    k = veh.path[i, line]
+    if k < 0:
+        return NOT_YET
+    if not is_near(net, veh, types, rules, i, d, dt):
+        return NOT_YET
+    if net.connectors.must_stop[k] and (not head or veh.arrived[i] < 0):
+        veh.refused[i] = STOP_SIGN
+        return NOT_YET
+    if net.connectors.signal[k] >= 0 and grants.light[k] == RED:
+        veh.refused[i] = RED_LIGHT
+        veh.line[i] = line
+        if not has_lost_green(net, veh, i, frame, dt):
+            veh.full_since[i] = -1
+        else:
+            # Its exit was full in its last green: the room that comes is its own by now.
+            n, _ = chain_length(net, veh, i, rules.stop_offset)
+            if nobody_between(net, veh, order, grants, i, n):
+                wish(veh, grants, rules, i, net.connectors.to_lane[veh.path[i, n - 1]])
+        return NOT_YET
+    veh.line[i] = line
+    return ASKS
+
+
+@kernel(forceinline=True)
+def review_lane(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    lane: int, frame: int, dt: float,
+) -> int:  # fmt: skip
+    """Note the holders before the line at the end of a lane; returns its candidate, or -1.
+
+    Takes grants back at yellow and red where the vehicle can still stop, and from all behind it.
+    The candidate is the first vehicle without a grant, when it is close enough to ask. Looks back
+    through joints that need no grant (the lane before the line may be shorter than a car).
+    """
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    head, revoked, closed = True, False, False
+    candidate = -1
+    here, line, last = lane, 0, -1  # last: the joint into `lane`
+    dist = 0.0
+    reach = line_reach(net.lanes.speed[lane])
+    while True:
+        on_connector = here >= n_road_lanes
+        for p in range(order.start[here], order.start[here + 1]):
+            i = order.slot[p]
+            if closed and veh.granted[i] == 0:
+                continue  # most of a queue: nothing to take back, nothing to ask
+            at = line - 1 if on_connector else line
+            if at > 0 and veh.path[i, at - 1] != last:
+                continue  # it goes elsewhere
+            d = dist + net.lanes.length[here] - veh.s[i]
+            if d > reach:
+                break
+            k = veh.path[i, at]
+            if k >= 0 and net.connectors.free[k]:
+                # It goes on by a joint: it is seen from the line that this leads to.
+                head = False
+                closed = closed or veh.granted[i] <= at
+                continue
+            if revoked or closed:
+                # Somebody without a grant changed lane to before a holder: it is still one.
+                if veh.granted[i] > at and revoked:
+                    veh.granted[i] = 0
+                    veh.refused[i] = RED_LIGHT
+                elif veh.granted[i] > at and is_held_up(veh, i, frame, dt):
+                    # Behind one that asks for the very room that it holds it would wait for ever.
+                    veh.granted[i] = 0
+                    veh.refused[i] = CONFLICT
+                elif veh.granted[i] > at:
+                    let_inside_go_first(net, veh, order, i, at, d, frame, dt)
+                    note_holder(net, veh, grants, rules, i)
+                continue
+            what = review_vehicle(net, veh, types, order, grants, rules, i, at, d, head, frame, dt)
+            head = False
+            if what == REVOKED:
+                revoked = True
+            elif what == NOT_YET:
+                closed = True
+            elif what == ASKS:
+                candidate = i
+                closed = True
+        dist += net.lanes.length[here]
+        if on_connector:
+            here = net.connectors.from_lane[here - n_road_lanes]
+            continue
+        if line >= JOINTS or dist > reach:
+            break
+        if not led_to_by_joint(net, here):
+            break
+        k = net.lanes.in_connector[net.lanes.in_start[here]]
+        if line == 0:
+            last = k
+        line += 1
+        here = n_road_lanes + k
+    if not closed and not revoked and line == 0 and somebody_comes(net, grants, lane):
+        return asks_inside(net, veh, types, order, grants, rules, lane, frame, dt)
+    return candidate

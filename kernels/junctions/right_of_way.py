@@ -1,0 +1,453 @@
+"""The grant phase: who may enter an intersection.
+
+A vehicle enters a connector only with a grant. Grants are given once a frame by each *grant group*
+(intersections tied by links shorter than a vehicle), serially and in a fixed order within the
+group; groups are processed side by side, as no two write the same vehicle, tail or reservation.
+A grant covers a *chain* of connectors up to the first lane that can hold the vehicle, so nobody
+waits inside for something outside. Source: right-of-way.md sections 1 and 2.
+"""
+
+import numpy as np
+from numba import prange
+
+from rushhour.kernels.compiling.jit import kernel
+from rushhour.kernels.core.network import (
+    ALL_WAY_STOP,
+    GREEN,
+    RED,
+    SIGNAL,
+    STOP_THEN_GO,
+    YELLOW,
+    NetworkArrays,
+)
+from rushhour.kernels.core.random import uniform
+from rushhour.kernels.core.rules import POLICY_FAIR, POLICY_LITERAL, Rules
+from rushhour.kernels.core.vehicles import (
+    BODY,
+    CONFLICT,
+    EXIT_FULL,
+    FREE,
+    HELD_INSIDE,
+    RED_LIGHT,
+    STAMPS,
+    STOP_SIGN,
+    STREAM_REACTION,
+    WAITS_INSIDE,
+    YIELDS,
+    Grants,
+    Order,
+    Types,
+    Vehicles,
+)
+from rushhour.kernels.following.car_following import travel_time
+from rushhour.kernels.following.curve_speed import bend_speed
+from rushhour.kernels.following.desired_speed import aimed_speed
+from rushhour.kernels.junctions.arrival_order import (
+    IMPATIENT,
+    count_overtaken,
+    goes_before,
+    my_turn,
+    nobody_inside,
+    time_at_line,
+    who_starves,
+)
+from rushhour.kernels.junctions.barring_bodies import bars_way
+from rushhour.kernels.junctions.diverge_queue import stands_beside
+from rushhour.kernels.junctions.exit_room import (
+    chain_with_room,
+    has_room,
+    nobody_between,
+    through,
+)
+from rushhour.kernels.junctions.gap_acceptance import gap_blocker, is_clear
+from rushhour.kernels.junctions.grant_holders import (
+    forget_group,
+    note_holder,
+    note_inside,
+    to_path,
+    wish,
+)
+from rushhour.kernels.junctions.grant_review import (
+    LEFT_AT_YELLOW,
+    give_back_inside,
+    has_lost_green,
+    led_to_by_joint,
+    review_lane,
+    shows_green,
+    somebody_comes,
+    turns_across,
+    waits_for_first,
+    worst_light,
+)
+from rushhour.kernels.junctions.permissive_places import waiter_ahead
+from rushhour.kernels.junctions.permissive_turns import let_waiting_go, may_wait_inside
+from rushhour.kernels.junctions.waking import Awake
+from rushhour.kernels.junctions.wrong_lane_turns import crossed_beside
+from rushhour.kernels.junctions.zone_yielding import is_waited_for
+from rushhour.kernels.signals.coupled_lights import lights_that_count
+
+REFUSED = 0
+GRANTED = 1
+TO_WAIT = 2
+CALM = 30.0  # s at the line before a driver accepts gaps in which others must brake hard
+HURRIED = 120.0  # s at which it would want none, but for LEAST_GAP
+LEAST_GAP = 0.3  # share of the critical gap
+FRESH = 1.4  # share that somebody wants who comes slowly to a yield line, to merge there
+PRESSING = 0.075  # 1/s, by which it falls from then on
+PRESSED = 0.75  # down to which
+ROLLING = 8.0  # m/s, from which on one merges into the stream as on a ramp
+
+
+@kernel
+def reaction_of(
+    veh: Vehicles, types: Types, rules: Rules, control: int, stop: bool, i: int, seed: int
+) -> float:  # fmt: skip
+    """Seconds between a grant and the first movement of vehicle i."""
+    if veh.speed[i] > 0.5:
+        return 0.0
+    if control == ALL_WAY_STOP:
+        u = uniform(seed, veh.id[i], veh.arrived[i], STREAM_REACTION)
+        return rules.stop_reaction * (1.0 + rules.reaction_spread * (2.0 * u - 1.0))
+    if control == SIGNAL and veh.refused[i] == RED_LIGHT and not stop:
+        return float(types.green_reaction[veh.type[i]])
+    return 0.0
+
+
+@kernel
+def margin_of(rules: Rules, control: int, must_stop: bool) -> float:
+    """Seconds wanted between two users of a conflict zone."""
+    if control == SIGNAL:
+        return rules.margin_signal
+    if control == ALL_WAY_STOP:
+        return rules.margin_all_way
+    return rules.margin_stop if must_stop else rules.margin_yield
+
+
+@kernel
+def is_late(
+    net: NetworkArrays, veh: Vehicles, types: Types, grants: Grants, i: int, n: int, d: float,
+    reaction: float, frame: int, dt: float,
+) -> bool:  # fmt: skip
+    """Whether a later line of a grant for n entries closes before i, d m before the first, is there."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    t = veh.type[i]
+    line = veh.line[i]
+    v_max = aimed_speed(net, veh, types, i, veh.lane[i])
+    clock = frame * dt + reaction + travel_time(d, veh.speed[i], types.accel[t], v_max)
+    counted = -1
+    for q in range(line, n):
+        k = veh.path[i, q]
+        if net.connectors.signal[k] >= 0:
+            if q > line and clock > grants.closes[k]:
+                if counted < 0:
+                    counted = lights_that_count(net, veh.path[i], n)
+                if (counted >> q) & 1 == 1:
+                    return True
+        lane = n_road_lanes + k
+        inside = aimed_speed(net, veh, types, i, lane)
+        inside = min(inside, bend_speed(net.lanes, lane, 0.5 * net.lanes.length[lane]))
+        clock += (net.lanes.length[lane] + net.lanes.length[net.connectors.to_lane[k]]) / inside
+    return False
+
+
+@kernel
+def impatience(veh: Vehicles, i: int, frame: int, dt: float) -> float:
+    """Share of its critical gap that a vehicle still wants after waiting at the line, <= 1."""
+    waited = time_at_line(veh, i, frame, dt)
+    return max(LEAST_GAP, 1.0 - max(0.0, waited - CALM) / (HURRIED - CALM))
+
+
+@kernel
+def pressed_share(veh: Vehicles, i: int, share: float, frame: int, dt: float) -> float:
+    """The same for one that merges without a stop or a light, where others let it in.
+
+    Source: Polus, Shiftan, Shmueli-Lazar 2005 (critical gaps at roundabouts fall while one waits).
+    """
+    if veh.speed[i] >= ROLLING or share < PRESSED:
+        return share
+    return max(PRESSED, FRESH - PRESSING * time_at_line(veh, i, frame, dt))
+
+
+@kernel
+def blocker_of(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    i: int, n: int, ahead: float, reaction: float, margin: float, patient: bool, share: float,
+    pressed: float, control: int, dt: float,
+) -> tuple[int, int]:  # fmt: skip
+    """Reason and slot of who keeps candidate i from using n entries of its path; FREE, -1.
+
+    share, pressed: of the critical gap, and where it zips in. Where nobody does, writes before whom of
+    the holders it goes.
+    """
+    between = control != ALL_WAY_STOP
+    j, cut, cut_stamp = is_clear(
+        net, veh, types, order, grants, rules, i, n, ahead, reaction, margin, share, pressed,
+        between, dt,
+    )  # fmt: skip
+    if j >= 0:
+        return CONFLICT, j
+    if control != ALL_WAY_STOP:
+        j = gap_blocker(net, veh, types, order, grants, rules, i, n, ahead, patient, share, pressed)
+        if j >= 0:
+            return YIELDS, j
+    veh.cut[i] = cut
+    veh.cut_stamp[i] = cut_stamp
+    return FREE, -1
+
+
+@kernel
+def further_chain(
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int, n: int
+) -> int:
+    """Entries of path up to the line after the n-th, if i could pass both at once; else 0."""
+    m = through(net, veh, order, grants, i, n)
+    if m == 0:
+        return 0
+    k = veh.path[i, m - 1]
+    # Whoever has the right of way there need not take it from so far away.
+    if net.connectors.signal[k] < 0 and net.connectors.rank[k] == 0:
+        return 0
+    for q in range(n, m):
+        k = veh.path[i, q]
+        light = grants.light[k]
+        if net.connectors.signal[k] >= 0 and (light == RED or light == YELLOW):
+            return 0
+    if worst_light(net, veh, grants, i, m, False) != 0:
+        return 0
+    return m if has_room(net, veh, order, grants, rules, i, m) else 0
+
+
+@kernel(forceinline=True)
+def try_grant(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    x: int, first: int, count: int, i: int, patient: bool, frame: int, dt: float, seed: int,
+) -> int:  # fmt: skip
+    """GRANTED if light, room, way, gap and turn allow, or TO_WAIT inside; else REFUSED, noting why."""
+    if is_waited_for(net, veh, grants, i):
+        return REFUSED
+    k = veh.path[i, veh.line[i]]
+    control = net.intersections.control[x]
+    stop = net.connectors.must_stop[k]
+    all_way = control == ALL_WAY_STOP
+    reaction = reaction_of(veh, types, rules, control, stop, i, seed)
+    n = chain_with_room(net, veh, order, grants, rules, i, frame, dt)
+    room = n > 0
+    if not room:
+        n = -n
+    ahead = to_path(net, veh, i)
+    d = ahead
+    for q in range(veh.line[i]):
+        joint = veh.path[i, q]
+        d += net.lanes.length[net.lanes.out_start.shape[0] - 1 + joint]
+        d += net.lanes.length[net.connectors.to_lane[joint]]
+    first_only = n > veh.line[i] + 1 and waits_for_first(net, veh, i, frame, dt)
+    light = worst_light(net, veh, grants, i, n, first_only)
+    comes = veh.arrived[i] < 0  # has not stood here, so it stops for the yellow or comes late
+    if light == RED or (
+        light == YELLOW and (d >= LEFT_AT_YELLOW or comes or not turns_across(net, rules, k))
+    ):
+        veh.refused[i] = RED_LIGHT
+        mine = grants.light[k] if net.connectors.signal[k] >= 0 else GREEN
+        if mine == RED or mine == YELLOW or not shows_green(net, veh, grants, i, n):
+            if not has_lost_green(net, veh, i, frame, dt):
+                veh.full_since[i] = -1
+        elif veh.full_since[i] < 0 and veh.speed[i] < 0.1:
+            # One line of the chain is red while another is green: perhaps never both, so it
+            # counts as a way on that is not to be had.
+            veh.full_since[i] = frame
+        return REFUSED
+    several = n > veh.line[i] + 1 and not first_only
+    late = several and is_late(net, veh, types, grants, i, n, d, reaction, frame, dt)
+    if late and time_at_line(veh, i, frame, dt) < IMPATIENT:
+        veh.refused[i] = RED_LIGHT
+        return REFUSED
+    if light == STOP_THEN_GO and veh.arrived[i] < 0:
+        veh.refused[i] = STOP_SIGN
+        return REFUSED
+    barred = room and stands_beside(net, veh, order, grants, i, k, rules.queue_gap)
+    if not room or barred:
+        veh.refused[i] = EXIT_FULL
+        if veh.full_since[i] < 0 and veh.speed[i] < 0.1:
+            veh.full_since[i] = frame
+        if veh.full_since[i] >= 0 and nobody_between(net, veh, order, grants, i, n):
+            # Room that comes is kept for it, if it can come there.
+            wish(veh, grants, rules, i, net.connectors.to_lane[veh.path[i, n - 1]])
+        return REFUSED
+    veh.full_since[i] = -1
+    if bars_way(net, veh, types, grants, i, veh.line[i], n, d, reaction):
+        veh.refused[i] = BODY
+        return REFUSED
+    j = crossed_beside(net, veh, order, grants, i, n)
+    if j < 0:
+        j = waiter_ahead(net, veh, grants, i, k)
+    if j >= 0:
+        veh.refused[i] = CONFLICT
+        veh.blocker[i] = veh.id[j]
+        return REFUSED
+    # Through the next line as well if that can be had: then nobody waits between the two.
+    share = impatience(veh, i, frame, dt)
+    pressed = pressed_share(veh, i, share, frame, dt)
+    margin = margin_of(rules, control, stop)
+    m = further_chain(net, veh, order, grants, rules, i, n)
+    if m > 0 and is_late(net, veh, types, grants, i, m, d, reaction, frame, dt):
+        m = 0  # it waits between
+    reason, j = FREE, -1
+    for turn in range(2):
+        entries = m if turn == 0 else n
+        if entries == 0:
+            continue
+        reason, j = blocker_of(
+            net, veh, types, order, grants, rules, i, entries, ahead, reaction, margin, patient,
+            share, pressed, control, dt,
+        )  # fmt: skip
+        if j < 0:
+            n = entries
+            break
+    what = GRANTED
+    if j >= 0:
+        if not may_wait_inside(
+            net, veh, types, order, grants, rules, i, n, ahead, reaction, margin, dt
+        ):
+            veh.refused[i] = reason
+            veh.blocker[i] = veh.id[j]
+            return REFUSED
+        what = TO_WAIT
+    if control != SIGNAL:
+        j = who_starves(net, veh, grants, first, count, i, all_way, frame, dt)
+        if j >= 0:
+            veh.refused[i] = YIELDS
+            veh.blocker[i] = veh.id[j]
+            return REFUSED
+    if all_way:
+        literal = rules.all_way_policy == POLICY_LITERAL
+        limit = rules.overtake_limit if rules.all_way_policy == POLICY_FAIR else 0
+        if not my_turn(net, veh, grants, first, count, i, limit, literal, True, frame, dt):
+            veh.refused[i] = STOP_SIGN
+            return REFUSED
+        if literal and not nobody_inside(net, grants, x):
+            veh.refused[i] = CONFLICT
+            return REFUSED
+    elif not patient and not my_turn(
+        net, veh, grants, first, count, i, rules.overtake_limit, False, False, frame, dt
+    ):
+        veh.refused[i] = YIELDS
+        return REFUSED
+    if all_way or not patient:
+        count_overtaken(net, veh, grants, first, count, i)
+    veh.granted[i] = n
+    # It stood half a frame ago, on average; but who reacts at all is seen standing for a frame.
+    veh.go[i] = frame + (max(1, int(np.floor(reaction / dt + 1e-9))) if reaction > 0.0 else 0)
+    veh.overtaken[i] = 0
+    veh.refused[i] = 0
+    return what
+
+
+@kernel(forceinline=True)
+def grant_intersection(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    x: int, serial: int, frame: int, dt: float, seed: int,
+) -> int:  # fmt: skip
+    """Give grants at intersection x; returns how many grants its group has given (serial + ...).
+
+    First everybody in the order of rank or arrival. Then, among those who stand and yield only to
+    heads that were refused themselves, the one who has waited longest (a round of mutual yields
+    would never end otherwise).
+    """
+    inter = net.intersections
+    first, count = inter.lane_start[x], inter.lane_start[x + 1] - inter.lane_start[x]
+    all_way = inter.control[x] == ALL_WAY_STOP
+    # Insertion sort of the candidates; lanes without one fall out.
+    n = 0
+    for y in range(count):
+        i = grants.candidate[first + y]
+        if i < 0:
+            continue
+        z = n
+        while z > 0 and goes_before(net, veh, all_way, i, grants.candidate[first + z - 1]):
+            grants.candidate[first + z] = grants.candidate[first + z - 1]
+            z -= 1
+        grants.candidate[first + z] = i
+        n += 1
+    yielding = False
+    for turn in range(2 * n):
+        i = grants.candidate[first + turn % n]
+        patient = turn < n
+        if not patient and (
+            not yielding or veh.granted[i] > 0 or veh.refused[i] != YIELDS or veh.arrived[i] < 0
+        ):
+            continue
+        what = try_grant(
+            net, veh, types, order, grants, rules, x, first, n, i, patient, frame, dt, seed
+        )
+        if what != REFUSED:
+            veh.stamp[i] = np.int64(frame) * STAMPS + serial
+            if what == TO_WAIT:
+                veh.stamp[i] = WAITS_INSIDE
+            serial += 1
+            note_holder(net, veh, grants, rules, i)
+        elif veh.refused[i] == YIELDS and veh.arrived[i] >= 0:
+            yielding = True
+    return serial
+
+
+@kernel(forceinline=True)
+def grant_group(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    awake: Awake, group: int, frame: int, dt: float, seed: int,
+) -> None:  # fmt: skip
+    """Run the grant phase of one group. Reads positions and speeds; writes grants, see module."""
+    inter = net.intersections
+    forget_group(net, grants, awake, group)
+    lo, hi = inter.group_start[group], inter.group_start[group + 1]
+    for g in range(lo, hi):
+        give_back_inside(net, veh, order, awake, inter.group[g], frame, dt)
+        note_inside(net, veh, order, grants, rules, awake, inter.group[g], frame)
+    asking, waiting = False, False
+    for g in range(lo, hi):
+        x = inter.group[g]
+        for y in range(inter.lane_start[x], inter.lane_start[x + 1]):
+            lane = inter.lane[y]
+            grants.candidate[y] = -1
+            if (
+                order.start[lane] == order.start[lane + 1]
+                and (awake.plain[y] or not somebody_comes(net, grants, lane))
+                and (awake.plain[y] or not led_to_by_joint(net, lane))
+            ):
+                continue
+            i = review_lane(net, veh, types, order, grants, rules, lane, frame, dt)
+            grants.candidate[y] = i
+            asking = asking or i >= 0
+        waiting = waiting or grants.held[x] == HELD_INSIDE
+    serial = 0
+    for g in range(lo, hi):
+        if waiting and grants.held[inter.group[g]] == HELD_INSIDE:
+            serial = let_waiting_go(
+                net, veh, types, order, grants, rules, inter.group[g], serial, frame, dt
+            )
+    if not asking:
+        return
+    for g in range(lo, hi):
+        serial = grant_intersection(
+            net, veh, types, order, grants, rules, inter.group[g], serial, frame, dt, seed
+        )
+
+
+@kernel
+def grant_groups(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    awake: Awake, task: int, frame: int, dt: float, seed: int,
+) -> None:  # fmt: skip
+    """Run the groups of one task."""
+    for at in range(awake.group_cuts[task], awake.group_cuts[task + 1]):
+        grant_group(net, veh, types, order, grants, rules, awake, awake.groups[at], frame, dt, seed)
+
+
+@kernel(parallel=True)
+def grant_all(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    awake: Awake, frame: int, dt: float, seed: int,
+) -> None:  # fmt: skip
+    """Run the grant phase of all groups that are awake, a task of about equal work at a time."""
+    tasks = awake.tasks[0]
+    for task in prange(tasks):
+        grant_groups(net, veh, types, order, grants, rules, awake, task, frame, dt, seed)

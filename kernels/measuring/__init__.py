@@ -1,0 +1,1 @@
+"""What is counted and timed of the traffic. It changes nothing that anybody drives by."""

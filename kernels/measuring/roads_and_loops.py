@@ -1,0 +1,356 @@
+"""Measuring: what passes over roads and over induction loops.
+
+A vehicle has *readings* that only grow: time, distance, what the way takes at its desired speed,
+time standing, time at stops. What it leaves on a road is their growth between its coming and its
+leaving, so that only those need a look who change lane, and what all roads and intersections get
+adds up to what the trips took. Serial, in the order of the frame that was just stepped, which
+knows on which lane everybody was when it began.
+"""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.compiling.jit import kernel
+from rushhour.kernels.core.network import NetworkArrays
+from rushhour.kernels.core.vehicles import BEHIND, Order, Routes, Types, Vehicles
+from rushhour.kernels.following.desired_speed import desired_speed
+from rushhour.kernels.following.lane_gaps import place_beside
+
+# Columns of `since` and `sums`.
+TIME: Final = 0  # s after frame 0
+DISTANCE: Final = 1  # m
+IDEAL: Final = 2  # s the way takes at the desired speed
+WAITED: Final = 3  # s below 0.1 m/s, not at a stop
+STOPPED: Final = 4  # s at stops
+READINGS: Final = 5
+
+# Columns of `counts`.
+ENTERED: Final = 0  # drove in or departed there
+DEPARTED: Final = 1
+LEFT: Final = 2  # drove out or arrived there
+ARRIVED: Final = 3
+COUNTS: Final = 4
+
+# Columns of a loop's sums.
+SPEED: Final = 0  # m/s, summed over those that passed
+PACE: Final = 1  # s/m
+OCCUPIED: Final = 2  # s
+LOOP_SUMS: Final = 3
+SLOWEST: Final = 0.1  # m/s; who passes slower counts as this fast for the pace
+
+
+class Meters(NamedTuple):
+    """What is measured on roads; row n_roads of counts and sums is for all connectors."""
+
+    road: NDArray[np.int32]  # (n_trips,) where the vehicle is: road, n_roads: connector, -1 nowhere
+    since: NDArray[np.float64]  # (n_trips, READINGS) when it came there or the interval began
+    s: NDArray[np.float64]  # (n_trips,) m, at the end of the last frame; on watched lanes only
+    counts: NDArray[np.int64]  # (n_roads+1, COUNTS) in this interval
+    sums: NDArray[np.float64]  # (n_roads+1, READINGS) in this interval
+    watched: NDArray[np.bool_]  # (n_lanes,) a lane of a road with a loop
+    marked: NDArray[np.bool_]  # (n_roads+1,) who enters and leaves is logged
+    log_vehicle: NDArray[np.int32]  # (size,)
+    log_road: NDArray[np.int32]  # (size,)
+    log_left: NDArray[np.bool_]  # (size,) it left; else it entered
+    log_time: NDArray[np.float64]  # (size,) s after frame 0
+    logged: NDArray[np.int64]  # (1,) entries of this frame
+
+
+class Loops(NamedTuple):
+    """Induction loops, by lane, shape (k,) unless said. A vehicle counts where its front passes."""
+
+    first: NDArray[np.int32]  # (n_lanes+1,) loops of lane l are first[l] .. first[l+1]-1
+    lane: NDArray[np.int32]
+    pos: NDArray[np.float64]  # m
+    over: NDArray[np.int32]  # id of the vehicle above it; -1
+    slot: NDArray[np.int32]  # where that vehicle was last
+    clear: NDArray[np.float64]  # m, its distance when its rear will be past
+    at: NDArray[np.float64]  # m, its distance at the end of the last frame
+    since: NDArray[np.float64]  # s after frame 0, when it came or the interval began
+    passed: NDArray[np.int64]  # in this interval
+    sums: NDArray[np.float64]  # (k, LOOP_SUMS) in this interval
+
+
+@kernel
+def come(
+    m: Meters, name: int, road: int, t: float, distance: float, ideal: float, waited: float,
+    stopped: float,
+) -> None:  # fmt: skip
+    """Vehicle `name` comes onto a road (n_roads: a connector) with these readings."""
+    m.road[name] = road
+    m.since[name, TIME] = t
+    m.since[name, DISTANCE] = distance
+    m.since[name, IDEAL] = ideal
+    m.since[name, WAITED] = waited
+    m.since[name, STOPPED] = stopped
+
+
+@kernel
+def settle_sums(
+    m: Meters, name: int, t: float, distance: float, ideal: float, waited: float, stopped: float
+) -> None:
+    """Add the growth of its readings to the road that vehicle `name` is on."""
+    road = m.road[name]
+    if road >= 0:
+        m.sums[road, TIME] += t - m.since[name, TIME]
+        m.sums[road, DISTANCE] += distance - m.since[name, DISTANCE]
+        m.sums[road, IDEAL] += ideal - m.since[name, IDEAL]
+        m.sums[road, WAITED] += waited - m.since[name, WAITED]
+        m.sums[road, STOPPED] += stopped - m.since[name, STOPPED]
+
+
+@kernel
+def log_passage(m: Meters, name: int, road: int, left: bool, t: float) -> None:
+    """Count who enters or leaves a road, and log it where the road is marked."""
+    m.counts[road, LEFT if left else ENTERED] += 1
+    x = int(m.logged[0])
+    if m.marked[road] and x < m.log_vehicle.shape[0]:
+        m.log_vehicle[x] = name
+        m.log_road[x] = road
+        m.log_left[x] = left
+        m.log_time[x] = t
+        m.logged[0] = x + 1
+
+
+@kernel
+def waited_until(veh: Vehicles, i: int, frame: int) -> int:
+    """Frames that i has stood, but for those from `frame` on."""
+    standing = veh.stands_since[i]
+    return veh.waited[i] + (max(0, frame - standing) if standing >= 0 else 0)
+
+
+@kernel
+def mean_speed(veh: Vehicles, i: int, dt: float) -> float:
+    """Mean speed (m/s) of i in the last frame; a little too low if it came to a stand in it."""
+    return max(veh.speed[i] - 0.5 * veh.accel[i] * dt, 0.5 * veh.speed[i], 1e-6)
+
+
+@kernel
+def pass_loops(
+    veh: Vehicles, loops: Loops, i: int, lane: int, s: float, to: float, far: float, t: float,
+    speed: float, dt: float,
+) -> None:  # fmt: skip
+    """Front of i drives from s to `to` (m) along a lane, at a mean speed (m/s), in one frame.
+
+    far: m that it drove beyond `to` until the frame's end, t (s). A loop still taken by another
+    vehicle is taken over, so that it is never taken twice.
+    """
+    for x in range(loops.first[lane], loops.first[lane + 1]):
+        if not s < loops.pos[x] <= to:
+            continue
+        beyond = to - loops.pos[x] + far
+        when = t - min(dt, beyond / speed)
+        if loops.over[x] >= 0:
+            loops.sums[x, OCCUPIED] += max(0.0, when - loops.since[x])
+            when = max(when, loops.since[x])
+        loops.passed[x] += 1
+        loops.sums[x, SPEED] += speed
+        loops.sums[x, PACE] += 1.0 / max(speed, SLOWEST)
+        if beyond >= veh.length[i] or veh.lane[i] < 0:
+            loops.sums[x, OCCUPIED] += min(beyond, veh.length[i]) / speed
+            loops.over[x] = -1
+            continue
+        loops.over[x] = veh.id[i]
+        loops.slot[x] = i
+        loops.at[x] = veh.distance[i] + veh.s[i]
+        loops.clear[x] = loops.at[x] - beyond + veh.length[i]
+        loops.since[x] = when
+
+
+@kernel
+def slot_of(veh: Vehicles, name: int, guess: int) -> int:
+    """Slot of a vehicle on the road, or of one that has just arrived; -1 without it.
+
+    guess: where it was in the frame before. Slots are re-packed now and then.
+    """
+    if veh.id[guess] == name and veh.lane[guess] >= 0:
+        return guess
+    for i in range(veh.lane.shape[0]):
+        if veh.id[i] == name and veh.lane[i] >= 0:
+            return i
+    return guess if veh.id[guess] == name else -1
+
+
+@kernel
+def clear_loops(net: NetworkArrays, veh: Vehicles, loops: Loops, frame: int, dt: float) -> None:
+    """Free the loops whose vehicle has driven off them in a frame, changed lane, or arrived."""
+    begin, end = frame * dt, (frame + 1) * dt
+    for x in range(loops.over.shape[0]):
+        if loops.over[x] < 0:
+            continue
+        i = slot_of(veh, loops.over[x], loops.slot[x])
+        when = begin
+        if i >= 0:
+            loops.slot[x] = i
+            lane = veh.lane[i]
+            at = veh.distance[i] + (veh.s[i] if lane >= 0 else 0.0)
+            aside = (
+                lane >= 0 and lane != loops.lane[x]
+                and net.lanes.road[lane] == net.lanes.road[loops.lane[x]]
+            )  # fmt: skip
+            if not aside:
+                if lane >= 0 and at < loops.clear[x]:
+                    loops.at[x] = at
+                    continue
+                when = end
+                if at > loops.clear[x]:
+                    when = begin + dt * (loops.clear[x] - loops.at[x]) / (at - loops.at[x])
+        loops.sums[x, OCCUPIED] += max(0.0, when - loops.since[x])
+        loops.over[x] = -1
+
+
+@kernel
+def last_lane(net: NetworkArrays, veh: Vehicles, routes: Routes, i: int, lane: int) -> int:
+    """A lane of the road on which i has arrived; `lane` is where it was before."""
+    if veh.leg[i] < 0:
+        end = int(veh.wanted[i])
+        return end if end >= 0 else lane
+    road = routes.road[veh.leg[i]]
+    if net.lanes.road[lane] == road:
+        return lane
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    k = veh.behind[i, 0] - n_road_lanes
+    return int(net.connectors.to_lane[k]) if k >= 0 else lane
+
+
+@kernel
+def steps_back(net: NetworkArrays, veh: Vehicles, i: int, lane: int) -> int:
+    """How many lanes i has entered since it was on `lane` or beside it; 0: it was put elsewhere."""
+    road = net.lanes.road[lane]
+    for b in range(BEHIND):
+        back = veh.behind[i, b]
+        if back == lane or (back >= 0 and road >= 0 and net.lanes.road[back] == road):
+            return b + 1
+    return 0
+
+
+@kernel
+def follow_way(
+    net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, m: Meters, loops: Loops, i: int,
+    lane: int, frame: int, dt: float,
+) -> None:  # fmt: skip
+    """Settle what i left on the lanes that it drove over in a frame; it began on `lane`."""
+    n_roads = m.sums.shape[0] - 1
+    end = (frame + 1) * dt
+    name = veh.id[i]
+    gone = veh.lane[i] < 0
+    now = last_lane(net, veh, routes, i, lane) if gone else int(veh.lane[i])
+    speed = mean_speed(veh, i, dt)
+    same = net.lanes.road[now] == net.lanes.road[lane] and net.lanes.road[now] >= 0
+    steps = 0 if same else steps_back(net, veh, i, lane)
+    between = 0.0  # m of the lanes driven over as a whole
+    ideal = veh.ideal[i]
+    for b in range(steps - 1):
+        back = veh.behind[i, b]
+        between += net.lanes.length[back]
+        ideal -= net.lanes.length[back] / desired_speed(net, veh, types, i, back)
+    s = veh.s[i]
+    if gone:  # its s is still that of the frame before
+        s = s + speed * dt
+        if steps > 0:
+            s -= net.lanes.length[lane] + between
+        s = min(max(s, 0.0), net.lanes.length[now])
+        ideal -= s / desired_speed(net, veh, types, i, now) if steps > 0 else 0.0
+    distance = veh.distance[i] - between - (s if gone and steps > 0 else 0.0)
+    waited, stopped = waited_until(veh, i, frame) * dt, veh.stopped[i] * dt
+    far = between + s  # m driven since the line that comes next
+    if m.watched[lane]:
+        old = lane
+        if same:
+            old = now
+        elif steps > 0:
+            old = int(veh.behind[i, steps - 1])
+        before = m.s[name] if old == lane else place_beside(net, lane, old, m.s[name])
+        length = net.lanes.length[old]
+        if same:
+            if s > before:
+                mean = (s - before) / dt
+                pass_loops(veh, loops, i, old, before, s, 0.0, end, mean, dt)
+        elif steps > 0:
+            pass_loops(veh, loops, i, old, before, length, far, end, speed, dt)
+    if steps == 0 and not same and not gone:  # put elsewhere, not driven
+        if m.road[name] >= 0:
+            settle_sums(m, name, end, distance + s, ideal, waited, stopped)
+            log_passage(m, name, m.road[name], True, end)
+        road = net.lanes.road[now]
+        ideal += s / desired_speed(net, veh, types, i, now)
+        come(m, name, road if road >= 0 else n_roads, end, distance + s, ideal, waited, stopped)
+        log_passage(m, name, m.road[name], False, end)
+    for step in range(steps - 1, -1, -1):
+        on = now if step == 0 else int(veh.behind[i, step - 1])
+        t = end - min(dt, far / speed)
+        settle_sums(m, name, t, distance, ideal, waited, stopped)
+        if m.road[name] >= 0:
+            log_passage(m, name, m.road[name], True, t)
+        road = net.lanes.road[on]
+        come(m, name, road if road >= 0 else n_roads, t, distance, ideal, waited, stopped)
+        log_passage(m, name, m.road[name], False, t)
+        length = s if step == 0 else net.lanes.length[on]
+        far -= length
+        if m.watched[on]:
+            pass_loops(veh, loops, i, on, -1.0, length, far, end, speed, dt)
+        distance += net.lanes.length[on]
+        ideal += net.lanes.length[on] / desired_speed(net, veh, types, i, on)
+    m.s[name] = s
+    if gone and m.road[name] >= 0:
+        waited = veh.waited[i] * dt
+        settle_sums(m, name, end, veh.distance[i], veh.ideal[i], waited, stopped)
+        m.counts[m.road[name], ARRIVED] += 1
+        log_passage(m, name, m.road[name], True, end)
+        m.road[name] = -1
+
+
+@kernel
+def measure(
+    net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, m: Meters,
+    loops: Loops, frame: int, dt: float, newcomers: bool,
+) -> None:  # fmt: skip
+    """Measure the frame that was just stepped; newcomers: whether anybody departed in it."""
+    m.logged[0] = 0
+    clear_loops(net, veh, loops, frame, dt)
+    for lane in range(order.start.shape[0] - 1):
+        watched = m.watched[lane]
+        for p in range(order.start[lane], order.start[lane + 1]):
+            i = order.slot[p]
+            if newcomers and veh.depart_frame[i] == frame:
+                name = veh.id[i]
+                come(m, name, net.lanes.road[lane], frame * dt, 0.0, 0.0, 0.0, 0.0)
+                m.counts[m.road[name], DEPARTED] += 1
+                log_passage(m, name, m.road[name], False, frame * dt)
+                m.s[name] = -veh.distance[i] if veh.lane[i] == lane else veh.s[i]
+            if veh.lane[i] != lane:
+                follow_way(net, veh, types, routes, m, loops, i, lane, frame, dt)
+            elif watched:
+                s, before = veh.s[i], m.s[veh.id[i]]
+                if s > before:
+                    mean = (s - before) / dt
+                    pass_loops(veh, loops, i, lane, before, s, 0.0, (frame + 1) * dt, mean, dt)
+                m.s[veh.id[i]] = s
+
+
+@kernel
+def take_readings(
+    net: NetworkArrays, veh: Vehicles, types: Types, m: Meters, frame: int, dt: float,
+    on_road: NDArray[np.int64],
+) -> None:  # fmt: skip
+    """Settle what everybody has left so far, as an interval ends before `frame`.
+
+    Vehicles not known yet become known. on_road: (n_roads+1,) how many are where, counted anew.
+    """
+    n_roads = on_road.shape[0] - 1
+    on_road[:] = 0
+    for i in range(veh.lane.shape[0]):
+        lane = veh.lane[i]
+        if lane < 0:
+            continue
+        name = veh.id[i]
+        road = net.lanes.road[lane] if net.lanes.road[lane] >= 0 else n_roads
+        distance = veh.distance[i] + veh.s[i]
+        ideal = veh.ideal[i] + veh.s[i] / desired_speed(net, veh, types, i, lane)
+        waited, stopped = waited_until(veh, i, frame) * dt, veh.stopped[i] * dt
+        settle_sums(m, name, frame * dt, distance, ideal, waited, stopped)
+        come(m, name, road, frame * dt, distance, ideal, waited, stopped)
+        m.s[name] = veh.s[i]
+        on_road[road] += 1

@@ -1,0 +1,93 @@
+"""Keeping to the road: how far ahead a corner may be cut, how fast a bend of the way may be taken.
+
+In corners who drives steers at the farthest point of its way that it sees over road, so that a
+corner is cut only where the road is wide enough; before bends it brakes in time.
+"""
+
+import math
+from typing import Final
+
+from rushhour.kernels.compiling.jit import kernel
+from rushhour.kernels.geometry.curvature import max_curvature
+from rushhour.kernels.navmesh.cells import NOWHERE, VERGE, Cells, cell_at
+from rushhour.kernels.steering.bicycle import G
+from rushhour.kernels.steering.corner_driving import CornerCars
+from rushhour.kernels.steering.paths import Paths, place_in_space
+
+STRIDE: Final = 2.0  # m between places of a line that are looked at
+TRIES: Final = 5  # points of the way that are tried, from the far one to the near one
+CHORD: Final = 8.0  # m of the way before and behind a place whose bend is looked at
+LOOKS: Final = 45.0  # m ahead
+EVERY: Final = 3.0  # m
+ASIDE_SHARE: Final = 0.75  # of the grip that bends may take
+BRAKE_SHARE: Final = 0.5  # of the grip that is counted on for slowing down before them
+SLOWEST: Final = 4.0  # m/s at which any bend is tried
+REAR: Final = 2.5  # m behind the rear axle that must be ground
+
+
+@kernel
+def is_road(cells: Cells, x: float, y: float) -> bool:
+    """Whether a place is on a road or an intersection."""
+    c = cell_at(cells, x, y)
+    return c != NOWHERE and cells.kind[c] != VERGE
+
+
+@kernel
+def sees_road(cells: Cells, x: float, y: float, tx: float, ty: float) -> bool:
+    """Whether all of the straight line from (x, y) to (tx, ty) is road."""
+    far = math.hypot(tx - x, ty - y)
+    steps = int(far / STRIDE) + 1
+    for k in range(1, steps + 1):
+        w = k / steps
+        if not is_road(cells, x + w * (tx - x), y + w * (ty - y)):
+            return False
+    return True
+
+
+@kernel
+def far_in_sight(
+    paths: Paths,
+    cells: Cells,
+    cars: CornerCars,
+    i: int,
+    x: float,
+    y: float,
+    near: float,
+    far: float,
+) -> tuple[float, float]:
+    """The farthest point of path i, from near to far (m ahead), that is seen over road, x, y.
+
+    The near one where none is.
+    """
+    a, b = paths.start[i], paths.start[i + 1]
+    px, py = x, y
+    for k in range(TRIES):
+        s = cars.s[i] + far + (near - far) * k / (TRIES - 1)
+        px, py, _ = place_in_space(paths.points, paths.station, a, b, s)
+        if k == TRIES - 1 or sees_road(cells, x, y, px, py):
+            break
+    return px, py
+
+
+@kernel
+def bend_limit(paths: Paths, i: int, s: float, grip: float) -> float:
+    """Speed, m/s, at station s of path i from which every bend ahead can be taken; grip: g."""
+    a, b = paths.start[i], paths.start[i + 1]
+    end = paths.station[b - 1]
+    best, ahead = math.inf, 0.0
+    while ahead <= LOOKS and s + ahead + CHORD < end:
+        px, py, _ = place_in_space(paths.points, paths.station, a, b, s + ahead - CHORD)
+        qx, qy, _ = place_in_space(paths.points, paths.station, a, b, s + ahead)
+        rx, ry, _ = place_in_space(paths.points, paths.station, a, b, s + ahead + CHORD)
+        bend = max_curvature(px, py, qx, qy, rx, ry)
+        if bend > 1e-4:
+            there = ASIDE_SHARE * grip * G / bend
+            best = min(best, there + 2.0 * BRAKE_SHARE * grip * G * ahead)
+        ahead += EVERY
+    return max(SLOWEST, math.sqrt(best))
+
+
+@kernel
+def behind_holds(cells: Cells, x: float, y: float, heading: float) -> bool:
+    """Whether there is road behind the rear axle at (x, y), as far as a reverse needs."""
+    return is_road(cells, x - REAR * math.cos(heading), y - REAR * math.sin(heading))

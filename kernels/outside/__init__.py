@@ -1,1 +1,0 @@
-"""Bodies from outside, which no demand has: players, pedestrians, cars of another engine."""

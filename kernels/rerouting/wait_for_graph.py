@@ -1,0 +1,309 @@
+"""Who waits for whom: the wait-for graph of the vehicles that stand, and its cycles.
+
+Each vehicle that stands waits for one other at most: its leader, who uses the zone before it, whom it
+must let go first, the last on the exit that has no room for it, who is beside it where it must change
+lane. A cycle of these cannot move by itself. Every cycle holds the head of a lane, so walks begin
+there.
+"""
+
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.compiling.jit import kernel
+from rushhour.kernels.core.network import NetworkArrays
+from rushhour.kernels.core.vehicles import (
+    AT_STOP,
+    CONFLICT,
+    EXIT_FULL,
+    LANE_CHANGE,
+    LEADER,
+    NOTHING,
+    ONCOMING,
+    PASSED,
+    RED_LIGHT,
+    YIELDS,
+    Grants,
+    Order,
+    Vehicles,
+)
+from rushhour.kernels.following.lane_gaps import place_behind, place_beside
+from rushhour.kernels.junctions.permissive_places import waits_on
+from rushhour.kernels.rerouting.stuck import full_exit
+
+CLOSE = 1.5  # m: somebody on the lane beside who is nearer bars the way there
+SQUEEZED = 1.1  # m between those who have changed places and others
+ALONE = 0.1  # m that one keeps to others who changes where the other of the two finds no place
+LOOK = np.int64(1) << np.int64(32)  # a look's number, times this, goes before the number of a walk
+
+
+@kernel
+def note_slots(veh: Vehicles, order: Order, slot_of: NDArray[np.int32]) -> None:
+    """Write the slot of each vehicle on the road at its id. slot_of: longer than the greatest id."""
+    for p in range(order.start[order.start.shape[0] - 1]):
+        slot_of[veh.id[order.slot[p]]] = order.slot[p]
+
+
+@kernel
+def stands(veh: Vehicles, i: int) -> bool:
+    """Whether a vehicle stands, and neither at a stop nor because it was told to."""
+    return (
+        veh.stands_since[i] >= 0
+        and veh.speed[i] < 0.1
+        and veh.dwell_until[i] < 0
+        and veh.told[i] == NOTHING
+    )
+
+
+@kernel
+def lacks_room(veh: Vehicles, i: int) -> bool:
+    """Whether a vehicle stands for want of room beyond, be its light red by now: the green that it
+    had was of no use to it."""
+    reason = veh.reason[i]
+    return reason == EXIT_FULL or (reason == RED_LIGHT and veh.full_since[i] >= 0)
+
+
+@kernel
+def last_towards(
+    net: NetworkArrays, veh: Vehicles, order: Order, lane: int, i: int
+) -> int:  # fmt: skip
+    """The last vehicle on a lane, with its rear there, on a joint behind it, or on its way there by a
+    grant; -1. Not i."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    if order.start[lane] < order.start[lane + 1]:
+        j = order.slot[order.start[lane + 1] - 1]
+        if j != i:
+            return int(j)
+    if order.over[lane] >= 0 and order.over[lane] != i:
+        return int(order.over[lane])
+    for k in range(net.lanes.out_start[lane], net.lanes.out_start[lane + 1]):
+        on = n_road_lanes + k
+        if net.connectors.free[k] and order.start[on] < order.start[on + 1]:
+            j = order.slot[order.start[on + 1] - 1]
+            if j != i:
+                return int(j)
+    for x in range(net.lanes.in_start[lane], net.lanes.in_start[lane + 1]):
+        k = net.lanes.in_connector[x]
+        on = n_road_lanes + k
+        if order.start[on] < order.start[on + 1]:
+            j = order.slot[order.start[on + 1] - 1]
+            if j != i:
+                return int(j)
+        back = net.connectors.from_lane[k]
+        for p in range(order.start[back], order.start[back + 1]):
+            j = order.slot[p]
+            if veh.granted[j] == 0:
+                break
+            if j != i and veh.path[j, 0] == k:
+                return int(j)
+    return -1
+
+
+@kernel
+def beside(net: NetworkArrays, veh: Vehicles, order: Order, i: int) -> int:
+    """Who bars the change of lane that i must make: ahead of it there, then behind; -1 nobody."""
+    lane = veh.lane[i]
+    if lane >= net.lanes.out_start.shape[0] - 1 or veh.wanted[i] == lane:
+        return -1
+    target = lane + 1 if veh.wanted[i] > lane else lane - 1
+    if net.lanes.road[target] != net.lanes.road[lane]:
+        return -1
+    s = place_beside(net, lane, target, veh.s[i])
+    place = place_behind(veh, order, target, s)
+    if place > order.start[target]:
+        j = order.slot[place - 1]
+        if veh.s[j] - veh.length[j] < s + CLOSE:
+            return int(j)
+    elif order.over[target] >= 0 and order.over_rear[target] < s + CLOSE:
+        return int(order.over[target])
+    if place < order.start[target + 1]:
+        j = order.slot[place]
+        if veh.s[j] > s - veh.length[i] - CLOSE:
+            return int(j)
+    return -1
+
+
+@kernel
+def user_of_zone(net: NetworkArrays, veh: Vehicles, grants: Grants, i: int) -> int:
+    """Who is the last to use a conflict zone of the connector that i is on, or enters next; -1."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    k = veh.lane[i] - n_road_lanes
+    at = veh.s[i]
+    if k < 0:
+        k = veh.path[i, 0]
+        at = -inf
+    if k < 0:
+        return -1
+    for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
+        o = net.conflicts.other[c]
+        if net.conflicts.here_in[c] > at and grants.tail[o] < net.conflicts.there_out[c]:
+            j = grants.tail_slot[o]
+            if j >= 0 and j != i:
+                return int(j)
+    return -1
+
+
+@kernel
+def awaited(
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, stop_offset: float,
+    slot_of: NDArray[np.int32], i: int,
+) -> int:  # fmt: skip
+    """Slot of whom i waits for; -1 where it does not stand, or waits for nobody."""
+    if not stands(veh, i):
+        return -1
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    if lacks_room(veh, i):
+        lane = -1
+        if veh.lane[i] >= n_road_lanes and waits_on(veh, grants, i, veh.lane[i] - n_road_lanes):
+            lane = net.connectors.to_lane[veh.lane[i] - n_road_lanes]
+        elif veh.path[i, 0] < 0:
+            return -1
+        elif veh.lane[i] < n_road_lanes:
+            lane = full_exit(net, veh, order, i, stop_offset)
+        else:
+            lane = net.connectors.to_lane[veh.path[i, 0]]
+        return last_towards(net, veh, order, lane, i) if lane >= 0 else -1
+    reason = veh.reason[i]
+    known = reason in (LEADER, CONFLICT, YIELDS, LANE_CHANGE, ONCOMING, PASSED, AT_STOP)
+    if known and 0 <= veh.blocker[i] < slot_of.shape[0]:
+        j = slot_of[veh.blocker[i]]
+        if j >= 0 and j != i and veh.lane[j] >= 0 and veh.id[j] == veh.blocker[i]:
+            return int(j)
+        return -1
+    if reason == CONFLICT:
+        return user_of_zone(net, veh, grants, i)
+    if reason == LANE_CHANGE:
+        return beside(net, veh, order, i)
+    return -1
+
+
+@kernel
+def lowest_lane(veh: Vehicles, waits: NDArray[np.int32], i: int) -> int:
+    """The slot of the member of i's cycle on the lowest lane, the first there."""
+    low, j = i, waits[i]
+    while j != i:
+        if veh.lane[j] < veh.lane[low] or (veh.lane[j] == veh.lane[low] and veh.s[j] > veh.s[low]):
+            low = j
+        j = waits[j]
+    return low
+
+
+@kernel
+def walk_on(
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, stop_offset: float,
+    slot_of: NDArray[np.int32], i: int, look: int, walk: int, waits: NDArray[np.int32],
+    seen: NDArray[np.int64],
+) -> int:  # fmt: skip
+    """Go from i on along whom each waits for, writing `waits`; a member of a cycle met first by this
+    walk, else -1."""
+    mark = look * LOOK + walk
+    while i >= 0 and seen[i] < look * LOOK:
+        seen[i] = mark
+        waits[i] = awaited(net, veh, order, grants, stop_offset, slot_of, i)
+        i = waits[i]
+    return i if i >= 0 and seen[i] == mark else -1
+
+
+@kernel
+def find_cycles(
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, stop_offset: float,
+    slot_of: NDArray[np.int32], first: int, last: int, look: int, waits: NDArray[np.int32],
+    seen: NDArray[np.int64], out: NDArray[np.int32],
+) -> int:  # fmt: skip
+    """Cycles whose lowest lane is one of the road lanes first .. last - 1, or a connector out of one.
+
+    Writes to out a member of each, the first on that lane, and in waits whom each of those that were
+    come by waits for; returns how many. look: a number greater than at all calls before. waits, seen:
+    one entry for each slot.
+    """
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    found = 0
+    for lane in range(first, last):
+        for x in range(-1, net.lanes.out_start[lane + 1] - net.lanes.out_start[lane]):
+            on = lane if x < 0 else n_road_lanes + net.lanes.out_start[lane] + x
+            if order.start[on] == order.start[on + 1]:
+                continue
+            i = walk_on(
+                net, veh, order, grants, stop_offset, slot_of, order.slot[order.start[on]], look,
+                on, waits, seen,
+            )  # fmt: skip
+            if i < 0:
+                continue
+            i = lowest_lane(veh, waits, i)
+            low = veh.lane[i]
+            if low >= n_road_lanes:
+                low = net.connectors.from_lane[low - n_road_lanes]
+            if first <= low < last and found < out.shape[0]:
+                out[found] = i
+                found += 1
+    return found
+
+
+@kernel
+def goes_first_instead(net: NetworkArrays, veh: Vehicles, i: int, j: int) -> bool:
+    """Let i go before j where the two conflict, if j has not reached the zone; whether it could be done.
+
+    Both stand with their grants; -1: nobody, nothing is done.
+    """
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    if i < 0 or j < 0:
+        return False
+    k = veh.lane[i] - n_road_lanes if veh.lane[i] >= n_road_lanes else veh.path[i, 0]
+    o = veh.lane[j] - n_road_lanes if veh.lane[j] >= n_road_lanes else veh.path[j, 0]
+    if k < 0 or o < 0:
+        return False
+    reached = veh.s[j] if veh.lane[j] >= n_road_lanes else -inf
+    for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
+        if net.conflicts.other[c] != o:
+            continue
+        if reached > net.conflicts.there_in[c]:
+            return False
+        veh.stamp[i] = veh.stamp[j] - 1
+        veh.cut[i] = -1
+        veh.cut[j] = -1
+        return True
+    return False
+
+
+@kernel
+def has_place_beside(
+    net: NetworkArrays, veh: Vehicles, order: Order, i: int, other: int, lane: int, kept: float
+) -> bool:
+    """Whether i fits on a neighbouring lane where it is, kept m from all but `other`, who goes."""
+    s = place_beside(net, veh.lane[i], lane, veh.s[i])
+    for p in range(order.start[lane], order.start[lane + 1]):
+        j = order.slot[p]
+        if j == other or j == i:
+            continue
+        ahead = veh.s[j] - veh.length[j] - s
+        if ahead < kept and s - veh.length[i] - veh.s[j] < kept:
+            return False
+    j = order.over[lane]
+    return j < 0 or j == other or order.over_rear[lane] >= s + kept
+
+
+@kernel
+def change_places(net: NetworkArrays, veh: Vehicles, order: Order, i: int, j: int) -> bool:
+    """Let i and j, which stand beside each other and each want the other's lane, go there in the next
+    frame, or one of them where only that finds a place; whether it could be done. -1: nobody,
+    nothing is done."""
+    if i < 0 or j < 0 or abs(veh.lane[i] - veh.lane[j]) != 1:
+        return False
+    a, b = veh.lane[i], veh.lane[j]
+    if net.lanes.road[a] < 0 or net.lanes.road[a] != net.lanes.road[b]:
+        return False
+    if (veh.wanted[i] - a) * (b - a) <= 0 or (veh.wanted[j] - b) * (a - b) <= 0:
+        return False
+    if has_place_beside(net, veh, order, i, j, b, SQUEEZED) and has_place_beside(
+        net, veh, order, j, i, a, SQUEEZED
+    ):
+        veh.change_to[i] = b
+        veh.change_to[j] = a
+    elif has_place_beside(net, veh, order, i, -1, b, ALONE):
+        veh.change_to[i] = b
+    elif has_place_beside(net, veh, order, j, -1, a, ALONE):
+        veh.change_to[j] = a
+    else:
+        return False
+    return True
