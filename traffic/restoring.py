@@ -105,7 +105,7 @@ def _restore_vehicles(
     lanes, slots = tables["lanes"], tables["order"]["slot"]
     order = state.new_order(world.network.n_lanes, capacity)
     order.start[1:] = lanes["end"]
-    order.over[:] = lanes["over"]
+    order.load[:], order.over[:] = lanes["load"], lanes["over"]
     order.over_rear[:] = lanes["over_rear"]
     order.slot[: slots.size] = slots
     world.sim.order, world.sim.other_order = order, state.other_order(order)

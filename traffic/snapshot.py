@@ -164,7 +164,7 @@ def take_snapshot(world: "World", logs: bool = True) -> Snapshot:
         "lanes": table_of(
             {
                 "end": order.start[1:], "over": order.over, "over_rear": order.over_rear,
-                "stops_on": sim.routes.stops_on,
+                "load": order.load, "stops_on": sim.routes.stops_on,
             }
         ),
         "road_lanes": table_of(

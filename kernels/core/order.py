@@ -3,13 +3,14 @@
 A counting sort over lanes from last frame's order (so that lanes come out nearly sorted), then an
 insertion sort inside each lane. Ties in s break by id. Also finds, for each lane, the vehicle
 whose rear still hangs over its end.
+The load of a lane stays as it was sorted: who departs in a frame counts from the next one on.
 """
 
 from numba import prange
 
 from rushhour.kernels.compiling.jit import kernel
 from rushhour.kernels.core.network import Lanes
-from rushhour.kernels.core.vehicles import BEHIND, TASKS, Order, Vehicles
+from rushhour.kernels.core.vehicles import BEHIND, FULL_LOAD, TASKS, Order, Vehicles
 
 LEAST_SHARE = 64  # vehicles of a task; to hand one out costs as much as a vehicle or two
 MOST_PARTS = 8  # of the previous order, counted and scattered side by side: one a thread
@@ -62,7 +63,7 @@ def count_all(veh: Vehicles, order: Order, n: int) -> None:
 
 @kernel
 def place_lanes(order: Order) -> int:
-    """Turn counts into places; returns the number of vehicles on lanes.
+    """Turn counts into places, and into loads; returns the number of vehicles on lanes.
 
     A row of counts then says for each lane how many the parts up to it have there.
     """
@@ -76,6 +77,7 @@ def place_lanes(order: Order) -> int:
     place = 0
     for lane in range(lanes):
         order.start[lane] = place
+        order.load[lane] = min(count[lane], FULL_LOAD)
         place += count[lane]
     order.start[lanes] = place
     return place
@@ -105,7 +107,7 @@ def scatter_all(veh: Vehicles, order: Order, n: int) -> None:
 def sort_by_lane(veh: Vehicles, order: Order, n: int) -> int:
     """Sort the n vehicles of the previous order by lane into `spare`, those that left fall out.
 
-    Returns how many remain. Writes start; within a lane they keep their sequence.
+    Returns how many remain. Writes start, load; within a lane they keep their sequence.
     """
     count_all(veh, order, n)
     remain = place_lanes(order)

@@ -17,6 +17,7 @@ PATH: Final = 12  # connectors planned ahead
 BEHIND: Final = 8  # lanes remembered behind
 TASKS: Final = 32  # parallel tasks of vehicles, whatever the thread count
 MAX_LANES: Final = 63  # lanes of one road, at most
+FULL_LOAD: Final = 65535  # vehicles of one lane that are told apart
 
 STAMPS: Final = 65536  # grants of one group in a frame, at most
 HELD: Final = 1  # somebody was noted on a connector of the intersection
@@ -164,6 +165,7 @@ class Order(NamedTuple):
     slot: NDArray[np.int32]  # (capacity,)
     spare: NDArray[np.int32]  # (capacity,) the other buffer
     counts: NDArray[np.int32]  # (parts+1, n_lanes+1) scratch of the counting sort
+    load: NDArray[np.uint16]  # (n_lanes,) vehicles when the frame was sorted, at most FULL_LOAD
     over: NDArray[np.int32]  # (n_lanes,) slot whose rear hangs over the lane's end; -1
     over_rear: NDArray[np.float64]  # (n_lanes,) m, where it is on the lane; valid if there is one
 

@@ -141,7 +141,7 @@ def best_connector(
         if e >= most or not net.lanes.permissions[to] & permission:
             continue
         room = max(1.0, net.lanes.length[to] / QUEUE_SPACE)
-        e += LOAD_WEIGHT * min(1.0, (order.start[to + 1] - order.start[to]) / room)
+        e += LOAD_WEIGHT * min(1.0, order.load[to] / room)
         if e < least - 1e-9:
             best, least = k, e
     return best

@@ -216,7 +216,7 @@ def emptiest(net: NetworkArrays, order: Order, road: int, lanes: np.uint64) -> i
     best, fewest = -1, 0
     for j in range(net.roads.lane_count[road]):
         if (lanes >> np.uint64(j)) & np.uint64(1):
-            load = order.start[first + j + 1] - order.start[first + j]
+            load = int(order.load[first + j])
             if best < 0 or load < fewest:
                 best, fewest = j, load
     return best
@@ -272,25 +272,25 @@ def try_depart(
 @kernel
 def depart(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, grants: Grants,
-    wait: Waiting, trips: Trips, room: int, aside: bool, frame: int, dt: float, seed: int,
-    efforts: NDArray[np.float64],
-) -> int:  # fmt: skip
+    wait: Waiting, trips: Trips, room: int, newcomers: int, at: int, aside: bool, frame: int,
+    dt: float, seed: int, efforts: NDArray[np.float64],
+) -> tuple[int, int]:  # fmt: skip
     """Let waiting trips depart, at most `room`; returns how many did, their slots in order.spare.
 
     aside: bodies between two lanes take up room on both.
-    Returns -1 - that number when the arrays were full before everybody had been tried.
+    Also returns -1, or the place in busy to go on `at` once there is room in the arrays, with these
+    newcomers: who was tried before, and found no room on the road, finds none then.
     """
-    newcomers = 0
-    full = False
-    kept = 0
-    for x in range(wait.numbers[1]):
+    full = -1
+    kept = at
+    for x in range(at, wait.numbers[1]):
         road = wait.busy[x]
         before = -1
         trip = wait.head[road]
         tries = TRIES
         closed = wait.shut[road]  # and lanes without room at their start in this frame
         whole = (np.uint64(1) << np.uint64(net.roads.lane_count[road])) - np.uint64(1)
-        while trip >= 0 and tries > 0 and closed != whole and not full and newcomers < room:
+        while trip >= 0 and tries > 0 and closed != whole and full < 0 and newcomers < room:
             after = wait.following[trip]
             lanes = wait.lanes[trip] & ~closed
             if lanes == 0:
@@ -300,7 +300,7 @@ def depart(
             while wait.numbers[2] < veh.lane.shape[0] and veh.lane[wait.numbers[2]] >= 0:
                 wait.numbers[2] += 1
             if wait.numbers[2] >= veh.lane.shape[0]:
-                full = True
+                full = kept
                 break
             i = int(wait.numbers[2])
             without_room = try_depart(
@@ -326,9 +326,10 @@ def depart(
             wait.busy[kept] = road
             kept += 1
     wait.numbers[1] = kept
-    for x in range(newcomers):
-        wait.newest[veh.lane[order.spare[x]]] = -1
-    return -1 - newcomers if full else newcomers
+    if full < 0:
+        for x in range(newcomers):
+            wait.newest[veh.lane[order.spare[x]]] = -1
+    return newcomers, full
 
 
 @kernel

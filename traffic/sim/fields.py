@@ -145,6 +145,7 @@ FIELDS: Final[dict[type[Any], tuple[Field, ...]]] = {
         Field("slot", SAVED, VEHICLE, means="slots by lane, the first on it in front", within=(0, "slot")),
         Field("spare", SCRATCH, VEHICLE, means="the other buffer"),
         Field("counts", SCRATCH, PART, means="of the counting sort; a row has an entry for each lane"),
+        Field("load", SAVED, LANE, means="vehicles when the frame was sorted"),
         Field("over", SAVED, LANE, means="slot whose rear hangs over the lane's end; -1", fill=-1, within=(-1, "slot")),
         Field("over_rear", SAVED, LANE, unit="m", means="where it is on the lane; valid if there is one"),
     ),

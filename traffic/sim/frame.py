@@ -104,26 +104,30 @@ class Frame(Part):
         )  # fmt: skip
         self.control.joining.queue()
         most = sim.quotas.vehicles.most
-        while sim.waiting.numbers[1] > 0 and sim.n < most:
-            new = depart(
-                sim.network.arrays, sim.veh, sim.types, sim.routes, sim.order, sim.grants,
-                sim.waiting, sim.trips, most - sim.n, self.steering.on, sim.frame, sim.dt, sim.seed,
-                sim.efforts[0],
-            )  # fmt: skip
-            full = new < 0
-            new = -1 - new if full else new
-            if new:
-                splice_new(sim.veh, sim.order, new)
-                sim.n += new
-                sim.departed += new
+        if sim.waiting.numbers[1] > 0 and sim.n < most:
+            self._let_in(most - sim.n)
             if sim.n >= most:  # places are few: the road whose queue came first comes last
                 queues = sim.waiting.busy[: int(sim.waiting.numbers[1])]
                 queues[:] = np.roll(queues, -1)
-            if not full:
-                break
-            sim.grow()
         if sim.quotas.vehicles.given:
             sim.quotas.note_full(sim.n, sim.waiting_to_depart)
+
+    def _let_in(self, most: int) -> None:
+        """Let those depart for whom there is room, so many at most."""
+        sim = self.sim
+        new = at = 0
+        while at >= 0:
+            new, at = depart(
+                sim.network.arrays, sim.veh, sim.types, sim.routes, sim.order, sim.grants,
+                sim.waiting, sim.trips, most, new, at, self.steering.on, sim.frame, sim.dt, sim.seed,
+                sim.efforts[0],
+            )  # fmt: skip
+            if at >= 0:  # no places for more: go on with twice as many
+                sim.grow()
+        if new:
+            splice_new(sim.veh, sim.order, new)
+            sim.n += new
+            sim.departed += new
 
     def switch_signals(self) -> None:
         """Let signals show what they show in this frame."""
