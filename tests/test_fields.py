@@ -99,13 +99,10 @@ def test_a_snapshot_holds_every_saved_field_of_vehicles_grants_and_lights(world:
 def test_the_hash_of_the_state_changes_with_every_field_that_it_has(world: World) -> None:
     other = world.clone()
     rows = np.flatnonzero(other.sim.veh.lane >= 0)
-    own = {"id", "lane", "leg", "route_end", "told"}  # by which rows, routes and fields are found
-    for name in fields.hashed_names(other.sim.veh, rows):
-        if name in own:
-            continue
+    for name in fields.HASHED:
         before, column = other.state_hash(), getattr(other.sim.veh, name)
         was = column[rows[0]].copy()
-        column[rows[0]] = was + 1
+        column[rows[0]] = 0 if np.isinf(was).any() else was + 1
         assert other.state_hash() != before, name
         column[rows[0]] = was
         assert other.state_hash() == before

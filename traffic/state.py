@@ -1,6 +1,5 @@
-"""The arrays of a world as its parts make, re-pack and hash them; what they are stands in sim.fields."""
+"""The arrays of a world as its parts make and re-pack them; what they are stands in sim.fields."""
 
-import hashlib
 from collections.abc import Collection
 from typing import Any, Final
 
@@ -8,7 +7,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.core.network import FIXED, Actuation, NetworkArrays
+from rushhour.kernels.core.network import Actuation, NetworkArrays
 from rushhour.kernels.core.obstacles import Obstacles
 from rushhour.kernels.core.order import MOST_PARTS
 from rushhour.kernels.core.repacking import exchange, exchange_rows
@@ -171,45 +170,3 @@ def new_lights(actuation: Actuation) -> Lights:
     """Signals before the first frame."""
     sizes = {fields.PROGRAM: actuation.control.size, fields.DETECTOR: actuation.lane.size}
     return new(Lights, sizes)
-
-
-def state_hash(
-    veh: Vehicles,
-    routes: Routes,
-    frame: int,
-    waiting: Waiting,
-    actuation: Actuation,
-    lights: Lights,
-    aside: Vehicles,
-    commanded: bytes,
-) -> str:
-    """SHA-256 of the state in order of vehicle id; slots, packing and threads leave no trace.
-
-    aside: vehicles at the side of the road. commanded: what else commands have left in the world.
-    """
-    live = np.flatnonzero(veh.lane >= 0)
-    h = hashlib.sha256(np.array([frame, live.size], np.int64).tobytes())
-    _add_vehicles(h, veh, routes, live)
-    h.update(waiting.head.tobytes() + waiting.numbers[:2].tobytes())
-    if (actuation.control != FIXED).any():
-        for remembered in lights:
-            h.update(remembered.tobytes())
-    if aside.lane.size:
-        h.update(b"aside")
-        _add_vehicles(h, aside, routes, np.arange(aside.lane.size))
-    h.update(commanded)
-    return h.hexdigest()
-
-
-def _add_vehicles(h: Any, veh: Vehicles, routes: Routes, rows: NDArray[np.int64]) -> None:
-    """Add the state of some rows of vehicles to a hash, in order of their ids."""
-    rows = rows[np.argsort(veh.id[rows], kind="stable")]
-    for name in fields.hashed_names(veh, rows):
-        h.update(name.encode())
-        h.update(np.ascontiguousarray(getattr(veh, name)[rows]).tobytes())
-    routed = rows[veh.leg[rows] >= 0]
-    first = veh.leg[routed].astype(np.int64)
-    size = np.maximum(veh.route_end[routed] - first, 0)
-    ends = np.cumsum(size)
-    places = np.arange(ends[-1] if size.size else 0) + np.repeat(first - (ends - size), size)
-    h.update(routes.road[places].tobytes())

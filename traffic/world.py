@@ -20,7 +20,6 @@ from rushhour.roadnets.errors import ParameterError, RunError
 from rushhour.roadnets.facts import Shown
 from rushhour.roadnets.gate import let_in
 from rushhour.roadnets.model import Network
-from rushhour.traffic import state
 from rushhour.traffic.commands.changing_kind import ChangingKind
 from rushhour.traffic.commands.closures import Closures
 from rushhour.traffic.commands.control import Control
@@ -39,6 +38,7 @@ from rushhour.traffic.costs import Costs
 from rushhour.traffic.demand.model import Demand, empty_demand
 from rushhour.traffic.durations import clock, patience, seconds
 from rushhour.traffic.forking import refuse_after_fork
+from rushhour.traffic.hashing import light_sum, queue_sum, state_hash, vehicle_sum
 from rushhour.traffic.looping import Caller, bar, observing
 from rushhour.traffic.measures.summary import Clocking
 from rushhour.traffic.measures.tables import MeasureTable
@@ -600,16 +600,14 @@ class World(Shown):
         return len(self.sim.trip_log) == len(self.sim.demand)
 
     def state_hash(self) -> str:
-        """SHA-256 of the state in order of vehicle id."""
+        """SHA-256 of the state; slots, the order in which things are kept and threads leave no trace."""
         sim = self.sim
         commanded = self.control.hashed(self.bodies.state()) + self.steering.hashed(sim.veh)
-        return state.state_hash(
-            sim.veh,
-            sim.routes,
-            sim.frame,
-            sim.waiting,
-            sim.actuation,
-            sim.lights,
-            sim.verge.rows,
-            commanded,
-        )
+        aside, live = sim.verge.rows, np.flatnonzero(sim.veh.lane >= 0)
+        parts = [
+            vehicle_sum(b"vehicle", sim.veh, sim.routes, live),
+            vehicle_sum(b"aside", aside, sim.routes, np.arange(aside.lane.size)),
+            queue_sum(sim.waiting),
+            light_sum(sim.lights, sim.actuation),
+        ]
+        return state_hash(sim.frame, int(sim.waiting.numbers[0]), parts, commanded)

@@ -42,13 +42,6 @@ PROGRAM, DETECTOR, TRIP, STOP, PLACE, TYPE = (
     "program", "detector", "trip", "stop", "place", "type",
 )  # fmt: skip
 PART, ENTRY, ONE = "part", "entry", "one"
-# When the state hash has a field of vehicles.
-ALWAYS, NEVER_HASHED, IF_TOLD, IF_FINITE = (
-    "always",
-    "never",
-    "if anybody was told",
-    "if any is finite",
-)
 
 # The table of snapshots and keyframes that holds what has a row for each of these.
 TABLE_OF: Final = {
@@ -62,7 +55,7 @@ class Field:
 
     fill: of rows that nobody has written. within: the least value, and the name of the largest, of
     indices that are saved (`recording.keyframe_checks`); most: the largest value either way of
-    numbers. hashed: when the state hash has it.
+    numbers. hashed: whether the state hash has this column of vehicles.
     """
 
     name: str
@@ -75,7 +68,7 @@ class Field:
     extra: int = 0
     within: tuple[int, str] | None = None
     most: float = inf
-    hashed: str = ALWAYS
+    hashed: bool = True
 
     @property
     def shape(self) -> str:
@@ -100,7 +93,7 @@ FIELDS: Final[dict[type[Any], tuple[Field, ...]]] = {
         Field("type", SAVED, VEHICLE, means="its vehicle type", within=(0, "type")),
         Field("length", SAVED, VEHICLE, unit="m", means="bumper to bumper", most=LONGEST_VEHICLE),
         Field("factor", SAVED, VEHICLE, means="desired speed / limit", most=1e3),
-        Field("top", SAVED, VEHICLE, unit="m/s", means="no faster than this by a command; inf: nobody said so", fill=inf, hashed=IF_FINITE),
+        Field("top", SAVED, VEHICLE, unit="m/s", means="no faster than this by a command; inf: nobody said so", fill=inf),
         Field("path", SAVED, VEHICLE, means="connectors, -1 unknown", columns=PATH, within=(-1, "connector")),
         Field("granted", SAVED, VEHICLE, means="entries of path it may enter", within=(0, "path")),
         Field("line", SCRATCH, VEHICLE, means="entry of path whose line it faces; valid for candidates for a grant"),
@@ -113,18 +106,18 @@ FIELDS: Final[dict[type[Any], tuple[Field, ...]]] = {
         Field("refused", SAVED, VEHICLE, means="reason the head has no grant; written by the grant phase only", within=(0, "reason")),
         Field("full_since", SAVED, VEHICLE, unit="frame", means="since when its exit is full; -1"),
         Field("behind", SAVED, VEHICLE, means="lanes, -1 none", columns=BEHIND, within=(-1, "lane")),
-        Field("trip", SAVED, VEHICLE, means="row of its trip", within=(0, "trip"), hashed=NEVER_HASHED),
-        Field("leg", SAVED, VEHICLE, means="place of its road in the route pool; -1 a random walker", within=(-1, "place")),
-        Field("route_start", SAVED, VEHICLE, means="start of its route in the pool, as far as it is remembered", within=(0, "place_behind"), hashed=NEVER_HASHED),
-        Field("route_end", SAVED, VEHICLE, means="end of its route in the pool", within=(0, "place_behind")),
+        Field("trip", SAVED, VEHICLE, means="row of its trip", within=(0, "trip"), hashed=False),
+        Field("leg", SAVED, VEHICLE, means="place of its road in the route pool; -1 a random walker", within=(-1, "place"), hashed=False),
+        Field("route_start", SAVED, VEHICLE, means="start of its route in the pool, as far as it is remembered", within=(0, "place_behind"), hashed=False),
+        Field("route_end", SAVED, VEHICLE, means="end of its route in the pool", within=(0, "place_behind"), hashed=False),
         Field("draws", SAVED, VEHICLE, means="exits drawn so far (walkers)"),
         Field("wanted", SAVED, VEHICLE, means="lane it should be on; -1 no wish", within=(-1, "lane")),
         Field("suits", SAVED, VEHICLE, means="bit per lane number of its road: as good as the wanted one"),
         Field("change_frame", SAVED, VEHICLE, unit="frame", means="of its last lane change"),
-        Field("change_to", SAVED, VEHICLE, means="lane it changes to in this frame; -1", within=(-1, "lane"), hashed=NEVER_HASHED),
-        Field("yields_to", SAVED, VEHICLE, means="slot it lets in; -1, and again once it has looked at it", within=(-1, "slot"), hashed=NEVER_HASHED),
-        Field("stop", SAVED, VEHICLE, means="its next stop; equals stop_end when none is left", within=(0, "stop")),
-        Field("stop_end", SAVED, VEHICLE, means="behind its last stop", within=(0, "stop")),
+        Field("change_to", SAVED, VEHICLE, means="lane it changes to in this frame; -1", within=(-1, "lane"), hashed=False),
+        Field("yields_to", SAVED, VEHICLE, means="slot it lets in; -1, and again once it has looked at it", within=(-1, "slot"), hashed=False),
+        Field("stop", SAVED, VEHICLE, means="its next stop; equals stop_end when none is left", within=(0, "stop"), hashed=False),
+        Field("stop_end", SAVED, VEHICLE, means="behind its last stop", within=(0, "stop"), hashed=False),
         Field("dwell_until", SAVED, VEHICLE, unit="frame", means="until which it stays at a stop; -1 not at one"),
         Field("reason", SAVED, VEHICLE, means="why it is not at its desired speed, of REASONS", within=(0, "reason")),
         Field("blocker", SAVED, VEHICLE, means="id of the vehicle it waits for; -1 none", within=(-1, "trip")),
@@ -136,9 +129,9 @@ FIELDS: Final[dict[type[Any], tuple[Field, ...]]] = {
         Field("distance", SAVED, VEHICLE, unit="m", means="driven up to the start of its lane; in all once it has left"),
         Field("ideal", SAVED, VEHICLE, unit="s", means="that the same way takes at the desired speed"),
         Field("minds", SAVED, VEHICLE, means="times it changed its mind"),
-        Field("left", SAVED, VEHICLE, means="reached its end in this frame", hashed=NEVER_HASHED),
-        Field("told", SAVED, VEHICLE, means="NOTHING, HALT, HALT_HARD", within=(0, "told"), hashed=IF_TOLD),
-        Field("told_until", SAVED, VEHICLE, unit="frame", means="in which that ends; NEVER: until told otherwise", hashed=IF_TOLD),
+        Field("left", SAVED, VEHICLE, means="reached its end in this frame", hashed=False),
+        Field("told", SAVED, VEHICLE, means="NOTHING, HALT, HALT_HARD", within=(0, "told")),
+        Field("told_until", SAVED, VEHICLE, unit="frame", means="in which that ends; NEVER: until told otherwise"),
     ),
     Order: (
         Field("start", SAVED, LANE, means="first place of a lane in slot", extra=1),
@@ -259,6 +252,9 @@ FIELDS: Final[dict[type[Any], tuple[Field, ...]]] = {
 }
 # fmt: on
 
+# Columns of vehicles that the state hash has; of ways and stops it has what is left of them.
+HASHED: Final = tuple(f.name for f in FIELDS[Vehicles] if f.kind == SAVED and f.hashed)
+
 S = TypeVar("S", bound=NamedTuple)
 
 
@@ -335,21 +331,6 @@ def restored(arrays: S, tables: Mapping[str, NDArray[Any]]) -> S:
         if field.kind == SAVED and field.by in TABLE_OF:
             getattr(arrays, field.name)[:] = tables[TABLE_OF[field.by]][field.name]
     return arrays
-
-
-def hashed_names(veh: Vehicles, rows: NDArray[Any]) -> list[str]:
-    """Fields of vehicles that the state hash has, of those in some rows."""
-    told = bool(veh.told[rows].any())
-    found = []
-    for field in FIELDS[Vehicles]:
-        if field.hashed == NEVER_HASHED or field.kind != SAVED:
-            continue
-        if field.hashed == IF_TOLD and not told:
-            continue
-        if field.hashed == IF_FINITE and np.isinf(getattr(veh, field.name)[rows]).all():
-            continue
-        found.append(field.name)
-    return found
 
 
 def ranges(kind: type[Any], by: str) -> dict[str, tuple[int, str]]:
