@@ -25,6 +25,7 @@ from rushhour.traffic.world import World
 CAR = VehicleType(speed_dev=0.0)
 BUS = VehicleType(length=12.0, speed_dev=0.0)
 ACROSS_AFTER = Parameters().number("gridlock.turn_across_after")
+JOINT_AFTER = 60.0  # s
 SIDE = 85.0  # m from the start of a lane of 90 m
 
 
@@ -97,35 +98,67 @@ def test_two_who_bar_each_other_with_a_queue_behind_each_go_on():
     assert checker.violations == {}
 
 
-def test_a_bus_and_a_car_that_must_swap_lanes_before_a_fork_go_on():
-    """A road of 28.7 m: the car halts 11.8 m before the fork, the bus of 12 m fits no more before it,
-    and with a car behind it they could not change places. All stood for ever."""
-    draft = Draft("fork", "test")
-    for name, x, y in (("a", 0.0, 0.0), ("f", 30.0, 0.0), ("r", 130.0, -40.0), ("l", 130.0, 40.0)):
+def fork(length: float, lanes: int, both: bool):
+    """A road at whose end, a joint, a way parts to the right from its lane at the kerb; the other lanes
+    lead to the left, that at the kerb, too, if `both`."""
+    draft, end = Draft("fork", "test"), length + 1.3
+    for name, x, y in (
+        ("a", 0.0, 0.0), ("f", end, 0.0), ("r", end + 100.0, -40.0), ("l", end + 100.0, 40.0),
+    ):  # fmt: skip
         draft.intersections.append(DraftIntersection(name, x, y, NONE))
+    aside = [-1.6 - 3.2 * (lanes - 1 - i) for i in range(lanes)]
+    first = 0 if both else 1
     for name, ends, lines in (
-        ("in", "af", [((0.0, y), (28.7, y)) for y in (-4.8, -1.6)]),
-        ("right", "fr", [((31.0, -4.8), (130.0, -40.0))]),
-        ("left", "fl", [((31.0, -1.6), (130.0, 40.0))]),
+        ("in", "af", [((0.0, y), (length, y)) for y in aside]),
+        ("right", "fr", [((end + 1.0, aside[0]), (end + 100.0, -40.0))]),
+        ("left", "fl", [((end + 1.0, y), (end + 100.0, y + 41.6)) for y in aside[first:]]),
     ):
-        lanes = [DraftLane(f"{name}_{i}", np.array(line), 13.9) for i, line in enumerate(lines)]
-        draft.roads.append(DraftRoad(name, *ends, lanes))
-    draft.connectors += [DraftConnector("in", 0, "right", 0), DraftConnector("in", 1, "left", 0)]
+        every = [DraftLane(f"{name}_{i}", np.array(line), 13.9) for i, line in enumerate(lines)]
+        draft.roads.append(DraftRoad(name, *ends, every))
+    draft.connectors.append(DraftConnector("in", 0, "right", 0))
+    draft.connectors += [DraftConnector("in", i, "left", i - first) for i in range(first, lanes)]
     network = finish(draft)
     assert network.arrays.connectors.free.all()
+    return network
+
+
+def before_fork(network, *trips) -> World:
+    """Vehicles before a fork: type, lane, metres from the start of the road, where to."""
     builder, road = DemandBuilder(), network.road_index
-    for kind, lane, at, to in (
-        (BUS, 1, 28.4, "right"), (CAR, 0, 16.9, "left"), (CAR, 1, 13.9, "left"),
-    ):  # fmt: skip
+    for kind, lane, at, to in trips:
         way = [road["in"], road[to]]
         builder.add(
             Trip(f"{to} {at}", 0.0, kind, way, depart_lane=lane, depart_pos=at, depart_pos_kind=POS_GIVEN)
         )  # fmt: skip
-    world = World(network, builder.build(), dt=0.25, seed=1)
+    return World(network, builder.build(), dt=0.25, seed=1)
+
+
+def test_a_bus_and_a_car_that_must_swap_lanes_before_a_fork_go_on():
+    """A road of 28.7 m: the car halts 11.8 m before the fork, the bus of 12 m fits no more before it,
+    and with a car behind it they could not change places. All stood for ever."""
+    world = before_fork(
+        fork(28.7, 2, False),
+        (BUS, 1, 28.4, "right"),
+        (CAR, 0, 16.9, "left"),
+        (CAR, 1, 13.9, "left"),
+    )
     checker = Checker(world)
     world.observers.append(checker)
     world.run(150.0)
     assert world.arrived == 3 and world.gridlock()["turned_across"] == 1
+    assert checker.violations == {}
+
+
+def test_nobody_turns_across_the_next_lane_of_a_joint_but_to_swap_with_who_stands_there():
+    """Who stands there and need not change lane goes on at any moment, and no grant is asked at a
+    joint: in towns cut from Porto and Luxembourg drivers ran into who had turned across before them."""
+    world = before_fork(fork(100.0, 2, True), (CAR, 0, 95.0, "left"), (CAR, 1, 97.0, "right"))
+    checker = Checker(world)
+    world.observers.append(checker)
+    world.schedule(0.25, "stop", vehicle="left 95.0")
+    world.schedule(JOINT_AFTER + 20.0, "go_on", vehicle="left 95.0")
+    world.run(120.0)
+    assert world.arrived == 2 and world.gridlock()["turned_across"] == 0
     assert checker.violations == {}
 
 

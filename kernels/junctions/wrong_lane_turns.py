@@ -54,6 +54,15 @@ def shields(veh: Vehicles, order: Order, lane: int) -> bool:
 
 
 @kernel
+def swaps(net: NetworkArrays, veh: Vehicles, order: Order, lane: int, other: int) -> bool:
+    """Whether the head of the next lane stands as well because it must change to the lane of this one."""
+    if abs(other - lane) != 1 or not shields(veh, order, other):
+        return False
+    j = order.slot[order.start[other]]
+    return bool(veh.reason[j] == LANE_CHANGE and (veh.wanted[j] - other) * (lane - other) > 0)
+
+
+@kernel
 def turn_across(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, frame: int,
     patience: int, dt: float, seed: int, first: int, last: int, efforts: Efforts,
@@ -85,14 +94,13 @@ def turn_across(
         if goes and net.connectors.free[k]:
             # No grant keeps it from those who come: only where nobody could change lane, or two have
             # long stood who must swap lanes and are too long for that.
-            long = (frame - since) * dt >= LONG
-            goes = (long or net.lanes.length[other] < veh.length[i]) and (
-                shields(veh, order, other)
-                or upstream_allows(
+            if net.lanes.length[other] < veh.length[i]:
+                goes = shields(veh, order, other) or upstream_allows(
                     net, veh, types, order, other,
                     place_beside(net, lane, other, veh.s[i]) - veh.length[i], 0.0, EASY, START + dt,
-                )
-            )  # fmt: skip
+                )  # fmt: skip
+            else:
+                goes = (frame - since) * dt >= LONG and swaps(net, veh, order, lane, other)
         if goes:
             turned += 1
         else:
