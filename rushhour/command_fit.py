@@ -1,11 +1,15 @@
 """`rushhour fit`: trips fitted to counts."""
 
 import argparse
+import csv
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from rushhour.outputs import want_apart
 from rushhour.progress import compile_bar
 from rushhour.roadnets.json_text import json_text
+from rushhour.roadnets.writing import replaced
 from rushhour.traffic.parameters import Parameters
 from rushhour.world_fields import demanded
 
@@ -28,8 +32,19 @@ def fit(args: argparse.Namespace) -> int:
         )  # fmt: skip
     save_demand(args.output, found.demand)
     facts = {"network": network.name, **found.facts(), "written": str(args.output)}
+    if args.matrix is not None:
+        _write_matrix(args.matrix, found.matrix)
+        facts["matrix"] = str(args.matrix)
     print(json_text(facts) if args.json else _text(facts))
     return 0
+
+
+def _write_matrix(path: Path, pairs: Mapping[tuple[str, str], tuple[float, float]]) -> None:
+    with replaced(path) as part, part.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(("o_zone_id", "d_zone_id", "volume", "before"))
+        for (origin, destination), (before, after) in pairs.items():
+            writer.writerow((origin, destination, f"{after:.4f}", f"{before:.0f}"))
 
 
 def _text(facts: dict[str, Any]) -> str:
@@ -41,4 +56,6 @@ def _text(facts: dict[str, Any]) -> str:
                 f"{name.replace('_', ' '):<9} {one['counts']:>6,} counts, GEH below 5: {one['geh_below_5_percent_before']:.1f} -> "
                 f"{one['geh_below_5_percent_after']:.1f} %, RMSE {one['rmse_veh_per_h_before']:.1f} -> {one['rmse_veh_per_h_after']:.1f} veh/h"
             )
+    if "matrix" in facts:
+        lines.append(f"matrix    {facts['matrix']}")
     return "\n".join(lines)

@@ -56,5 +56,6 @@ FIT_ROWS = {
     "--output": Row(FIT, lambda t: trips(t, "z1.h5", "grid.h5") == t.facts["trips"], "z.csv", "ends in .h5"),
     "--hold-out": Row(f"{FIT} --hold-out 0.5", lambda t: t.facts["held_out"]["counts"] == 2 and t.before["held_out"] is None, "1", "hold out 1"),
     "--trust": Row(f"{FIT} --trust 1000", lambda t: t.facts["used"]["rmse_veh_per_h_after"] > t.before["used"]["rmse_veh_per_h_after"], "0", "trust 0"),
+    "--matrix": Row(f"{FIT} --matrix od.csv", lambda t: t.text("od.csv").startswith("o_zone_id,d_zone_id,volume,before"), "od.txt", "ends in .csv"),
     "--json": Row(FIT, lambda t: t.facts["trips"] > 0 and "trips became" in t.without().out),
 }  # fmt: skip

@@ -99,7 +99,7 @@ def test_a_demand_that_fits_already_stays_as_it_is(grid: Network) -> None:
     assert found.demand.ids == truth.ids
 
 
-def test_what_nobody_counts_stays(grid: Network) -> None:
+def test_one_counter_changes_its_own_trips_and_hardly_any_other(grid: Network) -> None:
     truth = pool(grid, 600)
     road = grid.road_ids[int(np.bincount(truth.roads).argmax())]
     one = Counts((road,), "road", np.array([0.0]), np.array([SPAN]), np.array([0.0]))
@@ -108,7 +108,7 @@ def test_what_nobody_counts_stays(grid: Network) -> None:
     of = np.repeat(np.arange(len(truth)), np.diff(truth.route_start))
     passing = np.zeros(len(truth), bool)
     passing[of[truth.roads == number]] = True
-    assert (found.factors[~passing] == 1.0).all() and found.factors[passing].min() < 0.01
+    assert abs(found.factors[~passing] - 1.0).max() < 0.02 and found.factors[passing].min() < 0.01
     assert found.after[0] < 0.1 * found.before[0]
 
 

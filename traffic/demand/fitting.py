@@ -2,9 +2,12 @@
 
 A group is the trips of one way that depart in one interval; its factor w >= 0 is what is sought. With a the passages of the
 groups at the counters, c the counts and n the trips of the groups, it minimises
-sum ((a w - c) / sqrt(max(c, 1)))^2 + trust sum n (w - 1)^2: counts weigh by their Poisson error, and what no
+sum ((a w - c) / sqrt(max(c, 1)))^2 + trust sum n (w - v)^2: counts weigh by their Poisson error, and what no
 counter tells stays as it was. Solved by scipy's bounded least squares. Source: Cascetta (1984), "Estimation of trip matrices from traffic
 counts and survey data: a generalized least squares estimator".
+v comes first: factors of all trips that start at an intersection, that end at one, that depart in an interval, and of all, multiplied; few
+numbers that also tell of roads that nobody counts. Gauss and Newton's method on their logarithms; a residual weighs by the Poisson error and by
+what groups may differ by themselves.
 """
 
 from dataclasses import dataclass, replace
@@ -20,6 +23,7 @@ from rushhour.roadnets.errors import DemandError, ParameterError
 from rushhour.roadnets.model import Network
 from rushhour.traffic.analysis.count_tables import LOOP, Counts
 from rushhour.traffic.analysis.counts import geh
+from rushhour.traffic.demand.matrix import zones_of
 from rushhour.traffic.demand.model import Demand
 from rushhour.traffic.demand.scaling import SUFFIX, copies, taken
 from rushhour.traffic.routing.road_graph import road_graph
@@ -30,6 +34,9 @@ Floats = NDArray[np.float64]
 STREAM: Final = 8900  # + 0 who of a group is repeated, 1 departure of a copy
 MOST: Final = 20.0  # times that a group may become larger
 SPAN: Final = 900.0  # s, of the departures of a group
+SHARED: Final = 0.25  # expected error of the logarithm of a factor that many groups share
+ALL: Final = 10.0  # of that of all trips
+ROUNDS: Final = 30
 
 
 @dataclass(frozen=True)
@@ -42,6 +49,7 @@ class Fitted:
     after: Floats  # of the fitted ones
     counts: Counts
     used: NDArray[np.bool_]
+    matrix: dict[tuple[str, str], tuple[float, float]]  # trips by zones, before and after
 
     def facts(self) -> dict[str, Any]:
         """As plain values."""
@@ -68,7 +76,7 @@ class Fitted:
 
 
 def fit_to_counts(
-    network: Network, demand: Demand, counts: Counts, *, hold_out: float = 0.0, trust: float = 0.1,
+    network: Network, demand: Demand, counts: Counts, *, hold_out: float = 0.0, trust: float = 0.3,
     seed: int = 0,
 ) -> Fitted:  # fmt: skip
     """Fit trips to counts of roads.
@@ -98,11 +106,13 @@ def fit_to_counts(
         raise DemandError(
             "no trip passes a counter that is used; check times and roads of the counts"
         )
-    factor = _solved(passes[np.flatnonzero(used)], counts.count[used], size, trust)
+    tables = _shared(network, whole, group)
+    factor = _solved(passes[np.flatnonzero(used)], counts.count[used], size, trust, tables)
     fitted, often = _repeated(whole, factor[group], group, seed)
     after_group = np.bincount(group, often, size.size)
     share = np.divide(after_group, size, out=np.ones(size.size), where=size > 0)
-    return Fitted(fitted, factor[group], before, np.asarray(passes @ share), counts, used)
+    matrix = _matrix(network, whole, factor[group])
+    return Fitted(fitted, factor[group], before, np.asarray(passes @ share), counts, used, matrix)
 
 
 def _groups(demand: Demand) -> tuple[NDArray[np.int64], Floats]:
@@ -146,20 +156,89 @@ def _passages(
     return coo_matrix((np.ones(row.size), (row, column)), (len(counts), n_groups)).tocsr()
 
 
-def _solved(passes: Any, counted: Floats, size: Floats, trust: float) -> Floats:
-    """The factors of the groups that some counter sees; the others are 1."""
+def _shared(network: Network, demand: Demand, group: NDArray[np.int64]) -> Any:
+    """Which groups share which factor: those of a first and a last intersection, of an interval, and all; sparse."""
+    from scipy.sparse import coo_matrix, hstack
+
+    first, last = _ends(network, demand)
+    every = np.zeros(len(demand), np.int64)
+    row, trip = np.unique(group, return_index=True)
+    tables = []
+    for kind in (first, last, np.floor(demand.depart / SPAN), every):
+        known, column = np.unique(kind[trip], return_inverse=True)
+        tables.append(coo_matrix((np.ones(row.size), (row, column)), (row.size, known.size)))
+    return hstack(tables).tocsr()
+
+
+def _ends(network: Network, demand: Demand) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The intersections at which trips start and end."""
+    roads, start = network.arrays.roads, demand.route_start
+    return (
+        roads.from_intersection[demand.roads[start[:-1]]],
+        roads.to_intersection[demand.roads[start[1:] - 1]],
+    )
+
+
+def _solved(passes: Any, counted: Floats, size: Floats, trust: float, tables: Any) -> Floats:
+    """The factors of the groups that some counter sees; the others have those that they share."""
     from scipy.optimize import lsq_linear
     from scipy.sparse import diags, vstack
 
+    prior = _prior(passes, counted, size, trust, tables)
     seen = np.flatnonzero(np.asarray(passes.sum(axis=0)).ravel() > 0)
     weight = 1.0 / np.sqrt(np.maximum(counted, 1.0))
-    prior = np.sqrt(trust * size[seen])
-    matrix = vstack([diags(weight) @ passes[:, seen], diags(prior)]).tocsr()
-    wanted = np.concatenate((weight * counted, prior))
+    held = np.sqrt(trust * size[seen])
+    matrix = vstack([diags(weight) @ passes[:, seen], diags(held)]).tocsr()
+    wanted = np.concatenate((weight * counted, held * prior[seen]))
     found = lsq_linear(matrix, wanted, bounds=(0.0, MOST), lsmr_tol="auto", tol=1e-8)
-    factor = np.ones(size.size)
-    factor[seen] = found.x
-    return factor
+    prior[seen] = found.x
+    return prior
+
+
+def _prior(passes: Any, counted: Floats, size: Floats, trust: float, tables: Any) -> Floats:
+    """The product of the shared factors of each group."""
+    from scipy.sparse import diags, vstack
+    from scipy.sparse.linalg import lsqr
+
+    own = np.asarray(passes.multiply(passes) @ (1.0 / (trust * size))).ravel()
+    weight = diags(1.0 / np.sqrt(np.maximum(counted, 1.0) + own))
+    held = np.full(tables.shape[1], 1.0 / SHARED)
+    held[-1] = 1.0 / ALL
+    x = np.zeros(held.size)
+    for _ in range(ROUNDS):
+        factor = np.exp(tables @ x)
+        slope = vstack([weight @ passes @ diags(factor) @ tables, diags(held)]).tocsr()
+        wanted = np.concatenate((weight @ (counted - passes @ factor), -held * x))
+        step = np.clip(lsqr(slope, wanted, atol=1e-10, btol=1e-10)[0], -0.5, 0.5)
+        x = np.clip(x + step, -np.log(MOST), np.log(MOST))
+        if np.abs(step).max() < 1e-3:
+            break
+    shared: Floats = np.minimum(np.exp(tables @ x), MOST)
+    return shared
+
+
+def _matrix(
+    network: Network, demand: Demand, factor: Floats
+) -> dict[tuple[str, str], tuple[float, float]]:
+    """Trips between zones, before and after, in the order of the zones; a place in none has an empty name."""
+    zones = zones_of(network)
+    ends = []
+    for at, start, pool in zip(
+        _ends(network, demand),
+        (zones.places.origin_start, zones.places.destination_start),
+        (zones.places.origin, zones.places.destination),
+        strict=True,
+    ):
+        zone = np.full(len(network.intersection_ids), -1)
+        zone[pool] = np.repeat(np.arange(len(zones.ids)), np.diff(start))
+        ends.append(zone[at])
+    pairs, which = np.unique(np.stack(ends, axis=1), axis=0, return_inverse=True)
+    before, after = np.bincount(which.ravel()), np.bincount(which.ravel(), factor)
+    names = (*zones.ids, "")  # the last: in no zone
+    return {
+        (names[a], names[b]): (float(n), float(w))
+        for (a, b), n, w in zip(pairs.tolist(), before, after, strict=True)
+    }
 
 
 def _repeated(
