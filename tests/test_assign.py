@@ -215,7 +215,17 @@ def test_switchers_are_as_many_as_the_method_says() -> None:
     gain = np.array([0.0, 0.01, 0.1, 0.5])
     assert Method("msa").probability(gain, 0).tolist() == [0.0, 0.5, 0.5, 0.5]
     assert Method("msa").probability(gain, 8).tolist() == [0.0, 0.1, 0.1, 0.1]
-    np.testing.assert_allclose(Method("gap", 0.4).probability(gain, 0), [0.0, 0.12, 0.4, 0.4])
+    share = np.array(
+        [0.0, 0.1, 0.5, 1.0, 1.0]
+    )  # all who gain a thirtieth and more, others in proportion
+    gain_of_share = np.array([0.0, 1 / 300, 1 / 60, 1 / 30, 0.2])
+    for step in (0.4, 1.0):
+        method = Method("gap", step)
+        np.testing.assert_allclose(method.probability(gain_of_share, 0), step * share)
+        for number in (1, 6):
+            np.testing.assert_allclose(
+                method.probability(gain_of_share, number), step * share * 2 / (number + 2)
+            )
     assert (Method("gap").probability(gain, 5) < Method("gap").probability(gain, 1))[1:].all()
     for wrong in (("fast", 0.5), ("gap", 0.0), ("msa", 1.1)):
         with pytest.raises(RushhourError, match="wanted"):
@@ -274,6 +284,66 @@ def test_the_command_writes_routes_that_run_drives_as_they_are(
     assert main([*run, "--demand", "routes.h5", "--scale", "0.5"]) == 0
     assert json.loads(capsys.readouterr().out)["vehicles"]["departed"] == 100
     assert main(["info", "routes.h5"]) in (0, 2)
+
+
+def test_going_on_by_other_rules_is_refused_and_what_to_do_instead_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import h5py
+
+    monkeypatch.chdir(tmp_path)
+    assert main(["generate", "grid", "--rows", "3", "--columns", "3", "-o", "grid.h5"]) == 0
+    plain = [
+        "assign",
+        "grid.h5",
+        "--trips",
+        "40",
+        "--over",
+        "1min",
+        "--iterations",
+        "1",
+        "--gap",
+        "0",
+    ]
+    words = [*plain, "-o", "routes.h5"]
+    assert main(words) == 1
+    capsys.readouterr()
+    for more, told in (
+        (["--seed", "3"], "the trips to go on with are others"),
+        (["--interval", "1min"], "--interval was 300 s, now it is 60 s; give the same"),
+        (["--share", "0.5"], "--share was 1, now it is 0.5"),
+        (["--method", "msa"], "--method was gap, now it is msa"),
+        (["--all"], "--all was no, now it is yes"),
+        (["--dt", "0.25"], "--dt was 0.5 s, now it is 0.25 s"),
+        (["--set", "car.time_gap=1.7"], "--set was not given, now it is car.time_gap=1.7"),
+    ):
+        assert main([*words, *more, "--resume"]) == 2
+        found = capsys.readouterr().err
+        assert told in found and found.count("\n") == 1
+    assert main([*words, "--resume"]) == 1
+    with h5py.File(
+        "routes.h5", "a"
+    ) as file:  # as of a version that did not write how it came to be
+        del file["assignment/settings"]
+    capsys.readouterr()
+    assert main([*words, "--resume"]) == 2
+    found = capsys.readouterr().err
+    assert (
+        "written by a version with other rules" in found
+        and "begin anew with the file as --demand" in found
+    )
+    anew = [
+        "assign",
+        "grid.h5",
+        "--demand",
+        "routes.h5",
+        "--all",
+        "--iterations",
+        "1",
+        "--gap",
+        "0",
+    ]
+    assert main([*anew, "-o", "more.h5"]) == 1
 
 
 def test_a_file_that_is_no_demand_is_one_line(grid: Network, tmp_path: Path) -> None:

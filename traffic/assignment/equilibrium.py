@@ -40,6 +40,7 @@ METHODS: Final = (GAP, MSA)
 SPAN: Final = 300.0  # s of an interval
 LONGEST_MEMORY: Final = 0.9  # weight of the past, so that the first simulations are forgotten
 ALIKE: Final = 5.0  # vehicles of the mean over all intervals, added to those that drove in one
+RULES: Final = "2"  # of iterations: another number where the same settings come to other ways
 STEEP: Final = 30.0  # of GAP: who gains a thirtieth of the time switches as often as anybody does
 
 
@@ -77,6 +78,7 @@ class Assignment:
     next: Demand
     sums: Sums | None = None  # of the simulations so far
     iterations: list[Iteration] = field(default_factory=list)
+    settings: dict[str, str] = field(default_factory=dict)  # of the iterations, by option
 
     @property
     def gap(self) -> float | None:
@@ -132,14 +134,21 @@ def assign(
             "no trip may choose its way: all are given, or have stops; let given ones choose with --all"
         )
     current = replace(whole, route_choice=np.zeros(whole.roads.size, np.uint8))
-    found = Assignment(current, current)
+    settings = {
+        "--method": method.name, "--share": f"{method.share:g}", "--interval": f"{span:g} s", "--dt": f"{dt:g} s",
+        "--seed": str(seed), "--all": "yes" if every_way else "no",
+        "--set": ", ".join(f"{k}={v}" for k, v in sorted((parameters or Parameters()).changed().items())),
+        "its rules": RULES,
+    }  # fmt: skip
+    found = Assignment(current, current, settings=settings)
     if before is not None:
-        if before.demand.ids != whole.ids:
+        if not _same_trips(before.demand, whole):
             raise DemandError(
                 "the trips to go on with are others than those of the demand; begin anew"
             )
+        _want_same(before.settings, settings)
         current = before.next
-        found = Assignment(before.demand, current, before.sums, list(before.iterations))
+        found = Assignment(before.demand, current, before.sums, list(before.iterations), settings)
     solver = _Solver(network, whole, free, parameters or Parameters(), span, dt, seed)
     first = len(found.iterations)
     if first == 0:
@@ -172,6 +181,31 @@ def assign(
         if now <= gap:
             break
     return found
+
+
+def _same_trips(one: Demand, other: Demand) -> bool:
+    """Whether trips are called alike, depart together, and lead from the same roads to the same."""
+    if one.ids != other.ids or not np.array_equal(one.depart, other.depart):
+        return False
+    ends = [
+        (demand.roads[demand.route_start[:-1]], demand.roads[demand.route_start[1:] - 1])
+        for demand in (one, other)
+    ]
+    return all(np.array_equal(a, b) for a, b in zip(*ends, strict=True))
+
+
+def _want_same(before: dict[str, str], now: dict[str, str]) -> None:
+    """Refuse to go on by other rules than before, which would come to other ways than without the pause."""
+    for name, value in now.items():
+        old = before.get(name, "")
+        if old != value:
+            what = f"{name} was {old or 'not given'}, now it is {value or 'not given'}"
+            if name == "its rules" or not before:
+                what = "it was written by a version with other rules of who switches and how the gap is taken"
+            raise DemandError(
+                f"--resume would not come to the ways of a run without a pause: {what}; give the same, or begin anew "
+                "with the file as --demand, under another name, and --all: its ways are then the first"
+            )
 
 
 def memory(number: int) -> float:

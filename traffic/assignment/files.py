@@ -1,5 +1,6 @@
 """Routes as files: for `--demand` of any command (.h5), and for SUMO (.rou.xml)."""
 
+import json
 from pathlib import Path
 from typing import Any, Final
 from xml.sax.saxutils import quoteattr
@@ -8,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import DemandError, RunError
+from rushhour.roadnets.json_text import json_text
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.writing import written
 from rushhour.traffic.assignment.equilibrium import Assignment, Iteration
@@ -28,6 +30,8 @@ def save_assignment(path: Path, found: Assignment) -> None:
     }
     if found.sums is not None:
         more |= {f"assignment/{name}": getattr(found.sums, name) for name in Sums._fields}
+    text = json_text(found.settings).encode()
+    more["assignment/settings"] = np.frombuffer(text, np.uint8)
     more["assignment/next_start"] = found.next.route_start
     more["assignment/next_roads"] = found.next.roads
     save_demand(path, found.demand, more)
@@ -38,7 +42,8 @@ def load_assignment(path: Path, network: Network) -> Assignment:
     from dataclasses import replace
 
     names = [f"assignment/{name}" for name in (*COLUMNS, *Sums._fields, "next_start", "next_roads")]
-    demand, more = load_demand(path, network, names)
+    demand, more = load_demand(path, network, [*names, "assignment/settings"])
+    settings = _settings(path, more.pop("assignment/settings", None))
     if len(more) < len(names):
         raise RunError(f"{path}: holds no assignment to go on with; leave out --resume")
     columns = [more[f"assignment/{name}"].tolist() for name in COLUMNS]
@@ -60,7 +65,18 @@ def load_assignment(path: Path, network: Network) -> Assignment:
     sums = Sums(*(more[f"assignment/{name}"].astype(np.float64) for name in Sums._fields))
     if any(one.ndim != 2 or one.shape != (len(sums.spent), network.n_roads) for one in sums):
         raise RunError(f"{path}: /assignment is damaged; leave out --resume")
-    return Assignment(demand, after, sums, iterations)
+    return Assignment(demand, after, sums, iterations, settings)
+
+
+def _settings(path: Path, text: NDArray[Any] | None) -> dict[str, str]:
+    """The settings of an assignment, by option; none of a file of a version that did not write them."""
+    if text is None:
+        return {}
+    try:
+        found = json.loads(text.astype(np.uint8).tobytes())
+        return {str(name): str(value) for name, value in found.items()}
+    except (ValueError, AttributeError):
+        raise RunError(f"{path}: /assignment is damaged; leave out --resume") from None
 
 
 LANES: Final = {
