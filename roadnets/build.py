@@ -48,6 +48,7 @@ from rushhour.roadnets.model import Network, Zones
 from rushhour.roadnets.signals.actuation import lay_detectors
 from rushhour.roadnets.signals.programs import pack_signals
 from rushhour.roadnets.street_names import packed_streets
+from rushhour.roadnets.surroundings import packed_areas
 from rushhour.roadnets.zebras import packed_zebras
 
 LATERAL_ACCELERATION = 3.5  # m/s^2, comfortable in a bend
@@ -240,6 +241,8 @@ def seal(network: Network) -> Network:
         *network.zones, *network.banned, *network.actuation, *network.zebras, *network.streets
     ):  # fmt: skip
         array.flags.writeable = False
+    for column in network.surroundings:
+        column.flags.writeable = False
     return network
 
 
@@ -338,6 +341,7 @@ def finish(draft: Draft, lateral_acceleration: float | None = None) -> Network:
             zone_ids=tuple(zone.id for zone in draft.zones),
             zones=_zones(draft, index),
             zebras=packed_zebras(draft.zebras, (float(shift[0]), float(shift[1]))),
+            surroundings=packed_areas(draft.areas, (float(shift[0]), float(shift[1]))),
             banned=packed_ways(draft.banned, index.road, index.road_from, index.road_to),
             height=height,
             street_names=street_names,

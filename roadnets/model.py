@@ -14,6 +14,7 @@ from rushhour.roadnets.facts import Shown
 from rushhour.roadnets.findings import Finding, short_lines
 from rushhour.roadnets.nearest import RoadPlace, nearest_road
 from rushhour.roadnets.street_names import StreetIndex, Streets, called, find_roads, no_streets
+from rushhour.roadnets.surroundings import Surroundings, packed_areas
 from rushhour.roadnets.tables import (
     IntersectionTable,
     LaneTable,
@@ -85,6 +86,7 @@ class Network(Shown):
     zones: Zones = field(default_factory=no_zones)
     banned: Banned = field(default_factory=none_banned)  # roads not to drive one after the other
     zebras: Zebras = field(default_factory=lambda: packed_zebras(()))  # marked crossings
+    surroundings: Surroundings = field(default_factory=packed_areas)  # drawn below the roads
     height: NDArray[np.float64] = field(default_factory=level)
     street_names: tuple[str, ...] = ()  # names and numbers of streets, each once
     streets: Streets = field(default_factory=no_streets)  # which of them each road has

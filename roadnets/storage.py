@@ -39,6 +39,7 @@ from rushhour.roadnets.signals.actuation import fixed_times
 from rushhour.roadnets.storage_checks import Parts, check_network
 from rushhour.roadnets.storage_fields import FIELDS, NAMES, Field
 from rushhour.roadnets.street_names import Streets, no_streets
+from rushhour.roadnets.surroundings import Surroundings, packed_areas
 from rushhour.roadnets.writing import replaced
 from rushhour.roadnets.zebras import Zebras, packed_zebras
 
@@ -55,6 +56,7 @@ LATER: Final[dict[str, Callable[[Signals], Any]]] = {
     "actuation": fixed_times,
     "zebras": lambda _: packed_zebras(()),
     "streets": lambda _: no_streets(),
+    "surroundings": lambda _: packed_areas(),
 }
 OF_PARTS: Final = {"zone_ids": "zones", "street_names": "streets"}  # texts, which came with them
 # The same for single arrays: of what size, all zero; "" none at all.
@@ -208,6 +210,7 @@ def read_network(group: Group) -> Network:
             zones=Zones(**arrays["zones"]),
             banned=Banned(**arrays["banned"]),
             zebras=Zebras(**arrays["zebras"]),
+            surroundings=Surroundings(**arrays["surroundings"]),
             height=shapes["height"],
             street_names=names["street_names"],
             streets=Streets(**arrays["streets"]),

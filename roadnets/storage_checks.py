@@ -41,6 +41,8 @@ def check_network(parts: Parts, names: Mapping[str, tuple[str, ...]]) -> None:
         "phases": len(parts["signals"]["phase_end"]),
         "detectors": len(parts["actuation"]["lane"]),
         "zebras": len(parts["zebras"]["width"]),
+        "rings": len(parts["surroundings"]["kind"]),
+        "places": len(parts["surroundings"]["x"]),
         "street_names": len(names["street_names"]),
     }
     count["lanes"] = count["road_lanes"] + count["connectors"]
@@ -125,6 +127,7 @@ def check_relations(parts: Parts, count: dict[str, int]) -> None:
         "connectors/intersection": np.array_equal(
             connectors["intersection"], lanes["intersection"][n:]
         ),
+        "surroundings/corner": len(parts["surroundings"]["corner"]) % 3 == 0,
         "lanes/out_start": np.array_equal(_keys(lanes["out_start"]), connectors["from_lane"]),
         "lanes/in_connector": np.array_equal(
             _keys(lanes["in_start"]), connectors["to_lane"][lanes["in_connector"]]

@@ -136,6 +136,13 @@ FIELDS: Final[dict[str, dict[str, Field]]] = {
         "y1": Field(F8, "m", "zebras", "finite", FARTHEST),
         "width": Field(F8, "m", "zebras", "positive", WIDEST),
     },
+    "surroundings": {
+        "kind": Field(np.uint8, "0 green, 1 water, 2 building", "rings", "code 2"),
+        "start": Field(I4, "place in x", "rings+1", "offsets surroundings/x"),
+        "x": Field(np.float32, "m", "places", "finite", FARTHEST),
+        "y": Field(np.float32, "m", "places", "finite", FARTHEST),
+        "corner": Field(I4, "place in x, three of each triangle", "", "index places"),
+    },
     "streets": {
         "name": Field(I4, "place in street_names, -1 none", "", "none or street_names"),
         "ref": Field(I4, "place in street_names, -1 none", "", "none or street_names"),

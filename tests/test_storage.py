@@ -43,8 +43,8 @@ def stored(tmp_path):
 
 def assert_same(a, b):
     for part, other in zip(
-        (*a.arrays, a.zones, a.banned, a.actuation),
-        (*b.arrays, b.zones, b.banned, b.actuation),
+        (*a.arrays, a.zones, a.banned, a.actuation, a.surroundings),
+        (*b.arrays, b.zones, b.banned, b.actuation, b.surroundings),
         strict=True,
     ):
         for name, x, y in zip(part._fields, part, other, strict=True):
@@ -56,7 +56,7 @@ def assert_same(a, b):
             continue
         if f.name == "findings":  # ragged
             assert a.findings == b.findings
-        elif f.name not in ("arrays", "zones", "banned", "actuation"):
+        elif f.name not in ("arrays", "zones", "banned", "actuation", "surroundings"):
             np.testing.assert_array_equal(getattr(a, f.name), getattr(b, f.name), err_msg=f.name)
 
 

@@ -23,6 +23,7 @@ from rushhour.viewer.png import write_png
 from rushhour.viewer.shapes import (
     Quads,
     aprons,
+    around,
     bodies,
     end_bars,
     intersection_areas,
@@ -112,6 +113,9 @@ def draw_network(
     picture. Raises RunError if the size or the box is not usable.
     """
     raster = _empty_raster(size, box or network_box(network), theme)
+    for colour, areas in around(network, theme, raster.pixels_per_metre):
+        seen = _visible(raster, areas.min(axis=1), areas.max(axis=1))
+        raster.fill_quads(areas[seen][:, [0, 1, 2, 2]], colour)
     strips = strips_of(network, coarse=raster.pixels_per_metre < AREAS_FROM)
     lanes = network.arrays.lanes
     grade = lane_grades(network)[strips.lane]

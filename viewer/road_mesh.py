@@ -19,6 +19,7 @@ from rushhour.viewer.shapes import (
     Quads,
     Strips,
     aprons,
+    around,
     end_bars,
     intersection_areas,
     lane_marks,
@@ -132,6 +133,28 @@ class RoadMesh:
     def far_lanes(self) -> tuple[Mesh, ...]:
         """The same for far away: connectors as chords."""
         return self._strips(coarse=True)
+
+    @cached_property
+    def far_around(self) -> Mesh:
+        """Green and water."""
+        return self._around(0.0)
+
+    @cached_property
+    def around(self) -> Mesh:
+        """Green, water and buildings."""
+        return self._around(np.inf)
+
+    def _around(self, pixels_per_metre: float) -> Mesh:
+        parts = around(self.network, self.theme, pixels_per_metre)
+        places = np.concatenate([triangles.reshape(-1, 2) for _, triangles in parts])
+        vertices = np.zeros(len(places), VERTEX)
+        vertices["a_at"] = places - self.origin
+        shades = np.array([colour for colour, _ in parts], np.float32) / 255.0
+        vertices["a_colour"] = np.repeat(
+            shades, [3 * len(triangles) for _, triangles in parts], axis=0
+        )
+        vertices["a_lane"] = -1.0
+        return Mesh(vertices, np.arange(len(places), dtype=np.uint32).reshape(-1, 3))
 
     def _strips(self, coarse: bool) -> tuple[Mesh, ...]:
         strips = strips_of(self.network, coarse)

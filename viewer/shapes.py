@@ -8,12 +8,15 @@ from numpy.typing import NDArray
 
 from rushhour.roadnets.geometry.outlines import convex_hull
 from rushhour.roadnets.model import Network
+from rushhour.roadnets.surroundings import BUILDING, GREEN, WATER
+from rushhour.viewer.themes import Colour, Theme
 
 Quads = NDArray[np.float64]  # (n, 4, 2), m
 DASH: Final = 3.0  # m of a dash between two lanes
 DASH_PERIOD: Final = 9.0  # m
 MARK_WIDTH: Final = 0.15  # m
 STOP_LINE: Final = 0.45  # m
+BUILDINGS_FROM: Final = 0.25  # pixels per m from which on buildings are drawn
 BAR: Final = 0.5  # m of a bar of a zebra, and between two
 STOPS: Final = 1
 YIELDS: Final = 2
@@ -106,6 +109,16 @@ def lane_marks(network: Network, strips: Strips) -> Quads:
     left, right = q[:, 1] - q[:, 0], q[:, 2] - q[:, 3]
     dashes = (q[:, 0] + left * t0, q[:, 0] + left * t1, q[:, 3] + right * t1, q[:, 3] + right * t0)
     return np.concatenate((whole[on_road[inner]], np.stack(dashes, axis=1)))
+
+
+def around(
+    network: Network, theme: Theme, pixels_per_metre: float
+) -> list[tuple[Colour, NDArray[np.float64]]]:
+    """What lies around the roads, in the order in which it is drawn: triangles (k, 3, 2), m, and their colour."""
+    colours = {GREEN: theme.green, WATER: theme.water, BUILDING: theme.building}
+    if pixels_per_metre < BUILDINGS_FROM:
+        del colours[BUILDING]
+    return [(colour, network.surroundings.triangles(kind)) for kind, colour in colours.items()]
 
 
 def zebra_bars(network: Network) -> Quads:

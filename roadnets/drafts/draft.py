@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.findings import Finding
+from rushhour.roadnets.surroundings import Area
 from rushhour.roadnets.zebras import Zebra
 
 
@@ -149,6 +150,7 @@ class Draft:
     steepest: float | None = None  # rise per metre of roads at most; None: as the source draws them
     zones: list[DraftZone] = field(default_factory=list)
     zebras: list[Zebra] = field(default_factory=list)  # marked crossings of pedestrians
+    areas: list[Area] = field(default_factory=list)  # what lies around the roads
     banned: list[tuple[str, ...]] = field(default_factory=list)  # roads, see roadnets.banned
     remarks: list[str] = field(default_factory=list)  # what was skipped or taken, in plain words
     findings: list[Finding] = field(default_factory=list)  # what was mended or doubted

@@ -3,12 +3,15 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+
 from rushhour.roadnets.drafts.draft import Draft
 from rushhour.roadnets.drafts.fixes import fix_roads
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.fixes import Fixes
 from rushhour.roadnets.graphs.streets import read_graph_map
 from rushhour.roadnets.graphs.tables import is_graph
+from rushhour.roadnets.osm.areas import read_areas
 from rushhour.roadnets.osm.built_up import BuiltUp, built_up
 from rushhour.roadnets.osm.centre_lanes import open_turn_lanes
 from rushhour.roadnets.osm.country import Country, country_of
@@ -140,5 +143,10 @@ def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
     if plan.left:
         mirror_back(draft)
     draft.projection = plan.osm.projection
+    if draft.projection and not is_graph(path):
+        lines = np.concatenate([lane.shape for road in draft.roads for lane in road.lanes])
+        box = (*lines.min(axis=0).tolist(), *lines.max(axis=0).tolist())
+        draft.areas, said = read_areas(path, draft.projection, box)
+        limits += [said] if said else []
     draft.remarks = limits + streets.remarks.lines() + fixes.finish()
     return draft

@@ -27,6 +27,7 @@ from rushhour.viewer.raster import (
 )
 from rushhour.viewer.road_mesh import RoadMesh, polyline_quads, ribbons
 from rushhour.viewer.scene import Scene, Stroke, codes
+from rushhour.viewer.shapes import BUILDINGS_FROM
 from rushhour.viewer.street_labels import atlas_of
 
 BEYOND: Final = 30.0  # m outside the picture from where a body may reach into it
@@ -137,6 +138,8 @@ class Renderer:
         gloo.set_state(blend=False, cull_face=False, depth_test=False)
         gloo.set_depth_mask(True)
         gloo.clear(color=_unit(self._roads.theme.land), depth=1.0)
+        if self._roads.network.surroundings.corner.size:
+            paint(layer("around" if near >= BUILDINGS_FROM else "far_around"), *view)
         kerb = _unit(self._roads.theme.kerb)
         if close:
             for lanes, wide, kerbed in zip(grades, least, kerbs, strict=False):

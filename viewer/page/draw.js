@@ -6,7 +6,7 @@ const FINE = 11; // pixels that a car is long from which on it is a body, not a 
 const GROUND_VERTEX = `#version 300 es
 layout(location=0) in vec2 a_at; layout(location=1) in vec2 a_side; layout(location=2) in float a_half;
 layout(location=3) in float a_along; layout(location=4) in float a_style; layout(location=5) in float a_road;
-uniform vec2 u_centre, u_scale; uniform float u_widen, u_least; uniform vec3 u_palette[12]; uniform float u_style, u_layer; uniform sampler2D u_roads;
+uniform vec2 u_centre, u_scale; uniform float u_widen, u_least; uniform vec3 u_palette[15]; uniform float u_style, u_layer; uniform sampler2D u_roads;
 out vec3 v_colour; out float v_along, v_dash;
 void main() {
   vec2 p = a_at + a_side * max(a_half + u_widen, a_half > 0.0 ? u_least : 0.0);
@@ -170,6 +170,7 @@ out vec2 v_at; void main() { v_at = vec2(gl_VertexID == 1 ? 2.0 : 0.0, gl_Vertex
 const PICTURE_FRAGMENT = `#version 300 es
 precision highp float; in vec2 v_at; uniform sampler2D u_picture; out vec4 colour; void main() { colour = texture(u_picture, v_at); }`;
 
+const BUILDINGS = 0.25; // pixels a m from which on they are drawn
 const FAR = 3.4; // m a pixel from which on roads are one line each
 const SPLATS = 1200; // marks, from which on they are put into the picture here, without a graphics card
 const SAMPLES_COST = 8; // times that all samples take as long as one, without a graphics card
@@ -264,7 +265,7 @@ class Draw {
   set theme(theme) {
     const unit = (c) => c.map((v) => v / 255), roads = this.ground.race ? [theme.track, theme.track, theme.track] : theme.roads;
     this.colours = theme; this.rim = unit(theme.rim);
-    this.palette = new Float32Array([...roads.flatMap(unit), ...unit(theme.kerb), ...unit(theme.marks), ...unit(theme.marks), ...unit(theme.stops), ...unit(theme.turf[0]), 1, 1, 1, ...unit(theme.marks), 0.8, 0.1, 0.1, ...unit(theme.turf[1])]);
+    this.palette = new Float32Array([...roads.flatMap(unit), ...unit(theme.kerb), ...unit(theme.marks), ...unit(theme.marks), ...unit(theme.stops), ...unit(theme.turf[0]), 1, 1, 1, ...unit(theme.marks), 0.8, 0.1, 0.1, ...unit(theme.turf[1]), ...unit(theme.green), ...unit(theme.water), ...unit(theme.building)]);
     this.kept = "";
   }
   resize(width, height, ratio) {
@@ -352,6 +353,8 @@ class Draw {
       this.paint("main", at, box, { widen: 1.6 * Math.min(1, 0.6 * near), style: STYLE.kerb });
       this.paint("main", at, box); this.paint("kerbs", at, box, { least: 0.9 * scale }); this.paint("lines", at, box);
     } else {
+      this.paint("green", at, box); this.paint("water", at, box);
+      if (near >= BUILDINGS) this.paint("buildings", at, box);
       // Side streets are the thinner the farther the camera is; fast ones stay seen.
       const least = { local: 0.6, main: 1.5, fast: 2.2 }, kerb = Math.max(0.3, 0.8 * scale), grades = ["local", "main", "fast"];
       const far = scale > FAR ? "far " : ""; // roads as one line each

@@ -1,6 +1,6 @@
 // What stays: the block of the ground as vertices. A vertex is a place on a middle line, the vector to
 // the side (mitred), the half width (m), how far along its line it is (m), a style, and the road that it is of (-1: none).
-const STYLE = { local: 0, main: 1, fast: 2, kerb: 3, mark: 4, dash: 5, stop: 6, turf: 7, start: 8, bus: 9, rail: 10 };
+const STYLE = { local: 0, main: 1, fast: 2, kerb: 3, mark: 4, dash: 5, stop: 6, turf: 7, start: 8, bus: 9, rail: 10, green: 12, water: 13, building: 14 };
 const VERTEX_FLOATS = 8;
 
 class Mesh {
@@ -140,7 +140,33 @@ class Ground {
     corners.cut(null);
     for (let a = 0; a + 1 < this.zebras.start.length; a++) zebras.polygon(this.zebras.x, this.zebras.y, this.zebras.start[a], this.zebras.start[a + 1], STYLE.stop);
     zebras.cut(null);
-    this.meshes = { local: grades[0], main: grades[1], fast: grades[2], "far local": far[0], "far main": far[1], "far fast": far[2], marks, stops, aprons, arrows, areas, corners, zebras };
+    const around = this.around();
+    this.meshes = { ...around, local: grades[0], main: grades[1], fast: grades[2], "far local": far[0], "far main": far[1], "far fast": far[2], marks, stops, aprons, arrows, areas, corners, zebras };
+  }
+  // Green, water and buildings, by tiles of the map.
+  around() {
+    const head = this.head, meshes = { green: new Mesh(), water: new Mesh(), buildings: new Mesh() }, kinds = Object.keys(meshes);
+    const rings = openLines(head, "ring", 0.02), corners = signed(head, "ring_corner"), side = 800;
+    const kind = new Uint8Array(rings.x.length);
+    for (let r = 0; r < head.ring_kind.length; r++) kind.fill(head.ring_kind[r], rings.start[r], rings.start[r + 1]);
+    const tiles = new Map();
+    for (let k = 0, at = 0; k < corners.length; k += 3) {
+      const three = [0, 1, 2].map((c) => (at += corners[k + c])), key = `${kind[three[0]]},${Math.floor(rings.x[three[0]] / side)},${Math.floor(rings.y[three[0]] / side)}`;
+      if (!tiles.has(key)) tiles.set(key, { kind: kind[three[0]], triangles: [] });
+      tiles.get(key).triangles.push(three);
+    }
+    const styles = [STYLE.green, STYLE.water, STYLE.building];
+    for (const tile of tiles.values()) {
+      const mesh = meshes[kinds[tile.kind]], box = [1e9, 1e9, -1e9, -1e9];
+      mesh.room(3 * tile.triangles.length, 3 * tile.triangles.length);
+      for (const three of tile.triangles) for (const p of three) {
+        const x = rings.x[p], y = rings.y[p];
+        mesh.index[mesh.m++] = mesh.vertex(x, y, 0, 0, 0, 0, styles[tile.kind]);
+        box[0] = Math.min(box[0], x); box[1] = Math.min(box[1], y); box[2] = Math.max(box[2], x); box[3] = Math.max(box[3], y);
+      }
+      mesh.cut(box);
+    }
+    return meshes;
   }
   // Roads as one line each, from crossing to crossing, with no more bends than are seen from afar; by tile.
   farRoads() {

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.model import Network
+from rushhour.roadnets.surroundings import Surroundings
 from rushhour.viewer.camera import Box
 from rushhour.viewer.grades import lane_grades, node_grades
 from rushhour.viewer.lights import LIGHT_COLOURS, lights_of
@@ -16,6 +17,7 @@ from rushhour.viewer.shapes import intersection_areas, stop_kinds, zebra_bars
 from rushhour.viewer.street_labels import street_lines
 
 PLACE: Final = 0.02  # m
+MARGIN: Final = 200.0  # m around a box, of what lies beside roads
 DARK: Final = 5  # state of a lane whose signal shows nothing
 Arrays = dict[str, NDArray[Any]]
 
@@ -71,6 +73,7 @@ def network_arrays(
     arrays["area_at"] = which[seen].astype(np.int32)
     bars = zebra_bars(network).reshape(-1, 2)
     arrays |= lines(bars, np.full(len(bars) // 4, 4, np.int64), origin, "zebra")
+    arrays |= _areas(network.surroundings, origin, box)
     streets = street_lines(network)
     if box is not None:
         streets = [line for line in streets if _meets(line.points, box)]
@@ -93,6 +96,30 @@ def network_arrays(
         facts["names"] = list(names)
         arrays["road_name"] = np.array([number[name] for name in network.road_names], np.int32)
     return arrays, facts
+
+
+def _areas(around: Surroundings, origin: NDArray[np.float64], box: Box | None) -> Arrays:
+    """What lies around the roads, as far as its triangles meet a box, with a margin.
+
+    ring_kind: of each ring; ring_corner: places of all rings, three of each triangle.
+    """
+    counts = np.diff(around.start).astype(np.int64)
+    corner = around.corner.reshape(-1, 3)
+    points = np.column_stack((around.x, around.y)).astype(np.float64)
+    if box is not None and corner.size:
+        low, high = points[corner].min(axis=1), points[corner].max(axis=1)
+        seen = (high >= np.array(box[:2]) - MARGIN) & (low <= np.array(box[2:]) + MARGIN)
+        corner = corner[seen.all(axis=1)]
+    used = np.zeros(len(points), bool)
+    used[corner] = True
+    ring = np.repeat(np.arange(counts.size), counts)
+    counts = np.bincount(ring[used], minlength=counts.size).astype(np.int64)
+    number = np.cumsum(used) - 1
+    return {
+        **lines(points[used], counts[counts > 0], origin, "ring"),
+        "ring_kind": around.kind[counts > 0],
+        **signs(np.diff(number[corner.reshape(-1)], prepend=0), "ring_corner"),
+    }
 
 
 def _touching(network: Network, owner: NDArray[np.int64], box: Box) -> NDArray[np.bool_]:

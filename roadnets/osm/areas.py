@@ -1,0 +1,161 @@
+"""Buildings, water and green of a map: with fewer corners, the largest first where there are very many."""
+
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.roadnets.geometry.projecting import to_metres
+from rushhour.roadnets.surroundings import BUILDING, GREEN, KINDS, WATER, Area
+
+Places = NDArray[np.float64]
+
+KEYS: Final = ("building", "natural", "waterway", "landuse", "leisure")
+# What a value of a key is drawn as; buildings have values of any kind.
+DRAWN: Final[dict[tuple[str, str], int]] = {
+    **{("natural", v): WATER for v in ("water", "bay")},
+    **{("waterway", v): WATER for v in ("riverbank", "dock")},
+    **{("landuse", v): WATER for v in ("reservoir", "basin")},
+    **{("natural", v): GREEN for v in ("wood", "scrub", "grassland", "heath")},
+    **{("landuse", v): GREEN for v in ("forest", "grass", "meadow", "recreation_ground", "village_green", "cemetery", "allotments", "orchard", "vineyard")},
+    **{("leisure", v): GREEN for v in ("park", "garden", "golf_course", "pitch", "common")},
+}  # fmt: skip
+SMALLEST: Final = (150.0, 60.0, 20.0)  # m2, of each of KINDS
+COARSE: Final = (1.0, 1.0, 0.3)  # m that a corner may lie off the outline without it
+AROUND: Final = 250.0  # m around the roads
+MOST: Final = 400_000  # places; some 4 MB of a file
+
+
+def read_areas(
+    path: Path, projection: str, box: tuple[float, float, float, float]
+) -> tuple[list[Area], str]:
+    """The areas that meet a box around roads, m, of an OpenStreetMap file, and what is to be said of them."""
+    try:
+        import mapbox_earcut
+    except ImportError:
+        return (
+            [],
+            "buildings, water and green left out; pip install 'rushhour[data]' (mapbox_earcut)",
+        )
+    kinds, outlines = _read(path)
+    if not outlines:
+        return [], ""
+    rings = [ring for outline in outlines for ring in outline]
+    metres = to_metres(projection, np.concatenate(rings), str(path))
+    parts = np.split(metres, np.cumsum([len(ring) for ring in rings])[:-1])
+    low, high = np.array(box[:2]) - AROUND, np.array(box[2:]) + AROUND
+    found: list[tuple[float, int, list[Places]]] = []
+    at = 0
+    for kind, outline in zip(kinds, outlines, strict=True):
+        mine = parts[at : at + len(outline)]
+        at += len(outline)
+        outer = mine[0]
+        size = _size(outer)
+        if not np.isfinite(outer).all() or size < SMALLEST[kind]:
+            continue
+        if (outer.max(axis=0) < low).any() or (outer.min(axis=0) > high).any():
+            continue
+        thin = [thinned(ring, COARSE[kind]) for ring in mine if _size(ring) >= SMALLEST[kind]]
+        found.append((size, kind, [ring for ring in thin if len(ring) >= 3]))
+    found.sort(key=lambda one: -one[0])
+    count = np.cumsum([sum(len(ring) for ring in rings) for _, _, rings in found])
+    kept = int(np.searchsorted(count, MOST, side="right"))
+    areas = []
+    for _, kind, outline in found[:kept]:
+        if outline:
+            ends = np.cumsum([len(ring) for ring in outline]).astype(np.uint32)
+            corner = mapbox_earcut.triangulate_float64(np.concatenate(outline), ends)
+            areas.append(Area(kind, tuple(outline), corner.astype(np.int64)))
+    areas.sort(key=lambda area: area.kind)
+    return areas, _said(areas, len(found) - kept)
+
+
+def _said(areas: list[Area], more: int) -> str:
+    count = [sum(area.kind == kind for area in areas) for kind in range(len(KINDS))]
+    told = f"drawn around the roads: {count[BUILDING]:,} buildings, {count[WATER]:,} of water, {count[GREEN]:,} green"
+    return told + (f"; the {more:,} smallest were left out" if more else "") if areas else ""
+
+
+def _read(path: Path) -> tuple[list[int], list[list[Places]]]:
+    """The kind of each area, and its outline and holes, lon, lat; of a map whose ways are not in order, of closed ways alone."""
+    import osmium
+
+    filtered = osmium.filter.KeyFilter(*KEYS)
+    all_of = osmium.osm.NODE | osmium.osm.WAY | osmium.osm.RELATION
+    things = osmium.FileProcessor(str(path), all_of).with_areas(filtered)
+    try:
+        return _outlines(things.with_filter(osmium.filter.EntityFilter(osmium.osm.AREA)))
+    except RuntimeError as error:
+        if "out of order" not in str(error):
+            raise
+    ways = osmium.FileProcessor(str(path), osmium.osm.NODE | osmium.osm.WAY).with_locations()
+    return _outlines(
+        ways.with_filter(osmium.filter.EntityFilter(osmium.osm.WAY)).with_filter(filtered)
+    )
+
+
+def _outlines(things: Any) -> tuple[list[int], list[list[Places]]]:
+    kinds: list[int] = []
+    outlines: list[list[Places]] = []
+    for one in things:
+        kind = drawn_as({key: one.tags[key] for key in KEYS if key in one.tags})
+        if kind < 0:
+            continue
+        if one.is_way():
+            parts = [[_places(one.nodes)]] if one.is_closed() else []
+        else:
+            parts = [
+                [_places(outer), *(_places(hole) for hole in one.inner_rings(outer))]
+                for outer in one.outer_rings()
+            ]
+        for rings in parts:
+            if len(rings[0]) >= 3:
+                kinds.append(kind)
+                outlines.append([ring for ring in rings if len(ring) >= 3])
+    return kinds, outlines
+
+
+def drawn_as(tags: dict[str, str]) -> int:
+    """Which of KINDS something is drawn as; -1: as nothing.
+
+    >>> drawn_as({"landuse": "forest"}), drawn_as({"building": "no", "natural": "tree"})
+    (0, -1)
+    """
+    if tags.get("building", "no") not in ("no", "roof", "carport"):
+        return BUILDING
+    return max((DRAWN.get(one, -1) for one in tags.items()), default=-1)
+
+
+def _places(nodes: Any) -> Places:
+    """A ring without its last place, which is the first again."""
+    found = [(n.location.lon, n.location.lat) for n in nodes if n.location.valid()]
+    return np.array(found[:-1], np.float64).reshape(-1, 2)
+
+
+def _size(ring: Places) -> float:
+    x, y = (ring - ring[0]).T
+    return 0.5 * abs(float(x @ np.roll(y, -1) - np.roll(x, -1) @ y))
+
+
+def thinned(ring: Places, most: float) -> Places:
+    """A ring without the corners that lie no farther than so many m beside what is left (Douglas and Peucker 1973)."""
+    n = len(ring)
+    if n <= 4:
+        return ring
+    far = int(np.argmax(((ring - ring[0]) ** 2).sum(axis=1)))
+    closed = np.concatenate((ring, ring[:1]))
+    kept = np.zeros(n + 1, bool)
+    kept[[0, far, n]] = True
+    waiting = [(0, far), (far, n)]
+    while waiting:
+        a, b = waiting.pop()
+        if b - a < 2:
+            continue
+        line, step = closed[a + 1 : b] - closed[a], closed[b] - closed[a]
+        off = np.abs(line[:, 0] * step[1] - line[:, 1] * step[0]) / max(np.hypot(*step), 1e-9)
+        worst = int(np.argmax(off))
+        if off[worst] > most:
+            kept[a + 1 + worst] = True
+            waiting += [(a, a + 1 + worst), (a + 1 + worst, b)]
+    return ring[kept[:n]]
