@@ -27,7 +27,7 @@ def frame_budget(
     >>> def test_a_frame_of_our_city_fits_in_4_ms():
     ...     frame_budget(rh.World(city, trips), "4ms", repeat=5)
     """
-    from rushhour.command_profile import profile_lines
+    from rushhour.cli.profile import profile_lines
 
     allowed = seconds(budget, "budget")
     profile = measure_frames(world, frames, warm_up=seconds(warm_up, "warm_up"), repeat=repeat)

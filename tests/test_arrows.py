@@ -19,7 +19,6 @@ PRIVATE_READS = {
     "kernels.compiling.lazy": 4,  # of numba
     "kernels.compiling.address_tables": 1,
     "kernels.compiling.rebuilding": 2,
-    "options": 1,
     "traffic.learning.junctions": 1,
     "traffic.opponents.chase": 1,
 }

@@ -360,7 +360,7 @@ VERSIONS = """
 import gc
 from numba.core.dispatcher import Dispatcher
 from numba.core.types import Integer
-from rushhour.compiling_aside import compile_everything
+from rushhour.cli.compiling_aside import compile_everything
 compile_everything(0)
 for found in gc.get_objects():
     if isinstance(found, Dispatcher) and found.py_func.__module__.startswith("rushhour.kernels"):
@@ -388,7 +388,7 @@ def test_no_kernel_is_compiled_for_several_kinds_of_integers(tmp_path: Path) -> 
 def test_what_kernels_call_has_no_code_of_its_own_in_the_cache(tmp_path: Path) -> None:
     """One frame is some 50 entries; with a file for each function inside them it was 435 files."""
     text = (
-        "from rushhour.compiling_aside import tiny_world; "
+        "from rushhour.cli.compiling_aside import tiny_world; "
         "world = tiny_world(); world.step(2); print(world.state_hash())"
     )
     environment = os.environ | {"PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(tmp_path)}

@@ -15,7 +15,7 @@ from recorded_world import FormulaWorld
 
 import rushhour as rh
 from rushhour.cli import main
-from rushhour.command_seeds import OWN, Run, _ended, named
+from rushhour.cli.seeds import OWN, Run, _ended, named
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.analysis.comparing import compare_groups, groups_text
 from rushhour.traffic.analysis.repeating import seeds_facts, seeds_of, seeds_text, without

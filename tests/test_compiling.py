@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 from numba.core.compiler_lock import global_compiler_lock
 
-from rushhour.compiling_aside import compile_a_frame
+from rushhour.cli.compiling_aside import compile_a_frame
 from rushhour.kernels.compiling.compile_locks import announcing_compiles, compiled_once, locked
 from rushhour.kernels.compiling.jit import config, rehearsed
 from rushhour.roadnets.generators.by_name import generate

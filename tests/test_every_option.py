@@ -41,8 +41,8 @@ from swept_rows_shown import CHASE_ROWS, PATHS_ROWS, RACE_ROWS, SHARE_ROWS, VIEW
 from swept_rows_signals import SIGNALS
 from viewed_run import needs_gl
 
-from rushhour import compiling_aside
-from rushhour.cli import main, make_parser
+from rushhour.cli import compiling_aside
+from rushhour.cli.command_line import main, make_parser
 from rushhour.roadnets.model import Network
 from rushhour.viewer import window, window_kinds
 from rushhour.viewer.page.live_page import LivePage

@@ -11,7 +11,7 @@ import pytest
 import sumo_texts
 
 import rushhour as rh
-from rushhour.command_files import network_facts
+from rushhour.cli.network_facts import network_facts
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.lint.checks import linted
 from rushhour.roadnets.model import Network

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from test_outputs import WORDS, _commands
 
-from rushhour.cli import UsageError, main, make_parser
+from rushhour.cli.command_line import UsageError, main, make_parser
 
 pytestmark = pytest.mark.tiny_world  # its commands run as plain Python, too
 

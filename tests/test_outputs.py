@@ -14,7 +14,7 @@ from driven_drives import slow_drive
 from swept_options import homes_text
 from viewed_run import needs_gl
 
-from rushhour.cli import main, make_parser
+from rushhour.cli.command_line import main, make_parser
 from rushhour.roadnets.errors import NetworkError, RunError
 from rushhour.roadnets.writing import replaced, written
 

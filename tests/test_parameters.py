@@ -5,9 +5,9 @@ import dataclasses
 
 import pytest
 
+from rushhour.cli.command_line import add_commands
+from rushhour.cli.one_run import given_fields
 from rushhour.kernels.core.rules import POLICY_FIFO, Rules
-from rushhour.one_run import given_fields
-from rushhour.options import add_commands
 from rushhour.roadnets.errors import ParameterError
 from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.parameter_table import CONTROLS, TABLE, TYPE_NAMES

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from real_data import data_folder
 
-from rushhour.cli import main, make_parser
+from rushhour.cli.command_line import main, make_parser
 from rushhour.roadnets.fixes import read_fixes
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -8,8 +8,8 @@ import pytest
 from command_worlds import SAME, demand_of, straight, two_ways, world_of
 
 import rushhour as rh
-from rushhour import command_seeds
 from rushhour.cli import main
+from rushhour.cli import seeds as command_seeds
 from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.storage import save

@@ -13,7 +13,7 @@ from terrain_files import write_slope
 
 import rushhour as rh
 from rushhour.cli import main
-from rushhour.command_files import network_facts
+from rushhour.cli.network_facts import network_facts
 from rushhour.roadnets.drafts.steepness import Lines, held
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.importing import import_network

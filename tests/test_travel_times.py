@@ -5,8 +5,8 @@ import pytest
 from command_worlds import demand_of, world_of
 
 import rushhour as rh
+from rushhour.cli.one_run import given_fields
 from rushhour.kernels.measuring.travel_times import FREE_TRACE, slowness
-from rushhour.one_run import given_fields
 from rushhour.roadnets.errors import ParameterError
 from rushhour.traffic.measures.trip_table import trip_columns
 from rushhour.traffic.scenarios.opening import opened
@@ -125,7 +125,7 @@ def test_keeping_routes_and_changing_them_exclude_each_other(network) -> None:
 def test_shares_and_periods_come_from_the_command_line_and_from_sumo(tmp_path) -> None:
     import argparse
 
-    from rushhour.options import add_commands
+    from rushhour.cli.command_line import add_commands
     from rushhour.traffic.scenarios.scenario import ScenarioError
 
     parser = argparse.ArgumentParser()

@@ -8,10 +8,12 @@ import sumo_rl  # imports traci itself, and has this one
 
 import sys
 from importlib import import_module
-from types import ModuleType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rushhour.roadnets.errors import RushhourError
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 # Submodules by the names that clients import, and where they are here.
 _TRACI: Final = {

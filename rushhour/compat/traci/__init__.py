@@ -12,21 +12,23 @@ there and what differs stands in docs/from-sumo.md.
 """
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from rushhour.compat.traci import constants
 from rushhour.compat.traci.connection import Connection, Listener
-from rushhour.compat.traci.edge import EdgeDomain
 from rushhour.compat.traci.exceptions import FatalTraCIError, NotThere, TraCIException
-from rushhour.compat.traci.inductionloop import InductionLoopDomain
-from rushhour.compat.traci.junction import JunctionDomain
-from rushhour.compat.traci.lane import LaneDomain
-from rushhour.compat.traci.lanearea import LaneAreaDomain
-from rushhour.compat.traci.route import RouteDomain
-from rushhour.compat.traci.simulation import SimulationDomain
 from rushhour.compat.traci.trafficlight import TrafficLightDomain
-from rushhour.compat.traci.vehicle import VehicleDomain
-from rushhour.compat.traci.vehicletype import VehicleTypeDomain
+
+if TYPE_CHECKING:
+    from rushhour.compat.traci.edge import EdgeDomain
+    from rushhour.compat.traci.inductionloop import InductionLoopDomain
+    from rushhour.compat.traci.junction import JunctionDomain
+    from rushhour.compat.traci.lane import LaneDomain
+    from rushhour.compat.traci.lanearea import LaneAreaDomain
+    from rushhour.compat.traci.route import RouteDomain
+    from rushhour.compat.traci.simulation import SimulationDomain
+    from rushhour.compat.traci.vehicle import VehicleDomain
+    from rushhour.compat.traci.vehicletype import VehicleTypeDomain
 
 __all__ = [
     "FatalTraCIError", "StepListener", "TraCIException", "addStepListener", "close", "constants",
@@ -63,16 +65,16 @@ class _Switched:
         return getattr(getattr(_check(), self._name), name)
 
 
-edge = cast(EdgeDomain, _Switched("edge"))
-inductionloop = cast(InductionLoopDomain, _Switched("inductionloop"))
-junction = cast(JunctionDomain, _Switched("junction"))
-lane = cast(LaneDomain, _Switched("lane"))
-lanearea = cast(LaneAreaDomain, _Switched("lanearea"))
-route = cast(RouteDomain, _Switched("route"))
-simulation = cast(SimulationDomain, _Switched("simulation"))
-trafficlight = cast(TrafficLightDomain, _Switched("trafficlight"))
-vehicle = cast(VehicleDomain, _Switched("vehicle"))
-vehicletype = cast(VehicleTypeDomain, _Switched("vehicletype"))
+edge = cast("EdgeDomain", _Switched("edge"))
+inductionloop = cast("InductionLoopDomain", _Switched("inductionloop"))
+junction = cast("JunctionDomain", _Switched("junction"))
+lane = cast("LaneDomain", _Switched("lane"))
+lanearea = cast("LaneAreaDomain", _Switched("lanearea"))
+route = cast("RouteDomain", _Switched("route"))
+simulation = cast("SimulationDomain", _Switched("simulation"))
+trafficlight = cast("TrafficLightDomain", _Switched("trafficlight"))
+vehicle = cast("VehicleDomain", _Switched("vehicle"))
+vehicletype = cast("VehicleTypeDomain", _Switched("vehicletype"))
 
 
 def _check() -> Connection:

@@ -10,7 +10,6 @@ from math import inf
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RushhourError
 from rushhour.roadnets.reading.values import seconds
@@ -18,6 +17,8 @@ from rushhour.traffic.sumo.flows import AHEAD, LATEST
 from rushhour.traffic.sumo.records import Record, Records
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from rushhour.traffic.world import World
 
 _EPS: Final = 1e-6  # s

@@ -1,0 +1,79 @@
+"""`rushhour demand`: a day of car trips from what a map tells of homes, work, schools and shops."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from rushhour.cli.common_options import add_json, add_threads
+from rushhour.cli.outputs import FIGURE, H5, add_output, want_apart
+from rushhour.cli.progress import compile_bar
+from rushhour.roadnets.json_text import json_text
+from rushhour.traffic.durations import seconds
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Add its options to its parser."""
+    add = command.add_argument
+    add("map", type=Path, metavar="MAP", help="an OpenStreetMap file (.osm, .osm.gz, .osm.pbf) with buildings or land use")  # fmt: skip
+    add_output(command, "-o", "--output", endings=H5, required=True, help="the trips (.h5), for --demand")  # fmt: skip
+    add("--network", type=Path, metavar="FILE", help="the network that was imported from it (.h5; default: imports MAP)")  # fmt: skip
+    add("--population", type=float, metavar="N", help="people who live there (default: floor area of homes over 46 m2)")  # fmt: skip
+    add("--rate", type=float, metavar="X", help="car trips a person and day (default: 1.33)")
+    add("--mean-time", metavar="T", help="of the gravity model's exp(-time / T) (default: 7min)")
+    add("--external", type=float, metavar="X", help="share of trips that come from outside, lead there or through (default: 0.15)")  # fmt: skip
+    add(
+        "--through", type=float, metavar="X", help="share of those that lead through (default: 0.2)"
+    )
+    add("--begin", metavar="T", help="trips that depart from this time on, as 7:00 (default: 0:00)")
+    add("--end", metavar="T", help="trips that depart until this time (default: 24:00)")
+    add("--seed", type=int, default=0, metavar="N", help="of all draws (default: 0)")
+    add_output(command, "--plot", endings=FIGURE, help="draw origins, destinations and the day")
+    add_threads(command)
+    add_json(command)
+
+
+def demand(args: argparse.Namespace) -> int:
+    """Draw trips, and write them."""
+    from rushhour.roadnets.loading import load_network
+    from rushhour.traffic.demand.gravity import DAY, Model, day_demand
+    from rushhour.traffic.demand.land_use import read_land_use
+    from rushhour.traffic.recording.demand_file import save_demand
+
+    want_apart([args.output], "-o", [args.map, *([args.network] if args.network else [])])
+    given: dict[str, Any] = {
+        name: getattr(args, name)
+        for name in ("population", "rate", "external", "through")
+        if getattr(args, name) is not None
+    }
+    if args.mean_time is not None:
+        given["mean_time"] = seconds(args.mean_time, "--mean-time")
+    model = Model(**given)
+    begin = 0.0 if args.begin is None else seconds(args.begin, "--begin")
+    end = DAY if args.end is None else seconds(args.end, "--end")
+    with compile_bar():
+        network = load_network(args.network or args.map)
+        found = day_demand(
+            network, read_land_use(args.map, network), model, begin=begin, end=end, seed=args.seed
+        )
+    save_demand(args.output, found.demand)
+    facts = {"network": network.name, **found.facts, "written": str(args.output)}
+    if args.plot is not None:
+        from rushhour.viewer.plots_of_demand import save_demand_picture
+
+        save_demand_picture(args.plot, network, found.demand)
+        facts["plot"] = str(args.plot)
+    print(json_text(facts) if args.json else _text(facts, found.demand.remarks))
+    return 0
+
+
+def _text(facts: dict[str, Any], remarks: tuple[str, ...]) -> str:
+    floor = ", ".join(f"{name} {value:,} m2" for name, value in facts["floor_m2"].items())
+    purposes = ", ".join(f"{name} {count:,}" for name, count in facts["by_purpose"].items())
+    rows = [
+        ("map", f"{facts['buildings']:,} buildings, {facts['points']:,} shops and other places, {facts['areas']:,} areas"),
+        ("floor", floor), ("population", f"{facts['population']:,}"),
+        ("gates", f"{facts['gates'][0]} in, {facts['gates'][1]} out"),
+        ("trips", f"{facts['trips']:,}: {purposes}"), *(("note", remark) for remark in remarks),
+        ("written", facts["written"]),
+    ]  # fmt: skip
+    return "\n".join(f"{name:<12} {text}" for name, text in rows)

@@ -1,0 +1,82 @@
+"""`rushhour view` of a recorded race: a window, a picture or a film."""
+
+import argparse
+from math import isfinite
+from typing import Any
+
+from rushhour.cli.picture_asked import SIZE, picture_size, place_of, scale_of, theme_of, want_seen
+from rushhour.cli.progress import bar
+from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.json_text import json_text
+from rushhour.traffic.durations import seconds
+from rushhour.traffic.plurals import counted
+from rushhour.traffic.racing.race_file import RaceRecord, load_race
+from rushhour.viewer.race_shot import race_box, save_race_shot, save_race_video
+
+
+def view_race(args: argparse.Namespace) -> int:
+    """Show a race: --shot, --video, --at, --from, --to, --fps, --rate, --size, --centre with --zoom."""
+    plain = {"vehicle": None, "road": None, "lane": None, "intersection": None, "live": None, "colour": "speed",
+             "lanes": "plain", "costs": False, "lint": False}  # fmt: skip
+    for name, value in plain.items():
+        if getattr(args, name) != value:
+            raise RunError(f"--{name} is for runs of traffic; leave it out for a race")
+    if (args.centre is None) != (args.zoom is None):
+        raise RunError("--centre X,Y and --zoom M: of a race wanted both, or none")
+    record = load_race(args.file[0])
+    size = SIZE if args.size is None else picture_size(args.size)
+    box = None
+    if args.zoom is not None:
+        scale_of(args.zoom)
+        x, y = place_of(args.centre, "--centre")
+        half = (0.5 * size[0] * args.zoom, 0.5 * size[1] * args.zoom)
+        box = (x - half[0], y - half[1], x + half[0], y + half[1])
+        want_seen(box, race_box(record))
+    if args.shot is None and args.video is None:
+        return _watch(args, record, size)
+    first, last = float(record.time[0]), float(record.time[-1])
+    facts: dict[str, Any]
+    if args.shot is not None:
+        time = last if args.at is None else min(max(seconds(args.at, "--at"), first), last)
+        save_race_shot(args.shot, record, time, size, box, theme_of(args))
+        facts = {"written": str(args.shot), "time_s": time, "racers": len(record.length)}
+        said = f"{args.shot}: {counted(len(record.length), 'racer')} at {time:g} s"
+    else:
+        begin = first if args.begin is None else max(first, seconds(args.begin, "--from"))
+        end = last if args.end is None else min(last, seconds(args.end, "--to"))
+        fps = 25.0 if args.fps is None else args.fps
+        rate = 1.0 if args.rate is None else args.rate
+        for number, option, most in ((fps, "--fps", 240.0), (rate, "--rate", 10_000.0)):
+            if not (isfinite(number) and 0.0 < number <= most):
+                raise RunError(f"{option} {number}: wanted more than 0, up to {most:g}")
+        what: Any = bar(1.0, "", "drawing")
+        try:
+            count = save_race_video(
+                args.video, record, begin, end, fps, rate, size, box,
+                lambda share: what.update(share - what.n), theme_of(args),
+            )  # fmt: skip
+        finally:
+            what.close()
+        facts = {"written": str(args.video), "pictures": count, "from_s": begin, "to_s": end}
+        said = f"{args.video}: {counted(count, 'picture')}"
+    print(json_text(facts) if args.json else said)
+    return 0
+
+
+def _watch(args: argparse.Namespace, record: RaceRecord, size: tuple[int, int]) -> int:
+    """Open a window, with a colour for each racer."""
+    from rushhour.viewer import actions as do
+    from rushhour.viewer.race_source import RaceSource
+    from rushhour.viewer.session import Session
+    from rushhour.viewer.window import watch
+
+    session = Session(RaceSource(record), *size, window=True)
+    session.theme = theme_of(args)
+    while session.state.colour != "type":
+        session.do(do.NextColour())
+    if args.at is not None:
+        session.do(do.Seek(seconds(args.at, "--at")))
+    if args.zoom is not None:
+        session.do(do.Look(*place_of(args.centre, "--centre"), args.zoom))
+    watch(session, kind=args.window)
+    return 0
