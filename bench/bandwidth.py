@@ -26,7 +26,7 @@ import rushhour.kernels
 from rushhour.kernels.core.vehicles import Vehicles
 from rushhour.traffic.profiling.conditions import condition_lines, conditions
 from rushhour.traffic.profiling.text_tables import table
-from rushhour.traffic.state import new_vehicles
+from rushhour.traffic.sim.state import new_vehicles
 
 KERNELS = Path(rushhour.kernels.__file__).parent
 TOTAL_MB = (1, 8, 24, 200, 600)  # of the three arrays together

@@ -27,9 +27,9 @@ from following_fit import (
 )
 from scenarios import DATA_HELP, data_base
 
-from rushhour.traffic.parameter_table import TABLE, TYPE_NAMES
 from rushhour.traffic.profiling.conditions import condition_lines, conditions
 from rushhour.traffic.profiling.text_tables import table
+from rushhour.traffic.settings.parameter_table import TABLE, TYPE_NAMES
 
 FITTED = 0.5  # of the time
 

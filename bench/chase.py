@@ -12,8 +12,8 @@ import numpy as np
 
 import rushhour as rh
 from rushhour.roadnets.navmesh.mesh import build_navmesh
-from rushhour.traffic.costs import PHASES
 from rushhour.traffic.opponents.chase import Chase
+from rushhour.traffic.stepping.costs import PHASES
 
 
 def main() -> None:

@@ -14,8 +14,8 @@ from rushhour.roadnets.model import Network
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import SPEED_MAX, VehicleType
-from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.routing.routes import route_demand
+from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.world import World
 
 FULL = 2400.0  # veh/h that want to enter a lane that shall always have a queue

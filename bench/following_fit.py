@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from rushhour.kernels.core.vehicles import IDM, KRAUSS
 from rushhour.kernels.driving.acceleration import MIN_GAP_SHARE
 from rushhour.kernels.following.car_following import guard_speed, idm_acceleration, krauss_speed
-from rushhour.traffic.parameter_table import TABLE
+from rushhour.traffic.settings.parameter_table import TABLE
 
 FIELDS: Final = ("max_speed", "time_gap", "min_gap", "accel", "decel")  # what is fitted
 MODELS: Final = {"idm": IDM, "krauss": KRAUSS}

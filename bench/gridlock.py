@@ -23,9 +23,9 @@ from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand.random_trips import vehicles_on_road
 from rushhour.traffic.measures.measuring import Measures
-from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.profiling.conditions import condition_lines, conditions
 from rushhour.traffic.profiling.text_tables import table
+from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.world import World
 
 GRIDS: Final[dict[str, dict[str, Any]]] = {

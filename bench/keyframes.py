@@ -33,9 +33,9 @@ def measured(task: dict[str, Any]) -> dict[str, Any]:
     import numba
     from worlds import opened_world
 
+    from rushhour.traffic.keyframes.snapshot import take_snapshot
     from rushhour.traffic.recording.recorder import Recorder
     from rushhour.traffic.recording.run_file import RunFile
-    from rushhour.traffic.snapshot import take_snapshot
     from rushhour.traffic.world import World
 
     # With one thread processor time, which others on the machine disturb less.

@@ -12,15 +12,15 @@ import numpy as np
 from rushhour.kernels.core.vehicles import Vehicles
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.commands.log import CommandLog
-from rushhour.traffic.costs import Costs
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.measures.trip_log import TripLog
-from rushhour.traffic.own_models import OwnModels
-from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.recording.recorder import Recorder
 from rushhour.traffic.recording.run_file import RunFile
+from rushhour.traffic.settings.own_models import OwnModels
+from rushhour.traffic.settings.parameters import Parameters
+from rushhour.traffic.sim.state import new_vehicles
 from rushhour.traffic.sim.verge import Verge
-from rushhour.traffic.state import new_vehicles
+from rushhour.traffic.stepping.costs import Costs
 
 RATE = 8.0  # times real time that the run that is made up is thought to be simulated at
 

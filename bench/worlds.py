@@ -12,7 +12,7 @@ from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.sumo.network import read_network_draft
 from rushhour.traffic.demand.random_trips import random_trips
-from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.sumo.demand import read_demand
 from rushhour.traffic.world import World
 

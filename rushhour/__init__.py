@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from rushhour.traffic.demand.random_trips import random_trips, random_walkers, vehicles_on_road
     from rushhour.traffic.demand.scaling_by_rule import scale_demand
     from rushhour.traffic.demand.tables import read_trips
+    from rushhour.traffic.liveness.standstill import StandstillError
     from rushhour.traffic.measures.detectors import Loop, Queue, Section
     from rushhour.traffic.measures.measuring import Measures
-    from rushhour.traffic.parameters import Parameters
     from rushhour.traffic.recording.recorder import Recorder
     from rushhour.traffic.recording.run_file import RunFile, open_run
-    from rushhour.traffic.standstill import StandstillError
+    from rushhour.traffic.settings.parameters import Parameters
     from rushhour.traffic.studies.study import study
     from rushhour.traffic.sumo.demand import read_demand
     from rushhour.traffic.world import World
@@ -36,7 +36,7 @@ _HOME = {
     "Loop": "traffic.measures.detectors",
     "Measures": "traffic.measures.measuring",
     "NetworkBuilder": "roadnets.by_hand.builder",
-    "Parameters": "traffic.parameters",
+    "Parameters": "traffic.settings.parameters",
     "Picture": "viewer.pictures",
     "Poses": "kernels.drawing.poses",
     "Queue": "traffic.measures.detectors",
@@ -44,7 +44,7 @@ _HOME = {
     "RunFile": "traffic.recording.run_file",
     "RushhourError": "roadnets.errors",
     "Section": "traffic.measures.detectors",
-    "StandstillError": "traffic.standstill",
+    "StandstillError": "traffic.liveness.standstill",
     "World": "traffic.world",
     "generate": "roadnets.generators.by_name",
     "load_network": "roadnets.loading",

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from rushhour.traffic.durations import seconds
 from rushhour.traffic.profiling.budget import verdict
 from rushhour.traffic.profiling.measuring import measure_frames
 from rushhour.traffic.profiling.profile import Profile
+from rushhour.traffic.words.durations import seconds
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World

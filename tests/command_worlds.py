@@ -6,7 +6,7 @@ import rushhour as rh
 from rushhour.roadnets.model import Network
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import LANE_ALLOWED, Demand, VehicleType
-from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.world import World
 
 SAME = VehicleType(speed_dev=0.0)

@@ -4,7 +4,7 @@ from command_worlds import two_ways
 
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import LANE_ALLOWED, VehicleType
-from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.world import World
 
 

@@ -13,9 +13,9 @@ import numpy as np
 from resumed_worlds import new_world
 from soundness import driven
 
+from rushhour.traffic.keyframes.restoring import restore
+from rushhour.traffic.keyframes.snapshot import Snapshot
 from rushhour.traffic.recording.keyframe_checks import check_snapshot
-from rushhour.traffic.restoring import restore
-from rushhour.traffic.snapshot import Snapshot
 from rushhour.traffic.world import World
 
 NAME = "changes.json"

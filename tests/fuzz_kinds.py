@@ -39,8 +39,8 @@ from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.storage import save
 from rushhour.traffic.demand.files import DemandOptions, read_demand_files
-from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.scenarios.opening import opened, scenario_demand, scenario_network
+from rushhour.traffic.settings.parameters import Parameters
 
 Files = dict[str, bytes]  # of one input, by name
 END = 120.0  # s, until when departures are read

@@ -7,7 +7,7 @@ from controlled_world import controlled_world
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.demand.builder import merge
 from rushhour.traffic.demand.random_trips import random_trips, vehicles_on_road
-from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.world import World
 
 FRAMES = 200

@@ -9,7 +9,7 @@ from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.model import Network
 from rushhour.traffic.demand.builder import merge
 from rushhour.traffic.demand.random_trips import random_trips, vehicles_on_road
-from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.world import World
 
 VEHICLES = 5000  # several chunks of the order, and enough for slots to be re-packed

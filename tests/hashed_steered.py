@@ -8,7 +8,7 @@ import sys
 from hashed_run import large_grid
 
 from rushhour.traffic.demand.random_trips import vehicles_on_road
-from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.world import World
 
 if __name__ == "__main__":

@@ -8,12 +8,12 @@ import numpy as np
 
 from rushhour.kernels.core.vehicles import BEHIND, Order, Routes
 from rushhour.roadnets.model import Network
-from rushhour.traffic import state
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.measures.trip_log import TripLog
-from rushhour.traffic.parameters import Parameters
-from rushhour.traffic.signal_control import controlled
+from rushhour.traffic.settings.parameters import Parameters
+from rushhour.traffic.sim import state
+from rushhour.traffic.sim.signal_control import controlled
 
 CAR = VehicleType()
 

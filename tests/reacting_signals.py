@@ -12,7 +12,7 @@ from rushhour.roadnets.drafts.draft import DraftActuation, DraftSignal
 from rushhour.roadnets.model import Network
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import Demand, VehicleType
-from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.world import World
 
 CAR = VehicleType(speed_dev=0.0)

@@ -8,14 +8,14 @@ import numpy as np
 from rushhour.kernels.core.vehicles import Vehicles
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.commands.log import CommandLog
-from rushhour.traffic.costs import Costs
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import Demand
 from rushhour.traffic.measures.trip_log import TripLog
-from rushhour.traffic.own_models import OwnModels
-from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.settings.own_models import OwnModels
+from rushhour.traffic.settings.parameters import Parameters
+from rushhour.traffic.sim.state import new_vehicles
 from rushhour.traffic.sim.verge import Verge
-from rushhour.traffic.state import new_vehicles
+from rushhour.traffic.stepping.costs import Costs
 
 
 class FormulaWorld:

@@ -23,8 +23,8 @@ from rushhour.roadnets.model import Network
 from rushhour.traffic.demand.builder import merge
 from rushhour.traffic.demand.random_trips import random_trips, vehicles_on_road
 from rushhour.traffic.measures.measuring import Measures
-from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.recording.run_layout import made_with
+from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.world import World
 
 TABLE: Final = Path(__file__).resolve().parent / "recorded" / "state_hashes.csv"

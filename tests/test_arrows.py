@@ -94,6 +94,17 @@ def test_each_room_of_kernels_says_what_belongs_there() -> None:
         assert len(text) > 40 and text.startswith('"""'), room
 
 
+def test_traffic_has_rooms_and_few_loose_files() -> None:
+    loose = {path.name for path in (ROOT / "traffic").glob("*.py")}
+    assert loose == {"__init__.py", "world.py", "passing_on.py", "checker.py"}
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    drawn = page[page.index("   traffic/") : page.index("   kernels/")]
+    for path in (ROOT / "traffic").iterdir():
+        if path.is_dir() and path.name != "__pycache__":
+            assert (path / "__init__.py").read_text(encoding="utf-8").startswith('"""'), path.name
+            assert re.search(rf"\b{path.name}\b", drawn), f"{path.name} is not in the drawing"
+
+
 def test_the_state_imports_nothing_that_is_made_of_it() -> None:
     every = imports()
     reached, ahead = set(), ["rushhour.traffic.sim.sim", "rushhour.traffic.sim.frame"]

@@ -16,7 +16,7 @@ from rushhour.roadnets.drafts.draft import (
     DraftRoad,
 )
 from rushhour.roadnets.generators.by_name import generate
-from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.world import World
 
 TURNS = {LEFT: "left", STRAIGHT: "straight", RIGHT: "right"}

@@ -14,7 +14,7 @@ from rushhour.roadnets.generators.town import town_draft
 from rushhour.traffic.demand.builder import DemandBuilder, Trip, merge
 from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.demand.random_trips import random_trips, vehicles_on_road
-from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.world import World
 
 FRAMES = 240

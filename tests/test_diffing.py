@@ -12,7 +12,7 @@ from rushhour.cli import main
 from rushhour.kernels.core.vehicles import Vehicles
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.analysis.diffing import compare_runs, comparison_lines, made_otherwise
-from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.settings.parameters import Parameters
 
 PARTS = 20  # frame from which vehicle 3 drives at 4 m/s in place of 2
 

@@ -9,7 +9,7 @@ from rushhour.kernels.core.network import GREEN, GREEN_YIELD, LEFT, RED, STRAIGH
 from rushhour.kernels.core.vehicles import LEADER
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.demand.random_trips import random_trips
-from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.world import World
 
 TYPES = ("car", "truck", "motorcycle", "bus")

@@ -3,7 +3,7 @@
 import pytest
 
 from rushhour.roadnets.errors import ParameterError
-from rushhour.traffic.durations import clock, seconds
+from rushhour.traffic.words.durations import clock, seconds
 
 
 @pytest.mark.parametrize(

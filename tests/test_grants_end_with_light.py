@@ -9,10 +9,10 @@ from rushhour.kernels.core.network import GREEN, RED, SIGNAL, YELLOW
 from rushhour.kernels.junctions.grant_review import keeps_grant
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import DraftSignal
-from rushhour.traffic import state
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import VehicleType
+from rushhour.traffic.sim import state
 from rushhour.traffic.world import World
 
 pytestmark = pytest.mark.small_world

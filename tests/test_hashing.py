@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from resumed_worlds import new_world
 
-from rushhour.traffic.hashing import vehicle_sum
+from rushhour.traffic.keyframes.hashing import vehicle_sum
 from rushhour.traffic.sim.fields import columns
 from rushhour.traffic.world import World
 

@@ -10,8 +10,8 @@ import pytest
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import SPEED_MAX
-from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.routing.routes import route_demand
+from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.world import World
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "bench"))

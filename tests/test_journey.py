@@ -26,7 +26,7 @@ import rushhour as rh
 from rushhour.cli import main
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.analysis.waiting import CREEPS
-from rushhour.traffic.durations import clock, seconds
+from rushhour.traffic.words.durations import clock, seconds
 
 pytestmark = pytest.mark.slow
 

@@ -15,10 +15,10 @@ from rushhour.roadnets.drafts.draft import (
     DraftRoad,
 )
 from rushhour.roadnets.model import Network
-from rushhour.traffic import state
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand.builder import DemandBuilder, Stop, Trip
 from rushhour.traffic.demand.model import VehicleType
+from rushhour.traffic.sim import state
 from rushhour.traffic.world import World
 
 CAR = VehicleType()

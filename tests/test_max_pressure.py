@@ -38,7 +38,7 @@ from rushhour.roadnets.signals.greens import clearing_times
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand.builder import Trip
 from rushhour.traffic.demand.random_trips import random_trips, vehicles_on_road
-from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.world import World
 
 pytestmark = pytest.mark.small_world

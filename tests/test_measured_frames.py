@@ -13,12 +13,12 @@ from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.storage import save
 from rushhour.testing import frame_budget
-from rushhour.traffic.costs import PHASES
 from rushhour.traffic.demand.random_trips import vehicles_on_road
 from rushhour.traffic.profiling.measuring import measure_frames
 from rushhour.traffic.profiling.profile import profile_of_run
 from rushhour.traffic.recording.recorder import Recorder
 from rushhour.traffic.recording.run_file import RunFile
+from rushhour.traffic.stepping.costs import PHASES
 from rushhour.traffic.world import World
 
 GRID = generate("grid", rows=2, columns=2)

@@ -8,11 +8,11 @@ from rushhour.kernels.measuring.queues import Queues, look_at_queues
 from rushhour.roadnets.errors import RushhourError
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.model import Network
-from rushhour.traffic import state
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.measures.detectors import DetectorError, Loop, Queue, Section
 from rushhour.traffic.measures.measuring import Measures
+from rushhour.traffic.sim import state
 from rushhour.traffic.world import World
 
 

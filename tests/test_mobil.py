@@ -12,7 +12,7 @@ from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import POS_GIVEN
 from rushhour.traffic.demand.random_trips import vehicles_on_road
-from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.world import World
 
 LIMIT = 25.0  # m/s

@@ -8,7 +8,7 @@ from rushhour.kernels.core.vehicles import Order, Vehicles
 from rushhour.kernels.following.lane_gaps import front_gap, place_behind
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.demand.random_trips import vehicles_on_road
-from rushhour.traffic.state import new_order, new_vehicles, other_order
+from rushhour.traffic.sim.state import new_order, new_vehicles, other_order
 from rushhour.traffic.world import World
 
 

@@ -18,8 +18,8 @@ from rushhour.kernels.compiling.compile_locks import announcing_compiles
 from rushhour.kernels.compiling.rebuilding import rebuilt
 from rushhour.kernels.driving.acceleration import drive_all
 from rushhour.kernels.lanes.lane_choice import choose_lanes_all
-from rushhour.traffic.own_models import _Announcing, own_models
 from rushhour.traffic.recording.verifying import verify
+from rushhour.traffic.settings.own_models import _Announcing, own_models
 
 EIGHT = "v, v0, gap, v_lead, accel, decel, min_gap, time_gap"
 

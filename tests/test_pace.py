@@ -7,8 +7,8 @@ import numba
 import pytest
 
 from rushhour.roadnets.generators.by_name import generate
-from rushhour.traffic import pace
 from rushhour.traffic.demand.random_trips import vehicles_on_road
+from rushhour.traffic.stepping import pace
 from rushhour.traffic.world import World
 
 VEHICLES = 9000

@@ -10,8 +10,8 @@ from rushhour.cli.one_run import given_fields
 from rushhour.kernels.core.rules import POLICY_FIFO, Rules
 from rushhour.roadnets.errors import ParameterError
 from rushhour.traffic.demand.model import VehicleType
-from rushhour.traffic.parameter_table import CONTROLS, TABLE, TYPE_NAMES
-from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.settings.parameter_table import CONTROLS, TABLE, TYPE_NAMES
+from rushhour.traffic.settings.parameters import Parameters
 
 
 def test_every_field_of_the_rules_is_a_parameter_and_none_is_lost() -> None:

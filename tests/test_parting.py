@@ -12,7 +12,7 @@ from rushhour.kernels.junctions.diverging import BODIES, measure_partings
 from rushhour.roadnets.partings import partings_of
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import VehicleType
-from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.world import World
 
 STEP = 0.1  # m between samples

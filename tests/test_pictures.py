@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rushhour as rh
-from rushhour.traffic.durations import clock
+from rushhour.traffic.words.durations import clock
 from rushhour.viewer.raster import speed_colours, usual_speed
 
 

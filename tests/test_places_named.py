@@ -10,8 +10,8 @@ import pytest
 from rushhour.cli import main
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.analysis.queues import queued
-from rushhour.traffic.places_named import lane_named, lanes_named, place_named, road_named
 from rushhour.traffic.recording.run_file import RunFile
+from rushhour.traffic.words.places_named import lane_named, lanes_named, place_named, road_named
 
 
 @pytest.fixture(scope="module")

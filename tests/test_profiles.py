@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from rushhour.roadnets.errors import RunError
-from rushhour.traffic.costs import PHASES
 from rushhour.traffic.profiling import sizes
 from rushhour.traffic.profiling.budget import verdict
 from rushhour.traffic.profiling.comparing import compare_profiles, read_profile
 from rushhour.traffic.profiling.profile import Profile
 from rushhour.traffic.profiling.trace import save_trace, trace_events
+from rushhour.traffic.stepping.costs import PHASES
 
 GRANT, DRIVE = PHASES.index("grant"), PHASES.index("drive")
 

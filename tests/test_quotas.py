@@ -16,11 +16,11 @@ from rushhour.kernels.lanes.change_turns import TURNS
 from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.demand.random_trips import random_trips, vehicles_on_road
-from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.profiling import calibrating
 from rushhour.traffic.profiling.calibrating import SHARES, quotas_for
-from rushhour.traffic.quotas import NAMES, Queue, checked_quotas
 from rushhour.traffic.recording.run_file import RunFile
+from rushhour.traffic.settings.parameters import Parameters
+from rushhour.traffic.settings.quotas import NAMES, Queue, checked_quotas
 from rushhour.traffic.world import World
 
 PLENTY = dict.fromkeys(NAMES, 100_000)

@@ -14,7 +14,7 @@ from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError, RushhourError
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.demand.random_trips import random_trips, random_walkers, vehicles_on_road
-from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.world import World
 
 TRIPS = 2000

@@ -5,7 +5,7 @@ import pytest
 
 from rushhour.kernels.core.repacking import exchange, plan_moves
 from rushhour.roadnets.generators.by_name import generate
-from rushhour.traffic import state
+from rushhour.traffic.sim import state
 
 CAPACITY, LANES = 64, 7
 NETWORK = generate("straight")

@@ -24,7 +24,7 @@ from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.demand.random_trips import random_trips
 from rushhour.traffic.routing.road_graph import road_graph
 from rushhour.traffic.routing.routes import find_ways, kept_desk
-from rushhour.traffic.state import new_order
+from rushhour.traffic.sim.state import new_order
 from rushhour.traffic.world import World
 
 CAR = CLASS_BIT["passenger"]

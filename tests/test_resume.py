@@ -294,7 +294,7 @@ def test_many_trips_outside_and_more_vehicles_than_there_was_room_for_go_on(
 ) -> None:
     """The arrays have grown, and routes found under way were moved together."""
     from rushhour.roadnets.generators.by_name import generate
-    from rushhour.traffic.parameters import Parameters
+    from rushhour.traffic.settings.parameters import Parameters
 
     network = generate("grid", rows=6, columns=6, border="loops")
     trips = random_trips(network, 2500, over=20.0, seed=1)

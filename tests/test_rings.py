@@ -15,7 +15,7 @@ from rushhour.roadnets.drafts.draft import (
     DraftRoad,
 )
 from rushhour.roadnets.generators.by_name import generate
-from rushhour.traffic.rings import Ring, Rings
+from rushhour.traffic.liveness.rings import Ring, Rings
 
 ROADS = {
     "a": ("x1", "j1", (10.0, 0.0), (20.0, 0.0)), "b": ("j1", "x2", (30.0, 10.0), (30.0, 20.0)),

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from rushhour.roadnets.errors import RushhourError
-from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.scenarios.scenario import Scenario, read_scenario
+from rushhour.traffic.settings.parameters import Parameters
 
 
 def written(folder: Path, text: str) -> Path:

@@ -9,9 +9,9 @@ from resumed_worlds import KINDS, new_world, poison
 
 from rushhour.kernels.core.vehicles import Grants
 from rushhour.roadnets.errors import RunError
-from rushhour.traffic.rings import Ring
+from rushhour.traffic.keyframes.snapshot import KEPT, MADE, SCRATCH, Snapshot, take_snapshot
+from rushhour.traffic.liveness.rings import Ring
 from rushhour.traffic.sim.fields import static
-from rushhour.traffic.snapshot import KEPT, MADE, SCRATCH, Snapshot, take_snapshot
 from rushhour.traffic.world import World
 
 FRAMES = 200
@@ -120,7 +120,7 @@ def test_every_attribute_of_a_world_is_known_to_snapshots(kind: str) -> None:
         listed = [attribute for group in known for attribute in group]
         assert len(set(listed)) == len(listed), f"{name}: listed twice"
         assert set(vars(part)) == set(listed), (
-            f"{name}: an attribute that traffic/snapshot.py does not list: is it kept, made from "
+            f"{name}: an attribute that traffic/keyframes/snapshot.py does not list: is it kept, made from "
             "the network, the demand and the parameters, or scratch?"
         )
 

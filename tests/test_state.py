@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.core.vehicles import Vehicles
 from rushhour.traffic.sim.fields import dtype_of
-from rushhour.traffic.state import new_vehicles
+from rushhour.traffic.sim.state import new_vehicles
 
 
 @pytest.mark.parametrize(

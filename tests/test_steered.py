@@ -18,7 +18,7 @@ from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.demand.random_trips import vehicles_on_road
-from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.world import World
 
 DT = 1.0 / 30.0

@@ -14,7 +14,7 @@ from rushhour.roadnets.signals.greens import letters_of, members_of
 from rushhour.roadnets.sumo.network import read_network_draft
 from rushhour.traffic.demand.builder import DemandBuilder
 from rushhour.traffic.demand.random_trips import random_trips
-from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.world import World
 
 pytestmark = pytest.mark.small_world

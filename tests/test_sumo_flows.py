@@ -9,7 +9,7 @@ from demand_texts import demand_of, roads_of, small_network
 
 from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.model import Network
-from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.sumo import flows as sumo_flows
 from rushhour.traffic.world import World
 

@@ -20,7 +20,7 @@ from rushhour.roadnets.model import Network
 from rushhour.roadnets.storage import save
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand.model import Demand
-from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.settings.parameters import Parameters
 
 UTM = "+proj=utm +zone=32 +datum=WGS84 +units=m +no_defs"
 

@@ -14,10 +14,10 @@ from rushhour.kernels.steering.lane_bodies import DRIVEN, STEERED
 from rushhour.roadnets.storage import save
 from rushhour.traffic.commands.log import CommandError
 from rushhour.traffic.demand.random_trips import vehicles_on_road
-from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.recording.recorder import Recorder
 from rushhour.traffic.recording.run_file import RunFile
 from rushhour.traffic.recording.verifying import verify
+from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.steering.rule import TierRule
 from rushhour.traffic.world import World
 

@@ -17,9 +17,9 @@ from rushhour.roadnets.drafts.draft import (
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import POS_GIVEN, VehicleType
-from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.recording.recorder import Recorder
 from rushhour.traffic.recording.verifying import verify
+from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.world import World
 
 CAR = VehicleType(speed_dev=0.0)

@@ -14,8 +14,8 @@ from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand.builder import DemandBuilder, Stop, Trip
 from rushhour.traffic.demand.model import LANE_FREE, POS_GIVEN, SPEED_MAX, VehicleType
 from rushhour.traffic.demand.random_trips import random_trips, vehicles_on_road
-from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.routing.routes import route_demand
+from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.world import World
 
 CAR = VehicleType()

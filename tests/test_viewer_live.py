@@ -11,7 +11,7 @@ from rushhour.kernels.steering.lane_bodies import STEERED
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.storage import save
 from rushhour.traffic.demand.random_trips import vehicles_on_road
-from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.world import World
 from rushhour.viewer import actions as do
 from rushhour.viewer.lights import states_at

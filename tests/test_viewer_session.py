@@ -7,8 +7,8 @@ import pytest
 from viewed_run import record
 
 from rushhour.roadnets.generators.ring import straight
-from rushhour.traffic.costs import PHASES
 from rushhour.traffic.recording.run_file import RunFile
+from rushhour.traffic.stepping.costs import PHASES
 from rushhour.viewer import actions as do
 from rushhour.viewer.colouring import LANES
 from rushhour.viewer.lights import states_at

@@ -17,8 +17,8 @@ from rushhour.traffic.analysis.waiting import Scene
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.demand.random_trips import vehicles_on_road
-from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.recording.recorder import Recorder
+from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.world import World
 
 FIXED = {"gridlock.policy": "none", "gridlock.change_mind_share": 0.0}

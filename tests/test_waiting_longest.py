@@ -12,8 +12,8 @@ from rushhour.traffic.analysis.chains import Chain, Wait
 from rushhour.traffic.analysis.waiting import Scene, _longest
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import VehicleType
-from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.recording.recorder import Recorder
+from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.world import World
 
 EVERY = 2.0  # s between frames

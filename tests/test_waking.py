@@ -11,8 +11,8 @@ from rushhour.kernels.junctions.grant_holders import FRAMES_NOTED
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.loading import load_network
-from rushhour.traffic.awake import new_awake
 from rushhour.traffic.demand.random_trips import random_trips
+from rushhour.traffic.sim.awake import new_awake
 from rushhour.traffic.world import World
 
 

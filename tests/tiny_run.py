@@ -5,8 +5,8 @@ import sys
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand.random_trips import vehicles_on_road
-from rushhour.traffic.parameter_table import CONTROLS
-from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.settings.parameter_table import CONTROLS
+from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.world import World
 
 

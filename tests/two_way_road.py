@@ -11,7 +11,7 @@ import rushhour as rh
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand.builder import DemandBuilder, Stop, Trip
 from rushhour.traffic.demand.model import VehicleType
-from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.world import World
 
 TRACTOR = VehicleType(name="tractor", max_speed=5.0)

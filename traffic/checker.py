@@ -54,9 +54,9 @@ from rushhour.kernels.core.rules import POLICY_FAIR, POLICY_LITERAL
 from rushhour.kernels.core.vehicles import BEHIND, REASONS
 from rushhour.roadnets.facts import fact_line
 from rushhour.roadnets.street_names import called
-from rushhour.traffic.durations import clock
 from rushhour.traffic.outside.watching import BodyWatch
 from rushhour.traffic.sim.fields import dtype_of
+from rushhour.traffic.words.durations import clock
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World

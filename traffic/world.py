@@ -34,35 +34,35 @@ from rushhour.traffic.commands.standing import Standing
 from rushhour.traffic.commands.stopping import Stops
 from rushhour.traffic.commands.told_speeds import ToldSpeeds
 from rushhour.traffic.commands.ways import Ways
-from rushhour.traffic.costs import Costs
 from rushhour.traffic.demand.model import Demand, empty_demand
-from rushhour.traffic.durations import clock, patience, seconds
-from rushhour.traffic.forking import refuse_after_fork
-from rushhour.traffic.hashing import light_sum, queue_sum, state_hash, vehicle_sum
-from rushhour.traffic.looping import Caller, bar, observing
+from rushhour.traffic.keyframes.hashing import light_sum, queue_sum, state_hash, vehicle_sum
+from rushhour.traffic.keyframes.restoring import fits, restore
+from rushhour.traffic.keyframes.snapshot import Snapshot, take_snapshot
+from rushhour.traffic.liveness.rings import Rings
 from rushhour.traffic.measures.summary import Clocking
 from rushhour.traffic.measures.tables import MeasureTable
 from rushhour.traffic.measures.trip_log import TripLog
-from rushhour.traffic.numbers import LATEST, bounded, whole_frames, whole_seed
 from rushhour.traffic.outside.bodies import Bodies
 from rushhour.traffic.outside.poses import PoseKeeper
-from rushhour.traffic.own_models import Given, OwnModels, own_models
-from rushhour.traffic.pace import Pace
-from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.passing_on import passed_on
-from rushhour.traffic.quotas import checked_quotas
-from rushhour.traffic.readings import IntersectionReadings, LaneReadings, Readings
-from rushhour.traffic.restoring import fits, restore
-from rushhour.traffic.rings import Rings
+from rushhour.traffic.readings.lanes_and_trips import IntersectionReadings, LaneReadings, Readings
+from rushhour.traffic.readings.vehicle_table import VehicleTable
+from rushhour.traffic.readings.vehicles_and_totals import Telling
 from rushhour.traffic.routing.routes import route_demand
 from rushhour.traffic.routing.routing import Routing
+from rushhour.traffic.settings.numbers import LATEST, bounded, whole_frames, whole_seed
+from rushhour.traffic.settings.own_models import Given, OwnModels, own_models
+from rushhour.traffic.settings.parameters import Parameters
+from rushhour.traffic.settings.quotas import checked_quotas
 from rushhour.traffic.sim.frame import Frame
 from rushhour.traffic.sim.sim import Sim
-from rushhour.traffic.snapshot import Snapshot, take_snapshot
 from rushhour.traffic.steering.body_table import BodyTable
 from rushhour.traffic.steering.tier import Steering
-from rushhour.traffic.telling import Telling
-from rushhour.traffic.vehicle_table import VehicleTable
+from rushhour.traffic.stepping.costs import Costs
+from rushhour.traffic.stepping.forking import refuse_after_fork
+from rushhour.traffic.stepping.looping import Caller, bar, observing
+from rushhour.traffic.stepping.pace import Pace
+from rushhour.traffic.words.durations import clock, patience, seconds
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.recorder import Recorder
@@ -209,8 +209,12 @@ class World(Shown):
 
         >>> world.run("10min", every="1min", call=lambda world: print(world.active))
         """
+        from rushhour.traffic.liveness.standstill import (
+            StandstillError,
+            patience_of,
+            watched_by_others,
+        )
         from rushhour.traffic.scenarios.running import run_world
-        from rushhour.traffic.standstill import StandstillError, patience_of, watched_by_others
 
         end = None if duration is None else self.sim.time + seconds(duration, "run: duration")
         if end is None and until is None and self.sim.demand.walker.any():

@@ -6,8 +6,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.traffic.durations import clock
-from rushhour.traffic.plurals import counted
+from rushhour.traffic.words.durations import clock
+from rushhour.traffic.words.plurals import counted
 from rushhour.viewer.colouring import Legend
 from rushhour.viewer.keymap import help_lines
 from rushhour.viewer.moments import Bars

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.core.vehicles import LEADER, REASONS
 from rushhour.roadnets.errors import RunError
-from rushhour.traffic.durations import clock
+from rushhour.traffic.words.durations import clock
 from rushhour.viewer.colouring import TIERS
 from rushhour.viewer.moments import Moment, Source
 from rushhour.viewer.panels import ACCENT, FAINT, Line, line, pair

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from rushhour.roadnets.errors import RunError
-from rushhour.traffic.durations import seconds
 from rushhour.traffic.recording.run_file import RunFile
+from rushhour.traffic.words.durations import seconds
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World

@@ -10,8 +10,8 @@ from rushhour.kernels.core.reprs import fields_shown
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.writing import replaced
-from rushhour.traffic.durations import clock, seconds
-from rushhour.traffic.plurals import counted
+from rushhour.traffic.words.durations import clock, seconds
+from rushhour.traffic.words.plurals import counted
 from rushhour.viewer.colouring import OF_TRIPS, VEHICLES, told_at, want_colouring
 from rushhour.viewer.moments import Source
 from rushhour.viewer.panels import lay, legend_image

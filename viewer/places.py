@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.model import Network
-from rushhour.traffic.places_named import MOVEMENT, ROAD, want_place
+from rushhour.traffic.words.places_named import MOVEMENT, ROAD, want_place
 
 Place = tuple[str, int]
 LANE: Final = "lane"

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.writing import replaced, want_ending
-from rushhour.traffic.durations import clock
 from rushhour.traffic.measures.detectors import road_of
-from rushhour.traffic.places_named import roads_of_street
 from rushhour.traffic.recording.run_file import RunFile
+from rushhour.traffic.words.durations import clock
+from rushhour.traffic.words.places_named import roads_of_street
 from rushhour.viewer.themes import KINDS
 
 ENDINGS: Final = (".png", ".pdf", ".svg")

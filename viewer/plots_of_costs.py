@@ -7,9 +7,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.traffic.costs import PHASES
 from rushhour.traffic.profiling.profile import MS, Profile
 from rushhour.traffic.profiling.sizes import Sweep
+from rushhour.traffic.stepping.costs import PHASES
 from rushhour.viewer.plots import new_figure, save_figure
 
 FEW_BEYOND: Final = 1.5  # times the 99th percentile: what is dearer goes beyond the top

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
-from rushhour.traffic.durations import clock
+from rushhour.traffic.words.durations import clock
 from rushhour.viewer.plots import draw_lines, map_axes, new_figure, save_figure
 
 if TYPE_CHECKING:

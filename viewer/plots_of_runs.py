@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.analysis.queues import queued
-from rushhour.traffic.costs import PHASES
-from rushhour.traffic.durations import clock
 from rushhour.traffic.recording.run_file import RunFile
+from rushhour.traffic.stepping.costs import PHASES
+from rushhour.traffic.words.durations import clock
 from rushhour.viewer.plots import Window, clock_axis, new_figure, save_figure
 from rushhour.viewer.plots_of_costs import scale_costs, stack_costs
 

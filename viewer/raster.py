@@ -15,7 +15,7 @@ from rushhour.kernels.drawing.raster import fill_polygons, shrink
 from rushhour.kernels.geometry.pose import place_all_bodies
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.model import Network
-from rushhour.traffic.plurals import counted
+from rushhour.traffic.words.plurals import counted
 from rushhour.viewer.grades import LEAST_KERB, LEAST_LANES, lane_grades, node_grades
 from rushhour.viewer.lettering import text_width, write_text
 from rushhour.viewer.lights import lights_of, states_at

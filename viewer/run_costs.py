@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from rushhour.roadnets.errors import RunError
-from rushhour.traffic.costs import PHASES
+from rushhour.traffic.stepping.costs import PHASES
 from rushhour.viewer.moments import Bars
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.traffic.durations import clock
+from rushhour.traffic.words.durations import clock
 from rushhour.viewer.colouring import COLOURS, palette_of
 from rushhour.viewer.lettering import text_width, write_text
 from rushhour.viewer.panels import EDGE, ROW, Line, glass, pair

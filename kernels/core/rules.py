@@ -1,6 +1,6 @@
 """The numbers that steer the rules of the road, as kernels receive them.
 
-`traffic.parameters` declares each with name, unit, default, range and source, and builds this.
+`traffic.settings.parameters` declares each with name, unit, default, range and source, and builds this.
 """
 
 from typing import Final, NamedTuple

@@ -9,7 +9,7 @@ from rushhour.cli.outputs import FIGURE, H5, add_output, want_apart
 from rushhour.cli.progress import bar, compile_bar
 from rushhour.cli.world_options import add_demand_options
 from rushhour.roadnets.json_text import json_text
-from rushhour.traffic.durations import seconds
+from rushhour.traffic.words.durations import seconds
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -45,8 +45,8 @@ def assign(args: argparse.Namespace) -> int:
         save_assignment,
         write_sumo_routes,
     )
-    from rushhour.traffic.parameters import Parameters
     from rushhour.traffic.scenarios.opening import scenario_demand, scenario_network
+    from rushhour.traffic.settings.parameters import Parameters
 
     scenario = demanded(args, "assign", "nobody drives", dt=0.5)
     want_apart([args.output], "-o", (scenario.network, *scenario.demand))

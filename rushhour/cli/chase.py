@@ -10,8 +10,8 @@ from rushhour.cli.outputs import H5, PNG, add_output
 from rushhour.cli.progress import Stopping, bar, compile_bar
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.json_text import json_text
-from rushhour.traffic.durations import clock, seconds
-from rushhour.traffic.plurals import counted
+from rushhour.traffic.words.durations import clock, seconds
+from rushhour.traffic.words.plurals import counted
 
 if TYPE_CHECKING:
     from rushhour.traffic.opponents.chase import Chase

@@ -235,7 +235,7 @@ def _busy_world() -> "World":
     """Trips whose drivers change their ways."""
     from rushhour.roadnets.generators.by_name import generate
     from rushhour.traffic.demand.random_trips import random_trips
-    from rushhour.traffic.parameters import Parameters
+    from rushhour.traffic.settings.parameters import Parameters
     from rushhour.traffic.world import World
 
     network = generate("grid", rows=3, columns=3, control="priority")

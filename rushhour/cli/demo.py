@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final
 from rushhour.cli.common_options import add_json, add_threads
 from rushhour.cli.progress import compile_bar
 from rushhour.roadnets.errors import RunError
-from rushhour.traffic.durations import clock, seconds
+from rushhour.traffic.words.durations import clock, seconds
 
 if TYPE_CHECKING:
     from rushhour.traffic.demand.model import VehicleType
-    from rushhour.traffic.parameters import Parameters
+    from rushhour.traffic.settings.parameters import Parameters
 
 DEMO_DT: Final = 0.1  # s
 SHARES: Final = {"car": 0.86, "van": 0.07, "truck": 0.02, "bus": 0.01, "motorcycle": 0.04}
@@ -46,8 +46,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def demo(args: argparse.Namespace) -> int:
     """Run the demo town."""
     from rushhour.cli.one_run import drive, save_last_frame, say
-    from rushhour.traffic.parameters import Parameters
     from rushhour.traffic.scenarios.scenario import Scenario
+    from rushhour.traffic.settings.parameters import Parameters
     from rushhour.viewer.page.of_run import save_run_page
 
     scenario = Scenario(

@@ -39,9 +39,9 @@ def fit(args: argparse.Namespace) -> int:
     from rushhour.cli.world_fields import demanded
     from rushhour.traffic.analysis.count_tables import read_counts
     from rushhour.traffic.demand.fitting import fit_to_counts
-    from rushhour.traffic.parameters import Parameters
     from rushhour.traffic.recording.demand_file import save_demand
     from rushhour.traffic.scenarios.opening import scenario_demand, scenario_network
+    from rushhour.traffic.settings.parameters import Parameters
 
     scenario = demanded(args, "fit", "no trips to fit")
     want_apart([args.output], "-o", (scenario.network, *scenario.demand, args.counts))

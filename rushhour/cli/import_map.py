@@ -87,7 +87,7 @@ def import_map(args: argparse.Namespace) -> int:
     from rushhour.roadnets.fixes import read_fixes
     from rushhour.roadnets.importing import import_network, refuse_errors
     from rushhour.roadnets.storage import save
-    from rushhour.traffic.parameters import Parameters
+    from rushhour.traffic.settings.parameters import Parameters
 
     parameters = Parameters.from_items(args.parameters)
     output = args.output or Path(_stem(args.map) + ".h5")

@@ -11,8 +11,8 @@ from rushhour.cli.network_facts import as_text, show_network
 from rushhour.cli.progress import compile_bar
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.json_text import json_text
-from rushhour.traffic.durations import clock
-from rushhour.traffic.plurals import counted
+from rushhour.traffic.words.durations import clock
+from rushhour.traffic.words.plurals import counted
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -100,8 +100,8 @@ def run_facts(path: Path) -> dict[str, Any]:
     """What a run file holds."""
     from rushhour.cli.quotas import quotas_of_run
     from rushhour.traffic.measures.tables import TABLES
-    from rushhour.traffic.parameters import Parameters
     from rushhour.traffic.recording.run_file import RunFile
+    from rushhour.traffic.settings.parameters import Parameters
 
     with RunFile(path) as run:
         times, counts = run.times, run.counts

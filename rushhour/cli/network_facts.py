@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from rushhour.roadnets.json_text import json_text
 from rushhour.roadnets.reading.remarks import differences, in_order, shown
-from rushhour.traffic.durations import clock
+from rushhour.traffic.words.durations import clock
 
 if TYPE_CHECKING:
     from rushhour.roadnets.model import Network

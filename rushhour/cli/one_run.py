@@ -10,10 +10,10 @@ from rushhour.cli.progress import Stopping, bar, compile_bar
 from rushhour.cli.summary_words import summary_text
 from rushhour.cli.world_fields import taken, world_fields
 from rushhour.roadnets.json_text import json_text
-from rushhour.traffic.durations import clock, patience
 from rushhour.traffic.scenarios.recording import NAMES as CHOICES
 from rushhour.traffic.scenarios.recording import record_choice
 from rushhour.traffic.scenarios.scenario import Scenario, ScenarioError
+from rushhour.traffic.words.durations import clock, patience
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World
@@ -74,13 +74,13 @@ def drive(
     """Run a world to its end, write what the scenario asks for, print the summary."""
     import numba
 
+    from rushhour.traffic.liveness.standstill import patience_of
     from rushhour.traffic.measures.measuring import Measures
     from rushhour.traffic.measures.summary import remark_lists, run_summary
     from rushhour.traffic.recording.recorder import Recorder
     from rushhour.traffic.scenarios.measures import scenario_measures
     from rushhour.traffic.scenarios.recording import expected_size
     from rushhour.traffic.scenarios.running import run_world
-    from rushhour.traffic.standstill import patience_of
 
     checker: Any = None
     remarks: list[str] = []  # of the recorder, which adds to them

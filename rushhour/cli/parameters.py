@@ -4,7 +4,7 @@ import argparse
 
 from rushhour.cli.common_options import add_json
 from rushhour.roadnets.json_text import json_text
-from rushhour.traffic.parameter_table import TABLE, Parameter
+from rushhour.traffic.settings.parameter_table import TABLE, Parameter
 
 
 def add_options(command: argparse.ArgumentParser) -> None:

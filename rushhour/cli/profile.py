@@ -12,7 +12,7 @@ from rushhour.cli.progress import bar, compile_bar
 from rushhour.cli.world_options import add_world_options
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.json_text import json_text
-from rushhour.traffic.durations import seconds
+from rushhour.traffic.words.durations import seconds
 
 if TYPE_CHECKING:
     from rushhour.traffic.profiling.profile import Profile
@@ -310,9 +310,9 @@ def _maker(args: argparse.Namespace) -> tuple[Any, float]:
     """What makes a world of so many vehicles, and its dt, s."""
     from rushhour.cli.world_fields import world_fields
     from rushhour.traffic.demand.random_trips import vehicles_on_road
-    from rushhour.traffic.parameters import Parameters
     from rushhour.traffic.profiling.sizes import growing_grid
     from rushhour.traffic.scenarios.opening import opened, scenario_network
+    from rushhour.traffic.settings.parameters import Parameters
     from rushhour.traffic.world import World
 
     fields = world_fields(args)

@@ -8,7 +8,7 @@ from rushhour.cli.common_options import add_json
 from rushhour.cli.progress import bar
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.json_text import json_text
-from rushhour.traffic.durations import seconds
+from rushhour.traffic.words.durations import seconds
 
 
 def add_options(command: argparse.ArgumentParser) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rushhour.cli.progress import compile_bar
 from rushhour.cli.world_fields import world_fields
 from rushhour.roadnets.json_text import json_text
-from rushhour.traffic.durations import seconds
+from rushhour.traffic.words.durations import seconds
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile
@@ -44,11 +44,11 @@ def quotas_of_run(run: "RunFile") -> dict[str, dict[str, float]]:
 
 def calibrate(args: argparse.Namespace) -> int:
     """Measure what work costs here, and tell the quotas for a budget."""
-    from rushhour.traffic.parameters import Parameters
     from rushhour.traffic.profiling.calibrating import calibrate as calibrated
     from rushhour.traffic.profiling.conditions import condition_lines
     from rushhour.traffic.profiling.text_tables import table
     from rushhour.traffic.scenarios.opening import opened, scenario_network
+    from rushhour.traffic.settings.parameters import Parameters
 
     fields = world_fields(args)
     parameters = Parameters(dict(fields.get("parameters", ())))

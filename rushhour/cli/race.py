@@ -13,7 +13,7 @@ from rushhour.cli.outputs import H5, add_output
 from rushhour.cli.progress import bar, compile_bar
 from rushhour.roadnets.errors import NetworkError, RunError
 from rushhour.roadnets.json_text import json_text
-from rushhour.traffic.durations import clock
+from rushhour.traffic.words.durations import clock
 
 if TYPE_CHECKING:
     from rushhour.kernels.steering.tracks import Track

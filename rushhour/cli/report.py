@@ -12,7 +12,7 @@ from rushhour.cli.outputs import HTML, add_output, want_output
 from rushhour.cli.progress import bar, compile_bar
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.json_text import json_text
-from rushhour.traffic.durations import clock
+from rushhour.traffic.words.durations import clock
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile

@@ -6,8 +6,8 @@ from typing import Final
 
 from rushhour.cli.progress import compile_bar
 from rushhour.roadnets.errors import RunError
-from rushhour.traffic.durations import clock, seconds
 from rushhour.traffic.scenarios.scenario import Scenario, ScenarioError
+from rushhour.traffic.words.durations import clock, seconds
 
 # Options that say what a run is made of: the run file says so.
 _OF_THE_FILE: Final = (

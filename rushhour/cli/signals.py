@@ -11,7 +11,7 @@ from rushhour.cli.progress import bar, compile_bar
 from rushhour.cli.world_options import add_demand_options
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.json_text import json_text
-from rushhour.traffic.durations import seconds
+from rushhour.traffic.words.durations import seconds
 
 if TYPE_CHECKING:
     from rushhour.roadnets.model import Network
@@ -60,9 +60,9 @@ def signals(args: argparse.Namespace) -> int:
     """Time the signals of a network for a demand."""
     from rushhour.roadnets.storage import save
     from rushhour.traffic.analysis.repeating import seeds_of
-    from rushhour.traffic.parameters import Parameters
     from rushhour.traffic.scenarios.opening import scenario_network
     from rushhour.traffic.scenarios.scenario import ScenarioError
+    from rushhour.traffic.settings.parameters import Parameters
     from rushhour.traffic.timing.evaluating import compared, compared_text
     from rushhour.traffic.timing.retiming import retimed
     from rushhour.traffic.timing.timing_report import facts_of, report_text, write_lanes
@@ -108,8 +108,8 @@ def signals(args: argparse.Namespace) -> int:
 def _scenario(args: argparse.Namespace) -> "Scenario":
     """What the command line says of network and demand. Raises ScenarioError for what has no times."""
     from rushhour.cli.world_fields import demanded
-    from rushhour.traffic.parameters import Parameters
     from rushhour.traffic.scenarios.scenario import ScenarioError
+    from rushhour.traffic.settings.parameters import Parameters
 
     scenario = demanded(args, "signals", "signals are timed for a demand")
     if scenario.vehicles is not None:

@@ -5,9 +5,9 @@ from typing import Any, Final
 
 from rushhour.cli.quotas import quotas_text
 from rushhour.roadnets.reading.remarks import shown
-from rushhour.traffic.durations import clock
-from rushhour.traffic.plurals import counted
 from rushhour.traffic.scenarios.recording import sized
+from rushhour.traffic.words.durations import clock
+from rushhour.traffic.words.plurals import counted
 
 RESUMED: Final = "resumed from "  # a remark that begins so says where a run went on
 

@@ -13,8 +13,8 @@ from rushhour.cli.picture_asked import SIZE, picture_size, place_of, scale_of, t
 from rushhour.cli.progress import bar, compile_bar
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.json_text import json_text
-from rushhour.traffic.durations import seconds
-from rushhour.traffic.plurals import counted
+from rushhour.traffic.words.durations import seconds
+from rushhour.traffic.words.plurals import counted
 
 if TYPE_CHECKING:
     from rushhour.viewer.moments import Source
@@ -167,7 +167,7 @@ def _live(args: argparse.Namespace, window: bool) -> "Source":
     """A world of random walkers on a network; a window does not wait for it."""
     from rushhour.roadnets.loading import load_network
     from rushhour.traffic.demand.random_trips import vehicles_on_road
-    from rushhour.traffic.parameters import Parameters
+    from rushhour.traffic.settings.parameters import Parameters
     from rushhour.traffic.world import World
     from rushhour.viewer.live import LiveSource
 

@@ -7,7 +7,7 @@ from typing import Any
 from rushhour.cli.common_options import add_json
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.json_text import json_text
-from rushhour.traffic.durations import clock, seconds
+from rushhour.traffic.words.durations import clock, seconds
 
 
 def add_options(command: argparse.ArgumentParser) -> None:

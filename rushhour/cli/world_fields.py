@@ -6,10 +6,10 @@ from typing import Any, Final
 
 from rushhour.cli.steered_option import steered_choice
 from rushhour.traffic.demand.scale_rules import scale_of
-from rushhour.traffic.durations import seconds
-from rushhour.traffic.parameters import parsed_items
-from rushhour.traffic.quotas import checked_quotas
 from rushhour.traffic.scenarios.scenario import Scenario, ScenarioError, read_parameters
+from rushhour.traffic.settings.parameters import parsed_items
+from rushhour.traffic.settings.quotas import checked_quotas
+from rushhour.traffic.words.durations import seconds
 
 STEERED_DT: Final = 1.0 / 30.0  # s, the default of --dt where vehicles are steered
 

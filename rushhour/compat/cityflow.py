@@ -34,10 +34,10 @@ from rushhour.traffic.commands.limits import SLOWEST
 from rushhour.traffic.commands.log import CommandError
 from rushhour.traffic.demand.cityflow import read_flows
 from rushhour.traffic.demand.model import VehicleType, empty_demand
+from rushhour.traffic.keyframes.restoring import restore
 from rushhour.traffic.measures.trip_log import ARRIVED, CUT_SHORT
-from rushhour.traffic.restoring import restore
+from rushhour.traffic.readings.sight import leader, way_ahead
 from rushhour.traffic.routing.routes import way_onward
-from rushhour.traffic.sight import leader, way_ahead
 from rushhour.traffic.world import World
 
 LONGEST_FRAME: Final = 0.5  # s

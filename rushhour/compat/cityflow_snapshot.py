@@ -9,9 +9,9 @@ import numpy as np
 
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.json_text import of_python
+from rushhour.traffic.keyframes.restoring import restore
+from rushhour.traffic.keyframes.snapshot import Snapshot, command_of, take_snapshot
 from rushhour.traffic.recording.keyframe_checks import check_snapshot
-from rushhour.traffic.restoring import restore
-from rushhour.traffic.snapshot import Snapshot, command_of, take_snapshot
 from rushhour.traffic.world import World
 
 _NUMBERS: Final = "numbers"

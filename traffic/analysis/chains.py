@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from rushhour.roadnets.street_names import called
-from rushhour.traffic.durations import clock
-from rushhour.traffic.plurals import counted
+from rushhour.traffic.words.durations import clock
+from rushhour.traffic.words.plurals import counted
 
 STANDS: Final = 0.1  # m/s
 RING: Final = "ring"

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.id_hints import id_hint
-from rushhour.traffic.durations import clock
-from rushhour.traffic.places_named import lanes_of_run
+from rushhour.traffic.readings.vehicle_table import bodies_raised
 from rushhour.traffic.recording.positions import placed
 from rushhour.traffic.recording.recorded_frame import RecordedFrame
-from rushhour.traffic.vehicle_table import bodies_raised
+from rushhour.traffic.words.durations import clock
+from rushhour.traffic.words.places_named import lanes_of_run
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.street_names import called
 from rushhour.traffic.analysis.samples import Estimate, difference
-from rushhour.traffic.plurals import counted
+from rushhour.traffic.words.plurals import counted
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile

@@ -18,8 +18,8 @@ from rushhour.roadnets.nearest import local_metres
 from rushhour.roadnets.reading.csv_tables import blank, read_table
 from rushhour.roadnets.reading.values import FARTHEST, number
 from rushhour.roadnets.reading.xml_files import elements
-from rushhour.traffic.durations import clock, seconds
-from rushhour.traffic.places_named import place_hint, road_named
+from rushhour.traffic.words.durations import clock, seconds
+from rushhour.traffic.words.places_named import place_hint, road_named
 
 MOST: Final = 1e9  # vehicles, or vehicles an hour
 NEAR: Final = 100.0  # m from a counter to its road

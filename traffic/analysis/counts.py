@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import ParameterError, RunError
 from rushhour.traffic.analysis.count_tables import LOOP, Counts, read_counts
-from rushhour.traffic.durations import clock
 from rushhour.traffic.measures.tables import MeasureTable
+from rushhour.traffic.words.durations import clock
 
 if TYPE_CHECKING:
     from rushhour.roadnets.model import Network

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.analysis.growth import Matcher, growth_lines, growth_of
-from rushhour.traffic.durations import clock
-from rushhour.traffic.plurals import counted
 from rushhour.traffic.recording.frame_fields import TOLERANCE
 from rushhour.traffic.recording.recorded_frame import RecordedFrame
 from rushhour.traffic.recording.run_layout import MADE_WITH
 from rushhour.traffic.recording.verifying import compared_told, difference_told
+from rushhour.traffic.words.durations import clock
+from rushhour.traffic.words.plurals import counted
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile

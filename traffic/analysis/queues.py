@@ -12,8 +12,8 @@ from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.street_names import called, some
 from rushhour.traffic.analysis.chains import Chain, cause_told
 from rushhour.traffic.analysis.waiting import CREEPS, LOOKS, Scene
-from rushhour.traffic.durations import clock
-from rushhour.traffic.places_named import lanes_of_run
+from rushhour.traffic.words.durations import clock
+from rushhour.traffic.words.places_named import lanes_of_run
 
 if TYPE_CHECKING:
     from rushhour.roadnets.model import Network

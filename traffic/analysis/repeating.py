@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from rushhour.traffic.analysis.samples import estimate
-from rushhour.traffic.plurals import counted
 from rushhour.traffic.scenarios.scenario import ScenarioError
+from rushhour.traffic.words.plurals import counted
 
 MOST_SEEDS: Final = 1000
 _PART = re.compile(r"(\d{1,19})(?:\.\.(\d{1,19}))?")

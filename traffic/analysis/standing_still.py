@@ -21,8 +21,8 @@ from rushhour.kernels.junctions.exit_room import chain_length
 from rushhour.roadnets.street_names import called
 from rushhour.traffic.analysis.beside import in_the_way
 from rushhour.traffic.analysis.chains import CUT_OFF, RING, WORDS, cause_told
-from rushhour.traffic.durations import clock
-from rushhour.traffic.plurals import counted
+from rushhour.traffic.words.durations import clock
+from rushhour.traffic.words.plurals import counted
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World

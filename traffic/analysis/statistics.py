@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from rushhour.kernels.core.vehicles import AT_STOP, REASONS
 from rushhour.roadnets.street_names import called
 from rushhour.traffic.analysis.chosen import EVERYTHING, Chosen, ChosenFrames
-from rushhour.traffic.durations import clock
-from rushhour.traffic.plurals import counted
+from rushhour.traffic.words.durations import clock
+from rushhour.traffic.words.plurals import counted
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile

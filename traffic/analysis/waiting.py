@@ -36,8 +36,8 @@ from rushhour.traffic.analysis.beside import in_the_way
 from rushhour.traffic.analysis.body_events import BodyEvents
 from rushhour.traffic.analysis.chains import CUT_OFF, RING, STANDS, Chain, Wait
 from rushhour.traffic.analysis.closed_ways import ClosedWays
-from rushhour.traffic.durations import clock
-from rushhour.traffic.places_named import INTERSECTION, MOVEMENT, lanes_of_run, place_named
+from rushhour.traffic.words.durations import clock
+from rushhour.traffic.words.places_named import INTERSECTION, MOVEMENT, lanes_of_run, place_named
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.recorded_frame import RecordedFrame

@@ -22,12 +22,12 @@ from rushhour.roadnets.errors import DemandError, ParameterError
 from rushhour.roadnets.model import Network
 from rushhour.traffic.assignment.timed_ways import Sums, TimedRouter, measured_sums
 from rushhour.traffic.demand.model import WAY_FOUND, WAY_GIVEN, WAY_OPEN, Demand
+from rushhour.traffic.liveness.standstill import patience_of
 from rushhour.traffic.measures.measuring import Measures
 from rushhour.traffic.measures.summary import trip_means
-from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.routing.routes import Ways, route_demand
 from rushhour.traffic.scenarios.running import run_world
-from rushhour.traffic.standstill import patience_of
+from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.timing.evaluating import total_delay
 
 if TYPE_CHECKING:

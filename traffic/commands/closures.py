@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from rushhour.kernels.rerouting.detours import find_blocked
 from rushhour.kernels.trips.departing import look_for_lanes
 from rushhour.roadnets.facts import Part
-from rushhour.traffic.awake import reaches
 from rushhour.traffic.commands.limits import Limits
 from rushhour.traffic.commands.log import CommandError, CommandLog, each_of
 from rushhour.traffic.commands.places import Places, place_number, road_numbers
 from rushhour.traffic.routing.closed_network import lost_lanes, suspect_roads, with_closed_lanes
 from rushhour.traffic.routing.routing import Routing
+from rushhour.traffic.sim.awake import reaches
 from rushhour.traffic.sim.sim import Sim
 
 NAMED: Final = 20  # drivers that the summary names

@@ -31,10 +31,10 @@ from rushhour.traffic.commands.standing import Standing
 from rushhour.traffic.commands.stopping import Stops
 from rushhour.traffic.commands.told_speeds import ToldSpeeds
 from rushhour.traffic.commands.ways import Ways
-from rushhour.traffic.durations import seconds
 from rushhour.traffic.routing.routing import Routing
 from rushhour.traffic.sim.sim import Sim
 from rushhour.traffic.steering.tier import Steering
+from rushhour.traffic.words.durations import seconds
 
 
 class Control(Part):

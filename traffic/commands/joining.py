@@ -14,7 +14,6 @@ import numpy as np
 from rushhour.kernels.trips.departing import join_queue, look_for_lanes
 from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.facts import Part
-from rushhour.traffic import state
 from rushhour.traffic.commands.closures import Closures
 from rushhour.traffic.commands.driving import Driving
 from rushhour.traffic.commands.fleet import Fleet
@@ -30,8 +29,9 @@ from rushhour.traffic.demand.joining import (
     with_trips,
 )
 from rushhour.traffic.demand.model import Demand
-from rushhour.traffic.parameter_table import TYPE_NAMES
 from rushhour.traffic.routing.routing import Routing
+from rushhour.traffic.settings.parameter_table import TYPE_NAMES
+from rushhour.traffic.sim import state
 from rushhour.traffic.sim.fields import TRIP, with_room
 from rushhour.traffic.sim.sim import Sim
 from rushhour.traffic.steering.tier import Steering

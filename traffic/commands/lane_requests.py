@@ -16,8 +16,8 @@ from rushhour.roadnets.facts import Part
 from rushhour.traffic.commands.fleet import Fleet, Several
 from rushhour.traffic.commands.kinds import Plain, VehicleCommand, one_for_all
 from rushhour.traffic.commands.log import CommandError
-from rushhour.traffic.durations import seconds
 from rushhour.traffic.sim.sim import Sim
+from rushhour.traffic.words.durations import seconds
 
 
 class LaneRequests(Part):

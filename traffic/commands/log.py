@@ -15,7 +15,7 @@ import numpy as np
 from rushhour.roadnets.errors import RushhourError
 from rushhour.roadnets.facts import fact_line
 from rushhour.roadnets.json_text import of_python
-from rushhour.traffic.durations import clock
+from rushhour.traffic.words.durations import clock
 
 DONE: Final = "done"
 CALL, EVENT = "call", "event"  # given while the world ran, or planned before

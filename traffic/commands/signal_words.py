@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from rushhour.roadnets.signals.programs import CODES, LATEST
 from rushhour.traffic.commands.log import CommandError, each_of
-from rushhour.traffic.signal_control import CONTROLS, Order, Plan
+from rushhour.traffic.sim.signal_control import CONTROLS, Order, Plan
 
 # Commands to signals, and what is given to them.
 SIGNALLING: Final[Mapping[str, tuple[str, ...]]] = {

@@ -16,7 +16,6 @@ from rushhour.kernels.core.network import FIXED, Actuation
 from rushhour.kernels.signals.fixed_time import phase_at
 from rushhour.kernels.signals.told_programs import COMMANDED, IDLE, NEW, OWN, RETURNS, TOLD, Told
 from rushhour.roadnets.json_text import of_python
-from rushhour.traffic import state
 from rushhour.traffic.commands.log import CommandError, CommandLog, each_of
 from rushhour.traffic.commands.signal_words import (
     SIGNALLING,
@@ -25,10 +24,11 @@ from rushhour.traffic.commands.signal_words import (
     plain_signals,
 )
 from rushhour.traffic.commands.signals_shown import SignalsShown
-from rushhour.traffic.durations import seconds
-from rushhour.traffic.signal_control import Order, Plan, controlled
+from rushhour.traffic.keyframes.snapshot import table_of
+from rushhour.traffic.sim import state
+from rushhour.traffic.sim.signal_control import Order, Plan, controlled
 from rushhour.traffic.sim.sim import Sim
-from rushhour.traffic.snapshot import table_of
+from rushhour.traffic.words.durations import seconds
 
 Ids = str | int | Iterable[str | int] | None
 _OF_TABLE: Final = tuple(k for k in Told._fields if k not in ("own", "before"))

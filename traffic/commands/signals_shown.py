@@ -13,7 +13,7 @@ from rushhour.kernels.signals.told_programs import IDLE, OWN, RETURNS, TOLD, Tol
 from rushhour.roadnets.facts import fact_line
 from rushhour.roadnets.signals.greens import letters_of, phase_times
 from rushhour.traffic.commands.signal_words import numbers_of
-from rushhour.traffic.signal_control import ACTUATED, CLOCK, PRESSURE, Order, Plan
+from rushhour.traffic.sim.signal_control import ACTUATED, CLOCK, PRESSURE, Order, Plan
 from rushhour.traffic.sim.sim import Sim
 
 Phases = list[tuple[str, float]]

@@ -15,10 +15,10 @@ from rushhour.kernels.trips.told_vehicles import fits_beside, replan, sign_off, 
 from rushhour.roadnets.facts import Part
 from rushhour.traffic.commands.fleet import Fleet, Several
 from rushhour.traffic.commands.kinds import Plain, VehicleCommand, one_for_all
-from rushhour.traffic.durations import seconds
 from rushhour.traffic.measures.trip_log import REMOVED
 from rushhour.traffic.sim.sim import OffOrOn, Sim
 from rushhour.traffic.steering.tier import Steering
+from rushhour.traffic.words.durations import seconds
 
 _LEAST_BESIDE: Final = 1.0  # m that a lane is longer than who is to stand beside it
 

@@ -16,9 +16,9 @@ from rushhour.traffic.commands.fleet import Fleet, Several
 from rushhour.traffic.commands.kinds import Plain, VehicleCommand, one_for_all
 from rushhour.traffic.commands.log import CommandError
 from rushhour.traffic.commands.places import road_number
-from rushhour.traffic.durations import seconds
 from rushhour.traffic.sim.fields import grown
 from rushhour.traffic.sim.sim import Sim
+from rushhour.traffic.words.durations import seconds
 
 POOL: Final = ("stop_lane", "stop_pos", "stop_frames", "stop_until", "stop_parking")
 REACTION: Final = 0.5  # s before a driver brakes for a stop

@@ -19,7 +19,7 @@ from rushhour.traffic.demand.model import (
     VehicleType,
     empty_demand,
 )
-from rushhour.traffic.numbers import LATEST
+from rushhour.traffic.settings.numbers import LATEST
 
 MOST_ROADS: Final = 200_000_000  # of all routes; 800 MB
 

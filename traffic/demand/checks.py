@@ -23,7 +23,7 @@ from rushhour.traffic.demand.model import (
     Demand,
     VehicleType,
 )
-from rushhour.traffic.numbers import LATEST
+from rushhour.traffic.settings.numbers import LATEST
 
 FASTEST: Final = 1e3  # m/s, at which a vehicle departs
 # The largest value of each number of a vehicle type, and whether it may be 0.

@@ -13,7 +13,7 @@ from rushhour.traffic.demand.builder import merge
 from rushhour.traffic.demand.matrix_files import OMX, VISUM, is_matrix
 from rushhour.traffic.demand.model import Demand
 from rushhour.traffic.demand.scaling import SUFFIX, scaled
-from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.settings.parameters import Parameters
 
 
 @dataclass(frozen=True)

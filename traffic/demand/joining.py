@@ -24,7 +24,7 @@ from rushhour.traffic.demand.model import (
     open_choice,
 )
 from rushhour.traffic.demand.tables import read_trips
-from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.settings.parameters import Parameters
 
 PER_TRIP: Final = tuple(
     field.name

@@ -26,8 +26,8 @@ from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.matrix_files import COLUMNS, LARGEST_VOLUME, matrix_table
 from rushhour.traffic.demand.model import LANE_FREE, SPEED_MAX, Demand, VehicleType
 from rushhour.traffic.demand.random_trips import MOST_TRIPS, SHORTEST_ROAD
-from rushhour.traffic.durations import clock, seconds
 from rushhour.traffic.routing.routes import costs_from, kept_desk
+from rushhour.traffic.words.durations import clock, seconds
 
 PERIOD: Final = 3600.0  # s that volumes are for
 MOST_SHARES: Final = 100_000  # intervals of a profile

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.core.reprs import fields_shown
 from rushhour.roadnets.facts import Shown
-from rushhour.traffic.durations import clock
+from rushhour.traffic.words.durations import clock
 
 # depart_lane: a number >= 0 from the kerb, or one of
 LANE_FIRST: Final = -1  # the rightmost lane that is allowed

@@ -28,10 +28,10 @@ from rushhour.traffic.demand.model import (
     VehicleType,
     open_choice,
 )
-from rushhour.traffic.durations import seconds
-from rushhour.traffic.numbers import LATEST, bounded, whole, whole_seed
 from rushhour.traffic.routing.road_graph import road_graph
 from rushhour.traffic.routing.routes import find_ways, free_ways
+from rushhour.traffic.settings.numbers import LATEST, bounded, whole, whole_seed
+from rushhour.traffic.words.durations import seconds
 
 MOST_TRIPS: Final = 10_000_000
 ATTEMPTS: Final = 40  # draws of a pair of roads before looking at what a drawn origin reaches

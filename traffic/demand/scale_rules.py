@@ -11,7 +11,7 @@ from typing import Any, Final
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError
 from rushhour.traffic.demand.scaling import checked_scale
-from rushhour.traffic.durations import seconds
+from rushhour.traffic.words.durations import seconds
 
 KEYS: Final = ("time", "class", "type", "from", "to", "zone")
 FORM: Final = (

@@ -22,9 +22,9 @@ from rushhour.roadnets.street_names import several
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import POS_GIVEN, Demand, VehicleType
 from rushhour.traffic.demand.trip_columns import TripColumns, columns_of_file, columns_of_frame
-from rushhour.traffic.parameter_table import TYPE_NAMES
-from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.routing.routes import route_demand
+from rushhour.traffic.settings.parameter_table import TYPE_NAMES
+from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.sumo.flows import LATEST
 from rushhour.traffic.sumo.routes import RouteBook
 

@@ -13,10 +13,10 @@ from rushhour.kernels.geometry.pose import lane_pose
 from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.geometry.angles import wrapped
 from rushhour.roadnets.model import Network
-from rushhour.traffic.durations import seconds as seconds_of
 from rushhour.traffic.learning.junctions import DemandOf
-from rushhour.traffic.parameters import Parameters
-from rushhour.traffic.sight import leader, way_ahead
+from rushhour.traffic.readings.sight import leader, way_ahead
+from rushhour.traffic.settings.parameters import Parameters
+from rushhour.traffic.words.durations import seconds as seconds_of
 from rushhour.traffic.world import World
 
 Seen = NDArray[np.float32]

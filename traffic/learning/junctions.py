@@ -14,8 +14,8 @@ from rushhour.kernels.measuring.lane_loads import LaneLoads, read_loads
 from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.model import Network
 from rushhour.traffic.demand.model import Demand
-from rushhour.traffic.durations import seconds
-from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.settings.parameters import Parameters
+from rushhour.traffic.words.durations import seconds
 from rushhour.traffic.world import World
 
 DemandOf = Demand | Callable[[int], Demand]

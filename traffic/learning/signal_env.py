@@ -11,7 +11,7 @@ from pettingzoo import ParallelEnv
 
 from rushhour.roadnets.model import Network
 from rushhour.traffic.learning.junctions import DemandOf, Junctions
-from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.world import World
 
 Seen = NDArray[np.float32]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rushhour.kernels.measuring.roads_and_loops import LOOP_SUMS, Loops
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.model import Network
-from rushhour.traffic.places_named import (
+from rushhour.traffic.words.places_named import (
     LANE,
     ROAD,
     lane_named,

@@ -31,7 +31,6 @@ from rushhour.kernels.measuring.roads_and_loops import (
     take_readings,
 )
 from rushhour.roadnets.facts import fact_line
-from rushhour.traffic.durations import seconds
 from rushhour.traffic.measures.detectors import (
     Loop,
     Queue,
@@ -45,6 +44,7 @@ from rushhour.traffic.measures.detectors import (
 from rushhour.traffic.measures.going_on import KINDS, OF_LOOPS, check_state
 from rushhour.traffic.measures.tables import TABLES, MeasureTable, Rows, with_ids
 from rushhour.traffic.sim.fields import grown
+from rushhour.traffic.words.durations import seconds
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World

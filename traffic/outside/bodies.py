@@ -175,7 +175,7 @@ class Bodies:
         self._touched = touched
 
     def _locate(self) -> None:
-        from rushhour.traffic.state import new_obstacles
+        from rushhour.traffic.sim.state import new_obstacles
 
         sim = self.sim
         network = sim.network

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rushhour.roadnets.errors import RunError
-from rushhour.traffic.costs import PHASES
 from rushhour.traffic.profiling.profile import MS, Profile
+from rushhour.traffic.stepping.costs import PHASES
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,11 @@ import numpy as np
 
 from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.model import Network
-from rushhour.traffic.costs import PHASES
 from rushhour.traffic.demand.random_trips import random_trips, vehicles_on_road
-from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.profiling.conditions import conditions
-from rushhour.traffic.quotas import GROUP, NAMES, NO_LIMIT
+from rushhour.traffic.settings.parameters import Parameters
+from rushhour.traffic.settings.quotas import GROUP, NAMES, NO_LIMIT
+from rushhour.traffic.stepping.costs import PHASES
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World

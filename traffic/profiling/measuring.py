@@ -8,9 +8,9 @@ import numba
 import numpy as np
 
 from rushhour.roadnets.errors import RunError
-from rushhour.traffic.costs import PHASES, Costs
 from rushhour.traffic.profiling.conditions import conditions
 from rushhour.traffic.profiling.profile import Profile
+from rushhour.traffic.stepping.costs import PHASES, Costs
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.core.reprs import fields_shown
 from rushhour.roadnets.errors import RunError
-from rushhour.traffic.costs import PHASES
+from rushhour.traffic.stepping.costs import PHASES
 
 PERCENTILES: Final = (50.0, 95.0, 99.0)
 FORMAT: Final = 1  # of what `told` gives

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.core.reprs import fields_shown
 from rushhour.roadnets.errors import RunError
-from rushhour.traffic.costs import PHASES
 from rushhour.traffic.profiling.measuring import measure_frames
 from rushhour.traffic.profiling.profile import MS, Profile
+from rushhour.traffic.stepping.costs import PHASES
 
 if TYPE_CHECKING:
     from rushhour.roadnets.model import Network

@@ -12,8 +12,8 @@ import numpy as np
 
 from rushhour.roadnets.json_text import of_python
 from rushhour.roadnets.writing import replaced
-from rushhour.traffic.costs import PHASES
 from rushhour.traffic.profiling.profile import Profile
+from rushhour.traffic.stepping.costs import PHASES
 
 
 def trace_events(profile: Profile) -> list[dict[str, Any]]:

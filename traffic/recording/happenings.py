@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from rushhour.kernels.measuring.event_slots import note_risen, note_within
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.hdf5_file import whole
-from rushhour.traffic.costs import PHASES
 from rushhour.traffic.measures.tables import MeasureTable
 from rushhour.traffic.measures.trip_log import ENDS
-from rushhour.traffic.quotas import NAMES as QUOTAS
 from rushhour.traffic.recording.body_happenings import BODY_KINDS, BodyHappenings
 from rushhour.traffic.recording.unclosed_file import DAMAGE
+from rushhour.traffic.settings.quotas import NAMES as QUOTAS
 from rushhour.traffic.sim.fields import grown
+from rushhour.traffic.stepping.costs import PHASES
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile
@@ -65,7 +65,7 @@ TABLES: Final = {
     "quotas": np.dtype(
         [
             ("frame", "<i8"),  # behind the last one
-            ("quota", "|u1"),  # traffic.quotas.NAMES
+            ("quota", "|u1"),  # traffic.settings.quotas.NAMES
             ("most", "<i8"),
             ("waiting", "<i8"),  # after that frame
             ("most_waiting", "<i8"),  # at once, from frame 0 on; and the next two

@@ -12,9 +12,9 @@ from rushhour.kernels.steering.lane_bodies import DRIVEN
 from rushhour.kernels.steering.towing import ASIDE
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.commands.limits import FASTEST, SLOWEST
+from rushhour.traffic.keyframes.snapshot import Snapshot, command_of
 from rushhour.traffic.outside.bodies import what_is_wrong
 from rushhour.traffic.sim.fields import CONNECTOR, LANE, ROAD_LANE, VEHICLE, bounds, ranges
-from rushhour.traffic.snapshot import Snapshot, command_of
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World

@@ -17,14 +17,14 @@ from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.facts import fact_line
 from rushhour.roadnets.hdf5_file import want_stored
 from rushhour.roadnets.json_text import of_python
-from rushhour.traffic.durations import clock
+from rushhour.traffic.keyframes.snapshot import Snapshot, plain_command, take_snapshot
 from rushhour.traffic.measures.going_on import KINDS as MEASURED
 from rushhour.traffic.measures.trip_log import COLUMNS as TRIP_COLUMNS
 from rushhour.traffic.recording.command_file import read_commands
 from rushhour.traffic.recording.keyframe_checks import check_snapshot
 from rushhour.traffic.recording.unclosed_file import DAMAGE
 from rushhour.traffic.sim.fields import units
-from rushhour.traffic.snapshot import Snapshot, plain_command, take_snapshot
+from rushhour.traffic.words.durations import clock
 
 if TYPE_CHECKING:
     from rushhour.traffic.measures.measuring import Measures

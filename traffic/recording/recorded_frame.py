@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.facts import rows_line
 from rushhour.roadnets.tables import as_frame
-from rushhour.traffic.durations import clock
+from rushhour.traffic.words.durations import clock
 
 
 @dataclass(frozen=True)

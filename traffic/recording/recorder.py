@@ -17,7 +17,7 @@ import h5py
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.facts import fact_line
 from rushhour.roadnets.storage import write_network
-from rushhour.traffic.durations import clock
+from rushhour.traffic.liveness.standstill import StandstillError
 from rushhour.traffic.recording.demand_file import write_demand
 from rushhour.traffic.recording.frame_blocks import Coding
 from rushhour.traffic.recording.frame_fields import (
@@ -47,7 +47,7 @@ from rushhour.traffic.recording.run_layout import (
     write_vehicles,
 )
 from rushhour.traffic.recording.unclosed_file import open_for_reading
-from rushhour.traffic.standstill import StandstillError
+from rushhour.traffic.words.durations import clock
 
 if TYPE_CHECKING:
     from rushhour.traffic.measures.measuring import Measures

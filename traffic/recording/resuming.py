@@ -15,16 +15,16 @@ from rushhour.roadnets.errors import ParameterError, RunError
 from rushhour.roadnets.model import Network
 from rushhour.traffic.commands.log import Command
 from rushhour.traffic.demand.model import VehicleType
-from rushhour.traffic.durations import clock
+from rushhour.traffic.keyframes.restoring import restore
+from rushhour.traffic.keyframes.snapshot import command_of, with_commands
 from rushhour.traffic.outside.body_log import no_bodies
-from rushhour.traffic.own_models import want_same
-from rushhour.traffic.parameter_table import TABLE, TYPE_FIELDS, TYPE_NAMES
-from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.recording.demand_file import read_demand
 from rushhour.traffic.recording.measure_file import measures_of
 from rushhour.traffic.recording.unclosed_file import DAMAGE
-from rushhour.traffic.restoring import restore
-from rushhour.traffic.snapshot import command_of, with_commands
+from rushhour.traffic.settings.own_models import want_same
+from rushhour.traffic.settings.parameter_table import TABLE, TYPE_FIELDS, TYPE_NAMES
+from rushhour.traffic.settings.parameters import Parameters
+from rushhour.traffic.words.durations import clock
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from rushhour.traffic.durations import clock
+from rushhour.traffic.words.durations import clock
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile

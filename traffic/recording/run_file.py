@@ -41,7 +41,7 @@ from rushhour.traffic.recording.unclosed_file import DAMAGE
 
 if TYPE_CHECKING:
     from rushhour.traffic.demand.model import Demand
-    from rushhour.traffic.own_models import Given, OwnModels
+    from rushhour.traffic.settings.own_models import Given, OwnModels
     from rushhour.traffic.world import World
 
 
@@ -145,7 +145,7 @@ class RunFile(Shown):
     @cached_property
     def models(self) -> "OwnModels":
         """The functions of the user's that the run is simulated again by."""
-        from rushhour.traffic.own_models import own_models
+        from rushhour.traffic.settings.own_models import own_models
 
         return own_models(*self._given)
 

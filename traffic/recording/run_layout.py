@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rushhour.roadnets.json_text import of_python
-from rushhour.traffic.parameter_table import TABLE
+from rushhour.traffic.settings.parameter_table import TABLE
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World

@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
-from rushhour.traffic.durations import clock
-from rushhour.traffic.plurals import counted
+from rushhour.traffic.keyframes.restoring import restore
+from rushhour.traffic.keyframes.snapshot import take_snapshot, with_commands
 from rushhour.traffic.recording.frame_fields import FIELDS, TOLERANCE
 from rushhour.traffic.recording.frame_taking import frame_rows
 from rushhour.traffic.recording.resuming import commands_from, new_world, resumed
 from rushhour.traffic.recording.run_layout import MADE_WITH, made_with
-from rushhour.traffic.restoring import restore
-from rushhour.traffic.snapshot import take_snapshot, with_commands
+from rushhour.traffic.words.durations import clock
+from rushhour.traffic.words.plurals import counted
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile

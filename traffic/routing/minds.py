@@ -19,8 +19,8 @@ from rushhour.kernels.rerouting.random_walkers import turn_off
 from rushhour.kernels.rerouting.stuck import find_stuck, wants_another_way
 from rushhour.roadnets.facts import Part
 from rushhour.roadnets.model import Network
-from rushhour.traffic.quotas import Quotas
 from rushhour.traffic.routing.routes import WIDTH, kept_desk
+from rushhour.traffic.settings.quotas import Quotas
 from rushhour.traffic.sim.fields import grown
 
 MIND_PERIOD = 1.0  # s between two looks at those who are stuck

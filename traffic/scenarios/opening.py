@@ -16,8 +16,8 @@ from rushhour.traffic.commands.events import Event, plan_events
 from rushhour.traffic.commands.ruling import STEER_WHERE
 from rushhour.traffic.demand.files import DemandOptions, kind_of, read_demand_files
 from rushhour.traffic.demand.model import Demand
-from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.scenarios.scenario import Scenario, read_scenario
+from rushhour.traffic.settings.parameters import Parameters
 
 if TYPE_CHECKING:
     from rushhour.traffic.sumo.config import SumoConfig

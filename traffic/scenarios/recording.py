@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rushhour.roadnets.errors import RunError
-from rushhour.traffic.plurals import counted
 from rushhour.traffic.recording.frame_fields import (
     PACKINGS,
     PLAIN,
@@ -17,6 +16,7 @@ from rushhour.traffic.recording.frame_fields import (
     chosen_fields,
 )
 from rushhour.traffic.recording.run_layout import FRAMES, KEYFRAMES
+from rushhour.traffic.words.plurals import counted
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World

@@ -8,7 +8,7 @@ from rushhour.traffic.measures.summary import Clocking
 
 if TYPE_CHECKING:
     from rushhour.traffic.analysis.standing_still import Standstill
-    from rushhour.traffic.standstill import Patience
+    from rushhour.traffic.liveness.standstill import Patience
     from rushhour.traffic.world import World
 
 

@@ -16,9 +16,9 @@ from rushhour.traffic.commands.events import ACTIONS, Event
 from rushhour.traffic.commands.ruling import STEER_WHERE
 from rushhour.traffic.demand.scale_rules import ScaleRule, scale_of
 from rushhour.traffic.demand.scaling import SUFFIX, checked_scale
-from rushhour.traffic.durations import NEVER, patience, seconds
 from rushhour.traffic.scenarios.recording import AS_EVER, RecordChoice, record_choice
 from rushhour.traffic.scenarios.recording import NAMES as CHOICES
+from rushhour.traffic.words.durations import NEVER, patience, seconds
 
 LARGEST_FILE: Final = 1 << 20  # bytes of a scenario.toml
 ON_FULL: Final = ("go_on", "end")

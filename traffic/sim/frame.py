@@ -19,13 +19,13 @@ from rushhour.kernels.trips.departing import depart, queue_due, release_left
 from rushhour.roadnets.facts import Part
 from rushhour.traffic.commands.control import Control
 from rushhour.traffic.commands.signalling import SignalControl
-from rushhour.traffic.costs import PHASES, Costs
+from rushhour.traffic.liveness.rings import Rings
 from rushhour.traffic.outside.bodies import Bodies
-from rushhour.traffic.rings import Rings
 from rushhour.traffic.routing.minds import MIND_PERIOD
 from rushhour.traffic.routing.routing import Routing
 from rushhour.traffic.sim.sim import Sim
 from rushhour.traffic.steering.tier import Steering
+from rushhour.traffic.stepping.costs import PHASES, Costs
 
 ORDER, DEPART, SIGNALS, GRANT, LANES, DRIVE, STEER, MOVE, WATCH, RECORD, CHECK = range(len(PHASES))
 

@@ -19,15 +19,15 @@ from rushhour.roadnets.facts import fact_line
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.opposites import opposite_lanes
 from rushhour.roadnets.partings import partings_of
-from rushhour.traffic import state
-from rushhour.traffic.awake import new_awake
 from rushhour.traffic.demand.model import Demand
 from rushhour.traffic.measures.trip_log import ARRIVED, CUT_SHORT, TripLog
-from rushhour.traffic.own_models import OwnModels
-from rushhour.traffic.parameters import Parameters
-from rushhour.traffic.quotas import Quotas
-from rushhour.traffic.signal_control import controlled
+from rushhour.traffic.settings.own_models import OwnModels
+from rushhour.traffic.settings.parameters import Parameters
+from rushhour.traffic.settings.quotas import Quotas
+from rushhour.traffic.sim import state
+from rushhour.traffic.sim.awake import new_awake
 from rushhour.traffic.sim.fields import VEHICLE, with_room
+from rushhour.traffic.sim.signal_control import controlled
 from rushhour.traffic.sim.verge import Verge
 
 CAPACITY: Final = 1024  # vehicles, at first

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rushhour.kernels.core.vehicles import HAZARD, Vehicles
 from rushhour.roadnets.facts import Part
 from rushhour.traffic.sim.fields import VEHICLE, columns, first_rows, with_room
-from rushhour.traffic.state import new_vehicles
+from rushhour.traffic.sim.state import new_vehicles
 
 
 class Verge(Part):

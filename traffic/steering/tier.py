@@ -36,8 +36,8 @@ from rushhour.roadnets.facts import Part
 from rushhour.roadnets.json_text import of_python
 from rushhour.roadnets.model import Network
 from rushhour.traffic.demand.model import VehicleType
-from rushhour.traffic.parameters import Parameters
-from rushhour.traffic.quotas import Queue
+from rushhour.traffic.settings.parameters import Parameters
+from rushhour.traffic.settings.quotas import Queue
 from rushhour.traffic.sim.fields import dtype_of
 from rushhour.traffic.steering.body_table import slots_with_bodies
 from rushhour.traffic.steering.classes import CLASSES, BodyClass, body_types_of

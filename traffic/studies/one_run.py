@@ -86,8 +86,8 @@ def _run_one(spec: Spec, hashed: str, inputs: dict[str, Any], out: Path) -> dict
 
 def _network(scenario: "Scenario", inputs: dict[str, Any]) -> "Network":
     """The network of a scenario, read once for runs that follow each other."""
-    from rushhour.traffic.parameters import Parameters
     from rushhour.traffic.scenarios.opening import scenario_network
+    from rushhour.traffic.settings.parameters import Parameters
 
     key = json_text([inputs["files"], inputs["scenario"]["parameters"], str(scenario.network)])
     if key not in _networks:
@@ -102,11 +102,11 @@ def _simulated(
     """Run a scenario into a folder: its row, and what it took."""
     import numba
 
+    from rushhour.traffic.liveness.standstill import patience_of
     from rushhour.traffic.recording.recorder import Recorder
     from rushhour.traffic.scenarios.measures import scenario_measures
     from rushhour.traffic.scenarios.opening import open_world
     from rushhour.traffic.scenarios.running import run_world
-    from rushhour.traffic.standstill import patience_of
 
     world = open_world(scenario, network=_network(scenario, inputs))
     measures, _ = scenario_measures(scenario, world)

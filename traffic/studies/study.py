@@ -10,12 +10,12 @@ from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.json_text import json_text
 from rushhour.roadnets.writing import replaced
 from rushhour.traffic.measures.tables import MeasureTable
-from rushhour.traffic.plurals import counted
 from rushhour.traffic.studies.engines import RETRIES, Outcome, Task, engine_of
 from rushhour.traffic.studies.inputs import hash_of, inputs_of
 from rushhour.traffic.studies.one_run import clocked, finished_row
 from rushhour.traffic.studies.results import Results, results_of, write_results
 from rushhour.traffic.studies.study_file import Study, read_study
+from rushhour.traffic.words.plurals import counted
 
 MARKER: Final = "study.json"
 TRIAL: Final = 20.0  # s of wall time at most of the run that a dry run tries

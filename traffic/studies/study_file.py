@@ -13,7 +13,6 @@ from typing import Any, Final
 
 from rushhour.traffic.analysis.counts import WHERE, limits_of
 from rushhour.traffic.analysis.repeating import seeds_of
-from rushhour.traffic.durations import seconds
 from rushhour.traffic.scenarios.opening import opened
 from rushhour.traffic.scenarios.scenario import (
     Scenario,
@@ -22,6 +21,7 @@ from rushhour.traffic.scenarios.scenario import (
     scenario_of_table,
     toml_table,
 )
+from rushhour.traffic.words.durations import seconds
 
 BASE: Final = "base"
 MOST_RUNS: Final = 100_000

@@ -8,10 +8,10 @@ from rushhour.roadnets.errors import DemandError, NetworkError
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.reading.remarks import Remarks
 from rushhour.roadnets.reading.values import seconds
-from rushhour.traffic.durations import LONGEST
 from rushhour.traffic.measures.detectors import Loop, Queue
 from rushhour.traffic.sumo.places import Places
 from rushhour.traffic.sumo.records import AREAS, DETECTORS, LOOPS, additional_elements
+from rushhour.traffic.words.durations import LONGEST
 
 
 class Detectors(NamedTuple):

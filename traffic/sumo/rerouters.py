@@ -10,10 +10,10 @@ from rushhour.roadnets.model import Network
 from rushhour.roadnets.reading.remarks import Remarks
 from rushhour.roadnets.reading.values import seconds
 from rushhour.traffic.commands.events import MOST_EVENTS, Event
-from rushhour.traffic.durations import LONGEST
 from rushhour.traffic.sumo.asked import check_attributes, is_refused_element, want_ignored
 from rushhour.traffic.sumo.options import switched
 from rushhour.traffic.sumo.records import additional_elements
+from rushhour.traffic.words.durations import LONGEST
 
 _CLOSING: Final = {"closingReroute": "roads", "closingLaneReroute": "lanes"}
 REROUTER: Final = "rerouter"

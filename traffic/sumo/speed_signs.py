@@ -10,9 +10,9 @@ from rushhour.roadnets.reading.remarks import Remarks
 from rushhour.roadnets.reading.values import number, seconds
 from rushhour.traffic.commands.events import MOST_EVENTS, Event
 from rushhour.traffic.commands.limits import FASTEST, LIMIT, SLOWEST
-from rushhour.traffic.durations import LONGEST
 from rushhour.traffic.sumo.asked import check_attributes
 from rushhour.traffic.sumo.records import additional_elements
+from rushhour.traffic.words.durations import LONGEST
 
 SIGN: Final = "variableSpeedSign"
 _READ: Final = {"id", "lanes", "file"}

@@ -9,10 +9,10 @@ import numpy as np
 from rushhour.roadnets.model import Network
 from rushhour.traffic.analysis.samples import difference, estimate
 from rushhour.traffic.demand.model import Demand
+from rushhour.traffic.liveness.standstill import patience_of
 from rushhour.traffic.scenarios.opening import open_world
 from rushhour.traffic.scenarios.running import run_world
 from rushhour.traffic.scenarios.scenario import Scenario
-from rushhour.traffic.standstill import patience_of
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World

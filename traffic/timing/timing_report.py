@@ -10,9 +10,9 @@ from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.signals.greens import greens_of
 from rushhour.roadnets.writing import replaced
-from rushhour.traffic.durations import clock
 from rushhour.traffic.timing.coordinating import Coordination, Plan
 from rushhour.traffic.timing.retiming import Retiming
+from rushhour.traffic.words.durations import clock
 
 LEVELS: Final = ((10.0, "A"), (20.0, "B"), (35.0, "C"), (55.0, "D"), (80.0, "E"))  # s, HCM 7, 19-8
 SHOWN: Final = 40  # signals in the text

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.core.network import NetworkArrays
 from rushhour.roadnets.errors import RunError
-from rushhour.traffic.durations import clock
 from rushhour.traffic.recording.positions import placed
+from rushhour.traffic.words.durations import clock
 from rushhour.viewer.camera import Box
 from rushhour.viewer.outside import TARGET_ID
 from rushhour.viewer.page.ground import Arrays, light_arrays, network_arrays, race_arrays

@@ -24,9 +24,9 @@ from rushhour.compat.traci.vehicletype import VehicleTypeDomain
 from rushhour.roadnets.errors import RushhourError
 from rushhour.traffic.commands.events import plan_events
 from rushhour.traffic.demand.model import Demand, empty_demand
-from rushhour.traffic.parameters import Parameters
 from rushhour.traffic.scenarios.opening import scenario_demand, scenario_network, sumo_events
 from rushhour.traffic.scenarios.scenario import Scenario
+from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.sumo.records import Records, RouteRecord, read_records
 from rushhour.traffic.sumo.tripinfo import write_tripinfo
 from rushhour.traffic.sumo.vehicle_types import default_type

@@ -11,7 +11,7 @@ from rushhour.compat.traci.exceptions import TraCIException
 from rushhour.compat.traci.vehicle_around import VehicleAround
 from rushhour.compat.traci.vehicletype import TypeReads
 from rushhour.traffic.demand.model import VehicleType
-from rushhour.traffic.sight import leader, way_ahead
+from rushhour.traffic.readings.sight import leader, way_ahead
 
 INVALID = tc.INVALID_DOUBLE_VALUE
 LIGHTS_WITHIN = 1000.0  # m

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from rushhour.compat.traci import constants as tc
 from rushhour.compat.traci.exceptions import TraCIException
 from rushhour.compat.traci.vehicle_habits import VehicleHabits
-from rushhour.traffic.sight import leader, way_ahead
+from rushhour.traffic.readings.sight import leader, way_ahead
 
 if TYPE_CHECKING:
     from rushhour.compat.traci.scene import Scene

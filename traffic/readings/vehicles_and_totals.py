@@ -7,13 +7,13 @@ import numpy as np
 from rushhour.kernels.core.vehicles import REASONS
 from rushhour.kernels.driving.moving import TALLY_OVERRUN, TALLY_STOPS_MADE, TALLY_STOPS_MISSED
 from rushhour.roadnets.facts import Part
+from rushhour.traffic.liveness.rings import Rings
 from rushhour.traffic.outside.bodies import Bodies
-from rushhour.traffic.rings import Rings
+from rushhour.traffic.readings.vehicle_table import VehicleTable, vehicle_frame
 from rushhour.traffic.routing.routing import Routing
 from rushhour.traffic.sim.sim import Sim
 from rushhour.traffic.steering.body_table import fronts_of
 from rushhour.traffic.steering.tier import Steering
-from rushhour.traffic.vehicle_table import VehicleTable, vehicle_frame
 
 
 class Telling(Part):

@@ -17,7 +17,7 @@ from rushhour.kernels.core.vehicles import Order, Vehicles
 from rushhour.kernels.lanes.change_turns import TURNS, USUALLY, choose_turns, reversed_bits
 from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.facts import Part
-from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.settings.parameters import Parameters
 
 NO_LIMIT: Final = 1_000_000_000
 GROUP: Final = "quota."

@@ -8,7 +8,7 @@ from rushhour.kernels.core.rules import Rules
 from rushhour.kernels.junctions.critical_gaps import CriticalGaps
 from rushhour.roadnets.errors import ParameterError
 from rushhour.traffic.demand.model import VehicleType
-from rushhour.traffic.parameter_table import (
+from rushhour.traffic.settings.parameter_table import (
     CLASS_OF_TYPE,
     POLICIES,
     TABLE,

@@ -16,7 +16,7 @@ from rushhour.roadnets.model import Network
 from rushhour.roadnets.signals.actuation import actuated_by_default, fixed_times, without
 from rushhour.roadnets.signals.greens import clearing_times, replaced_programs
 from rushhour.roadnets.signals.programs import CODES
-from rushhour.traffic.parameters import Parameters
+from rushhour.traffic.settings.parameters import Parameters
 
 PROGRAM, CLOCK, ACTUATED, PRESSURE = "program", "fixed", "actuated", "max_pressure"
 CONTROLS: Final = (PROGRAM, CLOCK, ACTUATED, PRESSURE)

@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.core.vehicles import Grants, Vehicles
-from rushhour.traffic import state
-from rushhour.traffic.awake import new_awake
 from rushhour.traffic.commands.joining import ADD
 from rushhour.traffic.commands.log import DONE
-from rushhour.traffic.rings import Ring
+from rushhour.traffic.keyframes.snapshot import Snapshot, command_of
+from rushhour.traffic.liveness.rings import Ring
+from rushhour.traffic.sim import state
+from rushhour.traffic.sim.awake import new_awake
 from rushhour.traffic.sim.fields import grown, restored, saved, static
-from rushhour.traffic.snapshot import Snapshot, command_of
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World

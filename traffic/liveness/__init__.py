@@ -1,0 +1,1 @@
+"""What keeps traffic going, and says when it does not: rings of waiting, standstill."""

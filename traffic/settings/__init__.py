@@ -1,0 +1,1 @@
+"""What a world is told before it begins: parameters, quotas, own models, each checked where it comes in."""

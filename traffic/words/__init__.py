@@ -1,0 +1,1 @@
+"""Times, counts and places as people write and read them."""
