@@ -50,24 +50,39 @@ def goes_before(net: NetworkArrays, veh: Vehicles, all_way: bool, i: int, j: int
 
 
 @kernel
-def kept_by_others(
-    net: NetworkArrays, veh: Vehicles, grants: Grants, j: int, k: int, frame: int, dt: float
-) -> bool:  # fmt: skip
-    """Whether head j waits until others than those on connector k are gone, and not for too long.
+def kept_by_stream(net: NetworkArrays, veh: Vehicles, grants: Grants, j: int, k: int) -> bool:
+    """Whether head j lets a stream pass that never yields, is not on connector k, and leads elsewhere.
 
-    It could not go now in any case. After IMPATIENT nobody else takes the place that it needs, and
-    nobody before that on the lane that it leads to, as on a ring.
+    Who crosses j's way meanwhile takes little from it. On the lane that j leads to, as on a ring, it
+    would take j's place.
     """
-    if veh.refused[j] != CONFLICT or time_at_line(veh, j, frame, dt) >= IMPATIENT:
+    if veh.refused[j] != CONFLICT:
         return False
     o = veh.path[j, veh.line[j]]
     if net.connectors.to_lane[o] == net.connectors.to_lane[k]:
         return False
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
     for c in range(net.connectors.conflict_start[o], net.connectors.conflict_start[o + 1]):
         other = net.conflicts.other[c]
-        if other != k and grants.tail[other] < net.conflicts.there_out[c]:
-            return True
+        if other == k or not net.conflicts.yields[c] or net.connectors.rank[other] > 0:
+            continue
+        if grants.tail[other] < net.conflicts.there_out[c]:
+            last = grants.tail_slot[other]
+            if veh.lane[last] < n_road_lanes and veh.arrived[last] < 0:
+                return True  # and more are coming: the last comes without having stood
     return False
+
+
+@kernel
+def lets_pass(
+    net: NetworkArrays, veh: Vehicles, grants: Grants, j: int, k: int, frame: int, dt: float
+) -> bool:  # fmt: skip
+    """Whether head j, while it lets a stream pass, lets somebody on connector k go out of turn.
+
+    Once each ZIP_AFTER: on full streets of one rank, where heads keep each other, all would.
+    """
+    passes = int(time_at_line(veh, j, frame, dt) / ZIP_AFTER)
+    return veh.overtaken[j] < passes and kept_by_stream(net, veh, grants, j, k)
 
 
 @kernel
@@ -77,8 +92,8 @@ def my_turn(
 ) -> bool:  # fmt: skip
     """Whether all who have waited longer, conflict and could go let i pass once more.
 
-    literal: everybody who has waited longer goes first, whatever the movement. Who waits for others
-    than i could not go now, and does not count but at an all-way stop.
+    literal: everybody who has waited longer goes first, whatever the movement. Else each is passed
+    `limit` times.
     """
     k = veh.path[i, veh.line[i]]
     for x in range(first, first + count):
@@ -87,9 +102,14 @@ def my_turn(
             continue
         if not waits_longer(veh, j, i):
             continue
-        if not all_way and kept_by_others(net, veh, grants, j, k, frame, dt):
+        if literal:
+            return False
+        if not in_conflict(net, k, veh.path[j, veh.line[j]]):
             continue
-        if literal or (in_conflict(net, k, veh.path[j, veh.line[j]]) and veh.overtaken[j] >= limit):
+        if not all_way and kept_by_stream(net, veh, grants, j, k):
+            if not lets_pass(net, veh, grants, j, k, frame, dt):
+                return False
+        elif veh.overtaken[j] >= limit:
             return False
     return True
 
@@ -119,7 +139,7 @@ def who_starves(
                 by_rule = all_way or net.conflicts.yields[c]
                 if time_at_line(veh, j, frame, dt) >= IMPATIENT:
                     return int(j)
-                if not by_rule and not kept_by_others(net, veh, grants, j, k, frame, dt):
+                if not by_rule and not lets_pass(net, veh, grants, j, k, frame, dt):
                     return int(j)
     return -1
 

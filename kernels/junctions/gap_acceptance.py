@@ -12,7 +12,6 @@ from rushhour.kernels.core.network import GREEN, OFF, NetworkArrays
 from rushhour.kernels.core.rules import Rules
 from rushhour.kernels.core.vehicles import (
     BODY,
-    CONFLICT,
     EXIT_FULL,
     LEADER,
     RED_LIGHT,
@@ -25,6 +24,7 @@ from rushhour.kernels.core.vehicles import (
 from rushhour.kernels.following.car_following import stopping_distance, travel_time
 from rushhour.kernels.following.desired_speed import aimed_speed
 from rushhour.kernels.following.halting import stands_for_long
+from rushhour.kernels.junctions.arrival_order import kept_by_stream
 from rushhour.kernels.junctions.clearance_times import time_to_leave
 from rushhour.kernels.junctions.holder_gaps import (
     LET_IN_TIME,
@@ -283,8 +283,7 @@ def gap_blocker_on(
             continue
         if not patient and veh.refused[j] == YIELDS:
             continue
-        crosses = net.connectors.to_lane[o] != net.connectors.to_lane[k]
-        if not patient and veh.speed[j] < 0.1 and veh.refused[j] == CONFLICT and crosses:
+        if not patient and veh.speed[j] < 0.1 and kept_by_stream(net, veh, grants, j, k):
             continue
         return j
     return -1
@@ -299,8 +298,8 @@ def gap_blocker(
     """Slot of a vehicle with priority that i must let go first; -1 if the gap is enough.
 
     At a signal only movements with green count. patient False: heads that must yield themselves,
-    standing or rolling up, no longer count (see `grant_intersection`), nor whom i crosses while they wait until
-    others are gone; but whose lane it would take before them, as on a ring. share, pressed: of the critical gap,
+    standing or rolling up, no longer count (see `grant_intersection`), nor who lets a
+    stream pass (`kept_by_stream`). share, pressed: of the critical gap,
     and where it zips in. ahead: m from i's front to the first of its n connectors.
     """
     n_road_lanes = net.lanes.out_start.shape[0] - 1

@@ -82,7 +82,7 @@ _GENERAL: Final = (
               "the same, for crossing"),
     Parameter("right_of_way.gap_yield_right", "s", 9.2, 1.0, 15.0, _HCM,
               "the same, of a right turn"),
-    Parameter("right_of_way.gap_major_left", "s", 4.4, 1.0, 15.0, _HCM,
+    Parameter("right_of_way.gap_major_left", "s", 3.4, 1.0, 15.0, _HCM,
               "critical gap of a left turn from the road that goes first"),
     Parameter("right_of_way.gap_yield", "s", 3.2, 1.0, 15.0, "HCM 7, ch. 22",
               "critical gap at a roundabout entry, and on a ramp that gives way"),
