@@ -133,4 +133,4 @@ def test_whatever_is_fixed_in_a_draft_or_a_map_the_network_is_sound(tmp_path: Pa
         except NetworkError as error:
             refused += 1
             assert str(error).startswith(f"{path}: ") and "\n" not in str(error)
-    assert refused < 180
+    assert refused < 80
