@@ -19,7 +19,7 @@ from rushhour.roadnets.geometry.street_lines import Line, line_length, point_at,
 OVER: Final = 0.5  # m over a stop line that are none
 BEFORE: Final = 0.2  # m before a foreign stop line where a movement passes it
 LONGEST_WAY: Final = 1.5  # times the straight way that a movement may be long
-MOST_TURNING: Final = radians(195.0)
+MOST_TURNING: Final = radians(199.0)
 NEAR: Final = 30.0  # m of a street that are looked at
 SIDES: Final = 0.1  # of a way, within which it does not bulge most
 PIECE: Final = 1.0  # m, of a way that bulges

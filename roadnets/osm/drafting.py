@@ -47,6 +47,7 @@ SIDEWAYS: Final = 2.5  # m/s^2 in the bends of lanes that swing aside
 PARALLEL: Final = radians(2.0)
 BEND: Final = 15.0  # m in which a road turns to go on beside another
 BESIDE: Final = 80.0  # m before a node at which a road is cut back at most, to end beside others
+MOUTH: Final = 95.0  # m from there to where the road begins that it joins
 LOOP_RADIUS: Final = LOOP / 3.5  # m
 BUSES: Final = CLASS_BIT["bus"] | CLASS_BIT["coach"] | CLASS_BIT["taxi"] | CLASS_BIT["emergency"]
 
@@ -108,7 +109,11 @@ class Drafter:
             for home, entries in arriving.items()
         }
         for around in approaches.values():
-            self._make_room(around, self._end_beside(around))
+            joined = self._end_beside(around)
+            self._make_room(around, joined)
+            for (link, forward), onward in joined.items():
+                end = self.ends[link, not forward]
+                end.setback = min(end.setback, MOUTH - self.ends[onward].setback)
         counts = [direction(self.streets.links[i], forward).lanes for i, forward in roads]
         fitting = Fitting(self.streets, self.ends, roads, counts, self.loops)
         shapes = iter(fitting.fit(approaches))
@@ -168,7 +173,7 @@ class Drafter:
                 f"{self.names[before]} -> {self.names[behind]}",
             )
 
-    def _make_room(self, approaches: list[Approach], beside: set[Road]) -> None:
+    def _make_room(self, approaches: list[Approach], beside: dict[Road, Road]) -> None:
         """Set ends back so far that lanes which lead on a little aside can do so at their speed.
 
         beside: roads that end beside those they join.
@@ -198,9 +203,9 @@ class Drafter:
                 ):
                     end.setback = max(end.setback, room)
 
-    def _end_beside(self, approaches: list[Approach]) -> set[Road]:
-        """End roads that go on beside others before their lanes lie in those; returns which."""
-        done: set[Road] = set()
+    def _end_beside(self, approaches: list[Approach]) -> dict[Road, Road]:
+        """End roads that go on beside others before their lanes lie in those; which, and the joined."""
+        done: dict[Road, Road] = {}
         into: dict[Road, list[tuple[Approach, Exit]]] = {}
         for approach in approaches:
             for exit in approach.exits:
@@ -230,7 +235,7 @@ class Drafter:
                 if beside.any():
                     end = self.ends[index, not forward]
                     end.setback = max(end.setback, float(back[np.argmax(beside)]))
-                    done.add(approach.road)
+                    done[approach.road] = road
         return done
 
     def _road(self, road: Road, shapes: Iterator[Line]) -> DraftRoad:

@@ -5,7 +5,8 @@ another street beyond its stop line, or would have to swing round because the en
 streets face each other, the stop lines move back, as far as the streets are long enough.
 """
 
-from math import pi, radians
+from itertools import pairwise
+from math import atan2, hypot, pi, radians
 from typing import Final
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.geometry.lane_lines import most_cut
 from rushhour.roadnets.drafts.shapes import smooth_curves
+from rushhour.roadnets.geometry.angles import wrapped
 from rushhour.roadnets.geometry.meeting_lines import Lines, farthest_crossings, pairs_at
 from rushhour.roadnets.geometry.street_lines import Line
 from rushhour.roadnets.osm.approaches import Approach
@@ -28,6 +30,8 @@ CLEAR: Final = 0.4  # m between a stop line and what leads across its street
 OVER: Final = 0.3  # m over a stop line that count as beside it
 INSIDE: Final = 30.0  # m of a street that are looked at
 APART: Final = radians(65.0)  # between streets that are in no other's way
+STRAIGHT: Final = radians(10.0)  # by which a street near its stop line may lead another way
+NEAR: Final = 3.0  # m beyond a stop line
 AT_ONCE: Final = 4000  # intersections, for the memory's sake
 MOST_TURNING: Final = radians(195.0)
 TOO_MUCH: Final = radians(200.0)
@@ -114,9 +118,23 @@ class Fitting:
             return False
         if any(self.ends[end].setback > most_cut(self.length[end[0]]) for end in ends):
             return False
+        if any(self._bends_near(*end) for end in ends):
+            return False
         headings = sorted(self.ends[end].heading for end in ends)
         around = zip(headings, [*headings[1:], headings[0] + 2.0 * pi], strict=True)
         return all(b - a > APART for a, b in around)
+
+    def _bends_near(self, link: int, start: bool) -> bool:
+        """Whether a street does not lead from its node to near its stop line as it does farther on."""
+        end, nodes, far = self.ends[link, start], self.streets.links[link].nodes, 0.0
+        xy = [self.streets.xy[node] for node in (nodes if start else nodes[::-1])]
+        for (ax, ay), (bx, by) in pairwise(xy):
+            if abs(wrapped(atan2(by - ay, bx - ax) - end.heading)) > STRAIGHT:
+                return True
+            far += hypot(bx - ax, by - ay)
+            if far > end.setback + NEAR:
+                break
+        return False
 
     def _round(self, homes: list[tuple[int, list[tuple[int, int]]]]) -> set[int]:
         """One look at intersections; returns the links whose stop lines have moved."""
