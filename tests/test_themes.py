@@ -85,18 +85,30 @@ def test_every_reason_has_a_colour_of_the_kinds() -> None:
     assert set(REASON_COLOURS) <= set(KINDS)
 
 
+def light(c: Colour) -> float:
+    return float(colour.models.eotf_sRGB(np.array(c) / 255.0) @ (0.2126, 0.7152, 0.0722))
+
+
+def contrast(one: Colour, two: Colour) -> float:
+    low, high = sorted((light(one), light(two)))
+    return (high + 0.05) / (low + 0.05)
+
+
 @pytest.mark.parametrize("theme", THEMES.values(), ids=list(THEMES))
 def test_what_is_written_can_be_read(theme: Theme) -> None:
     """A contrast of 4.5 (WCAG 2.1, 1.4.3) of texts to their panel and of names to what is around them."""
-
-    def light(c: Colour) -> float:
-        return float(colour.models.eotf_sRGB(np.array(c) / 255.0) @ (0.2126, 0.7152, 0.0722))
-
-    def contrast(one: Colour, two: Colour) -> float:
-        low, high = sorted((light(one), light(two)))
-        return (high + 0.05) / (low + 0.05)
 
     for text, below in ((theme.ink, theme.panel), (theme.faint, theme.panel), (theme.names, theme.halo),
                         (theme.names, theme.roads[0])):  # fmt: skip
         assert contrast(text, below) >= 4.5
     assert contrast(theme.kerb, theme.land) >= 1.5  # roads are seen
+
+
+@pytest.mark.parametrize("theme", THEMES.values(), ids=list(THEMES))
+def test_every_vehicle_or_its_rim_is_seen_on_every_road(theme: Theme) -> None:
+    """A contrast of 1.5 to the asphalt; the rim is that of dark colours below a light of 0.13."""
+    for one in (*SPEEDS, *DELAYS, *KINDS):
+        dark = float((np.array(one) / 255.0) ** 2 @ (0.2126, 0.7152, 0.0722)) < 0.13
+        rim = theme.dark_rim if dark else theme.rim
+        for road in (*theme.roads, theme.track):
+            assert max(contrast(one, road), contrast(rim, road)) >= 1.5

@@ -35,6 +35,7 @@ class Theme:
     faint: Colour
     accent: Colour
     rim: Colour  # around vehicles
+    dark_rim: Colour  # around those in a dark colour
     chosen: Colour
     blocked: Colour  # the line to whom somebody waits for
     unknown: Colour
@@ -60,6 +61,7 @@ DAY: Final = Theme(
     faint=(92, 102, 114),
     accent=(0, 98, 178),
     rim=(34, 42, 52),
+    dark_rim=(34, 42, 52),
     chosen=(232, 93, 4),
     blocked=(190, 0, 80),
     unknown=(150, 156, 164),
@@ -84,6 +86,7 @@ DARK: Final = Theme(
     faint=(152, 163, 175),
     accent=(98, 178, 255),
     rim=(8, 11, 15),
+    dark_rim=(178, 190, 204),
     chosen=(255, 214, 64),
     blocked=(255, 84, 120),
     unknown=(150, 156, 164),
@@ -108,6 +111,7 @@ PRINT: Final = Theme(
     faint=(80, 80, 80),
     accent=(0, 70, 140),
     rim=(0, 0, 0),
+    dark_rim=(0, 0, 0),
     chosen=(0, 0, 0),
     blocked=(170, 0, 60),
     unknown=(140, 140, 140),
@@ -116,7 +120,7 @@ THEMES: Final = {theme.name: theme for theme in (DAY, DARK, PRINT)}
 
 # From standing to free; from moving to standing for long.
 SPEEDS: Final[tuple[Colour, ...]] = (
-    (180, 12, 28), (233, 120, 70), (255, 251, 100), (113, 203, 231), (42, 69, 172),
+    (180, 12, 28), (233, 120, 70), (255, 251, 100), (113, 203, 231), (70, 115, 240),
 )  # fmt: skip
 DELAYS: Final[tuple[Colour, ...]] = (
     (70, 150, 215), (252, 234, 136), (221, 116, 49), (170, 33, 68), (67, 1, 77),

@@ -296,7 +296,7 @@ class App {
     between(frames, row, span > 0 ? Math.min(1, Math.max(0, (this.time - t0) / span)) : 0, span, pose);
     return { x: pose[0], y: pose[1], turn: pose[2], speed: pose[3], length: this.head.size[2 * id], width: this.head.size[2 * id + 1], row, frames, frame };
   }
-  get bodies() { return 4.5 / this.camera.scale >= FINE; }
+  get bodies() { return 4.5 / this.camera.scale >= (this.facts.race ? 2 * FINE : FINE); }
   scene(now) {
     const { camera, draw } = this;
     draw.keepGround(camera, this.boxOf(30), `${this.theme},${this.layer},${this.layer ? this.interval() : 0}`, () => this.labels.draw(camera, this.width, this.height, draw.ratio, this.look), this.layer ? this.roadColours() : null);

@@ -29,6 +29,9 @@ void main() {
   if (v_dash == 1.0 && mod(v_along, 9.0) > 3.0) discard;
   colour = vec4(v_dash == 2.0 ? (mod(v_along, period) > 0.5 * period ? vec3(0.93) : vec3(0.80, 0.10, 0.12)) : v_colour, u_alpha);
 }`;
+const DARK = 0.13; // of light, below which a colour is dark
+// The rim around a vehicle: of a dark colour it is one that is seen on asphalt, which may be dark, too.
+const RIM = `uniform vec3 u_rim, u_dark_rim; vec3 rimOf(vec3 c) { return dot(c * c, vec3(0.2126, 0.7152, 0.0722)) < ${DARK} ? u_dark_rim : u_rim; }`;
 const BODY_VERTEX = `#version 300 es
 layout(location=0) in vec4 a_pose; layout(location=1) in vec4 a_what; layout(location=2) in vec4 a_colour;
 uniform vec2 u_centre, u_scale; uniform float u_pixel;
@@ -47,7 +50,8 @@ void main() {
 const BODY_FRAGMENT = `#version 300 es
 precision highp float;
 in vec2 v_at; flat in vec2 v_half; flat in vec4 v_what; flat in vec3 v_colour;
-uniform float u_pixel, u_blink; uniform vec3 u_rim; out vec4 colour;
+uniform float u_pixel, u_blink; out vec4 colour;
+${RIM}
 float box(vec2 p, vec2 h, float r) { vec2 d = abs(p) - h + r; return length(max(d, 0.0)) + min(max(d.x, d.y), 0.0) - r; }
 float cover(float d) { return clamp(0.5 - d / u_pixel, 0.0, 1.0); }
 vec4 over(vec4 below, vec3 c, float a) { a = clamp(a, 0.0, 1.0); float t = a + below.a * (1.0 - a); return vec4(t > 0.0 ? (c * a + below.rgb * below.a * (1.0 - a)) / t : c, t); }
@@ -55,6 +59,7 @@ void main() {
   float shape = v_what.x, lights = v_what.y, L = v_half.x, W = v_half.y;
   vec2 p = v_at; float x = p.x, y = p.y, ay = abs(y);
   vec3 body = v_colour, glass = mix(vec3(0.06, 0.09, 0.13), body, 0.12), light = mix(body, vec3(1.0), 0.28);
+  vec3 rim = rimOf(body);
   vec4 o = vec4(0.0);
   float fine = smoothstep(0.30, 0.16, u_pixel);
   if (shape == 5.0) { // an open racing car: wheels, wings, a thin nose
@@ -69,15 +74,15 @@ void main() {
     float d = max(ay - taper, max(x - L, -x - 0.85 * L));
     d = min(d, box(p - vec2(L - 0.22, 0.0), vec2(0.22, 0.95 * W), 0.08));
     d = min(d, box(p - vec2(-L + 0.25, 0.0), vec2(0.25, 0.75 * W), 0.08));
-    o = over(o, u_rim, cover(d - 0.05 - 0.7 * u_pixel)); o = over(o, body, cover(d));
+    o = over(o, rim, cover(d - 0.05 - 0.7 * u_pixel)); o = over(o, body, cover(d));
     o = over(o, glass, cover(length((p - vec2(-0.12 * L, 0.0)) / vec2(1.5, 1.0)) - 0.28) );
   } else if (shape == 4.0) { // a motorcycle with who rides it
     float d = box(p, vec2(L, 0.22), 0.2);
-    o = over(o, u_rim, cover(d - 0.06 - 0.5 * u_pixel)); o = over(o, body, cover(d));
+    o = over(o, rim, cover(d - 0.06 - 0.5 * u_pixel)); o = over(o, body, cover(d));
     float r = length((p + vec2(0.1 * L, 0.0)) / vec2(0.8, 1.15)) - 0.32;
-    o = over(o, u_rim, cover(r - 0.05)); o = over(o, light, cover(r));
+    o = over(o, rim, cover(r - 0.05)); o = over(o, light, cover(r));
     o = over(o, glass, cover(length(p - vec2(-0.02 * L, 0.0)) - 0.15));
-    o = over(o, u_rim, fine * cover(box(p - vec2(0.52 * L, 0.0), vec2(0.05, 0.4), 0.04)));
+    o = over(o, rim, fine * cover(box(p - vec2(0.52 * L, 0.0), vec2(0.05, 0.4), 0.04)));
   } else {
     bool truck = shape == 2.0, bus = shape == 3.0, van = shape == 1.0;
     float round_ = bus || truck ? 0.22 : van ? 0.4 : 0.55;
@@ -86,7 +91,7 @@ void main() {
     vec2 q = vec2(x, y / narrow);
     float d = box(q, vec2(L, W), round_);
     if (truck) { float cab = min(2.3, 0.8 * L); d = min(box(p - vec2(L - 0.5 * cab, 0.0), vec2(0.5 * cab, W), 0.25), box(p + vec2(0.5 * cab + 0.15, 0.0), vec2(L - 0.5 * cab - 0.15, W), 0.08)); }
-    o = over(o, u_rim, cover(d - 0.07 - 0.6 * u_pixel)); o = over(o, body, cover(d));
+    o = over(o, rim, cover(d - 0.07 - 0.6 * u_pixel)); o = over(o, body, cover(d));
     float shade = smoothstep(0.0, -0.5, d);
     o.rgb = mix(o.rgb * 0.86, o.rgb, shade);
     if (truck) {
@@ -132,7 +137,8 @@ void main() {
 }`;
 const MARK_FRAGMENT = `#version 300 es
 precision highp float;
-in vec3 v_colour; flat in vec2 v_turn; flat in float v_long; uniform vec3 u_rim; out vec4 colour;
+in vec3 v_colour; flat in vec2 v_turn; flat in float v_long; out vec4 colour;
+${RIM}
 void main() {
   vec2 q = vec2(gl_PointCoord.x - 0.5, 0.5 - gl_PointCoord.y) * v_long;
   vec2 p = vec2(v_turn.x * q.x + v_turn.y * q.y, abs(-v_turn.y * q.x + v_turn.x * q.y));
@@ -142,7 +148,7 @@ void main() {
   float d = max(max(side, back), p.y - h);
   float inner = clamp(0.5 - (d + 0.8), 0.0, 1.0), a = clamp(0.5 - d, 0.0, 1.0);
   if (a < 0.02) discard;
-  vec3 c = mix(mix(u_rim, v_colour, 0.42), v_colour, inner);
+  vec3 c = mix(mix(rimOf(v_colour), v_colour, 0.42), v_colour, inner);
   colour = vec4(c * a, a);
 }`;
 const BAR_VERTEX = `#version 300 es
@@ -170,6 +176,7 @@ out vec2 v_at; void main() { v_at = vec2(gl_VertexID == 1 ? 2.0 : 0.0, gl_Vertex
 const PICTURE_FRAGMENT = `#version 300 es
 precision highp float; in vec2 v_at; uniform sampler2D u_picture; out vec4 colour; void main() { colour = texture(u_picture, v_at); }`;
 
+const KERBS = 1.2; // pixels a m from which on a track has them
 const BUILDINGS = 0.25; // pixels a m from which on they are drawn
 const FAR = 3.4; // m a pixel from which on roads are one line each
 const SPLATS = 1200; // marks, from which on they are put into the picture here, without a graphics card
@@ -264,7 +271,7 @@ class Draw {
   }
   set theme(theme) {
     const unit = (c) => c.map((v) => v / 255), roads = this.ground.race ? [theme.track, theme.track, theme.track] : theme.roads;
-    this.colours = theme; this.rim = unit(theme.rim);
+    this.colours = theme; this.rim = unit(theme.rim); this.darkRim = unit(theme.dark_rim);
     this.palette = new Float32Array([...roads.flatMap(unit), ...unit(theme.kerb), ...unit(theme.marks), ...unit(theme.marks), ...unit(theme.stops), ...unit(theme.turf[0]), 1, 1, 1, ...unit(theme.marks), 0.8, 0.1, 0.1, ...unit(theme.turf[1]), ...unit(theme.green), ...unit(theme.water), ...unit(theme.building)]);
     this.kept = "";
   }
@@ -303,6 +310,7 @@ class Draw {
     gl.uniform2f(at.u_scale, 2 / (this.width * camera.scale), 2 / (this.height * camera.scale));
     if (at.u_pixel) gl.uniform1f(at.u_pixel, camera.scale / this.ratio);
     if (at.u_rim) gl.uniform3fv(at.u_rim, this.rim);
+    if (at.u_dark_rim) gl.uniform3fv(at.u_dark_rim, this.darkRim);
     return at;
   }
   paint(name, at, box, { widen = 0, least = 0, style = -1, alpha = 1 } = {}) {
@@ -350,8 +358,11 @@ class Draw {
     gl.uniform1f(at.u_layer, roads ? 1 : 0);
     if (roads) this.sendRoads(roads); else gl.bindTexture(gl.TEXTURE_2D, null); // not what is drawn into
     if (this.ground.race) {
-      this.paint("main", at, box, { widen: 1.6 * Math.min(1, 0.6 * near), style: STYLE.kerb });
-      this.paint("main", at, box); this.paint("kerbs", at, box, { least: 0.9 * scale }); this.paint("lines", at, box);
+      const wide = near > KERBS ? 0 : 1.6 * scale; // from afar a track is a line, wider than it is
+      this.paint("main", at, box, { widen: wide + (near > KERBS ? 1.6 * Math.min(1, 0.6 * near) : 1.1 * scale), style: STYLE.kerb });
+      this.paint("main", at, box, { widen: wide });
+      if (near > KERBS) this.paint("kerbs", at, box, { least: 0.9 * scale });
+      this.paint("lines", at, box);
     } else {
       this.paint("green", at, box); this.paint("water", at, box);
       if (near >= BUILDINGS) this.paint("buildings", at, box);
@@ -424,7 +435,8 @@ class Draw {
         for (let i = 0; i < side; i++, o += W) for (let j = 0; j < side; j++) put[o + j] = colour;
       }
     };
-    const [r, g, b] = this.colours.rim, rim = (255 << 24 | b << 16 | g << 8 | r) >>> 0, room = MARGIN - 3;
+    const packed = ([r, g, b]) => (255 << 24 | b << 16 | g << 8 | r) >>> 0, rim = packed(this.colours.rim), darkRim = packed(this.colours.dark_rim), room = MARGIN - 3;
+    const rimOf = (c) => (0.2126 * (c & 255) ** 2 + 0.7152 * (c >> 8 & 255) ** 2 + 0.0722 * (c >> 16 & 255) ** 2 < DARK * 65025 ? darkRim : rim);
     const seen = (x, y) => x > room && y > room && x < W - room && y < H - room;
     if (bars && bars.n) {
       const f = new Float32Array(bars.data), words = new Uint32Array(bars.data), wide = Math.max(2, Math.round(0.76 * pixel));
@@ -442,7 +454,7 @@ class Draw {
       const at = 9 * k, c = Math.cos(f[at + 2]), s = -Math.sin(f[at + 2]), half = 0.5 * f[at + 4];
       const x = (f[at] - half * c - x0) * pixel - middle, y = (y1 - f[at + 1] - half * s) * pixel - middle;
       if (!seen(x, y)) continue;
-      if (n < RIMS) row(x - 1, y - 1, c, s, long, step, steps, thick + 2, thick + 2, rim);
+      if (n < RIMS) row(x - 1, y - 1, c, s, long, step, steps, thick + 2, thick + 2, rimOf(words[at + 8]));
       row(x, y, c, s, long, step, steps, thick, nose, words[at + 8]);
     }
     this.pen.putImageData(this.image, -MARGIN, -MARGIN);
