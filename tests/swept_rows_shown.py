@@ -89,6 +89,7 @@ SHARE_ROWS = {
     "--every": Row(f"{SHARE} --every 4s", lambda t: t.facts["frames"] * 3 < t.before["frames"], "0", "--every 0: wanted more than 0 s"),
     "--from": Row(f"{SHARE} --from 10s", lambda t: t.facts["from_s"] == 10.0, "noon", "--from 'noon'"),
     "--until": Row(f"{SHARE} --until 20s", lambda t: t.facts["until_s"] == 20.0, "noon", "--until 'noon'"),
+    "--beside": Row(f"{SHARE} --beside run.h5", lambda t: '"other":"run.h5"' in head_of(t), "none.h5", "none.h5"),
     "--theme": Row(f"{SHARE} --theme print", lambda t: t.facts["bytes"] > 1000 and '"theme":"print"' in head_of(t), "pink", "--theme 'pink': wanted one of day, dark, print"),
     "--title": Row(f"{SHARE} --title Rushes", lambda t: "<title>Rushes</title>" in t.text("share.html"), "''", "--title has an empty word"),
     "--estimate": Row("share run.h5 --estimate --json", lambda t: "written" not in t.facts and 0.4 < t.facts["estimated_bytes"] / t.before["bytes"] < 2.5),

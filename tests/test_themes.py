@@ -12,10 +12,12 @@ import pytest
 from numpy.typing import NDArray
 
 from rushhour.kernels.core.vehicles import REASONS
-from rushhour.viewer.colouring import BRAKES, CARRIES, LESS_MORE
+from rushhour.viewer.colouring import BRAKES, CARRIES
 from rushhour.viewer.themes import (
     DELAYS,
     KINDS,
+    LESS_MORE,
+    LEVELS,
     REASON_COLOURS,
     RED_TO_GREEN,
     SPEEDS,
@@ -36,6 +38,7 @@ RAMPS = {
     "flow": CARRIES,
     "acceleration": BRAKES,
     "difference": LESS_MORE,
+    "level": LEVELS,
 }
 
 

@@ -18,7 +18,7 @@ from rushhour.viewer.loads import Loads
 from rushhour.viewer.moments import Moment, Source
 from rushhour.viewer.raster import RAMP, round_down, usual_speed
 from rushhour.viewer.standing import LONGEST
-from rushhour.viewer.themes import DELAYS, KINDS, REASON_COLOURS, RED_TO_GREEN, Colour
+from rushhour.viewer.themes import DELAYS, KINDS, LESS_MORE, REASON_COLOURS, RED_TO_GREEN, Colour
 
 if TYPE_CHECKING:
     from rushhour.viewer.trip_words import TripWords
@@ -263,7 +263,6 @@ VEHICLES: Final[dict[str, Callable[[Told], Coloured]]] = {
 PLAIN: Final = "plain"
 DIFFERENCE: Final = "difference"
 LANES: Final = (PLAIN, "speed", "density", "flow", "delay", DIFFERENCE)
-LESS_MORE: Final[tuple[Colour, ...]] = ((60, 140, 240), (100, 104, 108), (235, 64, 52))
 
 
 def dimmed(colours: NDArray[np.uint8], legend: Legend) -> tuple[NDArray[np.uint8], Legend]:

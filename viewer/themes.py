@@ -126,6 +126,13 @@ DELAYS: Final[tuple[Colour, ...]] = (
     (70, 150, 215), (252, 234, 136), (221, 116, 49), (170, 33, 68), (67, 1, 77),
 )  # fmt: skip
 
+# Levels of service, A to F.
+LEVELS: Final[tuple[Colour, ...]] = (
+    (84, 88, 237), (112, 217, 255), (234, 254, 239), (255, 222, 56), (239, 95, 99), (158, 1, 22),
+)  # fmt: skip
+# Less here, the same, more here.
+LESS_MORE: Final[tuple[Colour, ...]] = ((60, 140, 240), (100, 104, 108), (235, 64, 52))
+
 # As before, for who wants it: red and green are hardly told apart by one man in twelve.
 RED_TO_GREEN: Final[tuple[Colour, ...]] = (
     (235, 64, 52), (245, 140, 46), (250, 206, 70), (150, 214, 84), (64, 196, 112),

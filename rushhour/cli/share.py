@@ -15,7 +15,7 @@ from rushhour.traffic.words.plurals import counted
 
 if TYPE_CHECKING:
     from rushhour.viewer.camera import Box
-    from rushhour.viewer.page.telling import RaceTold, RunTold
+    from rushhour.viewer.page.telling import Other, RaceTold, RunTold
 
 LARGE: Final = 40e6  # bytes of a file, from which on fewer frames are taken
 LARGEST: Final = 60e6  # bytes of a file
@@ -37,6 +37,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "larger than 40 MB)")  # fmt: skip
     add("--from", dest="begin", metavar="T", help="from this time on, as 7:30")
     add("--until", dest="end", metavar="T", help="until this time")
+    add("--beside", type=Path, metavar="RUN", help="another run of the same network, which the layers of streets are "
+        "compared with")  # fmt: skip
     add("--theme", metavar="WHAT", help="day, dark or print, until another is chosen in the page (default: what the "
         "reader's system prefers)")  # fmt: skip
     add("--title", metavar="TEXT", help="what stands above it (default: the name of the file)")
@@ -118,22 +120,45 @@ def _told(args: argparse.Namespace) -> tuple["RunTold | RaceTold", int, float]:
         raise RunError(f"--every {args.every}: wanted more than 0 s")
     box = _box(args)
     if is_race_file(args.file):
+        if args.beside is not None:
+            raise RunError("--beside compares runs of traffic; leave it out for a race")
         race = RaceSource(load_race(args.file))
         race.name = args.file.name
         places = times_between(race.times, begin, end, every, args.file)
         told: Any = RaceTold(race, places, box)
         return told, estimated(told), every
     source = RunSource(args.file)
+    other = _beside(args, source)
     if box is not None:
         _want_something(source, box)
     times = source.run.times
-    told = RunTold(source, times_between(times, begin, end, every, args.file), box)
+    told = RunTold(source, times_between(times, begin, end, every, args.file), box, other)
     size = estimated(told)
     if args.every is None and args.folder is None and size > LARGE and not args.any_size:
-        coarse = RunTold(source, times_between(times, begin, end, COARSE, args.file), box)
+        coarse = RunTold(source, times_between(times, begin, end, COARSE, args.file), box, other)
         if coarse.times.size < told.times.size:
             return coarse, estimated(coarse), COARSE
     return told, size, every
+
+
+def _beside(args: argparse.Namespace, source: Any) -> "Other":
+    """The run that the layers are compared with, and its name."""
+    from rushhour.roadnets.gate import fingerprint
+    from rushhour.traffic.recording.run_file import RunFile
+
+    if args.beside is None:
+        return None
+    other = RunFile(args.beside)
+    if fingerprint(other.network()) != fingerprint(source.network):
+        raise RunError(
+            f"--beside {args.beside}: another network than that of {args.file}; wanted a run of the same one"
+        )
+    times, mine = other.times, source.run.times
+    if not times.size or times[-1] <= mine[0] or times[0] >= mine[-1]:
+        raise RunError(
+            f"--beside {args.beside}: has no frames in the time of {args.file}; wanted runs of the same hours"
+        )
+    return other, args.beside.name
 
 
 def _want_something(source: Any, box: "Box") -> None:

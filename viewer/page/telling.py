@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from rushhour.kernels.core.network import NetworkArrays
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.recording.positions import placed
+from rushhour.traffic.recording.run_file import RunFile
 from rushhour.traffic.words.durations import clock
 from rushhour.viewer.camera import Box
 from rushhour.viewer.outside import TARGET_ID
@@ -20,7 +21,6 @@ from rushhour.viewer.race_source import RaceSource
 from rushhour.viewer.raster import network_box, usual_speed
 from rushhour.viewer.recorded import RunSource
 
-STANDS: Final = 1.4  # m/s, below which somebody counts as standing, as in queues
 LIGHT_LOOKS: Final = 14_400  # at signals, at most
 MARGIN: Final = 30.0  # m beside a box, within which vehicles are kept
 CLASSES: Final = ("car", "van", "truck", "bus", "motorcycle", "racer", "target", "opponent", "body")
@@ -43,12 +43,18 @@ def times_between(
     return first + np.unique(slots, return_index=True)[1].astype(np.int64)
 
 
-class RunTold:
-    """A run file. box: only those in it, m. places: of the frames that are told."""
+Other = tuple[RunFile, str] | None
 
-    def __init__(self, source: RunSource, places: NDArray[np.int64], box: Box | None) -> None:
+
+class RunTold:
+    """A run file. box: only those in it, m. places: of the frames that are told. other: a run of the same
+    network that its roads are compared with, and what it is called."""
+
+    def __init__(
+        self, source: RunSource, places: NDArray[np.int64], box: Box | None, other: Other = None
+    ) -> None:
         self.source, self.run, self._places = source, source.run, places
-        self._box = box
+        self._box, self._other = box, other
         self.times = np.asarray(self.run.times)[places]
         self.network = source.network
         lanes = self.network.arrays.lanes
@@ -81,7 +87,13 @@ class RunTold:
         every = max(min(1.0, span), span / LIGHT_LOOKS, 0.1)
         looks = self.times[0] + every * np.arange(int(span / every) + 1)
         arrays |= light_arrays(self.source, looks)
-        return arrays | self._sums.arrays(), facts
+        arrays |= self._sums.arrays()
+        if self._other is not None:
+            run, facts["other"] = self._other
+            sums = RoadSums(self.network, self.times)
+            sums.add_run(run, float(np.diff(self.times).min(initial=np.inf)) if self.times.size > 1 else 0.0)  # fmt: skip
+            arrays |= sums.arrays("other")
+        return arrays, facts
 
     def facts(self, order: list[int]) -> dict[str, Any]:
         """What else is told of the vehicles of a page."""

@@ -18,8 +18,18 @@ from rushhour.viewer.camera import Box
 from rushhour.viewer.lights import LIGHT_COLOURS
 from rushhour.viewer.page.blocks import block
 from rushhour.viewer.page.motion import Rows, Ways, frame_block
-from rushhour.viewer.page.telling import CLASSES, STANDS, RaceTold, RunTold
-from rushhour.viewer.themes import DELAYS, KINDS, REASON_COLOURS, SPEEDS, THEMES, as_facts
+from rushhour.viewer.page.road_sums import STANDS
+from rushhour.viewer.page.telling import CLASSES, RaceTold, RunTold
+from rushhour.viewer.themes import (
+    DELAYS,
+    KINDS,
+    LESS_MORE,
+    LEVELS,
+    REASON_COLOURS,
+    SPEEDS,
+    THEMES,
+    as_facts,
+)
 
 ROWS: Final = 250_000  # of a block of frames, about
 LONGEST: Final = 600  # frames of a block
@@ -108,7 +118,14 @@ def look_facts() -> dict[str, Any]:
     """Colours, as the page takes them."""
     return {
         "themes": {name: as_facts(theme) for name, theme in THEMES.items()},
-        "scales": {"speed": SPEEDS, "delay": DELAYS, "reason": REASON_COLOURS, "kind": KINDS},
+        "scales": {
+            "speed": SPEEDS,
+            "delay": DELAYS,
+            "reason": REASON_COLOURS,
+            "kind": KINDS,
+            "level": LEVELS,
+            "difference": LESS_MORE,
+        },
         "lights": LIGHT_COLOURS.tolist(),
     }
 
