@@ -12,14 +12,8 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "bench"))
 
 from race_paths import least_distance, shared_cells
 
-from rushhour.kernels.racing.race_paths import (
-    HELD,
-    cell_cost,
-    gained,
-    next_speed,
-    turn_cost,
-    turned,
-)
+from rushhour.kernels.racing.race_cells import gained
+from rushhour.kernels.racing.race_paths import HELD, cell_cost, next_speed, turn_cost, turned
 from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.racetracks import read_track
 from rushhour.traffic.racing.course import drawn_course, oval_course, track_course

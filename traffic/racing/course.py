@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rushhour.kernels.core.reprs import fields_shown
-from rushhour.kernels.racing.race_paths import Ground
+from rushhour.kernels.racing.race_cells import Ground
 from rushhour.roadnets.errors import NetworkError
 from rushhour.traffic.racing.ground_shapes import Oval, Ribbon, oval_round
 

@@ -10,15 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from rushhour.kernels.core.random import uniform
 from rushhour.kernels.core.reprs import fields_shown
-from rushhour.kernels.racing.race_paths import (
-    RUN_OUT,
-    Field,
-    Ground,
-    Races,
-    Weights,
-    find_ways,
-    run_all_races,
-)
+from rushhour.kernels.racing.race_cells import Field, Ground, Races, Weights, find_ways
+from rushhour.kernels.racing.race_paths import RUN_OUT, run_all_races
 from rushhour.roadnets.errors import ParameterError
 from rushhour.traffic.racing.course import Course
 from rushhour.traffic.racing.smoothing import kept_apart, smoothed_path, times_passed
