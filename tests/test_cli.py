@@ -26,7 +26,7 @@ KEYS = {
     "real_time_factor", "vehicle_updates", "vehicle_updates_per_s", "vehicles", "trips",
     "stopped_by_reason", "lane_changes", "passes", "gridlock", "steered", "violations", "phases_ms",
     "parameters_changed", "differences", "remarks", "state_hash", "max_rss_mb", "measures",
-    "commands", "rerouting", "standstill", "quotas", "calibration", "recorded",
+    "commands", "rerouting", "standstill", "quotas", "calibration", "recorded", "ranks",
 }  # fmt: skip
 NESTED = {
     "vehicles": {"departed", "arrived", "active", "waiting_to_depart", "removed"},

@@ -45,6 +45,7 @@ from rushhour.traffic.measures.trip_log import TripLog
 from rushhour.traffic.outside.bodies import Bodies
 from rushhour.traffic.outside.poses import PoseKeeper
 from rushhour.traffic.passing_on import passed_on
+from rushhour.traffic.ranks.refused import OPTIONS, RankError, refuse_parameters
 from rushhour.traffic.readings.lanes_and_trips import IntersectionReadings, LaneReadings, Readings
 from rushhour.traffic.readings.vehicle_table import VehicleTable
 from rushhour.traffic.readings.vehicles_and_totals import Telling
@@ -80,7 +81,8 @@ class World(Shown):
     name. budget: time a frame may take (s, or text as "16.6ms"): quotas that are not given are
     chosen for it, from a short run on this machine (docs/profiling.md). routing: "current", trips
     without a route choose theirs as they depart, by the travel times of then, or "free-flow", on empty
-    roads; short for the parameter routing.choice.
+    roads; short for the parameter routing.choice. comm: a communicator of mpi4py whose ranks step
+    this world together, all of them making the same calls (docs/ranks.md).
     Raises ParameterError for a dt out of range and a function that cannot be compiled, NetworkError
     for a network whose arrays do not fit each other, DemandError for trips that cannot be routed or
     were made for another network.
@@ -106,6 +108,7 @@ class World(Shown):
         quotas: Mapping[str, int] | None = None,
         budget: float | str | None = None,
         routing: str | None = None,
+        comm: Any = None,
     ) -> None:
         if not DT_RANGE[0] - 1e-9 <= bounded(dt, "dt", 0.0, inf) <= DT_RANGE[1]:
             raise ParameterError(f"dt {dt:g} s: wanted 1/120 to 0.5 s; choose one in that range")
@@ -116,6 +119,10 @@ class World(Shown):
             parameters = parameters.with_(**checked_quotas(quotas))
         if routing is not None:
             parameters = parameters.with_(**{"routing.choice": routing})
+        if comm is not None and comm.size > 1:
+            refuse_parameters(parameters)
+            if budget is not None:
+                raise RankError(f"budget on several ranks: {OPTIONS['budget']}; leave it out")
         seed = whole_seed(seed)
         self.calibration: dict[str, Any] = {}  # what quotas were chosen from, for a budget
         if budget is not None:
@@ -125,7 +132,7 @@ class World(Shown):
         first = float(demand.depart[0]) if len(demand) else 0.0
         begin = first if begin is None else bounded(begin, "begin", -LATEST, LATEST)
         self._turn, self._stepping = RLock(), False
-        self._begin(Sim(network, demand, parameters, models, dt, seed, begin))
+        self._begin(Sim(network, demand, parameters, models, dt, seed, begin, comm))
         weakref.finalize(self, forget_states)
 
     def _kept_to(
@@ -184,6 +191,7 @@ class World(Shown):
                 self.pace.begin()
                 self.phases.step()
                 self.pace.end(self.costs.in_kernels(), self.sim.n)
+            self.sim.domain.rest()
 
     def run(
         self,
@@ -294,7 +302,14 @@ class World(Shown):
             forget_states()  # those of before would be kept until others take their place
             self._begin(
                 Sim(
-                    sim.whole, sim.first_demand, sim.parameters, sim.models, sim.dt, seed, sim.begin
+                    sim.whole,
+                    sim.first_demand,
+                    sim.parameters,
+                    sim.models,
+                    sim.dt,
+                    seed,
+                    sim.begin,
+                    sim.domain.comm,
                 )
             )
 
@@ -607,9 +622,9 @@ class World(Shown):
         """SHA-256 of the state; slots, the order in which things are kept and threads leave no trace."""
         sim = self.sim
         commanded = self.control.hashed(self.bodies.state()) + self.steering.hashed(sim.veh)
-        aside, live = sim.verge.rows, np.flatnonzero(sim.veh.lane >= 0)
+        aside = sim.verge.rows
         parts = [
-            vehicle_sum(b"vehicle", sim.veh, sim.routes, live),
+            sim.domain.added(vehicle_sum(b"vehicle", sim.veh, sim.routes, sim.domain.slots())),
             vehicle_sum(b"aside", aside, sim.routes, np.arange(aside.lane.size)),
             queue_sum(sim.waiting),
             light_sum(sim.lights, sim.actuation),

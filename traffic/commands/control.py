@@ -192,6 +192,20 @@ class Control(Part):
         if sim.told:
             sim.told = int(tend(sim.veh, sim.routes, sim.frame))
 
+    def is_busy(self) -> bool:
+        """Whether this frame applies a command, or goes on with one that was applied."""
+        sim = self.sim
+        return bool(
+            self.log.due(sim.frame)
+            or self.doomed
+            or sim.told
+            or sim.taken_off
+            or sim.put_back_on
+            or sim.verge.returning
+            or self.lane_requests.requests
+            or self.closures.any_closed
+        )
+
     def _apply(self, command: Command) -> str:
         """Do what a command says; why not, if that is impossible by now."""
         name, given = command.name, command.arguments

@@ -117,6 +117,7 @@ def _restore_vehicles(
             world.steering.begin(capacity)
         world.control.driving.sync()
     returning = [int(number) for number in numbers["returning"]]
+    world.sim.domain.restored()
     world.sim.verge.replace(aside, tables["aside"]["since"].tolist(), returning)
 
 

@@ -97,7 +97,11 @@ SCRATCH: Final[dict[str, tuple[str, ...]]] = {
     ),
     "Sim": (
         "awake", "other_order", "moves", "efforts", "tallies", "_packed", "_columns", "followers",
-        "taken_off", "put_back_on",
+        "taken_off", "put_back_on", "domain",
+    ),
+    "Domain": (
+        "sim", "comm", "rank", "ranks", "complete", "whole_frames", "local_frames", "ask", "asked",
+        "together", "_read", "mine", "moved", "counted",
     ),
     "Fleet": ("promised", "_found"),
     "Limits": ("changed",),

@@ -64,6 +64,7 @@ class Patience:
         """The standstill that ends the run before the next frame; None: it goes on."""
         if self.world.frame % self._frames:
             return None
+        self.world.sim.domain.gather()
         since = stands_since(self.world)
         if since is None:
             return self._gone_round()

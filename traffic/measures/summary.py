@@ -78,6 +78,7 @@ def run_summary(
         "phases_ms": world.costs.summary(),
         "parameters_changed": world.parameters.changed(),
         **remark_lists([*world.network.remarks, *world.demand.remarks]),
+        "ranks": world.sim.domain.told(),
         "state_hash": world.state_hash(),
         "max_rss_mb": max_rss_mb(),
     }

@@ -58,6 +58,10 @@ class Bodies:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def are_there(self) -> bool:
+        """Whether there are any now, or may be in the next frame."""
+        return bool(len(self.rows) or self._coming is not None or self._log is not None)
+
     # --- given by the host -----------------------------------------------------------------
 
     def set(

@@ -110,6 +110,10 @@ class Choosing(Part):
             sim.quotas.routed = served.size
             self._take(served, self._search(served, most[: served.size]))
 
+    def looks(self) -> bool:
+        """Whether those who wait outside may choose again in this frame."""
+        return self.any and self.sim.frame % self._every == 0
+
     def _choosers(self, trips: Trips) -> Trips:
         return trips[self.chooses[trips]]
 

@@ -114,7 +114,7 @@ class Detours(Part):
     def _have_places(self, more: int) -> None:
         """Have so many places in the pool that are free."""
         sim, minds = self.sim, self.routing.minds
-        if minds.used + more > sim.routes.road.size:
+        if minds.used + more > sim.routes.road.size and sim.domain.complete:
             self._close_up()
         need = minds.used + more
         if need > sim.routes.road.size:

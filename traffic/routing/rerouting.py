@@ -51,6 +51,10 @@ class Rerouting(Part):
         self.count, self.pace = np.zeros(n), np.zeros(n)
         self.multiplier = np.ones(n)  # of the time that each road takes when it is empty
 
+    def looks(self) -> bool:
+        """Whether `look` has anything to do in this frame."""
+        return self.fraction > 0.0 or bool(self.count.size and self.sim.frame % self._sample == 0)
+
     def look(self) -> None:
         """Let the drivers whose time it is look for a faster way, as a frame ends."""
         sim = self.sim

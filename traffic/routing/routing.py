@@ -21,3 +21,7 @@ class Routing(Part):
         self.detours = Detours(sim, self)
         self.choosing = Choosing(sim, self)
         self.rerouting = Rerouting(sim, self)
+
+    def looks_at_all(self) -> bool:
+        """Whether somebody looks at travel times everywhere in this frame, or waits for a choice."""
+        return self.rerouting.looks() or self.choosing.looks()

@@ -60,7 +60,7 @@ def run_world(
     loading = 0.0
     standstill: Standstill | None = None
     started = perf_counter()
-    with event.install_listener("numba:compile", compiling.listener()):
+    with event.install_listener("numba:compile", compiling.listener()), world.sim.domain.unread():
         while not stopping():
             if world.time >= end - 1e-9 if end is not None else world.done:
                 break

@@ -49,6 +49,7 @@ class Frame(Part):
         """One frame: from `sim.frame` to the next."""
         mark = self.costs.mark
         self.costs.start()
+        self.sim.domain.begin(self._looks_at_all())
         self.control.obey()
         self._among_bodies = self.bodies.take()
         self.order()
@@ -72,9 +73,23 @@ class Frame(Part):
         self.watch()
         mark(WATCH)
         self.costs.count(self.sim.n)
-        self.sim.vehicle_updates += self.sim.n
         self.sim.frame += 1
         self.tell_observers()
+
+    def _looks_at_all(self) -> bool:
+        """Whether this frame reads or changes more than what is near to those whom it moves.
+
+        Only a world that is stepped in parts asks (traffic.ranks).
+        """
+        sim, control = self.sim, self.control
+        return (
+            sim.frame == 0
+            or sim.frame % self._ring_frames == 0
+            or sim.frame % self._watch_frames == 0
+            or self.routing.looks_at_all()
+            or control.is_busy()
+            or self.bodies.are_there()
+        )
 
     # --- the phases ------------------------------------------------------------------------
 
@@ -82,6 +97,7 @@ class Frame(Part):
         """Sort vehicles by lane and place, find the lanes of bodies, begin and end passing."""
         sim = self.sim
         sim.sort()
+        sim.domain.count_loads()
         if self._among_bodies:
             self.bodies.meet()
         if sim.rules.passing_gain < inf:
@@ -109,6 +125,7 @@ class Frame(Part):
             if sim.n >= most:  # places are few: the road whose queue came first comes last
                 queues = sim.waiting.busy[: int(sim.waiting.numbers[1])]
                 queues[:] = np.roll(queues, -1)
+        sim.domain.share_departed()
         if sim.quotas.vehicles.given:
             sim.quotas.note_full(sim.n, sim.waiting_to_depart)
 
@@ -119,11 +136,12 @@ class Frame(Part):
         while at >= 0:
             new, at = depart(
                 sim.network.arrays, sim.veh, sim.types, sim.routes, sim.order, sim.grants,
-                sim.waiting, sim.trips, most, new, at, self.steering.on, sim.frame, sim.dt, sim.seed,
-                sim.efforts[0],
+                sim.domain.queues(), sim.trips, most, new, at, self.steering.on, sim.frame, sim.dt,
+                sim.seed, sim.efforts[0],
             )  # fmt: skip
             if at >= 0:  # no places for more: go on with twice as many
                 sim.grow()
+        sim.domain.note_departed(sim.order.spare[:new])
         if new:
             splice_new(sim.veh, sim.order, new)
             sim.n += new
@@ -181,17 +199,20 @@ class Frame(Part):
         sim = self.sim
         move_all(
             sim.network.arrays, sim.veh, sim.types, sim.routes, sim.order, sim.rules, sim.n,
-            sim.frame, sim.dt, sim.seed, sim.tallies, sim.efforts,
+            sim.frame, sim.dt, sim.seed, sim.domain.counted, sim.tallies, sim.efforts,
         )  # fmt: skip
 
     def arrive(self) -> None:
         """Take those off the road who have reached their end."""
         sim = self.sim
         left = collect_tallies(sim.tallies, sim.tally)
+        out = np.zeros(left, np.int32)
         if left or sim.frame == 0:  # in the first frame nobody, so that no later one compiles it
-            out = np.zeros(left, np.int32)
             release_left(sim.veh, sim.order, sim.waiting, sim.n, out)
-            sim.log_trips(sim.veh, out, sim.begin + (sim.frame + 1) * sim.dt)
+        veh, gone = sim.domain.share_ended(out)
+        sim.vehicle_updates += sim.domain.moved
+        if gone.size or sim.frame == 0:
+            sim.log_trips(veh, gone, sim.begin + (sim.frame + 1) * sim.dt)
 
     def watch(self) -> None:
         """Now and then minds are changed, and rings looked for; drivers look for other ways."""
@@ -214,6 +235,7 @@ class Frame(Part):
 
     def tell_observers(self) -> None:
         """Let recorders, measures and checkers look at the frame that has ended."""
+        self.sim.domain.come_together(bool(self.observers))
         for observer in self.observers:
             observer.observe()
             if getattr(observer, "steers", False):

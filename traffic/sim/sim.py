@@ -21,6 +21,7 @@ from rushhour.roadnets.opposites import opposite_lanes
 from rushhour.roadnets.partings import partings_of
 from rushhour.traffic.demand.model import Demand
 from rushhour.traffic.measures.trip_log import ARRIVED, CUT_SHORT, TripLog
+from rushhour.traffic.ranks.domain import Domain
 from rushhour.traffic.settings.own_models import OwnModels
 from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.settings.quotas import Quotas
@@ -56,7 +57,7 @@ class Sim:
 
     def __init__(
         self, network: Network, demand: Demand, parameters: Parameters, models: OwnModels,
-        dt: float, seed: int, begin: float,
+        dt: float, seed: int, begin: float, comm: Any = None,
     ) -> None:  # fmt: skip
         self.network = self.whole = self.limited = network
         self.demand = self.first_demand = demand
@@ -78,9 +79,9 @@ class Sim:
         self.put_back_on: dict[int, OffOrOn] = {}
         self.quotas = Quotas(parameters)
         self.followers: list[BySlot] = []  # what else has a row for each slot
-        self._make_arrays()
+        self._make_arrays(comm)
 
-    def _make_arrays(self) -> None:
+    def _make_arrays(self, comm: Any) -> None:
         net = self.network.arrays
         self.types = self.types_seen()
         self.trips = state.trip_arrays(self.demand)
@@ -114,8 +115,9 @@ class Sim:
         self.lit, self.actuation, self.clearing = controlled(self.whole, self.parameters)
         self.lights = state.new_lights(self.actuation)
         self.efforts = np.zeros((TASKS, 2 * (DEPTH + 1), MAX_LANES))
-        self.tallies = np.zeros((TASKS, TALLY_COLUMNS), np.int64)
+        self.tallies = np.zeros((TASKS, 2, TALLY_COLUMNS), np.int64)
         self.changes = np.zeros(TASKS, np.int64)
+        self.domain = Domain(self, comm)
 
     def __repr__(self) -> str:
         facts = {"frame": self.frame, "vehicles": self.active, "roads": len(self.network.road_ids)}
@@ -216,7 +218,7 @@ class Sim:
         waits = np.arange(len(self.demand)) < int(self.waiting.numbers[0])
         waits[len(self.first_demand) :] = True
         waits[[number for _, number in self.to_depart]] = False
-        waits[self.veh.trip[self.veh.lane >= 0]] = False
+        waits[self.domain.departed()] = False
         waits[self.verge.rows.trip] = False
         waits[self.trip_log.trip] = False
         return np.flatnonzero(waits).astype(np.int32)

@@ -1,0 +1,32 @@
+"""Starting ranks: processes that pass messages, on the cores that there are."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parent
+MPIEXEC = Path(sys.executable).with_name("mpiexec")
+needs_mpi = pytest.mark.skipif(
+    not MPIEXEC.exists(), reason="no mpiexec beside Python: pip install mpi4py mpich"
+)
+
+
+def started(ranks: int, *words: object) -> "subprocess.Popen[str]":
+    """Ranks that share what cores there are."""
+    environment = {**os.environ, "NUMBA_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(
+        [str(TESTS.parent), str(TESTS)]
+    )}  # fmt: skip
+    return subprocess.Popen(
+        [MPIEXEC, "-n", str(ranks), sys.executable, *map(str, words)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+    )  # fmt: skip
+
+
+def on_ranks(ranks: int, *words: object, code: int = 0) -> tuple[str, str]:
+    """What they print."""
+    out, err = started(ranks, *words).communicate(timeout=900)
+    assert "rushhour: error" in err or not code, err
+    return out, err

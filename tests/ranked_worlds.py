@@ -1,0 +1,96 @@
+"""Worlds for ranks, also as a process of its own: prints what each comes to, frame by frame, as JSON.
+
+Arguments: frames, and names of worlds. Started by mpiexec, every rank steps them together.
+"""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+from resumed_worlds import stops
+
+from rushhour.roadnets.generators.by_name import generate
+from rushhour.traffic.demand.builder import merge
+from rushhour.traffic.demand.random_trips import random_trips, vehicles_on_road
+from rushhour.traffic.settings.parameters import Parameters
+from rushhour.traffic.world import World
+
+
+def crowd(network: Any, vehicles: int, trips: int, over: float) -> Any:
+    return merge(
+        [
+            vehicles_on_road(network, vehicles, seed=5),
+            random_trips(network, trips, over=over, seed=6),
+        ]
+    )
+
+
+def lanes(comm: Any) -> World:
+    """A long grid of signals with two lanes, and trips that choose their ways as they depart."""
+    network = generate("grid", rows=3, columns=12, lanes=2, control="signals")
+    return World(network, crowd(network, 250, 300, 50.0), seed=7, comm=comm)
+
+
+def town(comm: Any) -> World:
+    """A town whose signals are actuated; everybody may meet every control there."""
+    network = generate("town", size="small")
+    given = Parameters({"signals.control": "actuated", "gridlock.change_mind_after": 6.0})
+    return World(network, crowd(network, 250, 250, 60.0), parameters=given, seed=7, comm=comm)
+
+
+def pressure(comm: Any) -> World:
+    """Max pressure, roads closed and opened again, a vehicle told to stop."""
+    network = generate("grid", rows=3, columns=8, control="signals")
+    given = Parameters({"signals.control": "max_pressure"})
+    world = World(network, crowd(network, 200, 150, 40.0), parameters=given, seed=7, comm=comm)
+    world.schedule(world.begin + 20.0, "close_roads", roads=[network.road_ids[8]])
+    world.schedule(world.begin + 30.0, "open_roads", roads=[network.road_ids[8]])
+    return world
+
+
+def jam(comm: Any) -> World:
+    """More than a small town carries: minds change, rings form and are acted on."""
+    network = generate("town", size="small")
+    given = Parameters(
+        {
+            "gridlock.act_after": 6.0, "gridlock.change_mind_after": 3.0,
+            "gridlock.turn_off_after": 3.0, "gridlock.wait_for_period": 4.0,
+        }
+    )  # fmt: skip
+    return World(
+        network, crowd(network, 700, 500, 40.0), parameters=given, dt=0.5, seed=2, comm=comm
+    )
+
+
+def buses(comm: Any) -> World:
+    """Stops in the lane and beside it, and who passes on the other one."""
+    alone = stops()
+    return World(alone.network, alone.demand, dt=0.25, seed=5, comm=comm)
+
+
+WORLDS: dict[str, Callable[[Any], World]] = {
+    "lanes": lanes, "town": town, "pressure": pressure, "jam": jam, "buses": buses,
+}  # fmt: skip
+
+
+def story(name: str, frames: int, comm: Any = None) -> Iterator[list[Any]]:
+    """Of each frame the state hash, and what is counted."""
+    world = WORLDS[name](comm)
+    domain = world.sim.domain
+    with domain.unread() if comm is not None else nullcontext():
+        for _ in range(frames):
+            world.step()
+            yield [world.state_hash(), *map(int, world.counts().values())]
+    assert domain.complete
+    yield [world.state_hash(), len(world.vehicles), domain.local_frames]
+
+
+if __name__ == "__main__":
+    from mpi4py import MPI
+
+    found = {name: list(story(name, int(sys.argv[2]), MPI.COMM_WORLD)) for name in sys.argv[3:]}
+    if MPI.COMM_WORLD.rank == 0:
+        Path(sys.argv[1]).write_text(json.dumps(found))

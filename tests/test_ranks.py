@@ -1,0 +1,132 @@
+"""One world on several ranks: the same bits in every frame, and how a network is divided."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from mpi_ranks import TESTS, needs_mpi, on_ranks
+from ranked_worlds import WORLDS, story
+
+from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.generators.by_name import generate
+from rushhour.traffic.demand.model import empty_demand
+from rushhour.traffic.demand.random_trips import random_trips
+from rushhour.traffic.ranks.parts import distances, divide, groups_of, owners
+from rushhour.traffic.ranks.refused import PARAMETERS, RankError
+from rushhour.traffic.world import World
+
+FRAMES = 300
+
+pytest.importorskip("pymetis", reason="divides networks: pip install 'rushhour[mpi]'")
+
+
+@pytest.fixture(scope="module")
+def alone() -> dict[str, list[list[Any]]]:
+    return {name: list(story(name, FRAMES)) for name in WORLDS}
+
+
+@needs_mpi
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_ranks_come_to_the_bits_of_one_process_in_every_frame(
+    ranks: int, alone: dict[str, list[list[Any]]], tmp_path: Path
+) -> None:
+    told = tmp_path / "told.json"
+    _, err = on_ranks(ranks, "-m", "mpi4py", TESTS / "ranked_worlds.py", told, FRAMES, *WORLDS)
+    assert told.exists(), err
+    found = json.loads(told.read_text())
+    for name in WORLDS:
+        for frame in range(FRAMES):
+            assert found[name][frame] == alone[name][frame], (name, frame)
+        assert found[name][FRAMES][:2] == alone[name][FRAMES][:2], name
+        assert found[name][FRAMES][2] > FRAMES // 3, f"{name}: most frames looked at the whole"
+
+
+def test_the_worlds_do_what_ranks_must_not_change(alone: dict[str, list[list[Any]]]) -> None:
+    names = list(World(generate("grid", rows=2, columns=2)).counts())
+
+    def total(name: str, what: str) -> int:
+        return int(alone[name][FRAMES - 1][1 + names.index(what)])
+
+    assert total("lanes", "lane_changes") > 200 and total("lanes", "arrived") > 20
+    assert total("town", "arrived") > 20
+    assert total("buses", "stops_made") >= 1
+    assert total("jam", "minds_changed") > 50 and total("jam", "cycles_found") > 0
+
+
+# --- dividing -------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def network() -> Any:
+    return generate("grid", rows=6, columns=10, lanes=2, control="signals")
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 5, 8])
+def test_parts_share_the_work_and_cut_few_lanes(network: Any, ranks: int) -> None:
+    demand = random_trips(network, 2000, over=600.0, seed=1)
+    who = owners(network, divide(network, World(network, demand).demand, ranks))
+    net = network.arrays
+    trips = np.bincount(World(network, demand).demand.roads, minlength=network.n_roads)
+    work = np.bincount(who.road, trips * net.roads.length, ranks)
+    assert work.max() < 1.35 * work.mean()
+    cut = np.count_nonzero(who.exit != who.lane[: network.n_road_lanes])
+    assert 0 < cut < 0.2 * network.n_road_lanes * ranks**0.5
+
+
+def test_what_stays_together_has_one_owner(network: Any) -> None:
+    who = owners(network, divide(network, empty_demand(), 4))
+    net, group = network.arrays, groups_of(network.arrays)
+    n = network.n_road_lanes
+    np.testing.assert_array_equal(who.lane[n:], who.group[group[net.connectors.intersection]])
+    to = net.roads.to_intersection
+    np.testing.assert_array_equal(who.road[to >= 0], who.group[group[to[to >= 0]]])
+    for road in range(network.n_roads):
+        first, count = net.roads.first_lane[road], net.roads.lane_count[road]
+        assert len(set(who.lane[first : first + count].tolist())) == 1
+    for program in range(len(network.signal_ids)):
+        assert len(set(who.lane[n:][net.connectors.signal == program].tolist())) == 1
+
+
+def test_the_halo_reaches_as_far_as_it_says() -> None:
+    network = generate("grid", rows=1, columns=9, length=100.0)
+    net, n = network.arrays, network.n_road_lanes
+    own = np.zeros(network.n_lanes, np.bool_)
+    left = net.intersections.x <= np.median(net.intersections.x) - 150.0
+    to = net.roads.to_intersection[net.lanes.road[:n]]
+    own[:n] = (to >= 0) & left[to]
+    own[n:] = left[net.connectors.intersection]
+    near = distances(network, own, 250.0)
+    assert (near[own] == 0.0).all() and np.isinf(near).any()
+    inside = near[n:][~own[n:]]
+    assert set(np.round(inside[np.isfinite(inside)], -2).tolist()) >= {0.0, 100.0, 200.0}
+    assert inside[np.isfinite(inside)].max() <= 250.0
+
+
+def test_fewer_intersections_than_ranks_are_refused() -> None:
+    small = generate("grid", rows=1, columns=2)
+    with pytest.raises(RunError, match=r"fewer than 64 ranks; use fewer"):
+        divide(small, empty_demand(), 64)
+
+
+# --- what is refused ------------------------------------------------------------------------
+
+
+class TwoRanks:
+    """As much of a communicator as is looked at before anything is refused."""
+
+    rank, size = 0, 2
+
+
+@pytest.mark.parametrize("given", ["steered.share", "quota.lanes", "rerouting.fraction"])
+def test_parameters_that_ranks_do_not_do_are_refused_by_name(given: str) -> None:
+    from rushhour.traffic.settings.parameters import Parameters
+
+    value = 5 if given.startswith("quota") else 0.5
+    assert any(given.startswith(begin) for begin in PARAMETERS)
+    with pytest.raises(RankError, match=f"{given} on several ranks: .*; leave it out, or start it"):
+        World(
+            generate("grid", rows=2, columns=2), parameters=Parameters({given: value}),
+            comm=TwoRanks(),
+        )  # fmt: skip

@@ -1,0 +1,68 @@
+"""What ranks do not do yet: one table, asked before anything starts."""
+
+from typing import TYPE_CHECKING, Any, Final
+
+from rushhour.roadnets.errors import RunError
+
+if TYPE_CHECKING:
+    from rushhour.traffic.settings.parameters import Parameters
+
+
+class RankError(RunError):
+    """What was asked for is not done on ranks; every rank comes to the same, so one of them says it."""
+
+
+ALL_VEHICLES: Final = "it looks at every vehicle in every frame"
+# Options of `rushhour run` by name, and why each is refused. All others are done.
+OPTIONS: Final[dict[str, str]] = {
+    "seeds": "each seed is a run of its own",
+    "measure": ALL_VEHICLES,
+    "loop": ALL_VEHICLES,
+    "section": ALL_VEHICLES,
+    "queue": ALL_VEHICLES,
+    "check": ALL_VEHICLES,
+    "steered": "bodies that steer are not divided",
+    "quotas": "a quota counts the work of all",
+    "budget": "it measures the machine, and ranks may have several",
+    "reroute": "somebody looks at travel times everywhere in every frame",
+    "reroute_period": "somebody looks at travel times everywhere in every frame",
+    "record_region": "the part of the world that is recorded is not divided",
+}
+# The same of parameters, by how they begin.
+PARAMETERS: Final[dict[str, str]] = {
+    "steered.share": OPTIONS["steered"],
+    "steered.bodies": OPTIONS["steered"],
+    "quota.": OPTIONS["quotas"],
+    "rerouting.fraction": OPTIONS["reroute"],
+}
+# And of scenarios, by field.
+SCENARIO: Final[dict[str, str]] = {
+    "measure": "measure", "budget": "budget", "steer_where": "steered",
+}  # fmt: skip
+TO_DO: Final = "start it without mpiexec (docs/ranks.md)"
+
+
+def refuse_options(args: Any) -> None:
+    """Raise RankError for an option of a command line that is given."""
+    for name, why in OPTIONS.items():
+        if getattr(args, name):
+            option = {"quotas": "quota"}.get(name, name).replace("_", "-")
+            raise RankError(f"--{option} on several ranks: {why}; leave it out, or {TO_DO}")
+
+
+def refuse_scenario(scenario: Any) -> None:
+    """Raise RankError for what a scenario asks for."""
+    for field, option in SCENARIO.items():
+        if getattr(scenario, field):
+            raise RankError(
+                f"{scenario.network.name}: {field} on several ranks: {OPTIONS[option]}; leave it out, "
+                f"or {TO_DO}"
+            )
+
+
+def refuse_parameters(parameters: "Parameters") -> None:
+    """Raise RankError for parameters that differ from their defaults."""
+    for name in parameters.changed():
+        for begin, why in PARAMETERS.items():
+            if name.startswith(begin):
+                raise RankError(f"{name} on several ranks: {why}; leave it out, or {TO_DO}")
