@@ -15,6 +15,7 @@ from typing import Any, Final, NoReturn
 
 from rushhour import __version__
 from rushhour.cli.outputs import want_outputs
+from rushhour.cli.ranks import ending_all, is_first, refuse
 from rushhour.roadnets.errors import RushhourError
 
 # What each is for, and the module and function of it; a module has add_options, too.
@@ -121,10 +122,12 @@ def add_commands(parser: argparse.ArgumentParser, only: str | None = None) -> No
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     try:
-        return _run(sys.argv[1:] if argv is None else argv)
+        with ending_all():
+            return _run(sys.argv[1:] if argv is None else argv)
     except RushhourError as error:
         text = " ".join(str(error).split())
-        print(f"rushhour: error: {text}", file=sys.stderr)
+        if is_first():
+            print(f"rushhour: error: {text}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("rushhour: interrupted", file=sys.stderr)
@@ -165,6 +168,7 @@ def _run(argv: Sequence[str]) -> int:
         if not 1 <= threads <= 256:
             raise UsageError(f"--threads {threads}: wanted 1 to 256")
         os.environ["NUMBA_NUM_THREADS"] = str(threads)
+    refuse(args)
     want_outputs(args)
     code = _command(args)
     sys.stdout.flush()

@@ -82,6 +82,7 @@ def drive(
     from rushhour.traffic.scenarios.recording import expected_size
     from rushhour.traffic.scenarios.running import run_world
 
+    domain = world.sim.domain
     checker: Any = None
     remarks: list[str] = []  # of the recorder, which adds to them
     measures, notes = scenario_measures(scenario, world)
@@ -89,9 +90,10 @@ def drive(
         measures = next((one for one in world.observers if isinstance(one, Measures)), None)
     end = None if scenario.duration is None else world.begin + scenario.duration
     with ExitStack() as stack:
-        if scenario.output is not None:
+        if scenario.output is not None and domain.rank == 0:
             _check_folder(scenario.output)
-        if scenario.record is not None:
+        looks: list[int] = []  # frames between two that are recorded
+        if scenario.record is not None and domain.rank == 0:
             chosen = scenario.record_choice
             recorder = Recorder(
                 scenario.record, world, scenario.record_every, measures,
@@ -107,6 +109,7 @@ def drive(
                 )  # fmt: skip
                 print(f"rushhour: {scenario.record.name}: {size}", file=sys.stderr)
             remarks = recorder.remarks
+            looks = [recorder.every, recorder.keyframe_every]
             stack.enter_context(recorder)
             world.observers.append(recorder)
         if measures is not None and measures not in world.observers:
@@ -116,7 +119,17 @@ def drive(
 
             checker = Checker(world)
             world.observers.append(checker)
+        domain.agree(looks)
         stopping = stack.enter_context(Stopping())
+        domain.ask = lambda: stopping.signal
+
+        def stopped() -> bool:
+            if domain.ranks == 1:
+                return stopping.signal != 0
+            if domain.asked:  # on all ranks after the same frame, whichever was told to
+                stopping.signal = domain.asked
+            return domain.asked != 0
+
         total = scenario.duration if end is not None else float(len(world.demand))
         what = bar(total, "s" if end is not None else "arrived", "running")
         stack.callback(what.close)
@@ -128,7 +141,11 @@ def drive(
             what.update(done - what.n)
 
         waits = patience_of(world, scenario.give_up_after, end is not None)
-        clocking = run_world(world, end, lambda: stopping.signal != 0, progress, waits)
+        clocking = run_world(world, end, stopped, progress, waits)
+    if domain.rank:  # the first tells what the run came to
+        if stopping.signal:
+            return stopping.exit_code, {}
+        return (STOOD_STILL if clocking.standstill is not None else 0), {}
     violations = dict(checker.report()) if checker is not None else {}
     if measures is not None:
         measures.finish()

@@ -5,6 +5,7 @@ from math import isnan
 from typing import Final
 
 from rushhour.cli.progress import compile_bar
+from rushhour.cli.ranks import communicator
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.scenarios.scenario import Scenario, ScenarioError
 from rushhour.traffic.words.durations import clock, seconds
@@ -39,7 +40,9 @@ def resume(args: argparse.Namespace) -> int:
             want_network(args.resume, run.network(), load_network(args.network), str(args.network))
         say(args, "going to where the run goes on")
         anew = "measure" in fields
-        world = resume_open(run, at, parameters=others, seed=seed, measures=not anew)
+        world = resume_open(
+            run, at, parameters=others, seed=seed, measures=not anew, comm=communicator()
+        )
         if "closed" in fields:
             world.close_roads(fields.pop("closed"))
         until = float(run.meta.get("until", float("nan")))

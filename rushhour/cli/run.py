@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from rushhour.cli.common_options import add_json
 from rushhour.cli.outputs import H5, PNG, add_output, want_apart
+from rushhour.cli.ranks import communicator
 from rushhour.cli.world_options import add_world_options
+from rushhour.traffic.ranks.refused import refuse_scenario
 
 if TYPE_CHECKING:
     from rushhour.traffic.scenarios.scenario import Scenario
@@ -98,7 +100,10 @@ def run(args: argparse.Namespace) -> int:
         raise ScenarioError("--at is for --resume RUN; give --begin T for when the run begins")
     scenario = opened(args.network, **given_fields(args))
     _want_apart(scenario)
-    world = open_world(scenario, lambda what: say(args, what))
+    comm = communicator()
+    if comm is not None:
+        refuse_scenario(scenario)
+    world = open_world(scenario, lambda what: say(args, what), comm=comm)
     code, _ = drive(world, scenario, check=args.check, as_json=args.json, picture=args.picture)
     return code
 

@@ -67,17 +67,18 @@ def resume_open(
     seed: int | None = None,
     commands: bool = True,
     measures: bool = False,
+    comm: Any = None,
 ) -> "World":
-    """The same of a run file that is open."""
+    """The same of a run file that is open. comm: of the ranks that step it."""
     if at is not None:
         _want_recorded(run, at)
     frame = None if at is None else frame_at(run, at)
-    world = resumed(run, frame, commands=commands, measures=measures)
+    world = resumed(run, frame, commands=commands, measures=measures, comm=comm)
     what = f"resumed from {run.path.name} at {clock(world.time)}, frame {world.frame}"
     changed = {} if parameters is None else changed_parameters(world.parameters, parameters)
     new_seed = seed is not None and seed != world.seed
     if changed or new_seed:
-        world = _with_others(world, changed, seed)
+        world = _with_others(world, changed, seed, comm)
         said = [f"{name} = {value}" for name, value in changed.items()]
         said += [f"seed = {seed}"] if new_seed else []
         what += f"; a what-if from there on, with {', '.join(said)}"
@@ -106,9 +107,10 @@ def frame_at(run: "RunFile", time: float) -> int:
 
 
 def resumed(
-    run: "RunFile", frame: int | None = None, *, commands: bool = True, measures: bool = False
-) -> "World":
-    """The world of an open run file at a frame (default: its last keyframe). See `resume`.
+    run: "RunFile", frame: int | None = None, *, commands: bool = True, measures: bool = False,
+    comm: Any = None,
+) -> "World":  # fmt: skip
+    """The world of an open run file at a frame (default: its last keyframe). See `resume_open`.
 
     Raises RunError if there is no keyframe by then, or it is damaged.
     """
@@ -122,7 +124,7 @@ def resumed(
     if i < 0:
         first = float(keyframes.index["time"][0])
         raise RunError(f"{run.path}: begins at {clock(first)} ({first:g} s); resume at or after it")
-    world = new_world(run)
+    world = new_world(run, comm)
     at = int(keyframes.index["frame"][i])
     try:
         world.control.joining.have(one for one in run.commands() if one.frame < at)
@@ -157,7 +159,7 @@ def resumed(
     return world
 
 
-def new_world(run: "RunFile") -> "World":
+def new_world(run: "RunFile", comm: Any = None) -> "World":
     """The world of a run before its first frame, nothing planned."""
     from rushhour.traffic.world import World
 
@@ -171,8 +173,9 @@ def new_world(run: "RunFile") -> "World":
         raise RunError(f"{run.path}: /meta is damaged ({error}); record the run again") from error
     want_same(str(run.path), meta, run.models)
     return World(
-        network, demand, parameters=parameters, dt=dt, seed=seed, begin=begin, **run.models.given()
-    )
+        network, demand, parameters=parameters, dt=dt, seed=seed, begin=begin, comm=comm,
+        **run.models.given(),
+    )  # fmt: skip
 
 
 def recorded_parameters(run: "RunFile") -> Parameters:
@@ -212,7 +215,9 @@ def changed_parameters(now: Parameters, given: Mapping[str, object]) -> dict[str
     return {name: new[name] for name in given if new[name] != now[name]}
 
 
-def _with_others(world: "World", changed: Mapping[str, Any], seed: int | None) -> "World":
+def _with_others(
+    world: "World", changed: Mapping[str, Any], seed: int | None, comm: Any
+) -> "World":
     """The same state in a world with other parameters, or another seed."""
     from rushhour.traffic.world import World
 
@@ -222,7 +227,7 @@ def _with_others(world: "World", changed: Mapping[str, Any], seed: int | None) -
     )
     other = World(
         world.sim.whole, demand, parameters=world.parameters.with_(**changed), dt=world.dt,
-        seed=world.seed if seed is None else seed, begin=world.begin,
+        seed=world.seed if seed is None else seed, begin=world.begin, comm=comm,
         **world.models.given(),
     )  # fmt: skip
     other.bodies.repeat(world.bodies.log)

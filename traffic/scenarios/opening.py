@@ -241,11 +241,13 @@ def _so_many(count: int, factor: float) -> int:
 
 
 def open_world(
-    scenario: Scenario, tell: Tell = lambda what: None, network: Network | None = None
-) -> "World":
+    scenario: Scenario, tell: Tell = lambda what: None, network: Network | None = None,
+    comm: Any = None,
+) -> "World":  # fmt: skip
     """Read everything a scenario names and make its world, at its first frame.
 
-    tell: called with what is being done. network: in place of reading the scenario's. Raises RushhourError for anything wrong in it.
+    tell: called with what is being done. network: in place of reading the scenario's. comm: of the
+    ranks that step it. Raises RushhourError for anything wrong in it.
     """
     parameters = Parameters(dict(scenario.parameters))
     if not scenario.has_demand:
@@ -273,6 +275,7 @@ def open_world(
         seed=scenario.seed,
         begin=scenario.begin,
         budget=scenario.budget,
+        comm=comm,
     )
     if scenario.steer_where:
         rule = Event(world.begin, STEER_WHERE, dict(scenario.steer_where), "--steered")

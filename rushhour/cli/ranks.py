@@ -1,0 +1,93 @@
+"""`mpiexec -n N rushhour run ...`: the command line on several ranks."""
+
+import argparse
+import os
+import sys
+import time
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final
+
+from rushhour.roadnets.errors import RushhourError
+from rushhour.traffic.ranks.refused import TO_DO, RankError, refuse_options
+
+# How launchers say how many there are: MPICH and its kin, Open MPI, MVAPICH.
+SIZES: Final = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")
+FIRST_SAYS: Final = 1.0  # s that others leave to rank 0 to say what all came to
+FAILED: Final = 2  # exit code
+
+
+def ranks_told(environment: Mapping[str, str] = os.environ) -> int:
+    """How many ranks the launcher of this process says that there are; 1 without one."""
+    for name in SIZES:
+        if environment.get(name, "").isdigit():
+            return int(environment[name])
+    return 1
+
+
+def communicator() -> Any:
+    """The communicator of all ranks; None where this process is the only one.
+
+    Raises RankError without mpi4py, or where it was built for another MPI than the launcher's.
+    """
+    told = ranks_told()
+    if told == 1:
+        return None
+    try:
+        from mpi4py import MPI
+    except (ImportError, RuntimeError) as error:
+        raise RankError(
+            f"started as {told} ranks, and mpi4py cannot be used ({error}): pip install "
+            "'rushhour[mpi]' and an MPI, as mpich, whose own mpiexec is used"
+        ) from error
+    if MPI.COMM_WORLD.size != told:
+        raise RankError(
+            f"mpiexec started {told} ranks, and mpi4py finds {MPI.COMM_WORLD.size}: they are of two "
+            "MPIs; use the mpiexec of the one that mpi4py was made for (docs/ranks.md)"
+        )
+    return MPI.COMM_WORLD
+
+
+def refuse(args: argparse.Namespace) -> None:
+    """Refuse what is not done on ranks, before anything starts. Raises RankError."""
+    if ranks_told() == 1:
+        return
+    if args.command != "run":
+        raise RankError(
+            f"{args.command} on {ranks_told()} ranks: only `rushhour run` is divided; {TO_DO}"
+        )
+    refuse_options(args)
+
+
+@contextmanager
+def ending_all() -> Iterator[None]:
+    """An error of one rank ends all of them, with what it was and where."""
+    if ranks_told() == 1:
+        yield
+        return
+    try:
+        yield
+    except RankError:
+        raise
+    except (Exception, KeyboardInterrupt) as error:
+        from mpi4py import MPI
+
+        comm = MPI.COMM_WORLD
+        if comm.size == 1 or MPI.Is_finalized():
+            raise
+        if comm.rank:
+            time.sleep(FIRST_SAYS)
+        if not isinstance(error, RushhourError):
+            traceback.print_exc()
+        text = " ".join(str(error).split()) or type(error).__name__
+        print(
+            f"rushhour: error on rank {comm.rank} of {comm.size}: {text}",
+            file=sys.stderr, flush=True,
+        )  # fmt: skip
+        comm.Abort(FAILED)
+
+
+def is_first() -> bool:
+    """Whether this process speaks for all: the first rank, or the only process."""
+    return all(os.environ.get(name, "0") == "0" for name in ("PMI_RANK", "OMPI_COMM_WORLD_RANK"))

@@ -1,0 +1,156 @@
+"""`mpiexec -n N rushhour run`: what is done, what is refused, and what an error ends."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mpi_ranks import needs_mpi, on_ranks, started
+
+from rushhour.cli.command_line import main, make_parser
+from rushhour.roadnets.generators.by_name import generate
+from rushhour.roadnets.storage import save
+from rushhour.traffic.ranks.refused import OPTIONS, SCENARIO
+from rushhour.traffic.recording.run_file import RunFile
+from rushhour.traffic.recording.verifying import verify
+from rushhour.traffic.scenarios.scenario import Scenario
+
+# --- what is refused ------------------------------------------------------------------------
+
+DONE = {
+    "help", "network", "demand", "demand_period", "demand_scale", "demand_profile", "trips", "over",
+    "begin", "dt", "seed", "threads", "parameters", "ignore_options", "skip_bad_trips", "vehicles",
+    "parameter_files", "policy", "signals", "keep_routes", "routing", "duration", "until_empty",
+    "give_up_after", "record", "record_every", "record_mode", "keyframe_every", "record_precision",
+    "record_packing", "record_fields", "record_max", "on_full", "resume", "at", "output", "close",
+    "picture", "json",
+}  # fmt: skip
+
+
+def options_of_run() -> dict[str, Any]:
+    commands: Any = make_parser()._subparsers
+    run: ArgumentParser = commands._group_actions[0].choices["run"]
+    return {action.dest: action for action in run._actions}
+
+
+def test_every_option_of_run_is_done_or_refused() -> None:
+    options = options_of_run()
+    assert set(options) == DONE | set(OPTIONS) and not DONE & set(OPTIONS)
+    assert set(SCENARIO) <= {field for field in Scenario.__dataclass_fields__}
+
+
+VALUES = {
+    "seeds": ["1..3"], "measure": ["1min"], "loop": ["a", "5"], "section": ["a", "b"], "queue": ["all"],
+    "check": [], "steered": ["10%"], "quotas": ["lanes=5"], "budget": ["5ms"], "reroute": ["30%"],
+    "reroute_period": ["60s"], "record_region": ["0,0,1,1"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_an_option_that_ranks_do_not_do_is_refused_by_name(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PMI_SIZE", "3")
+    option = options_of_run()[name].option_strings[0]
+    assert main(["run", "nowhere.h5", option, *VALUES[name]]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"rushhour: error: {option} on several ranks: {OPTIONS[name]}; leave it")
+    assert said.count("\n") == 1
+
+
+def test_only_the_first_rank_says_so(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PMI_SIZE", "3")
+    monkeypatch.setenv("PMI_RANK", "2")
+    assert main(["run", "nowhere.h5", "--check"]) == 2
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("words", [["view", "run.h5"], ["info", "a.h5"], ["demo"]])
+def test_other_commands_are_not_divided(
+    words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "4")
+    assert main(words) == 2
+    assert f"{words[0]} on 4 ranks: only `rushhour run` is divided" in capsys.readouterr().err
+
+
+# --- the command line -----------------------------------------------------------------------
+
+RUN = ("-m", "rushhour", "run")
+
+
+@pytest.fixture(scope="module")
+def grid(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("grid") / "grid.h5"
+    save(generate("grid", rows=2, columns=8, control="signals"), path)
+    return path
+
+
+def words_of(grid: Path) -> list[object]:
+    return [grid, "--trips", 200, "--over", "1min", "--duration", "90s", "--seed", 3, "--json"]
+
+
+@needs_mpi
+def test_a_run_on_ranks_is_recorded_verified_and_resumed_on_any_number_of_them(
+    grid: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = words_of(grid)
+    assert main(["run", *map(str, words)]) == 0
+    one = json.loads(capsys.readouterr().out)
+    record = ["--record", tmp_path / "run.h5", "--keyframe-every", "30s"]
+    out, err = on_ranks(3, *RUN, *words, *record)
+    three = json.loads(out)
+    for name in ("state_hash", "vehicles", "trips", "lane_changes", "vehicle_updates", "frames"):
+        assert three[name] == one[name], (name, err)
+    assert one["ranks"] is None and three["ranks"]["ranks"] == 3
+    assert three["ranks"]["frames_in_parts"] + three["ranks"]["frames_of_all"] == 360
+    with RunFile(tmp_path / "run.h5") as run:
+        assert run.complete and len(run.keyframes) >= 4
+        assert verify(run).same
+    again = ["--resume", tmp_path / "run.h5", "--at", "50s", "--json"]
+    out, err = on_ranks(2, *RUN, *again)
+    assert json.loads(out)["state_hash"] == one["state_hash"], err
+
+
+@needs_mpi
+def test_an_error_on_one_rank_ends_all_and_says_where(grid: Path, tmp_path: Path) -> None:
+    begun = time.monotonic()
+    words = [*words_of(grid), "--record", tmp_path / "no" / "folder" / "run.h5"]
+    _, err = on_ranks(3, *RUN, *words, code=2)
+    assert "rushhour: error on rank 0 of 3: " in err and "run.h5 cannot be written" in err
+    assert time.monotonic() - begun < 300
+
+
+@needs_mpi
+def test_a_rank_that_is_killed_ends_all_within_ten_seconds(grid: Path, tmp_path: Path) -> None:
+    words = [grid, "--vehicles", 300, "--duration", "100h", "--record", tmp_path / "run.h5"]
+    process = started(2, *RUN, *words)
+    try:
+        deadline = time.monotonic() + 600
+        while not (tmp_path / "run.h5").exists():
+            assert process.poll() is None and time.monotonic() < deadline
+            time.sleep(0.2)
+        time.sleep(1.0)
+        found = subprocess.run(
+            ["pgrep", "-f", f"rushhour run {grid}"], capture_output=True, text=True, check=False
+        ).stdout.split()
+        ranks = [
+            int(number)
+            for number in found
+            if b"PMI_RANK=1\0" in Path(f"/proc/{number}/environ").read_bytes()
+        ]
+        assert len(ranks) == 1
+        os.kill(ranks[0], signal.SIGKILL)
+        begun = time.monotonic()
+        process.communicate(timeout=60)
+        assert time.monotonic() - begun < 10.0
+        assert process.returncode != 0
+    finally:
+        process.kill()
