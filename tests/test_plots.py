@@ -127,7 +127,7 @@ def test_plots_are_drawn_by_the_command(
         (["pie"], "invalid choice: 'pie'"),
         (
             ["costs", "--road", "x"],
-            "--road is for time-space and fundamental; leave it out of costs",
+            "--road is for time-space, speed-contour and fundamental; leave it out of costs",
         ),
         (["trips", "--from", "2h"], "no trip ended in that time"),
         (["queues", "--from", "2h"], "no queue was measured in that time"),
@@ -162,8 +162,8 @@ def test_a_report_is_one_page_that_holds_its_pictures(
     assert main(["report", str(run_path), "-o", str(page), "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     text = page.read_text(encoding="utf-8")
-    assert facts["pictures"] == text.count('src="data:image/png;base64,') == 6
-    assert len(facts["sections"]) == text.count("<section") == 10
+    assert facts["pictures"] == text.count('src="data:image/png;base64,') == 7
+    assert len(facts["sections"]) == text.count("<section") == 12
     assert "http" not in text and "<script" not in text  # nothing is fetched, nothing runs
     with RunFile(run_path) as run:
         most = int(run.counts.max())
@@ -181,7 +181,8 @@ def test_a_report_says_what_a_run_does_not_hold(tmp_path: Path) -> None:
         world.step(8)
     assert main(["report", str(tmp_path / "a.h5"), "-o", str(tmp_path / "a.html")]) == 0
     text = (tmp_path / "a.html").read_text(encoding="utf-8")
-    assert "no trip ended in that time" in text and text.count('class="missing"') == 1
+    assert "no trip ended in that time" in text and text.count('class="missing"') == 2
+    assert "nobody passed an intersection with signals or signs" in text
     queues = text[text.index("<h2>Queues over time</h2>") :].split("</section>")[0]
     assert "<img" in queues  # from the frames, since none were measured
 

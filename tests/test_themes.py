@@ -21,6 +21,7 @@ from rushhour.viewer.themes import (
     REASON_COLOURS,
     RED_TO_GREEN,
     SPEEDS,
+    SPEEDS_ON_WHITE,
     THEMES,
     Colour,
     Theme,
@@ -39,6 +40,7 @@ RAMPS = {
     "acceleration": BRAKES,
     "difference": LESS_MORE,
     "level": LEVELS,
+    "diagrams": SPEEDS_ON_WHITE,
 }
 
 

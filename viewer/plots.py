@@ -17,14 +17,14 @@ from rushhour.traffic.measures.detectors import road_of
 from rushhour.traffic.recording.run_file import RunFile
 from rushhour.traffic.words.durations import clock
 from rushhour.traffic.words.places_named import roads_of_street
-from rushhour.viewer.themes import KINDS
+from rushhour.viewer.themes import KINDS, SPEEDS_ON_WHITE
 
 ENDINGS: Final = (".png", ".pdf", ".svg")
 MOST_LIMITS: Final = 5  # groups of limits in a diagram
 MOST_LINES: Final = 2_000_000  # pieces of trajectories in one diagram
 KMH: Final = 3.6  # km/h per m/s
 CLOCK_STEPS: Final = (1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600)  # s between marks
-SLOW_TO_FAST: Final = ("#a50026", "#e8502a", "#e3a008", "#6fae3a", "#0f6b35")
+STYLE: Final = "rushhour.viewer.rushhour"  # rushhour.mplstyle
 
 
 class Window:
@@ -265,13 +265,57 @@ def save_speed_map(path: Path, window: Window) -> dict[str, int]:
     return {"roads": int(seen.sum()), "without_vehicles": int(empty.size)}
 
 
+def roads_in_order(network: Network, names: Sequence[str]) -> list[str]:
+    """Ids of roads one after the other; the name of a street stands for the longest way along it.
+
+    Raises RunError for what is neither.
+    """
+    found: list[str] = []
+    for name in names:
+        of_street = roads_of_street(network, name)
+        if name in network.road_index or not of_street.size:
+            found.append(network.road_ids[road_of(network, name, "--road")])
+        else:
+            found += [network.road_ids[road] for road in _longest_way(network, of_street)]
+    return found
+
+
+def _longest_way(network: Network, among: NDArray[np.int32]) -> list[int]:
+    """The longest way over some roads, each once, that never turns back."""
+    lanes, links, roads = (
+        network.arrays.lanes, network.arrays.connectors, network.arrays.roads
+    )  # fmt: skip
+    inside = set(among.tolist())
+    after: dict[int, set[int]] = {road: set() for road in inside}
+    pairs = zip(
+        lanes.road[links.from_lane].tolist(), lanes.road[links.to_lane].tolist(), strict=True
+    )
+    for a, b in pairs:
+        if a in inside and b in inside and roads.to_intersection[b] != roads.from_intersection[a]:
+            after[a].add(b)
+    best: list[int] = []
+    most = -1.0
+    for start in sorted(inside):
+        way, seen = [start], {start}
+        while True:
+            ahead = sorted(after[way[-1]] - seen, key=lambda road: -float(roads.length[road]))
+            if not ahead:
+                break
+            way.append(ahead[0])
+            seen.add(ahead[0])
+        length = float(roads.length[way].sum())
+        if length > most:
+            best, most = way, length
+    return best
+
+
 def _chain(window: Window, roads: Sequence[str]) -> tuple[NDArray[np.float64], list[float]]:
     """Metres at which each lane begins along the roads, -1 for others; where each road begins."""
     network = window.network
     lanes, connectors = network.arrays.lanes, network.arrays.connectors
     offset, at, ticks = np.full(network.n_lanes, -1.0), 0.0, [0.0]
     before = -1
-    for road in roads:
+    for road in roads_in_order(network, roads):
         number = road_of(network, road, "time-space")
         if before >= 0:
             joins = np.flatnonzero(
@@ -300,9 +344,12 @@ def new_figure(size: tuple[float, float], columns: int = 1) -> tuple[Any, Any]:
         raise RunError(
             "plot: wanted the package matplotlib; pip install 'rushhour[plot]'"
         ) from None
-    figure = Figure(figsize=size, dpi=120, layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure, figure.subplots(1, columns)
+    from matplotlib import style
+
+    with style.context(STYLE):  # of these alone: a notebook keeps its own
+        figure = Figure(figsize=size, dpi=120, layout="constrained")
+        FigureCanvasAgg(figure)
+        return figure, figure.subplots(1, columns)
 
 
 def map_axes(network: Network) -> tuple[Any, Any]:
@@ -321,12 +368,18 @@ def map_axes(network: Network) -> tuple[Any, Any]:
 def draw_lines(axes: Any, lines: Any, width: Any) -> Any:
     """Add lines, (n, 2) each, m; their colours are those of speeds until others are set."""
     from matplotlib.collections import LineCollection
-    from matplotlib.colors import LinearSegmentedColormap
 
-    colours = LinearSegmentedColormap.from_list("speed", SLOW_TO_FAST)
-    drawn = LineCollection(lines, linewidths=width, cmap=colours, capstyle="round")
+    drawn = LineCollection(lines, linewidths=width, cmap=speed_map_of(), capstyle="round")
     axes.add_collection(drawn)
     return drawn
+
+
+def speed_map_of() -> Any:
+    """Colours from standing to free, for diagrams on white."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    stops = [tuple(band / 255.0 for band in colour) for colour in SPEEDS_ON_WHITE]
+    return LinearSegmentedColormap.from_list("speed", stops)
 
 
 def clock_axis(axes: Any) -> None:
@@ -344,5 +397,8 @@ def clock_axis(axes: Any) -> None:
 def save_figure(figure: Any, path: Path) -> None:
     """Write a figure. Raises RunError for another ending than ENDINGS, and if it cannot be."""
     want_ending(path, ENDINGS)
+    for axes in figure.axes:
+        if axes.get_legend() is not None:
+            axes.get_legend().set_frame_on(False)
     with replaced(path) as part:
         figure.savefig(part)

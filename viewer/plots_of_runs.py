@@ -63,7 +63,10 @@ def save_trips(path: Path, window: Window) -> dict[str, int]:
     )
     for axis, (name, values) in zip(axes, shown, strict=True):
         axis.hist(values, bins=BINS, range=(0.0, max(float(values.max()), 1.0)), color="#2b6cb0")
-        axis.axvline(float(values.mean()), color="#a50026", label=f"mean {values.mean():.1f}")
+        for told, value, line in (("mean", float(values.mean()), "-"), *(
+            (f"{share} % below", float(np.percentile(values, share)), ":") for share in (50, 95)
+        )):  # fmt: skip
+            axis.axvline(value, color="#a50026", linestyle=line, label=f"{told} {value:.1f}")
         axis.set_xlabel(name)
         axis.set_xlim(left=0.0)
         axis.legend()

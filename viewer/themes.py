@@ -126,6 +126,10 @@ DELAYS: Final[tuple[Colour, ...]] = (
     (70, 150, 215), (252, 234, 136), (221, 116, 49), (170, 33, 68), (67, 1, 77),
 )  # fmt: skip
 
+# Speeds as lines on white.
+SPEEDS_ON_WHITE: Final[tuple[Colour, ...]] = (
+    (153, 0, 33), (196, 114, 30), (236, 211, 63), (100, 206, 229), (45, 53, 235),
+)  # fmt: skip
 # Levels of service, A to F.
 LEVELS: Final[tuple[Colour, ...]] = (
     (84, 88, 237), (112, 217, 255), (234, 254, 239), (255, 222, 56), (239, 95, 99), (158, 1, 22),

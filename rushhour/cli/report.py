@@ -64,6 +64,11 @@ def report(args: argparse.Namespace) -> int:
 PICTURES: Final = (
     ("Vehicles over time", "save_vehicles", "Vehicles on the road, and trips that have ended"),
     ("Mean speeds", "save_speed_map", "Roads by their mean speed over their limit"),
+    (
+        "Delay by approach and turn",
+        "save_levels",
+        "Seconds that a vehicle loses, and its level of service",
+    ),
     ("Trips", "save_trips", "Travel time, departure delay and mean speed of the trips that ended"),
     ("Queues over time", "save_queues", "The longest measured queues, by interval"),
     ("What a frame cost", "save_costs", "Milliseconds a frame, by phase"),
@@ -101,6 +106,12 @@ def _queues(run: "RunFile") -> str:
     return "\n".join(queue_lines(found)) if found else "no queues"
 
 
+def _levels(run: "RunFile") -> str:
+    from rushhour.traffic.analysis.levels import level_lines, movements
+
+    return "\n".join(level_lines(movements(run)))
+
+
 def _events(run: "RunFile") -> str:
     """How often each kind of event happened, and when first and last."""
     import numpy as np
@@ -119,6 +130,7 @@ TEXTS: Final = (
     ("The run", _facts),
     ("Speeds, stops and delays", _statistics),
     ("Queues and their causes", _queues),
+    ("Levels of service", _levels),
     ("What happened", _events),
 )
 
@@ -145,9 +157,9 @@ def _map(page: "Page", heading: str, run: "RunFile") -> None:
 
 
 def _plot(page: "Page", heading: str, run: "RunFile", kind: str, caption: str) -> None:
-    from rushhour.viewer import plots, plots_of_runs
+    from rushhour.viewer import plots, plots_of_delay, plots_of_runs
 
-    draw = getattr(plots_of_runs, kind, None) or getattr(plots, kind)
+    draw = next(getattr(one, kind) for one in (plots, plots_of_delay, plots_of_runs) if hasattr(one, kind))  # fmt: skip
     with TemporaryDirectory() as folder:
         path = Path(folder) / "plot.png"
         draw(path, plots.Window(run))
