@@ -13,6 +13,7 @@ import pytest
 from mpi_ranks import needs_mpi, on_ranks, started
 
 from rushhour.cli.command_line import main, make_parser
+from rushhour.cli.ranks import ranks_told
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.storage import save
 from rushhour.traffic.ranks.refused import OPTIONS, SCENARIO
@@ -95,6 +96,21 @@ def grid(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def words_of(grid: Path) -> list[object]:
     return [grid, "--trips", 200, "--over", "1min", "--duration", "90s", "--seed", 3, "--json"]
+
+
+@pytest.mark.parametrize(
+    ("environment", "ranks"),
+    [
+        ({}, 1),
+        ({"PMI_SIZE": "4", "PMI_RANK": "0"}, 4),
+        ({"OMPI_COMM_WORLD_SIZE": "3"}, 3),
+        ({"PMIX_RANK": "0", "SLURM_STEP_NUM_TASKS": "8"}, 8),
+        ({"SLURM_STEP_NUM_TASKS": "8", "SLURM_NTASKS": "8"}, 1),  # a step that passes no messages
+        ({"PMI_SIZE": ""}, 1),
+    ],
+)
+def test_launchers_say_how_many_ranks_there_are(environment: dict[str, str], ranks: int) -> None:
+    assert ranks_told(environment) == ranks
 
 
 @needs_mpi

@@ -14,13 +14,16 @@ from rushhour.traffic.ranks.refused import TO_DO, RankError, refuse_options
 
 # How launchers say how many there are: MPICH and its kin, Open MPI, MVAPICH.
 SIZES: Final = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")
+RANKS: Final = ("PMI_RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "PMIX_RANK")
 FIRST_SAYS: Final = 1.0  # s that others leave to rank 0 to say what all came to
 FAILED: Final = 2  # exit code
 
 
 def ranks_told(environment: Mapping[str, str] = os.environ) -> int:
     """How many ranks the launcher of this process says that there are; 1 without one."""
-    for name in SIZES:
+    # srun with PMIx says the rank, and how many there are by a name that it gives to all its steps.
+    names = (*SIZES, "SLURM_STEP_NUM_TASKS") if "PMIX_RANK" in environment else SIZES
+    for name in names:
         if environment.get(name, "").isdigit():
             return int(environment[name])
     return 1
@@ -90,4 +93,4 @@ def ending_all() -> Iterator[None]:
 
 def is_first() -> bool:
     """Whether this process speaks for all: the first rank, or the only process."""
-    return all(os.environ.get(name, "0") == "0" for name in ("PMI_RANK", "OMPI_COMM_WORLD_RANK"))
+    return all(os.environ.get(name, "0") == "0" for name in RANKS)
