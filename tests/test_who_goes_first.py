@@ -12,6 +12,7 @@ from rushhour.kernels.junctions.arrival_order import (
     ZIP_AFTER,
     count_overtaken,
     goes_before,
+    kept_by_stream,
     my_turn,
     nobody_inside,
     time_at_line,
@@ -33,6 +34,12 @@ def all_way() -> Junction:
 def two_way() -> Junction:
     """East and west go first."""
     return Junction("two_way_stop")
+
+
+@pytest.fixture(scope="module")
+def hub() -> Junction:
+    """Nobody has the right of way."""
+    return Junction("none")
 
 
 @pytest.mark.parametrize(
@@ -99,6 +106,34 @@ def test_order_of_candidates_by_rank(
     two_way.put(I, mine, **a)
     two_way.put(J, other, **b)
     assert goes_before(two_way.net, two_way.veh, False, I, J) == first, why
+
+
+KEPT: list[tuple[str, str, dict[str, Any], str, dict[str, Any], str, bool, str]] = [
+    ("two_way", "EL", {}, "WT", {}, "SL", True, "the oncoming stream never yields, and comes rolling"),
+    ("two_way", "EL", {"refused": YIELDS}, "WT", {}, "SL", False, "nobody is there yet"),
+    ("two_way", "EL", {}, "WT", {"arrived": 9}, "SL", False, "who passes has stood: a head as well"),
+    ("two_way", "EL", {}, "WT", {}, "WT", False, "the stream is the one that asks"),
+    ("two_way", "EL", {}, "WT", {}, "WR", False, "it would take the place on the road beyond"),
+    ("two_way", "ST", {}, "WL", {}, "NL", False, "who passes yields itself, to the oncoming"),
+    ("two_way", "WT", {}, "EL", {}, "SL", False, "it need not yield to who passes"),
+    ("hub", "ET", {}, "NT", {"arrived": 9}, "ST", True, "nobody has the right of way"),
+    ("hub", "ET", {}, "NT", {"arrived": 9}, "NT", False, "the one inside is mine"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("at", "other", "b", "passes", "c", "mine", "kept", "why"), KEPT)
+def test_who_is_kept_by_a_stream(
+    two_way: Junction, hub: Junction, at: str, other: str, b: dict[str, Any], passes: str,
+    c: dict[str, Any], mine: str, kept: bool, why: str,
+) -> None:  # fmt: skip
+    j = two_way if at == "two_way" else hub
+    j.put(J, other, **{"refused": CONFLICT, **b})
+    j.put(2, passes, granted=1, **c)
+    way = j.way(passes)
+    j.grants.tail[way], j.grants.tail_slot[way] = -5.0, 2
+    found = kept_by_stream(j.net, j.veh, j.grants, J, j.way(mine))
+    j.grants.tail[way], j.grants.tail_slot[way] = np.inf, -1
+    assert found == kept, why
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from math import inf
 
 from rushhour.kernels.compiling.jit import kernel
-from rushhour.kernels.core.network import NetworkArrays
+from rushhour.kernels.core.network import NONE, NetworkArrays
 from rushhour.kernels.core.vehicles import CONFLICT, EXIT_FULL, YIELDS, Grants, Vehicles
 from rushhour.kernels.junctions.conflict_zones import in_conflict
 
@@ -53,8 +53,8 @@ def goes_before(net: NetworkArrays, veh: Vehicles, all_way: bool, i: int, j: int
 def kept_by_stream(net: NetworkArrays, veh: Vehicles, grants: Grants, j: int, k: int) -> bool:
     """Whether head j lets a stream pass that never yields, is not on connector k, and leads elsewhere.
 
-    Who crosses j's way meanwhile takes little from it. On the lane that j leads to, as on a ring, it
-    would take j's place.
+    Where nobody has the right of way, whoever is inside is such a stream. Who crosses j's way meanwhile
+    takes little from it. On the lane that j leads to, as on a ring, it would take j's place.
     """
     if veh.refused[j] != CONFLICT:
         return False
@@ -62,11 +62,14 @@ def kept_by_stream(net: NetworkArrays, veh: Vehicles, grants: Grants, j: int, k:
     if net.connectors.to_lane[o] == net.connectors.to_lane[k]:
         return False
     n_road_lanes = net.lanes.out_start.shape[0] - 1
+    ruled = net.intersections.control[net.connectors.intersection[o]] != NONE
     for c in range(net.connectors.conflict_start[o], net.connectors.conflict_start[o + 1]):
         other = net.conflicts.other[c]
-        if other == k or not net.conflicts.yields[c] or net.connectors.rank[other] > 0:
+        if other == k or grants.tail[other] >= net.conflicts.there_out[c]:
             continue
-        if grants.tail[other] < net.conflicts.there_out[c]:
+        if not ruled:
+            return True
+        if net.conflicts.yields[c] and net.connectors.rank[other] == 0:
             last = grants.tail_slot[other]
             if veh.lane[last] < n_road_lanes and veh.arrived[last] < 0:
                 return True  # and more are coming: the last comes without having stood
