@@ -115,6 +115,8 @@ def test_runs_of_the_same_seeds_are_compared_in_pairs(
     assert gap["mean"] == pytest.approx(6.0) and travel["significant"]
     assert gap["high"] - gap["mean"] == pytest.approx(half, rel=1e-5)
     assert found["figures"]["finished"]["difference"]["mean"] == 0.0
+    # all trips end in both runs of a pair, and these are compared in pairs as well
+    assert found["figures"]["travel time, both"]["difference"] == pytest.approx(gap)
     assert found["figures"]["distance"]["a"] == 500.0
     # not in pairs the seeds' own spread hides it
     other = compare_groups(a, b[:2])
