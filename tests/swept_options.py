@@ -147,6 +147,7 @@ def small_files(folder: Path) -> None:
         "study.toml": 'base = "base.toml"\nseeds = "1"\n[variants.more]\nscale = 1.5\n',
         "counts2.csv": "road,begin,end,count\ns_in,0,60,2\n",
         "counts3.csv": "road,begin,end,count\nbc,0,86400,20\ncb,0,86400,5\n",
+        "counts4.csv": "road,begin,end,count\n-10#0,0,86400,15\n-10#1,0,86400,1\n",
         "homes.osm": homes_text(),
         "more.toml": '[parameters]\n"car.time_gap" = 1.7\n',
         "fixes.toml": 'speed."10" = 20\n',

@@ -31,6 +31,8 @@ DAY_ROWS = {
     "--through": Row(f"{DAY} --through 1", lambda t: t.facts["by_purpose"].get("in", 0) == 0, "2", "through 2: wanted 0 to 1"),
     "--begin": Row(f"{DAY} --begin 12:00", lambda t: 0 < t.facts["trips"] < t.before["trips"], "noon", "--begin 'noon'"),
     "--end": Row(f"{DAY} --end 12:00", lambda t: 0 < t.facts["trips"] < t.before["trips"], "noon", "--end 'noon'"),
+    "--counts": Row(f"{DAY} --counts counts4.csv", lambda t: t.facts["fitted"]["used"]["counts"] == 2 and t.facts["fitted"]["trips"] != t.before["trips"], "none.csv", "none.csv"),
+    "--hold-out": Row(f"{DAY} --counts counts4.csv --hold-out 0.5", lambda t: t.facts["fitted"]["held_out"]["counts"] == 1, "1", "hold out 1"),
     "--seed": Row(f"{DAY} --seed 5", lambda t: t.facts["population"] == 60, "x", "--seed"),
     "--plot": Row(f"{DAY} --plot y.png", lambda t: t.drawn("y.png"), "y.txt", "y.txt"),
     "--threads": Row(f"{DAY} --threads 1", lambda t: t.facts == t.before, "0", "--threads 0: wanted 1 to 256"),

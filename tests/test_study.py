@@ -207,6 +207,32 @@ def test_a_wrong_variant_fails_alone(here: Path) -> None:
     assert json.loads((here / "out" / "failed.json").read_text()) == found.failed
 
 
+def test_a_road_that_a_variant_closes_and_nobody_knows_is_told_before_any_run(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for more in (
+        'close_roads = ["Nowhere Rd"]\n',
+        '[[variants.v.events]]\ntime = 10\naction = "close_roads"\nroads = ["Nowhere Rd"]\n',
+    ):
+        (here / "study.toml").write_text(f'base = "base.toml"\nseeds = "1"\n[variants.v]\n{more}')
+        assert main(["study", "study.toml", "-o", "out", "--workers", "0"]) == 2
+        found = capsys.readouterr().err
+        assert "v: no road" in found and "'Nowhere Rd'" in found and found.count("\n") == 1
+        assert not list((here / "out").glob("runs/*"))
+
+
+def test_what_counts_say_is_told_beside_the_differences(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "base.toml").write_text(SCENARIO + '[measures]\ninterval = "1min"\n')
+    (here / "counts.csv").write_text("road,begin,end,count\n0.0-0.1,0,60,500\n")
+    (here / "study.toml").write_text(
+        'base = "base.toml"\nseeds = "1"\ncounts = "counts.csv"\n[variants.more]\nscale = 1.5\n'
+    )
+    assert main(["study", "study.toml", "-o", "out", "--workers", "0"]) == 0
+    assert "counts with GEH below 5: base 0.0 %, more 0.0 %" in capsys.readouterr().out
+
+
 def test_a_stopped_study_keeps_what_was_complete(here: Path) -> None:
     (here / "study.toml").write_text(TWENTY)
     done = [0]

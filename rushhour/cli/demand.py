@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from rushhour.cli.common_options import add_json, add_threads
+from rushhour.cli.fit import fit_lines
 from rushhour.cli.outputs import FIGURE, H5, add_output, want_apart
 from rushhour.cli.progress import compile_bar
 from rushhour.roadnets.json_text import json_text
+from rushhour.traffic.scenarios.scenario import ScenarioError
 from rushhour.traffic.words.durations import seconds
 
 
@@ -26,6 +28,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )
     add("--begin", metavar="T", help="trips that depart from this time on, as 7:00 (default: 0:00)")
     add("--end", metavar="T", help="trips that depart until this time (default: 24:00)")
+    add("--counts", type=Path, metavar="FILE", help="a table of counts that the trips are fitted to, as `rushhour fit` does")  # fmt: skip
+    add("--hold-out", type=float, metavar="X", help="share of these counters that are not used but compared with (default: 0)")  # fmt: skip
     add("--seed", type=int, default=0, metavar="N", help="of all draws (default: 0)")
     add_output(command, "--plot", endings=FIGURE, help="draw origins, destinations and the day")
     add_threads(command)
@@ -35,11 +39,15 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def demand(args: argparse.Namespace) -> int:
     """Draw trips, and write them."""
     from rushhour.roadnets.loading import load_network
+    from rushhour.traffic.analysis.count_tables import read_counts
+    from rushhour.traffic.demand.fitting import fit_to_counts
     from rushhour.traffic.demand.gravity import DAY, Model, day_demand
     from rushhour.traffic.demand.land_use import read_land_use
     from rushhour.traffic.recording.demand_file import save_demand
 
     want_apart([args.output], "-o", [args.map, *([args.network] if args.network else [])])
+    if args.hold_out is not None and args.counts is None:
+        raise ScenarioError("--hold-out is given without --counts; add the counts or drop it")
     given: dict[str, Any] = {
         name: getattr(args, name)
         for name in ("population", "rate", "external", "through")
@@ -55,14 +63,22 @@ def demand(args: argparse.Namespace) -> int:
         found = day_demand(
             network, read_land_use(args.map, network), model, begin=begin, end=end, seed=args.seed
         )
-    save_demand(args.output, found.demand)
+        demand = found.demand
+        if args.counts is not None:
+            fitted = fit_to_counts(
+                network, demand, read_counts(args.counts, network), hold_out=args.hold_out or 0.0, seed=args.seed
+            )  # fmt: skip
+            demand = fitted.demand
+    save_demand(args.output, demand)
     facts = {"network": network.name, **found.facts, "written": str(args.output)}
+    if args.counts is not None:
+        facts["fitted"] = fitted.facts()
     if args.plot is not None:
         from rushhour.viewer.plots_of_demand import save_demand_picture
 
-        save_demand_picture(args.plot, network, found.demand)
+        save_demand_picture(args.plot, network, demand)
         facts["plot"] = str(args.plot)
-    print(json_text(facts) if args.json else _text(facts, found.demand.remarks))
+    print(json_text(facts) if args.json else _text(facts, demand.remarks))
     return 0
 
 
@@ -74,6 +90,7 @@ def _text(facts: dict[str, Any], remarks: tuple[str, ...]) -> str:
         ("floor", floor), ("population", f"{facts['population']:,}"),
         ("gates", f"{facts['gates'][0]} in, {facts['gates'][1]} out"),
         ("trips", f"{facts['trips']:,}: {purposes}"), *(("note", remark) for remark in remarks),
+        *(("fitted", line) for line in (fit_lines(facts["fitted"]) if "fitted" in facts else ())),
         ("written", facts["written"]),
     ]  # fmt: skip
     return "\n".join(f"{name:<12} {text}" for name, text in rows)

@@ -70,7 +70,16 @@ def _write_matrix(path: Path, pairs: Mapping[tuple[str, str], tuple[float, float
 
 
 def _text(facts: dict[str, Any]) -> str:
-    lines = [f"{facts['trips_before']:,} trips became {facts['trips']:,}: {facts['written']}"]
+    lines = [*fit_lines(facts), f"written   {facts['written']}"]
+    if "matrix" in facts:
+        lines.append(f"matrix    {facts['matrix']}")
+    return "\n".join(lines)
+
+
+def fit_lines(facts: dict[str, Any]) -> list[str]:
+    """What became of the trips and of how counters agree, a line each."""
+    lines = [f"{facts['trips_before']:,} trips became {facts['trips']:,}"]
+    lines += [f"note: {remark}" for remark in facts["notes"]]
     for name in ("used", "held_out"):
         one = facts[name]
         if one is not None:
@@ -78,6 +87,4 @@ def _text(facts: dict[str, Any]) -> str:
                 f"{name.replace('_', ' '):<9} {one['counts']:>6,} counts, GEH below 5: {one['geh_below_5_percent_before']:.1f} -> "
                 f"{one['geh_below_5_percent_after']:.1f} %, RMSE {one['rmse_veh_per_h_before']:.1f} -> {one['rmse_veh_per_h_after']:.1f} veh/h"
             )
-    if "matrix" in facts:
-        lines.append(f"matrix    {facts['matrix']}")
-    return "\n".join(lines)
+    return lines

@@ -70,4 +70,19 @@ def study_text(found: Any) -> str:
     head = f"{found.study.name}: {len(found.table):,} runs, {found.ran:,} run now, {found.kept:,} kept, {len(found.failed):,} failed"  # fmt: skip
     several = len(found.study.variants) > 1
     body = differences_text(found.results) if several else figures_text(found.results)
-    return "\n".join([head, "", body, "", f"{out / 'report.html'}, {out / 'table.csv'}, ..."])
+    tail = f"{out / 'report.html'}, {out / 'table.csv'}, ..."
+    return "\n".join([head, "", body, "", *_counts_text(found.table), tail])
+
+
+def _counts_text(table: Any) -> list[str]:
+    """How well the runs of each variant agree with counts, one line; none without counts."""
+    columns = table.columns
+    if "counts_geh_below_5_percent" not in columns:
+        return []
+    shares: dict[str, list[float]] = {}
+    for variant, share in zip(
+        columns["variant"], columns["counts_geh_below_5_percent"], strict=True
+    ):
+        shares.setdefault(str(variant), []).append(float(share))
+    told = ", ".join(f"{name} {sum(x) / len(x):.1f} %" for name, x in shares.items())
+    return [f"counts with GEH below 5: {told}", ""]

@@ -6,8 +6,8 @@ sum ((a w - c) / sqrt(max(c, 1)))^2 + trust sum n (w - v)^2: counts weigh by the
 counter tells stays as it was. Solved by scipy's bounded least squares. Source: Cascetta (1984), "Estimation of trip matrices from traffic
 counts and survey data: a generalized least squares estimator".
 v comes first: factors of all trips that start at an intersection, that end at one, that depart in an interval, and of all, multiplied; few
-numbers that also tell of roads that nobody counts. Gauss and Newton's method on their logarithms; a residual weighs by the Poisson error and by
-what groups may differ by themselves.
+numbers that also tell of roads that nobody counts. Gauss and Newton's method on their logarithms; a residual weighs by the Poisson error, by
+what groups may differ by themselves, and by a tenth of the count, so that one odd counter does not move a town.
 """
 
 from dataclasses import dataclass, replace
@@ -35,7 +35,7 @@ STREAM: Final = 8900  # + 0 who of a group is repeated, 1 departure of a copy
 MOST: Final = 20.0  # times that a group may become larger
 SPAN: Final = 900.0  # s, of the departures of a group
 SHARED: Final = 0.25  # expected error of the logarithm of a factor that many groups share
-ALL: Final = 10.0  # of that of all trips
+WAYS: Final = 0.1  # of what passes a counter, as ways are others than those of the trips
 ROUNDS: Final = 30
 
 
@@ -55,7 +55,7 @@ class Fitted:
         """As plain values."""
         return {
             "trips": len(self.demand), "trips_before": int(self.factors.size),
-            "used": self._of(self.used), "held_out": self._of(~self.used),
+            "used": self._of(self.used), "held_out": self._of(~self.used), "notes": list(self.counts.remarks),
         }  # fmt: skip
 
     def _of(self, rows: NDArray[np.bool_]) -> dict[str, Any] | None:
@@ -201,9 +201,9 @@ def _prior(passes: Any, counted: Floats, size: Floats, trust: float, tables: Any
     from scipy.sparse.linalg import lsqr
 
     own = np.asarray(passes.multiply(passes) @ (1.0 / (trust * size))).ravel()
-    weight = diags(1.0 / np.sqrt(np.maximum(counted, 1.0) + own))
+    error = np.maximum(counted, 1.0) + own + (WAYS * counted) ** 2
+    weight = diags(1.0 / np.sqrt(error))
     held = np.full(tables.shape[1], 1.0 / SHARED)
-    held[-1] = 1.0 / ALL
     x = np.zeros(held.size)
     for _ in range(ROUNDS):
         factor = np.exp(tables @ x)

@@ -6,10 +6,13 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Final
 
-from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.errors import NetworkError, RunError, RushhourError
 from rushhour.roadnets.json_text import json_text
+from rushhour.roadnets.model import Network
 from rushhour.roadnets.writing import replaced
 from rushhour.traffic.measures.tables import MeasureTable
+from rushhour.traffic.scenarios.scenario import ScenarioError
+from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.studies.engines import RETRIES, Outcome, Task, engine_of
 from rushhour.traffic.studies.inputs import hash_of, inputs_of
 from rushhour.traffic.studies.one_run import clocked, finished_row
@@ -88,6 +91,7 @@ def study(
     _mark(found, out)
     rows = {task.hash: row for task in tasks if (row := finished_row(out, task.hash)) is not None}
     missing = list({task.hash: task for task in tasks if task.hash not in rows}.values())
+    _want_places(missing)
     kept, failures = len(rows), dict[str, Outcome]()
     progress(kept, 0, kept + len(missing))
     if missing:
@@ -124,6 +128,32 @@ def tasks_of(found: Study, out: Path) -> list[Task]:
         inputs = inputs_of(spec, spec.scenario())
         tasks.append(Task(spec, hash_of(inputs), inputs, out.absolute()))
     return tasks
+
+
+def _want_places(missing: list[Task]) -> None:
+    """Refuse names of roads and streets that a variant closes and its network does not have, before any run begins."""
+    from rushhour.roadnets.street_names import find_roads
+    from rushhour.traffic.scenarios.opening import scenario_network
+
+    networks: dict[Path, Network | None] = {}
+    for task in missing:
+        scenario = task.spec.scenario()
+        named = list(scenario.closed)
+        for event in scenario.events:
+            named += [road for road in event.arguments.get("roads", []) if isinstance(road, str)]
+        if named and scenario.network not in networks:
+            try:
+                network = scenario_network(scenario, Parameters(dict(scenario.parameters)))
+            except RushhourError:  # its runs fail and say so
+                network = None
+            networks[scenario.network] = network
+        for name in named:
+            network = networks[scenario.network]
+            try:
+                if network is not None:
+                    find_roads(network, name)
+            except NetworkError as error:
+                raise ScenarioError(f"{task.spec.variant}: {error}") from None
 
 
 def _mark(found: Study, out: Path) -> None:
