@@ -26,6 +26,7 @@ DAY_ROWS = {
     "--network": Row(f"{DAY} --network homes.osm", lambda t: t.facts["trips"] == t.before["trips"], "none.h5", "none.h5"),
     "--population": Row(DAY, lambda t: t.facts["population"] == 60, "0", "population 0: wanted 1 to"),
     "--rate": Row(f"{DAY} --rate 3", lambda t: t.facts["trips"] > 2 * t.before["trips"], "-1", "rate -1: wanted 0 to 20"),
+    "--model": Row(f"{DAY} --model radiation", lambda t: t.facts["trips"] > 0, "physics", "model 'physics': wanted gravity or radiation"),
     "--mean-time": Row(f"{DAY} --mean-time 1min", lambda t: t.facts["trips"] > 0, "long", "--mean-time 'long'"),
     "--external": Row(f"{DAY} --external 0", lambda t: outside(t) == 0, "1", "external 1: wanted 0 to 0.95"),
     "--through": Row(f"{DAY} --through 1", lambda t: t.facts["by_purpose"].get("in", 0) == 0, "2", "through 2: wanted 0 to 1"),

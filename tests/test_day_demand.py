@@ -12,7 +12,7 @@ import rushhour as rh
 from rushhour.cli import main
 from rushhour.roadnets.errors import RushhourError
 from rushhour.roadnets.model import Network
-from rushhour.traffic.demand.gravity import PURPOSES, Model, _Places, day_demand
+from rushhour.traffic.demand.gravity import PURPOSES, Model, _Places, day_demand, radiated
 from rushhour.traffic.demand.land_use import KINDS, LandUse, kind_of, levels_of, read_land_use
 
 
@@ -242,3 +242,43 @@ def test_krems_has_a_rush_hour_that_can_be_driven(
         == 0
     )
     assert json.loads(capsys.readouterr().out)["vehicles"]["departed"] > 5
+
+
+def test_the_radiation_model_is_that_of_its_source() -> None:
+    home, goal = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.5, 0.3])
+    times = np.array([[60.0, 300.0, 200.0], [300.0, 60.0, np.inf], [200.0, 100.0, 60.0]])
+    found = radiated(home, goal, times)
+    wanted = [
+        [0.0, 0.5 * 0.5 / ((0.5 + 0.3) * (0.5 + 0.3 + 0.5)), 0.5 * 0.3 / (0.5 * (0.5 + 0.3))],
+        [0.3 * 0.2 / (0.3 * (0.3 + 0.2)), 0.0, 0.0],
+        [0.2 * 0.2 / ((0.2 + 0.5) * (0.2 + 0.5 + 0.2)), 0.2 * 0.5 / (0.2 * (0.2 + 0.5)), 0.0],
+    ]
+    np.testing.assert_allclose(found, wanted, rtol=1e-12)
+    # where all opportunities are told apart, all but m / (m + all others) of the chances are spent
+    spent = radiated(home, goal, np.where(np.isfinite(times), times, 400.0)).sum(axis=1)
+    np.testing.assert_allclose(spent, 1.0 - home / (home + 1.0 - goal), rtol=1e-12)
+
+
+def test_trips_of_the_radiation_model_never_stay_within_a_zone_and_keep_what_homes_send_out(
+    grid: Network, land: LandUse
+) -> None:
+    places = _Places(grid, land)
+    home = places.margin("home")
+    within = {}
+    for spatial in ("gravity", "radiation"):
+        model = Model(population=2000.0, external=0.0, spatial=spatial)
+        for purpose in PURPOSES:
+            pairs = places.pairs(purpose, model)
+            np.testing.assert_allclose(pairs.sum(axis=1), home, rtol=1e-6)
+        demand = day_demand(grid, land, model, seed=1).demand
+        assert len(demand) > 2000
+        first = demand.roads[demand.route_start[:-1]]
+        last = demand.roads[demand.route_start[1:] - 1]
+        within[spatial] = int((places.zone[first] == places.zone[last]).sum())
+    assert within["radiation"] == 0 < within["gravity"]
+
+
+def test_radiation_takes_no_mean_time(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["demand", "none.osm", "-o", "d.h5", "--model", "radiation", "--mean-time", "9min"]
+    assert main(words) == 2
+    assert "--mean-time is of the gravity model" in capsys.readouterr().err

@@ -21,6 +21,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--network", type=Path, metavar="FILE", help="the network that was imported from it (.h5; default: imports MAP)")  # fmt: skip
     add("--population", type=float, metavar="N", help="people who live there (default: floor area of homes over 46 m2)")  # fmt: skip
     add("--rate", type=float, metavar="X", help="car trips a person and day (default: 1.33)")
+    add("--model", metavar="NAME", help="where trips lead: gravity, by the time it takes, or radiation, by what lies nearer (default: gravity)")  # fmt: skip
     add("--mean-time", metavar="T", help="of the gravity model's exp(-time / T) (default: 7min)")
     add("--external", type=float, metavar="X", help="share of trips that come from outside, lead there or through (default: 0.15)")  # fmt: skip
     add(
@@ -41,7 +42,7 @@ def demand(args: argparse.Namespace) -> int:
     from rushhour.roadnets.loading import load_network
     from rushhour.traffic.analysis.count_tables import read_counts
     from rushhour.traffic.demand.fitting import fit_to_counts
-    from rushhour.traffic.demand.gravity import DAY, Model, day_demand
+    from rushhour.traffic.demand.gravity import DAY, RADIATION, Model, day_demand
     from rushhour.traffic.demand.land_use import read_land_use
     from rushhour.traffic.recording.demand_file import save_demand
 
@@ -53,7 +54,11 @@ def demand(args: argparse.Namespace) -> int:
         for name in ("population", "rate", "external", "through")
         if getattr(args, name) is not None
     }
+    if args.model is not None:
+        given["spatial"] = args.model
     if args.mean_time is not None:
+        if args.model == RADIATION:
+            raise ScenarioError("--mean-time is of the gravity model; leave it out with radiation")
         given["mean_time"] = seconds(args.mean_time, "--mean-time")
     model = Model(**given)
     begin = 0.0 if args.begin is None else seconds(args.begin, "--begin")

@@ -1,6 +1,6 @@
 """A day of car trips from land use: purposes, a gravity model, gateways, times of day (docs/demand-model.md).
 
-Trips of a purpose lead from homes to what they are for, and back. How many end where follows a gravity model
+Trips of a purpose lead from homes to what they are for, and back. How many end where follows a radiation model, or a gravity model
 over zones: T_ij = a_i O_i b_j D_j exp(-c_ij / mean), c the time on empty roads; work and school keep both margins
 (Furness), the others their homes'. Source: Ortuzar, Willumsen, Modelling Transport, 4th edition, chapter 5.
 Trip k of a purpose is a hash of (seed, purpose, k): others that are added change nothing of it.
@@ -25,6 +25,8 @@ from rushhour.traffic.routing.routes import Desk, costs_from, free_ways, kept_de
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+GRAVITY, RADIATION = "gravity", "radiation"
+SPATIAL: Final = (GRAVITY, RADIATION)
 DAY: Final = 86_400.0  # s
 CELL: Final = 400.0  # m, of a zone
 MOST_ZONES: Final = 500
@@ -74,12 +76,15 @@ class Model:
     population: float | None = None  # None: floor area of homes over `floor_per_person`
     floor_per_person: float = 46.0  # m2
     rate: float = 1.33  # car trips a person and day
-    mean_time: float = 420.0  # s, of the impedance exp(-c / mean)
+    spatial: str = GRAVITY  # or RADIATION
+    mean_time: float = 420.0  # s, of the impedance exp(-c / mean) of the gravity model
     external: float = 0.15  # of all trips, that come from outside, lead there or through
     through: float = 0.2  # of those, that lead through
     purposes: tuple[Purpose, ...] = field(default=PURPOSES)
 
     def __post_init__(self) -> None:
+        if self.spatial not in SPATIAL:
+            raise ParameterError(f"model {self.spatial[:40]!r}: wanted {' or '.join(SPATIAL)}")
         for name, low, high in (
             ("population", 1.0, 1e8), ("floor_per_person", 1.0, 1000.0), ("rate", 0.0, 20.0),
             ("mean_time", 10.0, 36_000.0), ("external", 0.0, 0.95), ("through", 0.0, 1.0),
@@ -116,7 +121,7 @@ def day_demand(
     external = model.external if gates_in.size and gates_out.size else 0.0
     parts = []
     for number, purpose in enumerate(model.purposes):
-        pairs = places.pairs(purpose, model.mean_time)
+        pairs = places.pairs(purpose, model)
         for way, hours in enumerate((purpose.out, purpose.back)):
             count = 0.5 * (1.0 - external) * trips * purpose.share
             parts.append(
@@ -206,11 +211,13 @@ class _Places:
         total = np.bincount(self.zone, self.weight[kind], self.n_zones)
         return np.asarray(total / max(float(total.sum()), 1e-12))
 
-    def pairs(self, purpose: Purpose, mean: float) -> Floats:
+    def pairs(self, purpose: Purpose, model: Model) -> Floats:
         """Shares of the trips from homes to a kind of floor by pair of zones, (z, z)."""
         home, goal = self.margin("home"), self.margin(purpose.kind)
-        with np.errstate(over="ignore"):
-            attraction = np.exp(-self.times / mean) * goal[None]
+        if model.spatial == RADIATION:
+            attraction = radiated(home, goal, self.times)
+        else:
+            attraction = np.exp(-self.times / model.mean_time) * goal[None]
         trips = (
             home[:, None] * attraction / np.maximum(attraction.sum(axis=1, keepdims=True), 1e-300)
         )
@@ -257,6 +264,24 @@ class _Places:
         roads = self.network.arrays.roads
         weight = roads.lane_count[gates] * (roads.speed[gates] / 13.9) ** 2
         return np.asarray(weight / weight.sum())
+
+
+def radiated(home: Floats, goal: Floats, times: Floats) -> Floats:
+    """Chances that trips from a zone end in another by the radiation model, (z, z), rows up to a factor.
+
+    m n / ((m + s) (m + n + s)), m homes of the zone and n what the trip is for in the other, as shares of all, s of what is
+    nearer by time than the other, both zones left out; none within a zone, nor where there is no way. Source: Simini, Gonzalez,
+    Maritan, Barabasi (2012), "A universal model for mobility and migration patterns", equation 2.
+    """
+    z = home.size
+    found = np.zeros((z, z))
+    for i in range(z):
+        order = np.argsort(times[i], kind="stable")
+        order = order[(order != i) & np.isfinite(times[i][order])]
+        n = goal[order]
+        beyond = home[i] + np.cumsum(n)  # m + s + n
+        found[i, order] = home[i] * n / np.maximum((beyond - n) * beyond, 1e-300)
+    return found
 
 
 def _reachable(graph: Any, desk: Desk) -> NDArray[np.bool_]:
