@@ -1,12 +1,14 @@
 """A day of trips from a map: margins, impedance, purposes by the hour, the same draws whatever is added."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from real_data import data_folder
+from swept_options import homes_text
 
 import rushhour as rh
 from rushhour.cli import main
@@ -67,10 +69,10 @@ def test_trips_are_as_many_as_people_make_and_purposes_have_their_shares(
 
 def test_work_keeps_both_margins_and_nearer_places_draw_more(grid: Network, land: LandUse) -> None:
     places = _Places(grid, land)
-    pairs = places.pairs(PURPOSES[0], 120.0)
+    pairs = places.pairs(PURPOSES[0], Model(mean_time=120.0))
     np.testing.assert_allclose(pairs.sum(axis=1), places.margin("home"), rtol=1e-6, atol=1e-12)
     np.testing.assert_allclose(pairs.sum(axis=0), places.margin("work"), rtol=1e-2, atol=1e-6)
-    shop = [places.pairs(PURPOSES[2], mean) for mean in (30.0, 120.0, 1e6)]
+    shop = [places.pairs(PURPOSES[2], Model(mean_time=mean)) for mean in (30.0, 120.0, 36_000.0)]
     finite = np.isfinite(places.times)
     cost = [float((one[finite] * places.times[finite]).sum()) for one in shop]
     assert cost[0] < cost[1] < cost[2]
@@ -282,3 +284,15 @@ def test_radiation_takes_no_mean_time(capsys: pytest.CaptureFixture[str]) -> Non
     words = ["demand", "none.osm", "-o", "d.h5", "--model", "radiation", "--mean-time", "9min"]
     assert main(words) == 2
     assert "--mean-time is of the gravity model" in capsys.readouterr().err
+
+
+def test_a_map_whose_ways_are_out_of_order_gives_the_same_floors(tmp_path: Path) -> None:
+    text = homes_text()
+    ways = re.findall(r"<way .*?</way>", text, re.DOTALL)
+    assert len(ways) == 4
+    head, tail = text[: text.index(ways[0])], text[text.index(ways[-1]) + len(ways[-1]) :]
+    for name, listed in (("a.osm", ways), ("b.osm", ways[::-1])):
+        (tmp_path / name).write_text(head + "\n".join(listed) + tail)
+    network = rh.load_network(tmp_path / "a.osm")
+    one, other = (read_land_use(tmp_path / name, network) for name in ("a.osm", "b.osm"))
+    assert one.buildings == other.buildings == 2 and one.total == other.total

@@ -6,6 +6,7 @@ building stands for them, single shops and amenities by a floor area of their ki
 
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import numpy as np
@@ -56,7 +57,7 @@ def read_land_use(path: Path, network: Network) -> LandUse:
     except ImportError:
         raise DemandError("OpenStreetMap files need osmium; pip install 'rushhour[data]'") from None
     try:
-        found = _read(osmium, path)
+        found = _in_order(osmium, path)
     except (osmium.InvalidLocationError, RuntimeError, ValueError, OSError) as error:
         reason = " ".join(str(error).split())[:150] or "damaged"
         raise DemandError(
@@ -89,6 +90,22 @@ def read_land_use(path: Path, network: Network) -> LandUse:
         by_road[kind] = np.bincount(road[mine], floors[mine], network.n_roads).astype(np.float64)
     counts = [int((sorts == name).sum()) for name in ("building", "point", "area")]
     return LandUse(by_road, *counts)
+
+
+def _in_order(osmium: Any, path: Path) -> tuple[list[Any], ...]:
+    """What `_read` finds; a map whose ids are out of order, of which no areas can be made, is sorted first."""
+    try:
+        return _read(osmium, path)
+    except RuntimeError as error:
+        if "out of order" not in str(error):
+            raise
+    with TemporaryDirectory() as folder:
+        ordered = Path(folder) / "map.osm.pbf"
+        source, target = osmium.MergeInputReader(), osmium.SimpleWriter(str(ordered))
+        source.add_file(str(path))
+        source.apply(target, simplify=True)
+        target.close()
+        return _read(osmium, ordered)
 
 
 def _read(osmium: Any, path: Path) -> tuple[list[Any], ...]:
