@@ -1,12 +1,16 @@
 """Equilibrium by `rushhour assign` and by SUMO's duaIterate.py on the same trips: gap, mean time, CPU time.
 
     python bench/equilibrium.py NET.net.xml TRIPS.rou.xml --iterations 10 --json FILE
+    python bench/equilibrium.py grid --side 8 --trips 2400
+    python bench/equilibrium.py GMNS_FOLDER --trips 9000        # its demand.csv, in an hour, as Sioux Falls
 
 Both route sets are driven by SUMO itself, with the same vehicles and the same options; its edgeData by 5 min gives the
-travel times at which both are held against the fastest ways (relative gap). CPU times are of all processes.
+travel times at which both are held against the fastest ways (relative gap). CPU times are of all processes. Of duaIterate
+the routes after each iteration are held so, and the time until its gap is that of ours, or its best, is told.
 """
 
 import argparse
+import csv
 import gzip
 import json
 import os
@@ -17,7 +21,7 @@ import sys
 import tempfile
 import xml.etree.ElementTree as ET
 from pathlib import Path
-from time import process_time
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -27,6 +31,7 @@ from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.traffic.assignment.equilibrium import SPAN, assign
 from rushhour.traffic.assignment.files import write_sumo_routes
 from rushhour.traffic.assignment.timed_ways import LONGEST, TimedRouter
+from rushhour.traffic.demand.matrix import read_matrix
 from rushhour.traffic.routing.routes import route_demand
 
 
@@ -46,14 +51,55 @@ def call(words: list[Any], folder: Path) -> float:
     """Run a command; CPU s that it took."""
     before = children()
     environment = {**os.environ, "SUMO_HOME": str(home())}
-    subprocess.run([str(w) for w in words], cwd=folder, check=True, env=environment,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+    done = subprocess.run(
+        [str(w) for w in words],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise SystemExit(f"{words[:2]}: {(done.stdout + done.stderr)[-2000:]}")
     return children() - before
 
 
-def driven_by_sumo(
-    network: Any, net: Path, routes: Path, folder: Path, end: float
-) -> dict[str, Any]:
+def made_grid(folder: Path, side: int) -> Path:
+    """A grid of signals, by SUMO's netgenerate."""
+    call([home() / "bin" / "netgenerate", "--grid", "--grid.number", side, "--grid.length", 200, "-L", 2, "-j",
+          "traffic_light", "--tls.guess", "true", "--no-turnarounds", "true", "-o", "made.net.xml"], folder)  # fmt: skip
+    return folder / "made.net.xml"
+
+
+def made_gmns(folder: Path, tables: Path) -> Path:
+    """A network of GMNS tables by SUMO's netconvert, with lanes by capacity and signals where more than two roads meet."""
+    with (tables / "node.csv").open(encoding="utf-8-sig") as file:
+        nodes = list(csv.DictReader(file))
+    with (tables / "link.csv").open(encoding="utf-8-sig") as file:
+        links = list(csv.DictReader(file))
+    place = ET.Element("nodes")
+    for row in nodes:
+        x, y = (
+            81_000.0 * (float(row["x_coord"]) + 96.75),
+            111_320.0 * (float(row["y_coord"]) - 43.5),
+        )
+        ET.SubElement(
+            place, "node", id=row["node_id"], x=f"{x:.1f}", y=f"{y:.1f}", type="traffic_light"
+        )
+    ways = ET.Element("edges")
+    for row in links:
+        capacity = float(row["capacity"])
+        lanes = 1 + (capacity > 8000.0) + (capacity > 15_000.0)
+        ET.SubElement(ways, "edge", {"id": row["link_id"], "from": row["from_node_id"], "to": row["to_node_id"],
+                                     "numLanes": str(lanes), "speed": "13.9"})  # fmt: skip
+    ET.ElementTree(place).write(folder / "made.nod.xml")
+    ET.ElementTree(ways).write(folder / "made.edg.xml")
+    call([home() / "bin" / "netconvert", "-n", "made.nod.xml", "-e", "made.edg.xml", "--no-turnarounds", "true",
+          "-o", "made.net.xml"], folder)  # fmt: skip
+    return folder / "made.net.xml"
+
+
+def driven_by_sumo(network: Any, net: Path, routes: Path, folder: Path) -> dict[str, Any]:
     """What SUMO makes of a route file: mean duration and departure delay, s, and its relative gap, %."""
     (folder / "edges.add.xml").write_text(
         f'<additional><edgeData id="e" file="edges.xml" freq="{SPAN:g}" excludeEmpty="true"/></additional>'
@@ -83,49 +129,98 @@ def driven_by_sumo(
     }  # fmt: skip
 
 
+def theirs(network: Any, net: Path, folder: Path, iterations: int, wanted: float) -> dict[str, Any]:
+    """duaIterate's best routes, and the CPU and wall time until its gap was at most `wanted`, %, or until that best."""
+    (folder / "dua").mkdir()
+    started = perf_counter()
+    cpu = call([sys.executable, home() / "tools" / "assign" / "duaIterate.py", "-n", net, "-t", folder / "asked.trips.xml",
+                "-l", iterations, "--disable-tripinfos", "--time-to-teleport", "300"], folder / "dua")  # fmt: skip
+    wall = perf_counter() - started
+    rows = []
+    for k in range(iterations):
+        routes = next((folder / "dua").rglob(f"*_{k:03d}.rou.xml*"))
+        rows.append({"iterations": k + 1, **driven_by_sumo(network, net, routes, folder)})
+    reached = next((row for row in rows if row["gap_percent"] <= wanted), None)
+    found = reached or min(rows, key=lambda row: row["gap_percent"])
+    share = found["iterations"] / iterations
+    return {
+        **found, "cpu_s": round(cpu * share, 1), "wall_s": round(wall * share, 1), "reached": reached is not None,
+        "gaps_percent": [row["gap_percent"] for row in rows],
+    }  # fmt: skip
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
-    parser.add_argument("net", type=Path)
-    parser.add_argument("trips", type=Path)
-    parser.add_argument("--iterations", type=int, default=10)
+    parser.add_argument(
+        "net", help="a .net.xml, `grid`, or a folder of GMNS tables with demand.csv"
+    )
+    parser.add_argument("demand", type=Path, nargs="?", help="a route file, with a .net.xml")
+    parser.add_argument("--side", type=int, default=8, help="of the grid, intersections")
+    parser.add_argument(
+        "--trips", type=int, default=2400, help="of the grid within 20 min, of tables within 1 h"
+    )
+    parser.add_argument(
+        "--scale", type=float, default=1.0, help="share of the trips of a route file"
+    )
+    parser.add_argument("--iterations", type=int, default=10, help="of duaIterate")
+    parser.add_argument("--ours", type=int, help="iterations of ours at most (default: as many)")
     parser.add_argument("--gap", type=float, default=0.01)
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
-    network = rh.load_network(args.net)
-    demand = rh.read_demand([args.trips], network)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        net = folder / "net.net.xml"
-        opener = gzip.open if args.net.suffix == ".gz" else open
-        with opener(args.net, "rb") as source, net.open("wb") as target:
-            shutil.copyfileobj(source, target)
-        assign(network, demand, iterations=1, every_way=True, gap=0.0)  # compiles the kernels
-        before = process_time()
-        found = assign(network, demand, iterations=args.iterations, gap=args.gap, every_way=True)
-        ours = process_time() - before
-        write_sumo_routes(folder / "ours.rou.xml", network, found.demand)
-        write_sumo_routes(folder / "trips.xml", network, route_demand(network, demand), ways=False)
-        write_sumo_routes(folder / "free.rou.xml", network, route_demand(network, demand))
-        last = args.iterations - 1
-        (folder / "dua").mkdir()
-        theirs = call([sys.executable, home() / "tools" / "assign" / "duaIterate.py", "-n", net, "-t",
-                       folder / "trips.xml", "-l", args.iterations, "--disable-tripinfos",
-                       "--time-to-teleport", "300"], folder / "dua")  # fmt: skip
-        routes = next((folder / "dua").rglob(f"*_{last:03d}.rou.xml*"))
-        end = float(demand.depart[-1])
-        rows = {
-            "rushhour assign": {
-                "iterations": len(found.iterations), "cpu_s": round(ours, 1), "own_gap_percent": round(100.0 * min(i.gap for i in found.iterations), 2),
-                **driven_by_sumo(network, net, folder / "ours.rou.xml", folder, end)},
-            "duaIterate.py": {"iterations": args.iterations, "cpu_s": round(theirs, 1), **driven_by_sumo(network, net, routes, folder, end)},
-            "fastest empty roads": driven_by_sumo(network, net, folder / "free.rou.xml", folder, end),
-        }  # fmt: skip
-    facts = {"network": args.net.name, "trips": len(demand), "rows": rows}
-    print(f"{args.net.name}, {len(demand):,} trips")
-    for name, row in rows.items():
-        print(f"{name:<20} " + ", ".join(f"{key} {value}" for key, value in row.items()))
+        tables = Path(args.net)
+        if args.net == "grid":
+            net = made_grid(folder, args.side)
+        elif tables.is_dir():
+            net = made_gmns(folder, tables)
+        else:
+            net = folder / "net.net.xml"
+            opener = gzip.open if args.net.endswith(".gz") else open
+            with opener(args.net, "rb") as source, net.open("wb") as target:
+                shutil.copyfileobj(source, target)
+        network = rh.load_network(net)
+        if args.net == "grid":
+            demand = rh.random_trips(network, args.trips, "20min", seed=1)
+        elif tables.is_dir():
+            with (tables / "demand.csv").open(encoding="utf-8-sig") as file:
+                total = sum(float(row["volume"]) for row in csv.DictReader(file))
+            demand = read_matrix(tables / "demand.csv", network, scale=args.trips / total, seed=1)
+        else:
+            demand = rh.read_demand([args.demand], network, scale=args.scale)
+        row = compared(args, network, demand, net, folder)
+    print(f"{args.net}, {len(demand):,} trips")
+    for name, facts in row.items():
+        print(f"{name:<20} " + ", ".join(f"{key} {value}" for key, value in facts.items()))
     if args.json:
-        args.json.write_text(json.dumps(facts, indent=1) + "\n")
+        args.json.write_text(json.dumps({"network": args.net, "trips": len(demand), "rows": row}, indent=1) + "\n")  # fmt: skip
+
+
+def compared(args: Any, network: Any, demand: Any, net: Path, folder: Path) -> dict[str, Any]:
+    """Both, and the fastest ways of empty roads, by what SUMO makes of them."""
+    assign(network, demand, iterations=1, every_way=True, gap=0.0)  # compiles the kernels
+    before, started = process_time(), perf_counter()
+    found = assign(
+        network, demand, iterations=args.ours or args.iterations, gap=args.gap, every_way=True
+    )
+    cpu, wall = process_time() - before, perf_counter() - started
+    write_sumo_routes(folder / "ours.rou.xml", network, found.demand)
+    write_sumo_routes(
+        folder / "asked.trips.xml", network, route_demand(network, demand), ways=False
+    )
+    write_sumo_routes(folder / "free.rou.xml", network, route_demand(network, demand))
+    ours = {
+        "iterations": len(found.iterations), "cpu_s": round(cpu, 1), "wall_s": round(wall, 1),
+        "own_gaps_percent": [round(100.0 * one.gap, 2) for one in found.iterations],
+        "own_mean_time_s": found.iterations[-1].mean_time,
+        **driven_by_sumo(network, net, folder / "ours.rou.xml", folder),
+    }  # fmt: skip
+    rows = {"rushhour assign": ours}
+    print(ours, flush=True)
+    rows["fastest empty roads"] = driven_by_sumo(network, net, folder / "free.rou.xml", folder)
+    if args.iterations:
+        rows["duaIterate.py"] = theirs(network, net, folder, args.iterations, ours["gap_percent"])
+    return rows
 
 
 if __name__ == "__main__":
