@@ -17,7 +17,7 @@ import os, sys
 from rushhour.kernels.following.car_following import stopping_distance
 from rushhour.kernels.compiling.jit import cache_folder
 print(round(float(stopping_distance(10.0, 2.5)), 3))
-print(cache_folder("car_following"))
+print(cache_folder("following.car_following"))
 """
 pytestmark = [
     pytest.mark.skipif(os.name == "nt", reason="no owners and modes there"),
@@ -166,7 +166,7 @@ def test_processes_that_are_started_share_the_temporary_folder_in_silence() -> N
 import subprocess, sys
 {BRAKE}
 other = subprocess.run([sys.executable, "-c", {BRAKE!r}], capture_output=True, text=True)
-assert other.stderr == "" and other.stdout.split()[1] == cache_folder("car_following"), other
+assert other.stderr == "" and other.stdout.split()[1] == cache_folder("following.car_following"), other
 """
     folder, told = brakes(text, HOME="/proc")
     assert_kept_for_now(folder, told, "/proc/.cache")

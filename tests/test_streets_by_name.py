@@ -243,7 +243,7 @@ def test_a_detector_between_streets_asks_for_one_road_and_queues_take_all(
     assert "it is of the street; give one of its roads: " in capsys.readouterr().err
 
 
-def test_plots_of_roads_take_streets_and_time_space_wants_one_road(
+def test_plots_of_roads_take_streets_and_time_space_drives_along_one(
     files: Path, tmp_path: Path, capsys: Any
 ) -> None:
     run, plot = str(files / "run.h5"), str(tmp_path / "a.png")
@@ -251,8 +251,14 @@ def test_plots_of_roads_take_streets_and_time_space_wants_one_road(
         told(["plot", run, "fundamental", "--road", "high st", "-o", plot, "--json"], capsys)
     )
     assert 2 <= facts["roads"] <= len(BLOCKS)
-    assert main(["plot", run, "time-space", "--road", "High St", "-o", plot]) == 2
-    assert "it is of the street; give one of its roads: h0, -h0," in capsys.readouterr().err
+
+    def along(*roads: str) -> Any:
+        words = [word for road in roads for word in ("--road", road)]
+        return json.loads(told(["plot", run, "time-space", *words, "-o", plot, "--json"], capsys))
+
+    one_by_one = along(*(f"h{i}" for i in range(4)))
+    assert along("High St") == one_by_one
+    assert one_by_one["vehicles"] > 0
 
 
 def test_traci_tells_the_street_of_an_edge(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from rushhour.cli.fit import fit_lines
 from rushhour.cli.outputs import FIGURE, H5, add_output, want_apart
 from rushhour.cli.progress import compile_bar
 from rushhour.roadnets.json_text import json_text
-from rushhour.traffic.scenarios.scenario import ScenarioError
 from rushhour.traffic.words.durations import seconds
 
 
@@ -45,6 +44,7 @@ def demand(args: argparse.Namespace) -> int:
     from rushhour.traffic.demand.gravity import DAY, RADIATION, Model, day_demand
     from rushhour.traffic.demand.land_use import read_land_use
     from rushhour.traffic.recording.demand_file import save_demand
+    from rushhour.traffic.scenarios.scenario import ScenarioError
 
     want_apart([args.output], "-o", [args.map, *([args.network] if args.network else [])])
     if args.hold_out is not None and args.counts is None:
