@@ -10,7 +10,8 @@ import pytest
 TESTS = Path(__file__).parent
 MPIEXEC = Path(sys.executable).with_name("mpiexec")
 needs_mpi = pytest.mark.skipif(
-    not MPIEXEC.exists(), reason="no mpiexec beside Python: pip install mpi4py mpich"
+    not MPIEXEC.exists() and not os.environ.get("CI"),
+    reason="no mpiexec beside Python: pip install mpi4py mpich",
 )
 
 

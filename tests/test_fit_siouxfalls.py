@@ -6,18 +6,17 @@ with errors of zones and of pairs.
 
 import csv
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from real_data import data_folder
 
 from rushhour.cli import main
 
 pytestmark = pytest.mark.slow
 
-DATA = Path(os.environ.get("RUSHHOUR_DATA", "")) / "gmns_siouxfalls"
 HOURS = ("--demand-period", "2h", "--begin", "7:00", "--duration", "2h", "--routing", "free-flow")
 SCALE = 0.03
 
@@ -32,10 +31,9 @@ def said(capsys: pytest.CaptureFixture[str], *words: object) -> dict[str, Any]:
 def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The network, a run of the published demand, and what its roads carried by the half hour."""
     folder = tmp_path_factory.mktemp("siouxfalls")
-    if not (DATA / "demand.csv").is_file():
-        pytest.skip("no data of Sioux Falls; set RUSHHOUR_DATA")
-    assert main(["import", str(DATA), "-o", str(folder / "net.h5")]) == 0
-    words = ["run", str(folder / "net.h5"), "--demand", str(DATA / "demand.csv"), *HOURS,
+    data = data_folder("gmns_siouxfalls")
+    assert main(["import", str(data), "-o", str(folder / "net.h5")]) == 0
+    words = ["run", str(folder / "net.h5"), "--demand", str(data / "demand.csv"), *HOURS,
              "--scale", str(SCALE), "--seed", "1", "--measure", "30min",
              "--record", str(folder / "there.h5")]  # fmt: skip
     assert main(words) == 0
@@ -47,7 +45,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def published() -> dict[tuple[str, str], float]:
-    with (DATA / "demand.csv").open(encoding="utf-8-sig") as file:
+    with (data_folder("gmns_siouxfalls") / "demand.csv").open(encoding="utf-8-sig") as file:
         rows = csv.DictReader(file)
         return {
             (row["o_zone_id"], row["d_zone_id"]): SCALE * float(row["volume"])

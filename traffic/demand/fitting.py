@@ -7,7 +7,7 @@ counter tells stays as it was. Solved by scipy's bounded least squares. Source: 
 counts and survey data: a generalized least squares estimator".
 v comes first: factors of all trips that start at an intersection, that end at one, that depart in an interval, and of all, multiplied; few
 numbers that also tell of roads that nobody counts. Gauss and Newton's method on their logarithms; a residual weighs by the Poisson error, by
-what groups may differ by themselves, and by a tenth of the count, so that one odd counter does not move a town.
+what groups may differ by themselves, and by a twentieth of the count, so that one odd counter does not move a town.
 """
 
 from dataclasses import dataclass, replace
@@ -35,7 +35,7 @@ STREAM: Final = 8900  # + 0 who of a group is repeated, 1 departure of a copy
 MOST: Final = 20.0  # times that a group may become larger
 SPAN: Final = 900.0  # s, of the departures of a group
 SHARED: Final = 0.25  # expected error of the logarithm of a factor that many groups share
-WAYS: Final = 0.1  # of what passes a counter, as ways are others than those of the trips
+WAYS: Final = 0.05  # of what passes a counter, as ways are others than those of the trips
 ROUNDS: Final = 30
 
 
