@@ -1,11 +1,18 @@
 """Rows of the sweep for `assign`."""
 
+import json
+import shlex
+from contextlib import redirect_stdout
+from io import StringIO
+
 from swept_options import Row, Told
 
+from rushhour.cli import main
 from rushhour.roadnets.loading import load_network
 from rushhour.traffic.recording.demand_file import load_demand
 
 ASSIGN = "assign grid.h5 --trips 20 --over 20s --iterations 1 --gap 0.99 -o w1.h5 --json"
+RESUMED = f"{ASSIGN.replace('w1.h5', 'w5.h5')} --resume"
 MATRIX = "assign region --demand region/demand.csv --iterations 1 --gap 0.99 -o w2.h5 --json"
 SUMO = "assign lit.net.xml --demand lit.rou.xml --all --iterations 1 --gap 0.99 -o w3.h5 --json"
 
@@ -20,6 +27,16 @@ def intervals(t: Told) -> int:
 
     with h5py.File(t.folder / "w1.h5") as file:
         return int(file["assignment/spent"].shape[0])
+
+
+def goes_on(t: Told) -> bool:
+    """Whether it had nothing to go on from, and then goes on from what the line without it wrote."""
+    assert "w5.h5: cannot be read" in t.err
+    began = t.before["iterations"]
+    with redirect_stdout(StringIO()) as said:
+        assert main(shlex.split(RESUMED)) == 0
+    again = json.loads(said.getvalue())["iterations"]
+    return len(began) == 1 and again[:1] == began and len(again) == 2
 
 
 ASSIGN_ROWS = {
@@ -44,7 +61,7 @@ ASSIGN_ROWS = {
     "--share": Row(f"{ASSIGN} --share 0.2", lambda t: t.facts["reached"], "0", "share 0: wanted more than 0"),
     "--interval": Row(f"{ASSIGN} --interval 10s", lambda t: intervals(t) > 5, "often", "--interval 'often'"),
     "--all": Row(SUMO, lambda t: t.facts["trips"] == 1),
-    "--resume": Row(f"{ASSIGN} --resume", lambda t: len(t.facts["iterations"]) == 2 or len(t.before["iterations"]) == 1),
+    "--resume": Row(RESUMED, goes_on, code=2),
     "--sumo": Row(f"{ASSIGN} --sumo w.rou.xml", lambda t: t.text("w.rou.xml").count("<vehicle ") == 20, "w.txt", "w.txt"),
     "--plot": Row(f"{ASSIGN} --plot w.png", lambda t: t.drawn("w.png"), "w.txt", "w.txt"),
     "--json": Row(ASSIGN, lambda t: t.facts["reached"] and "iteration" in t.without().out),

@@ -384,7 +384,7 @@ def test_no_kernel_is_compiled_for_several_kinds_of_integers(tmp_path: Path) -> 
     assert [name for name, same in inner if same != "0"] == []
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_what_kernels_call_has_no_code_of_its_own_in_the_cache(tmp_path: Path) -> None:
     """One frame is some 50 entries; with a file for each function inside them it was 435 files."""
     text = (
