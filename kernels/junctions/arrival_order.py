@@ -77,15 +77,12 @@ def kept_by_stream(net: NetworkArrays, veh: Vehicles, grants: Grants, j: int, k:
 
 
 @kernel
-def lets_pass(
-    net: NetworkArrays, veh: Vehicles, grants: Grants, j: int, k: int, frame: int, dt: float
-) -> bool:  # fmt: skip
-    """Whether head j, while it lets a stream pass, lets somebody on connector k go out of turn.
+def turns_given(veh: Vehicles, j: int, frame: int, dt: float) -> int:
+    """How often head j, while it lets a stream pass, may have been passed out of turn by now.
 
     Once each ZIP_AFTER: on full streets of one rank, where heads keep each other, all would.
     """
-    passes = int(time_at_line(veh, j, frame, dt) / ZIP_AFTER)
-    return veh.overtaken[j] < passes and kept_by_stream(net, veh, grants, j, k)
+    return int(time_at_line(veh, j, frame, dt) / ZIP_AFTER)
 
 
 @kernel
@@ -109,10 +106,8 @@ def my_turn(
             return False
         if not in_conflict(net, k, veh.path[j, veh.line[j]]):
             continue
-        if not all_way and kept_by_stream(net, veh, grants, j, k):
-            if not lets_pass(net, veh, grants, j, k, frame, dt):
-                return False
-        elif veh.overtaken[j] >= limit:
+        kept = not all_way and kept_by_stream(net, veh, grants, j, k)
+        if veh.overtaken[j] >= (turns_given(veh, j, frame, dt) if kept else limit):
             return False
     return True
 
@@ -142,7 +137,8 @@ def who_starves(
                 by_rule = all_way or net.conflicts.yields[c]
                 if time_at_line(veh, j, frame, dt) >= IMPATIENT:
                     return int(j)
-                if not by_rule and not lets_pass(net, veh, grants, j, k, frame, dt):
+                passed = veh.overtaken[j] < turns_given(veh, j, frame, dt)
+                if not by_rule and not (passed and kept_by_stream(net, veh, grants, j, k)):
                     return int(j)
     return -1
 
