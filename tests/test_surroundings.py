@@ -94,9 +94,11 @@ def test_areas_that_would_be_drawn_from_nowhere_are_refused(
         load(tmp_path / "t.h5")
 
 
-def test_a_map_whose_ways_are_not_in_order_keeps_its_closed_ways(tmp_path: Path) -> None:
+def test_a_map_whose_ways_are_not_in_order_keeps_its_areas_with_their_holes(tmp_path: Path) -> None:
     network = load_network(town(tmp_path, backwards=True))
-    assert network.surroundings.kind.tolist() == [GREEN, WATER]
+    assert network.surroundings.kind.tolist() == [GREEN, WATER, BUILDING, BUILDING]
+    assert covered(network, BUILDING, PLACES["wall"][0])
+    assert not covered(network, BUILDING, PLACES["court"][0])
 
 
 def test_of_very_many_places_the_smallest_areas_are_left_out(

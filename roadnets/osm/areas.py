@@ -1,15 +1,13 @@
 """Buildings, water and green of a map: with fewer corners, the largest first where there are very many."""
 
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rushhour.roadnets.geometry.projecting import to_metres
+from rushhour.roadnets.osm.tagged import Ring, Tagged, read_tagged, ring_size
 from rushhour.roadnets.surroundings import BUILDING, GREEN, KINDS, WATER, Area
-
-Places = NDArray[np.float64]
 
 KEYS: Final = ("building", "natural", "waterway", "landuse", "leisure")
 # What a value of a key is drawn as; buildings have values of any kind.
@@ -38,25 +36,25 @@ def read_areas(
             [],
             "buildings, water and green left out; pip install 'rushhour[data]' (mapbox_earcut)",
         )
-    kinds, outlines = _read(path)
-    if not outlines:
+    drawn = read_tagged(path, KEYS, (), _rows)
+    if not drawn:
         return [], ""
-    rings = [ring for outline in outlines for ring in outline]
+    rings = [ring for _, outline in drawn for ring in outline]
     metres = to_metres(projection, np.concatenate(rings), str(path))
     parts = np.split(metres, np.cumsum([len(ring) for ring in rings])[:-1])
     low, high = np.array(box[:2]) - AROUND, np.array(box[2:]) + AROUND
-    found: list[tuple[float, int, list[Places]]] = []
+    found: list[tuple[float, int, list[Ring]]] = []
     at = 0
-    for kind, outline in zip(kinds, outlines, strict=True):
+    for kind, outline in drawn:
         mine = parts[at : at + len(outline)]
         at += len(outline)
         outer = mine[0]
-        size = _size(outer)
+        size = ring_size(outer)
         if not np.isfinite(outer).all() or size < SMALLEST[kind]:
             continue
         if (outer.max(axis=0) < low).any() or (outer.min(axis=0) > high).any():
             continue
-        thin = [thinned(ring, COARSE[kind]) for ring in mine if _size(ring) >= SMALLEST[kind]]
+        thin = [thinned(ring, COARSE[kind]) for ring in mine if ring_size(ring) >= SMALLEST[kind]]
         found.append((size, kind, [ring for ring in thin if len(ring) >= 3]))
     found.sort(key=lambda one: -one[0])
     count = np.cumsum([sum(len(ring) for ring in rings) for _, _, rings in found])
@@ -77,43 +75,10 @@ def _said(areas: list[Area], more: int) -> str:
     return told + (f"; the {more:,} smallest were left out" if more else "") if areas else ""
 
 
-def _read(path: Path) -> tuple[list[int], list[list[Places]]]:
-    """The kind of each area, and its outline and holes, lon, lat; of a map whose ways are not in order, of closed ways alone."""
-    import osmium
-
-    filtered = osmium.filter.KeyFilter(*KEYS)
-    all_of = osmium.osm.NODE | osmium.osm.WAY | osmium.osm.RELATION
-    things = osmium.FileProcessor(str(path), all_of).with_areas(filtered)
-    try:
-        return _outlines(things.with_filter(osmium.filter.EntityFilter(osmium.osm.AREA)))
-    except RuntimeError as error:
-        if "out of order" not in str(error):
-            raise
-    ways = osmium.FileProcessor(str(path), osmium.osm.NODE | osmium.osm.WAY).with_locations()
-    return _outlines(
-        ways.with_filter(osmium.filter.EntityFilter(osmium.osm.WAY)).with_filter(filtered)
-    )
-
-
-def _outlines(things: Any) -> tuple[list[int], list[list[Places]]]:
-    kinds: list[int] = []
-    outlines: list[list[Places]] = []
-    for one in things:
-        kind = drawn_as({key: one.tags[key] for key in KEYS if key in one.tags})
-        if kind < 0:
-            continue
-        if one.is_way():
-            parts = [[_places(one.nodes)]] if one.is_closed() else []
-        else:
-            parts = [
-                [_places(outer), *(_places(hole) for hole in one.inner_rings(outer))]
-                for outer in one.outer_rings()
-            ]
-        for rings in parts:
-            if len(rings[0]) >= 3:
-                kinds.append(kind)
-                outlines.append([ring for ring in rings if len(ring) >= 3])
-    return kinds, outlines
+def _rows(one: Tagged) -> list[tuple[int, list[Ring]]]:
+    """The kind of an area, and its outline and holes, lon, lat, of each of its parts."""
+    kind = drawn_as(one.tags)
+    return [(kind, part) for part in one.outlines] if kind >= 0 else []
 
 
 def drawn_as(tags: dict[str, str]) -> int:
@@ -127,18 +92,7 @@ def drawn_as(tags: dict[str, str]) -> int:
     return max((DRAWN.get(one, -1) for one in tags.items()), default=-1)
 
 
-def _places(nodes: Any) -> Places:
-    """A ring without its last place, which is the first again."""
-    found = [(n.location.lon, n.location.lat) for n in nodes if n.location.valid()]
-    return np.array(found[:-1], np.float64).reshape(-1, 2)
-
-
-def _size(ring: Places) -> float:
-    x, y = (ring - ring[0]).T
-    return 0.5 * abs(float(x @ np.roll(y, -1) - np.roll(x, -1) @ y))
-
-
-def thinned(ring: Places, most: float) -> Places:
+def thinned(ring: Ring, most: float) -> Ring:
     """A ring without the corners that lie no farther than so many m beside what is left (Douglas and Peucker 1973)."""
     n = len(ring)
     if n <= 4:

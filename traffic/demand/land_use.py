@@ -6,8 +6,7 @@ building stands for them, single shops and amenities by a floor area of their ki
 
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,7 @@ from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError, NetworkError
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.nearest import local_metres, road_finder
+from rushhour.roadnets.osm.tagged import Tagged, read_tagged, ring_size
 
 Floats = NDArray[np.float64]
 
@@ -57,17 +57,17 @@ def read_land_use(path: Path, network: Network) -> LandUse:
     except ImportError:
         raise DemandError("OpenStreetMap files need osmium; pip install 'rushhour[data]'") from None
     try:
-        found = _in_order(osmium, path)
+        found = read_tagged(path, KEYS, ("building:levels",), _rows)
     except (osmium.InvalidLocationError, RuntimeError, ValueError, OSError) as error:
         reason = " ".join(str(error).split())[:150] or "damaged"
         raise DemandError(
             f"{path}: not read as OpenStreetMap ({reason}); give a whole map"
         ) from None
-    lon, lat, kinds, floor, size, sort = found
-    if not len(lon):
+    if not found:
         raise DemandError(
             f"{path}: has no buildings, land use, shops or amenities; give a map with them"
         )
+    lon, lat, kinds, floor, size, sort = zip(*found, strict=True)
     try:
         x, y = local_metres(network, np.array(lon), np.array(lat))
     except NetworkError as error:
@@ -92,75 +92,28 @@ def read_land_use(path: Path, network: Network) -> LandUse:
     return LandUse(by_road, *counts)
 
 
-def _in_order(osmium: Any, path: Path) -> tuple[list[Any], ...]:
-    """What `_read` finds; a map whose ids are out of order, of which no areas can be made, is sorted first."""
-    try:
-        return _read(osmium, path)
-    except RuntimeError as error:
-        if "out of order" not in str(error):
-            raise
-    with TemporaryDirectory() as folder:
-        ordered = Path(folder) / "map.osm.pbf"
-        source, target = osmium.MergeInputReader(), osmium.SimpleWriter(str(ordered))
-        source.add_file(str(path))
-        source.apply(target, simplify=True)
-        target.close()
-        return _read(osmium, ordered)
-
-
-def _read(osmium: Any, path: Path) -> tuple[list[Any], ...]:
+def _rows(one: Tagged) -> list[tuple[float, float, str, float, float, str]]:
     """Longitude, latitude, kind, floor a m2 (of points: m2), footprint in square degrees, sort of each."""
-    rows: tuple[list[Any], ...] = ([], [], [], [], [], [])
-
-    def add(*row: Any) -> None:
-        for column, value in zip(rows, row, strict=True):
-            column.append(value)
-
-    filtered = osmium.filter.KeyFilter(*KEYS)
-    things = osmium.FileProcessor(str(path), osmium.osm.NODE | osmium.osm.WAY | osmium.osm.RELATION)
-    for one in things.with_areas(filtered).with_filter(filtered):
-        tags = {key: one.tags[key] for key in (*KEYS, "building:levels") if key in one.tags}
-        if one.is_node():
-            kind, use = kind_of(tags)
-            if kind and "building" not in tags and one.location.valid():
-                add(one.location.lon, one.location.lat, kind, SINGLE.get(use, FLOOR), 0.0, "point")
+    tags = one.tags
+    kind, use = kind_of(tags)
+    if one.place:
+        if not kind or "building" in tags:
+            return []
+        return [(*one.place, kind, SINGLE.get(use, FLOOR), 0.0, "point")]
+    found = []
+    for outer, *holes in one.outlines:
+        size = ring_size(outer) - sum(map(ring_size, holes))
+        lon, lat = outer.mean(axis=0).tolist()
+        if size <= 0.0:
             continue
-        for line, holes in _outlines(one):
-            size = _area(line - line[0]) - sum(_area(hole - hole[0]) for hole in holes)
-            lon, lat = line[:-1].mean(axis=0)
-            kind, use = kind_of(tags)
-            if size <= 0.0:
-                continue
-            if "building" in tags and kind:
-                add(lon, lat, kind, levels_of(tags), size, "building")
-            elif tags.get("landuse") in LAND:
-                kind, share = LAND[tags["landuse"]]
-                add(lon, lat, kind, share, size, "area")
-            elif use in SCHOOLS:
-                add(lon, lat, "school", 0.3, size, "point")
-    return rows
-
-
-def _outlines(one: Any) -> list[tuple[Floats, list[Floats]]]:
-    """Outlines and their holes, (k, 2) degrees, closed: of a closed way, and of the rings of a multipolygon.
-
-    The area that osmium makes of a closed way is left out: the way itself stands for it.
-    """
-    if one.is_way():
-        line = _places_of(one.nodes)
-        return [(line, [])] if one.is_closed() and len(line) >= 4 else []
-    if not one.is_area() or one.from_way():
-        return []
-    return [
-        (line, [_places_of(hole) for hole in one.inner_rings(ring)])
-        for ring in one.outer_rings()
-        if len(line := _places_of(ring)) >= 4
-    ]
-
-
-def _places_of(nodes: Any) -> Floats:
-    found = [(n.location.lon, n.location.lat) for n in nodes if n.location.valid()]
-    return np.array(found, np.float64).reshape(-1, 2)
+        if "building" in tags and kind:
+            found.append((lon, lat, kind, levels_of(tags), size, "building"))
+        elif tags.get("landuse") in LAND:
+            land, share = LAND[tags["landuse"]]
+            found.append((lon, lat, land, share, size, "area"))
+        elif use in SCHOOLS:
+            found.append((lon, lat, "school", 0.3, size, "point"))
+    return found
 
 
 def kind_of(tags: dict[str, str]) -> tuple[str, str]:
@@ -190,9 +143,3 @@ def levels_of(tags: dict[str, str]) -> float:
     except ValueError:
         said = 0.0
     return said if 0.5 <= said <= 200.0 else LEVELS.get(tags.get("building", ""), 1.5)
-
-
-def _area(line: Floats) -> float:
-    """Of a closed line, square units."""
-    x, y = line.T
-    return 0.5 * abs(float((x[:-1] * y[1:] - x[1:] * y[:-1]).sum()))
