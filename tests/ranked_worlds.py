@@ -65,6 +65,18 @@ def jam(comm: Any) -> World:
     )
 
 
+def other_ways(comm: Any) -> World:
+    """Drivers who look at the traffic on their way, and trips that choose theirs as they depart."""
+    network = generate("grid", rows=4, columns=8, control="signals", length=120.0)
+    given = Parameters(
+        {
+            "rerouting.fraction": 0.6, "rerouting.period": 10.0, "rerouting.gain": 0.02,
+            "gridlock.change_mind_after": 5.0,
+        }
+    )  # fmt: skip
+    return World(network, crowd(network, 300, 500, 60.0), parameters=given, seed=7, comm=comm)
+
+
 def buses(comm: Any) -> World:
     """Stops in the lane and beside it, and who passes on the other one."""
     alone = stops()
@@ -73,6 +85,7 @@ def buses(comm: Any) -> World:
 
 WORLDS: dict[str, Callable[[Any], World]] = {
     "lanes": lanes, "town": town, "pressure": pressure, "jam": jam, "buses": buses,
+    "other ways": other_ways,
 }  # fmt: skip
 
 

@@ -18,6 +18,15 @@ from rushhour.traffic.ranks.refused import PARAMETERS, RankError
 from rushhour.traffic.world import World
 
 FRAMES = 300
+# Of each world the share of frames that is stepped in parts, at least; commands look at the whole.
+MOSTLY = {
+    "lanes": 0.97,
+    "town": 0.97,
+    "pressure": 0.5,
+    "jam": 0.85,
+    "buses": 0.97,
+    "other ways": 0.97,
+}
 
 pytest.importorskip("pymetis", reason="divides networks: pip install 'rushhour[mpi]'")
 
@@ -40,7 +49,7 @@ def test_ranks_come_to_the_bits_of_one_process_in_every_frame(
         for frame in range(FRAMES):
             assert found[name][frame] == alone[name][frame], (name, frame)
         assert found[name][FRAMES][:2] == alone[name][FRAMES][:2], name
-        assert found[name][FRAMES][2] > FRAMES // 3, f"{name}: most frames looked at the whole"
+        assert found[name][FRAMES][2] > MOSTLY[name] * FRAMES, name
 
 
 def test_the_worlds_do_what_ranks_must_not_change(alone: dict[str, list[list[Any]]]) -> None:
@@ -53,6 +62,7 @@ def test_the_worlds_do_what_ranks_must_not_change(alone: dict[str, list[list[Any
     assert total("town", "arrived") > 20
     assert total("buses", "stops_made") >= 1
     assert total("jam", "minds_changed") > 50 and total("jam", "cycles_found") > 0
+    assert total("other ways", "rerouted") > 20
 
 
 # --- dividing -------------------------------------------------------------------------------
@@ -119,7 +129,7 @@ class TwoRanks:
     rank, size = 0, 2
 
 
-@pytest.mark.parametrize("given", ["steered.share", "quota.lanes", "rerouting.fraction"])
+@pytest.mark.parametrize("given", ["steered.share", "quota.lanes"])
 def test_parameters_that_ranks_do_not_do_are_refused_by_name(given: str) -> None:
     from rushhour.traffic.settings.parameters import Parameters
 

@@ -5,6 +5,9 @@ of another lane of its road, asks for a grant as everybody does, and gets it onl
 lanes that it crosses is going.
 """
 
+import numpy as np
+from numpy.typing import NDArray
+
 from rushhour.kernels.compiling.jit import kernel
 from rushhour.kernels.core.network import NetworkArrays
 from rushhour.kernels.core.trips import is_on_last_road
@@ -65,10 +68,12 @@ def swaps(net: NetworkArrays, veh: Vehicles, order: Order, lane: int, other: int
 @kernel
 def turn_across(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, frame: int,
-    patience: int, dt: float, seed: int, first: int, last: int, efforts: Efforts,
+    patience: int, dt: float, seed: int, first: int, last: int, counted: NDArray[np.bool_],
+    efforts: Efforts,
 ) -> int:  # fmt: skip
     """Let heads of the road lanes first .. last - 1 that have stood for `patience` frames because they
-    must change lane take the way of the lane that they cannot get to; returns how many do."""
+    must change lane take the way of the lane that they cannot get to; returns how many do, on lanes
+    that are `counted`, (n_lanes,)."""
     turned = 0
     for lane in range(first, last):
         if order.start[lane] == order.start[lane + 1]:
@@ -102,7 +107,7 @@ def turn_across(
             else:
                 goes = (frame - since) * dt >= LONG and swaps(net, veh, order, lane, other)
         if goes:
-            turned += 1
+            turned += counted[lane]
         else:
             plan(veh, net, routes, order, i, lane, bit, seed, efforts)
     return turned

@@ -266,13 +266,13 @@ def choose_again(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order,
     grants: Grants, rules: Rules, slots: NDArray[np.int32], ways: NDArray[np.int32],
     length: NDArray[np.int32], behind: NDArray[np.int32], used: int, frame: int, seed: int,
-    efforts: NDArray[np.float64], taken: NDArray[np.int64],
+    counted: NDArray[np.bool_], efforts: NDArray[np.float64], taken: NDArray[np.int64],
 ) -> None:  # fmt: skip
     """Let walkers draw again and drivers take their new ways, where they have one.
 
     used: entries of the pool of routes that are in use; it has room for the new ones, each behind
-    the behind[row] roads driven before. Writes taken: how many changed their mind, and the entries
-    in use then.
+    the behind[row] roads driven before. Writes taken: how many changed their mind on lanes that are
+    `counted`, (n_lanes,), and the entries in use then.
     """
     changed = 0
     for row in range(slots.shape[0]):
@@ -293,7 +293,7 @@ def choose_again(
             used += length[row]
             veh.route_end[i] = used
         veh.minds[i] += 1
-        changed += 1
+        changed += counted[veh.lane[i]]
         stands_since, overtaken, k = veh.arrived[i], veh.overtaken[i], veh.path[i, 0]
         leave_line(veh, i)
         permission = types.permission[veh.type[i]]

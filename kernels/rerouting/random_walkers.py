@@ -4,6 +4,7 @@ Drawn among those with room that are as good; who took one asks there from the n
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rushhour.kernels.compiling.jit import kernel
 from rushhour.kernels.core.network import NetworkArrays
@@ -71,10 +72,12 @@ def draw_exit_with_room(
 def turn_off(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
     frame: int, patience: int, share: float, seed: int, first: int, last: int,
+    counted: NDArray[np.bool_],
 ) -> int:  # fmt: skip
     """Let the walkers that head a road lane of first .. last - 1, patience frames before a full exit, take one with room.
 
-    share: of them, drawn anew after every `patience` frames. Returns how many found one.
+    share: of them, drawn anew after every `patience` frames. Returns how many found one on lanes that
+    are `counted`, (n_lanes,).
     """
     turned = 0
     for lane in range(first, last):
@@ -94,5 +97,5 @@ def turn_off(
             continue
         veh.overtaken[i] = 0
         veh.full_since[i] = frame
-        turned += 1
+        turned += counted[lane]
     return turned

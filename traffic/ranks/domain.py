@@ -3,9 +3,8 @@
 Every rank holds the whole network, all trips, routes and queues outside. A frame is stepped in one of
 two ways. In most frames a rank steps the vehicles of its part and of the *halo* around it: those of the
 halo are copies, which it steps only because its own vehicles see them, and which their owners
-send anew before each frame. In frames that look at the whole (rings, changes of mind, travel times,
-commands) every rank gets all vehicles first and steps all of them. So everything that is changed
-there, the pool of routes among it, is the same on every rank.
+send anew before each frame. In frames that look at the whole (rings, commands) every rank gets all
+vehicles first and steps all of them. So everything that is changed there is the same on every rank.
 """
 
 from collections.abc import Callable, Iterator
@@ -120,6 +119,9 @@ class Domain(Part):
         ]  # fmt: skip
         self.mine = np.zeros(self.sim.veh.lane.size, np.bool_)
         self._departed = np.zeros(0, np.int32)  # slots, of this frame
+        # Trips whose drivers took ways in this frame that only their owners looked for.
+        self.elsewhere: list[NDArray[np.int64]] = []
+        self.roads_of = [np.flatnonzero(self.who.road == r) for r in range(self.ranks)]
         whole = (np.uint64(1) << network.arrays.roads.lane_count.astype(np.uint64)) - np.uint64(1)
         self._foreign = np.where(self.who.road == rank, np.uint64(0), whole)
         self.sim.followers.append(self)
@@ -151,6 +153,7 @@ class Domain(Part):
             return
         if whole:
             self.gather()
+            self.elsewhere.clear()
             self.whole_frames += 1
             self.counted[:] = True
             return
@@ -224,6 +227,9 @@ class Domain(Part):
         veh = self.sim.veh
         copies = np.flatnonzero((veh.lane >= 0) & ~self.mine)
         copies = copies[veh.s[copies] < self._compared[veh.lane[copies]]]
+        if self.elsewhere:
+            copies = copies[~np.isin(veh.trip[copies], np.concatenate(self.elsewhere))]
+            self.elsewhere.clear()
         place = {int(number): k for k, number in enumerate(rows["id"].tolist())}
         for i in copies.tolist():
             k = place.get(int(veh.id[i]))

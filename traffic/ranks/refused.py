@@ -24,8 +24,6 @@ OPTIONS: Final[dict[str, str]] = {
     "steered": "bodies that steer are not divided",
     "quotas": "a quota counts the work of all",
     "budget": "it measures the machine, and ranks may have several",
-    "reroute": "somebody looks at travel times everywhere in every frame",
-    "reroute_period": "somebody looks at travel times everywhere in every frame",
     "record_region": "the part of the world that is recorded is not divided",
 }
 # The same of parameters, by how they begin.
@@ -33,7 +31,6 @@ PARAMETERS: Final[dict[str, str]] = {
     "steered.share": OPTIONS["steered"],
     "steered.bodies": OPTIONS["steered"],
     "quota.": OPTIONS["quotas"],
-    "rerouting.fraction": OPTIONS["reroute"],
 }
 # And of scenarios, by field.
 SCENARIO: Final[dict[str, str]] = {

@@ -108,11 +108,10 @@ class Choosing(Part):
             self._note(asking[served.size :], now, later)
         if served.size:
             sim.quotas.routed = served.size
-            self._take(served, self._search(served, most[: served.size]))
-
-    def looks(self) -> bool:
-        """Whether those who wait outside may choose again in this frame."""
-        return self.any and self.sim.frame % self._every == 0
+            shared = self.routing.shared
+            here = shared.part(served)
+            found = self._search(served[here], most[here])
+            self._take(served, shared.found_by_all(found))
 
     def _choosers(self, trips: Trips) -> Trips:
         return trips[self.chooses[trips]]

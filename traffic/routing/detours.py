@@ -90,6 +90,7 @@ class Detours(Part):
             self._ways, length, self._behind, minds.used, sim.seed, sim.efforts[0],
         )  # fmt: skip
         new = slots[length > 0]
+        self.routing.shared.note(new)
         sim.reroutes[sim.veh.trip[new]] += 1
         self.total += new.size
 

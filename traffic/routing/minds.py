@@ -80,23 +80,25 @@ class Minds(Part):
         first: int,
         last: int,
         quotas: Quotas,
+        counted: NDArray[np.bool_],
     ) -> Routes:
         """Let those who have waited long enough choose again; returns the routes, maybe grown.
 
         also: slots of others that must, whatever they have waited and are drawn. first, last: of the
         road lanes looked at. quotas: of which that of routing says how many drivers may look for
-        another way now; others wait for their turn.
+        another way now; others wait for their turn. counted: (n_lanes,) lanes on which changes of
+        mind are counted.
         """
         net = self.network.arrays
         if self._stuck.size < order.slot.size:
             self._stuck = np.zeros(order.slot.size, np.int32)
         self.changed += turn_off(
             net, veh, types, order, grants, rules, frame, self.haste, self.share, seed,
-            first, last,
+            first, last, counted,
         )  # fmt: skip
         self.turned_across += turn_across(
             net, veh, types, routes, order, frame, self.across_after, self.dt, seed,
-            first, last, efforts,
+            first, last, counted, efforts,
         )  # fmt: skip
         found = find_stuck(
             net, veh, order, frame, self.patience, self.share, seed, first, last, self._stuck
@@ -123,7 +125,7 @@ class Minds(Part):
             routes = routes._replace(road=grown(routes.road, 2 * need))
         choose_again(
             net, veh, types, routes, order, grants, rules, slots, self._ways, length, behind,
-            self.used, frame, seed, efforts, self._taken,
+            self.used, frame, seed, counted, efforts, self._taken,
         )  # fmt: skip
         self._ready = True
         self.changed += int(self._taken[0])

@@ -51,23 +51,20 @@ class Rerouting(Part):
         self.count, self.pace = np.zeros(n), np.zeros(n)
         self.multiplier = np.ones(n)  # of the time that each road takes when it is empty
 
-    def looks(self) -> bool:
-        """Whether `look` has anything to do in this frame."""
-        return self.fraction > 0.0 or bool(self.count.size and self.sim.frame % self._sample == 0)
-
     def look(self) -> None:
         """Let the drivers whose time it is look for a faster way, as a frame ends."""
         sim = self.sim
         veh = sim.veh
         if self.count.size and sim.frame % self._sample == 0:
             note_all_speeds(sim.network.arrays, veh, sim.order, self._keep, self.count, self.pace)
+            self.routing.shared.share_times(self.count, self.pace)
             slowness(self.count, self.pace, self.multiplier)
         if self.fraction <= 0.0:
             return
         if self._out.size < veh.lane.size:
             self._out = np.zeros(veh.lane.size, np.int32)
         found = find_rerouters(veh, sim.frame, self.period, self.fraction, sim.seed, self._out)
-        slots = self._out[:found]
+        slots = self.routing.shared.counting(self._out[:found])
         if sim.quotas.routing.given:
             slots = self._in_turn(slots)
         if not slots.size and sim.frame:  # in the first frame everything is called once

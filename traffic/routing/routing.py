@@ -1,6 +1,7 @@
 """The routing of a world: whoever finds, changes or chooses ways while it runs."""
 
 from rushhour.roadnets.facts import Part
+from rushhour.traffic.ranks.ways import SharedWays
 from rushhour.traffic.routing.choosing import Choosing
 from rushhour.traffic.routing.detours import Detours
 from rushhour.traffic.routing.minds import Minds
@@ -18,10 +19,7 @@ class Routing(Part):
             number("gridlock.turn_off_after"), number("gridlock.change_mind_share"),
             bool(sim.parameters["gridlock.keep_routes"]), number("gridlock.turn_across_after"),
         )  # fmt: skip
+        self.shared = SharedWays(sim, self)
         self.detours = Detours(sim, self)
         self.choosing = Choosing(sim, self)
         self.rerouting = Rerouting(sim, self)
-
-    def looks_at_all(self) -> bool:
-        """Whether somebody looks at travel times everywhere in this frame, or waits for a choice."""
-        return self.rerouting.looks() or self.choosing.looks()

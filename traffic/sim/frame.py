@@ -85,8 +85,6 @@ class Frame(Part):
         return (
             sim.frame == 0
             or sim.frame % self._ring_frames == 0
-            or sim.frame % self._watch_frames == 0
-            or self.routing.looks_at_all()
             or control.is_busy()
             or self.bodies.are_there()
         )
@@ -218,6 +216,7 @@ class Frame(Part):
         """Now and then minds are changed, and rings looked for; drivers look for other ways."""
         sim, minds = self.sim, self.routing.minds
         quotas, lanes = sim.quotas, sim.network.n_road_lanes
+        self.routing.shared.begin()
         self.control.lead()
         also: list[int] = []
         if quotas.wait_for.given:
@@ -227,11 +226,14 @@ class Frame(Part):
             also, gone = self.rings.look(sim.veh, sim.order, sim.grants, sim.frame, first, last)
             self.control.remove_soon(gone)
         first, last = quotas.share(lanes, self._watch_frames, sim.frame)
-        if also or last > first or quotas.routing.since or sim.frame == 0:
+        minded = also or last > first or quotas.routing.since or sim.frame == 0
+        if minded:
             sim.routes = minds.change(
                 sim.veh, sim.order, sim.routes, sim.types, sim.grants, sim.rules, sim.frame,
-                sim.seed, sim.efforts[0], also, first, last, quotas,
+                sim.seed, sim.efforts[0], also, first, last, quotas, sim.domain.counted,
             )  # fmt: skip
+        if minded or self.routing.rerouting.fraction > 0.0:
+            self.routing.shared.share()
 
     def tell_observers(self) -> None:
         """Let recorders, measures and checkers look at the frame that has ended."""

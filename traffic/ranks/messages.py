@@ -1,0 +1,26 @@
+"""Messages between ranks: arrays, sent as the bytes that they are."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def told_by_all(comm: Any, mine: NDArray[Any]) -> list[NDArray[Any]]:
+    """The arrays that all ranks give, of one type and any length, in order of ranks."""
+    sizes = np.zeros(comm.size, np.int64)
+    comm.Allgather(np.array([mine.shape[0]], np.int64), sizes)
+    if not sizes.any():
+        return [mine] * int(comm.size)
+    row = mine.dtype.itemsize * int(np.prod(mine.shape[1:], dtype=np.int64))
+    out = np.empty((int(sizes.sum()), *mine.shape[1:]), mine.dtype)
+    sent = np.ascontiguousarray(mine).reshape(-1).view(np.uint8)
+    comm.Allgatherv(sent, [out.reshape(-1).view(np.uint8), sizes * row])
+    return np.split(out, np.cumsum(sizes)[:-1])
+
+
+def told_numbers(comm: Any, mine: list[int]) -> NDArray[np.int64]:
+    """The numbers that all ranks give, as many each, (ranks, n)."""
+    out = np.zeros((comm.size, len(mine)), np.int64)
+    comm.Allgather(np.array(mine, np.int64), out)
+    return out
