@@ -113,6 +113,8 @@ SCRATCH: Final[dict[str, tuple[str, ...]]] = {
     "Detours": ("_ways", "_behind", "_exits"),
     "Rerouting": ("_out",),
     "Choosing": ("_ready", "_guides"),
+    "Routing": ("shared",),
+    "SharedWays": ("sim", "routing", "_changed", "_used", "_room", "_totals"),
     "Bodies": ("listeners", "_coming", "_log", "_given", "_grid", "_by"),
 }  # fmt: skip
 
