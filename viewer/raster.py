@@ -33,7 +33,8 @@ from rushhour.viewer.shapes import (
     zebra_bars,
 )
 from rushhour.viewer.street_labels import StreetLabels, paint_names
-from rushhour.viewer.themes import DARK, SPEEDS, Colour, Theme
+from rushhour.viewer.surfaces import surfaces
+from rushhour.viewer.themes import DARK, RIM, SPEEDS, Colour, Theme, rim_colours
 
 Box = tuple[float, float, float, float]  # x least, y least, x greatest, y greatest, m
 
@@ -130,7 +131,7 @@ def draw_network(
     if near:
         for of_grade in grades:
             raster.fill_quads(edges[of_grade], theme.kerb)
-        _fill_intersections(raster, network, theme)
+        _fill_intersections(raster, network, theme, float(kerb.min()))
     for k, of_grade in enumerate(
         grades
     ):  # from afar main streets lie on side streets, kerbs and all
@@ -154,16 +155,23 @@ def draw_names(raster: Raster, network: Network, theme: Theme = DARK) -> None:
         paint_names(raster.canvas, names, raster.pixels(names.at), raster.scale, theme)
 
 
-def _fill_intersections(raster: Raster, network: Network, theme: Theme) -> None:
-    """Paint the outlines of intersections as far as vehicles come near: islands stay free."""
+def _fill_intersections(raster: Raster, network: Network, theme: Theme, kerb: float) -> None:
+    """Paint crossings with round corners and kerbs, others as far as vehicles come near: islands stay free."""
+    round_ones, roads = surfaces(network), np.array(theme.roads, np.uint8)
+    grade = node_grades(network)
+    raster.fill_quads(round_ones.triangles(kerb)[:, [0, 1, 2, 2]], theme.kerb)
     outlines = Raster(raster.canvas.copy(), raster.left, raster.top, raster.scale)
     areas, which = intersection_areas(network)
-    outlines.fill_areas(areas, np.array(theme.roads, np.uint8)[node_grades(network)[which]])
+    plain = np.flatnonzero(~np.isin(which, round_ones.node))
+    outlines.fill_areas([areas[k] for k in plain], roads[grade[which[plain]]])
     surface = Raster(np.zeros_like(raster.canvas), raster.left, raster.top, raster.scale)
     quads = aprons(network)
     surface.fill_quads(quads[_visible(raster, quads[:, 0], quads[:, 2])], (255, 255, 255))
     covered = surface.canvas[..., 0] > 0
     raster.canvas[covered] = outlines.canvas[covered]
+    raster.fill_quads(
+        round_ones.triangles()[:, [0, 1, 2, 2]], roads[grade[round_ones.node[round_ones.owner]]]
+    )
 
 
 def speed_colours(value: ArrayLike, free: float) -> NDArray[np.uint8]:

@@ -27,6 +27,7 @@ from rushhour.viewer.shapes import (
     strips_of,
     zebra_bars,
 )
+from rushhour.viewer.surfaces import Surfaces, surfaces
 from rushhour.viewer.themes import DARK, Theme
 
 VERTEX: Final = np.dtype(
@@ -39,6 +40,7 @@ VERTEX: Final = np.dtype(
 )
 OVERLAP: Final = 0.05  # m that lanes are wider, so that no gap is left between them
 JOIN: Final = 0.4  # m
+THIN: Final = 1e-3  # m from which on an outline is widened
 LIGHT: Final = 1.0  # m, of the bar that shows a signal
 
 
@@ -172,9 +174,32 @@ class RoadMesh:
         return ribbons(aprons(self.network), (255, 255, 255), self.origin)
 
     @cached_property
+    def surfaces(self) -> Surfaces:
+        """Of crossings with round corners."""
+        return surfaces(self.network)
+
+    @cached_property
+    def corners(self) -> Mesh:
+        """Those surfaces, which `widen` enlarges."""
+        found = self.surfaces
+        vertices = np.zeros((len(found.points), 3), VERTEX)
+        vertices["a_at"] = found.triangles() - self.origin
+        vertices["a_side"][:, 1] = THIN * found.outwards
+        vertices["a_side"][:, 2] = THIN * found.outwards[found.after]
+        grade = node_grades(self.network)[found.node[found.owner]]
+        vertices["a_colour"] = (np.array(self.theme.roads, np.float32)[grade] / 255.0)[:, None]
+        vertices["a_lane"] = -1.0
+        return Mesh(
+            vertices.reshape(-1),
+            np.arange(3 * len(found.points), dtype=np.uint32).reshape(-1, 3),
+        )
+
+    @cached_property
     def areas(self) -> Mesh:
-        """Intersections; to be drawn where aprons are."""
+        """Intersections without round corners; to be drawn where aprons are."""
         areas, which = intersection_areas(self.network)
+        plain = np.flatnonzero(~np.isin(which, self.surfaces.node))
+        areas, which = [areas[k] for k in plain], which[plain]
         colours = np.array(self.theme.roads, np.uint8)[node_grades(self.network)[which]]
         return polygons(areas, colours, self.origin)
 

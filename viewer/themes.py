@@ -7,6 +7,9 @@ who see two of the three kinds of colour, too (tests/test_themes.py says by how 
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from rushhour.roadnets.errors import RunError
 
 Colour = tuple[int, int, int]
@@ -149,6 +152,17 @@ KINDS: Final[tuple[Colour, ...]] = (
 # By reason, in the order of kernels.core.vehicles.REASONS; what is akin has one colour.
 _OF_REASONS: Final = (0, 1, 2, 3, 3, 3, 4, 6, 6, 5, 7, 6, 3, 3, 7, 7)
 REASON_COLOURS: Final[tuple[Colour, ...]] = tuple(KINDS[k] for k in _OF_REASONS)
+
+
+RIM: Final = (0.05, 0.8)  # around vehicles: m, and pixels more
+DARKEST: Final = 0.13  # of light, below which a vehicle is dark
+
+
+def rim_colours(colours: NDArray[np.uint8], theme: Theme) -> NDArray[np.uint8]:
+    """The rims of vehicles in colours (n, 3): of dark ones such that they are seen on asphalt, which may be dark, too."""
+    light = (colours / 255.0) ** 2 @ np.array((0.2126, 0.7152, 0.0722))
+    dark = (light < DARKEST)[:, None]
+    return np.where(dark, theme.dark_rim, theme.rim).astype(np.uint8)
 
 
 def theme_named(name: str, option: str) -> Theme:

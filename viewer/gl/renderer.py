@@ -144,6 +144,7 @@ class Renderer:
         if close:
             for lanes, wide, kerbed in zip(grades, least, kerbs, strict=False):
                 paint(lanes, *view, widen=kerbed, least=wide, colour=kerb)
+            paint(layer("corners"), *view, widen=kerbs[0], colour=kerb)
             # Aprons leave a depth, and areas are drawn where there is one: islands stay free.
             gloo.set_state(depth_test=True, depth_func="always")
             gloo.set_color_mask(False, False, False, False)
@@ -153,6 +154,7 @@ class Renderer:
             gloo.set_state(depth_func="greater")
             paint(layer("areas"), *view, depth=0.5)
             gloo.set_state(depth_test=False)
+            paint(layer("corners"), *view)
         for lanes, wide, kerbed in zip(grades, least, kerbs, strict=False):
             if not close:  # main streets lie on side streets, kerbs and all
                 paint(lanes, *view, widen=kerbed, least=wide, colour=kerb)

@@ -131,13 +131,9 @@ class Ground {
     }
     const far = this.farRoads();
     const areas = new Mesh(), zebras = new Mesh();
-    const round = new Set(), plain = this.surfaces(round);
-    for (let a = 0; a + 1 < this.areas.start.length; a++) {
-      if (!round.has(head.area_at[a])) areas.polygon(this.areas.x, this.areas.y, this.areas.start[a], this.areas.start[a + 1], head.node_grade[head.area_at[a]]);
-    }
+    for (let a = 0; a + 1 < this.areas.start.length; a++) areas.polygon(this.areas.x, this.areas.y, this.areas.start[a], this.areas.start[a + 1], head.node_grade[head.area_at[a]]);
     areas.cut(null);
-    const corners = plain;
-    corners.cut(null);
+    const corners = this.corners();
     for (let a = 0; a + 1 < this.zebras.start.length; a++) zebras.polygon(this.zebras.x, this.zebras.y, this.zebras.start[a], this.zebras.start[a + 1], STYLE.stop);
     zebras.cut(null);
     const around = this.around();
@@ -198,60 +194,20 @@ class Ground {
     }
     return found;
   }
-  // The surfaces of crossings: from road to road along the kerbs, which bend round the corners. Those too large to be
-  // without islands, or that bend back, are left to `areas`, and round has the others.
-  surfaces(round) {
-    const head = this.head, { start, x, y } = this.lanes, mesh = new Mesh(), arms = new Map();
-    for (let r = 0; r < head.road_lane.length; r++) for (const ends of [false, true]) {
-      const node = ends ? head.road_to[r] : head.road_from[r], first = head.road_lane[r], last = first + head.road_lanes[r] - 1;
-      if (node < 0 || start[first + 1] - start[first] < 2 || start[last + 1] - start[last] < 2) continue;
-      const edge = (lane, side) => {
-        const i = ends ? start[lane + 1] - 1 : start[lane], j = ends ? i - 1 : i + 1, d = Math.hypot(x[j] - x[i], y[j] - y[i]) || 1;
-        const ux = (x[j] - x[i]) / d, uy = (y[j] - y[i]) / d, h = side * (0.5 * head.lane_width[lane] + 0.05);
-        return { x: x[i] - uy * h, y: y[i] + ux * h, ux, uy }; // u: away from the crossing, side 1: left of that
-      };
-      // Lane 0 is at the kerb: right of the way of traffic, or left of it.
-      const kerbLeft = ends !== !!this.said.left_hand, a = edge(kerbLeft ? first : last, 1), b = edge(kerbLeft ? last : first, -1);
-      if (!arms.has(node)) arms.set(node, []);
-      arms.get(node).push({ left: a, right: b, x: 0.5 * (a.x + b.x), y: 0.5 * (a.y + b.y) });
-    }
-    for (const [node, list] of arms) {
-      if (list.length < 3) continue;
-      let cx = 0, cy = 0;
-      for (const arm of list) { cx += arm.x / list.length; cy += arm.y / list.length; }
-      if (list.some((arm) => Math.hypot(arm.x - cx, arm.y - cy) > 28 || (arm.x - cx) * arm.left.ux + (arm.y - cy) * arm.left.uy < 0)) continue;
-      list.sort((a, b) => Math.atan2(a.y - cy, a.x - cx) - Math.atan2(b.y - cy, b.x - cx));
-      const xs = [], ys = [];
-      list.forEach((arm, k) => {
-        const next = list[(k + 1) % list.length], a = arm.left, b = next.right, det = a.ux * b.uy - a.uy * b.ux;
-        xs.push(arm.right.x, a.x); ys.push(arm.right.y, a.y);
-        const dx = b.x - a.x, dy = b.y - a.y, gap = Math.hypot(dx, dy);
-        if (gap < 0.6) return;
-        // Where both kerbs would meet, inside of both ends.
-        let px = a.x + 0.5 * dx, py = a.y + 0.5 * dy;
-        if (Math.abs(det) > 0.15) {
-          const s = (dx * b.uy - dy * b.ux) / det, t = (dx * a.uy - dy * a.ux) / det;
-          if (s < 0 && t < 0 && s > -2 * gap && t > -2 * gap) { px = a.x + s * a.ux; py = a.y + s * a.uy; }
-        }
-        for (let q = 1; q < 9; q++) { const u = q / 9, v = 1 - u; xs.push(v * v * a.x + 2 * u * v * px + u * u * b.x); ys.push(v * v * a.y + 2 * u * v * py + u * u * b.y); }
-      });
-      const n = xs.length;
-      let area = 0, bends = false;
-      for (let i = 0; i < n; i++) {
-        const j = (i + 1) % n, part = (xs[i] - cx) * (ys[j] - cy) - (ys[i] - cy) * (xs[j] - cx);
-        area += 0.5 * part; if (part < -6) bends = true; // both directions of a street overlap by a little
-      }
-      if (bends || area < 4 || area > 1600) continue;
-      round.add(node);
-      const grade = head.node_grade[node];
+  // The surfaces of crossings with round corners: outlines around a middle that comes first.
+  corners() {
+    const { start, x, y } = openLines(this.head, "round", 0.02), mesh = new Mesh();
+    for (let k = 0; k + 1 < start.length; k++) {
+      const first = start[k] + 1, n = start[k + 1] - first, grade = this.head.node_grade[this.head.round_at[k]];
       mesh.room(n + 1, 3 * n);
-      const middle = mesh.vertex(cx, cy, 0, 0, 0, 0, grade);
+      const middle = mesh.vertex(x[start[k]], y[start[k]], 0, 0, 0, 0, grade);
       for (let i = 0; i < n; i++) {
-        const p = (i + n - 1) % n, q = (i + 1) % n, ex = xs[q] - xs[p], ey = ys[q] - ys[p], e = Math.hypot(ex, ey) || 1;
-        mesh.vertex(xs[i], ys[i], ey / e, -ex / e, 0, 0, grade);
+        const p = first + (i + n - 1) % n, q = first + (i + 1) % n, ex = x[q] - x[p], ey = y[q] - y[p], e = Math.hypot(ex, ey) || 1;
+        mesh.vertex(x[first + i], y[first + i], ey / e, -ex / e, 0, 0, grade);
+        mesh.index.set([middle, middle + 1 + i, middle + 1 + (i + 1) % n], mesh.m); mesh.m += 3;
       }
-      for (let i = 0; i < n; i++) { mesh.index.set([middle, middle + 1 + i, middle + 1 + (i + 1) % n], mesh.m); mesh.m += 3; }
     }
+    mesh.cut(null);
     return mesh;
   }
   apron(mesh, lane) {

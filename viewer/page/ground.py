@@ -15,6 +15,7 @@ from rushhour.viewer.page.blocks import signs, steps
 from rushhour.viewer.race_source import RaceSource
 from rushhour.viewer.shapes import intersection_areas, stop_kinds, zebra_bars
 from rushhour.viewer.street_labels import street_lines
+from rushhour.viewer.surfaces import Surfaces, surfaces
 
 PLACE: Final = 0.02  # m
 MARGIN: Final = 200.0  # m around a box, of what lies beside roads
@@ -64,8 +65,11 @@ def network_arrays(
         "node_grade": node_grades(network),
         "lane_stop": stop_kinds(network).astype(np.uint8),
     }
+    found = surfaces(network)
+    arrays |= _surfaces(found, origin, box)
     areas, which = intersection_areas(network)
-    seen = [k for k in range(len(areas)) if box is None or _meets(areas[k], box)]
+    plain = np.flatnonzero(~np.isin(which, found.node)).tolist()
+    seen = [k for k in plain if box is None or _meets(areas[k], box)]
     shapes = [areas[k] for k in seen]
     sizes = np.array([len(area) for area in shapes], np.int64)
     outline = np.concatenate(shapes) if shapes else np.zeros((0, 2))
@@ -96,6 +100,25 @@ def network_arrays(
         facts["names"] = list(names)
         arrays["road_name"] = np.array([number[name] for name in network.road_names], np.int32)
     return arrays, facts
+
+
+def _surfaces(found: Surfaces, origin: NDArray[np.float64], box: Box | None) -> Arrays:
+    """Crossings with round corners, as far as a box holds their middles, with a margin.
+
+    round_at: which; round: their outlines, with the middle before each.
+    """
+    seen = np.ones(found.node.size, bool)
+    if box is not None:
+        inside = (found.middle >= np.array(box[:2]) - MARGIN) & (
+            found.middle <= np.array(box[2:]) + MARGIN
+        )
+        seen[:] = inside.all(axis=1)
+    points = np.insert(found.points, found.start[:-1], found.middle, axis=0)
+    counts = np.diff(found.start) + 1
+    return {
+        **lines(points[np.repeat(seen, counts)], counts[seen], origin, "round"),
+        "round_at": found.node[seen].astype(np.int32),
+    }
 
 
 def _areas(around: Surroundings, origin: NDArray[np.float64], box: Box | None) -> Arrays:
