@@ -149,15 +149,20 @@ def test_vehicle_paints_the_pixels_where_it_stands_and_no_others() -> None:
     bare = draw_network(network, (400, 400), box)
     raster = draw_network(network, (400, 400), box)
     draw_vehicles(raster, network, [1], [100.0], 0.5, 5.0, 1.8, RED)
-    painted = np.any(raster.image() != bare.image(), axis=2)
-    rows, columns = np.nonzero(painted)
+    image = raster.image()
+    body = np.all(image == RED[0], axis=2)
+    rows, columns = np.nonzero(body)
     assert raster.pixels_per_metre == 10.0
     # 95 - 100 m along, lane 1 is 3.5 m to the left, moved 0.5 m further left
     assert (columns.min(), columns.max()) == (150, 199)
     centre = (20.0 - 4.0) * 10.0
     assert (rows.min(), rows.max()) == (centre - 9, centre + 8)
-    assert painted.sum() == 50 * 18
-    assert (raster.image()[painted] == RED[0]).all()
+    assert body.sum() == 50 * 18
+    around = np.any(image != bare.image(), axis=2) & ~body  # its rim: 0.05 m and 0.8 pixels
+    rows, columns = np.nonzero(around)
+    assert (columns.min(), columns.max()) == (148, 201)
+    assert (rows.min(), rows.max()) == (centre - 11, centre + 10)
+    assert np.abs(image[around].astype(int) - DARK.rim).max(axis=1).min() <= 1
 
 
 def test_roads_are_asphalt_as_wide_as_their_lanes() -> None:

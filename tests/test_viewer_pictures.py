@@ -17,9 +17,10 @@ from rushhour.viewer.colouring import Coloured, Legend
 from rushhour.viewer.lights import LIGHT_COLOURS
 from rushhour.viewer.moments import Moment
 from rushhour.viewer.panels import Panel, line, text_image
+from rushhour.viewer.raster import draw_network, draw_vehicles
 from rushhour.viewer.road_mesh import RoadMesh
 from rushhour.viewer.scene import FEWEST_DOTS, Scene, Stroke
-from rushhour.viewer.themes import DARK
+from rushhour.viewer.themes import DARK, THEMES, Theme
 
 SIZE = (320, 240)
 BODY = (200, 10, 20)
@@ -105,6 +106,38 @@ def test_a_larger_vehicle_is_drawn_larger(network: Network, picture: Any):
 def test_far_away_a_vehicle_can_still_be_seen(network: Network, picture: Any):
     image = picture.image(scene(network, bodies([(0.0, 100.0, 0.0)]), scale=4.0))
     assert count(image, BODY, off=60) >= 4
+
+
+@pytest.mark.parametrize("theme", THEMES.values(), ids=list(THEMES))
+@pytest.mark.parametrize("scale", [1.0, 0.25, 0.1])
+def test_dark_vehicles_have_rims_that_are_seen_on_asphalt(
+    network: Network, theme: Theme, scale: float
+):
+    """A rim around each body, in the window and in pictures without a graphics card."""
+    needs_gl().close()
+    from rushhour.viewer.gl.picture import Picture
+
+    dark, light = (160, 10, 20), (250, 240, 90)
+    palette = np.array([dark, light] + [(0, 0, 0)] * 254, np.uint8)
+    moment = bodies([(-80.0 * scale, -1.75, 0.0), (80.0 * scale, -1.75, 0.0)])
+    drawn = Picture([(RoadMesh(network, theme), np.array([(5.0, 2.0), (12.0, 2.5)]))], *SIZE)
+    try:
+        one = replace(scene(network, moment, scale), coloured=Coloured(np.array([0, 1], np.uint8), palette, Legend("")))  # fmt: skip
+        window = drawn.image(((0, one),))
+    finally:
+        drawn.close()
+    raster = draw_network(network, SIZE, one.camera.box, theme)
+    front = np.column_stack((moment.x, moment.y, moment.heading))
+    draw_vehicles(raster, network, [-1, -1], 0.0, 0.0, moment.length, moment.width, palette[:2], front, theme)  # fmt: skip
+    for image in (window, raster.image()):
+        for body, rim in ((dark, theme.dark_rim), (light, theme.rim)):
+            rows, columns = np.nonzero(np.abs(image.astype(int) - body).max(axis=2) <= 40)
+            assert len(rows) > 8
+            y0, y1, x0, x1 = rows.min(), rows.max(), columns.min(), columns.max()
+            around = image[y0 - 2 : y1 + 3, x0 - 2 : x1 + 3].reshape(-1, 3).astype(float)
+            near = np.abs(around - rim).max(axis=1).min()
+            far = np.abs(np.array(body) - rim).max()
+            assert near < 0.5 * far
 
 
 def test_near_by_a_car_has_lights_and_a_windscreen(network: Network, picture: Any):

@@ -22,12 +22,13 @@ def in_force(log: BodyLog, frame: int) -> NDArray[Any]:
     return log.set(k) if k >= 0 else log.rows[:0]
 
 
-def outside_quads(rows: NDArray[Any]) -> Quads:
-    """The rectangles of bodies, (n, 4, 2) m."""
+def outside_quads(rows: NDArray[Any], rim: float = 0.0) -> Quads:
+    """The rectangles of bodies, (n, 4, 2) m; rim: m that they are larger on every side."""
     half = 0.5 * rows["length"]
     x = rows["x"] + half * np.cos(rows["heading"])
     y = rows["y"] + half * np.sin(rows["heading"])
-    return bodies(np.column_stack((x, y, rows["heading"])), rows["length"], rows["width"])
+    pose = np.column_stack((x, y, rows["heading"]))
+    return bodies(pose, rows["length"], rows["width"], rim=rim)
 
 
 def outside_colours(rows: NDArray[Any], chased: bool) -> NDArray[np.uint8]:

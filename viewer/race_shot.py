@@ -16,7 +16,7 @@ from rushhour.viewer.panels import ACCENT, lay, legend_image, line, scale_image,
 from rushhour.viewer.png import write_png
 from rushhour.viewer.raster import SMOOTHING, Box, Raster
 from rushhour.viewer.shapes import Quads, bodies
-from rushhour.viewer.themes import DARK, Theme
+from rushhour.viewer.themes import DARK, RIM, Theme, rim_colours
 
 LEAST_BODY: Final = (9.0, 5.0)  # pixels
 GAP: Final = 10  # pixels beside panels
@@ -196,6 +196,8 @@ def _with_bodies(
     ahead = np.column_stack((np.cos(pose[:, 2]), np.sin(pose[:, 2])))
     pose[:, :2] += 0.5 * long[:, None] * ahead
     colours = race_colours(len(record.length))
+    rim = RIM[0] + RIM[1] * pixel
+    raster.fill_quads(bodies(pose, long, wide, rim=rim), rim_colours(colours[there], theme))
     raster.fill_quads(bodies(pose, long, wide), colours[there])
     image = raster.image()
     head = (line(record.name), line(f"{time:.1f} s", ACCENT))

@@ -175,7 +175,7 @@ def _fill_intersections(raster: Raster, network: Network, theme: Theme, kerb: fl
 
 
 def speed_colours(value: ArrayLike, free: float) -> NDArray[np.uint8]:
-    """Colours from red (0) to green (free and above), shape (n, 3)."""
+    """Colours from red (0) to blue (free and above), shape (n, 3)."""
     share = np.nan_to_num(np.asarray(value, dtype=np.float64) / max(free, 1e-9))
     at = np.clip(share, 0.0, 1.0) * (len(RAMP) - 1)
     bands = [np.interp(at, np.arange(len(RAMP)), RAMP[:, k]) for k in range(3)]
@@ -192,6 +192,7 @@ def draw_vehicles(
     width: ArrayLike,
     colour: NDArray[np.uint8],
     front: NDArray[np.float64] | None = None,
+    theme: Theme = DARK,
 ) -> None:
     """Paint vehicles, front bumper at s on their lanes, each in its colour (n, 3).
 
@@ -218,6 +219,8 @@ def draw_vehicles(
     long = np.maximum(columns[2], LEAST_BODY[0] / raster.pixels_per_metre)
     wide = np.maximum(columns[3], LEAST_BODY[1] / raster.pixels_per_metre)
     front_share = 1.0 if raster.pixels_per_metre >= WHOLE_FROM else POINTED
+    rim = RIM[0] + RIM[1] / raster.pixels_per_metre
+    raster.fill_quads(bodies(pose, long, wide, front_share, rim), rim_colours(colour, theme))
     raster.fill_quads(bodies(pose, long, wide, front_share), colour)
 
 
@@ -246,10 +249,10 @@ def save_picture(
     time: float | None = None,
     front: NDArray[np.float64] | None = None,
 ) -> None:
-    """Write a PNG of a network with vehicles coloured by speed, red standing to green free.
+    """Write a PNG of a network with vehicles coloured by speed, red standing to blue free.
 
     lane, s, lateral, length, width, front: as in draw_vehicles.   speed: (n,) m/s.   value: (n,) colours
-    the vehicles instead of the speed, from red at 0 to green at value_full.   time: s, shows what
+    the vehicles instead of the speed, from red at 0 to blue at value_full.   time: s, shows what
     the signals show then.
     Raises RunError if the file cannot be written.
     """

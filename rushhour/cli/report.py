@@ -145,7 +145,7 @@ def _map(page: "Page", heading: str, run: "RunFile") -> None:
     time = float(run.times[int(np.argmax(run.counts))])
     there = run.positions(time)
     front = np.column_stack((there.x, there.y, there.heading))
-    caption = f"{len(there):,} vehicles at {clock(time)}, red standing to green free"
+    caption = f"{len(there):,} vehicles at {clock(time)}, red standing to blue free"
     with TemporaryDirectory() as folder:
         path = Path(folder) / "map.png"
         save_picture(

@@ -29,10 +29,11 @@ from rushhour.viewer.road_mesh import RoadMesh, polyline_quads, ribbons
 from rushhour.viewer.scene import Scene, Stroke, codes
 from rushhour.viewer.shapes import BUILDINGS_FROM
 from rushhour.viewer.street_labels import atlas_of
+from rushhour.viewer.themes import RIM, rim_colours
 
 BEYOND: Final = 30.0  # m outside the picture from where a body may reach into it
 DOT: Final = 2  # pixels of a dot
-RIM: Final = 1.5  # pixels around a mark
+MARK_RIM: Final = 1.5  # pixels around a mark
 LARGEST_FONT: Final = 64  # pixels, of names
 DETAIL_FROM: Final = 7.0  # pixels per m from which on windscreens and lights are drawn
 FINE_FROM: Final = 200_000  # vehicles from which on a dot is one pixel
@@ -204,10 +205,13 @@ class Renderer:
     def _draw_outside(self, scene: Scene) -> None:
         """Draw the bodies from outside."""
         if scene.outside is not None:
-            colours = outside_colours(scene.outside, scene.chased)
-            self._lines.set(ribbons(outside_quads(scene.outside), colours, self._roads.origin))
-            least = 0.5 * LEAST_BODY[1] * scene.camera.scale
-            self._painter.draw(self._lines, *self._view(scene.camera), least=least)
+            rows, theme, scale = scene.outside, self._roads.theme, scene.camera.scale
+            colours = outside_colours(rows, scene.chased)
+            rim = RIM[0] + RIM[1] * scale
+            for grown, shade in ((rim, rim_colours(colours, theme)), (0.0, colours)):
+                self._lines.set(ribbons(outside_quads(rows, grown), shade, self._roads.origin))
+                least = 0.5 * LEAST_BODY[1] * scale + grown
+                self._painter.draw(self._lines, *self._view(scene.camera), least=least)
 
     def _draw_marks(self, scene: Scene) -> None:
         """Draw diamonds with a dark rim."""
@@ -216,7 +220,7 @@ class Renderer:
             return
         corners = np.array([(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)])
         for radius, colour in (
-            (marks.radius + RIM, self._roads.theme.rim),
+            (marks.radius + MARK_RIM, self._roads.theme.rim),
             (marks.radius, marks.colours),
         ):
             quads = marks.places[:, None] + corners * (radius * scene.camera.scale)
@@ -237,13 +241,14 @@ class Renderer:
             )
         )
         self._note("pack")
-        layer.set_palette(scene.coloured.palette)
+        layer.set_palette(scene.coloured.palette, self._roads.theme)
         layer.upload(count)
         self._note("upload")
         least = (LEAST_BODY[0] * camera.scale, LEAST_BODY[1] * camera.scale)
         detail = 1.0 / camera.scale >= DETAIL_FROM
         front = 1.0 if 1.0 / camera.scale >= WHOLE_FROM else POINTED
-        layer.draw(*self._view(camera), least, detail, scene.blink, front)
+        rim = RIM[0] + RIM[1] * camera.scale
+        layer.draw(*self._view(camera), least, detail, scene.blink, front, rim)
         self._note("draw")
 
     def _draw_dots(self, scene: Scene) -> None:

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from vispy import gloo
 
+from rushhour.viewer.themes import Theme, rim_colours
+
 ROW: Final = 1024  # vehicles in a row of the texture
 SIZES: Final = 256  # sizes in a row of theirs
 
@@ -25,6 +27,8 @@ uniform vec2 u_centre;
 uniform vec2 u_scale;
 uniform vec2 u_least;
 uniform float u_front;
+uniform float u_rim;
+uniform sampler2D u_rims;
 varying vec3 v_colour;
 varying vec2 v_on;
 varying vec2 v_size;
@@ -40,19 +44,22 @@ void main() {
     float size_row = floor((which + 0.25) / 256.0);
     vec2 size_at = vec2((which - 256.0 * size_row + 0.5) / 256.0, (size_row + 0.5) / u_size_rows);
     v_size = texture2DLod(u_sizes, size_at, 0.0).xy;
-    vec2 shown = max(v_size, u_least);
+    vec2 shown = max(v_size, u_least) + 2.0 * u_rim;
     float across = a_slot.y > 0.0 ? u_front : 1.0;
     vec2 q = vec2(a_slot.y * shown.x - 0.5 * v_size.x, a_slot.z * shown.y * across);
     vec2 p = v.xy + vec2(cos(v.z) * q.x - sin(v.z) * q.y, sin(v.z) * q.x + cos(v.z) * q.y);
     gl_Position = a_slot.x < u_count
         ? vec4((p - u_centre) * u_scale, 0.0, 1.0) : vec4(2.0, 2.0, 0.0, 1.0);
-    v_colour = texture2DLod(u_palette, vec2((colour + 0.5) / 256.0, 0.5), 0.0).rgb;
+    vec2 told = vec2((colour + 0.5) / 256.0, 0.5);
+    v_colour = u_rim > 0.0 ? texture2DLod(u_rims, told, 0.0).rgb : texture2DLod(u_palette, told, 0.0).rgb;
+    v_size += 2.0 * u_rim;
     v_on = vec2(a_slot.y * shown.x, a_slot.z * shown.y);
 }
 """
 FRAGMENT_SHADER: Final = """
 uniform float u_detail;
 uniform float u_blink;
+uniform float u_rim;
 varying vec3 v_colour;
 varying vec2 v_on;
 varying vec2 v_size;
@@ -63,9 +70,14 @@ void main() {
         float front = 0.5 * v_size.x - v_on.x;
         float back = 0.5 * v_size.x + v_on.x;
         float edge = 0.5 * v_size.y - abs(v_on.y);
-        float corner = 0.35 * min(1.0, v_size.y / 1.8);
+        float corner = 0.35 * min(1.0, (v_size.y - 2.0 * u_rim) / 1.8) + u_rim;
         vec2 beyond = vec2(max(corner - min(front, back), 0.0), max(corner - edge, 0.0));
         if (length(beyond) > corner) discard;
+    }
+    if (u_detail > 0.5 && u_rim == 0.0) {
+        float front = 0.5 * v_size.x - v_on.x;
+        float back = 0.5 * v_size.x + v_on.x;
+        float edge = 0.5 * v_size.y - abs(v_on.y);
         if (edge < 0.09 || min(front, back) < 0.09) c *= 0.62;
         float screen = min(0.22 * v_size.x, 1.15);
         if (front > screen && front < screen + 0.75 && edge > 0.2 + 0.1 * (screen + 0.75 - front))
@@ -95,6 +107,8 @@ class VehicleLayer:
         self._program = gloo.Program(VERTEX_SHADER, FRAGMENT_SHADER)
         self._palette = gloo.Texture2D(np.zeros((1, 256, 3), np.uint8), interpolation="nearest")
         self._program["u_palette"] = self._palette
+        self._rims = gloo.Texture2D(np.zeros((1, 256, 3), np.uint8), interpolation="nearest")
+        self._program["u_rims"] = self._rims
         self._sizes: Any = None
         self.packed = np.zeros((0, 4), np.float32)  # where to pack to
         self._indices: dict[int, Any] = {}
@@ -134,9 +148,10 @@ class VehicleLayer:
         program: Any = self._program
         program["u_sizes"], program["u_size_rows"] = self._sizes, float(rows)
 
-    def set_palette(self, palette: NDArray[np.uint8]) -> None:
-        """Take the colours that codes name, (256, 3)."""
+    def set_palette(self, palette: NDArray[np.uint8], theme: Theme) -> None:
+        """Take the colours that codes name, (256, 3), and the theme of their rims."""
         self._palette.set_data(palette.reshape(1, 256, 3))
+        self._rims.set_data(rim_colours(palette, theme).reshape(1, 256, 3))
 
     def upload(self, count: int) -> None:
         """Send the first `count` of `packed`."""
@@ -147,12 +162,13 @@ class VehicleLayer:
 
     def draw(
         self, centre: tuple[float, float], scale: tuple[float, float], least: tuple[float, float],
-        detail: bool, blink: bool, front: float = 1.0,
+        detail: bool, blink: bool, front: float = 1.0, rim: float = 0.0,
     ) -> None:  # fmt: skip
         """Draw what was uploaded.
 
         centre, scale: as of ribbons.   least: m, length and width shown at least.   detail: with
         windscreens and lights.   blink: indicators are lit now.   front: its share of the width, so that small ones are pointed.
+        rim: m around each, in the colours of rims; below all bodies.
         """
         if not self._count or self._sizes is None:
             return
@@ -161,7 +177,9 @@ class VehicleLayer:
         program["u_scale"], program["u_least"] = scale, least
         program["u_detail"], program["u_blink"] = float(detail), float(blink)
         program["u_front"] = front
-        program.draw("triangles", self._indices_for(self._count))
+        for grown in (rim, 0.0) if rim > 0.0 else (0.0,):
+            program["u_rim"] = grown
+            program.draw("triangles", self._indices_for(self._count))
 
     def _indices_for(self, count: int) -> Any:
         """Triangles of at least so many vehicles; those beyond the count are clipped away."""

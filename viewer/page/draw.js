@@ -29,9 +29,8 @@ void main() {
   if (v_dash == 1.0 && mod(v_along, 9.0) > 3.0) discard;
   colour = vec4(v_dash == 2.0 ? (mod(v_along, period) > 0.5 * period ? vec3(0.93) : vec3(0.80, 0.10, 0.12)) : v_colour, u_alpha);
 }`;
-const DARK = 0.13; // of light, below which a colour is dark
 // The rim around a vehicle: of a dark colour it is one that is seen on asphalt, which may be dark, too.
-const RIM = `uniform vec3 u_rim, u_dark_rim; vec3 rimOf(vec3 c) { return dot(c * c, vec3(0.2126, 0.7152, 0.0722)) < ${DARK} ? u_dark_rim : u_rim; }`;
+const RIM = `uniform vec3 u_rim, u_dark_rim; uniform float u_darkest; vec3 rimOf(vec3 c) { return dot(c * c, vec3(0.2126, 0.7152, 0.0722)) < u_darkest ? u_dark_rim : u_rim; }`;
 const BODY_VERTEX = `#version 300 es
 layout(location=0) in vec4 a_pose; layout(location=1) in vec4 a_what; layout(location=2) in vec4 a_colour;
 uniform vec2 u_centre, u_scale; uniform float u_pixel;
@@ -310,7 +309,7 @@ class Draw {
     gl.uniform2f(at.u_scale, 2 / (this.width * camera.scale), 2 / (this.height * camera.scale));
     if (at.u_pixel) gl.uniform1f(at.u_pixel, camera.scale / this.ratio);
     if (at.u_rim) gl.uniform3fv(at.u_rim, this.rim);
-    if (at.u_dark_rim) gl.uniform3fv(at.u_dark_rim, this.darkRim);
+    if (at.u_dark_rim) { gl.uniform3fv(at.u_dark_rim, this.darkRim); gl.uniform1f(at.u_darkest, this.ground.facts.darkest); }
     return at;
   }
   paint(name, at, box, { widen = 0, least = 0, style = -1, alpha = 1 } = {}) {
@@ -436,7 +435,7 @@ class Draw {
       }
     };
     const packed = ([r, g, b]) => (255 << 24 | b << 16 | g << 8 | r) >>> 0, rim = packed(this.colours.rim), darkRim = packed(this.colours.dark_rim), room = MARGIN - 3;
-    const rimOf = (c) => (0.2126 * (c & 255) ** 2 + 0.7152 * (c >> 8 & 255) ** 2 + 0.0722 * (c >> 16 & 255) ** 2 < DARK * 65025 ? darkRim : rim);
+    const rimOf = (c) => (0.2126 * (c & 255) ** 2 + 0.7152 * (c >> 8 & 255) ** 2 + 0.0722 * (c >> 16 & 255) ** 2 < this.ground.facts.darkest * 65025 ? darkRim : rim);
     const seen = (x, y) => x > room && y > room && x < W - room && y < H - room;
     if (bars && bars.n) {
       const f = new Float32Array(bars.data), words = new Uint32Array(bars.data), wide = Math.max(2, Math.round(0.76 * pixel));

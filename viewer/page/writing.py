@@ -21,6 +21,7 @@ from rushhour.viewer.page.motion import Rows, Ways, frame_block
 from rushhour.viewer.page.road_sums import STANDS
 from rushhour.viewer.page.telling import CLASSES, RaceTold, RunTold
 from rushhour.viewer.themes import (
+    DARKEST,
     DELAYS,
     KINDS,
     LESS_MORE,
@@ -127,6 +128,7 @@ def look_facts() -> dict[str, Any]:
             "difference": LESS_MORE,
         },
         "lights": LIGHT_COLOURS.tolist(),
+        "darkest": DARKEST,
     }
 
 
