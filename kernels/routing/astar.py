@@ -120,18 +120,52 @@ def node_after(graph: RoadGraph, node: int, road: int) -> int:
 
 
 @kernel
+def begin_at(scratch: Scratch, row: int, stamp: int, start: int, cost: float) -> int:
+    """Put the first node on the heap of a search, at its cost so far; returns the heap's size, 1."""
+    scratch.seen[row, start] = stamp
+    scratch.before[row, start] = -1
+    scratch.cost[row, start] = cost
+    push(scratch.heap_key[row], scratch.heap_node[row], 0, 0.0, start)
+    return 1
+
+
+@kernel
+def close_next(scratch: Scratch, row: int, stamp: int, size: int) -> tuple[int, int]:
+    """The next node of a search, which is closed, and the size of the heap after; -1: none is left."""
+    while size > 0:
+        node = scratch.heap_node[row, 0]
+        drop_first(scratch.heap_key[row], scratch.heap_node[row], size)
+        size -= 1
+        if scratch.closed[row, node] != stamp:
+            scratch.closed[row, node] = stamp
+            scratch.looked_at[row] += 1
+            return node, size
+    return -1, size
+
+
+@kernel(inline="always")
+def is_reached(scratch: Scratch, row: int, stamp: int, node: int, cost: float) -> bool:
+    """Whether a node was reached for as little before."""
+    return scratch.seen[row, node] == stamp and cost >= scratch.cost[row, node]
+
+
+@kernel
+def reach(
+    scratch: Scratch, row: int, stamp: int, size: int, node: int, before: int, cost: float, key: float
+) -> int:  # fmt: skip
+    """Note a node as reached from another, at a cost; returns the size of the heap after."""
+    scratch.seen[row, node] = stamp
+    scratch.cost[row, node] = cost
+    scratch.before[row, node] = before
+    push(scratch.heap_key[row], scratch.heap_node[row], size, key, node)
+    return size + 1
+
+
+@kernel
 def search(
-    graph: RoadGraph,
-    scratch: Scratch,
-    row: int,
-    stamp: int,
-    start: int,
-    goal: int,
-    multiplier: NDArray[np.float64],
-    pace: float,
-    taste_seed: int,
-    taste: float,
-) -> int:
+    graph: RoadGraph, scratch: Scratch, row: int, stamp: int, start: int, goal: int,
+    multiplier: NDArray[np.float64], pace: float, taste_seed: int, taste: float,
+) -> int:  # fmt: skip
     """Fill `scratch.before` from node start to road goal; returns the goal's node, -1 without a way.
 
     The cost is in scratch.cost[row, node returned]. Writes scratch.looked_at: nodes closed. multiplier:
@@ -139,31 +173,13 @@ def search(
     node that can be reached; with pace 0.
     """
     scratch.looked_at[row] = 0
-    scratch.seen[row, start] = stamp
-    scratch.before[row, start] = -1
-    scratch.cost[row, start] = 0.0
+    size = begin_at(scratch, row, stamp, start, 0.0)
     if graph.cost[graph.road_of[start]] == inf or (goal >= 0 and graph.cost[goal] == inf):
         return -1
     aim = max(goal, 0)
     x, y = graph.start_x[aim], graph.start_y[aim]
-    closed = 0
-    reached = -1
-    size = 0
-    heap_key = scratch.heap_key[row]
-    heap_node = scratch.heap_node[row]
-    push(heap_key, heap_node, size, 0.0, start)
-    size = 1
-    while size > 0:
-        node = heap_node[0]
-        drop_first(heap_key, heap_node, size)
-        size -= 1
-        if scratch.closed[row, node] == stamp:
-            continue
-        scratch.closed[row, node] = stamp
-        closed += 1
-        if graph.road_of[node] == goal:
-            reached = node
-            break
+    node, size = close_next(scratch, row, stamp, size)
+    while node >= 0 and graph.road_of[node] != goal:
         here = scratch.cost[row, node]
         for e in range(graph.out_start[node], graph.out_start[node + 1]):
             ahead = graph.out[e]
@@ -174,35 +190,22 @@ def search(
             if taste > 0.0:
                 drive *= 1.0 + taste * uniform(taste_seed, road, 0, STREAM_TASTE)
             cost = here + graph.turn_cost[e] + drive
-            if cost == inf or (
-                scratch.seen[row, ahead] == stamp and cost >= scratch.cost[row, ahead]
-            ):
+            if cost == inf or is_reached(scratch, row, stamp, ahead, cost):
                 continue
-            scratch.seen[row, ahead] = stamp
-            scratch.cost[row, ahead] = cost
-            scratch.before[row, ahead] = node
             key = cost
             if pace > 0.0 and road != goal:
                 # To the goal's start: the goal's own cost is on top and the same for all.
                 key += pace * sqrt((graph.end_x[road] - x) ** 2 + (graph.end_y[road] - y) ** 2)
-            push(heap_key, heap_node, size, key, ahead)
-            size += 1
-    scratch.looked_at[row] = closed
-    return reached
+            size = reach(scratch, row, stamp, size, ahead, node, cost, key)
+        node, size = close_next(scratch, row, stamp, size)
+    return node
 
 
 @kernel
 def write_found(
-    graph: RoadGraph,
-    scratch: Scratch,
-    row: int,
-    end: int,
-    i: int,
-    ways: NDArray[np.int32],
-    length: NDArray[np.int32],
-    cost: NDArray[np.float64],
-    closed: NDArray[np.int32],
-) -> None:
+    graph: RoadGraph, scratch: Scratch, row: int, end: int, i: int, ways: NDArray[np.int32],
+    length: NDArray[np.int32], cost: NDArray[np.float64], closed: NDArray[np.int32],
+) -> None:  # fmt: skip
     """Write the way of pair i of a batch, whose search ended in this node; see `search_all`."""
     closed[i] = scratch.looked_at[row]
     length[i] = 0
@@ -227,21 +230,11 @@ def write_found(
 
 @kernel
 def search_chunk(
-    graph: RoadGraph,
-    scratch: Scratch,
-    chunk: int,
-    stamp: int,
-    starts: NDArray[np.int32],
-    goals: NDArray[np.int32],
-    multiplier: NDArray[np.float64],
-    pace: float,
-    taste_seeds: NDArray[np.int64],
-    taste: float,
-    ways: NDArray[np.int32],
-    length: NDArray[np.int32],
-    cost: NDArray[np.float64],
-    closed: NDArray[np.int32],
-) -> None:
+    graph: RoadGraph, scratch: Scratch, chunk: int, stamp: int, starts: NDArray[np.int32],
+    goals: NDArray[np.int32], multiplier: NDArray[np.float64], pace: float,
+    taste_seeds: NDArray[np.int64], taste: float, ways: NDArray[np.int32],
+    length: NDArray[np.int32], cost: NDArray[np.float64], closed: NDArray[np.int32],
+) -> None:  # fmt: skip
     """Search every chunks-th pair of a batch; see `search_all`."""
     chunks = scratch.seen.shape[0]
     for i in range(chunk, starts.shape[0], chunks):
@@ -254,20 +247,11 @@ def search_chunk(
 
 @kernel(parallel=True)
 def search_all(
-    graph: RoadGraph,
-    scratch: Scratch,
-    stamp: int,
-    starts: NDArray[np.int32],
-    goals: NDArray[np.int32],
-    multiplier: NDArray[np.float64],
-    pace: float,
-    taste_seeds: NDArray[np.int64],
-    taste: float,
-    ways: NDArray[np.int32],
-    length: NDArray[np.int32],
-    cost: NDArray[np.float64],
-    closed: NDArray[np.int32],
-) -> None:
+    graph: RoadGraph, scratch: Scratch, stamp: int, starts: NDArray[np.int32],
+    goals: NDArray[np.int32], multiplier: NDArray[np.float64], pace: float,
+    taste_seeds: NDArray[np.int64], taste: float, ways: NDArray[np.int32],
+    length: NDArray[np.int32], cost: NDArray[np.float64], closed: NDArray[np.int32],
+) -> None:  # fmt: skip
     """Ways of a batch of q pairs of roads, dealt to as many chunks as the scratch has rows.
 
     Writes for each: ways[i, :length[i]] with both ends; length 0 unreachable, or minus the length

@@ -269,26 +269,66 @@ def contract(links: Links, work: Ordering, most: int) -> bool:
 
 
 @kernel
-def meet(ladder: Hierarchy, room: Meeting, row: int, stamp: int, start: int, goal: int) -> int:
-    """Place at which the cheapest way from a node to a road is most important; -1 without a way.
-
-    Writes room.looked_at: nodes closed. A node is left where it was reached too dearly: over a more
-    important one it is reached for less (stall on demand).
-    """
-    size_0 = 1
-    size_1 = 0
-    place = ladder.place[start]
-    room.cost[row, 0, place] = 0.0
-    room.seen[row, 0, place] = stamp
-    room.arc[row, 0, place] = -1
-    push(room.heap_key[row, 0], room.heap_node[row, 0], 0, 0.0, place)
+def stand_at_goal(ladder: Hierarchy, room: Meeting, row: int, stamp: int, goal: int) -> int:
+    """Put the places of a road on the heap of a search back from it, side 1; returns their number."""
+    size = 0
     for g in range(ladder.goal_start[goal], ladder.goal_start[goal + 1]):
         place = ladder.goal_place[g]
         room.cost[row, 1, place] = 0.0
         room.seen[row, 1, place] = stamp
         room.arc[row, 1, place] = -1
-        push(room.heap_key[row, 1], room.heap_node[row, 1], size_1, 0.0, place)
-        size_1 += 1
+        push(room.heap_key[row, 1], room.heap_node[row, 1], size, 0.0, place)
+        size += 1
+    return size
+
+
+@kernel
+def rise(
+    ladder: Hierarchy, room: Meeting, row: int, side: int, stamp: int, size: int, place: int,
+    here: float, best: float,
+) -> int:  # fmt: skip
+    """Go on from a place to more important ones, for less than `best`; returns the heap's size after.
+
+    A place is left where it was reached too dearly: over a more important one it is reached for
+    less (stall on demand).
+    """
+    other = 1 - side
+    for a in range(ladder.arc_start[other, place], ladder.arc_start[other, place + 1]):
+        above = ladder.arc_end[a]
+        if (
+            room.seen[row, side, above] == stamp
+            and room.cost[row, side, above] + ladder.arc_cost[a] < here
+        ):
+            return size
+    for a in range(ladder.arc_start[side, place], ladder.arc_start[side, place + 1]):
+        above = ladder.arc_end[a]
+        cost = here + ladder.arc_cost[a]
+        if cost >= best or (
+            room.seen[row, side, above] == stamp and cost >= room.cost[row, side, above]
+        ):
+            continue
+        room.seen[row, side, above] = stamp
+        room.cost[row, side, above] = cost
+        room.arc[row, side, above] = a
+        room.came[row, side, above] = place
+        push(room.heap_key[row, side], room.heap_node[row, side], size, cost, above)
+        size += 1
+    return size
+
+
+@kernel
+def meet(ladder: Hierarchy, room: Meeting, row: int, stamp: int, start: int, goal: int) -> int:
+    """Place at which the cheapest way from a node to a road is most important; -1 without a way.
+
+    Writes room.looked_at: nodes closed.
+    """
+    size_0 = 1
+    place = ladder.place[start]
+    room.cost[row, 0, place] = 0.0
+    room.seen[row, 0, place] = stamp
+    room.arc[row, 0, place] = -1
+    push(room.heap_key[row, 0], room.heap_node[row, 0], 0, 0.0, place)
+    size_1 = stand_at_goal(ladder, room, row, stamp, goal)
     best = inf
     met = -1
     closed = 0
@@ -296,46 +336,21 @@ def meet(ladder: Hierarchy, room: Meeting, row: int, stamp: int, start: int, goa
         side = 1
         if size_1 == 0 or (size_0 > 0 and room.heap_key[row, 0, 0] <= room.heap_key[row, 1, 0]):
             side = 0
-        keys = room.heap_key[row, side]
-        nodes = room.heap_node[row, side]
-        here = keys[0]
+        here = room.heap_key[row, side, 0]
         if here >= best:
             break
-        place = nodes[0]
+        place = room.heap_node[row, side, 0]
         size = size_1 if side else size_0
-        drop_first(keys, nodes, size)
+        drop_first(room.heap_key[row, side], room.heap_node[row, side], size)
         size -= 1
         if here <= room.cost[row, side, place]:
             closed += 1
-            other = 1 - side
-            if room.seen[row, other, place] == stamp:
-                total = here + room.cost[row, other, place]
+            if room.seen[row, 1 - side, place] == stamp:
+                total = here + room.cost[row, 1 - side, place]
                 if total < best:
                     best = total
                     met = place
-            late = False
-            for a in range(ladder.arc_start[other, place], ladder.arc_start[other, place + 1]):
-                above = ladder.arc_end[a]
-                if (
-                    room.seen[row, side, above] == stamp
-                    and room.cost[row, side, above] + ladder.arc_cost[a] < here
-                ):
-                    late = True
-                    break
-            if not late:
-                for a in range(ladder.arc_start[side, place], ladder.arc_start[side, place + 1]):
-                    above = ladder.arc_end[a]
-                    cost = here + ladder.arc_cost[a]
-                    if cost >= best or (
-                        room.seen[row, side, above] == stamp and cost >= room.cost[row, side, above]
-                    ):
-                        continue
-                    room.seen[row, side, above] = stamp
-                    room.cost[row, side, above] = cost
-                    room.arc[row, side, above] = a
-                    room.came[row, side, above] = place
-                    push(keys, nodes, size, cost, above)
-                    size += 1
+            size = rise(ladder, room, row, side, stamp, size, place, here, best)
         if side:
             size_1 = size
         else:
@@ -373,18 +388,10 @@ def unpack(
 
 @kernel
 def climb_chunk(
-    graph: RoadGraph,
-    ladder: Hierarchy,
-    room: Meeting,
-    chunk: int,
-    stamp: int,
-    starts: NDArray[np.int32],
-    goals: NDArray[np.int32],
-    ways: NDArray[np.int32],
-    length: NDArray[np.int32],
-    cost: NDArray[np.float64],
-    closed: NDArray[np.int32],
-) -> None:
+    graph: RoadGraph, ladder: Hierarchy, room: Meeting, chunk: int, stamp: int,
+    starts: NDArray[np.int32], goals: NDArray[np.int32], ways: NDArray[np.int32],
+    length: NDArray[np.int32], cost: NDArray[np.float64], closed: NDArray[np.int32],
+) -> None:  # fmt: skip
     """Search every chunks-th pair of a batch; see `climb_all`."""
     chunks = room.looked_at.shape[0]
     for i in range(chunk, starts.shape[0], chunks):
@@ -418,17 +425,10 @@ def climb_chunk(
 
 @kernel(parallel=True)
 def climb_all(
-    graph: RoadGraph,
-    ladder: Hierarchy,
-    room: Meeting,
-    stamp: int,
-    starts: NDArray[np.int32],
-    goals: NDArray[np.int32],
-    ways: NDArray[np.int32],
-    length: NDArray[np.int32],
-    cost: NDArray[np.float64],
-    closed: NDArray[np.int32],
-) -> None:
+    graph: RoadGraph, ladder: Hierarchy, room: Meeting, stamp: int, starts: NDArray[np.int32],
+    goals: NDArray[np.int32], ways: NDArray[np.int32], length: NDArray[np.int32],
+    cost: NDArray[np.float64], closed: NDArray[np.int32],
+) -> None:  # fmt: skip
     """Ways of a batch of q pairs over a hierarchy of the graph; all else as `routing.search_all`."""
     for chunk in prange(room.looked_at.shape[0]):
         climb_chunk(

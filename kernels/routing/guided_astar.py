@@ -14,8 +14,17 @@ from numba import prange
 from numpy.typing import NDArray
 
 from rushhour.kernels.compiling.jit import kernel
-from rushhour.kernels.routing.astar import RoadGraph, Scratch, drop_first, push, write_found
-from rushhour.kernels.routing.contraction import Hierarchy, Meeting
+from rushhour.kernels.routing.astar import (
+    RoadGraph,
+    Scratch,
+    begin_at,
+    close_next,
+    drop_first,
+    is_reached,
+    reach,
+    write_found,
+)
+from rushhour.kernels.routing.contraction import Hierarchy, Meeting, rise, stand_at_goal
 
 FREE, CLIMBED = 0, 1  # sides of a Meeting: costs of the rest, and of the climb from the goal
 
@@ -24,44 +33,17 @@ FREE, CLIMBED = 0, 1  # sides of a Meeting: costs of the rest, and of the climb 
 def climb_from(ladder: Hierarchy, room: Meeting, row: int, stamp: int, goal: int) -> None:
     """Costs from places above a road to it, over arcs that lead down alone.
 
-    A place is left where it is dearer than over a more important one (stall on demand): `free_rest`
-    finds that way over its arcs.
+    Those that are dearer than over a more important place are left: `free_rest` finds that way.
     """
     keys, nodes = room.heap_key[row, CLIMBED], room.heap_node[row, CLIMBED]
-    size = 0
-    for g in range(ladder.goal_start[goal], ladder.goal_start[goal + 1]):
-        place = ladder.goal_place[g]
-        room.cost[row, CLIMBED, place] = 0.0
-        room.seen[row, CLIMBED, place] = stamp
-        push(keys, nodes, size, 0.0, place)
-        size += 1
+    size = stand_at_goal(ladder, room, row, stamp, goal)
     while size > 0:
         place = nodes[0]
         here = keys[0]
         drop_first(keys, nodes, size)
         size -= 1
-        if here > room.cost[row, CLIMBED, place]:
-            continue
-        late = False
-        for a in range(ladder.arc_start[0, place], ladder.arc_start[0, place + 1]):
-            above = ladder.arc_end[a]
-            if (
-                room.seen[row, CLIMBED, above] == stamp
-                and room.cost[row, CLIMBED, above] + ladder.arc_cost[a] < here
-            ):
-                late = True
-                break
-        if late:
-            continue
-        for a in range(ladder.arc_start[1, place], ladder.arc_start[1, place + 1]):
-            above = ladder.arc_end[a]
-            cost = here + ladder.arc_cost[a]
-            if room.seen[row, CLIMBED, above] == stamp and cost >= room.cost[row, CLIMBED, above]:
-                continue
-            room.seen[row, CLIMBED, above] = stamp
-            room.cost[row, CLIMBED, above] = cost
-            push(keys, nodes, size, cost, above)
-            size += 1
+        if here <= room.cost[row, CLIMBED, place]:
+            size = rise(ladder, room, row, CLIMBED, stamp, size, place, here, inf)
 
 
 @kernel
@@ -111,25 +93,9 @@ def search_guided(
     if graph.cost[graph.road_of[start]] == inf or graph.cost[goal] == inf:
         return -1
     climb_from(ladder, room, row, stamp, goal)
-    scratch.seen[row, start] = stamp
-    scratch.before[row, start] = -1
-    scratch.cost[row, start] = 0.0
-    heap_key, heap_node = scratch.heap_key[row], scratch.heap_node[row]
-    push(heap_key, heap_node, 0, 0.0, start)
-    size = 1
-    closed = 0
-    reached = -1
-    while size > 0:
-        node = heap_node[0]
-        drop_first(heap_key, heap_node, size)
-        size -= 1
-        if scratch.closed[row, node] == stamp:
-            continue
-        scratch.closed[row, node] = stamp
-        closed += 1
-        if graph.road_of[node] == goal:
-            reached = node
-            break
+    size = begin_at(scratch, row, stamp, start, 0.0)
+    node, size = close_next(scratch, row, stamp, size)
+    while node >= 0 and graph.road_of[node] != goal:
         here = scratch.cost[row, node]
         for e in range(graph.out_start[node], graph.out_start[node + 1]):
             ahead = graph.out[e]
@@ -137,20 +103,13 @@ def search_guided(
                 continue
             road = graph.road_of[ahead]
             cost = here + graph.turn_cost[e] + graph.cost[road] * multiplier[road]
-            if cost >= most or (
-                scratch.seen[row, ahead] == stamp and cost >= scratch.cost[row, ahead]
-            ):
+            if cost >= most or is_reached(scratch, row, stamp, ahead, cost):
                 continue
-            rest = free_rest(ladder, room, row, stamp, ahead)
-            if cost + share * rest >= most:
-                continue
-            scratch.seen[row, ahead] = stamp
-            scratch.cost[row, ahead] = cost
-            scratch.before[row, ahead] = node
-            push(heap_key, heap_node, size, cost + share * rest, ahead)
-            size += 1
-    scratch.looked_at[row] = closed
-    return reached
+            key = cost + share * free_rest(ladder, room, row, stamp, ahead)
+            if key < most:
+                size = reach(scratch, row, stamp, size, ahead, node, cost, key)
+        node, size = close_next(scratch, row, stamp, size)
+    return node
 
 
 @kernel

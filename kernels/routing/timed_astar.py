@@ -13,7 +13,15 @@ from numba import prange
 from numpy.typing import NDArray
 
 from rushhour.kernels.compiling.jit import kernel
-from rushhour.kernels.routing.astar import RoadGraph, Scratch, drop_first, push, write_found
+from rushhour.kernels.routing.astar import (
+    RoadGraph,
+    Scratch,
+    begin_at,
+    close_next,
+    is_reached,
+    reach,
+    write_found,
+)
 from rushhour.kernels.routing.contraction import Hierarchy, Meeting
 from rushhour.kernels.routing.guided_astar import climb_from, free_rest
 
@@ -52,25 +60,9 @@ def search_timed(
     if graph.cost[graph.road_of[start]] == inf or graph.cost[goal] == inf:
         return -1
     climb_from(ladder, room, row, stamp, goal)
-    scratch.seen[row, start] = stamp
-    scratch.before[row, start] = -1
-    scratch.cost[row, start] = cost_at(timed, graph.road_of[start], depart)
-    heap_key, heap_node = scratch.heap_key[row], scratch.heap_node[row]
-    push(heap_key, heap_node, 0, 0.0, start)
-    size = 1
-    closed = 0
-    reached = -1
-    while size > 0:
-        node = heap_node[0]
-        drop_first(heap_key, heap_node, size)
-        size -= 1
-        if scratch.closed[row, node] == stamp:
-            continue
-        scratch.closed[row, node] = stamp
-        closed += 1
-        if graph.road_of[node] == goal:
-            reached = node
-            break
+    size = begin_at(scratch, row, stamp, start, cost_at(timed, graph.road_of[start], depart))
+    node, size = close_next(scratch, row, stamp, size)
+    while node >= 0 and graph.road_of[node] != goal:
         here = scratch.cost[row, node]
         for e in range(graph.out_start[node], graph.out_start[node + 1]):
             ahead = graph.out[e]
@@ -79,18 +71,13 @@ def search_timed(
                 continue
             cost = here + graph.turn_cost[e]
             cost += cost_at(timed, road, depart + cost)
-            if scratch.seen[row, ahead] == stamp and cost >= scratch.cost[row, ahead]:
+            if is_reached(scratch, row, stamp, ahead, cost):
                 continue
             rest = free_rest(ladder, room, row, stamp, ahead)
-            if rest == inf:
-                continue
-            scratch.seen[row, ahead] = stamp
-            scratch.cost[row, ahead] = cost
-            scratch.before[row, ahead] = node
-            push(heap_key, heap_node, size, cost + rest, ahead)
-            size += 1
-    scratch.looked_at[row] = closed
-    return reached
+            if rest < inf:
+                size = reach(scratch, row, stamp, size, ahead, node, cost, cost + rest)
+        node, size = close_next(scratch, row, stamp, size)
+    return node
 
 
 @kernel
