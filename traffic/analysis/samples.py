@@ -6,8 +6,7 @@ about normal. Sources: Student (1908), "The probable error of a mean"; Welch (19
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
-from math import exp, lgamma, log, log1p, sqrt
+from math import sqrt
 from typing import Any, Final
 
 import numpy as np
@@ -86,7 +85,6 @@ def _finite(values: ArrayLike) -> NDArray[np.float64]:
     return np.asarray(found[np.isfinite(found)])
 
 
-@lru_cache(4096)
 def t_quantile(freedom: float, sure: float = SURE) -> float:
     """The t that a variable of Student's distribution stays within with a probability of `sure`.
 
@@ -95,45 +93,6 @@ def t_quantile(freedom: float, sure: float = SURE) -> float:
     >>> round(t_quantile(9), 4)
     2.2622
     """
-    low, high = 0.0, 1.0
-    while _within(high, freedom) < sure:
-        high *= 2.0
-    for _ in range(200):
-        middle = 0.5 * (low + high)
-        if middle in (low, high):
-            break
-        low, high = (middle, high) if _within(middle, freedom) < sure else (low, middle)
-    return 0.5 * (low + high)
+    from scipy.special import stdtrit
 
-
-def _within(t: float, freedom: float) -> float:
-    """Probability of Student's distribution between -t and t."""
-    return 1.0 - _incomplete_beta(0.5 * freedom, 0.5, freedom / (freedom + t * t))
-
-
-def _incomplete_beta(a: float, b: float, x: float) -> float:
-    """The regularised incomplete beta function, by its continued fraction.
-
-    Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.5.8, evaluated by Lentz.
-    """
-    if x <= 0.0 or x >= 1.0:
-        return 0.0 if x <= 0.0 else 1.0
-    if x > (a + 1.0) / (a + b + 2.0):
-        return 1.0 - _incomplete_beta(b, a, 1.0 - x)
-    front = exp(a * log(x) + b * log1p(-x) + lgamma(a + b) - lgamma(a) - lgamma(b)) / a
-    tiny = 1e-300
-    f, c, d = 1.0, 1.0, 0.0
-    for k in range(2000):
-        m = k // 2
-        if k == 0:
-            numerator = 1.0
-        elif k % 2 == 0:
-            numerator = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
-        else:
-            numerator = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
-        d = 1.0 / (1.0 + numerator * d or tiny)
-        c = 1.0 + numerator / c or tiny
-        f *= c * d
-        if abs(1.0 - c * d) < 1e-15:
-            break
-    return front * (f - 1.0)
+    return float(stdtrit(freedom, 0.5 * (1.0 + sure)))
