@@ -14,11 +14,11 @@ import numba
 import numpy as np
 from scenarios import DATA_HELP, data_base
 
+from rushhour.games.racing.car_race import CarRace, taught_track
+from rushhour.games.racing.racing_line import CARS, with_racing_line
 from rushhour.kernels.steering.tracks import Track
 from rushhour.roadnets.racetracks import read_track
 from rushhour.traffic.profiling.text_tables import table
-from rushhour.traffic.racing.car_race import CarRace, taught_track
-from rushhour.traffic.racing.racing_line import CARS, with_racing_line
 
 FRAMES = 1200
 

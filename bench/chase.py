@@ -11,8 +11,8 @@ from time import perf_counter
 import numpy as np
 
 import rushhour as rh
-from rushhour.roadnets.navmesh.mesh import build_navmesh
-from rushhour.traffic.opponents.chase import Chase
+from rushhour.games.navmesh.mesh import build_navmesh
+from rushhour.games.opponents.chase import Chase
 from rushhour.traffic.stepping.costs import PHASES
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 import rushhour as rh
-from rushhour.roadnets.navmesh.mesh import build_navmesh
-from rushhour.traffic.opponents.chase import Chase
+from rushhour.games.navmesh.mesh import build_navmesh
+from rushhour.games.opponents.chase import Chase
 
 
 def main() -> None:

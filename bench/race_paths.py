@@ -15,9 +15,9 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.games.racing.course import oval_course
+from rushhour.games.racing.race_paths import RacePaths, generate_races
 from rushhour.traffic.profiling.text_tables import table
-from rushhour.traffic.racing.course import oval_course
-from rushhour.traffic.racing.race_paths import RacePaths, generate_races
 
 
 def shared_cells(made: RacePaths) -> int:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scenarios import DATA_HELP, data_base
 
+from rushhour.games.racing.car_race import lap_time
 from rushhour.kernels.steering.bicycle import Bodies, BodyTypes, G, move_bodies, roll_bodies
 from rushhour.kernels.steering.controllers import press_pedals
 from rushhour.kernels.steering.track_steering import (
@@ -32,7 +33,6 @@ from rushhour.kernels.steering.tracks import Track, locate_cars
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.racetracks import build_track, read_track
 from rushhour.traffic.profiling.text_tables import table
-from rushhour.traffic.racing.car_race import lap_time
 
 DT: Final = 1.0 / 60.0
 KP: Final = 0.06  # rad/m

@@ -1,8 +1,6 @@
 """Races of cars on tracks, and race paths generated ahead (docs/racing.md)."""
 
-from rushhour.kernels.steering.tracks import Track
-from rushhour.roadnets.racetracks import build_track, load_track, read_track, save_track
-from rushhour.traffic.racing.car_race import (
+from rushhour.games.racing.car_race import (
     MODELS,
     PERSONALITIES,
     CarRace,
@@ -12,11 +10,13 @@ from rushhour.traffic.racing.car_race import (
     lap_time,
     taught_track,
 )
-from rushhour.traffic.racing.course import Course, drawn_course, oval_course
-from rushhour.traffic.racing.driven_lap import DrivenLap, read_drive, repeated, save_drive
-from rushhour.traffic.racing.race_file import RaceRecord, load_race, record_of_paths, save_race
-from rushhour.traffic.racing.race_paths import Pace, RacePaths, generate_races
-from rushhour.traffic.racing.racing_line import CARS, Car, with_racing_line
+from rushhour.games.racing.course import Course, drawn_course, oval_course
+from rushhour.games.racing.driven_lap import DrivenLap, read_drive, repeated, save_drive
+from rushhour.games.racing.race_file import RaceRecord, load_race, record_of_paths, save_race
+from rushhour.games.racing.race_paths import Pace, RacePaths, generate_races
+from rushhour.games.racing.racing_line import CARS, Car, with_racing_line
+from rushhour.kernels.steering.tracks import Track
+from rushhour.roadnets.racetracks import build_track, load_track, read_track, save_track
 
 __all__ = [
     "CARS",

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 
+from rushhour.games.racing.driven_lap import DrivenLap, save_drive
+from rushhour.games.racing.racing_line import CARS, with_racing_line
 from rushhour.roadnets.racetracks import read_track
-from rushhour.traffic.racing.driven_lap import DrivenLap, save_drive
-from rushhour.traffic.racing.racing_line import CARS, with_racing_line
 
 
 def slow_drive(track: Path, path: Path, speed: float = 9.0) -> DrivenLap:

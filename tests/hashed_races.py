@@ -4,10 +4,10 @@ import hashlib
 
 import numpy as np
 
+from rushhour.games.racing.car_race import CarRace
+from rushhour.games.racing.course import oval_course
+from rushhour.games.racing.race_paths import generate_races
 from rushhour.roadnets.racetracks import build_track
-from rushhour.traffic.racing.car_race import CarRace
-from rushhour.traffic.racing.course import oval_course
-from rushhour.traffic.racing.race_paths import generate_races
 
 FRAMES = 20
 

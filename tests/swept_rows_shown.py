@@ -6,8 +6,8 @@ from base64 import b64decode
 
 from swept_options import Row, Told
 
+from rushhour.games.racing.race_file import load_race
 from rushhour.roadnets.racetracks import load_track
-from rushhour.traffic.racing.race_file import load_race
 from rushhour.traffic.recording.run_file import RunFile
 
 V = "view run.h5 --size 320x240 --shot v.png --json"

@@ -16,18 +16,19 @@ CIRCLES = {
 PRIVATE_READS = {
     "compat.traci.connection": 4,
     "compat.traci.vehicle_commands": 1,
+    "games.opponents.chase": 1,
     "kernels.compiling.lazy": 4,  # of numba
     "kernels.compiling.address_tables": 1,
     "kernels.compiling.rebuilding": 2,
     "traffic.learning.junctions": 1,
-    "traffic.opponents.chase": 1,
 }
 # The rooms that each may import from; a room's own modules, and rushhour, may import all of its row.
 ROOMS = {
     "kernels": ("kernels",),
     "roadnets": ("kernels", "roadnets"),
     "traffic": ("kernels", "roadnets", "traffic"),
-    "viewer": ("kernels", "roadnets", "traffic", "viewer"),
+    "games": ("kernels", "roadnets", "traffic", "games"),
+    "viewer": ("kernels", "roadnets", "traffic", "games", "viewer"),
 }
 # The rooms of kernels, in order: each imports from itself and from those before it.
 KERNEL_ROOMS = (
@@ -43,7 +44,7 @@ AGAINST = {
     "viewer.study_report imports rushhour",
 }
 # The folders of traffic that the state must know nothing of: who commands is known to the frame only.
-ABOVE_THE_STATE = ("analysis", "learning", "opponents", "profiling", "racing", "scenarios", "world")
+ABOVE_THE_STATE = ("analysis", "learning", "profiling", "scenarios", "world")
 
 
 def plain(name: str) -> str:

@@ -13,14 +13,9 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "bench"))
 from steering_models import wavy_track
 
 from rushhour.cli import main
-from rushhour.kernels.racing.car_races import node_speed
-from rushhour.kernels.racing.race_state import ahead_by
-from rushhour.kernels.racing.watching_cars import following_speed, open_side
-from rushhour.roadnets.errors import ParameterError
-from rushhour.roadnets.racetracks import build_track, load_track, read_track, save_track
-from rushhour.traffic.racing.car_race import MODELS, CarRace, RaceTape, lap_time, taught_track
-from rushhour.traffic.racing.race_file import load_race
-from rushhour.traffic.racing.racing_line import (
+from rushhour.games.racing.car_race import MODELS, CarRace, RaceTape, lap_time, taught_track
+from rushhour.games.racing.race_file import load_race
+from rushhour.games.racing.racing_line import (
     CARS,
     Car,
     bends_of,
@@ -32,6 +27,11 @@ from rushhour.traffic.racing.racing_line import (
     time_of,
     with_racing_line,
 )
+from rushhour.kernels.racing.car_races import node_speed
+from rushhour.kernels.racing.race_state import ahead_by
+from rushhour.kernels.racing.watching_cars import following_speed, open_side
+from rushhour.roadnets.errors import ParameterError
+from rushhour.roadnets.racetracks import build_track, load_track, read_track, save_track
 
 TRACKS = ("Hockenheim", "IMS", "Monza", "Norisring", "Shanghai", "Silverstone", "Spa", "Suzuka")
 

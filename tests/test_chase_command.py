@@ -11,8 +11,8 @@ import pytest
 
 import rushhour as rh
 from rushhour.cli import main
-from rushhour.traffic.opponents.chase import Chase
-from rushhour.traffic.opponents.tape import read_tape
+from rushhour.games.opponents.chase import Chase
+from rushhour.games.opponents.tape import read_tape
 from rushhour.viewer import actions as do
 from rushhour.viewer.outside import OUTSIDE, TARGET, outside_colours
 from rushhour.viewer.recorded import RunSource

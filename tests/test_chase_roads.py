@@ -11,12 +11,12 @@ from real_data import data_folder
 from test_opponents import mesh, set_at, with_one_standing
 
 import rushhour as rh
+from rushhour.games.navmesh.mesh import build_navmesh
+from rushhour.games.opponents.chase import Chase
+from rushhour.games.opponents.happenings import make_way, who_hears
+from rushhour.games.opponents.tape import read_tape
 from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.model import Network
-from rushhour.roadnets.navmesh.mesh import build_navmesh
-from rushhour.traffic.opponents.chase import Chase
-from rushhour.traffic.opponents.happenings import make_way, who_hears
-from rushhour.traffic.opponents.tape import read_tape
 
 
 @pytest.mark.slow

@@ -13,12 +13,12 @@ from driven_drives import slow_drive
 from real_data import data_folder
 
 from rushhour.cli import main
+from rushhour.games.racing.car_race import CarRace, taught_track
+from rushhour.games.racing.driven_lap import DrivenLap, read_drive, repeated, save_drive
+from rushhour.games.racing.racing_line import CARS, with_racing_line
 from rushhour.kernels.steering.tracks import Track
 from rushhour.roadnets.errors import ParameterError, RunError
 from rushhour.roadnets.racetracks import build_track, load_track, read_track
-from rushhour.traffic.racing.car_race import CarRace, taught_track
-from rushhour.traffic.racing.driven_lap import DrivenLap, read_drive, repeated, save_drive
-from rushhour.traffic.racing.racing_line import CARS, with_racing_line
 from rushhour.viewer import actions as do
 from rushhour.viewer.gamepad import pressed_gamepad
 

@@ -9,12 +9,12 @@ import shapely
 from real_data import data_folder
 
 import rushhour as rh
+from rushhour.games.navmesh.mesh import Navmesh, build_navmesh
+from rushhour.games.navmesh.surfaces import surfaces
 from rushhour.kernels.navmesh.cells import INTERSECTION, ROAD, VERGE, nearest_cell
 from rushhour.kernels.navmesh.ways import find_chain
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.model import Network
-from rushhour.roadnets.navmesh.mesh import Navmesh, build_navmesh
-from rushhour.roadnets.navmesh.surfaces import surfaces
 
 KEPT: dict[str, Navmesh] = {}
 

@@ -10,6 +10,9 @@ import pytest
 from bodies_worlds import overlaps
 
 import rushhour as rh
+from rushhour.games.navmesh.mesh import Navmesh, build_navmesh
+from rushhour.games.opponents.chase import Chase
+from rushhour.games.opponents.tape import read_tape
 from rushhour.kernels.navmesh.cells import VERGE, nearest_cell
 from rushhour.kernels.opponents.passing import CHANGES, SHIFTS
 from rushhour.kernels.opponents.states import (
@@ -27,9 +30,6 @@ from rushhour.kernels.opponents.states import (
     meeting_time,
 )
 from rushhour.roadnets.errors import ParameterError, RunError
-from rushhour.roadnets.navmesh.mesh import Navmesh, build_navmesh
-from rushhour.traffic.opponents.chase import Chase
-from rushhour.traffic.opponents.tape import read_tape
 
 KEPT: dict[str, Navmesh] = {}
 STATE = ("x", "y", "heading", "speed", "slip", "turning", "steer")

@@ -13,8 +13,8 @@ from real_data import data_folder
 from several_threads import printed_by_threads
 
 from rushhour.cli import main
+from rushhour.games.racing.race_file import load_race
 from rushhour.kernels.compiling.jit import config
-from rushhour.traffic.racing.race_file import load_race
 from rushhour.viewer.race_shot import race_picture
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
@@ -53,7 +53,7 @@ def test_the_table_names_everybody_and_the_json_says_the_same(folder, capsys):
 def test_who_does_not_arrive_is_named_and_the_race_ends_with_exit_code_1(
     folder, capsys, monkeypatch
 ):
-    from rushhour.traffic.racing import race_paths
+    from rushhour.games.racing import race_paths
 
     monkeypatch.setattr(race_paths, "SLACK", 0.0)  # as if the slots were over too soon
     monkeypatch.setattr(race_paths, "SPARE", 40)

@@ -12,14 +12,14 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "bench"))
 
 from race_paths import least_distance, shared_cells
 
+from rushhour.games.racing.course import drawn_course, oval_course, track_course
+from rushhour.games.racing.race_file import record_of_paths
+from rushhour.games.racing.race_paths import WEIGHTS, Pace, drawn_paces, generate_races
+from rushhour.games.racing.smoothing import gaussian_weights, smoothed, total_turning
 from rushhour.kernels.racing.race_cells import gained
 from rushhour.kernels.racing.race_paths import HELD, cell_cost, next_speed, turn_cost, turned
 from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.racetracks import read_track
-from rushhour.traffic.racing.course import drawn_course, oval_course, track_course
-from rushhour.traffic.racing.race_file import record_of_paths
-from rushhour.traffic.racing.race_paths import WEIGHTS, Pace, drawn_paces, generate_races
-from rushhour.traffic.racing.smoothing import gaussian_weights, smoothed, total_turning
 
 EQ_2 = (WEIGHTS.held, WEIGHTS.turn, WEIGHTS.cost, WEIGHTS.end)
 

@@ -12,16 +12,16 @@ from cityflow_texts import flow, town
 
 import rushhour as rh
 from rushhour.compat.cityflow import Engine
+from rushhour.games.navmesh.mesh import build_navmesh
+from rushhour.games.opponents.chase import Chase
+from rushhour.games.racing.car_race import CarRace, RaceTape, taught_track
+from rushhour.games.racing.course import drawn_course
+from rushhour.games.racing.race_file import RaceRecord
+from rushhour.games.racing.race_paths import generate_races
 from rushhour.kernels.core.reprs import value_shown
 from rushhour.roadnets.errors import RushhourError
-from rushhour.roadnets.navmesh.mesh import build_navmesh
 from rushhour.roadnets.racetracks import build_track
 from rushhour.traffic.checker import Checker
-from rushhour.traffic.opponents.chase import Chase
-from rushhour.traffic.racing.car_race import CarRace, RaceTape, taught_track
-from rushhour.traffic.racing.course import drawn_course
-from rushhour.traffic.racing.race_file import RaceRecord
-from rushhour.traffic.racing.race_paths import generate_races
 
 MOST = 300  # characters
 # Kernels whose structures users get in hand; others are the inside of objects that tell for them.

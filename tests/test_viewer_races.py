@@ -8,7 +8,7 @@ import pytest
 from viewed_run import needs_gl
 
 from rushhour.cli import main
-from rushhour.traffic.racing.race_file import RaceRecord, save_race
+from rushhour.games.racing.race_file import RaceRecord, save_race
 from rushhour.viewer import actions as do
 from rushhour.viewer.colouring import VEHICLES
 from rushhour.viewer.panels import scale_image

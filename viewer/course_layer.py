@@ -12,8 +12,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.games.racing.course import Course
 from rushhour.roadnets.errors import NetworkError
-from rushhour.traffic.racing.course import Course
 from rushhour.viewer.png import write_png
 
 DAMAGE: Final = (

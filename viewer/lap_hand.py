@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from rushhour.games.racing.car_race import DT
+from rushhour.games.racing.driven_lap import DrivenLap
 from rushhour.kernels.steering.tracks import Track
 from rushhour.roadnets.by_hand.builder import NetworkBuilder
 from rushhour.roadnets.model import Network
-from rushhour.traffic.racing.car_race import DT
-from rushhour.traffic.racing.driven_lap import DrivenLap
 from rushhour.viewer.gamepad import pressed_gamepad
 from rushhour.viewer.hand import Hand
 from rushhour.viewer.target_hand import TargetHand

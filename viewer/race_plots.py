@@ -6,10 +6,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.games.racing.course import Course
+from rushhour.games.racing.ground_shapes import Oval
+from rushhour.games.racing.race_paths import RacePaths
 from rushhour.roadnets.errors import RunError
-from rushhour.traffic.racing.course import Course
-from rushhour.traffic.racing.ground_shapes import Oval
-from rushhour.traffic.racing.race_paths import RacePaths
 from rushhour.viewer.plots import save_figure
 from rushhour.viewer.race_shot import race_colours
 

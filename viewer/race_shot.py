@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.games.racing.race_file import RaceRecord
 from rushhour.roadnets.errors import RunError
-from rushhour.traffic.racing.race_file import RaceRecord
 from rushhour.viewer.colouring import Legend
 from rushhour.viewer.films import film, want_film
 from rushhour.viewer.panels import ACCENT, lay, legend_image, line, scale_image, text_image

@@ -5,9 +5,9 @@ from typing import Final
 
 import numpy as np
 
+from rushhour.games.racing.race_file import RaceRecord
 from rushhour.roadnets.by_hand.builder import NetworkBuilder
 from rushhour.roadnets.model import Network
-from rushhour.traffic.racing.race_file import RaceRecord
 from rushhour.viewer.camera import Box
 from rushhour.viewer.colouring import COLOURS, UNKNOWN, Coloured
 from rushhour.viewer.moments import Moment, NetworkSource, no_vehicles

@@ -3,7 +3,7 @@
 All goes through the chase's pad, so that its tape has it.
 """
 
-from rushhour.traffic.opponents.chase import Chase
+from rushhour.games.opponents.chase import Chase
 from rushhour.viewer.gamepad import pressed_gamepad
 from rushhour.viewer.hand import Hand, turned
 

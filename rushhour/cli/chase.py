@@ -14,7 +14,7 @@ from rushhour.traffic.words.durations import clock, seconds
 from rushhour.traffic.words.plurals import counted
 
 if TYPE_CHECKING:
-    from rushhour.traffic.opponents.chase import Chase
+    from rushhour.games.opponents.chase import Chase
     from rushhour.traffic.world import World
 
 VEHICLES: Final = 200
@@ -112,7 +112,7 @@ def _run(
     args: argparse.Namespace, world: "World", duration: float, stack: ExitStack
 ) -> tuple["Chase", int]:
     """Chase until the time is over or somebody stops it; the exit code with it."""
-    from rushhour.traffic.opponents.chase import Chase
+    from rushhour.games.opponents.chase import Chase
     from rushhour.traffic.recording.recorder import Recorder
 
     if args.record is not None:
@@ -156,7 +156,7 @@ def _drive(args: argparse.Namespace, running: "Chase", end: float) -> None:
 def _facts(args: argparse.Namespace, running: "Chase") -> dict[str, Any]:
     import numpy as np
 
-    from rushhour.traffic.opponents.chase import STATE_NAMES
+    from rushhour.games.opponents.chase import STATE_NAMES
 
     result, world = running.result(), running.world
     far = np.array(running.tape.distances) if len(running.tape) else np.zeros((1, len(running)))

@@ -152,10 +152,10 @@ def _race() -> None:
     """Generate paths of racers, and let cars race."""
     import numpy as np
 
+    from rushhour.games.racing.car_race import CarRace
+    from rushhour.games.racing.course import oval_course
+    from rushhour.games.racing.race_paths import generate_races
     from rushhour.roadnets.racetracks import build_track
-    from rushhour.traffic.racing.car_race import CarRace
-    from rushhour.traffic.racing.course import oval_course
-    from rushhour.traffic.racing.race_paths import generate_races
 
     generate_races(oval_course(24.0, 12.0, 12.0), racers=2)
     angle = np.linspace(0.0, 2.0 * np.pi, 40, endpoint=False)
@@ -165,9 +165,9 @@ def _race() -> None:
 
 def _chase() -> None:
     """Let two opponents hunt a target, until it has had its start."""
+    from rushhour.games.opponents.chase import Chase
     from rushhour.roadnets.generators.by_name import generate
     from rushhour.traffic.demand.random_trips import vehicles_on_road
-    from rushhour.traffic.opponents.chase import Chase
     from rushhour.traffic.world import World
 
     if find_spec("shapely") is None:

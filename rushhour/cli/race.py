@@ -16,9 +16,9 @@ from rushhour.roadnets.json_text import json_text
 from rushhour.traffic.words.durations import clock
 
 if TYPE_CHECKING:
+    from rushhour.games.racing.car_race import CarRace, RaceResult
+    from rushhour.games.racing.racing_line import Car
     from rushhour.kernels.steering.tracks import Track
-    from rushhour.traffic.racing.car_race import CarRace, RaceResult
-    from rushhour.traffic.racing.racing_line import Car
 
 SIZE = (1280, 800)  # pixels of the window
 
@@ -65,10 +65,10 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def race(args: argparse.Namespace) -> int:
     """Run a race, print the result, write what was asked for."""
+    from rushhour.games.racing.car_race import CarRace, RaceTape, taught_track
+    from rushhour.games.racing.race_file import save_race
+    from rushhour.games.racing.racing_line import car_named, with_racing_line
     from rushhour.roadnets.racetracks import load_track, read_track, save_track
-    from rushhour.traffic.racing.car_race import CarRace, RaceTape, taught_track
-    from rushhour.traffic.racing.race_file import save_race
-    from rushhour.traffic.racing.racing_line import car_named, with_racing_line
 
     kind = args.track.suffix.lower()
     if kind not in (".csv", ".h5", ".hdf5"):
@@ -129,8 +129,8 @@ def race(args: argparse.Namespace) -> int:
 
 def _driven(args: argparse.Namespace, track: "Track", car: "Car") -> "Track":
     """The track with the speeds of a drive, in a window or out of a file."""
-    from rushhour.traffic.racing.car_race import taught_track
-    from rushhour.traffic.racing.driven_lap import DrivenLap, read_drive, repeated, save_drive
+    from rushhour.games.racing.car_race import taught_track
+    from rushhour.games.racing.driven_lap import DrivenLap, read_drive, repeated, save_drive
 
     if args.drive == "keys":
         from rushhour.viewer.lap_hand import drive_lap

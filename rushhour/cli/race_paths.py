@@ -15,8 +15,8 @@ from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.json_text import json_text
 
 if TYPE_CHECKING:
-    from rushhour.traffic.racing.course import Course
-    from rushhour.traffic.racing.race_paths import Pace, RacePaths
+    from rushhour.games.racing.course import Course
+    from rushhour.games.racing.race_paths import Pace, RacePaths
 
 SHOWN: Final = 6  # racers that are named in a line
 
@@ -63,9 +63,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def race_paths(args: argparse.Namespace) -> int:
     """Generate races, print the result, write and draw what was asked for."""
-    from rushhour.traffic.racing.course_file import read_course, save_course
-    from rushhour.traffic.racing.race_file import record_of_paths, save_race
-    from rushhour.traffic.racing.race_paths import WEIGHTS, Pace, drawn_paces, generate_races
+    from rushhour.games.racing.course_file import read_course, save_course
+    from rushhour.games.racing.race_file import record_of_paths, save_race
+    from rushhour.games.racing.race_paths import WEIGHTS, Pace, drawn_paces, generate_races
     from rushhour.viewer.course_layer import read_cost_layer, save_cost_layer
 
     average, spread, accel = _numbers(args.pace, "--pace", 3)

@@ -107,7 +107,7 @@ def _estimate_text(path: Path, facts: dict[str, Any]) -> str:
 
 def _told(args: argparse.Namespace) -> tuple["RunTold | RaceTold", int, float]:
     """What is told, about how many bytes that is, and how far apart its frames are, s (0: all)."""
-    from rushhour.traffic.racing.race_file import is_race_file, load_race
+    from rushhour.games.racing.race_file import is_race_file, load_race
     from rushhour.viewer.page.estimating import estimated
     from rushhour.viewer.page.telling import RaceTold, RunTold, times_between
     from rushhour.viewer.race_source import RaceSource

@@ -87,7 +87,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def view(args: argparse.Namespace) -> int:
     """Show a run or a network."""
-    from rushhour.traffic.racing.race_file import is_race_file
+    from rushhour.games.racing.race_file import is_race_file
 
     _want_use(args)
     theme_of(args)

@@ -6,9 +6,9 @@ from typing import Any
 
 from rushhour.cli.picture_asked import SIZE, picture_size, place_of, scale_of, theme_of, want_seen
 from rushhour.cli.progress import bar
+from rushhour.games.racing.race_file import RaceRecord, load_race
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.json_text import json_text
-from rushhour.traffic.racing.race_file import RaceRecord, load_race
 from rushhour.traffic.words.durations import seconds
 from rushhour.traffic.words.plurals import counted
 from rushhour.viewer.race_shot import race_box, save_race_shot, save_race_video

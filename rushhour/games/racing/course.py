@@ -13,10 +13,10 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rushhour.games.racing.ground_shapes import Oval, Ribbon, oval_round
 from rushhour.kernels.core.reprs import fields_shown
 from rushhour.kernels.racing.race_cells import Ground
 from rushhour.roadnets.errors import NetworkError
-from rushhour.traffic.racing.ground_shapes import Oval, Ribbon, oval_round
 
 MOST_CELLS: Final = 16_000_000
 LEAST, MOST = 1, 10  # cost of a cell

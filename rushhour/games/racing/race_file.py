@@ -7,13 +7,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rushhour.games.racing.course import Course
+from rushhour.games.racing.race_paths import SIGMA, RacePaths
+from rushhour.games.racing.smoothing import headings_of
 from rushhour.kernels.core.reprs import fields_shown
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.hdf5_file import open_hdf5
 from rushhour.roadnets.writing import replaced
-from rushhour.traffic.racing.course import Course
-from rushhour.traffic.racing.race_paths import SIGMA, RacePaths
-from rushhour.traffic.racing.smoothing import headings_of
 
 FORMAT: Final = "rushhour race 1"
 MOST: Final = 200_000_000  # numbers in a table

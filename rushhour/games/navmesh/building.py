@@ -12,10 +12,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.games.navmesh.surfaces import Surfaces
 from rushhour.kernels.navmesh.cells import INTERSECTION, ROAD, VERGE, Cells, label_components
 from rushhour.roadnets.geometry.libraries import load_shapely
 from rushhour.roadnets.model import Network
-from rushhour.roadnets.navmesh.surfaces import Surfaces
 
 GRID: Final = 1e-3  # m, on which all corners lie
 BIN: Final = 12.0  # m, side of the bins that cells are sorted into

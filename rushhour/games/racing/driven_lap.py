@@ -11,15 +11,15 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rushhour.games.racing.car_race import HALF_WIDTH, LENGTH, WHEELBASE, CarRace
+from rushhour.games.racing.node_speeds import NodeSpeeds
+from rushhour.games.racing.racing_line import CARS, Car
 from rushhour.kernels.racing.car_races import PEDAL
 from rushhour.kernels.steering.tracks import Track
 from rushhour.roadnets.errors import ParameterError, RunError
 from rushhour.roadnets.facts import fact_line
 from rushhour.roadnets.hdf5_file import open_hdf5
 from rushhour.roadnets.writing import replaced
-from rushhour.traffic.racing.car_race import HALF_WIDTH, LENGTH, WHEELBASE, CarRace
-from rushhour.traffic.racing.node_speeds import NodeSpeeds
-from rushhour.traffic.racing.racing_line import CARS, Car
 
 LAPS: Final = 2  # the first one begins from standing
 FORMAT: Final = "rushhour drive 1"

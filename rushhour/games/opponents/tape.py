@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.games.opponents.happenings import EVENTS, ChaseEvent
+from rushhour.games.opponents.making import Cast
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.facts import fact_line
-from rushhour.traffic.opponents.happenings import EVENTS, ChaseEvent
-from rushhour.traffic.opponents.making import Cast
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World

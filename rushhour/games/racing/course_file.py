@@ -8,12 +8,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.core.reprs import fields_shown
-from rushhour.roadnets.errors import NetworkError
-from rushhour.roadnets.hdf5_file import open_hdf5
-from rushhour.roadnets.reading.json_files import Item, read_json
-from rushhour.roadnets.writing import replaced
-from rushhour.traffic.racing.course import (
+from rushhour.games.racing.course import (
     HORSE,
     MOST_CELLS,
     Course,
@@ -21,7 +16,12 @@ from rushhour.traffic.racing.course import (
     oval_course,
     track_course,
 )
-from rushhour.traffic.racing.ground_shapes import Oval, Ribbon
+from rushhour.games.racing.ground_shapes import Oval, Ribbon
+from rushhour.kernels.core.reprs import fields_shown
+from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.hdf5_file import open_hdf5
+from rushhour.roadnets.reading.json_files import Item, read_json
+from rushhour.roadnets.writing import replaced
 
 FORMAT: Final = "rushhour course 1"
 OVAL: Final = "oval"  # the course that needs no file

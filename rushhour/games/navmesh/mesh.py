@@ -11,6 +11,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rushhour.games.navmesh.building import cells_of, faces_of
+from rushhour.games.navmesh.surfaces import surfaces
 from rushhour.kernels.navmesh.cells import (
     INTERSECTION,
     ROAD,
@@ -23,8 +25,6 @@ from rushhour.kernels.navmesh.ways import NO_WAY, Search, way_over
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.facts import Shown
 from rushhour.roadnets.model import Network
-from rushhour.roadnets.navmesh.building import cells_of, faces_of
-from rushhour.roadnets.navmesh.surfaces import surfaces
 
 KINDS: Final = {"road": ROAD, "intersection": INTERSECTION, "verge": VERGE}
 VERGE_WIDTH: Final = 2.0  # m

@@ -8,6 +8,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.games.racing.node_speeds import NodeSpeeds
+from rushhour.games.racing.race_file import RaceRecord
+from rushhour.games.racing.racing_line import CARS, Car, held_speeds, race_lines, refined
 from rushhour.kernels.core.random import uniform
 from rushhour.kernels.core.reprs import fields_shown
 from rushhour.kernels.racing.car_races import (
@@ -30,9 +33,6 @@ from rushhour.kernels.steering.track_steering import (
 from rushhour.kernels.steering.tracks import Track
 from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.facts import fact_line
-from rushhour.traffic.racing.node_speeds import NodeSpeeds
-from rushhour.traffic.racing.race_file import RaceRecord
-from rushhour.traffic.racing.racing_line import CARS, Car, held_speeds, race_lines, refined
 
 DT: Final = 1.0 / 60.0  # s
 KP: Final = 0.06  # rad/m

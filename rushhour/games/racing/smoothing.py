@@ -10,7 +10,7 @@ ATTEMPTS: Final = 12
 TOUCH: Final = 1e-9  # m of overlap that is none
 
 if TYPE_CHECKING:
-    from rushhour.traffic.racing.course import Course
+    from rushhour.games.racing.course import Course
 
 
 def gaussian_weights(sigma: float) -> NDArray[np.float64]:

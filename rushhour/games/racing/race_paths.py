@@ -8,13 +8,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rushhour.games.racing.course import Course
+from rushhour.games.racing.smoothing import kept_apart, smoothed_path, times_passed
 from rushhour.kernels.core.random import uniform
 from rushhour.kernels.core.reprs import fields_shown
 from rushhour.kernels.racing.race_cells import Field, Ground, Races, Weights, find_ways
 from rushhour.kernels.racing.race_paths import RUN_OUT, run_all_races
 from rushhour.roadnets.errors import ParameterError
-from rushhour.traffic.racing.course import Course
-from rushhour.traffic.racing.smoothing import kept_apart, smoothed_path, times_passed
 
 MOST_RACERS: Final = 64
 MOST_NUMBERS: Final = 400_000_000  # of cells in the paths of one call

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.games.navmesh.mesh import Navmesh, build_navmesh
+from rushhour.games.opponents.happenings import ChaseEvent, event_of, make_way, who_hears
+from rushhour.games.opponents.making import Cast, made_cast, place_cast
+from rushhour.games.opponents.tape import Tape
 from rushhour.kernels.core.reprs import fields_shown
 from rushhour.kernels.opponents.acting import act_frame
 from rushhour.kernels.opponents.minds import BETTER, FULL, SIMPLE
 from rushhour.kernels.opponents.states import STATES
 from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.facts import fact_line
-from rushhour.roadnets.navmesh.mesh import Navmesh, build_navmesh
-from rushhour.traffic.opponents.happenings import ChaseEvent, event_of, make_way, who_hears
-from rushhour.traffic.opponents.making import Cast, made_cast, place_cast
-from rushhour.traffic.opponents.tape import Tape
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World
