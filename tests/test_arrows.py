@@ -166,6 +166,8 @@ def test_parts_in_the_page_on_architecture_are_those_of_a_world() -> None:
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     told = set(re.findall(r"^\| `world\.(\w+)`", page, re.MULTILINE))
     parts = {
-        name for name, part in vars(world).items() if type(part).__module__.startswith("rushhour.")
+        name
+        for name, part in vars(world).items()
+        if type(part).__module__.startswith("rushhour.") and not name.startswith("_")
     }
     assert told >= parts - {"costs", "pace"} and all(hasattr(world, name) for name in told)

@@ -1,4 +1,4 @@
-"""Methods of a whole that its parts have: passed on, with their signatures and docs."""
+"""What a whole passes on to its parts: methods, with their signatures and docs, and what can be asked."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -23,3 +23,11 @@ def passed_on(
         return method(find(self), *given, **named)
 
     return cast(Callable[Concatenate[Any, P], R], passing)
+
+
+def asked(path: str, kind: type[R], doc: str) -> R:
+    """A property, read only, that is found by its path of attributes.
+
+    >>> frame = asked("sim.frame", int, "The frame that comes next.")
+    """
+    return cast(R, property(attrgetter(path), doc=doc))

@@ -5,10 +5,9 @@ The state is `sim.sim.Sim`, the phases of a frame stand in `sim.frame`. Here a w
 
 import weakref
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from math import inf
 from pathlib import Path
-from threading import RLock
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -44,7 +43,7 @@ from rushhour.traffic.measures.tables import MeasureTable
 from rushhour.traffic.measures.trip_log import TripLog
 from rushhour.traffic.outside.bodies import Bodies
 from rushhour.traffic.outside.poses import PoseKeeper
-from rushhour.traffic.passing_on import passed_on
+from rushhour.traffic.passing_on import asked, passed_on
 from rushhour.traffic.ranks.refused import OPTIONS, RankError, refuse_parameters
 from rushhour.traffic.readings.lanes_and_trips import IntersectionReadings, LaneReadings, Readings
 from rushhour.traffic.readings.vehicle_table import VehicleTable
@@ -61,9 +60,9 @@ from rushhour.traffic.steering.body_table import BodyTable
 from rushhour.traffic.steering.tier import Steering
 from rushhour.traffic.stepping.costs import Costs
 from rushhour.traffic.stepping.forking import refuse_after_fork
-from rushhour.traffic.stepping.looping import Caller, bar, observing
+from rushhour.traffic.stepping.looping import Turn, observing
 from rushhour.traffic.stepping.pace import Pace
-from rushhour.traffic.words.durations import clock, patience, seconds
+from rushhour.traffic.words.durations import seconds
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.recorder import Recorder
@@ -126,26 +125,17 @@ class World(Shown):
         seed = whole_seed(seed)
         self.calibration: dict[str, Any] = {}  # what quotas were chosen from, for a budget
         if budget is not None:
-            parameters = self._kept_to(seconds(budget, "budget"), network, parameters, dt, seed)
+            from rushhour.traffic.profiling.calibrating import calibrate, kept_to
+
+            found = calibrate(network, parameters, dt, seed, seconds(budget, "budget"))
+            self.calibration, parameters = found, kept_to(found, parameters)
         models = own_models(car_following, lane_change)
         demand = route_demand(network, demand if demand is not None else empty_demand())
         first = float(demand.depart[0]) if len(demand) else 0.0
         begin = first if begin is None else bounded(begin, "begin", -LATEST, LATEST)
-        self._turn, self._stepping = RLock(), False
+        self._turn = Turn()
         self._begin(Sim(network, demand, parameters, models, dt, seed, begin, comm))
         weakref.finalize(self, forget_states)
-
-    def _kept_to(
-        self, budget: float, network: Network, parameters: Parameters, dt: float, seed: int
-    ) -> Parameters:
-        """Choose the quotas that were not given, for a time in s, from what work costs here."""
-        from rushhour.traffic.profiling.calibrating import calibrate
-
-        found = calibrate(network, parameters, dt, seed, budget)
-        given = checked_quotas(found["quotas"])
-        more = {name: most for name, most in given.items() if not parameters.given(name)}
-        self.calibration = found
-        return parameters.with_(**more)
 
     def _begin(self, sim: Sim) -> None:
         """Stand before the first frame of a state."""
@@ -185,7 +175,7 @@ class World(Shown):
         """
         refuse_after_fork()
         frames = whole_frames(n)
-        with self._one_at_a_time(frames=True):
+        with self._turn.taken(frames=True):
             self.pace.ask()
             for _ in range(frames):
                 self.pace.begin()
@@ -217,36 +207,9 @@ class World(Shown):
 
         >>> world.run("10min", every="1min", call=lambda world: print(world.active))
         """
-        from rushhour.traffic.liveness.standstill import (
-            StandstillError,
-            patience_of,
-            watched_by_others,
-        )
-        from rushhour.traffic.scenarios.running import run_world
+        from rushhour.traffic.scenarios.running import run_for
 
-        end = None if duration is None else self.sim.time + seconds(duration, "run: duration")
-        if end is None and until is None and self.sim.demand.walker.any():
-            raise RunError("run: random walkers never arrive; give a duration, or until=")
-        if call is None and every is not None:
-            raise RunError("run: every without call; give the function to call")
-        frames = 1 if every is None else max(1, round(seconds(every, "run: every") / self.sim.dt))
-        after = None if give_up_after is None else patience(give_up_after, "run: give_up_after")
-        waits = patience_of(self, after, end is not None)
-        if waits is not None:
-            waits.acted_on = until is not None or call is not None or watched_by_others(self)
-        with ExitStack() as stack:
-            if record is not None:
-                stack.enter_context(self.record(record))
-            if call is not None:
-                caller = Caller(self, frames, call)
-                stack.enter_context(observing(self, caller))
-            advance = stack.enter_context(bar(self, end, progress))
-            clocking = run_world(
-                self, end, lambda: until is not None and until(self), advance, waits
-            )
-        if clocking.standstill is not None:
-            raise StandstillError(clocking.standstill)
-        return clocking
+        return run_for(self, duration, until, every, call, record, progress, give_up_after)
 
     @contextmanager
     def record(
@@ -266,27 +229,6 @@ class World(Shown):
         with recorder, observing(self, recorder):
             yield recorder
 
-    @contextmanager
-    def _one_at_a_time(self, frames: bool = False) -> Iterator[None]:
-        """No other thread steps the world within this; with frames: nor does this one already.
-
-        Raises RunError if somebody does.
-        """
-        free = self._turn.acquire(blocking=False)
-        if not free or (frames and self._stepping):
-            if free:
-                self._turn.release()
-            raise RunError(
-                "this world is being stepped, by another thread or around this very call; step it "
-                "in one thread, or step world.clone(), which is made between two frames"
-            )
-        before, self._stepping = self._stepping, frames or self._stepping
-        try:
-            yield
-        finally:
-            self._stepping = before
-            self._turn.release()
-
     def reset(self, seed: int | None = None) -> None:
         """Go back to before the first frame, as if the world were made anew; see `restore` for later.
 
@@ -297,25 +239,13 @@ class World(Shown):
         ...     world.run("10min")
         """
         seed = self.sim.seed if seed is None else whole_seed(seed)
-        sim = self.sim
-        with self._one_at_a_time():
+        with self._turn.taken():
             forget_states()  # those of before would be kept until others take their place
-            self._begin(
-                Sim(
-                    sim.whole,
-                    sim.first_demand,
-                    sim.parameters,
-                    sim.models,
-                    sim.dt,
-                    seed,
-                    sim.begin,
-                    sim.domain.comm,
-                )
-            )
+            self._begin(self.sim.anew(seed))
 
     def snapshot(self) -> Snapshot:
         """A copy of everything that later frames depend on, logs included; see `restore`."""
-        with self._one_at_a_time():
+        with self._turn.taken():
             return take_snapshot(self)
 
     def restore(self, snapshot: Snapshot) -> None:
@@ -332,7 +262,7 @@ class World(Shown):
             raise RunError(
                 "restore: the snapshot is of another network or demand; make the world from the same"
             )
-        with self._one_at_a_time():
+        with self._turn.taken():
             restore(self, snapshot)
             if self._poses is not None:
                 self._poses.forget()
@@ -348,23 +278,19 @@ class World(Shown):
         >>> other = world.clone()
         >>> other.step(40)  # what if
         """
-        with self._one_at_a_time():
-            return self._cloned()
+        with self._turn.taken():
+            other = World(
+                self.sim.whole, self.sim.first_demand, parameters=self.parameters, dt=self.dt,
+                seed=self.seed, begin=self.begin,
+            )  # fmt: skip
+            other.sim.models = self.models
+            other.sim.types = other.sim.types_seen()
+            other.calibration = dict(self.calibration)
+            restore(other, take_snapshot(self))
+            other.bodies.follow(self.bodies)
+            return other
 
-    def _cloned(self) -> "World":
-        other = World(
-            self.sim.whole, self.sim.first_demand, parameters=self.parameters, dt=self.dt,
-            seed=self.seed, begin=self.begin,
-        )  # fmt: skip
-        other.sim.models = self.models
-        other.sim.types = other.sim.types_seen()
-        other.calibration = dict(self.calibration)
-        restore(other, take_snapshot(self))
-        other.bodies.follow(self.bodies)
-        return other
-
-    def __copy__(self) -> "World":
-        return self.clone()
+    __copy__ = clone
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "World":
         return self.clone()
@@ -450,90 +376,36 @@ class World(Shown):
 
     # --- what can be asked -----------------------------------------------------------------
 
-    @property
-    def network(self) -> Network:
-        """The network as it is now, with closures and limits."""
-        return self.sim.network
-
-    @property
-    def demand(self) -> Demand:
-        """All trips, with those who joined."""
-        return self.sim.demand
-
-    @property
-    def parameters(self) -> Parameters:
-        """The parameters."""
-        return self.sim.parameters
-
-    @property
-    def models(self) -> OwnModels:
-        """What everybody drives by."""
-        return self.sim.models
-
-    @property
-    def trips(self) -> TripLog:
-        """The finished trips."""
-        return self.sim.trip_log
-
-    @property
-    def tally(self) -> NDArray[np.int64]:
-        """Totals that kernels count, by TALLY of kernels.driving.moving."""
-        return self.sim.tally
-
-    @property
-    def dt(self) -> float:
-        """s per frame."""
-        return self.sim.dt
-
-    @property
-    def seed(self) -> int:
-        """Of all draws."""
-        return self.sim.seed
-
-    @property
-    def begin(self) -> float:
-        """s, time of frame 0."""
-        return self.sim.begin
-
-    @property
-    def frame(self) -> int:
-        """The frame that comes next."""
-        return self.sim.frame
-
-    @property
-    def time(self) -> float:
-        """Simulated time, s: that of the frame that comes next."""
-        return self.sim.time
-
-    @property
-    def departed(self) -> int:
-        """Vehicles that have come onto the road."""
-        return self.sim.departed
-
-    @property
-    def removed(self) -> int:
-        """Vehicles taken out of the world by commands."""
-        return self.sim.removed
-
-    @property
-    def vehicle_updates(self) -> int:
-        """Vehicles on the road, summed over the frames."""
-        return self.sim.vehicle_updates
-
-    @property
-    def active(self) -> int:
-        """Vehicles on the road, those at its side included."""
-        return self.sim.active
-
-    @property
-    def arrived(self) -> int:
-        """Vehicles that have reached their end."""
-        return self.sim.arrived
-
-    @property
-    def waiting_to_depart(self) -> int:
-        """Trips that are due and wait outside for room."""
-        return self.sim.waiting_to_depart
+    network = asked("sim.network", Network, "The network as it is now, with closures and limits.")
+    demand = asked("sim.demand", Demand, "All trips, with those who joined.")
+    parameters = asked("sim.parameters", Parameters, "The parameters.")
+    models = asked("sim.models", OwnModels, "What everybody drives by.")
+    trips = asked("sim.trip_log", TripLog, "The finished trips.")
+    tally = asked(
+        "sim.tally",
+        NDArray[np.int64],
+        "Totals that kernels count, by TALLY of kernels.driving.moving.",
+    )
+    dt = asked("sim.dt", float, "s per frame.")
+    seed = asked("sim.seed", int, "Of all draws.")
+    begin = asked("sim.begin", float, "s, time of frame 0.")
+    frame = asked("sim.frame", int, "The frame that comes next.")
+    time = asked("sim.time", float, "Simulated time, s: that of the frame that comes next.")
+    departed = asked("sim.departed", int, "Vehicles that have come onto the road.")
+    removed = asked("sim.removed", int, "Vehicles taken out of the world by commands.")
+    vehicle_updates = asked(
+        "sim.vehicle_updates", int, "Vehicles on the road, summed over the frames."
+    )
+    active = asked("sim.active", int, "Vehicles on the road, those at its side included.")
+    arrived = asked("sim.arrived", int, "Vehicles that have reached their end.")
+    waiting_to_depart = asked(
+        "sim.waiting_to_depart", int, "Trips that are due and wait outside for room."
+    )
+    controls = asked(
+        "control.driving.inputs",
+        DriverInputs,
+        "Throttle, brake, steer and hand brake of those who are driven: arrays to write to.",
+    )
 
     @property
     def vehicles(self) -> VehicleTable:
@@ -544,11 +416,6 @@ class World(Shown):
     def steered_bodies(self) -> BodyTable:
         """The bodies of those who steer, read-only, valid until the next step (docs/steered.md)."""
         return BodyTable(self.sim.veh, self.steering.bodies, self.steering.state)
-
-    @property
-    def controls(self) -> DriverInputs:
-        """Throttle, brake, steer and hand brake of those who are driven: arrays to write to."""
-        return self.control.driving.inputs
 
     @property
     def steering_rule(self) -> dict[str, Any] | None:
@@ -601,17 +468,7 @@ class World(Shown):
         return self._poses.blended(out, alpha)
 
     def _shown(self) -> tuple[str, dict[str, object]]:
-        speed = self.vehicles.speed
-        facts: dict[str, object] = {
-            "time": f"{clock(self.sim.time)}, frame {self.sim.frame:,} of {self.sim.dt:g} s",
-            "seed": self.sim.seed,
-            "on the road": f"{self.sim.active:,}, {(speed < 0.1).sum():,} standing",
-            "mean speed": f"{3.6 * speed.mean():.1f} km/h" if speed.size else "",
-            "waiting to depart": self.sim.waiting_to_depart,
-            "arrived": f"{self.sim.arrived:,} of {len(self.sim.demand):,}",
-            **self.sim.models.told(),
-        }
-        return f"World on {self.sim.network.name}", facts
+        return f"World on {self.sim.network.name}", self.telling.facts()
 
     @property
     def done(self) -> bool:

@@ -93,7 +93,7 @@ MADE: Final[dict[str, tuple[str, ...]]] = {
 # Written within a frame before it is read (awake: begun anew, with everybody awake), told to observers only, or about the machine.
 SCRATCH: Final[dict[str, tuple[str, ...]]] = {
     "World": (
-        "costs", "observers", "phases", "readings", "telling", "_poses", "pace", "_turn", "_stepping",
+        "costs", "observers", "phases", "readings", "telling", "_poses", "pace", "_turn",
     ),
     "Sim": (
         "awake", "other_order", "moves", "efforts", "tallies", "_packed", "_columns", "followers",

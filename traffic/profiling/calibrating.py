@@ -17,7 +17,7 @@ from rushhour.roadnets.model import Network
 from rushhour.traffic.demand.random_trips import random_trips, vehicles_on_road
 from rushhour.traffic.profiling.conditions import conditions
 from rushhour.traffic.settings.parameters import Parameters
-from rushhour.traffic.settings.quotas import GROUP, NAMES, NO_LIMIT
+from rushhour.traffic.settings.quotas import GROUP, NAMES, NO_LIMIT, checked_quotas
 from rushhour.traffic.stepping.costs import PHASES
 
 if TYPE_CHECKING:
@@ -58,6 +58,12 @@ def calibrate(
         "budget_ms": 1e3 * budget, "margin": MARGIN, "quotas": quotas_for(measured, budget),
         "measured_ns": measured, "conditions": conditions(),
     }  # fmt: skip
+
+
+def kept_to(found: Mapping[str, Any], parameters: Parameters) -> Parameters:
+    """Parameters with the quotas that `calibrate` found, but for those that are given."""
+    more = checked_quotas(found["quotas"])
+    return parameters.with_(**{k: most for k, most in more.items() if not parameters.given(k)})
 
 
 def quotas_for(measured: Mapping[str, float], budget: float) -> dict[str, int]:

@@ -14,6 +14,7 @@ from rushhour.traffic.routing.routing import Routing
 from rushhour.traffic.sim.sim import Sim
 from rushhour.traffic.steering.body_table import fronts_of
 from rushhour.traffic.steering.tier import Steering
+from rushhour.traffic.words.durations import clock
 
 
 class Telling(Part):
@@ -34,6 +35,19 @@ class Telling(Part):
         return vehicle_frame(
             VehicleTable(self.sim), self.sim.network, self.sim.demand, self.sim.time, fronts
         )
+
+    def facts(self) -> dict[str, object]:
+        """What a world shows of itself, by name."""
+        sim, speed = self.sim, VehicleTable(self.sim).speed
+        return {
+            "time": f"{clock(sim.time)}, frame {sim.frame:,} of {sim.dt:g} s",
+            "seed": sim.seed,
+            "on the road": f"{sim.active:,}, {(speed < 0.1).sum():,} standing",
+            "mean speed": f"{3.6 * speed.mean():.1f} km/h" if speed.size else "",
+            "waiting to depart": sim.waiting_to_depart,
+            "arrived": f"{sim.arrived:,} of {len(sim.demand):,}",
+            **sim.models.told(),
+        }
 
     def counts(self) -> dict[str, int]:
         """Totals since frame 0."""

@@ -1,10 +1,16 @@
-"""The loop around `World.step`: until when to run, and what it took."""
+"""The loop around `World.step`: until when to run, who is called meanwhile, and what it took."""
 
 from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from rushhour.roadnets.errors import RunError
 from rushhour.traffic.measures.summary import Clocking
+from rushhour.traffic.stepping.looping import Caller, bar, observing
+from rushhour.traffic.words.durations import patience as wait_words
+from rushhour.traffic.words.durations import seconds
 
 if TYPE_CHECKING:
     from rushhour.traffic.analysis.standing_still import Standstill
@@ -82,3 +88,38 @@ def run_world(
         updates=world.vehicle_updates - before,
         standstill=standstill,
     )
+
+
+def run_for(
+    world: "World", duration: float | str | None, until: "Callable[[World], bool] | None",
+    every: float | str | None, call: "Callable[[World], object] | None", record: str | Path | None,
+    progress: bool | None, give_up_after: float | str | None,
+) -> Clocking:  # fmt: skip
+    """`World.run`, which says what it is given."""
+    from rushhour.traffic.liveness.standstill import (
+        StandstillError,
+        patience_of,
+        watched_by_others,
+    )
+
+    end = None if duration is None else world.time + seconds(duration, "run: duration")
+    if end is None and until is None and world.demand.walker.any():
+        raise RunError("run: random walkers never arrive; give a duration, or until=")
+    if call is None and every is not None:
+        raise RunError("run: every without call; give the function to call")
+    frames = 1 if every is None else max(1, round(seconds(every, "run: every") / world.dt))
+    after = None if give_up_after is None else wait_words(give_up_after, "run: give_up_after")
+    waits = patience_of(world, after, end is not None)
+    if waits is not None:
+        waits.acted_on = until is not None or call is not None or watched_by_others(world)
+    with ExitStack() as stack:
+        if record is not None:
+            stack.enter_context(world.record(record))
+        if call is not None:
+            caller = Caller(world, frames, call)
+            stack.enter_context(observing(world, caller))
+        advance = stack.enter_context(bar(world, end, progress))
+        clocking = run_world(world, end, lambda: until is not None and until(world), advance, waits)
+    if clocking.standstill is not None:
+        raise StandstillError(clocking.standstill)
+    return clocking

@@ -119,6 +119,13 @@ class Sim:
         self.changes = np.zeros(TASKS, np.int64)
         self.domain = Domain(self, comm)
 
+    def anew(self, seed: int) -> "Sim":
+        """The state before the first frame, as it was given."""
+        return Sim(
+            self.whole, self.first_demand, self.parameters, self.models, self.dt, seed, self.begin,
+            self.domain.comm,
+        )  # fmt: skip
+
     def __repr__(self) -> str:
         facts = {"frame": self.frame, "vehicles": self.active, "roads": len(self.network.road_ids)}
         return fact_line("Sim", facts)

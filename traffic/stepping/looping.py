@@ -1,11 +1,42 @@
-"""What surrounds the frames of a run: a function that is called now and then, observers, a bar."""
+"""What surrounds the frames of a run: whose turn it is, a function called now and then, observers, a bar."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import RLock
 from typing import TYPE_CHECKING
+
+from rushhour.roadnets.errors import RunError
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World
+
+
+class Turn:
+    """Whose turn it is to step a world: one thread's, and not from within a frame."""
+
+    def __init__(self) -> None:
+        self.lock, self.stepping = RLock(), False
+
+    @contextmanager
+    def taken(self, frames: bool = False) -> Iterator[None]:
+        """No other thread steps the world within this; with frames: nor does this one already.
+
+        Raises RunError if somebody does.
+        """
+        free = self.lock.acquire(blocking=False)
+        if not free or (frames and self.stepping):
+            if free:
+                self.lock.release()
+            raise RunError(
+                "this world is being stepped, by another thread or around this very call; step it "
+                "in one thread, or step world.clone(), which is made between two frames"
+            )
+        before, self.stepping = self.stepping, frames or self.stepping
+        try:
+            yield
+        finally:
+            self.stepping = before
+            self.lock.release()
 
 
 class Caller:
