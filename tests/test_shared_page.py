@@ -340,55 +340,22 @@ def test_a_file_that_was_cut_off_says_so(browser: Any, folder: Path) -> None:
     page.close()
 
 
-def test_levels_of_service_are_those_of_the_delay_at_the_end_of_a_road(page: Opened) -> None:
-    """HCM, exhibits 19-8 and 20-2; where no sign or signal is there is none."""
-    delays = (9.9, 10.1, 15.1, 20.1, 35.1, 55.1, 80.1)  # s of each of 7 vehicles
-    for control, letters in ((0, "-------"), (1, "ABBCDEF"), (3, "ABCCEFF")):
-        found = [
-            page.get(f"levelOf({{ distance: 700, km: 0.1, lost: {7 * delay}, time: 99, control: {control} }})")
-            for delay in delays
-        ]  # fmt: skip
-        assert "".join("-" if value is None else "ABCDEF"[round(5 * value)] for value in found) == letters  # fmt: skip
-    assert page.get("levelOf({ distance: 0, km: 0.1, lost: 300, time: 300, control: 1 })") == 1.0
-    page.page.select_option("#layer", "level")
-    page.drawn("rushhour.seek(30)")
-    assert page.page.inner_text(".levels").split() == list("ABCDEF")
-    colours = np.array(page.get("Array.from(rushhour.roadColours())"), np.uint32)
-    scale = page.get("rushhour.facts.scales.level.map((c) => rushhour.packed(c))")
-    assert set(colours[colours > 0].tolist()) <= set(scale) and (colours > 0).any()
-    page.page.select_option("#layer", "")
-
-
-def test_two_runs_are_compared_by_what_was_driven_on_each_road(
-    browser: Any, folder: Path, tmp_path: Path
-) -> None:
-    record(tmp_path / "other.h5", steps=180, vehicles=30)
-    page_file = tmp_path / "two.html"
-    assert main(["share", str(folder / "run.h5"), "--beside", str(tmp_path / "other.h5"), "-o", str(page_file)]) == 0  # fmt: skip
-    page = Opened(browser, page_file.as_uri())
-    shares = {}
-    for layer in ("density", "less density"):
-        page.page.select_option("#layer", layer)
+def test_a_layer_is_drawn_with_its_legend(page: Opened) -> None:
+    before = page.pixels()
+    for name, said in (("level", "level of service"), ("speed", "mean speed")):
+        page.page.select_option("#layer", name)
         page.drawn("rushhour.seek(30)")
-        shares[layer] = np.array(page.get("Array.from(rushhour.roadColours())"), np.int64)
-    assert "other.h5" in page.page.inner_text("#key") and "−65" in page.page.inner_text("#key")
-    sums = page.get(
-        "Array.from(rushhour.head.road_lane, (_, r) => ['layer', 'other'].map((n) => rushhour.roadSum(r, 0, n)))"
-    )
-    with RunFile(tmp_path / "other.h5") as run:
-        road = run.network().arrays.lanes.road
-        on = np.concatenate([road[run.frame(i).lane] for i in range(1, 61)])
-        counts = np.bincount(on[on >= 0], minlength=len(sums))
-    np.testing.assert_allclose([other["time"] for _, other in sums], counts)
-    more = [one["time"] - other["time"] for one, other in sums]
-    most, least = int(np.argmax(more)), int(np.argmin(more))
-    bands = [[colour >> shift & 255 for shift in (0, 8, 16)] for colour in shares["less density"]]
-    grey = np.array(page.get("rushhour.facts.scales.difference[1]"))
-    assert bands[most][0] > grey[0] and more[most] > 0  # towards red: more here
-    if more[least] < 0:
-        assert bands[least][2] > grey[2]
-    assert page.told == []
-    page.close()
+        assert said in page.page.inner_text("#key")
+        colours = np.array(page.get("Array.from(rushhour.roadColours())"), np.uint32)
+        assert (colours > 0).any()
+        assert (before != page.pixels()).any(axis=-1).sum() > 500
+    scale = page.get("rushhour.layers.find((one) => one.name === 'level').scale.map((c) => rushhour.packed(c))")  # fmt: skip
+    page.drawn("rushhour.pickLayer('level')")
+    assert page.page.inner_text(".levels").split() == list("ABCDEF")
+    told = page.get("Array.from(rushhour.roadColours())")
+    assert set(told) <= {0, *scale} and len(set(told)) > 1
+    page.page.select_option("#layer", "")
+    page.drawn()
 
 
 def test_a_run_of_another_network_is_not_compared(
@@ -401,36 +368,3 @@ def test_a_run_of_another_network_is_not_compared(
     assert main([*asked, "-o", str(tmp_path / "no.html")]) == 2
     assert "another network" in capsys.readouterr().err
     assert not (tmp_path / "no.html").exists()
-
-
-def test_layers_are_edies_flow_density_and_speed_of_each_interval(
-    page: Opened, folder: Path
-) -> None:
-    """Against the sums over the frames of the run."""
-    with RunFile(folder / "run.h5") as run:
-        road = run.network().arrays.lanes.road
-        frames = [
-            run.frame(i) for i in range(1, 61)
-        ]  # of the first minute, each for the second before it
-        busiest = int(
-            np.bincount(np.concatenate([road[f.lane][road[f.lane] >= 0] for f in frames])).argmax()
-        )
-        on = [f.speed[road[f.lane] == busiest] for f in frames]
-        times, distance = sum(map(len, on)), float(sum(map(np.sum, on)))
-        length = float(run.network().arrays.roads.length[busiest])
-    told = page.get(f"rushhour.roadSum({busiest}, 0)")
-    assert told["time"] == pytest.approx(times) and told["distance"] == pytest.approx(
-        distance, rel=1e-4
-    )
-    assert (told["span"], told["km"]) == pytest.approx((60.0, length / 1000.0))
-    page.page.select_option("#layer", "speed")
-    page.drawn("rushhour.seek(30)")
-    colours = page.get("Array.from(rushhour.roadColours())")
-    share = distance / times / told["limit"]
-    wanted = page.get(f"rushhour.packed(rushhour.ramp(rushhour.facts.scales.speed, {share}))")
-    assert abs((colours[busiest] & 255) - (wanted & 255)) <= 1
-    assert "mean speed" in page.page.inner_text("#key")
-    before = page.pixels()
-    page.page.select_option("#layer", "")
-    page.drawn()
-    assert (before != page.pixels()).any(axis=-1).sum() > 500

@@ -134,6 +134,13 @@ class NextLanes:
 
 
 @dataclass(frozen=True)
+class NextStreets:
+    """Colour streets by the next quantity over an interval; negative: by the one before."""
+
+    steps: int = 1
+
+
+@dataclass(frozen=True)
 class Show:
     """Show, or hide: "help", "costs", "lint", "names"."""
 
@@ -189,5 +196,5 @@ class Quit:
 
 Action = (
     Play | Seek | Scrub | Skip | Step | Rate | Loop | Ends | Zoom | Pan | Resize | Fit | Look | Click
-    | Select | Choose | Follow | NextColour | NextLanes | Show | Find | Found | Mark | Jump | Drive | Hold | Shot | Quit
+    | Select | Choose | Follow | NextColour | NextLanes | NextStreets | Show | Find | Found | Mark | Jump | Drive | Hold | Shot | Quit
 )  # fmt: skip

@@ -14,10 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from rushhour.kernels.core.vehicles import REASONS
 from rushhour.kernels.drawing.packing import ramp_rows
 from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.model import Network
+from rushhour.traffic.words.durations import clock
 from rushhour.viewer.loads import Loads
 from rushhour.viewer.moments import Moment, Source
 from rushhour.viewer.raster import RAMP, round_down, usual_speed
 from rushhour.viewer.standing import LONGEST
+from rushhour.viewer.street_layers import Layer
 from rushhour.viewer.themes import DELAYS, KINDS, LESS_MORE, REASON_COLOURS, RED_TO_GREEN, Colour
 
 if TYPE_CHECKING:
@@ -331,3 +334,28 @@ def difference_colours(
         "lanes: more here", f"-{MANY_MORE:g}", f"+{MANY_MORE:g} vehicles/km", palette[: COLOURS - 1]
     )
     return colours, legend
+
+
+def street_colours(
+    share: NDArray[np.float64], network: Network, layer: Layer, edges: NDArray[np.float64], i: int
+) -> tuple[NDArray[np.uint8], Legend]:
+    """Colours of lanes, (n_lanes, 4), by the shares of their roads, (n_roads,), in the i-th interval; with their legend."""
+    known = np.append(~np.isnan(share), False)
+    if layer.letters:
+        palette = np.array(layer.scale, np.uint8)
+        row = np.rint(np.nan_to_num(share) * (len(palette) - 1)).astype(np.int64)
+    else:
+        palette = palette_of(layer.scale)
+        row = on_ramp(np.nan_to_num(share)).astype(np.int64)
+    of_roads = np.zeros((share.size + 1, 4), np.uint8)  # the last one: of crossings
+    of_roads[:-1, :3] = palette[row]
+    of_roads[:, 3] = np.where(known, 255, 0)
+    title = f"streets: {layer.title}, {clock(edges[i])} to {clock(edges[i + 1])}"
+    if layer.letters:
+        kinds = tuple(
+            (colour, name) for colour, name in zip(layer.scale, layer.letters, strict=True)
+        )
+        legend = Legend(title, kinds=kinds)
+    else:
+        legend = Legend(title, layer.low, layer.high, palette[: COLOURS - 1])
+    return of_roads[network.arrays.lanes.road], legend

@@ -43,6 +43,8 @@ KEYS: Final[dict[tuple[str, bool], tuple[str, do.Action]]] = {
     ("c", False): ("colour vehicles by the next", do.NextColour()),
     ("c", True): ("colour vehicles by the one before", do.NextColour(-1)),
     ("h", False): ("colour lanes by the next", do.NextLanes()),
+    ("v", False): ("colour streets, over an interval", do.NextStreets()),
+    ("v", True): ("by the one before", do.NextStreets(-1)),
     ("f", False): ("follow the chosen vehicle", do.Follow()),
     ("i", False): ("find a vehicle by its id", do.Find("")),
     ("escape", False): ("let go of it", do.Select(None)),

@@ -12,7 +12,7 @@ from rushhour.viewer import actions as do
 from rushhour.viewer.camera import Camera
 from rushhour.viewer.clock import PlaybackClock
 from rushhour.viewer.closer import Closer
-from rushhour.viewer.colouring import DIFFERENCE, PLAIN
+from rushhour.viewer.colouring import DIFFERENCE, PLAIN, Legend
 from rushhour.viewer.hud import Said, panels
 from rushhour.viewer.jumps import frame_before, frame_time, next_dearest, next_waiter
 from rushhour.viewer.kept_colours import KeptColours
@@ -26,6 +26,7 @@ from rushhour.viewer.places import FINDING, Place, place_at
 from rushhour.viewer.race_source import RaceSource
 from rushhour.viewer.scene import DOTS_FROM, FEWEST_DOTS, MOST_DOTS, PATIENT, TOO_SLOW, Scene
 from rushhour.viewer.street_labels import Labels, StreetLabels
+from rushhour.viewer.street_layers import LESS
 from rushhour.viewer.target_hand import TargetHand
 from rushhour.viewer.themes import DARK, Theme
 from rushhour.viewer.timeline import timeline_of
@@ -134,6 +135,22 @@ class Session:
             self._let_go()
         if self.state.lanes == DIFFERENCE and self.other is None:  # from nothing: the next one
             self.state = reduce(self.state, do.NextLanes())
+        if isinstance(action, do.NextStreets):
+            self._pick_streets(back=action.steps < 0)
+
+    def _pick_streets(self, back: bool) -> None:
+        """Pass over layers that differ from a run that there is not; say where none can be."""
+        while self.state.streets.startswith(LESS) and self.other is None:
+            self.state = reduce(self.state, do.NextStreets(-1 if back else 1))
+        if self.state.streets and self._streets() is None:
+            self.state = replace(self.state, streets="")
+            self.note = "streets are coloured by the frames of a recorded run"
+
+    def _streets(self) -> tuple[NDArray[np.uint8], Legend] | None:
+        """Colours of lanes by what was driven on their streets, with their legend; None: by nothing."""
+        if not self.state.streets:
+            return None
+        return self._colours.of_streets(self.state.clock.time, self.state.streets, self.other)
 
     def tick(self, dt: float) -> None:
         """Let dt seconds pass."""
@@ -264,7 +281,9 @@ class Session:
         state = self.state
         if state.camera.scale < DOTS_FROM or state.selected is not None or state.place is not None:
             return False
-        told = state.lanes != PLAIN and not isinstance(self.source, RaceSource)  # it has no lanes
+        told = (state.lanes != PLAIN or state.streets) and not isinstance(
+            self.source, RaceSource
+        )  # it has no lanes
         return told or self.source.vehicles(state.clock.time) >= self._most_dots
 
     def moment(self) -> Moment:
@@ -327,7 +346,7 @@ class Session:
         """The scene of vehicles, and of lanes where their loads are given."""
         state, marks = self.state, self._closer.lint if self.state.lint else None
         coloured, lights = self._colours.of_vehicles(moment, state.colour), self._signals()
-        lanes, legend = (
+        lanes, legend = self._streets() or (
             (None, None) if loads is None
             else self._colours.of_lanes(moment, loads, state.lanes, self.other)
         )  # fmt: skip

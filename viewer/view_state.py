@@ -8,6 +8,7 @@ from rushhour.viewer.camera import Box, Camera
 from rushhour.viewer.clock import PlaybackClock
 from rushhour.viewer.colouring import LANES, VEHICLES
 from rushhour.viewer.places import Place
+from rushhour.viewer.street_layers import layer_names
 
 SAME_TIME: Final = 0.05  # s, between bookmarks
 
@@ -21,6 +22,7 @@ class ViewState:
     home: Box
     colour: str = "speed"
     lanes: str = LANES[0]
+    streets: str = ""  # a layer of `street_layers`; "": none
     selected: int | None = None  # number of a vehicle
     place: Place | None = None  # looked at closer
     follow: bool = False
@@ -84,6 +86,10 @@ def reduce(state: ViewState, action: do.Action) -> ViewState:
             return replace(state, colour=names[at % len(names)])
         case do.NextLanes():
             return replace(state, lanes=LANES[(LANES.index(state.lanes) + 1) % len(LANES)])
+        case do.NextStreets(steps):
+            layers = ("", *layer_names(beside=True))
+            at = layers.index(state.streets) + steps
+            return replace(state, streets=layers[at % len(layers)])
         case do.Show("help"):
             return replace(state, help=not state.help)
         case do.Show("costs"):

@@ -78,6 +78,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "(default: speed)")  # fmt: skip
     add("--lanes", default="plain", metavar="WHAT", help="colour lanes: plain, speed (mean speed / "
         "limit), density, flow, delay, or difference to the other run (default: plain)")  # fmt: skip
+    add("--streets", metavar="WHAT", help="colour streets by what was driven on them in that minute, or in longer intervals "
+        "of long runs: speed, delay, flow, density, queue, co2 or level; of two runs also less-speed, ...: this one's "
+        "less the other's")  # fmt: skip
     add("--theme", metavar="WHAT", help="colours of the map: dark, day or print (default: dark)")
     add("--costs", action="store_true", help="show what the phases of a frame cost")
     add("--size", metavar="WxH", help="pixels (default: 1280x800)")
@@ -133,6 +136,8 @@ def _want_use(args: argparse.Namespace) -> None:
         args.shot is not None or args.video is not None or args.window is not None
     ):
         raise RunError("--browser, --shot, --video, --window: wanted one of them")
+    if args.browser and args.streets is not None:
+        raise RunError("--streets: of a page they are chosen in it; leave it out with --browser")
     if args.browser and len(args.file) > 1:
         raise RunError("--browser: wanted one run, or one network with --live N")
     if args.port is not None and not args.browser:
@@ -201,6 +206,7 @@ def _viewing(args: argparse.Namespace, sources: list["Source"], window: bool) ->
     from rushhour.viewer.colouring import LANES, VEHICLES, want_colouring
     from rushhour.viewer.pair import Pair
     from rushhour.viewer.session import CLOSE, Session
+    from rushhour.viewer.street_layers import layer_names
 
     width, height = SIZE if args.size is None else picture_size(args.size)
     colour = want_colouring(args.colour, VEHICLES, "--colour")
@@ -214,6 +220,13 @@ def _viewing(args: argparse.Namespace, sources: list["Source"], window: bool) ->
         session.do(do.NextColour())
     while session.state.lanes != lanes:
         session.do(do.NextLanes())
+    if args.streets is not None:
+        known = layer_names(beside=len(sources) == 2)
+        want_colouring(args.streets, known, "--streets")
+        for _ in range(1 + known.index(args.streets)):
+            session.do(do.NextStreets())
+        if not session.state.streets:
+            raise RunError(f"--streets: {sources[0].name} has no frames to tell it from; wanted a run recorded with frames")  # fmt: skip
     if args.costs:
         session.do(do.Show("costs"))
     if args.lint:

@@ -17,7 +17,7 @@ from rushhour.viewer.race_shot import race_box, save_race_shot, save_race_video
 def view_race(args: argparse.Namespace) -> int:
     """Show a race: --shot, --video, --at, --from, --to, --fps, --rate, --size, --centre with --zoom."""
     plain = {"vehicle": None, "road": None, "lane": None, "intersection": None, "live": None, "colour": "speed",
-             "lanes": "plain", "costs": False, "lint": False}  # fmt: skip
+             "lanes": "plain", "streets": None, "costs": False, "lint": False}  # fmt: skip
     for name, value in plain.items():
         if getattr(args, name) != value:
             raise RunError(f"--{name} is for runs of traffic; leave it out for a race")

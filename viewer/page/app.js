@@ -1,22 +1,6 @@
 // The page: time, camera, what is chosen, and all that is clicked.
 const COLOURS = { speed: "speed", reason: "why it is slow", type: "type", delay: "delay so far" };
-// What roads are coloured by, over an interval: title, texts at both ends, scale, and the share of it by Edie's sums.
-const LAYERS = {
-  speed: { title: "mean speed", low: "0", high: "the limit", scale: "speed", share: (s) => s.distance / s.time / s.limit, full: 100, unit: "% of the limit" },
-  delay: { title: "delay", low: "0", high: "60 s per s and km", scale: "delay", share: (s) => s.lost / s.span / s.km / 60, full: 60, unit: "s per s and km" },
-  flow: { title: "flow", low: "0", high: "1,800 vehicles/h", scale: "delay", share: (s) => 3.6 * s.distance / s.span / s.km / s.lanes / 1800, full: 1800, unit: "vehicles/h" },
-  density: { title: "density", low: "0", high: "130 vehicles/km", scale: "delay", share: (s) => s.time / s.span / s.km / s.lanes / 130, full: 130, unit: "vehicles/km" },
-  queue: { title: "standing, mean", low: "0", high: "20 on a lane", scale: "delay", share: (s) => s.standing / s.span / s.lanes / 20, full: 20, unit: "on a lane" },
-  level: { title: "level of service", scale: "level", kinds: "ABCDEF", share: levelOf },
-};
-// The level of service of an approach, 0 (A) to 1 (F), by the delay of a vehicle that drives it (HCM, exhibits
-// 19-8 and 20-2); null: it ends at no junction with signs or signals, or hardly anybody drove it.
-function levelOf(s) {
-  const passed = s.distance / (1000 * s.km), steps = s.control === 1 ? [10, 20, 35, 55, 80] : [10, 15, 25, 35, 50];
-  if (!s.control || s.time < 10) return null;
-  const delay = s.lost / Math.max(1, passed);
-  return steps.filter((most) => delay > most).length / 5;
-}
+const NO_SHARE = 255; // of a road on which nothing was driven
 const RATES = [0.25, 0.5, 1, 2, 5, 10, 20, 60, 120, 300];
 const LONG_DELAY = 300; // s
 const KEPT = 10; // blocks that stay decoded
@@ -191,11 +175,11 @@ class App {
     if (this.layer) {
       const layer = this.layerNow, title = document.createElement("div"), span = this.head.layer_time[1] - this.head.layer_time[0];
       title.textContent = `streets: ${layer.title}, by ${waitedText(span)}`; title.style.marginTop = "8px"; key.append(title);
-      if (layer.kinds) {
+      if (layer.letters) {
         const bar = document.createElement("div"); bar.className = "levels";
-        [...layer.kinds].forEach((letter, k) => { const chip = document.createElement("i"), c = scales[layer.scale][k]; chip.textContent = letter; chip.style.background = css(c); chip.style.color = 0.3 * c[0] + 0.6 * c[1] + 0.1 * c[2] > 128 ? "#000" : "#fff"; bar.append(chip); });
+        [...layer.letters].forEach((letter, k) => { const chip = document.createElement("i"), c = layer.scale[k]; chip.textContent = letter; chip.style.background = css(c); chip.style.color = 0.3 * c[0] + 0.6 * c[1] + 0.1 * c[2] > 128 ? "#000" : "#fff"; bar.append(chip); });
         key.append(bar);
-      } else ramp(scales[layer.scale], layer.low, layer.high);
+      } else ramp(layer.scale, layer.low, layer.high);
     }
   }
   count(now) {
@@ -320,34 +304,21 @@ class App {
   }
   // ---- layers: roads by what was measured on them in an interval
   interval() { return Math.min(this.head.layer_time.length - 2, Math.max(0, this.head.layer_time.findLastIndex((t) => t <= this.time + 1e-6))); }
-  // name: "layer", or "other" of the run that this one is compared with.
-  roadSum(road, k, name = "layer") {
-    const head = this.head, n = head.road_lane.length, at = k * n + road, lanes = head.road_lanes[road], first = head.road_lane[road], ends = head.road_to[road];
-    return { time: head[`${name}_vehicles`][at], standing: head[`${name}_standing`][at], distance: head[`${name}_distance`][at], lost: head[`${name}_lost`][at], control: ends < 0 ? 0 : head.node_control[ends], span: head.layer_time[k + 1] - head.layer_time[k], lanes, limit: head.lane_limit[first], km: head.road_length[road] / 1000 };
-  }
+  // Of each road the packed colour, 0: its own.
   roadColours() {
     const k = this.interval(), key = `${this.layer},${k}`;
     if (this.layered && this.layered.key === key) return this.layered.colours;
-    const n = this.head.road_lane.length, colours = new Uint32Array(n), layer = this.layerNow, stops = this.facts.scales[layer.scale];
-    const shareOf = (sum) => (sum.time > 0 ? layer.share(sum) : null);
+    const n = this.head.road_lane.length, colours = new Uint32Array(n), { scale, letters } = this.layerNow, rows = this.head[`layer_${this.layer}`];
     for (let r = 0; r < n; r++) {
-      let share = shareOf(this.roadSum(r, k));
-      if (layer.less) { const other = shareOf(this.roadSum(r, k, "other")); share = share === null && other === null ? null : 0.5 + (share ?? layer.none) - (other ?? layer.none); }
-      if (share !== null) colours[r] = this.packed(layer.kinds ? stops[Math.round(share * (stops.length - 1))] : this.ramp(stops, share));
+      const step = rows[k * n + r], share = step / (NO_SHARE - 1);
+      if (step < NO_SHARE) colours[r] = this.packed(letters ? scale[Math.round(share * (scale.length - 1))] : this.ramp(scale, share));
     }
     this.layered = { key, colours };
     return colours;
   }
-  // By name; "less speed": of this run less the other one.
-  layerOf(name) {
-    const less = name.startsWith("less "), layer = LAYERS[less ? name.slice(5) : name];
-    if (!layer || !this.head.layer_time || (less && (layer.kinds || !this.head.other_vehicles))) return null;
-    if (!less) return layer;
-    const half = (0.5 * layer.full).toLocaleString("en"), of = this.facts.ground.other;
-    return { ...layer, less, none: layer === LAYERS.speed ? 1 : 0, scale: "difference", title: `${layer.title}, less that of ${of}`, low: `−${half}`, high: `+${half} ${layer.unit}` };
-  }
-  get layerNow() { return this.layerOf(this.layer); }
-  pickLayer(name) { this.layer = this.layerOf(name) ? name : ""; $("layer").value = this.layer; this.legend(); this.wake(); }
+  get layers() { return this.facts.ground.layers || []; }
+  get layerNow() { return this.layers.find(({ name }) => name === this.layer); }
+  pickLayer(name) { this.layer = this.layers.some((one) => one.name === name) ? name : ""; $("layer").value = this.layer; this.legend(); this.wake(); }
   // ---- signals
   lightTables() {
     const head = this.head;
@@ -609,7 +580,7 @@ class App {
     const p = new URLSearchParams(location.hash.slice(1)), number = (k) => (p.has(k) && isFinite(+p.get(k)) ? +p.get(k) : null), [ox, oy] = this.facts.origin;
     if (number("t") !== null) this.seek(number("t"));
     if (number("x") !== null && number("y") !== null) this.lookAt(number("x") - ox, number("y") - oy, number("z") ?? Math.min(this.camera.scale, 0.5));
-    if (this.layerOf(p.get("layer") || "")) { this.layer = p.get("layer"); $("layer").value = this.layer; }
+    if (p.has("layer")) this.pickLayer(p.get("layer"));
     if (COLOURS[p.get("colour")]) this.colour = p.get("colour");
     this.theme = p.get("theme") || this.facts.theme || (matchMedia("(prefers-color-scheme: light)").matches ? "day" : "dark");
     if (p.has("v")) { const id = this.facts.vehicles.indexOf(p.get("v")); if (id >= 0) { this.chosen = { kind: "vehicle", id }; this.follow = p.has("follow"); } }
@@ -622,9 +593,9 @@ class App {
     const colours = this.facts.race ? { type: "racer", speed: "speed" } : COLOURS;
     for (const [name, text] of Object.entries(colours)) $("colour").append(new Option(text, name));
     this.pickRate(this.rate);
-    if (this.head.layer_time) {
+    if (this.layers.length) {
       $("layer").append(new Option("none", ""));
-      for (const name of [...Object.keys(LAYERS), ...Object.keys(LAYERS).map((one) => `less ${one}`)]) { const layer = this.layerOf(name); if (layer) $("layer").append(new Option(layer.title, name)); }
+      for (const { name, title } of this.layers) $("layer").append(new Option(title, name));
       $("layer-label").hidden = false; $("layer").onchange = (e) => this.pickLayer(e.target.value);
     }
     $("play").onclick = () => this.play(); $("back").onclick = () => this.step(-1); $("on").onclick = () => this.step(1);

@@ -13,12 +13,15 @@ from rushhour.viewer.lights import LIGHT_COLOURS, lights_of
 from rushhour.viewer.moments import Source
 from rushhour.viewer.page.blocks import signs, steps
 from rushhour.viewer.race_source import RaceSource
+from rushhour.viewer.road_sums import RoadSums
 from rushhour.viewer.shapes import intersection_areas, stop_kinds, zebra_bars
 from rushhour.viewer.street_labels import street_lines
+from rushhour.viewer.street_layers import Streets, layer_called, layer_names, shares
 from rushhour.viewer.surfaces import Surfaces, surfaces
 
 PLACE: Final = 0.02  # m
 MARGIN: Final = 200.0  # m around a box, of what lies beside roads
+NO_SHARE: Final = 255  # of a road on which nothing was driven
 DARK: Final = 5  # state of a lane whose signal shows nothing
 Arrays = dict[str, NDArray[Any]]
 
@@ -200,6 +203,34 @@ def light_arrays(source: Source, times: NDArray[np.float64]) -> Arrays:
         **steps(at, "light_at", starts[count > 0]),
         "light_state": looks.T[lane, at],
     }
+
+
+def layer_arrays(
+    network: Network, sums: RoadSums, other: RoadSums | None, other_name: str
+) -> tuple[Arrays, list[dict[str, Any]]]:
+    """Layers of streets by interval, and how they are told; other: of the run compared with, and what it is called.
+
+    layer_time: edges of the intervals; layer_NAME: a row of each interval, of each road 0 to NO_SHARE - 1 along
+    the layer's scale, or NO_SHARE.
+    """
+    streets = Streets(network)
+    arrays: Arrays = {"layer_time": sums.edges.astype(np.float64)}
+    told = []
+    for name in layer_names(other is not None):
+        rows = [
+            shares(name, streets, sums.at(i), None if other is None else other.at(i))
+            for i in range(sums.edges.size - 1)
+        ]
+        steps_of = np.nan_to_num((NO_SHARE - 1) * np.array(rows), nan=NO_SHARE)
+        arrays[f"layer_{name}"] = np.rint(steps_of).astype(np.uint8)
+        layer = layer_called(name, other_name)
+        told.append(
+            {
+                "name": name, "title": layer.title, "low": layer.low, "high": layer.high,
+                "scale": layer.scale, "letters": layer.letters,
+            }
+        )  # fmt: skip
+    return arrays, told
 
 
 def race_arrays(source: RaceSource, origin: NDArray[np.float64]) -> tuple[Arrays, dict[str, Any]]:

@@ -13,13 +13,19 @@ from rushhour.traffic.recording.run_file import RunFile
 from rushhour.traffic.words.durations import clock
 from rushhour.viewer.camera import Box
 from rushhour.viewer.outside import TARGET_ID
-from rushhour.viewer.page.ground import Arrays, light_arrays, network_arrays, race_arrays
+from rushhour.viewer.page.ground import (
+    Arrays,
+    layer_arrays,
+    light_arrays,
+    network_arrays,
+    race_arrays,
+)
 from rushhour.viewer.page.motion import NOBODY, Rows
-from rushhour.viewer.page.road_sums import RoadSums
 from rushhour.viewer.race_shot import race_box, race_colours
 from rushhour.viewer.race_source import RaceSource
 from rushhour.viewer.raster import network_box, usual_speed
 from rushhour.viewer.recorded import RunSource
+from rushhour.viewer.road_sums import RoadSums, interval_edges
 
 LIGHT_LOOKS: Final = 14_400  # at signals, at most
 MARGIN: Final = 30.0  # m beside a box, within which vehicles are kept
@@ -68,7 +74,11 @@ class RunTold:
         self.bodies_there = self.run.group("bodies") is not None
         self._lost = np.zeros(self._vehicles)
         self._driven = np.zeros(lanes.speed.size, np.int64)  # rows on each lane
-        self._sums = RoadSums(self.network, self.times)
+        self._sums = self._no_sums(self.run)
+
+    def _no_sums(self, run: RunFile) -> RoadSums:
+        edges = interval_edges(float(self.times[0]), float(self.times[-1]))
+        return RoadSums(self.network, edges, run.vehicles("depart").size)
 
     @property
     def extent(self) -> Box:
@@ -87,13 +97,13 @@ class RunTold:
         every = max(min(1.0, span), span / LIGHT_LOOKS, 0.1)
         looks = self.times[0] + every * np.arange(int(span / every) + 1)
         arrays |= light_arrays(self.source, looks)
-        arrays |= self._sums.arrays()
+        other, name = None, ""
         if self._other is not None:
-            run, facts["other"] = self._other
-            sums = RoadSums(self.network, self.times)
-            sums.add_run(run, float(np.diff(self.times).min(initial=np.inf)) if self.times.size > 1 else 0.0)  # fmt: skip
-            arrays |= sums.arrays("other")
-        return arrays, facts
+            run, name = self._other
+            other = self._no_sums(run)
+            other.add_run(run, float(np.diff(self.times).min()) if self.times.size > 1 else 0.0)
+        layers, facts["layers"] = layer_arrays(self.network, self._sums, other, name)
+        return arrays | layers, facts
 
     def facts(self, order: list[int]) -> dict[str, Any]:
         """What else is told of the vehicles of a page."""
@@ -114,7 +124,7 @@ class RunTold:
     def rows(self) -> Iterator[Rows]:
         """Frame by frame; what each vehicle lost is summed over these frames."""
         self._lost[:] = 0.0
-        self._sums = RoadSums(self.network, self.times)
+        self._sums = self._no_sums(self.run)
         return self.some(0, self.times.size)
 
     def some(self, first: int, last: int) -> Iterator[Rows]:
@@ -128,8 +138,7 @@ class RunTold:
             ids = frame.id
             self._driven += np.bincount(frame.lane, minlength=self._driven.size)
             self._lost[ids] += span * np.maximum(0.0, 1.0 - at.speed / self._limit[frame.lane])
-            if span > 0.0:
-                self._sums.add(k, span, frame.lane, at.speed)
+            self._sums.add(time, span, ids, frame.lane, at.speed)
             columns = frame.columns
             n = len(frame)
             nothing = np.zeros(n, np.int64)

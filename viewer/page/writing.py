@@ -18,14 +18,12 @@ from rushhour.viewer.camera import Box
 from rushhour.viewer.lights import LIGHT_COLOURS
 from rushhour.viewer.page.blocks import block
 from rushhour.viewer.page.motion import Rows, Ways, frame_block
-from rushhour.viewer.page.road_sums import STANDS
 from rushhour.viewer.page.telling import CLASSES, RaceTold, RunTold
+from rushhour.viewer.road_sums import STANDS
 from rushhour.viewer.themes import (
     DARKEST,
     DELAYS,
     KINDS,
-    LESS_MORE,
-    LEVELS,
     REASON_COLOURS,
     SPEEDS,
     THEMES,
@@ -124,8 +122,6 @@ def look_facts() -> dict[str, Any]:
             "delay": DELAYS,
             "reason": REASON_COLOURS,
             "kind": KINDS,
-            "level": LEVELS,
-            "difference": LESS_MORE,
         },
         "lights": LIGHT_COLOURS.tolist(),
         "darkest": DARKEST,
