@@ -481,9 +481,11 @@ class World(Shown):
         commanded = self.control.hashed(self.bodies.state()) + self.steering.hashed(sim.veh)
         aside = sim.verge.rows
         parts = [
-            sim.domain.added(vehicle_sum(b"vehicle", sim.veh, sim.routes, sim.domain.slots())),
+            sim.domain.added(
+                vehicle_sum(b"vehicle", sim.veh, sim.routes, sim.domain.slots())
+                + light_sum(sim.lights, sim.actuation, *sim.domain.programs())
+            ),
             vehicle_sum(b"aside", aside, sim.routes, np.arange(aside.lane.size)),
             queue_sum(sim.waiting),
-            light_sum(sim.lights, sim.actuation),
         ]
         return state_hash(sim.frame, int(sim.waiting.numbers[0]), parts, commanded)

@@ -61,14 +61,16 @@ def queue_sum(waiting: Waiting) -> Sum:
     return _sum(b"queue", [roads.astype(np.int32), waiting.head[roads], waiting.tail[roads]])
 
 
-def light_sum(lights: Lights, actuation: Actuation) -> Sum:
-    """Sum over the programs of signals and their detectors, once one of them reacts."""
+def light_sum(
+    lights: Lights, actuation: Actuation, programs: NDArray[Any], detectors: NDArray[Any]
+) -> Sum:
+    """Sum over some programs of signals and some detectors, once one of all programs reacts."""
     if not (actuation.control != FIXED).any():
         return np.zeros(WORDS, np.uint64)
-    programs, detectors = np.arange(lights.phase.size), np.arange(lights.hit.size)
-    return _sum(
-        b"program", [programs, lights.phase, lights.since, lights.target, lights.held]
-    ) + _sum(b"detector", [detectors, lights.hit, lights.served])
+    remembered = (lights.phase, lights.since, lights.target, lights.held)
+    return _sum(b"program", [programs, *(each[programs] for each in remembered)]) + _sum(
+        b"detector", [detectors, lights.hit[detectors], lights.served[detectors]]
+    )
 
 
 def _sum(kind: bytes, columns: list[NDArray[Any]]) -> Sum:

@@ -101,7 +101,7 @@ SCRATCH: Final[dict[str, tuple[str, ...]]] = {
     ),
     "Domain": (
         "sim", "comm", "rank", "ranks", "complete", "whole_frames", "local_frames", "ask", "asked",
-        "together", "_read", "mine", "moved", "counted",
+        "together", "_read", "mine", "moved", "counted", "elsewhere",
     ),
     "Fleet": ("promised", "_found"),
     "Limits": ("changed",),

@@ -9,55 +9,21 @@ vehicles first and steps all of them. So everything that is changed there is the
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.core.network import FIXED
-from rushhour.kernels.core.order import splice_new
 from rushhour.kernels.core.trips import Waiting
 from rushhour.kernels.core.vehicles import FULL_LOAD, Vehicles
-from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.facts import Part
 from rushhour.traffic.keyframes.hashing import Sum
-from rushhour.traffic.ranks.parts import distances, divide, facts, owners
-from rushhour.traffic.sim.fields import columns
+from rushhour.traffic.ranks.division import Division
+from rushhour.traffic.ranks.ending import Ending
+from rushhour.traffic.ranks.exchange import Exchange
 
 if TYPE_CHECKING:
     from rushhour.traffic.sim.sim import Sim
-
-SIGHT: Final = 3  # times what a driver sees: those who decide before it see as far themselves
-LEAST_HALO: Final = 300.0  # m
-SEES: Final = 8.0  # s of the fastest road that a driver sees ahead, and braking beside
-BRAKING: Final = 3.0  # m/s^2
-COMPARED_TO: Final = 30.0  # m beyond the own part
-OF_EXITS: Final = (
-    "noted", "reserved", "kept", "crossed", "onward", "wished", "wished_since", "wished_first",
-    "eldest_since", "eldest",
-)  # fmt: skip
-OF_LANES: Final = ("claimed", "claimed_since", "passers")
-OF_CONNECTORS: Final = ("light", "closes", "waived")
-COMPARED: Final = ("lane", "s", "speed", "granted", "path")
-Rows = NDArray[Any]  # vehicles, one structured row each
-
-
-def row_type(veh: Vehicles) -> np.dtype[Any]:
-    """A vehicle as one row."""
-    return np.dtype([(name, array.dtype, array.shape[1:]) for name, array in columns(veh)])
-
-
-def rows_of(veh: Vehicles, slots: NDArray[Any]) -> Rows:
-    """Copies of the vehicles in some slots."""
-    rows = np.zeros(slots.size, row_type(veh))
-    for name in veh._fields:
-        rows[name] = getattr(veh, name)[slots]
-    return rows
-
-
-def as_vehicles(rows: Rows) -> Vehicles:
-    """The same as arrays."""
-    return Vehicles(*(rows[name] for name in Vehicles._fields))
 
 
 class Domain(Part):
@@ -81,50 +47,22 @@ class Domain(Part):
         self.mine = np.zeros(0, np.bool_)  # by slot
         self.moved = 0  # vehicles on the road in the last frame, of all ranks
         self.counted = np.ones(sim.network.n_lanes, np.bool_)  # lanes whose vehicles count here
-        if self.comm is not None:
-            self._divide(halo)
-
-    def _divide(self, halo: float | None) -> None:
-        """Find the parts of all ranks, and what each rank sends to each other."""
-        network, rank = self.sim.network, self.rank
-        group = self.comm.bcast(  # every rank comes to the same; so that nothing hangs on it
-            divide(network, self.sim.demand, self.ranks) if rank == 0 else None
-        )
-        self.who = owners(network, group)
-        self.facts = facts(network, self.who, self.ranks)
-        self.own = self.who.lane == rank
-        fastest = float(network.arrays.lanes.speed.max(initial=0.0))
-        seen = SEES * fastest + fastest * fastest / (2.0 * BRAKING)
-        self.halo = max(LEAST_HALO, SIGHT * seen) if halo is None else halo
-        self._near = [
-            distances(network, self.who.lane == r, self.halo) < np.inf for r in range(self.ranks)
-        ]
-        # On others' lanes, m from the start, up to where copies are compared with what owners send.
-        self._compared = np.zeros(network.n_lanes)
-        n, arrays = network.n_road_lanes, network.arrays
-        self._compared[:n][self.who.exit == rank] = COMPARED_TO
-        self._compared[n:][self.own[arrays.connectors.to_lane]] = np.inf
-        self._compared[self.own] = 0.0
-        awake = self.sim.awake
-        lanes, exits = self.who.lane[: network.n_road_lanes], self.who.exit
-        connectors = self.who.lane[network.n_road_lanes :]
-        several = self.who.road[awake.several]
-        self._kept_by = [
-            (
-                np.flatnonzero(exits == r), np.flatnonzero(lanes == r),
-                np.flatnonzero(connectors == r), np.flatnonzero(self.who.group == r),
-                np.flatnonzero(several == r),
-            )
-            for r in range(self.ranks)
-        ]  # fmt: skip
-        self.mine = np.zeros(self.sim.veh.lane.size, np.bool_)
-        self._departed = np.zeros(0, np.int32)  # slots, of this frame
         # Trips whose drivers took ways in this frame that only their owners looked for.
         self.elsewhere: list[NDArray[np.int64]] = []
-        self.roads_of = [np.flatnonzero(self.who.road == r) for r in range(self.ranks)]
-        whole = (np.uint64(1) << network.arrays.roads.lane_count.astype(np.uint64)) - np.uint64(1)
-        self._foreign = np.where(self.who.road == rank, np.uint64(0), whole)
-        self.sim.followers.append(self)
+        if self.comm is not None:
+            self.comm = comm.Dup()  # whoever uses the other one does not meet these messages
+            self.division = Division(sim, self.comm, halo)
+            self.exchange = Exchange(sim, self.division, self.comm)
+            self.ending = Ending(sim, self.exchange, self.comm)
+            self.mine = np.zeros(sim.veh.lane.size, np.bool_)
+            self._departed = np.zeros(0, np.int32)  # slots, of this frame
+            self._outside: Waiting | None = None  # of which _shut is made
+            sim.followers.append(self)
+
+    @property
+    def roads_of(self) -> list[NDArray[np.int64]]:
+        """The roads of each rank."""
+        return self.division.roads_of
 
     # --- rows by slot ----------------------------------------------------------------------
 
@@ -143,7 +81,7 @@ class Domain(Part):
         self.complete = True
         if self.comm is not None:
             self.mine = np.zeros(self.sim.veh.lane.size, np.bool_)
-            self._claim()
+            self._claim(np.flatnonzero(self.sim.veh.lane >= 0).astype(np.int32))
 
     # --- before a frame --------------------------------------------------------------------
 
@@ -158,148 +96,75 @@ class Domain(Part):
             self.counted[:] = True
             return
         self.local_frames += 1
-        self.counted[:] = self.own
-        self._before = (self.sim.changes.copy(), self.sim.passes.copy(), self.sim.tally.copy())
+        self.counted[:] = self.division.own
+        self.ending.begin()
+        veh = self.sim.veh
         if self.complete:
-            lane = self.sim.veh.lane
-            self._out = np.zeros(len(self.sim.demand), np.bool_)
-            self._out[self.sim.veh.trip[lane >= 0]] = True
-            self._loads = np.bincount(lane[lane >= 0], minlength=self.own.size)
-            lane[(lane >= 0) & ~self._near[self.rank][lane]] = -1
-            self._enlist()
-            self._claim()
+            here = np.flatnonzero(veh.lane >= 0).astype(np.int32)
+            self.ending.out = np.zeros(len(self.sim.demand), np.bool_)
+            self.ending.out[veh.trip[here]] = True
+            lane = veh.lane[here]
+            self.exchange.loads[:] = np.bincount(lane, minlength=self.counted.size)[
+                self.division.loads
+            ]
+            near = self.division.near[lane]
+            veh.lane[here[~near]] = -1
+            self._enlist(here[near])
             self.complete = False
         else:
-            self._exchange()
+            placed = self.sim.order.slot[: self.sim.n]
+            here = placed[veh.lane[placed] >= 0]
+            mine = self.mine[here]
+            self.mine[here] = False
+            self._enlist(*self.exchange.trade(here[mine], here[~mine]))
 
     def gather(self) -> None:
         """Have all vehicles, and all that is remembered about lanes and signals, on every rank."""
         if self.complete:
             return
-        veh = self.sim.veh
-        own = np.flatnonzero(self.mine & (veh.lane >= 0))
-        sent = self.comm.allgather((rows_of(veh, own), self._remembered()))
-        for rank, (_, remembered) in enumerate(sent):
-            if rank != self.rank:
-                self._recall(remembered, rank)
-        rows = np.concatenate([each for each, _ in sent])
-        # In the same slots on every rank: by lane, the first on it in front.
-        rows = rows[np.lexsort((rows["id"], -rows["s"], rows["lane"]))]
-        veh.lane[:] = -1
-        self._put(rows, np.arange(rows.size))
-        self._enlist()
-        self._claim()
+        veh, placed = self.sim.veh, self.sim.order.slot[: self.sim.n]
+        n = self.exchange.gather(placed[self.mine[placed] & (veh.lane[placed] >= 0)])
+        self.mine[:] = False
+        self._enlist(np.arange(n, dtype=np.int32))
         self.complete = True
 
-    def _exchange(self) -> None:
-        """Get whoever is near from its owner; forget all others who are not one's own."""
-        veh = self.sim.veh
-        own = np.flatnonzero(self.mine & (veh.lane >= 0))
-        lane, remembered = veh.lane[own], self._remembered()
-        rows = rows_of(veh, own)
-        sent = [
-            None if r == self.rank else (rows[self._near[r][lane]], remembered)
-            for r in range(self.ranks)
-        ]
-        got = self.comm.alltoall(sent)
-        loads = np.bincount(lane, minlength=self.own.size)
-        self._loads = np.asarray(self.comm.allgather(loads.astype(np.uint16))).sum(
-            axis=0, dtype=np.int64
-        )
-        come = [each for each in got if each is not None]
-        new = np.concatenate([rows_there for rows_there, _ in come])
-        self._compare(new)
-        for rank, each in enumerate(got):
-            if each is not None:
-                self._recall(each[1], rank)
-        keep = own[self._near[self.rank][lane]]
-        stays = np.zeros(veh.lane.size, np.bool_)
-        stays[keep] = True
-        veh.lane[~stays] = -1
-        while np.count_nonzero(self.sim.veh.lane < 0) < new.size:
-            self.sim.grow()
-        self._put(new, np.flatnonzero(self.sim.veh.lane < 0)[: new.size])
-        self._enlist()
-        self._claim()
-
-    def _compare(self, rows: Rows) -> None:
-        """Raise RunError where a copy next to the own part came to something else than with its owner."""
-        veh = self.sim.veh
-        copies = np.flatnonzero((veh.lane >= 0) & ~self.mine)
-        copies = copies[veh.s[copies] < self._compared[veh.lane[copies]]]
-        if self.elsewhere:
-            copies = copies[~np.isin(veh.trip[copies], np.concatenate(self.elsewhere))]
-            self.elsewhere.clear()
-        place = {int(number): k for k, number in enumerate(rows["id"].tolist())}
-        for i in copies.tolist():
-            k = place.get(int(veh.id[i]))
-            if k is not None and all(
-                np.array_equal(getattr(veh, name)[i], rows[name][k]) for name in COMPARED
-            ):
-                continue
-            raise RunError(
-                f"ranks: frame {self.sim.frame}: vehicle {int(veh.id[i])}, next to the part of rank "
-                f"{self.rank}, is not where its owner has it: drivers look further than the halo of "
-                f"{self.halo:g} m; report it, and run without ranks"
-            )
-
-    def _put(self, rows: Rows, slots: NDArray[Any]) -> None:
-        """Write vehicles into free slots."""
-        while slots.size and int(slots[-1]) >= self.sim.veh.lane.size:
-            self.sim.grow()
-        veh = self.sim.veh
-        for name in veh._fields:
-            getattr(veh, name)[slots] = rows[name]
-
-    def _enlist(self) -> None:
-        """List the vehicles that are here, for the order to be sorted."""
+    def _enlist(self, *parts: NDArray[np.int32]) -> None:
+        """List the vehicles that are here, for the order to be sorted, and know whose they are."""
         sim = self.sim
-        live = np.flatnonzero(sim.veh.lane >= 0).astype(np.int32)
-        sim.order.slot[: live.size] = live
-        sim.n = live.size
+        slots = np.concatenate(parts)
+        sim.order.slot[: slots.size] = slots
+        sim.n = slots.size
         sim.waiting.numbers[2] = 0
+        self._claim(slots)
 
-    def _claim(self) -> None:
+    def _claim(self, slots: NDArray[np.int32]) -> None:
         """Know whose vehicles are this rank's in the coming frame: those on its lanes."""
-        lane = self.sim.veh.lane
-        self.mine[:] = (lane >= 0) & self.own[lane]
-
-    def _remembered(self) -> list[NDArray[Any]]:
-        """What this rank's groups remember from frame to frame."""
-        grants, awake = self.sim.grants, self.sim.awake
-        exits, lanes, connectors, groups, roads = self._kept_by[self.rank]
-        return [
-            *(getattr(grants, name)[exits] for name in OF_EXITS),
-            *(getattr(grants, name)[lanes] for name in OF_LANES),
-            *(getattr(grants, name)[connectors] for name in OF_CONNECTORS),
-            awake.roused[groups],
-            awake.roads_roused[roads],
-        ]
-
-    def _recall(self, remembered: list[NDArray[Any]], rank: int) -> None:
-        """Remember what another rank's groups do."""
-        grants, awake = self.sim.grants, self.sim.awake
-        exits, lanes, connectors, groups, roads = self._kept_by[rank]
-        values = iter(remembered)
-        for names, place in ((OF_EXITS, exits), (OF_LANES, lanes), (OF_CONNECTORS, connectors)):
-            for name in names:
-                getattr(grants, name)[place] = next(values)
-        awake.roused[groups] = next(values)
-        awake.roads_roused[roads] = next(values)
+        self.mine[slots] = self.division.own[self.sim.veh.lane[slots]]
 
     # --- within a frame --------------------------------------------------------------------
 
     def count_loads(self) -> None:
         """Count on lanes those who are elsewhere, too; after the order was sorted."""
         if not self.complete:
-            self.sim.order.load[:] = np.minimum(self._loads, FULL_LOAD)
+            loads = np.minimum(self.exchange.loads, FULL_LOAD)
+            self.sim.order.load[self.division.loads] = loads
 
     def queues(self) -> Waiting:
         """Who waits outside, where the roads of others are shut in frames that each steps alone."""
         waiting = self.sim.waiting
         if self.complete:
             return waiting
-        return waiting._replace(shut=waiting.shut | self._foreign)
+        if self._outside is not waiting:
+            self._outside = waiting
+            self._shut = waiting._replace(shut=waiting.shut.copy())
+        np.bitwise_or(waiting.shut, self.division.foreign, out=self._shut.shut)
+        return self._shut
+
+    def note_queues(self) -> None:
+        """Know who waits outside before anybody departs in this frame."""
+        if not self.complete:
+            self._departed = self._departed[:0]
+            self.ending.queue()
 
     def note_departed(self, slots: NDArray[np.int32]) -> None:
         """Know who departed here in this frame."""
@@ -308,106 +173,22 @@ class Domain(Part):
             self.mine[slots] = True
 
     def share_departed(self) -> None:
-        """Tell the others who departed here, and let in those who departed near."""
-        if self.complete:
-            return
-        sim, slots = self.sim, self._departed
-        self._departed = slots[:0]
-        sent = self.comm.allgather(rows_of(sim.veh, slots))
-        for each in sent:
-            self._out[each["trip"]] = True
-        come = [rows for rank, rows in enumerate(sent) if rank != self.rank and rows.size]
-        if not come:
-            return
-        rows = np.concatenate(come)
-        sim.departed += rows.size
-        for trip in rows["trip"].tolist():
-            leave_queue(sim.waiting, int(sim.routes.road[sim.trips.route_start[trip]]), trip)
-        queues = sim.waiting.busy[: int(sim.waiting.numbers[1])]
-        left = queues[sim.waiting.head[queues] >= 0]
-        sim.waiting.busy[: left.size] = left
-        sim.waiting.numbers[1] = left.size
-        rows = rows[self._near[self.rank][rows["lane"]]]
-        while np.count_nonzero(sim.veh.lane < 0) < rows.size:
-            sim.grow()
-        free = np.flatnonzero(sim.veh.lane < 0)[: rows.size]
-        self._put(rows, free)
-        self.mine[free] = False
-        sim.order.spare[: rows.size] = free
-        if rows.size:
-            splice_new(sim.veh, sim.order, rows.size)
-            sim.n += rows.size
+        """Let in those who departed near, as neighbours do with those who departed here."""
+        if not self.complete:
+            self.ending.share_departed(self._departed)
 
     def share_ended(self, left: NDArray[np.int32]) -> tuple[Vehicles, NDArray[np.int32]]:
         """Tell the others what this frame has come to; returns who left the road anywhere, as rows.
 
         left: slots of those who left here, in the order.
         """
-        sim, veh = self.sim, self.sim.veh
-        if self.complete:
-            self.moved = sim.n
-            if self.ranks > 1:
-                self.asked = max(self.comm.allgather(self.ask()))
-            return veh, left
-        before = self._before
-        places = np.flatnonzero(np.isin(sim.order.slot[: sim.n], left))
-        lanes = np.searchsorted(sim.order.start, places, side="right") - 1
-        own = self.mine[left]
-        here = np.flatnonzero(self.mine & (veh.lane >= 0))
-        there = np.concatenate((here, left[own]))
-        counts = np.array(
-            [
-                there.size,
-                np.count_nonzero(veh.change_frame[there] == sim.frame),
-                np.count_nonzero(veh.pass_frame[there] == sim.frame),
-                *(sim.tally - before[2]),
-            ],
-            np.int64,
-        )
-        sent = self.comm.allgather(
-            (rows_of(veh, left[own]), lanes[own], counts, self._shown(), self.ask())
-        )
-        total = np.sum([each[2] for each in sent], axis=0)
-        sim.changes[:], sim.passes[:] = before[0], before[1]
-        sim.changes[0] += total[1]
-        sim.passes[:1] += total[2]
-        sim.tally[:] = before[2] + total[3:]
-        self.moved = int(total[0])
-        for rank, each in enumerate(sent):
-            if rank != self.rank:
-                self._show(each[3], rank)
-        self.asked = max(each[4] for each in sent)
-        rows = np.concatenate([each[0] for each in sent])
-        order = np.argsort(np.concatenate([each[1] for each in sent]), kind="stable")
-        return as_vehicles(rows[order]), np.arange(rows.size, dtype=np.int32)
-
-    def _lights(self, rank: int) -> tuple[list[NDArray[Any]], list[NDArray[np.int64]]]:
-        """What programs of a rank that react to traffic remember and show, and where it stands."""
-        sim, act = self.sim, self.sim.actuation
-        reacts = (self.who.program == rank) & (act.control != FIXED)
-        programs, detectors = (
-            np.flatnonzero(reacts),
-            np.flatnonzero(self.who.lane[act.lane] == rank),
-        )
-        signal = sim.network.arrays.connectors.signal
-        connectors = np.flatnonzero((signal >= 0) & reacts[np.maximum(signal, 0)])
-        lights, grants = sim.lights, sim.grants
-        arrays: list[NDArray[Any]] = [
-            lights.phase, lights.since, lights.target, lights.held, lights.hit, lights.served,
-            grants.light, grants.closes,
-        ]  # fmt: skip
-        return arrays, [programs] * 4 + [detectors] * 2 + [connectors] * 2
-
-    def _shown(self) -> list[NDArray[Any]]:
-        if not (self.sim.actuation.control != FIXED).any():
-            return []
-        return [array[place] for array, place in zip(*self._lights(self.rank), strict=True)]
-
-    def _show(self, shown: list[NDArray[Any]], rank: int) -> None:
-        if not shown:
-            return
-        for array, place, values in zip(*self._lights(rank), shown, strict=True):
-            array[place] = values
+        if not self.complete:
+            veh, order, self.moved, self.asked = self.ending.share(left, self.ask())
+            return veh, order
+        self.moved = self.sim.n
+        if self.ranks > 1:
+            self.asked = max(self.comm.allgather(self.ask()))
+        return self.sim.veh, left
 
     # --- after a frame ---------------------------------------------------------------------
 
@@ -444,8 +225,8 @@ class Domain(Part):
         if self.ranks == 1:
             return None
         return {
-            **self.facts, "halo_m": round(self.halo, 1), "frames_in_parts": self.local_frames,
-            "frames_of_all": self.whole_frames,
+            **self.division.facts, "halo_m": round(self.division.halo, 1),
+            "frames_in_parts": self.local_frames, "frames_of_all": self.whole_frames,
         }  # fmt: skip
 
     def slots(self) -> NDArray[np.int64]:
@@ -453,31 +234,25 @@ class Domain(Part):
         lane = self.sim.veh.lane
         return np.flatnonzero(lane >= 0 if self.complete else (lane >= 0) & self.mine)
 
+    def programs(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Programs of signals and detectors that count here."""
+        programs = np.arange(self.sim.lights.phase.size)
+        lane = self.sim.actuation.lane
+        if self.complete:
+            return programs, np.arange(lane.size)
+        who = self.division.who
+        mine = np.maximum(who.program, 0) == self.rank  # those that light nothing: the first
+        return programs[mine], np.flatnonzero(who.lane[lane] == self.rank)
+
     def departed(self) -> NDArray[np.int32]:
         """Trips that are on the road; of those that ended some."""
         veh = self.sim.veh
         if self.complete:
             return veh.trip[veh.lane >= 0]
-        return np.flatnonzero(self._out).astype(np.int32)
+        return np.flatnonzero(self.ending.out).astype(np.int32)
 
     def added(self, part: Sum) -> Sum:
-        """The sum over all ranks of what each has of its own vehicles."""
+        """The sum over all ranks of what each has of its own."""
         if self.complete:
             return part
         return np.asarray(np.asarray(self.comm.allgather(part)).sum(axis=0, dtype=np.uint64))
-
-
-def leave_queue(waiting: Waiting, road: int, trip: int) -> None:
-    """Take a trip that departed elsewhere out of the queue of its road."""
-    before, here = -1, int(waiting.head[road])
-    while here != trip:
-        if here < 0:
-            raise RunError(f"ranks: trip {trip} departed, and did not wait outside road {road}")
-        before, here = here, int(waiting.following[here])
-    after = waiting.following[trip]
-    if before < 0:
-        waiting.head[road] = after
-    else:
-        waiting.following[before] = after
-    if after < 0:
-        waiting.tail[road] = before

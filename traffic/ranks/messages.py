@@ -24,3 +24,27 @@ def told_numbers(comm: Any, mine: list[int]) -> NDArray[np.int64]:
     out = np.zeros((comm.size, len(mine)), np.int64)
     comm.Allgather(np.array(mine, np.int64), out)
     return out
+
+
+class Sent:
+    """Bytes on their way to some ranks, kept until they have left."""
+
+    def __init__(self, comm: Any, to: list[int], messages: list[NDArray[np.uint8]]) -> None:
+        self._messages = messages
+        self._requests = [comm.Isend(each, rank) for rank, each in zip(to, messages, strict=True)]
+
+    def wait(self) -> None:
+        """Wait until all have left."""
+        for request in self._requests:
+            request.Wait()
+
+
+def received(comm: Any, source: int) -> NDArray[np.uint8]:
+    """The bytes that a rank sends next to this one."""
+    from mpi4py import MPI
+
+    status = MPI.Status()
+    message = comm.Mprobe(source, MPI.ANY_TAG, status)
+    out = np.empty(status.Get_count(MPI.BYTE), np.uint8)
+    message.Recv([out, MPI.BYTE])
+    return out

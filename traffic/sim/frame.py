@@ -117,6 +117,7 @@ class Frame(Part):
             sim.efforts[0],
         )  # fmt: skip
         self.control.joining.queue()
+        sim.domain.note_queues()
         most = sim.quotas.vehicles.most
         if sim.waiting.numbers[1] > 0 and sim.n < most:
             self._let_in(most - sim.n)
