@@ -1,0 +1,130 @@
+"""One world on several ranks: whether the bits are those of one process, and what it costs.
+
+python bench/ranks.py equal [--cases grid,town] [--ranks 2,3,4] [--threads 1,2] [--frames N] [--work DIR]
+python bench/ranks.py scaling [--ranks 1,2,4,8,16] [--vehicles 2000] [--frames N]
+
+`equal` compares the state hash of every frame; what is in DIR already is not run again. `scaling` steps a
+grid that grows with the number of ranks, and tells the processor time of each rank without what it
+spends in messages, waiting included: where cores are few, ranks wait.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from fresh import HERE
+
+CASES = "grid,ring,town,joined,badhersfeld,krems"
+
+
+def run(task: dict[str, Any], threads: int) -> dict[str, Any]:
+    """Run a task on its ranks; raises RuntimeError with what was said last where one failed."""
+    with tempfile.TemporaryDirectory() as folder:
+        task = {**task, "answer": str(Path(folder) / "answer.json")}
+        words = [str(HERE / "ranks_world.py"), json.dumps(task)]
+        if task["ranks"] > 1:
+            mpiexec = str(Path(sys.executable).with_name("mpiexec"))
+            words = [mpiexec, "-n", str(task["ranks"]), sys.executable, "-m", "mpi4py", *words]
+        else:
+            words = [sys.executable, *words]
+        environment = {**os.environ, "NUMBA_NUM_THREADS": str(threads)}
+        environment["PYTHONPATH"] = os.pathsep.join([str(HERE.parent), str(HERE)])
+        done = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
+        if done.returncode:
+            raise RuntimeError((done.stderr.strip().splitlines() or ["no answer"])[-1])
+        text = done.stdout if task["ranks"] == 1 else Path(task["answer"]).read_text()
+        found: dict[str, Any] = json.loads(text)
+        return found
+
+
+def equal(options: argparse.Namespace) -> None:
+    """A row for each network, number of ranks and of threads."""
+    options.work.mkdir(parents=True, exist_ok=True)
+    rows = options.work / "equal.jsonl"
+    known = [json.loads(line) for line in rows.read_text().splitlines()] if rows.exists() else []
+    print(f"{'network':12} ranks threads frames in parts  on road arrived  same")
+    for case in options.cases.split(","):
+        hashes = options.work / f"{case}_{options.frames}.npy"
+        for ranks in (1, *options.ranks):
+            for threads in options.threads:
+                key = {
+                    "case": case,
+                    "ranks": ranks,
+                    "threads_given": threads,
+                    "wanted": options.frames,
+                }
+                found = next((row for row in known if key.items() <= row.items()), None)
+                if found is None:
+                    task = {
+                        "case": case,
+                        "ranks": ranks,
+                        "frames": options.frames,
+                        "before": 0,
+                        "hashed": True,
+                    }
+                    task["known" if hashes.exists() else "hashes"] = str(hashes)
+                    found = {**run(task, threads), **key}
+                    with rows.open("a") as file:
+                        file.write(json.dumps(found) + "\n")
+                same = "yes" if found["parted"] < 0 else f"NO, from frame {found['parted']}"
+                print(
+                    f"{case:12} {ranks:5} {threads:7} {found['frames']:6} {found['local_frames']:8} "
+                    f"{found['active']:8} {found['arrived']:7}  {same}", flush=True,
+                )  # fmt: skip
+
+
+def scaling(options: argparse.Namespace) -> None:
+    """A row for each number of ranks: means over ranks, and the largest over the mean."""
+    print(
+        "ranks  own/rank  copies/own  cpu s/rank  in messages  work  worst/mean  KB/frame/rank  load"
+    )
+    for ranks in options.ranks:
+        task = {
+            "ranks": ranks, "vehicles": options.vehicles * ranks, "before": options.before,
+            "frames": options.frames, "hashed": False,
+        }  # fmt: skip
+        found = run(task, options.threads[0])
+        cpu, waited, own, held, sent = (list(each) for each in zip(*found["by_rank"], strict=True))
+        work = [a - b for a, b in zip(cpu, waited, strict=True)]
+        n = len(cpu)
+        copies = (sum(held) - sum(own)) / max(sum(own), 1.0)
+        print(
+            f"{ranks:5} {sum(own) / n:9.0f} {copies:11.2f} {sum(cpu) / n:11.2f} {sum(waited) / n:12.2f} "
+            f"{sum(work) / n:5.2f} {max(work) * n / sum(work):11.2f} {sum(sent) / n / 1000:14.1f} "
+            f"{found['load_average']:5.1f}", flush=True,
+        )  # fmt: skip
+
+
+def numbers(text: str) -> list[int]:
+    """1,2,4 as a list."""
+    return [int(word) for word in text.split(",")]
+
+
+def main() -> None:
+    """Read the command line and print a table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("what", choices=("equal", "scaling"))
+    parser.add_argument("--cases", default=CASES)
+    parser.add_argument("--ranks", type=numbers)
+    parser.add_argument("--threads", type=numbers, default=[1])
+    parser.add_argument("--frames", type=int)
+    parser.add_argument("--vehicles", type=int, default=2000, help="of a rank")
+    parser.add_argument(
+        "--before", type=int, default=400, help="frames before those that are measured"
+    )
+    parser.add_argument("--work", type=Path, default=Path("ranks"))
+    options = parser.parse_args()
+    options.ranks = options.ranks or ([2, 3, 4] if options.what == "equal" else [1, 2, 4, 8, 16])
+    options.frames = options.frames or (10_000 if options.what == "equal" else 200)
+    equal(options) if options.what == "equal" else scaling(options)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,169 @@
+"""A case of ranks.py, stepped by one process or by ranks: hashes by frame, and what each rank does.
+
+Run by ranks.py, for several ranks under mpiexec.
+"""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any
+
+import numpy as np
+from scenarios import SCENARIOS, data_base
+from worlds import process_figures
+
+from rushhour.roadnets.build import finish
+from rushhour.roadnets.generators.by_name import generate
+from rushhour.roadnets.loading import load_network
+from rushhour.roadnets.sumo.network import read_network_draft
+from rushhour.traffic.demand.builder import merge
+from rushhour.traffic.demand.random_trips import random_trips, vehicles_on_road
+from rushhour.traffic.settings.parameters import Parameters
+from rushhour.traffic.sumo.demand import read_demand
+from rushhour.traffic.world import World
+
+Setup = tuple[Any, Any, dict[str, Any]]
+
+
+def grid() -> Setup:
+    """A grid of signals and of two lanes."""
+    network = generate("grid", rows=6, columns=10, lanes=2, control="signals")
+    return network, random_trips(network, 3000, over=2000.0, seed=1), {}
+
+
+def ring() -> Setup:
+    """A ring of three lanes that nobody leaves."""
+    network = generate("ring", circumference=6000, lanes=3)
+    return network, vehicles_on_road(network, 400, seed=2), {}
+
+
+def town() -> Setup:
+    """A town under actuated signals where drivers look at the traffic on their way."""
+    network = generate("town", size="small")
+    trips = [
+        vehicles_on_road(network, 150, seed=3),
+        random_trips(network, 1500, over=2000.0, seed=3),
+    ]
+    return network, merge(trips), {"signals.control": "actuated", "rerouting.fraction": 0.3}
+
+
+def joined() -> Setup:
+    """Bologna, two parts joined, with its buses and their stops."""
+    case, base = SCENARIOS["joined"], data_base(None)
+    programs = [base / name for name in case.programs]
+    network = finish(read_network_draft(base / case.network, programs=programs))
+    files = [base / name for name in (*case.additional, *case.routes)]
+    return network, read_demand(files, network), {}
+
+
+def badhersfeld() -> Setup:
+    """Bad Hersfeld with random trips."""
+    network = load_network(data_base(None) / "sumo_badhersfeld_net" / "badhersfeld.net.xml.gz")
+    return network, random_trips(network, 4000, over=2400.0, seed=4), {}
+
+
+def krems() -> Setup:
+    """A city of OpenStreetMap with random trips."""
+    network = load_network(data_base(None) / "osm_krems" / "krems.osm.gz")
+    return network, random_trips(network, 3000, over=2400.0, seed=5), {}
+
+
+CASES: dict[str, Callable[[], Setup]] = {
+    "grid": grid, "ring": ring, "town": town, "joined": joined, "badhersfeld": badhersfeld,
+    "krems": krems,
+}  # fmt: skip
+
+
+def wide_grid(vehicles: int) -> Setup:
+    """A square grid that holds about so many vehicles, driving for a while already."""
+    side = max(3, round((vehicles / 12.0) ** 0.5))
+    network = generate("grid", rows=side, columns=side, lanes=2, control="signals")
+    demand = random_trips(network, 2 * vehicles, over=150.0, seed=6)
+    return network, demand, {}
+
+
+class Timed:
+    """A communicator that knows how much processor time is spent in it, waiting included."""
+
+    def __init__(self, comm: Any) -> None:
+        self.comm, self.seconds = comm, 0.0
+        self.rank, self.size = comm.rank, comm.size
+
+    def Dup(self) -> "Timed":
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        function = getattr(self.comm, name)
+
+        def timed(*given: Any) -> Any:
+            begun = process_time()
+            try:
+                return function(*given)
+            finally:
+                self.seconds += process_time() - begun
+
+        return timed
+
+
+def opened(task: dict[str, Any], comm: Any) -> World:
+    """The world of a task."""
+    setup = wide_grid(task["vehicles"]) if "vehicles" in task else CASES[task["case"]]()
+    network, demand, given = setup
+    begin = float(np.floor(demand.depart.min())) if len(demand) else 0.0
+    return World(
+        network, demand, parameters=Parameters(given), dt=0.25, seed=7, begin=begin, comm=comm
+    )  # fmt: skip
+
+
+def run(task: dict[str, Any], comm: Any) -> dict[str, Any]:
+    """Step it; on rank 0 what came of it."""
+    timed = None if comm is None else Timed(comm)
+    world, rank = opened(task, timed), 0 if comm is None else comm.rank
+    domain, hashes = world.sim.domain, []
+    known = np.load(task["known"]) if "known" in task else None
+    parted = -1
+    with domain.unread():
+        for _ in range(task["before"]):
+            world.step()
+        own = held = 0
+        bytes_before = domain.exchange.bytes_sent if timed else 0
+        waited = timed.seconds if timed else 0.0
+        cpu, wall = process_time(), perf_counter()
+        for frame in range(task["frames"]):
+            world.step()
+            if task["hashed"]:
+                hashes.append(int(world.state_hash()[:16], 16))
+                if known is not None and parted < 0 and hashes[-1] != int(known[frame]):
+                    parted = frame
+                    break
+            else:
+                own += domain.slots().size
+                held += world.sim.n
+        cpu, wall = process_time() - cpu, perf_counter() - wall
+        mine = [
+            cpu, (timed.seconds - waited) if timed else 0.0, own / task["frames"],
+            held / task["frames"], (domain.exchange.bytes_sent - bytes_before if timed else 0) / task["frames"],
+        ]  # fmt: skip
+    ranks = [mine] if comm is None else comm.gather(mine)
+    if rank == 0 and "hashes" in task:
+        np.save(task["hashes"], np.array(hashes, np.uint64))
+    return {
+        "case": task.get("case", ""), "ranks": domain.ranks, "frames": world.frame, "parted": parted,
+        "active": world.active, "arrived": world.arrived, "local_frames": domain.local_frames,
+        "whole_frames": domain.whole_frames, "wall_s": wall, "halo_m": domain.ranks > 1 and domain.division.halo,
+        "by_rank": ranks, **process_figures(),
+    }  # fmt: skip
+
+
+if __name__ == "__main__":
+    given = json.loads(sys.argv[1])
+    if given["ranks"] == 1:
+        print(json.dumps(run(given, None)))
+    else:
+        from mpi4py import MPI
+
+        found = run(given, MPI.COMM_WORLD)
+        if MPI.COMM_WORLD.rank == 0:
+            Path(given["answer"]).write_text(json.dumps(found))
