@@ -119,7 +119,7 @@ def driven_by_sumo(network: Any, net: Path, routes: Path, folder: Path) -> dict[
     demand = route_demand(network, rh.read_demand([routes], network))
     router = TimedRouter(network, CLASS_BIT["passenger"], len(demand))
     timed = router.costs(np.minimum(np.array(rows), LONGEST), 0.0, SPAN)
-    own = router.walked(timed, demand.route_start, demand.roads, demand.depart)
+    own = router.walked(timed, demand.route_start, demand.roads, demand.depart)[0]
     first, last = demand.roads[demand.route_start[:-1]], demand.roads[demand.route_start[1:] - 1]
     best = np.minimum(router.ways(timed, first, last, demand.depart).cost, own)
     return {

@@ -16,8 +16,9 @@ from rushhour.kernels.routing.timed_astar import TimedCosts, cost_at, walk_ways
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import RushhourError
 from rushhour.roadnets.model import Network
-from rushhour.traffic.assignment.equilibrium import Assignment, Method, assign
+from rushhour.traffic.assignment.equilibrium import Assignment, assign
 from rushhour.traffic.assignment.files import load_assignment, save_assignment, write_sumo_routes
+from rushhour.traffic.assignment.switching import Answers, Method, Side, answers_of, switchers
 from rushhour.traffic.assignment.timed_ways import Sums, TimedRouter, measured_sums
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import Demand, VehicleType
@@ -26,6 +27,7 @@ from rushhour.traffic.routing.routes import route_demand
 
 CAR = CLASS_BIT["passenger"]
 SPAN = 60.0
+Floats = NDArray[np.float64]
 
 
 @pytest.fixture(scope="module")
@@ -86,16 +88,21 @@ def test_ways_are_the_fastest_by_the_time_at_which_each_road_is_reached(
     trips = rh.random_trips(grid, 60, over="8min", seed=seed, begin=1000.0)
     starts, goals = (trips.roads[trips.route_start[:-1]], trips.roads[trips.route_start[1:] - 1])
     ways = router.ways(timed, starts, goals, trips.depart)
-    walked = router.walked(timed, ways.start, ways.roads, trips.depart)
+    walked, entered = router.walked(timed, ways.start, ways.roads, trips.depart)
     np.testing.assert_allclose(walked, ways.cost)
+    np.testing.assert_array_equal(entered[ways.start[:-1]], trips.depart)
+    assert (np.diff(entered)[np.diff(ways.roads) != 0] != 0.0).all()
     for i in range(60):
         by_hand = fastest_by_hand(
             router, timed, int(starts[i]), int(goals[i]), float(trips.depart[i])
         )
         assert ways.cost[i] == pytest.approx(by_hand)
-    plain = np.zeros(60)
-    as_python(walk_ways)(router.graph, timed, ways.start, ways.roads, trips.depart, plain, 0, 60)
+    plain, at = np.zeros(60), np.zeros(ways.roads.size)
+    as_python(walk_ways)(
+        router.graph, timed, ways.start, ways.roads, trips.depart, plain, at, 0, 60
+    )
     np.testing.assert_array_equal(plain, walked)
+    np.testing.assert_array_equal(at, entered)
     assert as_python(cost_at)(timed, 3, 1100.0) == cost_at(timed, 3, 1100.0)
     # another way than on empty roads, for some
     free = router.ways(
@@ -220,16 +227,62 @@ def test_switchers_are_as_many_as_the_method_says() -> None:
     )  # all who gain a thirtieth and more, others in proportion
     gain_of_share = np.array([0.0, 1 / 300, 1 / 60, 1 / 30, 0.2])
     for step in (0.4, 1.0):
-        method = Method("gap", step)
-        np.testing.assert_allclose(method.probability(gain_of_share, 0), step * share)
-        for number in (1, 6):
+        for number in (0, 1, 6):
             np.testing.assert_allclose(
-                method.probability(gain_of_share, number), step * share * 2 / (number + 2)
+                Method("gap", step).probability(gain_of_share, number), step * share
             )
-    assert (Method("gap").probability(gain, 5) < Method("gap").probability(gain, 1))[1:].all()
     for wrong in (("fast", 0.5), ("gap", 0.0), ("msa", 1.1)):
         with pytest.raises(RushhourError, match="wanted"):
             Method(*wrong)
+
+
+def two_roads(grid: Network) -> tuple[TimedRouter, Answers]:
+    """A road on which 300 vehicles in five minutes took 90 s, and one on which nobody drove, of 30 s; both of 20."""
+    router = TimedRouter(grid, CAR, 300)
+    spent, driven = (np.zeros((2, grid.n_roads)) for _ in range(2))
+    length = grid.arrays.roads.length[0]
+    spent[:, 0], driven[:, 0] = (300 * 90.0, 20 * 30.0), (300 * length, 20 * length)
+    free = np.full(grid.n_roads, 30.0)
+    return router, answers_of(grid, Sums(spent, driven), free, 0.0, 300.0)
+
+
+def test_roads_answer_to_more_vehicles_and_not_to_none(grid: Network) -> None:
+    _, answers = two_roads(grid)
+    none = np.zeros(answers.times.shape)
+    np.testing.assert_array_equal(answers.to(none), answers.times)
+    assert answers.times[0, 0] > 80.0 and (answers.times[:, 1:] == 30.0).all()
+    less, more = none.copy(), none.copy()
+    less[0, 0], more[0, 0] = -150.0, 30.0
+    above = answers.times[0, 0] - answers.best[0]  # what is due to those who drive there
+    assert answers.to(less)[0, 0] == pytest.approx(answers.best[0] + above * (155 / 305) ** 4)
+    by_power = answers.best[0] + above * (335 / 305) ** 4
+    assert answers.to(more)[0, 0] > by_power  # it passes no more than was seen: they queue
+    assert answers.to(more)[0, 0] == pytest.approx(by_power + 0.5 * 300.0 * 30 / 300)
+    unseen = none.copy()
+    passed = answers.passed[1]
+    assert passed == 60.0 * grid.arrays.roads.lane_count[1]
+    unseen[0, 1] = passed
+    assert answers.to(unseen)[0, 1] == 30.0
+    unseen[0, 1] = 2.0 * passed
+    assert answers.to(unseen)[0, 1] == pytest.approx(30.0 + 150.0)
+
+
+def test_who_switches_still_gains_when_all_others_have_switched(grid: Network) -> None:
+    router, answers = two_roads(grid)
+    start = np.arange(301)
+    old, new = np.zeros(300, np.int32), np.ones(300, np.int32)
+    depart = np.linspace(0.0, 299.0, 300)
+    side = Side(router, np.arange(300), depart, (start, old), (start, new))
+    draws = np.random.default_rng(3).random(300)
+    chosen = switchers([side], answers, Method(), draws, 0)
+    times = answers.to(
+        answers.counted(side, router.costs(answers.times, 0.0, 300.0), chosen.astype(float))
+    )
+    assert answers.times[0, 0] > 2.5 * answers.times[0, 1]  # as it was: all gain, all would switch
+    assert 60 < chosen.sum() < 240
+    assert times[0, 0] == pytest.approx(times[0, 1], rel=0.15)
+    nowhere = side._replace(other=(np.zeros(301, np.int64), np.zeros(0, np.int32)))
+    assert not switchers([nowhere], answers, Method(), draws, 0).any()
 
 
 def test_routes_for_sumo_read_back_as_the_same_ways(

@@ -117,11 +117,11 @@ def search_all_timed(
 @kernel
 def walk_ways(
     graph: RoadGraph, timed: TimedCosts, start: NDArray[np.int64], roads: NDArray[np.int32],
-    depart: NDArray[np.float64], cost: NDArray[np.float64], lo: int, hi: int,
+    depart: NDArray[np.float64], cost: NDArray[np.float64], entered: NDArray[np.float64], lo: int, hi: int,
 ) -> None:  # fmt: skip
-    """Write how long the ways of trips lo .. hi take, s. Way i is roads[start[i]:start[i+1]].
+    """Write how long the ways of trips lo .. hi take, s, and when each road of theirs is driven into.
 
-    A turn that the graph has not got costs nothing besides.
+    Way i is roads[start[i]:start[i+1]]. A turn that the graph has not got costs nothing besides.
     """
     for i in range(lo, hi):
         spent = 0.0
@@ -133,6 +133,7 @@ def walk_ways(
                     if graph.road_of[graph.out[e]] == road:
                         spent += graph.turn_cost[e]
                         break
+            entered[p] = depart[i] + spent
             spent += cost_at(timed, road, depart[i] + spent)
         cost[i] = spent
 
@@ -140,11 +141,12 @@ def walk_ways(
 @kernel(parallel=True)
 def walk_all_ways(
     graph: RoadGraph, timed: TimedCosts, start: NDArray[np.int64], roads: NDArray[np.int32],
-    depart: NDArray[np.float64], cost: NDArray[np.float64],
+    depart: NDArray[np.float64], cost: NDArray[np.float64], entered: NDArray[np.float64],
 ) -> None:  # fmt: skip
-    """Write how long the ways of all trips take, TRIPS trips at a time."""
+    """Write how long the ways of all trips take, and when they come to their roads, TRIPS trips at a time."""
     n = depart.shape[0]
     for task in prange((n + TRIPS - 1) // TRIPS):
         walk_ways(
-            graph, timed, start, roads, depart, cost, task * TRIPS, min(n, (task + 1) * TRIPS)
-        )
+            graph, timed, start, roads, depart, cost, entered, task * TRIPS,
+            min(n, (task + 1) * TRIPS),
+        )  # fmt: skip

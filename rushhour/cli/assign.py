@@ -22,7 +22,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--gap", type=float, default=0.01, metavar="X", help="relative gap at which to stop (default: 0.01)")  # fmt: skip
     add("--method", default="gap", metavar="NAME", help="who switches: gap, by what they gain, or msa, one in n of all "
         "who gain in iteration n (default: gap)")  # fmt: skip
-    add("--share", type=float, default=1.0, metavar="X", help="share that switches at most in the first iteration (default: 1)")  # fmt: skip
+    add("--share", type=float, default=1.0, metavar="X", help="share that switches of those who gain a thirtieth and more, with gap (default: 1)")  # fmt: skip
     add("--interval", metavar="T", help="interval of travel times (default: 5min)")
     add("--all", action="store_true", help="also trips whose way the demand gives get others, from its first to its last road")  # fmt: skip
     add("--resume", action="store_true", help="go on where the file of -o ended")
@@ -38,13 +38,14 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def assign(args: argparse.Namespace) -> int:
     """Assign a demand; 1 where the wanted gap was not reached."""
     from rushhour.cli.world_fields import demanded
-    from rushhour.traffic.assignment.equilibrium import SPAN, Assignment, Method
+    from rushhour.traffic.assignment.equilibrium import SPAN, Assignment
     from rushhour.traffic.assignment.equilibrium import assign as assigned
     from rushhour.traffic.assignment.files import (
         load_assignment,
         save_assignment,
         write_sumo_routes,
     )
+    from rushhour.traffic.assignment.switching import Method
     from rushhour.traffic.scenarios.opening import scenario_demand, scenario_network
     from rushhour.traffic.settings.parameters import Parameters
 

@@ -4,9 +4,9 @@ In equilibrium no driver has a faster way than the own one. What is left to gain
 the time that their ways take, less that of the fastest ways at the same travel times, over the latter.
 Travel times are those of the simulations driven so far, by road and interval: their mean, in which later ones
 count more, as one alone is full of chance, such as who meets which red light. Ways are looked for at the time
-at which a driver comes to each road. Sources: Wardrop (1952); Lu, Mahmassani, Zhou (2009), "Equivalent gap function-based
-reformulation and solution algorithm for the dynamic user equilibrium problem" (share of switchers by
-gap); Sheffi (1985), section 12 (method of successive averages).
+at which a driver comes to each road; who switches is told in `switching`. Sources: Wardrop (1952); Lu,
+Mahmassani, Zhou (2009), "Equivalent gap function-based reformulation and solution algorithm for the dynamic user
+equilibrium problem" (share of switchers by gap); Sheffi (1985), section 12 (method of successive averages).
 """
 
 from collections.abc import Callable
@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError, ParameterError
 from rushhour.roadnets.model import Network
-from rushhour.traffic.assignment.timed_ways import Sums, TimedRouter, measured_sums
+from rushhour.traffic.assignment.switching import Method, Side, answers_of, switchers
+from rushhour.traffic.assignment.timed_ways import ALIKE, Sums, TimedRouter, measured_sums
 from rushhour.traffic.demand.model import WAY_FOUND, WAY_GIVEN, WAY_OPEN, Demand
 from rushhour.traffic.liveness.standstill import patience_of
 from rushhour.traffic.measures.measuring import Measures
@@ -35,13 +36,10 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-GAP, MSA = "gap", "msa"
-METHODS: Final = (GAP, MSA)
 SPAN: Final = 300.0  # s of an interval
 LONGEST_MEMORY: Final = 0.9  # weight of the past, so that the first simulations are forgotten
-ALIKE: Final = 5.0  # vehicles of the mean over all intervals, added to those that drove in one
-RULES: Final = "2"  # of iterations: another number where the same settings come to other ways
-STEEP: Final = 30.0  # of GAP: who gains a thirtieth of the time switches as often as anybody does
+BY_GAP: Final = Method()
+RULES: Final = "3"  # of iterations: another number where the same settings come to other ways
 
 
 @dataclass
@@ -86,29 +84,8 @@ class Assignment:
         return self.iterations[-1].gap if self.iterations else None
 
 
-@dataclass(frozen=True)
-class Method:
-    """How trips switch. share: of those who gain, in the first iteration."""
-
-    name: str = GAP
-    share: float = 1.0
-
-    def __post_init__(self) -> None:
-        if self.name not in METHODS:
-            raise ParameterError(f"method {self.name[:40]!r}: wanted one of {', '.join(METHODS)}")
-        if not 0.0 < self.share <= 1.0:
-            raise ParameterError(f"share {self.share:g}: wanted more than 0, at most 1")
-
-    def probability(self, gain: Floats, number: int) -> Floats:
-        """With which trips switch after iteration `number` (from 0) that gain such a share of their time."""
-        step = self.share if number == 0 else self.share * 2.0 / (number + 2.0)
-        if self.name == MSA:
-            return np.where(gain > 0.0, 1.0 / (number + 2.0), 0.0)
-        return np.asarray(step * np.minimum(1.0, STEEP * np.maximum(gain, 0.0)))
-
-
 def assign(
-    network: Network, demand: Demand, *, iterations: int = 30, gap: float = 0.01, method: Method = Method(),
+    network: Network, demand: Demand, *, iterations: int = 30, gap: float = 0.01, method: Method = BY_GAP,
     span: float = SPAN, dt: float = 0.5, seed: int = 0, parameters: Parameters | None = None,
     every_way: bool = False, before: Assignment | None = None,
     tell: Callable[[Assignment], None] = lambda found: None,
@@ -167,11 +144,13 @@ def assign(
         own, ways, fastest = solver.compared(current, times)
         least = float(fastest.sum())
         now = float(np.maximum(own - fastest, 0.0).sum()) / least if least > 0.0 else 0.0
-        gain = np.divide(own - fastest, own, out=np.zeros(own.size), where=own > 0.0)
-        chosen = method.probability(gain, number) > _draws(seed, number, own.size)
-        after = solver.with_ways(current, ways, chosen) if now > gap else current
+        chosen = np.zeros(own.size, np.bool_)
+        after = current
+        if now > gap:
+            chosen = solver.switchers(current, ways, sums, method, number)
+            after = solver.with_ways(current, ways, chosen)
         spent = process_time()
-        row = Iteration(number, now, *facts, int(chosen.sum()) if now > gap else 0, spent - started,
+        row = Iteration(number, now, *facts, int(chosen.sum()), spent - started,
                         spent - routing)  # fmt: skip
         found.iterations.append(row)
         if now <= best:
@@ -286,12 +265,28 @@ class _Solver:
             timed = router.costs(times, self.begin, self.span)
             start, roads = _pooled(demand, trips)
             depart = np.ascontiguousarray(demand.depart[trips])
-            own[mine] = router.walked(timed, start, roads, depart)
+            own[mine] = router.walked(timed, start, roads, depart)[0]
             first = np.ascontiguousarray(roads[start[:-1]])
             last = np.ascontiguousarray(roads[start[1:] - 1])
             ways[bit] = router.ways(timed, first, last, depart)
             fastest[mine] = np.minimum(ways[bit].cost, own[mine])
         return own, ways, fastest
+
+    def switchers(
+        self, demand: Demand, ways: dict[int, Ways], sums: Sums, method: Method, number: int
+    ) -> NDArray[np.bool_]:
+        """Which of the trips that may choose switch to their fastest way, (q,)."""
+        sides = []
+        for bit, router in self.routers.items():
+            places = np.flatnonzero(self.permission == bit)
+            trips = self.trips[places]
+            depart = np.ascontiguousarray(demand.depart[trips])
+            other = (ways[bit].start, ways[bit].roads)
+            sides.append(Side(router, places, depart, _pooled(demand, trips), other))
+        free = np.min([router.graph.cost for router in self.routers.values()], axis=0)
+        free[np.isinf(free)] = 0.0
+        answers = answers_of(self.network, sums, free, self.begin, self.span)
+        return switchers(sides, answers, method, _draws(self.seed, number, self.trips.size), number)
 
     def with_ways(self, demand: Demand, ways: dict[int, Ways], chosen: NDArray[np.bool_]) -> Demand:
         """The demand in which the chosen ones of the trips that may choose have their fastest ways."""

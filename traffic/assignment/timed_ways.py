@@ -18,6 +18,7 @@ Floats = NDArray[np.float64]
 LONGEST: Final = (
     7200.0  # s that a road is taken to cost at most: nobody knows how long who stands there stands
 )
+ALIKE: Final = 5.0  # vehicles of the mean over all intervals, added to those that drove in one
 
 
 class Sums(NamedTuple):
@@ -104,8 +105,8 @@ class TimedRouter:
 
     def walked(
         self, timed: TimedCosts, start: NDArray[np.int64], roads: NDArray[np.int32], depart: Floats
-    ) -> Floats:
-        """How long ways take, s: way i is roads[start[i]:start[i+1]]."""
-        cost = np.zeros(depart.size)
-        walk_all_ways(self.graph, timed, start, roads, depart, cost)
-        return cost
+    ) -> tuple[Floats, Floats]:
+        """How long ways take, s, and when each of their roads is driven into: way i is roads[start[i]:start[i+1]]."""
+        cost, entered = np.zeros(depart.size), np.zeros(roads.size)
+        walk_all_ways(self.graph, timed, start, roads, depart, cost, entered)
+        return cost, entered
