@@ -101,6 +101,42 @@ def test_a_map_whose_ways_are_not_in_order_keeps_its_areas_with_their_holes(tmp_
     assert not covered(network, BUILDING, PLACES["court"][0])
 
 
+def test_a_river_is_as_wide_as_its_line_says_and_none_is_in_a_tunnel(tmp_path: Path) -> None:
+    """Lines bend; streams, as thin as they are, are left out."""
+    nodes = {**CROSS, 100: (-90.0, 60.0), 101: (0.0, 60.0), 102: (90.0, 150.0)}
+    nodes |= {103: (-90.0, -60.0), 104: (90.0, -60.0), 105: (-90.0, -90.0), 106: (90.0, -90.0)}
+    ways = [
+        *CROSS_WAYS, (30, [100, 101, 102], {"waterway": "river", "width": "24 m"}),
+        (31, [103, 104], {"waterway": "canal", "tunnel": "culvert"}),
+        (32, [105, 106], {"waterway": "stream"}),
+    ]  # fmt: skip
+    network = load_network(write_osm(tmp_path, nodes, ways))
+    assert covered(network, WATER, (-50.0, 60.0 + 11.0)) and covered(network, WATER, (-50.0, 49.0))
+    assert not covered(network, WATER, (-50.0, 73.0)) and not covered(network, WATER, (-50.0, 47.0))
+    assert covered(network, WATER, (45.0, 105.0)) and covered(network, WATER, (45.0 + 7.0, 105.0 - 7.0))  # fmt: skip
+    for place in ((0.0, -60.0), (0.0, -90.0)):
+        assert not covered(network, WATER, place)
+
+
+def test_an_area_that_lacks_members_is_drawn_as_far_as_it_is_closed(tmp_path: Path) -> None:
+    """A river of two ways, of whose islands one lies outside of the extract, and a lake whose other bank does."""
+    nodes = {**CROSS, 100: (-90.0, 30.0), 101: (90.0, 30.0), 102: (90.0, 90.0), 103: (-90.0, 90.0)}
+    nodes |= {110: (-20.0, 50.0), 111: (20.0, 50.0), 112: (20.0, 70.0), 113: (-20.0, 70.0)}
+    nodes |= {120: (-90.0, -90.0), 121: (90.0, -90.0), 122: (90.0, -40.0)}
+    ways = [
+        *CROSS_WAYS, (30, [101, 102, 103], {}), (31, [101, 100, 103], {}),
+        (32, [110, 111, 112, 113, 110], {}), (33, [120, 121, 122], {}),
+    ]  # fmt: skip
+    river = [("way", "outer", 30), ("way", "outer", 31), ("way", "inner", 32), ("way", "inner", 99)]
+    lake = [("way", "outer", 33), ("way", "outer", 98)]
+    kind = {"type": "multipolygon", "natural": "water"}
+    path = write_osm(tmp_path, nodes, ways, relations=[(7, river, kind), (8, lake, kind)])
+    network = load_network(path)
+    assert covered(network, WATER, (-60.0, 60.0)) and covered(network, WATER, (60.0, 40.0))
+    assert not covered(network, WATER, (0.0, 60.0))  # the island that is there
+    assert not covered(network, WATER, (40.0, -80.0))
+
+
 def test_of_very_many_places_the_smallest_areas_are_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

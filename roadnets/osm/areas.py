@@ -20,6 +20,7 @@ DRAWN: Final[dict[tuple[str, str], int]] = {
     **{("leisure", v): GREEN for v in ("park", "garden", "golf_course", "pitch", "common")},
 }  # fmt: skip
 SMALLEST: Final = (150.0, 60.0, 20.0)  # m2, of each of KINDS
+WIDTHS: Final = {"river": 15.0, "canal": 10.0}  # m, of lines that do not tell theirs
 COARSE: Final = (1.0, 1.0, 0.3)  # m that a corner may lie off the outline without it
 AROUND: Final = 250.0  # m around the roads
 MOST: Final = 400_000  # places; some 4 MB of a file
@@ -36,18 +37,20 @@ def read_areas(
             [],
             "buildings, water and green left out; pip install 'rushhour[data]' (mapbox_earcut)",
         )
-    drawn = read_tagged(path, KEYS, (), _rows)
+    drawn = read_tagged(path, KEYS, ("width", "tunnel"), _rows, lines="waterway")
     if not drawn:
         return [], ""
-    rings = [ring for _, outline in drawn for ring in outline]
+    rings = [ring for _, outline, _ in drawn for ring in outline]
     metres = to_metres(projection, np.concatenate(rings), str(path))
     parts = np.split(metres, np.cumsum([len(ring) for ring in rings])[:-1])
     low, high = np.array(box[:2]) - AROUND, np.array(box[2:]) + AROUND
     found: list[tuple[float, int, list[Ring]]] = []
     at = 0
-    for kind, outline in drawn:
+    for kind, outline, width in drawn:
         mine = parts[at : at + len(outline)]
         at += len(outline)
+        if width > 0.0:
+            mine = [_banks(mine[0], width)]
         outer = mine[0]
         size = ring_size(outer)
         if not np.isfinite(outer).all() or size < SMALLEST[kind]:
@@ -75,10 +78,36 @@ def _said(areas: list[Area], more: int) -> str:
     return told + (f"; the {more:,} smallest were left out" if more else "") if areas else ""
 
 
-def _rows(one: Tagged) -> list[tuple[int, list[Ring]]]:
-    """The kind of an area, and its outline and holes, lon, lat, of each of its parts."""
+def _rows(one: Tagged) -> list[tuple[int, list[Ring], float]]:
+    """The kind of an area, and its outline and holes, lon, lat, of each of its parts; of a river its line and width, m."""
+    if one.line is not None:
+        width = _width(one.tags)
+        return [(WATER, [one.line], width)] if width > 0.0 and len(one.line) > 1 else []
     kind = drawn_as(one.tags)
-    return [(kind, part) for part in one.outlines] if kind >= 0 else []
+    return [(kind, part, 0.0) for part in one.outlines] if kind >= 0 else []
+
+
+def _width(tags: dict[str, str]) -> float:
+    """How wide a line of water is, m; 0: it is not to be seen."""
+    usual = WIDTHS.get(tags.get("waterway", ""), 0.0)
+    if tags.get("tunnel", "no") != "no" or usual == 0.0:
+        return 0.0
+    try:
+        told = float(tags.get("width", "").removesuffix("m"))
+    except ValueError:
+        return usual
+    return told if 0.5 <= told <= 2000.0 else usual
+
+
+def _banks(line: Ring, width: float) -> Ring:
+    """The outline of a line, m, that is so wide."""
+    line = line[np.append(True, (np.diff(line, axis=0) != 0.0).any(axis=1))]
+    if len(line) < 2:
+        return line
+    step = np.gradient(line, axis=0)
+    step /= np.maximum(np.hypot(step[:, 0], step[:, 1]), 1e-9)[:, None]
+    side = 0.5 * width * np.column_stack((-step[:, 1], step[:, 0]))
+    return np.concatenate((line + side, (line - side)[::-1]))
 
 
 def drawn_as(tags: dict[str, str]) -> int:
