@@ -15,6 +15,7 @@ from viewed_run import needs_gl, record
 
 from rushhour.cli import main
 from rushhour.traffic.recording.run_file import RunFile
+from rushhour.viewer.outside import OUTSIDE, TARGET
 from rushhour.viewer.page import writing
 from rushhour.viewer.themes import THEMES
 
@@ -368,3 +369,35 @@ def test_a_run_of_another_network_is_not_compared(
     assert main([*asked, "-o", str(tmp_path / "no.html")]) == 2
     assert "another network" in capsys.readouterr().err
     assert not (tmp_path / "no.html").exists()
+
+
+def test_a_chase_shows_its_target_and_opponents_in_the_window_s_colours(
+    browser: Any, tmp_path: Path
+) -> None:
+    streets, run, file = (tmp_path / name for name in ("s.h5", "c.h5", "c.html"))
+    assert main(["generate", "grid", "--rows", "2", "--columns", "2", "-o", str(streets)]) == 0
+    words = ["chase", str(streets), "--opponents", "2", "--vehicles", "10", "--duration", "6s"]
+    assert main([*words, "--seed", "1", "--record", str(run)]) == 0
+    assert main(["share", str(run), "-o", str(file), "--theme", "day"]) == 0
+    page = Opened(browser, file.as_uri())
+    for colour in ("speed", "type", "reason", "delay"):
+        page.drawn(f"rushhour.seek(3); rushhour.pickColour('{colour}')")
+        words = page.get(
+            "Array.from({ length: rushhour.seen }, (_, k) => rushhour.draw.words[9 * k + 8])"
+        )
+        bands = [tuple(word >> shift & 255 for shift in (0, 8, 16)) for word in words]
+        assert bands.count(TARGET) == 1 and bands.count(OUTSIDE) == 2, colour
+        rows = page.page.locator("#key .kind")
+        told = {
+            rows.nth(k).locator("span").first.inner_text(): rows.nth(k).locator("i").evaluate("(e) => getComputedStyle(e).backgroundColor")
+            for k in range(rows.count())
+        }  # fmt: skip
+        assert told["target"] == f"rgb{TARGET}" and told["opponent"] == f"rgb{OUTSIDE}"
+    assert page.told == []
+    page.close()
+
+
+def test_nothing_of_the_legend_is_cut_off(page: Opened) -> None:
+    for select in ("#colour", "#layer"):
+        inside = page.get(f"document.querySelector('{select}').getBoundingClientRect().right <= document.querySelector('#legend').getBoundingClientRect().right - 8")  # fmt: skip
+        assert inside, select

@@ -71,6 +71,13 @@ def test_neighbouring_steps_of_a_scale_are_told_apart(name: str, eyes: str) -> N
     assert min(apart(a, b) for a, b in pairwise(lab)) >= APART
 
 
+@pytest.mark.parametrize("theme", THEMES.values(), ids=list(THEMES))
+def test_a_level_of_service_is_told_from_a_road_without_one(theme: Theme) -> None:
+    roads = seen(theme.roads, "normal")
+    for level in seen(LEVELS, "normal"):
+        assert min(apart(level, road) for road in roads) >= 0.75 * APART
+
+
 @pytest.mark.parametrize("eyes", KINDS_OF_EYES)
 @pytest.mark.parametrize("name", RAMPS)
 def test_the_ends_of_a_scale_are_farthest_from_each_other(name: str, eyes: str) -> None:

@@ -163,7 +163,7 @@ class App {
       const names = this.colour === "reason" ? this.facts.reasons : this.facts.racers ? this.facts.vehicles : this.facts.kinds;
       const list = this.colour === "reason" ? scales.reason : this.facts.racers || scales.kind;
       names.slice(0, 40).forEach((name, k) => {
-        const colour = css(list[k % list.length]), same = this.colour === "reason" && rows.get(colour);
+        const colour = css((this.colour === "type" && this.bodyColours[name]) || list[k % list.length]), same = this.colour === "reason" && rows.get(colour);
         if (same) { same.of.push(k); same.label.textContent += `, ${name}`; return; }
         const row = document.createElement("div"), chip = document.createElement("i"), label = document.createElement("span"), count = document.createElement("b");
         row.className = "kind"; chip.style.background = colour; label.textContent = name; row.append(chip, label, count); key.append(row);
@@ -171,6 +171,11 @@ class App {
       });
       this.kindRows = [...rows.values()];
     }
+    if (this.colour !== "type") this.facts.kinds.forEach((name, k) => {
+      if (!this.bodyColours[name] || !this.head.kind.includes(k)) return;
+      const row = document.createElement("div"), chip = document.createElement("i"), label = document.createElement("span");
+      row.className = "kind"; chip.style.background = css(this.bodyColours[name]); label.textContent = name; row.append(chip, label); key.append(row);
+    });
     this.countKey = "";
     if (this.layer) {
       const layer = this.layerNow, title = document.createElement("div"), span = this.head.layer_time[1] - this.head.layer_time[0];
@@ -279,12 +284,14 @@ class App {
       f[at] = pose[0]; f[at + 1] = pose[1]; f[at + 2] = pose[2]; f[at + 3] = pose[4];
       f[at + 4] = head.size[2 * id]; f[at + 5] = head.size[2 * id + 1];
       const shape = head.shape[id]; f[at + 6] = shape > 5 ? 0 : shape; f[at + 7] = frames.lights[row];
-      w[at + 8] = shape > 5 && this.colour !== "type" ? this.special(shape) : of(frames, row, pose[3]);
+      w[at + 8] = shape > 5 ? this.special(shape) : of(frames, row, pose[3]);
       n++;
     }
     this.seen = n;
   }
-  special(shape) { const kinds = this.facts.scales.kind, k = this.facts.kinds.indexOf(this.facts.shapes[shape]); return this.packed(kinds[Math.max(0, k) % kinds.length]); }
+  // Bodies from outside have colours of their own, whatever others are coloured by.
+  get bodyColours() { return this.facts.bodies || {}; }
+  special(shape) { return this.packed(this.bodyColours[this.facts.shapes[shape]] || this.look.unknown); }
   poseOf(id) {
     const moment = this.runs.at(this.index);
     const row = moment ? rowOf(moment.frames, moment.frame, id) : -1;

@@ -12,7 +12,7 @@ from rushhour.traffic.recording.positions import placed
 from rushhour.traffic.recording.run_file import RunFile
 from rushhour.traffic.words.durations import clock
 from rushhour.viewer.camera import Box
-from rushhour.viewer.outside import TARGET_ID
+from rushhour.viewer.outside import OUTSIDE, TARGET, TARGET_ID
 from rushhour.viewer.page.ground import (
     Arrays,
     layer_arrays,
@@ -107,7 +107,9 @@ class RunTold:
 
     def facts(self, order: list[int]) -> dict[str, Any]:
         """What else is told of the vehicles of a page."""
-        return {"race": False, "fastest": self._free()}
+        extra = self.kind_names[self._extra :]
+        colours = {name: TARGET if name == "target" else OUTSIDE for name in extra}
+        return {"race": False, "fastest": self._free(), "bodies": colours}
 
     def _free(self) -> float:
         """The limit that those have who drive on all but the fastest fifth of roads, m/s."""
