@@ -73,12 +73,12 @@ const inFolder = {
 };
 
 class App {
-  constructor(head, data, runs = (h, ways) => new Runs(h, ways, data)) {
+  constructor(head, data, runs) {
     const facts = head.facts;
     this.head = head; this.facts = facts; this.data = data;
     this.ground = new Ground(head); this.ground.index();
     this.words = new Words(this.ground, facts);
-    this.runs = runs(head, this.ground.ways); this.live = facts.live || 0; // s between frames that come by themselves
+    this.runs = runs; this.live = facts.live || 0; // s between frames that come by themselves
     this.runs.onready = () => this.wake();
     this.times = head.time;
     this.time = this.begin; this.rate = facts.race || this.live ? 1 : this.end - this.begin > 900 ? 20 : 5; this.playing = false;
@@ -732,6 +732,11 @@ function between(frames, row, share, span, pose) {
     const data = typeof FOLDER === "undefined" ? inPage : inFolder;
     const head = await openBlock(await data.head());
     data.sizes = head.block_bytes;
-    window.rushhour = new App(head, data);
+    // The first frames are decoded while the ground is built, which takes as long.
+    const runs = new Runs(head, waysOf(head), data), asked = +new URLSearchParams(location.hash.slice(1)).get("t");
+    let first = 0;
+    while (first + 1 < head.time.length && head.time[first + 1] <= asked + 1e-6) first++;
+    await Promise.race([runs.ask(runs.blockOf(first)), new Promise((done) => setTimeout(done, 50))]);
+    window.rushhour = new App(head, data, runs);
   } catch (error) { $("wait").textContent = `${error.message || error}`; $("wait").hidden = false; console.error(error); }
 })();

@@ -69,6 +69,15 @@ function simplified(x, y, a, b, most) {
   return worst <= most ? [a, b] : [...simplified(x, y, a, at, most).slice(0, -1), ...simplified(x, y, at, b, most)];
 }
 
+// Where one comes to from each lane: what frames are decoded by.
+function waysOf(head) {
+  if (head.facts.race) return { roads: 0, start: new Int32Array(1), to: new Int32Array(0), limit: new Float32Array(0) };
+  const roads = head.facts.ground.lanes, start = new Int32Array(roads + 1);
+  for (const lane of head.way_from) start[lane + 1]++;
+  for (let l = 0; l < roads; l++) start[l + 1] += start[l];
+  return { roads, start, to: head.way_to, limit: head.lane_limit };
+}
+
 class Ground {
   constructor(head) {
     const facts = head.facts;
@@ -85,10 +94,7 @@ class Ground {
     this.count = n;
     this.laneRoad = new Int32Array(n).fill(-1);
     for (let r = 0; r < head.road_lane.length; r++) this.laneRoad.fill(r, head.road_lane[r], head.road_lane[r] + head.road_lanes[r]);
-    this.outStart = new Int32Array(this.roads + 1);
-    for (const lane of head.way_from) this.outStart[lane + 1]++;
-    for (let l = 0; l < this.roads; l++) this.outStart[l + 1] += this.outStart[l];
-    this.ways = { roads: this.roads, start: this.outStart, to: head.way_to, limit: head.lane_limit };
+    this.ways = waysOf(head); this.outStart = this.ways.start;
     this.build();
   }
   get limits() { return this.head.lane_limit; }
@@ -267,7 +273,7 @@ class Ground {
     this.lanes = { start: new Int32Array(1), x: new Float32Array(0), y: new Float32Array(0) };
     this.streets = { start: new Int32Array(1) };
     this.roads = 0; this.count = 0; this.laneRoad = new Int32Array(0);
-    this.ways = { roads: 0, start: new Int32Array(1), to: new Int32Array(0), limit: new Float32Array(0) };
+    this.ways = waysOf(head);
     if (head.track_left) {
       const l = head.track_left, r = head.track_right, k = l.length / 2;
       mesh.room(2 * k, 6 * k);

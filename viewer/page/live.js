@@ -45,7 +45,7 @@ function openLive() {
       if (app) { await app.runs.take(data, app); return; }
       const head = await openBlock(new Uint8Array(data));
       for (const name of ["time", "there", "stand", "lost"]) head[name] = Array.from(head[name]);
-      app = window.rushhour = new App(head, null, (h, ways) => new LiveRuns(h, ways, socket));
+      app = window.rushhour = new App(head, null, new LiveRuns(head, waysOf(head), socket));
       app.play(true);
     }).catch((error) => { $("wait").textContent = String(error); $("wait").hidden = false; });
   };
