@@ -54,7 +54,7 @@ def test_a_time_space_diagram_joins_each_vehicle_from_frame_to_frame(
             frame = run.frame(i)
             now = set(frame.id[network.arrays.lanes.road[frame.lane] == road].tolist())
             pieces, seen, before = pieces + len(now & before), seen | now, now
-        assert facts == {"vehicles": len(seen), "pieces": pieces}
+        assert facts == {"vehicles": len(seen), "pieces": pieces, "signals": 0, "bands": 0}
         assert pieces > 20
         pair = [network.road_ids[road], network.road_ids[follower(network, road)]]
         longer = save_time_space(tmp_path / "b.png", Window(run), pair)

@@ -9,11 +9,11 @@ from rushhour.roadnets.model import Network
 from rushhour.traffic.recording.run_file import RunFile
 from rushhour.traffic.timing.corridors import Corridor, band
 from rushhour.traffic.timing.junctions import Bools, runs_of
+from rushhour.viewer.green_bands import GREEN, green_bar
 from rushhour.viewer.plots import KMH, Window, clock_axis, new_figure, save_figure, trajectories
 
 CYCLES: Final = 3.5  # that are drawn
-GREEN, RED = "#2f9e44", "#e03131"
-AHEAD, BACK = "#2f9e44", "#1c7ed6"
+AHEAD, BACK = GREEN, "#1c7ed6"
 
 
 def save_corridor(
@@ -93,17 +93,7 @@ def _bar(
 ) -> None:
     """What a signal shows one direction, as a bar along time."""
     seconds = begin + np.arange(int(length) + 1)
-    on = goes[np.floor(seconds).astype(int) % cycle]
-    edges = np.flatnonzero(np.diff(on.astype(int))) + 1
-    starts = np.concatenate(([0], edges))
-    ends = np.concatenate((edges, [seconds.size]))
-    for colour, value in ((GREEN, True), (RED, False)):
-        spans = [
-            (float(seconds[a]), float(b - a))
-            for a, b in zip(starts, ends, strict=True)
-            if on[a] == value
-        ]
-        axes.broken_barh(spans, (low, thick), facecolors=colour, linewidth=0, zorder=3)
+    green_bar(axes, goes[np.floor(seconds).astype(int) % cycle], seconds, low, thick)
 
 
 def _bands(

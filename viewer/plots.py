@@ -17,6 +17,8 @@ from rushhour.traffic.measures.detectors import road_of
 from rushhour.traffic.recording.run_file import RunFile
 from rushhour.traffic.words.durations import clock
 from rushhour.traffic.words.places_named import roads_of_street
+from rushhour.viewer.green_bands import draw_greens, greens_along
+from rushhour.viewer.recorded import RunSource
 from rushhour.viewer.themes import KINDS, SPEEDS_ON_WHITE
 
 ENDINGS: Final = (".png", ".pdf", ".svg")
@@ -60,7 +62,8 @@ class Window:
 
 
 def save_time_space(path: Path, window: Window, roads: Sequence[str]) -> dict[str, int]:
-    """Draw where vehicles were over time on roads that follow each other, coloured by speed.
+    """Draw where vehicles were over time on roads that follow each other, coloured by speed, what the signals
+    between them showed, and the bands of green through all of these.
 
     Raises RunError without roads, for roads that do not follow each other, and without frames.
     """
@@ -68,6 +71,14 @@ def save_time_space(path: Path, window: Window, roads: Sequence[str]) -> dict[st
         raise RunError("time-space: wanted at least one road; give it with --road ID")
     found = trajectories(window, roads)
     figure, axes = new_figure((11.0, 6.0))
+    times = window.run.times[window.frames]
+    numbers = [
+        road_of(window.network, one, "time-space") for one in roads_in_order(window.network, roads)
+    ]
+    greens = greens_along(
+        RunSource(window.run), numbers, found.ticks, float(times[0]), float(times[-1])
+    )
+    bands = draw_greens(axes, greens)
     drawn = draw_lines(axes, found.lines, 0.8)
     drawn.set_array(KMH * found.speed)
     drawn.set_clim(0.0, max(KMH * found.top, 1.0))
@@ -79,7 +90,10 @@ def save_time_space(path: Path, window: Window, roads: Sequence[str]) -> dict[st
     axes.set_ylabel("m along " + (roads[0] if len(roads) == 1 else f"{roads[0]} to {roads[-1]}"))
     axes.set_title(f"{window.network.name}: time and space")
     save_figure(figure, path)
-    return {"vehicles": found.vehicles, "pieces": len(found.lines)}
+    return {
+        "vehicles": found.vehicles, "pieces": len(found.lines), "signals": greens.place.size,
+        "bands": bands,
+    }  # fmt: skip
 
 
 class Trajectories(NamedTuple):
