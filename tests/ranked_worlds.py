@@ -13,10 +13,13 @@ from typing import Any
 from resumed_worlds import stops
 
 from rushhour.roadnets.generators.by_name import generate
+from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand.builder import merge
 from rushhour.traffic.demand.random_trips import random_trips, vehicles_on_road
 from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.world import World
+
+JUMPS = 60  # frame
 
 
 def crowd(network: Any, vehicles: int, trips: int, over: float) -> Any:
@@ -77,6 +80,12 @@ def other_ways(comm: Any) -> World:
     return World(network, crowd(network, 300, 500, 60.0), parameters=given, seed=7, comm=comm)
 
 
+def checked(comm: Any) -> World:
+    """A small grid, which a checker looks at."""
+    network = generate("grid", rows=2, columns=8, control="signals")
+    return World(network, crowd(network, 150, 100, 40.0), seed=7, comm=comm)
+
+
 def buses(comm: Any) -> World:
     """Stops in the lane and beside it, and who passes on the other one."""
     alone = stops()
@@ -86,19 +95,31 @@ def buses(comm: Any) -> World:
 WORLDS: dict[str, Callable[[Any], World]] = {
     "lanes": lanes, "town": town, "pressure": pressure, "jam": jam, "buses": buses,
     "other ways": other_ways,
+    "checked": checked,
 }  # fmt: skip
 
 
 def story(name: str, frames: int, comm: Any = None) -> Iterator[list[Any]]:
     """Of each frame the state hash, and what is counted."""
     world = WORLDS[name](comm)
-    domain = world.sim.domain
+    domain, checker = world.sim.domain, None
+    if name == "checked":
+        domain.agree([1])
+        if domain.rank == 0:
+            checker = Checker(world)
+            world.observers.append(checker)
     with domain.unread() if comm is not None else nullcontext():
-        for _ in range(frames):
+        for frame in range(frames):
             world.step()
+            if (
+                name == "checked" and frame == JUMPS
+            ):  # somebody jumps ahead, so that something is found
+                on_road = (world.sim.veh.lane >= 0) & (world.sim.veh.id == 7)
+                world.sim.veh.s[on_road] += 15.0
             yield [world.state_hash(), *map(int, world.counts().values())]
     assert domain.complete
-    yield [world.state_hash(), len(world.vehicles), domain.local_frames]
+    found = None if checker is None else [checker.report(), checker.information]
+    yield [world.state_hash(), [len(world.vehicles), found], domain.local_frames]
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ MOSTLY = {
     "jam": 0.85,
     "buses": 0.97,
     "other ways": 0.97,
+    "checked": 0.97,
 }
 
 pytest.importorskip("pymetis", reason="divides networks: pip install 'rushhour[mpi]'")
@@ -63,6 +64,8 @@ def test_the_worlds_do_what_ranks_must_not_change(alone: dict[str, list[list[Any
     assert total("buses", "stops_made") >= 1
     assert total("jam", "minds_changed") > 50 and total("jam", "cycles_found") > 0
     assert total("other ways", "rerouted") > 20
+    violations, extremes = alone["checked"][FRAMES][1][1]
+    assert sum(violations.values()) > 0 and extremes["longest_standstill_s"]["value"] > 5.0
 
 
 # --- dividing -------------------------------------------------------------------------------

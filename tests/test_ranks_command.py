@@ -29,7 +29,7 @@ DONE = {
     "parameter_files", "policy", "signals", "keep_routes", "routing", "duration", "until_empty",
     "give_up_after", "record", "record_every", "record_mode", "keyframe_every", "record_precision",
     "record_packing", "record_fields", "record_max", "on_full", "resume", "at", "output", "close",
-    "picture", "json", "reroute", "reroute_period",
+    "picture", "json", "reroute", "reroute_period", "check",
 }  # fmt: skip
 
 
@@ -47,7 +47,7 @@ def test_every_option_of_run_is_done_or_refused() -> None:
 
 VALUES = {
     "seeds": ["1..3"], "measure": ["1min"], "loop": ["a", "5"], "section": ["a", "b"], "queue": ["all"],
-    "check": [], "steered": ["10%"], "quotas": ["lanes=5"], "budget": ["5ms"],
+    "steered": ["10%"], "quotas": ["lanes=5"], "budget": ["5ms"],
     "record_region": ["0,0,1,1"],
 }  # fmt: skip
 
@@ -69,7 +69,7 @@ def test_only_the_first_rank_says_so(
 ) -> None:
     monkeypatch.setenv("PMI_SIZE", "3")
     monkeypatch.setenv("PMI_RANK", "2")
-    assert main(["run", "nowhere.h5", "--check"]) == 2
+    assert main(["run", "nowhere.h5", "--measure", "1min"]) == 2
     assert capsys.readouterr().err == ""
 
 
@@ -144,9 +144,44 @@ def test_an_error_on_one_rank_ends_all_and_says_where(grid: Path, tmp_path: Path
     assert time.monotonic() - begun < 300
 
 
+FULL = """
+import resource, signal, sys
+from mpi4py import MPI  # whose files in memory are no part of the disk that is full
+from rushhour.cli.command_line import main
+from rushhour.traffic.recording import recorder
+recorder.FLUSH_ROWS = 2000
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), int(sys.argv[1])))
+sys.exit(main(sys.argv[2:]))
+"""
+
+
 @needs_mpi
-def test_a_rank_that_is_killed_ends_all_within_ten_seconds(grid: Path, tmp_path: Path) -> None:
-    words = [grid, "--vehicles", 300, "--duration", "100h", "--record", tmp_path / "run.h5"]
+def test_a_full_disk_ends_the_recording_and_the_run_goes_on(
+    grid: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run.h5"
+    words = [*words_of(grid), "--keyframe-every", "10s", "--record-every", "0.25s", "--record", run]
+    assert main(["run", *map(str, words)]) == 0
+    one = json.loads(capsys.readouterr().out)
+    most = run.stat().st_size * 2 // 3
+    run.unlink()
+    out, err = on_ranks(2, "-m", "mpi4py", "-c", FULL, most, "run", *words)
+    assert json.loads(out)["state_hash"] == one["state_hash"], err
+    with RunFile(run) as found:
+        assert 1 < len(found.keyframes) < 9 and run.stat().st_size <= most
+    out, err = on_ranks(3, *RUN, "--resume", run, "--json")
+    assert json.loads(out)["state_hash"] == one["state_hash"], err
+
+
+@needs_mpi
+def test_a_rank_that_is_killed_ends_all_within_ten_seconds_and_others_go_on(
+    grid: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [grid, "--vehicles", 300, "--duration", "10min", "--keyframe-every", "2s", "--json"]
+    assert main(["run", *map(str, words)]) == 0
+    undisturbed = json.loads(capsys.readouterr().out)["state_hash"]
+    words += ["--record", tmp_path / "run.h5"]
     process = started(2, *RUN, *words)
     try:
         deadline = time.monotonic() + 600
@@ -165,8 +200,12 @@ def test_a_rank_that_is_killed_ends_all_within_ten_seconds(grid: Path, tmp_path:
         assert len(ranks) == 1
         os.kill(ranks[0], signal.SIGKILL)
         begun = time.monotonic()
-        process.communicate(timeout=60)
+        said = "".join(process.communicate(timeout=60))
         assert time.monotonic() - begun < 10.0
-        assert process.returncode != 0
+        assert process.returncode != 0 and f"PID {ranks[0]}" in said
     finally:
         process.kill()
+    with RunFile(tmp_path / "run.h5") as run:
+        assert not run.complete and run.keyframes
+    out, err = on_ranks(3, *RUN, "--resume", tmp_path / "run.h5", "--json")
+    assert json.loads(out)["state_hash"] == undisturbed, err

@@ -20,7 +20,6 @@ OPTIONS: Final[dict[str, str]] = {
     "loop": ALL_VEHICLES,
     "section": ALL_VEHICLES,
     "queue": ALL_VEHICLES,
-    "check": ALL_VEHICLES,
     "steered": "bodies that steer are not divided",
     "quotas": "a quota counts the work of all",
     "budget": "it measures the machine, and ranks may have several",
