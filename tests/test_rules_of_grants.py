@@ -44,7 +44,7 @@ from rushhour.kernels.junctions.critical_gaps import (
     is_ramp,
     merges_gently,
 )
-from rushhour.kernels.junctions.exit_room import all_green
+from rushhour.kernels.junctions.exit_room import all_green, chain_with_room
 from rushhour.kernels.junctions.gap_acceptance import can_follow, zips_in
 from rushhour.kernels.junctions.grant_review import (
     HELD_UP,
@@ -84,6 +84,21 @@ def signals() -> Junction:
 @pytest.fixture(scope="module")
 def two_way() -> Junction:
     return Junction("two_way_stop")
+
+
+@pytest.mark.parametrize(
+    ("waived", "tail", "goes"), [(10, np.inf, 1), (10, 3.0, -1), (-1, np.inf, -1)]
+)
+def test_a_ring_that_is_rotated_lets_one_at_a_time_pass_a_line_without_room(
+    waived: int, tail: float, goes: int
+) -> None:
+    j = Junction("signals")
+    j.put(I, "ST")
+    k = j.way("ST")
+    j.grants.reserved[j.net.connectors.to_lane[k]] = 1e6
+    j.grants.waived[k], j.grants.tail[k] = FRAME + waived, tail
+    found = chain_with_room(j.net, j.veh, j.sim.order, j.grants, j.rules, I, FRAME, DT)
+    assert found == goes
 
 
 LIGHTS = [

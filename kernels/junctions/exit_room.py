@@ -315,9 +315,11 @@ def has_room(
     if asks:
         # Heads that ask later in this frame may stand for longer. Whoever stands for longest counts
         # none of the others: nobody would ever go into room for one while each counted all.
+        # Who is on a roundabout goes before all who want to enter it.
         eldest = grants.eldest_since[lane]
-        waits = eldest < NEVER and (veh.arrived[i] < 0 or eldest < veh.arrived[i])
-        first = 0 <= veh.arrived[i] <= grants.wished_since[lane]
+        enters = grants.ring_entry[veh.path[i, veh.line[i]]] and grants.on_ring[lane]
+        waits = eldest < NEVER and (veh.arrived[i] < 0 or eldest < veh.arrived[i] or enters)
+        first = 0 <= veh.arrived[i] <= grants.wished_since[lane] and not enters
         need += max(0.0 if first else grants.wished[lane], grants.eldest[lane] if waits else 0.0)
         if veh.arrived[i] < 0 or grants.claimed_since[lane] <= veh.arrived[i]:
             need += grants.claimed[lane]
@@ -482,8 +484,9 @@ def chain_with_room(
     """
     n, alone = chain_length(net, veh, i, rules.stop_offset)
     least = n
-    if grants.waived[veh.path[i, veh.line[i]]] >= frame:
-        return n
+    first = veh.path[i, veh.line[i]]
+    if grants.waived[first] >= frame and grants.tail[first] == inf:
+        return n  # one only: who came behind it would stand inside
     if not nobody_between(net, veh, order, grants, i, n):
         return -least
     if alone:  # longer than all lanes ahead: it stands between two lines, its rear inside

@@ -81,6 +81,7 @@ from rushhour.kernels.junctions.grant_review import (
 )
 from rushhour.kernels.junctions.permissive_places import waiter_ahead
 from rushhour.kernels.junctions.permissive_turns import let_waiting_go, may_wait_inside
+from rushhour.kernels.junctions.ring_entries import ring_carries
 from rushhour.kernels.junctions.waking import Awake
 from rushhour.kernels.junctions.wrong_lane_turns import crossed_beside
 from rushhour.kernels.junctions.zone_yielding import is_waited_for
@@ -265,10 +266,13 @@ def try_grant(
         veh.refused[i] = STOP_SIGN
         return REFUSED
     barred = room and stands_beside(net, veh, order, grants, i, k, rules.queue_gap)
-    if not room or barred:
+    carried = ring_carries(net, veh, order, grants.on_ring, grants.ring_entry, rules, i)
+    if not room or barred or not carried:
         veh.refused[i] = EXIT_FULL
         if veh.full_since[i] < 0 and veh.speed[i] < 0.1:
             veh.full_since[i] = frame
+        if grants.ring_entry[k]:
+            return REFUSED  # who is on the ring goes first: no room there is kept from them
         if veh.full_since[i] >= 0 and nobody_between(net, veh, order, grants, i, n):
             # Room that comes is kept for it, if it can come there.
             wish(veh, grants, rules, i, net.connectors.to_lane[veh.path[i, n - 1]])

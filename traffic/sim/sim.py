@@ -12,6 +12,7 @@ from rushhour.kernels.core.vehicles import MAX_LANES, TASKS, Types, Vehicles
 from rushhour.kernels.driving.moving import TALLY_COLUMNS, TALLY_STOPS_MISSED
 from rushhour.kernels.junctions.critical_gaps import RING_ROADS, find_critical_gaps
 from rushhour.kernels.junctions.permissive_places import find_pockets
+from rushhour.kernels.junctions.ring_entries import find_ring_entries
 from rushhour.kernels.lanes.overtaking import PASS_LANES
 from rushhour.kernels.rerouting.detours import look_again_all
 from rushhour.kernels.routing.way_ahead import DEPTH
@@ -94,10 +95,12 @@ class Sim:
         self.order = state.new_order(self.network.n_lanes, CAPACITY)
         self.other_order = state.other_order(self.order)
         self.grants = state.new_grants(net)
+        way = np.zeros((RING_ROADS, 3), np.int64)
         find_critical_gaps(
-            net, self.parameters.critical_gaps(), self.network.left_hand,
-            np.zeros((RING_ROADS, 3), np.int64), self.grants.critical_gap, self.grants.zips,
+            net, self.parameters.critical_gaps(), self.network.left_hand, way,
+            self.grants.critical_gap, self.grants.zips,
         )  # fmt: skip
+        find_ring_entries(net, way, self.grants.on_ring, self.grants.ring_entry)
         if self.parameters["passing.oncoming"]:
             self.grants.opposite[:] = opposite_lanes(self.network)
         self.partings = partings_of(self.network)

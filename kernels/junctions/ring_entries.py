@@ -1,0 +1,177 @@
+"""Entering a roundabout: nobody does whom the ring cannot carry to its exit.
+
+The pieces of a small ring hold a car or two, and whoever stands on one of them stands in the way of all
+who come round: a ring whose pieces are all taken never moves again, be its exits free. So an entry
+leaves room on the ring, and asks for room on the road by which one leaves, less what those need who are
+on the ring and leave by it, too. Who is on the ring goes first.
+"""
+
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.compiling.jit import kernel
+from rushhour.kernels.core.network import ALL_WAY_STOP, SIGNAL, NetworkArrays
+from rushhour.kernels.core.rules import Rules
+from rushhour.kernels.core.vehicles import PATH, Order, Vehicles
+from rushhour.kernels.junctions.critical_gaps import RING_ROADS, is_ring
+from rushhour.kernels.junctions.exit_room import queue_end, taken
+
+LONGEST_PIECE = 50.0  # m between two arms; on a longer one a queue finds place of its own
+A_CAR = 7.5  # m that one takes where it stands
+DENSEST = 0.5  # of the cars that would stand round a ring bumper to bumper, while all of them roll
+
+
+@kernel
+def next_on_ring(net: NetworkArrays, on_ring: NDArray[np.bool_], road: int) -> int:
+    """The road of a ring that follows one of it; -1 none."""
+    for at in range(net.roads.out_start[road], net.roads.out_start[road + 1]):
+        after = net.roads.out[at]
+        if on_ring[net.roads.first_lane[after]]:
+            return int(after)
+    return -1
+
+
+@kernel
+def is_tight(net: NetworkArrays, on_ring: NDArray[np.bool_], road: int) -> bool:
+    """Whether one comes round to a road of a ring again over short pieces only."""
+    here = road
+    for _ in range(RING_ROADS):
+        if net.roads.length[here] > LONGEST_PIECE:
+            return False
+        here = next_on_ring(net, on_ring, here)
+        if here < 0:
+            return False
+        if here == road:
+            return True
+    return False
+
+
+@kernel
+def yields_to_ring(net: NetworkArrays, on_ring: NDArray[np.bool_], k: int) -> bool:
+    """Whether connector k gives way to somebody who comes round a ring."""
+    for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
+        if net.conflicts.yields[c] and on_ring[net.connectors.from_lane[net.conflicts.other[c]]]:
+            return True
+    return False
+
+
+@kernel
+def find_ring_entries(
+    net: NetworkArrays, way: NDArray[np.int64], on_ring: NDArray[np.bool_],
+    entry: NDArray[np.bool_],
+) -> None:  # fmt: skip
+    """Write which road lanes are of a roundabout, and which connectors enter a small one without lights.
+
+    way: scratch, (RING_ROADS, 3).
+    """
+    for road in range(net.roads.lane_count.shape[0]):
+        first = net.roads.first_lane[road]
+        on_ring[first : first + net.roads.lane_count[road]] = is_ring(net, road, way)
+    for k in range(entry.shape[0]):
+        to = net.connectors.to_lane[k]
+        control = net.intersections.control[net.connectors.intersection[k]]
+        entry[k] = (
+            on_ring[to]
+            and not on_ring[net.connectors.from_lane[k]]
+            and control != SIGNAL
+            and control != ALL_WAY_STOP
+            and is_tight(net, on_ring, net.lanes.road[to])
+            and yields_to_ring(net, on_ring, k)
+        )
+
+
+@kernel
+def leaves_by(
+    net: NetworkArrays, veh: Vehicles, on_ring: NDArray[np.bool_], j: int, exit: int
+) -> bool:
+    """Whether j, on a ring, leaves it by the lane `exit`."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    lane = veh.lane[j]
+    if lane >= n_road_lanes:
+        lane = net.connectors.to_lane[lane - n_road_lanes]
+        if not on_ring[lane]:
+            return bool(lane == exit)
+    for q in range(PATH):
+        k = veh.path[j, q]
+        if k < 0:
+            return False
+        lane = net.connectors.to_lane[k]
+        if not on_ring[lane]:
+            return bool(lane == exit)
+    return False
+
+
+@kernel
+def room_to_leave(
+    net: NetworkArrays, veh: Vehicles, order: Order, rules: Rules, i: int, q: int
+) -> float:  # fmt: skip
+    """Metres free, once all have closed up, beyond the first q connectors of i's path: up to the first
+    lane on which it can stand."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    room, length = 0.0, 0.0
+    while True:
+        lane = net.connectors.to_lane[veh.path[i, q - 1]]
+        _, closed, _, held = queue_end(net, veh, order, lane, rules.queue_gap)
+        room += closed
+        length += net.lanes.length[lane]
+        if held or length >= veh.length[i] + rules.queue_gap or q >= PATH or veh.path[i, q] < 0:
+            return room
+        room -= taken(veh, order, n_road_lanes + veh.path[i, q], rules.queue_gap)
+        q += 1
+
+
+@kernel
+def ring_carries(
+    net: NetworkArrays, veh: Vehicles, order: Order, on_ring: NDArray[np.bool_],
+    entry: NDArray[np.bool_], rules: Rules, i: int,
+) -> bool:  # fmt: skip
+    """Whether i, that asks at its line, enters no small roundabout, or one that carries it to its exit.
+
+    Reads where others are and where they go, no grants: its exits may be those of other groups.
+    """
+    q = veh.line[i]
+    if not entry[veh.path[i, q]]:
+        return True
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    lane = net.connectors.to_lane[veh.path[i, q]]
+    road = net.lanes.road[lane]
+    while on_ring[lane] and q + 1 < PATH and veh.path[i, q + 1] >= 0:
+        q += 1
+        lane = net.connectors.to_lane[veh.path[i, q]]
+    room = inf
+    if not on_ring[lane]:
+        room = room_to_leave(net, veh, order, rules, i, q + 1) - veh.length[i]
+    around, length, places, cars = 0.0, 0.0, 0.0, 1.0
+    somebody_stands = False
+    here = road
+    for _ in range(RING_ROADS):
+        first = net.roads.first_lane[here]
+        for ring_lane in range(first, first + net.roads.lane_count[here]):
+            around += net.lanes.length[ring_lane]
+            places += max(1.0, np.floor(net.lanes.length[ring_lane] / A_CAR))
+            lo, hi = net.lanes.in_start[ring_lane], net.lanes.in_start[ring_lane + 1]
+            for x in range(lo - 1, hi):
+                on = ring_lane
+                if x >= lo:
+                    k = net.lanes.in_connector[x]
+                    on = n_road_lanes + k
+                    if on_ring[net.connectors.from_lane[k]]:
+                        around += net.lanes.length[on]
+                for p in range(order.start[on], order.start[on + 1]):
+                    j = order.slot[p]
+                    cars += 1.0
+                    length += veh.length[j] + rules.queue_gap
+                    somebody_stands = somebody_stands or veh.speed[j] < 0.1
+                    if leaves_by(net, veh, on_ring, j, lane):
+                        room -= veh.length[j] + rules.queue_gap
+            for k in range(net.lanes.out_start[ring_lane], net.lanes.out_start[ring_lane + 1]):
+                if net.connectors.to_lane[k] == lane and not on_ring[lane]:
+                    room -= taken(veh, order, n_road_lanes + k, rules.queue_gap)
+        here = next_on_ring(net, on_ring, here)
+        if here == road or here < 0:
+            break
+    if somebody_stands and cars >= places:
+        return False  # one place stays free, or nobody can move
+    return room >= 0.0 and length <= DENSEST * around

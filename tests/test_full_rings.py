@@ -1,0 +1,67 @@
+"""A small roundabout under more traffic than it takes keeps moving, and a full exit holds up nobody else."""
+
+from math import cos, radians, sin
+from pathlib import Path
+
+import numpy as np
+import pytest
+from osm_texts import street, write_osm
+
+from rushhour.roadnets.loading import load_network
+from rushhour.traffic.checker import Checker
+from rushhour.traffic.demand.builder import DemandBuilder, Trip
+from rushhour.traffic.demand.model import VehicleType
+from rushhour.traffic.world import World
+
+ARMS = 4
+CAR = VehicleType()
+
+
+def ring_map(folder: Path, radius: float, slow: str = "") -> Path:
+    """One-way streets that lead into a roundabout and, half-way between them, out of it: pieces of 8 to
+    12 m. slow: km/h on the first way out."""
+    nodes, ways, around = {}, [], []
+    for k in range(2 * ARMS):
+        at = radians(180.0 / ARMS * k)
+        near, far = 2 * k + 1, 2 * k + 2
+        nodes[near], nodes[far] = ((r * cos(at), r * sin(at)) for r in (radius, 400.0))
+        tags = street("tertiary", oneway="yes", **({"maxspeed": slow} if slow and k == 0 else {}))
+        ways.append((100 + k, [far, near] if k % 2 else [near, far], tags))
+        around.append(near)
+    for k, pair in enumerate(zip(around, around[1:] + around[:1], strict=True)):
+        ways.append((200 + k, list(pair), street("tertiary", junction="roundabout")))
+    return write_osm(folder, nodes, ways)
+
+
+def driven(path: Path, minutes: float, to_first: float) -> tuple[World, Checker]:
+    """900 cars an hour from each way in; to_first: share of them that leave by the first way out."""
+    network = load_network(path)
+    road, draw, builder = network.road_ids.index, np.random.default_rng(1), DemandBuilder()
+    for arm in range(ARMS):
+        for k, depart in enumerate(draw.uniform(0.0, 60.0 * minutes, round(15 * minutes)).tolist()):
+            out = 0 if draw.random() < to_first else 2 * int(draw.integers(1, ARMS))
+            ends = [road(f"{101 + 2 * arm}#0"), road(f"{100 + out}#0")]
+            builder.add(Trip(f"{out}:{arm}.{k}", depart, CAR, ends, routed=False))
+    world = World(network, builder.build(), dt=0.25, seed=1)
+    checker = Checker(world)
+    world.observers.append(checker)
+    world.step(round(60.0 * minutes / world.dt))
+    return world, checker
+
+
+@pytest.mark.parametrize("radius", [20.0, 24.0])
+def test_a_small_roundabout_passes_a_thousand_cars_an_hour_whatever_comes(
+    tmp_path: Path, radius: float
+) -> None:
+    """It locked itself, with all exits free, and passed 560."""
+    world, checker = driven(ring_map(tmp_path, radius), 15.0, 1.0 / ARMS)
+    assert len(world.trips) >= 0.25 * 1000.0
+    assert world.trips.longest_standstill.max() < 90.0
+    assert not any(checker.violations.values()), checker.lines()
+
+
+def test_who_cannot_leave_a_roundabout_does_not_enter_it(tmp_path: Path) -> None:
+    world, checker = driven(ring_map(tmp_path, 24.0, slow="3"), 15.0, 0.2)
+    gone = [not world.demand.ids[trip].startswith("0:") for trip in world.trips.trip]
+    assert sum(gone) >= 200  # 98 before
+    assert not any(checker.violations.values()), checker.lines()
