@@ -217,12 +217,12 @@ def ask_to_yield(
 
 
 @kernel
-def leader_stands_at_stop(
+def leader_stands(
     net: NetworkArrays, veh: Vehicles, routes: Routes, order: Order, grants: Grants, lane: int,
-    place: int, s: float,
+    place: int, s: float, told: bool,
 ) -> bool:  # fmt: skip
     """Whether somebody close ahead on the lane is at a stop of its trip, or halts, or is a body from
-    outside that holds others up."""
+    outside that holds others up. told: who is at a stop does not count, who was told to halt does."""
     if slow_body_ahead(grants.obstacles, lane, s, BLOCKED_WITHIN, net.lanes.speed[lane]):
         return True
     if not routes.stops_on[lane]:
@@ -231,26 +231,7 @@ def leader_stands_at_stop(
         j = order.slot[p]
         if veh.s[j] - s > BLOCKED_WITHIN:
             return False
-        if stands_for_long(veh, j):
-            return True
-    return False
-
-
-@kernel
-def leader_halts(
-    net: NetworkArrays, veh: Vehicles, routes: Routes, order: Order, grants: Grants, lane: int,
-    place: int, s: float,
-) -> bool:  # fmt: skip
-    """Whether somebody close ahead on the lane was told to halt there, or is a body from outside."""
-    if slow_body_ahead(grants.obstacles, lane, s, BLOCKED_WITHIN, net.lanes.speed[lane]):
-        return True
-    if not routes.stops_on[lane]:
-        return False
-    for p in range(place - 1, order.start[lane] - 1, -1):
-        j = order.slot[p]
-        if veh.s[j] - s > BLOCKED_WITHIN:
-            return False
-        if veh.told[j] != NOTHING:
+        if veh.told[j] != NOTHING if told else stands_for_long(veh, j):
             return True
     return False
 
@@ -262,8 +243,8 @@ def waits_behind_halting(
 ) -> bool:  # fmt: skip
     """Whether the vehicle at place p, at walking pace, is held up by somebody who halts."""
     i = order.slot[p]
-    return veh.speed[i] < ZIP_SPEED and leader_halts(
-        net, veh, routes, order, grants, lane, p, veh.s[i]
+    return veh.speed[i] < ZIP_SPEED and leader_stands(
+        net, veh, routes, order, grants, lane, p, veh.s[i], True
     )
 
 
@@ -310,13 +291,13 @@ def consider_change(
         suits = number < 32 and (veh.suits[i] >> np.uint32(number)) & np.uint32(1) == np.uint32(1)
         if not suits and to_end <= BLOCKED_WITHIN + 30.0:
             # Too near to the line to come back in time, but there is no other way past who halts.
-            if not leader_halts(net, veh, routes, order, grants, lane, p, veh.s[i]):
+            if not leader_stands(net, veh, routes, order, grants, lane, p, veh.s[i], True):
                 return False
-        blocked = leader_stands_at_stop(net, veh, routes, order, grants, lane, p, veh.s[i])
+        blocked = leader_stands(net, veh, routes, order, grants, lane, p, veh.s[i], False)
         if not suits and not blocked:
             return False
         place = place_behind(veh, order, target, s)
-        if leader_stands_at_stop(net, veh, routes, order, grants, target, place, s):
+        if leader_stands(net, veh, routes, order, grants, target, place, s, False):
             return False
         if not blocked and not pays(net, veh, types, order, rules, p, lane, target, s, place):
             return False
@@ -324,11 +305,11 @@ def consider_change(
         if since < 1.0:
             return False
         place = place_behind(veh, order, target, s)
-        if to_end > BLOCKED_WITHIN + 30.0 and leader_stands_at_stop(
-            net, veh, routes, order, grants, target, place, s
+        if to_end > BLOCKED_WITHIN + 30.0 and leader_stands(
+            net, veh, routes, order, grants, target, place, s, False
         ):
             return False
-        if leader_halts(net, veh, routes, order, grants, target, place, s):
+        if leader_stands(net, veh, routes, order, grants, target, place, s, True):
             return False
     urgent = mandatory and is_urgent(to_end, v)
     b = rules.safe_braking if urgent else 0.5 * rules.safe_braking
