@@ -6,6 +6,7 @@ import numpy as np
 from junction_cases import DT, FREE_SLOT
 from two_way_road import two_way_road
 
+from rushhour.kernels.core.vehicles import NEVER
 from rushhour.traffic.demand.random_trips import vehicles_on_road
 from rushhour.traffic.world import World
 
@@ -13,8 +14,8 @@ from rushhour.traffic.world import World
 class Road:
     """East 1,200 m one way, west the other; `put` places drivers, and keeps the order of each lane."""
 
-    def __init__(self, width: float = 3.2, left_hand: bool = False) -> None:
-        self.network = two_way_road(width, left_hand)
+    def __init__(self, width: float = 3.2, left_hand: bool = False, lanes: int = 1) -> None:
+        self.network = two_way_road(width, left_hand, lanes=lanes)
         self.world = World(self.network, vehicles_on_road(self.network, 8, seed=1), dt=DT, seed=1)
         self.sim = self.world.sim
         self.net, self.veh = self.network.arrays, self.sim.veh
@@ -36,6 +37,10 @@ class Road:
         self.veh.lane[:] = -1
         self.grants.passers[:] = 0
         self.grants.reserved[:] = 0.0
+        self.grants.crossed[:] = False
+        self.grants.wished_first[:] = 0.0
+        self.grants.wished_since[:] = NEVER
+        self.routes.stops_on[:] = True
         self.grants.obstacles.counts[:] = 0
         self.grants.obstacles.first[:] = -1
         self.sim.waiting.newest[:] = -1
@@ -46,7 +51,7 @@ class Road:
         """A car with its front at s, at 10 m/s; it has two roads before it, and no stop."""
         more = {
             "lane": lane, "s": s, "id": slot, "type": 0, "speed": 10.0, "factor": 1.0, "top": np.inf,
-            "length": 4.5, "leg": 0, "route_end": 3, "stop": 0, "stop_end": 0, "swerve": 0.0,
+            "length": 4.5, "behind": -1, "leg": 0, "route_end": 3, "stop": 0, "stop_end": 0, "swerve": 0.0,
         }  # fmt: skip
         for name, value in {**FREE_SLOT, **more, **fields}.items():
             getattr(self.veh, name)[slot] = value

@@ -19,18 +19,20 @@ CAR = VehicleType()
 EAST, WEST = ("in", "east", "out"), ("in2", "west", "out2")
 
 
-def two_way_road(width: float = 3.2, left_hand: bool = False, metres: float = 1200.0):
+def two_way_road(
+    width: float = 3.2, left_hand: bool = False, metres: float = 1200.0, lanes: int = 1
+):
     """1,200 m between two joints, a road of 200 m before and behind, for each direction."""
     side = -1.0 if left_hand else 1.0
     b = rh.NetworkBuilder()
-    y = -side * width / 2.0
+    y = -side * width * lanes / 2.0
     ends = (-200.0, 0.0, metres, metres + 200.0)
     for x in ends:
         b.add_intersection(x, 0.0, id=f"x{x:g}")
     for names, xs, at in ((EAST, ends, y), (WEST, ends[::-1], -y)):
         for name, (x0, x1) in zip(names, pairwise(xs), strict=True):
             joins = {"start": f"x{x0:g}", "end": f"x{x1:g}"}
-            b.add_road([(x0, at), (x1, at)], id=name, width=width, **joins)
+            b.add_road([(x0, at), (x1, at)], lanes, id=name, width=width, **joins)
     return replace(b.build(), left_hand=left_hand, derived={})
 
 
