@@ -15,6 +15,7 @@ from rushhour.kernels.trips.start_places import (
     FOLLOWER_BRAKING,
     JAMMED,
     fits_newcomers,
+    is_clear_beside,
     is_jammed,
     safe_start,
     start_place,
@@ -193,6 +194,33 @@ def test_nobody_begins_on_room_that_is_left_for_others_behind_who_halts(
     assert starts(road, wish=0.0) == 0.0
     road.grants.reserved[road.east] = closed - length - keep - spare
     assert (starts(road, AT + 50.0 - keep - 0.01, wish=0.0) == 0.0) == goes
+
+
+@pytest.mark.parametrize(
+    ("side", "lateral", "s", "clear", "why"),
+    [
+        (1, 0.0, AT, True, "it is in the middle of its own lane"),
+        (1, -1.2, AT, False, "from the left it is still half on this one"),
+        (1, 1.2, AT, True, "it is on the far side of its lane"),
+        (-1, 1.2, AT, False, "from the right"),
+        (-1, -1.2, AT, True, "the far side there"),
+        (1, -0.9 + 0.01, AT, True, "half a metre is left between them"),
+        (1, -0.9 - 0.01, AT, False, "less than half a metre"),
+        (1, -1.2, AT + 4.5 + 2.0 + 0.1, True, "its rear is ahead, with the least gap"),
+        (1, -1.2, AT + 4.5 + 2.0 - 0.1, False, "its rear is nearer"),
+        (1, -1.2, AT - 5.0 - 2.0 - 0.1, True, "it is behind, with the least gap"),
+        (1, -1.2, AT - 5.0 - 2.0 + 0.1, False, "its front is nearer"),
+    ],
+)
+def test_nobody_begins_beside_one_who_is_between_two_lanes(
+    side: int, lateral: float, s: float, clear: bool, why: str
+) -> None:
+    r = Road(lanes=2)
+    lane = r.east if side > 0 else r.east + 1
+    r.put(OLD, lane + side, s, lateral=lateral)
+    r.put(AHEAD, lane + side, AT + 200.0, lateral=lateral)
+    r.put(BEHIND, lane + side, AT - 200.0, lateral=lateral)
+    assert is_clear_beside(r.net, r.veh, r.types, r.order, lane, AT, 0) == clear, why
 
 
 def placed(
