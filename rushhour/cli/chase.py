@@ -37,41 +37,20 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--dt", default="0.1", metavar="T", help="time step (default: 0.1)")
     add("--target", choices=("mind", "keys"), default="mind", help="who drives the target: its own mind, or you "
         "by the arrow keys in a window, with Control as hand brake (default: mind)")  # fmt: skip
-    add(
-        "--window",
-        metavar="WHAT",
-        help="with --target keys: glfw or qt (default: glfw if installed)",
-    )
+    add("--window", metavar="WHAT",
+        help="with --target keys: glfw or qt (default: glfw if installed)")  # fmt: skip
     add("--car", default="car", metavar="CLASS", help="of all of them: car, van, truck, bus, or one of a "
         "game's: storm, bolte, ... (default: car)")  # fmt: skip
-    add(
-        "--speed",
-        type=float,
-        default=17.0,
-        metavar="V",
-        help="m/s of the opponents at most (default: 17)",
-    )
-    add(
-        "--lead",
-        type=float,
-        default=0.9,
-        metavar="X",
-        help="times that, of the target (default: 0.9)",
-    )
+    add("--speed", type=float, default=17.0, metavar="V",
+        help="m/s of the opponents at most (default: 17)")  # fmt: skip
+    add("--lead", type=float, default=0.9, metavar="X",
+        help="times that, of the target (default: 0.9)")  # fmt: skip
     add("--recovery", default="full", metavar="MODE", help="the way back to the road: full (over the "
         "navmesh), better or simple (default: full)")  # fmt: skip
-    add_output(
-        command,
-        "--record",
-        endings=H5,
-        help="write a run file, for `rushhour view` and `replay`",
-    )
-    add_output(
-        command,
-        "--shot",
-        endings=PNG,
-        help="draw the target's surroundings as the chase ends (PNG)",
-    )
+    add_output(command, "--record", endings=H5,
+        help="write a run file, for `rushhour view` and `replay`")  # fmt: skip
+    add_output(command, "--shot", endings=PNG,
+        help="draw the target's surroundings as the chase ends (PNG)")  # fmt: skip
     add("--seed", type=int, default=1, metavar="N", help="(default: 1)")
     add_threads(command)
     add_json(command)

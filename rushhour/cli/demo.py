@@ -21,20 +21,10 @@ SHARES: Final = {"car": 0.86, "van": 0.07, "truck": 0.02, "bus": 0.01, "motorcyc
 
 def add_options(command: argparse.ArgumentParser) -> None:
     """Add its options to its parser."""
-    command.add_argument(
-        "--out",
-        type=Path,
-        default=Path("out"),
-        metavar="DIR",
-        help="where demo.html, demo.h5 and demo.png are written (default: out)",
-    )
-    command.add_argument(
-        "--vehicles",
-        type=int,
-        default=2000,
-        metavar="N",
-        help="vehicles on the road (default: 2000)",
-    )
+    command.add_argument("--out", type=Path, default=Path("out"), metavar="DIR",
+        help="where demo.html, demo.h5 and demo.png are written (default: out)")  # fmt: skip
+    command.add_argument("--vehicles", type=int, default=2000, metavar="N",
+        help="vehicles on the road (default: 2000)")  # fmt: skip
     command.add_argument(
         "--duration", default="5min", metavar="T", help="simulated time (default: 5min)"
     )

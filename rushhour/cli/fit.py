@@ -20,13 +20,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
     """Add its options to its parser."""
     add_demand_options(command)
     add = command.add_argument
-    add(
-        "--counts",
-        type=Path,
-        required=True,
-        metavar="FILE",
-        help="a table of counts, as `rushhour counts` takes",
-    )
+    add("--counts", type=Path, required=True, metavar="FILE",
+        help="a table of counts, as `rushhour counts` takes")  # fmt: skip
     add_output(command, "-o", "--output", endings=H5, required=True, help="the fitted trips (.h5), for --demand")  # fmt: skip
     add("--hold-out", type=float, default=0.0, metavar="X", help="share of the counters that are not used but compared with (default: 0)")  # fmt: skip
     add("--trust", type=float, default=TRUST, metavar="X", help=f"in the trips as they are: more keeps them (default: {TRUST:g})")  # fmt: skip

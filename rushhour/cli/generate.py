@@ -11,12 +11,8 @@ from rushhour.roadnets.errors import NetworkError
 
 def add_options(command: argparse.ArgumentParser) -> None:
     """Add its options to its parser."""
-    command.add_argument(
-        "name",
-        nargs="?",
-        metavar="NAME",
-        help="which generator; without it, all are listed with their options",
-    )
+    command.add_argument("name", nargs="?", metavar="NAME",
+        help="which generator; without it, all are listed with their options")  # fmt: skip
     add_output(command, "-o", "--output", endings=H5, help="the .h5 file to write")
     add_output(command, "--picture", endings=PNG, help="also draw it as a PNG")
     command.add_argument("-h", "--help", action="store_true", dest="wants_help",

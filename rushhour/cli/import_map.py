@@ -23,27 +23,12 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help="an OpenStreetMap file (.osm, .osm.gz, .osm.pbf), a SUMO network (.net.xml, .net.xml.gz) or .sumocfg, a CityFlow network (.json, "
         ".json.gz) or config.json, a GMNS folder, or a .h5",
     )
-    add_output(
-        command,
-        "-o",
-        "--output",
-        endings=H5,
-        help="the .h5 file to write (default: MAP with .h5, in this folder)",
-    )
-    command.add_argument(
-        "--programs",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="additional file whose signal programs replace those of the map",
-    )
-    add_output(
-        command,
-        "--picture",
-        endings=PNG,
-        help="also draw it as a PNG, with marks at what was found",
-    )
+    add_output(command, "-o", "--output", endings=H5,
+        help="the .h5 file to write (default: MAP with .h5, in this folder)")  # fmt: skip
+    command.add_argument("--programs", type=Path, action="append", default=[], metavar="FILE",
+        help="additional file whose signal programs replace those of the map")  # fmt: skip
+    add_output(command, "--picture", endings=PNG,
+        help="also draw it as a PNG, with marks at what was found")  # fmt: skip
     command.add_argument(
         "--fixes", type=Path, metavar="FILE", help="fixes.toml, which overrules the map"
     )

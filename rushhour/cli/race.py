@@ -36,23 +36,16 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "the gains, up to 1 (default: 1)")  # fmt: skip
     add("--spread", type=float, default=0.08, metavar="S", help="by how much the slowest car may be slower "
         "than the fastest (default: 0.08)")  # fmt: skip
-    add(
-        "--car",
-        default="gt",
-        metavar="NAME",
-        help="gt (1.4 g and downforce) or road (1.0 g) (default: gt)",
-    )
+    add("--car", default="gt", metavar="NAME",
+        help="gt (1.4 g and downforce) or road (1.0 g) (default: gt)")  # fmt: skip
     add("--personality", default="even", metavar="NAMES", help="even, bold, calm or moody; several with commas, "
         "car by car in turn (default: even)")  # fmt: skip
     add("--rubber", type=float, default=0.0, metavar="X", help="share of the speed that whoever is far ahead of the "
         "last car gives up, 0 to 0.5 (default: 0)")  # fmt: skip
     add("--drive", metavar="WHAT", help="speeds of the line from a drive instead of the AI's: `keys` (you press the "
         "pedals in a window, the car steers itself, two laps) or a file of --save-drive")  # fmt: skip
-    add(
-        "--window",
-        metavar="WHAT",
-        help="with --drive keys: glfw or qt (default: glfw if installed)",
-    )
+    add("--window", metavar="WHAT",
+        help="with --drive keys: glfw or qt (default: glfw if installed)")  # fmt: skip
     add_output(command, "--save-drive", endings=H5, help="write the pedals of the drive (.h5)")
     add("--no-overtaking", action="store_true", help="nobody leaves the line to pass")
     add_output(command, "--record", endings=H5, help="write the race (.h5), for `rushhour view`")

@@ -47,13 +47,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--costs", type=Path, metavar="FILE", help="take the costs of the cells from a PNG")
     add_output(command, "--save-costs", endings=PNG, help="write them as a PNG to be painted in")
     add_output(command, "--save-course", endings=H5, help="write the course (.h5)")
-    add_output(
-        command,
-        "-o",
-        "--output",
-        endings=H5,
-        help="write the first race (.h5), for `rushhour view`",
-    )
+    add_output(command, "-o", "--output", endings=H5,
+        help="write the first race (.h5), for `rushhour view`")  # fmt: skip
     add_output(command, "--plot", endings=FIGURE, nargs="?", const=Path(), help="draw the five figures "
         "(default: COURSE-racepaths.png)")  # fmt: skip
     add("--seed", type=int, default=1, metavar="N", help="(default: 1)")

@@ -30,12 +30,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add_output(command, "-o", "--output", endings=sum(FRAMES.values(), ()),
         help="with --export: the file to write, compressed if it ends in .gz (default: RUN with "
         "another ending)")  # fmt: skip
-    add(
-        "--from",
-        dest="begin",
-        metavar="T",
-        help="with --export, --stats: from this time on, as 7:30",
-    )
+    add("--from", dest="begin", metavar="T",
+        help="with --export, --stats: from this time on, as 7:30")  # fmt: skip
     add("--to", dest="end", metavar="T", help="until this time; the same as --from: one frame")
     add("--roads", metavar="IDS", help="only on these roads or streets, as a,b")
     add("--vehicles", metavar="IDS", help="only these vehicles, as car1,car2")

@@ -19,11 +19,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add_world_options(command)
     add = command.add_argument
     add("--duration", metavar="T", help="simulated time to run, as 1h or 90s")
-    add(
-        "--until-empty",
-        action="store_true",
-        help="run until everybody has arrived (the default without --duration)",
-    )
+    add("--until-empty", action="store_true",
+        help="run until everybody has arrived (the default without --duration)")  # fmt: skip
     add("--give-up-after", metavar="T", help="simulated time without anybody moving, or coming "
         "nearer to where they go, after which the run ends with exit code 3, or `never` (default: 1h; with --duration never)")  # fmt: skip
     add("--budget", metavar="T", help="time that a frame may take, as 16.6ms: quotas that are not "
@@ -31,22 +28,16 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--seeds", metavar="A..B", help="run once for each seed, as 1..10 or 1,5,9, in processes "
         "beside each other; files get the seed into their names")  # fmt: skip
     add_output(command, "--record", endings=H5, help="write the run file (.h5)")
-    add(
-        "--record-every",
-        metavar="T",
-        help="simulated time between two recorded frames (default: 1s)",
-    )
+    add("--record-every", metavar="T",
+        help="simulated time between two recorded frames (default: 1s)")  # fmt: skip
     add(
         "--record-mode",
         choices=("frames", "keyframes", "both"),
         help="frames: what is seen; keyframes: the complete state, from which a run is resumed and "
         "any instant made again (default: both)",
     )
-    add(
-        "--keyframe-every",
-        metavar="T",
-        help="simulated time between two keyframes (default: 5min)",
-    )
+    add("--keyframe-every", metavar="T",
+        help="simulated time between two keyframes (default: 5min)")  # fmt: skip
     add("--record-precision", metavar="P", help="standard: places to 2 cm, speeds to 0.05 m/s; full: "
         "every bit (default: standard)")  # fmt: skip
     add("--record-packing", metavar="P", help="plain, or huffman: a smaller file that takes more time "

@@ -27,11 +27,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add_output(
         command, "-o", "--output", endings=H5, help="write the network with the new programs (.h5)"
     )
-    add(
-        "--cycle",
-        metavar="A..B",
-        help="shortest and longest cycle, s, or one for all (default: 40..120)",
-    )
+    add("--cycle", metavar="A..B",
+        help="shortest and longest cycle, s, or one for all (default: 40..120)")  # fmt: skip
     add("--min-green", type=int, metavar="S", help="shortest green, s (default: 6)")
     add("--phases", choices=("auto", "keep", "new"), help="keep the phases that the network has, make new "
         "ones from conflicts, or what delays less (default: auto)")  # fmt: skip

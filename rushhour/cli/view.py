@@ -32,20 +32,12 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help="a run file, from `rushhour run --record`, a network or a race; two runs side by side")  # fmt: skip
     add("--window", metavar="WHAT", help="the library that opens the window: glfw or qt (default: glfw if "
         "installed, else qt)")  # fmt: skip
-    add(
-        "--live",
-        type=int,
-        metavar="N",
-        help="simulate a network with N vehicles while it is watched",
-    )
+    add("--live", type=int, metavar="N",
+        help="simulate a network with N vehicles while it is watched")  # fmt: skip
     add("--browser", action="store_true", help="serve a page of it on this machine alone, by the address that is printed, "
         "in place of a window")  # fmt: skip
-    add(
-        "--port",
-        type=int,
-        metavar="N",
-        help="with --browser: of the address (default: any that is free)",
-    )
+    add("--port", type=int, metavar="N",
+        help="with --browser: of the address (default: any that is free)")  # fmt: skip
     add_output(command, "--record", endings=H5, help="with --live: write a run file of it, with what "
         "was driven by hand")  # fmt: skip
     add("--seed", type=int, metavar="N", help="with --live (default: 0)")

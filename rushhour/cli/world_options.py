@@ -48,11 +48,8 @@ def add_demand_options(command: argparse.ArgumentParser) -> None:
         help="options of a .sumocfg, and elements, attributes and params of demand files, that "
         "would change the traffic, are not followed here, and are to be ignored",
     )
-    add(
-        "--skip-bad-trips",
-        action="store_true",
-        help="leave out trips that cannot be driven, and say how many and which first",
-    )
+    add("--skip-bad-trips", action="store_true",
+        help="leave out trips that cannot be driven, and say how many and which first")  # fmt: skip
 
 
 def add_world_options(command: argparse.ArgumentParser) -> None:
@@ -70,21 +67,12 @@ def add_world_options(command: argparse.ArgumentParser) -> None:
         help="parameters from the [parameters] of a TOML file, as bench/calibrate.py writes; --set "
         "wins; repeatable",
     )
-    add(
-        "--policy",
-        choices=("fair", "fifo", "literal"),
-        help="order at all-way stops; short for --set right_of_way.all_way_policy=...",
-    )
-    add(
-        "--signals",
-        choices=("program", "fixed", "actuated", "max_pressure"),
-        help="when phases of signals end; short for --set signals.control=...",
-    )
-    add(
-        "--keep-routes",
-        action="store_true",
-        help="never change a route on the way; short for --set gridlock.keep_routes=true",
-    )
+    add("--policy", choices=("fair", "fifo", "literal"),
+        help="order at all-way stops; short for --set right_of_way.all_way_policy=...")  # fmt: skip
+    add("--signals", choices=("program", "fixed", "actuated", "max_pressure"),
+        help="when phases of signals end; short for --set signals.control=...")  # fmt: skip
+    add("--keep-routes", action="store_true",
+        help="never change a route on the way; short for --set gridlock.keep_routes=true")  # fmt: skip
     add(
         "--routing",
         choices=("current", "free-flow"),
@@ -97,11 +85,8 @@ def add_world_options(command: argparse.ArgumentParser) -> None:
         help="share of the drivers that look at current travel times on their way, as 30%%; short "
         "for --set rerouting.fraction=...",
     )
-    add(
-        "--reroute-period",
-        metavar="T",
-        help="time between two looks of one driver (default: 60s)",
-    )
+    add("--reroute-period", metavar="T",
+        help="time between two looks of one driver (default: 60s)")  # fmt: skip
     add(
         "--steered",
         metavar="WHO",
