@@ -6,44 +6,31 @@ A grid of signals with so many vehicles on the road, and walkers all over it, wh
 every frame. phases: of a whole frame, ns per vehicle; the frame of none is the one to compare with.
 """
 
-import argparse
-import json
-import os
-from pathlib import Path
 from statistics import median
 from time import perf_counter
-from typing import Any, Final
+from typing import Final
+
+from timed_calls import begun, grid_with, timing_options, write
 
 FRAMES: Final = 60
 
 
 def main() -> None:
     """Step, time, print, write."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--vehicles", type=int, default=5_000)
+    parser = timing_options(__doc__, 5_000)
     parser.add_argument("--bodies", type=int, nargs="+", default=[0, 1, 100, 1000])
-    parser.add_argument("--threads", type=int, help="all cores by default")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the table there")
-    options = parser.parse_args()
-    if options.vehicles < 1 or min(options.bodies) < 0 or (options.threads or 1) < 1:
-        parser.error("wanted at least 1 vehicle and 1 thread, and no number of bodies below 0")
-    if options.threads:
-        os.environ["NUMBA_NUM_THREADS"] = str(options.threads)  # before numba is imported
+    options, told = begun(parser)
+    if min(options.bodies) < 0:
+        parser.error("wanted no number of bodies below 0")
 
     import numpy as np
 
-    import rushhour as rh
-    from rushhour.traffic.profiling.conditions import condition_lines, conditions
     from rushhour.traffic.profiling.text_tables import table
 
-    told: dict[str, Any] = {"conditions": conditions()}
-    print("\n".join(condition_lines(told["conditions"])))
-    side = max(3, round((options.vehicles / 120.0) ** 0.5))
-    network = rh.generate("grid", rows=side, columns=side, lanes=2, control="signals")
+    world = grid_with(options.vehicles)
     draw = np.random.default_rng(1)
-    low, high = network.points.min(axis=0), network.points.max(axis=0)
+    low, high = world.network.points.min(axis=0), world.network.points.max(axis=0)
     rows = []
-    world = rh.World(network, rh.vehicles_on_road(network, options.vehicles, seed=1), dt=0.1)
     world.bodies.set([0], 0.0, 0.0)
     world.step(100)
     start = world.snapshot()
@@ -68,8 +55,7 @@ def main() -> None:
         rows.append(row)
     heads = [f"bodies, {world.active:,} vehicles", "ms a frame", "least", "us to give", "us each"]
     print("\n".join(table(heads, rows)))
-    if options.json:
-        options.json.write_text(json.dumps(told, indent=1) + "\n")
+    write(told, options.json)
 
 
 if __name__ == "__main__":

@@ -135,13 +135,8 @@ def arguments() -> argparse.Namespace:
         help="a trip is accepted with the probability exp(-distance / reach), as the crow flies; "
         "default %(default)g",
     )
-    add(
-        "--work",
-        type=Path,
-        default=Path("bench-results"),
-        metavar="DIR",
-        help="what is made and left",
-    )
+    add("--work", type=Path, default=Path("bench-results"), metavar="DIR",
+        help="what is made and left")  # fmt: skip
     add("--limit", type=float, default=600.0, metavar="MINUTES", help="of stepping; default 600")
     add("--threads", type=int, default=os.cpu_count(), help="default all")
     add("--dt", type=float, default=0.5, help="s; default 0.5")
