@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.measuring.queues import Queues
 from rushhour.kernels.measuring.roads_and_loops import LOOP_SUMS, Loops
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.model import Network
@@ -120,6 +121,41 @@ def laid_loops(
         sums=np.zeros((k, LOOP_SUMS)),
     )
     return laid, row
+
+
+def laid_sections(network: Network, sections: Sequence[Section]) -> NDArray[np.int32]:
+    """The first and the last road of each, (2, n). Raises DetectorError for one that is nowhere."""
+    refuse_twins([section.name for section in sections], "section")
+    ends = [
+        road_of(network, road, f"section {section.name[:60]!r}")
+        for section in sections
+        for road in (section.from_road, section.to_road)
+    ]
+    return np.array(ends, np.int32).reshape(-1, 2).T.copy()
+
+
+def laid_queues(
+    network: Network, queues: Sequence[Queue], vehicles: int
+) -> tuple[NDArray[np.int32], Queues, NDArray[np.int64]]:
+    """The lane of each, the lanes as kernels have them, with room for so many vehicles, and which is whose.
+
+    Raises DetectorError for one that is nowhere.
+    """
+    refuse_twins([queue.name for queue in queues], "queue")
+    lane = np.array([lane_of(network, q.lane, f"queue {q.name[:60]!r}") for q in queues], np.int32)
+    unique, whose = np.unique(lane, return_inverse=True)
+    row = np.full(network.n_lanes, -1, np.int32)
+    row[unique] = np.arange(unique.size)
+    laid = Queues(
+        row=row,
+        lane=unique,
+        place=np.zeros(unique.size, np.int32),
+        start=np.zeros(unique.size + 1, np.int32),
+        slot=np.zeros(vehicles, np.int32),
+        sums=np.zeros((unique.size, 2)),
+        most=np.zeros((unique.size, 2)),
+    )
+    return lane, laid, whose
 
 
 def queues_of(network: Network, wanted: bool | Sequence[str | Queue]) -> list[Queue]:

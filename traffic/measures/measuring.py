@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.measuring.queues import METRES, VEHICLES, Queues, look_at_queues
+from rushhour.kernels.measuring.queues import METRES, VEHICLES, look_at_queues
 from rushhour.kernels.measuring.roads_and_loops import (
     ARRIVED,
     COUNTS,
@@ -36,10 +36,9 @@ from rushhour.traffic.measures.detectors import (
     Queue,
     Section,
     laid_loops,
-    lane_of,
+    laid_queues,
+    laid_sections,
     queues_of,
-    refuse_twins,
-    road_of,
 )
 from rushhour.traffic.measures.going_on import KINDS, OF_LOOPS, check_state
 from rushhour.traffic.measures.tables import TABLES, MeasureTable, Rows, with_ids
@@ -167,13 +166,7 @@ class Measures:
         self.detectors["loops"] = {"name": names, "lane": lane[of_row], "pos": pos[of_row]}
 
     def _make_sections(self, sections: Sequence[Section]) -> None:
-        network = self.world.network
-        refuse_twins([section.name for section in sections], "section")
-        ends = [
-            [road_of(network, road, f"section {section.name[:60]!r}") for section in sections
-             for road in (section.from_road, section.to_road)]
-        ]  # fmt: skip
-        first, last = np.array(ends, np.int32).reshape(-1, 2).T.copy()
+        first, last = laid_sections(self.world.network, sections)
         self._starting: dict[int, list[int]] = {}
         self._ending: dict[int, list[int]] = {}
         for x, (start, end) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
@@ -191,21 +184,8 @@ class Measures:
 
     def _make_queues(self, queues: Sequence[Queue]) -> None:
         network = self.world.network
-        refuse_twins([queue.name for queue in queues], "queue")
-        lane = np.array(
-            [lane_of(network, q.lane, f"queue {q.name[:60]!r}") for q in queues], np.int32
-        )
-        unique, self._queue_row = np.unique(lane, return_inverse=True)
-        row = np.full(network.n_lanes, -1, np.int32)
-        row[unique] = np.arange(unique.size)
-        self._queues = Queues(
-            row=row,
-            lane=unique,
-            place=np.zeros(unique.size, np.int32),
-            start=np.zeros(unique.size + 1, np.int32),
-            slot=np.zeros(self.world.sim.veh.lane.size, np.int32),
-            sums=np.zeros((unique.size, 2)),
-            most=np.zeros((unique.size, 2)),
+        lane, self._queues, self._queue_row = laid_queues(
+            network, queues, self.world.sim.veh.lane.size
         )
         self._looks = 0
         self._look_frames = max(1, round(QUEUE_EVERY / self.world.dt))
