@@ -17,13 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.steering.approach_families import F1, F2, F3, F4, F5, aim_home
-from rushhour.kernels.steering.engines import (
-    BaseEngine,
-    GoldSrc,
-    move_bots,
-    step_gain,
-    walk_bots,
-)
+from rushhour.kernels.steering.engines import BaseEngine, GoldSrc, move_bots, step_gain, walk_bots
 from rushhour.kernels.steering.trajectory_laws import (
     LineLaw,
     aim_along_lines,

@@ -174,8 +174,7 @@ def _lanes(
 def _roads(draft: Draft, index: DraftIndex, lanes: Lanes) -> Roads:
     n = len(draft.roads)
     pairs = np.unique(
-        np.stack([index.lane_road[index.from_lane], index.lane_road[index.to_lane]], axis=1),
-        axis=0,
+        np.stack([index.lane_road[index.from_lane], index.lane_road[index.to_lane]], axis=1), axis=0
     ).reshape(-1, 2)
     n_lanes = len(index.lane_road)
     return Roads(

@@ -3,16 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.codec.frame_rows import (
-    ACCEL,
-    BLOCKER,
-    CODES,
-    ID,
-    LANE,
-    LATERAL,
-    SPEED,
-    S,
-)
+from rushhour.kernels.codec.frame_rows import ACCEL, BLOCKER, CODES, ID, LANE, LATERAL, SPEED, S
 from rushhour.kernels.codec.frame_rows import COLUMNS as ROW
 from rushhour.traffic.recording.frame_blocks import Coding, Decoder, Encoder, Gathered
 from rushhour.traffic.recording.frame_taking import Rows

@@ -75,11 +75,7 @@ def test_ratios_are_ours_over_theirs() -> None:
 
 def test_columns_of_a_table_line_up() -> None:
     lines = table(["what", "n", "s"], [["a", 12_345, 0.5], ["longer", 1, 1234.5]])
-    assert lines == [
-        "what         n      s",
-        "a       12,345    0.5",
-        "longer       1  1,234",
-    ]
+    assert lines == ["what         n      s", "a       12,345    0.5", "longer       1  1,234"]
 
 
 @pytest.mark.parametrize("name", [name for name, of in SCENARIOS.items() if not of.made])

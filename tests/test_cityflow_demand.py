@@ -179,9 +179,7 @@ def test_a_config_runs_its_flows_from_second_0(
     assert summary["vehicles"]["departed"] == 10 + 6
     assert summary["vehicles"]["arrived"] > 8
     assert not any(summary["violations"].values())
-    assert summary["remarks"] == [
-        "options of config.json that are not used: saveReplay",
-    ]
+    assert summary["remarks"] == ["options of config.json that are not used: saveReplay"]
     assert main(["run", str(path), "--check"]) == 2  # until when?
     assert "give --duration" in capsys.readouterr().err
 

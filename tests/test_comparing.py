@@ -102,9 +102,7 @@ def test_95_of_a_hundred_intervals_hold_the_true_difference() -> None:
     assert 930 <= held <= 970
 
 
-def test_runs_of_the_same_seeds_are_compared_in_pairs(
-    runs: tuple[list[Path], list[Path]],
-) -> None:
+def test_runs_of_the_same_seeds_are_compared_in_pairs(runs: tuple[list[Path], list[Path]]) -> None:
     a, b = runs
     found = compare_groups([a[2], a[0], a[1]], b)  # in whatever order
     assert found["paired"] and found["seeds"] == [[1, 2, 3], [1, 2, 3]]

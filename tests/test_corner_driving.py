@@ -19,12 +19,7 @@ from rushhour.kernels.steering.corner_driving import (
 )
 from rushhour.roadnets.errors import ParameterError
 from rushhour.traffic.steering.classes import CLASSES, body_types
-from rushhour.traffic.steering.corners import (
-    SURFACES,
-    CornerDriver,
-    corner_limits,
-    corner_table,
-)
+from rushhour.traffic.steering.corners import SURFACES, CornerDriver, corner_limits, corner_table
 from rushhour.traffic.steering.followers import at_start, path_table
 
 DT = 1.0 / 60.0

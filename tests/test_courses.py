@@ -10,12 +10,7 @@ import pytest
 from real_data import data_folder
 
 from rushhour.games.racing.course import drawn_course, oval_course
-from rushhour.games.racing.course_file import (
-    feature_steps,
-    load_course,
-    read_course,
-    save_course,
-)
+from rushhour.games.racing.course_file import feature_steps, load_course, read_course, save_course
 from rushhour.games.racing.ground_shapes import Oval
 from rushhour.roadnets.errors import NetworkError
 from rushhour.viewer.course_layer import read_cost_layer, save_cost_layer

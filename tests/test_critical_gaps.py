@@ -9,12 +9,7 @@ from rushhour.kernels.core.network import LEFT, NONE, RIGHT, STRAIGHT, YIELD
 from rushhour.kernels.core.vehicles import FREE, LEADER
 from rushhour.kernels.junctions.gap_acceptance import prior_vehicle
 from rushhour.roadnets.build import finish
-from rushhour.roadnets.drafts.draft import (
-    DraftConnector,
-    DraftIntersection,
-    DraftLane,
-    DraftRoad,
-)
+from rushhour.roadnets.drafts.draft import DraftConnector, DraftIntersection, DraftLane, DraftRoad
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.world import World

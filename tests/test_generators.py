@@ -7,15 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from rushhour.kernels.core.network import (
-    ALL_WAY_STOP,
-    GREEN,
-    LEFT,
-    SIGNAL,
-    STOP,
-    YELLOW,
-    YIELD,
-)
+from rushhour.kernels.core.network import ALL_WAY_STOP, GREEN, LEFT, SIGNAL, STOP, YELLOW, YIELD
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.generators.by_name import GENERATORS, generate, options_of
 from rushhour.roadnets.generators.grid import cross, grid

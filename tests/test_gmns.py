@@ -7,14 +7,7 @@ import numpy as np
 import pytest
 from gmns_texts import LINKS, NODES, remark, replaced, sources, written
 
-from rushhour.kernels.core.network import (
-    ALL_WAY_STOP,
-    NONE,
-    SIGNAL,
-    STOP,
-    U_TURN,
-    YIELD,
-)
+from rushhour.kernels.core.network import ALL_WAY_STOP, NONE, SIGNAL, STOP, U_TURN, YIELD
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.geometry.street_lines import side_line
 from rushhour.roadnets.lint.checks import linted

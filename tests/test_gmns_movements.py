@@ -19,14 +19,7 @@ from gmns_texts import LINKS as T_LINKS
 from gmns_texts import NODES as T_NODES
 from gmns_texts import remark, replaced, sources, written
 
-from rushhour.kernels.core.network import (
-    ALL_WAY_STOP,
-    NONE,
-    SIGNAL,
-    STOP,
-    U_TURN,
-    YIELD,
-)
+from rushhour.kernels.core.network import ALL_WAY_STOP, NONE, SIGNAL, STOP, U_TURN, YIELD
 from rushhour.roadnets.loading import load_network
 
 

@@ -15,10 +15,7 @@ pytestmark = pytest.mark.small_world
 def crowded() -> World:
     """A grid onto which more depart in the first frames than there are places for vehicles at first."""
     network = generate("grid", rows=4, columns=4, lanes=2)
-    crowd = [
-        vehicles_on_road(network, 200, seed=1),
-        random_trips(network, 300, over=10.0, seed=2),
-    ]
+    crowd = [vehicles_on_road(network, 200, seed=1), random_trips(network, 300, over=10.0, seed=2)]
     return World(network, merge(crowd), seed=3)
 
 

@@ -3,16 +3,7 @@
 import numpy as np
 import pytest
 from network_drafts import crossing
-from reacting_signals import (
-    CAR,
-    EAST_WEST,
-    NORTH_SOUTH,
-    PHASES,
-    actuated,
-    ran,
-    straight,
-    world_of,
-)
+from reacting_signals import CAR, EAST_WEST, NORTH_SOUTH, PHASES, actuated, ran, straight, world_of
 
 from rushhour.kernels.core.network import (
     FIXED,

@@ -59,9 +59,7 @@ def test_tables_are_the_same_for_any_number_of_threads() -> None:
     assert found[0] == found[1]
 
 
-def test_the_run_file_holds_the_tables_of_the_world(
-    run_file: tuple[Path, World, Measures],
-) -> None:
+def test_the_run_file_holds_the_tables_of_the_world(run_file: tuple[Path, World, Measures]) -> None:
     path, _, measures = run_file
     assert set(NAMES) == set(TABLES)
     with RunFile(path) as run:

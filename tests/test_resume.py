@@ -289,9 +289,7 @@ def test_runs_killed_at_a_hundred_random_moments_go_on(tmp_path: Path) -> None:
         goes_on(tmp_path / "run.h5", kind, seen)
 
 
-def test_many_trips_outside_and_more_vehicles_than_there_was_room_for_go_on(
-    tmp_path: Path,
-) -> None:
+def test_many_trips_outside_and_more_vehicles_than_there_was_room_for_go_on(tmp_path: Path) -> None:
     """The arrays have grown, and routes found under way were moved together."""
     from rushhour.roadnets.generators.by_name import generate
     from rushhour.traffic.settings.parameters import Parameters

@@ -140,11 +140,7 @@ def test_a_startup_delay_is_the_reaction_to_green(network: Network, tmp_path: Pa
 
 @pytest.mark.parametrize(
     ("text", "model"),
-    [
-        ("", "krauss"),
-        ('carFollowModel="KraussPS"', "krauss"),
-        ('carFollowModel="IDM"', "idm"),
-    ],
+    [("", "krauss"), ('carFollowModel="KraussPS"', "krauss"), ('carFollowModel="IDM"', "idm")],
 )
 def test_types_follow_by_the_model_that_they_name_or_as_sumo_does(
     network: Network, tmp_path: Path, text: str, model: str

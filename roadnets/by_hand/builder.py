@@ -209,10 +209,7 @@ class NetworkBuilder:
         try:
             for a, b in lanes if lanes is not None else ():
                 pairs.append(
-                    (
-                        whole(a, where, "lane", 0, MAX_LANES),
-                        whole(b, where, "lane", 0, MAX_LANES),
-                    )
+                    (whole(a, where, "lane", 0, MAX_LANES), whole(b, where, "lane", 0, MAX_LANES))
                 )
         except (TypeError, ValueError) as error:
             if isinstance(error, NetworkError):

@@ -15,13 +15,7 @@ import numpy as np
 from rushhour.kernels.core.network import LEFT, NONE, RIGHT, SIGNAL, STRAIGHT, YIELD
 from rushhour.kernels.core.vehicles import MAX_LANES
 from rushhour.roadnets.cityflow.config import read_config
-from rushhour.roadnets.cityflow.signals import (
-    RANKS,
-    Movements,
-    crossings,
-    giving_way,
-    letters_of,
-)
+from rushhour.roadnets.cityflow.signals import RANKS, Movements, crossings, giving_way, letters_of
 from rushhour.roadnets.drafts.draft import (
     Draft,
     DraftConnector,

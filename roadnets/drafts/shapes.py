@@ -171,9 +171,7 @@ def _moved(
     return moved
 
 
-def smooth_curves(
-    curves: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+def smooth_curves(curves: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
     """Curves between places and directions, as sample_curves takes them: points, where each begins.
 
     Those that would go far out of the way, in sharp turns and between ends that face each other, are

@@ -42,12 +42,7 @@ Ints = NDArray[np.int64]
 
 def junction_findings(network: Network) -> list[Finding]:
     """Findings on intersections as a whole."""
-    return [
-        *_wandering(network),
-        *_lines_inside(network),
-        *_cycles(network),
-        *_wide(network),
-    ]
+    return [*_wandering(network), *_lines_inside(network), *_cycles(network), *_wide(network)]
 
 
 class Bends(NamedTuple):

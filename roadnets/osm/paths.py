@@ -21,11 +21,7 @@ class Paths:
     """What may be driven after what, link by link."""
 
     def __init__(
-        self,
-        streets: Streets,
-        merged: Merged,
-        bans: Bans,
-        ends: dict[int, list[tuple[int, bool]]],
+        self, streets: Streets, merged: Merged, bans: Bans, ends: dict[int, list[tuple[int, bool]]]
     ) -> None:
         self.streets = streets
         self.merged = merged

@@ -6,15 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from rushhour.kernels.core.network import (
-    ALL_WAY_STOP,
-    NONE,
-    SIGNAL,
-    STOP,
-    STRAIGHT,
-    U_TURN,
-    YIELD,
-)
+from rushhour.kernels.core.network import ALL_WAY_STOP, NONE, SIGNAL, STOP, STRAIGHT, U_TURN, YIELD
 from rushhour.roadnets.classes import ROAD_VEHICLES
 from rushhour.roadnets.drafts.draft import (
     Draft,
@@ -121,13 +113,7 @@ def _open_pockets(corner: Corner, legs: list[Leg]) -> None:
 
 
 def _draw_street(
-    draft: Draft,
-    street: Street,
-    first: Leg,
-    last: Leg,
-    from_name: str,
-    to_name: str,
-    squeeze: bool,
+    draft: Draft, street: Street, first: Leg, last: Leg, from_name: str, to_name: str, squeeze: bool
 ) -> None:
     """Both directions of a street as roads; notes on the legs what they are called."""
     room = line_length(street.line) - first.setback - last.setback

@@ -232,8 +232,7 @@ def _pool(lists: Sequence[Sequence[int]]) -> NDArray[np.int32]:
 
 
 def _packed(
-    signals: Signals,
-    laid: Sequence[tuple[DraftActuation, list[Detector], list[list[int]]] | None],
+    signals: Signals, laid: Sequence[tuple[DraftActuation, list[Detector], list[list[int]]] | None]
 ) -> Actuation:
     """Programs that react, None for those that do not, as arrays."""
     limits: list[tuple[float, float]] = []

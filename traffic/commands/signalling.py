@@ -17,12 +17,7 @@ from rushhour.kernels.signals.fixed_time import phase_at
 from rushhour.kernels.signals.told_programs import COMMANDED, IDLE, NEW, OWN, RETURNS, TOLD, Told
 from rushhour.roadnets.json_text import of_python
 from rushhour.traffic.commands.log import CommandError, CommandLog, each_of
-from rushhour.traffic.commands.signal_words import (
-    SIGNALLING,
-    order_of,
-    plain_order,
-    plain_signals,
-)
+from rushhour.traffic.commands.signal_words import SIGNALLING, order_of, plain_order, plain_signals
 from rushhour.traffic.commands.signals_shown import SignalsShown
 from rushhour.traffic.keyframes.snapshot import table_of
 from rushhour.traffic.sim import state

@@ -13,16 +13,8 @@ from rushhour.roadnets.hdf5_file import want_stored, whole
 from rushhour.roadnets.storage import read_array
 from rushhour.traffic.profiling.conditions import cores
 from rushhour.traffic.recording.frame_blocks import Coding, Decoder
-from rushhour.traffic.recording.frame_fields import (
-    ALWAYS as ALWAYS_RECORDED,
-)
-from rushhour.traffic.recording.frame_fields import (
-    FIELDS,
-    FULL,
-    PRECISIONS,
-    columns_of,
-    ways_of,
-)
+from rushhour.traffic.recording.frame_fields import ALWAYS as ALWAYS_RECORDED
+from rushhour.traffic.recording.frame_fields import FIELDS, FULL, PRECISIONS, columns_of, ways_of
 from rushhour.traffic.recording.frame_writer import GROUPS, INDEX
 
 if TYPE_CHECKING:

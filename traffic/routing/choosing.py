@@ -279,10 +279,7 @@ class Choosing(Part):
         """The ways of those who have not departed, for the state hash."""
         parts = []
         for trip in self.pending().tolist():
-            a, b = (
-                int(self.sim.trips.route_start[trip]),
-                int(self.sim.trips.route_end[trip]),
-            )
+            a, b = (int(self.sim.trips.route_start[trip]), int(self.sim.trips.route_end[trip]))
             parts.append(trip.to_bytes(8, "little") + self.sim.routes.road[a:b].tobytes())
         if self.any:
             parts.append(self.next.to_bytes(8, "little"))

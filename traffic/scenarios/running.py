@@ -96,11 +96,7 @@ def run_for(
     progress: bool | None, give_up_after: float | str | None,
 ) -> Clocking:  # fmt: skip
     """`World.run`, which says what it is given."""
-    from rushhour.traffic.liveness.standstill import (
-        StandstillError,
-        patience_of,
-        watched_by_others,
-    )
+    from rushhour.traffic.liveness.standstill import StandstillError, patience_of, watched_by_others
 
     end = None if duration is None else world.time + seconds(duration, "run: duration")
     if end is None and until is None and world.demand.walker.any():

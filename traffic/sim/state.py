@@ -12,15 +12,7 @@ from rushhour.kernels.core.obstacles import Obstacles
 from rushhour.kernels.core.order import MOST_PARTS
 from rushhour.kernels.core.repacking import exchange, exchange_rows
 from rushhour.kernels.core.trips import Trips, Waiting
-from rushhour.kernels.core.vehicles import (
-    IDM,
-    KRAUSS,
-    Grants,
-    Order,
-    Routes,
-    Types,
-    Vehicles,
-)
+from rushhour.kernels.core.vehicles import IDM, KRAUSS, Grants, Order, Routes, Types, Vehicles
 from rushhour.kernels.signals.fixed_time import Lights
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.traffic.demand.model import Demand, VehicleType

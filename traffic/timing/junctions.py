@@ -13,14 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.core.network import (
-    GREEN,
-    GREEN_YIELD,
-    RED,
-    STOP_THEN_GO,
-    STRAIGHT,
-    YELLOW,
-)
+from rushhour.kernels.core.network import GREEN, GREEN_YIELD, RED, STOP_THEN_GO, STRAIGHT, YELLOW
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.signals.greens import conflicts_among, greens_of, letters_of, phase_times
 from rushhour.roadnets.signals.intergreens import Standard, intergreens

@@ -194,6 +194,5 @@ def _with_types(demand: Demand, records: Records) -> Demand:
     kinds.setdefault(DEFAULT, replace(default_type("passenger"), name=DEFAULT))
     known = {kind.name for kind in demand.types}
     return replace(
-        demand,
-        types=(*demand.types, *(kind for name, kind in kinds.items() if name not in known)),
+        demand, types=(*demand.types, *(kind for name, kind in kinds.items() if name not in known))
     )

@@ -296,10 +296,7 @@ def taught_track(
     """
     wanted = held_speeds(track.line, _line_grip(track), car) if speeds is None else speeds
     race = CarRace(
-        track._replace(line_speed=np.ascontiguousarray(wanted, np.float64)),
-        1,
-        spread=0.0,
-        car=car,
+        track._replace(line_speed=np.ascontiguousarray(wanted, np.float64)), 1, spread=0.0, car=car
     )
     notes = NodeSpeeds(track, float(race.cars.progress[0]))
 

@@ -51,11 +51,7 @@ def smoothed_path(path: NDArray[np.float64], sigma: float, course: "Course") -> 
 
 
 def kept_apart(
-    smooth: NDArray[np.float64],
-    raw: NDArray[np.float64],
-    length: float,
-    width: float,
-    sigma: float,
+    smooth: NDArray[np.float64], raw: NDArray[np.float64], length: float, width: float, sigma: float
 ) -> NDArray[np.float64]:
     """Smoothed paths of all racers (slots, racers, 2), nearer to the raw ones where two would meet.
 
