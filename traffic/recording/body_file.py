@@ -14,13 +14,13 @@ from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.hdf5_file import want_stored
 from rushhour.traffic.outside.bodies import what_is_wrong
 from rushhour.traffic.outside.body_log import ROW, BodyLog, no_bodies
+from rushhour.traffic.recording.run_layout import growing
 from rushhour.traffic.recording.unclosed_file import DAMAGE
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile
     from rushhour.traffic.world import World
 
-ROWS_PER_CHUNK: Final = 1024
 SET: Final = np.dtype([("frame", "<i8"), ("end", "<i8")])
 
 
@@ -33,14 +33,9 @@ class BodyWriter:
         self._new: list[tuple[int, NDArray[Any]]] = []
         self._rows = 0
         group = file.create_group("bodies")
-        for name, kind in (("row", ROW), ("set", SET)):
-            table = group.create_dataset(
-                name, (0,), kind, maxshape=(None,), chunks=(ROWS_PER_CHUNK,), shuffle=True,
-                fletcher32=True, compression="gzip", compression_opts=1,
-            )  # fmt: skip
-            data[f"bodies/{name}"] = table
-        data["bodies/row"].attrs["unit"] = "x, y, length, width m, heading rad, vx, vy m/s"
-        data["bodies/set"].attrs["unit"] = ""
+        units = "x, y, length, width m, heading rad, vx, vy m/s"
+        data["bodies/row"] = growing(group, "row", ROW, units, checked=True)
+        data["bodies/set"] = growing(group, "set", SET, checked=True)
         world.bodies.listeners.append(self._note)
 
     def _note(self, frame: int, rows: NDArray[Any]) -> None:

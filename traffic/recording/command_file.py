@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.json_text import of_python
 from rushhour.traffic.commands.log import Command
+from rushhour.traffic.recording.run_layout import growing
 from rushhour.traffic.recording.unclosed_file import DAMAGE
 
 if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile
     from rushhour.traffic.world import World
 
-ROWS_PER_CHUNK: Final = 1024
 # Column: type in the file, unit, what it is. `text` has a row per byte, the others one per command.
 ROWS: Final = {
     "text": ("|u1", "", "the commands as JSON: name, arguments, source, outcome; end to end"),
@@ -39,13 +39,7 @@ class CommandWriter:
         self._bytes = 0
         group = file.create_group("commands")
         for name, (kind, unit, what) in ROWS.items():
-            column = group.create_dataset(
-                name, (0,), kind, maxshape=(None,), chunks=(ROWS_PER_CHUNK,), shuffle=True,
-                compression="gzip", compression_opts=1,
-            )  # fmt: skip
-            column.attrs["unit"] = unit
-            column.attrs["description"] = what
-            data[f"commands/{name}"] = column
+            data[f"commands/{name}"] = growing(group, name, kind, unit, what)
 
     def new_rows(self) -> Iterator[tuple[Any, NDArray[Any]]]:
         """Datasets with what is to be appended to them since the call before; the text first."""

@@ -19,9 +19,9 @@ from rushhour.traffic.recording.frame_blocks import Coding, Encoder, Gathered
 from rushhour.traffic.recording.frame_fields import HUFFMAN, PLAIN, described_steps
 from rushhour.traffic.recording.frame_taking import Rows
 from rushhour.traffic.recording.pose_file import BODY, PoseWriter
+from rushhour.traffic.recording.run_layout import growing
 
 WORDS_PER_CHUNK: Final = 16_384
-ROWS_PER_CHUNK: Final = 1024
 THREADS: Final = 2  # the kernels let go of the interpreter's lock
 WAITING: Final = 2  # blocks under way, at most: what they hold stays in memory
 LARGEST_STORED: Final = 0xFFFF  # bytes of a stored block of deflate
@@ -93,11 +93,7 @@ class FrameWriter:
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="frames")
         self.written = 0  # bytes of frames
         for name, kind in (("index", INDEX), ("groups", GROUPS)):
-            table = group.create_dataset(
-                name, (0,), kind, maxshape=(None,), chunks=(ROWS_PER_CHUNK,), shuffle=True,
-                compression="gzip", compression_opts=1,
-            )  # fmt: skip
-            table.attrs["unit"] = "time s" if name == "index" else ""
+            table = growing(group, name, kind, "time s" if name == "index" else "")
             data[table.name] = table
         words = group.create_dataset(
             "data", (0,), "<u4", maxshape=(None,), chunks=(WORDS_PER_CHUNK,), compression="gzip"

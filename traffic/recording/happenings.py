@@ -17,6 +17,7 @@ from rushhour.roadnets.hdf5_file import whole
 from rushhour.traffic.measures.tables import MeasureTable
 from rushhour.traffic.measures.trip_log import ENDS
 from rushhour.traffic.recording.body_happenings import BODY_KINDS, BodyHappenings
+from rushhour.traffic.recording.run_layout import growing
 from rushhour.traffic.recording.unclosed_file import DAMAGE
 from rushhour.traffic.settings.quotas import NAMES as QUOTAS
 from rushhour.traffic.sim.fields import grown
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile
     from rushhour.traffic.world import World
 
-ROWS_PER_CHUNK: Final = 1024
 STUCK_AFTER: Final = 600.0  # s that somebody has stood, but for stops
 STATES: Final = ("off", "red", "yellow", "green", "green_yield", "stop_then_go")
 KINDS: Final = (
@@ -101,11 +101,8 @@ class Happenings:
         self._rows["events"].clear()  # from before
         self._bodies = BodyHappenings(world)
         for name, kind in TABLES.items():
-            table = file.create_dataset(
-                name, (0,), kind, maxshape=(None,), chunks=(ROWS_PER_CHUNK,), shuffle=True,
-                fletcher32=True, compression="gzip", compression_opts=1,
-            )  # fmt: skip
-            table.attrs["unit"] = "frame, ns" if name == "costs" else ""
+            unit = "frame, ns" if name == "costs" else ""
+            table = growing(file, name, kind, unit, checked=True)
             if name in NAMES:
                 table.attrs["names"] = list(NAMES[name][1])
                 table.attrs["names_of"] = NAMES[name][0]

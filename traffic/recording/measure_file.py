@@ -17,6 +17,7 @@ from rushhour.traffic.measures.trip_log import ENDS
 from rushhour.traffic.measures.trip_table import TRIPS, trip_rows
 from rushhour.traffic.recording.body_file import BodyWriter
 from rushhour.traffic.recording.command_file import CommandWriter
+from rushhour.traffic.recording.run_layout import growing
 from rushhour.traffic.recording.unclosed_file import DAMAGE
 
 if TYPE_CHECKING:
@@ -57,13 +58,9 @@ class TableWriter:
 
     def _lay_out(self, group: Any, table: str, columns: Mapping[str, Column]) -> None:
         for name, (kind, unit, what) in columns.items():
-            data = group.create_dataset(
-                name, (0,), kind, maxshape=(None,), chunks=(ROWS_PER_CHUNK,), shuffle=True,
-                compression="gzip", compression_opts=1,
-            )  # fmt: skip
-            data.attrs["unit"] = unit
-            data.attrs["description"] = what
-            self.data[f"{table}/{name}"] = data
+            self.data[f"{table}/{name}"] = growing(
+                group, name, kind, unit, what, rows=ROWS_PER_CHUNK
+            )
 
     def new_rows(self) -> Iterator[tuple[Any, NDArray[Any]]]:
         """Datasets with the rows that are to be appended to them since the call before."""

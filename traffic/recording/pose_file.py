@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.hdf5_file import want_stored
+from rushhour.traffic.recording.run_layout import growing
 from rushhour.traffic.steering.body_table import FRONT
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ ROUNDED: Final = np.dtype(
 )
 SET: Final = np.dtype([("frame", "<i8"), ("end", "<i8")])
 ROWS_PER_CHUNK: Final = 8192
-SETS_PER_CHUNK: Final = 1024
 PIECE: Final = 1 << 20  # rows looked through at once
 MOST: Final = 2.0e7  # m from the origin that a body may be; 2^31 steps reach further
 # Fields of a recorded frame: NaN for who has no body.
@@ -43,19 +43,12 @@ class PoseWriter:
         self._data = data
         self._rows = 0
         group = file.create_group(GROUP)
-        for name, kind, chunk in (
-            ("row", FRONT if exact else ROUNDED, ROWS_PER_CHUNK),
-            ("set", SET, SETS_PER_CHUNK),
-        ):
-            table = group.create_dataset(
-                name, (0,), kind, maxshape=(None,), chunks=(chunk,), shuffle=True, fletcher32=True,
-                compression="gzip", compression_opts=1,
-            )  # fmt: skip
-            data[f"{GROUP}/{name}"] = table
-        data[f"{GROUP}/row"].attrs["unit"] = "x, y m; heading, steer rad"
+        kind, units = FRONT if exact else ROUNDED, "x, y m; heading, steer rad"
+        row = growing(group, "row", kind, units, rows=ROWS_PER_CHUNK, checked=True)
         for name, step in STEPS.items():
-            data[f"{GROUP}/row"].attrs[f"step_of_{name}"] = 1.0 if exact else step
-        data[f"{GROUP}/set"].attrs["unit"] = ""
+            row.attrs[f"step_of_{name}"] = 1.0 if exact else step
+        data[f"{GROUP}/row"] = row
+        data[f"{GROUP}/set"] = growing(group, "set", SET, checked=True)
 
     def new_rows(
         self, frames: Sequence[int], fronts: Sequence[NDArray[Any]]

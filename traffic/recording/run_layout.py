@@ -83,6 +83,21 @@ def write_meta(group: Any, world: "World", mode: str, every: int, until: float |
     return group.create_dataset("complete", data=np.uint8(0))
 
 
+def growing(
+    group: Any, name: str, kind: Any, unit: str = "", what: str = "", rows: int = 1024,
+    checked: bool = False,
+) -> Any:  # fmt: skip
+    """A dataset without rows, which grows by chunks of so many. checked: they have checksums."""
+    table = group.create_dataset(
+        name, (0,), kind, maxshape=(None,), chunks=(rows,), shuffle=True, fletcher32=checked,
+        compression="gzip", compression_opts=1,
+    )  # fmt: skip
+    table.attrs["unit"] = unit
+    if what:
+        table.attrs["description"] = what
+    return table
+
+
 def write_vehicles(group: Any, world: "World") -> None:
     """What never changes about each vehicle, row by vehicle id."""
     import h5py
