@@ -3,12 +3,20 @@
 from typing import Any
 
 import numpy as np
+import pytest
 from junction_cases import DT, FREE_SLOT
+from numba import config
 from two_way_road import two_way_road
 
 from rushhour.kernels.core.vehicles import NEVER
 from rushhour.traffic.demand.random_trips import vehicles_on_road
 from rushhour.traffic.world import World
+
+# Tables call many kernels by themselves, each of which would be compiled for that alone.
+AS_PYTHON = [
+    pytest.mark.tiny_world,
+    pytest.mark.skipif(not config.DISABLE_JIT, reason="test_tables_of_rules.py runs it as Python"),
+]
 
 
 class Road:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from junction_cases import Junction
-from road_cases import Road
+from road_cases import AS_PYTHON, Road
 
 from rushhour.kernels.core.vehicles import (
     BODY,
@@ -34,7 +34,7 @@ from rushhour.kernels.junctions.exit_room import (
 from rushhour.kernels.junctions.gap_acceptance import comes_within, prior_vehicle
 from rushhour.kernels.junctions.grant_holders import swap_room
 
-pytestmark = pytest.mark.tiny_world
+pytestmark = AS_PYTHON
 I, LAST, FIRST, OTHER = 0, 1, 2, 3
 GAP = 3.0  # m that each takes beside its length
 LENGTH = 4.5  # m

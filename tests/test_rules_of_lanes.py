@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from junction_cases import DT
-from road_cases import Road
+from road_cases import AS_PYTHON, Road
 
 from rushhour.kernels.core.vehicles import CURVE, HALT
 from rushhour.kernels.following.lane_gaps import braking_gap, place_behind
@@ -28,7 +28,7 @@ from rushhour.kernels.lanes.lane_choice import (
     nobody_enters,
 )
 
-pytestmark = pytest.mark.tiny_world
+pytestmark = AS_PYTHON
 FRAME = 2000
 I, LEAD, THERE, BACK = 0, 1, 2, 3
 AT, V, B = 300.0, 10.0, 2.0  # m, m/s, m/s^2

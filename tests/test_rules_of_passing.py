@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from junction_cases import DT
-from road_cases import Road
+from road_cases import AS_PYTHON, Road
 
 from rushhour.kernels.core.vehicles import CURVE, HALT, LEADER
 from rushhour.kernels.lanes.overtaking import (
@@ -28,7 +28,7 @@ from rushhour.kernels.lanes.overtaking import (
     sees_free,
 )
 
-pytestmark = pytest.mark.tiny_world
+pytestmark = AS_PYTHON
 FRAME = 2000
 I, LEAD, NEXT, OTHER = 0, 1, 2, 3
 AT = 300.0  # m, where the one stands who wants to pass

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from junction_cases import DT
-from road_cases import Road
+from road_cases import AS_PYTHON, Road
 
 from rushhour.kernels.core.vehicles import HALT
 from rushhour.kernels.following.lane_gaps import EASE
@@ -21,7 +21,7 @@ from rushhour.kernels.trips.start_places import (
     start_place,
 )
 
-pytestmark = pytest.mark.tiny_world
+pytestmark = AS_PYTHON
 FRAME, SEED = 2000, 7
 AHEAD, BEHIND, NEW, OLD = 1, 2, 3, 4
 AT = 300.0  # m, where it begins
