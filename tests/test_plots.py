@@ -162,8 +162,8 @@ def test_a_report_is_one_page_that_holds_its_pictures(
     assert main(["report", str(run_path), "-o", str(page), "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     text = page.read_text(encoding="utf-8")
-    assert facts["pictures"] == text.count('src="data:image/png;base64,') == 7
-    assert len(facts["sections"]) == text.count("<section") == 12
+    assert facts["pictures"] == text.count('src="data:image/png;base64,') == 11
+    assert len(facts["sections"]) == text.count("<section") == 16
     assert "http" not in text and "<script" not in text  # nothing is fetched, nothing runs
     with RunFile(run_path) as run:
         most = int(run.counts.max())

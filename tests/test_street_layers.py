@@ -1,11 +1,14 @@
 """What streets are coloured by over an interval: one description for pictures, the window and pages."""
 
+from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from browsers import Opened, chromium
+from PIL import Image
 from viewed_run import record
 
 from rushhour.cli import main
@@ -19,6 +22,7 @@ from rushhour.viewer.recorded import RunSource
 from rushhour.viewer.road_sums import Sums, SumsOfRun, interval_edges
 from rushhour.viewer.session import Session
 from rushhour.viewer.street_layers import LAYERS, Streets, layer_names, shares
+from rushhour.viewer.street_picture import fullest, street_picture
 
 
 @pytest.fixture(scope="module")
@@ -202,3 +206,25 @@ def test_streets_are_coloured_by_option_and_key_or_refused(folder: Path, tmp_pat
     assert names == [*LAYERS, ""]
     session.do(do.NextStreets(-1))
     assert session.state.streets == list(LAYERS)[-1]
+
+
+def test_a_report_has_streets_in_the_fullest_interval_in_the_window_s_colours(folder: Path) -> None:
+    with RunFile(folder / "a.h5") as run:
+        sums, network = SumsOfRun(run), run.network()
+        i = fullest(run, sums)
+        most = [
+            run.counts[(run.times > a) & (run.times <= b)].mean() for a, b in pairwise(sums.edges)
+        ]
+        assert most[i] > 0.9 * max(most)
+        for name in ("delay", "level", "co2"):
+            image = np.asarray(
+                Image.open(BytesIO(street_picture(run, sums, name, i))).convert("RGB")
+            )
+            session = Session(RunSource(run), 640, 480)
+            session.do(do.Seek(0.5 * (sums.edges[i] + sums.edges[i + 1])))
+            colours = colours_of(session, name)
+            lanes = network.arrays.roads.first_lane[sums.at(i).time > 0.0]
+            told = {tuple(c[:3].tolist()) for c in colours[lanes] if c[3]}
+            assert told
+            seen = {tuple(c) for c in np.unique(image.reshape(-1, 3), axis=0).tolist()}
+            assert len(told & seen) >= 0.9 * len(told), name

@@ -107,10 +107,11 @@ def draw_network(
     size: tuple[int, int] = (1600, 1200),
     box: Box | None = None,
     theme: Theme = DARK,
+    lane_colours: NDArray[np.uint8] | None = None,
 ) -> Raster:
     """Paint the roads of a network; box None shows all of it.
 
-    size: width and height in pixels.   Lane markings appear when lanes are wide enough on the
+    size: width and height in pixels.   lane_colours: (n_lanes, 4), of lanes that have one.   Lane markings appear when lanes are wide enough on the
     picture. Raises RunError if the size or the box is not usable.
     """
     raster = _empty_raster(size, box or network_box(network), theme)
@@ -137,7 +138,11 @@ def draw_network(
     ):  # from afar main streets lie on side streets, kerbs and all
         if not near:
             raster.fill_quads(edges[of_grade], theme.kerb)
-        raster.fill_quads(fills[of_grade], theme.roads[k])
+        shades = np.tile(np.array(theme.roads[k], np.uint8), (of_grade.size, 1))
+        if lane_colours is not None:
+            told = lane_colours[strips.lane[of_grade]]
+            shades = np.where(told[:, 3:] > 0, told[:, :3], shades).astype(np.uint8)
+        raster.fill_quads(fills[of_grade], shades)
     if raster.pixels_per_metre >= MARKS_FROM:
         raster.fill_quads(lane_marks(network, strips), theme.marks)
         raster.fill_quads(zebra_bars(network), theme.stops)

@@ -40,13 +40,16 @@ def report(args: argparse.Namespace) -> int:
     want_output(args, path, "-o", HTML)
     with RunFile(args.file) as run, compile_bar():
         page = Page(f"{run.network().name}: {args.file.name}", f"Made by rushhour {__version__}.")
-        steps: Any = bar(len(TEXTS) + len(PICTURES) + 1, "sections", "reading")
+        steps: Any = bar(len(TEXTS) + len(PICTURES) + len(STREETS) + 1, "sections", "reading")
         try:
             for heading, told in TEXTS:
                 _add(page, heading, partial(_text, page, heading, told, run))
                 steps.update(1)
             _add(page, "The fullest moment", partial(_map, page, "The fullest moment", run))
             steps.update(1)
+            for heading, layer in STREETS.items():
+                _add(page, heading, partial(_streets, page, heading, run, layer))
+                steps.update(1)
             for heading, kind, caption in PICTURES:
                 _add(page, heading, partial(_plot, page, heading, run, kind, caption))
                 steps.update(1)
@@ -73,6 +76,13 @@ PICTURES: Final = (
     ("Queues over time", "save_queues", "The longest measured queues, by interval"),
     ("What a frame cost", "save_costs", "Milliseconds a frame, by phase"),
 )
+
+
+# Maps of layers of streets, in the fullest interval.
+STREETS: Final = {
+    "Delay on streets": "delay", "Standing on streets": "queue", "Approaches by level of service": "level",
+    "CO2 on streets": "co2",
+}  # fmt: skip
 
 
 def _add(page: "Page", heading: str, add: Callable[[], None]) -> None:
@@ -154,6 +164,20 @@ def _map(page: "Page", heading: str, run: "RunFile") -> None:
             speed=there.speed, size=MAP_SIZE, front=front,
         )  # fmt: skip
         page.add_picture(heading, path.read_bytes(), caption)
+
+
+def _streets(page: "Page", heading: str, run: "RunFile", layer: str) -> None:
+    from rushhour.viewer.road_sums import SumsOfRun
+    from rushhour.viewer.street_layers import layer_called
+    from rushhour.viewer.street_picture import fullest, street_picture
+
+    if run.frames.size < 2:
+        raise RunError(f"{run.path}: holds no two frames")
+    sums = SumsOfRun(run)
+    i = fullest(run, sums)
+    span = f"{clock(sums.edges[i])} to {clock(sums.edges[i + 1])}, when most were on the road"
+    caption = f"Streets by {layer_called(layer).title}, {span}"
+    page.add_picture(heading, street_picture(run, sums, layer, i), caption)
 
 
 def _plot(page: "Page", heading: str, run: "RunFile", kind: str, caption: str) -> None:
