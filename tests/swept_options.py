@@ -117,6 +117,14 @@ def homes_text() -> str:
     return osm_text({**CROSS, **corners}, [*CROSS_WAYS, *houses], origin=(8.615, 41.15))
 
 
+def zone_text(people: int) -> str:
+    """A zone of so many people around the map of `homes_text`."""
+    ring = [[8.5, 41.1], [8.7, 41.1], [8.7, 41.2], [8.5, 41.2], [8.5, 41.1]]
+    shape = {"type": "Polygon", "coordinates": [ring]}
+    zone = {"type": "Feature", "properties": {"zone": "a", "population": people}, "geometry": shape}
+    return json.dumps({"type": "FeatureCollection", "features": [zone]})
+
+
 def small_files(folder: Path) -> None:
     """Networks, demand, runs, races and other files of a few kilobytes in the current folder."""
     lit = crossing("traffic_light", more=at_lights(), extra=signals(["GrGr", "rGrG"]))
@@ -149,6 +157,7 @@ def small_files(folder: Path) -> None:
         "counts3.csv": "road,begin,end,count\nbc,0,86400,20\ncb,0,86400,5\n",
         "counts4.csv": "road,begin,end,count\n-10#0,0,86400,15\n-10#1,0,86400,1\n",
         "homes.osm": homes_text(),
+        "homes.geojson": zone_text(77),
         "more.toml": '[parameters]\n"car.time_gap" = 1.7\n',
         "fixes.toml": 'speed."10" = 20\n',
         "ids.txt": "0\n",

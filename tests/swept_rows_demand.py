@@ -25,6 +25,7 @@ DAY_ROWS = {
     "--output": Row(DAY, lambda t: trips(t, "y1.h5", "homes.osm") == t.facts["trips"], "y.csv", "ends in .h5"),
     "--network": Row(f"{DAY} --network homes.osm", lambda t: t.facts["trips"] == t.before["trips"], "none.h5", "none.h5"),
     "--population": Row(DAY, lambda t: t.facts["population"] == 60, "0", "population 0: wanted 1 to"),
+    "--zones": Row("demand homes.osm -o y1.h5 --zones homes.geojson --json", lambda t: t.facts["population"] == 77, "none.geojson", "none.geojson"),
     "--rate": Row(f"{DAY} --rate 3", lambda t: t.facts["trips"] > 2 * t.before["trips"], "-1", "rate -1: wanted 0 to 20"),
     "--model": Row(f"{DAY} --model radiation", lambda t: t.facts["trips"] > 0, "physics", "model 'physics': wanted gravity or radiation"),
     "--mean-time": Row(f"{DAY} --mean-time 1min", lambda t: t.facts["trips"] > 0, "long", "--mean-time 'long'"),

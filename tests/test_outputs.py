@@ -48,7 +48,7 @@ FOLDERS = {
 }  # options that write into a folder
 INPUTS = {
     "--programs", "--fixes", "--polygon", "--dem", "--run", "--resume", "--demand", "--parameters", "--compare",
-    "--costs", "--with", "--counts", "--network", "--beside",
+    "--costs", "--with", "--counts", "--network", "--beside", "--zones",
 }  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 """`rushhour demand`: a day of car trips from what a map tells of homes, work, schools and shops."""
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("map", type=Path, metavar="MAP", help="an OpenStreetMap file (.osm, .osm.gz, .osm.pbf) with buildings or land use")  # fmt: skip
     add_output(command, "-o", "--output", endings=H5, required=True, help="the trips (.h5), for --demand")  # fmt: skip
     add("--network", type=Path, metavar="FILE", help="the network that was imported from it (.h5; default: imports MAP)")  # fmt: skip
-    add("--population", type=float, metavar="N", help="people who live there (default: floor area of homes over 46 m2)")  # fmt: skip
+    add("--population", metavar="N|FILE", help="people who live there (default: floor area of homes over 46 m2), or a table by zone (.csv: zone_id, population) with --zones")  # fmt: skip
+    add("--zones", type=Path, metavar="FILE", help="zones in which so many live, as polygons (.geojson, .gpkg); without --population by their own column population")  # fmt: skip
     add("--rate", type=float, metavar="X", help="car trips a person and day (default: 1.33)")
     add("--model", metavar="NAME", help="where trips lead: gravity, by the time it takes, or radiation, by what lies nearer (default: gravity)")  # fmt: skip
     add("--mean-time", metavar="T", help="of the gravity model's exp(-time / T) (default: 7min)")
@@ -43,17 +45,29 @@ def demand(args: argparse.Namespace) -> int:
     from rushhour.traffic.demand.fitting import fit_to_counts
     from rushhour.traffic.demand.gravity import DAY, RADIATION, Model, day_demand
     from rushhour.traffic.demand.land_use import read_land_use
+    from rushhour.traffic.demand.zone_polygons import people_by_zone, read_zone_polygons, settled
     from rushhour.traffic.recording.demand_file import save_demand
     from rushhour.traffic.scenarios.scenario import ScenarioError
 
-    want_apart([args.output], "-o", [args.map, *([args.network] if args.network else [])])
+    want_apart(
+        [args.output],
+        "-o",
+        [
+            args.map,
+            *([args.network] if args.network else []),
+            *([args.zones] if args.zones else []),
+        ],
+    )
     if args.hold_out is not None and args.counts is None:
         raise ScenarioError("--hold-out is given without --counts; add the counts or drop it")
     given: dict[str, Any] = {
         name: getattr(args, name)
-        for name in ("population", "rate", "external", "through")
+        for name in ("rate", "external", "through")
         if getattr(args, name) is not None
     }
+    table = None
+    if args.population is not None:
+        given["population"], table = _people(args.population, args.zones)
     if args.model is not None:
         given["spatial"] = args.model
     if args.mean_time is not None:
@@ -65,10 +79,16 @@ def demand(args: argparse.Namespace) -> int:
     end = DAY if args.end is None else seconds(args.end, "--end")
     with compile_bar():
         network = load_network(args.network or args.map)
-        found = day_demand(
-            network, read_land_use(args.map, network), model, begin=begin, end=end, seed=args.seed
-        )
+        land = read_land_use(args.map, network)
+        said = ""
+        if args.zones is not None:
+            zones = read_zone_polygons(args.zones, network)
+            people = people_by_zone(zones, table)
+            land, said = settled(network, land, zones, people, model.floor_per_person)
+        found = day_demand(network, land, model, begin=begin, end=end, seed=args.seed)
         demand = found.demand
+        if said:
+            demand = replace(demand, remarks=(*demand.remarks, said))
         if args.counts is not None:
             fitted = fit_to_counts(
                 network, demand, read_counts(args.counts, network), hold_out=args.hold_out or 0.0, seed=args.seed
@@ -85,6 +105,27 @@ def demand(args: argparse.Namespace) -> int:
         facts["plot"] = str(args.plot)
     print(json_text(facts) if args.json else _text(facts, demand.remarks))
     return 0
+
+
+def _people(said: str, zones: Path | None) -> tuple[float | None, Path | None]:
+    """People in all, or the table that tells them by zone."""
+    from rushhour.traffic.scenarios.scenario import ScenarioError
+
+    try:
+        people = float(said)
+    except ValueError:
+        if not Path(said).is_file():
+            raise ScenarioError(
+                f"--population {said[:60]}: neither a number of people nor a table (.csv) that is there"
+            ) from None
+        if zones is None:
+            raise ScenarioError(f"--population {said[:60]}: a table by zone; give their polygons as --zones") from None  # fmt: skip
+        return None, Path(said)
+    if zones is not None:
+        raise ScenarioError(
+            f"--population {said[:60]} with --zones: give a table by zone, or drop one of them"
+        )
+    return people, None
 
 
 def _text(facts: dict[str, Any], remarks: tuple[str, ...]) -> str:

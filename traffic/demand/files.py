@@ -1,19 +1,22 @@
 """Demand files of every kind, told apart by name, read into one demand."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.model import Network
 from rushhour.traffic.demand.builder import merge
-from rushhour.traffic.demand.matrix_files import OMX, VISUM, is_matrix
+from rushhour.traffic.demand.matrix_files import OMX, OUTLINES, VISUM, is_matrix
 from rushhour.traffic.demand.model import Demand
 from rushhour.traffic.demand.scaling import SUFFIX, scaled
 from rushhour.traffic.settings.parameters import Parameters
+
+if TYPE_CHECKING:
+    from rushhour.traffic.demand.matrix import ZoneSet
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,7 @@ class DemandOptions:
     trip_defaults: Mapping[str, str] = field(default_factory=dict)  # SUMO attributes
     ignored: tuple[str, ...] = ()  # names of `sumo.asked` that are let be
     profile: tuple[float, ...] = ()  # shares of a matrix in equal parts of the period
+    zones: "ZoneSet | None" = None  # of matrices; None: those of the network
 
 
 Reader = Callable[[list[Path], Network, DemandOptions], Demand]
@@ -45,6 +49,8 @@ def kind_of(path: Path) -> str:
         return "cityflow"
     if name.endswith((".h5", ".hdf5")):
         return "trips"
+    if name.endswith(OUTLINES):
+        return "zones"
     return "sumo"
 
 
@@ -64,6 +70,18 @@ def read_demand_files(paths: Sequence[Path], network: Network, options: DemandOp
             f"{paths[0]}: the demand's period and profile are for matrices of trips between "
             "zones (.omx, .mtx, or columns o_zone_id, d_zone_id, volume); drop them"
         )
+    outlines = kinds.pop("zones", [])
+    if outlines:
+        if not any(is_matrix(path) for path in kinds.get("table", ())):
+            raise DemandError(
+                f"{outlines[0]}: zones without a matrix of trips between them; give the matrix as demand, too"
+            )
+        if len(outlines) > 1:
+            raise DemandError(f"{outlines[1]}: the second file of zones; give one for all matrices")
+        from rushhour.traffic.demand.zone_polygons import read_zone_polygons, zone_set
+
+        zones = zone_set(read_zone_polygons(outlines[0], network), network)
+        options = replace(options, zones=zones)
     parts = [READERS[kind](files, network, options) for kind, files in kinds.items()]
     return parts[0] if len(parts) == 1 else merge(parts)
 
@@ -94,6 +112,7 @@ def _table(path: Path, network: Network, options: DemandOptions) -> Demand:
             path, network, period=options.period, scale=options.scale, profile=options.profile,
             begin=options.begin or 0.0, end=options.end, seed=options.seed,
             skip_bad_trips=options.skip_bad_trips, vehicle_type=parameters.vehicle_type("car"),
+            zones=options.zones,
         )  # fmt: skip
     trips = read_trips(
         path, network, begin=options.begin, end=options.end,

@@ -66,10 +66,11 @@ def read_matrix(
     seed: int = 0,
     skip_bad_trips: bool = False,
     vehicle_type: VehicleType = CAR,
+    zones: "ZoneSet | None" = None,
 ) -> Demand:
     """Read a matrix (.csv with o_zone_id, d_zone_id, volume; .omx; VISUM's .mtx) as trips of a network.
 
-    Zones are those of the network; in one that has none every intersection is a zone by its id. A file that says its
+    zones: None for those of the network; in one that has none every intersection is a zone by its id. A file that says its
     time of day is for that: period must be left at its default.
     period: s or a text such as "1h", the time that the volumes are for. scale: of all volumes.
     profile: shares of the period's equal intervals, any scale (default: even). Departures start at
@@ -88,7 +89,7 @@ def read_matrix(
     edges = _edges(profile)
     try:
         held = matrix_table(path)
-        zones = zones_of(network)
+        zones = zones_of(network) if zones is None else zones
         pairs = _pairs(held.table, zones, network.name, scale)
     except NetworkError as error:  # of a value, by the readers that network files share
         raise DemandError(str(error)) from None
@@ -173,10 +174,11 @@ def matrix_facts(path: Path) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class ZoneSet:
-    """The zones that a matrix may name."""
+    """The zones that a matrix may name. whose: what has them, for errors."""
 
     ids: tuple[str, ...]
     places: Zones
+    whose: str = "the network"
 
 
 def zones_of(network: Network) -> ZoneSet:
@@ -237,7 +239,7 @@ def _drawn(
     pair = np.repeat(np.arange(len(pairs)), count)
     number = np.arange(pair.size) - np.repeat(np.cumsum(count) - count, count)
     key = keys[pair] + number
-    places = _Places(network, known.places, kind)
+    places = _Places(network, known, kind)
     code = np.full(len(pairs), BAD)
     faults: dict[int, str] = {}
     drivable = np.zeros(len(pairs), bool)
@@ -269,7 +271,8 @@ def _drawn(
 class _Places:
     """The intersections where the trips of each zone start and end, and the roads at them."""
 
-    def __init__(self, network: Network, zones: Zones, kind: VehicleType) -> None:
+    def __init__(self, network: Network, known: "ZoneSet", kind: VehicleType) -> None:
+        zones, self.whose = known.places, known.whose
         self.graph, self.desk = kept_desk(network, CLASS_BIT[kind.vehicle_class])
         roads = network.arrays.roads
         usable = np.flatnonzero(np.isfinite(self.graph.cost))
@@ -281,7 +284,7 @@ class _Places:
     def fault(self, origin: int, destination: int) -> str:
         """Why nobody can drive between two zones, STAYS if nobody has to; "" if perhaps one can."""
         if origin < 0 or destination < 0:
-            return "a zone that the network does not have"
+            return f"a zone that {self.whose} does not have"
         starts, goals = self.starts[origin], self.goals[destination]
         if origin == destination or (starts.size == 1 and np.array_equal(starts, goals)):
             return STAYS

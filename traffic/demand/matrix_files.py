@@ -17,6 +17,7 @@ from rushhour.roadnets.reading.unpacking import unpacked
 from rushhour.roadnets.reading.values import number
 
 COLUMNS: Final = ("o_zone_id", "d_zone_id", "volume")
+OUTLINES: Final = (".geojson", ".gpkg")  # of the zones of a matrix
 OMX: Final = (".omx",)
 VISUM: Final = (".mtx", ".mtx.gz", ".fma")
 LARGEST: Final = 1 << 28  # bytes of a VISUM file, unpacked
