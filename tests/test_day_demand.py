@@ -114,9 +114,10 @@ def test_who_comes_from_outside_enters_and_leaves_over_the_edge(
     model = Model(population=500.0, external=0.3, through=0.5)
     found = day_demand(grid, land, model, seed=1)
     counts = found.facts["by_purpose"]
-    outside = counts["in"] + counts["away"] + counts["through"]
+    outside = sum(counts[name] for name in ("in", "away", "through", "out", "home"))
     assert outside == pytest.approx(0.3 * len(found.demand), rel=0.03)
     assert counts["through"] == pytest.approx(0.5 * outside, rel=0.03)
+    assert counts["in"] + counts["away"] == pytest.approx(counts["out"] + counts["home"], abs=3)
     places = _Places(grid, land)
     come, leave = (set(g.tolist()) for g in places.gates())
     assert len(come) == len(leave) == 24
@@ -126,8 +127,45 @@ def test_who_comes_from_outside_enters_and_leaves_over_the_edge(
             found.demand.roads[found.demand.route_start[k + 1] - 1],
         )
         part = name.partition(".")[0]
-        assert (int(a) in come) == (part in ("in", "through")), name
-        assert (int(b) in leave) == (part in ("away", "through")), name
+        assert (int(a) in come) == (part in ("in", "home", "through")), name
+        assert (int(b) in leave) == (part in ("away", "out", "through")), name
+
+
+def test_who_lives_here_and_works_outside_leaves_in_the_morning_and_comes_home_in_the_evening(
+    grid: Network, land: LandUse
+) -> None:
+    demand = day_demand(grid, land, Model(population=2000.0, external=0.5, through=0.0), seed=2).demand  # fmt: skip
+    part = np.array([name.partition(".")[0] for name in demand.ids])
+    first = demand.roads[demand.route_start[:-1]]
+    last = demand.roads[demand.route_start[1:] - 1]
+    homes = land.floor["home"] > 500.0
+    morning, evening = demand.depart < 12 * 3600.0, demand.depart > 14 * 3600.0
+    for name, ends, time in (("out", first, morning), ("home", last, evening)):
+        mine = part == name
+        assert mine.sum() > 100 and homes[ends[mine]].mean() > 0.9 and time[mine].mean() > 0.8
+    nobody = day_demand(grid, land, Model(population=2000.0, external=0.5, outward=0.0), seed=2)
+    assert nobody.facts["by_purpose"]["out"] == nobody.facts["by_purpose"]["home"] == 0
+
+
+def test_arterials_that_end_where_nothing_goes_on_are_gates_though_other_ways_stick_out(
+    tmp_path: Path,
+) -> None:
+    from osm_texts import osm_text
+
+    nodes = {k: (x, y) for k, (x, y) in enumerate(((0.0, 0.0), (900.0, 0.0), (0.0, 900.0), (-900.0, 0.0), (0.0, -900.0), (450.0, 0.0), (3000.0, 80.0), (900.0, -60.0)), 1)}  # fmt: skip
+    kinds = {3: "residential", 4: "secondary", 5: "tertiary"}
+    ways = [(10 + k, [k, 1], {"highway": kind}) for k, kind in kinds.items()]
+    once = {"highway": "primary", "oneway": "yes"}
+    ways += [(12, [2, 6, 1], once), (13, [1, 8], once)]
+    ways.append((20, [6, 7], {"highway": "residential"}))  # sticks out: all else lies inside
+    path = tmp_path / "arms.osm"
+    path.write_text(osm_text(nodes, ways), encoding="utf-8")
+    network = rh.load_network(path)
+    floor = {kind: np.ones(network.n_roads) for kind in KINDS}
+    come, leave = _Places(network, LandUse(floor, 1, 1, 1)).gates()
+    roads, ids = network.arrays.roads, network.intersection_ids
+    assert {ids[k] for k in roads.from_intersection[come]} == {"2", "4", "5"}
+    assert {ids[k] for k in roads.to_intersection[leave]} == {"8", "4", "5"}
 
 
 def test_tags_say_what_a_building_is_and_how_high() -> None:

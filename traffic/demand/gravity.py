@@ -37,6 +37,7 @@ STAFF: Final = (
 )
 BORDER: Final = 0.06  # share of the extent within which a road begins or ends at the edge
 AT_EDGE: Final = 120.0  # m from the edge, at least
+ARTERIAL: Final = 10  # rank of tertiary roads (roadnets.osm.places); links are below
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,7 @@ class Model:
     mean_time: float = 420.0  # s, of the impedance exp(-c / mean) of the gravity model
     external: float = 0.15  # of all trips, that come from outside, lead there or through
     through: float = 0.2  # of those, that lead through
+    outward: float = 0.5  # of the others, those of people who live here and work outside
     purposes: tuple[Purpose, ...] = field(default=PURPOSES)
 
     def __post_init__(self) -> None:
@@ -88,6 +90,7 @@ class Model:
         for name, low, high in (
             ("population", 1.0, 1e8), ("floor_per_person", 1.0, 1000.0), ("rate", 0.0, 20.0),
             ("mean_time", 10.0, 36_000.0), ("external", 0.0, 0.95), ("through", 0.0, 1.0),
+            ("outward", 0.0, 1.0),
         ):  # fmt: skip
             value = getattr(self, name)
             if value is not None and not low <= value <= high:
@@ -238,8 +241,13 @@ class _Places:
         return found
 
     def gates(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Roads that come in over the edge of the network, and those that leave."""
+        """Roads that come in over the edge of the map, and those that leave.
+
+        They begin or end where nothing else does. Of roads of a rank (ARTERIAL) wherever that is, since ways stick out of
+        an extract; of those on which one may turn back there, and of others, near the edge of the box around all.
+        """
         graph, n = self.graph, self.graph.cost.size
+        roads = self.network.arrays.roads
         low, high = np.array([self.x.min(), self.y.min()]), np.array([self.x.max(), self.y.max()])
         near = np.maximum(BORDER * (high - low), AT_EDGE)
 
@@ -247,14 +255,24 @@ class _Places:
             place = np.column_stack((x, y))
             return np.asarray(((place < low + near) | (place > high - near)).any(axis=1))
 
-        entered = np.zeros(n, np.bool_)
-        entered[graph.road_of[graph.out]] = True
-        leads = np.diff(graph.out_start)[:n] > 0
+        before = graph.road_of[np.repeat(np.arange(graph.road_of.size), np.diff(graph.out_start))]
+        after = graph.road_of[graph.out]
+        begins, ends = roads.from_intersection, roads.to_intersection
+        on = ~((begins[before] == ends[after]) & (begins[before] >= 0))  # none turns back
+        entered, left, come_to, gone_from = (np.zeros(n, np.bool_) for _ in range(4))
+        come_to[after], gone_from[before] = True, True
+        entered[after[on]], left[before[on]] = True, True
         usable = np.isfinite(graph.cost)
-        major = usable & (self.network.arrays.roads.speed[:n] > 12.0)
-        for wanted in (major, usable):
-            come = np.flatnonzero(wanted & ~entered & leads & at_edge(graph.start_x, graph.start_y))
-            leave = np.flatnonzero(wanted & ~leads & entered & at_edge(graph.end_x, graph.end_y))
+        starts, stops = (at_edge(x, y) for x, y in ((graph.start_x, graph.start_y), (graph.end_x, graph.end_y)))  # fmt: skip
+        arterial = usable & (roads.priority >= ARTERIAL)
+        fast = usable & (roads.speed[:n] > 12.0)
+        for wanted, inward, outward in (
+            (arterial, ~entered & (~come_to | starts), ~left & (~gone_from | stops)),
+            (fast, ~come_to & starts, ~gone_from & stops),
+            (usable, ~come_to & starts, ~gone_from & stops),
+        ):
+            come = np.flatnonzero(wanted & inward & left)
+            leave = np.flatnonzero(wanted & outward & entered)
             if come.size and leave.size:
                 return come.astype(np.int32), leave.astype(np.int32)
         return np.zeros(0, np.int32), np.zeros(0, np.int32)
@@ -332,14 +350,23 @@ def _draw(part: _Part, places: _Places, seed: int, begin: float, end: float) -> 
 def _draw_external(
     model: Model, trips: float, places: _Places, gates: tuple[Any, Any], seed: int, begin: float, end: float,
 ) -> list[_Drawn]:  # fmt: skip
-    """Trips that come in, leave, or lead through; by the day of work trips in and out."""
+    """Trips of those who work here and live outside, in and away; of those who live here and work outside, out and
+    home; and those that lead through. They have the day of work trips.
+    """
     work = model.purposes[0]
     both = tuple(0.5 * (a + b) for a, b in zip(work.out, work.back, strict=True))
     margin = places.margin("work") + places.margin("shop")
-    zones = np.cumsum(margin / margin.sum())
+    at = {"work": np.cumsum(margin / margin.sum()), "home": np.cumsum(places.margin("home"))}
     found = []
     inside = 0.5 * (1.0 - model.through) * trips
-    for k, (name, count, hours) in enumerate((("in", inside, work.out), ("away", inside, work.back), ("through", model.through * trips, both))):  # fmt: skip
+    inward, outward = (1.0 - model.outward) * inside, model.outward * inside
+    for k, (name, count, hours) in enumerate((
+        ("in", inward, work.out), ("away", inward, work.back), ("through", model.through * trips, both),
+        ("out", outward, work.out), ("home", outward, work.back),
+    )):  # fmt: skip
+        kind = "home" if name in ("out", "home") else "work"
+        comes = name in ("in", "home")
+        zones = at[kind]
         stream = STREAM + 400 + 4 * k
         number, depart = _due(count, hours, seed, stream, begin, end)
         ends = []
@@ -353,9 +380,11 @@ def _draw_external(
                 ]
                 for g, x in zip(gates, (u, v), strict=True)
             )
-            zone = np.minimum(np.searchsorted(zones, v if k == 0 else u, "right"), zones.size - 1)
-            local = places.road("work", zone, w)
-            pair = {"in": (come, local), "away": (local, leave), "through": (come, leave)}[name]
+            zone = np.minimum(np.searchsorted(zones, v if comes else u, "right"), zones.size - 1)
+            local = places.road(kind, zone, w)
+            pair = (come, local) if comes else (local, leave)
+            if name == "through":
+                pair = (come, leave)
             ends.append(pair)
         origins, destinations = (np.array([pair[k] for pair in ends], np.int32) for k in (0, 1))
         found.append(_Drawn(name, origins, destinations, depart, number))
