@@ -17,7 +17,9 @@ def trips(t: Told, path: str, network: str) -> int:
 
 
 def outside(t: Told) -> int:
-    return sum(int(t.facts["by_purpose"].get(name, 0)) for name in ("in", "away", "through", "out", "home"))
+    return sum(
+        int(t.facts["by_purpose"].get(name, 0)) for name in ("in", "away", "through", "out", "home")
+    )
 
 
 DAY_ROWS = {

@@ -11,10 +11,12 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from sumo_texts import crossing
 from viewed_run import needs_gl
 
+import rushhour as rh
 from rushhour.cli import main
 from rushhour.roadnets.errors import RushhourError
 from rushhour.traffic.measures.trip_table import COLUMNS
@@ -129,7 +131,19 @@ def test_generated_and_imported_networks_are_the_same_to_info(
     (tmp_path / "x.net.xml").write_text(crossing())
     imported = told(capsys, "import", "x.net.xml", "--picture", "x.png")
     assert imported.pop("written") == "x.h5"
-    assert told(capsys, "info", "x.h5") == imported
+    known = told(capsys, "info", "x.h5")
+    roads = known.pop("road_list")
+    assert known == imported
+    network = rh.load_network("x.h5")
+    assert tuple(road["id"] for road in roads) == network.road_ids  # type: ignore[index, attr-defined]
+    ends = {(road["from"], road["to"]) for road in roads}  # type: ignore[index, attr-defined]
+    arrays, names = network.arrays.roads, network.intersection_ids
+    assert ends == {
+        tuple(names[k] if k >= 0 else None for k in pair)
+        for pair in zip(arrays.from_intersection, arrays.to_intersection, strict=True)
+    }
+    lengths = [road["length_m"] for road in roads]  # type: ignore[index, attr-defined]
+    np.testing.assert_allclose(lengths, arrays.length, atol=0.05)
     assert main(["generate", "--help"]) == 0
     listed = capsys.readouterr().out
     assert "\ntown\n" in listed and "--control signals|actuated|all_way_stop|priority" in listed

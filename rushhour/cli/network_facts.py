@@ -119,7 +119,28 @@ def show_network(network: "Network", as_json: bool, written: Path | None) -> Non
         facts["written"] = str(written)
     if as_json:
         facts["findings"] = finding_rows(network)
+        if written is None:
+            facts["road_list"] = road_rows(network)
     print(json_text(facts) if as_json else "\n".join([as_text(facts), *report_lines(network)]))
+
+
+def road_rows(network: "Network") -> list[dict[str, Any]]:
+    """Each road: its id, what it is called, from which intersection to which, length, lanes and limit."""
+    roads, nodes = network.arrays.roads, network.intersection_ids
+
+    def node(k: int) -> str | None:
+        return nodes[k] if k >= 0 else None
+
+    return [
+        {
+            "id": name, "street": network.road_name(r), "from": node(a), "to": node(b),
+            "length_m": round(length, 1), "lanes": lanes, "limit_m_s": round(limit, 2),
+        }
+        for r, (name, a, b, length, lanes, limit) in enumerate(zip(
+            network.road_ids, roads.from_intersection.tolist(), roads.to_intersection.tolist(),
+            roads.length.tolist(), roads.lane_count.tolist(), roads.speed.tolist(), strict=True,
+        ))
+    ]  # fmt: skip
 
 
 def draw_network(network: "Network", picture: Path | None, marks: bool = False) -> None:
