@@ -80,7 +80,7 @@ def ending_all() -> Iterator[None]:
         if comm.size == 1 or MPI.Is_finalized():
             raise
         if comm.rank:
-            time.sleep(FIRST_SAYS)
+            time.sleep(FIRST_SAYS)  # it ends all as soon as it has said so, and this rank with them
         if not isinstance(error, RushhourError):
             traceback.print_exc()
         text = " ".join(str(error).split()) or type(error).__name__
