@@ -1,6 +1,6 @@
 """Travel times by road and interval from what was measured, and the fastest ways through them."""
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numba
 import numpy as np
@@ -91,15 +91,12 @@ class TimedRouter:
         """The fastest ways of trips (q,) that depart at these times, s; cost with the first road's own."""
         desk, stairs = self._desk, self._stairs
 
-        def search_part(
-            part: slice, ways: NDArray[np.int32], length: NDArray[np.int32], cost: Floats,
-            closed: NDArray[np.int32],
-        ) -> None:  # fmt: skip
+        def search_part(part: slice, *found: NDArray[Any]) -> None:
             search_all_timed(
                 self.graph, timed, desk.scratch, self._ladder, stairs.room, desk.stamp, starts[part],
-                goals[part], depart[part], ways, length, cost, closed,
+                goals[part], depart[part], *found,
             )  # fmt: skip
-            desk.stamp += length.size
+            desk.stamp += part.stop - part.start
 
         return in_batches(starts.size, search_part)
 

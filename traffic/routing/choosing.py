@@ -304,15 +304,12 @@ class _Guide:
             self._graph, self._share = graph, _share(self._whole, graph) * (1.0 - SLACK)
         desk = self._desk
 
-        def search_part(
-            part: slice, ways: NDArray[np.int32], length: NDArray[np.int32],
-            cost: NDArray[np.float64], closed: NDArray[np.int32],
-        ) -> None:  # fmt: skip
+        def search_part(part: slice, *found: NDArray[Any]) -> None:
             guide_all(
                 graph, desk.scratch, self._ladder, self._stairs.room, desk.stamp, starts[part],
-                goals[part], multiplier, self._share, most[part], ways, length, cost, closed,
+                goals[part], multiplier, self._share, most[part], *found,
             )  # fmt: skip
-            desk.stamp += length.size
+            desk.stamp += part.stop - part.start
 
         return in_batches(starts.size, search_part)
 

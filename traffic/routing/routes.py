@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Final
+from typing import Any, Final
 
 import numba
 import numpy as np
@@ -109,18 +109,12 @@ def find_ways(
     seeds = np.zeros(q, np.int64) if taste_seeds is None else taste_seeds.astype(np.int64)
     table = Desk(graph, max(1, min(numba.get_num_threads(), q))) if desk is None else desk
 
-    def search_part(
-        part: slice,
-        ways: NDArray[np.int32],
-        length: NDArray[np.int32],
-        cost: NDArray[np.float64],
-        closed: NDArray[np.int32],
-    ) -> None:
+    def search_part(part: slice, *found: NDArray[Any]) -> None:
         search_all(
             graph, table.scratch, table.stamp, starts[part], goals[part], multiplier, pace, seeds[part],
-            taste, ways, length, cost, closed,
+            taste, *found,
         )  # fmt: skip
-        table.stamp += length.size
+        table.stamp += part.stop - part.start
 
     return in_batches(q, search_part)
 
@@ -151,25 +145,13 @@ def ways_over(
     """Cheapest ways between pairs of roads (q,) over a hierarchy of the graph."""
     stairs = Stairs(graph, hierarchy, starts.size)
 
-    def search_part(
-        part: slice,
-        ways: NDArray[np.int32],
-        length: NDArray[np.int32],
-        cost: NDArray[np.float64],
-        closed: NDArray[np.int32],
-    ) -> None:
-        stairs.search(starts[part], goals[part], ways, length, cost, closed)
-
-    return in_batches(starts.size, search_part)
+    return in_batches(
+        starts.size, lambda part, *found: stairs.search(starts[part], goals[part], *found)
+    )
 
 
-def in_batches(
-    q: int,
-    search_part: Callable[
-        [slice, NDArray[np.int32], NDArray[np.int32], NDArray[np.float64], NDArray[np.int32]], None
-    ],
-) -> Ways:
-    """Search q pairs part by part: search_part writes ways, length, cost, closed of one part.
+def in_batches(q: int, search_part: Callable[..., None]) -> Ways:
+    """Search q pairs part by part: search_part, of a slice, writes ways, length, cost, closed there.
 
     Where `ways` is too narrow for a way it writes minus its length, and is called again.
     """
