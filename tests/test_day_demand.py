@@ -168,6 +168,22 @@ def test_arterials_that_end_where_nothing_goes_on_are_gates_though_other_ways_st
     assert {ids[k] for k in roads.to_intersection[leave]} == {"8", "4", "5"}
 
 
+def test_what_a_map_hardly_draws_lies_along_all_roads_and_is_said(grid: Network) -> None:
+    floor = {kind: np.where(np.arange(grid.n_roads) == 40, 900.0, 0.0) for kind in KINDS}
+    land = LandUse(floor, 5, 0, 0)  # a handful of buildings, all at one road
+    many = day_demand(grid, land, Model(population=20_000.0, external=0.0), seed=1)
+    (said,) = [one for one in many.demand.remarks if "next to nothing" in one]
+    assert "of home, work, school, shop, leisure for 20,000 people" in said
+    ends = (many.demand.route_start[:-1], many.demand.route_start[1:] - 1)
+    open_roads = _Places(grid, land).open
+    for places in ends:
+        roads = many.demand.roads[places]
+        assert np.bincount(roads, minlength=grid.n_roads).max() < 0.05 * roads.size
+        assert np.unique(roads).size > 0.95 * open_roads.sum()
+    few = day_demand(grid, land, Model(population=20.0, external=0.0), seed=1)
+    assert not [one for one in few.demand.remarks if "next to nothing" in one]
+
+
 def test_tags_say_what_a_building_is_and_how_high() -> None:
     assert kind_of({"building": "apartments"}) == ("home", "apartments")
     assert kind_of({"building": "yes", "amenity": "school"})[0] == "school"

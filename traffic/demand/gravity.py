@@ -37,6 +37,8 @@ STAFF: Final = (
 )
 BORDER: Final = 0.06  # share of the extent within which a road begins or ends at the edge
 AT_EDGE: Final = 120.0  # m from the edge, at least
+# m2 of floor a person below which a map does not draw a kind of it; about a twentieth of what Columbus has, of our own choosing.
+LEAST: Final = {"home": 2.0, "work": 0.3, "school": 0.1, "shop": 0.1, "leisure": 0.1}
 ARTERIAL: Final = 10  # rank of tertiary roads (roadnets.osm.places); links are below
 
 
@@ -113,8 +115,8 @@ def day_demand(
     """Draw the car trips that depart from `begin` until `end`, s. Raises DemandError where nobody lives."""
     if not 0.0 <= begin < end <= DAY:
         raise ParameterError(f"begin {begin:g}, end {end:g}: wanted 0 <= begin < end <= {DAY:g} s")
-    places = _Places(network, land)
     people = model.population or land.total["home"] / model.floor_per_person
+    places = _Places(network, land, people)
     if not places.weight["home"].any() or people < 1.0:
         raise DemandError(
             "the map tells of no homes; give one with buildings or residential land use"
@@ -138,7 +140,13 @@ def day_demand(
             model, external * trips, places, (gates_in, gates_out), seed, begin, end
         )
     return _demand(
-        network, drawn, vehicle_type or VehicleType(), people, land, (gates_in, gates_out)
+        network,
+        drawn,
+        vehicle_type or VehicleType(),
+        people,
+        land,
+        (gates_in, gates_out),
+        places.along,
     )
 
 
@@ -169,7 +177,7 @@ class _Drawn:
 class _Places:
     """Roads of a network with what stands at them, and the zones that they make."""
 
-    def __init__(self, network: Network, land: LandUse) -> None:
+    def __init__(self, network: Network, land: LandUse, people: float = 0.0) -> None:
         self.network = network
         self.graph, self.desk = kept_desk(network, CLASS_BIT["passenger"])
         open_roads = np.isfinite(self.graph.cost) & _reachable(self.graph, self.desk)
@@ -179,8 +187,12 @@ class _Places:
         )  # so that none is empty
         floor = dict(land.floor)
         floor["work"] = floor["work"] + STAFF * (floor["school"] + floor["shop"] + floor["leisure"])
+        self.along = [  # kinds of which the map draws next to nothing, which lie along all roads then
+            kind for kind, values in floor.items()
+            if float(values[open_roads].sum()) <= people * LEAST[kind]
+        ]  # fmt: skip
         self.weight = {
-            kind: np.where(open_roads, values, 0.0) if values[open_roads].any() else base
+            kind: base if kind in self.along else np.where(open_roads, values, 0.0)
             for kind, values in floor.items()
         }
         x = 0.5 * (self.graph.start_x + self.graph.end_x)
@@ -393,6 +405,7 @@ def _draw_external(
 
 def _demand(
     network: Network, drawn: list[_Drawn], kind: VehicleType, people: float, land: LandUse, gates: tuple[Any, Any],
+    along: list[str],
 ) -> DayDemand:  # fmt: skip
     """Trips with the ways on empty roads; those between one road, or without a way, are drawn again."""
     builder = DemandBuilder()
@@ -421,10 +434,15 @@ def _demand(
     from rushhour.traffic.routing.routes import route_demand
 
     demand = route_demand(network, builder.build())
-    if lost:
-        demand = replace(
-            demand, remarks=(*demand.remarks, f"trips without a way are left out: {lost:,}")
+    remarks = list(demand.remarks)
+    if along:
+        remarks.append(
+            f"the map draws next to nothing of {', '.join(along)} for {people:,.0f} people: these lie along all its roads, by "
+            "their length; give a map with buildings or land use where places matter"
         )
+    if lost:
+        remarks.append(f"trips without a way are left out: {lost:,}")
+    demand = replace(demand, remarks=tuple(remarks))
     facts = {
         "trips": len(demand), "population": round(people), "by_purpose": counts, "left_out": lost,
         "floor_m2": {name: round(value) for name, value in land.total.items()},
