@@ -1,6 +1,7 @@
 """Equilibrium by `rushhour assign` and by SUMO's duaIterate.py on the same trips: gap, mean time, CPU time.
 
     python bench/equilibrium.py NET.net.xml TRIPS.rou.xml --iterations 10 --json FILE
+    python bench/equilibrium.py NET.net.xml --trips 50000 --over 6h --iterations 0 --ours 6      # random trips; ours alone
     python bench/equilibrium.py grid --side 8 --trips 2400
     python bench/equilibrium.py GMNS_FOLDER --trips 9000        # its demand.csv, in an hour, as Sioux Falls
 
@@ -154,11 +155,14 @@ def main() -> None:
     parser.add_argument(
         "net", help="a .net.xml, `grid`, or a folder of GMNS tables with demand.csv"
     )
-    parser.add_argument("demand", type=Path, nargs="?", help="a route file, with a .net.xml")
+    parser.add_argument(
+        "demand", type=Path, nargs="?", help="a route file, with a .net.xml; random trips without"
+    )
     parser.add_argument("--side", type=int, default=8, help="of the grid, intersections")
     parser.add_argument(
-        "--trips", type=int, default=2400, help="of the grid within 20 min, of tables within 1 h"
+        "--trips", type=int, default=2400, help="random ones within --over, of tables within 1 h"
     )
+    parser.add_argument("--over", default="20min", help="time within which random trips depart")
     parser.add_argument(
         "--scale", type=float, default=1.0, help="share of the trips of a route file"
     )
@@ -180,8 +184,8 @@ def main() -> None:
             with opener(args.net, "rb") as source, net.open("wb") as target:
                 shutil.copyfileobj(source, target)
         network = rh.load_network(net)
-        if args.net == "grid":
-            demand = rh.random_trips(network, args.trips, "20min", seed=1)
+        if args.net == "grid" or (args.demand is None and not tables.is_dir()):
+            demand = rh.random_trips(network, args.trips, args.over, seed=1)
         elif tables.is_dir():
             with (tables / "demand.csv").open(encoding="utf-8-sig") as file:
                 total = sum(float(row["volume"]) for row in csv.DictReader(file))
@@ -198,7 +202,8 @@ def main() -> None:
 
 def compared(args: Any, network: Any, demand: Any, net: Path, folder: Path) -> dict[str, Any]:
     """Both, and the fastest ways of empty roads, by what SUMO makes of them."""
-    assign(network, demand, iterations=1, every_way=True, gap=0.0)  # compiles the kernels
+    few = rh.random_trips(network, 50, "1min", seed=1)
+    assign(network, few, iterations=2, every_way=True, gap=0.0)  # compiles the kernels
     before, started = process_time(), perf_counter()
     found = assign(
         network, demand, iterations=args.ours or args.iterations, gap=args.gap, every_way=True
