@@ -441,6 +441,28 @@ def test_a_folder_of_something_else_is_left_alone(here: Path) -> None:
     assert [one.name for one in (here / "out").iterdir()] == ["letter.txt"]
 
 
+def test_counts_that_no_run_could_be_held_against_are_told_before_it_is_driven(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from rushhour.traffic.scenarios import running
+
+    def driven(*_: Any, **__: Any) -> None:
+        raise AssertionError("driven before its counts were looked at")
+
+    monkeypatch.setattr(running, "run_world", driven)
+    for rows_, by, told in (
+        ("0.0-0.1,0,60,9\n", "7min", "no counter was counted for so long from a full one"),
+        ("0.0-0.1,36000,36060,9\n", "1min", "none of the 1 counts (10:00:00 to 10:01:00) lies in the time of the run"),
+    ):  # fmt: skip
+        (here / "counts.csv").write_text(f"road,begin,end,count\n{rows_}")
+        (here / "base.toml").write_text(SCENARIO + '[measures]\ninterval = "1min"\n')
+        (here / "study.toml").write_text(
+            f'base = "base.toml"\nseeds = "1"\n[counts]\nfile = "counts.csv"\nby = "{by}"\n'
+        )
+        assert main(["study", "study.toml", "-o", "out", "--workers", "0"]) == 2
+        assert told in capsys.readouterr().err
+
+
 def test_runs_are_held_against_counts_and_a_missed_limit_is_exit_code_1(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -141,12 +141,33 @@ def compare_counts(
         if left:
             remarks.append(f"counts that do not fill {by:g} s are left out: {left:,}")
         if not len(kept):
-            raise RunError(
-                f"--by {by:g} s: no counter was counted for so long from a full one; give less"
-            )
+            raise RunError(_none_so_long(by))
     table = _table(kept, mean, network)
     figures = figures_of(table)
     return Compared(table, figures, _held(figures["all"], wanted), remarks, len(paths))
+
+
+def want_comparable(
+    counts: Any, network: "Network", *, begin: float, end: float, by: float | None
+) -> None:
+    """Refuse counts with which a run from begin to end, s, could not be compared, before it is driven.
+
+    Raises RunError, DemandError as compare_counts.
+    """
+    read = read_counts(counts, network)
+    inside = np.asarray((read.end > begin) & (read.begin < end))
+    if not inside.any():
+        raise RunError(
+            f"none of the {len(read):,} counts ({clock(read.begin.min())} to {clock(read.end.max())}) lies in the time of the "
+            "run; give it other times"
+        )
+    kept = _rows(read, inside)
+    if by is not None and not len(_added_up(kept, np.zeros(len(kept)), by)[0]):
+        raise RunError(_none_so_long(by))
+
+
+def _none_so_long(by: float) -> str:
+    return f"--by {by:g} s: no counter was counted for so long from a full one; give less"
 
 
 def _within(counts: Counts, begin: float | None, end: float | None) -> Counts:

@@ -5,6 +5,7 @@ import os
 import secrets
 import shutil
 from contextlib import suppress
+from math import inf
 from pathlib import Path
 from threading import Lock
 from time import perf_counter
@@ -102,6 +103,7 @@ def _simulated(
     """Run a scenario into a folder: its row, and what it took."""
     import numba
 
+    from rushhour.traffic.analysis.counts import compare_counts, want_comparable
     from rushhour.traffic.liveness.standstill import patience_of
     from rushhour.traffic.recording.recorder import Recorder
     from rushhour.traffic.scenarios.measures import scenario_measures
@@ -111,6 +113,11 @@ def _simulated(
     world = open_world(scenario, network=_network(scenario, inputs))
     measures, _ = scenario_measures(scenario, world)
     end = None if scenario.duration is None else world.begin + scenario.duration
+    if spec.counts is not None:
+        want_comparable(
+            spec.counts["file"], world.network, begin=world.begin, end=inf if end is None else end,
+            by=spec.counts["by"],
+        )  # fmt: skip
     asked = scenario.record is not None
     with Recorder(
         part / RUN, world, scenario.record_every, measures,
@@ -127,8 +134,6 @@ def _simulated(
     standstill = clocking.standstill
     row = row_of(world, measures, None if standstill is None else standstill.lines()[0])
     if spec.counts is not None:
-        from rushhour.traffic.analysis.counts import compare_counts
-
         counts = spec.counts
         held = compare_counts(
             part / RUN, counts["file"], at=counts["at"], by=counts["by"], limits=counts["limits"]
