@@ -87,7 +87,7 @@ def two_way() -> Junction:
 
 
 @pytest.mark.parametrize(
-    ("waived", "tail", "goes"), [(10, np.inf, 1), (10, 3.0, -1), (-1, np.inf, -1)]
+    ("waived", "tail", "goes"), [(10, np.inf, 1), (10, 3.0, 1), (10, -6.0, -1), (-1, np.inf, -1)]
 )
 def test_a_ring_that_is_rotated_lets_one_at_a_time_pass_a_line_without_room(
     waived: int, tail: float, goes: int

@@ -485,8 +485,8 @@ def chain_with_room(
     n, alone = chain_length(net, veh, i, rules.stop_offset)
     least = n
     first = veh.path[i, veh.line[i]]
-    if grants.waived[first] >= frame and grants.tail[first] == inf:
-        return n  # one only: who came behind it would stand inside
+    if grants.waived[first] >= frame and grants.tail[first] >= 0.0:
+        return n  # not behind somebody who was let go so
     if not nobody_between(net, veh, order, grants, i, n):
         return -least
     if alone:  # longer than all lanes ahead: it stands between two lines, its rear inside

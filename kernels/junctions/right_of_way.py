@@ -96,6 +96,7 @@ LEAST_GAP = 0.3  # share of the critical gap
 FRESH = 1.4  # share that somebody wants who comes slowly to a yield line, to merge there
 PRESSING = 0.075  # 1/s, by which it falls from then on
 PRESSED = 0.75  # down to which
+WAIVED = 2.0  # s that the room beyond is still waived for who was let go without it: it sets off
 ROLLING = 8.0  # m/s, from which on one merges into the stream as on a ramp
 
 
@@ -343,6 +344,8 @@ def try_grant(
     veh.go[i] = frame + (max(1, int(np.floor(reaction / dt + 1e-9))) if reaction > 0.0 else 0)
     veh.overtaken[i] = 0
     veh.refused[i] = 0
+    # Room is waived for one: who came behind it would stand inside.
+    grants.waived[k] = min(grants.waived[k], frame + int(WAIVED / dt))
     return what
 
 
