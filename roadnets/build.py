@@ -145,9 +145,10 @@ def _lanes(
     profile = np.empty(int(samples[bent].sum()))
     profile_start, entry = np.empty(n + m + 1, np.int32), np.empty(n + m)
     bends_for = speed
-    if not own_limits:  # what a file says of its connectors holds: no bend is worth less
+    if not own_limits:  # what a file says of its lanes and connectors holds: no bend is worth less
         said = [draft.connectors[i].speed is not None for i in index.sequence]
-        bends_for = np.where(np.concatenate([np.zeros(n, np.bool_), said]), 0.0, speed)
+        on_roads = np.full(n, not draft.bends_bind)
+        bends_for = np.where(np.concatenate([on_roads, said]), 0.0, speed)
     used = lay_profiles(
         shapes.points, shapes.station, shapes.start, length, bends_for, lateral,
         profile_start, profile, entry, np.empty((2, int(samples.max()))),
@@ -250,7 +251,7 @@ def finish(draft: Draft, lateral_acceleration: float | None = None) -> Network:
 
     lateral_acceleration: m/s^2 that drivers accept in bends, those of connectors whose speed the
     source gives included; None: what the source gives, or LATERAL_ACCELERATION, and connectors are
-    driven at the source's speeds.
+    driven at the source's speeds, and roads where their bends do not bind in the source.
     Raises NetworkError for names that are unknown or given twice, numbers out of range, shapes
     without extent.
     """

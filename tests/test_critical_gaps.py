@@ -2,15 +2,24 @@
 
 import numpy as np
 import pytest
-from network_drafts import chain, line
+from network_drafts import chain, crossing, line
 from planted_world import PlantedWorld
 
-from rushhour.kernels.core.network import LEFT, NONE, RIGHT, STRAIGHT, YIELD
+from rushhour.kernels.core.network import LEFT, NONE, RIGHT, SIGNAL, STRAIGHT, YIELD
 from rushhour.kernels.core.vehicles import FREE, LEADER
+from rushhour.kernels.driving.acceleration import SIGHT_SPEED
 from rushhour.kernels.junctions.gap_acceptance import prior_vehicle
 from rushhour.roadnets.build import finish
-from rushhour.roadnets.drafts.draft import DraftConnector, DraftIntersection, DraftLane, DraftRoad
+from rushhour.roadnets.drafts.draft import (
+    DraftConnector,
+    DraftIntersection,
+    DraftLane,
+    DraftRoad,
+    DraftSignal,
+)
 from rushhour.roadnets.generators.by_name import generate
+from rushhour.traffic.demand.builder import DemandBuilder, Trip
+from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.world import World
 
@@ -114,3 +123,36 @@ def test_who_stands_behind_somebody_farther_back_has_no_priority_yet(road, speed
         network.arrays, world.sim.veh, world.sim.types, world.order(), world.sim.grants, o, 5.0, 8.0
     )
     assert found == (slot if counts else -1)
+
+
+@pytest.mark.parametrize("dt", [0.1, 0.25, 0.5])
+@pytest.mark.parametrize(
+    ("control", "side", "slows"), [(YIELD, "s", True), (YIELD, "w", False), (SIGNAL, "s", False)]
+)
+def test_who_yields_could_stop_until_it_sees_who_goes_first(control, side, slows, dt):
+    """Nobody else is there: who goes straight on from the minor road still comes to the place from
+    which it sees the others so slowly that it could stop there."""
+    draft = crossing(control)
+    for road in draft.roads:
+        road.priority = 1 if road.id[-1] in "ns" else 2
+    if control == SIGNAL:
+        draft.signals.append(DraftSignal("c", [(90.0, "G" * len(draft.connectors))]))
+        for link, connector in enumerate(draft.connectors):
+            connector.signal, connector.link = "c", link
+    network = finish(draft)
+    index, other = network.road_index, {"s": "n", "w": "e"}[side]
+    builder = DemandBuilder()
+    builder.add(Trip("one", 0.0, VehicleType(), (index[f"in_{side}"], index[f"out_{other}"])))
+    world = World(network, builder.build(), dt=dt, seed=1)
+    lane = network.arrays.roads.first_lane[index[f"in_{side}"]]
+    before, slowest = 0.0, np.inf  # m/s, on the first half of the road, and then
+    while not world.done:
+        world.step()
+        if world.vehicles.lane[:1].tolist() == [lane]:
+            if world.vehicles.s[0] < 55.0:
+                before = world.vehicles.speed[0]
+            else:
+                slowest = min(slowest, world.vehicles.speed[0])
+    assert before > 12.0
+    wanted = SIGHT_SPEED if slows else before
+    assert slowest == pytest.approx(wanted, abs=4.5 * dt + 0.1)

@@ -291,3 +291,20 @@ def test_two_streams_of_600_an_hour_change_sides_on_300_m_at_speed():
         speeds.append(vehicles.speed[np.isin(vehicles.lane, section)].mean())
     assert np.mean(speeds) > 15.0
     assert checker.violations == {}
+
+
+@pytest.mark.parametrize("dt", [0.1, 0.25, 0.5])
+def test_who_must_change_on_a_short_road_need_not_stand_first(dt):
+    """It brakes for the end of its lane as soon as it sees it: what counts is whether it could stop on
+    the other lane, too, not whether it could do so gently."""
+    builder = DemandBuilder()
+    car = VehicleType(decel=4.5, max_speed=8.0)
+    builder.add(Trip("one", 0.0, car, (0, 1, 2)))
+    world = World(dead_end_beside_the_way_on(14.0, 13.9), builder.build(), dt=dt, seed=1)
+    slowest = np.inf
+    while not world.done:
+        world.step()
+        if len(world.vehicles.s) and world.time > 5.0:
+            slowest = min(slowest, world.vehicles.speed[0])
+    assert len(world.trips) == 1
+    assert slowest > 2.0

@@ -74,9 +74,9 @@ def test_departure_keywords_have_their_codes(network: Network, tmp_path: Path) -
         demand = demand_of(network, tmp_path, car(more=f'departSpeed="{word}"'))
         assert demand.depart_speed_kind[0] == code
     plain = demand_of(network, tmp_path, car())
-    assert plain.depart_lane[0] == codes.LANE_FIRST
+    assert plain.depart_lane[0] == codes.LANE_BEST
     assert plain.depart_pos_kind[0] == codes.POS_BASE
-    assert (plain.depart_speed_kind[0], plain.depart_speed[0]) == (codes.SPEED_GIVEN, 0.0)
+    assert plain.depart_speed_kind[0] == codes.SPEED_AVERAGE
     assert plain.arrival_pos[0] == np.inf
 
 

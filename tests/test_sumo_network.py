@@ -7,6 +7,7 @@ import pytest
 from sumo_texts import CROSSING_FOES, at_lights, connection, crossing, lane, signals, written
 
 from rushhour.kernels.core.network import ALL_WAY_STOP, NONE, SIGNAL, STOP, YIELD
+from rushhour.kernels.following.curve_speed import bend_speed
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.drafts.draft import Draft, DraftConnector, DraftIntersection
@@ -295,19 +296,21 @@ def test_bends_are_driven_as_the_file_was_made_for(tmp_path):
 
 
 @pytest.mark.parametrize(("lateral", "slow"), [(None, False), (2.0, True)])
-def test_connectors_are_driven_at_the_speeds_of_the_file(tmp_path: Path, lateral, slow) -> None:
-    """A bend of 8 m radius, 9.5 m/s by the file: 4 m/s by our own limit, if that is asked for."""
+def test_bends_are_driven_at_the_speeds_of_the_file(tmp_path: Path, lateral, slow) -> None:
+    """A bend of 8 m radius, 9.5 m/s by the file: 4 m/s by our own limit, if that is asked for. So is
+    one of the road behind it."""
     arc = " ".join(
         f"{8 * np.sin(a):.2f},{-8 + 8 * np.cos(a):.2f}" for a in np.linspace(0, np.pi / 2, 9)
     )
     text = f"""<net version="1.20"><location netOffset="0,0" projParameter="!"/>
     <edge id=":c_0" function="internal"><lane id=":c_0_0" index="0" speed="9.50" length="12.6" shape="{arc}"/></edge>
     <edge id="a" from="w" to="c" priority="1">{lane("a", "-90,0 0,0")}</edge>
-    <edge id="b" from="c" to="s" priority="1">{lane("b", "8,-8 8,-98")}</edge>
+    <edge id="b" from="c" to="s" priority="1">{lane("b", "8,-8 8,-58 48,-58")}</edge>
     <junction id="w" type="dead_end" x="-90" y="0" incLanes="" intLanes="" shape=""/>
-    <junction id="s" type="dead_end" x="8" y="-98" incLanes="b_0" intLanes="" shape=""/>
+    <junction id="s" type="dead_end" x="48" y="-58" incLanes="b_0" intLanes="" shape=""/>
     <junction id="c" type="priority" x="4" y="-4" incLanes="a_0" intLanes=":c_0_0" shape=""/>
     <connection from="a" to="b" fromLane="0" toLane="0" via=":c_0_0" dir="r" state="M"/></net>"""
     lanes = finish(read(tmp_path, text), lateral).arrays.lanes
     assert lanes.speed[2] == 9.5
     assert (lanes.entry_speed[2] < 9.5) == slow
+    assert (bend_speed(lanes, 1, 50.0) < 8.0) == slow

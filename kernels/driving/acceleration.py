@@ -64,7 +64,24 @@ COOPERATION = 2.0  # m/s^2, the hardest braking to let somebody in
 STOP_ROOM = 10.0  # m before the place of its stop where a vehicle on another lane waits
 OPENS = 0.5  # m/s by which somebody who merges ahead must be faster for the gap to open by itself
 UNBOUND = 1000.0  # m/s, desired speed of somebody whom something else holds
+SIGHT = 4.5  # m before a yield line where a driver sees all who go first
+SIGHT_SPEED = 6.4  # m/s, at which it comes there
 MIN_GAP_SHARE = 0.6  # of the standstill gap that the collision guard never gives up
+
+
+@kernel
+def sight_speed(
+    net: NetworkArrays, veh: Vehicles, grants: Grants, i: int, k: int, d: float, decel: float,
+    dt: float,
+) -> float:  # fmt: skip
+    """Speed (m/s) at which i, d m before connector k, comes to where it sees who goes first: it could
+    still stop at the line, if hard. inf from there on, and where it yields to nobody, zips in, or has a
+    light."""
+    if d <= SIGHT or grants.critical_gap[k] <= 0.0 or grants.zips[k]:
+        return inf
+    if net.connectors.signal[k] >= 0:
+        return inf
+    return approach_speed(veh.speed[i], d - SIGHT, SIGHT_SPEED, decel, dt)
 
 
 @kernel
@@ -242,6 +259,9 @@ def drive_vehicle(
                     nxt, blocker = limit, -1
                     reason = CURVE if net.lanes.entry_speed[step] == end else SPEED_LIMIT_AHEAD
             if not net.connectors.free[k]:
+                limit = sight_speed(net, veh, grants, i, k, d, decel, dt)
+                if limit < nxt:
+                    nxt, reason, blocker = limit, YIELDS, -1
                 limit, j, room = zone_speed(net, veh, types, order, grants, i, k, d, dt)
                 if limit < nxt:
                     nxt, reason, blocker = limit, CONFLICT, -1

@@ -111,6 +111,20 @@ def pays(
 
 
 @kernel
+def stops_before_line(
+    net: NetworkArrays, veh: Vehicles, types: Types, i: int, lane: int, s: float, b: float,
+    mandatory: bool, dt: float,
+) -> bool:  # fmt: skip
+    """Whether i, at s of a lane that it changes to, can stop before its line by b (m/s^2); who must change
+    brakes for the end of its own lane already, which is there as well."""
+    v = veh.speed[i]
+    to_line = net.lanes.length[lane] - s
+    if mandatory and to_line >= stopping_distance(v, types.decel[veh.type[i]]):
+        return True
+    return to_line >= stopping_distance(v, b) + v * dt
+
+
+@kernel
 def change_fits(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
     i: int, lane: int, s: float, place: int, cut: float, b: float, tight: bool, dt: float,
@@ -127,9 +141,6 @@ def change_fits(
     if gap < braking_gap(v, v_lead, b, dt, keep):
         return False
     if cut < inf and cut - s < braking_gap(v, 0.0, b, dt, keep):
-        return False
-    to_line = net.lanes.length[lane] - s
-    if to_line < stopping_distance(v, b) + v * dt:
         return False
     rear = s - veh.length[i]
     half = 0.5 * types.width[t]
@@ -319,7 +330,8 @@ def consider_change(
     if not room and stood >= ITS_TURN:
         # Beside a full lane it would wait for ever: those who are not on it yet wait for once.
         room = nobody_enters(net, veh, order, grants, target)
-    if room and change_fits(
+    fits = room and stops_before_line(net, veh, types, i, target, s, b, mandatory, dt)
+    if fits and change_fits(
         net, veh, types, order, grants, rules, i, target, s, place, cut, b, tight, dt
     ):
         return True

@@ -341,7 +341,7 @@ def read_network_draft(path: Path) -> Draft:
             f"{path}: has no 'intersections' and 'roads'; give a CityFlow road network or config"
         )
     name = path.name.removesuffix(".gz").removesuffix(".json")
-    draft = Draft(name, f"CityFlow road network {path.name}")
+    draft = Draft(name, f"CityFlow road network {path.name}", bends_bind=False)
     drafting = _Drafting(file, draft)
     drafting.add_corners()
     drafting.add_roads()

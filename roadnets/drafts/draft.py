@@ -145,6 +145,7 @@ class Draft:
     signals: list[DraftSignal] = field(default_factory=list)
     left_hand: bool = False
     lateral_acceleration: float | None = None  # m/s^2 in bends, as far as the source gives it
+    bends_bind: bool = True  # False: the source's limits hold in the bends of roads
     projection: str = ""  # PROJ string of the source coordinates, "" if they are plain metres
     origin: tuple[float, float] = (0.0, 0.0)  # what was subtracted from the source coordinates
     steepest: float | None = None  # rise per metre of roads at most; None: as the source draws them

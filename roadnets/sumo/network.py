@@ -344,6 +344,7 @@ def read_network_draft(path: Path, programs: Sequence[Path] = ()) -> Draft:
         f"SUMO network {path.name}",
         left_hand=file.left_hand,
         lateral_acceleration=file.lateral_acceleration,
+        bends_bind=False,
         projection=file.projection,
         origin=(0.0 - file.offset[0], 0.0 - file.offset[1]),
     )

@@ -39,6 +39,10 @@ _SPEEDS: Final = {
     "max": codes.SPEED_MAX, "desired": codes.SPEED_DESIRED, "speedLimit": codes.SPEED_LIMIT,
     "random": codes.SPEED_RANDOM, "last": codes.SPEED_LAST, "avg": codes.SPEED_AVERAGE,
 }  # fmt: skip
+LANE, SPEED = (
+    "best_prob",
+    "avg",
+)  # of vehicles that do not say: SUMO's default.departlane, .departspeed
 
 
 class Places:
@@ -83,7 +87,7 @@ class Places:
         self, a: Attributes, road: int, stops: Sequence[Stop], kind: VehicleType, where: str
     ) -> dict[str, Any]:
         """The depart_ fields of a trip whose first road this is."""
-        lane, text = self._depart_lane(a.get("departLane", "first"), road, kind, where)
+        lane, text = self._depart_lane(a.get("departLane", LANE), road, kind, where)
         values: dict[str, Any] = {"depart_lane": lane}
         at_lane = self._first_lane[road] + max(0, lane)
         text = a.get("departPos", "base")
@@ -96,7 +100,7 @@ class Places:
         else:
             values["depart_pos_kind"] = codes.POS_GIVEN
             values["depart_pos"] = self.true_metres(at_lane, text, where, "departPos")
-        text = a.get("departSpeed", "0")
+        text = a.get("departSpeed", SPEED)
         if text in _SPEEDS:
             values["depart_speed_kind"] = _SPEEDS[text]
         else:
