@@ -1,4 +1,4 @@
-"""Which lane lies beside a road's only lane, for traffic in the other direction."""
+"""What runs the other way: the lane beside a road's only lane, and which roads have nothing beside them."""
 
 from typing import Final
 
@@ -10,6 +10,9 @@ from rushhour.roadnets.model import Network
 APART: Final = 1.0  # m that the two may lie further apart than lanes without a median
 ALIKE: Final = 0.1  # share by which their lengths may differ
 PLACES: Final = (0.1, 0.5, 0.9)  # of a lane's length, where the two are compared
+AGAINST: Final = (
+    -0.9
+)  # cosine between two roads at an end, from which they are one street's two sides
 
 
 def opposite_lanes(network: Network) -> NDArray[np.int32]:
@@ -22,6 +25,43 @@ def opposite_lanes(network: Network) -> NDArray[np.int32]:
     if kept is None:
         kept = network.derived["opposite_lanes"] = _found(network)
     return np.array(kept)
+
+
+def one_way_roads(network: Network) -> NDArray[np.bool_]:
+    """Which roads are one-way streets, shape (n_roads,): none leads from their end back to their start,
+    nor does one that comes from, or goes to, where they do run against them there.
+
+    The latter are the two sides of a street that is divided at other places on each, as before turn lanes.
+    """
+    kept = network.derived.get("one_way_roads")
+    if kept is None:
+        kept = network.derived["one_way_roads"] = _one_way(network)
+    return np.array(kept)
+
+
+def _one_way(network: Network) -> NDArray[np.bool_]:
+    roads = network.arrays.roads
+    start, end = roads.from_intersection.astype(np.int64), roads.to_intersection.astype(np.int64)
+    lane = roads.first_lane
+    first, last = network.point_start[lane], network.point_start[lane + 1] - 1
+    leaves = _unit(network.points[first + 1] - network.points[first])
+    comes = _unit(network.points[last] - network.points[last - 1])
+    # Each pair of a road that comes to an intersection and one that leaves it.
+    order = np.argsort(end, kind="stable")
+    lo, hi = np.searchsorted(end[order], start, "left"), np.searchsorted(end[order], start, "right")
+    count = np.where(start >= 0, hi - lo, 0)
+    out = np.repeat(np.arange(start.size), count)
+    at = np.arange(out.size) - np.repeat(np.cumsum(count) - count, count)
+    into = order[np.repeat(lo, count) + at]
+    back = (start[into] == end[out]) & (end[out] >= 0)
+    back |= (comes[into] * leaves[out]).sum(axis=1) < AGAINST
+    found = np.ones(start.size, np.bool_)
+    found[into[back]] = found[out[back]] = False
+    return found
+
+
+def _unit(step: NDArray[np.float64]) -> NDArray[np.float64]:
+    return step / np.maximum(np.hypot(step[:, 0], step[:, 1]), 1e-9)[:, None]
 
 
 def _found(network: Network) -> NDArray[np.int32]:

@@ -11,6 +11,7 @@ from rushhour.kernels.driving.acceleration import SIGHT_SPEED
 from rushhour.kernels.junctions.gap_acceptance import prior_vehicle
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import (
+    Draft,
     DraftConnector,
     DraftIntersection,
     DraftLane,
@@ -18,6 +19,7 @@ from rushhour.roadnets.drafts.draft import (
     DraftSignal,
 )
 from rushhour.roadnets.generators.by_name import generate
+from rushhour.roadnets.opposites import one_way_roads
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.settings.parameters import Parameters
@@ -156,3 +158,52 @@ def test_who_yields_could_stop_until_it_sees_who_goes_first(control, side, slows
     assert before > 12.0
     wanted = SIGHT_SPEED if slows else before
     assert slowest == pytest.approx(wanted, abs=4.5 * dt + 0.1)
+
+
+def block(split: bool, both: bool):
+    """Four crossings in a square with an arm each; round it streets in one or in both directions, whose
+    directions are divided 12 m before their ends or not."""
+    draft = Draft("block", "test")
+    corners = {"a": (0.0, 0.0), "b": (80.0, 0.0), "c": (80.0, 80.0), "d": (0.0, 80.0)}
+    around = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")]
+    pairs = around + ([(v, u) for u, v in around] if both else [])
+    for name, (x, y) in corners.items():
+        draft.intersections.append(DraftIntersection(name, x, y, YIELD))
+        draft.intersections.append(
+            DraftIntersection(f"{name}x", 2.0 * x - 40.0, 2.0 * y - 40.0, NONE)
+        )
+    pieces = [(u, v) for n in corners for u, v in ((n, f"{n}x"), (f"{n}x", n))]
+    place = {i.id: np.array([i.x, i.y]) for i in draft.intersections}
+    for u, v in pairs:
+        if not split:
+            pieces.append((u, v))
+            continue
+        far = place[v] - 12.0 * (place[v] - place[u]) / 80.0
+        draft.intersections.append(DraftIntersection(f"{u}{v}", *far.tolist(), NONE))
+        place[f"{u}{v}"] = far
+        pieces += [(u, f"{u}{v}"), (f"{u}{v}", v)]
+    for u, v in pieces:
+        along = (place[v] - place[u]) / np.hypot(*(place[v] - place[u]))
+        side = 1.6 * np.array([along[1], -along[0]])
+        shape = np.array([place[u] + 4.0 * along + side, place[v] - 4.0 * along + side])
+        draft.roads.append(DraftRoad(f"{u}>{v}", u, v, [DraftLane(f"{u}>{v}_0", shape, 13.9)]))
+    for x in draft.roads:
+        for y in draft.roads:
+            if (
+                x.to_intersection == y.from_intersection
+                and x.from_intersection != y.to_intersection
+            ):
+                draft.connectors.append(DraftConnector(x.id, 0, y.id, 0))
+    return finish(draft)
+
+
+@pytest.mark.parametrize("split", [False, True])
+@pytest.mark.parametrize("both", [False, True])
+def test_streets_round_a_block_are_a_roundabout_only_where_they_are_one_way(split, both):
+    """A street whose directions are divided at other places, as before turn lanes, is none the less two-way:
+    whole towns were taken for roundabouts, entered by the gaps of these."""
+    network = block(split, both)
+    inner = np.array(["x" not in name for name in network.road_ids])
+    assert one_way_roads(network).tolist() == (inner & (not both)).tolist()
+    on_ring = World(network).sim.grants.on_ring[: network.n_road_lanes]
+    assert on_ring.tolist() == (inner & (not both)).tolist()

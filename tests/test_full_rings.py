@@ -17,14 +17,15 @@ ARMS = 4
 CAR = VehicleType()
 
 
-def ring_map(folder: Path, radius: float, slow: str = "") -> Path:
+def ring_map(folder: Path, radius: float, slow: str = "", first: float = 400.0) -> Path:
     """One-way streets that lead into a roundabout and, half-way between them, out of it: pieces of 8 to
-    12 m. slow: km/h on the first way out."""
+    12 m. slow: km/h on the first way out, which ends `first` m from the middle."""
     nodes, ways, around = {}, [], []
     for k in range(2 * ARMS):
         at = radians(180.0 / ARMS * k)
         near, far = 2 * k + 1, 2 * k + 2
-        nodes[near], nodes[far] = ((r * cos(at), r * sin(at)) for r in (radius, 400.0))
+        end = first if k == 0 else 400.0
+        nodes[near], nodes[far] = ((r * cos(at), r * sin(at)) for r in (radius, end))
         tags = street("tertiary", oneway="yes", **({"maxspeed": slow} if slow and k == 0 else {}))
         ways.append((100 + k, [far, near] if k % 2 else [near, far], tags))
         around.append(near)
@@ -65,3 +66,22 @@ def test_who_cannot_leave_a_roundabout_does_not_enter_it(tmp_path: Path) -> None
     gone = [not world.demand.ids[trip].startswith("0:") for trip in world.trips.trip]
     assert sum(gone) >= 200  # 98 before
     assert not any(checker.violations.values()), checker.lines()
+
+
+def test_a_roundabout_is_entered_for_a_trip_that_ends_on_a_way_out_shorter_than_its_vehicle(
+    tmp_path: Path,
+) -> None:
+    """There is never room for the whole vehicle there: it leaves the road as soon as it comes to it."""
+    path = ring_map(tmp_path, 20.0, first=26.0)
+    network = load_network(path)
+    out = network.road_ids.index("100#0")
+    van = VehicleType(length=7.0)
+    assert network.arrays.roads.length[out] < van.length
+    builder = DemandBuilder()
+    for k in range(5):
+        builder.add(
+            Trip(f"{k}", 10.0 * k, van, [network.road_ids.index("103#0"), out], routed=False)
+        )
+    world = World(network, builder.build(), dt=0.25, seed=1)
+    world.step(4 * 180)
+    assert len(world.trips) == 5

@@ -309,7 +309,9 @@ def test_who_crosses_only_the_oncoming_road(
 def test_nobody_merges_gently_at_a_crossing(control: str, movement: str) -> None:
     j = Junction(control)
     assert not is_ramp(j.net, j.way(movement))
-    assert not merges_gently(j.net, j.way(movement), np.zeros((24, 3), np.int64))
+    assert not merges_gently(
+        j.net, np.ones(j.net.roads.length.size, bool), j.way(movement), np.zeros((24, 3), np.int64)
+    )
 
 
 def test_movements_zip_where_one_of_them_merges_gently_and_both_end_on_one_lane(

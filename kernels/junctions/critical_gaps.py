@@ -48,26 +48,15 @@ def crosses_oncoming_only(net: NetworkArrays, left_hand: bool, k: int) -> bool:
 
 
 @kernel
-def is_one_way(net: NetworkArrays, road: int) -> bool:
-    """Whether no road leads back from the end of a road to its start."""
-    start, end = net.roads.from_intersection[road], net.roads.to_intersection[road]
-    if start < 0 or end < 0:
-        return False
-    for r in range(net.intersections.lane_start[start], net.intersections.lane_start[start + 1]):
-        other = net.lanes.road[net.intersections.lane[r]]
-        if net.roads.from_intersection[other] == end:
-            return False
-    return True
-
-
-@kernel
-def is_ring(net: NetworkArrays, road: int, way: NDArray[np.int64]) -> bool:
+def is_ring(
+    net: NetworkArrays, one_way: NDArray[np.bool_], road: int, way: NDArray[np.int64]
+) -> bool:  # fmt: skip
     """Whether a road is part of a roundabout: short one-way roads that lead round to it again.
 
-    Where one-way arms leave it, each way on is tried. way: scratch, (RING_ROADS, 3): road, next of
-    its ways on, dm so far.
+    Where one-way arms leave it, each way on is tried. one_way: by road. way: scratch, (RING_ROADS, 3):
+    road, next of its ways on, dm so far.
     """
-    if not is_one_way(net, road):
+    if not one_way[road]:
         return False
     way[0, 0], way[0, 1] = road, net.roads.out_start[road]
     way[0, 2] = int(10.0 * net.roads.length[road])
@@ -82,20 +71,22 @@ def is_ring(net: NetworkArrays, road: int, way: NDArray[np.int64]) -> bool:
         if after == road:
             return depth >= 1
         gone = way[depth, 2] + int(10.0 * net.roads.length[after])
-        if depth + 1 < RING_ROADS and gone <= 10.0 * RING_LENGTH and is_one_way(net, after):
+        if depth + 1 < RING_ROADS and gone <= 10.0 * RING_LENGTH and one_way[after]:
             depth += 1
             way[depth, 0], way[depth, 1], way[depth, 2] = after, net.roads.out_start[after], gone
     return False
 
 
 @kernel
-def enters_ring(net: NetworkArrays, k: int, way: NDArray[np.int64]) -> bool:
+def enters_ring(
+    net: NetworkArrays, one_way: NDArray[np.bool_], k: int, way: NDArray[np.int64]
+) -> bool:  # fmt: skip
     """Whether connector k yields to a roundabout, and to nothing else."""
     found = False
     for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
         if net.conflicts.yields[c]:
             road = net.lanes.road[net.connectors.from_lane[net.conflicts.other[c]]]
-            if not is_ring(net, road, way):
+            if not is_ring(net, one_way, road, way):
                 return False
             found = True
     return found
@@ -121,12 +112,14 @@ def is_ramp(net: NetworkArrays, k: int) -> bool:
 
 
 @kernel
-def merges_gently(net: NetworkArrays, k: int, way: NDArray[np.int64]) -> bool:
+def merges_gently(
+    net: NetworkArrays, one_way: NDArray[np.bool_], k: int, way: NDArray[np.int64]
+) -> bool:  # fmt: skip
     """Whether connector k gives way where drivers let each other in: to a roundabout, from a ramp."""
     control = net.intersections.control[net.connectors.intersection[k]]
     if net.connectors.must_stop[k] or control == SIGNAL or control == ALL_WAY_STOP:
         return False
-    return is_ramp(net, k) or enters_ring(net, k, way)
+    return is_ramp(net, k) or enters_ring(net, one_way, k, way)
 
 
 @kernel
@@ -155,18 +148,18 @@ def critical_gap(
 
 @kernel
 def find_critical_gaps(
-    net: NetworkArrays, gaps: CriticalGaps, left_hand: bool, way: NDArray[np.int64],
-    out: NDArray[np.float64], zips: NDArray[np.bool_],
+    net: NetworkArrays, one_way: NDArray[np.bool_], gaps: CriticalGaps, left_hand: bool,
+    way: NDArray[np.int64], out: NDArray[np.float64], zips: NDArray[np.bool_],
 ) -> None:  # fmt: skip
     """Write the critical gap of each connector, s; 0 where it yields to nobody. zips: whether it gives
     way where drivers let each other in.
 
-    way: scratch, (RING_ROADS, 3).
+    one_way: by road. way: scratch, (RING_ROADS, 3).
     """
     for k in range(out.shape[0]):
         out[k], zips[k] = 0.0, False
         for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
             if net.conflicts.yields[c]:
-                zips[k] = merges_gently(net, k, way)
+                zips[k] = merges_gently(net, one_way, k, way)
                 out[k] = critical_gap(net, gaps, left_hand, k, zips[k])
                 break

@@ -59,16 +59,16 @@ def yields_to_ring(net: NetworkArrays, on_ring: NDArray[np.bool_], k: int) -> bo
 
 @kernel
 def find_ring_entries(
-    net: NetworkArrays, way: NDArray[np.int64], on_ring: NDArray[np.bool_],
-    entry: NDArray[np.bool_],
+    net: NetworkArrays, one_way: NDArray[np.bool_], way: NDArray[np.int64],
+    on_ring: NDArray[np.bool_], entry: NDArray[np.bool_],
 ) -> None:  # fmt: skip
     """Write which road lanes are of a roundabout, and which connectors enter a small one without lights.
 
-    way: scratch, (RING_ROADS, 3).
+    one_way: by road. way: scratch, (RING_ROADS, 3).
     """
     for road in range(net.roads.lane_count.shape[0]):
         first = net.roads.first_lane[road]
-        on_ring[first : first + net.roads.lane_count[road]] = is_ring(net, road, way)
+        on_ring[first : first + net.roads.lane_count[road]] = is_ring(net, one_way, road, way)
     for k in range(entry.shape[0]):
         to = net.connectors.to_lane[k]
         control = net.intersections.control[net.connectors.intersection[k]]
@@ -108,16 +108,19 @@ def room_to_leave(
     net: NetworkArrays, veh: Vehicles, order: Order, rules: Rules, i: int, q: int
 ) -> float:  # fmt: skip
     """Metres free, once all have closed up, beyond the first q connectors of i's path: up to the first
-    lane on which it can stand."""
+    lane on which it can stand; inf where its path ends before that, and nobody is there."""
     n_road_lanes = net.lanes.out_start.shape[0] - 1
-    room, length = 0.0, 0.0
+    room, length, vacant = 0.0, 0.0, True
     while True:
         lane = net.connectors.to_lane[veh.path[i, q - 1]]
-        _, closed, _, held = queue_end(net, veh, order, lane, rules.queue_gap)
+        _, closed, empty, held = queue_end(net, veh, order, lane, rules.queue_gap)
         room += closed
         length += net.lanes.length[lane]
-        if held or length >= veh.length[i] + rules.queue_gap or q >= PATH or veh.path[i, q] < 0:
+        vacant = vacant and empty
+        if held or length >= veh.length[i] + rules.queue_gap:
             return room
+        if q >= PATH or veh.path[i, q] < 0:
+            return inf if vacant else room
         room -= taken(veh, order, n_road_lanes + veh.path[i, q], rules.queue_gap)
         q += 1
 

@@ -18,7 +18,7 @@ from rushhour.kernels.rerouting.detours import look_again_all
 from rushhour.kernels.routing.way_ahead import DEPTH
 from rushhour.roadnets.facts import fact_line
 from rushhour.roadnets.model import Network
-from rushhour.roadnets.opposites import opposite_lanes
+from rushhour.roadnets.opposites import one_way_roads, opposite_lanes
 from rushhour.roadnets.partings import partings_of
 from rushhour.traffic.demand.model import Demand
 from rushhour.traffic.measures.trip_log import ARRIVED, CUT_SHORT, TripLog
@@ -95,12 +95,12 @@ class Sim:
         self.order = state.new_order(self.network.n_lanes, CAPACITY)
         self.other_order = state.other_order(self.order)
         self.grants = state.new_grants(net)
-        way = np.zeros((RING_ROADS, 3), np.int64)
+        one_way, way = one_way_roads(self.network), np.zeros((RING_ROADS, 3), np.int64)
         find_critical_gaps(
-            net, self.parameters.critical_gaps(), self.network.left_hand, way,
+            net, one_way, self.parameters.critical_gaps(), self.network.left_hand, way,
             self.grants.critical_gap, self.grants.zips,
         )  # fmt: skip
-        find_ring_entries(net, way, self.grants.on_ring, self.grants.ring_entry)
+        find_ring_entries(net, one_way, way, self.grants.on_ring, self.grants.ring_entry)
         if self.parameters["passing.oncoming"]:
             self.grants.opposite[:] = opposite_lanes(self.network)
         self.partings = partings_of(self.network)
