@@ -26,6 +26,7 @@ from rushhour.kernels.lanes.lane_choice import (
     leader_stands,
     leaves_room,
     nobody_enters,
+    stops_before_line,
 )
 
 pytestmark = AS_PYTHON
@@ -81,13 +82,22 @@ def test_one_changes_before_whom_nobody_need_brake_hard(
 
 
 @SPARES
-def test_one_keeps_off_who_changed_in_this_frame_and_off_the_line(
-    road: Road, spare: float, goes: bool
-) -> None:
+def test_one_keeps_off_who_changed_in_this_frame(road: Road, spare: float, goes: bool) -> None:
     gap = braking_gap(V, 0.0, B, DT, KEEP_SHARE * road.types.min_gap[0])
     assert fits(road, cut=AT + gap + spare) == goes
-    length = float(road.net.lanes.length[road.east + 1])
-    assert fits(road, s=length - V * V / (2.0 * B) - V * DT - spare) == goes
+
+
+@SPARES
+@pytest.mark.parametrize("mandatory", [True, False])
+def test_one_can_stop_before_the_line_gently_or_as_it_brakes_for_its_own_lane(
+    road: Road, mandatory: bool, spare: float, goes: bool
+) -> None:
+    lane = road.east + 1
+    length = float(road.net.lanes.length[lane])
+    decel = float(road.types.decel[0])
+    need = V * V / (2.0 * decel) if mandatory else V * V / (2.0 * B) + V * DT
+    s = length - need - spare
+    assert stops_before_line(road.net, road.veh, road.types, I, lane, s, B, mandatory, DT) == goes
 
 
 @SPARES
