@@ -50,7 +50,7 @@ ROADS = {
     "west": [(-300, 500), (-700, 500)],
 }
 ROUTES = """<routes><vType id="bus" vClass="bus"/><vType id="slow car" maxSpeed="8"/><vType id="truck" vClass="truck"/>
-<vehicle id="bus3" type="bus" depart="25200" departPos="5"><route edges="north ring west"/></vehicle>
+<vehicle id="bus3" type="bus" depart="25200" departPos="5" departSpeed="0"><route edges="north ring west"/></vehicle>
 <vehicle id="car7" depart="25201" departPos="50" departLane="0"><route edges="north ring west"/></vehicle>
 <vehicle id="car9" depart="25202" departPos="5"><route edges="A0A1 north ring west"/></vehicle>
 <vehicle id="slow" type="slow car" depart="25500"><route edges="south north"/></vehicle>
