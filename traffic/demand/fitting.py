@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.core.random import uniform_all
+from rushhour.kernels.driving.acceleration import SIGHT_SPEED
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError, ParameterError
 from rushhour.roadnets.model import Network
@@ -129,7 +130,8 @@ def _groups(demand: Demand) -> tuple[NDArray[np.int64], Floats]:
 def _passages(
     network: Network, demand: Demand, counts: Counts, group: NDArray[np.int64], n_groups: int
 ) -> Any:
-    """Passages of each group, as it is, by count: a sparse matrix. Times are those of empty roads."""
+    """Passages of each group, as it is, by count: a sparse matrix. Times are those of empty roads and
+    crossings."""
     from scipy.sparse import coo_matrix
 
     bits = np.array([CLASS_BIT[kind.vehicle_class] for kind in demand.types], np.uint32)
@@ -138,7 +140,8 @@ def _passages(
         cost = road_graph(network, bit).cost
         free = np.where(np.isfinite(cost), cost, free)
     of = np.repeat(np.arange(len(demand)), np.diff(demand.route_start))
-    spent = np.concatenate(([0.0], np.cumsum(free[demand.roads])))
+    took = free[demand.roads] + _times_of_turns(network, demand)
+    spent = np.concatenate(([0.0], np.cumsum(took)))
     entered = demand.depart[of] + spent[:-1] - spent[demand.route_start[:-1]][of]
     rows_of: dict[int, list[int]] = {}
     for k, name in enumerate(counts.place):
@@ -154,6 +157,31 @@ def _passages(
             columns.append(group[of[inside]])
     row, column = np.concatenate(rows), np.concatenate(columns)
     return coo_matrix((np.ones(row.size), (row, column)), (len(counts), n_groups)).tocsr()
+
+
+def _times_of_turns(network: Network, demand: Demand) -> Floats:
+    """Seconds from each road of the routes to the next: across, and what slowing down before a line costs
+    at which one yields (`sight_speed`)."""
+    net, n = network.arrays, network.n_roads
+    links, n_lanes = net.connectors, network.n_road_lanes
+    v = net.lanes.speed[links.from_lane]
+    time = net.lanes.length[n_lanes:] / np.maximum(net.lanes.speed[n_lanes:], 1.0)
+    yields = np.zeros(time.size, np.bool_)
+    of = np.repeat(np.arange(time.size), np.diff(links.conflict_start))
+    yields[of[net.conflicts.yields]] = True
+    yields &= (links.signal < 0) & (v > SIGHT_SPEED)
+    car = demand.types[0]
+    per = 1.0 / car.accel + 1.0 / car.decel
+    time += np.where(yields, (v - SIGHT_SPEED) ** 2 / (2.0 * v) * per, 0.0)
+    road = net.lanes.road[:n_lanes].astype(np.int64)
+    pair = road[links.from_lane] * n + road[links.to_lane]
+    order = np.lexsort((time, pair))
+    known, first = np.unique(pair[order], return_index=True)
+    asked = np.append(demand.roads[:-1].astype(np.int64) * n + demand.roads[1:], -1)[
+        : demand.roads.size
+    ]
+    at = np.minimum(np.searchsorted(known, asked), known.size - 1)
+    return np.where(known[at] == asked, time[order][first][at], 0.0)
 
 
 def _shared(network: Network, demand: Demand, group: NDArray[np.int64]) -> Any:
