@@ -201,11 +201,14 @@ def test_a_rank_that_is_killed_ends_all_within_ten_seconds_and_others_go_on(
         os.kill(ranks[0], signal.SIGKILL)
         begun = time.monotonic()
         said = "".join(process.communicate(timeout=60))
-        assert time.monotonic() - begun < 10.0
+        while any(Path(f"/proc/{number}").exists() for number in found):
+            assert time.monotonic() - begun < 10.0  # the others too, which hold the file
+            time.sleep(0.05)
         assert process.returncode != 0 and f"PID {ranks[0]}" in said
     finally:
         process.kill()
     with RunFile(tmp_path / "run.h5") as run:
         assert not run.complete and run.keyframes
     out, err = on_ranks(3, *RUN, "--resume", tmp_path / "run.h5", "--json")
+    assert out, err
     assert json.loads(out)["state_hash"] == undisturbed, err

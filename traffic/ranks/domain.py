@@ -126,6 +126,9 @@ class Domain(Part):
         n = self.exchange.gather(placed[self.mine[placed] & (veh.lane[placed] >= 0)])
         self.mine[:] = False
         self._enlist(np.arange(n, dtype=np.int32))
+        # They lie by lanes: where each ends in the order is known anew, for readers and keyframes.
+        start, lane = self.sim.order.start, self.sim.veh.lane[:n]
+        np.cumsum(np.bincount(lane, minlength=start.size - 1), out=start[1:])
         self.complete = True
 
     def _enlist(self, *parts: NDArray[np.int32]) -> None:
