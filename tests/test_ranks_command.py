@@ -174,6 +174,24 @@ def test_a_full_disk_ends_the_recording_and_the_run_goes_on(
     assert json.loads(out)["state_hash"] == one["state_hash"], err
 
 
+LOSES_THE_OTHER = """
+import time
+from mpi4py import MPI
+from rushhour.cli.ranks import ending_all
+with ending_all():
+    if MPI.COMM_WORLD.rank == 0:
+        raise MPI.Exception(MPI.ERR_OTHER)  # as a connection that ended raises it
+    time.sleep(60)
+"""
+
+
+@needs_mpi
+def test_a_rank_that_loses_the_others_says_so_in_one_line_and_ends() -> None:
+    _, err = on_ranks(2, "-c", LOSES_THE_OTHER, code=2)
+    assert "error on rank 0 of 2: another rank cannot be reached any more" in err
+    assert "`--resume` goes on" in err and "Traceback" not in err
+
+
 @needs_mpi
 def test_a_rank_that_is_killed_ends_all_within_ten_seconds_and_others_go_on(
     grid: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

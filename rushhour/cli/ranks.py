@@ -16,6 +16,10 @@ from rushhour.traffic.ranks.refused import TO_DO, RankError, refuse_options
 SIZES: Final = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")
 RANKS: Final = ("PMI_RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "PMIX_RANK")
 FIRST_SAYS: Final = 1.0  # s that others leave to rank 0 to say what all came to
+# s that the launcher has to end all and say which rank was killed. A rank that lived learns of it
+# from its lost connection, at times before the launcher does.
+LAUNCHER_SAYS: Final = 3.0
+PASSED_ON: Final = 0.3  # s for the launcher to pass on what was printed, before it ends all
 FAILED: Final = 2  # exit code
 
 
@@ -79,15 +83,22 @@ def ending_all() -> Iterator[None]:
         comm = MPI.COMM_WORLD
         if comm.size == 1 or MPI.Is_finalized():
             raise
+        text = " ".join(str(error).split()) or type(error).__name__
+        if isinstance(error, MPI.Exception):
+            time.sleep(LAUNCHER_SAYS)
+            text = (
+                f"another rank cannot be reached any more ({text}): it was ended or its machine is "
+                "lost; `--resume` goes on with what was recorded"
+            )
+        elif not isinstance(error, RushhourError):
+            traceback.print_exc()
         if comm.rank:
             time.sleep(FIRST_SAYS)  # it ends all as soon as it has said so, and this rank with them
-        if not isinstance(error, RushhourError):
-            traceback.print_exc()
-        text = " ".join(str(error).split()) or type(error).__name__
         print(
             f"rushhour: error on rank {comm.rank} of {comm.size}: {text}",
             file=sys.stderr, flush=True,
         )  # fmt: skip
+        time.sleep(PASSED_ON)
         comm.Abort(FAILED)
 
 
