@@ -154,7 +154,7 @@ def paths_race_probe(data: Path) -> Seen:
     ring = np.column_stack((95.0 * far * np.cos(a), 70.0 * far * np.sin(a)))
     course = rh.race.drawn_course(outer=ring, inner=0.62 * ring)
     made = rh.race.generate_races(course, racers=7, races=30, seed=996)
-    wins = np.bincount([made.ranking(k)[0] for k in range(30)], minlength=7)
+    wins, from_starts = made.wins()
     shared = 0
     for k in range(3):
         places = made.positions(k, 0.0)
@@ -163,8 +163,12 @@ def paths_race_probe(data: Path) -> Seen:
                 shared += int(
                     (np.hypot(*(places[:, i] - places[:, j]).T) < 0.4 * course.cell).sum()
                 )
-    ok = bool(np.isfinite(made.finish).all()) and shared == 0
-    return ok, f"all 210 arrive, wins by slot {wins.tolist()}, cells shared {shared}"
+    ok = (
+        bool(np.isfinite(made.finish).all()) and shared == 0 and wins.max() < 0.5 * len(made.finish)
+    )
+    return ok, (
+        f"all 210 arrive, wins by racer {wins.tolist()}, by start {from_starts.tolist()}, cells shared {shared}"
+    )
 
 
 PROBES: Final[dict[Callable[[Path], Seen], tuple[str, ...]]] = {

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from pathlib import Path
 
 import h5py
@@ -11,8 +12,9 @@ from real_data import data_folder
 
 from rushhour.games.racing.course import drawn_course, oval_course
 from rushhour.games.racing.course_file import feature_steps, load_course, read_course, save_course
-from rushhour.games.racing.ground_shapes import Oval
+from rushhour.games.racing.ground_shapes import Oval, Ribbon
 from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.racetracks import read_track
 from rushhour.viewer.course_layer import read_cost_layer, save_cost_layer
 
 
@@ -166,8 +168,15 @@ def test_a_real_track_becomes_a_course_and_one_that_crosses_itself_is_refused():
     folder = data_folder("racetracks")
     course = read_course(folder / "Norisring.csv", cell=4.0).course
     assert course.lap * course.cell == pytest.approx(2296.0, rel=0.01)
-    with pytest.raises(NetworkError, match="meets itself"):
+    with pytest.raises(NetworkError, match="meets itself") as said:
         read_course(folder / "Suzuka.csv", cell=3.8)
+    places = re.search(r": (\d+) m from its start .* at (\d+) m;", str(said.value))
+    assert places is not None
+    here, there = map(float, places.groups())
+    track = read_track(folder / "Suzuka.csv")
+    ribbon = Ribbon(track.left, track.right)
+    at = [[np.interp(s, ribbon.station[:-1], ribbon.middle[:, k]) for k in (0, 1)] for s in (here, there)]  # fmt: skip
+    assert np.hypot(*np.subtract(*at)) < 1.5 * ribbon.width.max() and abs(here - there) > 1000.0
     with pytest.raises(NetworkError, match="two cells of 8 m"):
         read_course(folder / "Norisring.csv", cell=8.0)
 

@@ -42,9 +42,11 @@ class Weights(NamedTuple):
 class Field(NamedTuple):
     """Who starts, shape (racers,), with speeds in cells a slot."""
 
-    start: NDArray[np.int32]  # cell
-    east: NDArray[np.float64]  # direction that it looks in
+    start: NDArray[np.int32]  # cell of each start
+    east: NDArray[np.float64]  # direction that one looks in there
     north: NDArray[np.float64]
+    drawn: bool  # whether lots are drawn for the starts; else racer k has start k
+    reaction: NDArray[np.float64]  # most slots that a racer stands at its start, drawn for a race
     average: NDArray[np.float64]
     spread: NDArray[np.float64]  # most difference of a speed from the average
     accel: NDArray[np.float64]  # most change in a slot
@@ -56,6 +58,7 @@ class Field(NamedTuple):
 class Races(NamedTuple):
     """Races in the making, shape (races, racers), and what they leave behind."""
 
+    lot: NDArray[np.int32]  # start of each racer
     cell: NDArray[np.int32]  # -1: has left the course
     progress: NDArray[np.float64]  # cells since the start line
     speed: NDArray[np.float64]  # cells a slot

@@ -12,9 +12,12 @@ come nearer to the finish for PATIENCE turns searches again, by the *ways*, the 
 of all cells to the finish: it takes the free neighbour that is nearest, back along the course, too,
 until it is well past the place where it gave up. The racer with the least way always finds its next
 cell free sooner or later, as whoever held it would have a smaller one; so all arrive.
+
+Who starts where is drawn for each race, and how long each takes to react, so that nobody wins by
+its number.
 Source: "An AI tool: generating paths for racing game", seed-systems.md S4; the search has no cost
-of the way so far, as there. The second search, the reservation of a slot, grip, courage and form
-are ours.
+of the way so far, as there. The second search, the reservation of a slot, grip, courage, form,
+reactions and the draw of starts are ours.
 """
 
 import math
@@ -47,6 +50,8 @@ PAST: Final = 10.0  # cells of way beyond the place where it gave up, until it r
 SHY: Final = 10.0  # C_t of a cell beside another racer, for who has no courage at all
 SPEEDS: Final = 41  # streams of random numbers
 FORMS: Final = 43
+REACTIONS: Final = 45
+LOTS: Final = 46
 
 
 @kernel
@@ -248,14 +253,27 @@ def order_turns(ground: Ground, weights: Weights, races: Races, race: int, finis
 
 
 @kernel
+def draw_lots(field: Field, races: Races, race: int, seed: int) -> None:
+    """Draw who of a race starts where; without a draw everybody at its own number. Writes lot."""
+    n = races.lot.shape[1]
+    for k in range(n):
+        other = k
+        if field.drawn:
+            other = int(uniform(seed, race * n + k, 0, LOTS) * (k + 1))
+        races.lot[race, k] = races.lot[race, other]
+        races.lot[race, other] = k
+
+
+@kernel
 def start_racer(ground: Ground, field: Field, races: Races, race: int, k: int) -> None:
-    """Put racer k of a race on its start. Writes everything of it in races."""
-    cell = field.start[k]
+    """Put racer k of a race on its start. Reads lot; writes everything else of it in races."""
+    lot = races.lot[race, k]
+    cell = field.start[lot]
     races.cell[race, k] = cell
     along = ground.along[cell]
     races.progress[race, k] = along - ground.lap if along > 0.5 * ground.lap else along
     races.speed[race, k] = field.average[k]
-    races.east[race, k], races.north[race, k] = field.east[k], field.north[k]
+    races.east[race, k], races.north[race, k] = field.east[lot], field.north[lot]
     races.owed[race, k], races.waits[race, k] = 0.0, 0
     races.finish[race, k] = math.nan
     races.least[race, k], races.until[race, k] = ground.way[cell], math.inf
@@ -267,16 +285,21 @@ def start_racer(ground: Ground, field: Field, races: Races, race: int, k: int) -
 def speed_in_slot(
     ground: Ground, field: Field, races: Races, race: int, k: int, slot: int, seed: int
 ) -> float:
-    """Speed of racer k in a slot, cells: drawn around its average of the day, within its grip."""
+    """Speed of racer k in a slot, cells: drawn around its average of the day, within its grip.
+
+    A bad day takes its share of the speed in bends, too.
+    """
     racer = race * field.start.shape[0] + k
     share, spread = field.form[k], field.spread[k]
-    average = field.average[k] + spread * share * (2.0 * uniform(seed, racer, 0, FORMS) - 1.0)
+    day = uniform(seed, racer, 0, FORMS)
+    average = field.average[k] + spread * share * (2.0 * day - 1.0)
     speed = next_speed(
         races.speed[race, k], average, spread * (1.0 - share), field.accel[k],
         uniform(seed, racer, slot, SPEEDS),
     )  # fmt: skip
     stretch = int(ground.along[races.cell[race, k]])
-    return min(speed, field.limit[k, min(stretch, field.limit.shape[1] - 1)])
+    limit = field.limit[k, min(stretch, field.limit.shape[1] - 1)]
+    return min(speed, limit * (1.0 - share * spread / field.average[k] * (1.0 - day)))
 
 
 @kernel
@@ -297,6 +320,7 @@ def run_races(
     """
     n = races.cell.shape[1]
     for race in range(lo, hi):
+        draw_lots(field, races, race, seed)
         for k in range(n):
             start_racer(ground, field, races, race, k)
         for slot in range(1, races.path.shape[1]):
@@ -308,7 +332,8 @@ def run_races(
             order_turns(ground, weights, races, race, finish)
             for place in range(n):
                 k = races.order[race, place]
-                if races.cell[race, k] >= 0:
+                reacted = slot > field.reaction[k] * uniform(seed, race * n + k, 0, REACTIONS)
+                if races.cell[race, k] >= 0 and reacted:
                     move_racer(ground, weights, races, race, k, slot, finish, field.courage[k])
             gone = 0
             for k in range(n):

@@ -37,6 +37,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "that is drawn once a race, so that racers have good and bad days, 0 to 1 (default: 0.75)")  # fmt: skip
     add("--courage", type=float, default=1.0, metavar="X", help="0 to 1, of passing close to others; less shuns "
         "the cells beside them (default: 1)")  # fmt: skip
+    add("--reaction", type=float, default=1.0, metavar="S", help="most s that one stands at its start, drawn once "
+        "a race (default: 1)")  # fmt: skip
     add("--differ", type=float, default=0.0, metavar="X", help="by how much speed, acceleration, grip and courage "
         "of the weakest racer may be less, drawn by seed, 0 to 1 (default: 0, all are equal)")  # fmt: skip
     add("--weights", metavar="T,R,M", help="of a cell that is held, of turning, of its cost; the rest up "
@@ -64,7 +66,7 @@ def race_paths(args: argparse.Namespace) -> int:
     from rushhour.viewer.course_layer import read_cost_layer, save_cost_layer
 
     average, spread, accel = _numbers(args.pace, "--pace", 3)
-    pace = Pace(average, spread, accel, args.grip, args.form, args.courage)
+    pace = Pace(average, spread, accel, args.grip, args.form, args.courage, args.reaction)
     if pace.refusal():
         raise RunError(f"a racer: {pace.refusal()}")
     weights = WEIGHTS
@@ -147,8 +149,9 @@ def _facts(course: "Course", made: "RacePaths") -> dict[str, Any]:
         "waits": int(made.waits.sum()),
         "searched_again": int(made.again.sum()),
         "passes": made.passes(0).tolist(),
-        "wins": np.bincount([made.ranking(r)[0] for r in range(len(made.finish))],
-                            minlength=made.finish.shape[1]).tolist(),
+        "starts": (made.starts[0] + 1).tolist(),
+        "wins": made.wins()[0].tolist(),
+        "wins_by_start": made.wins()[1].tolist(),
         "finish_s": [None if np.isnan(t) else round(t, 3) for t in made.finish[0].tolist()],
     }  # fmt: skip
 
@@ -164,14 +167,21 @@ def _lines(facts: dict[str, Any], made: "RacePaths", paces: list["Pace"]) -> lis
         time = made.finish[0, k]
         shown = f"{time:9.2f}" if np.isfinite(time) else "        -"
         lines.append(
-            f"{place + 1:5d}  H{k + 1:<4d} {k + 1:6d} {shown} {facts['passes'][k]:7d} "
+            f"{place + 1:5d}  H{k + 1:<4d} {facts['starts'][k]:6d} {shown} {facts['passes'][k]:7d} "
             f"{made.waits[0, k]:7d} {paces[k].average:6.2f}"
         )
     if facts["races"] > 1:
-        lines += ["", f"{facts['races']:,} races in {facts['seconds']:.2f} s, "
-                  f"{facts['arrived']:,} of {facts['races'] * facts['racers']:,} arrived; wins by start: "
-                  + ", ".join(f"{wins:,}" for wins in facts["wins"])]  # fmt: skip
+        arrived = f"{facts['arrived']:,} of {facts['races'] * facts['racers']:,} arrived"
+        wins = f"{_counts(facts['wins'])}; by start: {_counts(facts['wins_by_start'])}"
+        lines += [
+            "",
+            f"{facts['races']:,} races in {facts['seconds']:.2f} s, {arrived}; wins by racer: {wins}",
+        ]
     return [*lines, *(f"{path} written" for path in facts["written"])]
+
+
+def _counts(numbers: list[int]) -> str:
+    return ", ".join(f"{number:,}" for number in numbers)
 
 
 def _numbers(text: str, option: str, count: int) -> list[float]:

@@ -198,10 +198,12 @@ class Ribbon:
             at = np.floor((here + (there - here) * u - low) / cell).astype(np.int64).reshape(-1, 2)
             flat = np.unique(at[:, 1] * columns + at[:, 0])
             away = np.abs(first[flat] - self.station[i])
-            if (np.minimum(away, self.lap - away) > apart).any():
+            meets = np.flatnonzero(np.minimum(away, self.lap - away) > apart)
+            if len(meets):
                 raise NetworkError(
-                    f"the track meets itself {self.station[i]:.0f} m from its start; a course is "
-                    "flat: wanted one that does not cross itself"
+                    f"the track meets itself: {self.station[i]:.0f} m from its start it is where it "
+                    f"was at {first[flat[meets[0]]]:.0f} m; a course is flat: wanted one that does "
+                    "not cross or touch itself"
                 )
             first[flat] = np.where(np.isnan(first[flat]), self.station[i], first[flat])
         flat = np.flatnonzero(~np.isnan(first))

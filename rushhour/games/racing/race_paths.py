@@ -37,6 +37,7 @@ _PACES: Final = {  # least and most of each ability
     "grip": (0.1, 200.0),
     "form": (0.0, 1.0),
     "courage": (0.0, 1.0),
+    "reaction": (0.0, 60.0),
 }
 
 
@@ -45,8 +46,8 @@ class Pace:
     """What a racer can: speeds drawn in every slot, m/s, and how it takes curves and others.
 
     form is the share of the spread that is drawn once for a race, so that a racer has good and bad
-    days; grip bounds the speed in curves, with accel before them. Less courage shuns the cells
-    beside others.
+    days, also in curves; grip bounds the speed there, with accel before them. Less courage shuns
+    the cells beside others. reaction is the longest that it stands at its start, drawn for a race.
     """
 
     average: float = 16.0  # m/s
@@ -55,6 +56,7 @@ class Pace:
     grip: float = 10.0  # m/s^2 to the side
     form: float = 0.75
     courage: float = 1.0
+    reaction: float = 1.0  # s
 
     def refusal(self) -> str:
         """Why it cannot be, in words; "" if it can."""
@@ -96,7 +98,7 @@ class RacePaths:
     """Generated races: where everybody was in every slot.
 
     cells: (races, slots+1, racers) flat numbers, -1 once the racer has left the course. speeds: the
-    same shape, m/s. finish: (races, racers) s, nan for who did not arrive. waits: (races, racers)
+    same shape, m/s. starts: (races, racers) number of the start that each was drawn. finish: (races, racers) s, nan for who did not arrive. waits: (races, racers)
     slots without a free cell; again: (races, racers) times that a racer found no way on and
     searched again. slots: (races,) that each took. slot: s.
     """
@@ -104,6 +106,7 @@ class RacePaths:
     course: Course
     cells: NDArray[np.int32]
     speeds: NDArray[np.float64]
+    starts: NDArray[np.int32]
     finish: NDArray[np.float64]
     waits: NDArray[np.int32]
     again: NDArray[np.int32]
@@ -116,6 +119,13 @@ class RacePaths:
     def ranking(self, race: int = 0) -> list[int]:
         """Racers in the order of their finish, those who arrive together by number."""
         return [int(k) for k in np.argsort(self.finish[race], kind="stable")]
+
+    def wins(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Races won by each racer and from each start, (racers,) each."""
+        first = np.array([self.ranking(race)[0] for race in range(len(self.finish))])
+        n = self.finish.shape[1]
+        at = self.starts[np.arange(len(first)), first]
+        return np.bincount(first, minlength=n), np.bincount(at, minlength=n)
 
     def absent(self) -> list[tuple[int, int]]:
         """(race, racer) of all who did not arrive."""
@@ -169,10 +179,11 @@ def generate_races(
 ) -> RacePaths:
     """Generate paths of racers from their starts to the finish, `races` times.
 
-    starts: (racers, 2) m, by default rows behind the start line, with a free track between two.
+    starts: (racers, 2) m, one of each racer; by default rows behind the start line, with a free
+    track between two, and for each race it is drawn by seed who starts where.
     The finish is the start line, or across the course at the point `finish` (x, y) m, in the lap
-    number `laps`. pace: of all, or one of each (`drawn_paces`). Races differ by their drawn form
-    and speeds only. The same seed gives the same paths on any number of threads. Raises
+    number `laps`. pace: of all, or one of each (`drawn_paces`). Races differ by their lots, drawn
+    form, reactions and speeds only. The same seed gives the same paths on any number of threads. Raises
     ParameterError for what cannot be run.
 
     >>> made = generate_races(oval_course(120.0, 30.0, 20.0), racers=6, races=10, seed=1)
@@ -217,6 +228,8 @@ def generate_races(
         start=start,
         east=np.array([cos(angle) for angle in heading]),
         north=np.array([sin(angle) for angle in heading]),
+        drawn=starts is None,
+        reaction=np.array([one.reaction for one in paces]) / slot,
         average=columns[0].copy(),
         spread=columns[1].copy(),
         accel=columns[2].copy(),
@@ -224,9 +237,11 @@ def generate_races(
         courage=np.array([one.courage for one in paces]),
         limit=limit,
     )
-    slowest = np.minimum((columns[0] - columns[1])[:, None], limit)
+    bad_day = 1.0 - field.form * columns[1] / columns[0]
+    slowest = np.minimum((columns[0] - columns[1])[:, None], limit * bad_day[:, None])
     laps_begun = (end + 0.5 * course.lap + RUN_OUT) / course.lap
-    slots = ceil(SLACK * laps_begun * (1.0 / slowest).sum(axis=1).max()) + SPARE
+    driving = laps_begun * (1.0 / slowest).sum(axis=1).max()
+    slots = ceil(SLACK * driving + field.reaction.max()) + SPARE
     if races * slots * racers > MOST_NUMBERS:
         raise ParameterError(
             f"{races:,} races of {slots:,} slots; wanted fewer at once, "
@@ -236,7 +251,7 @@ def generate_races(
     run_all_races(ground, weights, field, made, end, seed)
     last = int(made.slots.max()) + 1
     return RacePaths(
-        course, made.path[:, :last], made.speeds[:, :last].astype(np.float64) * (cell / slot), made.finish * slot,
+        course, made.path[:, :last], made.speeds[:, :last].astype(np.float64) * (cell / slot), made.lot, made.finish * slot,
         made.waits, made.again, made.slots, slot,
     )  # fmt: skip
 
@@ -312,6 +327,7 @@ def _new_races(races: int, racers: int, slots: int) -> Races:
     }  # fmt: skip
     return Races(
         **numbers,
+        lot=np.zeros((races, racers), np.int32),
         cell=np.zeros((races, racers), np.int32),
         order=np.zeros((races, racers), np.int32),
         waits=np.zeros((races, racers), np.int32),
