@@ -121,6 +121,50 @@ def test_trips_of_a_matrix_start_and_end_in_the_polygons_of_their_zones(
         assert told in capsys.readouterr().err
 
 
+def trips_between(path: Path, town: Network) -> Path:
+    """A table of trips from one end of the town to the other, forty from the west and twenty from the east."""
+    roads, nodes = town.arrays.roads, town.arrays.intersections
+    west = roads.from_intersection[np.argsort(nodes.x[roads.from_intersection], kind="stable")]
+    starts = {int(west[0]): "west", int(west[-1]): "east"}
+    leaving = {side: next(i for i in range(town.n_roads) if roads.from_intersection[i] == node) for node, side in starts.items()}  # fmt: skip
+    coming = {side: next(i for i in range(town.n_roads) if roads.to_intersection[i] == node) for node, side in starts.items()}  # fmt: skip
+    rows = ["depart,origin,destination"]
+    for side, other, count in (("west", "east", 40), ("east", "west", 20)):
+        rows += [f"{k},{town.road_ids[leaving[side]]},{town.road_ids[coming[other]]}" for k in range(count)]  # fmt: skip
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+def test_traffic_is_scaled_by_zones_of_polygons_and_fitted_between_them(
+    town: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    as_geojson(town, tmp_path / "zones.geojson")
+    (tmp_path / "homes.osm").write_text(homes_text(), encoding="utf-8")
+    trips_between(tmp_path / "trips.csv", town)
+    run = ["run", "homes.osm", "--demand", "trips.csv", "--duration", "5min", "--json"]
+    for scale, count in (("2,from=west", 100), ("0.5,to=west", 50), ("2,zone=east", 120)):
+        assert main([*run, "--demand", "zones.geojson", "--scale", scale]) == 0
+        assert json.loads(capsys.readouterr().out)["vehicles"]["departed"] == count
+    assert main([*run, "--demand", "zones.geojson", "--scale", "2,from=wst"]) == 2
+    assert "no zone 'wst'; did you mean west?" in capsys.readouterr().err
+    drawn = ["run", "homes.osm", "--trips", "30", "--over", "1min", "--duration", "2min", "--json"]
+    assert main([*drawn, "--demand", "zones.geojson", "--scale", "2,zone=west+east"]) == 0
+    assert json.loads(capsys.readouterr().out)["vehicles"]["departed"] == 60
+    # twice as many were counted on the way from west to east, by the road of their start
+    first = (tmp_path / "trips.csv").read_text().splitlines()[1].split(",")[1]
+    (tmp_path / "counts.csv").write_text(f"road,begin,end,count\n{first},0,900,80\n")
+    fit = ["fit", "homes.osm", "--demand", "trips.csv", "--counts", "counts.csv", "-o", "f.h5"]
+    assert main([*fit, "--demand", "zones.geojson", "--matrix", "od.csv", "--json"]) == 0
+    capsys.readouterr()
+    rows = [line.split(",") for line in (tmp_path / "od.csv").read_text().splitlines()[1:]]
+    volumes = {(a, b): (float(after), float(before)) for a, b, after, before in rows}
+    assert {pair: before for pair, (_, before) in volumes.items()} == {("west", "east"): 40.0, ("east", "west"): 20.0}  # fmt: skip
+    assert 60.0 < volumes["west", "east"][0] <= 80.0 and volumes["east", "west"][0] < 40.0
+    assert main([*run, "--demand", "zones.geojson"]) == 2  # used for nothing
+    assert "zones without a matrix of trips between them" in capsys.readouterr().err
+
+
 def test_people_live_in_their_zones_where_the_homes_are(
     town: Network, place: Path, tmp_path: Path
 ) -> None:

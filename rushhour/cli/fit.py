@@ -35,7 +35,11 @@ def fit(args: argparse.Namespace) -> int:
     from rushhour.traffic.analysis.count_tables import read_counts
     from rushhour.traffic.demand.fitting import fit_to_counts
     from rushhour.traffic.recording.demand_file import save_demand
-    from rushhour.traffic.scenarios.opening import scenario_demand, scenario_network
+    from rushhour.traffic.scenarios.opening import (
+        scenario_demand,
+        scenario_network,
+        scenario_zones,
+    )
     from rushhour.traffic.settings.parameters import Parameters
 
     scenario = demanded(args, "fit", "no trips to fit")
@@ -43,9 +47,11 @@ def fit(args: argparse.Namespace) -> int:
     parameters = Parameters(dict(scenario.parameters))
     with compile_bar():
         network = scenario_network(scenario, parameters)
+        zones = scenario_zones(scenario, network) if args.matrix is not None else None
+        demand = scenario_demand(scenario, network, parameters, zones)
         found = fit_to_counts(
-            network, scenario_demand(scenario, network, parameters), read_counts(args.counts, network),
-            hold_out=args.hold_out, trust=args.trust, seed=scenario.seed,
+            network, demand, read_counts(args.counts, network), hold_out=args.hold_out,
+            trust=args.trust, seed=scenario.seed, zones=zones,
         )  # fmt: skip
     save_demand(args.output, found.demand)
     facts = {"network": network.name, **found.facts(), "written": str(args.output)}

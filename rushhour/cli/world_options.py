@@ -25,8 +25,8 @@ def add_demand_options(command: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="routes, trips, flows, types, stops or signal programs (.rou.xml, .add.xml, also "
         ".gz), CityFlow's flows (.json[.gz]), a table of trips (.csv, .csv.gz, .parquet) or a "
-        "matrix of trips between zones (.csv, .csv.gz, .omx, .mtx), with its zones as polygons "
-        "(.geojson, .gpkg) where they are not the network's; may be given several times",
+        "matrix of trips between zones (.csv, .csv.gz, .omx, .mtx); zones as polygons (.geojson, .gpkg) "
+        "or SUMO's taz where they are not the network's; may be given several times",
     )
     add("--demand-period", metavar="T", help="time that the volumes of a matrix of trips between "
         "zones are for (default: 1h)")  # fmt: skip

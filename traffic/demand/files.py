@@ -34,7 +34,7 @@ class DemandOptions:
     trip_defaults: Mapping[str, str] = field(default_factory=dict)  # SUMO attributes
     ignored: tuple[str, ...] = ()  # names of `sumo.asked` that are let be
     profile: tuple[float, ...] = ()  # shares of a matrix in equal parts of the period
-    zones: "ZoneSet | None" = None  # of matrices; None: those of the network
+    zones: "ZoneSet | None" = None  # of matrices; None: those of the files, or of the network
 
 
 Reader = Callable[[list[Path], Network, DemandOptions], Demand]
@@ -70,20 +70,46 @@ def read_demand_files(paths: Sequence[Path], network: Network, options: DemandOp
             f"{paths[0]}: the demand's period and profile are for matrices of trips between "
             "zones (.omx, .mtx, or columns o_zone_id, d_zone_id, volume); drop them"
         )
+    has_matrix = any(is_matrix(path) for path in kinds.get("table", ()))
     outlines = kinds.pop("zones", [])
-    if outlines:
-        if not any(is_matrix(path) for path in kinds.get("table", ())):
-            raise DemandError(
-                f"{outlines[0]}: zones without a matrix of trips between them; give the matrix as demand, too"
-            )
-        if len(outlines) > 1:
-            raise DemandError(f"{outlines[1]}: the second file of zones; give one for all matrices")
-        from rushhour.traffic.demand.zone_polygons import read_zone_polygons, zone_set
-
-        zones = zone_set(read_zone_polygons(outlines[0], network), network)
-        options = replace(options, zones=zones)
+    if outlines and not has_matrix and options.zones is None:
+        raise DemandError(
+            f"{outlines[0]}: zones without a matrix of trips between them, or a --scale by zone; give the matrix as demand, too"
+        )
+    if has_matrix and options.zones is None:
+        options = replace(options, zones=zones_given(paths, network, options.ignored))
     parts = [READERS[kind](files, network, options) for kind, files in kinds.items()]
-    return parts[0] if len(parts) == 1 else merge(parts)
+    demand = parts[0] if len(parts) == 1 else merge(parts)
+    if options.zones is not None:
+        demand = replace(demand, remarks=(*demand.remarks, *options.zones.remarks))
+    return demand
+
+
+def zones_given(
+    paths: Sequence[Path], network: Network, ignored: tuple[str, ...] = ()
+) -> "ZoneSet | None":
+    """The zones that demand files define, as polygons or SUMO's taz; None where none does.
+
+    Raises DemandError for two files of them, and for what cannot be read.
+    """
+    outlines = [path for path in paths if kind_of(path) == "zones"]
+    if len(outlines) > 1:
+        raise DemandError(f"{outlines[1]}: the second file of zones; give one for all matrices")
+    of_sumo = [path for path in paths if kind_of(path) == "sumo"]
+    found = None
+    if of_sumo:
+        from rushhour.traffic.sumo.taz import taz_zones
+
+        found = taz_zones(of_sumo, network, ignored)
+    if not outlines:
+        return found
+    if found is not None:
+        raise DemandError(
+            f"{outlines[0]}: zones as polygons, and taz in {found.whose}; give one of both"
+        )
+    from rushhour.traffic.demand.zone_polygons import read_zone_polygons, zone_set
+
+    return zone_set(read_zone_polygons(outlines[0], network), network)
 
 
 def _sumo(paths: list[Path], network: Network, options: DemandOptions) -> Demand:

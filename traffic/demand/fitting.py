@@ -24,7 +24,7 @@ from rushhour.roadnets.errors import DemandError, ParameterError
 from rushhour.roadnets.model import Network
 from rushhour.traffic.analysis.count_tables import LOOP, Counts
 from rushhour.traffic.analysis.counts import geh
-from rushhour.traffic.demand.matrix import zones_of
+from rushhour.traffic.demand.matrix import ZoneSet, zones_of
 from rushhour.traffic.demand.model import Demand
 from rushhour.traffic.demand.scaling import SUFFIX, copies, taken
 from rushhour.traffic.routing.road_graph import road_graph
@@ -78,12 +78,12 @@ class Fitted:
 
 def fit_to_counts(
     network: Network, demand: Demand, counts: Counts, *, hold_out: float = 0.0, trust: float = 0.3,
-    seed: int = 0,
+    seed: int = 0, zones: ZoneSet | None = None,
 ) -> Fitted:  # fmt: skip
     """Fit trips to counts of roads.
 
     hold_out: share of the counters, drawn by the seed, that are not used but compared with. trust: in the prior trips.
-    Raises DemandError where no trip passes a counter, and for counts of loops.
+    zones: of the matrix; None for those of the network. Raises DemandError where no trip passes a counter, and for counts of loops.
     """
     if not 0.0 <= hold_out < 1.0 or not 0.0 < trust <= 1e6:
         raise ParameterError(
@@ -112,7 +112,7 @@ def fit_to_counts(
     fitted, often = _repeated(whole, factor[group], group, seed)
     after_group = np.bincount(group, often, size.size)
     share = np.divide(after_group, size, out=np.ones(size.size), where=size > 0)
-    matrix = _matrix(network, whole, factor[group])
+    matrix = _matrix(network, whole, factor[group], zones_of(network) if zones is None else zones)
     return Fitted(fitted, factor[group], before, np.asarray(passes @ share), counts, used, matrix)
 
 
@@ -246,18 +246,17 @@ def _prior(passes: Any, counted: Floats, size: Floats, trust: float, tables: Any
 
 
 def _matrix(
-    network: Network, demand: Demand, factor: Floats
+    network: Network, demand: Demand, factor: Floats, zones: ZoneSet
 ) -> dict[tuple[str, str], tuple[float, float]]:
     """Trips between zones, before and after, in the order of the zones; a place in none has an empty name."""
-    zones = zones_of(network)
     ends = []
     for at, start, pool in zip(
-        _ends(network, demand),
+        zones.ends(network, demand),
         (zones.places.origin_start, zones.places.destination_start),
         (zones.places.origin, zones.places.destination),
         strict=True,
     ):
-        zone = np.full(len(network.intersection_ids), -1)
+        zone = np.full(max(len(network.intersection_ids), network.n_roads), -1)
         zone[pool] = np.repeat(np.arange(len(zones.ids)), np.diff(start))
         ends.append(zone[at])
     pairs, which = np.unique(np.stack(ends, axis=1), axis=0, return_inverse=True)

@@ -174,11 +174,27 @@ def matrix_facts(path: Path) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class ZoneSet:
-    """The zones that a matrix may name. whose: what has them, for errors."""
+    """The zones that a matrix may name. whose: what has them, for errors.
+
+    by_road: the places are roads, not intersections. weight: of each place, where trips do not draw them alike.
+    """
 
     ids: tuple[str, ...]
     places: Zones
     whose: str = "the network"
+    by_road: bool = False
+    origin_weight: NDArray[np.float64] | None = None  # as places.origin
+    destination_weight: NDArray[np.float64] | None = None
+    remarks: tuple[str, ...] = ()
+
+    def ends(self, network: Network, demand: Demand) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Where trips start and end, as the places of zones are: roads, or intersections."""
+        first = demand.roads[demand.route_start[:-1]]
+        last = demand.roads[demand.route_start[1:] - 1]
+        if self.by_road:
+            return first, last
+        roads = network.arrays.roads
+        return roads.from_intersection[first], roads.to_intersection[last]
 
 
 def zones_of(network: Network) -> ZoneSet:
@@ -276,10 +292,17 @@ class _Places:
         self.graph, self.desk = kept_desk(network, CLASS_BIT[kind.vehicle_class])
         roads = network.arrays.roads
         usable = np.flatnonzero(np.isfinite(self.graph.cost))
-        self.leaving = _grouped(roads.from_intersection, usable, roads.length)
-        self.arriving = _grouped(roads.to_intersection, usable, roads.length)
-        self.starts = _with_roads(zones.origin_start, zones.origin, self.leaving)
-        self.goals = _with_roads(zones.destination_start, zones.destination, self.arriving)
+        if known.by_road:
+            self.leaving = self.arriving = {road: [road] for road in usable.tolist()}
+        else:
+            self.leaving = _grouped(roads.from_intersection, usable, roads.length)
+            self.arriving = _grouped(roads.to_intersection, usable, roads.length)
+        self.starts, self.start_shares = _with_roads(
+            zones.origin_start, zones.origin, known.origin_weight, self.leaving
+        )
+        self.goals, self.goal_shares = _with_roads(
+            zones.destination_start, zones.destination, known.destination_weight, self.arriving
+        )
 
     def fault(self, origin: int, destination: int) -> str:
         """Why nobody can drive between two zones, STAYS if nobody has to; "" if perhaps one can."""
@@ -294,11 +317,9 @@ class _Places:
 
     def picked(self, zones: _Ints, u: _Floats, v: _Floats) -> tuple[_Ints, _Ints]:
         """Places of trips, (t,), at shares u and v of those of their zones, (t, 2)."""
-        a = [self.starts[z] for z in zones[:, 0].tolist()]
-        b = [self.goals[z] for z in zones[:, 1].tolist()]
         return (
-            np.array([here[int(x * here.size)] for here, x in zip(a, u.tolist(), strict=True)]),
-            np.array([here[int(x * here.size)] for here, x in zip(b, v.tolist(), strict=True)]),
+            _picked(self.starts, self.start_shares, zones[:, 0], u),
+            _picked(self.goals, self.goal_shares, zones[:, 1], v),
         )
 
     def combination(self, zones: _Ints, number: int) -> tuple[_Ints, _Ints]:
@@ -334,11 +355,29 @@ class _Places:
 
 
 def _with_roads(
-    start: NDArray[np.int32], pool: NDArray[np.int32], roads: dict[int, list[int]]
-) -> list[_Ints]:
-    """Of each zone the intersections that have a road."""
-    lists = [pool[a:b].tolist() for a, b in pairwise(start.tolist())]
-    return [np.array([node for node in here if node in roads], np.int64) for here in lists]
+    start: NDArray[np.int32],
+    pool: NDArray[np.int32],
+    weight: _Floats | None,
+    roads: dict[int, list[int]],
+) -> tuple[list[_Ints], list[_Floats] | None]:
+    """Of each zone the places that have a road, and their running shares where they weigh."""
+    here = [
+        np.array([k for k in range(a, b) if int(pool[k]) in roads], np.int64)
+        for a, b in pairwise(start.tolist())
+    ]
+    if weight is None:
+        return [pool[rows].astype(np.int64) for rows in here], None
+    here = [rows[weight[rows] > 0.0] for rows in here]
+    shares = [np.cumsum(weight[rows]) / weight[rows].sum() for rows in here]
+    return [pool[rows].astype(np.int64) for rows in here], shares
+
+
+def _picked(places: list[_Ints], shares: list[_Floats] | None, zones: _Ints, at: _Floats) -> _Ints:
+    """A place of each zone, (t,), at a share of those that it has."""
+    rows = zip(zones.tolist(), at.tolist(), strict=True)
+    if shares is None:
+        return np.array([places[z][int(x * places[z].size)] for z, x in rows])
+    return np.array([places[z][int(np.searchsorted(shares[z][:-1], x, "right"))] for z, x in rows])
 
 
 def _grouped(node: NDArray[np.int32], roads: _Ints, length: _Floats) -> dict[int, list[int]]:

@@ -32,6 +32,11 @@ class ScaleRule:
     destinations: tuple[str, ...] = ()
     ends: tuple[str, ...] = ()  # zones where it starts or ends
 
+    @property
+    def by_zone(self) -> bool:
+        """Whether it asks where a trip starts or ends."""
+        return bool(self.origins or self.destinations or self.ends)
+
 
 @dataclass(frozen=True)
 class Scale:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rushhour.kernels.core.random import uniform_all
 from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.model import Network
-from rushhour.traffic.demand.matrix import zones_of
+from rushhour.traffic.demand.matrix import ZoneSet, zones_of
 from rushhour.traffic.demand.model import Demand
 from rushhour.traffic.demand.scale_rules import ScaleRule, scale_of, unknown
 from rushhour.traffic.demand.scaling import MOST_TRIPS, SUFFIX, copies, scaled, taken
@@ -24,21 +24,24 @@ STREAM: Final = 8950  # + 0 who is kept or repeated, 1 departure of a copy
 SPAN: Final = 900.0  # s of the clock within which a copy departs
 
 
-def scale_demand(demand: Demand, scale: object, network: Network) -> Demand:
+def scale_demand(
+    demand: Demand, scale: object, network: Network, zones: ZoneSet | None = None
+) -> Demand:
     """A demand with more or fewer trips: by a factor, by rules of time, class and zone, or by several of both.
 
-    scale: as of the option `--scale`: a number, a text, or a list of them.
+    scale: as of the option `--scale`: a number, a text, or a list of them. zones: None for those of the network.
     Raises DemandError for what is no scale, and for a rule under which no trip falls.
 
     >>> more = rh.scale_demand(demand, ["1.5,time=7:00-9:00", "0.5,class=truck"], network)
     """
     asked = scale_of(scale, "scale")
-    return scaled_by(scaled(demand, asked.factor), asked.rules, network)
+    return scaled_by(scaled(demand, asked.factor), asked.rules, network, zones=zones)
 
 
 def scaled_by(
-    demand: Demand, rules: tuple[ScaleRule, ...], network: Network, suffix: str = SUFFIX
-) -> Demand:
+    demand: Demand, rules: tuple[ScaleRule, ...], network: Network, suffix: str = SUFFIX,
+    zones: ZoneSet | None = None,
+) -> Demand:  # fmt: skip
     """A demand scaled by rules; copies are called by its id, the suffix and 1, 2, ...
 
     Raises DemandError for a rule under which no trip falls, a zone that is not known, and too many trips.
@@ -49,7 +52,7 @@ def scaled_by(
     factor = np.ones(n)
     low, high = np.floor(demand.depart / SPAN) * SPAN, np.floor(demand.depart / SPAN + 1.0) * SPAN
     for rule in rules:
-        under = _under(rule, demand, network)
+        under = _under(rule, demand, network, zones)
         if not under.any():
             raise DemandError(
                 f"scale {rule.text}: none of the {n:,} trips is such; correct it or leave it out"
@@ -82,7 +85,9 @@ def scaled_by(
     return replace(found, remarks=(*demand.remarks, what))
 
 
-def _under(rule: ScaleRule, demand: Demand, network: Network) -> NDArray[np.bool_]:
+def _under(
+    rule: ScaleRule, demand: Demand, network: Network, zones: ZoneSet | None
+) -> NDArray[np.bool_]:
     """Which trips fall under a rule."""
     found = np.ones(len(demand), np.bool_)
     if rule.times:
@@ -99,8 +104,8 @@ def _under(rule: ScaleRule, demand: Demand, network: Network) -> NDArray[np.bool
         if name not in {kind.name for kind in kinds}:
             known = (kind.name for kind in kinds)
             raise DemandError(f"scale {rule.text}: {unknown('type', name, known)}")
-    if rule.origins or rule.destinations or rule.ends:
-        starts, ends = _ends(demand, network, rule)
+    if rule.by_zone:
+        starts, ends = _ends(demand, network, rule, zones)
         if rule.origins:
             found &= starts(rule.origins)
         if rule.destinations:
@@ -110,15 +115,15 @@ def _under(rule: ScaleRule, demand: Demand, network: Network) -> NDArray[np.bool
     return found
 
 
-def _ends(demand: Demand, network: Network, rule: ScaleRule) -> tuple[Any, Any]:
+def _ends(
+    demand: Demand, network: Network, rule: ScaleRule, given: ZoneSet | None
+) -> tuple[Any, Any]:
     """Two functions of names of zones: which trips start there, and which end there."""
-    known = zones_of(network)
+    known = zones_of(network) if given is None else given
     place = {name: i for i, name in enumerate(known.ids)}
-    roads, zones = network.arrays.roads, known.places
-    first = roads.from_intersection[demand.roads[demand.route_start[:-1]]]
-    last = np.where(
-        demand.walker, -1, roads.to_intersection[demand.roads[demand.route_start[1:] - 1]]
-    )
+    zones = known.places
+    first, last = known.ends(network, demand)
+    last = np.where(demand.walker, -1, last)
 
     def within(at: NDArray[np.int32], start: NDArray[np.int32], pool: NDArray[np.int32]) -> Any:
         def of(names: tuple[str, ...]) -> NDArray[np.bool_]:

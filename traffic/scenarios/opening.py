@@ -14,12 +14,18 @@ from rushhour.roadnets.reading.remarks import Difference
 from rushhour.traffic.commands.closures import CLOSE_ROADS
 from rushhour.traffic.commands.events import Event, plan_events
 from rushhour.traffic.commands.ruling import STEER_WHERE
-from rushhour.traffic.demand.files import DemandOptions, kind_of, read_demand_files
+from rushhour.traffic.demand.files import (
+    DemandOptions,
+    kind_of,
+    read_demand_files,
+    zones_given,
+)
 from rushhour.traffic.demand.model import Demand
 from rushhour.traffic.scenarios.scenario import Scenario, read_scenario
 from rushhour.traffic.settings.parameters import Parameters
 
 if TYPE_CHECKING:
+    from rushhour.traffic.demand.matrix import ZoneSet
     from rushhour.traffic.sumo.config import SumoConfig
     from rushhour.traffic.world import World
 
@@ -182,8 +188,15 @@ def _kinds(path: Path) -> set[str]:
     return set(additional_kinds(path))
 
 
-def scenario_demand(scenario: Scenario, network: Network, parameters: Parameters) -> Demand:
-    """Read or draw the demand of a scenario."""
+def scenario_zones(scenario: Scenario, network: Network) -> "ZoneSet | None":
+    """The zones that the demand files of a scenario define; None where none does."""
+    return zones_given(scenario.demand, network, scenario.ignored_options)
+
+
+def scenario_demand(
+    scenario: Scenario, network: Network, parameters: Parameters, zones: "ZoneSet | None" = None
+) -> Demand:
+    """Read or draw the demand of a scenario. zones: those of its files, where they were read already."""
     from rushhour.traffic.demand.builder import merge
     from rushhour.traffic.demand.random_trips import random_trips, vehicles_on_road
     from rushhour.traffic.demand.scaling_by_rule import scaled_by
@@ -193,6 +206,8 @@ def scenario_demand(scenario: Scenario, network: Network, parameters: Parameters
     end = None  # without a begin the run starts with the first departure, which is to be read
     if scenario.begin is not None and scenario.duration is not None:
         end = begin + scenario.duration
+    if zones is None and any(rule.by_zone for rule in scenario.scale_rules):
+        zones = scenario_zones(scenario, network)
     if scenario.demand:
         options = DemandOptions(
             begin=scenario.begin,
@@ -206,6 +221,7 @@ def scenario_demand(scenario: Scenario, network: Network, parameters: Parameters
             trip_defaults=dict(scenario.trip_defaults),
             ignored=scenario.ignored_options,
             profile=scenario.demand_profile,
+            zones=zones,
         )
         parts.append(read_demand_files(scenario.demand, network, options))
     car, factor = parameters.vehicle_type("car"), scenario.demand_scale
@@ -227,7 +243,7 @@ def scenario_demand(scenario: Scenario, network: Network, parameters: Parameters
             )
         )
     demand = merge(parts) if len(parts) != 1 else parts[0]
-    demand = scaled_by(demand, scenario.scale_rules, network, scenario.scale_suffix)
+    demand = scaled_by(demand, scenario.scale_rules, network, scenario.scale_suffix, zones)
     types = demand.types
     if parameters.given("following.model"):
         model = str(parameters["following.model"])
