@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rushhour.roadnets.generators.by_name import generate
     from rushhour.roadnets.loading import load_network
     from rushhour.traffic.analysis.queues import queues
-    from rushhour.traffic.analysis.waiting import why
+    from rushhour.traffic.analysis.whom_to_ask import why
     from rushhour.traffic.demand.random_trips import random_trips, random_walkers, vehicles_on_road
     from rushhour.traffic.demand.scaling_by_rule import scale_demand
     from rushhour.traffic.demand.tables import read_trips
@@ -59,7 +59,7 @@ _HOME = {
     "study": "traffic.studies.study",
     "show": "viewer.notebook",
     "vehicles_on_road": "traffic.demand.random_trips",
-    "why": "traffic.analysis.waiting",
+    "why": "traffic.analysis.whom_to_ask",
 }
 
 __all__ = [

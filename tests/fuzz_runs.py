@@ -18,7 +18,7 @@ from rushhour.traffic.analysis.diffing import compare_runs, comparison_lines
 from rushhour.traffic.analysis.exporting import ENDINGS, export_frames
 from rushhour.traffic.analysis.queues import queue_lines, queues
 from rushhour.traffic.analysis.statistics import run_statistics, statistics_text
-from rushhour.traffic.analysis.waiting import why
+from rushhour.traffic.analysis.whom_to_ask import why
 from rushhour.traffic.measures.measuring import Measures
 from rushhour.traffic.recording.recorder import Recorder
 from rushhour.traffic.recording.run_file import RunFile

@@ -9,7 +9,7 @@ from test_driven import BODIES, CAR
 from test_steered import bend, crowd, steered
 
 from rushhour.cli import main
-from rushhour.traffic.analysis.waiting import why
+from rushhour.traffic.analysis.whom_to_ask import why
 from rushhour.traffic.recording.body_happenings import BODY_KINDS
 from rushhour.traffic.recording.recorder import Recorder
 from rushhour.traffic.recording.run_file import RunFile

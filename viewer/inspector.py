@@ -146,7 +146,7 @@ def _joined(source: "RunSource", before: int, lane: int) -> list[NDArray[np.floa
 
 def cause_lines(source: "RunSource", moment: Moment, vehicle: int) -> tuple[str, ...]:
     """The chain of waiting up to its cause, in words; empty where nothing tells."""
-    from rushhour.traffic.analysis.waiting import scene_at
+    from rushhour.traffic.analysis.whom_to_ask import scene_at
 
     try:
         scene = scene_at(source.run, moment.time)

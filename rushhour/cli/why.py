@@ -24,7 +24,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def why(args: argparse.Namespace) -> int:
     """Show whom a vehicle, or the end of a road's queues, waits for."""
-    from rushhour.traffic.analysis.waiting import why as chains
+    from rushhour.traffic.analysis.whom_to_ask import why as chains
     from rushhour.traffic.recording.run_file import RunFile
 
     if args.vehicle is not None and args.road is not None:
