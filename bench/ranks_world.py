@@ -95,16 +95,34 @@ class Timed:
         return self
 
     def __getattr__(self, name: str) -> Any:
-        function = getattr(self.comm, name)
+        return self.timing(getattr(self.comm, name))
+
+    def timing(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A function whose time counts, and that of what it returns."""
 
         def timed(*given: Any) -> Any:
             begun = process_time()
             try:
-                return function(*given)
+                answer = function(*given)
             finally:
                 self.seconds += process_time() - begun
+            return (
+                OnItsWay(self, answer)
+                if hasattr(answer, "Wait") or hasattr(answer, "Recv")
+                else answer
+            )
 
         return timed
+
+
+class OnItsWay:
+    """A request, or a message that was found, whose time counts."""
+
+    def __init__(self, timed: Timed, what: Any) -> None:
+        self.timed, self.what = timed, what
+
+    def __getattr__(self, name: str) -> Any:
+        return self.timed.timing(getattr(self.what, name))
 
 
 def opened(task: dict[str, Any], comm: Any) -> World:
@@ -152,7 +170,7 @@ def run(task: dict[str, Any], comm: Any) -> dict[str, Any]:
     return {
         "case": task.get("case", ""), "ranks": domain.ranks, "frames": world.frame, "parted": parted,
         "active": world.active, "arrived": world.arrived, "local_frames": domain.local_frames,
-        "whole_frames": domain.whole_frames, "wall_s": wall, "halo_m": domain.ranks > 1 and domain.division.halo,
+        "whole_frames": domain.whole_frames, "wall_s": wall,
         "by_rank": ranks, **process_figures(),
     }  # fmt: skip
 

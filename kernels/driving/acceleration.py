@@ -8,7 +8,9 @@ change into its lane. Reads the state of others, writes only accel, reason and b
 
 from math import inf
 
+import numpy as np
 from numba import prange
+from numpy.typing import NDArray
 
 from rushhour.kernels.compiling.jit import kernel
 from rushhour.kernels.core.network import (
@@ -388,25 +390,29 @@ def drive_vehicle(
 @kernel
 def drive(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, grants: Grants,
-    partings: Partings, rules: Rules, n: int, task: int, tasks: int, frame: int, dt: float, seed: int,
+    partings: Partings, rules: Rules, n: int, stepped: NDArray[np.bool_], task: int, tasks: int,
+    frame: int, dt: float, seed: int,
 ) -> None:  # fmt: skip
-    """Choose the accelerations of one task's share of the order."""
+    """Choose the accelerations of one task's share of the order. stepped: see `drive_all`."""
     roads = order.start[net.lanes.out_start.shape[0] - 1]
     for first, last in share(0, roads, task, tasks), share(roads, n - roads, task, tasks):
         for p in range(first, last):
-            drive_vehicle(
-                net, veh, types, routes, order, grants, partings, rules, p, frame, dt, seed
-            )
+            if stepped[veh.lane[order.slot[p]]]:
+                drive_vehicle(
+                    net, veh, types, routes, order, grants, partings, rules, p, frame, dt, seed
+                )
 
 
 @kernel(parallel=True)
 def drive_all(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, grants: Grants,
-    partings: Partings, rules: Rules, n: int, frame: int, dt: float, seed: int,
+    partings: Partings, rules: Rules, n: int, stepped: NDArray[np.bool_], frame: int, dt: float,
+    seed: int,
 ) -> None:  # fmt: skip
-    """Choose every acceleration."""
+    """Choose the accelerations of all on lanes that are `stepped`, (n_lanes,)."""
     tasks = tasks_of(n)
     for task in prange(tasks):
         drive(
-            net, veh, types, routes, order, grants, partings, rules, n, task, tasks, frame, dt, seed
-        )
+            net, veh, types, routes, order, grants, partings, rules, n, stepped, task, tasks, frame,
+            dt, seed,
+        )  # fmt: skip

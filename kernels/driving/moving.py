@@ -30,7 +30,7 @@ from rushhour.kernels.routing.way_ahead import plan
 REPLAN = 40.0  # m before a lane's end at which its driver looks again
 STOP_REACH = 1.5  # m from its place within which a standing vehicle is at its stop
 
-# Columns of the tally, two rows per task.
+# Columns of the tally, a row per task.
 TALLY_LEFT = 0  # vehicles that reached their end
 TALLY_OVERRUN = 1  # vehicles held at a line that they would have overrun (must stay 0)
 TALLY_STOPS_MISSED = 2
@@ -267,47 +267,46 @@ def move_vehicle(
 @kernel
 def move(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, rules: Rules,
-    n: int, task: int, tasks: int, frame: int, dt: float, seed: int, counted: NDArray[np.bool_],
+    n: int, task: int, tasks: int, frame: int, dt: float, seed: int, stepped: NDArray[np.bool_],
     tally: NDArray[np.int64], efforts: NDArray[np.float64],
 ) -> None:  # fmt: skip
     """Move the vehicles of one task's share of the order.
 
-    counted: (n_lanes,) lanes whose vehicles the first row of tally counts; the second has the others.
+    stepped: see `move_all`.
     """
     roads = order.start[net.lanes.out_start.shape[0] - 1]
     for first, last in share(0, roads, task, tasks), share(roads, n - roads, task, tasks):
         for p in range(first, last):
             i = order.slot[p]
-            row = tally[0 if counted[veh.lane[i]] else 1]
-            move_vehicle(net, veh, types, routes, order, rules, i, frame, dt, seed, row, efforts)
+            if stepped[veh.lane[i]]:
+                move_vehicle(
+                    net, veh, types, routes, order, rules, i, frame, dt, seed, tally, efforts
+                )
 
 
 @kernel(parallel=True)
 def move_all(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, rules: Rules,
-    n: int, frame: int, dt: float, seed: int, counted: NDArray[np.bool_],
+    n: int, frame: int, dt: float, seed: int, stepped: NDArray[np.bool_],
     tally: NDArray[np.int64], efforts: NDArray[np.float64],
 ) -> None:  # fmt: skip
-    """Move everybody; tally has two rows per task, and efforts one."""
+    """Move everybody on the lanes that are `stepped`, (n_lanes,); tally and efforts have one row per
+    task."""
     tasks = tasks_of(n)
     for task in prange(tasks):
         move(
-            net, veh, types, routes, order, rules, n, task, tasks, frame, dt, seed, counted,
+            net, veh, types, routes, order, rules, n, task, tasks, frame, dt, seed, stepped,
             tally[task], efforts[task],
         )  # fmt: skip
 
 
 @kernel
 def collect_tallies(tallies: NDArray[np.int64], tally: NDArray[np.int64]) -> int:
-    """Add what counts of the tallies of all tasks to the totals, and clear them.
-
-    Returns how many left, whether they count or not.
-    """
+    """Add the tallies of all tasks to the totals, and clear them; returns how many left."""
     left = 0
     for task in range(tallies.shape[0]):
-        left += tallies[task, 0, TALLY_LEFT] + tallies[task, 1, TALLY_LEFT]
-        for column in range(tallies.shape[2]):
-            tally[column] += tallies[task, 0, column]
-            tallies[task, 0, column] = 0
-            tallies[task, 1, column] = 0
+        left += tallies[task, TALLY_LEFT]
+        for column in range(tallies.shape[1]):
+            tally[column] += tallies[task, column]
+            tallies[task, column] = 0
     return left

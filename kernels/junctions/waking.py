@@ -31,6 +31,7 @@ class Awake(NamedTuple):
     exit_start: NDArray[np.int32]  # (n_groups+1,) into `exit`
     exit: NDArray[np.int32]  # road lanes that the connectors of a group lead to, each once
     weight: NDArray[np.int32]  # (n_groups,) connectors and lanes, as a measure of the work
+    runs: NDArray[np.bool_]  # (n_groups,) it is run here: all, or those of a part of the world
     roused: NDArray[np.int32]  # (n_groups,) frame in which anybody was last where it looks
     inside: NDArray[
         np.int32
@@ -40,6 +41,7 @@ class Awake(NamedTuple):
     row: NDArray[
         np.int32
     ]  # (n_road_lanes,) row in `several` of a lane's road; -1 a road of one lane
+    roads_run: NDArray[np.bool_]  # (m,) it is run here
     roads_roused: NDArray[np.int32]  # (m,) frame in which anybody was last on it
     groups: NDArray[np.int32]  # (n_groups,) the groups to run, ascending
     group_cuts: NDArray[np.int32]  # (TASKS+1,) bounds of tasks in `groups`, of about equal work
@@ -71,7 +73,7 @@ def list_groups(awake: Awake, frame: int) -> None:
     n = 0
     total = 0
     for group in range(awake.roused.shape[0]):
-        if awake.roused[group] >= frame - GROUP_RUNS_ON:
+        if awake.runs[group] and awake.roused[group] >= frame - GROUP_RUNS_ON:
             awake.groups[n] = group
             total += awake.weight[group]
             n += 1
@@ -90,7 +92,7 @@ def list_roads(awake: Awake, frame: int) -> None:
     """Write the roads that are awake and cut them into tasks."""
     n = 0
     for row in range(awake.several.shape[0]):
-        if awake.roads_roused[row] >= frame - ROAD_RUNS_ON:
+        if awake.roads_run[row] and awake.roads_roused[row] >= frame - ROAD_RUNS_ON:
             awake.roads[n] = awake.several[row]
             n += 1
     tasks = awake.tasks[1] = min(awake.road_cuts.shape[0] - 1, max(1, n // ROADS_OF_A_TASK))

@@ -1,24 +1,21 @@
 """Whose is what: the parts of all ranks, what each sees of the others', and what it is told of it."""
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.core.halos import Sight
 from rushhour.kernels.routing.way_ahead import SIGHT as PLANNED_TO
 from rushhour.roadnets.facts import Part
 from rushhour.roadnets.model import Network
 from rushhour.traffic.ranks.messages import told_by_all
 from rushhour.traffic.ranks.parts import distances, divide, facts, groups_of, owners
+from rushhour.traffic.ranks.sight import groups_to_run, sight
 
 if TYPE_CHECKING:
     from rushhour.traffic.sim.sim import Sim
 
-SIGHT: Final = 3  # times what a driver sees: those who decide before it see as far themselves
-LEAST_HALO: Final = 300.0  # m
-SEES: Final = 8.0  # s of the fastest road that a driver sees ahead, and braking beside
-BRAKING: Final = 3.0  # m/s^2
-COMPARED_TO: Final = 30.0  # m beyond the own part
 Places = NDArray[np.int64]
 
 
@@ -38,18 +35,18 @@ class Neighbour(NamedTuple):
     """Another rank that sees this one's part, or whose part this one sees."""
 
     rank: int
-    near: NDArray[np.bool_]  # (n_lanes,) lanes whose vehicles it steps: its own, and its halo
-    near_road: NDArray[np.bool_]  # (n_roads,)
+    sight: Sight  # what it sees
+    near_road: NDArray[np.bool_]  # (n_roads,) it sees some of it
     sent: Kept
     got: Kept
-    loads_sent: Places  # lanes beyond its halo on which this rank's vehicles may be
+    loads_sent: Places  # lanes that it does not see all of, on which this rank's vehicles may be
     loads_got: Places
 
 
 class Division(Part):
-    """The part of this rank, and its neighbours. halo: m; None: as far as drivers see."""
+    """The part of this rank, and its neighbours."""
 
-    def __init__(self, sim: "Sim", comm: Any, halo: float | None) -> None:
+    def __init__(self, sim: "Sim", comm: Any) -> None:
         network, rank = sim.network, int(comm.rank)
         group = comm.bcast(  # every rank comes to the same; so that nothing hangs on it
             divide(network, sim.demand, comm.size) if rank == 0 else None
@@ -59,34 +56,41 @@ class Division(Part):
         self.who = owners(network, group)
         self.facts = facts(network, self.who, comm.size)
         self.own = self.who.lane == rank
-        self.halo = width_of_halo(network) if halo is None else halo
-        self.near = distances(network, self.own, self.halo) < np.inf
+        self.own_roads = (self.who.road == rank)[self.several]
+        self.runs = groups_to_run(sim, self.own, self.who.group == rank)
+        self.sight = sight(sim, self.own, self.runs, groups_of(network.arrays))
+        self.near = np.isinf(self.sight.start)  # lanes that are seen whole
+        self.near_road = roads_seen(network, self.sight)
         # Drivers choose among connectors by the loads of lanes so far ahead.
         wide = distances(network, self.near, PLANNED_TO) < np.inf
         self.loads = np.flatnonzero(wide & ~self.near)
-        # On others' lanes, m from the start, up to where copies are compared with what owners send.
-        self.compared = np.zeros(network.n_lanes)
-        n, arrays = network.n_road_lanes, network.arrays
-        self.compared[:n][self.who.exit == rank] = COMPARED_TO
-        self.compared[n:][self.own[arrays.connectors.to_lane]] = np.inf
-        self.compared[self.own] = 0.0
-        whole = (np.uint64(1) << arrays.roads.lane_count.astype(np.uint64)) - np.uint64(1)
+        whole = (np.uint64(1) << network.arrays.roads.lane_count.astype(np.uint64)) - np.uint64(1)
         self.foreign = np.where(self.who.road == rank, np.uint64(0), whole)
         self.roads_of = [np.flatnonzero(self.who.road == r) for r in range(comm.size)]
         self.all = self.kept(rank, np.ones(network.n_lanes, np.bool_))
         self.all_of = [self.kept(r, self.all.near) for r in range(comm.size)]
         self.neighbours = self._neighbours(comm)
+        self.border = np.zeros(
+            network.n_lanes, np.bool_
+        )  # lanes on which a neighbour sees somebody
+        for each in self.neighbours:
+            self.border |= some_of(each.sight)
+            self.border[each.loads_sent] = True
 
     def _neighbours(self, comm: Any) -> list[Neighbour]:
-        seen = told_by_all(comm, np.flatnonzero(self.near))
+        some = np.flatnonzero(some_of(self.sight))
+        lanes = told_by_all(comm, some)
+        metres = told_by_all(comm, np.stack([each[some] for each in self.sight], axis=1))
         planned = told_by_all(comm, self.loads)
         found, n = [], self.network.n_lanes
-        roads, road = self.network.arrays.roads.first_lane, self.who.lane
+        road = self.who.lane
+        seen_here = some_of(self.sight)
         for r in range(comm.size):
             if r == comm.rank:
                 continue
-            near, loads = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
-            near[seen[r]] = True
+            theirs = Sight(np.zeros(n), np.zeros(n))
+            theirs.start[lanes[r]], theirs.end[lanes[r]] = metres[r].T
+            near, loads = np.isinf(theirs.start), np.zeros(n, np.bool_)
             loads[planned[r]] = True
             mine = np.zeros(n, np.bool_)
             mine[self.loads] = True
@@ -96,10 +100,11 @@ class Division(Part):
             ties = (sent.exits, sent.connectors, got.exits, got.connectors, loads_sent, loads_got)
             if (
                 any(each.size for each in ties)
-                or (near & self.own).any()
-                or self.near[road == r].any()
+                or (some_of(theirs) & self.own).any()
+                or seen_here[road == r].any()
             ):
-                found.append(Neighbour(r, near, near[roads], sent, got, loads_sent, loads_got))
+                near_road = roads_seen(self.network, theirs)
+                found.append(Neighbour(r, theirs, near_road, sent, got, loads_sent, loads_got))
         return found
 
     def kept(self, rank: int, near: NDArray[np.bool_]) -> Kept:
@@ -121,8 +126,14 @@ class Division(Part):
         )  # fmt: skip
 
 
-def width_of_halo(network: Network) -> float:
-    """How far beyond its part a rank must step copies, m."""
-    fastest = float(network.arrays.lanes.speed.max(initial=0.0))
-    seen = SEES * fastest + fastest * fastest / (2.0 * BRAKING)
-    return max(LEAST_HALO, SIGHT * seen)
+def roads_seen(network: Network, sight: Sight) -> NDArray[np.bool_]:
+    """The roads of which anything is seen, (n_roads,)."""
+    found = np.zeros(network.n_roads, np.bool_)
+    there = np.flatnonzero(some_of(sight)[: network.n_road_lanes])
+    found[network.arrays.lanes.road[there]] = True
+    return found
+
+
+def some_of(sight: Sight) -> NDArray[np.bool_]:
+    """The lanes of which anything is seen, (n_lanes,)."""
+    return (sight.start > 0.0) | (sight.end > 0.0)

@@ -29,11 +29,10 @@ if TYPE_CHECKING:
 class Domain(Part):
     """The part of a world that this process steps.
 
-    comm: a communicator of mpi4py; None, or one of a single rank, is the whole world. halo: m; None:
-    as far as drivers of this network see.
+    comm: a communicator of mpi4py; None, or one of a single rank, is the whole world.
     """
 
-    def __init__(self, sim: "Sim", comm: Any = None, halo: float | None = None) -> None:
+    def __init__(self, sim: "Sim", comm: Any = None) -> None:
         self.sim = sim
         self.comm: Any = comm if comm is not None and comm.size > 1 else None
         self.rank = 0 if self.comm is None else int(comm.rank)
@@ -46,14 +45,12 @@ class Domain(Part):
         self._read = True
         self.mine = np.zeros(0, np.bool_)  # by slot
         self.moved = 0  # vehicles on the road in the last frame, of all ranks
-        self.counted = np.ones(sim.network.n_lanes, np.bool_)  # lanes whose vehicles count here
-        # Trips whose drivers took ways in this frame that only their owners looked for.
-        self.elsewhere: list[NDArray[np.int64]] = []
+        self.stepped = np.ones(
+            sim.network.n_lanes, np.bool_
+        )  # lanes whose vehicles this rank moves
         if self.comm is not None:
             self.comm = comm.Dup()  # whoever uses the other one does not meet these messages
-            self.division = Division(sim, self.comm, halo)
-            self.exchange = Exchange(sim, self.division, self.comm)
-            self.ending = Ending(sim, self.exchange, self.comm)
+            self._look_around()
             self.mine = np.zeros(sim.veh.lane.size, np.bool_)
             self._departed = np.zeros(0, np.int32)  # slots, of this frame
             self._outside: Waiting | None = None  # of which _shut is made
@@ -91,32 +88,34 @@ class Domain(Part):
             return
         if whole:
             self.gather()
-            self.elsewhere.clear()
             self.whole_frames += 1
-            self.counted[:] = True
+            self._run(True, True, True)
             return
         self.local_frames += 1
-        self.counted[:] = self.division.own
+        sim = self.sim
+        if self.complete and self.division.network is not sim.network:  # limits or closures changed
+            self._look_around()
         self.ending.begin()
-        veh = self.sim.veh
         if self.complete:
-            here = np.flatnonzero(veh.lane >= 0).astype(np.int32)
-            self.ending.out = np.zeros(len(self.sim.demand), np.bool_)
-            self.ending.out[veh.trip[here]] = True
-            lane = veh.lane[here]
-            self.exchange.loads[:] = np.bincount(lane, minlength=self.counted.size)[
-                self.division.loads
-            ]
-            near = self.division.near[lane]
-            veh.lane[here[~near]] = -1
-            self._enlist(here[near])
+            here = np.flatnonzero(sim.veh.lane >= 0).astype(np.int32)
+            self.ending.out = np.zeros(len(sim.demand), np.bool_)
+            self.ending.out[sim.veh.trip[here]] = True
+            self._enlist(here)
             self.complete = False
-        else:
-            placed = self.sim.order.slot[: self.sim.n]
-            here = placed[veh.lane[placed] >= 0]
-            mine = self.mine[here]
-            self.mine[here] = False
-            self._enlist(*self.exchange.trade(here[mine], here[~mine]))
+        self._run(self.division.own, self.division.runs, self.division.own_roads)
+        self._enlist(*self.exchange.trade(sim.n))
+
+    def _run(self, lanes: Any, groups: Any, roads: Any) -> None:
+        """Step these lanes, grant groups and roads of several lanes, by mask; True: all."""
+        self.stepped[:] = lanes
+        self.sim.awake.runs[:] = groups
+        self.sim.awake.roads_run[:] = roads
+
+    def _look_around(self) -> None:
+        """Know the neighbours, and what is seen, of the network as it is now."""
+        self.division = Division(self.sim, self.comm)
+        self.exchange = Exchange(self.sim, self.division, self.comm)
+        self.ending = Ending(self.sim, self.exchange, self.comm)
 
     def gather(self) -> None:
         """Have all vehicles, and all that is remembered about lanes and signals, on every rank."""
@@ -180,6 +179,17 @@ class Domain(Part):
         if not self.complete:
             self.ending.share_departed(self._departed)
 
+    def share_granted(self) -> None:
+        """Know of the copies what their owners' intersections have decided in this frame."""
+        if not self.complete:
+            self.exchange.find_seen()
+            self.exchange.tell_decided()
+
+    def share_moved(self) -> None:
+        """Know of the copies where their owners have moved them in this frame."""
+        if not self.complete:
+            self.exchange.tell_moved()
+
     def share_ended(self, left: NDArray[np.int32]) -> tuple[Vehicles, NDArray[np.int32]]:
         """Tell the others what this frame has come to; returns who left the road anywhere, as rows.
 
@@ -228,8 +238,8 @@ class Domain(Part):
         if self.ranks == 1:
             return None
         return {
-            **self.division.facts, "halo_m": round(self.division.halo, 1),
-            "frames_in_parts": self.local_frames, "frames_of_all": self.whole_frames,
+            **self.division.facts, "frames_in_parts": self.local_frames,
+            "frames_of_all": self.whole_frames,
         }  # fmt: skip
 
     def slots(self) -> NDArray[np.int64]:

@@ -3,22 +3,23 @@
 To each neighbour one message before a frame; all to all where everybody needs everything.
 """
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.core.halos import list_border, part_ways, pick_seen
 from rushhour.kernels.core.vehicles import FULL_LOAD, Vehicles
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.facts import Part
 from rushhour.traffic.ranks.division import Division, Neighbour
 from rushhour.traffic.ranks.messages import Sent, received, told_by_all
-from rushhour.traffic.ranks.packing import Bytes, Memory, Rows, aligned
+from rushhour.traffic.ranks.packing import DECIDED, Bytes, Memory, Rows, aligned
 
 if TYPE_CHECKING:
     from rushhour.traffic.sim.sim import Sim
 
-COMPARED: Final = ("id", "lane", "s", "speed", "granted", "path")
 Slots = NDArray[np.int32]
 
 
@@ -31,54 +32,119 @@ class Exchange(Part):
         neighbours = division.neighbours
         self._sent = [Memory(sim, division, each.sent) for each in neighbours]
         self._got = [Memory(sim, division, each.got) for each in neighbours]
+        self._decided = [Memory(sim, division, each.sent, True) for each in neighbours]
+        self._told = [Memory(sim, division, each.got, True) for each in neighbours]
         self._all = [Memory(sim, division, each) for each in division.all_of]
+        n = sim.network.n_lanes
         self.loads = np.zeros(division.loads.size, np.int64)  # of lanes beyond the halo
-        self._place = np.zeros(sim.network.n_lanes, np.int64)  # of these lanes in `loads`
+        self._place = np.zeros(n, np.int64)  # of these lanes in `loads`
         self._place[division.loads] = np.arange(division.loads.size)
-        self._count = np.zeros(sim.network.n_lanes, np.int64)  # scratch
-        self._rows = Rows(sim.veh)
+        self._count = np.zeros(n, np.int32)  # scratch
+        self._scratch = np.zeros((4, 0), np.int32)
+        self._rows, self._few = Rows(sim.veh), Rows(sim.veh, DECIDED)
         self._read = Rows(self._empty(16))  # into which `vehicles` unpacks
+        # Since the middle of a frame: own vehicles that each neighbour sees, and copies of its own.
+        self._seen: list[Slots] = []
+        self._copies: list[Slots] = []
 
     @property
     def rows(self) -> Rows:
         """Packs vehicles."""
         if self._rows.veh is not self.sim.veh:
-            self._rows = Rows(self.sim.veh)
+            self._rows, self._few = Rows(self.sim.veh), Rows(self.sim.veh, DECIDED)
         return self._rows
+
+    def _lists(self) -> NDArray[np.int32]:
+        """Four lists with room for all vehicles."""
+        if self._scratch.shape[1] < self.sim.veh.lane.size:
+            self._scratch = np.zeros((4, self.sim.veh.lane.size), np.int32)
+        return self._scratch
 
     # --- to neighbours ---------------------------------------------------------------------
 
-    def trade(self, own: Slots, copies: Slots) -> tuple[Slots, Slots]:
+    def trade(self, n: int) -> tuple[Slots, Slots]:
         """Send one's own vehicles to whoever sees them, and take theirs in the place of the copies.
 
-        Returns the slots of those who stay, and of those who came. Raises RunError where a copy beside
-        the own part came to something else than with its owner.
+        n: entries of the order. Returns the slots of those who stay, and of those who came.
         """
         sim, division, neighbours = self.sim, self.division, self.division.neighbours
-        lane = sim.veh.lane[own]
-        np.add.at(self._count, lane, 1)
-        messages = [
-            self._message(each, memory, own[each.near[lane]])
-            for each, memory in zip(neighbours, self._sent, strict=True)
-        ]
-        self._count[lane] = 0
+        stays, shown, gone, some = self._lists()
+        lanes = sim.network.arrays.lanes
+        a, b, c = part_ways(
+            sim.veh, lanes, sim.order, n, sim.domain.mine, division.sight, division.border,
+            self._count, stays, shown, gone,
+        )  # fmt: skip
+        messages = []
+        for each, memory in zip(neighbours, self._sent, strict=True):
+            found = pick_seen(sim.veh, lanes, each.sight, shown[:b], some)
+            messages.append(self._message(each, memory, some[:found]))
+        self._count[sim.veh.lane[shown[:b]]] = 0
         self.bytes_sent += sum(message.size for message in messages)
         way = Sent(self.comm, [each.rank for each in neighbours], messages)
-        before = self._compared(copies)
-        stays = division.near[lane]
-        gone = own[~stays]
-        sim.veh.lane[copies] = -1
-        sim.veh.lane[gone] = -1
-        free = np.concatenate((copies, gone))
+        sim.veh.lane[gone[:c]] = -1
         self.loads[:] = 0
         came = [
             self._take(each, memory, received(self.comm, each.rank))
             for each, memory in zip(neighbours, self._got, strict=True)
         ]
-        new = self.put(came, free)
+        new = self.put(came, gone[:c].copy())
         way.wait()
-        self._compare(before, new)
-        return own[stays], new
+        return stays[:a].copy(), new
+
+    def find_seen(self) -> None:
+        """Know whom each neighbour sees, and whose the copies are; both in the order, as with them."""
+        sim, division = self.sim, self.division
+        shown, copies, some, _ = self._lists()
+        lanes = sim.network.arrays.lanes
+        a, b = list_border(sim.veh, sim.order, sim.n, division.own, division.border, shown, copies)
+        owner = division.who.lane[sim.veh.lane[copies[:b]]]
+        self._seen, self._copies = [], []
+        for each in division.neighbours:
+            found = pick_seen(sim.veh, lanes, each.sight, shown[:a], some)
+            self._seen.append(some[:found].copy())
+            self._copies.append(copies[:b][owner == each.rank])
+
+    def tell_decided(self) -> None:
+        """Tell neighbours what passing and grants have decided of those whom they see."""
+        self._renew(self._few, self._decided, self._told)
+
+    def tell_moved(self) -> None:
+        """Tell neighbours all of those whom they see."""
+        nothing = [None] * len(self._seen)
+        self._renew(self._rows, nothing, nothing)
+
+    def _renew(
+        self, rows: Rows, sent: Sequence[Memory | None], got: Sequence[Memory | None]
+    ) -> None:
+        """Send rows of those who are seen, and write over the copies what their owners send."""
+        to, messages = [], []
+        for each, memory, slots in zip(self.division.neighbours, sent, self._seen, strict=True):
+            known = memory.size() if memory else 0
+            out = np.empty(known + slots.size * rows.size, np.uint8)
+            if not out.size:
+                continue
+            if memory:
+                memory.take(out[:known])
+            rows.take(slots, out[known:])
+            to.append(each.rank)
+            messages.append(out)
+        self.bytes_sent += sum(message.size for message in messages)
+        way = Sent(self.comm, to, messages)
+        for each, memory, slots in zip(self.division.neighbours, got, self._copies, strict=True):
+            known = memory.size() if memory else 0
+            if not known + slots.size:
+                continue
+            data = received(self.comm, each.rank)
+            if data.size != known + slots.size * rows.size:
+                raise RunError(
+                    f"ranks: frame {self.sim.frame}: rank {each.rank} sends "
+                    f"{(data.size - known) // rows.size} of its vehicles, and rank {self.comm.rank} has "
+                    f"copies of {slots.size}; report it, and run without ranks"
+                )
+            if memory:
+                memory.put(data[:known])
+            rows.put(data[known:], slots)
+        way.wait()
 
     def _message(self, to: Neighbour, memory: Memory, slots: Slots) -> Bytes:
         known, loads = memory.size(), aligned(2 * to.loads_sent.size)
@@ -116,47 +182,18 @@ class Exchange(Part):
             at += n
         return slots
 
-    def _compared(self, copies: Slots) -> tuple[NDArray[Any], ...]:
-        """What is compared of the copies beside the own part."""
-        veh = self.sim.veh
-        near = copies[veh.s[copies] < self.division.compared[veh.lane[copies]]]
-        elsewhere = self.sim.domain.elsewhere
-        if elsewhere:
-            near = near[~np.isin(veh.trip[near], np.concatenate(elsewhere))]
-            elsewhere.clear()
-        return tuple(getattr(veh, name)[near] for name in COMPARED)
-
-    def _compare(self, before: tuple[NDArray[Any], ...], new: Slots) -> None:
-        """Compare them with what their owners sent."""
-        veh, ids = self.sim.veh, before[0]
-        if not ids.size:
-            return
-        order = np.argsort(veh.id[new])
-        slots = new[order]
-        place = np.searchsorted(veh.id[slots], ids)
-        wrong = place >= slots.size
-        slots = slots[np.minimum(place, max(slots.size - 1, 0))] if slots.size else ids * 0
-        for name, values in zip(COMPARED, before, strict=True):
-            differs = getattr(veh, name)[slots] != values
-            wrong |= differs.any(axis=1) if differs.ndim == 2 else differs
-        if wrong.any():
-            raise RunError(
-                f"ranks: frame {self.sim.frame}: vehicle {int(ids[wrong][0])}, next to the part of rank "
-                f"{self.comm.rank}, is not where its owner has it: drivers look further than the halo "
-                f"of {self.division.halo:g} m; report it, and run without ranks"
-            )
-
     def newcomers(self, departed: Slots, queued: NDArray[np.int32]) -> list[Bytes]:
         """Send those who departed to whoever sees them; returns those of others who are seen here.
 
         queued: roads with a queue outside before anybody departed, the same on all ranks.
         """
-        owner, lane = self.division.who.road[queued], self.sim.veh.lane[departed]
+        owner, lanes = self.division.who.road[queued], self.sim.network.arrays.lanes
         to, messages, sources = [], [], []
-        here = self.division.near[self.sim.network.arrays.roads.first_lane[queued]]
+        here, some = self.division.near_road[queued], self._lists()[0]
         for each in self.division.neighbours:
             if (each.near_road[queued] & (owner == self.comm.rank)).any():
-                slots = departed[each.near[lane]]
+                found = pick_seen(self.sim.veh, lanes, each.sight, departed, some)
+                slots = some[:found]
                 out = np.empty(slots.size * self.rows.size, np.uint8)
                 self.rows.take(slots, out)
                 to.append(each.rank)

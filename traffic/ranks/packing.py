@@ -1,5 +1,6 @@
 """Vehicles, and what intersections remember, as bytes: packed column after column, without pickle."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -21,6 +22,11 @@ OF_LANES: Final = ("claimed", "claimed_since", "passers")
 OF_CONNECTORS: Final = ("light", "closes", "waived")
 OF_PROGRAMS: Final = ("phase", "since", "target", "held")
 OF_DETECTORS: Final = ("hit", "served")
+# Of vehicles what passing and grants decide in a frame.
+DECIDED: Final = (
+    "around", "swerve", "pass_frame", "granted", "line", "go", "stamp", "cut", "cut_stamp",
+    "arrived", "overtaken", "refused", "full_since", "blocker",
+)  # fmt: skip
 WIDTHS: Final[dict[int, Any]] = {8: np.int64, 4: np.int32, 1: np.uint8}
 Bytes = NDArray[np.uint8]
 
@@ -31,16 +37,16 @@ def aligned(size: int) -> int:
 
 
 class Rows:
-    """Packs the vehicles of one set of arrays."""
+    """Packs the vehicles of one set of arrays: all that is known of them, or the fields with some names."""
 
-    def __init__(self, veh: Vehicles) -> None:
+    def __init__(self, veh: Vehicles, names: Sequence[str] = Vehicles._fields) -> None:
         self.veh = veh
-        arrays: list[NDArray[Any]] = list(veh)
+        arrays: list[NDArray[Any]] = [getattr(veh, name) for name in names]
         flat = [a.view(WIDTHS[a.itemsize]) for a in arrays if a.ndim == 1]
         self._columns = [tuple(a for a in flat if a.itemsize == width) for width in WIDTHS]
         self._tables = tuple(a for a in arrays if a.ndim == 2)
         self._cells = sum(table.shape[1] for table in self._tables)
-        names = [name for name, a in zip(veh._fields, arrays, strict=True) if a.ndim == 1]
+        names = [name for name in names if getattr(veh, name).ndim == 1]
         self._names = [
             [name for name in names if getattr(veh, name).itemsize == width] for width in WIDTHS
         ]
@@ -62,15 +68,19 @@ class Rows:
         """Pack the vehicles in some slots."""
         parts, tables = self._parts(out, slots.size)
         for columns, part in zip(self._columns, parts, strict=True):
-            take_columns(columns, slots, part)
-        take_tables(self._tables, slots, tables)
+            if columns:
+                take_columns(columns, slots, part)
+        if self._tables:
+            take_tables(self._tables, slots, tables)
 
     def put(self, data: Bytes, slots: NDArray[np.int32]) -> None:
         """Write packed vehicles into some slots."""
         parts, tables = self._parts(data, slots.size)
         for columns, part in zip(self._columns, parts, strict=True):
-            put_columns(columns, slots, part)
-        put_tables(self._tables, slots, tables)
+            if columns:
+                put_columns(columns, slots, part)
+        if self._tables:
+            put_tables(self._tables, slots, tables)
 
     def column(self, data: Bytes, n: int, name: str) -> NDArray[Any]:
         """One column of n packed vehicles; a view."""
@@ -82,10 +92,15 @@ class Rows:
 
 
 class Memory:
-    """Packs what some of the intersections, lanes and signals of a rank remember."""
+    """Packs what some of the intersections, lanes and signals of a rank remember.
 
-    def __init__(self, sim: "Sim", division: "Division", kept: Kept) -> None:
-        self._sim, self._kept = sim, kept
+    decided: only what the grants of a frame decide of exits, and who passes whom.
+    """
+
+    def __init__(
+        self, sim: "Sim", division: "Division", kept: Kept, decided: bool = False
+    ) -> None:  # fmt: skip
+        self._sim, self._kept, self._decided = sim, kept, decided
         self._who = division.who
         self._of: tuple[Any, ...] = ()  # structures of which _arrays are
         self._arrays: list[tuple[NDArray[Any], NDArray[np.int64]]] = []
@@ -103,6 +118,9 @@ class Memory:
     def _found(self) -> list[tuple[NDArray[Any], NDArray[np.int64]]]:
         sim, kept, who = self._sim, self._kept, self._who
         grants, awake, lights = sim.grants, sim.awake, sim.lights
+        if self._decided:
+            found = [(getattr(grants, name), kept.exits) for name in OF_EXITS]
+            return _by_width([*found, (grants.passers, kept.lanes)])
         signal, n = sim.network.arrays.connectors.signal, sim.network.n_road_lanes
         there = np.zeros(who.program.size, np.bool_)
         there[signal[kept.near[n:] & (signal >= 0)]] = True
@@ -118,8 +136,7 @@ class Memory:
             (awake.roused, kept.groups),
             (awake.roads_roused, kept.roads),
         ]
-        found = [each for each in found if each[1].size]
-        return sorted(found, key=lambda each: -each[0].itemsize)
+        return _by_width(found)
 
     def size(self) -> int:
         """Bytes, a multiple of 8."""
@@ -141,3 +158,12 @@ class Memory:
             size = array.itemsize * places.size
             array[places] = data[at : at + size].view(array.dtype)
             at += size
+
+
+def _by_width(
+    found: list[tuple[NDArray[Any], NDArray[np.int64]]],
+) -> list[tuple[NDArray[Any], NDArray[np.int64]]]:
+    """Those of which there is anything, the widest first."""
+    return sorted(
+        [each for each in found if each[1].size], key=lambda each: -each[0].itemsize
+    )  # fmt: skip

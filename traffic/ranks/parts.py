@@ -16,6 +16,7 @@ from rushhour.roadnets.model import Network
 from rushhour.traffic.demand.model import Demand
 
 Ints = NDArray[np.int64]
+CLOSE: Final = 150.0  # m before a crossing within which a joint belongs to it
 EMPTY_ROAD: Final = 0.02  # vehicles that a lane of 100 m counts as, whoever comes
 
 
@@ -85,8 +86,9 @@ def divide(network: Network, demand: Demand, ranks: int) -> Ints:
 
 
 def _pieces(net: NetworkArrays, group_of: Ints, n: int) -> Ints:
-    """The piece of each group: groups whose signals one program shows are one."""
-    piece = np.arange(n)
+    """The piece of each group: groups whose signals one program shows are one, and so is a crossing with
+    the joints just before it."""
+    piece = _joints_before(net, group_of, n)
     signal = net.connectors.signal
     shown = np.flatnonzero(signal >= 0)
     at = group_of[net.connectors.intersection[shown]]
@@ -99,6 +101,20 @@ def _pieces(net: NetworkArrays, group_of: Ints, n: int) -> Ints:
         if (new == piece).all():
             return np.unique(piece, return_inverse=True)[1]
         piece = new
+
+
+def _joints_before(net: NetworkArrays, group_of: Ints, n: int) -> Ints:
+    """Of each group its own number, but of joints that lead to one crossing, close by, that one's."""
+    at, to = group_of[net.connectors.intersection], net.connectors.to_lane
+    crossing = np.zeros(n, np.bool_)
+    crossing[at[~net.connectors.free]] = True
+    end = net.lanes.intersection[to]
+    goal = np.where(end >= 0, group_of[np.maximum(end, 0)], -1)
+    close = (goal >= 0) & crossing[goal] & (net.lanes.length[to] < CLOSE)
+    first, last = np.full(n, n), np.full(n, -1)
+    np.minimum.at(first, at, np.where(close, goal, -1))
+    np.maximum.at(last, at, np.where(close, goal, n))
+    return np.where(~crossing & (first == last), first, np.arange(n))
 
 
 def _work(net: NetworkArrays, demand: Demand) -> NDArray[np.float64]:

@@ -83,7 +83,6 @@ class SharedWays(Part):
             cuts = np.cumsum((tail, trips, over, over))
             _, trip, place, size, roads = np.split(ways, cuts)
             sim.reroutes[trip] += 1
-            sim.domain.elsewhere.append(trip)
             pool[_places(place, size)] = roads
 
     def _have_room(self) -> None:

@@ -166,6 +166,7 @@ class Frame(Part):
             net, sim.veh, sim.types, sim.order, sim.grants, sim.rules, sim.awake, sim.frame, sim.dt,
             sim.seed,
         )  # fmt: skip
+        sim.domain.share_granted()
 
     def choose_lanes(self) -> None:
         """Let drivers change lane."""
@@ -180,7 +181,7 @@ class Frame(Part):
         sim = self.sim
         sim.models.drive_all(
             sim.network.arrays, sim.veh, sim.types, sim.routes, sim.order, sim.grants,
-            sim.partings, sim.rules, sim.n, sim.frame, sim.dt, sim.seed,
+            sim.partings, sim.rules, sim.n, sim.domain.stepped, sim.frame, sim.dt, sim.seed,
         )  # fmt: skip
         if self._among_bodies:
             self.bodies.heed()
@@ -198,7 +199,7 @@ class Frame(Part):
         sim = self.sim
         move_all(
             sim.network.arrays, sim.veh, sim.types, sim.routes, sim.order, sim.rules, sim.n,
-            sim.frame, sim.dt, sim.seed, sim.domain.counted, sim.tallies, sim.efforts,
+            sim.frame, sim.dt, sim.seed, sim.domain.stepped, sim.tallies, sim.efforts,
         )  # fmt: skip
 
     def arrive(self) -> None:
@@ -217,6 +218,8 @@ class Frame(Part):
         """Now and then minds are changed, and rings looked for; drivers look for other ways."""
         sim, minds = self.sim, self.routing.minds
         quotas, lanes = sim.quotas, sim.network.n_road_lanes
+        if sim.frame % self._watch_frames == 0:
+            sim.domain.share_moved()
         self.routing.shared.begin()
         self.control.lead()
         also: list[int] = []
@@ -231,7 +234,7 @@ class Frame(Part):
         if minded:
             sim.routes = minds.change(
                 sim.veh, sim.order, sim.routes, sim.types, sim.grants, sim.rules, sim.frame,
-                sim.seed, sim.efforts[0], also, first, last, quotas, sim.domain.counted,
+                sim.seed, sim.efforts[0], also, first, last, quotas, sim.domain.stepped,
             )  # fmt: skip
         if minded or self.routing.rerouting.fraction > 0.0:
             self.routing.shared.share()

@@ -118,7 +118,7 @@ class Sim:
         self.lit, self.actuation, self.clearing = controlled(self.whole, self.parameters)
         self.lights = state.new_lights(self.actuation)
         self.efforts = np.zeros((TASKS, 2 * (DEPTH + 1), MAX_LANES))
-        self.tallies = np.zeros((TASKS, 2, TALLY_COLUMNS), np.int64)
+        self.tallies = np.zeros((TASKS, TALLY_COLUMNS), np.int64)
         self.changes = np.zeros(TASKS, np.int64)
         self.domain = Domain(self, comm)
 

@@ -1,0 +1,97 @@
+"""A world stepped in parts: who stays in a part, who has left it, and whom another part sees.
+
+What a part *sees* of the others is told by two numbers of each lane: metres from its start, and metres
+from its end, within which it sees whoever is there (front bumper).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.compiling.jit import kernel
+from rushhour.kernels.core.network import Lanes
+from rushhour.kernels.core.vehicles import Order, Vehicles
+
+
+class Sight(NamedTuple):
+    """What a part sees, shape (n_lanes,)."""
+
+    start: NDArray[np.float64]  # m from the start of the lane; inf: all of it
+    end: NDArray[np.float64]  # m from the end of the lane
+
+
+@kernel
+def is_seen(veh: Vehicles, lanes: Lanes, sight: Sight, i: int) -> bool:
+    """Whether a vehicle on the road is seen."""
+    lane, s = veh.lane[i], veh.s[i]
+    return bool(s < sight.start[lane] or lanes.length[lane] - s < sight.end[lane])
+
+
+@kernel
+def pick_seen(
+    veh: Vehicles, lanes: Lanes, sight: Sight, slots: NDArray[np.int32], out: NDArray[np.int32]
+) -> int:
+    """Write those of some slots whose vehicles are seen to out, as long as slots; returns how many."""
+    found = 0
+    for x in range(slots.shape[0]):
+        if is_seen(veh, lanes, sight, slots[x]):
+            out[found] = slots[x]
+            found += 1
+    return found
+
+
+@kernel
+def part_ways(
+    veh: Vehicles, lanes: Lanes, order: Order, n: int, mine: NDArray[np.bool_], sight: Sight,
+    border: NDArray[np.bool_], count: NDArray[np.int32], stays: NDArray[np.int32],
+    shown: NDArray[np.int32], gone: NDArray[np.int32],
+) -> tuple[int, int, int]:  # fmt: skip
+    """After a frame: of a part's own vehicles list those that it still sees (stays), those on lanes at
+    the border (shown), and whoever it is to forget (gone): those it does not see, and all copies.
+
+    n: entries of the order. border: (n_lanes,) lanes on which some other part may see somebody. Writes
+    the lists, each as long as the order may be, and count: own vehicles by lane, on lanes of the border.
+    Clears mine. Returns how many each list has.
+    """
+    a = b = c = 0
+    for p in range(n):
+        i = order.slot[p]
+        lane = veh.lane[i]
+        if lane < 0:
+            continue
+        if mine[i]:
+            mine[i] = False
+            if border[lane]:
+                count[lane] += 1
+                shown[b] = i
+                b += 1
+            if is_seen(veh, lanes, sight, i):
+                stays[a] = i
+                a += 1
+                continue
+        gone[c] = i
+        c += 1
+    return a, b, c
+
+
+@kernel
+def list_border(
+    veh: Vehicles, order: Order, n: int, own: NDArray[np.bool_], border: NDArray[np.bool_],
+    shown: NDArray[np.int32], copies: NDArray[np.int32],
+) -> tuple[int, int]:  # fmt: skip
+    """Within a frame, in the order: own vehicles on lanes at the border (shown), and all copies.
+
+    own: (n_lanes,). Returns how many.
+    """
+    a = b = 0
+    for p in range(n):
+        i = order.slot[p]
+        lane = veh.lane[i]
+        if not own[lane]:
+            copies[b] = i
+            b += 1
+        elif border[lane]:
+            shown[a] = i
+            a += 1
+    return a, b

@@ -1,0 +1,187 @@
+"""What a rank sees of the others' parts: whom its own vehicles look at within one frame.
+
+A rank runs its own grant groups and those that look at lanes of its own. What these read, and what its
+own drivers read, is where others were as the frame began, and, of what other groups decide in the frame,
+what is sent in its middle (see `exchange`). So a rank need not see whom those look at that it sees.
+"""
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushhour.kernels.core.halos import Sight
+from rushhour.kernels.core.network import JOINTS, LONGEST_VEHICLE
+from rushhour.kernels.core.vehicles import PATH
+from rushhour.kernels.following.lane_gaps import EASE
+from rushhour.kernels.junctions.exit_room import JOINTS_BACK
+from rushhour.kernels.signals.max_pressure import SHORT
+from rushhour.kernels.trips.start_places import FOLLOWER_BRAKING
+
+if TYPE_CHECKING:
+    from rushhour.traffic.sim.sim import Sim
+
+FAST: Final = 1.3  # times the limit: the fastest that come
+LONGEST_GAP: Final = 12.0  # s: no driver looks further back along a stream for a gap
+SPARE: Final = 25.0  # m
+Mask = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+
+
+def groups_to_run(sim: "Sim", own: Mask, own_groups: Mask) -> Mask:
+    """The grant groups that a rank runs: its own, and those that look at its own lanes."""
+    run = own_groups.copy()
+    run[_of_watched(sim, own)] = True
+    return run
+
+
+def sight(sim: "Sim", own: Mask, run: Mask, group_of: NDArray[np.int64]) -> Sight:
+    """What a rank with these lanes, that runs these groups, must see."""
+    net, n = sim.network.arrays, sim.network.n_road_lanes
+    joints = np.flatnonzero(net.connectors.free)
+    fro, to = net.connectors.from_lane, net.connectors.to_lane
+    inside = run[group_of[net.connectors.intersection]]
+    lanes, groups = _watch(sim)
+    approach = own.copy()  # lanes whose end somebody looks at from here
+    approach[lanes[run[groups]]] = True
+    approach[n:][inside] = True
+    _whole_roads(sim, approach)
+    seen = approach.copy()
+    seen[to[inside]] = True
+    _add_rings(sim, seen, np.flatnonzero(inside))
+    _whole_roads(sim, seen)
+    # On over joints: room there counts, and who sets off behind them.
+    _follow(sim, seen, joints, fro, to, PATH)
+    # Back over joints: who was let onto a road by the room beyond it.
+    back = approach.copy()
+    _follow(sim, back, joints, to, fro, JOINTS_BACK)
+    seen |= back
+    _add_detectors(sim, seen, own)
+    _add_queues(sim, seen, inside)
+    _whole_roads(sim, seen)
+    seen[n:] |= seen[fro] | approach[to]
+    fast = FAST * np.maximum(net.lanes.speed, 1.0)
+    braking = min(FOLLOWER_BRAKING, 0.5 * sim.rules.safe_braking)
+    to_start = fast * fast / (2.0 * braking) + fast * (sim.dt + EASE) + SPARE
+    to_line = LONGEST_GAP * fast + SPARE
+    end = np.maximum(
+        to_start - _metres_back(sim, approach, np.zeros(fast.size), float(to_start.max())),
+        to_line - _metres_back(sim, approach, net.lanes.length, float(to_line.max())),
+    )
+    longest = max(LONGEST_VEHICLE, float(sim.types.length.max(initial=0.0))) + 2.0
+    start = longest - _metres_on(sim, seen, longest)
+    start[seen] = np.inf
+    return Sight(np.maximum(start, 0.0), np.maximum(end, 0.0))
+
+
+def _watch(sim: "Sim") -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Lanes and the groups that look at who is on them."""
+    awake = sim.awake
+    start = awake.watch_start
+    return np.repeat(np.arange(start.size - 1), np.diff(start)), awake.watch
+
+
+def _of_watched(sim: "Sim", own: Mask) -> NDArray[np.int32]:
+    lanes, groups = _watch(sim)
+    return groups[own[lanes]]
+
+
+def _whole_roads(sim: "Sim", seen: Mask) -> None:
+    """See all lanes of the roads of which one is seen."""
+    n = sim.network.n_road_lanes
+    road_of = sim.network.arrays.lanes.road[:n]
+    some = np.zeros(sim.network.n_roads, np.bool_)
+    some[road_of[seen[:n]]] = True
+    seen[:n] |= some[road_of]
+
+
+def _follow(sim: "Sim", seen: Mask, along: NDArray[np.int64], fro: Any, to: Any, most: int) -> None:
+    """See on along some connectors, so many in a row; with all lanes of the roads that they lead to."""
+    n = sim.network.n_road_lanes
+    for _ in range(most):
+        there = along[seen[fro[along]]]
+        new = there[~(seen[n + there] & seen[to[there]])]
+        if not new.size:
+            return
+        seen[n + new] = True
+        seen[to[new]] = True
+        _whole_roads(sim, seen)
+
+
+def _add_rings(sim: "Sim", seen: Mask, connectors: NDArray[np.int64]) -> None:
+    """See all of the small roundabouts that some connectors enter, and the roads by which one leaves."""
+    net, n, grants = sim.network.arrays, sim.network.n_road_lanes, sim.grants
+    fro, to = net.connectors.from_lane, net.connectors.to_lane
+    if not grants.ring_entry[connectors].any():
+        return
+    ring = np.zeros(sim.network.n_lanes, np.bool_)
+    ring[to[connectors[grants.ring_entry[connectors]]]] = True
+    round_it = np.flatnonzero(grants.on_ring[fro] & grants.on_ring[to])
+    _whole_roads(sim, ring)
+    _follow(sim, ring, round_it, fro, to, sim.network.n_lanes)
+    ring[n:] |= ring[fro] | ring[to]
+    leaving = np.flatnonzero(ring[fro])
+    out = ring.copy()
+    out[to[leaving]] = True
+    for _ in range(PATH):  # up to a lane on which one can stand
+        short = np.flatnonzero(out[fro] & (net.lanes.length[fro] < 2.0 * LONGEST_VEHICLE))
+        before = out.sum()
+        out[n + short] = True
+        out[to[short]] = True
+        if out.sum() == before:
+            break
+    seen |= out
+
+
+def _add_detectors(sim: "Sim", seen: Mask, own: Mask) -> None:
+    """See the lanes on which detectors of own signals lie."""
+    act, net, n = sim.actuation, sim.network.arrays, sim.network.n_road_lanes
+    signal = net.connectors.signal
+    mine = np.zeros(net.signals.cycle.size, np.bool_)
+    mine[signal[own[n:] & (signal >= 0)]] = True
+    phase = np.repeat(mine, np.diff(net.signals.phase_start))
+    seen[act.lane[act.watch[np.repeat(phase, np.diff(act.watch_start))]]] = True
+
+
+def _add_queues(sim: "Sim", seen: Mask, inside: Mask) -> None:
+    """See the lanes before those that are too short for the queue before a signal."""
+    net = sim.network.arrays
+    fro, to = net.connectors.from_lane, net.connectors.to_lane
+    at = np.zeros(sim.network.n_lanes, np.bool_)
+    at[fro[inside & (net.connectors.signal >= 0)]] = True
+    for _ in range(JOINTS + 1):
+        short = at[to] & (net.lanes.length[to] < SHORT)
+        at[fro[short]] = True
+    seen |= at
+
+
+def _metres_back(sim: "Sim", approach: Mask, begin: Floats, most: float) -> Floats:
+    """Metres from the end of each lane on to where some lanes begin, (n_lanes,), and by how much more
+    each of these begins with; inf beyond `most`, and for these lanes themselves."""
+    net, n = sim.network.arrays, sim.network.n_road_lanes
+    fro, to = net.connectors.from_lane, net.connectors.to_lane
+    far = np.full(sim.network.n_lanes, np.inf)
+    while True:
+        before = far.copy()
+        start = np.where(approach, begin, far + net.lanes.length)
+        far[n:] = np.minimum(far[n:], start[to])
+        np.minimum.at(far, fro, np.where(approach[n:], begin[n:], far[n:] + net.lanes.length[n:]))
+        far[far > most] = np.inf
+        if (far == before).all():
+            far[approach] = np.inf
+            return far
+
+
+def _metres_on(sim: "Sim", seen: Mask, most: float) -> Floats:
+    """Metres from where some lanes end on to the start of each other, (n_lanes,); inf beyond `most`."""
+    net, n = sim.network.arrays, sim.network.n_road_lanes
+    fro, to = net.connectors.from_lane, net.connectors.to_lane
+    far = np.full(sim.network.n_lanes, np.inf)
+    while True:
+        before = far.copy()
+        end = np.where(seen, 0.0, far + net.lanes.length)
+        far[n:] = np.minimum(far[n:], end[fro])
+        np.minimum.at(far, to, np.where(seen[n:], 0.0, far[n:] + net.lanes.length[n:]))
+        far[far > most] = np.inf
+        if (far == before).all():
+            return far
