@@ -81,7 +81,8 @@ def same_with_everybody_awake(make, frames):
         wakeful.sim.awake.roused[:] = wakeful.frame
         wakeful.sim.awake.roads_roused[:] = wakeful.frame
         wakeful.sim.awake.inside[:] = wakeful.frame
-        wakeful.sim.awake.plain[:] = False
+        wakeful.sim.awake.used[:] = wakeful.frame
+        wakeful.sim.awake.asked[:] = wakeful.frame
         wakeful.sim.grants.held[:] = True
         wakeful.sim.grants.noted[:] = FRAMES_NOTED
         sleepy.step()

@@ -180,6 +180,8 @@ def note_inside(
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     inter = net.intersections
     for c in range(inter.connector_start[x], inter.connector_start[x + 1]):
+        if awake.used[c] != frame:
+            continue
         k = inter.connector[c]
         lane = n_road_lanes + k
         if net.connectors.free[k]:

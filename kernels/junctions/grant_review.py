@@ -294,6 +294,8 @@ def give_back_inside(
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     inter = net.intersections
     for c in range(inter.connector_start[x], inter.connector_start[x + 1]):
+        if awake.used[c] != frame:
+            continue
         lane = n_road_lanes + inter.connector[c]
         for p in range(order.start[lane], order.start[lane + 1]):
             i = order.slot[p]

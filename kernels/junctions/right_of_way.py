@@ -71,10 +71,8 @@ from rushhour.kernels.junctions.grant_review import (
     LEFT_AT_YELLOW,
     give_back_inside,
     has_lost_green,
-    led_to_by_joint,
     review_lane,
     shows_green,
-    somebody_comes,
     turns_across,
     waits_for_first,
     worst_light,
@@ -413,15 +411,10 @@ def grant_group(
     for g in range(lo, hi):
         x = inter.group[g]
         for y in range(inter.lane_start[x], inter.lane_start[x + 1]):
-            lane = inter.lane[y]
-            grants.candidate[y] = -1
-            if (
-                order.start[lane] == order.start[lane + 1]
-                and (awake.plain[y] or not somebody_comes(net, grants, lane))
-                and (awake.plain[y] or not led_to_by_joint(net, lane))
-            ):
+            if awake.asked[y] != frame:
+                grants.candidate[y] = -1
                 continue
-            i = review_lane(net, veh, types, order, grants, rules, lane, frame, dt)
+            i = review_lane(net, veh, types, order, grants, rules, inter.lane[y], frame, dt)
             grants.candidate[y] = i
             asking = asking or i >= 0
         waiting = waiting or grants.held[x] == HELD_INSIDE

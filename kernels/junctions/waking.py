@@ -27,7 +27,11 @@ class Awake(NamedTuple):
 
     watch_start: NDArray[np.int32]  # (n_lanes+1,) into `watch`
     watch: NDArray[np.int32]  # grant groups that look at those who are on a lane
+    line: NDArray[
+        np.int32
+    ]  # beside `watch`: place in intersections.lane of whose line they come to; -1
     reach: NDArray[np.float64]  # (n_lanes,) m from its end, beyond which none of them looks
+    place: NDArray[np.int32]  # (n_connectors,) of a connector in intersections.connector
     exit_start: NDArray[np.int32]  # (n_groups+1,) into `exit`
     exit: NDArray[np.int32]  # road lanes that the connectors of a group lead to, each once
     weight: NDArray[np.int32]  # (n_groups,) connectors and lanes, as a measure of the work
@@ -36,7 +40,8 @@ class Awake(NamedTuple):
     inside: NDArray[
         np.int32
     ]  # (n_intersections,) frame in which anybody was last on its connectors
-    plain: NDArray[np.bool_]  # of the lanes of intersections: empty, nobody asks for its line
+    used: NDArray[np.int32]  # the same of each of intersections.connector, rears included
+    asked: NDArray[np.int32]  # and of each of intersections.lane, of who may ask for its line
     several: NDArray[np.int32]  # (m,) roads of several lanes, ascending
     row: NDArray[
         np.int32
@@ -54,8 +59,10 @@ class Awake(NamedTuple):
 
 
 @kernel
-def rouse(net: NetworkArrays, awake: Awake, lane: int, to_end: float, frame: int) -> None:
-    """Note that somebody is on a lane, the first to_end m before its end, or that a rear is."""
+def rouse(
+    net: NetworkArrays, awake: Awake, lane: int, to_end: float, rear: bool, frame: int
+) -> None:  # fmt: skip
+    """Note that somebody is on a lane, the first to_end m before its end, or only a rear."""
     n_road_lanes = awake.row.shape[0]
     if lane < n_road_lanes and awake.row[lane] >= 0:
         awake.roads_roused[awake.row[lane]] = frame
@@ -63,8 +70,26 @@ def rouse(net: NetworkArrays, awake: Awake, lane: int, to_end: float, frame: int
         return
     for w in range(awake.watch_start[lane], awake.watch_start[lane + 1]):
         awake.roused[awake.watch[w]] = frame
+        if awake.line[w] >= 0 and not rear:
+            awake.asked[awake.line[w]] = frame
     if lane >= n_road_lanes:
-        awake.inside[net.connectors.intersection[lane - n_road_lanes]] = frame
+        k = lane - n_road_lanes
+        awake.inside[net.connectors.intersection[k]] = frame
+        awake.used[awake.place[k]] = frame
+
+
+@kernel
+def rouse_behind(
+    net: NetworkArrays, veh: Vehicles, awake: Awake, i: int, frame: int
+) -> None:  # fmt: skip
+    """Rouse by the lanes that the rear of vehicle i still covers."""
+    rear = veh.s[i] - veh.length[i]
+    for b in range(BEHIND):
+        back = veh.behind[i, b]
+        if rear >= 0.0 or back < 0:
+            break
+        rouse(net, awake, back, 0.0, True, frame)
+        rear += net.lanes.length[back]
 
 
 @kernel
@@ -108,6 +133,7 @@ def rouse_share(
 
     Tasks may rouse the same: all of them write the same frame.
     """
+    n_road_lanes = awake.row.shape[0]
     first, last = share(0, order.start[order.start.shape[0] - 1], task, tasks)
     p = first
     while p < last:
@@ -115,17 +141,10 @@ def rouse_share(
         lo, p = order.start[lane], order.start[lane + 1]
         if lo < first:
             continue
-        rouse(net, awake, lane, net.lanes.length[lane] - veh.s[order.slot[lo]], frame)
-        rear_one = order.slot[p - 1]
-        rear = veh.s[rear_one] - veh.length[rear_one]
-        for b in range(BEHIND):
-            if rear >= 0.0:
-                break
-            back = veh.behind[rear_one, b]
-            if back < 0:
-                break
-            rouse(net, awake, back, 0.0, frame)
-            rear += net.lanes.length[back]
+        rouse(net, awake, lane, net.lanes.length[lane] - veh.s[order.slot[lo]], False, frame)
+        # On a connector another one's rear may be elsewhere than that of the last: see `sort_stripe`.
+        for q in range(p - 1 if lane < n_road_lanes else lo, p):
+            rouse_behind(net, veh, awake, order.slot[q], frame)
 
 
 @kernel(parallel=True)

@@ -179,7 +179,7 @@ class Closures(Part):
         self.sim.network = with_closed_lanes(whole, closed, classes) if self.any_closed else whole
         self.routing.minds.network = self.sim.network
         awake, arrays = self.sim.awake, self.sim.network.arrays
-        reach = reaches(arrays, awake.watch_start, awake.watch)  # limits may be others now
+        reach = reaches(arrays, awake.watch_start, awake.line)  # limits may be others now
         self.sim.awake = awake._replace(reach=reach)
         lanes = whole.arrays.lanes
         bits = np.where(closed, np.uint64(1) << lanes.number[: closed.size].astype(np.uint64), 0)
