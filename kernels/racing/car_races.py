@@ -35,6 +35,8 @@ CREEP: Final = 3.0  # m/s
 PUSH: Final = 0.06  # more pace in a pass, up to that of the nodes
 EASE: Final = 0.8  # 1/s, of the blend at most
 DRIFT: Final = 0.09  # of the speed, at which a car goes across the track at most
+EXCESS: Final = 0.5  # m/s faster than its speeds, up to which a car moves on to a side line
+CALM: Final = 0.7  # of that, less where a bend takes all of the grip
 LEAST_APART: Final = 1.0  # m between two lines, for that
 SETTLE: Final = 0.35  # s, length of the way in which errors of PREVIEW settle, and
 SETTLE_LEAST: Final = 4.0  # m at least
@@ -141,14 +143,22 @@ def way_direction(track: Track, lines: RaceLines, i: int, blend: float) -> float
 
 @kernel
 def eased_blend(
-    track: Track, lines: RaceLines, cars: RaceCars, i: int, speed: float, dt: float
+    track: Track, lines: RaceLines, cars: RaceCars, i: int, speed: float, tyres: float, dt: float
 ) -> float:
-    """Blend of car i after dt on its way to the one that it wants: no faster across than DRIFT."""
+    """Blend of car i after dt on its way to the one that it wants: no faster across than DRIFT.
+
+    Who is too fast for the side line there stays where it is for now.
+    """
     side = 2 if cars.wish[i] > 0.0 or (cars.wish[i] == 0.0 and cars.blend[i] > 0.0) else 0
     at = cars.place[i]
     apart = abs(lines.share[side, at] - lines.share[1, at]) * 2.0 * cars.half[i]
-    most = min(EASE, DRIFT * speed / max(LEAST_APART, apart)) * dt
-    return cars.blend[i] + min(most, max(-most, cars.wish[i] - cars.blend[i]))
+    used = min(1.0, abs(mixed(lines.bend, at, cars.blend[i])) * speed * speed / tyres)
+    drift = DRIFT * (1.0 - CALM * used) * speed
+    most = min(EASE, drift / max(LEAST_APART, apart)) * dt
+    blend = cars.blend[i] + min(most, max(-most, cars.wish[i] - cars.blend[i]))
+    if abs(blend) > abs(cars.blend[i]) and speed > mixed(lines.speed, at, blend) + EXCESS:
+        return cars.blend[i]
+    return blend
 
 
 @kernel
@@ -226,7 +236,7 @@ def drive_cars(
         surface = track.grip[cars.place[i]] if cars.on[i] else DIRT
         types.grip[i] = surface * (cars.grip[i] + cars.lift[i] * speed * speed / G)
         types.drag[i] = cars.drag[i] * abs(speed)
-        cars.blend[i] = eased_blend(track, lines, cars, i, speed, dt)
+        cars.blend[i] = eased_blend(track, lines, cars, i, speed, types.grip[i] * G, dt)
         on_line = steering.model[i] == PREVIEW or cars.blend[i] != 0.0
         if not cars.on[i]:
             cars.off[i] += dt
@@ -250,6 +260,10 @@ def drive_cars(
             if on_line:
                 ahead = index_beyond(track.station, cars.place[i], LEAD * speed)
                 wanted = min(wanted, mixed(lines.speed, ahead, 0.0))
+        if cars.wish[i] != 0.0:
+            ahead = index_beyond(track.station, cars.place[i], LEAD * speed)
+            there = mixed(lines.speed, ahead, cars.wish[i])
+            wanted = min(wanted, max(there, speed - EXCESS))
         wanted = min(held_pace(track, cars, i, last, seed, time) * wanted, cars.limit[i])
         if abs(bodies.slip[i]) > SLIPPING:
             wanted = min(wanted, 0.9 * speed)

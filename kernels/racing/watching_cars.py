@@ -23,8 +23,10 @@ RAY_TIME: Final = 1.2  # s of driving that the ray reaches ahead, and
 RAY_LEAST: Final = 10.0  # m more
 ROOM: Final = 0.6  # m between two cars that are beside each other
 KEEP: Final = 0.9  # m aside, from which one ahead is not in the way
+WIDER: Final = 0.06  # s more, of the difference of their speeds
 STAND: Final = 2.5  # m kept behind who cannot be passed, and
 STAND_TIME: Final = 0.15  # s of driving more
+FIRM: Final = 8.0  # m/s^2 at most, of the braking for who is ahead
 BACK: Final = 3.0  # m/s slower than it, at most, who is too near or between two falls back
 BESIDE: Final = 1.5  # m between tail and nose, up to which two cars are beside each other, and
 BESIDE_TIME: Final = 0.25  # s more, of the difference of their speeds
@@ -57,7 +59,22 @@ def open_side(aside: float, half: float, inside: float, room: float) -> float:
 @kernel
 def following_speed(gap: float, speed: float, headway: float) -> float:
     """Speed, m/s, at most, `gap` m behind a car that drives `speed` m/s; headway: s."""
-    return max(0.0, speed + max(-BACK, (gap - STAND - STAND_TIME * speed) / headway))
+    room = gap - STAND - STAND_TIME * speed
+    most = speed + max(-BACK, room / headway)
+    return max(0.0, min(most, math.sqrt(speed * speed + 2.0 * FIRM * max(0.0, room))))
+
+
+@kernel
+def beside_way(
+    lines: RaceLines, cars: RaceCars, i: int, k: int, away: float, length: float
+) -> float:
+    """How far to the left of the way of car i car k is, m, `away` m ahead, `length` m long.
+
+    Nearer than three lengths more and more, within one only, as they drive now.
+    """
+    way = (2.0 * mixed(lines.share, cars.place[k], cars.blend[i]) - 1.0) * cars.half[k]
+    far = min(1.0, max(0.0, 0.5 * (away / length - 1.0)))
+    return cars.aside[k] - far * way - (1.0 - far) * cars.aside[i]
 
 
 @kernel
@@ -116,12 +133,15 @@ def watch_cars(
                     is_left |= aside > 0.0 or (aside == 0.0 and k > i)
                     is_right |= aside < 0.0 or (aside == 0.0 and k < i)
             apart += ROOM if cars.target[i] == k else KEEP
-            if 0.0 < away < near and abs(aside) < apart:
-                near, hit = away, k
-        if hit >= 0 and near < ray:
-            straight = distance(bodies.x[i], bodies.y[i], bodies.x[hit], bodies.y[hit])
-            gap = min(near, straight) - (2.0 * types.nose[hit] - types.wheelbase[hit])
-            cars.limit[i] = following_speed(gap, bodies.speed[hit], cars.headway[i])
+            apart += WIDER * max(0.0, speed - bodies.speed[k])
+            if 0.0 < away < ray and abs(beside_way(lines, cars, i, k, away, length)) < apart:
+                straight = distance(bodies.x[i], bodies.y[i], bodies.x[k], bodies.y[k])
+                gap = min(away, straight) - length
+                most = following_speed(gap, bodies.speed[k], cars.headway[i])
+                cars.limit[i] = min(cars.limit[i], most)
+                if away < near:
+                    near, hit = away, k
+        if hit >= 0:
             free = cars.pace[i] * mixed(lines.speed, cars.place[i], 0.0)
             faster = free > bodies.speed[hit] + cars.nerve[i] and cars.pace[i] > cars.pace[hit]
             if (
