@@ -38,8 +38,9 @@ Floats = NDArray[np.float64]
 
 SPAN: Final = 300.0  # s of an interval
 LONGEST_MEMORY: Final = 0.9  # weight of the past, so that the first simulations are forgotten
+SLOWER: Final = 1.05  # times the mean time of the best iteration: where there is more to gain as well, the step was too long
 BY_GAP: Final = Method()
-RULES: Final = "3"  # of iterations: another number where the same settings come to other ways
+RULES: Final = "4"  # of iterations: another number where the same settings come to other ways
 
 
 @dataclass
@@ -145,21 +146,42 @@ def assign(
         least = float(fastest.sum())
         now = float(np.maximum(own - fastest, 0.0).sum()) / least if least > 0.0 else 0.0
         chosen = np.zeros(own.size, np.bool_)
-        after = current
+        after = tried = current
         if now > gap:
-            chosen = solver.switchers(current, ways, sums, method, number)
-            after = solver.with_ways(current, ways, chosen)
+            steps_back = _steps_back(found.iterations, now, facts[0])
+            if steps_back:
+                after = found.demand
+                _, ways, _ = solver.compared(after, times)
+            shorter = replace(method, share=method.share * 0.5**steps_back)
+            chosen = solver.switchers(after, ways, sums, shorter, number)
+            after = solver.with_ways(after, ways, chosen)
         spent = process_time()
         row = Iteration(number, now, *facts, int(chosen.sum()), spent - started,
                         spent - routing)  # fmt: skip
         found.iterations.append(row)
         if now <= best:
-            best, found.demand = now, current
+            best, found.demand = now, tried
         found.next = current = after
         tell(found)
         if now <= gap:
             break
     return found
+
+
+def _steps_back(before: list[Iteration], gap: float, mean_time: float) -> int:
+    """How often in a row there was more to gain than in the best iteration, and all were slower, up to now.
+
+    Then too many had switched at once, as queues reach back over other ways: the ways of the best iteration
+    are where fewer switch from.
+    """
+    count = 0
+    for k in range(len(before), 0, -1):
+        best = min(before[:k], key=lambda one: one.gap)
+        if not (gap > best.gap and mean_time > SLOWER * best.mean_time):
+            break
+        count += 1
+        gap, mean_time = before[k - 1].gap, before[k - 1].mean_time
+    return count
 
 
 def _same_trips(one: Demand, other: Demand) -> bool:

@@ -2,8 +2,10 @@
 
 Whoever has the fastest way of what was measured is not alone: others look at the same road. So who switches is
 decided by the times that come of it. They are those measured, with a slope: what a road took more than in its best
-interval grows with the fourth power of its vehicles (Bureau of Public Roads, 1964); beyond what a road
-ever passed, or two fifths of a lane's 1,800 veh/h, each waits until those before it are through. Where
+interval grows with the fourth power of its vehicles (Bureau of Public Roads, 1964); those beyond what it passes
+queue, from one interval to the next, until those before them are through. What a road passes is told by how long
+drivers wait: at random arrivals a delay d and a flow q mean q + 1 / d (M/M/1 queue), at most what it was seen to pass, or
+two fifths of a lane's 1,800 veh/h. So a side road onto a full street has the 150 veh/h that it has, not 720. Where
 nobody switches they are the times that were measured: an equilibrium of the one is one of the other. It is the inner
 problem of column generation (Lu, Mahmassani, Zhou 2009), over two ways a trip.
 """
@@ -27,6 +29,7 @@ STEEP: Final = 30.0  # of GAP: who gains a thirtieth of the time switches as oft
 ROUNDS: Final = 8  # in which switchers are weighed against what roads answer to them
 POWER: Final = 4  # of the vehicles on a road, to which its delay grows
 PASSED: Final = 720.0  # veh/h and lane that a road is taken to pass which nobody has seen full
+SHORTEST_WAIT: Final = 1.0  # s, of the mean delay that tells what a road passes
 
 
 @dataclass(frozen=True)
@@ -64,9 +67,19 @@ class Answers(NamedTuple):
         now = np.maximum(self.vehicles + more, 0.0)
         growth = ((now + ALIKE) / (self.vehicles + ALIKE)) ** POWER
         times = self.best[None] + (self.times - self.best[None]) * growth
-        waiting = np.maximum(now - np.maximum(self.vehicles, self.passed[None]), 0.0)
-        times = times + 0.5 * self.span * waiting / self.passed[None]
+        waiting = np.maximum(self._queued(now) - self._queued(self.vehicles), 0.0)
+        times = times + self.span * waiting / self.passed[None]
         return np.asarray(np.minimum(times, LONGEST))
+
+    def _queued(self, vehicles: Floats) -> Floats:
+        """Vehicles that wait in the middle of each interval, (r, n), when so many drive into each road in it."""
+        found = np.zeros(vehicles.shape)
+        left = np.zeros(vehicles.shape[1])
+        for row, came in enumerate(vehicles):
+            after = np.maximum(left + came - self.passed, 0.0)
+            found[row] = 0.5 * (left + after)
+            left = after
+        return found
 
     def counted(self, side: "Side", timed: TimedCosts, share: Floats) -> Floats:
         """Vehicles more, by interval and road, when such a share of each trip of a class (q,) switches."""
@@ -87,9 +100,13 @@ def answers_of(network: Network, sums: Sums, free: Floats, begin: float, span: f
     vehicles = sums.driven / roads.length[None]
     times = sums.times(network, ALIKE)
     times = np.where(np.isnan(times), free[None], np.maximum(times, free[None]))
-    passed = PASSED / 3600.0 * span * np.maximum(roads.lane_count, 1)
-    most = np.maximum(passed, vehicles.max(axis=0))
-    return Answers(times, times.min(axis=0), vehicles, most, begin, span)
+    unseen = PASSED / 3600.0 * span * np.maximum(roads.lane_count, 1)
+    driven = np.maximum(vehicles.sum(axis=0), 1e-9)
+    flow = (vehicles**2).sum(axis=0) / driven  # vehicles an interval, as one of them finds it
+    delay = ((times - free[None]) * vehicles).sum(axis=0) / driven
+    told = flow + span / np.maximum(delay, SHORTEST_WAIT)
+    passed = np.minimum(np.maximum(unseen, vehicles.max(axis=0)), told)
+    return Answers(times, times.min(axis=0), vehicles, passed, begin, span)
 
 
 class Side(NamedTuple):
