@@ -44,15 +44,15 @@ def pick_seen(
 @kernel
 def part_ways(
     veh: Vehicles, lanes: Lanes, order: Order, n: int, mine: NDArray[np.bool_], sight: Sight,
-    border: NDArray[np.bool_], count: NDArray[np.int32], stays: NDArray[np.int32],
-    shown: NDArray[np.int32], gone: NDArray[np.int32],
+    own: NDArray[np.bool_], border: NDArray[np.bool_], count: NDArray[np.int32],
+    stays: NDArray[np.int32], shown: NDArray[np.int32], gone: NDArray[np.int32],
 ) -> tuple[int, int, int]:  # fmt: skip
     """After a frame: of a part's own vehicles list those that it still sees (stays), those on lanes at
     the border (shown), and whoever it is to forget (gone): those it does not see, and all copies.
 
-    n: entries of the order. border: (n_lanes,) lanes on which some other part may see somebody. Writes
-    the lists, each as long as the order may be, and count: own vehicles by lane, on lanes of the border.
-    Clears mine. Returns how many each list has.
+    n: entries of the order. own: (n_lanes,) lanes of the part. border: (n_lanes,) lanes on which some
+    other part may see somebody. Writes the lists, each as long as the order may be, count: own vehicles
+    by lane, on lanes of the border, and mine: who is on own lanes now. Returns how many each list has.
     """
     a = b = c = 0
     for p in range(n):
@@ -61,7 +61,7 @@ def part_ways(
         if lane < 0:
             continue
         if mine[i]:
-            mine[i] = False
+            mine[i] = own[lane]
             if border[lane]:
                 count[lane] += 1
                 shown[b] = i
@@ -77,21 +77,36 @@ def part_ways(
 
 @kernel
 def list_border(
-    veh: Vehicles, order: Order, n: int, own: NDArray[np.bool_], border: NDArray[np.bool_],
+    veh: Vehicles, order: Order, n: int, own: NDArray[np.bool_], border: NDArray[np.bool_], frame: int,
     shown: NDArray[np.int32], copies: NDArray[np.int32],
-) -> tuple[int, int]:  # fmt: skip
+) -> tuple[int, int, int]:  # fmt: skip
     """Within a frame, in the order: own vehicles on lanes at the border (shown), and all copies.
 
-    own: (n_lanes,). Returns how many.
+    own: (n_lanes,). Returns how many, and how many own vehicles began to pass in this frame.
     """
-    a = b = 0
+    a = b = passes = 0
     for p in range(n):
         i = order.slot[p]
         lane = veh.lane[i]
         if not own[lane]:
             copies[b] = i
             b += 1
-        elif border[lane]:
+            continue
+        if border[lane]:
             shown[a] = i
             a += 1
-    return a, b
+        if veh.pass_frame[i] == frame:
+            passes += 1
+    return a, b, passes
+
+
+@kernel
+def lanes_in_order(order: Order, slots: NDArray[np.int32], out: NDArray[np.int32]) -> None:
+    """Write the lanes in whose places of the order some slots lie; slots: in the order."""
+    x = p = 0
+    for lane in range(order.start.shape[0] - 1):
+        while p < order.start[lane + 1] and x < slots.shape[0]:
+            if order.slot[p] == slots[x]:
+                out[x] = lane
+                x += 1
+            p += 1

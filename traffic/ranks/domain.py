@@ -87,7 +87,7 @@ class Domain(Part):
         if self.comm is None:
             return
         if whole:
-            self.gather()
+            self.gather(by_lane=False)
             self.whole_frames += 1
             self._run(True, True, True)
             return
@@ -101,9 +101,12 @@ class Domain(Part):
             self.ending.out = np.zeros(len(sim.demand), np.bool_)
             self.ending.out[sim.veh.trip[here]] = True
             self._enlist(here)
+            self._claim(here)
             self.complete = False
         self._run(self.division.own, self.division.runs, self.division.own_roads)
-        self._enlist(*self.exchange.trade(sim.n))
+        stays, came = self.exchange.trade(sim.n)
+        self._enlist(stays, came)
+        self._claim(came)
 
     def _run(self, lanes: Any, groups: Any, roads: Any) -> None:
         """Step these lanes, grant groups and roads of several lanes, by mask; True: all."""
@@ -117,27 +120,31 @@ class Domain(Part):
         self.exchange = Exchange(self.sim, self.division, self.comm)
         self.ending = Ending(self.sim, self.exchange, self.comm)
 
-    def gather(self) -> None:
-        """Have all vehicles, and all that is remembered about lanes and signals, on every rank."""
+    def gather(self, by_lane: bool = True) -> None:
+        """Have all vehicles, and all that is remembered about lanes and signals, on every rank.
+
+        by_lane: in order, for whoever reads; a frame that is about to begin sorts them itself.
+        """
         if self.complete:
             return
         veh, placed = self.sim.veh, self.sim.order.slot[: self.sim.n]
-        n = self.exchange.gather(placed[self.mine[placed] & (veh.lane[placed] >= 0)])
+        n = self.exchange.gather(placed[self.mine[placed] & (veh.lane[placed] >= 0)], by_lane)
         self.mine[:] = False
-        self._enlist(np.arange(n, dtype=np.int32))
-        # They lie by lanes: where each ends in the order is known anew, for readers and keyframes.
-        start, lane = self.sim.order.start, self.sim.veh.lane[:n]
-        np.cumsum(np.bincount(lane, minlength=start.size - 1), out=start[1:])
+        slots = np.arange(n, dtype=np.int32)
+        self._enlist(slots)
+        self._claim(slots)
+        if by_lane:  # where each lane ends in the order is known anew, for readers and keyframes
+            start, lane = self.sim.order.start, self.sim.veh.lane[:n]
+            np.cumsum(np.bincount(lane, minlength=start.size - 1), out=start[1:])
         self.complete = True
 
     def _enlist(self, *parts: NDArray[np.int32]) -> None:
-        """List the vehicles that are here, for the order to be sorted, and know whose they are."""
+        """List the vehicles that are here, for the order to be sorted."""
         sim = self.sim
         slots = np.concatenate(parts)
         sim.order.slot[: slots.size] = slots
         sim.n = slots.size
         sim.waiting.numbers[2] = 0
-        self._claim(slots)
 
     def _claim(self, slots: NDArray[np.int32]) -> None:
         """Know whose vehicles are this rank's in the coming frame: those on its lanes."""

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.core.halos import lanes_in_order
 from rushhour.kernels.core.order import splice_new
 from rushhour.kernels.core.trips import Waiting
 from rushhour.kernels.core.vehicles import Vehicles
@@ -74,38 +75,33 @@ class Ending(Part):
         left: slots of those who left here, in the order; asked: see `Domain.ask`. Returns who left the
         road anywhere, as rows, how many moved, and the largest that was asked.
         """
-        sim, veh, domain = self.sim, self.sim.veh, self.sim.domain
-        placed = sim.order.slot[: sim.n]
-        own = placed[domain.mine[placed]]
-        gone = left[domain.mine[left]]
-        lanes = np.zeros(0, np.int32)
-        if gone.size:
-            places = np.flatnonzero(np.isin(placed, gone))
-            lanes = (np.searchsorted(sim.order.start, places, side="right") - 1).astype(np.int32)
-        rows = np.empty(gone.size * self.exchange.rows.size, np.uint8)
-        self.exchange.rows.take(gone, rows)
+        sim, width = self.sim, self.exchange.rows.size
+        lanes = np.zeros(left.size, np.int32)
+        if left.size:
+            lanes_in_order(sim.order, left, lanes)
         counts = [
-            own.size,
-            np.count_nonzero(veh.change_frame[own] == sim.frame),
-            np.count_nonzero(veh.pass_frame[own] == sim.frame),
+            self.exchange.own,
+            int((sim.changes - self._before[0]).sum()),
+            self.exchange.passes,
             *(sim.tally - self._before[2]).tolist(),
         ]
-        told = told_numbers(self.comm, [*counts, asked, gone.size, self._departed.size])
+        told = told_numbers(self.comm, [*counts, asked, left.size, self._departed.size])
         total = told[:, : len(counts)].sum(axis=0)
         sim.changes[:], sim.passes[:] = self._before[0], self._before[1]
         sim.changes[0] += total[1]
         sim.passes[:1] += total[2]
         sim.tally[:] = self._before[2] + total[3:]
         ended, out = told[:, -2], told[:, -1]
-        packed = [rows[:0]]
+        packed = [np.zeros(0, np.uint8)]
         if ended.any() or out.any():
-            size = aligned(rows.size)
-            message = np.empty(aligned(size + lanes.nbytes + self._departed.nbytes), np.uint8)
-            message[: rows.size] = rows
-            message[size : size + lanes.nbytes] = lanes.view(np.uint8)
-            last = size + lanes.nbytes
-            message[last : last + self._departed.nbytes] = self._departed.view(np.uint8)
-            packed, lanes = self._hear(told_by_all(self.comm, message), ended, out)
+            sizes = 8 * -(-(ended * width) // 8) + 8 * -(-(4 * (ended + out)) // 8)
+            message = np.empty(sizes[self.comm.rank], np.uint8)
+            self.exchange.rows.take(left, message[: left.size * width])
+            last = aligned(left.size * width)
+            for numbers in (lanes, self._departed):
+                message[last : last + numbers.nbytes] = numbers.view(np.uint8)
+                last += numbers.nbytes
+            packed, lanes = self._hear(told_by_all(self.comm, message, sizes), ended, out)
         found = self.exchange.vehicles(packed)
         order = np.argsort(lanes, kind="stable").astype(np.int32)
         return found, order, int(total[0]), int(told[:, -3].max())

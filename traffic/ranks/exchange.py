@@ -46,6 +46,7 @@ class Exchange(Part):
         # Since the middle of a frame: own vehicles that each neighbour sees, and copies of its own.
         self._seen: list[Slots] = []
         self._copies: list[Slots] = []
+        self.own = self.passes = 0  # how many own vehicles there are, and began to pass
 
     @property
     def rows(self) -> Rows:
@@ -71,8 +72,8 @@ class Exchange(Part):
         stays, shown, gone, some = self._lists()
         lanes = sim.network.arrays.lanes
         a, b, c = part_ways(
-            sim.veh, lanes, sim.order, n, sim.domain.mine, division.sight, division.border,
-            self._count, stays, shown, gone,
+            sim.veh, lanes, sim.order, n, sim.domain.mine, division.sight, division.own,
+            division.border, self._count, stays, shown, gone,
         )  # fmt: skip
         messages = []
         for each, memory in zip(neighbours, self._sent, strict=True):
@@ -96,7 +97,10 @@ class Exchange(Part):
         sim, division = self.sim, self.division
         shown, copies, some, _ = self._lists()
         lanes = sim.network.arrays.lanes
-        a, b = list_border(sim.veh, sim.order, sim.n, division.own, division.border, shown, copies)
+        a, b, self.passes = list_border(
+            sim.veh, sim.order, sim.n, division.own, division.border, sim.frame, shown, copies
+        )
+        self.own = sim.n - b
         owner = division.who.lane[sim.veh.lane[copies[:b]]]
         self._seen, self._copies = [], []
         for each in division.neighbours:
@@ -208,8 +212,11 @@ class Exchange(Part):
 
     # --- to all ----------------------------------------------------------------------------
 
-    def gather(self, own: Slots) -> int:
-        """Have all vehicles, in the same slots on every rank, and all that is remembered."""
+    def gather(self, own: Slots, by_lane: bool) -> int:
+        """Have all vehicles, in the same slots on every rank, and all that is remembered.
+
+        by_lane: in the slots of their places, the first of each lane in front.
+        """
         sim, rank = self.sim, int(self.comm.rank)
         known = [memory.size() for memory in self._all]
         message = np.empty(known[rank] + aligned(own.size * self.rows.size), np.uint8)
@@ -222,14 +229,15 @@ class Exchange(Part):
                 self._all[r].put(data[: known[r]])
         rows = [data[size:] for data, size in zip(told, known, strict=True)]
         count = [each.size // self.rows.size for each in rows]
-        key = [
-            np.concatenate([self.rows.column(d, n, name) for d, n in zip(rows, count, strict=True)])
-            for name in ("id", "s", "lane")
-        ]
-        # By lane, the first on it in front.
-        order = np.lexsort((key[0], -key[1], key[2]))
-        slots = np.empty(order.size, np.int32)
-        slots[order] = np.arange(order.size, dtype=np.int32)
+        slots = np.arange(sum(count), dtype=np.int32)
+        if by_lane:
+            key = [
+                np.concatenate(
+                    [self.rows.column(d, n, name) for d, n in zip(rows, count, strict=True)]
+                )
+                for name in ("id", "s", "lane")
+            ]
+            slots[np.lexsort((key[0], -key[1], key[2]))] = slots.copy()
         while sim.veh.lane.size < slots.size:
             sim.grow()
         sim.veh.lane[:] = -1

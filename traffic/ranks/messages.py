@@ -6,10 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def told_by_all(comm: Any, mine: NDArray[Any]) -> list[NDArray[Any]]:
-    """The arrays that all ranks give, of one type and any length, in order of ranks."""
-    sizes = np.zeros(comm.size, np.int64)
-    comm.Allgather(np.array([mine.shape[0]], np.int64), sizes)
+def told_by_all(
+    comm: Any, mine: NDArray[Any], sizes: NDArray[np.int64] | None = None
+) -> list[NDArray[Any]]:
+    """The arrays that all ranks give, of one type and any length, in order of ranks.
+
+    sizes: how many entries each gives, where that is known.
+    """
+    if sizes is None:
+        sizes = np.zeros(comm.size, np.int64)
+        comm.Allgather(np.array([mine.shape[0]], np.int64), sizes)
     if not sizes.any():
         return [mine] * int(comm.size)
     row = mine.dtype.itemsize * int(np.prod(mine.shape[1:], dtype=np.int64))
