@@ -155,10 +155,16 @@ def test_roads_that_nothing_joins_are_an_error_not_a_loop():
     draft = chain(line(0.0, 100.0), line(101.0, 200.0))
     draft.connectors.clear()
     network = finish(draft)
-    with pytest.raises(DemandError, match="5 of 5 random trips found no pair of connected roads"):
+    with pytest.raises(DemandError, match="none of its 2 roads leads into another"):
         random_trips(network, 5, seed=1)
     with pytest.raises(DemandError, match="no road for class passenger"):
         random_walkers(network, 5, seed=1)
+
+
+def test_connected_roads_that_are_too_near_for_the_distance_wanted_are_told_as_such():
+    network = finish(chain(line(0.0, 100.0), line(101.0, 200.0)))
+    with pytest.raises(DemandError, match="5 of 5 random trips found no pair of connected roads"):
+        random_trips(network, 5, seed=1, min_distance=500.0)
 
 
 BAD = {

@@ -207,6 +207,11 @@ def _draw_ways(
         left = left[open_trips]
         if not left.size:
             return
+    if not network.n_connectors:
+        raise DemandError(
+            f"{network.name}: none of its {network.n_roads} roads leads into another, so no trip has "
+            "a way; take a larger piece of the map"
+        )
     lost = _draw_reached(graph, roads, edge, left, seed, min_distance, pieces)
     if lost:
         raise DemandError(
