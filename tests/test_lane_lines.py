@@ -42,7 +42,8 @@ def test_lanes_are_those_of_the_street_lines_drawn_one_by_one():
     for lane, shape in enumerate(found):
         line = lines[street[lane]]
         length = line_length(line)
-        most = min(0.45 * length, max(0.15 * length, (length - 8.0) / 2.0))
+        share = min(0.45 * length, max(0.15 * length, (length - 8.0) / 2.0))
+        most = [max(share, length - 8.0 - min(other, share)) for other in cut[street[lane]][::-1]]
         first, last = np.minimum(cut[street[lane]], most)
         open_line = part(line, float(first), float(length - last))
         expected = side_line(open_line[::-1] if backward[lane] else open_line, float(offset[lane]))
@@ -70,3 +71,10 @@ def test_a_short_street_keeps_room_for_a_car_if_it_has_it():
     for length, left in ((100.0, 80.0), (20.0, 8.0), (12.0, 8.0), (6.0, 4.2)):
         (lane,) = drawn([np.array([(0.0, 0.0), (length, 0.0)])], [(10, 10)], [0], [False], [0.0])
         assert lane[1, 0] - lane[0, 0] == pytest.approx(left)
+
+
+def test_an_end_takes_what_the_other_end_leaves_of_its_share():
+    """Of 20 m each may lose 6 m, so that 8 m are left; what one does not ask for the other gets."""
+    for cut, left in (((1, 30), (1, 9)), ((30, 1), (11, 19)), ((4, 7), (4, 13)), ((7, 7), (6, 14))):
+        (lane,) = drawn([np.array([(0.0, 0.0), (20.0, 0.0)])], [cut], [0], [False], [0.0])
+        np.testing.assert_allclose(lane[:, 0], left)

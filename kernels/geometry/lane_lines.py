@@ -31,6 +31,16 @@ def most_cut(length: float) -> float:
 
 
 @kernel
+def most_beside(length: float, other: float) -> float:
+    """How much (m) of a street's length one end may lose whose other end asks for `other` m.
+
+    What that leaves of its own share goes to this one, as long as a car has room.
+    """
+    most = most_cut(length)
+    return max(most, length - STORAGE - min(other, most))
+
+
+@kernel
 def clean_line(points: Points, lo: int, hi: int, line: Points) -> int:
     """Copy points[lo:hi] to a line without points on top of each other; returns their number."""
     n = 0
@@ -50,8 +60,8 @@ def cut_line(line: Points, n: int, first: float, last: float, out: Points) -> in
     length = 0.0
     for p in range(1, n):
         length += hypot(line[p, 0] - line[p - 1, 0], line[p, 1] - line[p - 1, 1])
-    start = min(first, most_cut(length))
-    end = length - min(last, most_cut(length))
+    start = min(first, most_beside(length, last))
+    end = length - min(last, most_beside(length, first))
     m = 0
     s = 0.0
     for p in range(1, n):
@@ -123,7 +133,7 @@ def draw_lanes(
     """Draw lanes: lane l lies offset[l] m right of the line of street[l] in its own direction.
 
     points, start: lines of streets, end to end; street t has points[start[t]:start[t+1]]. cut: (streets,
-    2) m taken from its start and its end, `most_cut` at most. backward: the lane runs against the
+    2) m taken from its start and its end, `most_beside` at most. backward: the lane runs against the
     line. Writes out[out_start[l]:out_start[l+1]]; there must be room for 2 points more than the
     street has for each lane.
     """

@@ -8,6 +8,8 @@ from typing import Final
 
 from rushhour.roadnets.osm.approaches import approaches_of
 from rushhour.roadnets.osm.fitting import Fitting
+from rushhour.roadnets.osm.islands import islands_of, ways_around
+from rushhour.roadnets.osm.leading_on import lead_on
 from rushhour.roadnets.osm.legs import End, set_ends
 from rushhour.roadnets.osm.links import Road, Streets, node_at
 from rushhour.roadnets.osm.merging import Merged, extent, refusal
@@ -18,8 +20,8 @@ from rushhour.roadnets.osm.short_streets import Rings, room_on, take_within
 from rushhour.roadnets.osm.signs import Signs, line_of
 
 SHORT: Final = 60.0  # m from node to node
-ROOM: Final = 16.0  # m between stop lines; who has more has room to give
-WIDEST: Final = 45.0  # m between two nodes of an intersection that comes of it
+ROOM: Final = 24.0  # m between stop lines; who has more has room to give
+WIDEST: Final = 55.0  # m between two nodes of an intersection that comes of it
 ROUNDS: Final = 4
 
 
@@ -31,16 +33,20 @@ def join_cramped(streets: Streets, merged: Merged, signs: Signs, bans: Bans) -> 
     at = {i for i, short in enumerate(length) if short < SHORT and i not in merged.inner}
     refused: set[int] = set()
     for _ in range(ROUNDS):
-        stuck = _stuck(streets, merged, bans, around, length, at - refused)
+        stuck, ringed = _stuck(streets, merged, bans, around, length, at - refused)
         at = set()
         for i in sorted(stuck, key=lambda i: (length[i], i)):
             link = streets.links[i]
             homes = {merged.home(link.a), merged.home(link.b)}
+            if len(homes) == 1:  # from an intersection to itself
+                merged.inner.add(i)
+                continue
             nodes = [node for home in sorted(homes) for node in merged.nodes(home)]
             if (
                 i in merged.inner
                 or {link.a, link.b} & signs.mid_block
-                or rings.refusal(merged, i)
+                or (rings.refusal(merged, i) and not rings.are_one(merged, i))
+                or not homes.isdisjoint(ringed)
                 or refusal(streets, nodes)
                 or extent(streets, nodes) > WIDEST
             ):
@@ -58,8 +64,11 @@ def join_cramped(streets: Streets, merged: Merged, signs: Signs, bans: Bans) -> 
 def _stuck(
     streets: Streets, merged: Merged, bans: Bans, around: dict[int, list[tuple[int, bool]]],
     length: list[float], short: set[int],
-) -> set[int]:  # fmt: skip
-    """Those of some links that are too short for the stop lines that their ends ask for."""
+) -> tuple[set[int], set[int]]:  # fmt: skip
+    """Those of some links that are too short for the stop lines that their ends ask for.
+
+    And the intersections over which movements lead around an island.
+    """
     ends: dict[tuple[int, bool], End] = {}
     nodes = {n for i in short for n in (streets.links[i].a, streets.links[i].b)}
     set_ends(streets, merged, set(), around, sorted(nodes), ends)
@@ -72,7 +81,7 @@ def _stuck(
     set_ends(streets, merged, set(), around, sorted(nodes), ends)
     roads = [(i, f) for i in links for f in (True, False) if direction(streets.links[i], f).lanes]
     if not roads:
-        return set()
+        return set(), set()
     arriving: dict[int, list[Road]] = {}
     for i, forward in roads:
         home = merged.home(node_at(streets.links[i], not forward))
@@ -80,10 +89,18 @@ def _stuck(
             arriving.setdefault(home, []).append((i, forward))
     turns = turns_of(streets, merged, bans, (road for some in arriving.values() for road in some))
     used = set(roads)
+    approaches = {
+        home: approaches_of(streets, turns, used, entries) for home, entries in arriving.items()
+    }
+    lead_on(streets, ends, approaches)
     fitting = Fitting(
         streets, ends, roads, [direction(streets.links[i], f).lanes for i, f in roads], set()
     )
-    fitting.fit(
-        {home: approaches_of(streets, turns, used, entries) for home, entries in arriving.items()}
-    )
-    return fitting.stuck & short
+    fitting.fit(approaches)
+    islands = islands_of(streets, merged)
+    ringed = {
+        home
+        for home in islands.keys() & approaches.keys()
+        if ways_around(islands[home], fitting.movements(approaches[home]))
+    }
+    return fitting.stuck & short, ringed

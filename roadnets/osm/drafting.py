@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from math import cos, pi, radians, sin
+from math import cos, sin
 from typing import Final
 
 import numpy as np
@@ -17,18 +17,17 @@ from rushhour.roadnets.drafts.draft import (
     DraftRoad,
 )
 from rushhour.roadnets.drafts.heights import STEEPEST
-from rushhour.roadnets.geometry.street_lines import Line, line_length, stations, turning_loop
-from rushhour.roadnets.osm.approaches import Approach, Exit, approaches_of
+from rushhour.roadnets.geometry.street_lines import Line, turning_loop
+from rushhour.roadnets.osm.approaches import Approach, approaches_of
 from rushhour.roadnets.osm.control import Controls
 from rushhour.roadnets.osm.entries import SERVICE
 from rushhour.roadnets.osm.fitting import Fitting
 from rushhour.roadnets.osm.islands import islands_of, ways_around
+from rushhour.roadnets.osm.leading_on import lead_on
 from rushhour.roadnets.osm.legs import (
     LOOP,
-    MOST,
     ends_of,
     lane_offset,
-    offset_at,
     stop_line,
     street_line,
 )
@@ -41,13 +40,6 @@ from rushhour.roadnets.osm.signs import Signs
 from rushhour.roadnets.osm.zebras import zebras_of
 from rushhour.roadnets.plans.turns import TURN_CODE
 
-STRAIGHT_ON: Final = radians(30.0)  # turns of less lead on
-UNFELT: Final = 0.2  # m aside that is no bend
-SIDEWAYS: Final = 2.5  # m/s^2 in the bends of lanes that swing aside
-PARALLEL: Final = radians(2.0)
-BEND: Final = 15.0  # m in which a road turns to go on beside another
-BESIDE: Final = 80.0  # m before a node at which a road is cut back at most, to end beside others
-MOUTH: Final = 95.0  # m from there to where the road begins that it joins
 LOOP_RADIUS: Final = LOOP / 3.5  # m
 BUSES: Final = CLASS_BIT["bus"] | CLASS_BIT["coach"] | CLASS_BIT["taxi"] | CLASS_BIT["emergency"]
 
@@ -108,12 +100,7 @@ class Drafter:
             home: approaches_of(self.streets, self.turns, self.used, entries)
             for home, entries in arriving.items()
         }
-        for around in approaches.values():
-            joined = self._end_beside(around)
-            self._make_room(around, joined)
-            for (link, forward), onward in joined.items():
-                end = self.ends[link, not forward]
-                end.setback = min(end.setback, MOUTH - self.ends[onward].setback)
+        lead_on(self.streets, self.ends, approaches)
         counts = [direction(self.streets.links[i], forward).lanes for i, forward in roads]
         fitting = Fitting(self.streets, self.ends, roads, counts, self.loops)
         shapes = iter(fitting.fit(approaches))
@@ -146,15 +133,7 @@ class Drafter:
             island = self.islands.get(home)
             if island is None:
                 continue
-            movements = {
-                (approach.road, a, exit.road, b): (
-                    fitting.line(approach.road, a), fitting.line(exit.road, b)
-                )
-                for approach in here
-                for exit in approach.exits
-                for a, b in exit.pairs
-            }  # fmt: skip
-            self.bent.update(ways_around(island, movements))
+            self.bent.update(ways_around(island, fitting.movements(here)))
 
     def _leave_out(self, approaches: list[Approach], before: Road, behind: Road) -> None:
         """Take a movement away that no car can drive, if both its roads have others."""
@@ -172,71 +151,6 @@ class Drafter:
                 "movements whose streets face away from each other, left out",
                 f"{self.names[before]} -> {self.names[behind]}",
             )
-
-    def _make_room(self, approaches: list[Approach], beside: dict[Road, Road]) -> None:
-        """Set ends back so far that lanes which lead on a little aside can do so at their speed.
-
-        beside: roads that end beside those they join.
-        """
-        for approach in approaches:
-            if approach.road in beside:
-                continue
-            link = self.streets.links[approach.road[0]]
-            entry = direction(link, approach.road[1])
-            for exit in approach.exits:
-                if abs(exit.angle) > STRAIGHT_ON:
-                    continue
-                onward = self.streets.links[exit.road[0]]
-                speed = min(entry.speed, direction(onward, exit.road[1]).speed)
-                aside = max(
-                    abs(
-                        offset_at(link, approach.road[1], a, True)
-                        - offset_at(onward, exit.road[1], b, False)
-                    )
-                    for a, b in exit.pairs
-                )
-                # Two bends, one each way, of the radius that the speed asks for.
-                room = min(MOST, speed * (max(aside - UNFELT, 0.0) / SIDEWAYS) ** 0.5)
-                for end in (
-                    self.ends[approach.road[0], not approach.road[1]],
-                    self.ends[exit.road],
-                ):
-                    end.setback = max(end.setback, room)
-
-    def _end_beside(self, approaches: list[Approach]) -> dict[Road, Road]:
-        """End roads that go on beside others before their lanes lie in those; which, and the joined."""
-        done: dict[Road, Road] = {}
-        into: dict[Road, list[tuple[Approach, Exit]]] = {}
-        for approach in approaches:
-            for exit in approach.exits:
-                into.setdefault(exit.road, []).append((approach, exit))
-        for road, entries in into.items():
-            lanes = [b for _, exit in entries for _, b in exit.pairs]
-            if len(entries) < 2 or len(set(lanes)) < len(lanes):
-                continue
-            onward = self.streets.links[road[0]]
-            node = np.array(self.streets.xy[node_at(onward, road[1])])
-            right = self.ends[road].heading - pi / 2.0
-            for approach, exit in entries:
-                index, forward = approach.road
-                link = self.streets.links[index]
-                line = street_line(self.streets, link)
-                line = line[::-1] if forward else line  # from the intersection back
-                side = 1.0 if exit.angle < 0.0 else -1.0  # it comes from the right, or the left
-                a, b = exit.pairs[0]
-                aside = offset_at(onward, road[1], b, False) - lane_offset(link, forward, a)
-                back = np.arange(0.0, min(BESIDE, line_length(line)), 2.0)
-                along = stations(line)
-                x, y = (np.interp(back, along, line[:, k]) - node[k] for k in (0, 1))
-                apart = side * (x * cos(right) + y * sin(right) - aside)
-                if back.size < 2 or abs(exit.angle) < PARALLEL:
-                    continue
-                beside = apart > BEND * np.gradient(apart, back)
-                if beside.any():
-                    end = self.ends[index, not forward]
-                    end.setback = max(end.setback, float(back[np.argmax(beside)]))
-                    done[approach.road] = road
-        return done
 
     def _road(self, road: Road, shapes: Iterator[Line]) -> DraftRoad:
         """A road with its lanes, whose shapes come next."""
@@ -301,7 +215,9 @@ class Drafter:
         link = self.streets.links[index]
         line = street_line(self.streets, link)
         end, angle = stop_line(
-            line if forward else line[::-1], self.ends[index, not forward].setback
+            line if forward else line[::-1],
+            self.ends[index, not forward].setback,
+            self.ends[index, forward].setback,
         )
         turn = np.array([[cos(angle), sin(angle)], [-sin(angle), cos(angle)]])
         shape = turning_loop(

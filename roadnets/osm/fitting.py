@@ -2,7 +2,8 @@
 
 Stop lines are first placed street by street (osm.legs). Where a movement would then lead over
 another street beyond its stop line, or would have to swing round because the ends of its two
-streets face each other, the stop lines move back, as far as the streets are long enough.
+streets face each other, the stop lines move back, as far as the streets are long enough. What one
+end of a short street does not need of its share goes to the other.
 """
 
 from itertools import pairwise
@@ -12,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.geometry.lane_lines import most_cut
+from rushhour.kernels.geometry.lane_lines import most_beside, most_cut
 from rushhour.roadnets.drafts.shapes import smooth_curves
 from rushhour.roadnets.geometry.angles import wrapped
 from rushhour.roadnets.geometry.meeting_lines import Lines, farthest_crossings, pairs_at
@@ -53,6 +54,12 @@ class Fitting:
         self.at_home: dict[int, list[tuple[int, int]]] = {}  # pairs of lanes at each intersection
         self.swings: set[tuple[int, Road, Road]] = set()  # intersection, and movements that do so
         self.length = {i: line_of(streets, streets.links[i].nodes) for i, _ in roads}  # m
+        self.cut_short: set[tuple[int, bool]] = set()  # ends of links too short for their corners
+        for link, at in [(link, at) for link in self.length for at in (True, False)]:
+            most = most_cut(self.length[link])
+            if ends[link, at].setback > most:
+                ends[link, at].setback = most
+                self.cut_short.add((link, at))
         self.looked_at: list[int] = []  # intersections at which something may be in the way
         self.stuck: set[int] = set()  # links too short for what is asked of them
         self.first = dict(zip(roads, np.cumsum([0, *counts[:-1]]).tolist(), strict=True))
@@ -99,6 +106,19 @@ class Fitting:
         found: Line = self.lines[self.first[road] + lane]
         return found
 
+    def movements(
+        self, approaches: list[Approach]
+    ) -> dict[tuple[Road, int, Road, int], tuple[Line, Line]]:
+        """The lanes that movements lead from and to, by road and lane of both."""
+        return {
+            (approach.road, a, exit.road, b): (
+                self.line(approach.road, a), self.line(exit.road, b)
+            )
+            for approach in approaches
+            for exit in approach.exits
+            for a, b in exit.pairs
+        }  # fmt: skip
+
     def bent(self) -> dict[tuple[Road, int, Road, int], Line]:
         """Shapes of movements, by road and lane, that have to bend for want of room for stop lines."""
         found: dict[tuple[Road, int, Road, int], Line] = {}
@@ -116,7 +136,7 @@ class Fitting:
         links = self.streets.links
         if any(node_at(links[link], start) != home for link, start in ends):
             return False
-        if any(self.ends[end].setback > most_cut(self.length[end[0]]) for end in ends):
+        if not self.cut_short.isdisjoint(ends):
             return False
         if any(self._bends_near(*end) for end in ends):
             return False
@@ -202,7 +222,7 @@ class Fitting:
     def _set_back(self, link: int, at: bool, more: float) -> bool:
         """Move a stop line back; whether it has."""
         end = self.ends[link, at]
-        most = min(MOST, most_cut(self.length[link]))
+        most = min(MOST, most_beside(self.length[link], self.ends[link, not at].setback))
         if (link, at) in self.loops or end.setback >= most - 0.1:
             self.stuck.add(link)
             return False

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from rushhour.kernels.geometry.lane_lines import draw_lanes, most_cut
+from rushhour.kernels.geometry.lane_lines import draw_lanes, most_beside
 from rushhour.roadnets.geometry.street_lines import Line, line_length, part
 from rushhour.roadnets.osm.links import Link, Streets
 from rushhour.roadnets.osm.merging import Merged
@@ -145,10 +145,13 @@ def street_line(streets: Streets, link: Link) -> Line:
     return line
 
 
-def stop_line(line: Line, setback: float) -> tuple[Line, float]:
-    """Where a line stops that is cut back at its end, and its direction there, rad."""
+def stop_line(line: Line, setback: float, other: float) -> tuple[Line, float]:
+    """Where a line stops that is cut back at its end, and its direction there, rad.
+
+    other: m by which it is cut back at its start.
+    """
     length = line_length(line)
-    end = part(line, 0.0, length - min(setback, most_cut(length)))[-2:]
+    end = part(line, 0.0, length - min(setback, most_beside(length, other)))[-2:]
     return end[1], atan2(end[1, 1] - end[0, 1], end[1, 0] - end[0, 0])
 
 

@@ -28,7 +28,7 @@ SPEEDS: Final = (40, 45, 50, 55, 60, 65, 70, 75)
 LENGTHS: Final = (0, 0, 130, 320, 550, 770, 1000, 1160)
 TAPER: Final = 30.0  # m that the lane takes to open and to close, on top
 LEAST: Final = 100.0  # m; a lane for which there is less room is not made
-BEHIND: Final = 30.0  # m of street that stay as they are behind its end
+BEHIND: Final = 45.0  # m of street that stay as they are behind its end
 SIGNS: Final = ("stop", "give_way", "traffic_signals")  # where they stand nobody merges
 
 

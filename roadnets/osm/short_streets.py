@@ -175,6 +175,12 @@ class Rings:
                 merged.join(other.a, other.b, [i])
         return True
 
+    def are_one(self, merged: Merged, index: int) -> bool:
+        """Whether the roundabouts at a link are one intersection each."""
+        link = self.streets.links[index]
+        rings = {self.of_node[node] for node in (link.a, link.b) if node in self.of_node}
+        return all(len({merged.home(n) for n in self.members[ring]}) == 1 for ring in rings)
+
     def refusal(self, merged: Merged, index: int) -> str:
         """Why the ends of a link on or at a roundabout stay apart; "" if they need not."""
         link = self.streets.links[index]
