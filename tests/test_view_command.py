@@ -72,6 +72,21 @@ def test_a_film_has_a_picture_for_every_instant(
         (["--shot", "a.png", "--vehicle", "nobody"], "there is no such vehicle"),
         (["--shot", "a.png", "--fps", "5"], "--fps is for --video"),
         (["--video", "a.mp4", "--at", "5s"], "--at is for --shot"),
+        *(
+            (["--browser", *words], f"{words[0]}: of a page it is chosen in it; leave it out")
+            for words in (
+                ["--at", "5s"],
+                ["--vehicle", "3"],
+                ["--centre", "1,1"],
+                ["--zoom", "1"],
+                ["--costs"],
+                ["--colour", "type"],
+                ["--theme", "day"],
+                ["--no-names"],
+                ["--streets", "delay"],
+            )  # fmt: skip
+        ),
+        (["--shot", "a.png", "--at", "1h"], "nothing was recorded at 1:00:00; its frames are from"),
         (["--video", "a.mp4", "--shot", "a.png"], "wanted one of them"),
         (["--video", "a.mp4", "--fps", "0"], "--fps 0.0: wanted more than 0"),
         (["--json"], "--json is for --shot and --video"),
@@ -83,6 +98,25 @@ def test_wrong_options_are_one_line(
     assert main(["view", str(run_path), *options]) == 2
     said = capsys.readouterr().err
     assert message in said and said.count("\n") == 1
+
+
+def test_a_moment_before_the_begin_or_after_the_end_of_a_run_or_race_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    net, run, race, shot = (str(tmp_path / n) for n in ("n.h5", "r.h5", "race.h5", "a.png"))
+    assert main(["generate", "grid", "--rows", "2", "--columns", "2", "-o", net]) == 0
+    made = ["run", net, "--trips", "20", "--over", "1min", "--begin", "7:00", "--duration", "30s"]
+    assert main([*made, "--record", run]) == 0
+    assert main(["racepaths", "oval", "--racers", "2", "-o", race]) == 0
+    for file, at in ((run, "10s"), (run, "6:59"), (run, "7:01"), (race, "1h")):
+        capsys.readouterr()
+        assert main(["view", file, "--at", at, "--shot", shot]) == 2
+        assert "nothing was recorded at" in capsys.readouterr().err
+        assert not Path(shot).exists()
+    assert main(["view", race, "--browser"]) == 2
+    assert "--browser is for runs of traffic" in capsys.readouterr().err
+    needs_gl().close()
+    assert main(["view", run, "--at", "7:00:20", "--shot", shot, "--size", "64x64"]) == 0
 
 
 def test_a_shot_that_cannot_be_written_says_so(

@@ -13,7 +13,7 @@ from rushhour.cli.picture_asked import SIZE, picture_size, place_of, scale_of, t
 from rushhour.cli.progress import bar, compile_bar
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.json_text import json_text
-from rushhour.traffic.words.durations import seconds
+from rushhour.traffic.words.durations import seconds, want_recorded
 from rushhour.traffic.words.plurals import counted
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from rushhour.viewer.viewing import Viewing
 
 PLACES: Final = ("road", "lane", "intersection")
+IN_THE_PAGE: Final = {"at": None, "vehicle": None, "road": None, "lane": None, "intersection": None, "centre": None, "zoom": None,
+    "colour": "speed", "lanes": "plain", "streets": None, "theme": None, "size": None, "costs": False, "lint": False, "no_names": False}  # fmt: skip
 LIVE_DT: Final = 0.1  # s of a frame
 PATIENCE: Final = 0.025  # s that a picture in a window waits for the simulation
 
@@ -128,8 +130,10 @@ def _want_use(args: argparse.Namespace) -> None:
         args.shot is not None or args.video is not None or args.window is not None
     ):
         raise RunError("--browser, --shot, --video, --window: wanted one of them")
-    if args.browser and args.streets is not None:
-        raise RunError("--streets: of a page they are chosen in it; leave it out with --browser")
+    for name, plain in IN_THE_PAGE.items() if args.browser else ():
+        if getattr(args, name) != plain:
+            option = name.replace("_", "-")
+            raise RunError(f"--{option}: of a page it is chosen in it; leave it out with --browser")
     if args.browser and len(args.file) > 1:
         raise RunError("--browser: wanted one run, or one network with --live N")
     if args.port is not None and not args.browser:
@@ -226,7 +230,10 @@ def _viewing(args: argparse.Namespace, sources: list["Source"], window: bool) ->
     if args.no_names:
         session.do(do.Show("names"))
     if args.at is not None:
-        session.do(do.Seek(seconds(args.at, "--at")))
+        at, shown = seconds(args.at, "--at"), session.state.clock
+        if args.live is None and shown.end > shown.begin:
+            want_recorded(sources[0].name, at, shown.begin, shown.end)
+        session.do(do.Seek(at))
     elif not window:  # of a live world the first frame: before it nobody is there
         session.do(do.Ends(last=True) if args.live is None else do.Seek(LIVE_DT))
     camera = session.state.camera

@@ -9,7 +9,7 @@ from rushhour.cli.progress import bar
 from rushhour.games.racing.race_file import RaceRecord, load_race
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.json_text import json_text
-from rushhour.traffic.words.durations import seconds
+from rushhour.traffic.words.durations import seconds, want_recorded
 from rushhour.traffic.words.plurals import counted
 from rushhour.viewer.race_shot import race_box, save_race_shot, save_race_video
 
@@ -17,7 +17,7 @@ from rushhour.viewer.race_shot import race_box, save_race_shot, save_race_video
 def view_race(args: argparse.Namespace) -> int:
     """Show a race: --shot, --video, --at, --from, --to, --fps, --rate, --size, --centre with --zoom."""
     plain = {"vehicle": None, "road": None, "lane": None, "intersection": None, "live": None, "colour": "speed",
-             "lanes": "plain", "streets": None, "costs": False, "lint": False}  # fmt: skip
+             "lanes": "plain", "streets": None, "costs": False, "lint": False, "browser": False}  # fmt: skip
     for name, value in plain.items():
         if getattr(args, name) != value:
             raise RunError(f"--{name} is for runs of traffic; leave it out for a race")
@@ -32,9 +32,11 @@ def view_race(args: argparse.Namespace) -> int:
         half = (0.5 * size[0] * args.zoom, 0.5 * size[1] * args.zoom)
         box = (x - half[0], y - half[1], x + half[0], y + half[1])
         want_seen(box, race_box(record))
+    first, last = float(record.time[0]), float(record.time[-1])
+    if args.at is not None:
+        want_recorded(args.file[0].name, seconds(args.at, "--at"), first, last)
     if args.shot is None and args.video is None:
         return _watch(args, record, size)
-    first, last = float(record.time[0]), float(record.time[-1])
     facts: dict[str, Any]
     if args.shot is not None:
         time = last if args.at is None else min(max(seconds(args.at, "--at"), first), last)

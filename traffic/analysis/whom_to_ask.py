@@ -8,7 +8,7 @@ from rushhour.kernels.core.vehicles import AT_STOP, LEADER
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.analysis.chains import STANDS, Chain
 from rushhour.traffic.analysis.waiting import Scene
-from rushhour.traffic.words.durations import clock
+from rushhour.traffic.words.durations import clock, want_recorded
 from rushhour.traffic.words.places_named import lanes_of_run
 
 if TYPE_CHECKING:
@@ -23,11 +23,7 @@ def scene_at(run: "RunFile", time: float | None = None) -> Scene:
     run.want_frames()
     if time is None:
         return Scene(run, run.frames.size - 1)
-    if not run.times[0] - 1e-6 <= time <= run.times[-1] + 1.0:
-        raise RunError(
-            f"{run.path}: nothing was recorded at {clock(time)}; its frames are from "
-            f"{clock(run.times[0])} to {clock(run.times[-1])}"
-        )
+    want_recorded(run.path, time, run.times[0], run.times[-1])
     place = int(np.searchsorted(run.times, time + 1e-6, side="right")) - 1
     return Scene(run, max(place, 0))
 

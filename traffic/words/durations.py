@@ -4,7 +4,7 @@ import math
 import re
 from typing import Final
 
-from rushhour.roadnets.errors import ParameterError
+from rushhour.roadnets.errors import ParameterError, RunError
 
 _UNITS: Final = {
     "ns": 1e-9,
@@ -85,3 +85,12 @@ def clock(time: float) -> str:
     """
     whole = int(time)
     return f"{whole // 3600}:{whole // 60 % 60:02d}:{whole % 60:02d}"
+
+
+def want_recorded(name: object, time: float, first: float, last: float) -> None:
+    """Refuse a time in s at which a run from first to last shows nothing; RunError, naming the run."""
+    if not first - 1e-6 <= time <= last + 1.0:
+        raise RunError(
+            f"{name}: nothing was recorded at {clock(time)}; its frames are from {clock(first)} "
+            f"to {clock(last)}"
+        )
