@@ -6,7 +6,7 @@ from network_drafts import chain, line
 from planted_world import PlantedWorld
 
 from rushhour.kernels.core.network import NONE, YIELD
-from rushhour.kernels.junctions.exit_room import CLOSES_UP, queue_end
+from rushhour.kernels.junctions.queue_ends import CLOSES_UP, queue_end
 from rushhour.kernels.trips.start_places import is_jammed
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import (

@@ -18,7 +18,6 @@ from rushhour.kernels.core.vehicles import (
     YIELDS,
 )
 from rushhour.kernels.junctions.exit_room import (
-    CLOSES_UP,
     OVERHANG,
     all_go_on,
     all_take,
@@ -26,13 +25,10 @@ from rushhour.kernels.junctions.exit_room import (
     clear_end,
     has_room,
     holds,
-    owed,
-    queue_end,
-    rear_inside,
-    taken,
 )
 from rushhour.kernels.junctions.gap_acceptance import comes_within, prior_vehicle
 from rushhour.kernels.junctions.grant_holders import swap_room
+from rushhour.kernels.junctions.queue_ends import CLOSES_UP, owed, queue_end, rear_inside, taken
 
 pytestmark = AS_PYTHON
 I, LAST, FIRST, OTHER = 0, 1, 2, 3

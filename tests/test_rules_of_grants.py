@@ -37,6 +37,13 @@ from rushhour.kernels.following.halting import (
     time_until_gone,
 )
 from rushhour.kernels.junctions.arrival_order import IMPATIENT
+from rushhour.kernels.junctions.chain_lights import (
+    LOST_GREEN,
+    has_lost_green,
+    shows_green,
+    turns_across,
+    worst_light,
+)
 from rushhour.kernels.junctions.critical_gaps import (
     CriticalGaps,
     critical_gap,
@@ -46,16 +53,8 @@ from rushhour.kernels.junctions.critical_gaps import (
 )
 from rushhour.kernels.junctions.exit_room import all_green, chain_with_room
 from rushhour.kernels.junctions.gap_acceptance import can_follow, zips_in
-from rushhour.kernels.junctions.grant_review import (
-    HELD_UP,
-    LOST_GREEN,
-    has_lost_green,
-    is_held_up,
-    shows_green,
-    turns_across,
-    worst_light,
-)
-from rushhour.kernels.junctions.right_of_way import (
+from rushhour.kernels.junctions.grant_review import HELD_UP, is_held_up
+from rushhour.kernels.junctions.patience import (
     CALM,
     FRESH,
     HURRIED,
@@ -64,10 +63,9 @@ from rushhour.kernels.junctions.right_of_way import (
     PRESSING,
     ROLLING,
     impatience,
-    margin_of,
     pressed_share,
-    reaction_of,
 )
+from rushhour.kernels.junctions.right_of_way import margin_of, reaction_of
 from rushhour.kernels.lanes.lane_choice import time_stood
 from rushhour.kernels.lanes.overtaking import crosses_middle, stays_slow, time_to_gain
 

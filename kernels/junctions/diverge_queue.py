@@ -8,8 +8,8 @@ it, its queue ends there. See parting.py for how far two of them are in each oth
 from rushhour.kernels.compiling.jit import kernel
 from rushhour.kernels.core.network import NetworkArrays
 from rushhour.kernels.core.vehicles import Grants, Order, Vehicles
-from rushhour.kernels.junctions.exit_room import queue_end, taken
 from rushhour.kernels.junctions.permissive_places import waits_on
+from rushhour.kernels.junctions.queue_ends import queue_end, taken
 
 
 @kernel

@@ -9,11 +9,7 @@ from rushhour.kernels.compiling.jit import kernel
 from rushhour.kernels.core.network import (
     GROUP_LENGTH,
     JOINTS,
-    LEFT,
     RED,
-    RIGHT,
-    STOP_THEN_GO,
-    U_TURN,
     YELLOW,
     NetworkArrays,
 )
@@ -32,81 +28,26 @@ from rushhour.kernels.core.vehicles import (
 )
 from rushhour.kernels.following.car_following import stopping_distance
 from rushhour.kernels.following.halting import halts_before
-from rushhour.kernels.junctions.arrival_order import IMPATIENT, time_at_line
 from rushhour.kernels.junctions.barring_bodies import bars_way
+from rushhour.kernels.junctions.chain_lights import (
+    has_lost_green,
+    turns_across,
+    waits_for_first,
+    worst_light,
+)
 from rushhour.kernels.junctions.exit_room import chain_length, has_room, nobody_between
 from rushhour.kernels.junctions.grant_holders import note_holder, wish
 from rushhour.kernels.junctions.permissive_places import waits_on
 from rushhour.kernels.junctions.waking import Awake
 from rushhour.kernels.junctions.zone_yielding import let_inside_go_first
-from rushhour.kernels.signals.coupled_lights import lights_that_count
 
 LINE_ZONE = 2.0  # m before the stop line within which a standing vehicle has arrived
-LOST_GREEN = 15.0  # s before a full exit in the green, after which the next place there is kept
 HELD_UP = 3.0  # s of standing behind others after which a grant is of no use, and holds up others
 LEFT_AT_YELLOW = 4.0  # m; a left turn that waits this close may go at yellow
 HELD = 0  # has its grant
 REVOKED = 1  # lost it, and so do all behind
 NOT_YET = 2  # does not ask; nobody behind may
 ASKS = 3
-
-
-@kernel
-def waits_for_first(net: NetworkArrays, veh: Vehicles, i: int, frame: int, dt: float) -> bool:
-    """Whether i has stood at a light for a whole cycle, so that later ones of its chain, which were
-    not green together with this one in that time, no longer count."""
-    k = veh.path[i, veh.line[i]]
-    if veh.arrived[i] < 0 or k < 0 or net.connectors.signal[k] < 0:
-        return False
-    return time_at_line(veh, i, frame, dt) > net.signals.cycle[net.connectors.signal[k]]
-
-
-@kernel
-def worst_light(
-    net: NetworkArrays, veh: Vehicles, grants: Grants, i: int, n: int, first_only: bool
-) -> int:
-    """RED if any of the first n connectors of i's path shows it, else the first YELLOW or
-    STOP_THEN_GO; else 0. One that is never green together with those before does not count, nor
-    does any but the first with a light if first_only."""
-    worst = 0
-    first = True
-    counted = -1
-    for q in range(n):
-        k = veh.path[i, q]
-        if net.connectors.signal[k] >= 0:
-            light = grants.light[k]
-            if not first and (light == RED or light == YELLOW):
-                if first_only:
-                    continue
-                if counted < 0:
-                    counted = lights_that_count(net, veh.path[i], n)
-                if (counted >> q) & 1 == 0:
-                    continue
-            first = False
-            if light == RED:
-                return RED
-            if worst == 0 and (light == YELLOW or light == STOP_THEN_GO):
-                worst = int(light)
-    return worst
-
-
-@kernel
-def shows_green(net: NetworkArrays, veh: Vehicles, grants: Grants, i: int, n: int) -> bool:
-    """Whether a signal on the first n connectors of i's path lets it go."""
-    for q in range(n):
-        k = veh.path[i, q]
-        if net.connectors.signal[k] >= 0:
-            light = grants.light[k]
-            if light != RED and light != YELLOW:
-                return True
-    return False
-
-
-@kernel
-def turns_across(net: NetworkArrays, rules: Rules, k: int) -> bool:
-    """Whether a movement crosses the oncoming traffic."""
-    across = RIGHT if rules.left_hand else LEFT
-    return net.connectors.turn[k] == across or net.connectors.turn[k] == U_TURN
 
 
 @kernel
@@ -229,19 +170,6 @@ def give_back_later_lines(
         d += net.lanes.length[n_road_lanes + k] + length
         if net.connectors.free[k]:
             held += net.lanes.length[n_road_lanes + k]
-
-
-@kernel
-def has_lost_green(net: NetworkArrays, veh: Vehicles, i: int, frame: int, dt: float) -> bool:
-    """Whether i faced a full exit for so long that its green was lost to it, or as its green ended
-    after a whole cycle at the line."""
-    if veh.full_since[i] < 0:
-        return False
-    return (
-        time_at_line(veh, i, frame, dt) >= IMPATIENT
-        or (frame - veh.full_since[i]) * dt >= LOST_GREEN
-        or waits_for_first(net, veh, i, frame, dt)
-    )
 
 
 @kernel

@@ -52,6 +52,13 @@ from rushhour.kernels.junctions.arrival_order import (
     who_starves,
 )
 from rushhour.kernels.junctions.barring_bodies import bars_way
+from rushhour.kernels.junctions.chain_lights import (
+    has_lost_green,
+    shows_green,
+    turns_across,
+    waits_for_first,
+    worst_light,
+)
 from rushhour.kernels.junctions.diverge_queue import stands_beside
 from rushhour.kernels.junctions.exit_room import (
     chain_with_room,
@@ -67,15 +74,10 @@ from rushhour.kernels.junctions.grant_holders import (
     to_path,
     wish,
 )
-from rushhour.kernels.junctions.grant_review import (
-    LEFT_AT_YELLOW,
-    give_back_inside,
-    has_lost_green,
-    review_lane,
-    shows_green,
-    turns_across,
-    waits_for_first,
-    worst_light,
+from rushhour.kernels.junctions.grant_review import LEFT_AT_YELLOW, give_back_inside, review_lane
+from rushhour.kernels.junctions.patience import (
+    impatience,
+    pressed_share,
 )
 from rushhour.kernels.junctions.permissive_places import waiter_ahead
 from rushhour.kernels.junctions.permissive_turns import let_waiting_go, may_wait_inside
@@ -88,14 +90,7 @@ from rushhour.kernels.signals.coupled_lights import lights_that_count
 REFUSED = 0
 GRANTED = 1
 TO_WAIT = 2
-CALM = 30.0  # s at the line before a driver accepts gaps in which others must brake hard
-HURRIED = 120.0  # s at which it would want none, but for LEAST_GAP
-LEAST_GAP = 0.3  # share of the critical gap
-FRESH = 1.4  # share that somebody wants who comes slowly to a yield line, to merge there
-PRESSING = 0.075  # 1/s, by which it falls from then on
-PRESSED = 0.75  # down to which
 WAIVED = 2.0  # s that the room beyond is still waived for who was let go without it: it sets off
-ROLLING = 8.0  # m/s, from which on one merges into the stream as on a ramp
 
 
 @kernel
@@ -148,24 +143,6 @@ def is_late(
         inside = min(inside, bend_speed(net.lanes, lane, 0.5 * net.lanes.length[lane]))
         clock += (net.lanes.length[lane] + net.lanes.length[net.connectors.to_lane[k]]) / inside
     return False
-
-
-@kernel
-def impatience(veh: Vehicles, i: int, frame: int, dt: float) -> float:
-    """Share of its critical gap that a vehicle still wants after waiting at the line, <= 1."""
-    waited = time_at_line(veh, i, frame, dt)
-    return max(LEAST_GAP, 1.0 - max(0.0, waited - CALM) / (HURRIED - CALM))
-
-
-@kernel
-def pressed_share(veh: Vehicles, i: int, share: float, frame: int, dt: float) -> float:
-    """The same for one that merges without a stop or a light, where others let it in.
-
-    Source: Polus, Shiftan, Shmueli-Lazar 2005 (critical gaps at roundabouts fall while one waits).
-    """
-    if veh.speed[i] >= ROLLING or share < PRESSED:
-        return share
-    return max(PRESSED, FRESH - PRESSING * time_at_line(veh, i, frame, dt))
 
 
 @kernel

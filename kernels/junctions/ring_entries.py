@@ -16,7 +16,7 @@ from rushhour.kernels.core.network import ALL_WAY_STOP, SIGNAL, NetworkArrays
 from rushhour.kernels.core.rules import Rules
 from rushhour.kernels.core.vehicles import PATH, Order, Vehicles
 from rushhour.kernels.junctions.critical_gaps import RING_ROADS, is_ring
-from rushhour.kernels.junctions.exit_room import queue_end, taken
+from rushhour.kernels.junctions.queue_ends import queue_end, taken
 
 LONGEST_PIECE = 50.0  # m between two arms; on a longer one a queue finds place of its own
 A_CAR = 7.5  # m that one takes where it stands

@@ -37,7 +37,7 @@ from rushhour.kernels.following.lane_gaps import (
     upstream_allows,
 )
 from rushhour.kernels.following.own_models import followed_acceleration, wants_change
-from rushhour.kernels.junctions.exit_room import owed, queue_end, rear_inside
+from rushhour.kernels.junctions.queue_ends import owed, queue_end, rear_inside
 from rushhour.kernels.junctions.waking import Awake
 from rushhour.kernels.lanes.change_turns import turn_of
 

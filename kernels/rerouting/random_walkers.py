@@ -11,7 +11,7 @@ from rushhour.kernels.core.network import NetworkArrays
 from rushhour.kernels.core.random import uniform
 from rushhour.kernels.core.rules import Rules
 from rushhour.kernels.core.vehicles import PATH, STREAM_EXIT, Grants, Order, Types, Vehicles
-from rushhour.kernels.junctions.exit_room import queue_end
+from rushhour.kernels.junctions.queue_ends import queue_end
 from rushhour.kernels.rerouting.stuck import faces_full_exit, is_drawn
 from rushhour.kernels.routing.way_ahead import best_exit, draw_exit, goodness
 

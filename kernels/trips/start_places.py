@@ -17,7 +17,7 @@ from rushhour.kernels.following.lane_gaps import (
     place_beside,
     upstream_allows,
 )
-from rushhour.kernels.junctions.exit_room import owed, queue_end
+from rushhour.kernels.junctions.queue_ends import owed, queue_end
 from rushhour.kernels.routing.way_ahead import QUEUE_SPACE
 
 RANDOM_PLACES = 10  # random places tried by POS_RANDOM_FREE

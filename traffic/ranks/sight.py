@@ -14,7 +14,7 @@ from rushhour.kernels.core.halos import Sight
 from rushhour.kernels.core.network import JOINTS, LONGEST_VEHICLE
 from rushhour.kernels.core.vehicles import PATH
 from rushhour.kernels.following.lane_gaps import EASE
-from rushhour.kernels.junctions.exit_room import JOINTS_BACK
+from rushhour.kernels.junctions.queue_ends import JOINTS_BACK
 from rushhour.kernels.signals.max_pressure import SHORT
 from rushhour.kernels.trips.start_places import FOLLOWER_BRAKING
 
