@@ -84,7 +84,7 @@ def test_a_film_has_a_picture_for_every_instant(
                 ["--theme", "day"],
                 ["--no-names"],
                 ["--streets", "delay"],
-            )  # fmt: skip
+            )
         ),
         (["--shot", "a.png", "--at", "1h"], "nothing was recorded at 1:00:00; its frames are from"),
         (["--video", "a.mp4", "--shot", "a.png"], "wanted one of them"),
