@@ -10,11 +10,13 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from resumed_worlds import stops
 
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.checker import Checker
-from rushhour.traffic.demand.builder import merge
+from rushhour.traffic.demand.builder import DemandBuilder, Trip, merge
+from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.demand.random_trips import random_trips, vehicles_on_road
 from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.world import World
@@ -92,10 +94,30 @@ def buses(comm: Any) -> World:
     return World(alone.network, alone.demand, dt=0.25, seed=5, comm=comm)
 
 
+def drift(comm: Any) -> World:
+    """Everybody drives in one half of a long grid at first, and only there."""
+    network = generate("grid", rows=2, columns=14, control="signals")
+    net = network.arrays
+    inner = np.array(  # between two crossings, up to where they widen
+        [
+            road
+            for road, name in enumerate(network.road_ids)
+            if name.translate(str.maketrans("", "", "0123456789.-")) == ""
+        ]
+    )
+    x = net.intersections.x[net.roads.to_intersection[inner]]
+    builder, kind = DemandBuilder(), VehicleType()
+    for half, begin in ((inner[x < np.median(x)], 0.0), (inner[x >= np.median(x)], 900.0)):
+        for number in range(260):
+            ends = [int(half[(place + 17 * number) % half.size]) for place in (0, half.size // 2)]
+            builder.add(Trip(f"{begin:g} {number}", begin + 0.2 * number, kind, ends, routed=False))
+    return World(network, builder.build(), seed=4, comm=comm)
+
+
 WORLDS: dict[str, Callable[[Any], World]] = {
     "lanes": lanes, "town": town, "pressure": pressure, "jam": jam, "buses": buses,
     "other ways": other_ways,
-    "checked": checked,
+    "checked": checked, "drift": drift,
 }  # fmt: skip
 
 
@@ -119,7 +141,9 @@ def story(name: str, frames: int, comm: Any = None) -> Iterator[list[Any]]:
             yield [world.state_hash(), *map(int, world.counts().values())]
     assert domain.complete
     found = None if checker is None else [checker.report(), checker.information]
-    yield [world.state_hash(), [len(world.vehicles), found], domain.local_frames]
+    yield [
+        world.state_hash(), [len(world.vehicles), found], domain.local_frames, domain.divisions
+    ]  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -44,12 +44,12 @@ class Neighbour(NamedTuple):
 
 
 class Division(Part):
-    """The part of this rank, and its neighbours."""
+    """The part of this rank, and its neighbours. now: see `divide`."""
 
-    def __init__(self, sim: "Sim", comm: Any) -> None:
+    def __init__(self, sim: "Sim", comm: Any, now: NDArray[np.int64] | None = None) -> None:
         network, rank = sim.network, int(comm.rank)
         group = comm.bcast(  # every rank comes to the same; so that nothing hangs on it
-            divide(network, sim.demand, comm.size) if rank == 0 else None
+            divide(network, sim.demand, comm.size, now) if rank == 0 else None
         )
         self.network = network
         self.several = sim.awake.several

@@ -9,7 +9,7 @@ vehicles first and steps all of them. So everything that is changed there is the
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from rushhour.traffic.sim.sim import Sim
 
 
+DRIFTED: Final = 1.2  # times the mean: a rank that has so many vehicles has too many
+DRIFT_FRAMES: Final = 100  # at least, after which it is looked at
+
+
 class Domain(Part):
     """The part of a world that this process steps.
 
@@ -38,7 +42,7 @@ class Domain(Part):
         self.rank = 0 if self.comm is None else int(comm.rank)
         self.ranks = 1 if self.comm is None else int(comm.size)
         self.complete = True  # everything in this process is as if it were the only one
-        self.whole_frames = self.local_frames = 0
+        self.whole_frames = self.local_frames = self.divisions = 0
         self.ask: Callable[[], int] = lambda: 0  # the signal by which this rank is to stop; 0 none
         self.asked = 0  # the largest of all ranks as the last frame ended
         self.together: list[int] = []  # frames between two in which all is brought together
@@ -93,8 +97,10 @@ class Domain(Part):
             return
         self.local_frames += 1
         sim = self.sim
-        if self.complete and self.division.network is not sim.network:  # limits or closures changed
-            self._look_around()
+        if self.complete and (  # limits or closures changed, or one rank has most of the work
+            self.division.network is not sim.network or self._has_drifted()
+        ):
+            self._look_around(self._on_roads())
         self.ending.begin()
         if self.complete:
             here = np.flatnonzero(sim.veh.lane >= 0).astype(np.int32)
@@ -114,9 +120,26 @@ class Domain(Part):
         self.sim.awake.runs[:] = groups
         self.sim.awake.roads_run[:] = roads
 
-    def _look_around(self) -> None:
-        """Know the neighbours, and what is seen, of the network as it is now."""
-        self.division = Division(self.sim, self.comm)
+    def _has_drifted(self) -> bool:
+        """Whether, since the world was divided, one rank had more than its share of the vehicles."""
+        load = self.ending.load
+        return bool(
+            self.ending.frames >= DRIFT_FRAMES and load.max() * load.size > DRIFTED * load.sum()
+        )
+
+    def _on_roads(self) -> NDArray[np.int64]:
+        """Vehicles on each road, with those who come to it over an intersection."""
+        network, lane = self.sim.network, self.sim.veh.lane
+        net, n = network.arrays, network.n_road_lanes
+        lane = lane[lane >= 0]
+        road_lane = np.where(lane < n, lane, net.connectors.to_lane[np.maximum(lane - n, 0)])
+        return np.bincount(net.lanes.road[road_lane], minlength=network.n_roads)
+
+    def _look_around(self, now: NDArray[np.int64] | None = None) -> None:
+        """Divide the network as it is now, and know the neighbours, and what is seen. now: vehicles on
+        each road; None: before the first."""
+        self.divisions += 1
+        self.division = Division(self.sim, self.comm, now)
         self.exchange = Exchange(self.sim, self.division, self.comm)
         self.ending = Ending(self.sim, self.exchange, self.comm)
 
@@ -245,7 +268,7 @@ class Domain(Part):
         if self.ranks == 1:
             return None
         return {
-            **self.division.facts, "frames_in_parts": self.local_frames,
+            **self.division.facts, "divisions": self.divisions, "frames_in_parts": self.local_frames,
             "frames_of_all": self.whole_frames,
         }  # fmt: skip
 

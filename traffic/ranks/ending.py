@@ -27,6 +27,8 @@ class Ending(Part):
         self._queued = np.zeros(0, np.int32)  # roads with a queue before anybody departs
         self._departed = np.zeros(0, np.int32)  # trips, of this rank in this frame
         self.out = np.zeros(0, np.bool_)  # by trip: it has departed
+        self.load = np.zeros(comm.size, np.int64)  # vehicles of each rank, summed over frames
+        self.frames = 0
         self.begin()
 
     def begin(self) -> None:
@@ -86,6 +88,8 @@ class Ending(Part):
             *(sim.tally - self._before[2]).tolist(),
         ]
         told = told_numbers(self.comm, [*counts, asked, left.size, self._departed.size])
+        self.load += told[:, 0]
+        self.frames += 1
         total = told[:, : len(counts)].sum(axis=0)
         sim.changes[:], sim.passes[:] = self._before[0], self._before[1]
         sim.changes[0] += total[1]

@@ -50,8 +50,13 @@ def road_ends(net: NetworkArrays, group_of: Ints) -> tuple[Ints, Ints]:
     return ends[0], ends[1]
 
 
-def divide(network: Network, demand: Demand, ranks: int) -> Ints:
-    """The rank of each grant group. Raises RunError where pymetis is missing, or nothing to divide."""
+def divide(
+    network: Network, demand: Demand, ranks: int, now: Ints | None = None
+) -> Ints:  # fmt: skip
+    """The rank of each grant group. Raises RunError where pymetis is missing, or nothing to divide.
+
+    now: vehicles on each road, by which the work is divided; None: by the trips that want to pass it.
+    """
     net = network.arrays
     group_of = groups_of(net)
     n = net.intersections.group_start.size - 1
@@ -69,7 +74,7 @@ def divide(network: Network, demand: Demand, ranks: int) -> Ints:
             "ranks: pymetis, which divides the network, is not installed: pip install 'rushhour[mpi]'"
         ) from error
     fro, to = road_ends(net, group_of)
-    work = _work(net, demand)
+    work = _work(net, demand, now)
     last = np.where(to >= 0, to, fro)
     weight = np.bincount(piece[last[last >= 0]], work[last >= 0], pieces)
     both = (fro >= 0) & (to >= 0)
@@ -117,9 +122,11 @@ def _joints_before(net: NetworkArrays, group_of: Ints, n: int) -> Ints:
     return np.where(~crossing & (first == last), first, np.arange(n))
 
 
-def _work(net: NetworkArrays, demand: Demand) -> NDArray[np.float64]:
-    """Vehicle seconds to expect on each road: by the trips that want to pass it."""
+def _work(net: NetworkArrays, demand: Demand, now: Ints | None) -> NDArray[np.float64]:
+    """Vehicle seconds to expect on each road: by the trips that want to pass it, or who is there."""
     n = net.roads.lane_count.size
+    if now is not None:
+        return now + EMPTY_ROAD * net.roads.length * net.roads.lane_count / 100.0
     trips = np.bincount(demand.roads, minlength=n)[:n].astype(np.float64)
     seconds = net.roads.length / np.maximum(net.lanes.speed[net.roads.first_lane], 1.0)
     even = EMPTY_ROAD * net.roads.length * net.roads.lane_count
