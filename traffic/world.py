@@ -34,7 +34,7 @@ from rushhour.traffic.commands.stopping import Stops
 from rushhour.traffic.commands.told_speeds import ToldSpeeds
 from rushhour.traffic.commands.ways import Ways
 from rushhour.traffic.demand.model import Demand, empty_demand
-from rushhour.traffic.keyframes.hashing import light_sum, queue_sum, state_hash, vehicle_sum
+from rushhour.traffic.keyframes.hashing import state_hash
 from rushhour.traffic.keyframes.restoring import fits, restore
 from rushhour.traffic.keyframes.snapshot import Snapshot, take_snapshot
 from rushhour.traffic.liveness.rings import Rings
@@ -477,15 +477,5 @@ class World(Shown):
 
     def state_hash(self) -> str:
         """SHA-256 of the state; slots, the order in which things are kept and threads leave no trace."""
-        sim = self.sim
-        commanded = self.control.hashed(self.bodies.state()) + self.steering.hashed(sim.veh)
-        aside = sim.verge.rows
-        parts = [
-            sim.domain.added(
-                vehicle_sum(b"vehicle", sim.veh, sim.routes, sim.domain.slots())
-                + light_sum(sim.lights, sim.actuation, *sim.domain.programs())
-            ),
-            vehicle_sum(b"aside", aside, sim.routes, np.arange(aside.lane.size)),
-            queue_sum(sim.waiting),
-        ]
-        return state_hash(sim.frame, int(sim.waiting.numbers[0]), parts, commanded)
+        commanded = self.control.hashed(self.bodies.state()) + self.steering.hashed(self.sim.veh)
+        return state_hash(self.sim, commanded)

@@ -7,7 +7,7 @@ first. Of a way and of stops only what is left counts, road by road, not where i
 
 from collections.abc import Iterator
 from hashlib import sha256
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,18 +18,31 @@ from rushhour.kernels.core.vehicles import Routes, Vehicles
 from rushhour.kernels.signals.fixed_time import Lights
 from rushhour.traffic.sim.fields import HASHED
 
+if TYPE_CHECKING:
+    from rushhour.traffic.sim.sim import Sim
+
 WORDS: Final = 4  # of 64 bits, in a digest and in a sum
 Sum = NDArray[np.uint64]  # (WORDS,)
 STOPS: Final = ("stop_lane", "stop_pos", "stop_frames", "stop_until", "stop_parking")
 
 
-def state_hash(frame: int, due: int, parts: list[Sum], commanded: bytes) -> str:
-    """SHA-256 of what the parts of a state add up to. due: trips that have come due so far.
+def state_hash(sim: "Sim", commanded: bytes) -> str:
+    """SHA-256 of what the parts of a state add up to.
 
     commanded: what commands have left in the world, apart from its vehicles.
     """
+    aside = sim.verge.rows
+    parts = [
+        sim.domain.added(
+            vehicle_sum(b"vehicle", sim.veh, sim.routes, sim.domain.slots())
+            + light_sum(sim.lights, sim.actuation, *sim.domain.programs())
+        ),
+        vehicle_sum(b"aside", aside, sim.routes, np.arange(aside.lane.size)),
+        queue_sum(sim.waiting),
+    ]
     total = np.sum(parts, axis=0, dtype=np.uint64)
-    h = sha256(np.array([frame, due], "<i8").tobytes() + total.astype("<u8").tobytes())
+    numbers = np.array([sim.frame, int(sim.waiting.numbers[0])], "<i8")  # trips due so far
+    h = sha256(numbers.tobytes() + total.astype("<u8").tobytes())
     h.update(commanded)
     return h.hexdigest()
 

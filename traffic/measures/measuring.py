@@ -37,10 +37,10 @@ from rushhour.traffic.measures.detectors import (
     Section,
     laid_loops,
     laid_queues,
-    laid_sections,
     queues_of,
 )
 from rushhour.traffic.measures.going_on import KINDS, OF_LOOPS, check_state
+from rushhour.traffic.measures.passages import Passages
 from rushhour.traffic.measures.tables import TABLES, MeasureTable, Rows, with_ids
 from rushhour.traffic.sim.fields import grown
 from rushhour.traffic.words.durations import seconds
@@ -107,14 +107,14 @@ class Measures:
     def rows_within(self, frames: float) -> int:
         """Rows that the tables grow by in so many frames at most, passages apart."""
         each = self.world.network.n_roads if self._with_roads else 0
-        each += len(self._inside) + self._queue_row.size
+        each += len(self._passages) + self._queue_row.size
         loops = float((frames / self._loop_frames + 2.0).sum())
         return int(each * (frames / self.interval + 2.0) + loops)
 
     @property
     def n_sections(self) -> int:
         """How many there are: a trip may come to a passage of each."""
-        return len(self._inside)
+        return len(self._passages)
 
     def _frames(self, interval: float | str) -> int:
         return max(1, round(seconds(interval, "interval") / self.world.dt))
@@ -166,21 +166,13 @@ class Measures:
         self.detectors["loops"] = {"name": names, "lane": lane[of_row], "pos": pos[of_row]}
 
     def _make_sections(self, sections: Sequence[Section]) -> None:
-        first, last = laid_sections(self.world.network, sections)
-        self._starting: dict[int, list[int]] = {}
-        self._ending: dict[int, list[int]] = {}
-        for x, (start, end) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
-            self._starting.setdefault(start, []).append(x)
-            self._ending.setdefault(end, []).append(x)
+        self._passages = Passages(self.world.network, sections)
         if sections:
-            self._meters.marked[[*self._starting, *self._ending]] = True
+            self._meters.marked[self._passages.roads] = True
             self._meters = self._meters._replace(
                 **self._log(LOG_ROOM * self.world.sim.veh.lane.size)
             )
-        self._inside: list[dict[int, float]] = [{} for _ in sections]  # vehicle: when it came
-        self._times: list[list[float]] = [[] for _ in sections]
-        names = np.array([section.name for section in sections], object)
-        self.detectors["sections"] = {"name": names, "from_road": first, "to_road": last}
+        self.detectors["sections"] = self._passages.detectors
 
     def _make_queues(self, queues: Sequence[Queue]) -> None:
         network = self.world.network
@@ -212,7 +204,7 @@ class Measures:
         )  # fmt: skip
         self._departed = world.departed
         if m.logged[0]:
-            self._note_passages(int(m.logged[0]))
+            self._passages.note(m, int(m.logged[0]), world.begin, self.rows["passages"])
         if self._queues.lane.size and world.frame % self._look_frames == 0:
             look_at_queues(world.network.arrays.lanes, world.sim.veh, self._queues)
             self._looks += 1
@@ -245,12 +237,7 @@ class Measures:
         over["began"], over["frames"] = self._loop_since, self._loop_frames
         lines = found["measured_queues"] = np.zeros(queues.lane.size, KINDS["measured_queues"])
         lines["sums"], lines["most"] = queues.sums, queues.most
-        inside = [
-            (x, who, came) for x, ones in enumerate(self._inside) for who, came in ones.items()
-        ]
-        found["measured_inside"] = np.array(inside, KINDS["measured_inside"])
-        times = [(x, time) for x, ones in enumerate(self._times) for time in ones]
-        found["measured_times"] = np.array(times, KINDS["measured_times"])
+        found |= self._passages.state()
         numbers = {
             "interval": self.interval, "since": self._since, "looks": self._looks,
             "roads": int(self._with_roads),
@@ -268,7 +255,7 @@ class Measures:
         """
         m, loops, queues, world = self._meters, self._loops, self._queues, self.world
         numbers = check_state(
-            state, len(m.counts), loops.lane.size, queues.lane.size, len(self._inside), m.road.size,
+            state, len(m.counts), loops.lane.size, queues.lane.size, len(self._passages), m.road.size,
             world.sim.veh.lane.size, world.frame,
         )  # fmt: skip
         there, over = state["measured_vehicles"], state["measured_loops"]
@@ -285,10 +272,7 @@ class Measures:
         queues.sums[:], queues.most[:] = (
             state["measured_queues"][name] for name in ("sums", "most")
         )
-        for x, who, came in state["measured_inside"].tolist():
-            self._inside[x][who] = came
-        for x, time in state["measured_times"].tolist():
-            self._times[x].append(time)
+        self._passages.restore(state)
         self._since, self._looks = numbers["since"], numbers["looks"]
         self._departed = world.departed
 
@@ -325,25 +309,6 @@ class Measures:
         slots = np.flatnonzero((veh.id == vehicle) & (veh.lane >= 0))
         return float(veh.distance[slots[0]]) if slots.size else 0.0
 
-    def _note_passages(self, logged: int) -> None:
-        """Match who leaves sections with when they came."""
-        m, begin = self._meters, self.world.begin
-        for vehicle, road, left, time in zip(
-            m.log_vehicle[:logged].tolist(), m.log_road[:logged].tolist(),
-            m.log_left[:logged].tolist(), m.log_time[:logged].tolist(), strict=True,
-        ):  # fmt: skip
-            if not left:
-                for x in self._starting.get(road, ()):
-                    self._inside[x][vehicle] = begin + time
-                continue
-            for x in self._ending.get(road, ()):
-                came = self._inside[x].pop(vehicle, None)
-                if came is not None:
-                    self._times[x].append(begin + time - came)
-                    self.rows["passages"].add(
-                        section=x, vehicle=vehicle, entered=came, left=begin + time
-                    )
-
     # --- ends of intervals ------------------------------------------------------------------
 
     def _settle_readings(self) -> None:
@@ -369,7 +334,7 @@ class Measures:
         self._settle_readings()
         if self._with_roads:
             self._add_roads(begin, end)
-        self._add_sections(begin, end)
+        self._passages.end_interval(self.rows["sections"], begin, end)
         if self._queues.lane.size:
             self._add_queues(begin, end)
         m.sums[:] = 0.0
@@ -422,15 +387,6 @@ class Measures:
             self._loop_since[which] = world.frame
         if self._loop_since.size:
             self._next_loop = self.next_loop()
-
-    def _add_sections(self, begin: float, end: float) -> None:
-        for x, times in enumerate(self._times):
-            seen = np.array(times or [np.nan])
-            self.rows["sections"].add(
-                begin=begin, end=end, section=x, count=len(times),
-                mean_time=seen.mean(), least_time=seen.min(), most_time=seen.max(),
-            )  # fmt: skip
-            times.clear()
 
     def _add_queues(self, begin: float, end: float) -> None:
         sums, most = self._queues.sums, self._queues.most
