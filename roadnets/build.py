@@ -266,8 +266,9 @@ def finish(draft: Draft, lateral_acceleration: float | None = None) -> Network:
     index = index_draft(draft)
     signals = pack_signals(draft.signals)
     road_shapes, shift = lane_shapes(draft)
-    across = connector_shapes(draft, index, road_shapes, shift)
-    shapes = joined(road_shapes, across)
+    shapes, road_shapes, across = joined(
+        road_shapes, connector_shapes(draft, index, road_shapes, shift)
+    )
     n, m = len(index.lane_road), len(index.sequence)
     lanes = _lanes(draft, index, shapes, lateral_acceleration, own_limits)
     intersections = _intersections(draft, index, lanes, shift)

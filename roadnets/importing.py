@@ -47,7 +47,9 @@ def import_network(
         from rushhour.roadnets.terrain import raise_to_ground
 
         raise_to_ground(draft, dem)
-    return linted(finish_draft(draft, lateral_acceleration))
+    network = finish_draft(draft, lateral_acceleration)
+    del draft  # of a large map as large as the network
+    return linted(network)
 
 
 def refuse_errors(network: Network, path: Path) -> None:

@@ -284,10 +284,14 @@ def connector_shapes(
     return Shapes(points, start, station)
 
 
-def joined(a: Shapes, b: Shapes) -> Shapes:
-    """Lanes of a, then lanes of b."""
-    return Shapes(
-        np.ascontiguousarray(np.concatenate([a.points, b.points])),
-        np.concatenate([a.start, a.start[-1] + b.start[1:]]).astype(np.int32),
-        np.concatenate([a.station, b.station]),
+def joined(a: Shapes, b: Shapes) -> tuple[Shapes, Shapes, Shapes]:
+    """Lanes of a, then lanes of b; and the two as parts of that, so that nothing is kept twice."""
+    points = np.concatenate([a.points, b.points])
+    station = np.concatenate([a.station, b.station])
+    n = len(a.points)
+    start = np.concatenate([a.start, a.start[-1] + b.start[1:]]).astype(np.int32)
+    return (
+        Shapes(points, start, station),
+        Shapes(points[:n], a.start, station[:n]),
+        Shapes(points[n:], b.start, station[n:]),
     )

@@ -62,25 +62,33 @@ class Bends(NamedTuple):
 
 def bends_of(network: Network) -> Bends:
     """How far out of their way connectors lead."""
+    m = network.n_connectors
+    parts = [_bends(network, k, min(m, k + AT_ONCE)) for k in range(0, max(m, 1), AT_ONCE)]
+    return Bends(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+
+
+def _bends(network: Network, a: int, b: int) -> Bends:
+    """Those of connectors a to b."""
     links, n = network.arrays.connectors, network.n_road_lanes
-    points, start = network.points, network.point_start.astype(np.int64)
-    m = links.from_lane.size
-    lo = int(start[n])
-    step = np.diff(points[lo:], axis=0)
+    from_lane, to_lane = links.from_lane[a:b], links.to_lane[a:b]
+    points, m = network.points, b - a
+    start = network.point_start.astype(np.int64)
+    own = start[n + a : n + b + 1]
+    step = np.diff(points[own[0] : own[-1]], axis=0)
     size, heading = np.hypot(step[:, 0], step[:, 1]), np.arctan2(step[:, 1], step[:, 0])
-    owner = np.repeat(np.arange(m), np.diff(start[n:]))
+    owner = np.repeat(np.arange(m), np.diff(own))
     within = owner[1:] == owner[:-1]
     length = np.bincount(owner[1:][within], size[within], m).astype(float)
     turn = np.abs(wrapped(np.diff(heading)))
     inner = within[1:] & within[:-1]
     turning = np.bincount(owner[1:-1][inner], turn[inner], m).astype(float)
-    before = points[start[links.from_lane + 1] - 1] - points[start[links.from_lane + 1] - 2]
-    behind = points[start[links.to_lane] + 1] - points[start[links.to_lane]]
+    before = points[start[from_lane + 1] - 1] - points[start[from_lane + 1] - 2]
+    behind = points[start[to_lane] + 1] - points[start[to_lane]]
     leave, join = (np.arctan2(one[:, 1], one[:, 0]) for one in (before, behind))
     net = wrapped(join - leave)
-    first, last = start[n:-1] - lo, start[n + 1 :] - lo - 2
+    first, last = own[:-1] - own[0], own[1:] - own[0] - 2
     turning += np.abs(wrapped(heading[first] - leave)) + np.abs(wrapped(join - heading[last]))
-    straight = np.hypot(*(points[start[n + 1 :] - 1] - points[start[n:-1]]).T)
+    straight = np.hypot(*(points[own[1:] - 1] - points[own[:-1]]).T)
     return Bends(length, straight, np.where(length > TOUCHING, turning, np.abs(net)), net)
 
 
