@@ -19,7 +19,7 @@ from rushhour.kernels.junctions.gap_acceptance import (
 )
 
 pytestmark = pytest.mark.tiny_world
-I, J = 0, 1
+I, J, LATER = 1, 0, 2
 V_MAX = 13.89  # m/s
 LENGTH = 5.0  # m
 EPS = 1e-6
@@ -158,7 +158,7 @@ def test_who_stands_inside_is_not_taken_for_gone_however_late_one_comes(
     crossing: Meeting, speed: float, accel: float, bars: bool, why: str
 ) -> None:
     crossing.holds(-2.0, speed=speed, accel=accel)
-    assert (crossing.clear(reaction=60.0)[0] == J) == bars, why
+    assert crossing.clear(reaction=60.0)[:2] == (J if bars else -1, -1), why
 
 
 def test_who_stands_before_its_line_with_a_grant_is_judged_by_its_time(crossing: Meeting) -> None:
@@ -221,6 +221,7 @@ def test_whom_somebody_who_waits_inside_bars(
     assert c.clear(waits=waits)[0] == -1, "I wait there myself"
 
 
+@pytest.mark.parametrize("stamp", [0, 7])
 @pytest.mark.parametrize(
     ("d", "between", "cuts", "why"),
     [
@@ -230,14 +231,14 @@ def test_whom_somebody_who_waits_inside_bars(
     ],
 )
 def test_who_gives_way_may_go_before_a_holder_that_is_still_far(
-    crossing: Meeting, d: float, between: bool, cuts: bool, why: str
+    crossing: Meeting, d: float, between: bool, cuts: bool, why: str, stamp: int
 ) -> None:
     c = crossing
     assert c.net.conflicts.yields[c.c]
-    c.comes(d, granted=1, speed=10.0, stamp=7)
+    c.comes(d, granted=1, speed=10.0, stamp=stamp)
     c.grants.tail[c.o], c.grants.tail_slot[c.o] = -d - LENGTH, J
     assert c.clear(between=between)[:2] == ((-1, c.o) if cuts else (J, -1)), why
-    assert c.clear(between=between)[2] == 7 or not cuts
+    assert c.clear(between=between)[2] == stamp or not cuts
 
 
 def test_who_goes_first_itself_does_not_go_between_two() -> None:
@@ -249,14 +250,48 @@ def test_who_goes_first_itself_does_not_go_between_two() -> None:
     assert c.clear(between=True)[0] == J
 
 
-@pytest.mark.parametrize(("wait", "cuts"), [(0.0, True), (0.7, True), (12.0, False)])
+@pytest.mark.parametrize(
+    ("wait", "margin", "cuts"),
+    [(0.0, 1.0, True), (0.7, 1.0, True), (12.0, 1.0, False), (0.0, 13.0, False)],
+)
 def test_whoever_takes_longer_to_cross_needs_a_longer_gap(
-    crossing: Meeting, wait: float, cuts: bool
+    crossing: Meeting, wait: float, margin: float, cuts: bool
 ) -> None:
     c = crossing
     c.comes(150.0, granted=1, speed=10.0, stamp=7)
     c.grants.tail[c.o], c.grants.tail_slot[c.o] = -155.0, J
-    assert (c.clear(between=True, reaction=wait)[1] == c.o) == cuts
+    assert (c.clear(between=True, reaction=wait, margin=margin)[1] == c.o) == cuts
+
+
+@pytest.mark.parametrize(
+    ("margins", "cuts", "why"),
+    [
+        (1.1, True, "the first is gone a margin before I come"),
+        (0.9, False, "it is gone, but only just"),
+        (-0.5, False, "it is still there"),
+    ],
+)
+def test_who_goes_between_two_keeps_the_margin_to_the_first(
+    crossing: Meeting, margins: float, cuts: bool, why: str
+) -> None:
+    """J is near, LATER far behind it; both have their grants. margins: by which I come after J."""
+    c = crossing
+    c.put(LATER, c.theirs, granted=1, speed=10.0, stamp=9)
+    c.comes(15.0, granted=1, speed=10.0, stamp=7)
+    lane = c.veh.lane[J]
+    c.veh.s[LATER] = c.net.lanes.length[lane] - 250.0
+    c.sim.order.start[lane + 1 :] = 2
+    c.sim.order.slot[1] = LATER
+    c.grants.tail[c.o], c.grants.tail_slot[c.o] = -255.0, LATER
+    gone = time_to_leave(
+        c.net, c.veh, c.types, c.rules, J, c.o, -20.0, float(c.net.conflicts.there_out[c.c])
+    )
+    way = 0.3 + float(c.net.conflicts.here_in[c.c])
+    enters = travel_time(way, 0.0, float(c.types.accel[c.veh.type[I]]), V_MAX)
+    margin = 2.0
+    found = c.clear(between=True, reaction=gone + margins * margin - enters, margin=margin)
+    assert found[:2] == ((-1, c.o) if cuts else (LATER, -1)), why
+    assert found[2] == 9 or not cuts
 
 
 # --- merging where drivers let each other in -----------------------------------------------------
