@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from following_paths import NAMES, RECIPES, drawn_path
@@ -15,6 +15,8 @@ from rushhour.traffic.steering.followers import Driver
 COLOURS: Final = {"baseline": "#d1495b", "ours": "#00798c", "tuned": "#6a4c93"}
 SHOWN: Final = "bolte"  # the body whose ways are drawn, beside the hovercraft's
 SLIPPERY: Final = "hovercraft"
+ASKS_LESS: Final = "ours, 8 m, 0.2 g"
+MOST_ASKED: Final = 0.8  # g, on smooth bends by the published `lateral` of 0.4
 
 
 def save_ways(path: Path, seed: int, base: Driver, tuned: Sequence[Driver]) -> None:
@@ -60,6 +62,38 @@ def save_ways(path: Path, seed: int, base: Driver, tuned: Sequence[Driver]) -> N
         f"seed {seed}: path (dashed), steep parts (yellow), corridor and walls; stuck events of six "
         "bodies with baseline / ours / tuned"
     )
+    figure.savefig(path)
+
+
+def save_errors(path: Path, followers: dict[str, dict[str, Any]], grips: dict[str, float]) -> None:
+    """Draw the cross-track error of each body, by its grip: where the errors of Table I come from.
+
+    followers: as in the JSON of path_following.py; grips: g of each body.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8.0, 4.2), dpi=110, layout="constrained")
+    FigureCanvasAgg(figure)
+    axis = figure.subplots()
+    bodies = sorted(grips, key=lambda body: -grips[body])
+    shown = {"baseline": COLOURS["baseline"], "ours": COLOURS["ours"], "tuned": COLOURS["tuned"], ASKS_LESS: "#8d99ae"}  # fmt: skip
+    for k, (name, colour) in enumerate(shown.items()):
+        values = [followers[name]["cte_by_body"][body] for body in bodies]
+        mean = sum(values) / len(values)
+        axis.bar(
+            [x + 0.2 * (k - 1.5) for x in range(len(bodies))], values, 0.19, color=colour, label=f"{name}: {mean:.2f} m",
+        )  # fmt: skip
+    for x, body in enumerate(bodies):
+        if grips[body] < MOST_ASKED:
+            axis.axvspan(x - 0.5, x + 0.5, color="#e9c46a", alpha=0.25, linewidth=0.0, zorder=0)
+    axis.set_xticks(range(len(bodies)), [f"{body}\n{grips[body]:.2f} g" for body in bodies])
+    axis.set_ylabel("cross-track error, m")
+    axis.set_title(
+        f"yellow: bodies with less grip than the {MOST_ASKED:g} g that `lateral` 0.4 asks for",
+        fontsize=10,
+    )
+    axis.legend(title="mean of six bodies")
     figure.savefig(path)
 
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from rushhour.traffic.profiling.conditions import condition_lines, conditions
 from rushhour.traffic.profiling.text_tables import table
-from rushhour.traffic.steering.classes import GAME
+from rushhour.traffic.steering.classes import CLASSES, GAME
 from rushhour.traffic.steering.followers import Driver
 
 BASELINE_SPEED: Final = 4.55  # m/s, published; calibrated to within 0.15
@@ -240,11 +240,13 @@ def main() -> None:
     print("\n".join(lines(told, options.seeds)))
     print(f"{told['seconds']:.0f} s")
     if options.plots:
-        from following_plots import save_ways
+        from following_plots import save_errors, save_ways
 
         options.plots.mkdir(parents=True, exist_ok=True)
         for seed in range(min(2, options.seeds)):
             save_ways(options.plots / f"path-following-{seed}.png", seed, base, tuned)
+        grips = {body: CLASSES[body].grip for body in GAME}
+        save_errors(options.plots / "path-following-errors.png", told["followers"], grips)
     if options.json:
         options.json.write_text(json.dumps(told, indent=1) + "\n")
 
