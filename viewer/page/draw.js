@@ -367,8 +367,9 @@ class Draw {
       if (near >= BUILDINGS) this.paint("buildings", at, box);
       // Side streets are the thinner the farther the camera is; fast ones stay seen.
       const least = { local: 0.6, main: 1.5, fast: 2.2 }, kerb = Math.max(0.3, 0.8 * scale), grades = ["local", "main", "fast"];
+      const rim = kerb - 0.55 * scale * Math.min(1, Math.max(0, (scale - 14) / 11)); // of side streets: the thinner from 14 m a pixel to 25
       const far = scale > FAR ? "far " : ""; // roads as one line each
-      for (const g of grades) this.paint(far + g, at, box, { widen: g === "local" && scale > 9 ? 0.25 * scale : kerb, least: least[g] * scale + (g === "local" && scale > 9 ? 0 : kerb), style: STYLE.kerb });
+      for (const g of grades) this.paint(far + g, at, box, { widen: g === "local" ? rim : kerb, least: least[g] * scale + (g === "local" ? rim : kerb), style: STYLE.kerb });
       if (near > 0.25) this.paint("corners", at, box, { widen: kerb, style: STYLE.kerb });
       if (near > 0.25) {
         gl.enable(gl.STENCIL_TEST); gl.stencilFunc(gl.ALWAYS, 1, 255); gl.stencilOp(gl.KEEP, gl.KEEP, gl.REPLACE); gl.colorMask(false, false, false, false);
