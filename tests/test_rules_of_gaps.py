@@ -17,6 +17,7 @@ from rushhour.kernels.junctions.gap_acceptance import (
     is_clear_on,
     time_to_let_in,
 )
+from rushhour.kernels.junctions.holder_gaps import LET_IN_TIME, closed_up
 
 pytestmark = pytest.mark.tiny_world
 I, J, LATER = 1, 0, 2
@@ -413,17 +414,30 @@ def test_what_who_zips_in_wants(
 
 
 def test_who_zips_in_leaves_the_other_time_to_let_it_in(merging: Meeting) -> None:
-    """The time is that in which one at the limit closes up to I's rear, which speeds up to `top`."""
+    """The time is that in which one at the limit closes up to I's rear and keeps its gap."""
     c = merging
     n = c.net.lanes.out_start.shape[0] - 1
-    top = float(min(c.net.lanes.entry_speed[n + c.k], c.net.lanes.speed[n + c.k] * c.veh.factor[I]))
-    slow = time_to_let_in(c.net, c.veh, c.types, I, c.c, 30.0, 0.5 * top)
-    quick = time_to_let_in(c.net, c.veh, c.types, I, c.c, 30.0, top)
-    near = time_to_let_in(c.net, c.veh, c.types, I, c.c, 10.0, top)
-    lane = n + c.o
-    v = min(
-        float(c.net.lanes.speed[c.net.connectors.from_lane[c.o]]),
-        float(c.net.lanes.entry_speed[lane]),
-    )
-    assert slow > quick > near
-    assert quick - near == pytest.approx(20.0 / v)
+    lanes, back, top = c.net.lanes, 30.0, 7.0
+    v = float(min(lanes.speed[c.net.connectors.from_lane[c.o]], lanes.entry_speed[n + c.o]))
+    closing, u = closed_up(v, 0.0, float(c.types.accel[c.veh.type[I]]), top, 0.0)
+    kept = float(c.types.min_gap[c.veh.type[I]]) + LET_IN_TIME * u
+    beyond = float(lanes.length[n + c.o] - c.net.conflicts.there_in[c.c])
+    found = time_to_let_in(c.net, c.veh, c.types, I, c.c, back, top)
+    assert found == pytest.approx((back + closing + kept - beyond) / v)
+
+
+@pytest.mark.parametrize("ahead", [0.3, 5.0])
+def test_the_gap_of_who_zips_in_is_the_time_to_let_it_in(merging: Meeting, ahead: float) -> None:
+    """Of those who come at the limit, who is just within that time is let go first."""
+    c = merging
+    n = c.net.lanes.out_start.shape[0] - 1
+    c.grants.zips[c.k] = True
+    rear = ahead + float(c.net.lanes.length[n + c.k]) + LENGTH
+    inside = n + c.k
+    top = float(min(c.net.lanes.entry_speed[inside], c.net.lanes.speed[inside]))
+    time = time_to_let_in(c.net, c.veh, c.types, I, c.c, rear, top)
+    v = 1.1 * float(c.net.lanes.speed[c.net.connectors.from_lane[c.o]])
+    d = v * time - float(c.net.conflicts.there_in[c.c])
+    for off, bars in ((-0.01, True), (0.01, False)):
+        c.comes(d + off, speed=v)
+        assert (c.gap(pressed=0.0, ahead=ahead) == J) == bars
