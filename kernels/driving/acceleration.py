@@ -61,7 +61,9 @@ from rushhour.kernels.junctions.permissive_places import waits_on
 from rushhour.kernels.junctions.zone_yielding import zone_speed
 from rushhour.kernels.lanes.overtaking import is_passed, last_beside, leader_beside, oncoming_speed
 
-MOOD = 1.0  # s for which a driver's imperfection lasts: a step of SUMO
+# s for which a driver's imperfection lasts, and after which it looks at its leader again: a step
+# of SUMO.
+MOOD = 1.0
 COOPERATION = 2.0  # m/s^2, the hardest braking to let somebody in
 STOP_ROOM = 10.0  # m before the place of its stop where a vehicle on another lane waits
 OPENS = 0.5  # m/s by which somebody who merges ahead must be faster for the gap to open by itself
@@ -346,8 +348,10 @@ def drive_vehicle(
             a = min(a, (v0 - v) / dt)
     else:
         tau = types.time_gap[t]
-        most = krauss_speed(want, want, gap, v_lead, accel, decel, min_gap, tau, dt)
-        w = krauss_speed(v, want, gap, v_lead, accel, decel, min_gap, tau, dt)
+        # Who is left behind reacts to what it saw half a period ago; nobody starts twice for that.
+        seen = v_lead - 0.5 * (MOOD - dt) / MOOD * min(v, max(0.0, v_lead - v))
+        most = krauss_speed(want, want, gap, seen, accel, decel, min_gap, tau, dt)
+        w = krauss_speed(v, want, gap, seen, accel, decel, min_gap, tau, dt)
         share = imperfection(veh, types, i, frame, dt, seed)
         w = dawdled_speed(v, w, most, accel, share, MOOD, dt)
         a = (w - v) / dt
