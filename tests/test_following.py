@@ -11,6 +11,7 @@ from rushhour.kernels.following.car_following import (
     guard_speed,
     idm_acceleration,
     krauss_speed,
+    seen_speed,
     travel_time,
 )
 from rushhour.roadnets.generators.by_name import generate
@@ -180,6 +181,16 @@ def test_krauss_follows_with_the_time_gap_exactly():
     for v in (1.0, 8.0, 13.89, 30.0):
         nxt = krauss_speed(v, 40.0, 2.5 + v * 1.0, v, 2.6, 4.5, 2.5, 1.0, 0.25)
         assert nxt == pytest.approx(v, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("v", "v_lead", "late", "seen"),
+    [(10.0, 14.0, 0.375, 12.5), (10.0, 14.0, 0.0, 14.0), (1.0, 14.0, 0.25, 13.75),
+     (0.0, 14.0, 0.375, 14.0), (14.0, 10.0, 0.375, 10.0)],
+)  # fmt: skip
+def test_a_leader_who_draws_away_is_seen_late(v, v_lead, late, seen):
+    """At once from standstill, and by whoever is faster."""
+    assert seen_speed(v, v_lead, late) == pytest.approx(seen)
 
 
 @pytest.mark.parametrize("dt", [0.1, 0.25, 0.5])

@@ -18,6 +18,7 @@ from rushhour.kernels.following.car_following import (
     guard_speed,
     idm_acceleration,
     krauss_speed,
+    seen_speed,
     stopping_distance,
     travel_time,
 )
@@ -40,6 +41,7 @@ RANGES = {
 SCALARS = {
     idm_acceleration: ("v", "v0", "gap", "v", "accel", "decel", "keep", "time"),
     krauss_speed: ("v", "v0", "gap", "v", "accel", "decel", "keep", "time", "dt"),
+    seen_speed: ("v", "v", "dt"),
     approach_speed: ("v", "gap", "v", "decel", "dt"),
     guard_speed: ("v", "gap", "v", "decel", "dt"),
     travel_time: ("gap", "v", "accel", "v0"),

@@ -49,6 +49,7 @@ from rushhour.kernels.following.car_following import (
     dawdled_speed,
     guard_speed,
     krauss_speed,
+    seen_speed,
 )
 from rushhour.kernels.following.curve_speed import bend_speed
 from rushhour.kernels.following.desired_speed import aimed_speed
@@ -348,8 +349,7 @@ def drive_vehicle(
             a = min(a, (v0 - v) / dt)
     else:
         tau = types.time_gap[t]
-        # Who is left behind reacts to what it saw half a period ago; nobody starts twice for that.
-        seen = v_lead - 0.5 * (MOOD - dt) / MOOD * min(v, max(0.0, v_lead - v))
+        seen = seen_speed(v, v_lead, (MOOD - dt) * min(0.5, types.sigma[t]))
         most = krauss_speed(want, want, gap, seen, accel, decel, min_gap, tau, dt)
         w = krauss_speed(v, want, gap, seen, accel, decel, min_gap, tau, dt)
         share = imperfection(veh, types, i, frame, dt, seed)

@@ -62,6 +62,16 @@ def krauss_speed(
 
 
 @kernel
+def seen_speed(v: float, v_lead: float, late: float) -> float:
+    """Speed of the leader as a driver knows it who sees it draw away `late` s late.
+
+    It is a second behind, about; not from standstill: nobody starts twice for that.
+    Source: SUMO's steps of 1 s; queues of its drivers pass lights as slowly at every dt.
+    """
+    return v_lead - late * min(v, max(0.0, v_lead - v))
+
+
+@kernel
 def dawdled_speed(
     v: float, w: float, most: float, accel: float, share: float, period: float, dt: float
 ) -> float:
