@@ -10,9 +10,7 @@ from rushhour.roadnets.model import Network
 APART: Final = 1.0  # m that the two may lie further apart than lanes without a median
 ALIKE: Final = 0.1  # share by which their lengths may differ
 PLACES: Final = (0.1, 0.5, 0.9)  # of a lane's length, where the two are compared
-AGAINST: Final = (
-    -0.9
-)  # cosine between two roads at an end, from which they are one street's two sides
+AGAINST: Final = -0.9  # cosine of two roads at an end, from which they are one street's two sides
 
 
 def opposite_lanes(network: Network) -> NDArray[np.int32]:

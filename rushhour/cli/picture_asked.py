@@ -1,6 +1,7 @@
 """Pictures as the command line asks for them: size, place, scale, theme."""
 
 import argparse
+from collections.abc import Mapping
 from math import isfinite
 from typing import TYPE_CHECKING, Final
 
@@ -11,6 +12,13 @@ if TYPE_CHECKING:
     from rushhour.viewer.themes import Theme
 
 SIZE: Final = (1280, 800)
+
+
+def want_plain(args: argparse.Namespace, plain: Mapping[str, object], fault: str) -> None:
+    """Refuse options of which something else is asked than nothing: by name, and what is wrong there."""
+    for name, nothing in plain.items():
+        if getattr(args, name) != nothing:
+            raise RunError(f"--{name.replace('_', '-')}{fault}")
 
 
 def theme_of(args: argparse.Namespace) -> "Theme":

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rushhour.cli.common_options import add_json, add_threads
 from rushhour.cli.outputs import FILM, H5, PNG, add_output
-from rushhour.cli.picture_asked import SIZE, picture_size, place_of, scale_of, theme_of, want_seen
+from rushhour.cli.picture_asked import (
+    SIZE,
+    picture_size,
+    place_of,
+    scale_of,
+    theme_of,
+    want_plain,
+    want_seen,
+)
 from rushhour.cli.progress import bar, compile_bar
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.json_text import json_text
@@ -130,10 +138,8 @@ def _want_use(args: argparse.Namespace) -> None:
         args.shot is not None or args.video is not None or args.window is not None
     ):
         raise RunError("--browser, --shot, --video, --window: wanted one of them")
-    for name, plain in IN_THE_PAGE.items() if args.browser else ():
-        if getattr(args, name) != plain:
-            option = name.replace("_", "-")
-            raise RunError(f"--{option}: of a page it is chosen in it; leave it out with --browser")
+    if args.browser:
+        want_plain(args, IN_THE_PAGE, ": of a page it is chosen in it; leave it out with --browser")
     if args.browser and len(args.file) > 1:
         raise RunError("--browser: wanted one run, or one network with --live N")
     if args.port is not None and not args.browser:

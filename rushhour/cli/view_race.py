@@ -4,7 +4,15 @@ import argparse
 from math import isfinite
 from typing import Any
 
-from rushhour.cli.picture_asked import SIZE, picture_size, place_of, scale_of, theme_of, want_seen
+from rushhour.cli.picture_asked import (
+    SIZE,
+    picture_size,
+    place_of,
+    scale_of,
+    theme_of,
+    want_plain,
+    want_seen,
+)
 from rushhour.cli.progress import bar
 from rushhour.games.racing.race_file import RaceRecord, load_race
 from rushhour.roadnets.errors import RunError
@@ -18,9 +26,7 @@ def view_race(args: argparse.Namespace) -> int:
     """Show a race: --shot, --video, --at, --from, --to, --fps, --rate, --size, --centre with --zoom."""
     plain = {"vehicle": None, "road": None, "lane": None, "intersection": None, "live": None, "colour": "speed",
              "lanes": "plain", "streets": None, "costs": False, "lint": False, "browser": False}  # fmt: skip
-    for name, value in plain.items():
-        if getattr(args, name) != value:
-            raise RunError(f"--{name} is for runs of traffic; leave it out for a race")
+    want_plain(args, plain, " is for runs of traffic; leave it out for a race")
     if (args.centre is None) != (args.zoom is None):
         raise RunError("--centre X,Y and --zoom M: of a race wanted both, or none")
     record = load_race(args.file[0])
@@ -33,13 +39,13 @@ def view_race(args: argparse.Namespace) -> int:
         box = (x - half[0], y - half[1], x + half[0], y + half[1])
         want_seen(box, race_box(record))
     first, last = float(record.time[0]), float(record.time[-1])
-    if args.at is not None:
-        want_recorded(args.file[0].name, seconds(args.at, "--at"), first, last)
+    at = last if args.at is None else seconds(args.at, "--at")
+    want_recorded(args.file[0].name, at, first, last)
     if args.shot is None and args.video is None:
         return _watch(args, record, size)
     facts: dict[str, Any]
     if args.shot is not None:
-        time = last if args.at is None else min(max(seconds(args.at, "--at"), first), last)
+        time = min(max(at, first), last)
         save_race_shot(args.shot, record, time, size, box, theme_of(args))
         facts = {"written": str(args.shot), "time_s": time, "racers": len(record.length)}
         said = f"{args.shot}: {counted(len(record.length), 'racer')} at {time:g} s"

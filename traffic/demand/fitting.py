@@ -24,7 +24,7 @@ from rushhour.roadnets.errors import DemandError, ParameterError
 from rushhour.roadnets.model import Network
 from rushhour.traffic.analysis.count_tables import LOOP, Counts
 from rushhour.traffic.analysis.counts import geh
-from rushhour.traffic.demand.matrix import ZoneSet, zones_of
+from rushhour.traffic.demand.matrix import ZoneSet, places_of, zones_of
 from rushhour.traffic.demand.model import Demand
 from rushhour.traffic.demand.scaling import SUFFIX, copies, taken
 from rushhour.traffic.routing.road_graph import road_graph
@@ -188,7 +188,7 @@ def _shared(network: Network, demand: Demand, group: NDArray[np.int64]) -> Any:
     """Which groups share which factor: those of a first and a last intersection, of an interval, and all; sparse."""
     from scipy.sparse import coo_matrix, hstack
 
-    first, last = _ends(network, demand)
+    first, last = places_of(network, demand, by_road=False)
     every = np.zeros(len(demand), np.int64)
     row, trip = np.unique(group, return_index=True)
     tables = []
@@ -196,15 +196,6 @@ def _shared(network: Network, demand: Demand, group: NDArray[np.int64]) -> Any:
         known, column = np.unique(kind[trip], return_inverse=True)
         tables.append(coo_matrix((np.ones(row.size), (row, column)), (row.size, known.size)))
     return hstack(tables).tocsr()
-
-
-def _ends(network: Network, demand: Demand) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """The intersections at which trips start and end."""
-    roads, start = network.arrays.roads, demand.route_start
-    return (
-        roads.from_intersection[demand.roads[start[:-1]]],
-        roads.to_intersection[demand.roads[start[1:] - 1]],
-    )
 
 
 def _solved(passes: Any, counted: Floats, size: Floats, trust: float, tables: Any) -> Floats:

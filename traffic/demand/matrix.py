@@ -188,13 +188,20 @@ class ZoneSet:
     remarks: tuple[str, ...] = ()
 
     def ends(self, network: Network, demand: Demand) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Where trips start and end, as the places of zones are: roads, or intersections."""
-        first = demand.roads[demand.route_start[:-1]]
-        last = demand.roads[demand.route_start[1:] - 1]
-        if self.by_road:
-            return first, last
-        roads = network.arrays.roads
-        return roads.from_intersection[first], roads.to_intersection[last]
+        """Where trips start and end, as the places of zones are."""
+        return places_of(network, demand, self.by_road)
+
+
+def places_of(
+    network: Network, demand: Demand, by_road: bool
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Where trips start and end, (n,) each: roads, or intersections."""
+    first = demand.roads[demand.route_start[:-1]]
+    last = demand.roads[demand.route_start[1:] - 1]
+    if by_road:
+        return first, last
+    roads = network.arrays.roads
+    return roads.from_intersection[first], roads.to_intersection[last]
 
 
 def zones_of(network: Network) -> ZoneSet:

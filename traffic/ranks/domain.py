@@ -49,9 +49,8 @@ class Domain(Part):
         self._read = True
         self.mine = np.zeros(0, np.bool_)  # by slot
         self.moved = 0  # vehicles on the road in the last frame, of all ranks
-        self.stepped = np.ones(
-            sim.network.n_lanes, np.bool_
-        )  # lanes whose vehicles this rank moves
+        # Lanes whose vehicles this rank moves.
+        self.stepped = np.ones(sim.network.n_lanes, np.bool_)
         if self.comm is not None:
             self.comm = comm.Dup()  # whoever uses the other one does not meet these messages
             self._look_around()

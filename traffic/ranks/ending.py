@@ -98,7 +98,7 @@ class Ending(Part):
         ended, out = told[:, -2], told[:, -1]
         packed = [np.zeros(0, np.uint8)]
         if ended.any() or out.any():
-            sizes = 8 * -(-(ended * width) // 8) + 8 * -(-(4 * (ended + out)) // 8)
+            sizes = aligned(ended * width) + aligned(4 * (ended + out))
             message = np.empty(sizes[self.comm.rank], np.uint8)
             self.exchange.rows.take(left, message[: left.size * width])
             last = aligned(left.size * width)

@@ -1,7 +1,7 @@
 """Vehicles, and what intersections remember, as bytes: packed column after column, without pickle."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,10 @@ WIDTHS: Final[dict[int, Any]] = {8: np.int64, 4: np.int32, 1: np.uint8}
 Bytes = NDArray[np.uint8]
 
 
-def aligned(size: int) -> int:
+Size = TypeVar("Size", int, NDArray[np.int64])
+
+
+def aligned(size: Size) -> Size:
     """The next multiple of 8."""
     return -(-size // 8) * 8
 
