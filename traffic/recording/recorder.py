@@ -308,10 +308,11 @@ class Recorder:
         left = max(0.0, end - world.time) / world.dt
         return size + LARGE_MEASURE * (measures.rows_within(left) + trips * measures.n_sections)
 
-    def close(self, whole: bool = True) -> None:
+    def close(self, whole: bool = True, complete: bool = True) -> None:
         """Write what is left and close the file; may be called twice.
 
-        whole: the world stands between two frames, so its state is worth a keyframe.
+        whole: the world stands between two frames, so its state is worth a keyframe. complete: it
+        came to its end; else the file is as that of a killed run, and resuming goes on to that end.
         """
         if not self._file or self._failed:
             return
@@ -325,7 +326,7 @@ class Recorder:
         if self._failed:
             return
         try:
-            self._data["complete"][()] = 1
+            self._data["complete"][()] = int(complete)
             self._frames.stop()
             self._tables.bodies.stop()
             self._data.clear()
@@ -337,7 +338,10 @@ class Recorder:
         return self
 
     def __exit__(self, kind: object, *reason: object) -> None:
-        self.close(whole=kind is None or kind is StandstillError)
+        whole = kind is None or kind is StandstillError
+        # Another rank was lost: the run ends as that one, which was killed. mpi4py is an extra.
+        lost = str(getattr(kind, "__module__", "")).startswith("mpi4py")
+        self.close(whole, complete=not lost)
 
     def _failure(self, error: Exception) -> RunError:
         """Give the file up: what was flushed before stays readable."""
