@@ -1,9 +1,10 @@
 """One world on several ranks: whether the bits are those of one process, and what it costs.
 
-python bench/ranks.py equal [--cases grid,town] [--ranks 2,3,4] [--threads 1,2] [--frames N] [--work DIR]
+python bench/ranks.py equal [--cases grid,town] [--ranks 2,3,4] [--threads 1,2] [--frames N] [--every N]
+    [--work DIR]
 python bench/ranks.py scaling [--ranks 1,2,4,8,16] [--vehicles 2000] [--frames N]
 
-`equal` compares the state hash of every frame; what is in DIR already is not run again. `scaling` steps a
+`equal` compares the state hash of every frame, or of every Nth; what is in DIR already is not run again. `scaling` steps a
 grid that grows with the number of ranks, and tells the processor time of each rank without what it
 spends in messages, waiting included: where cores are few, ranks wait.
 """
@@ -49,7 +50,7 @@ def equal(options: argparse.Namespace) -> None:
     known = [json.loads(line) for line in rows.read_text().splitlines()] if rows.exists() else []
     print(f"{'network':12} ranks threads frames in parts  on road arrived  same")
     for case in options.cases.split(","):
-        hashes = options.work / f"{case}_{options.frames}.npy"
+        hashes = options.work / f"{case}_{options.frames}_{options.every}.npy"
         for ranks in (1, *options.ranks):
             for threads in options.threads:
                 key = {
@@ -57,6 +58,7 @@ def equal(options: argparse.Namespace) -> None:
                     "ranks": ranks,
                     "threads_given": threads,
                     "wanted": options.frames,
+                    "hash_every": options.every,
                 }
                 found = next((row for row in known if key.items() <= row.items()), None)
                 if found is None:
@@ -65,7 +67,7 @@ def equal(options: argparse.Namespace) -> None:
                         "ranks": ranks,
                         "frames": options.frames,
                         "before": 0,
-                        "hashed": True,
+                        "hash_every": options.every,
                     }
                     task["known" if hashes.exists() else "hashes"] = str(hashes)
                     found = {**run(task, threads), **key}
@@ -86,7 +88,7 @@ def scaling(options: argparse.Namespace) -> None:
     for ranks in options.ranks:
         task = {
             "ranks": ranks, "vehicles": options.vehicles * ranks, "before": options.before,
-            "frames": options.frames, "hashed": False,
+            "frames": options.frames, "hash_every": 0,
         }  # fmt: skip
         found = run(task, options.threads[0])
         cpu, waited, own, held, sent = (list(each) for each in zip(*found["by_rank"], strict=True))
@@ -115,6 +117,7 @@ def main() -> None:
     parser.add_argument("--ranks", type=numbers)
     parser.add_argument("--threads", type=numbers, default=[1])
     parser.add_argument("--frames", type=int)
+    parser.add_argument("--every", type=int, default=1, help="frames between two that are compared")
     parser.add_argument("--vehicles", type=int, default=2000, help="of a rank")
     parser.add_argument(
         "--before", type=int, default=400, help="frames before those that are measured"

@@ -151,9 +151,11 @@ def run(task: dict[str, Any], comm: Any) -> dict[str, Any]:
         cpu, wall = process_time(), perf_counter()
         for frame in range(task["frames"]):
             world.step()
-            if task["hashed"]:
+            if task["hash_every"]:
+                if (frame + 1) % task["hash_every"]:
+                    continue
                 hashes.append(int(world.state_hash()[:16], 16))
-                if known is not None and parted < 0 and hashes[-1] != int(known[frame]):
+                if known is not None and hashes[-1] != int(known[len(hashes) - 1]):
                     parted = frame
                     break
             else:

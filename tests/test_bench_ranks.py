@@ -14,7 +14,7 @@ sys.path.append(str(TESTS.parent / "bench"))
 
 from ranks_world import run
 
-RING = {"case": "ring", "ranks": 1, "frames": 6, "before": 0, "hashed": True}
+RING = {"case": "ring", "ranks": 1, "frames": 6, "before": 0, "hash_every": 1}
 
 
 def test_the_frame_is_told_from_which_on_hashes_differ(tmp_path: Path) -> None:
@@ -26,6 +26,17 @@ def test_the_frame_is_told_from_which_on_hashes_differ(tmp_path: Path) -> None:
     known[4] += np.uint64(1)
     np.save(hashes, known)
     assert run({**RING, "known": str(hashes)}, None)["parted"] == 4
+
+
+def test_every_third_hash_finds_the_next_third_frame(tmp_path: Path) -> None:
+    every, third = tmp_path / "every.npy", tmp_path / "third.npy"
+    run({**RING, "hashes": str(every)}, None)
+    run({**RING, "hash_every": 3, "hashes": str(third)}, None)
+    known = np.load(third)
+    np.testing.assert_array_equal(known, np.load(every)[2::3])
+    known[1] += np.uint64(1)
+    np.save(third, known)
+    assert run({**RING, "hash_every": 3, "known": str(third)}, None)["parted"] == 5
 
 
 @needs_mpi
