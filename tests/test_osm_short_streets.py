@@ -1,6 +1,6 @@
 """Streets without room for a car: part of an intersection, with what was said on them kept."""
 
-from math import cos, radians, sin
+from math import cos, pi, radians, sin
 from pathlib import Path
 
 import pytest
@@ -126,3 +126,45 @@ def test_a_signal_for_people_on_foot_is_not_swallowed(tmp_path: Path):
     assert network.signal_ids == ("9",)
     assert any("12#" in name for name in network.road_ids)
     assert any("left so (a signal)" in text for text in network.remarks)
+
+
+def two_armed_ring(across: float, last_piece: dict[str, str]) -> tuple[Nodes, list]:
+    """A ring with two arms: a street, and an entry and an exit 12 m from each other.
+
+    The 12 m are a way of their own, with the tags of last_piece.
+    """
+    r = across / 2.0
+    nodes: Nodes = {1: (r, 0.0), 5: (r + 400.0, 0.0), 7: (-r - 60.0, 0.0), 8: (-r - 400.0, 0.0)}
+    for k, angle in enumerate((pi - 6.0 / r, pi + 6.0 / r)):
+        nodes[3 + k] = (r * cos(angle), r * sin(angle))
+        for j in range(1, 9):  # counterclockwise: 1 to 3, and 1 back to 4
+            along = angle * j / 9.0 if k == 0 else 2.0 * pi - (2.0 * pi - angle) * j / 9.0
+            nodes[20 + 10 * k + j] = (r * cos(along), r * sin(along))
+    ways = [
+        (100, [4, *range(38, 30, -1), 1, *range(21, 29), 3], street("tertiary", junction="roundabout")),
+        (101, [3, 4], {**street("tertiary"), **last_piece}), (102, [1, 5], street("tertiary")),
+        (104, [3, 7], street("tertiary", oneway="yes")), (105, [7, 4], street("tertiary", oneway="yes")),
+        (106, [7, 8], street("tertiary")),
+    ]  # fmt: skip
+    return nodes, ways
+
+
+def test_a_wide_roundabout_of_three_junctions_keeps_no_piece_without_room(tmp_path: Path):
+    network = load_network(write_osm(tmp_path, *two_armed_ring(45.0, {"junction": "roundabout"})))
+    ring = {name for name in network.road_ids if name.startswith("100#")}
+    assert len(ring) == 2
+    assert not any(name.startswith("101#") for name in network.road_ids)
+    found = turns(network)
+    (over,) = (b for a, b in found if a == "105#0")
+    assert over in ring  # from the arm round the ring, not to the arm's own exit
+    assert not any("no room for a car" in text for text in network.remarks)
+
+
+def test_a_street_that_closes_the_circle_of_a_roundabout_is_part_of_it(tmp_path: Path):
+    network = load_network(write_osm(tmp_path, *two_armed_ring(45.0, {"oneway": "yes"})))
+    assert any("closes the circle of roundabout way 100" in text for text in network.remarks)
+    tagged = load_network(write_osm(tmp_path, *two_armed_ring(45.0, {"junction": "roundabout"})))
+    assert turns(network) == turns(tagged)
+    # One that may be driven both ways is none.
+    both = load_network(write_osm(tmp_path, *two_armed_ring(45.0, {})))
+    assert not any("closes the circle" in text for text in both.remarks)

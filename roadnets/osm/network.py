@@ -25,7 +25,7 @@ from rushhour.roadnets.osm.movements import turns_of, usable
 from rushhour.roadnets.osm.ramps import open_acceleration_lanes
 from rushhour.roadnets.osm.report import Kept, limit_remarks, report
 from rushhour.roadnets.osm.restrictions import Bans, bans_of
-from rushhour.roadnets.osm.rings import narrow_rings, widen_rings
+from rushhour.roadnets.osm.rings import close_rings, narrow_rings, widen_rings
 from rushhour.roadnets.osm.service import connecting
 from rushhour.roadnets.osm.short_streets import join_short_streets
 from rushhour.roadnets.osm.sides import left_hand, mirror, mirror_back
@@ -98,6 +98,7 @@ def plan_osm(path: Path, options: OsmOptions) -> OsmPlan:
     if not streets.links:
         raise NetworkError(f"{path}: no road is open to cars; see --private")
     streets.fixes = fixes
+    close_rings(streets)
     service = set_service_aside(streets)
     open_turn_lanes(streets)
     open_acceleration_lanes(streets)

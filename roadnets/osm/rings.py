@@ -1,6 +1,7 @@
-"""Lanes of roundabouts that do not say how many they have, or have more than they hold.
+"""Pieces of roundabouts that the map has as streets, and lanes of roundabouts.
 
-Source: networks.md 1.1: one, or two where a one-way street of two lanes leads in.
+Lanes are found where a map does not say how many, or says more than there is room for. Source:
+networks.md 1.1: one, or two where a one-way street of two lanes leads in.
 """
 
 from dataclasses import replace
@@ -8,6 +9,7 @@ from math import pi
 from typing import Final
 
 from rushhour.roadnets.drafts.groups import Parts
+from rushhour.roadnets.findings import NOTE
 from rushhour.roadnets.osm.legs import End, lane_offset, set_ends
 from rushhour.roadnets.osm.links import Streets
 from rushhour.roadnets.osm.merging import Merged
@@ -18,6 +20,7 @@ from rushhour.roadnets.osm.ways.reading import OsmMap
 from rushhour.roadnets.osm.ways.tags import CLASSES, direction_of, is_open
 
 RINGS = ("roundabout", "circular")
+LONGEST_GAP: Final = 40.0  # m of a ring that are a street in the map
 A_BODY: Final = 7.0  # m of lane that a car and its gap take, by a rough measure of the lane
 
 
@@ -38,6 +41,30 @@ def widen_rings(osm: OsmMap, country: str, private: bool) -> None:
     for way in rings:
         if part[way.nodes[0]] in wide:
             way.tags = {**way.tags, "lanes": "2"}
+
+
+def close_rings(streets: Streets) -> None:
+    """Take a short one-way street that leads from where a roundabout ends to where it begins for its last piece."""
+    links = [i for i, link in enumerate(streets.links) if link.rules.ring]
+    part = _parts([streets.links[i].nodes for i in links])
+    begins = {streets.links[i].a for i in links}
+    ends = {streets.links[i].b: i for i in links}
+    for i, link in enumerate(streets.links):
+        if link.rules.ring or not link.rules.one_way or not link.rules.forward.lanes:
+            continue
+        open_here = link.a in ends and link.a not in begins and link.b in begins - ends.keys()
+        if not open_here or part[link.a] != part[link.b]:
+            continue
+        if line_of(streets, link.nodes) > LONGEST_GAP:
+            continue
+        width = streets.links[ends[link.a]].rules.width
+        streets.links[i] = replace(link, rules=replace(link.rules, ring=True, width=width))
+        ring = f"way {streets.links[ends[link.a]].first_way}"
+        streets.find(
+            "L08",
+            f"way {link.first_way} closes the circle of roundabout {ring}; taken as part of it",
+            [f"way {link.first_way}", ring], link.a, severity=NOTE,
+        )  # fmt: skip
 
 
 def narrow_rings(streets: Streets, merged: Merged) -> None:

@@ -18,7 +18,8 @@ from rushhour.roadnets.osm.signs import Signs, line_of
 A_CAR: Final = 7.5  # m of lane that a car and its gap take
 WIDEST_ARM: Final = 25.0  # m between the entry and the exit of one arm of a roundabout
 LEGS: Final = 10.0  # m more where the two meet before the ring
-FEWEST_ON_RING: Final = 3  # intersections that a roundabout keeps
+FEWEST_ON_RING: Final = 3  # intersections of a roundabout that is not worth making one
+LEAST_ON_RING: Final = 2  # intersections that a roundabout keeps that is too wide to be one
 WIDEST_RING: Final = 26.0  # m across, of one that is one intersection where its arms lie too close
 WIDEST_YARD: Final = 15.0  # m between nodes of service ways that are one intersection
 MOST_IN_YARD: Final = 4  # of them
@@ -163,7 +164,7 @@ class Rings:
     def collapse(self, merged: Merged, index: int) -> bool:
         """Make a small roundabout one intersection, if a link of it that is too short cannot go."""
         link = self.streets.links[index]
-        if not link.rules.ring or not self.refusal(merged, index):
+        if not link.rules.ring or not self.refusal(merged, index, FEWEST_ON_RING):
             return False
         ring = self.members[self.of_node[link.a]]
         nodes = sorted({n for node in ring for n in merged.nodes(merged.home(node))})
@@ -181,8 +182,11 @@ class Rings:
         rings = {self.of_node[node] for node in (link.a, link.b) if node in self.of_node}
         return all(len({merged.home(n) for n in self.members[ring]}) == 1 for ring in rings)
 
-    def refusal(self, merged: Merged, index: int) -> str:
-        """Why the ends of a link on or at a roundabout stay apart; "" if they need not."""
+    def refusal(self, merged: Merged, index: int, least: int = LEAST_ON_RING) -> str:
+        """Why the ends of a link on or at a roundabout stay apart; "" if they need not.
+
+        least: how many intersections it keeps, if it is not one already.
+        """
         link = self.streets.links[index]
         on_ring = [self.of_node[n] for n in (link.a, link.b) if n in self.of_node]
         if not on_ring:
@@ -192,5 +196,5 @@ class Rings:
         if extent(self.streets, nodes) > WIDEST_ARM + legs:
             return "a wide arm of a roundabout"
         homes = {merged.home(n) for n in self.members[on_ring[0]]}
-        homes -= {merged.home(link.a), merged.home(link.b)}
-        return "" if len(homes) + 1 >= FEWEST_ON_RING else "a small roundabout"
+        left = homes - {merged.home(link.a), merged.home(link.b)}
+        return "" if len(homes) == 1 or len(left) + 1 >= least else "a small roundabout"
