@@ -1,11 +1,15 @@
 """Matrices in the forms of the field: each holds what an independent reader finds in it."""
 
+import csv
+import gzip
 import json
+import re
 import subprocess
 import xml.etree.ElementTree as ET
 from collections import Counter
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 from gmns_texts import written
@@ -165,3 +169,186 @@ def test_intersections_are_zones_where_a_network_has_none(
     facts = json.loads(capsys.readouterr().out)
     assert (facts["pairs"], facts["zones"], facts["volume"]) == (3, 3, 29.0)
     assert (facts["begin_s"], facts["end_s"]) == (27_000.0, 29_700.0)
+
+
+# --- by the command line ----------------------------------------------------------------------
+
+VOLUMES = np.array([[0.0, 6.5, 4.25], [2.0, 0.0, 3.0], [0.0, 5.75, 0.0]])  # between zones 1, 3, 4
+
+
+def in_form(folder: Path, form: str) -> list[str]:
+    """The same matrix in a form: the words that ask for it, from 7:30 to 8:15."""
+    rows = [(a, b, VOLUMES[i, j]) for i, a in enumerate("134") for j, b in enumerate("134")]
+    text = "\n".join(f"{a},{b},{v}" for a, b, v in rows if v)
+    path = folder / f"m.{form.partition(' ')[0]}"
+    at = ["--begin", "7:30", "--demand-period", "45min"]
+    if form == "csv":
+        path.write_text("volume,note,D_ZONE_ID,o_zone_id\n" + "\n".join(
+            f"{v},x,{b},{a}" for a, b, v in rows if v
+        ))  # fmt: skip
+    elif form == "csv.gz":
+        path.write_bytes(gzip.compress(f"o_zone_id,d_zone_id,volume\n{text}\n".encode()))
+    elif form == "omx":
+        openmatrix = pytest.importorskip("openmatrix")
+        with openmatrix.open_file(str(path), "w") as file:
+            file["trips"] = VOLUMES
+            file.create_mapping("taz", [1, 3, 4])
+    else:
+        at = []
+        body = text.replace(",", " ") if form.endswith("$O") else (
+            "3\n1 3 4\n" + "\n".join(" ".join(map(str, row)) for row in VOLUMES)
+        )  # fmt: skip
+        head = "$OR" if form.endswith("$O") else "$VR"
+        path.write_text(f"{head}\n* from to\n7.30 8.15\n* factor\n1\n{body}\n")
+    return ["--demand", str(path), *at]
+
+
+def departures(folder: Path, words: list[str], capsys: pytest.CaptureFixture[str]) -> list[tuple[str, float]]:  # fmt: skip
+    """Trips of a run by the command line and when they were to depart, as `export` writes them."""
+    run, table = folder / "run.h5", folder / "trips.csv"
+    assert main(["run", str(folder / "net"), *words, "--dt", "0.5", "--record", str(run), "--json"]) == 0  # fmt: skip
+    assert main(["export", str(run), "--table", "trips", "--to", str(table)]) == 0
+    capsys.readouterr()
+    with table.open(encoding="utf-8", newline="") as file:
+        return [(row["trip"], float(row["depart_s"])) for row in csv.DictReader(file)]
+
+
+def test_a_matrix_drives_the_same_trips_in_every_form(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written(tmp_path / "net")
+    forms = ("csv", "csv.gz", "omx", "mtx $O", "mtx $V")
+    found = {form: departures(tmp_path, in_form(tmp_path, form), capsys) for form in forms}
+    assert 19 <= len(found["csv"]) <= 24
+    assert {name.partition(".")[0] for name, _ in found["csv"]} >= {"1-3", "1-4", "3-1", "3-4"}
+    assert all(27_000.0 <= depart < 29_700.0 for _, depart in found["csv"])
+    for form in forms[1:]:
+        assert found[form] == found["csv"], form
+
+
+def test_a_profile_shares_out_each_form_by_time(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written(tmp_path / "net")
+    for form in ("csv", "omx", "mtx $O"):
+        words = [*in_form(tmp_path, form), "--demand-profile", "1,0,3", "--scale", "40"]
+        depart = np.array([at for _, at in departures(tmp_path, words, capsys)])
+        share = np.histogram(depart, bins=(27_000, 27_900, 28_800, 29_700))[0] / depart.size
+        assert depart.size == pytest.approx(40 * VOLUMES.sum(), abs=6)
+        assert share[1] == 0.0 and share[0] == pytest.approx(0.25, abs=0.06), form  # 4 std errors
+
+
+def made(path: Path, data: object, lookup: object = None, **lookups: object) -> None:
+    """An OMX file as h5py writes it, fit or unfit."""
+    with h5py.File(path, "w") as file:
+        if data is not None:
+            file.create_group("data")["trips"] = data
+        for name, ids in {**({} if lookup is None else {"zone": lookup}), **lookups}.items():
+            file[f"lookup/{name}"] = ids
+
+
+def linked(path: Path, data: object) -> None:
+    made(path.with_name("other.omx"), data, [1, 3, 4])
+    made(path, None)
+    with h5py.File(path, "a") as file:
+        file["data/trips"] = h5py.ExternalLink("other.omx", "data/trips")
+
+
+def virtual(path: Path, data: object) -> None:
+    made(path.with_name("other.omx"), data, [1, 3, 4])
+    layout = h5py.VirtualLayout((3, 3), float)
+    layout[:] = h5py.VirtualSource("other.omx", "data/trips", (3, 3))
+    with h5py.File(path, "w") as file:
+        file.create_group("data").create_virtual_dataset("trips", layout)
+
+
+def grouped(path: Path, data: object) -> None:
+    made(path, None)
+    with h5py.File(path, "a") as file:
+        file.create_group("data/trips")
+
+
+def cut(path: Path, data: object) -> None:
+    made(path, data, [1, 3, 4])
+    path.write_bytes(path.read_bytes()[:-900])
+
+
+BAD_OMX = {
+    "negative": (lambda p, v: made(p, -v, [1, 3, 4]), r"m.omx:1: volume '-6.5'; give a number"),
+    "endless": (lambda p, v: made(p, v + np.inf, [1, 3, 4]), r"volume 'inf'; give a number"),
+    "of more trips than there may be": (lambda p, v: made(p, 1e8 * v, [1, 3, 4]), r"more than 10000000 trips"),
+    "of texts": (lambda p, v: made(p, v.astype("S4"), [1, 3, 4]), r"trips is \|S4 \(3, 3\); wanted numbers"),
+    "not square": (lambda p, v: made(p, v[:2], [1, 3]), r"trips is float64 \(2, 3\); wanted numbers, square"),
+    "a number": (lambda p, v: made(p, 3.0), r"trips is float64 \(\); wanted numbers, square"),
+    "empty": (lambda p, v: made(p, None), r"OMX with 0 matrices \(none\)"),
+    "a group": (grouped, r"trips is a group; wanted an array"),
+    "in another file": (linked, r"trips is kept in another file"),
+    "gathered from another file": (virtual, r"trips is kept in another file"),
+    "with zones that are called alike": (lambda p, v: made(p, v, [1, 3, 3]), r"two of its zones are called '3'"),
+    "with too few zones": (lambda p, v: made(p, v, [1, 3]), r"lookup zone has \(2,\); wanted 3 zones"),
+    "with two lookups of zones": (
+        lambda p, v: made(p, v, zone_a=[1, 3, 4], zone_b=[4, 3, 1]), r"OMX with 2 lookups \(zone_a, zone_b\)"),
+    "with lookups of which none says zone": (
+        lambda p, v: made(p, v, a=[1, 3, 4], b=[4, 3, 1]), r"OMX with 2 lookups \(a, b\); wanted one"),
+    "of unknown zones": (lambda p, v: made(p, v, [1, 3, 1234567.0]), r"'1-1234567': a zone that the network does not have"),
+    "cut off": (cut, r"not read as OMX"),
+    "no HDF5": (lambda p, v: p.write_bytes(b"nothing"), r"not read as OMX"),
+    "not there": (lambda p, v: None, r"m.omx: cannot be read \(No such file"),
+}  # fmt: skip
+
+BAD_VISUM = {
+    "of a part of a zone": (SQUARE.replace("\n3\n", "\n3.5\n"), r":9: number of zones '3.5'; give a whole number"),
+    "of no zone": (SQUARE.replace("\n3\n", "\n0\n"), r":9: number of zones '0'"),
+    "of more zones than there may be": (SQUARE.replace("\n3\n", "\n99999\n"), r":9: number of zones '99999'"),
+    "with zones that are called alike": (SQUARE.replace(" 1 3 4", " 1 3 3"), r"two of its zones are called '3'"),
+    "with a volume too many": (SQUARE + "1\n", r"13 entries for 3 zones"),
+    "negative": (PAIRS.replace("2.50", "-2.5"), r":8: volume '-2.5'"),
+    "with a decimal comma": (PAIRS.replace("2.50", "2,50"), r":8: volume '2,50'"),
+    "at no time": (PAIRS.replace("7.30", "7.75"), r":3: minutes '75'"),
+    "of a period that is given, too": (PAIRS, r"says that it is for 7:30:00 to 8:15:00"),
+    "by another key": (PAIRS.replace("$O", "$E"), r":1: '\$ER;D2'; wanted a matrix of VISUM"),
+    "empty": ("", r":1: ''; wanted a matrix of VISUM"),
+}  # fmt: skip
+
+
+def refused(folder: Path, words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
+    """Whether the command line ends with 2 and one line that says so."""
+    assert main(["run", str(folder / "net"), *words]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("rushhour: error: ") and told.count("\n") == 1, told
+    assert re.search(message, told), told
+
+
+@pytest.mark.parametrize("kind", BAD_OMX)
+def test_an_omx_file_that_cannot_be_meant_is_refused_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    written(tmp_path / "net")
+    write, message = BAD_OMX[kind]
+    write(tmp_path / "m.omx", VOLUMES)
+    refused(tmp_path, ["--demand", str(tmp_path / "m.omx")], message, capsys)
+
+
+@pytest.mark.parametrize("kind", BAD_VISUM)
+def test_a_matrix_of_visum_that_cannot_be_meant_is_refused_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    written(tmp_path / "net")
+    text, message = BAD_VISUM[kind]
+    (tmp_path / "m.mtx").write_text(text)
+    words = ["--demand", str(tmp_path / "m.mtx")]
+    if "given, too" in kind:
+        words += ["--demand-period", "2h"]
+    refused(tmp_path, words, message, capsys)
+
+
+def test_zones_of_an_omx_file_keep_long_numbers_texts_and_a_byte_order_mark_harms_nobody(
+    tmp_path: Path, network: Network
+) -> None:
+    ids = network.zone_ids
+    assert ids == ("1", "2", "3", "4")
+    for lookup in (np.array([1.0, 3.0, 4.0]), np.array([b"1", b"3", b"4"]), [1, 3, 4]):
+        made(tmp_path / "m.omx", np.round(VOLUMES), lookup)
+        assert set(counts(read_matrix(tmp_path / "m.omx", network))) == {"1-3", "1-4", "3-1", "3-4", "4-3"}  # fmt: skip
+    (tmp_path / "m.mtx").write_text("\ufeff" + PAIRS, encoding="utf-8")
+    assert counts(read_matrix(tmp_path / "m.mtx", network)) == {"1-3": 2, "3-4": 5, "4-1": 22}

@@ -5,16 +5,18 @@ of day that they are for, and a factor. Sources: PTV VISUM's manual, "Matrix for
 (github.com/osPlanning/omx); SUMO's od2trips, whose reading of both forms is compared in the tests.
 """
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import DemandError, NetworkError
 from rushhour.roadnets.reading.csv_tables import CsvTable, header_of, read_table
 from rushhour.roadnets.reading.unpacking import unpacked
-from rushhour.roadnets.reading.values import number
+from rushhour.roadnets.reading.values import number, whole
 
 COLUMNS: Final = ("o_zone_id", "d_zone_id", "volume")
 OUTLINES: Final = (".geojson", ".gpkg")  # of the zones of a matrix
@@ -23,6 +25,7 @@ VISUM: Final = (".mtx", ".mtx.gz", ".fma")
 LARGEST: Final = 1 << 28  # bytes of a VISUM file, unpacked
 LARGEST_VOLUME: Final = 1e9  # trips of one pair
 MOST_ZONES: Final = 20_000
+BLOCK: Final = 1 << 22  # cells of an OMX matrix that are read at once: most matrices are sparse
 MOST_FACTOR: Final = 1e6
 
 
@@ -60,18 +63,38 @@ def matrix_table(path: Path) -> MatrixTable:
     return MatrixTable(read_table(path))
 
 
-def _table(path: Path, zones: list[str], values: Any, lines: list[int]) -> CsvTable:
-    """The cells above 0 of a square of volumes. lines: of each row of it."""
-    row, column = np.nonzero(values)
+def _table(path: Path, zones: list[str], cells: "_Cells", lines: list[int]) -> CsvTable:
+    """The cells of a square of volumes. lines: of each row of it. Raises DemandError for zones that are called alike."""
+    if len(set(zones)) < len(zones):
+        twice = next(one for one, n in Counter(zones).items() if n > 1)
+        raise DemandError(
+            f"{path}: two of its zones are called {twice[:40]!r}; give each its own id"
+        )
     return CsvTable(
         path,
         {
-            COLUMNS[0]: [zones[i] for i in row.tolist()],
-            COLUMNS[1]: [zones[i] for i in column.tolist()],
-            COLUMNS[2]: [repr(one) for one in values[row, column].tolist()],
+            COLUMNS[0]: [zones[i] for i in cells.row],
+            COLUMNS[1]: [zones[i] for i in cells.column],
+            COLUMNS[2]: [repr(one) for one in cells.volume],
         },
-        [lines[i] for i in row.tolist()],
+        [lines[i] for i in cells.row],
     )
+
+
+class _Cells(NamedTuple):
+    """Places in a square of volumes that are not 0; those without a number are empty."""
+
+    row: list[int]
+    column: list[int]
+    volume: list[float]
+
+    def add(self, first: int, block: NDArray[np.float64]) -> None:
+        """Those of some rows, from the row `first` on."""
+        block = np.where(np.isnan(block), 0.0, block)
+        row, column = np.nonzero(block)
+        self.row.extend((row + first).tolist())
+        self.column.extend(column.tolist())
+        self.volume.extend(block[row, column].tolist())
 
 
 # --- OMX ------------------------------------------------------------------------------------------
@@ -81,17 +104,18 @@ def _omx(path: Path) -> CsvTable:
     """The one matrix of an OMX file, by its zone lookup; of several, the one called trips or volume."""
     import h5py
 
+    unpacked(path, LARGEST, most=2)  # whether it can be opened
     try:
         with h5py.File(path, "r") as file:
-            held = file.get("data")
-            names = sorted(held) if isinstance(held, h5py.Group) else []
+            held = _held(path, file, "data")
+            names = sorted(held)
             wanted = [one for one in names if one.lower() in ("trips", "volume")] or names
             if len(wanted) != 1:
                 raise DemandError(
                     f"{path}: OMX with {len(names)} matrices ({', '.join(names)[:200] or 'none'}); wanted one, or one "
                     "that is called trips or volume"
                 )
-            data = held[wanted[0]]
+            data = _array(path, held, wanted[0])
             n = data.shape[0] if data.ndim == 2 else -1
             if (
                 data.ndim != 2
@@ -102,32 +126,72 @@ def _omx(path: Path) -> CsvTable:
                 raise DemandError(
                     f"{path}: matrix {wanted[0]} is {data.dtype} {data.shape}; wanted numbers, square, at most {MOST_ZONES} zones"
                 )
-            looked = file.get("lookup")
-            lookups = sorted(looked) if isinstance(looked, h5py.Group) else []
-            if len(lookups) > 1:
-                lookups = [one for one in lookups if "zone" in one.lower() or "taz" in one.lower()][
-                    :1
-                ]
-            zones = [str(i + 1) for i in range(n)]
-            if lookups:
-                ids = np.asarray(looked[lookups[0]])
-                if ids.shape != (n,):
-                    raise DemandError(
-                        f"{path}: lookup {lookups[0]} has {ids.shape}; wanted {n} zones"
-                    )
-                zones = [_zone(one) for one in ids.tolist()]
-            values = np.asarray(data, np.float64)
+            zones = _looked_up(path, file, n)
+            cells = _Cells([], [], [])
+            rows = max(1, BLOCK // n)
+            for first in range(0, n, rows):
+                cells.add(first, np.asarray(data[first : first + rows], np.float64))
     except (OSError, RuntimeError, KeyError) as error:
         reason = " ".join(str(error).split())[:150]
         raise DemandError(f"{path}: not read as OMX ({reason}); write it again") from None
-    values[np.isnan(values)] = 0.0
-    return _table(path, zones, values, list(range(1, n + 1)))
+    return _table(path, zones, cells, list(range(1, n + 1)))
+
+
+def _held(path: Path, file: Any, name: str) -> Any:
+    """A group of an OMX file; without one an empty one. Raises DemandError where it is in another file."""
+    import h5py
+
+    if isinstance(file.get(name, getlink=True), h5py.ExternalLink):
+        raise _elsewhere(path, name)
+    found = file.get(name)
+    return found if isinstance(found, h5py.Group) else {}
+
+
+def _array(path: Path, group: Any, name: str) -> Any:
+    """An array of a group. Raises DemandError where it is none, or is in another file, which nobody named."""
+    import h5py
+
+    if isinstance(group.get(name, getlink=True), h5py.ExternalLink):
+        raise _elsewhere(path, name)
+    found = group[name]
+    if not isinstance(found, h5py.Dataset):
+        raise DemandError(
+            f"{path}: {name[:40]} is a group; wanted an array, as openmatrix writes it"
+        )
+    if found.external or found.is_virtual:
+        raise _elsewhere(path, name)
+    return found
+
+
+def _elsewhere(path: Path, name: str) -> DemandError:
+    return DemandError(f"{path}: {name[:40]} is kept in another file; give one that has all")
+
+
+def _looked_up(path: Path, file: Any, n: int) -> list[str]:
+    """The ids of n zones, by the lookup of an OMX file; 1, 2, ... where it has none."""
+    looked = _held(path, file, "lookup")
+    names = sorted(looked)
+    if len(names) > 1:
+        names = [one for one in names if "zone" in one.lower() or "taz" in one.lower()]
+    if len(names) > 1 or (len(looked) and not names):
+        raise DemandError(
+            f"{path}: OMX with {len(looked)} lookups ({', '.join(sorted(looked))[:200]}); wanted one, or one whose name "
+            "has zone or taz"
+        )
+    if not names:
+        return [str(i + 1) for i in range(n)]
+    ids = _array(path, looked, names[0])
+    if ids.shape != (n,):
+        raise DemandError(f"{path}: lookup {names[0]} has {ids.shape}; wanted {n} zones")
+    return [_zone(one) for one in ids[:].tolist()]
 
 
 def _zone(value: Any) -> str:
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
 
 
 # --- VISUM ----------------------------------------------------------------------------------------
@@ -135,7 +199,7 @@ def _zone(value: Any) -> str:
 
 def _visum(path: Path) -> MatrixTable:
     """A file of $O (pairs) or $V (a square), also with M (a type of vehicles, not used), R and N."""
-    text = unpacked(path, LARGEST).decode("utf-8", "replace")
+    text = unpacked(path, LARGEST).decode("utf-8-sig", "replace")
     lines = text.replace("\r\n", "\n").split("\n")
     head = lines[0].strip().upper().partition(";")[0]
     kind = head[1:2]
@@ -183,7 +247,7 @@ def _pairs(path: Path, words: list[tuple[int, str]], factor: float) -> CsvTable:
 def _square(path: Path, words: list[tuple[int, str]], factor: float) -> CsvTable:
     at = iter(words)
     line, word = _next(at, path, "number of zones")
-    n = int(_number(line, word, path, "number of zones", MOST_ZONES))
+    n = whole(word, f"{path}:{line}", "number of zones", 1, MOST_ZONES)
     if len(words) != 1 + n + n * n:
         raise DemandError(
             f"{path}: {len(words) - 1:,} entries for {n:,} zones; wanted their names and {n:,} x {n:,} volumes"
@@ -191,8 +255,9 @@ def _square(path: Path, words: list[tuple[int, str]], factor: float) -> CsvTable
     zones = [word for _, word in words[1 : 1 + n]]
     cells = words[1 + n :]
     values = np.array([_number(line, word, path, "volume", LARGEST_VOLUME) for line, word in cells])
-    lines = [line for line, _ in cells[::n]] if n else []
-    return _table(path, zones, factor * values.reshape(n, n), lines)
+    found = _Cells([], [], [])
+    found.add(0, factor * values.reshape(n, n))
+    return _table(path, zones, found, [line for line, _ in cells[::n]])
 
 
 def _next(words: Any, path: Path, what: str) -> tuple[int, str]:
