@@ -6,6 +6,7 @@ other saves enough, and with those for whom the quota of routing has no place. S
 are routed at departure by the mean speeds of the last minutes.
 """
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final
@@ -79,8 +80,10 @@ class Choosing(Part):
         if not self.any:
             return
         depart = sim.trips.depart  # of the first demand, in order
-        due, soon = np.searchsorted(depart, (sim.time, sim.time + AHEAD), "right").tolist()
-        self.next = max(self.next, int(sim.waiting.numbers[0]))
+        queued = int(sim.waiting.numbers[0])
+        due = bisect_right(depart, sim.time, queued)
+        soon = bisect_right(depart, sim.time + AHEAD, due)
+        self.next = max(self.next, queued)
         joined = [trip for _, trip in takewhile(lambda one: one[0] <= sim.time, sim.to_depart)]
         now = self._choosers(np.array([*range(self.next, due), *joined], np.int64))
         again = self._choosers(self._waiting_long())
@@ -91,6 +94,8 @@ class Choosing(Part):
             first = np.flatnonzero(self.chooses)[:1]
             self._most(first)
             self._search(first, np.zeros(1))
+        if not (now.size or again.size or later.size or quota.given):
+            return
         asking = np.concatenate((now, again, later))
         slow = asking.size and self.routing.rerouting.multiplier.max() > 1.0
         if not (slow or sim.network is not sim.whole):
@@ -114,7 +119,7 @@ class Choosing(Part):
             self._take(served, shared.found_by_all(found))
 
     def _choosers(self, trips: Trips) -> Trips:
-        return trips[self.chooses[trips]]
+        return trips[self.chooses[trips]] if trips.size else trips
 
     def _waiting_long(self) -> Trips:
         """Trips at the front of the queues outside whose time it is to choose again."""
@@ -135,7 +140,7 @@ class Choosing(Part):
         """
         sim, classes = self.sim, self._permission[trips]
         most = np.zeros(trips.size)
-        for permission in np.unique(classes).tolist():
+        for permission in sorted(set(classes.tolist())):
             mine = np.flatnonzero(classes == permission)
             chosen = trips[mine]
             now, free = np.zeros((2, mine.size))
@@ -177,15 +182,17 @@ class Choosing(Part):
         classes, rows = self._permission[trips], legs[2]
         several = np.bincount(rows, minlength=trips.size) > 1
         bound = np.where(several, np.inf, most)[rows]  # of a leg
-        for permission in np.unique(classes).tolist():
+        for permission in sorted(set(classes.tolist())):
             mine = np.flatnonzero(classes[rows] == permission)
             ways = self._ways(permission, legs[0][mine], legs[1][mine], bound[mine])
-            for row, leg in zip(*np.unique(rows[mine], return_index=True), strict=True):
-                last = int(np.searchsorted(rows[mine], row, "right"))
-                way = _joined(ways, int(leg), last)
+            of, leg = rows[mine].tolist(), 0
+            while leg < len(of):
+                row, last = of[leg], bisect_right(of, of[leg], leg)
+                way = _joined(ways, leg, last)
                 if way and ways.cost[leg:last].sum() < most[row]:
                     if not (several[row] and banned_part(way, sim.network.banned_from)):
                         found[int(trips[row])] = way
+                leg = last
         return found
 
     def _ways(

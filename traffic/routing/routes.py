@@ -1,6 +1,7 @@
 """Routes: the way of each trip over roads, found in batches. None drives a banned sequence of roads."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, Final
@@ -155,16 +156,11 @@ def in_batches(q: int, search_part: Callable[..., None]) -> Ways:
 
     Where `ways` is too narrow for a way it writes minus its length, and is called again.
     """
-    from tqdm.auto import tqdm
-
     length, closed = np.zeros(q, np.int32), np.zeros(q, np.int32)
     cost = np.full(q, inf)
     pieces: list[NDArray[np.int32]] = []
     ways = np.zeros((min(BATCH, max(q, 1)), WIDTH), np.int32)
-    hidden = True if q <= BATCH else None  # None: shown to a person at a terminal
-    with tqdm(
-        total=q, desc="finding routes", unit=" routes", delay=1.0, leave=False, disable=hidden
-    ) as bar:
+    with _bar(q) as found:
         for at in range(0, q, BATCH):
             part = slice(at, min(at + BATCH, q))
             while True:
@@ -175,9 +171,21 @@ def in_batches(q: int, search_part: Callable[..., None]) -> Ways:
                 ways = np.zeros((ways.shape[0], longest), np.int32)
             rows = part.stop - at
             pieces.append(ways[:rows][np.arange(ways.shape[1]) < length[part, None]])
-            bar.update(rows)
+            found(rows)
     start = np.concatenate(([0], np.cumsum(length, dtype=np.int64)))
     return Ways(start, np.concatenate([*pieces, np.zeros(0, np.int32)]), cost, closed)
+
+
+@contextmanager
+def _bar(q: int) -> Iterator[Callable[[int], Any]]:
+    """Of more than a batch of ways, shown to a person at a terminal; called with how many more are found."""
+    if q <= BATCH:  # a hidden bar costs more than the searches of one frame
+        yield lambda rows: None
+        return
+    from tqdm.auto import tqdm
+
+    with tqdm(total=q, desc="finding routes", unit=" routes", delay=1.0, leave=False, disable=None) as bar:  # fmt: skip
+        yield bar.update
 
 
 def route_trips(
