@@ -32,9 +32,7 @@ CELL: Final = 400.0  # m, of a zone
 MOST_ZONES: Final = 500
 STREAM: Final = 8600  # + 4 a purpose: pair, origin, destination, time
 ATTEMPTS: Final = 4  # draws of a trip before it is left out
-STAFF: Final = (
-    0.5  # work at a m2 of schools, shops and leisure, of that at a m2 of offices and works
-)
+STAFF: Final = 0.5  # work at a m2 of schools, shops, leisure, of that at a m2 of offices and works
 BORDER: Final = 0.06  # share of the extent within which a road begins or ends at the edge
 AT_EDGE: Final = 120.0  # m from the edge, at least
 # m2 of floor a person below which a map does not draw a kind of it; about a twentieth of what Columbus has, of our own choosing.
@@ -139,15 +137,8 @@ def day_demand(
         drawn += _draw_external(
             model, external * trips, places, (gates_in, gates_out), seed, begin, end
         )
-    return _demand(
-        network,
-        drawn,
-        vehicle_type or VehicleType(),
-        people,
-        land,
-        (gates_in, gates_out),
-        places.along,
-    )
+    kind, gates = vehicle_type or VehicleType(), (gates_in, gates_out)
+    return _demand(network, drawn, kind, people, land, gates, places.along)
 
 
 @dataclass
@@ -182,9 +173,8 @@ class _Places:
         self.graph, self.desk = kept_desk(network, CLASS_BIT["passenger"])
         open_roads = np.isfinite(self.graph.cost) & _reachable(self.graph, self.desk)
         self.open = open_roads
-        base = 1e-3 * np.where(
-            open_roads, network.arrays.roads.length, 0.0
-        )  # so that none is empty
+        # So that none is empty:
+        base = 1e-3 * np.where(open_roads, network.arrays.roads.length, 0.0)
         floor = dict(land.floor)
         floor["work"] = floor["work"] + STAFF * (floor["school"] + floor["shop"] + floor["leisure"])
         self.along = [  # kinds of which the map draws next to nothing, which lie along all roads then

@@ -64,12 +64,13 @@ def sight(sim: "Sim", own: Mask, run: Mask, group_of: NDArray[np.int64]) -> Sigh
     braking = min(FOLLOWER_BRAKING, 0.5 * sim.rules.safe_braking)
     to_start = fast * fast / (2.0 * braking) + fast * (sim.dt + EASE) + SPARE
     to_line = LONGEST_GAP * fast + SPARE
+    none = np.zeros(fast.size)
     end = np.maximum(
-        to_start - _metres_back(sim, approach, np.zeros(fast.size), float(to_start.max())),
-        to_line - _metres_back(sim, approach, net.lanes.length, float(to_line.max())),
+        to_start - _metres(sim, approach, none, float(to_start.max()), fro, to),
+        to_line - _metres(sim, approach, net.lanes.length, float(to_line.max()), fro, to),
     )
     longest = max(LONGEST_VEHICLE, float(sim.types.length.max(initial=0.0))) + 2.0
-    start = longest - _metres_on(sim, seen, longest)
+    start = longest - _metres(sim, seen, none, longest, to, fro)
     start[seen] = np.inf
     return Sight(np.maximum(start, 0.0), np.maximum(end, 0.0))
 
@@ -155,33 +156,19 @@ def _add_queues(sim: "Sim", seen: Mask, inside: Mask) -> None:
     seen |= at
 
 
-def _metres_back(sim: "Sim", approach: Mask, begin: Floats, most: float) -> Floats:
+def _metres(sim: "Sim", lanes: Mask, begin: Floats, most: float, fro: Any, to: Any) -> Floats:
     """Metres from the end of each lane on to where some lanes begin, (n_lanes,), and by how much more
-    each of these begins with; inf beyond `most`, and for these lanes themselves."""
-    net, n = sim.network.arrays, sim.network.n_road_lanes
-    fro, to = net.connectors.from_lane, net.connectors.to_lane
+    each of these begins with; inf beyond `most`, and for these lanes themselves.
+
+    fro, to: lanes of the connectors; changed round, it is from the start of each back to where some end.
+    """
+    n, length = sim.network.n_road_lanes, sim.network.arrays.lanes.length
     far = np.full(sim.network.n_lanes, np.inf)
     while True:
         before = far.copy()
-        start = np.where(approach, begin, far + net.lanes.length)
-        far[n:] = np.minimum(far[n:], start[to])
-        np.minimum.at(far, fro, np.where(approach[n:], begin[n:], far[n:] + net.lanes.length[n:]))
+        far[n:] = np.minimum(far[n:], np.where(lanes, begin, far + length)[to])
+        np.minimum.at(far, fro, np.where(lanes[n:], begin[n:], far[n:] + length[n:]))
         far[far > most] = np.inf
         if (far == before).all():
-            far[approach] = np.inf
-            return far
-
-
-def _metres_on(sim: "Sim", seen: Mask, most: float) -> Floats:
-    """Metres from where some lanes end on to the start of each other, (n_lanes,); inf beyond `most`."""
-    net, n = sim.network.arrays, sim.network.n_road_lanes
-    fro, to = net.connectors.from_lane, net.connectors.to_lane
-    far = np.full(sim.network.n_lanes, np.inf)
-    while True:
-        before = far.copy()
-        end = np.where(seen, 0.0, far + net.lanes.length)
-        far[n:] = np.minimum(far[n:], end[fro])
-        np.minimum.at(far, to, np.where(seen[n:], 0.0, far[n:] + net.lanes.length[n:]))
-        far[far > most] = np.inf
-        if (far == before).all():
+            far[lanes] = np.inf
             return far
