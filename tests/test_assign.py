@@ -1,8 +1,6 @@
-"""Equilibrium: ways through changing travel times, gaps that fall, routes as files."""
+"""Equilibrium: gaps that fall, steps that are taken back, routes as files."""
 
 import json
-from heapq import heappop, heappush
-from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +10,6 @@ from numpy.typing import NDArray
 
 import rushhour as rh
 from rushhour.cli import main
-from rushhour.kernels.routing.timed_astar import TimedCosts, cost_at, walk_ways
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import RushhourError
 from rushhour.roadnets.model import Network
@@ -25,138 +22,18 @@ from rushhour.traffic.assignment.equilibrium import (
 )
 from rushhour.traffic.assignment.files import load_assignment, save_assignment, write_sumo_routes
 from rushhour.traffic.assignment.switching import Answers, Method, Side, answers_of, switchers
-from rushhour.traffic.assignment.timed_ways import Sums, TimedRouter, measured_sums
-from rushhour.traffic.demand.builder import DemandBuilder, Trip
-from rushhour.traffic.demand.model import Demand, VehicleType
+from rushhour.traffic.assignment.timed_ways import Sums, TimedRouter
+from rushhour.traffic.demand.model import Demand
 from rushhour.traffic.recording.demand_file import load_demand
 from rushhour.traffic.routing.routes import route_demand
 
 CAR = CLASS_BIT["passenger"]
-SPAN = 60.0
 Floats = NDArray[np.float64]
 
 
 @pytest.fixture(scope="module")
 def grid() -> Network:
     return rh.generate("grid", rows=4, columns=4)
-
-
-def as_python(kernel: Any) -> Any:
-    """The uncompiled function, also under NUMBA_DISABLE_JIT=1."""
-    return getattr(kernel, "py_func", kernel)
-
-
-def drawn_times(router: TimedRouter, seed: int, rows: int = 8) -> NDArray[np.float64]:
-    """Times that change by less than they last, so that who leaves earlier is there earlier; some unknown."""
-    draw = np.random.default_rng(seed)
-    free = np.where(np.isfinite(router.graph.cost), router.graph.cost, 1.0)
-    times = free * draw.uniform(1.0, 2.5, (rows, free.size))
-    times[draw.random(times.shape) < 0.2] = np.nan
-    return times
-
-
-def fastest_by_hand(
-    router: TimedRouter, timed: TimedCosts, start: int, goal: int, depart: float
-) -> float:
-    """Dijkstra over nodes, as plain Python."""
-    graph = router.graph
-    first = cost_by_hand(timed, start, depart)
-    heap, best = [(first, start)], {start: first}
-    while heap:
-        cost, node = heappop(heap)
-        if cost > best[node]:
-            continue
-        if graph.road_of[node] == goal:
-            return cost
-        for e in range(graph.out_start[node], graph.out_start[node + 1]):
-            ahead, road = int(graph.out[e]), int(graph.road_of[graph.out[e]])
-            if graph.cost[road] == inf:
-                continue
-            at = cost + float(graph.turn_cost[e])
-            at += cost_by_hand(timed, road, depart + at)
-            if at < best.get(ahead, inf):
-                best[ahead] = at
-                heappush(heap, (at, ahead))
-    return inf
-
-
-def cost_by_hand(timed: TimedCosts, road: int, time: float) -> float:
-    middles = timed.begin + timed.span * (np.arange(len(timed.cost)) + 0.5)
-    return float(np.interp(time, middles, timed.cost[:, road]))
-
-
-@pytest.mark.parametrize("seed", [1, 2])
-def test_ways_are_the_fastest_by_the_time_at_which_each_road_is_reached(
-    grid: Network, seed: int
-) -> None:
-    router = TimedRouter(grid, CAR, 100)
-    timed = router.costs(drawn_times(router, seed), 1000.0, SPAN)
-    trips = rh.random_trips(grid, 60, over="8min", seed=seed, begin=1000.0)
-    starts, goals = (trips.roads[trips.route_start[:-1]], trips.roads[trips.route_start[1:] - 1])
-    ways = router.ways(timed, starts, goals, trips.depart)
-    walked, entered = router.walked(timed, ways.start, ways.roads, trips.depart)
-    np.testing.assert_allclose(walked, ways.cost)
-    np.testing.assert_array_equal(entered[ways.start[:-1]], trips.depart)
-    assert (np.diff(entered)[np.diff(ways.roads) != 0] != 0.0).all()
-    for i in range(60):
-        by_hand = fastest_by_hand(
-            router, timed, int(starts[i]), int(goals[i]), float(trips.depart[i])
-        )
-        assert ways.cost[i] == pytest.approx(by_hand)
-    plain, at = np.zeros(60), np.zeros(ways.roads.size)
-    as_python(walk_ways)(
-        router.graph, timed, ways.start, ways.roads, trips.depart, plain, at, 0, 60
-    )
-    np.testing.assert_array_equal(plain, walked)
-    np.testing.assert_array_equal(at, entered)
-    assert as_python(cost_at)(timed, 3, 1100.0) == cost_at(timed, 3, 1100.0)
-    # another way than on empty roads, for some
-    free = router.ways(
-        router.costs(np.full((1, grid.n_roads), np.nan), 0.0, SPAN), starts, goals, trips.depart
-    )
-    assert any(
-        not np.array_equal(ways.roads[a:b], free.roads[c:d])
-        for a, b, c, d in zip(ways.start, ways.start[1:], free.start, free.start[1:], strict=False)
-    )
-
-
-def test_measured_times_are_what_the_road_took_in_the_interval() -> None:
-    network = rh.generate("straight", length=900.0, speed=15.0)
-    builder = DemandBuilder()
-    for k in range(40):
-        builder.add(Trip(f"c{k}", 7.0 * k, VehicleType(), [0]))
-    world = rh.World(network, builder.build(), dt=0.5, seed=1)
-    measures = rh.Measures(world, SPAN)
-    world.observers.append(measures)
-    world.run(progress=False)
-    measures.finish()
-    sums = measured_sums(measures, 0.0, SPAN)
-    times = sums.times(network)
-    roads = measures.roads
-    for row in range(len(roads)):
-        at = int((0.5 * (roads.begin[row] + roads.end[row])) // SPAN)
-        assert times[at, 0] == pytest.approx(900.0 / roads.speed[row])
-    assert np.nanmin(times) > 50.0
-    slower = Sums(2.0 * sums.spent, sums.driven)  # a mean of both, also where one lasted longer
-    np.testing.assert_allclose(sums.mixed(slower, 0.5).times(network), 1.5 * times)
-    longer = Sums(*(np.concatenate((one, one)) for one in sums))
-    np.testing.assert_allclose(
-        sums.mixed(longer, 0.9).times(network), np.concatenate((times, times))
-    )
-
-
-def test_few_vehicles_of_an_interval_are_drawn_to_the_mean_of_their_road() -> None:
-    network = rh.generate("straight", length=900.0, speed=15.0)
-    spent, driven = np.array([[100.0], [1200.0], [0.0]]), np.array([[900.0], [5400.0], [0.0]])
-    sums = Sums(spent, driven)
-    assert sums.times(network)[:2, 0].tolist() == [100.0, 200.0]
-    mean = 1300.0 / 7.0  # s a vehicle: one of 100 s, six of 200
-    wanted = [(100.0 + 5.0 * mean) / 6.0, (1200.0 + 5.0 * mean) / 11.0, mean]
-    np.testing.assert_allclose(sums.times(network, 5.0)[:, 0], wanted)
-    unused = Sums(0.0 * spent, 0.0 * driven)
-    assert np.isnan(unused.times(network, 5.0)).all()
-    stands = Sums(np.array([[60.0]]), np.array([[0.0]]))
-    assert stands.times(network, 5.0)[0, 0] == stands.times(network)[0, 0] == 7200.0
 
 
 def test_the_first_simulation_drives_ways_chosen_as_drivers_depart(grid: Network) -> None:
@@ -389,18 +266,8 @@ def test_the_command_writes_routes_that_run_drives_as_they_are(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["generate", "grid", "--rows", "3", "--columns", "3", "-o", "grid.h5"]) == 0
-    words = [
-        "assign",
-        "grid.h5",
-        "--trips",
-        "200",
-        "--over",
-        "4min",
-        "--seed",
-        "2",
-        "-o",
-        "routes.h5",
-    ]
+    words = ["assign", "grid.h5", "--trips", "200", "--over", "4min", "--seed", "2", "-o",
+        "routes.h5"]  # fmt: skip
     capsys.readouterr()
     more = ["--iterations", "2", "--gap", "0", "--sumo", "r.rou.xml", "--plot", "gap.png", "--json"]
     assert main([*words, *more]) == 1
@@ -430,18 +297,8 @@ def test_going_on_by_other_rules_is_refused_and_what_to_do_instead_works(
 
     monkeypatch.chdir(tmp_path)
     assert main(["generate", "grid", "--rows", "3", "--columns", "3", "-o", "grid.h5"]) == 0
-    plain = [
-        "assign",
-        "grid.h5",
-        "--trips",
-        "40",
-        "--over",
-        "1min",
-        "--iterations",
-        "1",
-        "--gap",
-        "0",
-    ]
+    plain = ["assign", "grid.h5", "--trips", "40", "--over", "1min", "--iterations", "1",
+        "--gap", "0"]  # fmt: skip
     words = [*plain, "-o", "routes.h5"]
     assert main(words) == 1
     capsys.readouterr()
@@ -469,17 +326,8 @@ def test_going_on_by_other_rules_is_refused_and_what_to_do_instead_works(
         "written by a version with other rules" in found
         and "begin anew with the file as --demand" in found
     )
-    anew = [
-        "assign",
-        "grid.h5",
-        "--demand",
-        "routes.h5",
-        "--all",
-        "--iterations",
-        "1",
-        "--gap",
-        "0",
-    ]
+    anew = ["assign", "grid.h5", "--demand", "routes.h5", "--all", "--iterations", "1",
+        "--gap", "0"]  # fmt: skip
     assert main([*anew, "-o", "more.h5"]) == 1
 
 

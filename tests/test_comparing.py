@@ -202,17 +202,8 @@ def test_seeds_are_read_as_people_write_them() -> None:
 
 
 def test_every_run_gets_files_of_its_own() -> None:
-    words = [
-        "run",
-        "a.h5",
-        "--seeds=1..3",
-        "--record",
-        "r.h5",
-        "--json",
-        "--set",
-        "x=1",
-        "--seed=4",
-    ]
+    words = ["run", "a.h5", "--seeds=1..3", "--record", "r.h5", "--json", "--set", "x=1",
+        "--seed=4"]  # fmt: skip
     assert without(words, OWN) == ["run", "a.h5", "--set", "x=1"]
     assert named(Path("out/run.h5"), 3) == Path("out/run-3.h5")
 
@@ -266,18 +257,8 @@ def test_seeds_run_as_single_runs_do(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["generate", "grid", "--rows", "2", "--columns", "2", "-o", "g.h5"]) == 0
-    words = [
-        "run",
-        "g.h5",
-        "--trips",
-        "30",
-        "--over",
-        "30s",
-        "--duration",
-        "1min",
-        "--record",
-        "r.h5",
-    ]
+    words = ["run", "g.h5", "--trips", "30", "--over", "30s", "--duration", "1min", "--record",
+        "r.h5"]  # fmt: skip
     capsys.readouterr()
     assert main([*words, "--seeds", "3,5", "--output", "out", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)

@@ -139,20 +139,8 @@ def test_the_command_writes_trips_that_run_takes(
     (tmp_path / "counts.csv").write_text("\n".join(["road,begin,end,count", *rows]) + "\n")
     assert len(read_counts("counts.csv", network)) == len(counts)
     capsys.readouterr()
-    words = [
-        "fit",
-        "grid.h5",
-        "--trips",
-        "150",
-        "--over",
-        "15min",
-        "--seed",
-        "1",
-        "--counts",
-        "counts.csv",
-        "-o",
-        "f.h5",
-    ]
+    words = ["fit", "grid.h5", "--trips", "150", "--over", "15min", "--seed", "1", "--counts",
+        "counts.csv", "-o", "f.h5"]  # fmt: skip
     assert main([*words, "--hold-out", "0.3", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert facts["used"]["rmse_veh_per_h_after"] < facts["used"]["rmse_veh_per_h_before"]

@@ -256,18 +256,8 @@ def test_vehicles_and_lights_are_drawn_where_the_viewer_draws_them(
     """The same instant, place and size: what has a colour in one picture has one in the other."""
     needs_gl().close()
     shot = folder / "shot.png"
-    words = [
-        "--at",
-        "60",
-        "--centre",
-        "0,0",
-        "--zoom",
-        "0.15",
-        "--size",
-        "960x600",
-        "--theme",
-        "print",
-    ]
+    words = ["--at", "60", "--centre", "0,0", "--zoom", "0.15", "--size", "960x600", "--theme",
+        "print"]  # fmt: skip
     assert main(["view", str(folder / "run.h5"), "--shot", str(shot), "--no-names", *words]) == 0
     other = np.asarray(Image.open(shot).convert("RGB"))
     page.drawn("rushhour.pickTheme('print'); rushhour.seek(60); (() => { const [x, y] = rushhour.facts.origin; rushhour.lookAt(-x, -y, 0.15) })()")  # fmt: skip

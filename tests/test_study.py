@@ -39,15 +39,20 @@ close_roads = ["0.0-0.1"]
 [axes]
 scale = [1.0, 1.5]
 """
+TABLES = ["table.csv", "table.parquet", "differences.csv", "roads.csv", "approaches.csv", "od.csv"]
 
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     assert main(["generate", "grid", "--rows", "2", "--columns", "2", "-o", "grid.h5"]) == 0
-    (tmp_path / "base.toml").write_text(SCENARIO)
-    (tmp_path / "study.toml").write_text(STUDY)
+    based(SCENARIO)
+    wants(STUDY)
     return tmp_path
+
+
+# Write the study, and the scenario that it is based on, in the folder of the test.
+wants, based = Path("study.toml").write_text, Path("base.toml").write_text
 
 
 def rows(out: Path) -> list[dict[str, Any]]:
@@ -67,16 +72,8 @@ def test_every_variant_point_and_seed_is_the_run_of_the_command(
     capsys.readouterr()
     for row in (table[0], table[7]):
         more = ["--close", "0.0-0.1"] if row["variant"] == "closed" else []
-        words = [
-            "run",
-            "base.toml",
-            "--seed",
-            str(row["seed"]),
-            "--scale",
-            str(row["scale"]),
-            *more,
-        ]
-        assert main([*words, "--json"]) == 0
+        words = f"run base.toml --seed {row['seed']} --scale {row['scale']} --json".split()
+        assert main([*words, *more]) == 0
         facts = json.loads(capsys.readouterr().out)
         assert facts["state_hash"].startswith(row["state_hash"])
         assert facts["trips"]["mean_travel_time_s"] == row["travel_time_s"]
@@ -88,13 +85,13 @@ def test_every_variant_point_and_seed_is_the_run_of_the_command(
     assert (again.ran, again.kept) == (0, 8)
     assert (here / "out" / "table.csv").read_bytes() == before
     # what is changed is run, nothing else
-    (here / "study.toml").write_text(STUDY.replace("1.5]", "1.6]"))
+    wants(STUDY.replace("1.5]", "1.6]"))
     assert (study("study.toml", "out", workers=0).ran, len(rows(here / "out"))) == (4, 8)
     # a run whose row is gone is run again
     victim = next((here / "out" / "runs").iterdir())
     ours = [task for task in (here / "out" / "runs").iterdir()]
     assert len(ours) == 12
-    (here / "study.toml").write_text(STUDY)
+    wants(STUDY)
     (here / "out" / "runs" / rows_hash(found) / "row.json").write_text("{")
     assert study("study.toml", "out", workers=0).ran == 1
     assert (here / "out" / "table.csv").read_bytes() == before
@@ -108,9 +105,7 @@ def rows_hash(found: Any) -> str:
 def test_differences_are_those_of_students_paired_test(here: Path) -> None:
     from scipy import stats
 
-    (here / "study.toml").write_text(
-        STUDY.replace("1..2", "1..4").replace("scale = [1.0, 1.5]", "")
-    )
+    wants(STUDY.replace("1..2", "1..4").replace("scale = [1.0, 1.5]", ""))
     found = study("study.toml", "out", workers=0)
     frame = found.table.to_pandas()
     a, b = (
@@ -133,16 +128,10 @@ def test_differences_are_those_of_students_paired_test(here: Path) -> None:
                         each.append(run.table("roads").time_lost.sum() / 3600.0)
         assert mine.delay_veh_h.sum() == pytest.approx(np.mean(each))
     closed = roads[(roads.variant == "closed") & (roads.road == "0.0-0.1")]
-    assert (
-        closed.vehicles.sum()
-        < roads[(roads.variant == "base") & (roads.road == "0.0-0.1")].vehicles.sum()
-    )
+    open_ = roads[(roads.variant == "base") & (roads.road == "0.0-0.1")]
+    assert closed.vehicles.sum() < open_.vehicles.sum()
     text = (here / "out" / "report.html").read_text()
-    for heading in (
-        "What differs",
-        "Level of service by approach",
-        "Roads whose delay differs most",
-    ):
+    for heading in ("What differs", "Level of service by approach", "Roads whose delay differs"):
         assert heading in text
     assert text.count("data:image/png") >= 2
 
@@ -174,7 +163,7 @@ def killing(monkeypatch: pytest.MonkeyPatch, seed: int, times: int) -> None:
 def test_one_killed_of_twenty_costs_one_row_and_the_next_call_runs_one(
     here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (here / "study.toml").write_text(TWENTY)
+    wants(TWENTY)
     with monkeypatch.context() as patch:
         killing(patch, 7, 1)
         assert main(["study", "study.toml", "-o", "out", "--retries", "0", "--json"]) == 2
@@ -191,15 +180,13 @@ def test_one_killed_of_twenty_costs_one_row_and_the_next_call_runs_one(
     with monkeypatch.context() as patch:
         killing(patch, 3, 2)
         assert study("study.toml", "other", report=False).failed == []
-    for name in ("table.csv", "table.parquet", "differences.csv", "roads.csv", "od.csv"):
+    for name in TABLES:
         assert (here / "out" / name).read_bytes() == (here / "other" / name).read_bytes(), name
 
 
 def test_a_wrong_variant_fails_alone(here: Path) -> None:
     (here / "bad.csv").write_text("id,depart,origin,destination\na,0,nowhere,0.0-0.1\n")
-    (here / "study.toml").write_text(
-        'base = "base.toml"\nseeds = "1..2"\n[variants.bad.demand]\nfiles = ["bad.csv"]\n'
-    )
+    wants('base = "base.toml"\nseeds = "1..2"\n[variants.bad.demand]\nfiles = ["bad.csv"]\n')
     found = study("study.toml", "out", workers=0)
     assert len(found.table) == 2 and len(found.failed) == 2
     assert "nowhere" in found.failed[0]["why"] and found.failed[0]["tries"] == 1
@@ -214,7 +201,7 @@ def test_a_road_that_a_variant_closes_and_nobody_knows_is_told_before_any_run(
         'close_roads = ["Nowhere Rd"]\n',
         '[[variants.v.events]]\ntime = 10\naction = "close_roads"\nroads = ["Nowhere Rd"]\n',
     ):
-        (here / "study.toml").write_text(f'base = "base.toml"\nseeds = "1"\n[variants.v]\n{more}')
+        wants(f'base = "base.toml"\nseeds = "1"\n[variants.v]\n{more}')
         assert main(["study", "study.toml", "-o", "out", "--workers", "0"]) == 2
         found = capsys.readouterr().err
         assert "v: no road" in found and "'Nowhere Rd'" in found and found.count("\n") == 1
@@ -224,29 +211,23 @@ def test_a_road_that_a_variant_closes_and_nobody_knows_is_told_before_any_run(
 def test_what_counts_say_is_told_beside_the_differences(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (here / "base.toml").write_text(SCENARIO + '[measures]\ninterval = "1min"\n')
+    based(SCENARIO + '[measures]\ninterval = "1min"\n')
     (here / "counts.csv").write_text("road,begin,end,count\n0.0-0.1,0,60,500\n")
-    (here / "study.toml").write_text(
-        'base = "base.toml"\nseeds = "1"\ncounts = "counts.csv"\n[variants.more]\nscale = 1.5\n'
-    )
+    wants('base = "base.toml"\nseeds = "1"\ncounts = "counts.csv"\n[variants.more]\nscale = 1.5\n')
     assert main(["study", "study.toml", "-o", "out", "--workers", "0"]) == 0
     assert "counts with GEH below 5: base 0.0 %, more 0.0 %" in capsys.readouterr().out
 
 
 def test_a_stopped_study_keeps_what_was_complete(here: Path) -> None:
-    (here / "study.toml").write_text(TWENTY)
+    wants(TWENTY)
     done = [0]
 
     def progress(complete: int, failed: int, of: int) -> None:
         done[0] = complete
 
+    stopping = lambda: done[0] >= 3
     found = study(
-        "study.toml",
-        "out",
-        workers=0,
-        progress=progress,
-        stopping=lambda: done[0] >= 3,
-        report=False,
+        "study.toml", "out", workers=0, progress=progress, stopping=stopping, report=False
     )
     assert found.stopped and 3 <= len(found.table) < 20
     assert not list((here / "out" / "runs").glob(".part*")) or found.ran < 20
@@ -267,7 +248,7 @@ def cluster() -> Iterator[Any]:
 
 @pytest.mark.slow
 def test_dask_gives_the_same_bytes_also_when_a_worker_is_killed(here: Path, cluster: Any) -> None:
-    (here / "study.toml").write_text(TWENTY)
+    wants(TWENTY)
     killed: list[int] = []
 
     def progress(complete: int, failed: int, of: int) -> None:
@@ -280,14 +261,7 @@ def test_dask_gives_the_same_bytes_also_when_a_worker_is_killed(here: Path, clus
     found = study("study.toml", "on-dask", on=address, progress=progress, report=False)
     assert killed and found.failed == [] and len(found.table) == 20
     study("study.toml", "here", workers=0, report=False)
-    for name in (
-        "table.csv",
-        "table.parquet",
-        "differences.csv",
-        "roads.csv",
-        "approaches.csv",
-        "od.csv",
-    ):
+    for name in TABLES:
         assert (here / "on-dask" / name).read_bytes() == (here / "here" / name).read_bytes(), name
 
 
@@ -328,9 +302,9 @@ def test_a_dry_run_runs_nothing_and_reckons_core_hours(here: Path) -> None:
     assert (facts["runs"], facts["missing"], facts["complete"]) == (8, 8, 0)
     assert 0.0 < facts["core_hours"] < 1.0 and "a trial of 120 s of 120 s" in facts["by"]
     assert not (here / "out").exists()
-    (here / "study.toml").write_text(STUDY.replace("[1.0, 1.5]", "[1.0]"))
+    wants(STUDY.replace("[1.0, 1.5]", "[1.0]"))
     study("study.toml", "out", workers=0, report=False)
-    (here / "study.toml").write_text(STUDY)
+    wants(STUDY)
     facts = dry_run("study.toml", "out")
     assert (facts["missing"], facts["complete"], facts["by"]) == (4, 4, "4 runs that are complete")
     assert facts["core_hours"] > 0.0
@@ -348,21 +322,17 @@ def test_the_hash_is_of_everything_that_a_run_is_made_from_and_nothing_else(here
     (here / "rou.xml").write_text(
         '<routes><include href="more.xml"/><trip id="a" type="fast" depart="0" from="0.0-0.1" to="0.1-1.1"/></routes>'
     )
-    (here / "base.toml").write_text(
-        SCENARIO.replace("[demand]\n", '[demand]\nfiles = ["rou.xml"]\n')
-    )
+    based(SCENARIO.replace("[demand]\n", '[demand]\nfiles = ["rou.xml"]\n'))
     before = hashes()
     assert len(set(before)) == 8 and hashes() == before
     os.utime(here / "grid.h5")
-    (here / "base.toml").write_text("# said\n" + (here / "base.toml").read_text())
+    based("# said\n" + (here / "base.toml").read_text())
     assert hashes() == before
     (here / "more.xml").write_text('<routes><vType id="fast" maxSpeed="25"/></routes>')
     assert not set(hashes()) & set(before)
     (here / "more.xml").write_text('<routes><vType id="fast" maxSpeed="20"/></routes>')
     assert hashes() == before
-    (here / "base.toml").write_text(
-        (here / "base.toml").read_text() + '[parameters]\n"car.time_gap" = 1.3\n'
-    )
+    based((here / "base.toml").read_text() + '[parameters]\n"car.time_gap" = 1.3\n')
     assert not set(hashes()) & set(before)
 
 
@@ -393,8 +363,8 @@ def test_other_code_of_the_same_version_makes_other_runs_and_is_refused_at_worke
 
 def test_variants_change_the_base_and_add_to_its_events_and_closed_roads(here: Path) -> None:
     event = '[[{}events]]\ntime = 10\naction = "close_roads"\nroads = ["0.1-1.1"]\n'
-    (here / "base.toml").write_text('close_roads = ["0.0-0.1"]\n' + SCENARIO + event.format(""))
-    (here / "study.toml").write_text(
+    based('close_roads = ["0.0-0.1"]\n' + SCENARIO + event.format(""))
+    wants(
         'base = "base.toml"\nseeds = "3"\n[variants.v]\nclose_roads = ["0.1-0.0"]\nscale = 1.2\n'
         '[variants.v.parameters]\n"car.time_gap" = 1.4\n[variants.v.times]\nduration = "1min"\n'
         + event.format("variants.v.")
@@ -427,7 +397,7 @@ def test_variants_change_the_base_and_add_to_its_events_and_closed_roads(here: P
     ('base = "grid.h5"', "nobody drives"),
 ])  # fmt: skip
 def test_a_study_that_cannot_be_meant_is_one_line(here: Path, text: str, message: str) -> None:
-    (here / "study.toml").write_text(text + "\n")
+    wants(text + "\n")
     with pytest.raises(RushhourError, match=message) as caught:
         study("study.toml", "out", workers=0)
     assert "\n" not in str(caught.value) and not (here / "out").exists()
@@ -455,10 +425,8 @@ def test_counts_that_no_run_could_be_held_against_are_told_before_it_is_driven(
         ("0.0-0.1,36000,36060,9\n", "1min", "none of the 1 counts (10:00:00 to 10:01:00) lies in the time of the run"),
     ):  # fmt: skip
         (here / "counts.csv").write_text(f"road,begin,end,count\n{rows_}")
-        (here / "base.toml").write_text(SCENARIO + '[measures]\ninterval = "1min"\n')
-        (here / "study.toml").write_text(
-            f'base = "base.toml"\nseeds = "1"\n[counts]\nfile = "counts.csv"\nby = "{by}"\n'
-        )
+        based(SCENARIO + '[measures]\ninterval = "1min"\n')
+        wants(f'base = "base.toml"\nseeds = "1"\n[counts]\nfile = "counts.csv"\nby = "{by}"\n')
         assert main(["study", "study.toml", "-o", "out", "--workers", "0"]) == 2
         assert told in capsys.readouterr().err
 
@@ -467,11 +435,10 @@ def test_runs_are_held_against_counts_and_a_missed_limit_is_exit_code_1(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (here / "counts.csv").write_text("road,begin,end,count\n0.0-0.1,0,120,900\n0.1-1.1,0,120,1\n")
-    text = (
+    based(SCENARIO + '[measures]\ninterval = "1min"\n')
+    wants(
         'base = "base.toml"\nseeds = "1..2"\n[counts]\nfile = "counts.csv"\nlimits = ["geh5=99"]\n'
     )
-    (here / "base.toml").write_text(SCENARIO + '[measures]\ninterval = "1min"\n')
-    (here / "study.toml").write_text(text)
     assert main(["study", "study.toml", "-o", "out", "--workers", "0", "--json"]) == 1
     facts = json.loads(capsys.readouterr().out)
     assert facts["counts_met"] is False
