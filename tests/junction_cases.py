@@ -1,15 +1,22 @@
 """A crossing with drivers at its lines, for tables of cases: who stands where, and for how long."""
 
+from math import inf
 from typing import Any
 
 import numpy as np
 
-from rushhour.kernels.core.network import LEFT, RIGHT, STRAIGHT
+from rushhour.kernels.core.network import LEFT, OFF, RIGHT, STRAIGHT, NetworkArrays
+from rushhour.kernels.junctions.gap_acceptance import gap_blocker_on, is_clear_on
+from rushhour.kernels.junctions.holder_gaps import meeting
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.demand.random_trips import vehicles_on_road
 from rushhour.traffic.world import World
 
 DT = 0.25
+I, J, LATER = 1, 0, 2  # slots of those who meet
+V_MAX = 13.89  # m/s
+LENGTH = 5.0  # m
+EPS = 1e-6
 TURNS = {"R": RIGHT, "T": STRAIGHT, "L": LEFT}
 FREE_SLOT: dict[str, Any] = {
     "arrived": -1, "granted": 0, "refused": 0, "full_since": -1, "overtaken": 0, "line": 0,
@@ -51,3 +58,98 @@ class Junction:
         """Make these the candidates for a grant; returns how many."""
         self.grants.candidate[self.first : self.first + len(slots)] = slots
         return len(slots)
+
+
+class Meeting(Junction):
+    """I at its line, J on or before a movement that conflicts with that of I and goes first."""
+
+    def __init__(self, mine: str, theirs: str, control: str = "two_way_stop") -> None:
+        super().__init__(control)
+        self.mine, self.theirs = mine, theirs
+        self.k, self.o = self.way(mine), self.way(theirs)
+        between = slice(*self.net.connectors.conflict_start[self.k : self.k + 2])
+        places = np.arange(between.start, between.stop)
+        (self.c,) = places[self.net.conflicts.other[between] == self.o].tolist()
+        self.n = self.net.lanes.out_start.shape[0] - 1
+        self.pocket = self.grants.pocket.copy()
+        self.alone()
+
+    def put(self, slot: int, movement: str, **fields: Any) -> None:
+        super().put(slot, movement, **{"length": LENGTH, "factor": 1.0, "top": inf, **fields})
+
+    def alone(self) -> None:
+        """Nobody but I is there, standing at its line."""
+        self.put(I, self.mine)
+        self.grants.pocket[:] = self.pocket
+        self.grants.tail[:], self.grants.tail_slot[:], self.grants.waiter[:] = inf, -1, -1
+        self.sim.order.start[:] = 0
+        self.sim.order.over[:] = -1
+        self.grants.zips[:] = False
+        self.grants.light[:] = OFF
+
+    def comes(self, d: float, **fields: Any) -> None:
+        """J is d m before its line, alone on its lane."""
+        self.put(J, self.theirs, **fields)
+        lane = self.veh.lane[J]
+        self.veh.s[J] = self.net.lanes.length[lane] - d
+        self.sim.order.start[:] = 0
+        self.sim.order.start[lane + 1 :] = 1
+        self.sim.order.slot[0] = J
+
+    def holds(self, tail: float, **fields: Any) -> None:
+        """J has its grant, its rear `tail` m along its movement; inside where its front is."""
+        front = tail + LENGTH
+        self.comes(-front, granted=1, **fields)
+        if front > 0.0:
+            self.veh.lane[J] = self.net.lanes.out_start.shape[0] - 1 + self.o
+            self.veh.s[J] = front
+            self.veh.granted[J] = 0
+            self.veh.path[J] = -1
+        self.grants.tail[self.o], self.grants.tail_slot[self.o] = tail, J
+
+    def clear(
+        self, margin: float = 1.0, reaction: float = 0.0, upto: float = inf, ahead: float = 0.3,
+        share: float = 1.0, pressed: float = 1.0, between: bool = False, waits: bool = False,
+    ) -> tuple[int, int, int]:  # fmt: skip
+        """is_clear_on for I on its movement."""
+        j, cut, stamp = is_clear_on(
+            self.net, self.veh, self.types, self.sim.order, self.grants, self.rules, I, self.k,
+            ahead, upto, reaction, V_MAX, margin, share, pressed, between, waits, DT,
+        )  # fmt: skip
+        return int(j), int(cut), int(stamp)
+
+    def gap(
+        self, patient: bool = True, share: float = 1.0, pressed: float = 1.0, ahead: float = 0.3
+    ) -> int:
+        """gap_blocker_on for I on its movement."""
+        j = gap_blocker_on(
+            self.net, self.veh, self.types, self.sim.order, self.grants, I, self.k, ahead, patient,
+            share, pressed,
+        )  # fmt: skip
+        return int(j)
+
+    def meets(self, d: float, in_time: float, need: float, back: float = inf) -> int:
+        """What becomes of J, d m before its line."""
+        return int(meeting(
+            self.net, self.veh, self.types, self.rules, J, self.o, self.c, d, in_time, need, I, back, 8.0,
+            0.5, DT,
+        ))  # fmt: skip
+
+
+def minor_and_major() -> tuple[str, str]:
+    """Two movements straight on that cross, the first of which gives way to the second."""
+    j = Junction("two_way_stop")
+    ranks = {arm: int(j.net.connectors.rank[j.way(f"{arm}T")]) for arm in "NESW"}
+    minor = max(ranks, key=lambda arm: ranks[arm])
+    return f"{minor}T", "ET" if minor in "NS" else "ST"
+
+
+def changed(net: NetworkArrays, table: str, **columns: Any) -> NetworkArrays:
+    """A network with some cells of a table changed, told by column: {place: value}."""
+    rows = getattr(net, table)
+    new = {}
+    for name, cells in columns.items():
+        new[name] = getattr(rows, name).copy()
+        for place, value in cells.items():
+            new[name][place] = value
+    return net._replace(**{table: rows._replace(**new)})

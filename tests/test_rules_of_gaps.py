@@ -1,11 +1,9 @@
 """Truth tables of the two questions about others before a grant: is the way clear, is the gap enough."""
 
-from math import inf
 from typing import Any
 
-import numpy as np
 import pytest
-from junction_cases import DT, Junction
+from junction_cases import EPS, LATER, LENGTH, V_MAX, I, J, Meeting, minor_and_major
 
 from rushhour.kernels.core.network import GREEN, OFF, RED
 from rushhour.kernels.core.vehicles import EXIT_FULL, RED_LIGHT, YIELDS
@@ -13,93 +11,11 @@ from rushhour.kernels.following.car_following import travel_time
 from rushhour.kernels.junctions.clearance_times import time_to_leave
 from rushhour.kernels.junctions.gap_acceptance import (
     ZIP_MARGIN,
-    gap_blocker_on,
-    is_clear_on,
     time_to_let_in,
 )
 from rushhour.kernels.junctions.holder_gaps import LET_IN_TIME, closed_up
 
 pytestmark = pytest.mark.tiny_world
-I, J, LATER = 1, 0, 2
-V_MAX = 13.89  # m/s
-LENGTH = 5.0  # m
-EPS = 1e-6
-
-
-class Meeting(Junction):
-    """I at its line, J on or before a movement that conflicts with that of I and goes first."""
-
-    def __init__(self, mine: str, theirs: str, control: str = "two_way_stop") -> None:
-        super().__init__(control)
-        self.mine, self.theirs = mine, theirs
-        self.k, self.o = self.way(mine), self.way(theirs)
-        between = slice(*self.net.connectors.conflict_start[self.k : self.k + 2])
-        places = np.arange(between.start, between.stop)
-        (self.c,) = places[self.net.conflicts.other[between] == self.o].tolist()
-        self.pocket = self.grants.pocket.copy()
-        self.alone()
-
-    def put(self, slot: int, movement: str, **fields: Any) -> None:
-        super().put(slot, movement, **{"length": LENGTH, "factor": 1.0, "top": inf, **fields})
-
-    def alone(self) -> None:
-        """Nobody but I is there, standing at its line."""
-        self.put(I, self.mine)
-        self.grants.pocket[:] = self.pocket
-        self.grants.tail[:], self.grants.tail_slot[:], self.grants.waiter[:] = inf, -1, -1
-        self.sim.order.start[:] = 0
-        self.sim.order.over[:] = -1
-        self.grants.zips[:] = False
-        self.grants.light[:] = OFF
-
-    def comes(self, d: float, **fields: Any) -> None:
-        """J is d m before its line, alone on its lane."""
-        self.put(J, self.theirs, **fields)
-        lane = self.veh.lane[J]
-        self.veh.s[J] = self.net.lanes.length[lane] - d
-        self.sim.order.start[:] = 0
-        self.sim.order.start[lane + 1 :] = 1
-        self.sim.order.slot[0] = J
-
-    def holds(self, tail: float, **fields: Any) -> None:
-        """J has its grant, its rear `tail` m along its movement; inside where its front is."""
-        front = tail + LENGTH
-        self.comes(-front, granted=1, **fields)
-        if front > 0.0:
-            self.veh.lane[J] = self.net.lanes.out_start.shape[0] - 1 + self.o
-            self.veh.s[J] = front
-            self.veh.granted[J] = 0
-            self.veh.path[J] = -1
-        self.grants.tail[self.o], self.grants.tail_slot[self.o] = tail, J
-
-    def clear(
-        self, margin: float = 1.0, reaction: float = 0.0, upto: float = inf, ahead: float = 0.3,
-        share: float = 1.0, pressed: float = 1.0, between: bool = False, waits: bool = False,
-    ) -> tuple[int, int, int]:  # fmt: skip
-        """is_clear_on for I on its movement."""
-        j, cut, stamp = is_clear_on(
-            self.net, self.veh, self.types, self.sim.order, self.grants, self.rules, I, self.k,
-            ahead, upto, reaction, V_MAX, margin, share, pressed, between, waits, DT,
-        )  # fmt: skip
-        return int(j), int(cut), int(stamp)
-
-    def gap(
-        self, patient: bool = True, share: float = 1.0, pressed: float = 1.0, ahead: float = 0.3
-    ) -> int:
-        """gap_blocker_on for I on its movement."""
-        j = gap_blocker_on(
-            self.net, self.veh, self.types, self.sim.order, self.grants, I, self.k, ahead, patient,
-            share, pressed,
-        )  # fmt: skip
-        return int(j)
-
-
-def minor_and_major() -> tuple[str, str]:
-    """Two movements straight on that cross, the first of which gives way to the second."""
-    j = Junction("two_way_stop")
-    ranks = {arm: int(j.net.connectors.rank[j.way(f"{arm}T")]) for arm in "NESW"}
-    minor = max(ranks, key=lambda arm: ranks[arm])
-    return f"{minor}T", "ET" if minor in "NS" else "ST"
 
 
 @pytest.fixture(scope="module")
