@@ -13,6 +13,7 @@ import pytest
 from rushhour.kernels.compiling import flatten, jit
 from rushhour.kernels.compiling.code_files import kept
 from rushhour.kernels.compiling.jit import config, kernel
+from rushhour.kernels.compiling.lazy import LazyLibrary
 
 KERNEL = """
 from typing import NamedTuple
@@ -101,6 +102,39 @@ def test_a_second_process_rewrites_nothing_and_finds_the_same(tmp_path, monkeypa
     again = kernel(imported(source).total)
     assert again(cells, 2.0) == 12.0
     assert again.layout.fields == {"cells": (("speed",),)}
+
+
+LOOP = """
+
+from numba import prange
+
+def double(cells: Cells, at: int) -> None:
+    cells.speed[at] *= 2.0
+
+def double_all(cells: Cells) -> None:
+    for i in prange(cells.speed.shape[0]):
+        double(cells, i)
+"""
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+def test_what_a_parallel_loop_does_is_made_into_machine_code_once(tmp_path, monkeypatch):
+    """Not by itself as well, and again within the function that has the loop."""
+    monkeypatch.setattr(jit, "cache_folder", lambda module: str(tmp_path / "cache"))
+    emitted: list[str] = []
+    emit = LazyLibrary._emit
+    monkeypatch.setattr(
+        LazyLibrary, "_emit", lambda self: (emitted.append(self.name), emit(self))[1]
+    )
+    source = tmp_path / "kept_kernels.py"
+    source.write_text(KERNEL + LOOP)
+    module = imported(source)
+    module.double = kernel(module.double)
+    cells = module.Cells(module.np.arange(4.0), module.np.zeros(9))
+    kernel(parallel=not config.BOUNDSCHECK)(module.double_all)(cells)
+    assert cells.speed.tolist() == [0.0, 2.0, 4.0, 6.0]
+    (only,) = emitted
+    assert only.startswith("double_all")
 
 
 @pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
