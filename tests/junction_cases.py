@@ -79,6 +79,7 @@ class Meeting(Junction):
 
     def alone(self) -> None:
         """Nobody but I is there, standing at its line."""
+        self.net = self.network.arrays
         self.put(I, self.mine)
         self.grants.pocket[:] = self.pocket
         self.grants.tail[:], self.grants.tail_slot[:], self.grants.waiter[:] = inf, -1, -1
