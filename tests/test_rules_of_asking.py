@@ -1,0 +1,227 @@
+"""Truth tables of a grant as a whole: who stands or comes there, who goes, who does not and why."""
+
+from math import inf
+from typing import Any
+
+import pytest
+from junction_cases import LENGTH, Junction
+
+from rushhour.kernels.core.network import GREEN, OFF, RED, STOP_THEN_GO, YELLOW
+from rushhour.kernels.core.rules import POLICY_LITERAL
+from rushhour.kernels.core.vehicles import (
+    CONFLICT,
+    EXIT_FULL,
+    HALT,
+    LEADER,
+    RED_LIGHT,
+    STOP_SIGN,
+    WAITS_INSIDE,
+    YIELDS,
+)
+
+pytestmark = pytest.mark.tiny_world
+FRAME = 2001
+A, B, C, D = 0, 1, 2, 3  # slots, and ids
+AT_LINE = 0.3  # m
+BEHIND = -22.0  # m: just beyond the crossing
+STOOD: dict[str, Any] = {"arrived": 1900, "stands_since": 1900}
+HALTS: dict[str, Any] = {"told": HALT}
+GOES, INSIDE = "goes", "goes in and waits there"
+WHY = {
+    CONFLICT: "conflict", EXIT_FULL: "exit full", RED_LIGHT: "red", STOP_SIGN: "stop sign",
+    YIELDS: "yields", 0: "does not ask",
+}  # fmt: skip
+Told = tuple[str, float, dict[str, Any]]  # movement, m before its line, fields
+
+
+class Asked(Junction):
+    """A crossing of which all but some drivers are far away."""
+
+    def __init__(self, control: str) -> None:
+        super().__init__(control)
+        self.world.step()
+        self.plain = self.rules
+
+    def decide(self, *drivers: Told, light: int | dict[str, int] = OFF) -> list[tuple[str, int]]:
+        """What becomes of the first slots: goes, or why not; and for whom (-1: nobody)."""
+        for slot in range(8):
+            self.put(
+                slot, "ST" if slot % 2 else "NT", length=LENGTH, factor=1.0, top=inf, reason=LEADER
+            )
+            self.veh.s[slot], self.veh.blocker[slot], self.veh.go[slot] = 6.0, -1, -1
+        for slot, (movement, d, fields) in enumerate(drivers):
+            self.put(slot, movement, length=LENGTH, factor=1.0, top=inf, **fields)
+            self.veh.s[slot] = self.net.lanes.length[self.veh.lane[slot]] - d
+            if d < 0.0:  # inside, or on the road behind
+                k = self.way(movement)
+                n = self.net.lanes.out_start.shape[0] - 1
+                beyond = -d - float(self.net.lanes.length[n + k])
+                self.veh.lane[slot] = n + k if beyond < 0.0 else self.net.connectors.to_lane[k]
+                self.veh.s[slot] = -d if beyond < 0.0 else beyond
+                self.veh.path[slot] = -1
+        sim = self.sim
+        sim.rules, sim.frame = self.rules, FRAME
+        self.world.phases.order()
+        self.grants.light[:] = OFF
+        if self.net.signals.cycle.size:
+            self.grants.light[:] = light if isinstance(light, int) else GREEN
+        for movement, shown in light.items() if isinstance(light, dict) else ():
+            self.grants.light[self.way(movement)] = shown
+        self.grants.closes[:] = inf
+        self.world.phases.grant()
+        veh = self.veh
+        return [
+            ((INSIDE if veh.stamp[slot] == WAITS_INSIDE else GOES) if veh.granted[slot]
+             else WHY[int(veh.refused[slot])], int(veh.blocker[slot]))
+            for slot in range(len(drivers))
+        ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def made() -> dict[str, Asked]:
+    return {control: Asked(control) for control in ("signals", "two_way_stop", "all_way_stop")}
+
+
+@pytest.fixture
+def junctions(made: dict[str, Asked]) -> dict[str, Asked]:
+    for junction in made.values():
+        junction.rules = junction.plain
+    return made
+
+
+FAST: dict[str, Any] = {"speed": 13.0}
+
+
+@pytest.mark.parametrize(
+    ("drivers", "light", "found", "why"),
+    [
+        ([("ST", AT_LINE, {})], GREEN, GOES, "it has green"),
+        ([("ST", AT_LINE, {})], RED, "red", "it has red"),
+        ([("ST", AT_LINE, {})], YELLOW, "red", "it has yellow, and can stop"),
+        ([("ST", AT_LINE, {})], OFF, GOES, "the signal is off"),
+        ([("SR", AT_LINE, {})], STOP_THEN_GO, "stop sign", "it has not stood yet"),
+        ([("SR", AT_LINE, STOOD)], STOP_THEN_GO, GOES, "it has stood"),
+        (
+            [("ST", AT_LINE, {}), ("ST", BEHIND, HALTS)],
+            GREEN,
+            "exit full",
+            "one stands just behind it",
+        ),
+        ([("ST", AT_LINE, {}), ("ST", -80.0, {})], GREEN, GOES, "there is room before that one"),
+        ([("ST", AT_LINE, {}), ("WT", -9.0, {})], GREEN, "conflict", "one stands in its way"),
+        ([("ST", AT_LINE, {}), ("NT", -9.0, {})], GREEN, GOES, "one stands, not in its way"),
+        ([("SL", AT_LINE, {}), ("NT", 20.0, FAST)], GREEN, INSIDE, "others come towards it"),
+        ([("SL", AT_LINE, {}), ("NT", 200.0, FAST)], GREEN, GOES, "they are far"),
+        ([("ST", AT_LINE, {}), ("NL", AT_LINE, {})], GREEN, GOES, "who turns left waits for it"),
+    ],
+)
+def test_who_goes_at_a_signal(
+    junctions: dict[str, Asked], drivers: list[Told], light: int, found: str, why: str
+) -> None:
+    assert junctions["signals"].decide(*drivers, light=light)[A][0] == found, why
+
+
+@pytest.mark.parametrize(
+    ("drivers", "found", "why"),
+    [
+        ([("ST", AT_LINE, {})], ("stop sign", -1), "it has not stood yet"),
+        ([("ST", AT_LINE, STOOD)], (GOES, -1), "nobody comes"),
+        ([("ST", AT_LINE, STOOD), ("WT", 60.0, FAST)], ("yields", B), "one comes soon"),
+        ([("ST", AT_LINE, STOOD), ("ET", 60.0, FAST)], ("yields", B), "one comes from the right"),
+        ([("ST", AT_LINE, STOOD), ("WT", 30.0, FAST)], ("conflict", B), "it has its grant"),
+        ([("ST", AT_LINE, STOOD), ("WT", 250.0, FAST)], (GOES, -1), "it comes later"),
+        ([("SR", AT_LINE, STOOD), ("ET", 30.0, FAST)], (GOES, -1), "it comes on the other side"),
+        ([("ST", AT_LINE, STOOD), ("WT", -9.0, {})], ("conflict", B), "one stands in its way"),
+        ([("ST", AT_LINE, STOOD), ("NT", AT_LINE, STOOD)], (GOES, -1), "they pass each other"),
+        ([("SL", AT_LINE, STOOD), ("NT", AT_LINE, STOOD)], ("conflict", B), "it turns before one that goes straight on"),
+        ([("WT", AT_LINE, {})], (GOES, -1), "it has priority"),
+        ([("WT", 10.0, {"speed": 8.0}), ("ST", AT_LINE, STOOD)], (GOES, -1), "it asks before its line"),
+        ([("WT", 150.0, FAST)], ("does not ask", -1), "it is far from its line"),
+        ([("WL", AT_LINE, {}), ("ET", 45.0, FAST)], ("yields", B), "it turns across"),
+        ([("ST", AT_LINE, STOOD), ("ST", BEHIND, HALTS)], ("exit full", -1), "no room behind"),
+    ],
+)  # fmt: skip
+def test_who_goes_at_a_stop_sign(
+    junctions: dict[str, Asked], drivers: list[Told], found: tuple[str, int], why: str
+) -> None:
+    assert junctions["two_way_stop"].decide(*drivers)[A] == found, why
+
+
+LATE: dict[str, Any] = {"arrived": 1950, "stands_since": 1950}
+
+
+@pytest.mark.parametrize(
+    ("literal", "drivers", "found", "why"),
+    [
+        (False, [("ST", {})], ["stop sign"], "it has not stood yet"),
+        (False, [("ST", STOOD), ("WT", LATE)], [GOES, "conflict"], "the first to stand"),
+        (False, [("ST", LATE), ("WT", STOOD)], ["conflict", GOES], "the other way round"),
+        (False, [("ST", STOOD), ("NT", LATE)], [GOES, GOES], "they are not in each other's way"),
+        (True, [("ST", STOOD), ("NT", LATE)], [GOES, "conflict"], "one at a time, whoever it is"),
+        (True, [("ST", STOOD)], [GOES], "nobody else is there"),
+    ],
+)
+def test_who_goes_where_all_stop(
+    junctions: dict[str, Asked], literal: bool, drivers: list[tuple[str, Any]], found: list[str],
+    why: str,
+) -> None:  # fmt: skip
+    j = junctions["all_way_stop"]
+    if literal:
+        j.rules = j.plain._replace(all_way_policy=POLICY_LITERAL)
+    decided = j.decide(*((movement, AT_LINE, fields) for movement, fields in drivers))
+    assert [what for what, _ in decided] == found, why
+
+
+def test_grants_of_a_frame_are_stamped_in_the_order_in_which_they_are_given(
+    junctions: dict[str, Asked],
+) -> None:
+    j = junctions["all_way_stop"]
+    j.decide(("ST", AT_LINE, LATE), ("NT", AT_LINE, STOOD))
+    assert j.veh.stamp[A] - j.veh.stamp[B] == 1
+    assert j.veh.stamp[B] // j.veh.stamp.dtype.type(FRAME) > 0
+
+
+@pytest.mark.parametrize(
+    ("control", "fields", "least", "most", "why"),
+    [
+        ("two_way_stop", STOOD, 0, 0, "at a stop sign one has looked before"),
+        ("all_way_stop", STOOD, 1, 4, "where all stop, one looks who goes"),
+        ("signals", {}, 0, 0, "the light was green before"),
+        ("signals", {"refused": RED_LIGHT}, 6, 6, "the light has just turned green: 1.5 s"),
+        ("signals", {"refused": RED_LIGHT, "speed": 3.0}, 0, 0, "the same, rolling up"),
+    ],
+)
+def test_when_one_sets_off_after_a_grant(
+    junctions: dict[str, Asked], control: str, fields: dict[str, Any], least: int, most: int, why: str
+) -> None:  # fmt: skip
+    j = junctions[control]
+    assert j.decide(("ST", AT_LINE, fields), light=GREEN)[A] == (GOES, -1)
+    assert least <= j.veh.go[A] - FRAME <= most, why
+
+
+@pytest.mark.parametrize(
+    ("drivers", "light", "since", "why"),
+    [
+        ([("ST", AT_LINE, {}), ("ST", BEHIND, HALTS)], GREEN, FRAME, "it stands before a full exit from now on"),
+        ([("ST", AT_LINE, {"full_since": 1990}), ("ST", BEHIND, HALTS)], GREEN, 1990, "it stood before one already"),
+        ([("ST", 1.0, {"speed": 0.5}), ("ST", BEHIND, HALTS)], GREEN, -1, "it rolls"),
+        ([("ST", AT_LINE, {"full_since": 1990})], GREEN, -1, "there is room now"),
+        ([("ST", AT_LINE, {"full_since": 1990})], RED, -1, "it waits for its light, no longer for room"),
+    ],
+)  # fmt: skip
+def test_since_when_one_stands_before_a_full_exit(
+    junctions: dict[str, Asked], drivers: list[Told], light: int, since: int, why: str
+) -> None:
+    j = junctions["signals"]
+    j.decide(*drivers, light=light)
+    assert j.veh.full_since[A] == since, why
+
+
+@pytest.mark.parametrize("times", [0, 3])
+def test_who_goes_has_been_overtaken_by_nobody_from_then_on(
+    junctions: dict[str, Asked], times: int
+) -> None:
+    j = junctions["all_way_stop"]
+    j.decide(("ST", AT_LINE, {**STOOD, "overtaken": times}), ("WT", AT_LINE, LATE))
+    assert j.veh.overtaken[A] == j.veh.refused[A] == 0
+    assert j.veh.overtaken[B] == 0, "who came later is not overtaken"
