@@ -4,9 +4,9 @@ from math import inf
 from typing import Any
 
 import pytest
-from junction_cases import LENGTH, Junction
+from junction_cases import DT, EPS, LENGTH, Junction, changed
 
-from rushhour.kernels.core.network import GREEN, OFF, RED, STOP_THEN_GO, YELLOW
+from rushhour.kernels.core.network import GREEN, OFF, RED, STOP_THEN_GO, YELLOW, NetworkArrays
 from rushhour.kernels.core.rules import POLICY_LITERAL
 from rushhour.kernels.core.vehicles import (
     CONFLICT,
@@ -18,6 +18,10 @@ from rushhour.kernels.core.vehicles import (
     WAITS_INSIDE,
     YIELDS,
 )
+from rushhour.kernels.following.car_following import travel_time
+from rushhour.kernels.following.curve_speed import bend_speed
+from rushhour.kernels.following.desired_speed import aimed_speed
+from rushhour.kernels.junctions.right_of_way import further_chain, is_late
 
 pytestmark = pytest.mark.tiny_world
 FRAME = 2001
@@ -225,3 +229,75 @@ def test_who_goes_has_been_overtaken_by_nobody_from_then_on(
     j.decide(("ST", AT_LINE, {**STOOD, "overtaken": times}), ("WT", AT_LINE, LATE))
     assert j.veh.overtaken[A] == j.veh.refused[A] == 0
     assert j.veh.overtaken[B] == 0, "who came later is not overtaken"
+
+
+# --- lines one after another ---------------------------------------------------------------------
+
+
+def chain(j: Asked, *movements: str, length: float = 8.0) -> NetworkArrays:
+    """A's way leads over the lines of these movements, with lanes of some m between."""
+    j.decide((movements[0], AT_LINE, STOOD), light=GREEN)
+    ways = [j.way(movement) for movement in movements]
+    j.veh.path[A, : len(ways)] = ways
+    between = {int(j.net.connectors.to_lane[k]): length for k in ways[:-1]}
+    j.grants.reserved[list(between)] = 0.0  # as A goes, room there is kept for it
+    return changed(j.net, "lanes", length=between)
+
+
+@pytest.mark.parametrize(
+    ("second", "n", "late", "why"),
+    [
+        ("NT", 2, True, "the second line closes before"),
+        ("NT", 1, False, "only the first line is asked for"),
+        ("WT", 2, False, "both are never green together, so the second does not count"),
+    ],
+)
+@pytest.mark.parametrize(("d", "reaction"), [(AT_LINE, 0.0), (12.0, 1.5)])
+def test_who_comes_to_a_later_line_when_it_has_closed_is_late(
+    junctions: dict[str, Asked], second: str, n: int, late: bool, why: str, d: float, reaction: float
+) -> None:  # fmt: skip
+    j = junctions["signals"]
+    net = chain(j, "ST", second)
+    u, k = j.veh.path[A, :2].tolist()
+    lane = net.lanes.out_start.shape[0] - 1 + u
+    top = aimed_speed(net, j.veh, j.types, A, j.veh.lane[A])
+    inside = min(
+        aimed_speed(net, j.veh, j.types, A, lane),
+        bend_speed(net.lanes, lane, 0.5 * float(net.lanes.length[lane])),
+    )
+    way = float(net.lanes.length[lane] + net.lanes.length[net.connectors.to_lane[u]])
+    comes = travel_time(d, 0.0, float(j.types.accel[j.veh.type[A]]), top) + way / inside
+    j.grants.closes[u] = 0.0
+    for off, found in ((EPS, False), (-EPS, late)):
+        j.grants.closes[k] = FRAME * DT + reaction + comes + off
+        assert is_late(net, j.veh, j.types, j.grants, A, n, d, reaction, FRAME, DT) == found, why
+
+
+@pytest.mark.parametrize(
+    ("control", "second", "told", "entries", "why"),
+    [
+        ("signals", "NT", {}, 2, "both are green"),
+        ("signals", "NT", {"light": RED}, 0, "the second is red"),
+        ("signals", "NT", {"light": YELLOW}, 0, "the second is yellow"),
+        ("signals", "NT", {"reserved": 1e6}, 0, "no room behind the second"),
+        ("signals", "NT", {"length": 200.0}, 0, "the second is far from the first"),
+        ("two_way_stop", "ET", {}, 0, "it has priority there, and need not ask from afar"),
+        ("two_way_stop", "EL", {}, 2, "it gives way there"),
+        ("two_way_stop", "NT", {}, 0, "it stops there"),
+    ],
+)
+def test_how_far_one_asks_to_go_at_once(
+    junctions: dict[str, Asked], control: str, second: str, told: dict[str, Any], entries: int,
+    why: str,
+) -> None:  # fmt: skip
+    j = junctions[control]
+    net = chain(j, "WT", second, length=told.get("length", 8.0))
+    k = int(j.veh.path[A, 1])
+    exit_lane = int(net.connectors.to_lane[k])
+    if "light" in told:
+        j.grants.light[k] = told["light"]
+    before = j.grants.reserved[exit_lane]
+    j.grants.reserved[exit_lane] = told.get("reserved", 0.0)
+    found = further_chain(net, j.veh, j.sim.order, j.grants, j.rules, A, 1)
+    j.grants.reserved[exit_lane] = before
+    assert found == entries, why
