@@ -1,22 +1,29 @@
 """Truth tables of a grant as a whole: who stands or comes there, who goes, who does not and why."""
 
-from math import inf
 from typing import Any
 
 import pytest
-from junction_cases import DT, EPS, LENGTH, Junction, changed
+from junction_cases import (
+    AT_LINE,
+    BEHIND,
+    DT,
+    EPS,
+    FRAME,
+    GOES,
+    HALTS,
+    INSIDE,
+    STOOD,
+    A,
+    Asked,
+    B,
+    Told,
+    changed,
+)
 
 from rushhour.kernels.core.network import GREEN, OFF, RED, STOP_THEN_GO, YELLOW, NetworkArrays
 from rushhour.kernels.core.rules import POLICY_LITERAL
 from rushhour.kernels.core.vehicles import (
-    CONFLICT,
-    EXIT_FULL,
-    HALT,
-    LEADER,
     RED_LIGHT,
-    STOP_SIGN,
-    WAITS_INSIDE,
-    YIELDS,
 )
 from rushhour.kernels.following.car_following import travel_time
 from rushhour.kernels.following.curve_speed import bend_speed
@@ -24,61 +31,6 @@ from rushhour.kernels.following.desired_speed import aimed_speed
 from rushhour.kernels.junctions.right_of_way import further_chain, is_late
 
 pytestmark = pytest.mark.tiny_world
-FRAME = 2001
-A, B, C, D = 0, 1, 2, 3  # slots, and ids
-AT_LINE = 0.3  # m
-BEHIND = -22.0  # m: just beyond the crossing
-STOOD: dict[str, Any] = {"arrived": 1900, "stands_since": 1900}
-HALTS: dict[str, Any] = {"told": HALT}
-GOES, INSIDE = "goes", "goes in and waits there"
-WHY = {
-    CONFLICT: "conflict", EXIT_FULL: "exit full", RED_LIGHT: "red", STOP_SIGN: "stop sign",
-    YIELDS: "yields", 0: "does not ask",
-}  # fmt: skip
-Told = tuple[str, float, dict[str, Any]]  # movement, m before its line, fields
-
-
-class Asked(Junction):
-    """A crossing of which all but some drivers are far away."""
-
-    def __init__(self, control: str) -> None:
-        super().__init__(control)
-        self.world.step()
-        self.plain = self.rules
-
-    def decide(self, *drivers: Told, light: int | dict[str, int] = OFF) -> list[tuple[str, int]]:
-        """What becomes of the first slots: goes, or why not; and for whom (-1: nobody)."""
-        for slot in range(8):
-            self.put(
-                slot, "ST" if slot % 2 else "NT", length=LENGTH, factor=1.0, top=inf, reason=LEADER
-            )
-            self.veh.s[slot], self.veh.blocker[slot], self.veh.go[slot] = 6.0, -1, -1
-        for slot, (movement, d, fields) in enumerate(drivers):
-            self.put(slot, movement, length=LENGTH, factor=1.0, top=inf, **fields)
-            self.veh.s[slot] = self.net.lanes.length[self.veh.lane[slot]] - d
-            if d < 0.0:  # inside, or on the road behind
-                k = self.way(movement)
-                n = self.net.lanes.out_start.shape[0] - 1
-                beyond = -d - float(self.net.lanes.length[n + k])
-                self.veh.lane[slot] = n + k if beyond < 0.0 else self.net.connectors.to_lane[k]
-                self.veh.s[slot] = -d if beyond < 0.0 else beyond
-                self.veh.path[slot] = -1
-        sim = self.sim
-        sim.rules, sim.frame = self.rules, FRAME
-        self.world.phases.order()
-        self.grants.light[:] = OFF
-        if self.net.signals.cycle.size:
-            self.grants.light[:] = light if isinstance(light, int) else GREEN
-        for movement, shown in light.items() if isinstance(light, dict) else ():
-            self.grants.light[self.way(movement)] = shown
-        self.grants.closes[:] = inf
-        self.world.phases.grant()
-        veh = self.veh
-        return [
-            ((INSIDE if veh.stamp[slot] == WAITS_INSIDE else GOES) if veh.granted[slot]
-             else WHY[int(veh.refused[slot])], int(veh.blocker[slot]))
-            for slot in range(len(drivers))
-        ]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
