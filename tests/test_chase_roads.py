@@ -15,6 +15,9 @@ from rushhour.games.navmesh.mesh import build_navmesh
 from rushhour.games.opponents.chase import Chase
 from rushhour.games.opponents.happenings import make_way, who_hears
 from rushhour.games.opponents.tape import read_tape
+from rushhour.kernels.navmesh.cells import VERGE, nearest_cell
+from rushhour.kernels.navmesh.ways import way_over
+from rushhour.kernels.opponents.road_keeping import is_road
 from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.model import Network
 
@@ -52,7 +55,7 @@ def road(lanes: int = 3) -> Network:
 def test_three_hunters_behind_a_quarry_take_places_around_it_and_slow_it_down():
     world = rh.World(road(), dt=0.1, seed=1)
     chase = Chase(world, 3, seed=1, speed=20.0, lead=0.6)
-    middle = -5.0
+    middle = 0.0
     set_at(chase, 0, 300.0, middle, 0.0, 14.0)
     for k in (1, 2, 3):
         set_at(chase, k, 300.0 - 9.0 * k, middle + 3.3 * (k - 2), 0.0, 14.0)
@@ -160,3 +163,33 @@ def test_only_bodies_of_the_chase_have_a_horn():
     chase = Chase(rh.World(mesh().network, dt=0.1, seed=1), 2, navmesh=mesh())
     with pytest.raises(ParameterError, match="body 3: wanted 0 to 2"):
         chase.sound_horn(3)
+
+
+def test_a_way_from_beside_a_road_goes_straight_onto_it_not_along_its_verge():
+    navmesh = build_navmesh(road(1))
+    verges = np.flatnonzero(navmesh.cells.kind == VERGE)
+    low = float(navmesh.cells.y[verges].min())
+    out = np.zeros((16, 2))
+    for x in (210.0, 333.0, 471.0):
+        begin = int(navmesh.cell_at(np.array([x]), np.array([low + 1.0]))[0])
+        assert navmesh.cells.kind[begin] == VERGE
+        end, gx, gy = nearest_cell(navmesh.cells, 900.0, 0.0, True)
+        count = way_over(
+            navmesh.cells, navmesh._search, begin, x, low + 1.0, end, gx, gy, 0.0, 0.0, 1.3, out
+        )
+        on = [k for k in range(count) if is_road(navmesh.cells, *out[k])]
+        assert on and np.hypot(*(out[on[0]] - (x, low + 1.0))) < 10.0  # it was 28 m
+
+
+def test_who_is_beside_the_road_far_behind_its_quarry_is_back_on_it_within_3_seconds():
+    for heading in (0.0, 0.2, -0.2):
+        network = road(1)
+        world = rh.World(network, dt=0.1, seed=1)
+        chase = Chase(world, 1, seed=1)
+        chase.cast.minds.by_hand[0] = True
+        cells = chase.navmesh.cells
+        low = float(cells.y.min())
+        set_at(chase, 0, 700.0, 0.5 * (low + float(cells.y.max())), 0.0)
+        set_at(chase, 1, 300.0, low - 1.5, heading, 8.0)
+        world.step(30)
+        assert not chase.cast.minds.off[1] and chase.result().off_time[1] < 3.0

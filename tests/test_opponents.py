@@ -237,7 +237,10 @@ def test_s3_37_over_the_navmesh_it_is_back_on_the_road_sooner_than_by_the_place_
         chase = Chase(world, 60, navmesh=mesh(), recovery=recovery, seed=1)
         chase.cast.minds.by_hand[0] = True
         for i, (c, heading) in enumerate(zip(drawn, headings, strict=True), 1):
-            set_at(chase, i, float(cells.x[c].mean()), float(cells.y[c].mean()), float(heading))
+            x, y = float(cells.x[c].mean()), float(cells.y[c].mean())
+            set_at(chase, i, x, y, float(heading))
+            came = x - 20.0 * math.cos(heading), y - 20.0 * math.sin(heading)
+            chase.cast.minds.left_at[i] = nearest_cell(cells, *came, True)[1:]
         world.step(200)
         off[recovery] = chase.result().off_time[1:].mean()
     assert off["full"] < 0.9 * off["better"]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.compiling.jit import kernel
-from rushhour.kernels.navmesh.cells import VERGE, Cells
+from rushhour.kernels.navmesh.cells import VERGE, Cells, is_in_cell
 from rushhour.kernels.routing.astar import drop_first, push
 
 ON_VERGE: Final = 3.0  # times its length a drive costs
@@ -203,6 +203,27 @@ def pull_tight(
 
 
 @kernel
+def onto_road(
+    cells: Cells, c: int, other: int, x: float, y: float, margin: float
+) -> tuple[float, float]:
+    """Where to drive from (x, y) beside the road to be on it: over the edge from cell c to another.
+
+    The nearest place of the edge, and by the margin (m) into the road where that lies in the cell.
+    """
+    e = edge_to(cells, c, other)
+    f = e + 1 if e < 2 else 0
+    dx, dy = cells.x[c, f] - cells.x[c, e], cells.y[c, f] - cells.y[c, e]
+    length = math.hypot(dx, dy)
+    if length == 0.0:
+        return cells.x[c, e], cells.y[c, e]
+    w = ((x - cells.x[c, e]) * dx + (y - cells.y[c, e]) * dy) / (length * length)
+    w = min(1.0, max(0.0, w))
+    px, py = cells.x[c, e] + w * dx, cells.y[c, e] + w * dy
+    ix, iy = px + margin * dy / length, py - margin * dx / length
+    return (ix, iy) if is_in_cell(cells, other, ix, iy) else (px, py)
+
+
+@kernel
 def way_over(
     cells: Cells,
     search: Search,
@@ -219,9 +240,21 @@ def way_over(
 ) -> int:
     """Write the waypoints from (x, y) in `begin` to (gx, gy) in `end` into out (k, 2); how many.
 
-    hx, hy: see find_chain.
+    hx, hy: see find_chain. A way that begins on a verge goes straight to the road that comes first,
+    instead of along the verge to the first bend.
     """
     count = find_chain(cells, search, begin, x, y, end, gx, gy, hx, hy)
     if count == NO_WAY:
         return NO_WAY
-    return pull_tight(cells, search.chain, count, x, y, gx, gy, margin, out)
+    verges = 0
+    while verges < count and cells.kind[search.chain[verges]] == VERGE:
+        verges += 1
+    if verges == 0 or verges == count or out.shape[0] < 3:
+        return pull_tight(cells, search.chain, count, x, y, gx, gy, margin, out)
+    out[0, 0], out[0, 1] = x, y
+    ax, ay = onto_road(
+        cells, int(search.chain[verges - 1]), int(search.chain[verges]), x, y, margin
+    )
+    return 1 + pull_tight(
+        cells, search.chain[verges:], count - verges, ax, ay, gx, gy, margin, out[1:]
+    )

@@ -24,6 +24,7 @@ from rushhour.kernels.opponents.road_keeping import (
     behind_holds,
     bend_limit,
     far_in_sight,
+    road_to_reach,
     sees_road,
 )
 from rushhour.kernels.opponents.states import AVOID, BOX, CHASE, WAIT
@@ -45,6 +46,12 @@ BACK_PACE: Final = 5.0  # m/s in reverse
 TURN_PACE: Final = 4.0  # m/s, above which who has to turn round brakes first
 AGGRESSIVE: Final = 1.15  # times its top speed that who is hunted drives
 LEAD: Final = 0.3  # s of its quarry's motion that a chaser aims ahead
+AHEAD: Final = 0.5  # rad within which the road lies ahead of who turns round beside it
+STANDS_BESIDE: Final = (
+    1.0  # s without getting anywhere, after which who passes beside the road gives up
+)
+ROLLS: Final = 0.3  # rad, below which it need not slow down for that
+VERGE_PACE: Final = 9.0  # m/s straight at the road; slower where it turns
 PROGRESS: Final = 2.5  # m ...
 PATIENCE: Final = 2.5  # s without that many metres, after which it reverses
 FREE: Final = 15.0  # m from where it was stuck, after which that is forgotten
@@ -180,7 +187,7 @@ def drive_minds(
             continue
         x, y, heading, speed = bodies.x[i], bodies.y[i], bodies.heading[i], bodies.speed[i]
         lock = types.max_steer[bodies.type[i]]
-        if minds.state[i] == WAIT:
+        if minds.state[i] == WAIT and not minds.off[i]:
             pad.throttle[i], pad.steer[i] = p_pedal(-speed, PEDAL), 0.0
             pad.hand_brake[i] = 1.0
             minds.still[i] = 0.0
@@ -204,13 +211,21 @@ def drive_minds(
                 throttle, p_pedal(bend_limit(paths, i, cars.s[i], grip) - speed, 2.0 * PEDAL)
             )
         stuck = watch_progress(minds, bodies, i, dt)
+        angle = path_angle(paths, cars, i, x, y, heading)
+        found, toward, round_by = False, heading, angle
+        if minds.off[i]:
+            found, tx, ty = road_to_reach(paths, cells, i, cars.s[i], x, y, speed)
+            toward = math.atan2(ty - y, tx - x)
+            round_by = wrapped(toward - heading)
         if minds.back[i] > 0.0:
             minds.back[i] += speed * dt if speed < 0.0 else 0.0
             minds.back[i] -= 0.02 * dt
             if minds.hit[i] >= 0 and speed <= 0.0 and minds.still[i] > 1.0:
                 minds.back[i] = 0.0  # no room behind
-            elif speed < 0.0 and not minds.off[i] and not behind_holds(cells, x, y, heading):
+            elif speed < 0.0 and not minds.off[i] and not behind_holds(cells, x, y, heading, speed):
                 minds.back[i] = 0.0  # no road there
+            elif found and minds.hits[i] == 0 and abs(round_by) < AHEAD:
+                minds.back[i] = 0.0  # far enough round
             elif stuck:
                 minds.back[i] = 0.0
                 minds.hits[i] += 1
@@ -226,7 +241,15 @@ def drive_minds(
         s = min(cars.s[i] + ASIDE_LEAST, paths.station[end - 1] - 1e-3)
         course, _ = course_and_slope(paths.points, paths.station, paths.start[i], end, s)
         spare, dx, dy = -1, math.cos(course), math.sin(course)
-        angle = path_angle(paths, cars, i, x, y, heading)
+        if minds.off[i]:
+            if (
+                found and minds.passing[i] == STAYS
+            ):  # who steers along its way stays beside the road
+                dx, dy, angle, hand = math.cos(toward), math.sin(toward), round_by, 0.0
+                wheel = min(lock, max(-lock, angle))
+                throttle = p_pedal(VERGE_PACE / (1.0 + abs(angle)) - speed, PEDAL)
+                if abs(angle) < ROLLS:
+                    throttle = max(0.0, throttle)  # it rolls onto the road beside it
         if minds.state[i] == BOX and not minds.off[i]:
             tx, ty, pressed = boxing_point(minds, bodies, i)
             far = max(0.1, math.hypot(tx - boxes.x[i], ty - boxes.y[i]))
@@ -249,10 +272,14 @@ def drive_minds(
             if between < 0 and (held or (minds.off[q] and is_nearest(minds, i))):
                 angle = straight
                 throttle, hand = 1.0, 0.0
+                if speed > minds.top[i] or minds.hit[i] == q:
+                    throttle = 0.0  # who rams does not push its quarry away from the others
                 wheel = min(lock, max(-lock, straight))
                 dx, dy = tx / far, ty / far
         if minds.passing[i] != STAYS and hand == 0.0 and spare < 0:
             wheel = steer_aside(paths, cars, i, x, y, heading, speed, lock)
+        if minds.off[i] and minds.still[i] > STANDS_BESIDE:
+            minds.passing[i], minds.aside[i] = STAYS, 0.0  # over the verge it gets nowhere, either
         limit = choose_pass(minds, cells, boxes, count, i, spare, dx, dy, speed, cars.offset[i])
         minds.quiet[i] = max(0.0, minds.quiet[i] - dt)
         held_up = limit < HELD_UP * minds.top[i]

@@ -86,7 +86,8 @@ class Minds(NamedTuple):
 def look_around(minds: Minds, bodies: Bodies, cells: Cells, dt: float) -> None:
     """Find the ground under each, whom it is after and how far away; count the time (dt, s).
 
-    Writes cell, off, left_at, off_time, quarry, distance; who has just left the road plans anew.
+    Writes cell, off, left_at, off_time, quarry, distance; who has just left the road plans anew,
+    and soon who is back on it.
     """
     n = minds.flees.shape[0]
     for i in range(n):
@@ -99,6 +100,8 @@ def look_around(minds: Minds, bodies: Bodies, cells: Cells, dt: float) -> None:
                 minds.wait[i] = 0.0
         else:
             minds.left_at[i, 0], minds.left_at[i, 1] = x, y
+            if minds.off[i]:
+                minds.wait[i] = min(minds.wait[i], 0.3)
         minds.cell[i], minds.off[i] = cell, off
         best, found = math.inf, -1
         for k in range(n):
@@ -209,7 +212,8 @@ def plan_ways(
     """
     for i in range(minds.flees.shape[0]):
         held = minds.passing[i] > 0 and minds.wait[i] > -2.0 * PLAN
-        if minds.by_hand[i] or minds.state[i] == WAIT or minds.wait[i] > 0.0 or held:
+        stands = minds.state[i] == WAIT and not minds.off[i]  # beside the road it goes back first
+        if minds.by_hand[i] or stands or minds.wait[i] > 0.0 or held:
             continue
         x, y = bodies.x[i], bodies.y[i]
         end, gx, gy = nearest_cell(cells, minds.goal[i, 0], minds.goal[i, 1], True)

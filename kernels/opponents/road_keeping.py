@@ -1,7 +1,7 @@
 """Keeping to the road: how far ahead a corner may be cut, how fast a bend of the way may be taken.
 
 In corners who drives steers at the farthest point of its way that it sees over road, so that a
-corner is cut only where the road is wide enough; before bends it brakes in time.
+corner is cut only where the road is wide enough; before bends it brakes in time. Who is beside the road steers at where its way comes upon road.
 """
 
 import math
@@ -23,6 +23,15 @@ ASIDE_SHARE: Final = 0.75  # of the grip that bends may take
 BRAKE_SHARE: Final = 0.5  # of the grip that is counted on for slowing down before them
 SLOWEST: Final = 4.0  # m/s at which any bend is tried
 REAR: Final = 2.5  # m behind the rear axle that must be ground
+BACK_BRAKES: Final = 4.0  # m/s2 of who reverses
+SEEKS: Final = 60.0  # m of a way in which road is looked for, every
+SEEKS_EVERY: Final = 1.0  # m
+WITHIN: Final = 2.0  # m of the way beyond the edge of the road to where it is steered at, and
+SLANT: Final = (
+    1.0  # m more for each to the edge, as nobody gets onto a narrow road at a right angle
+)
+SETTLES: Final = 0.5  # s of driving more
+SHORTEST: Final = 2.5  # m to that place at least; a nearer one tells no direction
 
 
 @kernel
@@ -88,6 +97,26 @@ def bend_limit(paths: Paths, i: int, s: float, grip: float) -> float:
 
 
 @kernel
-def behind_holds(cells: Cells, x: float, y: float, heading: float) -> bool:
-    """Whether there is road behind the rear axle at (x, y), as far as a reverse needs."""
-    return is_road(cells, x - REAR * math.cos(heading), y - REAR * math.sin(heading))
+def behind_holds(cells: Cells, x: float, y: float, heading: float, speed: float) -> bool:
+    """Whether there is road behind the rear axle at (x, y), as far as a reverse (m/s) needs."""
+    reach = REAR + speed * speed / (2.0 * BACK_BRAKES)
+    return is_road(cells, x - reach * math.cos(heading), y - reach * math.sin(heading))
+
+
+@kernel
+def road_to_reach(
+    paths: Paths, cells: Cells, i: int, s: float, x: float, y: float, speed: float
+) -> tuple[bool, float, float]:
+    """Where path i comes upon road after station s, and some way on, x, y; whether it does."""
+    a, b = paths.start[i], paths.start[i + 1]
+    end = paths.station[b - 1]
+    ahead = 0.0
+    while ahead <= SEEKS and s + ahead < end:
+        px, py, _ = place_in_space(paths.points, paths.station, a, b, s + ahead)
+        if is_road(cells, px, py):
+            on = WITHIN + SLANT * math.hypot(px - x, py - y) + SETTLES * abs(speed)
+            tx, ty, _ = place_in_space(paths.points, paths.station, a, b, s + ahead + on)
+            if math.hypot(tx - x, ty - y) >= SHORTEST:
+                return True, tx, ty
+        ahead += SEEKS_EVERY
+    return False, x, y
