@@ -28,7 +28,7 @@ from rushhour.kernels.core.vehicles import (
 from rushhour.kernels.following.car_following import travel_time
 from rushhour.kernels.following.curve_speed import bend_speed
 from rushhour.kernels.following.desired_speed import aimed_speed
-from rushhour.kernels.junctions.right_of_way import further_chain, is_late
+from rushhour.kernels.junctions.right_of_way import WAIVED, further_chain, is_late
 
 pytestmark = pytest.mark.tiny_world
 
@@ -45,6 +45,12 @@ def junctions(made: dict[str, Asked]) -> dict[str, Asked]:
     return made
 
 
+@pytest.fixture(scope="module")
+def hub() -> Asked:
+    return Asked("none")
+
+
+SINCE_EVER: dict[str, Any] = {"arrived": 0, "stands_since": 0}
 FAST: dict[str, Any] = {"speed": 13.0}
 
 
@@ -57,6 +63,7 @@ FAST: dict[str, Any] = {"speed": 13.0}
         ([("ST", AT_LINE, {})], OFF, GOES, "the signal is off"),
         ([("SR", AT_LINE, {})], STOP_THEN_GO, "stop sign", "it has not stood yet"),
         ([("SR", AT_LINE, STOOD)], STOP_THEN_GO, GOES, "it has stood"),
+        ([("SR", AT_LINE, SINCE_EVER)], STOP_THEN_GO, GOES, "it has stood from the first frame"),
         (
             [("ST", AT_LINE, {}), ("ST", BEHIND, HALTS)],
             GREEN,
@@ -171,6 +178,47 @@ def test_since_when_one_stands_before_a_full_exit(
     j = junctions["signals"]
     j.decide(*drivers, light=light)
     assert j.veh.full_since[A] == since, why
+
+
+def test_who_is_in_the_first_slot_bars_as_anybody(junctions: dict[str, Asked]) -> None:
+    j = junctions["two_way_stop"]
+    assert j.decide(("WT", 60.0, FAST), ("ST", AT_LINE, STOOD))[B] == ("yields", A)
+    assert j.decide(("WT", -9.0, {}), ("ST", AT_LINE, STOOD))[B] == ("conflict", A)
+
+
+def test_who_looks_at_all_takes_a_frame_for_it_at_least(junctions: dict[str, Asked]) -> None:
+    j = junctions["all_way_stop"]
+    j.rules = j.plain._replace(stop_reaction=0.1)
+    assert j.decide(("ST", AT_LINE, STOOD))[A] == (GOES, -1)
+    assert j.veh.go[A] == FRAME + 1
+
+
+def test_room_is_waived_for_one_and_for_as_long_as_it_takes_to_set_off(
+    junctions: dict[str, Asked],
+) -> None:
+    j = junctions["signals"]
+    k = j.way("ST")
+    j.grants.waived[k] = FRAME + 100
+    assert j.decide(("ST", AT_LINE, {}), ("ST", BEHIND, HALTS), light=GREEN)[A] == (GOES, -1)
+    assert j.grants.waived[k] == FRAME + WAIVED / DT
+    j.grants.waived[k] = -1
+    assert j.decide(("ST", AT_LINE, {}), light=GREEN)[A] == (GOES, -1)
+    assert j.grants.waived[k] == -1
+
+
+@pytest.mark.parametrize("first", range(4))
+@pytest.mark.parametrize("since", [0, 1800])
+def test_of_four_who_each_give_way_to_the_next_somebody_begins(
+    hub: Asked, first: int, since: int
+) -> None:
+    """No sign and no light, all from the right: a circle of waiting. Nobody goes with its neighbour."""
+    arms = [("ST", "ET", "NT", "WT")[(first + k) % 4] for k in range(4)]
+    drivers: list[Told] = [
+        (arm, AT_LINE, {"arrived": since + 40 * k, "stands_since": since + 40 * k})
+        for k, arm in enumerate(arms)
+    ]
+    goes = [what == GOES for what, _ in hub.decide(*drivers)]
+    assert any(goes) and not any(goes[k] and goes[k - 1] for k in range(4))
 
 
 @pytest.mark.parametrize("times", [0, 3])
