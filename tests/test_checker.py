@@ -283,28 +283,22 @@ def test_numbers_that_are_none_are_found_in_every_field(field, value):
     assert checker.violations == {"not_finite": 1}
 
 
-@pytest.mark.parametrize(("accel", "found"), [(2.5, {}), (2.6, {"acceleration_cap": 1})])
-def test_acceleration_has_a_cap(accel, found):
-    world, checker = start(ROAD, ("r0_0", 50.0, {"speed": 5.0}))
+@pytest.mark.parametrize(
+    ("speed", "accel", "frames", "found", "why"),
+    [
+        (5.0, 2.5, 2, {}, "as a car can"),
+        (5.0, 2.6, 2, {"acceleration_cap": 1}, "more than a car can"),
+        (13.0, -9.0, 2, {}, "as hard as brakes can"),
+        (13.0, -9.1, 2, {"acceleration_cap": 1}, "harder"),
+        (16.0, -1.0, 3, {}, "too fast, and slowing down"),
+        (16.0, 1.0, 3, {"speed_cap": 1}, "too fast, and speeding up"),
+    ],
+)
+def test_accelerations_have_caps(speed, accel, frames, found, why):
+    world, checker = start(ROAD, ("r0_0", 50.0, {"speed": speed}))
     world.sim.veh.accel[0] = accel
-    world.step(checker, 2)
-    assert checker.violations == found
-
-
-@pytest.mark.parametrize(("accel", "found"), [(-9.0, {}), (-9.1, {"acceleration_cap": 1})])
-def test_braking_has_a_cap(accel, found):
-    world, checker = start(ROAD, ("r0_0", 50.0, {"speed": 13.0}))
-    world.sim.veh.accel[0] = accel
-    world.step(checker, 2)
-    assert checker.violations == found
-
-
-@pytest.mark.parametrize(("accel", "found"), [(1.0, {"speed_cap": 1}), (-1.0, {})])
-def test_who_is_too_fast_must_not_speed_up(accel, found):
-    world, checker = start(ROAD, ("r0_0", 50.0, {"speed": 16.0}))
-    world.sim.veh.accel[0] = accel
-    world.step(checker, 3)
-    assert checker.violations == found
+    world.step(checker, frames)
+    assert checker.violations == found, why
 
 
 # --- the checker itself ----------------------------------------------------------------------

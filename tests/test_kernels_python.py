@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from plain_kernels import as_python
 from tiny_run import tiny_hash
 
 from rushhour.kernels.compiling.jit import config
@@ -56,11 +57,6 @@ def bits(values) -> np.ndarray:
     return np.array(values, np.float64).view(np.uint64)
 
 
-def plain(kernel):
-    """The kernel as it is written."""
-    return getattr(kernel, "py_func", kernel)
-
-
 @pytest.mark.parametrize("kernel", SCALARS, ids=lambda kernel: kernel.__name__)
 def test_scalar_kernels_equal_plain_python_bit_for_bit(kernel):
     draw = np.random.default_rng(1)
@@ -70,7 +66,7 @@ def test_scalar_kernels_equal_plain_python_bit_for_bit(kernel):
         row = [value if name == special else x for name, x in zip(names, rows[0], strict=True)]
         rows.append(row)
     compiled = bits([kernel(*row) for row in rows])
-    np.testing.assert_array_equal(compiled, bits([plain(kernel)(*row) for row in rows]))
+    np.testing.assert_array_equal(compiled, bits([as_python(kernel)(*row) for row in rows]))
 
 
 @pytest.mark.parametrize("kernel", [uniform, normal], ids=["uniform", "normal"])
@@ -79,7 +75,7 @@ def test_random_numbers_equal_plain_python_bit_for_bit(kernel):
     draw = np.random.default_rng(2)
     rows = draw.integers(0, 2**31, (2000, 4)).tolist()
     compiled = bits([kernel(*row) for row in rows])
-    np.testing.assert_array_equal(compiled, bits([plain(kernel)(*row) for row in rows]))
+    np.testing.assert_array_equal(compiled, bits([as_python(kernel)(*row) for row in rows]))
 
 
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="there is nothing compiled to compare with")

@@ -1,18 +1,13 @@
 """Vehicles made ready for drawing: who is in view, which dot, who is under the cursor."""
 
-from typing import Any
-
 import numpy as np
 import pytest
+from plain_kernels import as_python
 
 from rushhour.kernels.drawing.packing import dot_vehicles, pack_visible, ramp_rows, vehicle_at
 
 pytestmark = pytest.mark.small_world
 UTM = np.array([680_000.0, 5_400_000.0])
-
-
-def as_python(kernel: Any) -> Any:
-    return getattr(kernel, "py_func", kernel)
 
 
 def crowd(n: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -3,16 +3,12 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from plain_kernels import as_python
 
 from rushhour.kernels.geometry import radii
 
 pytestmark = pytest.mark.small_world
 SPAN, STEP = 4, 0.5  # a window of 2 m
-
-
-def as_python(kernel):
-    """The uncompiled function, also under NUMBA_DISABLE_JIT=1."""
-    return getattr(kernel, "py_func", kernel)
 
 
 def measured(*lines: np.ndarray, measure=radii.measure_radii) -> np.ndarray:

@@ -2,11 +2,11 @@
 
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
+from plain_kernels import as_python
 
 from rushhour.kernels.core.network import NONE
 from rushhour.kernels.drawing.raster import fill_polygons, shrink
@@ -35,11 +35,6 @@ from rushhour.viewer.raster import (
 from rushhour.viewer.themes import DARK
 
 RED = np.array([(235, 64, 52)], dtype=np.uint8)
-
-
-def as_python(kernel: Any) -> Any:
-    """The uncompiled function, also under NUMBA_DISABLE_JIT=1."""
-    return getattr(kernel, "py_func", kernel)
 
 
 def read_png(data: bytes) -> np.ndarray:

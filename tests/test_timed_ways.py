@@ -2,11 +2,11 @@
 
 from heapq import heappop, heappush
 from math import inf
-from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from plain_kernels import as_python
 
 import rushhour as rh
 from rushhour.kernels.routing.timed_astar import TimedCosts, cost_at, walk_ways
@@ -23,11 +23,6 @@ SPAN = 60.0
 @pytest.fixture(scope="module")
 def grid() -> Network:
     return rh.generate("grid", rows=4, columns=4)
-
-
-def as_python(kernel: Any) -> Any:
-    """The uncompiled function, also under NUMBA_DISABLE_JIT=1."""
-    return getattr(kernel, "py_func", kernel)
 
 
 def drawn_times(router: TimedRouter, seed: int, rows: int = 8) -> NDArray[np.float64]:
