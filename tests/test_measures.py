@@ -5,6 +5,7 @@ import pytest
 from measured_worlds import EVENLY, HEADWAY, all_loops, busy, one_lane, stream, two_lanes
 
 from rushhour.kernels.measuring.queues import Queues, look_at_queues
+from rushhour.kernels.measuring.roads_and_loops import TICKS
 from rushhour.roadnets.errors import RushhourError
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.model import Network
@@ -142,7 +143,7 @@ def test_roads_and_intersections_share_all_time_distance_and_loss(grid: Network)
     while not world.done:
         world.step()
     measures._settle_readings()
-    time, distance, ideal, waited, stopped = measures._meters.sums.sum(axis=0)
+    time, distance, ideal, waited, stopped = measures._meters.sums.sum(axis=0) / TICKS
     trips = world.trips
     np.testing.assert_allclose(time, (trips.arrived - trips.departed).sum())
     np.testing.assert_allclose(distance, trips.distance.sum())

@@ -5,6 +5,8 @@ time standing, time at stops. What it leaves on a road is their growth between i
 leaving, so that only those need a look who change lane, and what all roads and intersections get
 adds up to what the trips took. Serial, in the order of the frame that was just stepped, which
 knows on which lane everybody was when it began.
+
+What roads get is summed in whole TICKS, so that a sum is the same whoever is added first.
 """
 
 from typing import Final, NamedTuple
@@ -25,6 +27,7 @@ IDEAL: Final = 2  # s the way takes at the desired speed
 WAITED: Final = 3  # s below 0.1 m/s, not at a stop
 STOPPED: Final = 4  # s at stops
 READINGS: Final = 5
+TICKS: Final = 1 << 20  # in a second or a metre of `sums`
 
 # Columns of `counts`.
 ENTERED: Final = 0  # drove in or departed there
@@ -48,7 +51,7 @@ class Meters(NamedTuple):
     since: NDArray[np.float64]  # (n_trips, READINGS) when it came there or the interval began
     s: NDArray[np.float64]  # (n_trips,) m, at the end of the last frame; on watched lanes only
     counts: NDArray[np.int64]  # (n_roads+1, COUNTS) in this interval
-    sums: NDArray[np.float64]  # (n_roads+1, READINGS) in this interval
+    sums: NDArray[np.int64]  # (n_roads+1, READINGS) in this interval, ticks
     watched: NDArray[np.bool_]  # (n_lanes,) a lane of a road with a loop
     marked: NDArray[np.bool_]  # (n_roads+1,) who enters and leaves is logged
     log_vehicle: NDArray[np.int32]  # (size,)
@@ -88,17 +91,23 @@ def come(
 
 
 @kernel
+def ticks(amount: float) -> int:
+    """Seconds or metres in TICKS."""
+    return int(np.rint(amount * TICKS))
+
+
+@kernel
 def settle_sums(
     m: Meters, name: int, t: float, distance: float, ideal: float, waited: float, stopped: float
 ) -> None:
     """Add the growth of its readings to the road that vehicle `name` is on."""
     road = m.road[name]
     if road >= 0:
-        m.sums[road, TIME] += t - m.since[name, TIME]
-        m.sums[road, DISTANCE] += distance - m.since[name, DISTANCE]
-        m.sums[road, IDEAL] += ideal - m.since[name, IDEAL]
-        m.sums[road, WAITED] += waited - m.since[name, WAITED]
-        m.sums[road, STOPPED] += stopped - m.since[name, STOPPED]
+        m.sums[road, TIME] += ticks(t - m.since[name, TIME])
+        m.sums[road, DISTANCE] += ticks(distance - m.since[name, DISTANCE])
+        m.sums[road, IDEAL] += ticks(ideal - m.since[name, IDEAL])
+        m.sums[road, WAITED] += ticks(waited - m.since[name, WAITED])
+        m.sums[road, STOPPED] += ticks(stopped - m.since[name, STOPPED])
 
 
 @kernel

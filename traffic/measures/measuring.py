@@ -24,11 +24,13 @@ from rushhour.kernels.measuring.roads_and_loops import (
     READINGS,
     SPEED,
     STOPPED,
+    TICKS,
     TIME,
     WAITED,
     Meters,
     measure,
     take_readings,
+    ticks,
 )
 from rushhour.roadnets.facts import fact_line
 from rushhour.traffic.measures.detectors import (
@@ -91,7 +93,7 @@ class Measures:
         self._make_queues(queues_of(world.network, queues))
         self._on_road = np.zeros(world.network.n_roads + 1, np.int64)
         self._settle_readings()
-        self._meters.sums[:] = 0.0
+        self._meters.sums[:] = 0
 
     def __repr__(self) -> str:
         kept = {name: f"{self.rows[name].size:,} rows" for name in self.kept}
@@ -133,7 +135,7 @@ class Measures:
             since=np.zeros((n_trips, READINGS)),
             s=np.zeros(n_trips),
             counts=np.zeros((n, COUNTS), np.int64),
-            sums=np.zeros((n, READINGS)),
+            sums=np.zeros((n, READINGS), np.int64),
             watched=np.zeros(network.n_lanes, np.bool_),
             marked=np.zeros(n, np.bool_),
             **self._log(0),
@@ -230,7 +232,7 @@ class Measures:
         there["vehicle"], there["road"] = known, m.road[known]
         there["since"], there["s"] = m.since[known], m.s[known]
         roads = found["measured_roads"] = np.zeros(len(m.counts), KINDS["measured_roads"])
-        roads["counts"], roads["sums"] = m.counts, m.sums
+        roads["counts"], roads["sums"] = m.counts, m.sums / TICKS
         over = found["measured_loops"] = np.zeros(loops.lane.size, KINDS["measured_loops"])
         for name in OF_LOOPS:
             over[name] = getattr(loops, name)
@@ -263,7 +265,8 @@ class Measures:
         m.road[there["vehicle"]] = there["road"]
         m.since[there["vehicle"]] = there["since"]
         m.s[there["vehicle"]] = there["s"]
-        m.counts[:], m.sums[:] = state["measured_roads"]["counts"], state["measured_roads"]["sums"]
+        m.counts[:] = state["measured_roads"]["counts"]
+        m.sums[:] = np.rint(state["measured_roads"]["sums"] * TICKS)
         for name in OF_LOOPS:
             getattr(loops, name)[:] = over[name]
         self._loop_since[:], self._loop_frames[:] = over["began"], over["frames"]
@@ -294,7 +297,8 @@ class Measures:
         for vehicle, (_, *readings) in world.sim.taken_off.items():
             road = int(m.road[vehicle])
             if road >= 0:
-                m.sums[road] += np.array([begin, *readings]) - m.since[vehicle]
+                for column, value in enumerate((begin, *readings)):
+                    m.sums[road, column] += ticks(value - m.since[vehicle, column])
                 m.counts[road, LEFT] += 1
             m.road[vehicle] = -1
         for vehicle, (road, *readings) in world.sim.put_back_on.items():
@@ -337,15 +341,15 @@ class Measures:
         self._passages.end_interval(self.rows["sections"], begin, end)
         if self._queues.lane.size:
             self._add_queues(begin, end)
-        m.sums[:] = 0.0
+        m.sums[:] = 0
         m.counts[:] = 0
         self._since = world.frame
 
     def _add_roads(self, begin: float, end: float) -> None:
         """Rows of the roads on which anybody was."""
         m, lasted = self._meters, end - begin
-        some = np.flatnonzero(m.counts[:-1].any(axis=1) | (m.sums[:-1, TIME] > 0.0))
-        sums, counts = m.sums[some], m.counts[some]
+        some = np.flatnonzero(m.counts[:-1].any(axis=1) | (m.sums[:-1, TIME] > 0))
+        sums, counts = m.sums[some] / TICKS, m.counts[some]
         km = 0.001 * self.world.network.arrays.roads.length[some]
         spent, driven = sums[:, TIME], sums[:, DISTANCE]
         speed = np.divide(driven, spent, out=np.full(some.size, np.nan), where=spent > 0.0)
