@@ -3,6 +3,7 @@
 Arguments: frames, and names of worlds. Started by mpiexec, every rank steps them together.
 """
 
+import hashlib
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -18,10 +19,14 @@ from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand.builder import DemandBuilder, Trip, merge
 from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.demand.random_trips import random_trips, vehicles_on_road
+from rushhour.traffic.measures.detectors import Loop, Section
+from rushhour.traffic.measures.measuring import Measures
 from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.world import World
 
 JUMPS = 60  # frame
+MEASURED = {"lanes", "town", "pressure", "buses", "drift"}
+LOOKED_AT = 130  # frame in which a keyframe would be written
 
 
 def crowd(network: Any, vehicles: int, trips: int, over: float) -> Any:
@@ -121,10 +126,40 @@ WORLDS: dict[str, Callable[[Any], World]] = {
 }  # fmt: skip
 
 
+def measured(world: World) -> Measures:
+    """Everything is measured: loops where lanes begin and end, ways across many roads, all queues."""
+    network = world.network
+    length = network.arrays.lanes.length
+    loops = [
+        Loop(f"{name} {end}", lane, max(0.0, pos))
+        for lane, name in enumerate(network.lane_ids)
+        for end, pos in (("in", min(0.5, length[lane])), ("out", length[lane] - 0.5))
+    ]
+    net = network.arrays
+    ways = {  # from each road onto each next one
+        (int(net.lanes.road[a]), int(net.lanes.road[b]))
+        for a, b in zip(net.connectors.from_lane, net.connectors.to_lane, strict=True)
+    }
+    sections = [Section(f"{a} {b}", a, b) for a, b in sorted(ways)]
+    return Measures(world, 20.0, loops=loops, sections=sections, queues=True)
+
+
+def digests(columns: Any) -> dict[str, str]:
+    """What is in some arrays, as texts to compare."""
+    return {
+        name: f"{len(values)} {hashlib.sha256(values.tobytes()).hexdigest()[:16]}"
+        for name, values in columns.items()
+    }
+
+
 def story(name: str, frames: int, comm: Any = None) -> Iterator[list[Any]]:
     """Of each frame the state hash, and what is counted."""
     world = WORLDS[name](comm)
     domain, checker = world.sim.domain, None
+    measures = measured(world) if name in MEASURED else None
+    if measures is not None:
+        world.observers.append(measures)
+    remembered: dict[str, str] = {}
     if name == "checked":
         domain.agree([1])
         if domain.rank == 0:
@@ -138,11 +173,20 @@ def story(name: str, frames: int, comm: Any = None) -> Iterator[list[Any]]:
             ):  # somebody jumps ahead, so that something is found
                 on_road = (world.sim.veh.lane >= 0) & (world.sim.veh.id == 7)
                 world.sim.veh.s[on_road] += 15.0
+            if measures is not None and frame == LOOKED_AT:
+                measures.parts.gather()
+                state = measures.state()
+                state["measured_loops"]["slot"] = 0  # each process has its own
+                remembered = digests(state)
             yield [world.state_hash(), *map(int, world.counts().values())]
     assert domain.complete
+    tables: dict[str, dict[str, str]] = {}
+    if measures is not None:
+        measures.finish()
+        tables = {kind: digests(measures.rows[kind].columns()) for kind in measures.kept}
     found = None if checker is None else [checker.report(), checker.information]
     yield [
-        world.state_hash(), [len(world.vehicles), found], domain.local_frames, domain.divisions
+        world.state_hash(), [len(world.vehicles), found, remembered, tables], domain.local_frames, domain.divisions
     ]  # fmt: skip
 
 

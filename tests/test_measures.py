@@ -143,13 +143,13 @@ def test_roads_and_intersections_share_all_time_distance_and_loss(grid: Network)
     while not world.done:
         world.step()
     measures._settle_readings()
-    time, distance, ideal, waited, stopped = measures._meters.sums.sum(axis=0) / TICKS
+    time, distance, ideal, waited, stopped = measures.meters.sums.sum(axis=0) / TICKS
     trips = world.trips
     np.testing.assert_allclose(time, (trips.arrived - trips.departed).sum())
     np.testing.assert_allclose(distance, trips.distance.sum())
     np.testing.assert_allclose(time - stopped - ideal, trips.time_loss.sum(), atol=1e-6)
     np.testing.assert_allclose(waited, trips.waiting_time.sum())
-    assert (measures._meters.sums >= -1e-9).all()
+    assert (measures.meters.sums >= -1e-9).all()
 
 
 @pytest.mark.small_world
@@ -208,7 +208,7 @@ def test_a_vehicle_taken_off_the_road_has_left(grid: Network) -> None:
     roads = measures.roads
     on_roads = grid.arrays.lanes.road[world.vehicles.lane] >= 0
     assert (roads.entered - roads.left).sum() == on_roads.sum()
-    assert (measures._loops.over != world.sim.veh.id[slot]).all()
+    assert (measures.laid.over != world.sim.veh.id[slot]).all()
 
 
 @pytest.mark.parametrize("begin", [50_300.0, 25_199.75, 0.3])

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from mpi_ranks import TESTS, needs_mpi, on_ranks
-from ranked_worlds import WORLDS, story
+from ranked_worlds import MEASURED, WORLDS, story
 
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.generators.by_name import generate
@@ -50,7 +50,11 @@ def test_ranks_come_to_the_bits_of_one_process_in_every_frame(
     for name in WORLDS:
         for frame in range(FRAMES):
             assert found[name][frame] == alone[name][frame], (name, frame)
-        assert found[name][FRAMES][:2] == alone[name][FRAMES][:2], name
+        (state, what), (state_alone, what_alone) = found[name][FRAMES][:2], alone[name][FRAMES][:2]
+        assert (state, what[:2]) == (state_alone, what_alone[:2]), name
+        assert what[2] == what_alone[2], name  # what measures remember within an interval
+        for table, columns in what_alone[3].items():
+            assert what[3][table] == columns, (name, table)
         assert found[name][FRAMES][2] > MOSTLY[name] * FRAMES, name
     assert found["drift"][FRAMES][3] > 1  # divided anew: one rank had most of the work
 
@@ -66,6 +70,13 @@ def test_the_worlds_do_what_ranks_must_not_change(alone: dict[str, list[list[Any
     assert total("buses", "stops_made") >= 1
     assert total("jam", "minds_changed") > 50 and total("jam", "cycles_found") > 0
     assert total("other ways", "rerouted") > 20
+    for name in MEASURED:
+        rows = {
+            table: int(next(iter(columns.values())).split()[0])
+            for table, columns in alone[name][FRAMES][1][3].items()
+        }
+        assert rows["roads"] > 10 and rows["loops"] > 40 and rows["passages"] > 3, (name, rows)
+        assert name == "buses" or rows["queues"] > 100
     violations, extremes = alone["checked"][FRAMES][1][1]
     assert sum(violations.values()) > 0 and extremes["longest_standstill_s"]["value"] > 5.0
 

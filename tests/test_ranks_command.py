@@ -9,14 +9,16 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from mpi_ranks import needs_mpi, on_ranks, started
 
 from rushhour.cli.command_line import main, make_parser
 from rushhour.cli.ranks import ranks_told
 from rushhour.roadnets.generators.by_name import generate
-from rushhour.roadnets.storage import save
+from rushhour.roadnets.storage import load, save
 from rushhour.traffic.ranks.refused import OPTIONS, SCENARIO
+from rushhour.traffic.recording.measure_file import EXPORTED, read_table
 from rushhour.traffic.recording.run_file import RunFile
 from rushhour.traffic.recording.verifying import verify
 from rushhour.traffic.scenarios.scenario import Scenario
@@ -29,7 +31,8 @@ DONE = {
     "parameter_files", "policy", "signals", "keep_routes", "routing", "duration", "until_empty",
     "give_up_after", "record", "record_every", "record_mode", "keyframe_every", "record_precision",
     "record_packing", "record_fields", "record_max", "on_full", "resume", "at", "output", "close",
-    "picture", "json", "reroute", "reroute_period", "check",
+    "picture", "json", "reroute", "reroute_period", "check", "measure", "loop", "section", "queue",
+    "record_region",
 }  # fmt: skip
 
 
@@ -46,9 +49,7 @@ def test_every_option_of_run_is_done_or_refused() -> None:
 
 
 VALUES = {
-    "seeds": ["1..3"], "measure": ["1min"], "loop": ["a", "5"], "section": ["a", "b"], "queue": ["all"],
-    "steered": ["10%"], "quotas": ["lanes=5"], "budget": ["5ms"],
-    "record_region": ["0,0,1,1"],
+    "seeds": ["1..3"], "steered": ["10%"], "quotas": ["lanes=5"], "budget": ["5ms"],
 }  # fmt: skip
 
 
@@ -69,7 +70,7 @@ def test_only_the_first_rank_says_so(
 ) -> None:
     monkeypatch.setenv("PMI_SIZE", "3")
     monkeypatch.setenv("PMI_RANK", "2")
-    assert main(["run", "nowhere.h5", "--measure", "1min"]) == 2
+    assert main(["run", "nowhere.h5", "--budget", "5ms"]) == 2
     assert capsys.readouterr().err == ""
 
 
@@ -133,6 +134,41 @@ def test_a_run_on_ranks_is_recorded_verified_and_resumed_on_any_number_of_them(
     again = ["--resume", tmp_path / "run.h5", "--at", "50s", "--json"]
     out, err = on_ranks(2, *RUN, *again)
     assert json.loads(out)["state_hash"] == one["state_hash"], err
+
+
+def tables_of(path: Path) -> dict[str, dict[str, Any]]:
+    """What a run measured, and its trips, to be compared."""
+    with RunFile(path) as run:
+        return {
+            name: {
+                column: values.tolist() if values.dtype == object else values.tobytes()
+                for column, values in read_table(run, name).columns.items()
+            }
+            for name in EXPORTED
+        }
+
+
+@needs_mpi
+def test_ranks_measure_what_one_process_does_and_measuring_goes_on_when_they_are_resumed(
+    grid: Path, tmp_path: Path
+) -> None:
+    words = [*words_of(grid), "--measure", "20s", "--queue", "all", "--keyframe-every", "25s"]
+    roads = load(grid).road_ids
+    words += ["--loop", f"{roads[3]}_0", 4, "--section", roads[3], roads[9]]
+    one, three, on = (tmp_path / f"{name}.h5" for name in ("one", "three", "on"))
+    region = ["--record-region", "0,-500,500,500"]
+    assert main(["run", *map(str, [*words, *region, "--record", one])]) == 0
+    on_ranks(3, *RUN, *words, *region, "--record", three)
+    wanted = tables_of(one)
+    assert len(wanted["roads"]["road"]) > 50 and len(wanted["loops"]["loop"]) >= 4
+    assert tables_of(three) == wanted
+    with RunFile(one) as alone, RunFile(three) as parted:
+        np.testing.assert_array_equal(alone.frames, parted.frames)
+        np.testing.assert_array_equal(alone.counts, parted.counts)
+        np.testing.assert_array_equal(alone.digests, parted.digests)
+        assert 10 < alone.counts[-1] < 100  # not all of those on the road
+    on_ranks(2, *RUN, "--resume", three, "--at", "50s", "--record", on)
+    assert tables_of(on) == wanted
 
 
 @needs_mpi

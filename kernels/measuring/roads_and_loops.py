@@ -6,7 +6,9 @@ leaving, so that only those need a look who change lane, and what all roads and 
 adds up to what the trips took. Serial, in the order of the frame that was just stepped, which
 knows on which lane everybody was when it began.
 
-What roads get is summed in whole TICKS, so that a sum is the same whoever is added first.
+What roads get is summed in whole TICKS, so that a sum is the same whoever is added first. What loops
+and sections get is written into lists first, with the lane on which the vehicle began the frame: where
+several processes measure (traffic.ranks), each its own vehicles, all of them read all lists, by lane.
 """
 
 from typing import Final, NamedTuple
@@ -41,6 +43,29 @@ SPEED: Final = 0  # m/s, summed over those that passed
 PACE: Final = 1  # s/m
 OCCUPIED: Final = 2  # s
 LOOP_SUMS: Final = 3
+# Columns of the list of those whose front has passed a loop in a frame.
+LOOP: Final = 0
+FROM: Final = 1  # lane where it began the frame; of the lists of those above, and of passages, too
+NAME: Final = 2  # vehicle; of passages, too
+GONE: Final = 3  # 1: it has arrived in this frame
+MEAN: Final = 4  # m/s
+WHEN: Final = 5  # s after frame 0
+BEYOND: Final = 6  # m that its front has driven on since
+BODY: Final = 7  # m, its length
+AT: Final = 8  # m, its distance at the frame's end
+SLOT: Final = 9  # of the vehicle, where it was measured
+PASSED: Final = 10
+# Columns of the list of those above loops; the first is LOOP.
+NOW: Final = 1  # lane where it is
+ENDED: Final = 2  # 1: it has arrived in this frame
+PLACE: Final = 3  # m, its distance at the frame's end
+ABOVE: Final = 4
+# Columns of the list of passages; also FROM and NAME.
+ROAD: Final = 0
+OUT: Final = 3  # 1: it left the road; 0: it entered
+TIMED: Final = 4  # s after frame 0
+PASSAGE: Final = 5
+
 SLOWEST: Final = 0.1  # m/s; who passes slower counts as this fast for the pace
 
 
@@ -54,11 +79,8 @@ class Meters(NamedTuple):
     sums: NDArray[np.int64]  # (n_roads+1, READINGS) in this interval, ticks
     watched: NDArray[np.bool_]  # (n_lanes,) a lane of a road with a loop
     marked: NDArray[np.bool_]  # (n_roads+1,) who enters and leaves is logged
-    log_vehicle: NDArray[np.int32]  # (size,)
-    log_road: NDArray[np.int32]  # (size,)
-    log_left: NDArray[np.bool_]  # (size,) it left; else it entered
-    log_time: NDArray[np.float64]  # (size,) s after frame 0
-    logged: NDArray[np.int64]  # (1,) entries of this frame
+    log: NDArray[np.float64]  # (size, PASSAGE) of this frame
+    logged: NDArray[np.int64]  # (1,) how many
 
 
 class Loops(NamedTuple):
@@ -74,6 +96,9 @@ class Loops(NamedTuple):
     since: NDArray[np.float64]  # s after frame 0, when it came or the interval began
     passed: NDArray[np.int64]  # in this interval
     sums: NDArray[np.float64]  # (k, LOOP_SUMS) in this interval
+    log: NDArray[np.float64]  # (size, PASSED) who passed in this frame
+    logged: NDArray[np.int64]  # (1,) how many
+    above: NDArray[np.float64]  # (k, ABOVE) scratch, see `find_above`
 
 
 @kernel
@@ -111,15 +136,16 @@ def settle_sums(
 
 
 @kernel
-def log_passage(m: Meters, name: int, road: int, left: bool, t: float) -> None:
-    """Count who enters or leaves a road, and log it where the road is marked."""
+def log_passage(m: Meters, name: int, lane: int, road: int, left: bool, t: float) -> None:
+    """Count who enters or leaves a road, and log it where the road is marked; it began on `lane`."""
     m.counts[road, LEFT if left else ENTERED] += 1
     x = int(m.logged[0])
-    if m.marked[road] and x < m.log_vehicle.shape[0]:
-        m.log_vehicle[x] = name
-        m.log_road[x] = road
-        m.log_left[x] = left
-        m.log_time[x] = t
+    if m.marked[road] and x < m.log.shape[0]:
+        m.log[x, ROAD] = road
+        m.log[x, FROM] = lane
+        m.log[x, NAME] = name
+        m.log[x, OUT] = 1.0 if left else 0.0
+        m.log[x, TIMED] = t
         m.logged[0] = x + 1
 
 
@@ -138,69 +164,91 @@ def mean_speed(veh: Vehicles, i: int, dt: float) -> float:
 
 @kernel
 def pass_loops(
-    veh: Vehicles, loops: Loops, i: int, lane: int, s: float, to: float, far: float, t: float,
-    speed: float, dt: float,
+    veh: Vehicles, loops: Loops, i: int, begun: int, lane: int, s: float, to: float, far: float,
+    t: float, speed: float, dt: float,
 ) -> None:  # fmt: skip
-    """Front of i drives from s to `to` (m) along a lane, at a mean speed (m/s), in one frame.
+    """Log that the front of i drives from s to `to` (m) along a lane, at a mean speed (m/s), in a frame.
 
-    far: m that it drove beyond `to` until the frame's end, t (s). A loop still taken by another
-    vehicle is taken over, so that it is never taken twice.
+    far: m that it drove beyond `to` until the frame's end, t (s). It began the frame on `begun`.
     """
     for x in range(loops.first[lane], loops.first[lane + 1]):
-        if not s < loops.pos[x] <= to:
+        n = int(loops.logged[0])
+        if not s < loops.pos[x] <= to or n == loops.log.shape[0]:
             continue
         beyond = to - loops.pos[x] + far
-        when = t - min(dt, beyond / speed)
-        if loops.over[x] >= 0:
-            loops.sums[x, OCCUPIED] += max(0.0, when - loops.since[x])
-            when = max(when, loops.since[x])
-        loops.passed[x] += 1
-        loops.sums[x, SPEED] += speed
-        loops.sums[x, PACE] += 1.0 / max(speed, SLOWEST)
-        if beyond >= veh.length[i] or veh.lane[i] < 0:
-            loops.sums[x, OCCUPIED] += min(beyond, veh.length[i]) / speed
-            loops.over[x] = -1
-            continue
-        loops.over[x] = veh.id[i]
-        loops.slot[x] = i
-        loops.at[x] = veh.distance[i] + veh.s[i]
-        loops.clear[x] = loops.at[x] - beyond + veh.length[i]
-        loops.since[x] = when
+        loops.log[n, LOOP] = x
+        loops.log[n, FROM] = begun
+        loops.log[n, NAME] = veh.id[i]
+        loops.log[n, GONE] = 1.0 if veh.lane[i] < 0 else 0.0
+        loops.log[n, MEAN] = speed
+        loops.log[n, WHEN] = t - min(dt, beyond / speed)
+        loops.log[n, BEYOND] = beyond
+        loops.log[n, BODY] = veh.length[i]
+        loops.log[n, AT] = veh.distance[i] + veh.s[i]
+        loops.log[n, SLOT] = i
+        loops.logged[0] = n + 1
 
 
 @kernel
-def slot_of(veh: Vehicles, name: int, guess: int) -> int:
-    """Slot of a vehicle on the road, or of one that has just arrived; -1 without it.
+def slot_of(veh: Vehicles, order: Order, name: int, guess: int) -> int:
+    """Slot of a vehicle that was on the road as the frame began; -1 without it.
 
     guess: where it was in the frame before. Slots are re-packed now and then.
     """
-    if veh.id[guess] == name and veh.lane[guess] >= 0:
+    if guess < veh.id.shape[0] and veh.id[guess] == name and veh.lane[guess] >= 0:
         return guess
-    for i in range(veh.lane.shape[0]):
-        if veh.id[i] == name and veh.lane[i] >= 0:
-            return i
-    return guess if veh.id[guess] == name else -1
+    for p in range(order.start[order.start.shape[0] - 1]):
+        if veh.id[order.slot[p]] == name:
+            return int(order.slot[p])
+    return -1
 
 
 @kernel
-def clear_loops(net: NetworkArrays, veh: Vehicles, loops: Loops, frame: int, dt: float) -> None:
-    """Free the loops whose vehicle has driven off them in a frame, changed lane, or arrived."""
+def find_above(veh: Vehicles, order: Order, m: Meters, loops: Loops) -> int:
+    """List where those are now who are measured here and were above loops before the frame.
+
+    Returns how many.
+    """
+    n, found = 0, loops.above
+    for x in range(loops.over.shape[0]):
+        if loops.over[x] < 0 or m.road[loops.over[x]] < 0:
+            continue
+        i = slot_of(veh, order, loops.over[x], loops.slot[x])
+        if i < 0:
+            continue
+        loops.slot[x] = i
+        there = veh.lane[i] >= 0
+        found[n, LOOP] = x
+        found[n, NOW] = veh.lane[i]
+        found[n, ENDED] = 0.0 if there else 1.0
+        found[n, PLACE] = veh.distance[i] + (veh.s[i] if there else 0.0)
+        n += 1
+    return n
+
+
+@kernel
+def clear_loops(
+    net: NetworkArrays, loops: Loops, above: NDArray[np.float64], frame: int, dt: float
+) -> None:
+    """Free the loops whose vehicle has driven off them in a frame, changed lane, arrived or vanished.
+
+    above: see `find_above`, by loop.
+    """
     begin, end = frame * dt, (frame + 1) * dt
+    n = 0
     for x in range(loops.over.shape[0]):
         if loops.over[x] < 0:
             continue
-        i = slot_of(veh, loops.over[x], loops.slot[x])
         when = begin
-        if i >= 0:
-            loops.slot[x] = i
-            lane = veh.lane[i]
-            at = veh.distance[i] + (veh.s[i] if lane >= 0 else 0.0)
+        if n < above.shape[0] and int(above[n, LOOP]) == x:
+            gone, lane, at = above[n, ENDED] > 0.0, int(above[n, NOW]), above[n, PLACE]
+            n += 1
             aside = (
-                lane >= 0 and lane != loops.lane[x]
+                not gone and lane != loops.lane[x]
                 and net.lanes.road[lane] == net.lanes.road[loops.lane[x]]
             )  # fmt: skip
             if not aside:
-                if lane >= 0 and at < loops.clear[x]:
+                if not gone and at < loops.clear[x]:
                     loops.at[x] = at
                     continue
                 when = end
@@ -208,6 +256,33 @@ def clear_loops(net: NetworkArrays, veh: Vehicles, loops: Loops, frame: int, dt:
                     when = begin + dt * (loops.clear[x] - loops.at[x]) / (at - loops.at[x])
         loops.sums[x, OCCUPIED] += max(0.0, when - loops.since[x])
         loops.over[x] = -1
+
+
+@kernel
+def take_passed(loops: Loops, passed: NDArray[np.float64]) -> None:
+    """Count those who have passed loops in a frame, by the lane on which they began it.
+
+    passed: see `pass_loops`. A loop still taken by another vehicle is taken over, so that it is never
+    taken twice.
+    """
+    for n in range(passed.shape[0]):
+        x, when = int(passed[n, LOOP]), passed[n, WHEN]
+        beyond, body, speed = passed[n, BEYOND], passed[n, BODY], passed[n, MEAN]
+        if loops.over[x] >= 0:
+            loops.sums[x, OCCUPIED] += max(0.0, when - loops.since[x])
+            when = max(when, loops.since[x])
+        loops.passed[x] += 1
+        loops.sums[x, SPEED] += speed
+        loops.sums[x, PACE] += 1.0 / max(speed, SLOWEST)
+        if beyond >= body or passed[n, GONE] > 0.0:
+            loops.sums[x, OCCUPIED] += min(beyond, body) / speed
+            loops.over[x] = -1
+            continue
+        loops.over[x] = int(passed[n, NAME])
+        loops.slot[x] = int(passed[n, SLOT])
+        loops.at[x] = passed[n, AT]
+        loops.clear[x] = loops.at[x] - beyond + body
+        loops.since[x] = when
 
 
 @kernel
@@ -276,30 +351,30 @@ def follow_way(
         if same:
             if s > before:
                 mean = (s - before) / dt
-                pass_loops(veh, loops, i, old, before, s, 0.0, end, mean, dt)
+                pass_loops(veh, loops, i, lane, old, before, s, 0.0, end, mean, dt)
         elif steps > 0:
-            pass_loops(veh, loops, i, old, before, length, far, end, speed, dt)
+            pass_loops(veh, loops, i, lane, old, before, length, far, end, speed, dt)
     if steps == 0 and not same and not gone:  # put elsewhere, not driven
         if m.road[name] >= 0:
             settle_sums(m, name, end, distance + s, ideal, waited, stopped)
-            log_passage(m, name, m.road[name], True, end)
+            log_passage(m, name, lane, m.road[name], True, end)
         road = net.lanes.road[now]
         ideal += s / desired_speed(net, veh, types, i, now)
         come(m, name, road if road >= 0 else n_roads, end, distance + s, ideal, waited, stopped)
-        log_passage(m, name, m.road[name], False, end)
+        log_passage(m, name, lane, m.road[name], False, end)
     for step in range(steps - 1, -1, -1):
         on = now if step == 0 else int(veh.behind[i, step - 1])
         t = end - min(dt, far / speed)
         settle_sums(m, name, t, distance, ideal, waited, stopped)
         if m.road[name] >= 0:
-            log_passage(m, name, m.road[name], True, t)
+            log_passage(m, name, lane, m.road[name], True, t)
         road = net.lanes.road[on]
         come(m, name, road if road >= 0 else n_roads, t, distance, ideal, waited, stopped)
-        log_passage(m, name, m.road[name], False, t)
+        log_passage(m, name, lane, m.road[name], False, t)
         length = s if step == 0 else net.lanes.length[on]
         far -= length
         if m.watched[on]:
-            pass_loops(veh, loops, i, on, -1.0, length, far, end, speed, dt)
+            pass_loops(veh, loops, i, lane, on, -1.0, length, far, end, speed, dt)
         distance += net.lanes.length[on]
         ideal += net.lanes.length[on] / desired_speed(net, veh, types, i, on)
     m.s[name] = s
@@ -307,19 +382,25 @@ def follow_way(
         waited = veh.waited[i] * dt
         settle_sums(m, name, end, veh.distance[i], veh.ideal[i], waited, stopped)
         m.counts[m.road[name], ARRIVED] += 1
-        log_passage(m, name, m.road[name], True, end)
+        log_passage(m, name, lane, m.road[name], True, end)
         m.road[name] = -1
 
 
 @kernel
 def measure(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, m: Meters,
-    loops: Loops, frame: int, dt: float, newcomers: bool,
+    loops: Loops, here: NDArray[np.bool_], frame: int, dt: float, newcomers: bool,
 ) -> None:  # fmt: skip
-    """Measure the frame that was just stepped; newcomers: whether anybody departed in it."""
+    """Measure the frame that was just stepped; newcomers: whether anybody departed in it.
+
+    here: (n_lanes,) those measured are who began the frame there. What loops and sections get of it is
+    logged; see `clear_loops`, `take_passed`.
+    """
     m.logged[0] = 0
-    clear_loops(net, veh, loops, frame, dt)
+    loops.logged[0] = 0
     for lane in range(order.start.shape[0] - 1):
+        if not here[lane]:
+            continue
         watched = m.watched[lane]
         for p in range(order.start[lane], order.start[lane + 1]):
             i = order.slot[p]
@@ -327,7 +408,7 @@ def measure(
                 name = veh.id[i]
                 come(m, name, net.lanes.road[lane], frame * dt, 0.0, 0.0, 0.0, 0.0)
                 m.counts[m.road[name], DEPARTED] += 1
-                log_passage(m, name, m.road[name], False, frame * dt)
+                log_passage(m, name, lane, m.road[name], False, frame * dt)
                 m.s[name] = -veh.distance[i] if veh.lane[i] == lane else veh.s[i]
             if veh.lane[i] != lane:
                 follow_way(net, veh, types, routes, m, loops, i, lane, frame, dt)
@@ -335,25 +416,24 @@ def measure(
                 s, before = veh.s[i], m.s[veh.id[i]]
                 if s > before:
                     mean = (s - before) / dt
-                    pass_loops(veh, loops, i, lane, before, s, 0.0, (frame + 1) * dt, mean, dt)
+                    end = (frame + 1) * dt
+                    pass_loops(veh, loops, i, lane, lane, before, s, 0.0, end, mean, dt)
                 m.s[veh.id[i]] = s
 
 
 @kernel
 def take_readings(
     net: NetworkArrays, veh: Vehicles, types: Types, m: Meters, frame: int, dt: float,
-    on_road: NDArray[np.int64],
+    on_road: NDArray[np.int64], slots: NDArray[np.int64],
 ) -> None:  # fmt: skip
-    """Settle what everybody has left so far, as an interval ends before `frame`.
+    """Settle what the vehicles in some slots have left so far, as an interval ends before `frame`.
 
-    Vehicles not known yet become known. on_road: (n_roads+1,) how many are where, counted anew.
+    Those not known yet become known. on_road: (n_roads+1,) how many are where, counted anew.
     """
     n_roads = on_road.shape[0] - 1
     on_road[:] = 0
-    for i in range(veh.lane.shape[0]):
+    for i in slots:
         lane = veh.lane[i]
-        if lane < 0:
-            continue
         name = veh.id[i]
         road = net.lanes.road[lane] if net.lanes.road[lane] >= 0 else n_roads
         distance = veh.distance[i] + veh.s[i]

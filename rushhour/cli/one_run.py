@@ -93,6 +93,7 @@ def drive(
         if scenario.output is not None and domain.rank == 0:
             _check_folder(scenario.output)
         looks: list[int] = []  # frames between two that are recorded
+        keyframes = 0
         if scenario.record is not None and domain.rank == 0:
             chosen = scenario.record_choice
             recorder = Recorder(
@@ -110,6 +111,7 @@ def drive(
                 print(f"rushhour: {scenario.record.name}: {size}", file=sys.stderr)
             remarks = recorder.remarks
             looks = [recorder.every, recorder.keyframe_every]
+            keyframes = recorder.keyframe_every
             stack.enter_context(recorder)
             world.observers.append(recorder)
         if measures is not None and measures not in world.observers:
@@ -120,7 +122,7 @@ def drive(
             checker = Checker(world)
             world.observers.append(checker)
             looks.append(1)
-        domain.agree(looks)
+        domain.agree(looks, keyframes)
         stopping = stack.enter_context(Stopping())
         domain.ask = lambda: stopping.signal
 
@@ -143,6 +145,8 @@ def drive(
 
         waits = patience_of(world, scenario.give_up_after, end is not None)
         clocking = run_world(world, end, stopped, progress, waits)
+        if measures is not None:
+            measures.parts.gather()
     if domain.rank:  # the first tells what the run came to
         if stopping.signal:
             return stopping.exit_code, {}

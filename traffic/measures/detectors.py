@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.measuring.queues import Queues
-from rushhour.kernels.measuring.roads_and_loops import LOOP_SUMS, Loops
+from rushhour.kernels.measuring.roads_and_loops import ABOVE, LOOP_SUMS, PASSED, Loops
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.model import Network
 from rushhour.traffic.words.places_named import (
@@ -21,6 +21,7 @@ from rushhour.traffic.words.places_named import (
 )
 
 MOST_DETECTORS: Final = 1_000_000  # of one kind
+LOG_ROOM: Final = 64  # passes of loops in a frame for which there is room, but for two of each loop
 
 
 class DetectorError(RunError, ValueError):
@@ -119,6 +120,9 @@ def laid_loops(
         since=np.full(k, now),
         passed=np.zeros(k, np.int64),
         sums=np.zeros((k, LOOP_SUMS)),
+        log=np.zeros((2 * k + LOG_ROOM, PASSED)),
+        logged=np.zeros(1, np.int64),
+        above=np.zeros((k, ABOVE)),
     )
     return laid, row
 

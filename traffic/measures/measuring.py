@@ -21,6 +21,7 @@ from rushhour.kernels.measuring.roads_and_loops import (
     LEFT,
     OCCUPIED,
     PACE,
+    PASSAGE,
     READINGS,
     SPEED,
     STOPPED,
@@ -28,7 +29,10 @@ from rushhour.kernels.measuring.roads_and_loops import (
     TIME,
     WAITED,
     Meters,
+    clear_loops,
+    find_above,
     measure,
+    take_passed,
     take_readings,
     ticks,
 )
@@ -44,6 +48,7 @@ from rushhour.traffic.measures.detectors import (
 from rushhour.traffic.measures.going_on import KINDS, OF_LOOPS, check_state
 from rushhour.traffic.measures.passages import Passages
 from rushhour.traffic.measures.tables import TABLES, MeasureTable, Rows, with_ids
+from rushhour.traffic.ranks.measured import MeasuredParts
 from rushhour.traffic.sim.fields import grown
 from rushhour.traffic.words.durations import seconds
 
@@ -69,6 +74,8 @@ class Measures:
     >>> measures.roads.to_pandas().groupby("road").flow.mean()
     """
 
+    in_parts: Final = True  # on several ranks each measures its own vehicles (traffic.ranks)
+
     def __init__(
         self,
         world: "World",
@@ -87,13 +94,14 @@ class Measures:
         self._observed = world.frame  # until when it has measured
         self._departed = world.departed
         self._with_roads = roads
+        self.parts = MeasuredParts(self)
         self._make_meters()
         self._make_loops(loops)
         self._make_sections(sections)
         self._make_queues(queues_of(world.network, queues))
-        self._on_road = np.zeros(world.network.n_roads + 1, np.int64)
+        self.on_road = np.zeros(world.network.n_roads + 1, np.int64)
         self._settle_readings()
-        self._meters.sums[:] = 0
+        self.meters.sums[:] = 0
 
     def __repr__(self) -> str:
         kept = {name: f"{self.rows[name].size:,} rows" for name in self.kept}
@@ -130,7 +138,7 @@ class Measures:
     def _make_meters(self) -> None:
         network = self.world.network
         n, n_trips = network.n_roads + 1, max(1, len(self.world.demand))
-        self._meters = Meters(
+        self.meters = Meters(
             road=np.full(n_trips, -1, np.int32),
             since=np.zeros((n_trips, READINGS)),
             s=np.zeros(n_trips),
@@ -138,27 +146,18 @@ class Measures:
             sums=np.zeros((n, READINGS), np.int64),
             watched=np.zeros(network.n_lanes, np.bool_),
             marked=np.zeros(n, np.bool_),
-            **self._log(0),
+            log=np.zeros((0, PASSAGE)),
             logged=np.zeros(1, np.int64),
         )
         self.detectors: dict[str, dict[str, NDArray[Any]]] = {}
 
-    @staticmethod
-    def _log(size: int) -> dict[str, NDArray[Any]]:
-        return {
-            "log_vehicle": np.zeros(size, np.int32),
-            "log_road": np.zeros(size, np.int32),
-            "log_left": np.zeros(size, np.bool_),
-            "log_time": np.zeros(size),
-        }
-
     def _make_loops(self, loops: Sequence[Loop]) -> None:
         network = self.world.network
-        self._loops, self._loop_row = laid_loops(network, loops, self._since * self.world.dt)
-        lane, pos = self._loops.lane, self._loops.pos
+        self.laid, self._loop_row = laid_loops(network, loops, self._since * self.world.dt)
+        lane, pos = self.laid.lane, self.laid.pos
         k = lane.size
         road = network.arrays.lanes.road
-        self._meters.watched[:] = np.isin(road, road[lane])
+        self.meters.watched[:] = np.isin(road, road[lane])
         own = [self.interval if p.interval is None else self._frames(p.interval) for p in loops]
         self._loop_frames = np.array(own, np.int64)[self._loop_row] if k else np.zeros(0, np.int64)
         self._loop_since = np.full(k, self._since, np.int64)
@@ -170,15 +169,14 @@ class Measures:
     def _make_sections(self, sections: Sequence[Section]) -> None:
         self._passages = Passages(self.world.network, sections)
         if sections:
-            self._meters.marked[self._passages.roads] = True
-            self._meters = self._meters._replace(
-                **self._log(LOG_ROOM * self.world.sim.veh.lane.size)
-            )
+            self.meters.marked[self._passages.roads] = True
+            room = LOG_ROOM * self.world.sim.veh.lane.size
+            self.meters = self.meters._replace(log=np.zeros((room, PASSAGE)))
         self.detectors["sections"] = self._passages.detectors
 
     def _make_queues(self, queues: Sequence[Queue]) -> None:
         network = self.world.network
-        lane, self._queues, self._queue_row = laid_queues(
+        lane, self.queue_lines, self._queue_row = laid_queues(
             network, queues, self.world.sim.veh.lane.size
         )
         self._looks = 0
@@ -191,41 +189,55 @@ class Measures:
 
     def observe(self) -> None:
         """Measure the frame that the world has just stepped; once, if it is asked more often."""
-        world, m = self.world, self._meters
+        world, m = self.world, self.meters
         if world.frame == self._observed:
             return
         self._observed = world.frame
-        if len(world.demand) > m.road.size or world.sim.veh.lane.size > self._queues.slot.size:
+        if len(world.demand) > m.road.size or world.sim.veh.lane.size > self.queue_lines.slot.size:
             self._grow()
-            m = self._meters
+            m = self.meters
+        net, order, parts, loops = world.network.arrays, world.sim.order, self.parts, self.laid
+        parts.begin()
+        frame, veh = world.frame - 1, world.sim.veh
+        above = loops.above[: find_above(veh, order, m, loops)]
         if world.sim.taken_off or world.sim.put_back_on:
             self._follow_commands()
         measure(
-            world.network.arrays, world.sim.veh, world.sim.types, world.sim.routes, world.sim.order, m,
-            self._loops, world.frame - 1, world.dt, world.departed != self._departed,
+            net, veh, world.sim.types, world.sim.routes, order, m, loops, parts.lanes, frame,
+            world.dt, world.departed != self._departed,
         )  # fmt: skip
         self._departed = world.departed
-        if m.logged[0]:
-            self._passages.note(m, int(m.logged[0]), world.begin, self.rows["passages"])
-        if self._queues.lane.size and world.frame % self._look_frames == 0:
-            look_at_queues(world.network.arrays.lanes, world.sim.veh, self._queues)
+        ends = world.frame == self._over(self._since, self.interval)
+        if ends:
+            self._settle_readings()
+        looks = self.queue_lines.lane.size > 0 and world.frame % self._look_frames == 0
+        above, passed, log = parts.share(above, loops.log[: loops.logged[0]], m.log[: m.logged[0]])
+        clear_loops(net, loops, above, frame, world.dt)
+        take_passed(loops, passed)
+        if log.size:
+            self._passages.note(log, world.begin, self.rows["passages"])
+        if looks:
+            look_at_queues(net.lanes, *parts.looked_at())
             self._looks += 1
         if world.frame == self._next_loop:
             self._end_loops(self._over(self._loop_since, self._loop_frames) == world.frame)
-        if world.frame == self._over(self._since, self.interval):
+        if ends:
             self._end_interval()
+        parts.end()
 
     def finish(self) -> None:
-        """End the running intervals now, shorter than the others; new ones begin."""
+        """End the running intervals now, shorter than the others; new ones begin. On all ranks."""
+        self.parts.gather()
         self._end_loops(self._loop_since < self.world.frame)
         if self.world.frame > self._since:
+            self._settle_readings()
             self._end_interval()
 
     # --- kept -------------------------------------------------------------------------------
 
     def state(self) -> dict[str, NDArray[Any]]:
         """What they remember after a frame, as tables of `going_on.KINDS`; see `restore`."""
-        m, loops, queues = self._meters, self._loops, self._queues
+        m, loops, queues = self.meters, self.laid, self.queue_lines
         known = np.flatnonzero(m.road >= 0)
         found = {name: np.zeros(0, kind) for name, kind in KINDS.items()}
         there = found["measured_vehicles"] = np.zeros(known.size, KINDS["measured_vehicles"])
@@ -255,7 +267,7 @@ class Measures:
 
         Raises RunError for a state that is not one of theirs.
         """
-        m, loops, queues, world = self._meters, self._loops, self._queues, self.world
+        m, loops, queues, world = self.meters, self.laid, self.queue_lines, self.world
         numbers = check_state(
             state, len(m.counts), loops.lane.size, queues.lane.size, len(self._passages), m.road.size,
             world.sim.veh.lane.size, world.frame,
@@ -281,18 +293,18 @@ class Measures:
 
     def _grow(self) -> None:
         """Have room for as many trips and vehicles as there are by now."""
-        m, room = self._meters, self.world.sim.veh.lane.size
+        m, room = self.meters, self.world.sim.veh.lane.size
         trips = max(len(self.world.demand), m.road.size)
         size = LOG_ROOM * room if m.marked.any() else 0
-        self._meters = m._replace(
+        self.meters = m._replace(
             road=grown(m.road, trips, -1), since=grown(m.since, trips), s=grown(m.s, trips),
-            **self._log(size),
+            log=np.zeros((size, PASSAGE)),
         )  # fmt: skip
-        self._queues = self._queues._replace(slot=np.zeros(room, np.int32))
+        self.queue_lines = self.queue_lines._replace(slot=np.zeros(room, np.int32))
 
     def _follow_commands(self) -> None:
         """Settle what those have left on their roads whom commands took off them or put back on."""
-        world, m = self.world, self._meters
+        world, m = self.world, self.meters
         begin = (world.frame - 1) * world.dt
         for vehicle, (_, *readings) in world.sim.taken_off.items():
             road = int(m.road[vehicle])
@@ -302,6 +314,8 @@ class Measures:
                 m.counts[road, LEFT] += 1
             m.road[vehicle] = -1
         for vehicle, (road, *readings) in world.sim.put_back_on.items():
+            if not self.parts.began_here(vehicle):
+                continue
             m.road[vehicle] = road
             m.since[vehicle] = (begin, *readings)
             m.s[vehicle] = readings[0] - self._before_lane(vehicle)
@@ -317,7 +331,7 @@ class Measures:
 
     def _settle_readings(self) -> None:
         """Bring the sums of roads up to now; those gone without driving off have left."""
-        world, m = self.world, self._meters
+        world, m = self.world, self.meters
         now = world.frame * world.dt
         take_readings(
             world.network.arrays,
@@ -326,20 +340,21 @@ class Measures:
             m,
             world.frame,
             world.dt,
-            self._on_road,
+            self.on_road,
+            self.parts.slots(),
         )
         gone = np.flatnonzero((m.road >= 0) & (m.since[:, TIME] != now))
         np.add.at(m.counts[:, LEFT], m.road[gone], 1)
         m.road[gone] = -1
 
     def _end_interval(self) -> None:
-        world, m = self.world, self._meters
+        world, m = self.world, self.meters
         begin, end = (world.begin + frame * world.dt for frame in (self._since, world.frame))
-        self._settle_readings()
+        self.parts.add_up()
         if self._with_roads:
             self._add_roads(begin, end)
         self._passages.end_interval(self.rows["sections"], begin, end)
-        if self._queues.lane.size:
+        if self.queue_lines.lane.size:
             self._add_queues(begin, end)
         m.sums[:] = 0
         m.counts[:] = 0
@@ -347,7 +362,7 @@ class Measures:
 
     def _add_roads(self, begin: float, end: float) -> None:
         """Rows of the roads on which anybody was."""
-        m, lasted = self._meters, end - begin
+        m, lasted = self.meters, end - begin
         some = np.flatnonzero(m.counts[:-1].any(axis=1) | (m.sums[:-1, TIME] > 0))
         sums, counts = m.sums[some] / TICKS, m.counts[some]
         km = 0.001 * self.world.network.arrays.roads.length[some]
@@ -356,7 +371,7 @@ class Measures:
         self.rows["roads"].add(
             begin=begin, end=end, road=some,
             entered=counts[:, ENTERED], departed=counts[:, DEPARTED],
-            left=counts[:, LEFT], arrived=counts[:, ARRIVED], vehicles=self._on_road[some],
+            left=counts[:, LEFT], arrived=counts[:, ARRIVED], vehicles=self.on_road[some],
             vehicle_seconds=spent, distance=driven, speed=speed,
             density=spent / lasted / km, flow=3.6 * driven / lasted / km,
             time_lost=spent - sums[:, STOPPED] - sums[:, IDEAL],
@@ -369,7 +384,7 @@ class Measures:
 
     def _end_loops(self, due: NDArray[np.bool_]) -> None:
         """Rows of the loops whose interval ends, and new intervals for them."""
-        world, loops = self.world, self._loops
+        world, loops = self.world, self.laid
         which = np.flatnonzero(due)
         if which.size:
             now = world.frame * world.dt
@@ -393,7 +408,7 @@ class Measures:
             self._next_loop = self.next_loop()
 
     def _add_queues(self, begin: float, end: float) -> None:
-        sums, most = self._queues.sums, self._queues.most
+        sums, most = self.queue_lines.sums, self.queue_lines.most
         row, looks = self._queue_row, max(1, self._looks)
         self.rows["queues"].add(
             begin=begin, end=end, queue=np.arange(row.size),

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.measuring.roads_and_loops import Meters
+from rushhour.kernels.measuring.roads_and_loops import NAME, OUT, ROAD, TIMED
 from rushhour.roadnets.model import Network
 from rushhour.traffic.measures.detectors import Section, laid_sections
 from rushhour.traffic.measures.going_on import KINDS
@@ -36,12 +36,12 @@ class Passages:
         """The roads with which sections begin or end."""
         return [*self._starting, *self._ending]
 
-    def note(self, m: Meters, logged: int, begin: float, rows: Rows) -> None:
-        """Match who leaves sections, by the first entries of the meters' log, with when they came."""
-        for vehicle, road, left, time in zip(
-            m.log_vehicle[:logged].tolist(), m.log_road[:logged].tolist(),
-            m.log_left[:logged].tolist(), m.log_time[:logged].tolist(), strict=True,
-        ):  # fmt: skip
+    def note(self, log: NDArray[np.float64], begin: float, rows: Rows) -> None:
+        """Match who leaves sections with when they came. log: as the meters keep it, by lane."""
+        who = log[:, [NAME, ROAD]].astype(np.int64)
+        for (vehicle, road), left, time in zip(
+            who.tolist(), log[:, OUT].tolist(), log[:, TIMED].tolist(), strict=True
+        ):
             if not left:
                 for x in self._starting.get(road, ()):
                     self._inside[x][vehicle] = begin + time

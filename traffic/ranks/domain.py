@@ -46,6 +46,7 @@ class Domain(Part):
         self.ask: Callable[[], int] = lambda: 0  # the signal by which this rank is to stop; 0 none
         self.asked = 0  # the largest of all ranks as the last frame ended
         self.together: list[int] = []  # frames between two in which all is brought together
+        self.keyframes = 0  # frames between two keyframes; 0: none is written
         self._read = True
         self.mine = np.zeros(0, np.bool_)  # by slot
         self.moved = 0  # vehicles on the road in the last frame, of all ranks
@@ -242,10 +243,10 @@ class Domain(Part):
         if (observed and self._read) or any(self.sim.frame % n == 0 for n in self.together):
             self.gather()
 
-    def agree(self, frames: list[int]) -> None:
-        """Come together every so many frames; what rank 0 says holds for all."""
+    def agree(self, frames: list[int], keyframes: int = 0) -> None:
+        """Come together every so many frames, and for keyframes; what rank 0 says holds for all."""
         if self.ranks > 1:
-            self.together = self.comm.bcast(frames)
+            self.together, self.keyframes = self.comm.bcast((frames, keyframes))
 
     def rest(self) -> None:
         """Have all vehicles on every rank, for whoever reads; unless nobody does (`unread`)."""

@@ -12,18 +12,12 @@ class RankError(RunError):
     """What was asked for is not done on ranks; every rank comes to the same, so one of them says it."""
 
 
-ALL_VEHICLES: Final = "it looks at every vehicle in every frame"
 # Options of `rushhour run` by name, and why each is refused. All others are done.
 OPTIONS: Final[dict[str, str]] = {
     "seeds": "each seed is a run of its own",
-    "measure": ALL_VEHICLES,
-    "loop": ALL_VEHICLES,
-    "section": ALL_VEHICLES,
-    "queue": ALL_VEHICLES,
     "steered": "bodies that steer are not divided",
     "quotas": "a quota counts the work of all",
     "budget": "it measures the machine, and ranks may have several",
-    "record_region": "the part of the world that is recorded is not divided",
 }
 # The same of parameters, by how they begin.
 PARAMETERS: Final[dict[str, str]] = {
@@ -33,7 +27,7 @@ PARAMETERS: Final[dict[str, str]] = {
 }
 # And of scenarios, by field.
 SCENARIO: Final[dict[str, str]] = {
-    "measure": "measure", "budget": "budget", "steer_where": "steered",
+    "budget": "budget", "steer_where": "steered",
 }  # fmt: skip
 TO_DO: Final = "start it without mpiexec (docs/ranks.md)"
 

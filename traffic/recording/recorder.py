@@ -320,7 +320,7 @@ class Recorder:
             self._happenings.gather()
         if whole:
             self.write_keyframe()  # with the running intervals, which may go on
-        if self.measures is not None:
+        if self.measures is not None and self.measures.parts.complete:  # else another rank is lost
             self.measures.finish()
         self.flush()
         if self._failed:
