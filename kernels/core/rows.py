@@ -1,4 +1,8 @@
-"""Rows of vehicles taken out of the arrays by slot, column after column, and put into others."""
+"""Rows taken out of arrays by their numbers, packed as bytes column after column, and put into others.
+
+Columns come in groups of one width, 8, 4 and 1 bytes, and tables of 4 bytes; a group without any has one
+column without a row.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,50 +11,149 @@ from rushhour.kernels.compiling.jit import kernel
 
 
 @kernel
-def take_columns(
-    columns: tuple[NDArray[np.int64], ...], slots: NDArray[np.int32], out: NDArray[np.int64]
-) -> None:
-    """Copy what columns of one width hold in some slots. Writes out, (columns, n)."""
-    for c in range(len(columns)):
-        column = columns[c]
-        for row in range(slots.shape[0]):
-            out[c, row] = column[slots[row]]
-
-
-@kernel
-def put_columns(
-    columns: tuple[NDArray[np.int64], ...], slots: NDArray[np.int32], rows: NDArray[np.int64]
-) -> None:
-    """The other way round: write rows, (columns, n), into some slots."""
-    for c in range(len(columns)):
-        column = columns[c]
-        for row in range(slots.shape[0]):
-            column[slots[row]] = rows[c, row]
-
-
-@kernel
-def take_tables(
-    tables: tuple[NDArray[np.int32], ...], slots: NDArray[np.int32], out: NDArray[np.int32]
-) -> None:
-    """Copy the rows of tables in some slots. Writes out, flat, one table after the other."""
+def take_rows(
+    wide: tuple[NDArray[np.int64], ...], narrow: tuple[NDArray[np.int32], ...],
+    tables: tuple[NDArray[np.int32], ...], small: tuple[NDArray[np.uint8], ...],
+    slots: NDArray[np.int32], out: NDArray[np.uint8],
+) -> None:  # fmt: skip
+    """Pack what the columns and tables hold in some slots. Writes out."""
+    n = slots.shape[0]
     at = 0
-    for t in range(len(tables)):
-        table = tables[t]
-        for row in range(slots.shape[0]):
-            for k in range(table.shape[1]):
-                out[at] = table[slots[row], k]
-                at += 1
+    for c in range(len(wide)):
+        eights = wide[c]
+        if eights.shape[0] > 0:
+            eight = out[at : at + 8 * n].view(np.int64)
+            for row in range(n):
+                eight[row] = eights[slots[row]]
+            at += 8 * n
+    for c in range(len(narrow)):
+        fours = narrow[c]
+        if fours.shape[0] > 0:
+            four = out[at : at + 4 * n].view(np.int32)
+            for row in range(n):
+                four[row] = fours[slots[row]]
+            at += 4 * n
+    for c in range(len(tables)):
+        table = tables[c]
+        if table.shape[0] > 0:
+            width = table.shape[1]
+            cells = out[at : at + 4 * width * n].view(np.int32)
+            for row in range(n):
+                for k in range(width):
+                    cells[row * width + k] = table[slots[row], k]
+            at += 4 * width * n
+    for c in range(len(small)):
+        ones = small[c]
+        if ones.shape[0] > 0:
+            for row in range(n):
+                out[at + row] = ones[slots[row]]
+            at += n
 
 
 @kernel
-def put_tables(
-    tables: tuple[NDArray[np.int32], ...], slots: NDArray[np.int32], rows: NDArray[np.int32]
-) -> None:
-    """The other way round: write rows, flat, into some slots of tables."""
+def put_rows(
+    wide: tuple[NDArray[np.int64], ...], narrow: tuple[NDArray[np.int32], ...],
+    tables: tuple[NDArray[np.int32], ...], small: tuple[NDArray[np.uint8], ...],
+    slots: NDArray[np.int32], data: NDArray[np.uint8],
+) -> None:  # fmt: skip
+    """The other way round: write what was packed into some slots of columns and tables."""
+    n = slots.shape[0]
     at = 0
-    for t in range(len(tables)):
-        table = tables[t]
-        for row in range(slots.shape[0]):
-            for k in range(table.shape[1]):
-                table[slots[row], k] = rows[at]
-                at += 1
+    for c in range(len(wide)):
+        eights = wide[c]
+        if eights.shape[0] > 0:
+            eight = data[at : at + 8 * n].view(np.int64)
+            for row in range(n):
+                eights[slots[row]] = eight[row]
+            at += 8 * n
+    for c in range(len(narrow)):
+        fours = narrow[c]
+        if fours.shape[0] > 0:
+            four = data[at : at + 4 * n].view(np.int32)
+            for row in range(n):
+                fours[slots[row]] = four[row]
+            at += 4 * n
+    for c in range(len(tables)):
+        table = tables[c]
+        if table.shape[0] > 0:
+            width = table.shape[1]
+            cells = data[at : at + 4 * width * n].view(np.int32)
+            for row in range(n):
+                for k in range(width):
+                    table[slots[row], k] = cells[row * width + k]
+            at += 4 * width * n
+    for c in range(len(small)):
+        ones = small[c]
+        if ones.shape[0] > 0:
+            for row in range(n):
+                ones[slots[row]] = data[at + row]
+            at += n
+
+
+@kernel
+def take_places(
+    wide: tuple[NDArray[np.int64], ...], narrow: tuple[NDArray[np.int32], ...],
+    small: tuple[NDArray[np.uint8], ...], places: NDArray[np.int64], ends: NDArray[np.int64],
+    out: NDArray[np.uint8],
+) -> None:  # fmt: skip
+    """Pack what columns hold in places of their own. Writes out.
+
+    places: of all columns, one after the other; ends: (columns,) where those of each end.
+    """
+    x = first = at = 0
+    for c in range(len(wide)):
+        eights, n = wide[c], int(ends[x]) - first
+        eight = out[at : at + 8 * n].view(np.int64)
+        for row in range(n):
+            eight[row] = eights[places[first + row]]
+        at += 8 * n
+        first += n
+        x += 1
+    for c in range(len(narrow)):
+        fours, n = narrow[c], int(ends[x]) - first
+        four = out[at : at + 4 * n].view(np.int32)
+        for row in range(n):
+            four[row] = fours[places[first + row]]
+        at += 4 * n
+        first += n
+        x += 1
+    for c in range(len(small)):
+        ones, n = small[c], int(ends[x]) - first
+        for row in range(n):
+            out[at + row] = ones[places[first + row]]
+        at += n
+        first += n
+        x += 1
+
+
+@kernel
+def put_places(
+    wide: tuple[NDArray[np.int64], ...], narrow: tuple[NDArray[np.int32], ...],
+    small: tuple[NDArray[np.uint8], ...], places: NDArray[np.int64], ends: NDArray[np.int64],
+    data: NDArray[np.uint8],
+) -> None:  # fmt: skip
+    """The other way round: write what was packed into these places."""
+    x = first = at = 0
+    for c in range(len(wide)):
+        eights, n = wide[c], int(ends[x]) - first
+        eight = data[at : at + 8 * n].view(np.int64)
+        for row in range(n):
+            eights[places[first + row]] = eight[row]
+        at += 8 * n
+        first += n
+        x += 1
+    for c in range(len(narrow)):
+        fours, n = narrow[c], int(ends[x]) - first
+        four = data[at : at + 4 * n].view(np.int32)
+        for row in range(n):
+            fours[places[first + row]] = four[row]
+        at += 4 * n
+        first += n
+        x += 1
+    for c in range(len(small)):
+        ones, n = small[c], int(ends[x]) - first
+        for row in range(n):
+            ones[places[first + row]] = data[at + row]
+        at += n
+        first += n
+        x += 1

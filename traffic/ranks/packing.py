@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.core.rows import put_columns, put_tables, take_columns, take_tables
+from rushhour.kernels.core.rows import put_places, put_rows, take_places, take_rows
 from rushhour.kernels.core.vehicles import Vehicles
 from rushhour.traffic.ranks.division import Kept
 
@@ -39,59 +39,52 @@ def aligned(size: Size) -> Size:
     return -(-size // 8) * 8
 
 
+def grouped(arrays: Sequence[NDArray[Any]]) -> tuple[tuple[NDArray[Any], ...], ...]:
+    """Columns as groups of one width, as kernels take them; see kernels.core.rows."""
+    flat = [array.view(WIDTHS[array.itemsize]) for array in arrays]
+    return tuple(
+        tuple(each for each in flat if each.itemsize == width) or (np.zeros(0, kind),)
+        for width, kind in WIDTHS.items()
+    )
+
+
 class Rows:
     """Packs the vehicles of one set of arrays: all that is known of them, or the fields with some names."""
 
     def __init__(self, veh: Vehicles, names: Sequence[str] = Vehicles._fields) -> None:
         self.veh = veh
-        arrays: list[NDArray[Any]] = [getattr(veh, name) for name in names]
-        flat = [a.view(WIDTHS[a.itemsize]) for a in arrays if a.ndim == 1]
-        self._columns = [tuple(a for a in flat if a.itemsize == width) for width in WIDTHS]
-        self._tables = tuple(a for a in arrays if a.ndim == 2)
-        self._cells = sum(table.shape[1] for table in self._tables)
-        names = [name for name in names if getattr(veh, name).ndim == 1]
-        self._names = [
-            [name for name in names if getattr(veh, name).itemsize == width] for width in WIDTHS
-        ]
-        self.size = sum(a.itemsize for a in flat) + 4 * self._cells
-
-    def _parts(self, data: Bytes, n: int) -> tuple[list[NDArray[Any]], NDArray[np.int32]]:
-        """The columns of n packed vehicles by width, and their tables; views."""
-        at, found = 0, []
-        for columns, (width, kind) in zip(self._columns, WIDTHS.items(), strict=True):
-            size = len(columns) * width * n
-            found.append(data[at : at + size].view(kind).reshape(len(columns), n))
-            at += size
-            if width == 4:
-                tables = data[at : at + 4 * self._cells * n].view(np.int32)
-                at += tables.nbytes
-        return found, tables
+        arrays = {name: getattr(veh, name) for name in names}
+        flat = {name: array for name, array in arrays.items() if array.ndim == 1}
+        tables = tuple(array for array in arrays.values() if array.ndim == 2)
+        wide, narrow, small = grouped(list(flat.values()))
+        self._groups = (wide, narrow, tables or (np.zeros((0, 0), np.int32),), small)
+        cells = 4 * sum(table.shape[1] for table in tables)
+        self.size = sum(array.itemsize for array in flat.values()) + cells
+        # Bytes of a vehicle before each column.
+        self._before: dict[str, int] = {}
+        at = 0
+        for width in WIDTHS:
+            for name, array in flat.items():
+                if array.itemsize == width:
+                    self._before[name] = at
+                    at += width
+            at += cells if width == 4 else 0
 
     def take(self, slots: NDArray[np.int32], out: Bytes) -> None:
         """Pack the vehicles in some slots."""
-        parts, tables = self._parts(out, slots.size)
-        for columns, part in zip(self._columns, parts, strict=True):
-            if columns:
-                take_columns(columns, slots, part)
-        if self._tables:
-            take_tables(self._tables, slots, tables)
+        if slots.size:
+            take_rows(*self._groups, slots, out)
 
     def put(self, data: Bytes, slots: NDArray[np.int32]) -> None:
         """Write packed vehicles into some slots."""
-        parts, tables = self._parts(data, slots.size)
-        for columns, part in zip(self._columns, parts, strict=True):
-            if columns:
-                put_columns(columns, slots, part)
-        if self._tables:
-            put_tables(self._tables, slots, tables)
+        if slots.size:
+            put_rows(*self._groups, slots, data)
 
     def column(self, data: Bytes, n: int, name: str) -> NDArray[Any]:
         """One column of n packed vehicles; a view."""
-        for names, part in zip(self._names, self._parts(data, n)[0], strict=True):
-            if name in names:
-                found: NDArray[Any] = part[names.index(name)]
-                return found.view(getattr(self.veh, name).dtype)
-        raise KeyError(name)
+        array, at = getattr(self.veh, name), self._before[name] * n
+        found: NDArray[Any] = data[at : at + array.itemsize * n].view(array.dtype)
+        return found
 
 
 class Memory:
@@ -106,31 +99,39 @@ class Memory:
         self._sim, self._kept, self._decided = sim, kept, decided
         self._who = division.who
         self._of: tuple[Any, ...] = ()  # structures of which _arrays are
-        self._arrays: list[tuple[NDArray[Any], NDArray[np.int64]]] = []
+        self._packed: tuple[Any, ...] = ()  # as kernels take them
         self._size = 0
 
-    def _places(self) -> list[tuple[NDArray[Any], NDArray[np.int64]]]:
-        """Arrays, and the numbers in each, the widest first."""
+    def _groups(self) -> tuple[Any, ...]:
+        """Arrays in groups of one width, the places of all, and where those of each array end."""
         sim = self._sim
         now = (sim.grants, sim.awake, sim.lights, sim.actuation)
         if len(self._of) != len(now) or any(a is not b for a, b in zip(self._of, now, strict=True)):
-            self._of, self._arrays = now, self._found()
-            self._size = aligned(sum(a.itemsize * places.size for a, places in self._arrays))
-        return self._arrays
+            self._of, found = now, self._found()
+            self._size = aligned(sum(array.itemsize * places.size for array, places in found))
+            groups = grouped([array for array, _ in found])
+            none = np.zeros(0, np.int64)
+            placed = []
+            for width in WIDTHS:
+                of_width = [places for array, places in found if array.itemsize == width]
+                placed += of_width or [none]
+            ends = np.cumsum([places.size for places in placed], dtype=np.int64)
+            self._packed = (*groups, np.concatenate(placed).astype(np.int64), ends)
+        return self._packed
 
     def _found(self) -> list[tuple[NDArray[Any], NDArray[np.int64]]]:
         sim, kept, who = self._sim, self._kept, self._who
         grants, awake, lights = sim.grants, sim.awake, sim.lights
         if self._decided:
             found = [(getattr(grants, name), kept.exits) for name in OF_EXITS]
-            return _by_width([*found, (grants.passers, kept.lanes)])
+            return [*found, (grants.passers, kept.lanes)]
         signal, n = sim.network.arrays.connectors.signal, sim.network.n_road_lanes
         there = np.zeros(who.program.size, np.bool_)
         there[signal[kept.near[n:] & (signal >= 0)]] = True
         programs = np.flatnonzero((who.program == kept.rank) & there)
         lane = sim.actuation.lane
         detectors = np.flatnonzero((who.lane[lane] == kept.rank) & kept.near[lane])
-        found = [
+        return [
             *((getattr(grants, name), kept.exits) for name in OF_EXITS),
             *((getattr(grants, name), kept.lanes) for name in OF_LANES),
             *((getattr(grants, name), kept.connectors) for name in OF_CONNECTORS),
@@ -139,34 +140,20 @@ class Memory:
             (awake.roused, kept.groups),
             (awake.roads_roused, kept.roads),
         ]
-        return _by_width(found)
 
     def size(self) -> int:
         """Bytes, a multiple of 8."""
-        self._places()
+        self._groups()
         return self._size
 
     def take(self, out: Bytes) -> None:
         """Pack it."""
-        at = 0
-        for array, places in self._places():
-            size = array.itemsize * places.size
-            out[at : at + size].view(array.dtype)[:] = array[places]
-            at += size
+        wide, narrow, small, places, ends = self._groups()
+        if self._size:
+            take_places(wide, narrow, small, places, ends, out)
 
     def put(self, data: Bytes) -> None:
         """Remember what was packed."""
-        at = 0
-        for array, places in self._places():
-            size = array.itemsize * places.size
-            array[places] = data[at : at + size].view(array.dtype)
-            at += size
-
-
-def _by_width(
-    found: list[tuple[NDArray[Any], NDArray[np.int64]]],
-) -> list[tuple[NDArray[Any], NDArray[np.int64]]]:
-    """Those of which there is anything, the widest first."""
-    return sorted(
-        [each for each in found if each[1].size], key=lambda each: -each[0].itemsize
-    )  # fmt: skip
+        wide, narrow, small, places, ends = self._groups()
+        if self._size:
+            put_places(wide, narrow, small, places, ends, data)
