@@ -119,10 +119,21 @@ def drift(comm: Any) -> World:
     return World(network, builder.build(), seed=4, comm=comm)
 
 
+def full(comm: Any) -> World:
+    """More want to drive for a while than the road may hold."""
+    network = generate("grid", rows=2, columns=8, control="signals")
+    trips = [
+        random_trips(network, 110, over=25.0, seed=6),
+        random_trips(network, 60, over=60.0, seed=7),
+    ]
+    given = Parameters({"quota.vehicles": 90})
+    return World(network, merge(trips), parameters=given, seed=7, comm=comm)
+
+
 WORLDS: dict[str, Callable[[Any], World]] = {
     "lanes": lanes, "town": town, "pressure": pressure, "jam": jam, "buses": buses,
     "other ways": other_ways,
-    "checked": checked, "drift": drift,
+    "checked": checked, "drift": drift, "full": full,
 }  # fmt: skip
 
 
@@ -186,7 +197,7 @@ def story(name: str, frames: int, comm: Any = None) -> Iterator[list[Any]]:
         tables = {kind: digests(measures.rows[kind].columns()) for kind in measures.kept}
     found = None if checker is None else [checker.report(), checker.information]
     yield [
-        world.state_hash(), [len(world.vehicles), found, remembered, tables], domain.local_frames, domain.divisions
+        world.state_hash(), [len(world.vehicles), found, remembered, tables, world.quotas()], domain.local_frames, domain.divisions
     ]  # fmt: skip
 
 

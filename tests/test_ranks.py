@@ -28,6 +28,7 @@ MOSTLY = {
     "other ways": 0.97,
     "checked": 0.97,
     "drift": 0.97,
+    "full": 0.15,
 }
 
 pytest.importorskip("pymetis", reason="divides networks: pip install 'rushhour[mpi]'")
@@ -52,6 +53,7 @@ def test_ranks_come_to_the_bits_of_one_process_in_every_frame(
             assert found[name][frame] == alone[name][frame], (name, frame)
         (state, what), (state_alone, what_alone) = found[name][FRAMES][:2], alone[name][FRAMES][:2]
         assert (state, what[:2]) == (state_alone, what_alone[:2]), name
+        assert what[4] == what_alone[4], name  # quotas
         assert what[2] == what_alone[2], name  # what measures remember within an interval
         for table, columns in what_alone[3].items():
             assert what[3][table] == columns, (name, table)
@@ -70,6 +72,7 @@ def test_the_worlds_do_what_ranks_must_not_change(alone: dict[str, list[list[Any
     assert total("buses", "stops_made") >= 1
     assert total("jam", "minds_changed") > 50 and total("jam", "cycles_found") > 0
     assert total("other ways", "rerouted") > 20
+    assert alone["full"][FRAMES][1][4]["vehicles"]["most_waiting"] > 50
     for name in MEASURED:
         rows = {
             table: int(next(iter(columns.values())).split()[0])
@@ -145,7 +148,7 @@ class TwoRanks:
     rank, size = 0, 2
 
 
-@pytest.mark.parametrize("given", ["steered.share", "quota.lanes"])
+@pytest.mark.parametrize("given", ["steered.share", "quota.lanes", "quota.wait_for"])
 def test_parameters_that_ranks_do_not_do_are_refused_by_name(given: str) -> None:
     from rushhour.traffic.settings.parameters import Parameters
 

@@ -16,14 +16,14 @@ class RankError(RunError):
 OPTIONS: Final[dict[str, str]] = {
     "seeds": "each seed is a run of its own",
     "steered": "bodies that steer are not divided",
-    "quotas": "a quota counts the work of all",
+    "quotas": "it counts the work of all, but for vehicles=N",
     "budget": "it measures the machine, and ranks may have several",
 }
 # The same of parameters, by how they begin.
 PARAMETERS: Final[dict[str, str]] = {
     "steered.share": OPTIONS["steered"],
     "steered.bodies": OPTIONS["steered"],
-    "quota.": OPTIONS["quotas"],
+    **{f"quota.{name}": OPTIONS["quotas"] for name in ("steered", "lanes", "routing", "wait_for")},
 }
 # And of scenarios, by field.
 SCENARIO: Final[dict[str, str]] = {
@@ -35,7 +35,10 @@ TO_DO: Final = "start it without mpiexec (docs/ranks.md)"
 def refuse_options(args: Any) -> None:
     """Raise RankError for an option of a command line that is given."""
     for name, why in OPTIONS.items():
-        if getattr(args, name):
+        given = getattr(args, name)
+        if name == "quotas":
+            given = [quota for quota in given if not quota.strip().startswith("vehicles=")]
+        if given:
             option = {"quotas": "quota"}.get(name, name).replace("_", "-")
             raise RankError(f"--{option} on several ranks: {why}; leave it out, or {TO_DO}")
 

@@ -87,7 +87,16 @@ class Frame(Part):
             or sim.frame % self._ring_frames == 0
             or control.is_busy()
             or self.bodies.are_there()
+            or self._may_be_full()
         )
+
+    def _may_be_full(self) -> bool:
+        """Whether so many may be on the road in this frame that who departs is chosen among all."""
+        sim = self.sim
+        if not sim.quotas.vehicles.given:
+            return False
+        due = int(np.searchsorted(sim.trips.depart, sim.time, side="right")) + sim.joined_due
+        return due - sim.arrived - sim.removed >= sim.quotas.vehicles.most
 
     # --- the phases ------------------------------------------------------------------------
 
