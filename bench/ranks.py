@@ -20,6 +20,9 @@ from typing import Any
 
 from fresh import HERE
 
+from rushhour.cli.ranks import SLEEPS
+from rushhour.traffic.profiling.conditions import cores
+
 CASES = "grid,ring,town,joined,badhersfeld,krems"
 
 
@@ -34,6 +37,8 @@ def run(task: dict[str, Any], threads: int) -> dict[str, Any]:
         else:
             words = [sys.executable, *words]
         environment = {**os.environ, "NUMBA_NUM_THREADS": str(threads)}
+        if task["ranks"] * threads > cores():
+            environment |= SLEEPS
         environment["PYTHONPATH"] = os.pathsep.join([str(HERE.parent), str(HERE)])
         done = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
         if done.returncode:

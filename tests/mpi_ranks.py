@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from rushhour.cli.ranks import SLEEPS
+
 TESTS = Path(__file__).parent
 MPIEXEC = Path(sys.executable).with_name("mpiexec")
 needs_mpi = pytest.mark.skipif(
@@ -17,7 +19,7 @@ needs_mpi = pytest.mark.skipif(
 
 def started(ranks: int, *words: object) -> "subprocess.Popen[str]":
     """Ranks that share what cores there are."""
-    environment = {**os.environ, "NUMBA_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(
+    environment = {**os.environ, **SLEEPS, "NUMBA_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(
         [str(TESTS.parent), str(TESTS)]
     )}  # fmt: skip
     return subprocess.Popen(

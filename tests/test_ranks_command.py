@@ -14,7 +14,7 @@ import pytest
 from mpi_ranks import needs_mpi, on_ranks, started
 
 from rushhour.cli.command_line import main, make_parser
-from rushhour.cli.ranks import ranks_told
+from rushhour.cli.ranks import SLEEPS, ranks_told, share_cores
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.storage import load, save
 from rushhour.traffic.ranks.refused import OPTIONS, SCENARIO
@@ -112,6 +112,27 @@ def words_of(grid: Path) -> list[object]:
 )
 def test_launchers_say_how_many_ranks_there_are(environment: dict[str, str], ranks: int) -> None:
     assert ranks_told(environment) == ranks
+
+
+@pytest.mark.parametrize(
+    ("given", "sleeps"),
+    [
+        ({"MPI_LOCALNRANKS": "2"}, False),
+        ({"MPI_LOCALNRANKS": "5"}, True),
+        ({"PMI_SIZE": "64"}, False),  # on other machines
+        ({"MPI_LOCALNRANKS": "5", "MPIR_CVAR_ENABLE_HEAVY_YIELD": "0"}, None),
+    ],
+)
+def test_ranks_sleep_while_they_wait_where_cores_are_fewer(
+    given: dict[str, str], sleeps: bool | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rushhour.cli.ranks.cores", lambda: 4)
+    environment = dict(given)
+    share_cores(environment)
+    if sleeps is None:  # what the user says holds
+        assert environment["MPIR_CVAR_ENABLE_HEAVY_YIELD"] == "0"
+    else:
+        assert environment == (given | SLEEPS if sleeps else given)
 
 
 @needs_mpi

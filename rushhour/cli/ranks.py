@@ -5,16 +5,22 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from typing import Any, Final
 
 from rushhour.roadnets.errors import RushhourError
+from rushhour.traffic.profiling.conditions import cores
 from rushhour.traffic.ranks.refused import TO_DO, RankError, refuse_options
 
 # How launchers say how many there are: MPICH and its kin, Open MPI, MVAPICH.
 SIZES: Final = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")
 RANKS: Final = ("PMI_RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "PMIX_RANK")
+# How many of them are on this machine.
+HERE: Final = ("MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "MV2_COMM_WORLD_LOCAL_SIZE")
+# Where they are more than its cores, a rank that waits must sleep for the others to go on: MPICH spins, and
+# lets others run by a call that Linux does not heed. Read by MPICH as it starts.
+SLEEPS: Final = {"MPIR_CVAR_ENABLE_HEAVY_YIELD": "1", "MPIR_CVAR_POLLS_BEFORE_YIELD": "1"}
 FIRST_SAYS: Final = 1.0  # s that others leave to rank 0 to say what all came to
 # s that the launcher has to end all and say which rank was killed. A rank that lived learns of it
 # from its lost connection, at times before the launcher does.
@@ -33,6 +39,14 @@ def ranks_told(environment: Mapping[str, str] = os.environ) -> int:
     return 1
 
 
+def share_cores(environment: MutableMapping[str, str] = os.environ) -> None:
+    """Have ranks sleep while they wait where this machine has fewer cores, unless the user says how."""
+    here = [int(environment[name]) for name in HERE if environment.get(name, "").isdigit()]
+    if here and max(here) > cores():
+        for name, value in SLEEPS.items():
+            environment.setdefault(name, value)
+
+
 def communicator() -> Any:
     """The communicator of all ranks; None where this process is the only one.
 
@@ -41,6 +55,7 @@ def communicator() -> Any:
     told = ranks_told()
     if told == 1:
         return None
+    share_cores()
     try:
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
