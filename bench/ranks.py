@@ -3,10 +3,14 @@
 python bench/ranks.py equal [--cases grid,town] [--ranks 2,3,4] [--threads 1,2] [--frames N] [--every N]
     [--work DIR]
 python bench/ranks.py scaling [--ranks 1,2,4,8,16] [--vehicles 2000] [--frames N]
+python bench/ranks.py reckon [--ranks 2,4,8,16] [--vehicles 2000] [--before N]
+python bench/ranks.py divide [--ranks 100,1000] [--side 60]
 
 `equal` compares the state hash of every frame, or of every Nth; what is in DIR already is not run again. `scaling` steps a
 grid that grows with the number of ranks, and tells the processor time of each rank without what it
-spends in messages, waiting included: where cores are few, ranks wait.
+spends in messages, waiting included: where cores are few, ranks wait. `reckon` steps the grid of so many
+ranks in one process, and counts whom each would own, and see of the others. `divide` divides a grid of
+`side` times `side` signals.
 """
 
 import argparse
@@ -23,6 +27,10 @@ from fresh import HERE
 from rushhour.cli.ranks import SLEEPS
 from rushhour.traffic.profiling.conditions import cores
 
+RANKS = {
+    "equal": [2, 3, 4], "scaling": [1, 2, 4, 8, 16], "reckon": [2, 4, 8, 16], "divide": [100, 1000],
+}  # fmt: skip
+ROW = 312  # bytes of a vehicle before a frame; what is decided of it, 53, comes on top
 CASES = "grid,ring,town,joined,badhersfeld,krems"
 
 
@@ -107,6 +115,34 @@ def scaling(options: argparse.Namespace) -> None:
         )  # fmt: skip
 
 
+def reckon(options: argparse.Namespace) -> None:
+    """A row for each number of ranks: what each would have, without any rank."""
+    from ranks_world import reckoned
+
+    print("ranks  own/rank  most/mean  copies/own  most copies/own  KB/frame/rank")
+    for ranks in options.ranks:
+        own, copies = reckoned(options.vehicles * ranks, ranks, options.before)
+        print(
+            f"{ranks:5} {own.mean():9.0f} {own.max() / own.mean():10.2f} "
+            f"{copies.sum() / own.sum():11.2f} {(copies / own).max():16.2f} "
+            f"{copies.mean() * ROW / 1000:14.1f}", flush=True,
+        )  # fmt: skip
+
+
+def divided(options: argparse.Namespace) -> None:
+    """A row for each number of ranks: what dividing a large grid takes."""
+    from ranks_world import division
+
+    print("ranks  roads  lanes  made s  divided s  peak MB  km/rank least  most  lanes cut")
+    for ranks in options.ranks:
+        found = division(options.side, ranks)
+        print(
+            f"{ranks:5} {found['roads']} {found['lanes']} {found['made_s']:.1f} {found['divided_s']:.2f} "
+            f"{found['peak_mb']:.0f} {min(found['lane_km']):.1f} {max(found['lane_km']):.1f} "
+            f"{found['cut_lanes']}", flush=True,
+        )  # fmt: skip
+
+
 def numbers(text: str) -> list[int]:
     """1,2,4 as a list."""
     return [int(word) for word in text.split(",")]
@@ -117,7 +153,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("what", choices=("equal", "scaling"))
+    parser.add_argument("what", choices=tuple(RANKS))
     parser.add_argument("--cases", default=CASES)
     parser.add_argument("--ranks", type=numbers)
     parser.add_argument("--threads", type=numbers, default=[1])
@@ -127,11 +163,14 @@ def main() -> None:
     parser.add_argument(
         "--before", type=int, default=400, help="frames before those that are measured"
     )
+    parser.add_argument(
+        "--side", type=int, default=60, help="signals along a side of what is divided"
+    )
     parser.add_argument("--work", type=Path, default=Path("ranks"))
     options = parser.parse_args()
-    options.ranks = options.ranks or ([2, 3, 4] if options.what == "equal" else [1, 2, 4, 8, 16])
+    options.ranks = options.ranks or RANKS[options.what]
     options.frames = options.frames or (10_000 if options.what == "equal" else 200)
-    equal(options) if options.what == "equal" else scaling(options)
+    {"equal": equal, "scaling": scaling, "reckon": reckon, "divide": divided}[options.what](options)
 
 
 if __name__ == "__main__":

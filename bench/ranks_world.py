@@ -4,6 +4,7 @@ Run by ranks.py, for several ranks under mpiexec.
 """
 
 import json
+import resource
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +20,10 @@ from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.sumo.network import read_network_draft
 from rushhour.traffic.demand.builder import merge
+from rushhour.traffic.demand.model import empty_demand
 from rushhour.traffic.demand.random_trips import random_trips, vehicles_on_road
+from rushhour.traffic.ranks.parts import divide, facts, groups_of, owners
+from rushhour.traffic.ranks.sight import groups_to_run, sight
 from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.sumo.demand import read_demand
 from rushhour.traffic.world import World
@@ -82,6 +86,38 @@ def wide_grid(vehicles: int) -> Setup:
     network = generate("grid", rows=side, columns=side, lanes=2, control="signals")
     demand = random_trips(network, 2 * vehicles, over=150.0, seed=6)
     return network, demand, {"routing.choice": "free-flow"}  # so that stepping is measured
+
+
+def reckoned(vehicles: int, ranks: int, before: int) -> tuple[Any, Any]:
+    """How many vehicles each rank would own, and see of the others, (ranks,) each."""
+    world = opened({"vehicles": vehicles}, None)
+    world.step(before)
+    sim, lanes = world.sim, world.network.arrays.lanes
+    who = owners(world.network, divide(world.network, world.demand, ranks))
+    veh, here = sim.veh, np.flatnonzero(sim.veh.lane >= 0)
+    lane, s = veh.lane[here], veh.s[here]
+    own, copies = np.bincount(who.lane[lane], minlength=ranks), np.zeros(ranks)
+    for rank in range(ranks):
+        mine = who.lane == rank
+        runs = groups_to_run(sim, mine, who.group == rank)
+        seen = sight(sim, mine, runs, groups_of(world.network.arrays))
+        near = (s < seen.start[lane]) | (lanes.length[lane] - s < seen.end[lane])
+        copies[rank] = np.count_nonzero(near & ~mine[lane])
+    return own, copies
+
+
+def division(side: int, ranks: int) -> dict[str, Any]:
+    """What dividing a grid of signals takes, by its lengths."""
+    begun = process_time()
+    network = generate("grid", rows=side, columns=side, lanes=2, control="signals")
+    made = process_time()
+    group = divide(network, empty_demand(), ranks)
+    done = process_time()
+    return {
+        **facts(network, owners(network, group), ranks), "roads": network.n_roads,
+        "lanes": network.n_lanes, "made_s": made - begun, "divided_s": done - made,
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0,
+    }  # fmt: skip
 
 
 class Timed:
