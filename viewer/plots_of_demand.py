@@ -1,7 +1,7 @@
 """A picture of a demand: where trips begin, where they end, and when (docs/demand-model.md)."""
 
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -11,10 +11,11 @@ from rushhour.viewer.plots import clock_axis, draw_lines, new_figure, save_figur
 
 QUARTER: Final = 900.0  # s
 LARGEST: Final = 400.0  # square points of the largest dot
+DOTS: Final[dict[str, Any]] = {"color": "#2b6cb0", "alpha": 0.4, "linewidths": 0.0}
 
 
 def save_demand_picture(path: Path, network: Network, demand: Demand) -> dict[str, int]:
-    """Draw origins and destinations as dots by road, and departures by quarter of an hour."""
+    """Draw origins and destinations as dots by road, of one scale, and departures by quarter of an hour."""
     figure, axes = new_figure((18.0, 6.0), 3)
     first = demand.roads[demand.route_start[:-1]]
     last = demand.roads[demand.route_start[1:] - 1]
@@ -24,14 +25,16 @@ def save_demand_picture(path: Path, network: Network, demand: Demand) -> dict[st
         [0.5 * (line[(len(line) - 1) // 2] + line[len(line) // 2])[:2] for line in shapes]
     )
     low, high = network.points.min(axis=0), network.points.max(axis=0)
-    for axis, roads, title in ((axes[0], first, "origins"), (axes[1], last, "destinations")):
+    counts = [np.bincount(roads, minlength=network.n_roads) for roads in (first, last)]
+    most = max(1, *(int(count.max(initial=1)) for count in counts))
+    for axis, count, title in zip(axes, counts, ("origins", "destinations"), strict=False):
         draw_lines(axis, shapes, 0.4).set_color("0.85")
-        count = np.bincount(roads, minlength=network.n_roads)
         some = np.flatnonzero(count)
-        size = LARGEST * count[some] / max(int(count.max(initial=1)), 1)
-        axis.scatter(
-            *middle[some].T, s=np.maximum(size, 1.0), color="#2b6cb0", alpha=0.4, linewidths=0.0
-        )
+        size = np.maximum(LARGEST * count[some] / most, 1.0)
+        axis.scatter(*middle[some].T, s=size, **DOTS)
+        axis.scatter([], [], s=LARGEST, label=f"{most:,} trips from or to a road", **DOTS)
+        axis.legend(loc="upper left", fontsize="x-small", frameon=False)
+        axis.set_xlabel("m")
         axis.set_aspect("equal")
         axis.set_xlim(low[0], high[0])
         axis.set_ylim(low[1], high[1])
@@ -50,6 +53,6 @@ def save_demand_picture(path: Path, network: Network, demand: Demand) -> dict[st
     axes[2].set_xlim(edges[0], edges[-1])
     clock_axis(axes[2])
     axes[2].set_ylabel("departures by quarter of an hour")
-    axes[2].legend(fontsize="x-small", ncols=2)
+    axes[2].legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), fontsize="x-small", ncols=4, frameon=False)  # fmt: skip
     save_figure(figure, path)
     return {"trips": len(demand)}
