@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,8 +15,17 @@ import rushhour as rh
 from rushhour.cli import main
 from rushhour.roadnets.errors import RushhourError
 from rushhour.roadnets.model import Network
+from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.gravity import PURPOSES, Model, _Places, day_demand, radiated
-from rushhour.traffic.demand.land_use import KINDS, LandUse, kind_of, levels_of, read_land_use
+from rushhour.traffic.demand.land_use import (
+    KINDS,
+    LandUse,
+    entrances,
+    kind_of,
+    levels_of,
+    read_land_use,
+)
+from rushhour.traffic.demand.model import VehicleType
 
 
 @pytest.fixture(scope="module")
@@ -238,6 +248,55 @@ def test_a_multipolygon_has_its_outlines_less_its_holes(tmp_path: Path) -> None:
     assert found.total["home"] == pytest.approx(wanted, rel=1e-3)
 
 
+def test_a_large_building_lies_at_all_roads_around_it_and_a_small_one_at_the_nearest(tmp_path: Path) -> None:  # fmt: skip
+    """A block of 334 x 334 m within four streets of 445 m, and a house in its court, nearest to the southern street."""
+
+    def place(k: int, x: float, y: float) -> str:
+        lon = 15.0 + x / (111_320.0 * np.cos(np.radians(48.0)))
+        return f'<node id="{k}" lat="{48.0 + y / 111_320.0:.7f}" lon="{lon:.7f}"/>'
+
+    def ring(first: int, low: float, high: float) -> str:
+        corners = ((low, low), (high, low), (high, high), (low, high))
+        return "".join(place(first + k, *corner) for k, corner in enumerate(corners))
+
+    def way(k: int, refs: list[int], **tags: str) -> str:
+        told = "".join(f'<tag k="{key}" v="{value}"/>' for key, value in tags.items())
+        return f'<way id="{k}">' + "".join(f'<nd ref="{n}"/>' for n in refs) + f"{told}</way>"
+
+    streets = [way(k, [k, k % 4 + 1], highway="residential") for k in (1, 2, 3, 4)]
+    streets += [
+        way(k + 6, [k, k + 30], highway="residential") for k in (1, 2, 3, 4)
+    ]  # to the corners
+    block = way(5, [11, 12, 13, 14, 11], **{"building": "office", "building:levels": "2"})
+    yard = "".join(place(21 + k, *at) for k, at in enumerate(((200, 20), (220, 20), (220, 30), (200, 30))))  # fmt: skip
+    house = way(6, [21, 22, 23, 24, 21], building="house")
+    path = tmp_path / "block.osm"
+    path.write_text(
+        f'<osm version="0.6">{ring(1, 0.0, 445.0)}{ring(31, -400.0, 845.0)}{ring(11, 55.5, 389.5)}{yard}{"".join(streets)}{block}{house}</osm>'
+    )
+    network = rh.load_network(path)
+    found = read_land_use(path, network)
+    assert found.buildings == 2
+    assert found.total["work"] == pytest.approx(2.0 * 334.0**2, rel=1e-3)
+    sides = np.zeros(10)  # by way
+    for road, floor in enumerate(found.floor["work"].tolist()):
+        sides[int(network.road_ids[road].lstrip("-").partition("#")[0]) - 1] += floor
+    assert sides[:4].sum() == sides.sum()
+    assert (abs(sides[:4] / sides.sum() - 0.25) < 0.03).all(), sides
+    houses = np.flatnonzero(found.floor["home"])
+    assert [network.road_ids[r].lstrip("-").partition("#")[0] for r in houses] == ["1"]
+    assert found.total["home"] == pytest.approx(400.0, rel=1e-3)
+
+
+def test_entrances_lie_evenly_along_the_outline_and_are_as_many_as_floor_wants() -> None:
+    ring = np.array([(0.0, 0.0), (0.004, 0.0), (0.004, 0.002), (0.0, 0.002)])
+    assert entrances(ring, 4999.0).tolist() == [[0.002, 0.001]]
+    six = entrances(ring, 29_999.0)
+    np.testing.assert_allclose(six[0], [0.001, 0.0], atol=1e-9)
+    np.testing.assert_allclose(six[2], [0.004, 0.001], atol=1e-9)
+    assert len(six) == 6 and len(entrances(ring, 1e9)) == 64
+
+
 @pytest.mark.parametrize(("options", "message"), [
     ({"population": 0.0}, "population 0: wanted 1 to"),
     ({"rate": -1.0}, "rate -1: wanted 0 to 20"),
@@ -350,3 +409,32 @@ def test_a_map_whose_ways_are_out_of_order_gives_the_same_floors(tmp_path: Path)
     network = rh.load_network(tmp_path / "a.osm")
     one, other = (read_land_use(tmp_path / name, network) for name in ("a.osm", "b.osm"))
     assert one.buildings == other.buildings == 2 and one.total == other.total
+
+
+def test_dots_of_origins_and_destinations_have_one_scale_and_no_legend_covers_the_day(
+    grid: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib")
+    from rushhour.viewer import plots_of_demand
+
+    drawn: list[Any] = []
+    monkeypatch.setattr(plots_of_demand, "save_figure", lambda figure, path: drawn.append(figure))
+    trips = [
+        Trip(f"{'work' if k % 2 else 'shop'}.{k}", 60.0 * k, VehicleType(), (k, 30), False)
+        for k in range(8)
+    ]
+    builder = DemandBuilder()
+    for trip in trips:
+        builder.add(trip)
+    plots_of_demand.save_demand_picture(tmp_path / "x.png", grid, builder.build())
+    origins, destinations, day = drawn[0].axes
+    largest = plots_of_demand.LARGEST
+    assert origins.collections[-2].get_sizes().tolist() == [largest / 8] * 8
+    assert destinations.collections[-2].get_sizes().tolist() == [largest]
+    assert [text.get_text() for text in destinations.get_legend().get_texts()] == [
+        "8 trips from or to a road"
+    ]
+    drawn[0].canvas.draw()
+    assert (
+        day.get_legend().get_window_extent().y0 >= day.get_window_extent().y1 - 1.0
+    )  # above the bars

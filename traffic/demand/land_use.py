@@ -1,12 +1,13 @@
 """What a map tells of where people live, work, learn, shop and spend their time: by road, from OpenStreetMap.
 
 Buildings count by their floor area (footprint times levels), areas of land use by a share of theirs where no
-building stands for them, single shops and amenities by a floor area of their kind. Each goes to the nearest road.
+building stands for them, single shops and amenities by a floor area of their kind. Each goes to the nearest road;
+one of much floor has an entrance for every PART of it, evenly along its outline, and goes to the roads nearest to them.
 """
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +32,9 @@ LAND: Final = {"residential": ("home", 0.25), "commercial": ("work", 0.4), "indu
 SINGLE: Final = {"school": 3000.0, "university": 10_000.0, "college": 5000.0, "kindergarten": 600.0}
 FLOOR: Final = 150.0  # m2 of a shop or another place that is a point
 LARGEST: Final = 500_000.0  # m2 of floor of one building
-FAR: Final = 250.0  # m from its road, beyond which a building is left out
+PART: Final = 5000.0  # m2 of floor for each entrance: some 100 people who live there, 30 cars that come in an hour
+MOST_ENTRANCES: Final = 64
+FAR: Final = 250.0  # m from its road, beyond which what an entrance is for is left out
 KEYS: Final = ("building", "landuse", "amenity", "shop", "office", "leisure", "tourism")
 
 
@@ -67,13 +70,14 @@ def read_land_use(path: Path, network: Network) -> LandUse:
         raise DemandError(
             f"{path}: has no buildings, land use, shops or amenities; give a map with them"
         )
-    lon, lat, kinds, floor, size, sort = zip(*found, strict=True)
+    places, kinds, floor, size, sort = zip(*found, strict=True)
+    lon, lat = np.concatenate(places).T
     try:
-        x, y = local_metres(network, np.array(lon), np.array(lat))
+        x, y = local_metres(network, lon, lat)
     except NetworkError as error:
         raise DemandError(str(error)) from None
-    metres = np.cos(np.radians(np.array(lat))) * (111_320.0**2)  # m2 of a square degree
-    area = np.where(np.array(size) > 0.0, np.array(size) * metres, 0.0)
+    middle = np.array([one[:, 1].mean() for one in places])
+    area = np.maximum(np.array(size), 0.0) * square_degree(middle)
     floors = np.minimum(np.where(area > 0.0, area, 1.0) * np.array(floor), LARGEST)
     sorts = np.array(sort)
     covered = float(floors[sorts == "building"].sum())
@@ -84,36 +88,61 @@ def read_land_use(path: Path, network: Network) -> LandUse:
         floors = np.where(land, 0.0, floors)
     near = road_finder(network, CLASS_BIT["passenger"]).nearest(x, y, FAR)
     road = np.where(near.lane >= 0, network.arrays.lanes.road[near.lane], -1)
+    many = np.array([len(one) for one in places])
+    owner = np.repeat(np.arange(len(places)), many)
+    part = (floors / many)[owner]
     by_road = {}
     for kind in KINDS:
-        mine = (np.array(kinds) == kind) & (road >= 0) & (floors > 0.0)
-        by_road[kind] = np.bincount(road[mine], floors[mine], network.n_roads).astype(np.float64)
+        mine = (np.array(kinds) == kind)[owner] & (road >= 0) & (part > 0.0)
+        by_road[kind] = np.bincount(road[mine], part[mine], network.n_roads).astype(np.float64)
     counts = [int((sorts == name).sum()) for name in ("building", "point", "area")]
     return LandUse(by_road, *counts)
 
 
-def _rows(one: Tagged) -> list[tuple[float, float, str, float, float, str]]:
-    """Longitude, latitude, kind, floor a m2 (of points: m2), footprint in square degrees, sort of each."""
+Row = tuple[Floats, str, float, float, str]
+
+
+def _rows(one: Tagged) -> list[Row]:
+    """Entrances, kind, floor a m2 (of points: m2), footprint in square degrees, sort of each."""
     tags = one.tags
     kind, use = kind_of(tags)
     if one.place:
         if not kind or "building" in tags:
             return []
-        return [(*one.place, kind, SINGLE.get(use, FLOOR), 0.0, "point")]
-    found = []
+        return [(np.array([one.place]), kind, SINGLE.get(use, FLOOR), 0.0, "point")]
+    found: list[Row] = []
     for outer, *holes in one.outlines:
         size = ring_size(outer) - sum(map(ring_size, holes))
-        lon, lat = outer.mean(axis=0).tolist()
         if size <= 0.0:
             continue
         if "building" in tags and kind:
-            found.append((lon, lat, kind, levels_of(tags), size, "building"))
+            what = kind, levels_of(tags), size, "building"
         elif tags.get("landuse") in LAND:
-            land, share = LAND[tags["landuse"]]
-            found.append((lon, lat, land, share, size, "area"))
+            what = *LAND[tags["landuse"]], size, "area"
         elif use in SCHOOLS:
-            found.append((lon, lat, "school", 0.3, size, "point"))
+            what = "school", 0.3, size, "point"
+        else:
+            continue
+        floor = what[1] * size * float(square_degree(outer[:, 1].mean()))
+        found.append((entrances(outer, floor), *what))
     return found
+
+
+def entrances(ring: Floats, floor: float) -> Floats:
+    """Where one goes in, (k, 2): evenly along an outline, one for every PART m2 of floor; its middle where one will do."""
+    k = min(MOST_ENTRANCES, 1 + int(floor / PART))
+    if k == 1:
+        return np.asarray(ring.mean(axis=0)[None])
+    closed = np.concatenate((ring, ring[:1]))
+    step = np.diff(closed, axis=0) * [np.cos(np.radians(closed[0, 1])), 1.0]
+    run = np.concatenate(([0.0], np.cumsum(np.hypot(*step.T))))
+    at = (np.arange(k) + 0.5) / k * run[-1]
+    return np.column_stack([np.interp(at, run, closed[:, axis]) for axis in (0, 1)])
+
+
+def square_degree(lat: Any) -> Any:
+    """m2 of a square degree at latitudes."""
+    return np.cos(np.radians(lat)) * 111_320.0**2
 
 
 def kind_of(tags: dict[str, str]) -> tuple[str, str]:
