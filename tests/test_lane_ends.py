@@ -308,3 +308,33 @@ def test_who_must_change_on_a_short_road_need_not_stand_first(dt):
             slowest = min(slowest, world.vehicles.speed[0])
     assert len(world.trips) == 1
     assert slowest > 2.0
+
+
+@pytest.mark.parametrize("lengths", [(8.0, 8.0), (8.0, 9.0), (7.0, 8.0, 8.0)])
+def test_of_roads_too_short_to_change_on_the_first_is_used(lengths):
+    """Who stands there changes at once: on the last of them it would bar its lane for those behind it."""
+    ends = np.cumsum([400.0, *(10.0 + length for length in lengths), 310.0])
+    lines = [line(end - length, end) for end, length in zip(ends, (400.0, *lengths, 300.0))]
+    draft = chain(*lines)
+    kerb = len(lines) - 1
+    for road in draft.roads[1:kerb]:
+        middle = road.lanes[0].shape
+        road.lanes = [DraftLane(f"{road.id}_{n}", middle + [0.0, 3.2 * n], 13.9) for n in range(2)]
+    draft.connectors = [DraftConnector("r0", 0, "r1", 1)]
+    for a, b in zip(draft.roads[1:kerb], draft.roads[2:kerb]):
+        draft.connectors += [DraftConnector(a.id, n, b.id, n) for n in range(2)]
+    draft.connectors.append(DraftConnector(draft.roads[kerb - 1].id, 0, draft.roads[kerb].id, 0))
+    network = finish(draft)
+    builder = DemandBuilder()
+    stands = Stop(network.lane_index["r1_1"], lengths[0] - 0.3, 10.0)
+    builder.add(Trip("one", 0.0, CAR, tuple(range(len(lines))), stops=[stands]))
+    world = World(network, builder.build(), dt=0.25, seed=1)
+    used = set()
+    while not world.done:
+        world.step()
+        used |= {
+            network.lane_ids[lane] for lane in world.vehicles.lane if lane < network.n_road_lanes
+        }
+    assert len(world.trips) == 1
+    assert "r1_1" in used
+    assert not used & {f"r{n}_1" for n in range(2, kerb)}

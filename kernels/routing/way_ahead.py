@@ -25,6 +25,7 @@ WAITING_ROOM = 0.5  # m beyond its body that a lane must have for a vehicle to w
 REAR_SLACK = 0.5  # m by which a body may be longer than a lane from which its vehicle changes
 QUEUE_SPACE = 7.5  # m a vehicle takes in a queue
 LOAD_WEIGHT = 2.0  # effort that a full lane is worth more than an empty one
+LATER = 0.05  # of it more for each road before, where no road is long enough to change on
 IMPOSSIBLE = 1000.0  # effort of having to do so
 # Exits to a random walker: into roads for those who start or end there it goes from outside only
 # where nothing else leads on.
@@ -45,6 +46,10 @@ def spread_efforts(net: NetworkArrays, road: int, row: int, efforts: Efforts) ->
     stay = DEPTH + 1 + row
     count = net.roads.lane_count[road]
     step = change_effort(net.roads.length[road])
+    if step >= IMPOSSIBLE:
+        # Who stands on such a road can change after all: as early as that may be, as it would bar
+        # the last of them for others.
+        step *= 1.0 + LATER * row
     for j in range(count):
         efforts[row, j] = efforts[stay, j]
     for j in range(1, count):
