@@ -28,6 +28,7 @@ RANDOM: Final = {  # network, trips within an hour
     "braunschweig": ("sumo_braunschweig/braunschweig_port.net.xml.gz", 4000),
 }
 NAMED: Final = (*RESCO, *BOLOGNA, *RANDOM)
+DEPARTS: Final = ("departLane", "departPos", "departSpeed")
 LATEST: Final = 4 * 3600.0  # s after the first departure at which a run is given up
 
 
@@ -129,9 +130,12 @@ def _record_routes(folder: Path, begin: float) -> None:
     kinds = {e.attrib["id"] for e in root if e.tag == "vType"}
     for place, kind in enumerate(e for e in given.iter("vType") if e.attrib["id"] not in kinds):
         root.insert(place, kind)
+    asked = {e.attrib["id"]: e.attrib for e in given if "id" in e.attrib}
     for e in root.iter("vehicle"):
-        for name in ("arrival", "fromTaz", "toTaz"):
+        # Only the way is kept: where, how fast and with which factor one set off is drawn again.
+        for name in ("arrival", "fromTaz", "toTaz", "speedFactor", *DEPARTS):
             e.attrib.pop(name, None)
+        e.attrib.update({n: v for n, v in asked.get(e.attrib["id"], {}).items() if n in DEPARTS})
     root[:] = [
         *(e for e in root if e.tag != "vehicle"),
         *sorted(root.iter("vehicle"), key=lambda e: float(e.attrib["depart"])),
