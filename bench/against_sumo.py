@@ -48,16 +48,15 @@ BANDS: Final = ((0.97, 1.03), (0.90, 1.10), (0.80, 1.25))
 
 
 def sumo_result(
-    folder: Path, case: dict[str, Any], file: str, seeds: Sequence[int]
+    folder: Path, case: dict[str, Any], file: str, seeds: Sequence[int], step: float = 1.0
 ) -> dict[str, Any]:
     """SUMO on a case, once for each seed: of the first, but for the mean of travel and delay."""
+    at = "" if step == 1.0 else f"-{step:g}"
     runs = []
     for seed in seeds:
-        path = folder / f"sumo-{file.partition('.')[0]}-{seed}.json"
+        path = folder / f"sumo-{file.partition('.')[0]}-{seed}{at}.json"
         if not path.exists():
-            found = run_sumo(
-                folder, seed, file=file, begin=case.get("begin", 0.0), longest=longest_of(case)
-            )
+            found = run_sumo(folder, seed, step, file, case.get("begin", 0.0), longest_of(case))
             lengths = edge_lengths(folder / "net.net.xml")
             rows = edge_rows(folder / "roads.xml", lengths, duration_of(case))
             found["flows"] = dict(zip(rows["road"], rows["distance"], strict=True))
@@ -141,7 +140,7 @@ def done_case(which: int | str, options: argparse.Namespace) -> list[dict[str, A
         for routes in options.routes:
             # The generated cases' trips have one set of routes in SUMO, duarouter's.
             file = ROUTES[routes if named else "sumo"][0]
-            peer = sumo_result(folder, case, file, seeds)
+            peer = sumo_result(folder, case, file, seeds, options.sumo_step)
             for dt in options.dt:
                 for seed in options.seeds:
                     ours = our_result(folder, case, routes, dt, seed)
@@ -244,6 +243,13 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[1])
     parser.add_argument("--routes", nargs="+", choices=list(ROUTES), default=list(ROUTES))
     parser.add_argument("--sumo-seeds", type=int, default=5, help="runs of SUMO on named cases")
+    parser.add_argument(
+        "--sumo-step",
+        type=float,
+        default=1.0,
+        metavar="S",
+        help="of SUMO, whose own results it moves",
+    )
     parser.add_argument("--jobs", type=int, default=2, help="cases side by side")
     parser.add_argument("--overload", action="store_true", help="130 %% of what the networks carry")
     parser.add_argument("--json", type=Path, metavar="FILE")
