@@ -129,13 +129,13 @@ def test_a_signal_for_people_on_foot_is_not_swallowed(tmp_path: Path):
 
 
 def two_armed_ring(across: float, last_piece: dict[str, str]) -> tuple[Nodes, list]:
-    """A ring with two arms: a street, and an entry and an exit 12 m from each other.
+    """A ring with two arms: a street, and an entry and an exit 6 m from each other.
 
-    The 12 m are a way of their own, with the tags of last_piece.
+    The 6 m are a way of their own, with the tags of last_piece.
     """
     r = across / 2.0
     nodes: Nodes = {1: (r, 0.0), 5: (r + 400.0, 0.0), 7: (-r - 60.0, 0.0), 8: (-r - 400.0, 0.0)}
-    for k, angle in enumerate((pi - 6.0 / r, pi + 6.0 / r)):
+    for k, angle in enumerate((pi - 3.0 / r, pi + 3.0 / r)):
         nodes[3 + k] = (r * cos(angle), r * sin(angle))
         for j in range(1, 9):  # counterclockwise: 1 to 3, and 1 back to 4
             along = angle * j / 9.0 if k == 0 else 2.0 * pi - (2.0 * pi - angle) * j / 9.0

@@ -16,7 +16,7 @@ from rushhour.roadnets.osm.merging import Merged, extent, refusal
 from rushhour.roadnets.osm.movements import turns_of
 from rushhour.roadnets.osm.places import direction
 from rushhour.roadnets.osm.restrictions import Bans
-from rushhour.roadnets.osm.short_streets import Rings, room_on, take_within
+from rushhour.roadnets.osm.short_streets import FEWEST_ON_RING, Rings, room_on, take_within
 from rushhour.roadnets.osm.signs import Signs, line_of
 
 SHORT: Final = 60.0  # m from node to node
@@ -45,7 +45,7 @@ def join_cramped(streets: Streets, merged: Merged, signs: Signs, bans: Bans) -> 
             if (
                 i in merged.inner
                 or {link.a, link.b} & signs.mid_block
-                or (rings.refusal(merged, i) and not rings.are_one(merged, i))
+                or (rings.refusal(merged, i, FEWEST_ON_RING) and not rings.are_one(merged, i))
                 or not homes.isdisjoint(ringed)
                 or refusal(streets, nodes)
                 or extent(streets, nodes) > WIDEST

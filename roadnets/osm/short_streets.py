@@ -19,7 +19,8 @@ A_CAR: Final = 7.5  # m of lane that a car and its gap take
 WIDEST_ARM: Final = 25.0  # m between the entry and the exit of one arm of a roundabout
 LEGS: Final = 10.0  # m more where the two meet before the ring
 FEWEST_ON_RING: Final = 3  # intersections of a roundabout that is not worth making one
-LEAST_ON_RING: Final = 2  # intersections that a roundabout keeps that is too wide to be one
+LEAST_ON_RING: Final = 2  # where no body has room between two, and it is too wide to be one
+A_BODY: Final = 5.0  # m of lane that a car without its gap takes
 WIDEST_RING: Final = 26.0  # m across, of one that is one intersection where its arms lie too close
 WIDEST_YARD: Final = 15.0  # m between nodes of service ways that are one intersection
 MOST_IN_YARD: Final = 4  # of them
@@ -71,7 +72,8 @@ def join_short_streets(
             if not why and rings.collapse(merged, i):
                 changed.update(merged.nodes(merged.home(link.a)))
                 continue
-            why = why or rings.refusal(merged, i)
+            least = LEAST_ON_RING if room_on(length[i], ends, i) < A_BODY else FEWEST_ON_RING
+            why = why or rings.refusal(merged, i, least)
             if not why and merged.home(link.a) != merged.home(link.b):
                 nodes = [n for end in (link.a, link.b) for n in merged.nodes(merged.home(end))]
                 why = refusal(streets, nodes)
@@ -182,7 +184,7 @@ class Rings:
         rings = {self.of_node[node] for node in (link.a, link.b) if node in self.of_node}
         return all(len({merged.home(n) for n in self.members[ring]}) == 1 for ring in rings)
 
-    def refusal(self, merged: Merged, index: int, least: int = LEAST_ON_RING) -> str:
+    def refusal(self, merged: Merged, index: int, least: int) -> str:
         """Why the ends of a link on or at a roundabout stay apart; "" if they need not.
 
         least: how many intersections it keeps, if it is not one already.
