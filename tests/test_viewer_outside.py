@@ -45,3 +45,22 @@ def test_bodies_from_outside_are_drawn_where_they_were_in_every_frame(tmp_path: 
     picture.close()
     rows, columns = np.nonzero(drawn[:200, :225])  # of the first of them, above the legend
     assert (rows.min(), rows.max() + 1, columns.min(), columns.max() + 1) == (145, 155, 180, 220)
+
+
+def test_from_afar_bodies_are_no_smaller_than_vehicles_and_those_of_a_chase_larger(tmp_path: Path):
+    needs_gl().close()
+    world = World(generate("grid", rows=2, columns=2), dt=0.5, seed=1)
+    world.bodies.set([0, 1], [40.0, 90.0], 30.0, 0.0, length=4.5, width=1.8)
+    world.step(2)
+    seen = []
+    for chased in (False, True):
+        session = Session(LiveSource(world, chased=chased), 400, 300)
+        session.do(do.Look(65.0, 30.0, 1.5))  # m a pixel: a body of 3 x 1.2 pixels
+        picture = picture_for(session)
+        image = picture.image(session.scenes()).astype(int)
+        picture.close()
+        near = np.abs(image - OUTSIDE).max(axis=2) < 40
+        rows, columns = np.nonzero(near[100:200, 205:230])  # about the second
+        seen.append((np.ptp(columns) + 1, np.ptp(rows) + 1))
+    (long, wide), (longer, wider) = seen
+    assert long >= 4 and wide >= 2 and longer >= 9 and wider >= 4  # without their rims

@@ -14,6 +14,7 @@ from rushhour.viewer.themes import Colour
 OUTSIDE: Final[Colour] = (226, 120, 255)
 TARGET: Final[Colour] = (70, 225, 255)
 TARGET_ID: Final = 0  # of a chase
+STANDS_OUT: Final = 2.2  # times the least size of a vehicle that who chases or is chased has
 
 
 def in_force(log: BodyLog, frame: int) -> NDArray[Any]:
@@ -22,13 +23,22 @@ def in_force(log: BodyLog, frame: int) -> NDArray[Any]:
     return log.set(k) if k >= 0 else log.rows[:0]
 
 
-def outside_quads(rows: NDArray[Any], rim: float = 0.0) -> Quads:
-    """The rectangles of bodies, (n, 4, 2) m; rim: m that they are larger on every side."""
-    half = 0.5 * rows["length"]
+def outside_quads(
+    rows: NDArray[Any],
+    rim: float = 0.0,
+    least: tuple[float, float] = (0.0, 0.0),
+    front: float = 1.0,
+) -> Quads:
+    """The shapes of bodies, (n, 4, 2) m, about their middles.
+
+    rim: m that they are larger on every side.   least: m, length and width at least.   front: its share of the width.
+    """
+    length, width = np.maximum(rows["length"], least[0]), np.maximum(rows["width"], least[1])
+    half = 0.5 * length
     x = rows["x"] + half * np.cos(rows["heading"])
     y = rows["y"] + half * np.sin(rows["heading"])
     pose = np.column_stack((x, y, rows["heading"]))
-    return bodies(pose, rows["length"], rows["width"], rim=rim)
+    return bodies(pose, length, width, front, rim)
 
 
 def outside_colours(rows: NDArray[Any], chased: bool) -> NDArray[np.uint8]:

@@ -15,7 +15,7 @@ from rushhour.viewer.gl.ribbons import RibbonPainter, Ribbons
 from rushhour.viewer.gl.vehicles import VehicleLayer
 from rushhour.viewer.grades import LEAST_KERB, LEAST_LANES
 from rushhour.viewer.lights import lights_of
-from rushhour.viewer.outside import outside_colours, outside_quads
+from rushhour.viewer.outside import STANDS_OUT, outside_colours, outside_quads
 from rushhour.viewer.panels import colour_of
 from rushhour.viewer.raster import (
     AREAS_FROM,
@@ -207,11 +207,13 @@ class Renderer:
         if scene.outside is not None:
             rows, theme, scale = scene.outside, self._roads.theme, scene.camera.scale
             colours = outside_colours(rows, scene.chased)
-            rim = RIM[0] + RIM[1] * scale
+            rim, pixel = RIM[0] + RIM[1] * scale, scale * (STANDS_OUT if scene.chased else 1.0)
+            least = (LEAST_BODY[0] * pixel, LEAST_BODY[1] * pixel)
+            front = 1.0 if 1.0 / scale >= WHOLE_FROM else POINTED
             for grown, shade in ((rim, rim_colours(colours, theme)), (0.0, colours)):
-                self._lines.set(ribbons(outside_quads(rows, grown), shade, self._roads.origin))
-                least = 0.5 * LEAST_BODY[1] * scale + grown
-                self._painter.draw(self._lines, *self._view(scene.camera), least=least)
+                quads = outside_quads(rows, grown, least, front)
+                self._lines.set(ribbons(quads, shade, self._roads.origin))
+                self._painter.draw(self._lines, *self._view(scene.camera))
 
     def _draw_marks(self, scene: Scene) -> None:
         """Draw diamonds with a dark rim."""
