@@ -14,7 +14,7 @@ from viewed_run import record
 from rushhour.cli import main
 from rushhour.kernels.core.network import NONE, SIGNAL, STOP
 from rushhour.roadnets.generators.grid import cross
-from rushhour.traffic.analysis.emissions import co2_rate
+from rushhour.traffic.analysis.emissions import CARBON, co2_rate
 from rushhour.traffic.recording.run_file import RunFile
 from rushhour.viewer import actions as do
 from rushhour.viewer.pair import Pair
@@ -114,6 +114,13 @@ def test_carbon_dioxide_is_that_of_the_power_a_car_needs() -> None:
     assert co2_rate(np.array([15.0]), np.array([-2.0]))[0] == 0.0  # pushed by the car
     up = co2_rate(np.array([10.0]), np.array([1.0]))[0] - co2_rate(np.array([10.0]), np.zeros(1))[0]
     assert up * 3.6e6 / (0.3 * 2390.0) == pytest.approx(1500.0 * 10.0)  # W: mass, gain, speed
+
+
+def test_a_litre_of_petrol_gives_the_carbon_dioxide_that_is_in_it() -> None:
+    """Petrol is CH1.86 (EMEP/EEA guidebook, road transport, 3.169 g a g) of 0.745 kg a litre (EN 228)."""
+    each = 44.011 / (12.011 + 1.86 * 1.008)
+    assert each == pytest.approx(3.169, abs=0.001)
+    assert pytest.approx(1000.0 * 0.745 * each, rel=0.02) == CARBON
 
 
 def colours_of(session: Session, name: str) -> Any:

@@ -16,7 +16,9 @@ ROLLING: Final = 0.015  # of the weight
 AIR: Final = 0.5 * 1.3 * 0.3 * 2.2  # N s2/m2: density, drag coefficient, front
 WEIGHT: Final = 9.81  # N/kg
 PETROL: Final = 0.3  # l/kWh
-CARBON: Final = 2390.0  # g of CO2 a litre
+CARBON: Final = (
+    2390.0  # g of CO2 a litre; 3.169 g a g (EMEP/EEA guidebook, petrol as CH1.86) are 2360
+)
 HARDEST: Final = 4.0  # m/s2; what two frames say beyond it is no driving
 
 
