@@ -70,6 +70,12 @@ def test_a_ring_is_found_over_queues_that_stand_on_joints(on_joint):
     order, grants = world.order(), world.sim.grants
     rings.look(veh, order, grants, 1, 0, n)
     assert [ring.waits for ring in rings.named] == ([("exit_full", "leader")] if on_joint else [])
+    # However late it is found: it stands since the last of its members came to.
+    veh.stands_since[:4] = [20, 35, 30, 10]
+    late = Rings(network, "none", 0.0, 0.5)
+    late.look(veh, order, grants, 400, 0, n)
+    assert [(ring.since, ring.begun) for ring in late.named] == ([(400, 35)] if on_joint else [])
+    veh.stands_since[:4] = 0
     # Also from some lanes at a time: by the slice in which its lowest lane is, once.
     for size in (1, 2):
         parts = Rings(network, "none", 0.0, 0.5)

@@ -94,7 +94,11 @@ class Rings(Part):
             members[lane] = self._around(slot)
             if lane not in self.standing:
                 on = dict.fromkeys(self._road_lane(at) for at in veh.lane[members[lane]].tolist())
-                now[lane] = Ring(tuple(on), frame, self._begun(set(on), frame))
+                # All of it stands since the last of them came to: heads that choose again for as long
+                # turn one ring into another, round and round.
+                stood = int(veh.stands_since[members[lane]].max())
+                begun = self._begun(set(on), frame)
+                now[lane] = Ring(tuple(on), frame, min(begun, stood) if stood >= 0 else begun)
             else:
                 now[lane] = self.standing[lane]
             waits = {REASONS[reason] for reason in veh.reason[members[lane]].tolist()}
