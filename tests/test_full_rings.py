@@ -17,20 +17,27 @@ ARMS = 4
 CAR = VehicleType()
 
 
-def ring_map(folder: Path, radius: float, slow: str = "", first: float = 400.0) -> Path:
+def ring_map(
+    folder: Path, radius: float, slow: str = "", first: float = 400.0, main: int = -1
+) -> Path:
     """One-way streets that lead into a roundabout and, half-way between them, out of it: pieces of 8 to
-    12 m. slow: km/h on the first way out, which ends `first` m from the middle."""
+    12 m. slow: km/h on the first way out, which ends `first` m from the middle. main: the way that is a
+    main road into streets in a circle, which are no roundabout."""
     nodes, ways, around = {}, [], []
     for k in range(2 * ARMS):
         at = radians(180.0 / ARMS * k)
         near, far = 2 * k + 1, 2 * k + 2
         end = first if k == 0 else 400.0
         nodes[near], nodes[far] = ((r * cos(at), r * sin(at)) for r in (radius, end))
-        tags = street("tertiary", oneway="yes", **({"maxspeed": slow} if slow and k == 0 else {}))
+        kind = "primary" if k == main else "tertiary"
+        tags = street(kind, oneway="yes", **({"maxspeed": slow} if slow and k == 0 else {}))
         ways.append((100 + k, [far, near] if k % 2 else [near, far], tags))
         around.append(near)
+    circle = street("tertiary", junction="roundabout")
+    if main >= 0:
+        circle = street("secondary", oneway="yes")
     for k, pair in enumerate(zip(around, around[1:] + around[:1], strict=True)):
-        ways.append((200 + k, list(pair), street("tertiary", junction="roundabout")))
+        ways.append((200 + k, list(pair), circle))
     return write_osm(folder, nodes, ways)
 
 
@@ -85,3 +92,23 @@ def test_a_roundabout_is_entered_for_a_trip_that_ends_on_a_way_out_shorter_than_
     world = World(network, builder.build(), dt=0.25, seed=1)
     world.step(4 * 180)
     assert len(world.trips) == 5
+
+
+def test_nobody_starves_before_streets_in_a_circle_into_which_a_main_road_leads(
+    tmp_path: Path,
+) -> None:
+    """Who came by the main road took all room at the way out, and others never entered."""
+    network = load_network(ring_map(tmp_path, 40.0, slow="5", main=7))
+    road, builder = network.road_ids.index, DemandBuilder()
+    for k in range(200):
+        builder.add(Trip(f"main{k}", 3.0 * k, CAR, [road("107#0"), road("100#0")], routed=False))
+    for k in range(20):
+        ends = [road("105#0"), road("100#0")]
+        builder.add(Trip(f"side{k}", 60.0 + 15.0 * k, CAR, ends, routed=False))
+    world = World(network, builder.build(), dt=0.25, seed=1)
+    checker = Checker(world)
+    world.observers.append(checker)
+    world.step(4 * 600)
+    assert not any(checker.violations.values()), checker.lines()
+    gone = [world.demand.ids[trip].startswith("side") for trip in world.trips.trip]
+    assert any(gone)

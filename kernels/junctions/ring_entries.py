@@ -34,11 +34,34 @@ def next_on_ring(net: NetworkArrays, on_ring: NDArray[np.bool_], road: int) -> i
 
 
 @kernel
+def gives_way_to_entry(net: NetworkArrays, on_ring: NDArray[np.bool_], road: int) -> bool:
+    """Whether somebody who goes on round a ring from a road of it gives way to somebody who enters."""
+    first = net.roads.first_lane[road]
+    last = first + net.roads.lane_count[road] - 1
+    for k in range(net.lanes.out_start[first], net.lanes.out_start[last + 1]):
+        if not on_ring[net.connectors.to_lane[k]]:
+            continue
+        for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
+            o = net.conflicts.other[c]
+            if (
+                net.conflicts.yields[c]
+                and not on_ring[net.connectors.from_lane[o]]
+                and on_ring[net.connectors.to_lane[o]]
+            ):
+                return True
+    return False
+
+
+@kernel
 def is_tight(net: NetworkArrays, on_ring: NDArray[np.bool_], road: int) -> bool:
-    """Whether one comes round to a road of a ring again over short pieces only."""
+    """Whether one comes round to a road of a ring again over short pieces only, and goes first on all.
+
+    Streets in a circle into which somebody goes first are no roundabout: room that one who enters leaves
+    free on it is taken by those, and it would never go.
+    """
     here = road
     for _ in range(RING_ROADS):
-        if net.roads.length[here] > LONGEST_PIECE:
+        if net.roads.length[here] > LONGEST_PIECE or gives_way_to_entry(net, on_ring, here):
             return False
         here = next_on_ring(net, on_ring, here)
         if here < 0:
