@@ -215,24 +215,12 @@ def test_who_takes_a_way_and_who_goes_on(road: Road) -> None:
     ):  # fmt: skip
         r.put(slot, r.east, 50.0 * slot, granted=granted)
         r.veh.path[slot, 0] = way
-        r.order.granted[slot] = granted
         assert all_take(r.veh, r.order, r.east, k) == takes
         assert all_go_on(r.veh, r.order, r.east) == goes
     r.order.over[r.east] = OTHER
     for speed, granted, goes in ((0.0, 0, False), (0.5, 0, True), (0.0, 1, True)):
-        r.veh.speed[OTHER], r.order.granted[OTHER] = speed, granted
+        r.veh.speed[OTHER], r.veh.granted[OTHER] = speed, granted
         assert all_go_on(r.veh, r.order, r.east) == goes
-
-
-def test_of_whom_another_group_decides_on_the_grant_before_this_frame_counts(road: Road) -> None:
-    """Groups are run side by side: else the answer hangs on which of them comes first."""
-    r = road
-    k = int(r.net.lanes.out_start[r.east])
-    r.put(FIRST, r.east, 50.0, granted=1)
-    r.veh.path[FIRST, 0] = k + 1
-    for before, takes in ((0, False), (1, True)):
-        r.order.granted[FIRST], r.veh.granted[FIRST] = before, 1 - before
-        assert all_take(r.veh, r.order, r.east, k) == takes
 
 
 def asks(r: Road, **fields: Any) -> bool:

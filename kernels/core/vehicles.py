@@ -168,7 +168,6 @@ class Order(NamedTuple):
     load: NDArray[np.uint16]  # (n_lanes,) vehicles when the frame was sorted, at most FULL_LOAD
     over: NDArray[np.int32]  # (n_lanes,) slot whose rear hangs over the lane's end; -1
     over_rear: NDArray[np.float64]  # (n_lanes,) m, where it is on the lane; valid if there is one
-    granted: NDArray[np.int32]  # (capacity,) that of each vehicle before this frame's grant phase
 
 
 class Grants(NamedTuple):

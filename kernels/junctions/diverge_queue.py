@@ -33,7 +33,7 @@ def stands_beside(
                 continue
         elif order.over[on] >= 0:
             last, rear = order.over[on], order.over_rear[on]
-        if last < 0 or rear >= apart or order.granted[last] > 0:
+        if last < 0 or rear >= apart or veh.granted[last] > 0:
             continue
         _, closed, _, _ = queue_end(net, veh, order, net.connectors.to_lane[o], queue_gap)
         closed -= taken(veh, order, on, queue_gap)

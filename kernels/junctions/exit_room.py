@@ -99,7 +99,7 @@ def all_take(veh: Vehicles, order: Order, lane: int, k: int) -> bool:
     """Whether everybody on a lane will leave it by connector k, or has a grant to leave it."""
     for p in range(order.start[lane], order.start[lane + 1]):
         j = order.slot[p]
-        if veh.path[j, 0] != k and order.granted[j] == 0:
+        if veh.path[j, 0] != k and veh.granted[j] == 0:
             return False
     return True
 
@@ -159,7 +159,7 @@ def barred_beside(
         if o == k:
             continue
         j = order.over[on]
-        if j >= 0 and order.granted[j] == 0 and veh.speed[j] < 0.5:
+        if j >= 0 and veh.granted[j] == 0 and veh.speed[j] < 0.5:
             if order.over_rear[on] < min(BESIDE, APART * net.lanes.length[on]):
                 return True
         if order.start[on] == order.start[on + 1]:
@@ -253,7 +253,7 @@ def has_room(
         now_on, more, empty_on, held = queue_end(net, veh, order, n_road_lanes + k, rules.queue_gap)
         now_to, more_to, empty_to, held_to = queue_end(net, veh, order, to, rules.queue_gap)
         j = order.over[n_road_lanes + k]
-        if j >= 0 and order.granted[j] == 0 and veh.lane[j] != to:
+        if j >= 0 and veh.granted[j] == 0 and veh.lane[j] != to:
             # It has left the way to the side, its rear still here: nobody gets past it.
             more -= net.lanes.length[n_road_lanes + k] - order.over_rear[n_road_lanes + k]
             more -= rules.queue_gap
@@ -267,7 +267,7 @@ def has_room(
         mixed = mixed or not all_take(veh, order, lane, k)
         j = order.over[lane]
         elsewhere = j >= 0 and veh.lane[j] != n_road_lanes + k and veh.lane[j] != to
-        if elsewhere and order.granted[j] == 0:
+        if elsewhere and veh.granted[j] == 0:
             # It waits on another joint, its rear still here: nobody gets past it.
             closed -= net.lanes.length[lane] - order.over_rear[lane] + rules.queue_gap
             mixed = True
@@ -303,7 +303,7 @@ def all_go_on(veh: Vehicles, order: Order, lane: int) -> bool:
         if veh.granted[order.slot[p]] == 0:
             return False
     j = order.over[lane]
-    return j < 0 or order.granted[j] > 0 or veh.speed[j] >= 0.5
+    return j < 0 or veh.granted[j] > 0 or veh.speed[j] >= 0.5
 
 
 @kernel

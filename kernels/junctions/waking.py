@@ -157,13 +157,7 @@ def rouse_all(net: NetworkArrays, veh: Vehicles, order: Order, awake: Awake, fra
 
 @kernel
 def wake_all(net: NetworkArrays, veh: Vehicles, order: Order, awake: Awake, frame: int) -> None:
-    """Find what this frame has to run, and note who holds a grant when it begins.
-
-    Groups are run side by side: of a vehicle that another one may decide on in this frame they ask
-    the latter. Reads who is where; writes awake and order.granted.
-    """
-    for i in range(veh.granted.shape[0]):
-        order.granted[i] = veh.granted[i]
+    """Find what this frame has to run. Reads who is where; writes awake."""
     rouse_all(net, veh, order, awake, frame)
     list_groups(awake, frame)
     list_roads(awake, frame)

@@ -141,7 +141,6 @@ FIELDS: Final[dict[type[Any], tuple[Field, ...]]] = {
         Field("load", SAVED, LANE, means="vehicles when the frame was sorted"),
         Field("over", SAVED, LANE, means="slot whose rear hangs over the lane's end; -1", fill=-1, within=(-1, "slot")),
         Field("over_rear", SAVED, LANE, unit="m", means="where it is on the lane; valid if there is one"),
-        Field("granted", SCRATCH, VEHICLE, means="that of each vehicle before this frame's grant phase"),
     ),
     Grants: (
         Field("light", SAVED, CONNECTOR, means="state of its signal"),
