@@ -187,7 +187,7 @@ class Rings:
     def refusal(self, merged: Merged, index: int, least: int) -> str:
         """Why the ends of a link on or at a roundabout stay apart; "" if they need not.
 
-        least: how many intersections it keeps, if it is not one already.
+        least: how many intersections it keeps.
         """
         link = self.streets.links[index]
         on_ring = [self.of_node[n] for n in (link.a, link.b) if n in self.of_node]
@@ -199,4 +199,4 @@ class Rings:
             return "a wide arm of a roundabout"
         homes = {merged.home(n) for n in self.members[on_ring[0]]}
         left = homes - {merged.home(link.a), merged.home(link.b)}
-        return "" if len(homes) == 1 or len(left) + 1 >= least else "a small roundabout"
+        return "" if len(left) + 1 >= least else "a small roundabout"
