@@ -74,7 +74,8 @@ def test_a_run_as_plain_python_tells_the_same_json_as_compiled(
     assert (done.returncode, done.stderr.count("Traceback")) == (0, 0), done.stderr
     assert "Warning" not in done.stderr
     plain = json.loads(done.stdout)
-    for told in (plain, compiled):  # the recorded costs of the frames are packed as their digits allow
+    # The costs of the frames, which are recorded as well, are packed as their digits allow.
+    for told in (plain, compiled):
         assert told["recorded"].pop("bytes") > 100_000
     of_machine = {"wall_s", "compile_s", "real_time_factor", "vehicle_updates_per_s", "phases_ms",
                   "max_rss_mb"}  # fmt: skip
