@@ -222,3 +222,10 @@ class Asked(Junction):
              else WHY[int(veh.refused[slot])], int(veh.blocker[slot]))
             for slot in range(len(drivers))
         ]  # fmt: skip
+
+
+def crossing_and_merging() -> tuple[Meeting, Meeting]:
+    """Who gives way crosses the road of who goes first, and turns right into it."""
+    minor, major = minor_and_major()
+    theirs = {"S": "WT", "N": "ET", "E": "ST", "W": "NT"}[minor[0]]
+    return Meeting(minor, major), Meeting(f"{minor[0]}R", theirs)

@@ -12,7 +12,7 @@ from junction_cases import (
     J,
     Meeting,
     changed,
-    minor_and_major,
+    crossing_and_merging,
 )
 
 from rushhour.kernels.following.car_following import travel_time
@@ -31,9 +31,7 @@ pytestmark = pytest.mark.tiny_world
 
 @pytest.fixture(scope="module")
 def two_ways() -> tuple[Meeting, Meeting]:
-    minor, major = minor_and_major()
-    theirs = {"S": "WT", "N": "ET", "E": "ST", "W": "NT"}[minor[0]]
-    return Meeting(minor, major), Meeting(f"{minor[0]}R", theirs)
+    return crossing_and_merging()
 
 
 @pytest.fixture

@@ -3,7 +3,17 @@
 from typing import Any
 
 import pytest
-from junction_cases import EPS, LATER, LENGTH, V_MAX, I, J, Meeting, minor_and_major
+from junction_cases import (
+    EPS,
+    LATER,
+    LENGTH,
+    V_MAX,
+    I,
+    J,
+    Meeting,
+    crossing_and_merging,
+    minor_and_major,
+)
 
 from rushhour.kernels.core.network import GREEN, OFF, RED
 from rushhour.kernels.core.vehicles import EXIT_FULL, RED_LIGHT, YIELDS
@@ -20,9 +30,7 @@ pytestmark = pytest.mark.tiny_world
 
 @pytest.fixture(scope="module")
 def two_ways() -> tuple[Meeting, Meeting]:
-    minor, major = minor_and_major()
-    theirs = {"S": "WT", "N": "ET", "E": "ST", "W": "NT"}[minor[0]]
-    return Meeting(minor, major), Meeting(f"{minor[0]}R", theirs)
+    return crossing_and_merging()
 
 
 @pytest.fixture

@@ -198,5 +198,5 @@ class Rings:
         if extent(self.streets, nodes) > WIDEST_ARM + legs:
             return "a wide arm of a roundabout"
         homes = {merged.home(n) for n in self.members[on_ring[0]]}
-        left = homes - {merged.home(link.a), merged.home(link.b)}
-        return "" if len(left) + 1 >= least else "a small roundabout"
+        homes -= {merged.home(link.a), merged.home(link.b)}
+        return "" if len(homes) + 1 >= least else "a small roundabout"
