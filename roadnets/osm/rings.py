@@ -21,7 +21,7 @@ from rushhour.roadnets.osm.ways.tags import CLASSES, direction_of, is_open
 
 RINGS = ("roundabout", "circular")
 LONGEST_GAP: Final = 40.0  # m of a ring that are a street in the map
-A_BODY: Final = 7.0  # m of lane that a car and its gap take, by a rough measure of the lane
+HOLDS_A_CAR: Final = 7.0  # m of inner lane, by the rough measure below, that take a car and its gap
 
 
 def widen_rings(osm: OsmMap, country: str, private: bool) -> None:
@@ -91,7 +91,7 @@ def narrow_rings(streets: Streets, merged: Merged) -> None:
         left = -lane_offset(streets.links[members[0]], True, inner_lane)
         shrunk = max(0.0, 1.0 - left / radius)
         least = min((shrunk * room_on(length[i], ends, i), i) for i in between)
-        if least[0] >= A_BODY:
+        if least[0] >= HOLDS_A_CAR:
             continue
         for i in members:
             link = streets.links[i]
