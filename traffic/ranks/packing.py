@@ -1,12 +1,13 @@
 """Vehicles, and what intersections remember, as bytes: packed column after column, without pickle."""
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.core.rows import put_places, put_rows, take_places, take_rows
+from rushhour.kernels.core.rows import put_rows, take_rows
 from rushhour.kernels.core.vehicles import Vehicles
 from rushhour.traffic.ranks.division import Kept
 
@@ -39,13 +40,17 @@ def aligned(size: Size) -> Size:
     return -(-size // 8) * 8
 
 
-def grouped(arrays: Sequence[NDArray[Any]]) -> tuple[tuple[NDArray[Any], ...], ...]:
-    """Columns as groups of one width, as kernels take them; see kernels.core.rows."""
-    flat = [array.view(WIDTHS[array.itemsize]) for array in arrays]
-    return tuple(
-        tuple(each for each in flat if each.itemsize == width) or (np.zeros(0, kind),)
-        for width, kind in WIDTHS.items()
-    )
+Arrays = Sequence[NDArray[Any]]
+Group = tuple[tuple[NDArray[Any], ...], NDArray[np.int32], NDArray[np.int64]]
+ALL: Final = np.zeros(0, np.int64)  # each column in all slots; see kernels.core.rows
+
+
+def grouped(arrays: Arrays) -> list[tuple[NDArray[Any], ...]]:
+    """Columns and tables as groups of one width, each (any, cells), as kernels take them."""
+    tables = [array if array.ndim == 2 else array[:, None] for array in arrays]
+    flat = [table.view(WIDTHS[table.itemsize]) for table in tables]
+    groups = [tuple(each for each in flat if each.itemsize == width) for width in WIDTHS]
+    return [group for group in groups if group]
 
 
 class Rows:
@@ -54,31 +59,27 @@ class Rows:
     def __init__(self, veh: Vehicles, names: Sequence[str] = Vehicles._fields) -> None:
         self.veh = veh
         arrays = {name: getattr(veh, name) for name in names}
-        flat = {name: array for name, array in arrays.items() if array.ndim == 1}
-        tables = tuple(array for array in arrays.values() if array.ndim == 2)
-        wide, narrow, small = grouped(list(flat.values()))
-        self._groups = (wide, narrow, tables or (np.zeros((0, 0), np.int32),), small)
-        cells = 4 * sum(table.shape[1] for table in tables)
-        self.size = sum(array.itemsize for array in flat.values()) + cells
+        self._groups = grouped(list(arrays.values()))
         # Bytes of a vehicle before each column.
         self._before: dict[str, int] = {}
-        at = 0
+        self.size = 0
         for width in WIDTHS:
-            for name, array in flat.items():
+            for name, array in arrays.items():
                 if array.itemsize == width:
-                    self._before[name] = at
-                    at += width
-            at += cells if width == 4 else 0
+                    self._before[name] = self.size
+                    self.size += width * math.prod(array.shape[1:])
 
     def take(self, slots: NDArray[np.int32], out: Bytes) -> None:
         """Pack the vehicles in some slots."""
-        if slots.size:
-            take_rows(*self._groups, slots, out)
+        at = 0
+        for group in self._groups if slots.size else ():
+            at = take_rows(group, slots, ALL, out, at)
 
     def put(self, data: Bytes, slots: NDArray[np.int32]) -> None:
         """Write packed vehicles into some slots."""
-        if slots.size:
-            put_rows(*self._groups, slots, data)
+        at = 0
+        for group in self._groups if slots.size else ():
+            at = put_rows(group, slots, ALL, data, at)
 
     def column(self, data: Bytes, n: int, name: str) -> NDArray[Any]:
         """One column of n packed vehicles; a view."""
@@ -99,24 +100,21 @@ class Memory:
         self._sim, self._kept, self._decided = sim, kept, decided
         self._who = division.who
         self._of: tuple[Any, ...] = ()  # structures of which _arrays are
-        self._packed: tuple[Any, ...] = ()  # as kernels take them
+        self._packed: list[Group] = []
         self._size = 0
 
-    def _groups(self) -> tuple[Any, ...]:
+    def _groups(self) -> list[Group]:
         """Arrays in groups of one width, the places of all, and where those of each array end."""
         sim = self._sim
         now = (sim.grants, sim.awake, sim.lights, sim.actuation)
         if len(self._of) != len(now) or any(a is not b for a, b in zip(self._of, now, strict=True)):
             self._of, found = now, self._found()
             self._size = aligned(sum(array.itemsize * places.size for array, places in found))
-            groups = grouped([array for array, _ in found])
-            none = np.zeros(0, np.int64)
-            placed = []
-            for width in WIDTHS:
-                of_width = [places for array, places in found if array.itemsize == width]
-                placed += of_width or [none]
-            ends = np.cumsum([places.size for places in placed], dtype=np.int64)
-            self._packed = (*groups, np.concatenate(placed).astype(np.int64), ends)
+            self._packed = []
+            for group in grouped([array for array, _ in found]):
+                of_width = [p for array, p in found if array.itemsize == group[0].itemsize]
+                ends = np.cumsum([0, *(places.size for places in of_width)], dtype=np.int64)
+                self._packed.append((group, np.concatenate(of_width).astype(np.int32), ends))
         return self._packed
 
     def _found(self) -> list[tuple[NDArray[Any], NDArray[np.int64]]]:
@@ -148,12 +146,12 @@ class Memory:
 
     def take(self, out: Bytes) -> None:
         """Pack it."""
-        wide, narrow, small, places, ends = self._groups()
-        if self._size:
-            take_places(wide, narrow, small, places, ends, out)
+        at = 0
+        for group, places, ends in self._groups():
+            at = take_rows(group, places, ends, out, at)
 
     def put(self, data: Bytes) -> None:
         """Remember what was packed."""
-        wide, narrow, small, places, ends = self._groups()
-        if self._size:
-            put_places(wide, narrow, small, places, ends, data)
+        at = 0
+        for group, places, ends in self._groups():
+            at = put_rows(group, places, ends, data, at)
