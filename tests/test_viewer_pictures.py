@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from viewed_run import REDDISH, bodies, needs_gl
 
-from rushhour.kernels.core.network import GREEN, RED
+from rushhour.kernels.core.network import GREEN, LEFT, RED, RIGHT, STRAIGHT
 from rushhour.kernels.drawing.packing import vehicle_at
 from rushhour.roadnets.generators.grid import cross
 from rushhour.roadnets.model import Network
@@ -20,6 +20,8 @@ from rushhour.viewer.panels import Panel, line, text_image
 from rushhour.viewer.raster import draw_network, draw_vehicles
 from rushhour.viewer.road_mesh import RoadMesh
 from rushhour.viewer.scene import FEWEST_DOTS, Scene, Stroke
+from rushhour.viewer.shapes import lane_arrows
+from rushhour.viewer.silhouettes import CLASSES
 from rushhour.viewer.themes import DARK, THEMES, Theme
 
 SIZE = (320, 240)
@@ -46,7 +48,7 @@ def picture(network: Network) -> Iterator[Any]:
     needs_gl().close()
     from rushhour.viewer.gl.picture import Picture
 
-    made = Picture([(RoadMesh(network), np.array([(5.0, 2.0), (12.0, 2.5)]))], *SIZE)
+    made = Picture([(RoadMesh(network), np.array([(5.0, 2.0, 0.0), (12.0, 2.5, 3.0)]))], *SIZE)
     yield Single(made)
     made.close()
 
@@ -63,6 +65,12 @@ def count(image: np.ndarray, colour: tuple[int, int, int], off: int = 2) -> int:
     return int((np.abs(image.astype(int) - colour).max(axis=2) <= off).sum())
 
 
+def red(image: np.ndarray) -> np.ndarray:
+    """Where a body of that colour is painted: its windows and lights are of other colours."""
+    bands = image.astype(int)
+    return np.asarray((bands[..., 0] > 110) & (bands[..., 0] > 2 * bands[..., 1:].max(axis=2)))
+
+
 def at(image: np.ndarray, camera: Camera, x: float, y: float) -> tuple[int, ...]:
     """The colour at a place."""
     px, py = camera.pixel(x, y)
@@ -74,38 +82,46 @@ def test_as_many_bodies_are_drawn_as_there_are(network: Network, picture: Any, n
     moment = bodies([(-30.0 + 10.0 * k, 25.0, 0.0) for k in range(n)])
     image = picture.image(scene(network, moment))
     assert image.shape == (240, 320, 3)
-    assert count(image, BODY) == n * 20 * 8  # 5 x 2 m at 4 pixels a metre
+    columns = red(image).any(axis=0).astype(int)
+    assert (np.diff(columns, prepend=0) == 1).sum() == n
+    assert 80 * n <= red(image).sum() <= n * 20 * 8  # 5 x 2 m at 4 pixels a metre
 
 
 def test_a_body_lies_behind_its_front_bumper_along_its_heading(network: Network, picture: Any):
     drawn = scene(network, bodies([(10.0, 25.0, np.pi / 2)]))
     image = picture.image(drawn)
     camera = drawn.camera
-    assert at(image, camera, 10.0, 24.0) == at(image, camera, 10.0, 20.5) == BODY
+    for y in (24.0, 20.5):
+        px, py = camera.pixel(10.0, y)
+        assert red(image)[int(py), int(px)]
     assert at(image, camera, 10.0, 25.5) == DARK.land and at(image, camera, 12.0, 23.0) == DARK.land
 
 
 @pytest.mark.parametrize("heading", [0.0, 0.5 * np.pi, np.pi])
 def test_a_small_body_is_narrow_in_front(network: Network, picture: Any, heading: float):
     image = picture.image(scene(network, bodies([(0.0, 0.0, heading)], 12.0, 8.0), scale=0.5))
-    places = np.argwhere(np.abs(image.astype(int) - BODY).max(axis=2) <= 2)
-    # Whoever is narrow in front has most of the body behind its middle.
+    places = np.argwhere(red(image))
     ahead = np.array([-np.sin(heading), np.cos(heading)])
-    along = places @ ahead
-    assert np.mean(along) < 0.5 * (along.min() + along.max()) - 0.5
-    assert len(places) < 0.85 * 12 * 8
+    along = np.rint(places @ ahead).astype(int)
+    wide = np.bincount(along - along.min())
+    third = len(wide) // 3
+    assert third >= 2 and wide[-third:].max() < 0.8 * wide[:third].max()
 
 
 def test_a_larger_vehicle_is_drawn_larger(network: Network, picture: Any):
     small = bodies([(0.0, 25.0, 0.0)])
     large = replace(small, size=np.ones(1, np.int32))
-    counts = [count(picture.image(scene(network, m)), BODY) for m in (small, large)]
-    assert counts == [20 * 8, 48 * 10]
+    sizes = []
+    for moment in (small, large):
+        rows, columns = np.nonzero(red(picture.image(scene(network, moment))))
+        sizes.append((np.ptp(columns) + 1, np.ptp(rows) + 1))
+    for (long, wide), wanted in zip(sizes, ((20, 8), (48, 10)), strict=True):
+        assert wanted[0] - 2 <= long <= wanted[0] and wanted[1] - 2 <= wide <= wanted[1]
 
 
 def test_far_away_a_vehicle_can_still_be_seen(network: Network, picture: Any):
     image = picture.image(scene(network, bodies([(0.0, 100.0, 0.0)]), scale=4.0))
-    assert count(image, BODY, off=60) >= 4
+    assert red(image).sum() >= 4
 
 
 @pytest.mark.parametrize("theme", THEMES.values(), ids=list(THEMES))
@@ -120,7 +136,9 @@ def test_dark_vehicles_have_rims_that_are_seen_on_asphalt(
     dark, light = (160, 10, 20), (250, 240, 90)
     palette = np.array([dark, light] + [(0, 0, 0)] * 254, np.uint8)
     moment = bodies([(-80.0 * scale, -1.75, 0.0), (80.0 * scale, -1.75, 0.0)])
-    drawn = Picture([(RoadMesh(network, theme), np.array([(5.0, 2.0), (12.0, 2.5)]))], *SIZE)
+    drawn = Picture(
+        [(RoadMesh(network, theme), np.array([(5.0, 2.0, 0.0), (12.0, 2.5, 3.0)]))], *SIZE
+    )
     try:
         one = replace(scene(network, moment, scale), coloured=Coloured(np.array([0, 1], np.uint8), palette, Legend("")))  # fmt: skip
         window = drawn.image(((0, one),))
@@ -146,12 +164,78 @@ def test_near_by_a_car_has_lights_and_a_windscreen(network: Network, picture: An
     braking = replace(plain, columns=lit)
     camera = Camera(0.0, 25.0, 0.02, *SIZE)
     images = [picture.image(scene(network, m, camera=camera)) for m in (plain, braking)]
-    brake, blink = (255, 31, 20), (255, 184, 13)
+    brake, blink = (255, 13, 20), (255, 158, 0)
     assert [count(image, brake, 4) > 40 for image in images] == [False, True]
     assert [count(image, blink, 4) > 40 for image in images] == [False, True]
     rows = np.argwhere(np.abs(images[1].astype(int) - blink).max(axis=2) <= 4)[:, 0]
     assert (rows < 120).all()  # heading east, its left is up
-    assert min(count(image, (20, 26, 33), 4) for image in images) > 300  # windscreen
+    assert min(count(image, (37, 22, 32), 6) for image in images) > 300  # windscreen
+
+
+@pytest.fixture(scope="module")
+def classes(network: Network) -> Iterator[Any]:
+    """A picture in which size k is of the k-th class, 6 x 2 m."""
+    needs_gl().close()
+    from rushhour.viewer.gl.picture import Picture
+
+    sizes = np.array([(6.0, 2.0, float(k)) for k in range(6)])
+    made = Picture([(RoadMesh(network), sizes)], *SIZE)
+    yield Single(made)
+    made.close()
+
+
+def test_every_class_has_a_silhouette_of_its_own(network: Network, classes: Any):
+    camera = Camera(0.0, 25.0, 0.03, *SIZE)
+    images = []
+    for k in range(6):
+        moment = replace(bodies([(3.0, 25.0, 0.0)]), size=np.full(1, k, np.int32))
+        images.append(classes.image(scene(network, moment, camera=camera)).astype(int))
+    for a in range(6):
+        for b in range(a):
+            other = np.abs(images[a] - images[b]).max(axis=2) > 40
+            assert other.sum() > 200, (CLASSES[a], CLASSES[b])
+    for k, image in enumerate(images):  # each has a front: it is not what it is turned round
+        turned = image[:, ::-1]
+        assert (np.abs(image - turned).max(axis=2) > 40).sum() > 200, CLASSES[k]
+
+
+@pytest.mark.parametrize("shape", [CLASSES.index("car"), CLASSES.index("racer")])
+@pytest.mark.parametrize("steer", [-0.5, 0.4])
+def test_front_wheels_are_turned_as_they_are_steered(
+    network: Network, classes: Any, shape: int, steer: float
+):
+    """To the left the rear edge of the right wheel looks out, whichever way the body heads."""
+    for heading in (0.0, 3.0, -3.1):
+        moment = replace(bodies([(0.0, 25.0, heading)]), size=np.full(1, shape, np.int32))
+        camera = Camera(-3.0 * np.cos(heading), 25.0 - 3.0 * np.sin(heading), 0.02, *SIZE)
+        seen = []
+        for turned in (0.0, steer, -steer):
+            columns = {"body_steer": np.full(1, turned)}
+            drawn = scene(network, replace(moment, columns=columns), camera=camera)
+            seen.append(classes.image(drawn).astype(int))
+        straight, one, other = seen
+        assert (np.abs(one - straight).max(axis=2) > 60).sum() > 20
+        assert (np.abs(one - other).max(axis=2) > 60).sum() > 20
+        plain = classes.image(scene(network, moment, camera=camera)).astype(int)
+        assert (np.abs(plain - straight).max(axis=2) <= 2).all()
+
+
+def test_lanes_have_arrows_for_their_turns():
+    network = cross(lanes=2)
+    ways, ends = network.arrays.connectors, network.n_road_lanes
+    for lane in range(ends):
+        turns = {int(k) for k in ways.turn[ways.from_lane == lane]}
+        if not turns:
+            continue
+        last = network.point_start[lane + 1] - 1
+        end, before = network.points[last], network.points[last - 1]
+        along = (end - before) / np.hypot(*(end - before))
+        left = np.array((-along[1], along[0]))
+        at = lane_arrows(network).reshape(-1, 2) - end
+        near = at[(np.abs(at @ left) < 1.5) & (at @ along > -10.0) & (at @ along < 0.0)]
+        sides = near @ left
+        assert (sides.max() > 1.0) == (LEFT in turns) and (sides.min() < -1.0) == (RIGHT in turns)
+        assert ((near @ along).max() > -6.0) == (STRAIGHT in turns)
 
 
 def test_roads_lie_where_they_are_at_any_coordinates(network: Network, picture: Any):
@@ -162,14 +246,14 @@ def test_roads_lie_where_they_are_at_any_coordinates(network: Network, picture: 
     moved = replace(network, points=network.points + far)
     drawn = scene(moved, bodies([(680_000.0, 5_400_025.0, 0.3)]))
     camera = replace(drawn.camera, x=far[0], y=far[1])
-    made = Picture([(RoadMesh(moved), np.array([(5.0, 2.0)]))], *SIZE)
+    made = Picture([(RoadMesh(moved), np.array([(5.0, 2.0, 0.0)]))], *SIZE)
     moved_picture = Single(made)
     there = moved_picture.image(replace(drawn, camera=camera, moment=bodies([])))
     body = moved_picture.image(replace(drawn, camera=camera))
     made.close()
     assert (np.abs(there.astype(int) - image).max(axis=2) > 40).mean() < 0.002
     here = picture.image(scene(network, bodies([(0.0, 25.0, 0.3)])))
-    assert abs(count(body, BODY) - count(here, BODY)) <= 6
+    assert abs(int(red(body).sum()) - int(red(here).sum())) <= 6
 
 
 def test_signals_show_at_the_ends_of_their_lanes(network: Network, picture: Any):
@@ -224,7 +308,7 @@ def test_what_is_drawn_under_a_pixel_is_what_a_click_there_finds(network: Networ
     moment = bodies(places)
     drawn = scene(network, moment)
     image = picture.image(drawn)
-    painted = np.argwhere(np.abs(image.astype(int) - BODY).max(axis=2) <= 2)
+    painted = np.argwhere(red(image))
     found = set()
     for row, column in painted[::7]:
         x, y = drawn.camera.place(column + 0.5, row + 0.5)

@@ -123,7 +123,7 @@ def test_racers_are_drawn_in_their_colours_on_the_track():
     image = picture.image(session.scenes())
     picture.close()
     for k, (x, y) in enumerate(((30.0, 2.0), (15.0, -2.0))):
-        px, py = session.state.camera.pixel(x, y)
+        px, py = session.state.camera.pixel(x - 1.0, y)  # behind the cockpit
         assert image[round(py), round(px)].tolist() == race_colours(2)[k].tolist()
     ground, beside = image[100, 100], image[30, 20]  # at y = 2 m, and 9 m
     assert ground.tolist() != beside.tolist()

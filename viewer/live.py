@@ -19,6 +19,7 @@ from rushhour.viewer.camera import Box
 from rushhour.viewer.hand import Hand
 from rushhour.viewer.loads import Loads, loads_of
 from rushhour.viewer.moments import Bars, Moment
+from rushhour.viewer.silhouettes import silhouette
 
 AHEAD: Final = 3600.0  # s of the timeline beyond what was simulated
 
@@ -45,7 +46,8 @@ class LiveSource:
         self._patience, self._until, self.chased = patience, until, chased
         demand = world.demand
         self.sizes: NDArray[np.float64] = np.array(
-            [(kind.length, kind.width) for kind in demand.types] or [(1.0, 1.0)]
+            [(k.length, k.width, silhouette(k.name, k.length, k.width)) for k in demand.types]
+            or [(1.0, 1.0, 0)]
         )
         self.types: tuple[str, ...] = tuple(kind.name for kind in demand.types)
         self._numbers: dict[str, int] | None = None

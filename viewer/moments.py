@@ -54,7 +54,7 @@ class Source(Protocol):
     """Where moments come from.
 
     steps: it goes on when it is asked for later times, and never back. chased: bodies from outside
-    are those of a chase. sizes: (k, 2) length and width, m, that moments name.
+    are those of a chase. sizes: (k, 3) length, width, m, and shape that moments name.
     """
 
     name: str
@@ -136,7 +136,7 @@ class NetworkSource:
 
     def __init__(self, network: Network) -> None:
         self.name, self.network = network.name, network
-        self.sizes: NDArray[np.float64] = np.ones((1, 2))
+        self.sizes: NDArray[np.float64] = np.array([(1.0, 1.0, 0.0)])
         self.types: tuple[str, ...] = ()
         self.times = np.zeros(1)
         self.demand = None

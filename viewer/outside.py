@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.traffic.outside.body_log import BodyLog
-from rushhour.viewer.colouring import Legend
-from rushhour.viewer.shapes import Quads, bodies
+from rushhour.viewer.colouring import COLOURS, Legend
+from rushhour.viewer.moments import Moment
+from rushhour.viewer.silhouettes import CLASSES
 from rushhour.viewer.themes import Colour
 
 OUTSIDE: Final[Colour] = (226, 120, 255)
 TARGET: Final[Colour] = (70, 225, 255)
 TARGET_ID: Final = 0  # of a chase
-STANDS_OUT: Final = 2.2  # times the least size of a vehicle that who chases or is chased has
 
 
 def in_force(log: BodyLog, frame: int) -> NDArray[Any]:
@@ -23,30 +23,30 @@ def in_force(log: BodyLog, frame: int) -> NDArray[Any]:
     return log.set(k) if k >= 0 else log.rows[:0]
 
 
-def outside_quads(
-    rows: NDArray[Any],
-    rim: float = 0.0,
-    least: tuple[float, float] = (0.0, 0.0),
-    front: float = 1.0,
-) -> Quads:
-    """The shapes of bodies, (n, 4, 2) m, about their middles.
-
-    rim: m that they are larger on every side.   least: m, length and width at least.   front: its share of the width.
-    """
-    length, width = np.maximum(rows["length"], least[0]), np.maximum(rows["width"], least[1])
+def outside_moment(
+    rows: NDArray[Any], chased: bool
+) -> tuple[NDArray[np.float64], Moment, NDArray[np.int32]]:
+    """Bodies as vehicles: their sizes and shapes (k, 3), where they are, and their codes (n,)."""
+    target = (rows["id"] == TARGET_ID) & chased
+    other = CLASSES.index("opponent" if chased else "body")
+    shape = np.where(target, CLASSES.index("target"), other)
+    length, width, heading = (rows[name].astype(float) for name in ("length", "width", "heading"))
+    sizes, of = np.unique(np.column_stack((length, width, shape)), axis=0, return_inverse=True)
+    size: NDArray[np.int32] = of.reshape(-1).astype(np.int32)
     half = 0.5 * length
-    x = rows["x"] + half * np.cos(rows["heading"])
-    y = rows["y"] + half * np.sin(rows["heading"])
-    pose = np.column_stack((x, y, rows["heading"]))
-    return bodies(pose, length, width, front, rim)
+    moment = Moment(
+        0.0, rows["id"].astype(np.int32), rows["x"] + half * np.cos(heading),
+        rows["y"] + half * np.sin(heading), heading, np.hypot(rows["vx"], rows["vy"]), length, width,
+        size, np.zeros(len(rows), np.int32), {},
+    )  # fmt: skip
+    return sizes, moment, size * 8 * 256 + target.astype(np.int32)
 
 
-def outside_colours(rows: NDArray[Any], chased: bool) -> NDArray[np.uint8]:
-    """The colours of bodies, (n, 3)."""
-    colours = np.tile(np.array(OUTSIDE, np.uint8), (len(rows), 1))
-    if chased:
-        colours[rows["id"] == TARGET_ID] = TARGET
-    return colours
+def outside_palette() -> NDArray[np.uint8]:
+    """Their colours, that of a target second."""
+    palette = np.zeros((COLOURS, 3), np.uint8)
+    palette[:2] = OUTSIDE, TARGET
+    return palette
 
 
 def outside_legend(rows: NDArray[Any], chased: bool) -> Legend:

@@ -13,6 +13,7 @@ from rushhour.viewer.colouring import COLOURS, UNKNOWN, Coloured
 from rushhour.viewer.moments import Moment, NetworkSource, no_vehicles
 from rushhour.viewer.race_shot import ground_quads, kerb_quads, race_box, race_colours, race_legend
 from rushhour.viewer.road_mesh import Mesh, RoadMesh, ribbons
+from rushhour.viewer.silhouettes import RACER, sized
 from rushhour.viewer.themes import DARK, Theme
 
 AWAY: Final = 100_000.0  # m beyond the ground where the one road lies that a network has to have
@@ -22,6 +23,8 @@ MOST_COLOURS: Final = COLOURS - 1  # racers beyond share them
 
 class RaceGround(RoadMesh):
     """The ground of a race where a network has lanes: the track, or the cells of a course."""
+
+    race = True
 
     def __init__(self, network: Network, record: RaceRecord, theme: Theme = DARK) -> None:
         super().__init__(network, theme)
@@ -62,10 +65,9 @@ class RaceSource(NetworkSource):
         super().__init__(roadless(record))
         self.record = record
         self.ground = RaceGround(self.network, record)
-        self.sizes, size = np.unique(
-            np.column_stack((record.length, record.width)), axis=0, return_inverse=True
-        )
-        self._size = size.reshape(-1).astype(np.int32)
+        kind = np.zeros(len(record.length), np.int32)
+        self.sizes, self._size = sized(record.length, record.width, kind, ("",))
+        self.sizes[:, 2] = RACER
         self.types = ("racer",)
         self.times = record.time
         self._step = float(np.median(np.diff(record.time)))

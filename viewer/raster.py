@@ -27,6 +27,7 @@ from rushhour.viewer.shapes import (
     bodies,
     end_bars,
     intersection_areas,
+    lane_arrows,
     lane_marks,
     stop_lines,
     strips_of,
@@ -42,6 +43,7 @@ SMOOTHING: Final = 2
 LARGEST: Final = 16_384  # pixels on a side
 AREAS_FROM: Final = 0.3  # pixels per metre from which intersections are drawn in detail
 MARKS_FROM: Final = 2.2  # pixels per metre from which markings are painted
+ARROWS_FROM: Final = 3.5  # pixels per metre from which arrows on lanes are
 LEAST_BODY: Final = (6.0, 3.6)  # pixels, length and width of a vehicle
 POINTED: Final = 0.3  # of its width that the front of a small body has
 WHOLE_FROM: Final = 3.0  # pixels per m from which on fronts are as wide as they are
@@ -147,6 +149,8 @@ def draw_network(
         raster.fill_quads(lane_marks(network, strips), theme.marks)
         raster.fill_quads(zebra_bars(network), theme.stops)
         raster.fill_quads(stop_lines(network), theme.stops)
+    if raster.pixels_per_metre >= ARROWS_FROM:
+        raster.fill_quads(lane_arrows(network), theme.marks)
     return raster
 
 

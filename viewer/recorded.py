@@ -20,6 +20,7 @@ from rushhour.viewer.loads import Loads, loads_of
 from rushhour.viewer.moments import Bars, Moment
 from rushhour.viewer.outside import in_force
 from rushhour.viewer.run_costs import RunCosts
+from rushhour.viewer.silhouettes import sized
 from rushhour.viewer.standing import Standing
 
 Bodies = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]  # length, width, size, type
@@ -39,14 +40,9 @@ class RunSource:
         self.network: Network = run.network()
         length, width = run.vehicles("length").astype(float), run.vehicles("width").astype(float)
         self._length, self._width = length, width
-        self.sizes, size = np.unique(
-            np.round(np.column_stack((length, width)), 3), axis=0, return_inverse=True
-        )
-        self._size = size.reshape(-1).astype(np.int32)
-        if not len(self.sizes):
-            self.sizes = np.ones((1, 2))
         self.types = run.ids()["type"]
         self._type = run.vehicles("type").astype(np.int32)
+        self.sizes, self._size = sized(length, width, self._type, self.types)
         self._numbers: dict[str, int] | None = None
         self._life: Trajectory | None = None
         self._events: dict[str, tuple[tuple[float, int, int], ...]] = {}

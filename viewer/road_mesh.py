@@ -22,6 +22,7 @@ from rushhour.viewer.shapes import (
     around,
     end_bars,
     intersection_areas,
+    lane_arrows,
     lane_marks,
     stop_lines,
     strips_of,
@@ -117,8 +118,10 @@ def joined(strips: Strips) -> Strips:
 class RoadMesh:
     """The meshes of a network, each made when it is first asked for.
 
-    origin: (2,) m, of all places.   box: of the network, m.
+    origin: (2,) m, of all places.   box: of the network, m.   race: it is the ground of one.
     """
+
+    race = False
 
     def __init__(self, network: Network, theme: Theme = DARK) -> None:
         self.network, self.theme = network, theme
@@ -217,8 +220,13 @@ class RoadMesh:
 
     @cached_property
     def stops(self) -> Mesh:
-        """Stop lines."""
+        """Stop lines, and teeth where one yields."""
         return ribbons(stop_lines(self.network), self.theme.stops, self.origin)
+
+    @cached_property
+    def arrows(self) -> Mesh:
+        """What may be done from lanes, painted before their ends."""
+        return ribbons(lane_arrows(self.network), self.theme.marks, self.origin)
 
     def lights(self, lanes: NDArray[np.intp], colours: NDArray[np.uint8]) -> Mesh:
         """Bars across the ends of lanes in the colours that their signals show, (n, 3)."""

@@ -6,6 +6,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.core.network import LEFT, RIGHT, STRAIGHT
 from rushhour.roadnets.geometry.outlines import convex_hull
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.surroundings import BUILDING, GREEN, WATER
@@ -16,6 +17,10 @@ DASH: Final = 3.0  # m of a dash between two lanes
 DASH_PERIOD: Final = 9.0  # m
 MARK_WIDTH: Final = 0.15  # m
 STOP_LINE: Final = 0.45  # m
+TOOTH: Final = 0.9  # m of a yield line for each of its teeth
+TOOTH_LONG: Final = 0.6  # m
+ARROW: Final = 9.5  # m before the end of a lane where its arrow begins
+LEAST_ARROWED: Final = 18.0  # m, of a lane
 BUILDINGS_FROM: Final = 0.25  # pixels per m from which on buildings are drawn
 BAR: Final = 0.5  # m of a bar of a zebra, and between two
 STOPS: Final = 1
@@ -139,8 +144,65 @@ def zebra_bars(network: Network) -> Quads:
 
 
 def stop_lines(network: Network) -> Quads:
-    """A bar across the end of every lane that must stop, has a signal or yields whatever it does."""
-    return end_bars(network, np.flatnonzero(stop_kinds(network)), STOP_LINE)
+    """A bar across the end of every lane that must stop or has a signal; of those that yield whatever
+    they do, teeth that point at who comes.
+    """
+    kinds = stop_kinds(network)
+    lanes = np.flatnonzero(kinds == YIELDS)
+    edge = 0.45 * network.arrays.lanes.width[lanes]
+    count = np.maximum(2, np.rint(2.0 * edge / TOOTH).astype(np.intp))
+    which = np.repeat(np.arange(lanes.size), count)
+    number = np.arange(which.size) - np.repeat(np.cumsum(count) - count, count)
+    wide = (2.0 * edge / count)[which]
+    left = edge[which] - wide * number
+    at = np.zeros((which.size, 4, 2))
+    at[:, 0, 1], at[:, 3, 1] = left - 0.1 * wide, left - 0.9 * wide
+    at[:, 1:3] = np.stack((np.full(which.size, TOOTH_LONG), left - 0.5 * wide), axis=1)[:, None]
+    teeth = _before_ends(network, lanes[which], at)
+    return np.concatenate((end_bars(network, np.flatnonzero(kinds == STOPS), STOP_LINE), teeth))
+
+
+def lane_arrows(network: Network) -> Quads:
+    """What may be done from a lane, painted before its end, where its road has several lanes."""
+    lanes, ways, n = network.arrays.lanes, network.arrays.connectors, network.n_road_lanes
+    wanted = network.arrays.roads.lane_count[lanes.road[:n]] > 1
+    wanted &= lanes.length[:n] >= LEAST_ARROWED
+    parts = []
+    may = [np.bincount(ways.from_lane[ways.turn == k], minlength=n)[:n] > 0 for k in range(3)]
+    stem = [(ARROW, 0.09), (ARROW - 2.2, 0.09), (ARROW - 2.2, -0.09), (ARROW, -0.09)]
+    head = [(ARROW - 2.7, 0.38), (ARROW - 4.1, 0.0), (ARROW - 4.1, 0.0), (ARROW - 2.7, -0.38)]
+    parts += [(may[0] | may[1] | may[2], stem)]
+    long = [(ARROW - 2.2, 0.09), (ARROW - 2.9, 0.09), (ARROW - 2.9, -0.09), (ARROW - 2.2, -0.09)]
+    parts += [(may[STRAIGHT], long), (may[STRAIGHT], head)]
+    for turn, side in ((LEFT, 1.0), (RIGHT, -1.0)):
+        bar = [
+            (ARROW - 2.02, 0.0),
+            (ARROW - 2.02, 0.6 * side),
+            (ARROW - 2.2, 0.6 * side),
+            (ARROW - 2.2, 0.0),
+        ]
+        tip = (ARROW - 2.11, 1.3 * side)
+        point = [(ARROW - 1.6, 0.55 * side), tip, tip, (ARROW - 2.62, 0.55 * side)]
+        parts += [(may[turn], bar), (may[turn], point)]
+    quads = []
+    for who, shape in parts:
+        seen = np.flatnonzero(wanted & who)
+        quads.append(_before_ends(network, seen, np.tile(np.array(shape), (seen.size, 1, 1))))
+    return np.concatenate(quads)
+
+
+def _before_ends(
+    network: Network, lane: NDArray[np.intp], at: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Places (n, k, 2), m: so far before the ends of lanes (n,), and so far to the left."""
+    last = network.point_start[lane + 1] - 1
+    end = network.points[last]
+    along = end - network.points[last - 1]
+    along /= np.maximum(np.hypot(along[:, 0], along[:, 1]), 1e-9)[:, None]
+    left = np.column_stack((-along[:, 1], along[:, 0]))
+    return np.asarray(
+        end[:, None] - at[..., :1] * along[:, None] + at[..., 1:] * left[:, None], np.float64
+    )
 
 
 def stop_kinds(network: Network) -> NDArray[np.int64]:

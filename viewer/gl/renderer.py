@@ -12,30 +12,23 @@ from rushhour.viewer.camera import Camera
 from rushhour.viewer.gl.images import Image, ImagePainter
 from rushhour.viewer.gl.names import NamePainter
 from rushhour.viewer.gl.ribbons import RibbonPainter, Ribbons
-from rushhour.viewer.gl.vehicles import VehicleLayer
+from rushhour.viewer.gl.vehicles import KITE_RIM, VehicleLayer, with_wheels
 from rushhour.viewer.grades import LEAST_KERB, LEAST_LANES
 from rushhour.viewer.lights import lights_of
-from rushhour.viewer.outside import STANDS_OUT, outside_colours, outside_quads
+from rushhour.viewer.moments import Moment
+from rushhour.viewer.outside import outside_moment, outside_palette
 from rushhour.viewer.panels import colour_of
-from rushhour.viewer.raster import (
-    AREAS_FROM,
-    LEAST_BODY,
-    LEAST_LIGHT,
-    MARKS_FROM,
-    POINTED,
-    WHOLE_FROM,
-)
+from rushhour.viewer.raster import AREAS_FROM, ARROWS_FROM, LEAST_LIGHT, MARKS_FROM
 from rushhour.viewer.road_mesh import RoadMesh, polyline_quads, ribbons
 from rushhour.viewer.scene import Scene, Stroke, codes
 from rushhour.viewer.shapes import BUILDINGS_FROM
+from rushhour.viewer.silhouettes import kite_pixels
 from rushhour.viewer.street_labels import atlas_of
-from rushhour.viewer.themes import RIM, rim_colours
 
 BEYOND: Final = 30.0  # m outside the picture from where a body may reach into it
 DOT: Final = 2  # pixels of a dot
 MARK_RIM: Final = 1.5  # pixels around a mark
 LARGEST_FONT: Final = 64  # pixels, of names
-DETAIL_FROM: Final = 7.0  # pixels per m from which on windscreens and lights are drawn
 FINE_FROM: Final = 200_000  # vehicles from which on a dot is one pixel
 
 
@@ -46,7 +39,7 @@ def _unit(colour: tuple[int, int, int]) -> tuple[float, float, float, float]:
 class Renderer:
     """Draws scenes of one network into what is bound: a window, or a frame buffer.
 
-    sizes: (k, 2) length and width, m, that moments name. smoothing: pixels drawn for one of the camera,
+    sizes: (k, 3) length, width, m, and shape that moments name. smoothing: pixels drawn for one of the camera,
     in each direction. timed: every part waits until it is done, so that `spent`, ms of the last picture
     by part, tells them apart.
     """
@@ -63,6 +56,7 @@ class Renderer:
         self._names = NamePainter(roads.theme)
         self._vehicles = VehicleLayer()
         self._vehicles.set_sizes(sizes)
+        self._bodies: VehicleLayer | None = None  # from outside
         self._dots, self._panels = Image(), {}  # type: tuple[Image, dict[str, Image]]
         self._dot_image = np.zeros((1, 1, 4), np.uint8)
         self._sums = np.zeros((1, 1, 4), np.int32)
@@ -163,6 +157,8 @@ class Renderer:
         if near >= MARKS_FROM:
             for name in ("marks", "zebras", "stops"):
                 paint(layer(name), *view, least=0.5 * camera.scale)
+        if near >= ARROWS_FROM and not self._roads.race:
+            paint(layer("arrows"), *view)
 
     def _lanes(self, name: str) -> list[Ribbons]:
         """The meshes of lanes by grade, made when they are first drawn."""
@@ -203,17 +199,16 @@ class Renderer:
         self._names.draw(*self._view(scene.camera))
 
     def _draw_outside(self, scene: Scene) -> None:
-        """Draw the bodies from outside."""
-        if scene.outside is not None:
-            rows, theme, scale = scene.outside, self._roads.theme, scene.camera.scale
-            colours = outside_colours(rows, scene.chased)
-            rim, pixel = RIM[0] + RIM[1] * scale, scale * (STANDS_OUT if scene.chased else 1.0)
-            least = (LEAST_BODY[0] * pixel, LEAST_BODY[1] * pixel)
-            front = 1.0 if 1.0 / scale >= WHOLE_FROM else POINTED
-            for grown, shade in ((rim, rim_colours(colours, theme)), (0.0, colours)):
-                quads = outside_quads(rows, grown, least, front)
-                self._lines.set(ribbons(quads, shade, self._roads.origin))
-                self._painter.draw(self._lines, *self._view(scene.camera))
+        """Draw the bodies from outside, as vehicles in colours of their own."""
+        if scene.outside is None or not len(scene.outside):
+            return
+        if self._bodies is None:
+            self._bodies = VehicleLayer()
+            self._bodies.set_palette(outside_palette(), self._roads.theme)
+        sizes, moment, code = outside_moment(scene.outside, scene.chased)
+        self._bodies.set_sizes(sizes)
+        self._bodies.make_room(len(moment))
+        self._draw_bodies(scene, self._bodies, moment, code, len(scene.moment))
 
     def _draw_marks(self, scene: Scene) -> None:
         """Draw diamonds with a dark rim."""
@@ -233,24 +228,34 @@ class Renderer:
         if scene.dotted:
             self._draw_dots(scene)
             return
-        camera, moment, layer = scene.camera, scene.moment, self._vehicles
-        code = codes(moment, scene.coloured)
+        layer = self._vehicles
+        layer.make_room(len(scene.moment))
+        layer.set_palette(scene.coloured.palette, self._roads.theme)
+        self._draw_bodies(scene, layer, scene.moment, codes(scene.moment, scene.coloured), 0)
+
+    def _draw_bodies(
+        self,
+        scene: Scene,
+        layer: VehicleLayer,
+        moment: Moment,
+        code: NDArray[np.int32],
+        others: int,
+    ) -> None:
+        """Pack, send and draw the vehicles of a moment. others: so many that are drawn beside them."""
+        camera = scene.camera
         box = np.array(camera.box) + np.array([-BEYOND, -BEYOND, BEYOND, BEYOND])
-        layer.make_room(len(moment))
+        steer = moment.columns.get("body_steer")
+        heading = moment.heading if steer is None else with_wheels(moment.heading, steer)
         count = int(
-            pack_visible(
-                moment.x, moment.y, moment.heading, code, box, self._roads.origin, layer.packed
-            )
+            pack_visible(moment.x, moment.y, heading, code, box, self._roads.origin, layer.packed)
         )
         self._note("pack")
-        layer.set_palette(scene.coloured.palette, self._roads.theme)
         layer.upload(count)
         self._note("upload")
-        least = (LEAST_BODY[0] * camera.scale, LEAST_BODY[1] * camera.scale)
-        detail = 1.0 / camera.scale >= DETAIL_FROM
-        front = 1.0 if 1.0 / camera.scale >= WHOLE_FROM else POINTED
-        rim = RIM[0] + RIM[1] * camera.scale
-        layer.draw(*self._view(camera), least, detail, scene.blink, front, rim)
+        kite = self._smoothing * kite_pixels(camera.scale, max(count, others), self._roads.race)
+        pixel = camera.scale / self._smoothing
+        rim = self._smoothing * KITE_RIM
+        layer.draw(*self._view(camera), pixel, kite, scene.blink, steer is not None, rim)
         self._note("draw")
 
     def _draw_dots(self, scene: Scene) -> None:

@@ -1,6 +1,6 @@
 """Vehicles as bodies: 16 bytes each, fetched from a texture by the vertices of their rectangles.
 
-A vehicle is x, y (m from the origin), heading and a code: (size * 8 + lights) * 256 + colour. Sizes and
+A vehicle is x, y (m from the origin), heading and a code: (size * 8 + lights) * 256 + colour. Sizes, with shapes, and
 colours are small textures of their own, so that telling something else by colour moves no vehicle.
 """
 
@@ -10,29 +10,35 @@ import numpy as np
 from numpy.typing import NDArray
 from vispy import gloo
 
+from rushhour.viewer.page.writing import part
 from rushhour.viewer.themes import Theme, rim_colours
 
 ROW: Final = 1024  # vehicles in a row of the texture
 SIZES: Final = 256  # sizes in a row of theirs
+
+KITE_RIM: Final = 0.8  # pixels
+STEER: Final = 0.02  # rad, of a turn more that a packed heading has
 
 VERTEX_SHADER: Final = """
 attribute vec4 a_slot;
 uniform sampler2D u_state;
 uniform sampler2D u_sizes;
 uniform sampler2D u_palette;
+uniform sampler2D u_rims;
 uniform float u_count;
 uniform float u_rows;
 uniform float u_size_rows;
 uniform vec2 u_centre;
 uniform vec2 u_scale;
-uniform vec2 u_least;
-uniform float u_front;
-uniform float u_rim;
-uniform sampler2D u_rims;
+uniform float u_pixel;
+uniform float u_kite;
+uniform float u_wheels;
 varying vec3 v_colour;
-varying vec2 v_on;
-varying vec2 v_size;
-varying float v_lights;
+varying vec3 v_rim;
+varying vec2 v_at;
+varying vec2 v_half;
+varying vec3 v_what;
+varying float v_long;
 void main() {
     float row = floor(a_slot.x / 1024.0);
     vec2 at = vec2((a_slot.x - 1024.0 * row + 0.5) / 1024.0, (row + 0.5) / u_rows);
@@ -40,71 +46,59 @@ void main() {
     float rest = floor((v.w + 0.5) / 256.0);
     float colour = floor(v.w + 0.5 - 256.0 * rest);
     float which = floor((rest + 0.25) / 8.0);
-    v_lights = floor(rest + 0.5 - 8.0 * which);
     float size_row = floor((which + 0.25) / 256.0);
     vec2 size_at = vec2((which - 256.0 * size_row + 0.5) / 256.0, (size_row + 0.5) / u_size_rows);
-    v_size = texture2DLod(u_sizes, size_at, 0.0).xy;
-    vec2 shown = max(v_size, u_least) + 2.0 * u_rim;
-    float across = a_slot.y > 0.0 ? u_front : 1.0;
-    vec2 q = vec2(a_slot.y * shown.x - 0.5 * v_size.x, a_slot.z * shown.y * across);
-    vec2 p = v.xy + vec2(cos(v.z) * q.x - sin(v.z) * q.y, sin(v.z) * q.x + cos(v.z) * q.y);
+    vec3 size = texture2DLod(u_sizes, size_at, 0.0).xyz;
+    float turns = u_wheels > 0.0 ? floor(v.z / 6.283185307 + 0.5) : 0.0;
+    float heading = v.z - 6.283185307 * turns;
+    v_what = vec3(size.z, floor(rest + 0.5 - 8.0 * which), u_wheels * turns);
+    v_half = 0.5 * size.xy;
+    float stands_out = size.z > 5.5 && size.z < 7.5 ? 1.8 : 1.0;
+    v_long = u_kite * clamp(sqrt(size.x / 4.5), 0.8, 1.7) * stands_out;
+    v_at = a_slot.yz * (u_kite > 0.0 ? vec2(0.5 * v_long * u_pixel) : v_half + 0.35 + 1.5 * u_pixel);
+    vec2 q = v_at - vec2(v_half.x, 0.0);
+    vec2 p = v.xy + vec2(cos(heading) * q.x - sin(heading) * q.y, sin(heading) * q.x + cos(heading) * q.y);
     gl_Position = a_slot.x < u_count
         ? vec4((p - u_centre) * u_scale, 0.0, 1.0) : vec4(2.0, 2.0, 0.0, 1.0);
     vec2 told = vec2((colour + 0.5) / 256.0, 0.5);
-    v_colour = u_rim > 0.0 ? texture2DLod(u_rims, told, 0.0).rgb : texture2DLod(u_palette, told, 0.0).rgb;
-    v_size += 2.0 * u_rim;
-    v_on = vec2(a_slot.y * shown.x, a_slot.z * shown.y);
+    v_colour = texture2DLod(u_palette, told, 0.0).rgb;
+    v_rim = texture2DLod(u_rims, told, 0.0).rgb;
 }
 """
 FRAGMENT_SHADER: Final = """
-uniform float u_detail;
+uniform float u_pixel;
+uniform float u_kite;
 uniform float u_blink;
 uniform float u_rim;
 varying vec3 v_colour;
-varying vec2 v_on;
-varying vec2 v_size;
-varying float v_lights;
+varying vec3 v_rim;
+varying vec2 v_at;
+varying vec2 v_half;
+varying vec3 v_what;
+varying float v_long;
+BODIES
 void main() {
-    vec3 c = v_colour;
-    if (u_detail > 0.5) {
-        float front = 0.5 * v_size.x - v_on.x;
-        float back = 0.5 * v_size.x + v_on.x;
-        float edge = 0.5 * v_size.y - abs(v_on.y);
-        float corner = 0.35 * min(1.0, (v_size.y - 2.0 * u_rim) / 1.8) + u_rim;
-        vec2 beyond = vec2(max(corner - min(front, back), 0.0), max(corner - edge, 0.0));
-        if (length(beyond) > corner) discard;
-    }
-    if (u_detail > 0.5 && u_rim == 0.0) {
-        float front = 0.5 * v_size.x - v_on.x;
-        float back = 0.5 * v_size.x + v_on.x;
-        float edge = 0.5 * v_size.y - abs(v_on.y);
-        if (edge < 0.09 || min(front, back) < 0.09) c *= 0.62;
-        float screen = min(0.22 * v_size.x, 1.15);
-        if (front > screen && front < screen + 0.75 && edge > 0.2 + 0.1 * (screen + 0.75 - front))
-            c = vec3(0.08, 0.10, 0.13);
-        if (v_size.x < 7.0 && back > 0.35 && back < 0.75 && edge > 0.28)
-            c = vec3(0.13, 0.15, 0.18);
-        bool brakes = mod(v_lights, 2.0) > 0.5;
-        bool left = mod(floor(v_lights / 2.0), 2.0) > 0.5;
-        bool right = v_lights > 3.5;
-        if (edge < 0.45) {
-            if (front < 0.22) c = vec3(0.98, 0.96, 0.85);
-            if (back < 0.26) c = brakes ? vec3(1.0, 0.12, 0.08) : vec3(0.38, 0.06, 0.06);
-            bool here = v_on.y > 0.0 ? left : right;
-            if (here && u_blink > 0.5 && edge < 0.32 && (front < 0.45 || back < 0.45))
-                c = vec3(1.0, 0.72, 0.05);
-        }
-    }
-    gl_FragColor = vec4(c, 1.0);
+    vec4 o = u_kite > 0.0 ? kite(v_at / u_pixel, v_long, u_rim, v_colour, v_rim)
+        : vehicle(v_at, v_half, v_what.x, v_what.y, v_what.z, v_colour, v_rim, u_pixel, u_blink);
+    if (o.a < 0.02) discard;
+    gl_FragColor = o;
 }
 """
+
+
+def with_wheels(heading: NDArray[np.float64], steer: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Headings, rad, that tell by whole turns how far front wheels are turned, rad; NaN: not."""
+    turns = np.rint(np.nan_to_num(steer) / STEER)
+    return np.asarray(heading - 2.0 * np.pi * (np.rint(heading / (2.0 * np.pi)) - turns))
 
 
 class VehicleLayer:
     """Draws what `pack_visible` packed; grows by doubling."""
 
     def __init__(self) -> None:
-        self._program = gloo.Program(VERTEX_SHADER, FRAGMENT_SHADER)
+        self._program = gloo.Program(
+            VERTEX_SHADER, FRAGMENT_SHADER.replace("BODIES", part("bodies.glsl"))
+        )
         self._palette = gloo.Texture2D(np.zeros((1, 256, 3), np.uint8), interpolation="nearest")
         self._program["u_palette"] = self._palette
         self._rims = gloo.Texture2D(np.zeros((1, 256, 3), np.uint8), interpolation="nearest")
@@ -129,18 +123,18 @@ class VehicleLayer:
         )
         slots = np.zeros((room, 4, 4), np.float32)
         slots[..., 0] = np.arange(room)[:, None]
-        slots[..., 1] = (0.5, 0.5, -0.5, -0.5)  # front, front, rear, rear
-        slots[..., 2] = (0.5, -0.5, -0.5, 0.5)  # left, right, right, left
+        slots[..., 1] = (1.0, 1.0, -1.0, -1.0)  # front, front, rear, rear
+        slots[..., 2] = (1.0, -1.0, -1.0, 1.0)  # left, right, right, left
         program: Any = self._program
         program["a_slot"] = gloo.VertexBuffer(slots.reshape(-1, 4))
         program["u_state"], program["u_rows"] = state, float(rows)
         self._state = state
 
     def set_sizes(self, sizes: NDArray[np.float64]) -> None:
-        """Take length and width, m, of each size that codes name, (k, 2)."""
+        """Take length, width, m, and shape of each size that codes name, (k, 3)."""
         rows = max(1, -(-len(sizes) // SIZES))
         table = np.ones((rows * SIZES, 4), np.float32)
-        table[: len(sizes), :2] = sizes
+        table[: len(sizes), :3] = sizes
         self._sizes = gloo.Texture2D(
             table.reshape(rows, SIZES, 4), format="rgba", internalformat="rgba32f",
             interpolation="nearest",
@@ -161,25 +155,23 @@ class VehicleLayer:
             self._state.set_data(self.packed[: rows * ROW].reshape(rows, ROW, 4), offset=(0, 0))
 
     def draw(
-        self, centre: tuple[float, float], scale: tuple[float, float], least: tuple[float, float],
-        detail: bool, blink: bool, front: float = 1.0, rim: float = 0.0,
+        self, centre: tuple[float, float], scale: tuple[float, float], pixel: float, kite: float,
+        blink: bool, wheels: bool = False, rim: float = KITE_RIM,
     ) -> None:  # fmt: skip
         """Draw what was uploaded.
 
-        centre, scale: as of ribbons.   least: m, length and width shown at least.   detail: with
-        windscreens and lights.   blink: indicators are lit now.   front: its share of the width, so that small ones are pointed.
-        rim: m around each, in the colours of rims; below all bodies.
+        centre, scale: as of ribbons.   pixel: m.   kite: pixels that a car's is long; 0: bodies.
+        blink: indicators are lit now.   wheels: headings are those of `with_wheels`.
+        rim: pixels, of kites.
         """
         if not self._count or self._sizes is None:
             return
         program: Any = self._program
         program["u_count"], program["u_centre"] = float(self._count), centre
-        program["u_scale"], program["u_least"] = scale, least
-        program["u_detail"], program["u_blink"] = float(detail), float(blink)
-        program["u_front"] = front
-        for grown in (rim, 0.0) if rim > 0.0 else (0.0,):
-            program["u_rim"] = grown
-            program.draw("triangles", self._indices_for(self._count))
+        program["u_scale"], program["u_pixel"], program["u_kite"] = scale, pixel, kite
+        program["u_rim"] = rim
+        program["u_blink"], program["u_wheels"] = float(blink), STEER if wheels else 0.0
+        program.draw("triangles", self._indices_for(self._count))
 
     def _indices_for(self, count: int) -> Any:
         """Triangles of at least so many vehicles; those beyond the count are clipped away."""

@@ -283,7 +283,7 @@ class App {
       const id = vehicle[row], at = 9 * n;
       f[at] = pose[0]; f[at + 1] = pose[1]; f[at + 2] = pose[2]; f[at + 3] = pose[4];
       f[at + 4] = head.size[2 * id]; f[at + 5] = head.size[2 * id + 1];
-      const shape = head.shape[id]; f[at + 6] = shape > 5 ? 0 : shape; f[at + 7] = frames.lights[row];
+      const shape = head.shape[id]; f[at + 6] = shape; f[at + 7] = frames.lights[row];
       w[at + 8] = shape > 5 ? this.special(shape) : of(frames, row, pose[3]);
       n++;
     }
@@ -305,7 +305,7 @@ class App {
   scene(now) {
     const { camera, draw } = this;
     draw.keepGround(camera, this.boxOf(30), `${this.theme},${this.layer},${this.layer ? this.interval() : 0}`, () => this.labels.draw(camera, this.width, this.height, draw.ratio, this.look), this.layer ? this.roadColours() : null);
-    const crowd = Math.min(1, (6000 / Math.max(1, this.seen)) ** 0.25), least = (camera.scale > 8 ? 6.5 : camera.scale > 3 ? 8 : 9.5) * crowd;
+    const crowd = Math.min(1, (6000 / Math.max(1, this.seen)) ** 0.25), least = (camera.scale > 8 ? 7 : camera.scale > 3 ? 9 : 11) * crowd;
     const size = this.facts.race ? 14 : Math.min(13, Math.max(least, 6.4 / camera.scale));
     draw.draw(camera, this.seen, this.bodies, camera.scale < 4 ? this.lights() : null, size, Math.floor(now / 400) % 2 === 0);
   }

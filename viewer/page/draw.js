@@ -51,104 +51,32 @@ precision highp float;
 in vec2 v_at; flat in vec2 v_half; flat in vec4 v_what; flat in vec3 v_colour;
 uniform float u_pixel, u_blink; out vec4 colour;
 ${RIM}
-float box(vec2 p, vec2 h, float r) { vec2 d = abs(p) - h + r; return length(max(d, 0.0)) + min(max(d.x, d.y), 0.0) - r; }
-float cover(float d) { return clamp(0.5 - d / u_pixel, 0.0, 1.0); }
-vec4 over(vec4 below, vec3 c, float a) { a = clamp(a, 0.0, 1.0); float t = a + below.a * (1.0 - a); return vec4(t > 0.0 ? (c * a + below.rgb * below.a * (1.0 - a)) / t : c, t); }
-void main() {
-  float shape = v_what.x, lights = v_what.y, L = v_half.x, W = v_half.y;
-  vec2 p = v_at; float x = p.x, y = p.y, ay = abs(y);
-  vec3 body = v_colour, glass = mix(vec3(0.06, 0.09, 0.13), body, 0.12), light = mix(body, vec3(1.0), 0.28);
-  vec3 rim = rimOf(body);
-  vec4 o = vec4(0.0);
-  float fine = smoothstep(0.30, 0.16, u_pixel);
-  if (shape == 5.0) { // an open racing car: wheels, wings, a thin nose
-    float steer = v_what.z;
-    for (int k = 0; k < 4; k++) {
-      float fx = k < 2 ? 0.52 * L : -0.62 * L, fy = (k % 2 == 0 ? 1.0 : -1.0) * (W - 0.17);
-      vec2 q = p - vec2(fx, fy); float c = cos(k < 2 ? steer : 0.0), s = sin(k < 2 ? steer : 0.0);
-      q = vec2(c * q.x + s * q.y, -s * q.x + c * q.y);
-      o = over(o, vec3(0.07), cover(box(q, vec2(0.36, 0.17), 0.08)));
-    }
-    float taper = mix(0.15 * W, 0.5 * W, smoothstep(L, 0.0, x));
-    float d = max(ay - taper, max(x - L, -x - 0.85 * L));
-    d = min(d, box(p - vec2(L - 0.22, 0.0), vec2(0.22, 0.95 * W), 0.08));
-    d = min(d, box(p - vec2(-L + 0.25, 0.0), vec2(0.25, 0.75 * W), 0.08));
-    o = over(o, rim, cover(d - 0.05 - 0.7 * u_pixel)); o = over(o, body, cover(d));
-    o = over(o, glass, cover(length((p - vec2(-0.12 * L, 0.0)) / vec2(1.5, 1.0)) - 0.28) );
-  } else if (shape == 4.0) { // a motorcycle with who rides it
-    float d = box(p, vec2(L, 0.22), 0.2);
-    o = over(o, rim, cover(d - 0.06 - 0.5 * u_pixel)); o = over(o, body, cover(d));
-    float r = length((p + vec2(0.1 * L, 0.0)) / vec2(0.8, 1.15)) - 0.32;
-    o = over(o, rim, cover(r - 0.05)); o = over(o, light, cover(r));
-    o = over(o, glass, cover(length(p - vec2(-0.02 * L, 0.0)) - 0.15));
-    o = over(o, rim, fine * cover(box(p - vec2(0.52 * L, 0.0), vec2(0.05, 0.4), 0.04)));
-  } else {
-    bool truck = shape == 2.0, bus = shape == 3.0, van = shape == 1.0;
-    float round_ = bus || truck ? 0.22 : van ? 0.4 : 0.55;
-    float nose = truck || bus ? 0.0 : van ? 0.10 : 0.16;
-    float narrow = 1.0 - nose * smoothstep(0.35 * L, L, x) - 0.5 * nose * smoothstep(-0.6 * L, -L, x);
-    vec2 q = vec2(x, y / narrow);
-    float d = box(q, vec2(L, W), round_);
-    if (truck) { float cab = min(2.3, 0.8 * L); d = min(box(p - vec2(L - 0.5 * cab, 0.0), vec2(0.5 * cab, W), 0.25), box(p + vec2(0.5 * cab + 0.15, 0.0), vec2(L - 0.5 * cab - 0.15, W), 0.08)); }
-    o = over(o, rim, cover(d - 0.07 - 0.6 * u_pixel)); o = over(o, body, cover(d));
-    float shade = smoothstep(0.0, -0.5, d);
-    o.rgb = mix(o.rgb * 0.86, o.rgb, shade);
-    if (truck) {
-      float cab = min(2.3, 0.8 * L);
-      o = over(o, light, cover(box(p + vec2(0.5 * cab + 0.15, 0.0), vec2(L - 0.5 * cab - 0.35, W - 0.18), 0.05)));
-      o = over(o, glass, cover(box(p - vec2(L - 0.42, 0.0), vec2(0.26, W - 0.16), 0.12)));
-    } else if (bus) {
-      o = over(o, light, cover(box(p + vec2(0.3, 0.0), vec2(L - 0.9, W - 0.38), 0.2)));
-      o = over(o, glass, cover(box(p - vec2(L - 0.3, 0.0), vec2(0.18, W - 0.15), 0.1)));
-      o = over(o, glass, fine * cover(box(vec2(mod(x + 0.5 * L, 3.4) - 1.7, y), vec2(0.55, 0.4), 0.1)));
-    } else {
-      float front = van ? 0.52 * L : 0.30 * L;
-      o = over(o, light, cover(box(vec2(x + (van ? 0.2 : 0.16) * L, y), vec2((van ? 0.62 : 0.36) * L, W - 0.3), 0.25)));
-      o = over(o, glass, cover(max(box(vec2(x - front, y), vec2(0.15 * L, W - 0.2), 0.12), -(x - front + 0.13 * L) + 0.5 * y * y / W - 0.1)));
-      if (!van) o = over(o, glass, cover(box(vec2(x + 0.64 * L, y), vec2(0.08 * L, W - 0.28), 0.1)));
-      o = over(o, glass, fine * cover(box(vec2(x + 0.12 * L, ay - W + 0.16), vec2(0.34 * L, 0.06), 0.03)));
-    }
-    o = over(o, vec3(1.0, 0.97, 0.82), fine * cover(length(vec2((x - L + 0.22) * 0.8, ay - 0.72 * W)) - 0.17));
-    bool stops = mod(lights, 2.0) >= 1.0;
-    vec2 rear = vec2(x + L - 0.12, ay - 0.70 * W);
-    o = over(o, stops ? vec3(1.0, 0.05, 0.08) : vec3(0.42, 0.02, 0.05), (stops ? max(fine, 0.6) : fine) * cover(box(rear, vec2(stops ? 0.20 : 0.10, 0.26), 0.06)));
-    float left = mod(floor(lights / 2.0), 2.0), right = mod(floor(lights / 4.0), 2.0);
-    float lit = u_blink * (y > 0.0 ? left : right);
-    if (lit > 0.5) {
-      vec2 c1 = vec2(abs(x) - L + 0.22, ay - W + 0.10);
-      o = over(o, vec3(1.0, 0.62, 0.0), cover(length(c1) - 0.26 - 0.3 * u_pixel));
-    }
-  }
+${BODIES}void main() {
+  vec4 o = vehicle(v_at, v_half, v_what.x, v_what.y, v_what.z, v_colour, rimOf(v_colour), u_pixel, u_blink);
   if (o.a < 0.01) discard;
   colour = vec4(o.rgb * o.a, o.a);
 }`;
 const MARK_VERTEX = `#version 300 es
 layout(location=0) in vec4 a_pose; layout(location=1) in vec4 a_what; layout(location=2) in vec4 a_colour;
-uniform vec2 u_centre, u_scale; uniform float u_pixel, u_size; uniform float u_ratio;
+uniform vec2 u_centre, u_scale; uniform float u_pixel, u_size, u_ratio;
 out vec3 v_colour; flat out vec2 v_turn; flat out float v_long;
 void main() {
   float c = cos(a_pose.z), s = sin(a_pose.z);
   vec2 p = a_pose.xy - 0.5 * a_what.x * vec2(c, s);
   gl_Position = vec4((p - u_centre) * u_scale, 0.0, 1.0);
-  float grow = clamp(sqrt(a_what.x / 4.5), 0.8, 1.7);
+  float grow = clamp(sqrt(a_what.x / 4.5), 0.8, 1.7) * (a_what.z > 5.5 && a_what.z < 7.5 ? 1.8 : 1.0); // who chases, and who is chased
   gl_PointSize = u_size * grow * u_ratio; v_long = gl_PointSize;
   v_colour = a_colour.rgb; v_turn = vec2(c, s);
 }`;
 const MARK_FRAGMENT = `#version 300 es
 precision highp float;
-in vec3 v_colour; flat in vec2 v_turn; flat in float v_long; out vec4 colour;
+in vec3 v_colour; flat in vec2 v_turn; flat in float v_long; uniform float u_ratio; out vec4 colour;
 ${RIM}
-void main() {
+${BODIES}void main() {
   vec2 q = vec2(gl_PointCoord.x - 0.5, 0.5 - gl_PointCoord.y) * v_long;
-  vec2 p = vec2(v_turn.x * q.x + v_turn.y * q.y, abs(-v_turn.y * q.x + v_turn.x * q.y));
-  float r = 0.5 * v_long - 0.5, h = 0.56 * r; // a kite: pointed in front, blunt behind
-  float side = dot(p - vec2(r, 0.0), normalize(vec2(h, 1.25 * r)));
-  float back = dot(p - vec2(-0.62 * r, 0.0), vec2(-0.94, 0.34));
-  float d = max(max(side, back), p.y - h);
-  float inner = clamp(0.5 - (d + 0.8), 0.0, 1.0), a = clamp(0.5 - d, 0.0, 1.0);
-  if (a < 0.02) discard;
-  vec3 c = mix(mix(rimOf(v_colour), v_colour, 0.42), v_colour, inner);
-  colour = vec4(c * a, a);
+  vec4 o = kite(vec2(v_turn.x * q.x + v_turn.y * q.y, -v_turn.y * q.x + v_turn.x * q.y), v_long, 0.8 * u_ratio, v_colour, rimOf(v_colour));
+  if (o.a < 0.02) discard;
+  colour = vec4(o.rgb * o.a, o.a);
 }`;
 const BAR_VERTEX = `#version 300 es
 layout(location=0) in vec4 a_pose; layout(location=1) in vec4 a_what; layout(location=2) in vec4 a_colour;

@@ -24,10 +24,10 @@ from rushhour.viewer.moments import Moment
 from rushhour.viewer.page.blocks import block, signs
 from rushhour.viewer.page.ground import DARK, network_arrays
 from rushhour.viewer.page.motion import Rows, Ways, frame_block
-from rushhour.viewer.page.telling import CLASSES, silhouette
 from rushhour.viewer.page.writing import look_facts, shell
 from rushhour.viewer.raster import network_box, usual_speed
 from rushhour.viewer.road_sums import STANDS
+from rushhour.viewer.silhouettes import CLASSES, silhouette
 
 EVERY: Final = 0.5  # s of the world between two frames that are sent
 HOST: Final = "127.0.0.1"

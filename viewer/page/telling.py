@@ -26,10 +26,10 @@ from rushhour.viewer.race_source import RaceSource
 from rushhour.viewer.raster import network_box, usual_speed
 from rushhour.viewer.recorded import RunSource
 from rushhour.viewer.road_sums import RoadSums, interval_edges
+from rushhour.viewer.silhouettes import CLASSES, silhouette
 
 LIGHT_LOOKS: Final = 14_400  # at signals, at most
 MARGIN: Final = 30.0  # m beside a box, within which vehicles are kept
-CLASSES: Final = ("car", "van", "truck", "bus", "motorcycle", "racer", "target", "opponent", "body")
 
 
 def times_between(
@@ -207,24 +207,6 @@ class RunTold:
             return CLASSES.index(kind)
         length, width = self.size(vehicle)
         return silhouette(self.kind_names[self.kind(vehicle)], length, width)
-
-
-def silhouette(kind: str, length: float, width: float) -> int:
-    """The shape of a vehicle type by its name, else by its size."""
-    word = kind.lower()
-    for name, others in (
-        ("bus", ("bus", "coach", "tram")),
-        ("truck", ("truck", "trailer", "lorry", "hgv")),
-        ("motorcycle", ("motorcycle", "moped", "scooter", "bike")),
-        ("van", ("van", "delivery")),
-    ):
-        if any(other in word for other in others):
-            return CLASSES.index(name)
-    if width < 1.2:
-        return CLASSES.index("motorcycle")
-    if length > 10.0:
-        return CLASSES.index("bus")
-    return CLASSES.index("truck" if length > 7.0 else "van" if width > 1.95 else "car")
 
 
 def within(rows: Rows, box: Box) -> Rows:

@@ -18,8 +18,9 @@ from rushhour.viewer.camera import Box
 from rushhour.viewer.lights import LIGHT_COLOURS
 from rushhour.viewer.page.blocks import block
 from rushhour.viewer.page.motion import Rows, Ways, frame_block
-from rushhour.viewer.page.telling import CLASSES, RaceTold, RunTold
+from rushhour.viewer.page.telling import RaceTold, RunTold
 from rushhour.viewer.road_sums import STANDS
+from rushhour.viewer.silhouettes import CLASSES
 from rushhour.viewer.themes import (
     DARKEST,
     DELAYS,
@@ -167,11 +168,12 @@ def shell(title: str, data: str, before: str = "") -> str:
     from html import escape
 
     worker = json.dumps(part("decode.js")).replace("</", "<\\/")
+    bodies = json.dumps(part("bodies.glsl"))
     app = "\n".join(part(name) for name in SCRIPTS)
     text = part("page.html")
     for mark, value in (
         ("TITLE", escape(title)), ("STYLE", part("page.css")), ("BEFORE", before),
-        ("SCRIPT", f"const DECODER = {worker};\n{app}"), ("DATA", data),
+        ("SCRIPT", f"const DECODER = {worker};\nconst BODIES = {bodies};\n{app}"), ("DATA", data),
     ):  # fmt: skip
         text = text.replace(f"<!--{mark}-->", value)
     return text

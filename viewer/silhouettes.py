@@ -1,0 +1,58 @@
+"""What vehicles look like from above: a shape by class, the same in windows, pictures and pages.
+
+`page/bodies.glsl` draws them: as bodies with a front, lights and wheels, and from afar as kites.
+"""
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+CLASSES: Final = ("car", "van", "truck", "bus", "motorcycle", "racer", "target", "opponent", "body")
+RACER: Final = CLASSES.index("racer")
+CAR: Final = 4.5  # m, of a car, which says how far away bodies are kites
+BODY_PIXELS: Final = 11.0  # that a car is long from which on it is a body; twice that in races
+RACER_KITE: Final = 14.0  # pixels
+
+
+def silhouette(kind: str, length: float, width: float) -> int:
+    """The shape of a vehicle type by its name, else by its size."""
+    word = kind.lower()
+    for name, others in (
+        ("bus", ("bus", "coach", "tram")),
+        ("truck", ("truck", "trailer", "lorry", "hgv")),
+        ("motorcycle", ("motorcycle", "moped", "scooter", "bike")),
+        ("van", ("van", "delivery")),
+    ):
+        if any(other in word for other in others):
+            return CLASSES.index(name)
+    if width < 1.2:
+        return CLASSES.index("motorcycle")
+    if length > 10.0:
+        return CLASSES.index("bus")
+    return CLASSES.index("truck" if length > 7.0 else "van" if width > 1.95 else "car")
+
+
+def sized(
+    length: NDArray[np.float64],
+    width: NDArray[np.float64],
+    kind: NDArray[np.int32],
+    names: tuple[str, ...],
+) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    """Lengths, widths, m, and shapes that there are, (k, 3), and the row of each vehicle, (n,). names: of kinds."""
+    columns: NDArray[np.float64] = np.column_stack((length, width, kind)).astype(np.float64)
+    rows, of = np.unique(np.round(columns, 3), axis=0, return_inverse=True)
+    for row in rows:
+        row[2] = silhouette(names[int(row[2])], row[0], row[1])
+    return (rows if len(rows) else np.array([(1.0, 1.0, 0.0)])), of.reshape(-1).astype(np.int32)
+
+
+def kite_pixels(scale: float, seen: int, race: bool) -> float:
+    """How many pixels long a car's kite is at so many m a pixel, among so many; 0: a body is drawn instead."""
+    if CAR / scale >= BODY_PIXELS * (2.0 if race else 1.0):
+        return 0.0
+    if race:
+        return RACER_KITE
+    crowd = float(min(1.0, (6000.0 / max(1, seen)) ** 0.25))
+    least = (7.0 if scale > 8.0 else 9.0 if scale > 3.0 else 11.0) * crowd
+    return min(13.0, max(least, 6.4 / scale))
