@@ -130,10 +130,22 @@ def full(comm: Any) -> World:
     return World(network, merge(trips), parameters=given, seed=7, comm=comm)
 
 
+def held(comm: Any) -> World:
+    """Few may look for a better lane in a frame, and few lanes are looked at for rings."""
+    network = generate("grid", rows=3, columns=12, lanes=2, control="signals")
+    given = Parameters(
+        {
+            "quota.lanes": 9, "quota.wait_for": 150, "gridlock.change_mind_after": 4.0,
+            "gridlock.act_after": 6.0,
+        }
+    )  # fmt: skip
+    return World(network, crowd(network, 400, 500, 50.0), parameters=given, seed=7, comm=comm)
+
+
 WORLDS: dict[str, Callable[[Any], World]] = {
     "lanes": lanes, "town": town, "pressure": pressure, "jam": jam, "buses": buses,
     "other ways": other_ways,
-    "checked": checked, "drift": drift, "full": full,
+    "checked": checked, "drift": drift, "full": full, "held": held,
 }  # fmt: skip
 
 

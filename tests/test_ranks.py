@@ -29,6 +29,7 @@ MOSTLY = {
     "checked": 0.97,
     "drift": 0.97,
     "full": 0.15,
+    "held": 0.8,
 }
 
 pytest.importorskip("pymetis", reason="divides networks: pip install 'rushhour[mpi]'")
@@ -73,6 +74,9 @@ def test_the_worlds_do_what_ranks_must_not_change(alone: dict[str, list[list[Any
     assert total("jam", "minds_changed") > 50 and total("jam", "cycles_found") > 0
     assert total("other ways", "rerouted") > 20
     assert alone["full"][FRAMES][1][4]["vehicles"]["most_waiting"] > 50
+    held = alone["held"][FRAMES][1][4]
+    assert held["lanes"]["most_waiting"] > 100 and held["wait_for"]["longest_wait_s"] > 0.5
+    assert total("held", "minds_changed") > 5 and total("held", "lane_changes") > 200
     for name in MEASURED:
         rows = {
             table: int(next(iter(columns.values())).split()[0])
@@ -148,7 +152,7 @@ class TwoRanks:
     rank, size = 0, 2
 
 
-@pytest.mark.parametrize("given", ["steered.share", "quota.lanes", "quota.wait_for"])
+@pytest.mark.parametrize("given", ["steered.share", "quota.steered", "quota.routing"])
 def test_parameters_that_ranks_do_not_do_are_refused_by_name(given: str) -> None:
     from rushhour.traffic.settings.parameters import Parameters
 

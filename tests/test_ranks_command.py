@@ -49,7 +49,7 @@ def test_every_option_of_run_is_done_or_refused() -> None:
 
 
 VALUES = {
-    "seeds": ["1..3"], "steered": ["10%"], "quotas": ["lanes=5"], "budget": ["5ms"],
+    "seeds": ["1..3"], "steered": ["10%"], "quotas": ["routing=5"], "budget": ["5ms"],
 }  # fmt: skip
 
 

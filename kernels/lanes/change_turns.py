@@ -37,22 +37,29 @@ def reversed_bits(turn: int) -> int:
 
 
 @kernel
-def choose_turns(
-    net: NetworkArrays, veh: Vehicles, order: Order, most: int, frame: int,
-    looks: NDArray[np.bool_], count: NDArray[np.int64],
-) -> int:  # fmt: skip
-    """Choose the turns that look in a frame, so that they are at most so many vehicles, or one turn.
+def count_turns(
+    net: NetworkArrays, veh: Vehicles, order: Order, stepped: NDArray[np.bool_], frame: int,
+    count: NDArray[np.int64],
+) -> None:  # fmt: skip
+    """Count those on roads of several lanes that this process steps, by place in the order of turns.
 
-    Of those on roads of several lanes. Writes looks, and count: vehicles by place in the order of
-    turns. Returns how many look.
+    stepped: (n_lanes,). Writes count.
     """
     count[:] = 0
     for road in range(net.roads.lane_count.shape[0]):
         lanes = net.roads.lane_count[road]
-        if lanes > 1:
-            first = net.roads.first_lane[road]
+        first = net.roads.first_lane[road]
+        if lanes > 1 and stepped[first]:
             for p in range(order.start[first], order.start[first + lanes]):
                 count[reversed_bits(turn_of(veh.id[order.slot[p]], frame))] += 1
+
+
+@kernel
+def choose_turns(most: int, looks: NDArray[np.bool_], count: NDArray[np.int64]) -> int:
+    """Choose the turns that look in a frame, so that they are at most so many vehicles, or one turn.
+
+    count: see count_turns. Writes looks. Returns how many look.
+    """
     total = int(count[0])
     kept = 1
     while kept < TURNS // USUALLY and total + count[kept] <= most:

@@ -21,6 +21,7 @@ from rushhour.traffic.keyframes.hashing import Sum
 from rushhour.traffic.ranks.division import Division
 from rushhour.traffic.ranks.ending import Ending
 from rushhour.traffic.ranks.exchange import Exchange
+from rushhour.traffic.ranks.messages import told_numbers
 
 if TYPE_CHECKING:
     from rushhour.traffic.sim.sim import Sim
@@ -293,6 +294,13 @@ class Domain(Part):
         if self.complete:
             return veh.trip[veh.lane >= 0]
         return np.flatnonzero(self.ending.out).astype(np.int32)
+
+    def summed(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """What all ranks count together, from what each does of its own."""
+        if self.complete:
+            return counts
+        found: NDArray[np.int64] = told_numbers(self.comm, counts.tolist()).sum(axis=0)
+        return found
 
     def added(self, part: Sum) -> Sum:
         """The sum over all ranks of what each has of its own."""

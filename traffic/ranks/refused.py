@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any, Final
 
 from rushhour.roadnets.errors import RunError
+from rushhour.traffic.settings.quotas import GROUP, NAMES
 
 if TYPE_CHECKING:
     from rushhour.traffic.settings.parameters import Parameters
@@ -14,16 +15,17 @@ class RankError(RunError):
 
 # Options of `rushhour run` by name, and why each is refused. All others are done.
 OPTIONS: Final[dict[str, str]] = {
-    "seeds": "each seed is a run of its own",
+    "seeds": "each seed is a run of its own; start one mpiexec for each --seed",
     "steered": "bodies that steer are not divided",
-    "quotas": "it counts the work of all, but for vehicles=N",
-    "budget": "it measures the machine, and ranks may have several",
+    "quotas": "of quotas only vehicles, lanes and wait_for are counted by all",
+    "budget": "it measures one machine; `rushhour profile --calibrate` says quotas to give",
 }
+QUOTAS: Final = ("vehicles", "lanes", "wait_for")  # that are done
 # The same of parameters, by how they begin.
 PARAMETERS: Final[dict[str, str]] = {
     "steered.share": OPTIONS["steered"],
     "steered.bodies": OPTIONS["steered"],
-    **{f"quota.{name}": OPTIONS["quotas"] for name in ("steered", "lanes", "routing", "wait_for")},
+    **{GROUP + name: OPTIONS["quotas"] for name in NAMES if name not in QUOTAS},
 }
 # And of scenarios, by field.
 SCENARIO: Final[dict[str, str]] = {
@@ -37,7 +39,7 @@ def refuse_options(args: Any) -> None:
     for name, why in OPTIONS.items():
         given = getattr(args, name)
         if name == "quotas":
-            given = [quota for quota in given if not quota.strip().startswith("vehicles=")]
+            given = [quota for quota in given if quota.split("=")[0].strip() not in QUOTAS]
         if given:
             option = {"quotas": "quota"}.get(name, name).replace("_", "-")
             raise RankError(f"--{option} on several ranks: {why}; leave it out, or {TO_DO}")

@@ -6,7 +6,7 @@ A quota counts work, not time, so that a run stays a function of what was given.
 world that has too much to do does without: see docs/profiling.md.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -14,7 +14,13 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.core.network import NetworkArrays
 from rushhour.kernels.core.vehicles import Order, Vehicles
-from rushhour.kernels.lanes.change_turns import TURNS, USUALLY, choose_turns, reversed_bits
+from rushhour.kernels.lanes.change_turns import (
+    TURNS,
+    USUALLY,
+    choose_turns,
+    count_turns,
+    reversed_bits,
+)
 from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.facts import Part
 from rushhour.traffic.settings.parameters import Parameters
@@ -114,10 +120,17 @@ class Turns(Quota):
         self._looked: NDArray[np.int64] = np.full(TURNS, -1)  # frame, by remainder of the number
 
     def choose(
-        self, net: NetworkArrays, veh: Vehicles, order: Order, frame: int, looks: NDArray[np.bool_]
-    ) -> None:
-        """Choose who looks in a frame."""
-        looking = choose_turns(net, veh, order, self.most, frame, looks, self._count)
+        self, net: NetworkArrays, veh: Vehicles, order: Order, stepped: NDArray[np.bool_],
+        frame: int, looks: NDArray[np.bool_],
+        of_all: Callable[[NDArray[np.int64]], NDArray[np.int64]],
+    ) -> None:  # fmt: skip
+        """Choose who looks in a frame.
+
+        stepped: lanes that this process steps; of_all: what all processes count, from what this one does.
+        """
+        count_turns(net, veh, order, stepped, frame, self._count)
+        self._count[:] = of_all(self._count)
+        looking = choose_turns(self.most, looks, self._count)
         usually = int(self._count[: TURNS // USUALLY].sum())
         self.put_off += usually - looking
         turns = (np.arange(TURNS) + (frame >> 1)) % TURNS  # kernels.lanes.change_turns.turn_of

@@ -82,9 +82,10 @@ class Frame(Part):
         Only a world that is stepped in parts asks (traffic.ranks).
         """
         sim, control = self.sim, self.control
+        first, last = sim.quotas.share(sim.network.n_road_lanes, self._ring_frames, sim.frame)
         return (
             sim.frame == 0
-            or sim.frame % self._ring_frames == 0
+            or last > first
             or control.is_busy()
             or self.bodies.are_there()
             or self._may_be_full()
@@ -170,7 +171,10 @@ class Frame(Part):
         net, lanes = sim.network.arrays, sim.quotas.lanes
         wake_all(net, sim.veh, sim.order, sim.awake, sim.frame)
         if lanes.given:
-            lanes.choose(net, sim.veh, sim.order, sim.frame, sim.awake.looks)
+            lanes.choose(
+                net, sim.veh, sim.order, sim.domain.stepped, sim.frame, sim.awake.looks,
+                sim.domain.summed,
+            )  # fmt: skip
         grant_all(
             net, sim.veh, sim.types, sim.order, sim.grants, sim.rules, sim.awake, sim.frame, sim.dt,
             sim.seed,
@@ -227,7 +231,8 @@ class Frame(Part):
         """Now and then minds are changed, and rings looked for; drivers look for other ways."""
         sim, minds = self.sim, self.routing.minds
         quotas, lanes = sim.quotas, sim.network.n_road_lanes
-        if sim.frame % self._watch_frames == 0:
+        begin, end = quotas.share(lanes, self._watch_frames, sim.frame)
+        if end > begin:
             sim.domain.share_moved()
         self.routing.shared.begin()
         self.control.lead()
@@ -238,12 +243,11 @@ class Frame(Part):
         if last > first or sim.frame == 0:
             also, gone = self.rings.look(sim.veh, sim.order, sim.grants, sim.frame, first, last)
             self.control.remove_soon(gone)
-        first, last = quotas.share(lanes, self._watch_frames, sim.frame)
-        minded = also or last > first or quotas.routing.since or sim.frame == 0
+        minded = also or end > begin or quotas.routing.since or sim.frame == 0
         if minded:
             sim.routes = minds.change(
                 sim.veh, sim.order, sim.routes, sim.types, sim.grants, sim.rules, sim.frame,
-                sim.seed, sim.efforts[0], also, first, last, quotas, sim.domain.stepped,
+                sim.seed, sim.efforts[0], also, begin, end, quotas, sim.domain.stepped,
             )  # fmt: skip
         if minded or self.routing.rerouting.fraction > 0.0:
             self.routing.shared.share()
