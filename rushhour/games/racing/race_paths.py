@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import ceil, cos, sin
+from math import ceil, cos, pi, sin
 from typing import Final
 
 import numpy as np
@@ -12,7 +12,7 @@ from rushhour.games.racing.course import Course
 from rushhour.games.racing.smoothing import kept_apart, smoothed_path, times_passed
 from rushhour.kernels.core.random import uniform
 from rushhour.kernels.core.reprs import fields_shown
-from rushhour.kernels.racing.race_cells import Field, Ground, Races, Weights, find_ways
+from rushhour.kernels.racing.race_cells import IN_LINE, Field, Ground, Races, Weights, find_ways
 from rushhour.kernels.racing.race_paths import RUN_OUT, run_all_races
 from rushhour.roadnets.errors import ParameterError
 
@@ -22,6 +22,9 @@ SIGMA: Final = 3.0  # slots, of the Gaussian filter
 SLENDER: Final = 3.0  # times as long as wide are racers
 BEND_OVER: Final = 2.5  # cells before and behind a place, over which its bend is measured
 ABILITIES: Final = 44  # stream of random numbers
+FIRST_ROOM: Final = 8.0  # cells behind the start line, in which starts are sought first
+ONE_ROW: Final = 1.0  # cells, by which ways of starts in one row may differ
+BENT: Final = 0.5  # rad that the course turns there, up to which starts may be side by side
 SLACK: Final = 2.0  # times the slots of the slowest without waiting, and
 SPARE: Final = 200  # slots more, before a race is given up
 
@@ -179,8 +182,8 @@ def generate_races(
 ) -> RacePaths:
     """Generate paths of racers from their starts to the finish, `races` times.
 
-    starts: (racers, 2) m, one of each racer; by default rows behind the start line, with a free
-    track between two, and for each race it is drawn by seed who starts where.
+    starts: (racers, 2) m, one of each racer; by default behind the start line with ways to the
+    finish as alike as can be (`start_cells`), and for each race it is drawn who starts where.
     The finish is the start line, or across the course at the point `finish` (x, y) m, in the lap
     number `laps`. pace: of all, or one of each (`drawn_paces`). Races differ by their lots, drawn
     form, reactions and speeds only. The same seed gives the same paths on any number of threads. Raises
@@ -204,18 +207,21 @@ def generate_races(
         raise ParameterError(f"weights {tuple(weights)}; wanted numbers of at least 0")
     cell = course.cell
     slot = cell / max(one.average + one.spread for one in paces)
-    start = start_cells(course, racers) if starts is None else _given(course, racers, starts)
-    along = course.along.ravel()[start] * cell
-    heading = np.array([course.shape.heading(float(at)) for at in along])
-    columns = (
-        np.array([(one.average, one.spread, one.accel * slot) for one in paces]).T * slot / cell
-    )
     end = laps * course.lap
     if finish is not None:
         line = course.cell_at(np.asarray(finish, np.float64).reshape(1, 2))[0]
         if line < 0:
             raise ParameterError(f"finish at {finish}: is not on the course; move it")
         end -= course.lap - float(course.along.ravel()[line])
+    if starts is None:
+        start = start_cells(course, racers, end)
+    else:
+        start = _given(course, racers, starts)
+    along = course.along.ravel()[start] * cell
+    heading = np.array([course.shape.heading(float(at)) for at in along])
+    columns = (
+        np.array([(one.average, one.spread, one.accel * slot) for one in paces]).T * slot / cell
+    )
     ground = _ground_to(course, end % course.lap)
     for k, from_there in enumerate(ground.way[start].tolist()):
         if not np.isfinite(from_there):
@@ -284,29 +290,66 @@ def _stretch_limits(course: Course, pace: Pace, slot: float) -> NDArray[np.float
     return np.asarray(most * slot / cell)
 
 
-def start_cells(course: Course, racers: int) -> NDArray[np.int32]:
-    """Free cells behind the start line, rows of every second track from the inside on.
+def start_cells(course: Course, racers: int, end: float = 0.0) -> NDArray[np.int32]:
+    """Cells behind the start line whose ways to the finish are as alike as can be, the least first.
 
-    Raises ParameterError where the course has no room for so many.
+    So outer tracks start ahead of inner ones, as in a stadium. Two starts have a free cell between
+    them; where that takes more than one row they stand side by side, if the course is
+    straight there (in a bend noses turn into those beside). end: cells along from the
+    start line to the finish, 0: a whole lap. Raises ParameterError where the course has no room.
     """
     along = np.where(course.along > 0.5 * course.lap, course.along - course.lap, course.along)
-    ready = (course.cost > 0) & (along <= 0.0) & (along > -0.25 * course.lap)
-    flat = np.flatnonzero(ready.ravel())
-    row = np.floor(-along.ravel()[flat]).astype(np.int64)
-    order = np.lexsort((flat, course.out.ravel()[flat], row))
-    chosen: list[int] = []
+    back, most = FIRST_ROOM, 0.25 * course.lap
+    while True:
+        back = min(back, most)
+        until = end if 0.0 < end < course.lap - back else course.lap - back
+        way = _ground_to(course, until % course.lap).way
+        ready = (course.cost > 0) & (along <= 0.0) & (along > -back)
+        flat = np.flatnonzero(ready.ravel() & np.isfinite(way))
+        turn = course.shape.heading(0.0) - course.shape.heading(-back * course.cell)
+        beside = abs((turn + pi) % (2.0 * pi) - pi) <= BENT
+        found = [
+            _starts_apart(course, racers, flat, way[flat], free) for free in (True, not beside)
+        ]
+        spreads = [np.ptp(way[some]) if len(some) == racers else np.inf for some in found]
+        one = found[0] if spreads[0] <= ONE_ROW else found[int(np.argmin(spreads))]
+        if len(one) == racers:
+            return one[np.argsort(way[one], kind="stable")].astype(np.int32)
+        if back == most:
+            room = max(len(some) for some in found)
+            raise ParameterError(f"{racers} racers; there is room for {room} behind the start")
+        back *= 2.0
+
+
+def _starts_apart(
+    course: Course, racers: int, flat: NDArray[np.int64], way: NDArray[np.float64], free: bool
+) -> NDArray[np.int64]:
+    """Of cells those for the starts, near the line, with ways that differ least; fewer: no room.
+
+    free: a free cell lies between any two; else two may be side by side, but not nose to tail.
+    """
     width = course.cost.shape[1]
-    for place in order.tolist():
-        if len(chosen) == racers:
-            break
-        r, c = divmod(int(flat[place]), width)
-        if row[place] % 2 == 0 and all(
-            max(abs(r - other // width), abs(c - other % width)) >= 2 for other in chosen
-        ):
-            chosen.append(int(flat[place]))
-    if len(chosen) < racers:
-        raise ParameterError(f"{racers} racers; there is room for {len(chosen)} behind the start")
-    return np.array(chosen, np.int32)
+    row, column = flat // width, flat % width
+    angle = np.array([
+        course.shape.heading(float(at)) for at in course.along.ravel()[flat] * course.cell
+    ])  # fmt: skip
+    best, least = flat[:0], np.inf
+    for middle in np.unique(np.floor(2.0 * way)) / 2.0:
+        apart = np.abs(way - middle)
+        taken: list[int] = []
+        while len(taken) < racers and np.isfinite(apart).any():
+            k = int(np.argmin(apart))
+            taken.append(k)
+            dx, dy = column - column[k], row - row[k]
+            near = np.maximum(np.abs(dx), np.abs(dy)) <= 1
+            if not free:
+                ahead = np.abs(dx * np.cos(angle[k]) + dy * np.sin(angle[k]))
+                near &= ahead >= IN_LINE * np.hypot(dx, dy)
+            apart[near] = np.inf
+        spread = np.ptp(way[taken]) if len(taken) == racers else np.inf
+        if spread < least - 0.05 or len(taken) > len(best):
+            best, least = flat[taken], spread
+    return best
 
 
 def _given(course: Course, racers: int, starts: ArrayLike) -> NDArray[np.int32]:
