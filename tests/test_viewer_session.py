@@ -13,7 +13,7 @@ from rushhour.viewer import actions as do
 from rushhour.viewer.colouring import LANES
 from rushhour.viewer.lights import states_at
 from rushhour.viewer.moments import NetworkSource
-from rushhour.viewer.panels import Timeline, timeline_image
+from rushhour.viewer.panels import Timeline, time_labels, timeline_image
 from rushhour.viewer.recorded import RunSource
 from rushhour.viewer.session import Session
 from rushhour.viewer.standing import LONGEST, waited_words
@@ -201,6 +201,60 @@ def test_help_costs_and_timeline_are_panels(session: Session):
     assert {"help", "costs 0", "costs 1"} <= panel_names(session)
     quiet = Session(session.source, 800, 600)
     assert "timeline" not in panel_names(quiet)
+
+
+def test_who_knows_no_keys_clicks_buttons(session: Session):
+    """Each does what its word says; one that is clicked is not looked through at the map below."""
+
+    def click(name: str) -> None:
+        panel = next(one for one in session.scene().panels if one.name == f"button {name}")
+        session.do(do.Click(panel.x + 0.5 * panel.width, panel.y + 0.5 * panel.height))
+
+    click("play")
+    assert session.state.clock.playing
+    click("stop")
+    click("faster")
+    click("faster")
+    click("slower")
+    assert not session.state.clock.playing and session.state.clock.rate == 2.0
+    click("help")
+    assert session.state.help
+    click("colour")
+    assert session.state.colour != "speed"
+    session.do(do.Look(0.0, 0.0, 0.1))
+    click("all")
+    assert session.state.camera.scale > 0.1 and session.state.selected is None
+    click("find")
+    assert session.state.finding == ""
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (800, 600), (400, 600), (2560, 1440)])
+def test_buttons_lie_within_the_picture_beside_other_panels(path: Path, size: tuple[int, int]):
+    session = Session(RunSource(path), *size, window=True)
+    panels = session.scene().panels
+    shown = [one for one in panels if one.name.startswith("button ")]
+    assert len(shown) >= (1 if size[0] < 500 else 5)
+    boxes = [(p.x, p.y, p.x + p.width, p.y + p.height, p in shown) for p in panels]
+    for i, (x0, y0, x1, y1, button) in enumerate(boxes):
+        if not button:
+            continue
+        assert 0 <= x0 and x1 <= size[0] and 0 <= y0
+        for a0, b0, a1, b1, _ in boxes[:i]:
+            assert x1 <= a0 or a1 <= x0 or y1 <= b0 or b1 <= y0
+    quiet = Session(RunSource(path), *size)
+    assert not [one for one in quiet.scene().panels if one.name.startswith("button ")]
+
+
+def test_the_timeline_says_round_times() -> None:
+    assert time_labels(0.0, 119.5, 8) == [
+        (15.0 * k, f"0:{k // 4:02d}:{15 * k % 60:02d}") for k in range(8)
+    ]
+    assert [t for t, _ in time_labels(25_190.0, 28_801.0, 6)] == [900.0 * k for k in range(28, 33)]
+    assert time_labels(5.0, 5.0, 6) == [] and len(time_labels(0.0, 1e7, 6)) <= 7
+    timeline = Timeline(0.5, (), (), (), "", 0.0, 120.0)
+    bare = timeline_image(Timeline(0.5, (), (), (), ""), 600, 1)
+    changed = (timeline_image(timeline, 600, 1) != bare).any(axis=(0, 2))
+    assert changed[295:300].any() and not changed[100:110].any()  # 1:00 in the middle
 
 
 def test_the_help_is_within_the_picture(path: Path):

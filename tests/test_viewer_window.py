@@ -17,6 +17,8 @@ from viewed_run import record
 
 from rushhour.viewer import actions as do
 from rushhour.viewer.keymap import KEYS, key_name
+from rushhour.viewer.recorded import RunSource
+from rushhour.viewer.session import Session
 from rushhour.viewer.window_kinds import WINDOWS
 
 TESTS = Path(__file__).parent
@@ -219,6 +221,22 @@ def test_no_error_in_a_callback_ends_the_window(sit_down, kind: str, fails: str)
     assert person.press("q") == str(do.Quit())
     assert person.next_line() == "closed"
     assert person.window.wait(20) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", list(WINDOWS))
+def test_a_button_that_is_clicked_does_what_it_says(sit_down, tmp_path: Path, kind: str):
+    person = sit_down(kind)
+    session = Session(RunSource(tmp_path / "run.h5"), 800, 600, window=True)
+    shown = {p.name: p for p in session.scene().panels if p.name.startswith("button ")}
+    for name, action in (("faster", do.Rate(1)), ("help", do.Show("help")), ("play", do.Play())):
+        panel = shown[f"button {name}"]
+        x, y = panel.x + panel.width // 2, panel.y + panel.height // 2
+        person.xdotool("mousemove", "--window", person.number, str(x), str(y))
+        person.xdotool("click", "1")
+        assert person.next_line().startswith("Click")
+        assert person.next_line() == str(action)
+    assert "rror" not in person.said()
 
 
 def test_a_key_let_go_is_named_by_its_letter_or_its_code_point():

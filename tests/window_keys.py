@@ -2,7 +2,7 @@
 
 Run in a process of its own under Xvfb; arguments: a run file, the library of the window, and which
 callbacks are to fail, with commas. Prints "ready" after the first pictures, then every action as it
-is done.
+is done, also that of a button that is clicked.
 """
 
 import sys
@@ -21,14 +21,15 @@ class Noted(Session):
     """Prints actions, and fails where it is told to, once it is ready."""
 
     def __init__(self, run: str, fails: set[str]) -> None:
-        self.fails, self.ready, self.acting = fails, False, False
+        self.fails, self.ready, self.acting = fails, False, ""
         super().__init__(RunSource(run), 800, 600, window=True)
 
     def do(self, action: do.Action) -> None:
-        if self.ready and not self.acting:  # not what becomes of an action
+        clicked = self.acting == "Click"  # on a button, which is an action of its own
+        if self.ready and (clicked or not self.acting):  # not what becomes of an action
             print(action, flush=True)
         self._fail(type(action).__name__)
-        before, self.acting = self.acting, True
+        before, self.acting = self.acting, type(action).__name__
         try:
             super().do(action)
         finally:

@@ -1,12 +1,13 @@
 """Panels of text, ramps and bars that lie over the picture, painted without a graphics card."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.traffic.words.durations import clock
 from rushhour.viewer.colouring import Legend
 from rushhour.viewer.lettering import text_width, write_text
 from rushhour.viewer.themes import DARK, Colour, Theme
@@ -21,6 +22,9 @@ FAINT: Final = "faint"
 ACCENT: Final = "chosen"
 WARN: Final = "blocked"
 DUE: Final = "accent"  # demand
+LABELLED: Final = 60  # pixels of the timeline for each time that is written, times the scale
+# s between times that are written
+ROUND: Final = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400)  # fmt: skip
 READABLE: Final = 3.0  # least contrast of a text to its panel
 RAMP_SIZE: Final = (120, 5)  # pixels, times the scale
 
@@ -235,6 +239,18 @@ def bars_image(
     return image
 
 
+def time_labels(begin: float, end: float, most: int) -> list[tuple[float, str]]:
+    """Round times within a span, s, at most so many, and how they are written."""
+    span = end - begin
+    if not span > 0.0:
+        return []
+    step = next(
+        (one for one in ROUND if span / one <= most), 86_400 * int(np.ceil(span / most / 86_400))
+    )
+    first = int(np.ceil(begin / step - 1e-9))
+    return [(float(k * step), clock(k * step)) for k in range(first, int(end / step + 1e-9) + 1)]
+
+
 @dataclass(frozen=True)
 class Timeline:
     """What the timeline shows; times in s, shares 0 .. 1 of its span."""
@@ -244,17 +260,14 @@ class Timeline:
     demand: tuple[float, ...]  # departures that were due over time, 1: the most
     ticks: tuple[tuple[float, Tone], ...]  # events and bookmarks by share
     label: str
+    begin: float = 0.0  # s
+    end: float = 0.0
 
 
 @lru_cache(maxsize=4)
-def _timeline_back(
-    curve: tuple[float, ...],
-    demand: tuple[float, ...],
-    ticks: tuple[tuple[float, Tone], ...],
-    width: int,
-    scale: int,
-    theme: Theme,
-) -> NDArray[np.uint8]:
+def _timeline_back(timeline: Timeline, width: int, scale: int, theme: Theme) -> NDArray[np.uint8]:
+    """All of it but where it is: that much stays from one picture to the next."""
+    curve, demand, begin, end = timeline.curve, timeline.demand, timeline.begin, timeline.end
     image = glass(width, 22 * scale, theme)
     low, high = 12 * scale, 21 * scale
     if curve:
@@ -269,7 +282,16 @@ def _timeline_back(
         top, foot = np.minimum(up, before)[None], np.maximum(up, before)[None]
         rows = np.arange(image.shape[0])[:, None]
         image[(rows >= np.floor(top)) & (rows < np.floor(foot) + scale)] = (*theme.accent, 255)
-    for share, tone in ticks:
+    label = timeline.label
+    taken = (2 * EDGE * scale + text_width(label, scale)) if label else 0
+    write_text(image, label, EDGE * scale, 2 * scale, theme.ink, scale)
+    for time, text in time_labels(begin, end, max(1, width // (LABELLED * scale))):
+        x, wide = round((time - begin) / (end - begin) * (width - 1)), text_width(text, scale)
+        left = min(max(EDGE * scale, x - wide // 2), width - wide - EDGE * scale)
+        image[low - 2 * scale : low, x : x + scale, :] = (*theme.ink, 255)
+        if left >= taken:
+            write_text(image, text, left, 2 * scale, theme.ink, scale)
+    for share, tone in timeline.ticks:
         x = min(width - scale, round(share * (width - 1)))
         image[low - scale : high, x : x + scale] = (*colour_of(tone, theme), 255)
     return image
@@ -279,9 +301,7 @@ def timeline_image(
     timeline: Timeline, width: int, scale: int, theme: Theme = DARK
 ) -> NDArray[np.uint8]:
     """The timeline across a picture: vehicles and demand over time, events, bookmarks, the time."""
-    back = _timeline_back(timeline.curve, timeline.demand, timeline.ticks, width, scale, theme)
-    image = back.copy()
-    write_text(image, timeline.label, EDGE * scale, 2 * scale, theme.ink, scale)
+    image = _timeline_back(replace(timeline, share=0.0), width, scale, theme).copy()
     x = min(width - 2 * scale, round(timeline.share * (width - 1)))
     image[10 * scale :, max(0, x) : x + 2 * scale] = (*theme.chosen, 255)
     return image

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from rushhour.kernels.drawing.packing import vehicle_at
 from rushhour.traffic.commands.log import CommandError
 from rushhour.viewer import actions as do
+from rushhour.viewer.buttons import Button, buttons, pressed
 from rushhour.viewer.camera import Camera
 from rushhour.viewer.clock import PlaybackClock
 from rushhour.viewer.closer import Closer
@@ -59,6 +60,7 @@ class Session:
         self._lights: tuple[float, NDArray[np.uint8]] | None = None
         self._closer = Closer(source)
         self._labels: StreetLabels | None = None
+        self._buttons: tuple[Button, ...] = ()  # that were shown last
         if self._target is not None:
             clock = replace(self.state.clock.sought(self._target.time), playing=True)
             self.state = replace(self.state, driving=True, follow=True, clock=clock)
@@ -97,6 +99,9 @@ class Session:
         """Carry out an action; what needs the run is turned into others first."""
         self.note = ""
         match action:
+            case do.Click(px, py) if (button := pressed(self._buttons, px, py)) is not None:
+                self.do(button)
+                return
             case do.Click(px, py):
                 found = None if self._mapped else self._vehicle_under(px, py)
                 place = self._place_under(px, py) if found is None else None
@@ -364,9 +369,11 @@ class Session:
             timeline_of(self.source, state.clock, state.bookmarks) if self.window else None, self._costs(),
             self.note or (self._target.told if self._target else ""),
         )  # fmt: skip
+        shown = panels(state, said, self.window, self.theme)
+        self._buttons = buttons(state, shown, self.theme) if self.window else ()
         return Scene(
             state.camera, moment, coloured, lights, lanes,
-            self._closer.strokes(state, moment), panels(state, said, self.window, self.theme),
+            self._closer.strokes(state, moment), (*shown, *(one.panel for one in self._buttons)),
             blink=int(3.0 * state.clock.time) % 2 == 0,
             marks=marks.seen(state.camera) if marks else None,
             outside=outside if len(outside) else None, chased=self.source.chased,

@@ -31,4 +31,5 @@ def timeline_of(source: Source, clock: PlaybackClock, bookmarks: tuple[float, ..
     span = max(clock.end - clock.begin, 1e-9)
     ticks = tuple(((time - clock.begin) / span, colour) for time, colour in marks)
     due = source.due(clock.begin, clock.end, SLICES) if isinstance(source, RunSource) else ()
-    return Timeline(clock.share, curve, due, ticks, f"? help{', loop' if clock.loop else ''}")
+    label = "loop" if clock.loop else ""
+    return Timeline(clock.share, curve, due, ticks, label, clock.begin, clock.end)
