@@ -1,7 +1,8 @@
 """Lanes of roundabouts that do not say how many they have, by the streets that lead in."""
 
 from dataclasses import replace
-from math import cos, radians, sin
+from math import atan2, cos, hypot, radians, sin
+from typing import Final
 
 import numpy as np
 import pytest
@@ -132,3 +133,44 @@ def test_ways_that_swing_round_where_no_island_is_are_found(tmp_path):
     middle = points[: network.point_start[n]].mean(axis=0)
     points[(first + last) // 2] = middle
     assert wandering(replace(network, points=points), bends).any()
+
+
+# A ring of 22 m, m from its middle, and what meets it (Porto 441802805): on both sides pairs of one-ways
+# of 8 m between their stop lines, and behind each the two-way street that leads on.
+SHORT_ARMS: Final = {
+    "37680683": [(10.2, -4.2), (27.0, -0.2)], "151728936": [(27.0, -0.2), (10.2, 4.1)],
+    "37680712": [(4.3, 10.1), (4.2, 19.0), (5.6, 231.8)],
+    "37681208": [(-4.3, -10.1), (-4.1, -20.4), (-8.3, -480.5)],
+    "37681209": [(-0.5, -480.4), (3.3, -20.6), (4.0, -10.2)],
+    "61599383": [(-1.8, 230.0), (-3.5, 19.1), (-4.1, 10.2)],
+    "151729349": [(-24.6, 1.0), (-17.3, -3.2), (-10.2, -4.1)],
+    "151729359": [(-10.1, 4.3), (-16.3, 3.8), (-24.6, 1.0)],
+}  # fmt: skip
+BESIDE: Final = {
+    "37844585": [(-10.2, -4.1), (-15.7, -9.6), (-16.7, -16.1), (-17.2, -70.6)],
+    "61742510": [(10.2, -4.2), (19.1, -10.1), (19.9, -20.0), (17.5, -331.5)],
+    "37680676": [(-241.2, 1.5), (-85.4, -0.1), (-24.6, 1.0)],
+    "151728935": [(208.5, -1.2), (27.0, -0.2)],
+}
+
+
+@pytest.mark.parametrize("turned", [0.0, 100.0, 200.0])
+def test_ways_around_an_island_lead_past_the_short_street_beside_their_own(tmp_path, turned: float):
+    """They led over the ends of the short one-ways, 0.7 and 0.9 m from their stop lines (L33)."""
+    circle = [(11.0 * cos(a), 11.0 * sin(a)) for a in np.radians(np.arange(22.5, 382.5, 45.0))]
+    on_ring = [at for line in (*SHORT_ARMS.values(), *BESIDE.values()) for at in line
+               if hypot(*at) < 12.0]  # fmt: skip
+    ring = sorted({*on_ring, *circle}, key=lambda at: atan2(at[1], at[0]))
+    number = {at: k for k, at in enumerate(dict.fromkeys(
+        at for line in (ring, *SHORT_ARMS.values(), *BESIDE.values()) for at in line), 1)}  # fmt: skip
+    c, s = cos(radians(turned)), sin(radians(turned))
+    nodes = {k: (c * x - s * y, s * x + c * y) for (x, y), k in number.items()}
+    ways = [(1, [number[at] for at in (*ring, ring[0])],
+             street("secondary", junction="roundabout", lanes="2"))]  # fmt: skip
+    for lines, tags in ((SHORT_ARMS, {"oneway": "yes"}), (BESIDE, {})):
+        ways += [(int(way), [number[at] for at in line],
+                  street("secondary" if "3768" in way else "residential", **tags))
+                 for way, line in lines.items()]  # fmt: skip
+    network = import_network(write_osm(tmp_path, nodes, ways))
+    assert np.sum(network.arrays.roads.length < 9.0) >= 4
+    assert [one.message for one in junction_findings(network) if one.check in ("L32", "L33")] == []

@@ -49,8 +49,8 @@ def bent_ways(
     own = road[key[1] // 2]
     other = (own[j] != road[pairs[i, 0]]) & (own[j] != road[pairs[i, 1]])
     i, j = i[other], j[other]
-    bodies = [_body(lines[one // 2], one % 2 == 1) for one in key[1].tolist()]
-    over = _lines(bodies)
+    bodies = [body_of(lines[one // 2], one % 2 == 1) for one in key[1].tolist()]
+    over = lines_of(bodies)
     reach = farthest_crossings(Lines.of(points, first[:-1], first[1:] - 1), over, i, j)
     ways = {m: points[first[m] : first[m + 1]] for m in set(i[reach > OVER].tolist())}
     for _ in range(ROUNDS):
@@ -59,15 +59,15 @@ def bent_ways(
         number = {m: n for n, m in enumerate(ways)}
         mine = np.flatnonzero(np.isin(i, list(ways)))
         at = np.array([number[m] for m in i[mine].tolist()], np.int64)
-        reach = farthest_crossings(_lines(list(ways.values())), over, at, j[mine])
+        reach = farthest_crossings(lines_of(list(ways.values())), over, at, j[mine])
         worst: dict[int, tuple[float, int]] = {}
         for k in np.flatnonzero(reach > OVER).tolist():
             m = int(i[mine[k]])
             worst[m] = max(worst.get(m, (0.0, 0)), (float(reach[k]), int(j[mine[k]])))
         if not worst:
             break
-        for m, (far, body) in worst.items():
-            ways[m] = _bent(ways[m], bodies[body], far)
+        for m, (far, street) in worst.items():
+            ways[m] = _bent(ways[m], bodies[street], far)
         ways = {m: way for m, way in ways.items() if _keeps_near(places[m], way)}
     else:
         ways = {m: way for m, way in ways.items() if m not in worst}
@@ -81,14 +81,15 @@ def _place(before: Line, behind: Line) -> Points:
     return np.concatenate(parts)[:, None]
 
 
-def _body(line: Line, ends: bool) -> Line:
+def body_of(line: Line, ends: bool) -> Line:
     """A lane from its stop line, or its start, on: NEAR metres at least, or all of it."""
     line = line[::-1] if ends else line
     along = np.cumsum(np.hypot(*np.diff(line, axis=0).T))
     return line[: int(np.searchsorted(along, NEAR)) + 2]
 
 
-def _lines(shapes: list[Line]) -> Lines:
+def lines_of(shapes: list[Line]) -> Lines:
+    """Shapes as lines that can be looked at together."""
     last = np.cumsum([len(shape) for shape in shapes]) - 1
     return Lines.of(np.concatenate(shapes), np.concatenate(([0], last[:-1] + 1)), last)
 
