@@ -448,3 +448,57 @@ def test_runs_are_held_against_counts_and_a_missed_limit_is_exit_code_1(
         held = json.loads(capsys.readouterr().out)["figures"]["all"]
         assert held["geh_mean"] == row["counts_geh_mean"]
     assert "Counts: base, scatter" in (here / "out" / "report.html").read_text()
+
+
+# --- what a reader is told -----------------------------------------------------------------------
+
+
+def test_what_keeps_figures_from_being_believed_is_told_beside_them(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wants(
+        'base = "base.toml"\nseeds = "3"\n'
+        '[variants.closed]\nclose_roads = ["0.0-0.1", "0.0-1.0", "1.1-0.1"]\n'
+        '[variants.same]\nevents = [{time = "1:50", action = "set_speed_limit", places = ["0.0-0.1"], speed = 40.0, until = "1:51"}]\n'
+    )
+    based(SCENARIO.replace("[times]\n", '[times]\nbegin = "0:00"\n'))
+    assert main(["study", "study.toml", "-o", "out", "--workers", "0"]) == 0
+    said = capsys.readouterr().out
+    row = {one["variant"]: one for one in rows(here / "out")}
+    assert row["base"]["cut_off"] == 0 and row["closed"]["cut_off"] > 0
+    told = f"closed: closed roads left {row['closed']['cut_off']} trips a run without a way"
+    report = (here / "out" / "report.html").read_text()
+    for text in (
+        told, "same: every run is that of base, bit for bit", "one seed gives no intervals",
+        "closed against base, 1 pair of runs", f"trips cut off                      0.00 {row['closed']['cut_off']:>10.2f}",
+    ):  # fmt: skip
+        assert text in said and text in report, text
+    assert "trips cut off" not in said[said.index("same against base") :]
+    assert "closed: every run" not in said and "base: closed roads" not in said
+    dashed = "closed against base: delay by road, red more, green less, dashed closed"
+    assert report.count(dashed) == report.count("dashed closed") > 0  # on no other map
+
+
+def test_approaches_whose_level_becomes_worse_are_named_by_what_is_lost_there(here: Path) -> None:
+    based(SCENARIO.replace("trips = 60", "trips = 150").replace('"2min"', '"5min"'))
+    wants('base = "base.toml"\nseeds = "1..2"\n[variants.more]\nscale = 2.5\n')
+    found = study("study.toml", "out", workers=0)
+    frame = found.results.approaches.to_pandas().set_index("road")
+    before, after = frame[frame.variant == "base"], frame[frame.variant == "more"]
+    both = before.join(after.add_suffix("_2"), how="inner")
+    worse = both[(both.level_2 > both.level) & (both.vehicles_per_h_2 >= 10.0)]
+    lost = worse.delay_s_2 * worse.vehicles_per_h_2 - worse.delay_s * worse.vehicles_per_h
+    assert len(worse) > 1
+    text = (here / "out" / "report.html").read_text()
+    part = text[text.index(f"more: {len(worse)} approaches of a worse level than in base") :]
+    places = [part.index(road) for road in lost.sort_values(ascending=False).index[:12]]
+    assert places == sorted(places)
+
+
+def test_a_fault_of_one_variant_names_it(here: Path) -> None:
+    wants(STUDY.replace('close_roads = ["0.0-0.1"]', 'close_road = ["0.0-0.1"]'))
+    with pytest.raises(RushhourError, match=r"^closed, scale 1\.0: .*close_road is not known"):
+        read_study("study.toml")
+    wants(STUDY.replace("0.0-0.1", "0.0-0.9"))
+    with pytest.raises(RushhourError, match=r"^closed: .*0\.0-0\.9"):
+        dry_run("study.toml", "out")

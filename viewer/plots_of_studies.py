@@ -99,8 +99,13 @@ def _over_axis(axis: Any, results: "Results", name: str, over: str) -> None:
     axis.set_ylim(bottom=0.0)
 
 
-def save_difference_map(path: Path, network: "Network", change: NDArray[np.float64], title: str) -> dict[str, int]:  # fmt: skip
-    """Draw roads by how much their delay differs, veh h: red more, green less. change: (roads,), NaN none."""
+def save_difference_map(
+    path: Path, network: "Network", change: NDArray[np.float64], title: str, closed: NDArray[np.int32]
+) -> dict[str, int]:  # fmt: skip
+    """Draw roads by how much their delay differs, veh h: red more, green less, and dashed those that are closed.
+
+    change: (roads,), NaN none.
+    """
     known = np.flatnonzero(np.isfinite(change) & (change != 0.0))
     figure, axes = map_axes(network)
     of = network.arrays.roads
@@ -114,7 +119,11 @@ def save_difference_map(path: Path, network: "Network", change: NDArray[np.float
     drawn.set_cmap("RdYlGn_r")
     drawn.set_array(change[order])
     drawn.set_clim(-max(top, 1e-9), max(top, 1e-9))
+    if closed.size:
+        barred = draw_lines(axes, [shapes[k] for k in closed], 2.0)
+        barred.set(color="black", linestyle=(0, (2.0, 1.5)), label="closed", zorder=4)
+        axes.legend(handles=[barred], loc="upper right", fontsize="small")
     figure.colorbar(drawn, ax=axes, label="difference of delay, veh h", pad=0.02, shrink=0.8)
     axes.set_title(title)
     save_figure(figure, path)
-    return {"roads": int(known.size)}
+    return {"roads": int(known.size), "closed": int(closed.size)}

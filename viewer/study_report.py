@@ -6,11 +6,14 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
-from rushhour.roadnets.street_names import called
+from rushhour.roadnets.street_names import called, find_roads
+from rushhour.traffic.commands.closures import CLOSE_ROADS
 from rushhour.traffic.studies.figures import FIGURES
 from rushhour.traffic.studies.results import rows_of
+from rushhour.traffic.words.plurals import counted
 from rushhour.viewer.report import Page
 
 if TYPE_CHECKING:
@@ -20,7 +23,14 @@ if TYPE_CHECKING:
 
 MOST_ROADS: Final = 12  # that are named for each variant
 MOST_APPROACHES: Final = 25
+MOST_WORSE: Final = 12  # approaches of each variant with a worse level
+LEAST_FLOW: Final = (
+    10.0  # veh/h below which the delay of an approach is that of somebody, not of traffic
+)
 MOST_MAPS: Final = 8
+SELDOM: Final = tuple(
+    FIGURES[name][0] for name in ("cut_off", "cut_short")
+)  # told where there are some
 
 
 def write_report(run: "StudyRun", path: Path) -> None:
@@ -66,18 +76,7 @@ def _study(run: "StudyRun") -> str:
     for name, table in study.variants.items():
         if table:
             lines.append(f"{name:<10} {_flat(table)}")
-    unfinished = [g for g in results.groups if np.nansum(list(g.values("unfinished").values()))]
-    if unfinished:
-        names = ", ".join(dict.fromkeys(group.variant for group in unfinished))
-        lines.append(
-            f"note       not all trips had ended in {names}: mean times are of those that had; total delay is of all"
-        )
-    stood = [row for group in results.groups for row in group.rows if row["standstill"]]
-    if stood:
-        lines.append(
-            f"note       {len(stood)} runs ended as nobody moved any more: {stood[0]['standstill'][:120]}"
-        )
-    return "\n".join([*lines, *(f"note       {remark}" for remark in results.remarks)])
+    return "\n".join([*lines, *(f"note       {note}" for note in results.notes())])
 
 
 def _flat(table: dict[str, Any], prefix: str = "") -> str:
@@ -104,8 +103,10 @@ def differences_text(results: "Results") -> str:
     last = ""
     for row in rows:
         label = _label(row, axes)
+        if not _told(row, "before", "after"):
+            continue
         if label != last:
-            lines += ["", f"{label} against {row['against']}, {row['pairs']:g} pairs of runs",
+            lines += ["", f"{label} against {row['against']}, {counted(int(row['pairs']), 'pair')} of runs",
                       f"  {'':<28} {'before':>10} {'after':>10} {'difference':>11}   95 % interval"]  # fmt: skip
             last = label
         what = f"{row['figure']}, {row['unit']}" if row["unit"] else row["figure"]
@@ -114,6 +115,12 @@ def differences_text(results: "Results") -> str:
         lines.append(f"  {what:<28} {numbers[0]:>10} {numbers[1]:>10} {numbers[2]:>11}   {interval}"
                      f"{' *' if row['significant'] else ''}")  # fmt: skip
     return "\n".join([*lines[1:], "", "* the interval leaves out 0"])
+
+
+def _told(figure: dict[str, Any], *names: str) -> bool:
+    """Whether a figure has something to say: it was measured, and somebody was cut off or short."""
+    known = [figure[name] for name in names if figure[name] is not None]
+    return bool(known) and (figure["figure"] not in SELDOM or any(known))
 
 
 def _number(value: float | None) -> str:
@@ -125,9 +132,11 @@ def figures_text(results: "Results") -> str:
     lines = []
     for group in results.figures:
         label = ", ".join((group["variant"], *(f"{k} {v}" for k, v in group["axes"].items())))
-        lines += ["", f"{label}, {group['runs']} runs", f"  {'':<28} {'mean':>10} {'deviation':>10}   95 % interval of the mean"]  # fmt: skip
+        lines += ["", f"{label}, {counted(group['runs'], 'run')}", f"  {'':<28} {'mean':>10} {'deviation':>10}   95 % interval of the mean"]  # fmt: skip
         for name, figure in group["figures"].items():
             what, unit = FIGURES[name]
+            if not _told({"figure": what, **figure}, "mean"):
+                continue
             interval = (
                 "-" if figure["low"] is None else f"{figure['low']:z,.2f} to {figure['high']:z,.2f}"
             )
@@ -230,11 +239,22 @@ def _add_maps(page: Page, results: "Results") -> None:
         change[at] = results.roads.difference_veh_h[rows]
         if not np.isfinite(change).any():
             continue
-        name = ", ".join((group.variant, *(f"{k} {v}" for k, v in group.axes.items())))
-        title = f"{name} against {results.study.compare}: delay by road"
-        _picture(page, f"Map: {name}", f"{title}, red more, green less",
-                 save_difference_map, network, change, title)  # fmt: skip
+        title = f"{group.label} against {results.study.compare}: delay by road"
+        closed = _closed(group, network)
+        caption = f"{title}, red more, green less{', dashed closed' if closed.size else ''}"
+        _picture(page, f"Map: {group.label}", caption, save_difference_map, network, change, title, closed)  # fmt: skip
         drawn += 1
+
+
+def _closed(group: "Group", network: "Network") -> NDArray[np.int32]:
+    """Roads that a variant closes at some time."""
+    scenario = group.tasks[0].spec.scenario()
+    named = list(scenario.closed)
+    for event in scenario.events:
+        if event.action == CLOSE_ROADS:
+            named += [str(road) for road in event.arguments["roads"]]
+    found = [find_roads(network, name) for name in named]
+    return np.unique(np.concatenate(found)) if found else np.empty(0, np.int32)
 
 
 def _approaches(results: "Results") -> str:
@@ -254,7 +274,7 @@ def _approaches(results: "Results") -> str:
     if not base:
         return "\n".join(lines)
     rows = _rows_of_group(results, "approaches", base[0])
-    busy = rows[table.vehicles_per_h[rows] >= 1.0]
+    busy = rows[table.vehicles_per_h[rows] >= LEAST_FLOW]
     worst = busy[np.argsort(-table.delay_s[busy], kind="stable")][:MOST_APPROACHES]
     lines += ["", f"the most delay in {results.study.compare}",
               f"{'approach':<44} {'control':<13} {'veh/h':>7} {'delay, s':>9} LOS {'queue, m':>9} {'longest':>8}"]  # fmt: skip
@@ -266,7 +286,33 @@ def _approaches(results: "Results") -> str:
         )
         lines.append(f"{name[:44]:<44} {table.control[k]:<13} {table.vehicles_per_h[k]:>7,.0f} "
                      f"{table.delay_s[k]:>9.1f} {table.level[k]:>3} {queue:>9} {most:>8}")  # fmt: skip
+    for before, group in results.pairs():
+        lines += _worse(results, before, group)
     return "\n".join(lines)
+
+
+def _worse(results: "Results", before: "Group", group: "Group") -> list[str]:
+    """The approaches whose level is worse than before, those first on which most is lost."""
+    table = results.approaches
+    was = {table.road[k]: k for k in _rows_of_group(results, "approaches", before).tolist()}
+    worse = [
+        (was[table.road[k]], k)
+        for k in _rows_of_group(results, "approaches", group).tolist()
+        if table.road[k] in was
+        and table.level[k] > table.level[was[table.road[k]]]
+        and table.vehicles_per_h[k] >= LEAST_FLOW
+    ]
+    lost = table.delay_s * table.vehicles_per_h
+    worse.sort(key=lambda pair: (lost[pair[0]] - lost[pair[1]], pair[1]))
+    lines = ["", f"{group.label}: {counted(len(worse), 'approach', 'approaches')} of a worse level than in {before.label}"]  # fmt: skip
+    if worse:
+        lines.append(f"{'':<44} {'control':<13} {'veh/h':>13} {'delay, s':>15}   LOS")
+    for old, new in worse[:MOST_WORSE]:
+        name = called(table.road[new], table.columns["name"][new])
+        flow = f"{table.vehicles_per_h[old]:,.0f} > {table.vehicles_per_h[new]:,.0f}"
+        delay = f"{table.delay_s[old]:.1f} > {table.delay_s[new]:.1f}"
+        lines.append(f"{name[:44]:<44} {table.control[new]:<13} {flow:>13} {delay:>15}   {table.level[old]} > {table.level[new]}")  # fmt: skip
+    return lines
 
 
 def _runs(results: "Results") -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from rushhour.cli.common_options import add_json
 from rushhour.cli.progress import Stopping, bar
 from rushhour.roadnets.json_text import json_text
+from rushhour.traffic.words.plurals import counted
 
 FAILED = 2  # exit code where a run has no row
 
@@ -67,11 +68,12 @@ def study_text(found: Any) -> str:
     from rushhour.viewer.study_report import differences_text, figures_text
 
     out: Path = found.out
-    head = f"{found.study.name}: {len(found.table):,} runs, {found.ran:,} run now, {found.kept:,} kept, {len(found.failed):,} failed"  # fmt: skip
+    head = f"{found.study.name}: {counted(len(found.table), 'run')}, {found.ran:,} run now, {found.kept:,} kept, {len(found.failed):,} failed"  # fmt: skip
     several = len(found.study.variants) > 1
     body = differences_text(found.results) if several else figures_text(found.results)
     tail = f"{out / 'report.html'}, {out / 'table.csv'}, ..."
-    return "\n".join([head, "", body, "", *_counts_text(found.table), tail])
+    notes = [f"note: {note}" for note in found.results.notes()]
+    return "\n".join([head, "", body, "", *notes, *_counts_text(found.table), tail])
 
 
 def _counts_text(table: Any) -> list[str]:
@@ -85,4 +87,4 @@ def _counts_text(table: Any) -> list[str]:
     ):
         shares.setdefault(str(variant), []).append(float(share))
     told = ", ".join(f"{name} {sum(x) / len(x):.1f} %" for name, x in shares.items())
-    return [f"counts with GEH below 5: {told}", ""]
+    return [f"counts with GEH below 5: {told}"]

@@ -21,6 +21,8 @@ FIGURES: Final[dict[str, tuple[str, str]]] = {
     "longest_queue_m": ("longest queue", "m"),
     "finished": ("trips finished", ""),
     "unfinished": ("trips unfinished", ""),
+    "cut_off": ("trips cut off", ""),
+    "cut_short": ("trips cut short", ""),
 }
 
 
@@ -31,7 +33,7 @@ def row_of(world: "World", measures: "Measures | None", standstill: str | None) 
     trips, counts, totals = trip_means(world), world.counts(), {}
     if measures is not None:
         totals = measure_totals(measures)
-    gridlock = world.gridlock()
+    gridlock, rerouting = world.gridlock(), world.rerouting()
     return {
         "trips": len(world.demand),
         "finished": trips["completed"],
@@ -48,7 +50,8 @@ def row_of(world: "World", measures: "Measures | None", standstill: str | None) 
         "longest_queue_m": totals.get("queues", {}).get("longest_m"),
         "minds_changed": gridlock["minds_changed"],
         "rings": gridlock["cycles_found"],
-        "cut_off": world.rerouting()["cut_off"],
+        "cut_off": rerouting["cut_off"],
+        "cut_short": rerouting["cut_short"],
         "end_s": world.time,
         "standstill": standstill or "",
         "state_hash": world.state_hash()[:16],

@@ -23,6 +23,7 @@ from rushhour.traffic.studies.figures import FIGURES
 from rushhour.traffic.studies.one_run import RUN, folder_of
 from rushhour.traffic.studies.study_file import Study
 from rushhour.traffic.timing.timing_report import LEVELS
+from rushhour.traffic.words.plurals import counted
 
 if TYPE_CHECKING:
     from rushhour.roadnets.model import Network
@@ -49,6 +50,15 @@ class Group:
     def seeds(self) -> list[int]:
         """Of its complete runs."""
         return [task.spec.seed for task in self.tasks]
+
+    @property
+    def label(self) -> str:
+        """The variant, and the values of the axes."""
+        return ", ".join((self.variant, *(f"{name} {value}" for name, value in self.axes.items())))
+
+    def hashes(self) -> list[str]:
+        """Of the last state of each run."""
+        return [str(row["state_hash"]) for row in self.rows]
 
     def values(self, name: str) -> dict[int, float]:
         """A figure by seed; NaN where a run has none."""
@@ -77,6 +87,44 @@ class Results:
         """The table of differences, a mapping for each row."""
         return rows_of(self.differences)
 
+    def pairs(self) -> Iterator[tuple[Group, Group]]:
+        """Each group with that of the variant it is compared with, at the same point of the axes."""
+        bases = {repr(g.axes): g for g in self.groups if g.variant == self.study.compare}
+        for group in self.groups:
+            if group.variant != self.study.compare and repr(group.axes) in bases:
+                yield bases[repr(group.axes)], group
+
+    def notes(self) -> list[str]:
+        """What is to be known before the figures are believed, a line each."""
+        notes = []
+        unfinished = [g for g in self.groups if np.nansum(list(g.values("unfinished").values()))]
+        if unfinished:
+            names = ", ".join(dict.fromkeys(group.variant for group in unfinished))
+            notes.append(f"not all trips had ended in {names}: mean times are of those that had; total delay is of all")  # fmt: skip
+        for group in self.groups:
+            off, short = (
+                float(np.nanmean(list(group.values(name).values()))) for name in ("cut_off", "cut_short")
+            )  # fmt: skip
+            if off:
+                notes.append(
+                    f"{group.label}: closed roads left {off:,.0f} trips a run without a way for some time or for good; "
+                    "they stand before the closure, and hold up those behind them"
+                )
+            if short:
+                notes.append(f"{group.label}: {short:,.0f} trips a run ended before their closed destination")  # fmt: skip
+        for base, group in self.pairs():
+            pairs = zip(base.hashes(), group.hashes(), strict=False)
+            if base.seeds == group.seeds and all(one == other for one, other in pairs):
+                notes.append(f"{group.label}: every run is that of {base.label}, bit for bit: what it changes meets nobody")  # fmt: skip
+        if len(self.study.seeds) == 1:
+            notes.append('one seed gives no intervals; give several, as seeds = "1..5"')
+        stood = [row for group in self.groups for row in group.rows if row["standstill"]]
+        if stood:
+            notes.append(
+                f"{counted(len(stood), 'run')} ended as nobody moved any more: {stood[0]['standstill'][:120]}"
+            )
+        return [*notes, *self.remarks]
+
     def run_files(self, group: Group) -> list[Path]:
         """The run files of a group."""
         return [folder_of(task.out, task.hash) / RUN for task in group.tasks]
@@ -104,11 +152,12 @@ def results_of(
     ]  # fmt: skip
     met = [row["counts_met"] for row in rows.values() if "counts_met" in row]
     roads, approaches, od, remarks = _by_place(study, groups, progress)
-    return Results(
-        study, groups, _table(facts), [_figures(group) for group in groups],
-        _table([row for pair in _pairs(study, groups) for row in _differences(*pair)]),
+    found = Results(
+        study, groups, _table(facts), [_figures(group) for group in groups], _table([]),
         roads, approaches, od, all(met) if met else None, remarks,
     )  # fmt: skip
+    found.differences = _table([row for pair in found.pairs() for row in _differences(*pair)])
+    return found
 
 
 def _groups(study: Study, tasks: Sequence[Task], rows: Mapping[str, dict[str, Any]]) -> list[Group]:
@@ -120,14 +169,6 @@ def _groups(study: Study, tasks: Sequence[Task], rows: Mapping[str, dict[str, An
         group.tasks.append(task)
         group.rows.append(rows[task.hash])
     return list(found.values())
-
-
-def _pairs(study: Study, groups: Sequence[Group]) -> Iterator[tuple[Group, Group]]:
-    """Each group with that of the variant it is compared with, at the same point of the axes."""
-    bases = {repr(group.axes): group for group in groups if group.variant == study.compare}
-    for group in groups:
-        if group.variant != study.compare and repr(group.axes) in bases:
-            yield bases[repr(group.axes)], group
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> MeasureTable:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any, Final
 
 from rushhour.roadnets.errors import NetworkError, RunError, RushhourError
@@ -56,7 +56,7 @@ class StudyRun:
         return {
             "name": self.study.name, "out": str(self.out), "runs": len(self.table), "ran": self.ran,
             "kept": self.kept, "failed": self.failed, "stopped": self.stopped,
-            "counts_met": self.results.counts_met, "figures": self.results.figures,
+            "notes": self.results.notes(), "counts_met": self.results.counts_met, "figures": self.results.figures,
             "differences": self.results.rows_of_differences(),
         }  # fmt: skip
 
@@ -180,20 +180,22 @@ def dry_run(
 ) -> dict[str, Any]:
     """What a study would run, and how many core hours that takes, by runs that are there or a trial.
 
-    A trial drives the first missing run for a few seconds, and reckons the rest by its simulated time.
+    A trial drives the first missing run for a few seconds, and reckons the rest by its simulated time. Hours are
+    of the processor, whatever else the machine does.
     """
     found = read_study(source, seeds)
     out = Path(out)
     tasks = tasks_of(found, out)
     there = {task.hash for task in tasks if finished_row(out, task.hash) is not None}
     missing = list({task.hash: task for task in tasks if task.hash not in there}.values())
-    took = [known for one in there if (known := clocked(out, one))]
+    _want_places(missing)
+    took = [known["cpu_s"] for one in there if "cpu_s" in (known := clocked(out, one))]
     facts: dict[str, Any] = {
         "name": found.name, "runs": len(tasks), "complete": len(there), "missing": len(missing),
         "core_hours": 0.0, "by": "nothing is missing",
     }  # fmt: skip
     if missing and took:
-        mean = sum(one["all_s"] * one["threads"] for one in took) / len(took)
+        mean = sum(took) / len(took)
         facts |= {"core_hours": mean * len(missing) / 3600.0, "by": f"{counted(len(took), 'run')} that are complete"}  # fmt: skip
     elif missing:
         core_s, how = _trial(missing[0])
@@ -204,25 +206,24 @@ def dry_run(
 
 def _trial(task: Task) -> tuple[float, str]:
     """Core seconds of a run, by driving it for TRIAL s at most; and how that was found."""
-    import numba
-
     from rushhour.traffic.scenarios.opening import open_world
 
-    started = perf_counter()
+    began = process_time()
     scenario = task.spec.scenario()
     world = open_world(scenario)
-    setup = perf_counter() - started
+    setup = process_time() - began
     world.step(1)
-    started = perf_counter()
+    started, began = perf_counter(), process_time()
     last = float(world.demand.depart.max(initial=world.begin))
     whole = scenario.duration or max(60.0, 1.25 * (last - world.begin))
     while perf_counter() - started < TRIAL and world.time - world.begin < whole:
         world.step(16)
     driven = max(world.time - world.begin, world.dt)
-    spent = perf_counter() - started
-    wall = setup + spent * max(1.0, whole / driven)
-    how = f"a trial of {driven:.0f} s of {whole:.0f} s simulated; later, fuller times take longer"
-    return wall * numba.get_num_threads(), how
+    spent = process_time() - began
+    how = f"a trial of {driven:.0f} s of {whole:.0f} s simulated"
+    if driven < whole:
+        how += "; later, fuller times take longer"
+    return setup + spent * max(1.0, whole / driven), how
 
 
 def dry_text(facts: Mapping[str, Any]) -> str:

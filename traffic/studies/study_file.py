@@ -47,8 +47,12 @@ class Spec:
     @property
     def label(self) -> str:
         """What the run is called."""
-        point = "".join(f", {name} {value}" for name, value in self.axes.items())
-        return f"{self.variant}{point}, seed {self.seed}"
+        return f"{self.point}, seed {self.seed}"
+
+    @property
+    def point(self) -> str:
+        """The variant, and the values of the axes."""
+        return ", ".join((self.variant, *(f"{name} {value}" for name, value in self.axes.items())))
 
     def scenario(self) -> Scenario:
         """What is run. Raises ScenarioError for what cannot be meant."""
@@ -150,7 +154,12 @@ def read_study(source: str | Path | Mapping[str, Any], seeds: str | None = None)
 
 
 def _want_sound(shown: str, spec: Spec) -> None:
-    scenario = spec.scenario()
+    try:
+        scenario = spec.scenario()
+    except ScenarioError as error:
+        if spec.variant == BASE and not spec.axes:
+            raise
+        raise ScenarioError(f"{spec.point}: {error}") from None
     if not scenario.has_demand:
         raise ScenarioError(f"{shown}: {spec.variant}: nobody drives; add [demand] to the base")
 
