@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import traci_files
 from cityflow_texts import flow, town
+from docs_files import FILES, town_map
 from gmns_texts import written
 from osm_texts import CROSS, CROSS_WAYS, osm_text, write_pbf
 from sumo_texts import at_lights, crossing, signals
@@ -99,6 +100,7 @@ def test_the_commands_of_a_page_work(
     names: dict[str, Any] = {"network": network, "world": world, "Checker": Checker}
     blocks = BLOCK.findall((ROOT / page).read_text())
     assert blocks
+    FILES.get(page, lambda _: None)(folder)
     if any("rushhour view " in text for _, text in blocks):
         needs_gl().close()
     for language, text in blocks:
@@ -110,6 +112,30 @@ def test_the_commands_of_a_page_work(
         else:
             (folder / "scenario.toml").write_text(text)
             assert main(["run", "scenario.toml"]) == 0
+
+
+@pytest.mark.slow
+def test_the_way_from_a_map_and_counts_to_a_report_works_as_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    town_map(tmp_path)
+    text = (ROOT / "docs/town.md").read_text()
+    printed = dict(re.findall(r"^```(sh|csv|ini)\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
+    # the page shows the first rows of a table; another street was counted, too, so that one can be held out
+    more = "15.6162,48.4115,E,7:00,7:15,30\n15.6162,48.4115,E,7:15,7:30,30\n"
+    (tmp_path / "counts.csv").write_text(printed["csv"] + more)
+    assert 'seeds = "1..10"' in printed["ini"]
+    study = printed["ini"].replace('seeds = "1..10"', 'seeds = "1..2"')
+    (tmp_path / "study.toml").write_text(study.replace('by = "1h"', 'by = "30min"'))
+    for line in printed["sh"].splitlines():
+        type_line(line, tmp_path, capsys)
+    said = capsys.readouterr().out
+    assert "closed against base, 2 pairs of runs" in said and "20 % more against base" in said
+    assert "counts with GEH below 5: base" in said
+    report = (tmp_path / "out" / "report.html").read_text()
+    assert "Ringstraße" in report and "Counts: base, scatter" in report
+    assert "Level of service by approach" in report
 
 
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)")

@@ -495,6 +495,16 @@ def test_approaches_whose_level_becomes_worse_are_named_by_what_is_lost_there(he
     assert places == sorted(places)
 
 
+def test_seeds_are_a_text_or_a_list(here: Path) -> None:
+    for told, wanted in (('"1..2,7"', [1, 2, 7]), ("[1, 5, 9]", [1, 5, 9]), ("4", [4])):
+        wants(STUDY.replace('"1..2"', told))
+        assert read_study("study.toml").seeds == wanted
+    for told in ("[]", "[1, 1]", "[1.5]", "[true]", "[[1]]", "-1"):
+        wants(STUDY.replace('"1..2"', told))
+        with pytest.raises(RushhourError, match=r"study\.toml: seeds .*wanted"):
+            read_study("study.toml")
+
+
 def test_a_fault_of_one_variant_names_it(here: Path) -> None:
     wants(STUDY.replace('close_roads = ["0.0-0.1"]', 'close_road = ["0.0-0.1"]'))
     with pytest.raises(RushhourError, match=r"^closed, scale 1\.0: .*close_road is not known"):

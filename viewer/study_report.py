@@ -306,12 +306,12 @@ def _worse(results: "Results", before: "Group", group: "Group") -> list[str]:
     worse.sort(key=lambda pair: (lost[pair[0]] - lost[pair[1]], pair[1]))
     lines = ["", f"{group.label}: {counted(len(worse), 'approach', 'approaches')} of a worse level than in {before.label}"]  # fmt: skip
     if worse:
-        lines.append(f"{'':<44} {'control':<13} {'veh/h':>13} {'delay, s':>15}   LOS")
+        lines.append(f"{'':<44} {'control':<13} {'veh/h':>13} {'delay, s':>16}   LOS")
     for old, new in worse[:MOST_WORSE]:
         name = called(table.road[new], table.columns["name"][new])
-        flow = f"{table.vehicles_per_h[old]:,.0f} > {table.vehicles_per_h[new]:,.0f}"
-        delay = f"{table.delay_s[old]:.1f} > {table.delay_s[new]:.1f}"
-        lines.append(f"{name[:44]:<44} {table.control[new]:<13} {flow:>13} {delay:>15}   {table.level[old]} > {table.level[new]}")  # fmt: skip
+        flow = f"{table.vehicles_per_h[old]:,.0f} -> {table.vehicles_per_h[new]:,.0f}"
+        delay = f"{table.delay_s[old]:.1f} -> {table.delay_s[new]:.1f}"
+        lines.append(f"{name[:44]:<44} {table.control[new]:<13} {flow:>13} {delay:>16}   {table.level[old]} -> {table.level[new]}")  # fmt: skip
     return lines
 
 

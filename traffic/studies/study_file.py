@@ -139,6 +139,8 @@ def read_study(source: str | Path | Mapping[str, Any], seeds: str | None = None)
     if compare not in variants:
         raise ScenarioError(f"{shown}: compare {compare!r}: wanted one of {', '.join(variants)}")
     told = seeds if seeds is not None else table.get("seeds", "1..5")
+    if isinstance(told, list):
+        told = ",".join(map(str, told))
     study = Study(
         file, str(table.get("name", file.stem)), base, variants, axes,
         seeds_of(str(told), "--seeds" if seeds is not None else f"{shown}: seeds"), compare,
