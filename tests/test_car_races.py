@@ -394,6 +394,17 @@ def test_driven_laps_are_within_5_percent_of_those_on_the_published_lines(name):
         assert took <= 1.03 * published and lap <= 1.05 * published
 
 
+@pytest.mark.slow
+def test_a_published_formula_1_car_plans_shanghai_within_5_percent_of_its_published_laps():
+    """Of github.com/TUMFTM/laptime-simulation at afa0aa7: its test object, its README's picture."""
+    car = Car(
+        grip=1.75, lift=0.0068, accel=13.2, brake=60.0, power=822.0, drag=0.00124, fastest=95.0
+    )
+    track, planned = with_racing_line(read_track(data_folder("racetracks") / "Shanghai.csv"), car)
+    _, driven = taught_track(track, car=car)
+    assert 91.405 < planned < 1.05 * 91.405 and planned < driven < 1.05 * 92.238
+
+
 def test_a_rubber_band_holds_who_leads_and_nobody_else():
     track, _ = taught_track(wavy_track(80))
     gaps = []
