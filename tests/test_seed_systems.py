@@ -59,6 +59,22 @@ def test_probes_on_other_paths_are_seen_and_name_rows_of_the_page() -> None:
         assert ok, seen
 
 
+def test_rows_that_are_not_tried_stay_in_the_table_as_they_were(
+    tmp_path: Path, monkeypatch
+) -> None:
+    table = tmp_path / "tried.md"
+    table.write_text("| S0-1 | by hand | all | seen | yes |\n| S1-3 | old | old | old | no |\n")
+    words = ["seed_systems.py", "--rows", "S1-3", "--probes-only", "--data", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", [*words, "--output", str(table)])
+    assert seed_systems.main() == 0
+    lines = [line for line in table.read_text().splitlines() if line.startswith("| S")]
+    assert lines[0] == "| S0-1 | by hand | all | seen | yes |"
+    assert len(lines) == 2 and lines[1].startswith("| S1-3 |") and "old" not in lines[1]
+    monkeypatch.setattr(sys, "argv", ["seed_systems.py", "--rows", "S1-3", "S9", "S3-99"])
+    with pytest.raises(SystemExit):
+        seed_systems.main()
+
+
 def _file(name: str) -> Path | None:
     """Where a file or folder named in the page is: of the package, or of the repository."""
     return next((at for at in (ROOT / "rushhour" / name, ROOT / name) if at.exists()), None)
