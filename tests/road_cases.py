@@ -13,10 +13,9 @@ from rushhour.traffic.demand.random_trips import vehicles_on_road
 from rushhour.traffic.world import World
 
 # Tables call many kernels by themselves, each of which would be compiled for that alone.
-AS_PYTHON = [
-    pytest.mark.tiny_world,
-    pytest.mark.skipif(not config.DISABLE_JIT, reason="test_tables_of_rules.py runs it as Python"),
-]
+AS_PYTHON = pytest.mark.skipif(
+    not config.DISABLE_JIT, reason="test_tables_of_rules.py runs it as Python"
+)
 
 
 class Road:

@@ -14,7 +14,7 @@ from rushhour.cli import main
 from rushhour.games.opponents.chase import Chase
 from rushhour.games.opponents.tape import read_tape
 from rushhour.viewer import actions as do
-from rushhour.viewer.outside import OUTSIDE, TARGET, outside_colours
+from rushhour.viewer.outside import OUTSIDE, TARGET, outside_moment, outside_palette
 from rushhour.viewer.recorded import RunSource
 from rushhour.viewer.session import Session
 
@@ -98,7 +98,8 @@ def test_a_target_driven_by_keys_goes_where_they_say_and_its_tape_repeats_it(
     session.do(do.Seek(5.0))
     legends = session.scene().panels
     assert session.source.chased and any(panel.name == "legend 1" for panel in legends)
-    colours = outside_colours(session.source.outside(5.0), session.source.chased)
+    _, _, codes = outside_moment(session.source.outside(5.0), session.source.chased)
+    colours = outside_palette()[codes % 256]
     assert [tuple(row) for row in colours.tolist()] == [TARGET, OUTSIDE, OUTSIDE]
 
 

@@ -30,7 +30,7 @@ from rushhour.kernels.junctions.gap_acceptance import comes_within, prior_vehicl
 from rushhour.kernels.junctions.grant_holders import swap_room
 from rushhour.kernels.junctions.queue_ends import CLOSES_UP, owed, queue_end, rear_inside, taken
 
-pytestmark = AS_PYTHON
+pytestmark = [pytest.mark.tiny_world, AS_PYTHON]
 I, LAST, FIRST, OTHER = 0, 1, 2, 3
 GAP = 3.0  # m that each takes beside its length
 LENGTH = 4.5  # m

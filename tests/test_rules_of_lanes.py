@@ -29,7 +29,7 @@ from rushhour.kernels.lanes.lane_choice import (
     stops_before_line,
 )
 
-pytestmark = AS_PYTHON
+pytestmark = [pytest.mark.tiny_world, AS_PYTHON]
 FRAME = 2000
 I, LEAD, THERE, BACK = 0, 1, 2, 3
 AT, V, B = 300.0, 10.0, 2.0  # m, m/s, m/s^2

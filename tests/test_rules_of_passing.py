@@ -28,7 +28,7 @@ from rushhour.kernels.lanes.overtaking import (
     sees_free,
 )
 
-pytestmark = AS_PYTHON
+pytestmark = [pytest.mark.tiny_world, AS_PYTHON]
 FRAME = 2000
 I, LEAD, NEXT, OTHER = 0, 1, 2, 3
 AT = 300.0  # m, where the one stands who wants to pass

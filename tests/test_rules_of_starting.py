@@ -21,7 +21,7 @@ from rushhour.kernels.trips.start_places import (
     start_place,
 )
 
-pytestmark = AS_PYTHON
+pytestmark = [pytest.mark.tiny_world, AS_PYTHON]
 FRAME, SEED = 2000, 7
 AHEAD, BEHIND, NEW, OLD = 1, 2, 3, 4
 AT = 300.0  # m, where it begins
