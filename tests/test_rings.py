@@ -38,8 +38,10 @@ def ring():
     return finish(draft)
 
 
-@pytest.mark.parametrize("on_joint", [True, False])
-def test_a_ring_is_found_over_queues_that_stand_on_joints(on_joint):
+@pytest.mark.parametrize(
+    ("last", "head_of_d"), [("on the joint", 9.0), ("beyond it", 1.0), ("far beyond it", 9.0)]
+)
+def test_a_ring_is_found_over_queues_that_stand_on_joints_or_beyond(last, head_of_d):
     network = ring()
     net = network.arrays
     n = network.n_road_lanes
@@ -53,13 +55,18 @@ def test_a_ring_is_found_over_queues_that_stand_on_joints(on_joint):
     assert net.connectors.free[[link["ab"], link["cd"]]].all()
     assert not net.connectors.free[[link["bc"], link["da"]]].any()
     world = PlantedWorld(network)
-    heads = [world.put("b_0", 9.0, 0.0, [link["bc"]]), world.put("d_0", 9.0, 0.0, [link["da"]])]
+    heads = [world.put("b_0", 9.0, 0.0, [link["bc"]])]
+    heads.append(world.put("d_0", head_of_d, 0.0, [link["da"]]))
     follows = [world.put("a_0", 9.0, 0.0, [link["ab"]])]  # the head of a: to b by a joint
     waits_for = [heads[0]]
-    if on_joint:
+    world.sim.veh.length[heads[0]] = (
+        22.0  # finds no place on c and its joint with somebody on d's start
+    )
+    if last == "on the joint":
         follows.append(world.put(link["cd"], 5.0))  # c is empty, its queue stands on the joint
         waits_for.append(heads[1])
     veh = world.sim.veh
+    stands = last != "far beyond it"
     veh.stands_since[:4] = 0
     veh.full_since[:4] = -1
     veh.full_since[heads] = 0
@@ -69,12 +76,12 @@ def test_a_ring_is_found_over_queues_that_stand_on_joints(on_joint):
     rings = Rings(network, "none", 0.0, 0.5)
     order, grants = world.order(), world.sim.grants
     rings.look(veh, order, grants, 1, 0, n)
-    assert [ring.waits for ring in rings.named] == ([("exit_full", "leader")] if on_joint else [])
+    assert [ring.waits for ring in rings.named] == ([("exit_full", "leader")] if stands else [])
     # However late it is found: it stands since the last of its members came to.
     veh.stands_since[:4] = [20, 35, 30, 10]
     late = Rings(network, "none", 0.0, 0.5)
     late.look(veh, order, grants, 400, 0, n)
-    assert [(ring.since, ring.begun) for ring in late.named] == ([(400, 35)] if on_joint else [])
+    assert [(ring.since, ring.begun) for ring in late.named] == ([(400, 35)] if stands else [])
     veh.stands_since[:4] = 0
     # Also from some lanes at a time: by the slice in which its lowest lane is, once.
     for size in (1, 2):

@@ -1,10 +1,13 @@
 """Who leaves a lane by one connector waits at its line while somebody stands on another in its way."""
 
+import numpy as np
 import pytest
 from network_drafts import connector, crossing
 from planted_world import PlantedWorld
 
-from rushhour.kernels.junctions.diverge_queue import stands_beside
+from rushhour.kernels.core.vehicles import EXIT_FULL
+from rushhour.kernels.junctions.diverge_queue import who_stands_beside
+from rushhour.kernels.rerouting.wait_for_graph import awaited
 from rushhour.roadnets.build import finish
 from rushhour.traffic.world import World
 
@@ -38,7 +41,11 @@ def test_who_turns_right_waits_while_a_queue_stands_on_the_way_straight_on(
     asks = world.put("in_s_0", 89.5, path=[ways["e"]])
     grants = World(network).sim.grants  # with how far the ways of a lane lie on each other
     assert grants.pocket[ways[on]] - grants.let_past[ways[on]] > 1.0
-    found = stands_beside(
-        network.arrays, world.sim.veh, world.order(), grants, asks, ways["e"], QUEUE_GAP
-    )
-    assert found == waits
+    net, veh, order = network.arrays, world.sim.veh, world.order()
+    found = who_stands_beside(net, veh, order, grants, ways["e"], QUEUE_GAP)
+    assert (found >= 0) == waits
+    # It is that one that it waits for, so that a ring over both is found.
+    veh.reason[asks], veh.stands_since[asks] = EXIT_FULL, 0
+    slot_of = np.arange(veh.id.size + 1, dtype=np.int32)
+    awaits = awaited(net, veh, order, grants, 0.3, QUEUE_GAP, slot_of, asks)
+    assert not waits or awaits == found

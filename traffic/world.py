@@ -155,6 +155,7 @@ class World(Shown):
         self.rings = Rings(
             sim.network, str(sim.parameters["gridlock.policy"]),
             number("gridlock.act_after"), sim.dt, number("right_of_way.stop_offset"),
+            number("right_of_way.queue_gap"),
         )  # fmt: skip
         self.control = Control(sim, self.commands, self.steering, self.signals, self.routing)
         self.phases = Frame(

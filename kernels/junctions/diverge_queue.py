@@ -13,11 +13,11 @@ from rushhour.kernels.junctions.queue_ends import queue_end, taken
 
 
 @kernel
-def stands_beside(
-    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, i: int, k: int, queue_gap: float
-) -> bool:  # fmt: skip
-    """Whether somebody who leaves the lane before connector k by another one stands, or will, with its
-    rear where i, that takes k, could not get past it. Not who waits inside for its gap."""
+def who_stands_beside(
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, k: int, queue_gap: float
+) -> int:  # fmt: skip
+    """Slot of who has left the lane before connector k by another one, and stands, or will, with its
+    rear where nobody who takes k could get past it; -1. Not who waits inside for its gap."""
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     lane = net.connectors.from_lane[k]
     for o in range(net.lanes.out_start[lane], net.lanes.out_start[lane + 1]):
@@ -38,5 +38,5 @@ def stands_beside(
         _, closed, _, _ = queue_end(net, veh, order, net.connectors.to_lane[o], queue_gap)
         closed -= taken(veh, order, on, queue_gap)
         if closed < 0.0 and net.lanes.length[on] + closed + queue_gap < apart:
-            return True
-    return False
+            return int(last)
+    return -1

@@ -59,7 +59,7 @@ from rushhour.kernels.junctions.chain_lights import (
     waits_for_first,
     worst_light,
 )
-from rushhour.kernels.junctions.diverge_queue import stands_beside
+from rushhour.kernels.junctions.diverge_queue import who_stands_beside
 from rushhour.kernels.junctions.exit_room import (
     chain_with_room,
     has_room,
@@ -241,7 +241,7 @@ def try_grant(
     if light == STOP_THEN_GO and veh.arrived[i] < 0:
         veh.refused[i] = STOP_SIGN
         return REFUSED
-    barred = room and stands_beside(net, veh, order, grants, i, k, rules.queue_gap)
+    barred = room and who_stands_beside(net, veh, order, grants, k, rules.queue_gap) >= 0
     carried = ring_carries(net, veh, order, grants.on_ring, grants.ring_entry, rules, i)
     if not room or barred or not carried:
         veh.refused[i] = EXIT_FULL

@@ -22,6 +22,7 @@ from rushhour.kernels.core.vehicles import (
     NOTHING,
     ONCOMING,
     PASSED,
+    PATH,
     RED_LIGHT,
     YIELDS,
     Grants,
@@ -29,6 +30,7 @@ from rushhour.kernels.core.vehicles import (
     Vehicles,
 )
 from rushhour.kernels.following.lane_gaps import place_behind, place_beside
+from rushhour.kernels.junctions.diverge_queue import who_stands_beside
 from rushhour.kernels.junctions.permissive_places import waits_on
 from rushhour.kernels.rerouting.stuck import full_exit
 
@@ -65,8 +67,46 @@ def lacks_room(veh: Vehicles, i: int) -> bool:
 
 
 @kernel
+def in_path(veh: Vehicles, i: int, k: int) -> bool:
+    """Whether i takes connector k next, or after some others."""
+    for q in range(PATH):
+        if veh.path[i, q] == k:
+            return True
+    return False
+
+
+@kernel
+def last_over_joints(
+    net: NetworkArrays, veh: Vehicles, order: Order, queue_gap: float, lane: int, i: int
+) -> int:  # fmt: skip
+    """Who leaves no room for i on an empty lane: the last on a joint out of it, with its rear there, or
+    on the lane beyond, too near for i; where i goes on first. -1: nobody."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    other = -1
+    for k in range(net.lanes.out_start[lane], net.lanes.out_start[lane + 1]):
+        if not net.connectors.free[k]:
+            continue
+        on = n_road_lanes + k
+        j = order.over[on]
+        to = net.connectors.to_lane[k]
+        if order.start[on] < order.start[on + 1]:
+            j = order.slot[order.start[on + 1] - 1]
+        elif j < 0 and order.start[to] < order.start[to + 1]:
+            last = order.slot[order.start[to + 1] - 1]
+            room = net.lanes.length[lane] + net.lanes.length[on] + veh.s[last] - veh.length[last]
+            if room < veh.length[i] + queue_gap:
+                j = last
+        if j < 0 or j == i:
+            continue
+        if in_path(veh, i, k):
+            return int(j)
+        other = j
+    return int(other)
+
+
+@kernel
 def last_towards(
-    net: NetworkArrays, veh: Vehicles, order: Order, lane: int, i: int
+    net: NetworkArrays, veh: Vehicles, order: Order, queue_gap: float, lane: int, i: int
 ) -> int:  # fmt: skip
     """The last vehicle on a lane, with its rear there, on a joint behind it, or on its way there by a
     grant; -1. Not i."""
@@ -77,12 +117,9 @@ def last_towards(
             return int(j)
     if order.over[lane] >= 0 and order.over[lane] != i:
         return int(order.over[lane])
-    for k in range(net.lanes.out_start[lane], net.lanes.out_start[lane + 1]):
-        on = n_road_lanes + k
-        if net.connectors.free[k] and order.start[on] < order.start[on + 1]:
-            j = order.slot[order.start[on + 1] - 1]
-            if j != i:
-                return int(j)
+    j = last_over_joints(net, veh, order, queue_gap, lane, i)
+    if j >= 0:
+        return j
     for x in range(net.lanes.in_start[lane], net.lanes.in_start[lane + 1]):
         k = net.lanes.in_connector[x]
         on = n_road_lanes + k
@@ -147,7 +184,7 @@ def user_of_zone(net: NetworkArrays, veh: Vehicles, grants: Grants, i: int) -> i
 @kernel
 def awaited(
     net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, stop_offset: float,
-    slot_of: NDArray[np.int32], i: int,
+    queue_gap: float, slot_of: NDArray[np.int32], i: int,
 ) -> int:  # fmt: skip
     """Slot of whom i waits for; -1 where it does not stand, or waits for nobody."""
     if not stands(veh, i):
@@ -160,10 +197,14 @@ def awaited(
         elif veh.path[i, 0] < 0:
             return -1
         elif veh.lane[i] < n_road_lanes:
+            k = veh.path[i, veh.line[i]]
+            j = who_stands_beside(net, veh, order, grants, k, queue_gap)
+            if j >= 0 and j != i:
+                return int(j)
             lane = full_exit(net, veh, order, i, stop_offset)
         else:
             lane = net.connectors.to_lane[veh.path[i, 0]]
-        return last_towards(net, veh, order, lane, i) if lane >= 0 else -1
+        return last_towards(net, veh, order, queue_gap, lane, i) if lane >= 0 else -1
     reason = veh.reason[i]
     known = reason in (LEADER, CONFLICT, YIELDS, LANE_CHANGE, ONCOMING, PASSED, AT_STOP)
     if known and 0 <= veh.blocker[i] < slot_of.shape[0]:
@@ -192,7 +233,7 @@ def lowest_lane(veh: Vehicles, waits: NDArray[np.int32], i: int) -> int:
 @kernel
 def walk_on(
     net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, stop_offset: float,
-    slot_of: NDArray[np.int32], i: int, look: int, walk: int, waits: NDArray[np.int32],
+    queue_gap: float, slot_of: NDArray[np.int32], i: int, look: int, walk: int, waits: NDArray[np.int32],
     seen: NDArray[np.int64],
 ) -> int:  # fmt: skip
     """Go from i on along whom each waits for, writing `waits`; a member of a cycle met first by this
@@ -200,7 +241,7 @@ def walk_on(
     mark = look * LOOK + walk
     while i >= 0 and seen[i] < look * LOOK:
         seen[i] = mark
-        waits[i] = awaited(net, veh, order, grants, stop_offset, slot_of, i)
+        waits[i] = awaited(net, veh, order, grants, stop_offset, queue_gap, slot_of, i)
         i = waits[i]
     return i if i >= 0 and seen[i] == mark else -1
 
@@ -208,7 +249,7 @@ def walk_on(
 @kernel
 def find_cycles(
     net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, stop_offset: float,
-    slot_of: NDArray[np.int32], first: int, last: int, look: int, waits: NDArray[np.int32],
+    queue_gap: float, slot_of: NDArray[np.int32], first: int, last: int, look: int, waits: NDArray[np.int32],
     seen: NDArray[np.int64], out: NDArray[np.int32],
 ) -> int:  # fmt: skip
     """Cycles whose lowest lane is one of the road lanes first .. last - 1, or a connector out of one.
@@ -225,7 +266,7 @@ def find_cycles(
             if order.start[on] == order.start[on + 1]:
                 continue
             i = walk_on(
-                net, veh, order, grants, stop_offset, slot_of, order.slot[order.start[on]], look,
+                net, veh, order, grants, stop_offset, queue_gap, slot_of, order.slot[order.start[on]], look,
                 on, waits, seen,
             )  # fmt: skip
             if i < 0:

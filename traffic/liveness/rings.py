@@ -61,11 +61,13 @@ class Rings(Part):
     """Looks for rings and acts on them."""
 
     def __init__(
-        self, network: Network, policy: str, act_after: float, dt: float, stop_offset: float = 0.3
+        self, network: Network, policy: str, act_after: float, dt: float, stop_offset: float = 0.3,
+        queue_gap: float = 2.5,
     ) -> None:  # fmt: skip
         self.policy = policy
         self.dt = dt
         self.stop_offset = stop_offset  # m
+        self.queue_gap = queue_gap  # m
         self.act_after = act_after / dt
         self.found = 0
         self.resolved = 0
@@ -168,7 +170,7 @@ class Rings(Part):
         note_slots(veh, order, self._slot_of)
         self._looks += 1
         found = find_cycles(
-            net, veh, order, grants, self.stop_offset, self._slot_of, first, last, self._looks,
+            net, veh, order, grants, self.stop_offset, self.queue_gap, self._slot_of, first, last, self._looks,
             self._waits, self._seen, self._members,
         )  # fmt: skip
         slots: list[int] = self._members[:found].tolist()
