@@ -5,6 +5,7 @@ import pytest
 
 from rushhour.kernels.core.network import LEFT, NONE, RIGHT, U_TURN, YIELD
 from rushhour.kernels.junctions.conflict_zones import CLOSE, SAMPLE_STEP, measure_zone
+from rushhour.kernels.junctions.exit_room import QUEUE_OVERHANG, clear_end
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.conflicts import CAR_WIDTH, SHORTEST_ZONE
 from rushhour.roadnets.drafts.draft import (
@@ -115,6 +116,34 @@ def test_foes_that_never_come_close_share_a_zone_as_wide_as_a_car_on_either_side
     ):
         assert end - begin == pytest.approx(2 * max(CAR_WIDTH, 0.5 * SHORTEST_ZONE))
         assert 0.5 * (begin + end) == pytest.approx(10.2, abs=0.6)
+
+
+def test_foes_that_only_end_side_by_side_leave_room_there_for_who_waits() -> None:
+    """SUMO calls ways into two lanes of one road foes: one gives way to the other, none is barred by
+    who stands at its end."""
+    roads = [
+        DraftRoad(a, a[0], "X", [DraftLane(f"{a}_0", np.array([(x, -60.0), (x, -10.0)]), 10.0)])
+        for a, x in (("S-X", 0.0), ("T-X", 40.0))
+    ]
+    lanes = [
+        DraftLane(f"X-N_{n}", np.array([(x, 10.0), (x, 60.0)]), 10.0)
+        for n, x in ((0, 6.0), (1, 0.0))
+    ]
+    roads.append(DraftRoad("X-N", "X", "N", lanes))
+    ends = {"S": (0.0, -60.0), "T": (40.0, -60.0), "N": (0.0, 60.0)}
+    intersections = [DraftIntersection(name, x, y, NONE) for name, (x, y) in ends.items()]
+    intersections.append(DraftIntersection("X", 0.0, 0.0, control=YIELD, foes=[(0, 1)]))
+    connectors = [DraftConnector("S-X", 0, "X-N", 1), DraftConnector("T-X", 0, "X-N", 0)]
+    network = finish(
+        Draft("by hand", "test", roads=roads, intersections=intersections, connectors=connectors)
+    )
+    net = network.arrays
+    for k, other in ((0, 1), (1, 0)):
+        c = conflict(network, k, other)
+        assert c is not None
+        length = net.lanes.length[network.n_road_lanes + k]
+        assert length - net.conflicts.here_out[c] == pytest.approx(QUEUE_OVERHANG)
+        assert clear_end(net, k) == pytest.approx(QUEUE_OVERHANG)
 
 
 def _straight(network: Network) -> tuple[Network, int, int]:

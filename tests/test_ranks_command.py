@@ -135,6 +135,28 @@ def test_ranks_sleep_while_they_wait_where_cores_are_fewer(
         assert environment == (given | SLEEPS if sleeps else given)
 
 
+@needs_mpi
+def test_a_run_on_ranks_is_recorded_verified_and_resumed_on_any_number_of_them(
+    grid: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = words_of(grid)
+    assert main(["run", *map(str, words)]) == 0
+    one = json.loads(capsys.readouterr().out)
+    record = ["--record", tmp_path / "run.h5", "--keyframe-every", "30s"]
+    out, err = on_ranks(3, *RUN, *words, *record)
+    three = json.loads(out)
+    for name in ("state_hash", "vehicles", "trips", "lane_changes", "vehicle_updates", "frames"):
+        assert three[name] == one[name], (name, err)
+    assert one["ranks"] is None and three["ranks"]["ranks"] == 3
+    assert three["ranks"]["frames_in_parts"] + three["ranks"]["frames_of_all"] == 360
+    with RunFile(tmp_path / "run.h5") as run:
+        assert run.complete and len(run.keyframes) >= 4
+        assert verify(run).same
+    again = ["--resume", tmp_path / "run.h5", "--at", "50s", "--json"]
+    out, err = on_ranks(2, *RUN, *again)
+    assert json.loads(out)["state_hash"] == one["state_hash"], err
+
+
 def tables_of(path: Path) -> dict[str, dict[str, Any]]:
     """What a run measured, and its trips, to be compared."""
     with RunFile(path) as run:
@@ -148,23 +170,16 @@ def tables_of(path: Path) -> dict[str, dict[str, Any]]:
 
 
 @needs_mpi
-def test_ranks_run_record_and_measure_as_one_process_and_any_number_of_them_goes_on(
-    grid: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_ranks_measure_what_one_process_does_and_measuring_goes_on_when_they_are_resumed(
+    grid: Path, tmp_path: Path
 ) -> None:
     words = [*words_of(grid), "--measure", "20s", "--queue", "all", "--keyframe-every", "25s"]
     roads = load(grid).road_ids
     words += ["--loop", f"{roads[3]}_0", 4, "--section", roads[3], roads[9]]
-    words += ["--record-region", "0,-500,500,500"]
     one, three, on = (tmp_path / f"{name}.h5" for name in ("one", "three", "on"))
-    assert main(["run", *map(str, [*words, "--record", one])]) == 0
-    told = json.loads(capsys.readouterr().out)
-    out, err = on_ranks(3, *RUN, *words, "--record", three)
-    told_by_three = json.loads(out)
-    for name in ("state_hash", "vehicles", "trips", "lane_changes", "vehicle_updates", "frames"):
-        assert told_by_three[name] == told[name], (name, err)
-    assert told["ranks"] is None and told_by_three["ranks"]["ranks"] == 3
-    parts = told_by_three["ranks"]
-    assert parts["frames_in_parts"] + parts["frames_of_all"] == 360
+    region = ["--record-region", "0,-500,500,500"]
+    assert main(["run", *map(str, [*words, *region, "--record", one])]) == 0
+    on_ranks(3, *RUN, *words, *region, "--record", three)
     wanted = tables_of(one)
     assert len(wanted["roads"]["road"]) > 50 and len(wanted["loops"]["loop"]) >= 4
     assert tables_of(three) == wanted
@@ -173,13 +188,8 @@ def test_ranks_run_record_and_measure_as_one_process_and_any_number_of_them_goes
         np.testing.assert_array_equal(alone.counts, parted.counts)
         np.testing.assert_array_equal(alone.digests, parted.digests)
         assert 10 < alone.counts[-1] < 100  # not all of those on the road
-        assert parted.complete and len(parted.keyframes) >= 4
-        assert verify(parted).same
-    out, err = on_ranks(2, *RUN, "--resume", three, "--at", "50s", "--record", on, "--json")
-    assert json.loads(out)["state_hash"] == told["state_hash"], err
+    on_ranks(2, *RUN, "--resume", three, "--at", "50s", "--record", on)
     assert tables_of(on) == wanted
-    with RunFile(on) as resumed:
-        assert resumed.complete and verify(resumed).same
 
 
 @needs_mpi

@@ -19,6 +19,7 @@ from rushhour.kernels.core.vehicles import (
 )
 from rushhour.kernels.junctions.exit_room import (
     OVERHANG,
+    QUEUE_OVERHANG,
     all_go_on,
     all_take,
     before_body,
@@ -161,6 +162,27 @@ def test_a_rear_may_stay_on_a_connector_behind_the_last_that_is_crossed(crossing
         assert not holds(net, k, need - rest - 1e-6, LENGTH, stop_offset)
 
 
+@SPARES
+def test_the_last_of_a_queue_may_stay_behind_with_its_rear_where_nobody_crosses(
+    crossing: Junction, spare: float, goes: bool
+) -> None:
+    j, k = crossing, crossing.way("ST")
+    net, veh = j.net, j.veh
+    exit_lane = int(net.connectors.to_lane[k])
+    behind = min(QUEUE_OVERHANG, float(clear_end(net, k)))
+    assert 0.0 < behind
+    j.put(I, "ST", length=LENGTH)
+    j.put(LAST, "ST", told=HALT, length=LENGTH, s=2 * LENGTH + j.rules.queue_gap + spare - behind)
+    veh.lane[LAST] = exit_lane
+    veh.path[LAST] = -1
+    j.grants.eldest_since[:] = NEVER
+    order = j.sim.order
+    order.over[:] = -1
+    order.start[: exit_lane + 1], order.start[exit_lane + 1 :] = 0, 1
+    order.slot[0] = LAST
+    assert has_room(net, veh, order, j.grants, j.rules, I, 1) == goes
+
+
 def joint_into(r: Road, lane: int) -> int:
     return int(r.net.lanes.in_connector[r.net.lanes.in_start[lane]])
 
@@ -233,6 +255,11 @@ def asks(r: Road, **fields: Any) -> bool:
     return bool(has_room(r.net, r.veh, r.order, r.grants, r.rules, I, 1))
 
 
+def stays_behind(r: Road) -> float:
+    """Metres by which the rear of the last of a queue on the exit, east, may stay behind."""
+    return min(QUEUE_OVERHANG, float(clear_end(r.net, joint_into(r, r.east))))
+
+
 def halting(r: Road, rear: float) -> float:
     """Somebody on the exit who halts with its rear there; returns what is free behind it."""
     r.put(LAST, r.east, rear + LENGTH, speed=0.0, told=HALT)
@@ -277,7 +304,8 @@ def test_an_exit_has_room_for_the_whole_vehicle_and_for_what_is_promised(
         getattr(r.grants, what)[r.east] = metres
     if what not in ("", "reserved"):
         getattr(r.grants, f"{what}_since")[r.east] = since
-    halting(r, LENGTH + counts + r.rules.queue_gap + spare)
+    assert stays_behind(r) > 0.0
+    halting(r, LENGTH + counts + r.rules.queue_gap + spare - stays_behind(r))
     assert asks(r, **mine) == goes, why
 
 
@@ -297,8 +325,8 @@ def test_who_must_change_lane_beyond_needs_the_room_to_do_so() -> None:
     assert swap_room(r.net, r.east, LENGTH, r.rules.queue_gap) > 0.0
     for kept, goes in (
         (0.0, True),
-        (length - LENGTH - 0.01, True),
-        (length - LENGTH + 0.01, False),
+        (length - LENGTH + stays_behind(r) - 0.01, True),
+        (length - LENGTH + stays_behind(r) + 0.01, False),
     ):
         r.grants.kept[r.east] = kept
         r.put(LAST, r.east, length - 1.0, speed=0.0)

@@ -27,6 +27,7 @@ PLATOON_ENDS = (
 OVERHANG = (
     1.0  # m of a vehicle that may stay behind, where nobody crosses, on a lane too short for it
 )
+QUEUE_OVERHANG = 5.0  # m of the last of a queue that may, as drivers do who close up
 MOST_LINES = 4  # over which a grant leads at most where the vehicle nearly fits between them
 
 
@@ -293,7 +294,9 @@ def has_room(
         q += 1
         if vacant and ends_on(veh, grants, i, lane, entered + q):
             return True
-    return now >= need or closed >= need
+    if now >= need or closed >= need:
+        return True
+    return n > 0 and closed >= need - min(QUEUE_OVERHANG, clear_end(net, last))
 
 
 @kernel

@@ -12,6 +12,7 @@ from rushhour.kernels.junctions.conflict_zones import (
     never_conflict,
     sample_lanes,
 )
+from rushhour.kernels.junctions.exit_room import QUEUE_OVERHANG
 from rushhour.roadnets.drafts.draft import Draft
 from rushhour.roadnets.drafts.index import DraftIndex
 from rushhour.roadnets.drafts.shapes import Shapes
@@ -20,6 +21,9 @@ from rushhour.roadnets.errors import NetworkError
 MOST_SAMPLES = 2000  # of one connector; a longer one is sampled more coarsely
 CAR_WIDTH = 1.8  # m
 SHORTEST_ZONE = 2.0  # m, of a conflict that geometry misses
+BESIDE = (
+    CAR_WIDTH + QUEUE_OVERHANG
+)  # m before the ends of two ways into one road, where they count as close
 MIRRORED = [2, 3, 0, 1]  # columns of a zone, seen by the other
 
 
@@ -100,6 +104,9 @@ def find_conflicts(
         if (i, j) in known or never_conflict(index.from_lane, index.to_lane, index.lane_road, i, j):
             continue
         at_i, at_j = closest_approach(x, y, s, start, i, j)
+        if index.lane_road[index.to_lane[i]] == index.lane_road[index.to_lane[j]]:
+            # Side by side at their ends: who stands there is in nobody's way.
+            at_i, at_j = min(at_i, length[i] - BESIDE), min(at_j, length[j] - BESIDE)
         extra_pair.append((i, j))
         extra_zone.append((*_widened(at_i, length[i]), *_widened(at_j, length[j])))
     del x, y, s, box  # a city's take as much memory as all that follows
