@@ -77,7 +77,7 @@ FILES: dict[str, tuple[bytes, str]] = {
     "time nan": (GOOD.replace("10", "nan").encode(), r"FILE:2: depart 'nan'"),
     "time before": (GOOD.replace("10", "-3").encode(), r"FILE:2: depart '-3'"),
     "huge time": (GOOD.replace("10", "9" * 5000).encode(), r"FILE:2: depart '9{40}'"),
-    "bad clock": (GOOD.replace("0:00:05", "0:05").encode(), r"FILE:3: depart '0:05'"),
+    "bad clock": (GOOD.replace("0:00:05", "0:75").encode(), r"FILE:3: depart '0:75'"),
     "type": (GOOD.replace("bus", "tank").encode(), r"FILE:3: type 'tank'; wanted one of car"),
     "id twice": (GOOD.replace("b,", "a,").encode(), r"FILE:3: 'a' is the id of another trip"),
     "no origin": (GOOD.replace("in_s", "").encode(), r"FILE:2: has no origin; fill in origin, or"),

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from docs_files import town_text
 
 import rushhour as rh
 from rushhour.cli import main
-from rushhour.roadnets.errors import RushhourError
+from rushhour.roadnets.errors import DemandError, RushhourError
 from rushhour.roadnets.model import Network
-from rushhour.traffic.analysis.count_tables import read_counts
+from rushhour.traffic.analysis.count_tables import Counts, read_counts
 from rushhour.traffic.analysis.counts import LIMITS, compare_counts, geh, limits_of, within_band
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import VehicleType
@@ -141,6 +142,35 @@ def test_a_counter_at_a_place_is_on_the_road_that_leads_its_way(network: Network
         assert f"is on road {road}" in found.remarks[0]
 
 
+def test_a_counter_on_a_part_of_a_street_is_on_the_road_that_leads_its_way(tmp_path: Path) -> None:
+    (tmp_path / "town.osm").write_text(town_text())
+    town = rh.load_network(tmp_path / "town.osm")
+
+    def counted(road: str, direction: str) -> Counts:
+        table = {"road": [road, road], "direction": [direction] * 2, "begin": [0, 60], "end": [60, 120], "count": [1, 2]}  # fmt: skip
+        return read_counts(table, town)
+
+    part = "Ringstraße: Weg 2 - Weg 3"
+    with pytest.raises(DemandError, match="of the street; give one of its roads") as caught:
+        read_counts({"road": [part], "begin": [0], "end": [60], "count": [1]}, town)
+    both = {road for road in town.road_ids if road in str(caught.value).split(": ")[-1].split(", ")}
+    assert len(both) == 2
+    found = {way: counted(part, way) for way in ("E", "270")}
+    assert {one.place[0] for one in found.values()} == both
+    for way, one in found.items():
+        points = town.lane_points(int(town.arrays.roads.first_lane[town.road_index[one.place[0]]]))
+        assert (points[-1, 0] > points[0, 0]) == (way == "E")
+        assert one.place[0] == one.place[1]
+        assert one.remarks == (f"the counter on {part} towards {way} is on road {one.place[0]}",)
+        assert counted(one.place[0], way).place == one.place
+    with pytest.raises(DemandError, match=f"of {part!r} no road leads N; give one of "):
+        counted(part, "N")
+    with pytest.raises(DemandError, match=r"of 'Ringstraße' 4 roads lead E; give one of "):
+        counted("Ringstraße", "E")
+    with pytest.raises(DemandError, match="no road leads W"):
+        counted(found["E"].place[0], "W")
+
+
 def test_edgedata_of_sumo_reads_as_the_same_counts(network: Network, tmp_path: Path) -> None:
     a, b = network.road_ids[:2]
     text = (f'<meandata><interval begin="0" end="900" id="x"><edge id="{a}" entered="12" left="3"/>'
@@ -162,6 +192,10 @@ def test_edgedata_of_sumo_reads_as_the_same_counts(network: Network, tmp_path: P
     ("road,begin,end\n{a},0,60", "has no column count or flow"),
     ("road,begin,count\n{a},0,60", "has no column end"),
     ("road,begin,end,count\n{a},60,60,1", "counts.csv:2: ends as or before it begins"),
+    ("road,begin,end,count\n{a},23:45,0:00,1", "midnight is 24:00"),
+    ("road,begin,end,count\n{a},0,60,\n", "holds no counts"),
+    ("road,direction,begin,end,count\n{a},up,0,60,1", "direction 'up'; give a number"),
+    ("road,direction,begin,end,count\nnowhere,N,0,60,1", "no road 'nowhere'"),
     ("road,begin,end,count\n{a},0,60,-1", "count '-1'; give a number from 0"),
     ("road,begin,end,count\n{a},0,60,1\n{a},30,90,1", "counts.csv:3: road '{a}' is counted twice at 0:00:30"),
     ("x,y,begin,end,count\n0,0,0,60,1", "want the direction that they count"),

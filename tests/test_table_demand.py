@@ -56,6 +56,12 @@ def test_a_table_of_trips_becomes_its_demand_in_order_of_departure(
     assert demand.routed.all() and demand.remarks == ()
 
 
+def test_a_clock_needs_no_seconds_as_in_tables_of_counts(network: Network) -> None:
+    told = ["7:00", "07:01", "7:01:30", "25:00", "25500"]
+    table = {"depart": told, "origin": ["in_s"] * 5, "destination": ["out_n"] * 5}
+    assert rh.read_trips(table, network).depart.tolist() == [25200, 25260, 25290, 25500, 90000]
+
+
 @pytest.mark.parametrize("kind", ["csv", "csv.gz", "mark", "parquet", "pandas", "mapping"])
 def test_trips_are_the_same_whatever_they_are_written_in(
     network: Network, tmp_path: Path, kind: str

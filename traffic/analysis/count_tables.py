@@ -18,6 +18,7 @@ from rushhour.roadnets.nearest import local_metres
 from rushhour.roadnets.reading.csv_tables import blank, read_table
 from rushhour.roadnets.reading.values import FARTHEST, number
 from rushhour.roadnets.reading.xml_files import elements
+from rushhour.roadnets.street_names import find_roads
 from rushhour.traffic.words.durations import clock, seconds
 from rushhour.traffic.words.places_named import place_hint, road_named
 
@@ -56,7 +57,7 @@ class Counts:
 def read_counts(source: Any, network: Network) -> Counts:
     """Read counts from a .csv or .csv.gz file, SUMO's edgedata (.xml, .xml.gz), a frame or a mapping.
 
-    Columns: `road` (or `edge`; by id, or a street that is one road), or `loop` (or `detector`), or
+    Columns: `road` (or `edge`; by id, or a street that is one road, or one with `direction`), or `loop` (or `detector`), or
     `lon` and `lat`, or `x` and `y`, with `direction` (degrees from north, or N, NE, ...); `begin`, `end`;
     `count` (or `entered`), vehicles, or `flow`, veh/h. Raises DemandError, naming file and line, for anything else.
     """
@@ -94,13 +95,15 @@ def _of_columns(
             f"{source}: has no column count or flow; it has {', '.join(columns)[:120]}"
         )
     rows = [row for row, text in enumerate(named[amount]) if not blank(text)]
+    if not rows:
+        raise DemandError(f"{source}: holds no counts; give each counter and interval a row")
     begin, end = (
         np.array([_time(named[name][row], where(row), name) for row in rows])
         for name in ("begin", "end")
     )
     for k, row in enumerate(rows):
         if not begin[k] < end[k]:
-            raise DemandError(f"{where(row)}: ends as or before it begins; correct begin and end")
+            raise DemandError(f"{where(row)}: ends as or before it begins; correct begin and end (midnight is 24:00)")  # fmt: skip
     count = np.array([number(named[amount][row], where(row), amount, 0.0, MOST) for row in rows])
     if amount == "flow":
         count = count * (end - begin) / 3600.0
@@ -113,7 +116,8 @@ def _of_columns(
     if LOOP in named:
         kind, place = LOOP, tuple(named[LOOP][row] for row in rows)
     elif ROAD in named:
-        kind, place = ROAD, tuple(_road(named[ROAD][row], where(row), network) for row in rows)
+        kind, (place, more) = ROAD, _on_roads(named, rows, where, network)
+        remarks += more
     else:
         kind, (place, more) = ROAD, _at_places(named, rows, where, source, network)
         remarks += more
@@ -130,6 +134,46 @@ def _time(text: str, where: str, name: str) -> float:
         return seconds(text, name)
     except RushhourError as error:
         raise DemandError(f"{where}: {error}") from None
+
+
+def _on_roads(
+    named: Mapping[str, list[str]], rows: list[int], where: Any, network: Network
+) -> tuple[tuple[str, ...], list[str]]:
+    """Roads of counters given by id or street, and where it is said by direction; remarks which they are then."""
+    towards = named.get("direction", [])
+    found: dict[tuple[str, str], str] = {}
+    remarks: list[str] = []
+    place = []
+    for row in rows:
+        key = named[ROAD][row], towards[row] if towards else ""
+        if key not in found:
+            if blank(key[1]):
+                found[key] = _road(key[0], where(row), network)
+            else:
+                found[key] = _road_towards(*key, where(row), network)
+                if found[key] != key[0]:
+                    remarks.append(f"the counter on {key[0]} towards {key[1]} is on road {found[key]}")  # fmt: skip
+        place.append(found[key])
+    return tuple(place), remarks
+
+
+def _road_towards(name: str, towards: str, where: str, network: Network) -> str:
+    """The id of the road of a name that leads so from its start to its end."""
+    one = road_named(network, name)
+    try:
+        roads = np.array([one]) if one >= 0 else find_roads(network, name)
+    except NetworkError as error:
+        raise DemandError(f"{where}: {error}") from None
+    direction = _degrees(towards, where)
+    ends = [network.lane_points(int(k))[[0, -1], :2] for k in network.arrays.roads.first_lane[roads]]  # fmt: skip
+    step = np.array([last - first for first, last in ends])
+    turn = np.degrees(np.arctan2(step[:, 0], step[:, 1])) - direction
+    lead = roads[np.abs((turn + 180.0) % 360.0 - 180.0) <= ASIDE]
+    if lead.size != 1:
+        ids = ", ".join(network.road_ids[road] for road in (lead if lead.size else roads)[:12])
+        said = f"{lead.size} roads lead" if lead.size else "no road leads"
+        raise DemandError(f"{where}: of {name[:60]!r} {said} {towards}; give one of {ids}")
+    return network.road_ids[int(lead[0])]
 
 
 def _road(name: str, where: str, network: Network) -> str:

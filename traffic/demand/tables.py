@@ -4,6 +4,7 @@ A row is a trip: when it departs, where it starts and ends (road ids, or places 
 taken to the nearest road open to its vehicle), in what kind of vehicle, and its route if it has one.
 """
 
+import re
 from collections.abc import Mapping
 from math import inf
 from pathlib import Path
@@ -29,6 +30,7 @@ from rushhour.traffic.sumo.flows import LATEST
 from rushhour.traffic.sumo.routes import RouteBook
 
 ENDS: Final = ("origin", "destination")
+_MINUTES: Final = re.compile(r"\d{1,4}:[0-5]\d")  # a clock without seconds, as in tables of counts
 FASTEST: Final = 100.0  # m/s that a vehicle may depart with
 SNAP: Final = 500.0  # m, the farthest that the nearest road may be from a place
 
@@ -91,7 +93,13 @@ def _departures(table: TripColumns) -> NDArray[np.float64]:
     """When each row departs, s. Raises NetworkError for what is no time."""
     return np.array(
         [
-            seconds(text, table.where(row), "depart", 0.0, LATEST)
+            seconds(
+                f"{text}:00" if _MINUTES.fullmatch(text) else text,
+                table.where(row),
+                "depart",
+                0.0,
+                LATEST,
+            )
             for row, text in enumerate(table.needed("depart"))
         ],
         np.float64,
