@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from docs_files import town_text
 from real_data import data_folder
 from swept_options import homes_text
 
@@ -438,3 +439,17 @@ def test_dots_of_origins_and_destinations_have_one_scale_and_no_legend_covers_th
     assert (
         day.get_legend().get_window_extent().y0 >= day.get_window_extent().y1 - 1.0
     )  # above the bars
+
+
+def test_a_network_of_another_place_than_the_map_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, lat in (("here", 48.0), ("there", 48.1)):
+        Path(f"{name}.osm").write_text(town_text().replace('lat="48.4', f'lat="{lat + 0.4:.1f}'))
+    assert main(["import", "here.osm", "-o", "here.h5"]) == 0
+    line = "demand there.osm --network here.h5 --population 100 -o d.h5"
+    assert main(line.split()) == 2
+    told = "there.osm: nothing that it draws lies within 250 m of a road of here; give the network that was imported from it"
+    assert told in capsys.readouterr().err
+    assert main(line.replace("there.osm", "here.osm").split()) == 0

@@ -119,9 +119,10 @@ def test_what_cannot_be_fitted_is_named(grid: Network) -> None:
         fit_to_counts(grid, truth, late)
     with pytest.raises(RushhourError, match="counts of roads, not of loops"):
         fit_to_counts(grid, truth, replace(late, kind="loop"))
-    for options in ({"hold_out": 1.0}, {"trust": 0.0}):
-        with pytest.raises(RushhourError, match="wanted 0 to 1, and more than 0"):
-            fit_to_counts(grid, truth, late, **options)
+    with pytest.raises(RushhourError, match="hold out 1: wanted a share from 0 to below 1"):
+        fit_to_counts(grid, truth, late, hold_out=1.0)
+    with pytest.raises(RushhourError, match="trust 0: wanted more than 0"):
+        fit_to_counts(grid, truth, late, trust=0.0)
 
 
 def test_the_command_writes_trips_that_run_takes(

@@ -85,10 +85,10 @@ def fit_to_counts(
     hold_out: share of the counters, drawn by the seed, that are not used but compared with. trust: in the prior trips.
     zones: of the matrix; None for those of the network. Raises DemandError where no trip passes a counter, and for counts of loops.
     """
-    if not 0.0 <= hold_out < 1.0 or not 0.0 < trust <= 1e6:
-        raise ParameterError(
-            f"hold out {hold_out:g}, trust {trust:g}: wanted 0 to 1, and more than 0"
-        )
+    if not 0.0 <= hold_out < 1.0:
+        raise ParameterError(f"hold out {hold_out:g}: wanted a share from 0 to below 1, as 0.33")
+    if not 0.0 < trust <= 1e6:
+        raise ParameterError(f"trust {trust:g}: wanted more than 0, at most 1e6, as 0.3")
     if counts.kind == LOOP:
         raise DemandError("fit wants counts of roads, not of loops; name the roads in the table")
     if find_spec("scipy") is None:

@@ -88,6 +88,11 @@ def read_land_use(path: Path, network: Network) -> LandUse:
         floors = np.where(land, 0.0, floors)
     near = road_finder(network, CLASS_BIT["passenger"]).nearest(x, y, FAR)
     road = np.where(near.lane >= 0, network.arrays.lanes.road[near.lane], -1)
+    if (road < 0).all():
+        raise DemandError(
+            f"{path}: nothing that it draws lies within {FAR:g} m of a road of {network.name}; give the network "
+            "that was imported from it"
+        )
     many = np.array([len(one) for one in places])
     owner = np.repeat(np.arange(len(places)), many)
     part = (floors / many)[owner]
