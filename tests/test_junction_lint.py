@@ -4,10 +4,15 @@ import itertools
 
 import numpy as np
 import pytest
+from osm_texts import CROSS, CROSS_WAYS, street, write_osm
 
+from rushhour.roadnets.drafts import heights, shapes
 from rushhour.roadnets.drafts.shapes import MOST_TURNING, TURNS_BACK, smooth_curves
+from rushhour.roadnets.geometry import meeting_lines
 from rushhour.roadnets.geometry.meeting_lines import Lines, farthest_crossings
 from rushhour.roadnets.geometry.outlines import near_pairs
+from rushhour.roadnets.importing import import_network
+from rushhour.roadnets.lint import junctions
 
 
 def turned(angle):
@@ -34,6 +39,39 @@ def test_curves_are_at_most_half_longer_than_the_straight_way_and_turn_no_more_t
         assert wrap(np.diff(heading)).sum() <= np.radians(200.0)
         assert line[0] == pytest.approx(start[k])
         assert line[-1] == pytest.approx(end[k])
+
+
+def test_what_is_done_in_parts_for_the_memory_s_sake_is_the_same_in_small_ones(
+    tmp_path, monkeypatch
+):
+    """A crossing, and a way round that rises by more than the street beside it may."""
+    nodes = {**CROSS, 9: (150.0, 400.0)}
+    ways = [*CROSS_WAYS, (20, [1, 9, 2], street(incline="30%"))]
+    whole, parts = [], []
+    for found, most in ((whole, None), (parts, 3)):
+        for module in (heights, shapes, meeting_lines, junctions):
+            if most:
+                monkeypatch.setattr(module, "AT_ONCE", most)
+        network = import_network(write_osm(tmp_path, nodes, ways))
+        found += [network.points, network.station, network.height]
+        assert network.n_connectors > 9 and np.ptp(network.height) > 10.0
+        assert "L31" in {one.check for one in network.findings}
+        lines = Lines.of(network.points, network.point_start[:-1], network.point_start[1:] - 1)
+        found += [lines.low, lines.high, lines.along, *junctions.bends_of(network)]
+        found += junctions.lines_inside(network)
+    for one, other in zip(whole, parts, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("back", [False, True])
+def test_a_line_s_box_holds_its_points_and_no_others(back: bool):
+    points = np.random.default_rng(3).uniform(-9.0, 9.0, (20, 2))
+    first, last = np.array([0, 2, 9, 17]), np.array([1, 8, 16, 19])
+    lines = Lines.of(points, last, first) if back else Lines.of(points, first, last)
+    for k, (a, b) in enumerate(zip(first, last, strict=True)):
+        assert lines.low[k].tolist() == points[a : b + 1].min(axis=0).tolist()
+        assert lines.high[k].tolist() == points[a : b + 1].max(axis=0).tolist()
+    assert np.diff(lines.along) == pytest.approx(np.hypot(*np.diff(points, axis=0).T))
 
 
 def test_the_farthest_crossing_is_where_segments_cross_one_by_one():

@@ -26,6 +26,7 @@ SAID: Final = 100.0  # times as much a rise counts that the source says as one n
 STEPS: Final = 500  # of the conjugate gradients, at most
 CLOSE: Final = 1e-7  # share of the first residual at which they end
 FLAT: Final = 1e-3  # m, differences that are none
+AT_ONCE: Final = 50_000  # points or connectors, for the memory's sake
 
 
 class _Slopes(NamedTuple):
@@ -70,18 +71,29 @@ def point_heights(
                     high = np.concatenate(([ends[a]], high[inside], [ends[b]]))
                 height[part] = np.interp(station, at, high)
             number += 1
-    first = height[lanes.start[index.to_lane]]
-    last = height[lanes.start[index.from_lane + 1] - 1]
-    counts = np.diff(connectors.start)
-    length = connectors.length if counts.size else np.zeros(0)
-    share = connectors.station / np.repeat(np.maximum(length, 1e-9), counts)
-    height = np.concatenate(
-        [height, np.repeat(last, counts) * (1.0 - share) + np.repeat(first, counts) * share]
-    )
+    height = np.concatenate([height, _across(index, lanes, connectors, height)])
     found: list[Finding] = []
     if draft.steepest is not None:
         height, found = _held_back(draft, index, lanes, connectors, height, draft.steepest)
     return (np.ascontiguousarray(height) if np.ptp(height) > FLAT else level()), found
+
+
+def _across(index: DraftIndex, lanes: Shapes, connectors: Shapes, height: Values) -> Values:
+    """Heights of all points of connectors, from the lane that each leaves to the one it joins."""
+    first = height[lanes.start[index.to_lane]]
+    last = height[lanes.start[index.from_lane + 1] - 1]
+    start, counts = connectors.start, np.diff(connectors.start)
+    found = np.empty(len(connectors.station))
+    for k in range(0, counts.size, AT_ONCE):
+        some = slice(k, k + AT_ONCE)
+        part = slice(start[k], start[min(k + AT_ONCE, counts.size)])
+        length = connectors.station[start[1:][some] - 1]
+        share = connectors.station[part] / np.repeat(np.maximum(length, 1e-9), counts[some])
+        found[part] = (
+            np.repeat(last[some], counts[some]) * (1.0 - share)
+            + np.repeat(first[some], counts[some]) * share
+        )
+    return found
 
 
 def _held_back(
@@ -91,15 +103,17 @@ def _held_back(
     n, points = len(index.lane_road), int(lanes.start[-1])
     first = np.concatenate([lanes.start[:-1], connectors.start[:-1] + points]).astype(np.int64)
     last = np.concatenate([lanes.start[1:], connectors.start[1:] + points]).astype(np.int64) - 1
-    step = np.diff(np.concatenate([lanes.station, connectors.station]), append=0.0)
-    step[last] = np.inf  # nothing follows there
-    room = most * step
-    over = (height[:-1] + room[:-1] < height[1:]) | (height[1:] + room[:-1] < height[:-1])
-    grave = np.flatnonzero(over)
+    step = np.full(points + len(connectors.station), np.inf)  # behind the last point of a line
+    for station, a in ((lanes.station, 0), (connectors.station, points)):
+        np.subtract(station[1:], station[:-1], out=step[a : a + max(0, len(station) - 1)])
+    step[last] = np.inf
+    grave = np.concatenate([
+        _steeper(height, step, most, k, min(k + AT_ONCE, len(height) - 1))
+        for k in range(0, len(height), AT_ONCE)
+    ])  # fmt: skip
     rise = np.abs(height[grave + 1] - height[grave])
-    if not (rise > room[grave] * (1.0 + CLOSE) + CLOSE).any():
+    if not (rise > most * step[grave] * (1.0 + CLOSE) + CLOSE).any():
         return height, []
-    del room, over
     grade = rise / np.maximum(step[grave], 1e-9)
     steep = (grade > most * (1.0 + CLOSE)) & (grave < points)
     found = []
@@ -125,6 +139,13 @@ def _held_back(
     )  # fmt: skip
     wide = np.unique(np.searchsorted(first, grave, side="right") - 1)
     return held(height, lines, step, most, wide), found
+
+
+def _steeper(height: Values, step: Values, most: float, lo: int, hi: int) -> NDArray[np.int64]:
+    """Points from lo to hi from which the next one differs by more than `most` per metre."""
+    room = most * step[lo:hi]
+    here, there = height[lo:hi], height[lo + 1 : hi + 1]
+    return lo + np.flatnonzero((here + room < there) | (there + room < here))
 
 
 def _drawn(road: DraftRoad) -> list[Values]:

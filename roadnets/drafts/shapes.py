@@ -22,6 +22,7 @@ MOST_TURNING = np.radians(198.0)
 TURNS_BACK = np.radians(150.0)
 ARMS = (0.5, 0.42, 0.35, 0.28, 0.22, 0.16, 0.1, 0.05, 0.01)  # of the chord
 SAMPLES = np.linspace(0.0, 1.0, 33)
+AT_ONCE = 20_000  # curves, for the memory's sake
 
 
 @dataclass(frozen=True)
@@ -177,9 +178,19 @@ def smooth_curves(curves: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDA
     Those that would go far out of the way, in sharp turns and between ends that face each other, are
     cubics with arms so short that they keep near the straight way.
     """
-    start = np.zeros(len(curves) + 1, np.int32)
     if not len(curves):
-        return np.empty((0, 2)), start
+        return np.empty((0, 2)), np.zeros(1, np.int32)
+    parts = [_smooth(curves[k : k + AT_ONCE]) for k in range(0, len(curves), AT_ONCE)]
+    if len(parts) == 1:
+        return parts[0]
+    counts = np.concatenate([np.diff(start) for _, start in parts])
+    start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+    return np.concatenate([points for points, _ in parts]), start
+
+
+def _smooth(curves: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    """Some of them."""
+    start = np.zeros(len(curves) + 1, np.int32)
     points = np.empty((sample_curves(curves, np.empty((0, 2)), start, 0, len(curves)), 2))
     sample_curves(curves, points, start, 0, len(curves))
     tamed = _tamed(curves, points, start)
@@ -268,11 +279,16 @@ def connector_shapes(
         [starts[free], leaving[index.from_lane[free]], ends[free], joining[index.to_lane[free]]]
     )
     curve_points, curve_start = smooth_curves(curves)
-    pieces = [given.get(k, starts[:0]) for k in range(n)]
-    for j, k in enumerate(built):
-        pieces[k] = curve_points[curve_start[j] : curve_start[j + 1]]
-    start = np.concatenate([[0], np.cumsum([len(p) for p in pieces])]).astype(np.int32)
-    points = np.concatenate(pieces) if pieces else np.empty((0, 2))
+    counts = np.zeros(n, np.int64)
+    counts[free] = np.diff(curve_start)
+    smooth = counts > 0
+    counts[list(given)] = [len(shape) for shape in given.values()]
+    start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+    points = np.empty((int(start[-1]), 2))
+    points[np.repeat(smooth, counts)] = curve_points
+    del curve_points
+    for k, shape in given.items():
+        points[start[k] : start[k + 1]] = shape
     if n:
         points, start = _without_repeats(points, start)
     station = stations(points, start) if n else np.empty(0)

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 Points = NDArray[np.float64]  # (p, 2), m
 Ints = NDArray[np.int64]
-MOST_PIECES: Final = 500_000  # pairs of pieces that are looked at together
+MOST_PIECES: Final = 100_000  # pairs of pieces that are looked at together
+AT_ONCE: Final = 500_000  # points, for the memory's sake
 
 
 class Lines(NamedTuple):
@@ -21,15 +22,27 @@ class Lines(NamedTuple):
     along: NDArray[np.float64]  # (p,) m from the first of all points
 
     @classmethod
-    def of(cls, points: Points, first: Ints, last: Ints) -> "Lines":
-        """Lines of two points and more."""
-        bounds = np.column_stack((np.minimum(first, last), np.maximum(first, last) + 1)).ravel()
-        padded = np.vstack((points, points[-1:]))
-        step = np.hypot(*np.diff(points, axis=0).T)
-        return cls(
-            points, first, last, np.minimum.reduceat(padded, bounds)[::2],
-            np.maximum.reduceat(padded, bounds)[::2], np.concatenate(([0.0], np.cumsum(step))),
-        )  # fmt: skip
+    def of(
+        cls, points: Points, first: Ints, last: Ints, along: NDArray[np.float64] | None = None
+    ) -> "Lines":
+        """Lines of two points and more. along: that of other lines of the same points."""
+        begin, end = np.minimum(first, last), np.maximum(first, last) + 1
+        most = len(points) - 1
+        bounds = np.column_stack((begin, np.minimum(end, most))).ravel()
+        low, high = (one.reduceat(points, bounds)[::2] for one in (np.minimum, np.maximum))
+        to_the_end = end > most
+        low[to_the_end] = np.minimum(low[to_the_end], points[most])
+        high[to_the_end] = np.maximum(high[to_the_end], points[most])
+        return cls(points, first, last, low, high, _added_up(points) if along is None else along)
+
+
+def _added_up(points: Points) -> NDArray[np.float64]:
+    """How far each point is from the first, from one to the next, (p,) m."""
+    along = np.zeros(len(points))
+    for k in range(0, len(points) - 1, AT_ONCE):
+        step = np.diff(points[k : k + AT_ONCE + 1], axis=0)
+        along[k + 1 : k + 1 + len(step)] = np.hypot(step[:, 0], step[:, 1])
+    return np.cumsum(along, out=along)
 
 
 def pairs_at(a: Ints, b: Ints) -> tuple[Ints, Ints]:

@@ -30,7 +30,7 @@ TOUCHING: Final = 1e-5  # m, a connector between lanes that touch
 SAME: Final = 0.05  # s
 WIDEST: Final = 100.0  # m between two stop lines of an intersection
 INSIDE: Final = 30.0  # m of a road before its stop line
-AT_ONCE: Final = 40_000  # connectors, for the memory's sake
+AT_ONCE: Final = 8_000  # connectors, for the memory's sake
 ISLAND: Final = 3.0  # m from the middle of an intersection that all ways over it keep off
 LEAST_ROUND: Final = radians(60.0)  # around an island
 BACK: Final = radians(10.0)  # by which a way around an island may turn the other way
@@ -163,7 +163,7 @@ def lines_inside(network: Network) -> tuple[Ints, Ints, Points]:
     if not m:
         return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
     movements = Lines.of(network.points, start[n : n + m], start[n + 1 : n + m + 1] - 1)
-    bodies = Lines.of(network.points, first, last)
+    bodies = Lines.of(network.points, first, last, movements.along)
     for some in range(0, m, AT_ONCE):
         at = links.intersection[some : some + AT_ONCE].astype(np.int64)
         k, end = pairs_at(at, node.astype(np.int64))

@@ -197,17 +197,20 @@ def _steep(network: Network) -> Iterator[Finding]:
     if not network.is_hilly:
         return
     n = network.n_road_lanes
-    grade = network.grades[: network.point_start[n] - 1]
-    rise = np.abs(grade) * np.diff(network.station[: network.point_start[n]])
-    steep = np.flatnonzero((np.abs(grade) > STEEP) & (rise > STEEP_RISE))
+    grade, station = network.grades[: network.point_start[n] - 1], network.station
+    steep = np.flatnonzero(np.abs(grade) > STEEP)
+    rise = np.abs(grade[steep]) * (station[steep + 1] - station[steep])
+    steep, rise = steep[rise > STEEP_RISE], rise[rise > STEEP_RISE]
     owner = np.searchsorted(network.point_start[: n + 1], steep, side="right") - 1
     road = network.arrays.lanes.road[owner]
     street = _streets(network)
     told: set[int] = set()
-    for place, one in zip(steep.tolist(), road.tolist(), strict=True):
+    for place, one, high in zip(steep.tolist(), road.tolist(), rise.tolist(), strict=True):
         if int(street[one]) in told:
             continue
         told.add(int(street[one]))
         name = network.road_ids[one]
-        text = f"road {name!r}: rises by {100.0 * abs(grade[place]):.0f} % over {rise[place]:.1f} m of height"
+        text = (
+            f"road {name!r}: rises by {100.0 * abs(grade[place]):.0f} % over {high:.1f} m of height"
+        )
         yield finding("L31", text, [f"road {name}"], network.points[place])
