@@ -196,6 +196,7 @@ REPORT = "report run.h5 -o page.html --json"
 REPORT_ROWS = {
     "file": Row(REPORT, lambda t: "<html" in t.text("page.html"), REPORT.replace("run.h5", "none.h5"), "none.h5"),
     "--output": Row(REPORT, lambda t: t.facts["written"] == "page.html", "no/page.html", "page.html"),
+    "--beside": Row(f"{REPORT} --beside run.h5", lambda t: "less than in run.h5" in t.text("page.html"), "none.h5", "none.h5"),
     "--json": Row(REPORT, lambda t: t.facts["written"] == "page.html" and "page.html" in t.without().out),
 }  # fmt: skip
 

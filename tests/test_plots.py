@@ -1,11 +1,14 @@
 """Diagrams of a run: what they show is what was recorded and measured."""
 
 import json
+from base64 import b64decode
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from rushhour.cli import main
 from rushhour.roadnets.errors import RunError
@@ -20,6 +23,7 @@ from rushhour.traffic.recording.run_file import RunFile
 from rushhour.traffic.world import World
 from rushhour.viewer import plots
 from rushhour.viewer.plots import Window, save_fundamental, save_speed_map, save_time_space
+from rushhour.viewer.themes import LESS_MORE
 
 PNG = b"\x89PNG"
 
@@ -171,6 +175,30 @@ def test_a_report_is_one_page_that_holds_its_pictures(
     assert f"{most} vehicles at 0:" in text and f"{trips} finished" in text
     assert main(["report", str(run_path), "-o", str(tmp_path / "run.txt")]) == 2
     assert "wanted a name that ends in .html or .htm" in capsys.readouterr().err
+
+
+def test_a_report_has_maps_of_what_differs_from_another_run(
+    run_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Beside itself nothing differs: all that was driven on is of the middle colour."""
+    page = tmp_path / "run.html"
+    assert main(["report", str(run_path), "--beside", str(run_path), "-o", str(page)]) == 0
+    text = page.read_text(encoding="utf-8")
+    for name in ("Delay", "Standing", "CO2"):
+        section = text.split(f"<h2>{name} on streets, less than in {run_path.name}</h2>")[1]
+        data = section.split("base64,")[1].split('"')[0]
+        image = np.asarray(Image.open(BytesIO(b64decode(data))).convert("RGB"))[:700].astype(int)
+        middle, ends = LESS_MORE[1], (LESS_MORE[0], LESS_MORE[2])
+        assert (np.abs(image - middle).max(axis=2) < 12).sum() > 300
+        assert not any((np.abs(image - end).max(axis=2) < 12).any() for end in ends)
+    other = tmp_path / "other.h5"
+    network = generate("grid", rows=2, columns=3)
+    world = World(network, random_trips(network, 5, over=10.0, seed=3), dt=0.5, seed=4)
+    with Recorder(other, world, 1.0) as recorder:
+        world.observers.append(recorder)
+        world.step(8)
+    assert main(["report", str(run_path), "--beside", str(other), "-o", str(page)]) == 2
+    assert "another network than that of" in capsys.readouterr().err
 
 
 def test_a_report_says_what_a_run_does_not_hold(tmp_path: Path) -> None:

@@ -14,11 +14,18 @@ from rushhour.viewer.themes import PRINT
 SIZE: Final = (1200, 900)  # pixels
 
 
-def street_picture(run: RunFile, sums: SumsOfRun, name: str, i: int) -> bytes:
-    """A PNG of a layer of `street_layers` in the i-th interval."""
+def street_picture(
+    run: RunFile,
+    sums: SumsOfRun,
+    name: str,
+    i: int,
+    other: SumsOfRun | None = None,
+    called: str = "",
+) -> bytes:
+    """A PNG of a layer of `street_layers` in the i-th interval; other: of the run compared with, and its name."""
     network = run.network()
-    share = shares(name, Streets(network), sums.at(i))
-    colours, legend = street_colours(share, network, layer_called(name), sums.edges, i)
+    share = shares(name, Streets(network), sums.at(i), None if other is None else other.at(i))
+    colours, legend = street_colours(share, network, layer_called(name, called), sums.edges, i)
     raster = draw_network(network, SIZE, theme=PRINT, lane_colours=colours)
     draw_names(raster, network, PRINT)
     image = raster.image()

@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
+from rushhour.cli.beside import run_beside
 from rushhour.cli.common_options import add_json
 from rushhour.cli.outputs import HTML, add_output, want_output
 from rushhour.cli.progress import bar, compile_bar
@@ -27,6 +28,12 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("file", type=Path, metavar="RUN", help="a run file, from `rushhour run --record`")
     add_output(command, "-o", "--output", endings=HTML, help="the page (default: RUN-report.html)")
+    add(
+        "--beside",
+        type=Path,
+        metavar="RUN",
+        help="another run of the same network: maps of streets, less its values",
+    )
     add_json(command)
 
 
@@ -35,20 +42,31 @@ def report(args: argparse.Namespace) -> int:
     from rushhour import __version__
     from rushhour.traffic.recording.run_file import RunFile
     from rushhour.viewer.report import Page
+    from rushhour.viewer.street_layers import LESS, layer_names
 
     path = args.output or Path(f"{args.file.stem}-report.html")
     want_output(args, path, "-o", HTML)
     with RunFile(args.file) as run, compile_bar():
+        other = run_beside(args, run)
+        layers: list[tuple[str, str, tuple[RunFile, str] | None]] = [
+            (heading, layer, None) for heading, layer in STREETS.items()
+        ]
+        if other is not None:
+            layers += [
+                (f"{heading}, less than in {other[1]}", LESS + layer, other)
+                for heading, layer in STREETS.items()
+                if LESS + layer in layer_names(beside=True)
+            ]
         page = Page(f"{run.network().name}: {args.file.name}", f"Made by rushhour {__version__}.")
-        steps: Any = bar(len(TEXTS) + len(PICTURES) + len(STREETS) + 1, "sections", "reading")
+        steps: Any = bar(len(TEXTS) + len(PICTURES) + len(layers) + 1, "sections", "reading")
         try:
             for heading, told in TEXTS:
                 _add(page, heading, partial(_text, page, heading, told, run))
                 steps.update(1)
             _add(page, "The fullest moment", partial(_map, page, "The fullest moment", run))
             steps.update(1)
-            for heading, layer in STREETS.items():
-                _add(page, heading, partial(_streets, page, heading, run, layer))
+            for heading, layer, less in layers:
+                _add(page, heading, partial(_streets, page, heading, run, layer, less))
                 steps.update(1)
             for heading, kind, caption in PICTURES:
                 _add(page, heading, partial(_plot, page, heading, run, kind, caption))
@@ -166,7 +184,10 @@ def _map(page: "Page", heading: str, run: "RunFile") -> None:
         page.add_picture(heading, path.read_bytes(), caption)
 
 
-def _streets(page: "Page", heading: str, run: "RunFile", layer: str) -> None:
+def _streets(
+    page: "Page", heading: str, run: "RunFile", layer: str, other: "tuple[RunFile, str] | None"
+) -> None:
+    """A map of a layer. other: the run whose values are taken away, and its name."""
     from rushhour.viewer.road_sums import SumsOfRun
     from rushhour.viewer.street_layers import layer_called
     from rushhour.viewer.street_picture import fullest, street_picture
@@ -176,8 +197,11 @@ def _streets(page: "Page", heading: str, run: "RunFile", layer: str) -> None:
     sums = SumsOfRun(run)
     i = fullest(run, sums)
     span = f"{clock(sums.edges[i])} to {clock(sums.edges[i + 1])}, when most were on the road"
-    caption = f"Streets by {layer_called(layer).title}, {span}"
-    page.add_picture(heading, street_picture(run, sums, layer, i), caption)
+    less, name = (None, "") if other is None else (SumsOfRun(other[0], sums.edges), other[1])
+    if other is not None and not other[0].times[0] <= sums.edges[i] < other[0].times[-1]:
+        raise RunError(f"{name}: has no frames from {span}")
+    caption = f"Streets by {layer_called(layer, name).title}, {span}"
+    page.add_picture(heading, street_picture(run, sums, layer, i, less, name), caption)
 
 
 def _plot(page: "Page", heading: str, run: "RunFile", kind: str, caption: str) -> None:

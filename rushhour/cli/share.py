@@ -5,6 +5,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from rushhour.cli.beside import run_beside
 from rushhour.cli.common_options import add_json
 from rushhour.cli.outputs import HTML, add_output, want_apart, want_output
 from rushhour.cli.progress import bar, compile_bar
@@ -15,7 +16,7 @@ from rushhour.traffic.words.plurals import counted
 
 if TYPE_CHECKING:
     from rushhour.viewer.camera import Box
-    from rushhour.viewer.page.telling import Other, RaceTold, RunTold
+    from rushhour.viewer.page.telling import RaceTold, RunTold
 
 LARGE: Final = 40e6  # bytes of a file, from which on fewer frames are taken
 LARGEST: Final = 60e6  # bytes of a file
@@ -128,7 +129,7 @@ def _told(args: argparse.Namespace) -> tuple["RunTold | RaceTold", int, float]:
         told: Any = RaceTold(race, places, box)
         return told, estimated(told), every
     source = RunSource(args.file)
-    other = _beside(args, source)
+    other = run_beside(args, source.run)
     if box is not None:
         _want_something(source, box)
     times = source.run.times
@@ -139,26 +140,6 @@ def _told(args: argparse.Namespace) -> tuple["RunTold | RaceTold", int, float]:
         if coarse.times.size < told.times.size:
             return coarse, estimated(coarse), COARSE
     return told, size, every
-
-
-def _beside(args: argparse.Namespace, source: Any) -> "Other":
-    """The run that the layers are compared with, and its name."""
-    from rushhour.roadnets.gate import fingerprint
-    from rushhour.traffic.recording.run_file import RunFile
-
-    if args.beside is None:
-        return None
-    other = RunFile(args.beside)
-    if fingerprint(other.network()) != fingerprint(source.network):
-        raise RunError(
-            f"--beside {args.beside}: another network than that of {args.file}; wanted a run of the same one"
-        )
-    times, mine = other.times, source.run.times
-    if not times.size or times[-1] <= mine[0] or times[0] >= mine[-1]:
-        raise RunError(
-            f"--beside {args.beside}: has no frames in the time of {args.file}; wanted runs of the same hours"
-        )
-    return other, args.beside.name
 
 
 def _want_something(source: Any, box: "Box") -> None:
