@@ -13,7 +13,14 @@ from rushhour.roadnets.banned import Banned, Way, by_first_road, none_banned
 from rushhour.roadnets.facts import Shown
 from rushhour.roadnets.findings import Finding, short_lines
 from rushhour.roadnets.nearest import RoadPlace, nearest_road
-from rushhour.roadnets.street_names import StreetIndex, Streets, called, find_roads, no_streets
+from rushhour.roadnets.street_names import (
+    MEET,
+    StreetIndex,
+    Streets,
+    called,
+    find_roads,
+    no_streets,
+)
 from rushhour.roadnets.surroundings import Surroundings, packed_areas
 from rushhour.roadnets.tables import (
     IntersectionTable,
@@ -209,7 +216,7 @@ class Network(Shown):
         roads = roads[np.argsort(-rank, kind="stable")].tolist()
         names = dict.fromkeys(self.road_name(road).partition(";")[0] for road in roads)
         names.pop("", None)
-        return " / ".join(list(names)[:STREETS_SHOWN])
+        return MEET.join(list(names)[:STREETS_SHOWN])
 
     def find_roads(self, text: str) -> NDArray[np.int32]:
         """Roads of an id, a street's name or number, or a part of a street; ascending.

@@ -6,7 +6,7 @@ intersections: "Main St: A St - B St".
 """
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import lru_cache
 from heapq import heappop, heappush
@@ -30,6 +30,7 @@ SHOWN: Final = 3  # candidates that a message names
 ALIKE: Final = 0.6  # of difflib, names that may have been meant
 ROUND: Final = 2.0  # times the shortest: a longer way from crossing to crossing is another part
 PART: Final = ": "  # after the street
+MEET: Final = " / "  # between streets that meet
 BETWEEN: Final = " - "  # the two that it meets
 # Letters that have no accent to be taken off.
 PLAIN: Final = str.maketrans(
@@ -150,8 +151,9 @@ def find_roads(network: "Network", text: str) -> Roads:
 
     Raises NetworkError for what is none of these, naming what may have been meant.
     """
-    if text in network.road_index:
-        return np.array([network.road_index[text]], np.int32)
+    road = number_of(network.road_index, text)
+    if road >= 0:
+        return np.array([road], np.int32)
     found = network.street_index.roads(text)
     return found if found.size else _part_called(network, text)
 
@@ -202,6 +204,30 @@ def _part_called(network: "Network", text: str) -> Roads:
 def called(id: str, street: str) -> str:
     """An id for people: what is called so in brackets."""
     return f"{id} ({street})" if street else id
+
+
+def number_of(index: Mapping[str, int], text: str) -> int:
+    """The number of an id, also where it is written as `called` writes it; -1: of none."""
+    found = index.get(text, -1)
+    for bare in (text.partition(" (")[0], text.rpartition(" (")[0]) if text.endswith(")") else ():
+        found = index.get(bare, -1) if found < 0 else found
+    return found
+
+
+def crossing_called(network: "Network", text: str) -> int:
+    """An intersection by streets that meet there, as "Main St / Broadway"; -1: of none.
+
+    Of several one whose main streets are just these comes first.
+    """
+    net, found = network.arrays.roads, set[int]()
+    parts = text.split(MEET)
+    for k, part in enumerate(parts if len(parts) > 1 else []):
+        roads = network.street_index.roads(part.strip())
+        ends = {*net.from_intersection[roads].tolist(), *net.to_intersection[roads].tolist()} - {-1}
+        found = found & ends if k else ends
+    order = sorted(found)
+    exact = [k for k in order if network.intersection_name(k) == text]
+    return (exact + order)[0] if order else -1
 
 
 def name_hint(network: "Network", text: str) -> str:

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,16 @@ from rushhour.cli import main
 from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.storage import save
+from rushhour.traffic.analysis.chains import BEFORE_PLACE, WORDS, cause_told
 from rushhour.traffic.commands.log import CommandError
 from rushhour.traffic.scenarios.opening import open_world
 from rushhour.traffic.scenarios.scenario import ScenarioError, read_scenario
+from rushhour.traffic.words.places_named import (
+    INTERSECTION,
+    lane_named,
+    place_named,
+    road_named,
+)
 
 BLOCKS = {f"{sign}h{k}" for sign in ("", "-") for k in range(4)}
 PART = {"h1", "-h1"}
@@ -185,6 +193,43 @@ def test_queues_and_why_name_streets_and_are_asked_by_them(files: Path, capsys: 
     for words in (["why", run, "--road", "Hihg St"], ["queues", run, "--road", "Hihg St"]):
         assert main(words) == 2
         assert "no road or street 'Hihg St'; did you mean High St" in capsys.readouterr().err
+
+
+def test_what_queues_and_why_print_is_a_name_wherever_places_are_asked_for(
+    files: Path, capsys: Any
+) -> None:
+    """Every road, place and cause, word by word as it stands in the table."""
+    network, run = high_street(), str(files / "run.h5")
+    table = told(["queues", run, "--least", "2"], capsys)
+    roads = {called for called in re.findall(r"[-\w]+ \([^()]*St[^()]*\)", table)}
+    roads = {name for name in roads if name.split(" (")[0] in network.road_index}
+    assert len(roads) >= 5
+    places = {
+        re.findall(r"\((.*)\)", cause_told(cause, id, network.intersection_name(k)))[0]
+        for k, id in enumerate(network.intersection_ids)
+        for cause in WORDS.keys() - BEFORE_PLACE
+        if " / " in network.intersection_name(k)
+    }
+    assert len(places) >= 3
+    for name in roads:
+        road = network.road_index[name.split(" (")[0]]
+        assert road_named(network, name) == road and network.find_roads(name).tolist() == [road]
+        told(["why", run, "--at", "2min", "--road", name], capsys)
+        world().close_roads(name)
+    for name in places:
+        kind, number = place_named(network, name) or ("", -1)
+        assert kind == INTERSECTION
+        assert network.intersection_ids[number] in name.split(", ")[0]
+        crossing = name.split(", ")[1]
+        assert place_named(network, crossing) == (INTERSECTION, number)
+        there = network.intersection_name(number)
+        assert crossing == there and " / " in there
+        assert place_named(network, " / ".join(reversed(there.split(" / ")))) == (kind, number)
+    lane = network.lane_ids[0]
+    assert lane_named(network, f"{lane} (High St)") == 0
+    assert lane_named(network, f"on {lane}, High St") == 0
+    for nothing in ("A St / B St", "High St / Nowhere", "h9 (High St)", "at nowhere, High St"):
+        assert place_named(network, nothing) is None
 
 
 def test_statistics_exports_and_tables_have_the_name_beside_the_id(

@@ -1,6 +1,8 @@
 """A place by the name that people read: a road, a lane, an intersection, or a movement within one.
 
-A movement is called by its lanes, as "a_0 -> b_0"; a signal, "signal 9", by the intersection it is at.
+A movement is called by its lanes, as "a_0 -> b_0"; a signal, "signal 9", by the intersection it is at; an
+intersection also by streets that meet there, "Main St / Broadway". Ids may be followed by what tables add to
+them: "17 (Main St)", "at 9, Main St / Broadway".
 What is the id of nothing may be the name of a street: all its roads, or one where one is wanted.
 """
 
@@ -13,7 +15,7 @@ from numpy.typing import NDArray
 from rushhour.roadnets.errors import NetworkError, RunError
 from rushhour.roadnets.id_hints import id_hint
 from rushhour.roadnets.model import Network
-from rushhour.roadnets.street_names import find_roads, name_hint
+from rushhour.roadnets.street_names import crossing_called, find_roads, name_hint, number_of
 
 ROAD: Final = "road"
 LANE: Final = "lane"
@@ -21,6 +23,7 @@ MOVEMENT: Final = "movement"
 INTERSECTION: Final = "intersection"
 ARROW: Final = " -> "
 SIGNAL: Final = "signal "
+BEFORE_IDS: Final = ("at ", "on ", "to ")  # where a cause is told
 
 
 class Named(NamedTuple):
@@ -32,16 +35,24 @@ class Named(NamedTuple):
 
 def place_named(network: Network, name: str, first: str = ROAD) -> Named | None:
     """What a name is of, of several things the first kind; None: of nothing."""
-    found = {
-        ROAD: network.road_index.get(name, -1),
-        LANE: network.lane_index.get(name, -1),
-        INTERSECTION: _intersection(network, name),
-        MOVEMENT: _movement(network, name),
-    }
-    for kind in (first, *found):
-        if found[kind] >= 0:
-            return Named(kind, found[kind])
+    for one in dict.fromkeys((name, _as_told(name))):
+        found = {
+            ROAD: number_of(network.road_index, one),
+            LANE: number_of(network.lane_index, one),
+            INTERSECTION: _intersection(network, one),
+            MOVEMENT: _movement(network, one),
+        }
+        for kind in (first, *found):
+            if found[kind] >= 0:
+                return Named(kind, found[kind])
     return None
+
+
+def _as_told(name: str) -> str:
+    """The id in what causes tell of a place: "at 9, Main St / Broadway"."""
+    for word in BEFORE_IDS:
+        name = name.removeprefix(word)
+    return name.partition(", ")[0]
 
 
 def lanes_named(network: Network, name: str, first: str = ROAD) -> NDArray[np.int32]:
@@ -154,12 +165,13 @@ def _in_the_middle(network: Network, roads: NDArray[np.int32]) -> int:
 
 
 def _intersection(network: Network, name: str) -> int:
-    """By its own id, or by that of its signal."""
-    if name in network.intersection_index:
-        return network.intersection_index[name]
+    """By its own id, by that of its signal, or by streets that meet there."""
+    found = number_of(network.intersection_index, name)
+    if found >= 0:
+        return found
     signal = name.removeprefix(SIGNAL)
     if signal not in network.signal_ids:
-        return -1
+        return crossing_called(network, name)
     at = np.flatnonzero(network.arrays.connectors.signal == network.signal_ids.index(signal))
     return int(network.arrays.connectors.intersection[at[0]]) if at.size else -1
 
