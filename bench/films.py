@@ -42,6 +42,8 @@ def main() -> None:
     options = parser.parse_args()
     out = options.out.resolve()
     out.mkdir(parents=True, exist_ok=True)
+    if options.pictures is not None:
+        options.pictures.mkdir(parents=True, exist_ok=True)
     for name in options.only:
         line, time = FILMS[name]
         tracks = data_base(options.data) / "racetracks" if "{tracks}" in line else ""

@@ -115,7 +115,9 @@ def test_the_examples_end_in_a_picture_and_a_race_file(name: str, tmp_path: Path
 def test_make_films_makes_a_film(tmp_path: Path) -> None:
     subprocess.run(
         [sys.executable, str(ROOT / "bench" / "films.py"), "--only", "bots", "--seconds", "2", "--out",
-         str(tmp_path), "--pictures", str(tmp_path)],
+         str(tmp_path), "--pictures", str(tmp_path / "new")],
         check=True, capture_output=True,
     )  # fmt: skip
-    assert (tmp_path / "bots.mp4").stat().st_size > 2000 and (tmp_path / "bots.png").exists()
+    assert (tmp_path / "bots.mp4").stat().st_size > 2000 and (
+        tmp_path / "new" / "bots.png"
+    ).exists()
