@@ -290,6 +290,29 @@ def test_the_command_writes_routes_that_run_drives_as_they_are(
     assert main(["info", "routes.h5"]) in (0, 2)
 
 
+def test_each_iteration_is_told_as_it_ends_and_its_file_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from rushhour.cli import assign as command
+
+    monkeypatch.chdir(tmp_path)
+    assert main(["generate", "grid", "--rows", "3", "--columns", "3", "-o", "grid.h5"]) == 0
+    capsys.readouterr()
+    said: list[tuple[str, bool]] = []
+    line = command.line
+    monkeypatch.setattr(
+        command, "line",
+        lambda one: (said.append((capsys.readouterr().out, Path("r.h5").is_file())), line(one))[1],
+    )  # fmt: skip
+    words = "assign grid.h5 --trips 60 --over 1min --iterations 2 --gap 0 -o r.h5"
+    assert main(words.split()) == 1
+    last = capsys.readouterr().out
+    assert said[0] == ("", True)
+    first, there = said[1]
+    assert first.startswith(command.HEAD + "\n") and len(first.splitlines()) == 2 and there
+    assert command.HEAD not in last and len(last.splitlines()) == 2 and "not reached" in last
+
+
 def test_going_on_by_other_rules_is_refused_and_what_to_do_instead_works(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

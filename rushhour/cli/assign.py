@@ -55,12 +55,16 @@ def assign(args: argparse.Namespace) -> int:
     span = SPAN if args.interval is None else seconds(args.interval, "--interval")
     parameters = Parameters(dict(scenario.parameters))
     what: Any = bar(float(args.iterations), "iterations", "assigning")
-    lines: list[str] = []
+    headed = args.json
 
     def tell(found: Assignment) -> None:
+        nonlocal headed
         save_assignment(args.output, found)
         last = found.iterations[-1]
-        lines.append(line(last))
+        if not args.json:
+            what.clear()
+            print(line(last) if headed else f"{HEAD}\n{line(last)}", flush=True)
+            headed = True
         what.set_postfix_str(f"gap {100.0 * last.gap:.2f} %", refresh=False)
         what.update(1)
 
@@ -93,7 +97,7 @@ def assign(args: argparse.Namespace) -> int:
     if args.json:
         print(json_text(facts))
     else:
-        print("\n".join([HEAD, *lines, told(least, args.gap, written)]))
+        print(told(least, args.gap, written))
     return 0 if least <= args.gap else 1
 
 
