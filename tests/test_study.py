@@ -512,3 +512,20 @@ def test_a_fault_of_one_variant_names_it(here: Path) -> None:
     wants(STUDY.replace("0.0-0.1", "0.0-0.9"))
     with pytest.raises(RushhourError, match=r"^closed: .*0\.0-0\.9"):
         dry_run("study.toml", "out")
+
+
+def test_a_map_of_differences_has_its_full_colour_on_twenty_roads_at_most(
+    tmp_path: Path,
+) -> None:
+    from rushhour.viewer.plots_of_studies import save_difference_map
+
+    for side, full in ((2, 1), (3, 3), (12, 20)):
+        grid = rh.generate("grid", rows=side, columns=side)
+        change = np.random.default_rng(1).normal(size=grid.n_roads)
+        change[:5] = np.nan
+        told = save_difference_map(tmp_path / "m.png", grid, change, "a", np.array([3], np.int32))
+        assert told == {"roads": grid.n_roads - 5, "full": full, "closed": 1}
+    few = np.full(grid.n_roads, np.nan)
+    few[:3] = 1.0, -2.0, 0.0
+    told = save_difference_map(tmp_path / "m.png", grid, few, "a", np.empty(0, np.int32))
+    assert told == {"roads": 2, "full": 1, "closed": 0}

@@ -25,7 +25,7 @@ COLOURS: Final = (
     "#0987a0",
 )
 MOST_LABELS: Final = 16  # groups beside each other before their names are left out
-LEAST: Final = 0.99  # share of the largest differences within the colours of a map
+FULL: Final = 20  # a twentieth of the roads of a map has the full colour, at most so many
 
 
 def save_figures(path: Path, results: "Results") -> dict[str, int]:
@@ -112,7 +112,8 @@ def save_difference_map(
     middle = of.first_lane + of.lane_count // 2
     shapes = [network.lane_points(int(lane)) for lane in middle]
     draw_lines(axes, shapes, 0.6).set_color("0.85")
-    top = float(np.quantile(np.abs(change[known]), LEAST)) if known.size else 1.0
+    most = max(1, min(FULL, known.size // 20))
+    top = float(np.sort(np.abs(change[known]))[-most]) if known.size else 1.0
     order = known[np.argsort(np.abs(change[known]), kind="stable")]
     wide = 1.0 + 4.0 * np.minimum(np.abs(change[order]) / max(top, 1e-9), 1.0)
     drawn = draw_lines(axes, [shapes[k] for k in order], wide)
@@ -126,4 +127,5 @@ def save_difference_map(
     figure.colorbar(drawn, ax=axes, label="difference of delay, veh h", pad=0.02, shrink=0.8)
     axes.set_title(title)
     save_figure(figure, path)
-    return {"roads": int(known.size), "closed": int(closed.size)}
+    full = int((np.abs(change[known]) >= top).sum())
+    return {"roads": int(known.size), "full": full, "closed": int(closed.size)}
