@@ -12,7 +12,7 @@ from rushhour.viewer.camera import Camera
 from rushhour.viewer.gl.images import Image, ImagePainter
 from rushhour.viewer.gl.names import NamePainter
 from rushhour.viewer.gl.ribbons import RibbonPainter, Ribbons
-from rushhour.viewer.gl.vehicles import KITE_RIM, VehicleLayer, with_wheels
+from rushhour.viewer.gl.vehicles import FAR, FAR_RIM, KITE_RIM, VehicleLayer, with_wheels
 from rushhour.viewer.grades import LEAST_KERB, LEAST_LANES
 from rushhour.viewer.lights import lights_of
 from rushhour.viewer.moments import Moment
@@ -254,7 +254,7 @@ class Renderer:
         self._note("upload")
         kite = self._smoothing * kite_pixels(camera.scale, max(count, others), self._roads.race)
         pixel = camera.scale / self._smoothing
-        rim = self._smoothing * KITE_RIM
+        rim = self._smoothing * (FAR_RIM if camera.scale > FAR else KITE_RIM)
         layer.draw(*self._view(camera), pixel, kite, scene.blink, steer is not None, rim)
         self._note("draw")
 

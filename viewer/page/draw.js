@@ -70,11 +70,11 @@ void main() {
 }`;
 const MARK_FRAGMENT = `#version 300 es
 precision highp float;
-in vec3 v_colour; flat in vec2 v_turn; flat in float v_long; uniform float u_ratio; out vec4 colour;
+in vec3 v_colour; flat in vec2 v_turn; flat in float v_long; uniform float u_rim_wide; out vec4 colour;
 ${RIM}
 ${BODIES}void main() {
   vec2 q = vec2(gl_PointCoord.x - 0.5, 0.5 - gl_PointCoord.y) * v_long;
-  vec4 o = kite(vec2(v_turn.x * q.x + v_turn.y * q.y, -v_turn.y * q.x + v_turn.x * q.y), v_long, 0.8 * u_ratio, v_colour, rimOf(v_colour));
+  vec4 o = kite(vec2(v_turn.x * q.x + v_turn.y * q.y, -v_turn.y * q.x + v_turn.x * q.y), v_long, u_rim_wide, v_colour, rimOf(v_colour));
   if (o.a < 0.02) discard;
   colour = vec4(o.rgb * o.a, o.a);
 }`;
@@ -463,7 +463,7 @@ class Draw {
         gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, n);
       } else {
         const at = this.use("mark", camera);
-        gl.uniform1f(at.u_size, size); gl.uniform1f(at.u_ratio, this.ratio);
+        gl.uniform1f(at.u_size, size); gl.uniform1f(at.u_ratio, this.ratio); gl.uniform1f(at.u_rim_wide, (camera.scale > 2 ? 0.3 : 0.8) * this.ratio); // from afar rims would be all that is seen
         gl.bindVertexArray(this.instances.points);
         gl.drawArrays(gl.POINTS, 0, n);
       }
