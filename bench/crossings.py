@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rushhour.roadnets.model import Network
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
-from rushhour.traffic.demand.model import SPEED_MAX, VehicleType
+from rushhour.traffic.demand.model import LANE_FIRST, SPEED_MAX, VehicleType
 from rushhour.traffic.routing.routes import route_demand
 from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.world import World
@@ -95,8 +95,12 @@ def load(
     dt: float = 0.25,
     kind: VehicleType | None = None,
     parameters: Mapping[str, Any] | None = None,
+    lane: int = LANE_FIRST,
 ) -> Passed:
-    """Let streams meet for `warm` + `measured` seconds; what passed in the latter, checked."""
+    """Let streams meet for `warm` + `measured` seconds; what passed in the latter, checked.
+
+    lane: on which they depart, see traffic.demand.model.
+    """
     kind = kind or VehicleType(speed_dev=0.0)
     draw = np.random.default_rng(seed)
     builder = DemandBuilder()
@@ -111,7 +115,7 @@ def load(
             builder.add(
                 Trip(
                     f"{source.road} {exit} {at}", float(at), kind, ends, routed=False,
-                    depart_speed_kind=SPEED_MAX,
+                    depart_speed_kind=SPEED_MAX, depart_lane=lane,
                 )
             )  # fmt: skip
     demand = route_demand(network, builder.build())
