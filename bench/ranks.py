@@ -50,7 +50,8 @@ def run(task: dict[str, Any], threads: int) -> dict[str, Any]:
         environment["PYTHONPATH"] = os.pathsep.join([str(HERE.parent), str(HERE)])
         done = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
         if done.returncode:
-            raise RuntimeError((done.stderr.strip().splitlines() or ["no answer"])[-1])
+            said = done.stderr.strip().splitlines() or [f"no answer, code {done.returncode}"]
+            raise RuntimeError(said[-1])
         text = done.stdout if task["ranks"] == 1 else Path(task["answer"]).read_text()
         found: dict[str, Any] = json.loads(text)
         return found

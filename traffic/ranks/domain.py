@@ -152,14 +152,13 @@ class Domain(Part):
         if self.complete:
             return
         veh, placed = self.sim.veh, self.sim.order.slot[: self.sim.n]
-        n = self.exchange.gather(placed[self.mine[placed] & (veh.lane[placed] >= 0)], by_lane)
+        n = self.exchange.gather(placed[self.mine[placed] & (veh.lane[placed] >= 0)])
         self.mine[:] = False
         slots = np.arange(n, dtype=np.int32)
         self._enlist(slots)
         self._claim(slots)
-        if by_lane:  # where each lane ends in the order is known anew, for readers and keyframes
-            start, lane = self.sim.order.start, self.sim.veh.lane[:n]
-            np.cumsum(np.bincount(lane, minlength=start.size - 1), out=start[1:])
+        if by_lane:
+            self.sim.sort()
         self.complete = True
 
     def _enlist(self, *parts: NDArray[np.int32]) -> None:

@@ -212,11 +212,8 @@ class Exchange(Part):
 
     # --- to all ----------------------------------------------------------------------------
 
-    def gather(self, own: Slots, by_lane: bool) -> int:
-        """Have all vehicles, in the same slots on every rank, and all that is remembered.
-
-        by_lane: in the slots of their places, the first of each lane in front.
-        """
+    def gather(self, own: Slots) -> int:
+        """Have all vehicles, lane by lane in the same slots on every rank, and all that is remembered."""
         sim, rank = self.sim, int(self.comm.rank)
         known = [memory.size() for memory in self._all]
         message = np.empty(known[rank] + aligned(own.size * self.rows.size), np.uint8)
@@ -229,15 +226,9 @@ class Exchange(Part):
                 self._all[r].put(data[: known[r]])
         rows = [data[size:] for data, size in zip(told, known, strict=True)]
         count = [each.size // self.rows.size for each in rows]
-        slots = np.arange(sum(count), dtype=np.int32)
-        if by_lane:
-            key = [
-                np.concatenate(
-                    [self.rows.column(d, n, name) for d, n in zip(rows, count, strict=True)]
-                )
-                for name in ("id", "s", "lane")
-            ]
-            slots[np.lexsort((key[0], -key[1], key[2]))] = slots.copy()
+        lane = [self.rows.column(d, k, "lane") for d, k in zip(rows, count, strict=True)]
+        slots = np.empty(sum(count), np.int32)
+        slots[np.argsort(np.concatenate(lane), kind="stable")] = np.arange(slots.size)
         while sim.veh.lane.size < slots.size:
             sim.grow()
         sim.veh.lane[:] = -1
