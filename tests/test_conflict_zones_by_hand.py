@@ -5,7 +5,7 @@ import pytest
 
 from rushhour.kernels.core.network import LEFT, NONE, RIGHT, U_TURN, YIELD
 from rushhour.kernels.junctions.conflict_zones import CLOSE, SAMPLE_STEP, measure_zone
-from rushhour.kernels.junctions.exit_room import QUEUE_OVERHANG, clear_end
+from rushhour.kernels.junctions.queue_ends import QUEUE_OVERHANG, clear_end
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.conflicts import CAR_WIDTH, SHORTEST_ZONE
 from rushhour.roadnets.drafts.draft import (

@@ -186,4 +186,4 @@ def test_room_that_is_claimed_for_a_change_of_lane_is_there_when_somebody_was_le
     assert has_room(net, veh, order, grants, rules, car, 1)
     veh.granted[car] = 1
     note_holder(net, veh, grants, rules, car)
-    assert leaves_room(net, veh, order, grants, rules, bus, lane)
+    assert leaves_room(net, veh, order, grants, rules, bus, lane, 0.0)

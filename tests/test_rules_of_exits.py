@@ -19,17 +19,23 @@ from rushhour.kernels.core.vehicles import (
 )
 from rushhour.kernels.junctions.exit_room import (
     OVERHANG,
-    QUEUE_OVERHANG,
     all_go_on,
     all_take,
     before_body,
-    clear_end,
     has_room,
     holds,
 )
 from rushhour.kernels.junctions.gap_acceptance import comes_within, prior_vehicle
 from rushhour.kernels.junctions.grant_holders import swap_room
-from rushhour.kernels.junctions.queue_ends import CLOSES_UP, owed, queue_end, rear_inside, taken
+from rushhour.kernels.junctions.queue_ends import (
+    CLOSES_UP,
+    QUEUE_OVERHANG,
+    clear_end,
+    owed,
+    queue_end,
+    rear_inside,
+    taken,
+)
 
 pytestmark = [pytest.mark.tiny_world, AS_PYTHON]
 I, LAST, FIRST, OTHER = 0, 1, 2, 3
@@ -122,17 +128,19 @@ def test_who_must_change_lane_stands_there_or_stops_short_of_the_end(
 
 
 @pytest.mark.parametrize(
-    ("s", "behind", "inside", "why"),
+    ("beyond", "behind", "inside", "why"),
     [
-        (4.4, "crossing", True, "its rear has not left it"),
-        (4.6, "crossing", False, "its rear is on the lane"),
-        (4.4, "joint", False, "a joint is no intersection"),
-        (4.4, "nothing", False, "it has begun here"),
+        (-0.1, "crossing", True, "its rear has not left where others cross"),
+        (0.1, "crossing", False, "its rear has"),
+        (-0.1, "joint", False, "a joint is no intersection"),
+        (-0.1, "nothing", False, "it has begun here"),
     ],
 )
 def test_whose_rear_is_inside(
-    crossing: Junction, road: Road, s: float, behind: str, inside: bool, why: str
+    crossing: Junction, road: Road, beyond: float, behind: str, inside: bool, why: str
 ) -> None:
+    """beyond: m by which its rear is beyond the last zone of the crossing."""
+    s = LENGTH - float(clear_end(crossing.net, crossing.way("ST"))) + beyond
     net = road.net if behind == "joint" else crossing.net
     n_road_lanes = net.lanes.out_start.size - 1
     road.put(I, road.east, s)

@@ -8,11 +8,12 @@ from junction_cases import DT
 from road_cases import AS_PYTHON, Road
 
 from rushhour.kernels.core.vehicles import CURVE, HALT
-from rushhour.kernels.following.lane_gaps import braking_gap, place_behind
+from rushhour.kernels.following.lane_gaps import COOPERATION, braking_gap, place_behind
 from rushhour.kernels.lanes.lane_choice import (
     BLOCKED_WITHIN,
     ITS_TURN,
     KEEP_SHARE,
+    LETS_IN,
     SQUEEZE,
     SQUEEZE_AFTER,
     URGENT,
@@ -130,8 +131,8 @@ def test_one_keeps_off_bodies_from_outside(
     assert fits(road) == goes, why
 
 
-def left_for_others(r: Road) -> bool:
-    return bool(leaves_room(r.net, r.veh, r.order, r.grants, r.rules, I, r.east + 1))
+def left_for_others(r: Road, behind: float = 0.0) -> bool:
+    return bool(leaves_room(r.net, r.veh, r.order, r.grants, r.rules, I, r.east + 1, behind))
 
 
 @SPARES
@@ -142,8 +143,9 @@ def test_one_leaves_room_for_those_who_count_on_the_lane(
     road.put(THERE, lane, AT + 100.0, speed=0.0, told=HALT)  # which does not close up
     closed = AT + 100.0 - 4.5 - road.rules.queue_gap
     assert left_for_others(road)
-    road.grants.reserved[lane] = closed - 4.5 - spare
-    assert left_for_others(road) == goes
+    for behind in (0.0, 3.0):  # m by which the last of them may stay behind
+        road.grants.reserved[lane] = closed - 4.5 - spare + behind
+        assert left_for_others(road, behind) == goes
     road.grants.reserved[lane] = 0.0
     road.grants.crossed[lane] = True
     assert not left_for_others(road)
@@ -176,9 +178,20 @@ def test_nobody_enters_a_lane_without_a_grant_to_it_or_a_rear_before_it(road: Ro
     connector = int(r.net.lanes.in_connector[r.net.lanes.in_start[lane]])
     inside = r.net.lanes.out_start.size - 1 + connector
 
+    length = float(r.net.lanes.length[inside])
+    beside = int(r.net.lanes.in_connector[r.net.lanes.in_start[r.east]])
+
     def free(joint: bool = True) -> bool:
-        connectors = r.net.connectors._replace(free=np.full_like(r.net.connectors.free, joint))
-        net = r.net._replace(connectors=connectors)
+        """joint: else the connector is crossed up to 2 m before its end."""
+        start = np.where(np.arange(r.net.connectors.conflict_start.size) > connector, 1, 0)
+        connectors = r.net.connectors._replace(
+            free=np.full_like(r.net.connectors.free, joint),
+            conflict_start=start.astype(r.net.connectors.conflict_start.dtype),
+        )
+        conflicts = r.net.conflicts._replace(
+            other=np.array([beside], np.int32), here_out=np.array([length - 2.0])
+        )
+        net = r.net._replace(connectors=connectors, conflicts=conflicts)
         return bool(nobody_enters(net, r.veh, r.order, r.grants, lane))
 
     assert free()
@@ -188,7 +201,7 @@ def test_nobody_enters_a_lane_without_a_grant_to_it_or_a_rear_before_it(road: Ro
     r.grants.crossed[lane] = True
     assert not free()
     r.grants.crossed[lane] = False
-    for s, enters in ((4.4, True), (4.6, False)):
+    for s, enters in ((2.4, True), (2.6, False)):  # with 2 m behind where nobody crosses
         r.put(THERE, lane, s)
         r.veh.behind[THERE, 0] = inside
         assert free(joint=False) != enters
@@ -215,8 +228,14 @@ def test_where_all_move_one_falls_back_behind_whom_it_would_follow(
 
 
 @SPARES
-def test_the_first_who_can_brake_gently_is_asked(road: Road, spare: float, goes: bool) -> None:
-    gap = braking_gap(14.0, V, 2.0, 0.0, KEEP_SHARE * road.types.min_gap[0])
+@pytest.mark.parametrize("stands", [False, True])
+def test_the_first_who_can_brake_gently_or_before_one_that_stands_is_asked(
+    road: Road, stands: bool, spare: float, goes: bool
+) -> None:
+    v = road.veh.speed[I] = 0.0 if stands else V
+    share = LETS_IN if stands else KEEP_SHARE
+    b = float(road.types.decel[0]) if stands else COOPERATION
+    gap = braking_gap(14.0, v, b, 0.0, share * road.types.min_gap[0])
     road.put(BACK, road.east + 1, AT - 4.5 - gap - spare, speed=14.0)
     assert asked(road)["back"] == (I if goes else -1)
 

@@ -54,7 +54,7 @@ from rushhour.kernels.following.car_following import (
 from rushhour.kernels.following.curve_speed import bend_speed
 from rushhour.kernels.following.desired_speed import aimed_speed
 from rushhour.kernels.following.halting import halting_brake
-from rushhour.kernels.following.lane_gaps import place_behind, place_beside
+from rushhour.kernels.following.lane_gaps import COOPERATION, place_behind, place_beside
 from rushhour.kernels.following.own_models import followed_acceleration
 from rushhour.kernels.junctions.diverging import Partings, parted_speed
 from rushhour.kernels.junctions.grant_holders import swap_room
@@ -65,7 +65,6 @@ from rushhour.kernels.lanes.overtaking import is_passed, last_beside, leader_bes
 # s for which a driver's imperfection lasts, and after which it looks at its leader again: a step
 # of SUMO.
 MOOD = 1.0
-COOPERATION = 2.0  # m/s^2, the hardest braking to let somebody in
 STOP_ROOM = 10.0  # m before the place of its stop where a vehicle on another lane waits
 OPENS = 0.5  # m/s by which somebody who merges ahead must be faster for the gap to open by itself
 UNBOUND = 1000.0  # m/s, desired speed of somebody whom something else holds
@@ -374,10 +373,11 @@ def drive_vehicle(
         merges = lets_in
         opening = place_beside(net, veh.lane[merges], lane, veh.s[merges]) - veh.length[merges] - s
     if merges >= 0 and (lets_in >= 0 or veh.speed[merges] < v + OPENS):
-        # One comes in before it: to the gap that it wants then it falls back gently.
+        # One comes in before it: to the gap that it wants then it falls back gently, before one
+        # that stands as before any leader.
         v_in = veh.speed[merges]
         b = followed_acceleration(model, v, v0, opening, v_in, accel, decel, min_gap, time_gap)
-        b = max(b, -COOPERATION)
+        b = max(b, -decel if lets_in >= 0 and v_in < 0.1 else -COOPERATION)
         if b < a:
             a, reason, blocker = b, LANE_CHANGE if lets_in >= 0 else CONFLICT, veh.id[merges]
     a = max(a, -types.emergency[t])

@@ -14,6 +14,7 @@ LAST_WAY = (1 << WAYS) - 1
 FAR = 0
 NEAR = 1
 NOBODY = 2
+COOPERATION = 2.0  # m/s^2, the hardest braking to let somebody in who moves
 
 
 @kernel

@@ -15,6 +15,8 @@ from rushhour.kernels.core.vehicles import NEVER, PATH, Grants, Order, Vehicles
 from rushhour.kernels.following.halting import somebody_halts_inside, stands_for_long
 from rushhour.kernels.junctions.grant_holders import must_change, swap_room
 from rushhour.kernels.junctions.queue_ends import (
+    QUEUE_OVERHANG,
+    clear_end,
     queue_end,
     taken,
 )
@@ -27,21 +29,7 @@ PLATOON_ENDS = (
 OVERHANG = (
     1.0  # m of a vehicle that may stay behind, where nobody crosses, on a lane too short for it
 )
-QUEUE_OVERHANG = 5.0  # m of the last of a queue that may, as drivers do who close up
 MOST_LINES = 4  # over which a grant leads at most where the vehicle nearly fits between them
-
-
-@kernel
-def clear_end(net: NetworkArrays, k: int) -> float:
-    """Metres at the end of connector k that nobody crosses: a rear may stay there. Who merges there
-    waits for the lane beyond anyhow."""
-    to = net.connectors.to_lane[k]
-    length = net.lanes.length[net.lanes.out_start.shape[0] - 1 + k]
-    last = 0.0
-    for z in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
-        if net.connectors.to_lane[net.conflicts.other[z]] != to:
-            last = max(last, net.conflicts.here_out[z])
-    return length - last
 
 
 @kernel

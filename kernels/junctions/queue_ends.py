@@ -8,6 +8,7 @@ from rushhour.kernels.core.vehicles import BEHIND, Grants, Order, Vehicles
 from rushhour.kernels.following.halting import stands_for_long
 from rushhour.kernels.junctions.grant_holders import must_change, swap_room
 
+QUEUE_OVERHANG = 8.0  # m of the last of a queue that may stay behind, where nobody crosses, as drivers do who close up
 CLOSES_UP = 100.0  # m of a lane on which a queue closes up while somebody crosses before it
 JOINTS_BACK = 4  # joints in a row over which others are let on for the room beyond
 
@@ -63,8 +64,30 @@ def queue_end(
 
 
 @kernel
+def clear_end(net: NetworkArrays, k: int) -> float:
+    """Metres at the end of connector k that nobody crosses: a rear may stay there. Who merges there
+    waits for the lane beyond anyhow."""
+    to = net.connectors.to_lane[k]
+    length = net.lanes.length[net.lanes.out_start.shape[0] - 1 + k]
+    last = 0.0
+    for z in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
+        if net.connectors.to_lane[net.conflicts.other[z]] != to:
+            last = max(last, net.conflicts.here_out[z])
+    return length - last
+
+
+@kernel
+def spare_behind(net: NetworkArrays, lane: int) -> float:
+    """Metres behind a lane on which the rear of its last may stand, whichever way it has come."""
+    found = QUEUE_OVERHANG
+    for x in range(net.lanes.in_start[lane], net.lanes.in_start[lane + 1]):
+        found = min(found, clear_end(net, net.lanes.in_connector[x]))
+    return found
+
+
+@kernel
 def rear_inside(net: NetworkArrays, veh: Vehicles, j: int) -> bool:
-    """Whether the rear of vehicle j, on a road lane, is still in an intersection."""
+    """Whether the rear of vehicle j, on a road lane, is still in an intersection, where others cross."""
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     rear = veh.s[j] - veh.length[j]
     for b in range(BEHIND):
@@ -72,7 +95,7 @@ def rear_inside(net: NetworkArrays, veh: Vehicles, j: int) -> bool:
         if rear >= 0.0 or lane < 0:
             return False
         if lane >= n_road_lanes and not net.connectors.free[lane - n_road_lanes]:
-            return True
+            return bool(rear < -clear_end(net, lane - n_road_lanes))
         rear += net.lanes.length[lane]
     return False
 

@@ -30,6 +30,7 @@ from rushhour.kernels.following.car_following import stopping_distance
 from rushhour.kernels.following.desired_speed import aimed_speed
 from rushhour.kernels.following.halting import stands_for_long
 from rushhour.kernels.following.lane_gaps import (
+    COOPERATION,
     braking_gap,
     front_gap,
     place_behind,
@@ -37,13 +38,14 @@ from rushhour.kernels.following.lane_gaps import (
     upstream_allows,
 )
 from rushhour.kernels.following.own_models import followed_acceleration, wants_change
-from rushhour.kernels.junctions.queue_ends import owed, queue_end, rear_inside
+from rushhour.kernels.junctions.queue_ends import owed, queue_end, rear_inside, spare_behind
 from rushhour.kernels.junctions.waking import Awake
 from rushhour.kernels.lanes.change_turns import turn_of
 
 BLOCKED_WITHIN = 50.0  # m to a vehicle at a stop that makes a lane blocked
 KEEP_SHARE = 0.7  # of the standstill gap kept to both sides of a change
 SQUEEZE = 0.52  # share of it kept between those who stand, by one who has stood and must change
+LETS_IN = 0.6  # share of it behind one that stands, from which one still stops to let it in
 SQUEEZE_AFTER = 5.0  # s
 ITS_TURN = 60.0  # s of standing, after which it need not leave room for those still to come
 REAR_SLACK = 0.5  # m by which a rear may stay behind after a change
@@ -156,10 +158,11 @@ def change_fits(
 
 @kernel
 def leaves_room(
-    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int, lane: int
-) -> bool:
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int, lane: int,
+    spare: float,
+) -> bool:  # fmt: skip
     """Whether others still fit on `lane` when i has moved there: those who count on it or enter it,
-    and the head that stands before it for longer than i does."""
+    and the head that stands before it for longer than i does. spare: m by which the last may not."""
     entering = False
     if order.start[lane] < order.start[lane + 1]:
         entering = rear_inside(net, veh, order.slot[order.start[lane + 1] - 1])
@@ -171,7 +174,7 @@ def leaves_room(
         return True
     _, closed, _, _ = queue_end(net, veh, order, lane, rules.queue_gap)
     # As in `has_room`, what others need holds the gap before each, and that behind the last is none.
-    return closed >= need + veh.length[i]
+    return closed >= need + veh.length[i] - spare
 
 
 @kernel
@@ -194,6 +197,18 @@ def nobody_enters(
 
 
 @kernel
+def takes_turn(
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int, lane: int
+) -> bool:
+    """Whether i may change to a full lane, beside which it would wait for ever: those who are not on it
+    yet wait for once, the last of those who come stands with its rear where nobody crosses."""
+    if nobody_enters(net, veh, order, grants, lane):
+        return True
+    spare = spare_behind(net, lane)
+    return spare > 0.0 and leaves_room(net, veh, order, grants, rules, i, lane, spare)
+
+
+@kernel
 def claim(veh: Vehicles, grants: Grants, rules: Rules, i: int, lane: int, frame: int) -> None:
     """Keep room on a lane for one of those who must change to it; the others of them wait."""
     grants.claimed[lane] = max(grants.claimed[lane], veh.length[i] + rules.queue_gap)
@@ -207,7 +222,8 @@ def ask_to_yield(
 ) -> None:
     """Ask the first vehicle on `lane` that can fall back behind i, at s there, to let it in.
 
-    It needs to brake comfortably, and no more than i itself, which moves on. Where all move, i on
+    It needs to brake comfortably, and no more than i itself, which moves on; where i stands as it does for
+    any leader, so that it is asked until it stands. Where all move, i on
     its part falls back behind whoever it would follow there.
     """
     rear = s - veh.length[i]
@@ -220,8 +236,10 @@ def ask_to_yield(
         j = order.slot[p]
         if veh.granted[j] > 0 or stands_for_long(veh, j):
             continue
-        keep = KEEP_SHARE * types.min_gap[veh.type[j]]
-        if rear - veh.s[j] > braking_gap(veh.speed[j], v, 2.0, 0.0, keep):
+        t = veh.type[j]
+        b = types.decel[t] if v < 0.1 else COOPERATION
+        keep = (LETS_IN if v < 0.1 else KEEP_SHARE) * types.min_gap[t]
+        if rear - veh.s[j] > braking_gap(veh.speed[j], v, b, 0.0, keep):
             if veh.yields_to[j] < 0:
                 veh.yields_to[j] = i
             return
@@ -326,10 +344,9 @@ def consider_change(
     b = rules.safe_braking if urgent else 0.5 * rules.safe_braking
     stood = time_stood(veh, i, frame, dt) if mandatory else 0.0
     tight = stood >= SQUEEZE_AFTER
-    room = leaves_room(net, veh, order, grants, rules, i, target)
+    room = leaves_room(net, veh, order, grants, rules, i, target, 0.0)
     if not room and stood >= ITS_TURN:
-        # Beside a full lane it would wait for ever: those who are not on it yet wait for once.
-        room = nobody_enters(net, veh, order, grants, target)
+        room = takes_turn(net, veh, order, grants, rules, i, target)
     fits = room and stops_before_line(net, veh, types, i, target, s, b, mandatory, dt)
     if fits and change_fits(
         net, veh, types, order, grants, rules, i, target, s, place, cut, b, tight, dt
@@ -361,9 +378,9 @@ def ask_the_other_side(
     if held_up or (wish and is_urgent(net.lanes.length[lane] - veh.s[i], veh.speed[i])):
         s = place_beside(net, lane, lane + side, veh.s[i])
         place = place_behind(veh, order, lane + side, s)
-        room = leaves_room(net, veh, order, grants, rules, i, lane + side)
+        room = leaves_room(net, veh, order, grants, rules, i, lane + side, 0.0)
         if not room and wish and time_stood(veh, i, frame, dt) >= ITS_TURN:
-            room = nobody_enters(net, veh, order, grants, lane + side)
+            room = takes_turn(net, veh, order, grants, rules, i, lane + side)
         if room:
             ask_to_yield(veh, order, types, lane + side, s, place, i)
         if wish:

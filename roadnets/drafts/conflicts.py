@@ -12,7 +12,7 @@ from rushhour.kernels.junctions.conflict_zones import (
     never_conflict,
     sample_lanes,
 )
-from rushhour.kernels.junctions.exit_room import QUEUE_OVERHANG
+from rushhour.kernels.junctions.queue_ends import QUEUE_OVERHANG
 from rushhour.roadnets.drafts.draft import Draft
 from rushhour.roadnets.drafts.index import DraftIndex
 from rushhour.roadnets.drafts.shapes import Shapes
