@@ -53,7 +53,7 @@ from rushhour.kernels.junctions.critical_gaps import (
 )
 from rushhour.kernels.junctions.exit_room import all_green, chain_with_room
 from rushhour.kernels.junctions.gap_acceptance import can_follow, zips_in
-from rushhour.kernels.junctions.grant_review import HELD_UP, NOT_YET, is_held_up, review_vehicle
+from rushhour.kernels.junctions.grant_review import HELD_UP, is_held_up
 from rushhour.kernels.junctions.patience import (
     CALM,
     FRESH,
@@ -169,28 +169,6 @@ def test_when_a_green_is_lost_to_a_full_exit(
     lights = signals.net.signals
     net = signals.net._replace(signals=lights._replace(cycle=np.full_like(lights.cycle, cycle)))
     assert has_lost_green(net, signals.veh, I, FRAME, DT) == lost, why
-
-
-@pytest.mark.parametrize(
-    ("arrived", "kept", "why"),
-    [
-        (LONG, True, "it has stood so long that its turn has come"),
-        (LONG + 1, False, "a frame less: others that have green take what comes until then"),
-    ],
-)
-def test_room_that_comes_is_kept_through_a_red_for_who_has_stood_for_long(
-    signals: Junction, arrived: int, kept: bool, why: str
-) -> None:
-    j, k = signals, signals.way("ST")
-    lane = int(j.net.connectors.to_lane[k])
-    j.put(I, "ST", length=4.5, full_since=FRAME - int(LOST_GREEN / DT), arrived=arrived)
-    j.grants.light[k], j.grants.wished[lane] = RED, 0.0
-    j.sim.order.start[:], j.sim.order.over[:] = 0, -1
-    what = review_vehicle(
-        j.net, j.veh, j.types, j.sim.order, j.grants, j.rules, I, 0, 0.3, True, FRAME, DT
-    )
-    assert what == NOT_YET
-    assert (j.grants.wished[lane] > 0.0) == kept, why
 
 
 HELD = FRAME - int(HELD_UP / DT)

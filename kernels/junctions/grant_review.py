@@ -28,7 +28,6 @@ from rushhour.kernels.core.vehicles import (
 )
 from rushhour.kernels.following.car_following import stopping_distance
 from rushhour.kernels.following.halting import halts_before
-from rushhour.kernels.junctions.arrival_order import IMPATIENT, time_at_line
 from rushhour.kernels.junctions.barring_bodies import bars_way
 from rushhour.kernels.junctions.chain_lights import (
     has_lost_green,
@@ -335,9 +334,7 @@ def review_vehicle(
         else:
             # Its exit was full in its last green: the room that comes is its own by now.
             n, _ = chain_length(net, veh, i, rules.stop_offset)
-            if time_at_line(veh, i, frame, dt) >= IMPATIENT and nobody_between(
-                net, veh, order, grants, i, n
-            ):
+            if nobody_between(net, veh, order, grants, i, n):
                 wish(veh, grants, rules, i, net.connectors.to_lane[veh.path[i, n - 1]])
         return NOT_YET
     veh.line[i] = line
