@@ -62,8 +62,8 @@ def pressure(comm: Any) -> World:
 
 
 def jam(comm: Any) -> World:
-    """More than a small town carries: minds change, rings form and are acted on."""
-    network = generate("town", size="small")
+    """More than short streets without lights carry: minds change, a ring forms and is acted on."""
+    network = generate("grid", rows=4, columns=8, length=60.0, control="priority")
     given = Parameters(
         {
             "gridlock.act_after": 6.0, "gridlock.change_mind_after": 3.0,
@@ -71,7 +71,7 @@ def jam(comm: Any) -> World:
         }
     )  # fmt: skip
     return World(
-        network, crowd(network, 700, 500, 40.0), parameters=given, dt=0.5, seed=2, comm=comm
+        network, crowd(network, 1000, 700, 40.0), parameters=given, dt=0.5, seed=2, comm=comm
     )
 
 

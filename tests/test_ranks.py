@@ -14,7 +14,8 @@ from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.demand.model import empty_demand
 from rushhour.traffic.demand.random_trips import random_trips
 from rushhour.traffic.ranks.parts import distances, divide, groups_of, owners
-from rushhour.traffic.ranks.refused import PARAMETERS, RankError
+from rushhour.traffic.ranks.refused import PARAMETERS, QUOTAS, RankError
+from rushhour.traffic.settings.quotas import GROUP, NAMES
 from rushhour.traffic.world import World
 
 FRAMES = 300
@@ -150,6 +151,11 @@ class TwoRanks:
     """As much of a communicator as is looked at before anything is refused."""
 
     rank, size = 0, 2
+
+
+def test_each_quota_is_done_on_ranks_or_refused() -> None:
+    refused = {name for name in NAMES if GROUP + name in PARAMETERS}
+    assert refused == set(NAMES) - set(QUOTAS)
 
 
 @pytest.mark.parametrize("given", ["steered.share", "quota.steered", "quota.routing"])

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING, Any, Final
 
 from rushhour.roadnets.errors import RunError
-from rushhour.traffic.settings.quotas import GROUP, NAMES
 
 if TYPE_CHECKING:
     from rushhour.traffic.settings.parameters import Parameters
@@ -25,7 +24,9 @@ QUOTAS: Final = ("vehicles", "lanes", "wait_for")  # that are done
 PARAMETERS: Final[dict[str, str]] = {
     "steered.share": OPTIONS["steered"],
     "steered.bodies": OPTIONS["steered"],
-    **{GROUP + name: OPTIONS["quotas"] for name in NAMES if name not in QUOTAS},
+    # Not by the table of quotas: options are made without numba.
+    "quota.steered": OPTIONS["quotas"],
+    "quota.routing": OPTIONS["quotas"],
 }
 # And of scenarios, by field.
 SCENARIO: Final[dict[str, str]] = {
