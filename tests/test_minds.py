@@ -63,7 +63,7 @@ def queue(network, name: str, n: int, first: float = 24.0):
 def test_a_driver_before_a_full_exit_takes_the_one_with_room():
     network = fork()
     way = [network.road_index[name] for name in ("in", "short", "out")]
-    blocked = [*queue(network, "short", 3), *queue(network, "longer", 3)]
+    blocked = [*queue(network, "short", 4), *queue(network, "longer", 4)]
     world = world_of(network, [*blocked, Trip("driver", 90.0, CAR, way)])
     world.step(4 * 200)
     assert world.counts()["minds_changed"] == 1
@@ -87,13 +87,13 @@ def test_who_takes_another_way_on_has_waited_at_the_line_since_it_came():
     """E5, E6: the order of arrival is that at the line, whatever the movement is by now."""
     network = fork()
     way = [network.road_index[name] for name in ("in", "short", "out")]
-    blocked = [car for name in ("short", "longer", "longest") for car in queue(network, name, 3)]
+    blocked = [car for name in ("short", "longer", "longest") for car in queue(network, name, 4)]
     world = world_of(network, [*blocked, Trip("driver", 90.0, CAR, way)])
     arrivals = set()
     for _ in range(4 * 500):
         world.step()
         veh = world.sim.veh
-        waiting = (veh.lane >= 0) & (veh.id == 9) & (veh.arrived >= 0)
+        waiting = (veh.lane >= 0) & (veh.id == 12) & (veh.arrived >= 0)
         arrivals.update(veh.arrived[waiting].tolist())
     assert world.counts()["minds_changed"] >= 1
     assert len(arrivals) == 1

@@ -211,7 +211,7 @@ def test_nobody_enters_a_lane_without_a_grant_to_it_or_a_rear_before_it(road: Ro
 def asked(r: Road) -> dict[str, int]:
     r.veh.yields_to[:] = -1
     lane = r.east + 1
-    ask_to_yield(r.veh, r.order, r.types, lane, AT, place_behind(r.veh, r.order, lane, AT), I)
+    ask_to_yield(r.veh, r.order, r.types, lane, AT, place_behind(r.veh, r.order, lane, AT), I, DT)
     return {"mine": int(r.veh.yields_to[I]), "back": int(r.veh.yields_to[BACK])}
 
 
@@ -235,7 +235,7 @@ def test_the_first_who_can_brake_gently_or_before_one_that_stands_is_asked(
     v = road.veh.speed[I] = 0.0 if stands else V
     share = LETS_IN if stands else KEEP_SHARE
     b = float(road.types.decel[0]) if stands else COOPERATION
-    gap = braking_gap(14.0, v, b, 0.0, share * road.types.min_gap[0])
+    gap = braking_gap(14.0, v, b, DT if stands else 0.0, share * road.types.min_gap[0])
     road.put(BACK, road.east + 1, AT - 4.5 - gap - spare, speed=14.0)
     assert asked(road)["back"] == (I if goes else -1)
 

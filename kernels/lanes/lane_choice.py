@@ -218,7 +218,7 @@ def claim(veh: Vehicles, grants: Grants, rules: Rules, i: int, lane: int, frame:
 
 @kernel
 def ask_to_yield(
-    veh: Vehicles, order: Order, types: Types, lane: int, s: float, place: int, i: int
+    veh: Vehicles, order: Order, types: Types, lane: int, s: float, place: int, i: int, dt: float
 ) -> None:
     """Ask the first vehicle on `lane` that can fall back behind i, at s there, to let it in.
 
@@ -237,9 +237,11 @@ def ask_to_yield(
         if veh.granted[j] > 0 or stands_for_long(veh, j):
             continue
         t = veh.type[j]
-        b = types.decel[t] if v < 0.1 else COOPERATION
-        keep = (LETS_IN if v < 0.1 else KEEP_SHARE) * types.min_gap[t]
-        if rear - veh.s[j] > braking_gap(veh.speed[j], v, b, 0.0, keep):
+        stands = v < 0.1
+        b = types.decel[t] if stands else COOPERATION
+        late = dt if stands else 0.0
+        keep = (LETS_IN if stands else KEEP_SHARE) * types.min_gap[t]
+        if rear - veh.s[j] > braking_gap(veh.speed[j], v, b, late, keep):
             if veh.yields_to[j] < 0:
                 veh.yields_to[j] = i
             return
@@ -355,11 +357,11 @@ def consider_change(
     if urgent:
         # Those who hold the room come first; nobody must stop for a change that waits for them.
         if room:
-            ask_to_yield(veh, order, types, target, s, place, i)
+            ask_to_yield(veh, order, types, target, s, place, i, dt)
         claim(veh, grants, rules, i, target, frame)
     elif room and waits_behind_halting(net, veh, routes, order, grants, lane, p):
         # Those on the open lane let one in each.
-        ask_to_yield(veh, order, types, target, s, place, i)
+        ask_to_yield(veh, order, types, target, s, place, i, dt)
     return False
 
 
@@ -382,7 +384,7 @@ def ask_the_other_side(
         if not room and wish and time_stood(veh, i, frame, dt) >= ITS_TURN:
             room = takes_turn(net, veh, order, grants, rules, i, lane + side)
         if room:
-            ask_to_yield(veh, order, types, lane + side, s, place, i)
+            ask_to_yield(veh, order, types, lane + side, s, place, i, dt)
         if wish:
             claim(veh, grants, rules, i, lane + side, frame)
 
