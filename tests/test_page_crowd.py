@@ -65,6 +65,7 @@ def test_marks_put_into_the_picture_lie_on_their_vehicles_in_their_colours(
 
 def test_a_picture_drawn_in_parts_is_the_same_as_one_drawn_whole(page: Opened) -> None:
     page.drawn("rushhour.lookAt(Math.max(...rushhour.head.node_x) + 60, 0, 0.25); rushhour.seek(2)")
+    page.page.wait_for_function("rushhour.draw.refineAt === Infinity")  # a slow machine's ground
     page.get(
         "(() => { const gl = rushhour.draw.gl, blit = gl.blitFramebuffer; window.blits = [];"
         " gl.blitFramebuffer = (...a) => { blits.push((a[2] - a[0]) * (a[3] - a[1])); return blit.apply(gl, a); }; })()"
