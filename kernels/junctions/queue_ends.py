@@ -8,7 +8,8 @@ from rushhour.kernels.core.vehicles import BEHIND, Grants, Order, Vehicles
 from rushhour.kernels.following.halting import stands_for_long
 from rushhour.kernels.junctions.grant_holders import must_change, swap_room
 
-QUEUE_OVERHANG = 8.0  # m of the last of a queue that may stay behind, where nobody crosses, as drivers do who close up
+# m of the last of a queue that may stay behind, where nobody crosses: as drivers do who close up
+QUEUE_OVERHANG = 8.0
 CLOSES_UP = 100.0  # m of a lane on which a queue closes up while somebody crosses before it
 JOINTS_BACK = 4  # joints in a row over which others are let on for the room beyond
 

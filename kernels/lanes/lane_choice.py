@@ -162,7 +162,7 @@ def leaves_room(
     spare: float,
 ) -> bool:  # fmt: skip
     """Whether others still fit on `lane` when i has moved there: those who count on it or enter it,
-    and the head that stands before it for longer than i does. spare: m by which the last may not."""
+    and the head that stands before it for longer than i does. spare: m of the last that may stay behind."""
     entering = False
     if order.start[lane] < order.start[lane + 1]:
         entering = rear_inside(net, veh, order.slot[order.start[lane + 1] - 1])
@@ -222,12 +222,14 @@ def ask_to_yield(
 ) -> None:
     """Ask the first vehicle on `lane` that can fall back behind i, at s there, to let it in.
 
-    It needs to brake comfortably, and no more than i itself, which moves on; where i stands as it does for
-    any leader, so that it is asked until it stands. Where all move, i on
-    its part falls back behind whoever it would follow there.
+    It needs to brake comfortably, and no more than i itself, which moves on; where i stands as it does
+    for any leader, so that it is asked until it stands. Where all move, i on its part falls back
+    behind whoever it would follow there.
     """
     rear = s - veh.length[i]
     v = veh.speed[i]
+    stands = v < 0.1
+    late = dt if stands else 0.0
     if place > order.start[lane] and veh.yields_to[i] < 0 and v > ZIP_SPEED:
         j = order.slot[place - 1]
         if veh.speed[j] > ZIP_SPEED:
@@ -237,9 +239,7 @@ def ask_to_yield(
         if veh.granted[j] > 0 or stands_for_long(veh, j):
             continue
         t = veh.type[j]
-        stands = v < 0.1
         b = types.decel[t] if stands else COOPERATION
-        late = dt if stands else 0.0
         keep = (LETS_IN if stands else KEEP_SHARE) * types.min_gap[t]
         if rear - veh.s[j] > braking_gap(veh.speed[j], v, b, late, keep):
             if veh.yields_to[j] < 0:

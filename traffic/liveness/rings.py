@@ -62,7 +62,7 @@ class Rings(Part):
 
     def __init__(
         self, network: Network, policy: str, act_after: float, dt: float, stop_offset: float = 0.3,
-        queue_gap: float = 2.5,
+        queue_gap: float = 3.0,
     ) -> None:  # fmt: skip
         self.policy = policy
         self.dt = dt
