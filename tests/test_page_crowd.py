@@ -8,16 +8,23 @@ from browsers import SIZE, Opened, chromium
 
 from rushhour.cli import main
 from rushhour.roadnets.generators.by_name import generate
+from rushhour.roadnets.model import Network
 from rushhour.traffic.demand.random_trips import vehicles_on_road
 from rushhour.traffic.recording.recorder import Recorder
 from rushhour.traffic.world import World
+from rushhour.viewer.shapes import lane_arrows
+from rushhour.viewer.silhouettes import kite_pixels
+
+
+def streets() -> Network:
+    return generate("grid", rows=7, columns=7, lanes=2)
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
     """2,000 vehicles on a grid, as a page in a browser that draws by the processor."""
     here = tmp_path_factory.mktemp("crowd")
-    network = generate("grid", rows=7, columns=7, lanes=2)
+    network = streets()
     world = World(network, vehicles_on_road(network, 2000, seed=1), dt=0.5, seed=1)
     with Recorder(here / "run.h5", world, 1.0) as recorder:
         world.observers.append(recorder)
@@ -28,6 +35,28 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
         opened.get("rushhour.play(false)")
         yield opened
         assert opened.told == []
+
+
+@pytest.mark.parametrize("seen", [0, 900, 60_000])
+def test_kites_are_as_large_as_in_the_window(page: Opened, seen: int) -> None:
+    for scale in (0.05, 0.4, 0.42, 0.7, 2.9, 3.1, 7.0, 9.0, 40.0):
+        kite = page.get(
+            f"(() => {{ const of = Object.create(rushhour, {{ camera: {{ value: {{ scale: {scale} }} }},"
+            f" seen: {{ value: {seen} }} }}); return of.kite; }})()"
+        )
+        assert kite == pytest.approx(kite_pixels(scale, seen, False), abs=1e-9)
+
+
+def test_arrows_on_lanes_are_those_of_pictures(page: Opened) -> None:
+    got = np.array(page.get("Array.from(rushhour.ground.meshes.arrows.data.subarray(0, 8 * rushhour.ground.meshes.arrows.n))"))  # fmt: skip
+    origin = np.array(page.get("rushhour.facts.origin"))
+    corners = [lane_arrows(streets()).reshape(-1, 2), got.reshape(-1, 8)[:, :2] + origin]
+    cells = [np.unique(np.rint(one / 0.02), axis=0) for one in corners]
+    assert len(cells[0]) > 1000
+    for one, other in (cells, cells[::-1]):
+        known = {tuple(cell) for cell in other.tolist()}
+        near = [any((x + i, y + k) in known for i in (-2, -1, 0, 1, 2) for k in (-2, -1, 0, 1, 2)) for x, y in one.tolist()]  # fmt: skip
+        assert all(near)
 
 
 def test_a_browser_without_a_graphics_card_is_known(page: Opened) -> None:

@@ -1,7 +1,7 @@
 """Polygons of lanes, intersections, markings and vehicles, in metres."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,20 @@ MARK_WIDTH: Final = 0.15  # m
 STOP_LINE: Final = 0.45  # m
 TOOTH: Final = 0.9  # m of a yield line for each of its teeth
 TOOTH_LONG: Final = 0.6  # m
+LINE: Final = 0.45  # of a lane's width, that lines at its end reach to either side
 ARROW: Final = 9.5  # m before the end of a lane where its arrow begins
 LEAST_ARROWED: Final = 18.0  # m, of a lane
+# Parts of arrows: whatever may be done, straight on, to the left (to the right: mirrored). Places are m
+# onwards from where the arrow begins, and m to the left.
+STEM: Final = (((0.0, 0.09), (2.2, 0.09), (2.2, -0.09), (0.0, -0.09)),)
+ONWARDS: Final = (
+    ((2.2, 0.09), (2.9, 0.09), (2.9, -0.09), (2.2, -0.09)),
+    ((2.7, 0.38), (4.1, 0.0), (4.1, 0.0), (2.7, -0.38)),
+)
+ASIDE: Final = (
+    ((2.02, 0.0), (2.02, 0.6), (2.2, 0.6), (2.2, 0.0)),
+    ((1.6, 0.55), (2.11, 1.3), (2.11, 1.3), (2.62, 0.55)),
+)
 BUILDINGS_FROM: Final = 0.25  # pixels per m from which on buildings are drawn
 BAR: Final = 0.5  # m of a bar of a zebra, and between two
 STOPS: Final = 1
@@ -149,7 +161,7 @@ def stop_lines(network: Network) -> Quads:
     """
     kinds = stop_kinds(network)
     lanes = np.flatnonzero(kinds == YIELDS)
-    edge = 0.45 * network.arrays.lanes.width[lanes]
+    edge = LINE * network.arrays.lanes.width[lanes]
     count = np.maximum(2, np.rint(2.0 * edge / TOOTH).astype(np.intp))
     which = np.repeat(np.arange(lanes.size), count)
     number = np.arange(which.size) - np.repeat(np.cumsum(count) - count, count)
@@ -167,28 +179,27 @@ def lane_arrows(network: Network) -> Quads:
     lanes, ways, n = network.arrays.lanes, network.arrays.connectors, network.n_road_lanes
     wanted = network.arrays.roads.lane_count[lanes.road[:n]] > 1
     wanted &= lanes.length[:n] >= LEAST_ARROWED
-    parts = []
     may = [np.bincount(ways.from_lane[ways.turn == k], minlength=n)[:n] > 0 for k in range(3)]
-    stem = [(ARROW, 0.09), (ARROW - 2.2, 0.09), (ARROW - 2.2, -0.09), (ARROW, -0.09)]
-    head = [(ARROW - 2.7, 0.38), (ARROW - 4.1, 0.0), (ARROW - 4.1, 0.0), (ARROW - 2.7, -0.38)]
-    parts += [(may[0] | may[1] | may[2], stem)]
-    long = [(ARROW - 2.2, 0.09), (ARROW - 2.9, 0.09), (ARROW - 2.9, -0.09), (ARROW - 2.2, -0.09)]
-    parts += [(may[STRAIGHT], long), (may[STRAIGHT], head)]
+    parts: list[tuple[NDArray[np.bool_], tuple[tuple[float, float], ...]]]
+    parts = [(may[0] | may[1] | may[2], one) for one in STEM]
+    parts += [(may[STRAIGHT], one) for one in ONWARDS]
     for turn, side in ((LEFT, 1.0), (RIGHT, -1.0)):
-        bar = [
-            (ARROW - 2.02, 0.0),
-            (ARROW - 2.02, 0.6 * side),
-            (ARROW - 2.2, 0.6 * side),
-            (ARROW - 2.2, 0.0),
-        ]
-        tip = (ARROW - 2.11, 1.3 * side)
-        point = [(ARROW - 1.6, 0.55 * side), tip, tip, (ARROW - 2.62, 0.55 * side)]
-        parts += [(may[turn], bar), (may[turn], point)]
+        parts += [(may[turn], tuple((at, side * left) for at, left in one)) for one in ASIDE]
     quads = []
     for who, shape in parts:
         seen = np.flatnonzero(wanted & who)
-        quads.append(_before_ends(network, seen, np.tile(np.array(shape), (seen.size, 1, 1))))
+        before = np.array((ARROW, 0.0)) + np.array((-1.0, 1.0)) * np.array(shape)
+        quads.append(_before_ends(network, seen, np.tile(before, (seen.size, 1, 1))))
     return np.concatenate(quads)
+
+
+def paint_facts() -> dict[str, Any]:
+    """What is painted on lanes, for a page: as `stop_lines` and `lane_arrows` have it."""
+    return {
+        "line": LINE, "stop": STOP_LINE, "tooth": TOOTH, "tooth_long": TOOTH_LONG,
+        "arrow": ARROW, "least": LEAST_ARROWED, "stem": STEM, "onwards": ONWARDS, "aside": ASIDE,
+        "straight": STRAIGHT, "left": LEFT, "right": RIGHT,
+    }  # fmt: skip
 
 
 def _before_ends(
@@ -223,7 +234,7 @@ def end_bars(network: Network, lane: NDArray[np.intp], thick: float) -> Quads:
     end, before = network.points[last], network.points[last - 1]
     along = end - before
     along /= np.maximum(np.hypot(along[:, 0], along[:, 1]), 1e-9)[:, None]
-    across = np.column_stack((-along[:, 1], along[:, 0])) * (0.45 * width)[:, None]
+    across = np.column_stack((-along[:, 1], along[:, 0])) * (LINE * width)[:, None]
     back = end - along * thick
     return np.stack((end + across, end - across, back - across, back + across), axis=1)
 

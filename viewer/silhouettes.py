@@ -3,7 +3,7 @@
 `page/bodies.glsl` draws them: as bodies with a front, lights and wheels, and from afar as kites.
 """
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,14 @@ RACER: Final = CLASSES.index("racer")
 CAR: Final = 4.5  # m, of a car, which says how far away bodies are kites
 BODY_PIXELS: Final = 11.0  # that a car is long from which on it is a body; twice that in races
 RACER_KITE: Final = 14.0  # pixels
+LARGEST_KITE: Final = 13.0  # pixels, of a car
+LEAST_KITES: Final = ((8.0, 7.0), (3.0, 9.0), (0.0, 11.0))  # beyond so many m a pixel: pixels
+NEAR_KITE: Final = 6.4  # m that a kite is long, where that is more
+CROWD: Final = 6000.0  # vehicles that are seen, from which on kites are smaller
+CROWDED: Final = 0.25  # exponent of how much
+KITE_RIM: Final = 0.8  # pixels
+FAR_RIM: Final = 0.3  # pixels, from FAR on: rims would be all that is seen
+FAR: Final = 2.0  # m a pixel
 
 
 def silhouette(kind: str, length: float, width: float) -> int:
@@ -53,6 +61,20 @@ def kite_pixels(scale: float, seen: int, race: bool) -> float:
         return 0.0
     if race:
         return RACER_KITE
-    crowd = float(min(1.0, (6000.0 / max(1, seen)) ** 0.25))
-    least = (7.0 if scale > 8.0 else 9.0 if scale > 3.0 else 11.0) * crowd
-    return min(13.0, max(least, 6.4 / scale))
+    crowd = float(min(1.0, (CROWD / max(1, seen)) ** CROWDED))
+    least = next(pixels for far, pixels in LEAST_KITES if scale > far) * crowd
+    return min(LARGEST_KITE, max(least, NEAR_KITE / scale))
+
+
+def kite_rim(scale: float) -> float:
+    """How wide the rim of a kite is at so many m a pixel, pixels."""
+    return FAR_RIM if scale > FAR else KITE_RIM
+
+
+def kite_facts() -> dict[str, Any]:
+    """What `kite_pixels` and `kite_rim` go by, for a page."""
+    return {
+        "car": CAR, "body": BODY_PIXELS, "racer": RACER_KITE, "most": LARGEST_KITE,
+        "least": LEAST_KITES, "near": NEAR_KITE, "crowd": CROWD, "crowded": CROWDED,
+        "rim": KITE_RIM, "far_rim": FAR_RIM, "far": FAR,
+    }  # fmt: skip

@@ -12,7 +12,7 @@ from rushhour.viewer.camera import Camera
 from rushhour.viewer.gl.images import Image, ImagePainter
 from rushhour.viewer.gl.names import NamePainter
 from rushhour.viewer.gl.ribbons import RibbonPainter, Ribbons
-from rushhour.viewer.gl.vehicles import FAR, FAR_RIM, KITE_RIM, VehicleLayer, with_wheels
+from rushhour.viewer.gl.vehicles import VehicleLayer, with_wheels
 from rushhour.viewer.grades import LEAST_KERB, LEAST_LANES
 from rushhour.viewer.lights import lights_of
 from rushhour.viewer.moments import Moment
@@ -22,7 +22,7 @@ from rushhour.viewer.raster import AREAS_FROM, ARROWS_FROM, LEAST_LIGHT, MARKS_F
 from rushhour.viewer.road_mesh import RoadMesh, polyline_quads, ribbons
 from rushhour.viewer.scene import Scene, Stroke, codes
 from rushhour.viewer.shapes import BUILDINGS_FROM
-from rushhour.viewer.silhouettes import kite_pixels
+from rushhour.viewer.silhouettes import kite_pixels, kite_rim
 from rushhour.viewer.street_labels import atlas_of
 
 BEYOND: Final = 30.0  # m outside the picture from where a body may reach into it
@@ -254,7 +254,7 @@ class Renderer:
         self._note("upload")
         kite = self._smoothing * kite_pixels(camera.scale, max(count, others), self._roads.race)
         pixel = camera.scale / self._smoothing
-        rim = self._smoothing * (FAR_RIM if camera.scale > FAR else KITE_RIM)
+        rim = self._smoothing * kite_rim(camera.scale)
         layer.draw(*self._view(camera), pixel, kite, scene.blink, steer is not None, rim)
         self._note("draw")
 

@@ -11,14 +11,12 @@ from numpy.typing import NDArray
 from vispy import gloo
 
 from rushhour.viewer.page.writing import part
+from rushhour.viewer.silhouettes import KITE_RIM
 from rushhour.viewer.themes import Theme, rim_colours
 
 ROW: Final = 1024  # vehicles in a row of the texture
 SIZES: Final = 256  # sizes in a row of theirs
 
-KITE_RIM: Final = 0.8  # pixels
-FAR_RIM: Final = 0.3  # pixels, from FAR on: rims would be all that is seen
-FAR: Final = 2.0  # m a pixel
 STEER: Final = 0.02  # rad, of a turn more that a packed heading has
 
 VERTEX_SHADER: Final = """

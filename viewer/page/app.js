@@ -301,13 +301,18 @@ class App {
     between(frames, row, span > 0 ? Math.min(1, Math.max(0, (this.time - t0) / span)) : 0, span, pose);
     return { x: pose[0], y: pose[1], turn: pose[2], speed: pose[3], length: this.head.size[2 * id], width: this.head.size[2 * id + 1], row, frames, frame };
   }
-  get bodies() { return 4.5 / this.camera.scale >= (this.facts.race ? 2 * FINE : FINE); }
+  // How many pixels long a car's kite is now; 0: bodies are drawn.
+  get kite() {
+    const k = this.facts.kites, { scale } = this.camera;
+    if (k.car / scale >= k.body * (this.facts.race ? 2 : 1)) return 0;
+    if (this.facts.race) return k.racer;
+    const crowd = Math.min(1, (k.crowd / Math.max(1, this.seen)) ** k.crowded), [, least] = k.least.find(([far]) => scale > far);
+    return Math.min(k.most, Math.max(least * crowd, k.near / scale));
+  }
   scene(now) {
     const { camera, draw } = this;
     draw.keepGround(camera, this.boxOf(30), `${this.theme},${this.layer},${this.layer ? this.interval() : 0}`, () => this.labels.draw(camera, this.width, this.height, draw.ratio, this.look), this.layer ? this.roadColours() : null);
-    const crowd = Math.min(1, (6000 / Math.max(1, this.seen)) ** 0.25), least = (camera.scale > 8 ? 7 : camera.scale > 3 ? 9 : 11) * crowd;
-    const size = this.facts.race ? 14 : Math.min(13, Math.max(least, 6.4 / camera.scale));
-    draw.draw(camera, this.seen, this.bodies, camera.scale < 4 ? this.lights() : null, size, Math.floor(now / 400) % 2 === 0);
+    draw.draw(camera, this.seen, camera.scale < 4 ? this.lights() : null, this.kite, Math.floor(now / 400) % 2 === 0);
   }
   // ---- layers: roads by what was measured on them in an interval
   interval() { return Math.min(this.head.layer_time.length - 2, Math.max(0, this.head.layer_time.findLastIndex((t) => t <= this.time + 1e-6))); }

@@ -2,7 +2,6 @@
 // vehicles. Colours come from the theme. Without a graphics card each pass over all pixels is dear, so that
 // a crowd is put into the pixels here and shown by a canvas of its own, and of a picture with bodies only
 // what changed is drawn anew.
-const FINE = 11; // pixels that a car is long from which on it is a body, not a mark
 const GROUND_VERTEX = `#version 300 es
 layout(location=0) in vec2 a_at; layout(location=1) in vec2 a_side; layout(location=2) in float a_half;
 layout(location=3) in float a_along; layout(location=4) in float a_style; layout(location=5) in float a_road;
@@ -439,12 +438,12 @@ class Draw {
     gl.bindTexture(gl.TEXTURE_2D, texture);
     gl.drawArrays(gl.TRIANGLES, 0, 3);
   }
-  // What moves. n: vehicles in this.data; bars: { data, n } of lights, or null.
-  draw(camera, n, bodies, bars, size, blink) {
+  // What moves. n: vehicles in this.data; bars: { data, n } of lights, or null; kite: pixels, 0: bodies.
+  draw(camera, n, bars, kite, blink) {
     const gl = this.gl;
-    const splats = this.slow && !bodies && n > SPLATS;
+    const splats = this.slow && kite > 0 && n > SPLATS;
     if (this.crowd.hidden === splats) { this.crowd.hidden = !splats; this.canvas.style.visibility = splats ? "hidden" : ""; this.shown = null; }
-    if (splats) { this.splat(camera, n, bars, size); return; }
+    if (splats) { this.splat(camera, n, bars, kite); return; }
     gl.viewport(0, 0, this.canvas.width, this.canvas.height);
     this.cover(camera, n, bars);
     gl.enable(gl.BLEND); gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
@@ -456,14 +455,14 @@ class Draw {
     }
     if (n) {
       this.send(this.instances, this.data, n);
-      if (bodies) {
+      if (!kite) {
         const at = this.use("body", camera);
         gl.uniform1f(at.u_blink, blink ? 1 : 0);
         gl.bindVertexArray(this.instances.one);
         gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, n);
       } else {
-        const at = this.use("mark", camera);
-        gl.uniform1f(at.u_size, size); gl.uniform1f(at.u_ratio, this.ratio); gl.uniform1f(at.u_rim_wide, (camera.scale > 2 ? 0.3 : 0.8) * this.ratio); // from afar rims would be all that is seen
+        const at = this.use("mark", camera), { rim, far_rim, far } = this.ground.facts.kites;
+        gl.uniform1f(at.u_size, kite); gl.uniform1f(at.u_ratio, this.ratio); gl.uniform1f(at.u_rim_wide, (camera.scale > far ? far_rim : rim) * this.ratio);
         gl.bindVertexArray(this.instances.points);
         gl.drawArrays(gl.POINTS, 0, n);
       }

@@ -228,18 +228,19 @@ class Ground {
     const { start, x, y } = this.lanes, e = start[lane + 1] - 1;
     if (e <= start[lane]) return null;
     const dx = x[e] - x[e - 1], dy = y[e] - y[e - 1], d = Math.hypot(dx, dy) || 1;
-    return { x: x[e], y: y[e], dx: dx / d, dy: dy / d, half: 0.45 * this.head.lane_width[lane] };
+    return { x: x[e], y: y[e], dx: dx / d, dy: dy / d, half: this.facts.paint.line * this.head.lane_width[lane] };
   }
   // A stop line, or the teeth of a yield line that point at who comes.
   line(mesh, lane, full) {
     const e = this.end(lane);
     if (!e) return;
+    const { stop, tooth, tooth_long } = this.facts.paint;
     const p = (along, aside) => [e.x - e.dx * along - e.dy * aside, e.y - e.dy * along + e.dx * aside];
-    if (full) { mesh.quad([p(0, e.half), p(0, -e.half), p(0.45, -e.half), p(0.45, e.half)], STYLE.stop); return; }
-    const teeth = Math.max(2, Math.round(e.half * 2 / 0.9)), w = 2 * e.half / teeth;
+    if (full) { mesh.quad([p(0, e.half), p(0, -e.half), p(stop, -e.half), p(stop, e.half)], STYLE.stop); return; }
+    const teeth = Math.max(2, Math.round(e.half * 2 / tooth)), w = 2 * e.half / teeth;
     for (let k = 0; k < teeth; k++) {
       const a = -e.half + k * w, xs = [], ys = [];
-      for (const [px, py] of [p(0, a + 0.1 * w), p(0, a + 0.9 * w), p(0.6, a + 0.5 * w)]) { xs.push(px); ys.push(py); }
+      for (const [px, py] of [p(0, a + 0.1 * w), p(0, a + 0.9 * w), p(tooth_long, a + 0.5 * w)]) { xs.push(px); ys.push(py); }
       mesh.polygon(xs, ys, 0, 3, STYLE.stop);
     }
   }
@@ -252,20 +253,19 @@ class Ground {
     const { start, x, y } = this.lanes;
     let long = 0;
     for (let i = start[lane] + 1; i < start[lane + 1]; i++) long += Math.hypot(x[i] - x[i - 1], y[i] - y[i - 1]);
-    if (long < 18) return;
+    const { arrow, least, stem, onwards, aside, straight, left, right } = this.facts.paint;
+    if (long < least) return;
     let turns = 0;
     for (let k = this.outStart[lane]; k < this.outStart[lane + 1]; k++) turns |= 1 << Math.min(3, head.way_turn[k]);
     if (!turns || turns & 8) turns &= 7;
     if (!turns) return;
-    const flip = this.said.left_hand ? 1 : 1, base = 9.5;
-    const p = (along, aside) => [e.x - e.dx * (base - along) - e.dy * aside, e.y - e.dy * (base - along) + e.dx * aside];
-    const put = (places) => { const xs = [], ys = []; for (const [a, b] of places) { const q = p(a, b * flip); xs.push(q[0]); ys.push(q[1]); } mesh.polygon(xs, ys, 0, xs.length, STYLE.mark); };
-    put([[0, -0.09], [0, 0.09], [turns & 1 ? 2.9 : 2.2, 0.09], [turns & 1 ? 2.9 : 2.2, -0.09]]);
-    if (turns & 1) put([[2.7, -0.38], [2.7, 0.38], [4.1, 0]]);
-    for (const [bit, side] of [[2, 1], [4, -1]]) {
-      if (!(turns & bit)) continue;
-      put([[2.02, 0], [2.2, 0], [2.2, 0.62 * side], [2.02, 0.62 * side]]);
-      put([[1.6, 0.55 * side], [2.62, 0.55 * side], [2.11, 1.3 * side]]);
+    const put = (places, side) => {
+      const xs = [], ys = [];
+      for (const [along, b] of places) { const back = arrow - along, out = side * b; xs.push(e.x - e.dx * back - e.dy * out); ys.push(e.y - e.dy * back + e.dx * out); }
+      mesh.polygon(xs, ys, 0, xs.length, STYLE.mark);
+    };
+    for (const [turn, parts, side] of [[-1, stem, 1], [straight, onwards, 1], [left, aside, 1], [right, aside, -1]]) {
+      if (turn < 0 || turns & 1 << turn) for (const places of parts) put(places, side);
     }
   }
   raceGround() {

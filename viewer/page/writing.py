@@ -20,7 +20,8 @@ from rushhour.viewer.page.blocks import block
 from rushhour.viewer.page.motion import Rows, Ways, frame_block
 from rushhour.viewer.page.telling import RaceTold, RunTold
 from rushhour.viewer.road_sums import STANDS
-from rushhour.viewer.silhouettes import CLASSES
+from rushhour.viewer.shapes import paint_facts
+from rushhour.viewer.silhouettes import CLASSES, kite_facts
 from rushhour.viewer.themes import (
     DARKEST,
     DELAYS,
@@ -115,7 +116,7 @@ def packed(
 
 
 def look_facts() -> dict[str, Any]:
-    """Colours, as the page takes them."""
+    """Colours, kites and what is painted on lanes, as the page takes them."""
     return {
         "themes": {name: as_facts(theme) for name, theme in THEMES.items()},
         "scales": {
@@ -126,6 +127,8 @@ def look_facts() -> dict[str, Any]:
         },
         "lights": LIGHT_COLOURS.tolist(),
         "darkest": DARKEST,
+        "kites": kite_facts(),
+        "paint": paint_facts(),
     }
 
 
