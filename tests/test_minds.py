@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from planted_world import PlantedWorld
 
 from rushhour.kernels.core.network import ALL_WAY_STOP, NONE, YIELD
+from rushhour.kernels.rerouting.stuck import find_stuck
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import (
     Draft,
@@ -97,3 +99,21 @@ def test_who_takes_another_way_on_has_waited_at_the_line_since_it_came():
         arrivals.update(veh.arrived[waiting].tolist())
     assert world.counts()["minds_changed"] >= 1
     assert len(arrivals) == 1
+
+
+@pytest.mark.parametrize("over", [False, True])
+def test_who_creeps_over_its_line_in_the_frame_is_not_asked_for_another_way(over):
+    """Ways are looked for from a lane of a road: on a connector there are none to choose from."""
+    network = fork()
+    planted = PlantedWorld(network)
+    i = planted.put("in_0", 89.9)
+    veh, order = planted.sim.veh, planted.order()
+    veh.full_since[i] = veh.stands_since[i] = 0
+    veh.leg[i], veh.route_end[i] = 0, 3
+    if over:
+        veh.lane[i] = network.n_road_lanes  # it has moved since they were ordered, at below 0.1 m/s
+    out = np.zeros(1, np.int32)
+    found = find_stuck(
+        network.arrays, veh, order, 400, 120, 1.0, 1, 0, network.n_road_lanes, out
+    )  # fmt: skip
+    assert found == (0 if over else 1)

@@ -57,7 +57,8 @@ def find_stuck(
             since = veh.stands_since[i]
             stuck = since >= 0 and frame + 1 - since >= patience
             there = is_on_last_road(veh, i)  # no way is needed any more
-            if stuck and not there and veh.granted[i] == 0:
+            gone = veh.lane[i] != lane  # it has crept over its line since vehicles were ordered
+            if stuck and not there and not gone and veh.granted[i] == 0:
                 if veh.path[i, 0] < 0 and veh.full_since[i] < 0 and veh.s[i] > near:
                     veh.full_since[i] = frame - patience
                 if wants_another_way(veh, i, frame, patience, share, seed):
