@@ -7,6 +7,7 @@ from planted_world import PlantedWorld
 
 from rushhour.kernels.core.vehicles import EXIT_FULL
 from rushhour.kernels.junctions.diverge_queue import who_stands_beside
+from rushhour.kernels.junctions.grant_holders import note_holder
 from rushhour.kernels.rerouting.wait_for_graph import awaited
 from rushhour.roadnets.build import finish
 from rushhour.traffic.world import World
@@ -49,3 +50,33 @@ def test_who_turns_right_waits_while_a_queue_stands_on_the_way_straight_on(
     slot_of = np.arange(veh.id.size + 1, dtype=np.int32)
     awaits = awaited(net, veh, order, grants, 0.3, QUEUE_GAP, slot_of, asks)
     assert not waits or awaits == found
+
+
+@pytest.mark.parametrize(
+    ("queued", "waits"),
+    [
+        (
+            13,
+            True,
+        ),  # who goes straight on will stand with its rear where the two ways lie on each other
+        (12, False),  # it will stand inside, but where they have parted
+        (3, False),
+    ],
+)
+def test_who_turns_right_waits_behind_one_whose_grant_leads_to_a_queue_that_ends_beside(
+    queued, waits
+):
+    """Both would be inside otherwise, the second held up in the way of those who cross."""
+    network = finish(crossing())
+    ways = {to: connector(network, "s", to) for to in ("n", "e")}
+    world = PlantedWorld(network)
+    for place in range(queued):
+        world.put("out_n_0", 89.5 - 6.8 * place)
+    goes = world.put("in_s_0", 89.5, path=[ways["n"]])
+    world.put("in_s_0", 82.0, path=[ways["e"]])
+    net, veh, order = network.arrays, world.sim.veh, world.order()
+    grants = World(network).sim.grants
+    veh.granted[goes] = 1
+    note_holder(net, veh, grants, world.sim.rules, goes)
+    found = who_stands_beside(net, veh, order, grants, ways["e"], QUEUE_GAP)
+    assert found == (goes if waits else -1)

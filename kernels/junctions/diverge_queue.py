@@ -2,41 +2,106 @@
 rear on one of them keeps those in who have just left the line for another.
 
 Asked before a grant: where the exit of such a connector does not take all who are on it or come to
-it, its queue ends there. See parting.py for how far two of them are in each other's way.
+it, its queue ends there. See diverging.py for how far two of them are in each other's way.
 """
 
 from rushhour.kernels.compiling.jit import kernel
 from rushhour.kernels.core.network import NetworkArrays
-from rushhour.kernels.core.vehicles import Grants, Order, Vehicles
+from rushhour.kernels.core.vehicles import BEHIND, PATH, Grants, Order, Vehicles
 from rushhour.kernels.junctions.permissive_places import waits_on
 from rushhour.kernels.junctions.queue_ends import queue_end, taken
+
+AMPLE = 60.0  # m of room, beyond which nobody looks
+
+
+@kernel
+def room_once_closed(
+    net: NetworkArrays, veh: Vehicles, order: Order, j: int, o: int, queue_gap: float
+) -> float:  # fmt: skip
+    """Metres that are free beyond connector o once all there have closed up, over the joints on the
+    way of j, which will take o, is on it or has its rear there; negative: a queue ends on o."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    lane, q, b = net.connectors.to_lane[o], 0, -2
+    if veh.lane[j] == net.connectors.from_lane[o]:
+        while q < PATH and veh.path[j, q] != o:
+            q += 1
+        q += 1
+    elif veh.lane[j] != n_road_lanes + o:
+        b = BEHIND - 1  # behind[b] .. behind[0] and its own lane come before its path
+        while b >= 0 and veh.behind[j, b] != n_road_lanes + o:
+            b -= 1
+        b -= 1
+    total = 0.0
+    for _ in range(2 * PATH):
+        _, closed, _, held = queue_end(net, veh, order, lane, queue_gap)
+        total += closed
+        k = -1
+        while b >= 0 and k < 0:
+            k = veh.behind[j, b] - n_road_lanes
+            b -= 1
+        if k < 0 and b == -1:
+            k, b = veh.lane[j] - n_road_lanes, -2
+        if k < 0 and q < PATH:
+            k = veh.path[j, q]
+            q += 1
+        if held or total >= AMPLE or k < 0 or not net.connectors.free[k]:
+            break
+        total += queue_end(net, veh, order, n_road_lanes + k, queue_gap)[1]
+        lane = net.connectors.to_lane[k]
+    return total
+
+
+@kernel
+def last_on_way(net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, o: int) -> int:
+    """Slot of the last who has a grant to take connector o, is on it or has its rear there; -1."""
+    on = net.lanes.out_start.shape[0] - 1 + o
+    j = grants.tail_slot[o]
+    if j >= 0 and veh.lane[j] == net.connectors.from_lane[o]:
+        return int(j)
+    if order.start[on] < order.start[on + 1]:
+        return int(order.slot[order.start[on + 1] - 1])
+    return int(order.over[on])
+
+
+@kernel
+def leads_beyond(net: NetworkArrays, veh: Vehicles, j: int, o: int) -> bool:
+    """Whether the grant of j leads over the line after connector o: it will not stand before that."""
+    past = veh.lane[j] != net.connectors.from_lane[o]
+    for q in range(veh.granted[j]):
+        k = veh.path[j, q]
+        if past and not net.connectors.free[k]:
+            return True
+        past = past or k == o
+    return False
 
 
 @kernel
 def who_stands_beside(
     net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, k: int, queue_gap: float
 ) -> int:  # fmt: skip
-    """Slot of who has left the lane before connector k by another one, and stands, or will, with its
+    """Slot of who leaves the lane before connector k by another one, and stands, or will, with its
     rear where nobody who takes k could get past it; -1. Not who waits inside for its gap."""
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     lane = net.connectors.from_lane[k]
     for o in range(net.lanes.out_start[lane], net.lanes.out_start[lane + 1]):
         if o == k:
             continue
-        on = n_road_lanes + o
         apart = grants.pocket[o] - grants.let_past[o]  # m along o, see let_past
-        last, rear = -1, 0.0
-        if order.start[on] < order.start[on + 1]:
-            last = order.slot[order.start[on + 1] - 1]
-            rear = veh.s[last] - veh.length[last]
-            if waits_on(veh, grants, last, o):
-                continue
-        elif order.over[on] >= 0:
-            last, rear = order.over[on], order.over_rear[on]
-        if last < 0 or rear >= apart or veh.granted[last] > 0:
+        j = last_on_way(net, veh, order, grants, o)
+        if j < 0 or waits_on(veh, grants, j, o) or leads_beyond(net, veh, j, o):
             continue
-        _, closed, _, _ = queue_end(net, veh, order, net.connectors.to_lane[o], queue_gap)
-        closed -= taken(veh, order, on, queue_gap)
-        if closed < 0.0 and net.lanes.length[on] + closed + queue_gap < apart:
-            return int(last)
+        rear = -1.0
+        if veh.lane[j] == n_road_lanes + o:
+            rear = veh.s[j] - veh.length[j]
+        elif veh.lane[j] != lane:
+            rear = order.over_rear[n_road_lanes + o]
+        if rear >= apart:
+            continue
+        room = room_once_closed(net, veh, order, j, o, queue_gap)
+        room -= max(
+            taken(veh, order, n_road_lanes + o, queue_gap),
+            grants.reserved[net.connectors.to_lane[o]],
+        )
+        if room < 0.0 and net.lanes.length[n_road_lanes + o] + room + queue_gap < apart:
+            return j
     return -1
