@@ -218,12 +218,19 @@ class Rings(Part):
         heads = [
             i for i in members
             if lacks_room(veh, i) and veh.granted[i] == 0 and (veh.lane[i] < n or free[veh.lane[i] - n])
+            and not self._is_taken(order, int(veh.path[i, veh.line[i]]))
         ]  # fmt: skip
         plain = all(lacks_room(veh, i) or veh.reason[i] == LEADER for i in members)
         patient = frame - ring.begun < PATIENCE * self.act_after
         if heads and (self._have_places(veh, order, heads, patient) if plain else not patient):
             until = frame + round(ROTATION / self.dt)
             ring.rotated += _rotate(net, veh, heads, grants.waived, until, busy)
+
+    def _is_taken(self, order: Order, k: int) -> bool:
+        """Whether somebody is on connector k, be it with its rear: who was let go onto it before must
+        leave it first, or the next would stand in the intersection behind it."""
+        on = self._network.n_road_lanes + k
+        return bool(order.start[on] < order.start[on + 1] or order.over[on] >= 0)
 
     def _have_places(
         self, veh: Vehicles, order: Order, heads: Sequence[int], patient: bool
