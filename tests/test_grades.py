@@ -11,8 +11,7 @@ from rushhour.cli import main
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.storage import save
 from rushhour.viewer.grades import FAST, MAIN, SIDE, lane_grades, node_grades, road_grades
-from rushhour.viewer.raster import POINTED, draw_network, draw_vehicles
-from rushhour.viewer.shapes import bodies as quads_of
+from rushhour.viewer.raster import draw_network, draw_vehicles
 from rushhour.viewer.themes import DAY
 
 
@@ -84,15 +83,10 @@ def test_small_vehicles_have_a_front() -> None:
     red = np.array([[235, 64, 52]], np.uint8)
     front = np.array([[3.0, 60.0, 0.0]])
     draw_vehicles(raster, town(), [-1], [0.0], 0.0, 12.0, 8.0, red, front)
-    ink = (raster.canvas == red[0]).all(axis=-1)
+    ink = (np.abs(raster.canvas.astype(int) - red[0]) <= 30).all(axis=-1)
     columns = np.flatnonzero(ink.any(axis=0))
     high = ink[:, columns].sum(axis=0)
-    assert high[-1] < 0.6 * high[0] and (np.diff(high) <= 0).all()
-
-
-def test_pointed_bodies_keep_their_length_and_their_rear() -> None:
-    pose = np.array([[10.0, 5.0, 0.5]])
-    whole, pointed = (quads_of(pose, np.array([5.0]), np.array([2.0]), k) for k in (1.0, POINTED))
-    np.testing.assert_allclose(whole[0, 2:], pointed[0, 2:])
-    np.testing.assert_allclose(whole[0, :2].mean(axis=0), pointed[0, :2].mean(axis=0))
-    assert np.hypot(*(pointed[0, 0] - pointed[0, 1])) == pytest.approx(2.0 * POINTED)
+    third = len(high) // 3
+    assert third >= 3
+    assert high[-third:].max() < 0.5 * high.max()
+    assert (np.diff(high[2 * third :]) <= 0).all()

@@ -220,6 +220,42 @@ def test_front_wheels_are_turned_as_they_are_steered(
         assert (np.abs(plain - straight).max(axis=2) <= 2).all()
 
 
+@pytest.mark.parametrize("scale", [0.04, 0.2, 1.0, 5.0])
+@pytest.mark.parametrize("shape", range(len(CLASSES)), ids=CLASSES)
+def test_without_a_graphics_card_vehicles_are_drawn_as_with_one(
+    network: Network, scale: float, shape: int
+):
+    needs_gl().close()
+    from rushhour.viewer.gl.picture import Picture
+
+    sizes = np.array([(5.0, 1.9, float(shape)), (9.0, 2.4, float(shape))])
+    x = 2.5 + np.array([-40.0, 40.0]) * scale
+    moment = replace(bodies([(x[0], 200.0, 0.6), (x[1], 200.0, -2.0)]), size=np.arange(2, dtype=np.int32))  # fmt: skip
+    moment = replace(
+        moment, length=sizes[:, 0], width=sizes[:, 1],
+        columns={"signals": np.array([3, 4], np.uint8), "body_steer": np.array([0.3, -0.2])},
+    )  # fmt: skip
+    camera = Camera(0.0, 200.0, scale, *SIZE)
+    made = Picture([(RoadMesh(network), sizes)], *SIZE)
+    try:
+        drawn = scene(network, moment, camera=camera)
+        with_one = made.image(((0, drawn),)).astype(int)
+        empty = made.image(((0, scene(network, bodies([]), camera=camera)),)).astype(int)
+    finally:
+        made.close()
+    raster = draw_network(network, SIZE, camera.box, DARK)
+    front = np.column_stack((moment.x, moment.y, moment.heading))
+    draw_vehicles(
+        raster, network, [-1, -1], 0.0, 0.0, sizes[:, 0], sizes[:, 1], REDDISH[:2], front,
+        shape=sizes[:, 2], lights=moment.columns["signals"], steer=moment.columns["body_steer"],
+    )  # fmt: skip
+    off = np.abs(raster.image().astype(int) - with_one).max(axis=2)
+    there = np.abs(with_one - empty).max(axis=2) > 8
+    assert there.sum() > 20
+    assert off[there].mean() < 8 and (off[there] > 60).mean() < 0.03
+    assert (off[~there] > 60).mean() < 0.01  # the ground, with its own smoothing
+
+
 def test_lanes_have_arrows_for_their_turns():
     network = cross(lanes=2)
     ways, ends = network.arrays.connectors, network.n_road_lanes

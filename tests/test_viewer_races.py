@@ -96,6 +96,32 @@ def test_a_shot_has_kerbs_a_start_line_a_legend_and_a_scale(theme: Theme):
     assert (np.abs(lower - theme.ink).max(axis=2) <= 6).sum() >= 20.0 / pixel
 
 
+def round_a_bend(turn: float) -> RaceRecord:
+    """One that goes 4 m/s on a circle of 8 m, 4 m long; turn: 1 to the left, -1 to the right."""
+    time = np.arange(0.0, 4.0, 0.1)
+    at = 0.5 * time[:, None]
+    return replace(
+        two_on_a_straight(), time=time, x=8.0 * np.sin(at), y=turn * 8.0 * (1.0 - np.cos(at)),
+        heading=turn * at, length=np.array([4.0]), width=np.array([2.0]), finish=np.array([NAN]),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("turn", [1.0, -1.0])
+def test_front_wheels_of_racers_are_turned_as_their_way_bends(turn: float):
+    record = round_a_bend(turn)
+    assert record.steer(1.0) == pytest.approx(turn * np.arctan(0.57 * 4.0 / 8.0), rel=0.03)
+    assert two_on_a_straight().steer(2.0) == pytest.approx([0.0, 0.0])
+    source = RaceSource(record)
+    assert source.at(1.0).columns["body_steer"] == pytest.approx(record.steer(1.0))
+    # In a shot, too: beside the body there are wheels, and those in front are turned.
+    x, y = record.at(1.0)[0, :2].tolist()
+    box = (x - 4.0, y - 4.0, x + 4.0, y + 4.0)
+    straight = replace(record, heading=np.full_like(record.heading, record.at(1.0)[0, 2]))
+    shots = [race_picture(one, 1.0, (400, 400), box).astype(int) for one in (record, straight)]
+    wheels = [(np.abs(shot - 18).max(axis=2) <= 4).sum() for shot in shots]
+    assert min(wheels) > 600 and (np.abs(shots[0] - shots[1]).max(axis=2) > 60).sum() > 60
+
+
 def test_kerbs_lie_beside_the_track_and_a_course_has_none():
     record = two_on_a_straight()
     quads, colours = kerb_quads(record)

@@ -12,13 +12,14 @@ from rushhour.games.racing.race_file import RaceRecord
 from rushhour.roadnets.errors import RunError
 from rushhour.viewer.colouring import Legend
 from rushhour.viewer.films import film, want_film
+from rushhour.viewer.painting import paint_vehicles
 from rushhour.viewer.panels import ACCENT, lay, legend_image, line, scale_image, text_image
 from rushhour.viewer.png import write_png
 from rushhour.viewer.raster import SMOOTHING, Box, Raster
-from rushhour.viewer.shapes import Quads, bodies
-from rushhour.viewer.themes import DARK, RIM, Theme, rim_colours
+from rushhour.viewer.shapes import Quads
+from rushhour.viewer.silhouettes import RACER
+from rushhour.viewer.themes import DARK, Theme
 
-LEAST_BODY: Final = (9.0, 5.0)  # pixels
 GAP: Final = 10  # pixels beside panels
 MARGIN: Final = 0.04  # of the extent
 TEXT: Final = 2  # times the size of a letter
@@ -189,16 +190,14 @@ def _with_bodies(
 ) -> NDArray[np.uint8]:
     place = record.at(time)
     there = np.flatnonzero(np.isfinite(place[:, 0]))
-    pixel = 1.0 / raster.pixels_per_metre
-    long = np.maximum(record.length, LEAST_BODY[0] * pixel)[there]
-    wide = np.maximum(record.width, LEAST_BODY[1] * pixel)[there]
-    pose = place[there]
+    pose, length = place[there], record.length[there]
     ahead = np.column_stack((np.cos(pose[:, 2]), np.sin(pose[:, 2])))
-    pose[:, :2] += 0.5 * long[:, None] * ahead
-    colours = race_colours(len(record.length))
-    rim = RIM[0] + RIM[1] * pixel
-    raster.fill_quads(bodies(pose, long, wide, rim=rim), rim_colours(colours[there], theme))
-    raster.fill_quads(bodies(pose, long, wide), colours[there])
+    pose[:, :2] += 0.5 * length[:, None] * ahead
+    colours = race_colours(len(record.length))[there]
+    steer = record.steer(time)[there]
+    paint_vehicles(
+        raster, pose, length, record.width[there], RACER, colours, theme, steer=steer, race=True
+    )
     image = raster.image()
     head = (line(record.name), line(f"{time:.1f} s", ACCENT))
     lay(image, text_image(head, TEXT, theme), GAP, GAP)

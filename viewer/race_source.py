@@ -96,7 +96,7 @@ class RaceSource(NetworkSource):
             time, there.astype(np.int32), x + 0.5 * length * np.cos(heading),
             y + 0.5 * length * np.sin(heading), heading, moved / max(1e-9, float(np.ptp(ends))),
             length, record.width[there], self._size[there], np.zeros(there.size, np.int32),
-            {"limit": np.full(there.size, self.fastest)},
+            {"limit": np.full(there.size, self.fastest), "body_steer": record.steer(time)[there]},
         )  # fmt: skip
 
     def vehicles(self, time: float) -> int:

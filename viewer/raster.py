@@ -19,12 +19,12 @@ from rushhour.traffic.words.plurals import counted
 from rushhour.viewer.grades import LEAST_KERB, LEAST_LANES, lane_grades, node_grades
 from rushhour.viewer.lettering import text_width, write_text
 from rushhour.viewer.lights import lights_of, states_at
+from rushhour.viewer.painting import paint_vehicles
 from rushhour.viewer.png import write_png
 from rushhour.viewer.shapes import (
     Quads,
     aprons,
     around,
-    bodies,
     end_bars,
     intersection_areas,
     lane_arrows,
@@ -33,9 +33,10 @@ from rushhour.viewer.shapes import (
     strips_of,
     zebra_bars,
 )
+from rushhour.viewer.silhouettes import UNKNOWN
 from rushhour.viewer.street_labels import StreetLabels, paint_names
 from rushhour.viewer.surfaces import surfaces
-from rushhour.viewer.themes import DARK, RIM, SPEEDS, Colour, Theme, rim_colours
+from rushhour.viewer.themes import DARK, SPEEDS, Colour, Theme
 
 Box = tuple[float, float, float, float]  # x least, y least, x greatest, y greatest, m
 
@@ -44,9 +45,6 @@ LARGEST: Final = 16_384  # pixels on a side
 AREAS_FROM: Final = 0.3  # pixels per metre from which intersections are drawn in detail
 MARKS_FROM: Final = 2.2  # pixels per metre from which markings are painted
 ARROWS_FROM: Final = 3.5  # pixels per metre from which arrows on lanes are
-LEAST_BODY: Final = (6.0, 3.6)  # pixels, length and width of a vehicle
-POINTED: Final = 0.3  # of its width that the front of a small body has
-WHOLE_FROM: Final = 3.0  # pixels per m from which on fronts are as wide as they are
 LIGHT: Final = 1.0  # m, of the bar that shows a signal
 LEAST_LIGHT: Final = 1.5  # pixels
 RAMP: Final = np.array(SPEEDS, np.float64)  # from standing to free
@@ -202,12 +200,16 @@ def draw_vehicles(
     colour: NDArray[np.uint8],
     front: NDArray[np.float64] | None = None,
     theme: Theme = DARK,
+    shape: ArrayLike = UNKNOWN,
+    lights: ArrayLike = 0,
+    steer: ArrayLike = 0.0,
 ) -> None:
     """Paint vehicles, front bumper at s on their lanes, each in its colour (n, 3).
 
     lane: (n,) int; s, lateral (to the left), length, width: (n,) or scalar, m. front: (n, 3) x, y
-    (m) and heading (rad) of those whose body is elsewhere, NaN for the others. On a picture of a
-    whole city they are painted larger than they are, so that they can be seen.
+    (m) and heading (rad) of those whose body is elsewhere, NaN for the others. shape, lights, steer: as
+    in `paint_vehicles`. On a picture of a whole city they are painted larger than they are, so that
+    they can be seen.
     """
     lanes = np.ascontiguousarray(lane, dtype=np.int32)
     n = lanes.size
@@ -225,12 +227,7 @@ def draw_vehicles(
     if front is not None:
         elsewhere = np.isfinite(front[:, 0])
         pose[elsewhere] = front[elsewhere]
-    long = np.maximum(columns[2], LEAST_BODY[0] / raster.pixels_per_metre)
-    wide = np.maximum(columns[3], LEAST_BODY[1] / raster.pixels_per_metre)
-    front_share = 1.0 if raster.pixels_per_metre >= WHOLE_FROM else POINTED
-    rim = RIM[0] + RIM[1] / raster.pixels_per_metre
-    raster.fill_quads(bodies(pose, long, wide, front_share, rim), rim_colours(colour, theme))
-    raster.fill_quads(bodies(pose, long, wide, front_share), colour)
+    paint_vehicles(raster, pose, columns[2], columns[3], shape, colour, theme, lights, steer)
 
 
 def draw_signals(raster: Raster, network: Network, states: NDArray[np.uint8]) -> None:
@@ -257,10 +254,11 @@ def save_picture(
     value_name: str = "km/h",
     time: float | None = None,
     front: NDArray[np.float64] | None = None,
+    shape: ArrayLike = UNKNOWN,
 ) -> None:
     """Write a PNG of a network with vehicles coloured by speed, red standing to blue free.
 
-    lane, s, lateral, length, width, front: as in draw_vehicles.   speed: (n,) m/s.   value: (n,) colours
+    lane, s, lateral, length, width, front, shape: as in draw_vehicles.   speed: (n,) m/s.   value: (n,) colours
     the vehicles instead of the speed, from red at 0 to blue at value_full.   time: s, shows what
     the signals show then.
     Raises RunError if the file cannot be written.
@@ -278,7 +276,7 @@ def save_picture(
         full = value_full or float(np.max(shown, initial=1.0))
     if count:
         colour = np.ascontiguousarray(np.broadcast_to(speed_colours(shown, full), (count, 3)))
-        draw_vehicles(raster, network, lane, s, lateral, length, width, colour, front)
+        draw_vehicles(raster, network, lane, s, lateral, length, width, colour, front, shape=shape)
     image = raster.image()
     add_legend(image, raster.pixels_per_metre, full if count else None, name, title, count)
     write_png(path, image)

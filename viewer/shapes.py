@@ -297,18 +297,3 @@ def aprons(network: Network) -> Quads:
     left, right = points + side, points - side
     quads = np.stack((left[:, :-1], left[:, 1:], right[:, 1:], right[:, :-1]), axis=2)
     return quads.reshape(-1, 4, 2)
-
-
-def bodies(
-    pose: NDArray[np.float64], length: NDArray[np.float64], width: NDArray[np.float64],
-    front: float = 1.0, rim: float = 0.0,
-) -> Quads:  # fmt: skip
-    """Vehicles whose front bumpers are at the poses (x, y, heading).
-
-    front: its share of the width.   rim: m that they are larger on every side.
-    """
-    ahead = np.column_stack((np.cos(pose[:, 2]), np.sin(pose[:, 2])))
-    side = np.column_stack((-ahead[:, 1], ahead[:, 0])) * (0.5 * width + rim)[:, None]
-    nose = pose[:, :2] + rim * ahead
-    rear = nose - ahead * (length + 2.0 * rim)[:, None]
-    return np.stack((nose + front * side, nose - front * side, rear - side, rear + side), axis=1)

@@ -8,8 +8,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-CLASSES: Final = ("car", "van", "truck", "bus", "motorcycle", "racer", "target", "opponent", "body")
+OF_NO_CLASS: Final = ("target", "opponent", "body")  # drawn by their size
+CLASSES: Final = ("car", "van", "truck", "bus", "motorcycle", "racer", *OF_NO_CLASS)
 RACER: Final = CLASSES.index("racer")
+UNKNOWN: Final = CLASSES.index("body")
 CAR: Final = 4.5  # m, of a car, which says how far away bodies are kites
 BODY_PIXELS: Final = 11.0  # that a car is long from which on it is a body; twice that in races
 RACER_KITE: Final = 14.0  # pixels
@@ -53,6 +55,17 @@ def sized(
     for row in rows:
         row[2] = silhouette(names[int(row[2])], row[0], row[1])
     return (rows if len(rows) else np.array([(1.0, 1.0, 0.0)])), of.reshape(-1).astype(np.int32)
+
+
+def shapes_of(
+    length: NDArray[np.float64],
+    width: NDArray[np.float64],
+    kind: NDArray[np.int32],
+    names: tuple[str, ...],
+) -> NDArray[np.float64]:
+    """The shape of each vehicle, (n,). names: of kinds."""
+    rows, of = sized(length, width, kind, names)
+    return np.asarray(rows[of, 2], np.float64)
 
 
 def kite_pixels(scale: float, seen: int, race: bool) -> float:

@@ -154,7 +154,6 @@ _OF_REASONS: Final = (0, 1, 2, 3, 3, 3, 4, 6, 6, 5, 7, 6, 3, 3, 7, 7)
 REASON_COLOURS: Final[tuple[Colour, ...]] = tuple(KINDS[k] for k in _OF_REASONS)
 
 
-RIM: Final = (0.05, 0.8)  # around vehicles: m, and pixels more
 DARKEST: Final = 0.13  # of light, below which a vehicle is dark
 
 

@@ -208,6 +208,7 @@ def save_last_frame(world: "World", path: Path, title: str = "") -> None:
 
     from rushhour.traffic.steering.body_table import fronts_of, pose_at_bodies
     from rushhour.viewer.raster import save_picture
+    from rushhour.viewer.silhouettes import shapes_of
 
     table = world.vehicles
     front = np.full((len(table), 3), np.nan)
@@ -215,4 +216,7 @@ def save_last_frame(world: "World", path: Path, title: str = "") -> None:
     save_picture(
         path, world.network, table.lane, table.s, table.lateral, table.length, table.width,
         table.speed, title=title or f"{world.network.name} at {clock(world.time)}", front=front,
+        shape=shapes_of(
+            table.length, table.width, table.type, tuple(kind.name for kind in world.demand.types)
+        ),
     )  # fmt: skip

@@ -167,6 +167,7 @@ def _map(page: "Page", heading: str, run: "RunFile") -> None:
     import numpy as np
 
     from rushhour.viewer.raster import save_picture
+    from rushhour.viewer.silhouettes import shapes_of
 
     if not run.frames.size:
         raise RunError(f"{run.path}: holds no frames")
@@ -176,10 +177,11 @@ def _map(page: "Page", heading: str, run: "RunFile") -> None:
     caption = f"{len(there):,} vehicles at {clock(time)}, red standing to blue free"
     with TemporaryDirectory() as folder:
         path = Path(folder) / "map.png"
+        length, width, kind = (run.vehicles(name)[there.id] for name in ("length", "width", "type"))
         save_picture(
-            path, run.network(), np.full(len(there), -1), np.zeros(len(there)),
-            length=run.vehicles("length")[there.id], width=run.vehicles("width")[there.id],
-            speed=there.speed, size=MAP_SIZE, front=front,
+            path, run.network(), np.full(len(there), -1), np.zeros(len(there)), length=length,
+            width=width, speed=there.speed, size=MAP_SIZE, front=front,
+            shape=shapes_of(length, width, kind, run.ids()["type"]),
         )  # fmt: skip
         page.add_picture(heading, path.read_bytes(), caption)
 

@@ -39,6 +39,7 @@ varying vec2 v_at;
 varying vec2 v_half;
 varying vec3 v_what;
 varying float v_long;
+BODIES
 void main() {
     float row = floor(a_slot.x / 1024.0);
     vec2 at = vec2((a_slot.x - 1024.0 * row + 0.5) / 1024.0, (row + 0.5) / u_rows);
@@ -53,8 +54,7 @@ void main() {
     float heading = v.z - 6.283185307 * turns;
     v_what = vec3(size.z, floor(rest + 0.5 - 8.0 * which), u_wheels * turns);
     v_half = 0.5 * size.xy;
-    float stands_out = size.z > 5.5 && size.z < 7.5 ? 1.8 : 1.0;
-    v_long = u_kite * clamp(sqrt(size.x / 4.5), 0.8, 1.7) * stands_out;
+    v_long = kite_size(u_kite, size.x, size.z);
     v_at = a_slot.yz * (u_kite > 0.0 ? vec2(0.5 * v_long * u_pixel) : v_half + 0.35 + 1.5 * u_pixel);
     vec2 q = v_at - vec2(v_half.x, 0.0);
     vec2 p = v.xy + vec2(cos(heading) * q.x - sin(heading) * q.y, sin(heading) * q.x + cos(heading) * q.y);
@@ -96,9 +96,9 @@ class VehicleLayer:
     """Draws what `pack_visible` packed; grows by doubling."""
 
     def __init__(self) -> None:
-        self._program = gloo.Program(
-            VERTEX_SHADER, FRAGMENT_SHADER.replace("BODIES", part("bodies.glsl"))
-        )
+        bodies = part("bodies.glsl")
+        shaders = (text.replace("BODIES", bodies) for text in (VERTEX_SHADER, FRAGMENT_SHADER))
+        self._program = gloo.Program(*shaders)
         self._palette = gloo.Texture2D(np.zeros((1, 256, 3), np.uint8), interpolation="nearest")
         self._program["u_palette"] = self._palette
         self._rims = gloo.Texture2D(np.zeros((1, 256, 3), np.uint8), interpolation="nearest")

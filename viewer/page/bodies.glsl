@@ -88,3 +88,5 @@ vec4 kite(vec2 p, float size, float rim_wide, vec3 body, vec3 rim) {
   float d = max(max(side, back), p.y - h);
   return vec4(mix(mix(rim, body, 0.3), body, clamp(0.5 - (d + rim_wide), 0.0, 1.0)), clamp(0.5 - d, 0.0, 1.0));
 }
+// How long the kite of a vehicle is where a car's is so long. length_: m. Who chases and who is chased stands out.
+float kite_size(float kite, float length_, float shape) { return kite * clamp(sqrt(length_ / 4.5), 0.8, 1.7) * (shape > 5.5 && shape < 7.5 ? 1.8 : 1.0); }

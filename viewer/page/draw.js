@@ -59,12 +59,11 @@ const MARK_VERTEX = `#version 300 es
 layout(location=0) in vec4 a_pose; layout(location=1) in vec4 a_what; layout(location=2) in vec4 a_colour;
 uniform vec2 u_centre, u_scale; uniform float u_pixel, u_size, u_ratio;
 out vec3 v_colour; flat out vec2 v_turn; flat out float v_long;
-void main() {
+${BODIES}void main() {
   float c = cos(a_pose.z), s = sin(a_pose.z);
   vec2 p = a_pose.xy - 0.5 * a_what.x * vec2(c, s);
   gl_Position = vec4((p - u_centre) * u_scale, 0.0, 1.0);
-  float grow = clamp(sqrt(a_what.x / 4.5), 0.8, 1.7) * (a_what.z > 5.5 && a_what.z < 7.5 ? 1.8 : 1.0); // who chases, and who is chased
-  gl_PointSize = u_size * grow * u_ratio; v_long = gl_PointSize;
+  gl_PointSize = kite_size(u_size, a_what.x, a_what.z) * u_ratio; v_long = gl_PointSize;
   v_colour = a_colour.rgb; v_turn = vec2(c, s);
 }`;
 const MARK_FRAGMENT = `#version 300 es

@@ -268,7 +268,7 @@ class RaceTold:
             none = np.zeros(n, np.int64)
             rows = Rows(
                 at.id.astype(np.int64), at.x, at.y, at.heading, at.speed, none - 1, none, none - 1,
-                none, np.zeros(n), np.zeros(n),
+                none, np.zeros(n), at.columns.get("body_steer", np.zeros(n)),
             )  # fmt: skip
             yield rows if self._box is None else within(rows, self._box)
 

@@ -17,6 +17,9 @@ from rushhour.roadnets.writing import replaced
 
 FORMAT: Final = "rushhour race 1"
 MOST: Final = 200_000_000  # numbers in a table
+AXLES: Final = 0.57  # of a racer's length, between its axles
+STANDS: Final = 0.05  # m in three recorded steps
+MOST_TURNED: Final = 0.6  # rad
 _GROUND: Final = {"track": ("left", "right"), "course": ("cost", "corner", "cell")}
 Floats = NDArray[np.float64]
 
@@ -59,6 +62,19 @@ class RaceRecord:
             ),
             axis=-1,
         )
+
+    def steer(self, time: float) -> Floats:
+        """How far front wheels are turned at a time, s, to the left: rad, (n,), 0 for who stands.
+
+        By the bend of what the body went, between the recorded times around it: not recorded itself.
+        """
+        k = int(np.searchsorted(self.time, time))
+        before, after = self.at(self.time[[max(0, k - 2), min(k + 1, len(self.time) - 1)]])
+        run = np.hypot(*(after - before)[:, :2].T)
+        turn = (after[:, 2] - before[:, 2] + np.pi) % (2.0 * np.pi) - np.pi
+        moved = np.nan_to_num(run) > STANDS
+        bend = np.where(moved, turn / np.where(moved, run, 1.0), 0.0)
+        return np.clip(np.arctan(AXLES * self.length * bend), -MOST_TURNED, MOST_TURNED)
 
     @property
     def ranking(self) -> list[int]:
