@@ -61,11 +61,22 @@ def test_a_file_cut_short_is_made_again(tmp_path, end):
     assert 2 in code.co_consts
 
 
-def test_code_of_another_file_is_not_used(tmp_path):
-    calls: list[int] = []
-    kept(str(tmp_path), "one", "here.py", makes(1, calls))
-    kept(str(tmp_path), "one", "there.py", makes(2, calls))
-    assert calls == [1, 2]
+def test_code_that_another_checkout_made_is_used_and_names_the_file_of_this_one(tmp_path):
+    made: list[str] = []
+
+    def fails():
+        made.append("here.py")
+        return compile("def fails():\n    return [1 / 0 for _ in 'a']", "here.py", "exec"), ()
+
+    for source in ("here.py", "there.py", "here.py"):
+        code, _ = kept(str(tmp_path), "one", source, fails)
+        space: dict[str, Any] = {}
+        exec(code, space)  # noqa: S102  (made above)
+        fails_here = space["fails"]
+        with pytest.raises(ZeroDivisionError) as caught:
+            fails_here()
+        assert {str(entry.path) for entry in caught.traceback[1:]} == {source}
+    assert made == ["here.py"]
 
 
 def test_without_a_folder_to_write_in_code_is_made_each_time(tmp_path):

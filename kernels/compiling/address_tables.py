@@ -150,7 +150,7 @@ def _entry(flat: Flat, kinds: tuple[Kind, ...], name: str) -> ast.FunctionDef:
     definition = flat.definition
     definition.name = name
     definition.args.args = [ast.arg(other) for other in ("table__", "reals__", *others)]
-    definition.body[:0] = ast.parse("\n".join(lines)).body
+    definition.body = [*ast.parse("\n".join(lines)).body, *definition.body]
     return ast.fix_missing_locations(definition)
 
 

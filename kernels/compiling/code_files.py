@@ -22,19 +22,26 @@ def kept(folder: str, name: str, source: str, make: Callable[[], Made]) -> Made:
     """What make() gives, from a file of the folder if it stands there, else written into it.
 
     folder: belongs to the sources that make() reads. name: tells code from others of the folder.
-    source: the file that tracebacks name, part of the code: a file of another one is not used, nor
-    is that of another Python. What cannot be read or written is made.
+    source: the file that tracebacks name; what another checkout of the same sources wrote is used
+    under this name. That of another Python is not, and what cannot be read or written is made.
     """
     path = Path(folder) / (name + SUFFIX)
-    this: tuple[bytes, str] = (MAGIC_NUMBER, source)
     with suppress(OSError, EOFError, ValueError, TypeError):
-        magic, of, code, more = marshal.loads(path.read_bytes())
-        if (magic, of) == this and isinstance(code, CodeType):
-            return code, more
+        magic, code, more = marshal.loads(path.read_bytes())
+        if magic == MAGIC_NUMBER and isinstance(code, CodeType):
+            return _named(code, source), more
     code, more = make()
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         new = path.with_suffix(f".{os.getpid()}")
-        new.write_bytes(marshal.dumps((*this, code, more)))
+        new.write_bytes(marshal.dumps((MAGIC_NUMBER, code, more)))
         new.replace(path)  # at once: others may read it now
     return code, more
+
+
+def _named(code: CodeType, source: str) -> CodeType:
+    """The code as that of a source file of this name."""
+    if code.co_filename == source:
+        return code
+    inner = [_named(c, source) if isinstance(c, CodeType) else c for c in code.co_consts]
+    return code.replace(co_filename=source, co_consts=tuple(inner))

@@ -179,8 +179,9 @@ class Flat:
 
     @property
     def definition(self) -> ast.FunctionDef:
-        """A copy of its source."""
-        definition = copy.deepcopy(self._rewritten[0])
+        """Its source: what is put into the place of its arguments or body stays out of this."""
+        definition = copy.copy(self._rewritten[0])
+        definition.args = copy.copy(definition.args)
         definition.name = self.name
         return definition
 
