@@ -46,7 +46,7 @@ DEMO_ROWS = {
     "--out": Row(DEMO, lambda t: t.drawn("d1/demo.png") and (t.folder / "d1/demo.h5").exists() and "</html>" in t.text("d1/demo.html"), "grid.h5", "grid.h5"),
     "--vehicles": Row(DEMO, lambda t: t.facts["vehicles"]["departed"] == 20, "0", "wanted 1 to"),
     "--duration": Row(DEMO, lambda t: t.facts["sim_s"] == 2.0, "long", "--duration 'long'"),
-    "--seed": Row(f"{DEMO} --seed 2", lambda t: t.changed("state_hash"), "x", "--seed"),
+    "--seed": Row(f"{DEMO} --seed 2", lambda t: t.changed("state_hash"), "-1", "--seed"),
     "--threads": Row(f"{DEMO} --threads 1", lambda t: t.same("state_hash"), "0", "--threads 0: wanted 1 to 256"),
     "--json": Row(DEMO, lambda t: t.facts["frames"] == 20 and "network      town" in t.without().out),
 }  # fmt: skip

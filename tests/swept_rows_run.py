@@ -85,7 +85,7 @@ WORLD = {
     "--over": Row(R.replace("30s", "5min"), lambda t: t.facts["trips"]["last_arrival_s"] > 200.0, "soon", "--over 'soon'"),
     "--begin": Row(f"{R} --begin 7:00", lambda t: t.facts["begin_s"] == 25_200.0, "noon", "--begin 'noon'"),
     "--dt": Row(W, lambda t: t.facts["dt_s"] == 0.5 and t.changed("frames", "state_hash"), "3", "wanted 1/120 to 0.5 s"),
-    "--seed": Row(f"{W} --seed 4", lambda t: t.facts["seed"] == 4 and t.changed("state_hash"), "x", "--seed"),
+    "--seed": Row(f"{W} --seed 4", lambda t: t.facts["seed"] == 4 and t.changed("state_hash"), "-1", "--seed"),
     "--threads": Row(f"{W} --threads 1", lambda t: t.same("state_hash"), "0", "--threads 0: wanted 1 to 256"),
     "--set": Row(f"{W} --set car.time_gap=2", given("car.time_gap", 2.0), "car.timegap=2", "did you mean car.time_gap?"),
     "--parameters": Row(f"{W} --parameters more.toml", given("car.time_gap", 1.7), "none.toml", "none.toml"),

@@ -56,7 +56,7 @@ VIEW = {
     "--browser": Row("view run.h5 --browser", lambda t: "http://127.0.0.1:" in t.out and "?token=" in t.out),
     "--port": Row("view run.h5 --browser --port 0", lambda t: "?token=" in t.out, "70000", "--port 70000: wanted 0 to 65535"),
     "--record": Row(f"{LIVE} --record l1.h5", lambda t: frames(t, "l1.h5") >= 1, "no/l.h5", "l.h5"),
-    "--seed": Row(f"{LIVE} --seed 7", other, "x", "--seed"),
+    "--seed": Row(f"{LIVE} --seed 7", other, "-1", "--seed"),
     "--shot": Row(V, lambda t: t.size("v.png") == (320, 240), "no/v.png", "v.png"),
     "--video": Row(FILM, lambda t: (t.folder / "v.mp4").stat().st_size > 1000, "no/v.mp4", "v.mp4"),
     "--at": Row(f"{V} --at 10s", lambda t: t.facts["time_s"] == 10.0 and t.changed("vehicles"), "noon", "--at 'noon'"),
@@ -114,7 +114,7 @@ RACE_ROWS = {
     "--no-overtaking": Row(f"{RACE} --cars 6 --no-overtaking", lambda t: sum(car["passes"] for car in t.facts["cars"]) == 0),
     "--record": Row(f"{RACE} --record r.h5", lambda t: load_race(t.folder / "r.h5").length.size == 2, "r.csv", "ends in .h5"),
     "--save-track": Row(f"{RACE} --save-track k.h5", lambda t: load_track(t.folder / "k.h5").line_speed.min() > 0.0, "k.csv", "ends in .h5"),
-    "--seed": Row(f"{RACE} --seed 9", lambda t: t.changed("state_hash"), "x", "--seed"),
+    "--seed": Row(f"{RACE} --seed 9", lambda t: t.changed("state_hash"), "-1", "--seed"),
     "--threads": Row(f"{RACE} --threads 1", lambda t: t.same("state_hash"), "0", "--threads 0: wanted 1 to 256"),
     "--json": Row(RACE, lambda t: t.facts["laps"] == 1 and "place  car" in t.without().out),
 }  # fmt: skip
@@ -138,7 +138,7 @@ PATHS_ROWS = {
     "--save-course": Row(f"{PATHS} --save-course c.h5", lambda t: (t.folder / "c.h5").stat().st_size > 1000, "c.csv", "ends in .h5"),
     "--output": Row(f"{PATHS} -o p.h5", lambda t: load_race(t.folder / "p.h5").length.size == 6, "p.csv", "ends in .h5"),
     "--plot": Row(f"{PATHS} --plot f.png", lambda t: t.drawn("f.png"), "no/f.png", "f.png"),
-    "--seed": Row(f"{PATHS} --seed 9", lambda t: t.changed("finish_s"), "x", "--seed"),
+    "--seed": Row(f"{PATHS} --seed 9", lambda t: t.changed("finish_s"), "-1", "--seed"),
     "--threads": Row(f"{PATHS} --threads 1", lambda t: t.same("finish_s"), "0", "--threads 0: wanted 1 to 256"),
     "--json": Row(PATHS, lambda t: t.facts["arrived"] == 6 and "place  racer" in t.without().out),
 }  # fmt: skip
@@ -158,7 +158,7 @@ CHASE_ROWS = {
     "--recovery": Row(f"{LONG_CROWD} --recovery simple", lambda t: t.changed("distance_m"), "lazy", "recovery 'lazy': wanted one of"),
     "--record": Row(f"{CHASE} --record h.h5", lambda t: frames(t, "h.h5") > 10, "h.csv", "ends in .h5"),
     "--shot": Row(f"{CHASE} --shot h.png", lambda t: t.drawn("h.png"), "no/h.png", "h.png"),
-    "--seed": Row(f"{CHASE} --seed 9", lambda t: t.changed("state_hash"), "x", "--seed"),
+    "--seed": Row(f"{CHASE} --seed 9", lambda t: t.changed("state_hash"), "-1", "--seed"),
     "--threads": Row(f"{CHASE} --threads 1", lambda t: t.same("state_hash"), "0", "--threads 0: wanted 1 to 256"),
     "--json": Row(CHASE, lambda t: t.facts["cells"] > 0 and "opponent 1" in t.without().out),
 }  # fmt: skip

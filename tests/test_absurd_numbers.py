@@ -7,12 +7,14 @@ said.
 import copy
 from collections.abc import Callable
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import rushhour as rh
 from rushhour.roadnets.errors import RushhourError
+from rushhour.roadnets.storage import save
 from rushhour.traffic.demand.builder import DemandBuilder, Stop, Trip
 from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.routing.routes import route_demand
@@ -164,3 +166,24 @@ def test_a_number_that_cannot_be_meant_is_refused_and_changes_nothing(
     for one in (world, twin):
         one.step(10)
     assert world.state_hash() == twin.state_hash()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: rh.World(NET, seed=-1),
+        lambda: rh.World(NET).reset(seed=-1),
+        lambda: rh.random_trips(NET, 1, seed=-1),
+        lambda: rh.race.generate_races(rh.race.oval_course(120.0, 30.0, 20.0), seed=-1),
+        lambda: rh.study(
+            {"base": {"network": "net.h5", "seed": -1, "demand": {"trips": 1, "over": 9}}}, "out"
+        ),
+    ],
+)
+def test_seeds_below_0_are_refused_at_every_door(
+    make: Callable[[], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    save(NET, tmp_path / "net.h5")
+    with pytest.raises(RushhourError, match="seed -1: wanted"):
+        make()

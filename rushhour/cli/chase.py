@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from rushhour.cli.common_options import add_json, add_threads
+from rushhour.cli.common_options import add_json, add_seed, add_threads
 from rushhour.cli.outputs import H5, PNG, add_output
 from rushhour.cli.progress import Stopping, bar, compile_bar
 from rushhour.roadnets.errors import RunError
@@ -51,7 +51,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help="write a run file, for `rushhour view` and `replay`")  # fmt: skip
     add_output(command, "--shot", endings=PNG,
         help="draw the target's surroundings as the chase ends (PNG)")  # fmt: skip
-    add("--seed", type=int, default=1, metavar="N", help="(default: 1)")
+    add_seed(command, 1, "(default: 1)")
     add_threads(command)
     add_json(command)
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rushhour.cli.common_options import add_json, add_threads
+from rushhour.cli.common_options import add_json, add_seed, add_threads
 from rushhour.cli.fit import fit_lines
 from rushhour.cli.outputs import FIGURE, H5, add_output, want_apart
 from rushhour.cli.progress import compile_bar
@@ -32,7 +32,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--end", metavar="T", help="trips that depart until this time (default: 24:00)")
     add("--counts", type=Path, metavar="FILE", help="a table of counts that the trips are fitted to, as `rushhour fit` does")  # fmt: skip
     add("--hold-out", type=float, metavar="X", help="share of these counters that are not used but compared with (default: 0)")  # fmt: skip
-    add("--seed", type=int, default=0, metavar="N", help="of all draws (default: 0)")
+    add_seed(command, 0, "of all draws (default: 0)")
     add_output(command, "--plot", endings=FIGURE, help="draw origins, destinations and the day")
     add_threads(command)
     add_json(command)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from rushhour.cli.common_options import add_json, add_threads
+from rushhour.cli.common_options import add_json, add_seed, add_threads
 from rushhour.cli.progress import compile_bar
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.words.durations import clock, seconds
@@ -28,7 +28,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--duration", default="5min", metavar="T", help="simulated time (default: 5min)"
     )
-    command.add_argument("--seed", type=int, default=1, metavar="N", help="(default: 1)")
+    add_seed(command, 1, "(default: 1)")
     add_threads(command)  # fmt: skip
     add_json(command)
 

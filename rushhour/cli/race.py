@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rushhour.cli.common_options import add_json, add_threads
+from rushhour.cli.common_options import add_json, add_seed, add_threads
 from rushhour.cli.outputs import H5, add_output
 from rushhour.cli.progress import bar, compile_bar
 from rushhour.roadnets.errors import NetworkError, RunError
@@ -51,7 +51,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add_output(command, "--record", endings=H5, help="write the race (.h5), for `rushhour view`")
     add_output(command, "--save-track", endings=H5, help="write the track with the speeds of a driven lap "
         "at its nodes (.h5)")  # fmt: skip
-    add("--seed", type=int, default=1, metavar="N", help="(default: 1)")
+    add_seed(command, 1, "(default: 1)")
     add_threads(command)
     add_json(command)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rushhour.cli.common_options import add_json, add_threads
+from rushhour.cli.common_options import add_json, add_seed, add_threads
 from rushhour.cli.outputs import FIGURE, H5, PNG, add_output, want_output
 from rushhour.cli.progress import compile_bar
 from rushhour.roadnets.errors import RunError
@@ -53,7 +53,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help="write the first race (.h5), for `rushhour view`")  # fmt: skip
     add_output(command, "--plot", endings=FIGURE, nargs="?", const=Path(), help="draw the five figures "
         "(default: COURSE-racepaths.png)")  # fmt: skip
-    add("--seed", type=int, default=1, metavar="N", help="(default: 1)")
+    add_seed(command, 1, "(default: 1)")
     add_threads(command)
     add_json(command)
 

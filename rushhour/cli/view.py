@@ -7,7 +7,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from rushhour.cli.common_options import add_json, add_threads
+from rushhour.cli.common_options import add_json, add_seed, add_threads
 from rushhour.cli.outputs import FILM, H5, PNG, add_output
 from rushhour.cli.picture_asked import (
     SIZE,
@@ -50,7 +50,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help="with --browser: of the address (default: any that is free)")  # fmt: skip
     add_output(command, "--record", endings=H5, help="with --live: write a run file of it, with what "
         "was driven by hand")  # fmt: skip
-    add("--seed", type=int, metavar="N", help="with --live (default: 0)")
+    add_seed(command, None, "with --live (default: 0)")
     add_output(command, "--shot", endings=PNG, help="write a PNG instead of opening a window")
     add_output(command, "--video", endings=FILM, help="write a film (.mp4, .mov, .mkv, .gif) instead; needs the extra "
         "`video`")  # fmt: skip

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from rushhour.cli.common_options import add_set, add_threads
+from rushhour.cli.common_options import add_seed, add_set, add_threads
 
 
 def add_demand_options(command: argparse.ArgumentParser) -> None:
@@ -40,7 +40,7 @@ def add_demand_options(command: argparse.ArgumentParser) -> None:
     add("--over", metavar="T", help="time within which --trips depart, as 1h")
     add("--begin", metavar="T", help="time of the first frame, as 7:00 (default: first departure)")
     add("--dt", metavar="T", help="time step, 1/120 s to 0.5 s (default: 0.25)")
-    add("--seed", type=int, metavar="N", help="seed of all random draws (default: 0)")
+    add_seed(command, None, "seed of all random draws (default: 0)")
     add_threads(command)
     add_set(command)
     add(

@@ -38,6 +38,7 @@ from rushhour.traffic.keyframes.restoring import restore
 from rushhour.traffic.measures.trip_log import ARRIVED, CUT_SHORT
 from rushhour.traffic.readings.sight import leader, way_ahead
 from rushhour.traffic.routing.routes import way_onward
+from rushhour.traffic.settings.numbers import whole_seed
 from rushhour.traffic.world import World
 
 LONGEST_FRAME: Final = 0.5  # s
@@ -116,7 +117,7 @@ class Engine:
 
     def set_random_seed(self, seed: int) -> None:
         """Draw by another seed from the next `reset` on."""
-        self._seed = int(seed)
+        self._seed = whole_seed(seed)
 
     # --- what can be asked -----------------------------------------------------------------
 

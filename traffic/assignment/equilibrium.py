@@ -28,6 +28,7 @@ from rushhour.traffic.measures.measuring import Measures
 from rushhour.traffic.measures.summary import trip_means
 from rushhour.traffic.routing.routes import Ways, route_demand
 from rushhour.traffic.scenarios.running import run_world
+from rushhour.traffic.settings.numbers import whole_seed
 from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.timing.evaluating import total_delay
 
@@ -98,6 +99,7 @@ def assign(
     returned are those of the iteration with the least gap. Raises DemandError for demand that cannot be
     driven, with walkers, or without a trip that may choose.
     """
+    seed = whole_seed(seed)
     for what, value, low in (("iterations", iterations, 1), ("span", span, dt)):
         if not value >= low:
             raise ParameterError(f"{what} {value:g}: wanted {low:g} or more")

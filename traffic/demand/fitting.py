@@ -29,6 +29,7 @@ from rushhour.traffic.demand.model import Demand
 from rushhour.traffic.demand.scaling import SUFFIX, copies, taken
 from rushhour.traffic.routing.road_graph import road_graph
 from rushhour.traffic.routing.routes import route_demand
+from rushhour.traffic.settings.numbers import whole_seed
 
 Floats = NDArray[np.float64]
 
@@ -85,6 +86,7 @@ def fit_to_counts(
     hold_out: share of the counters, drawn by the seed, that are not used but compared with. trust: in the prior trips.
     zones: of the matrix; None for those of the network. Raises DemandError where no trip passes a counter, and for counts of loops.
     """
+    seed = whole_seed(seed)
     if not 0.0 <= hold_out < 1.0:
         raise ParameterError(f"hold out {hold_out:g}: wanted a share from 0 to below 1, as 0.33")
     if not 0.0 < trust <= 1e6:

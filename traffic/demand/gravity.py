@@ -21,6 +21,7 @@ from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.land_use import LandUse
 from rushhour.traffic.demand.model import LANE_FREE, SPEED_MAX, Demand, VehicleType
 from rushhour.traffic.routing.routes import Desk, costs_from, free_ways, kept_desk
+from rushhour.traffic.settings.numbers import whole_seed
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -111,6 +112,7 @@ def day_demand(
     seed: int = 0, vehicle_type: VehicleType | None = None,
 ) -> DayDemand:  # fmt: skip
     """Draw the car trips that depart from `begin` until `end`, s. Raises DemandError where nobody lives."""
+    seed = whole_seed(seed)
     if not 0.0 <= begin < end <= DAY:
         raise ParameterError(f"begin {begin:g}, end {end:g}: wanted 0 <= begin < end <= {DAY:g} s")
     people = model.population or land.total["home"] / model.floor_per_person

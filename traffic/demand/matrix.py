@@ -27,6 +27,7 @@ from rushhour.traffic.demand.matrix_files import COLUMNS, LARGEST_VOLUME, matrix
 from rushhour.traffic.demand.model import LANE_FREE, SPEED_MAX, Demand, VehicleType
 from rushhour.traffic.demand.random_trips import MOST_TRIPS, SHORTEST_ROAD
 from rushhour.traffic.routing.routes import costs_from, kept_desk
+from rushhour.traffic.settings.numbers import whole_seed
 from rushhour.traffic.words.durations import clock, seconds
 
 PERIOD: Final = 3600.0  # s that volumes are for
@@ -81,6 +82,7 @@ def read_matrix(
 
     >>> demand = read_matrix(Path("demand.csv"), network, period="1h", scale=0.1, seed=1)
     """
+    seed = whole_seed(seed)
     period_s = seconds(period, "demand period")
     if not 0.0 < period_s:
         raise DemandError(f"demand period {period!r}: wanted more than 0 s")

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from rushhour.roadnets.errors import ParameterError
 
+LARGEST_SEED: Final = 2**63 - 1
 LATEST: Final = 1e11  # s, three thousand years either way
 
 
@@ -26,8 +27,8 @@ def whole_frames(value: Any) -> int:
 
 
 def whole_seed(value: Any) -> int:
-    """A seed of random numbers, of 64 bits."""
-    return whole(value, "seed", -(2**63), 2**63 - 1)
+    """A seed of random numbers. Raises ParameterError for others."""
+    return whole(value, "seed", 0, LARGEST_SEED)
 
 
 def bounded(value: Any, what: str, least: float, most: float) -> float:

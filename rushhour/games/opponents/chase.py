@@ -21,6 +21,7 @@ from rushhour.kernels.opponents.minds import BETTER, FULL, SIMPLE
 from rushhour.kernels.opponents.states import STATES
 from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.facts import fact_line
+from rushhour.traffic.settings.numbers import whole_seed
 
 if TYPE_CHECKING:
     from rushhour.traffic.world import World
@@ -98,7 +99,7 @@ class Chase:
                 raise ParameterError(f"{name} {value!r:.40}: wanted more than 0, up to {most:g}")
         self.world = world
         self.navmesh = build_navmesh(world.network) if navmesh is None else navmesh
-        self.seed = world.seed if seed is None else seed
+        self.seed = world.seed if seed is None else whole_seed(seed)
         self._recovery = RECOVERIES[recovery]
         self._again = tape
         self._steps = max(1, int(np.ceil(world.dt / STEP - 1e-9)))

@@ -33,6 +33,7 @@ from rushhour.kernels.steering.track_steering import (
 from rushhour.kernels.steering.tracks import Track
 from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.facts import fact_line
+from rushhour.traffic.settings.numbers import whole_seed
 
 DT: Final = 1.0 / 60.0  # s
 KP: Final = 0.06  # rad/m
@@ -118,6 +119,7 @@ class CarRace:
         personalities: str | Sequence[str] = "even",
         rubber: float = 0.0,
     ) -> None:
+        seed = whole_seed(seed)
         if not 1 <= cars <= MOST_CARS:
             raise ParameterError(f"{cars} cars; wanted 1 to {MOST_CARS:,}")
         if not 0.1 <= difficulty <= 1.0:

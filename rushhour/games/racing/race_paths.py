@@ -15,6 +15,7 @@ from rushhour.kernels.core.reprs import fields_shown
 from rushhour.kernels.racing.race_cells import IN_LINE, Field, Ground, Races, Weights, find_ways
 from rushhour.kernels.racing.race_paths import RUN_OUT, run_all_races
 from rushhour.roadnets.errors import ParameterError
+from rushhour.traffic.settings.numbers import whole_seed
 
 MOST_RACERS: Final = 64
 MOST_NUMBERS: Final = 400_000_000  # of cells in the paths of one call
@@ -80,6 +81,7 @@ def drawn_paces(pace: Pace, racers: int, differ: float, seed: int = 1) -> list[P
     differ: 0 .. 1, by how much the average, the acceleration and the grip of the weakest may be
     less than those of pace, and the courage less than all. Raises ParameterError.
     """
+    seed = whole_seed(seed)
     if not 0.0 <= differ <= 1.0:
         raise ParameterError(f"differ {differ}; wanted 0 to 1")
 
@@ -192,6 +194,7 @@ def generate_races(
     >>> made = generate_races(oval_course(120.0, 30.0, 20.0), racers=6, races=10, seed=1)
     >>> made.ranking(race=0)[0]
     """
+    seed = whole_seed(seed)
     for name, value, most in (
         ("racers", racers, MOST_RACERS), ("races", races, 1_000_000), ("laps", laps, 100)
     ):  # fmt: skip
