@@ -1,11 +1,13 @@
 """Closing and opening lanes and roads: nobody enters, drivers find other ways, traffic recovers."""
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 from command_worlds import SAME, demand_of, straight, two_ways, world_of
 
+from rushhour.cli.command_line import main
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import (
     Draft,
@@ -280,6 +282,11 @@ def test_a_scenario_plans_commands_at_times_of_day(tmp_path: Path) -> None:
         ('vehicle = "t0"\n', "", "events[1] has no vehicle; add vehicle"),
         ('duration = "5s"', 'duraton = "5s"', "duraton is not known; did you mean duration?"),
         ('roads = ["short"]', 'roads = ["shirt"]', "events[0]: close_roads: no road 'shirt'"),
+        (
+            'until = "7:01"',
+            'until = "7:00:10"',
+            "events[0].until = '7:00:10': wanted later than its time, 7:00:10",
+        ),
         ('duration = "5s"', "hard = 3", "events[1].hard = 3: wanted true or false"),
     ],
 )
@@ -291,6 +298,45 @@ def test_events_that_cannot_be_meant_are_one_line(
         open_world(read_scenario(path))
     assert isinstance(error.value, ScenarioError | CommandError)
     assert why in str(error.value) and str(path) in str(error.value)
+
+
+EARLY = """
+network = "two.h5"
+demand = {trips = 10, over = "30s"}
+times = {begin = "7:00", duration = "1min"}
+events = [
+    {time = "10min", action = "close_roads", roads = ["short"], until = "7:00:20"},
+    {time = "10min", action = "close_roads", roads = ["long"], until = "20min"},
+    {time = "7:00:30", action = "open_roads", roads = ["long"]},
+    {time = "7:10", action = "set_speed_limit", places = ["long"], speed = 5.0},
+]
+"""
+
+
+def test_events_before_the_begin_behind_the_end_and_in_vain_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = scenario_file(tmp_path, EARLY)
+    assert main(["run", str(path), "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    told = facts["commands"]
+    assert (told["given"], told["refused"], told["to_come"]) == (3, 1, 1)
+    assert told["refused_first"] == [
+        "7:00:30 frame 120: open_roads(roads=['long']): refused: open already"
+    ]
+    assert told["to_come_first"] == [
+        "7:10:00 frame 2400: set_speed_limit(places=['long'], speed=5.0): to come"
+    ]
+    early = "before the run begins at 7:00:00"
+    assert [one for one in facts["remarks"] if early in one] == [
+        f"{path}: events[0]: close_roads of 0:10:00, {early}, is done then",
+        f"{path}: events[1]: close_roads of 0:10:00, {early}, is left out, as it is over by then",
+    ]
+    assert main(["run", str(path)]) == 0
+    text = capsys.readouterr().out
+    assert "commands     3 given, 1 refused, " in text and ", 1 not reached" in text
+    for line in (*told["refused_first"], *told["to_come_first"]):
+        assert line in text
 
 
 REROUTER = """<additional>

@@ -204,7 +204,35 @@ def test_a_road_that_a_variant_closes_and_nobody_knows_is_told_before_any_run(
         wants(f'base = "base.toml"\nseeds = "1"\n[variants.v]\n{more}')
         assert main(["study", "study.toml", "-o", "out", "--workers", "0"]) == 2
         found = capsys.readouterr().err
-        assert "v: no road" in found and "'Nowhere Rd'" in found and found.count("\n") == 1
+        assert (
+            "error: v: " in found
+            and ": close_roads: no road" in found
+            and "'Nowhere Rd'" in found
+            and found.count("\n") == 1
+        )
+        assert not list((here / "out").glob("runs/*"))
+
+
+@pytest.mark.parametrize(
+    ("event", "why"),
+    [
+        ('action = "set_speed_limit", places = ["0.0-0.1"], speed = 400', "speed 400: wanted 0.1 to 100 m/s"),
+        ('action = "set_speed_limit", places = ["Nowhere Rd"], speed = 4', "no road"),
+        ('action = "close_roads", roads = ["0.0-0.1"], until = "0:00"', "until = '0:00': wanted later than"),
+        ('action = "stop", vehicle = "3", duration = -1', "duration -1: wanted a time"),
+        ('action = "set_tier", vehicle = "3", tier = "flying"', "tier 'flying': wanted one of"),
+        ('action = "set_phase", signals = ["none"], phase = 1', "no signal 'none'"),
+        ('action = "steer_where", center = [0, 0], radius = -5', "radius -5: wanted m above 0"),
+    ],
+)  # fmt: skip
+def test_an_event_of_a_variant_that_cannot_be_meant_is_told_before_any_run(
+    here: Path, capsys: pytest.CaptureFixture[str], event: str, why: str
+) -> None:
+    wants(f'base = "base.toml"\nseeds = "1"\n[variants.v]\nevents = [{{time = 10, {event}}}]\n')
+    for more in ([], ["--dry-run"]):
+        assert main(["study", "study.toml", "-o", "out", "--workers", "0", *more]) == 2
+        found = capsys.readouterr().err
+        assert why in found and "events[0]" in found and found.count("\n") == 1
         assert not list((here / "out").glob("runs/*"))
 
 

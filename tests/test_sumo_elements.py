@@ -163,7 +163,9 @@ def test_speed_signs_set_the_limits_of_their_lanes(
     record = tmp_path / "r.h5"
     assert main([*files(tmp_path, SIGN), "--record", str(record), "--json"]) == 0
     summary: dict[str, Any] = json.loads(capsys.readouterr().out)
-    assert summary["commands"] == {"given": 2, "refused": 0, "aside": 0}
+    assert summary["commands"] == {
+        "given": 2, "refused": 0, "refused_first": [], "to_come": 0, "to_come_first": [], "aside": 0,
+    }  # fmt: skip
     (told,) = summary["differences"]
     assert "lanes of speed signs that the network lacks are left out" in told
     with rh.open_run(record) as run:

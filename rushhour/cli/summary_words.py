@@ -9,6 +9,8 @@ from rushhour.traffic.scenarios.recording import sized
 from rushhour.traffic.words.durations import clock
 from rushhour.traffic.words.plurals import counted
 
+SHOWN: Final = 3  # commands that were refused, and that were not reached
+LONGEST: Final = 160  # letters of one
 RESUMED: Final = "resumed from "  # a remark that begins so says where a run went on
 
 
@@ -28,8 +30,11 @@ def summary_text(summary: Mapping[str, Any], checked: bool = False) -> str:
                      + (f", the longest after {jam['longest_cycle']:g} s" if jam["cycles_found"]
                         else ""))),
     ]  # fmt: skip
-    if summary["commands"]["given"] or summary["rerouting"]["rerouted"]:
-        rows.append(("commands", _commands_text(summary["commands"], summary["rerouting"])))
+    told = summary["commands"]
+    if told["given"] or told["to_come"] or summary["rerouting"]["rerouted"]:
+        rows.append(("commands", _commands_text(told, summary["rerouting"])))
+    for name, which in (("refused", told["refused_first"]), ("not reached", told["to_come_first"])):
+        rows += [(name, _short(line)) for line in which[:SHOWN]]
     if summary["steered"]["vehicles"]:
         rows.append(("steered", _steered_text(summary["steered"])))
     if summary["quotas"]:
@@ -65,6 +70,11 @@ def summary_text(summary: Mapping[str, Any], checked: bool = False) -> str:
     return "\n".join(f"{name:<12} {text}" for name, text in rows)
 
 
+def _short(line: str) -> str:
+    """A line that many names do not make too long."""
+    return line if len(line) <= LONGEST else f"{line[: LONGEST // 2]} ... {line[-LONGEST // 2 :]}"
+
+
 def _commands_text(commands: Mapping[str, Any], rerouting: Mapping[str, Any]) -> str:
     parts = [f"{commands['given']:,} given, {commands['refused']:,} refused"]
     parts += [
@@ -72,6 +82,8 @@ def _commands_text(commands: Mapping[str, Any], rerouting: Mapping[str, Any]) ->
         for name in ("rerouted", "cut_off", "cut_short")
         if rerouting[name]
     ]
+    if commands["to_come"]:
+        parts.append(f"{commands['to_come']:,} not reached")
     if commands["aside"]:
         parts.append(f"{commands['aside']:,} at the side of the road")
     return ", ".join(parts)

@@ -3,17 +3,21 @@
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from rushhour.roadnets.reading.remarks import differences, in_order
+from rushhour.traffic.commands.log import DONE
 from rushhour.traffic.measures.trip_log import REMOVED
 
 if TYPE_CHECKING:
     from rushhour.traffic.analysis.standing_still import Standstill
     from rushhour.traffic.measures.measuring import Measures
     from rushhour.traffic.world import World
+
+
+NAMED: Final = 20  # commands that the summary names
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,11 @@ def run_summary(
         "commands": {
             "given": len(world.commands.applied),
             "refused": world.commands.refused,
+            "refused_first": [str(one) for one in world.commands.applied if one.outcome != DONE][
+                :NAMED
+            ],
+            "to_come": len(world.commands.coming),
+            "to_come_first": [str(one) for one in world.commands.coming][:NAMED],
             "aside": world.aside,
         },
         "rerouting": world.rerouting(),

@@ -12,7 +12,7 @@ from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.reading.remarks import Difference
 from rushhour.traffic.commands.closures import CLOSE_ROADS
-from rushhour.traffic.commands.events import Event, plan_events
+from rushhour.traffic.commands.events import Event, early_events, plan_events
 from rushhour.traffic.commands.ruling import STEER_WHERE
 from rushhour.traffic.demand.files import (
     DemandOptions,
@@ -282,7 +282,8 @@ def open_world(
     from rushhour.traffic.world import World
 
     tell("finding routes")
-    events, notes = _events(scenario, network)
+    sumo = [path for path in scenario.demand if kind_of(path) == "sumo"]
+    events, notes = sumo_events(sumo, network, scenario.ignored_options)
     world = World(
         network,
         replace(demand, remarks=(*demand.remarks, *notes)),
@@ -293,21 +294,21 @@ def open_world(
         budget=scenario.budget,
         comm=comm,
     )
-    if scenario.steer_where:
-        rule = Event(world.begin, STEER_WHERE, dict(scenario.steer_where), "--steered")
-        events.insert(0, rule)
-    if scenario.closed:
-        roads = {"roads": list(scenario.closed)}
-        events.insert(0, Event(world.begin, CLOSE_ROADS, roads))
-    plan_events(world, events)
+    early = early_events(scenario.events, world.begin)
+    if early:
+        world.sim.demand = replace(world.demand, remarks=(*world.demand.remarks, *early))
+    plan_events(world, [*events, *planned_events(scenario, world.begin)])
     return world
 
 
-def _events(scenario: Scenario, network: Network) -> tuple[list[Event], list[str]]:
-    """What is planned to happen: by the scenario, and by its SUMO files."""
-    sumo = [path for path in scenario.demand if kind_of(path) == "sumo"]
-    planned, remarks = sumo_events(sumo, network, scenario.ignored_options)
-    return [*planned, *scenario.events], remarks
+def planned_events(scenario: Scenario, begin: float) -> list[Event]:
+    """What a scenario itself plans to happen in a run that begins at a time, s; first what is so from then on."""
+    events = []
+    if scenario.closed:
+        events.append(Event(begin, CLOSE_ROADS, {"roads": list(scenario.closed)}))
+    if scenario.steer_where:
+        events.append(Event(begin, STEER_WHERE, dict(scenario.steer_where), "--steered"))
+    return [*events, *scenario.events]
 
 
 def sumo_events(

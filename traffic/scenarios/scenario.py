@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from math import inf
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,7 +19,7 @@ from rushhour.traffic.demand.scale_rules import ScaleRule, scale_of
 from rushhour.traffic.demand.scaling import SUFFIX, checked_scale
 from rushhour.traffic.scenarios.recording import AS_EVER, RecordChoice, record_choice
 from rushhour.traffic.scenarios.recording import NAMES as CHOICES
-from rushhour.traffic.words.durations import NEVER, patience, seconds
+from rushhour.traffic.words.durations import NEVER, clock, patience, seconds
 
 LARGEST_FILE: Final = 1 << 20  # bytes of a scenario.toml
 ON_FULL: Final = ("go_on", "end")
@@ -358,6 +359,10 @@ class _Reader:
             if not isinstance(arguments.get("hard", False), bool):
                 raise self.error(f"{where}.hard", arguments["hard"], "true or false")
             time = self.time(f"{where}.time", given["time"])
+            if arguments.get("until", inf) <= time:
+                raise self.error(
+                    f"{where}.until", given["until"], f"later than its time, {clock(time)}"
+                )
             yield Event(time, action, arguments, f"{self.path}: {where}")
 
     def place(self, key: str, value: object) -> Path:

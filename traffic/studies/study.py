@@ -6,10 +6,11 @@ from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any, Final
 
-from rushhour.roadnets.errors import NetworkError, RunError, RushhourError
+from rushhour.roadnets.errors import RunError, RushhourError
 from rushhour.roadnets.json_text import json_text
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.writing import replaced
+from rushhour.traffic.commands.events import check_events
 from rushhour.traffic.measures.tables import MeasureTable
 from rushhour.traffic.scenarios.scenario import ScenarioError
 from rushhour.traffic.settings.parameters import Parameters
@@ -91,7 +92,7 @@ def study(
     _mark(found, out)
     rows = {task.hash: row for task in tasks if (row := finished_row(out, task.hash)) is not None}
     missing = list({task.hash: task for task in tasks if task.hash not in rows}.values())
-    _want_places(missing)
+    _want_events(missing)
     kept, failures = len(rows), dict[str, Outcome]()
     progress(kept, 0, kept + len(missing))
     if missing:
@@ -130,30 +131,30 @@ def tasks_of(found: Study, out: Path) -> list[Task]:
     return tasks
 
 
-def _want_places(missing: list[Task]) -> None:
-    """Refuse names of roads and streets that a variant closes and its network does not have, before any run begins."""
-    from rushhour.roadnets.street_names import find_roads
-    from rushhour.traffic.scenarios.opening import scenario_network
+def _want_events(missing: list[Task]) -> None:
+    """Refuse events of a variant that cannot be meant in its network before any run begins: roads, speeds, signals."""
+    from rushhour.traffic.scenarios.opening import planned_events, scenario_network
 
     networks: dict[Path, Network | None] = {}
+    checked: list[tuple[Path, Any]] = []
     for task in missing:
         scenario = task.spec.scenario()
-        named = list(scenario.closed)
-        for event in scenario.events:
-            named += [road for road in event.arguments.get("roads", []) if isinstance(road, str)]
-        if named and scenario.network not in networks:
+        planned = planned_events(scenario, 0.0)
+        if not planned or (scenario.network, planned) in checked:
+            continue
+        checked.append((scenario.network, planned))
+        parameters = Parameters(dict(scenario.parameters))
+        if scenario.network not in networks:
             try:
-                network = scenario_network(scenario, Parameters(dict(scenario.parameters)))
+                networks[scenario.network] = scenario_network(scenario, parameters)
             except RushhourError:  # its runs fail and say so
-                network = None
-            networks[scenario.network] = network
-        for name in named:
-            network = networks[scenario.network]
-            try:
-                if network is not None:
-                    find_roads(network, name)
-            except NetworkError as error:
-                raise ScenarioError(f"{task.spec.variant}: {error}") from None
+                networks[scenario.network] = None
+        network = networks[scenario.network]
+        try:
+            if network is not None:
+                check_events(network, parameters, planned)
+        except RushhourError as error:
+            raise ScenarioError(f"{task.spec.variant}: {error}") from None
 
 
 def _mark(found: Study, out: Path) -> None:
@@ -188,7 +189,7 @@ def dry_run(
     tasks = tasks_of(found, out)
     there = {task.hash for task in tasks if finished_row(out, task.hash) is not None}
     missing = list({task.hash: task for task in tasks if task.hash not in there}.values())
-    _want_places(missing)
+    _want_events(missing)
     took = [known["cpu_s"] for one in there if "cpu_s" in (known := clocked(out, one))]
     facts: dict[str, Any] = {
         "name": found.name, "runs": len(tasks), "complete": len(there), "missing": len(missing),
