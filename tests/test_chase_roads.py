@@ -17,7 +17,7 @@ from rushhour.games.opponents.happenings import make_way, who_hears
 from rushhour.games.opponents.tape import read_tape
 from rushhour.kernels.navmesh.cells import VERGE, nearest_cell
 from rushhour.kernels.navmesh.ways import way_over
-from rushhour.kernels.opponents.road_keeping import is_road
+from rushhour.kernels.opponents.road_keeping import arc_holds, is_road
 from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.model import Network
 
@@ -193,3 +193,33 @@ def test_who_is_beside_the_road_far_behind_its_quarry_is_back_on_it_within_3_sec
         set_at(chase, 1, 300.0, low - 1.5, heading, 8.0)
         world.step(30)
         assert not chase.cast.minds.off[1] and chase.result().off_time[1] < 3.0
+
+
+@pytest.mark.parametrize("speed", [0.0, 6.0, 12.0])
+def test_who_turns_round_on_a_street_goes_back_and_forth_instead_of_over_its_edge(speed):
+    builder = rh.NetworkBuilder("street")
+    builder.add_road([(0, 0), (600, 0)], lanes=2)
+    builder.add_road([(600, 0), (0, 0)], lanes=2)
+    world = rh.World(builder.build(), dt=0.1, seed=1)
+    chase = Chase(world, 1, seed=1, by_hand=True)
+    chase.cast.minds.hold[:] = 0.0
+    set_at(chase, 0, 100.0, 0.0, 0.0)
+    set_at(chase, 1, 400.0, -1.6, 0.0, speed)
+    world.step(400)
+    assert chase.cast.bodies.x[1] < 200.0 and chase.result().resets[1] == 0
+    assert chase.result().off_time[1] < 7.0  # it was 7.8 - 11.9 s
+
+
+def test_an_arc_holds_as_far_as_it_is_road():
+    cells = build_navmesh(road(1)).cells
+    edge = [y for y in np.arange(-8.0, 8.0, 0.1) if is_road(cells, 300.0, y)]
+    low, high = min(edge), max(edge)
+    middle = 0.5 * (low + high)
+    assert arc_holds(cells, 300.0, middle, 0.0, 0.0, 50.0)  # along it
+    assert arc_holds(cells, 300.0, middle, 0.0, 0.0, -50.0)
+    assert not arc_holds(cells, 300.0, middle, 0.5 * np.pi, 0.0, high - middle + 0.3)
+    assert arc_holds(cells, 300.0, middle, 0.5 * np.pi, 0.0, high - middle - 0.3)
+    far = 10.0  # on a circle of 20 m it is 2.4 m aside by then, and 0.6 m half way
+    assert not arc_holds(cells, 300.0, middle, 0.0, 1.0 / 20.0, far)
+    assert not arc_holds(cells, 300.0, middle, 0.0, 1.0 / 20.0, -far)
+    assert arc_holds(cells, 300.0, middle, 0.0, 1.0 / 20.0, 0.5 * far)

@@ -21,11 +21,13 @@ from rushhour.kernels.opponents.boxing import boxing_point
 from rushhour.kernels.opponents.minds import Minds
 from rushhour.kernels.opponents.passing import SHIFTS, STAYS, choose_pass, first_ahead
 from rushhour.kernels.opponents.road_keeping import (
+    SHUFFLES,
     behind_holds,
     bend_limit,
     far_in_sight,
     road_to_reach,
     sees_road,
+    turn_holds,
 )
 from rushhour.kernels.opponents.states import AVOID, BOX, CHASE, WAIT
 from rushhour.kernels.steering.bicycle import Bodies, BodyTypes, G
@@ -49,6 +51,9 @@ LEAD: Final = 0.3  # s of its quarry's motion that a chaser aims ahead
 AHEAD: Final = 0.5  # rad within which the road lies ahead of who turns round beside it
 STANDS_BESIDE: Final = (
     1.0  # s without getting anywhere, after which who passes beside the road gives up
+)
+SWINGS: Final = (
+    0.6  # rad to where it wants to go, from which it turns round as far as the road allows
 )
 ROLLS: Final = 0.3  # rad, below which it need not slow down for that
 VERGE_PACE: Final = 9.0  # m/s straight at the road; slower where it turns
@@ -186,7 +191,7 @@ def drive_minds(
         if minds.by_hand[i]:
             continue
         x, y, heading, speed = bodies.x[i], bodies.y[i], bodies.heading[i], bodies.speed[i]
-        lock = types.max_steer[bodies.type[i]]
+        lock, base = types.max_steer[bodies.type[i]], types.wheelbase[bodies.type[i]]
         if minds.state[i] == WAIT and not minds.off[i]:
             pad.throttle[i], pad.steer[i] = p_pedal(-speed, PEDAL), 0.0
             pad.hand_brake[i] = 1.0
@@ -222,7 +227,11 @@ def drive_minds(
             minds.back[i] -= 0.02 * dt
             if minds.hit[i] >= 0 and speed <= 0.0 and minds.still[i] > 1.0:
                 minds.back[i] = 0.0  # no room behind
-            elif speed < 0.0 and not minds.off[i] and not behind_holds(cells, x, y, heading, speed):
+            elif (
+                speed < 0.0
+                and not minds.off[i]
+                and not behind_holds(cells, x, y, heading, math.tan(bodies.steer[i]) / base, speed)
+            ):
                 minds.back[i] = 0.0  # no road there
             elif found and minds.hits[i] == 0 and abs(round_by) < AHEAD:
                 minds.back[i] = 0.0  # far enough round
@@ -297,6 +306,16 @@ def drive_minds(
         if abs(angle) > TURNS and hand == 0.0:
             if speed > TURN_PACE:
                 throttle, wheel = -1.0, math.copysign(lock, angle)
+            else:
+                minds.back[i], minds.turn[i] = FIRST, -math.copysign(1.0, angle)
+        elif (
+            abs(angle) > SWINGS
+            and hand == 0.0
+            and not minds.off[i]
+            and not turn_holds(cells, x, y, heading, math.tan(wheel) / base, speed)
+        ):
+            if speed > SHUFFLES:
+                throttle = -1.0
             else:
                 minds.back[i], minds.turn[i] = FIRST, -math.copysign(1.0, angle)
         elif stuck:

@@ -24,6 +24,9 @@ BRAKE_SHARE: Final = 0.5  # of the grip that is counted on for slowing down befo
 SLOWEST: Final = 4.0  # m/s at which any bend is tried
 REAR: Final = 2.5  # m behind the rear axle that must be ground
 BACK_BRAKES: Final = 4.0  # m/s2 of who reverses
+FRONT: Final = 0.8  # m before the rear axle that must be road of who turns round, and
+TURN_BRAKES: Final = 5.0  # m/s2 of it
+SHUFFLES: Final = 1.0  # m/s, below which it goes back instead
 SEEKS: Final = 60.0  # m of a way in which road is looked for, every
 SEEKS_EVERY: Final = 1.0  # m
 WITHIN: Final = 2.0  # m of the way beyond the edge of the road to where it is steered at, and
@@ -97,10 +100,38 @@ def bend_limit(paths: Paths, i: int, s: float, grip: float) -> float:
 
 
 @kernel
-def behind_holds(cells: Cells, x: float, y: float, heading: float, speed: float) -> bool:
+def arc_holds(cells: Cells, x: float, y: float, heading: float, bend: float, reach: float) -> bool:
+    """Whether the arc of a bend, 1/m, from (x, y) is road for `reach` m; behind it if negative."""
+    steps = int(abs(reach) / STRIDE) + 1
+    for k in range(1, steps + 1):
+        chord = along = reach * k / steps
+        half = 0.5 * bend * along
+        if abs(half) > 1e-6:
+            chord *= math.sin(half) / half
+        course = heading + half
+        if not is_road(cells, x + chord * math.cos(course), y + chord * math.sin(course)):
+            return False
+    return True
+
+
+@kernel
+def behind_holds(
+    cells: Cells, x: float, y: float, heading: float, bend: float, speed: float
+) -> bool:
     """Whether there is road behind the rear axle at (x, y), as far as a reverse (m/s) needs."""
-    reach = REAR + speed * speed / (2.0 * BACK_BRAKES)
-    return is_road(cells, x - reach * math.cos(heading), y - reach * math.sin(heading))
+    return arc_holds(cells, x, y, heading, bend, -REAR - speed * speed / (2.0 * BACK_BRAKES))
+
+
+@kernel
+def turn_holds(cells: Cells, x: float, y: float, heading: float, bend: float, speed: float) -> bool:
+    """Whether who turns round on an arc can stop on the road yet; so can who has no road behind."""
+    square = max(0.0, speed) ** 2
+    reach = FRONT + square / (2.0 * TURN_BRAKES)
+    widest = TURN_BRAKES / max(1.0, square)
+    bend = min(widest, max(-widest, bend))
+    if arc_holds(cells, x, y, heading, bend, reach):
+        return True
+    return speed < SHUFFLES and not behind_holds(cells, x, y, heading, -bend, 0.0)
 
 
 @kernel
