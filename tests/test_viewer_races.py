@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from browsers import Opened, chromium
 from viewed_run import needs_gl
 
 from rushhour.cli import main
@@ -120,6 +121,24 @@ def test_front_wheels_of_racers_are_turned_as_their_way_bends(turn: float):
     shots = [race_picture(one, 1.0, (400, 400), box).astype(int) for one in (record, straight)]
     wheels = [(np.abs(shot - 18).max(axis=2) <= 4).sum() for shot in shots]
     assert min(wheels) > 600 and (np.abs(shots[0] - shots[1]).max(axis=2) > 60).sum() > 60
+
+
+def test_from_afar_a_page_has_the_start_line(tmp_path: Path):
+    save_race(two_on_a_straight(), tmp_path / "race.h5")
+    assert main(["share", str(tmp_path / "race.h5"), "-o", str(tmp_path / "race.html")]) == 0
+    with chromium() as browser:
+        page = Opened(browser, (tmp_path / "race.html").as_uri())
+        for theme in THEMES:
+            page.drawn(f"rushhour.pickTheme('{theme}'); rushhour.seek(0); rushhour.lookAt(0, 0, 2)")
+            s = page.get("rushhour.ground.start")
+            image = page.pixels().astype(int)
+            high, wide, _ = image.shape
+            x, y = 0.5 * (s["x0"] + s["x1"]), 0.5 * (s["y0"] + s["y1"])
+            row, column = round(0.5 * high - y / 2.0), round(0.5 * wide + x / 2.0)
+            near = image[row - 7 : row + 8, column - 7 : column + 8]
+            assert (near.min(axis=2) > 220).sum() >= 12, theme  # a white bar
+            assert (near.max(axis=2) < 60).sum() >= 8, theme  # in black
+        assert page.told == []
 
 
 def test_kerbs_lie_beside_the_track_and_a_course_has_none():

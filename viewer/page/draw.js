@@ -287,7 +287,11 @@ class Draw {
       this.paint("main", at, box, { widen: wide + (near > KERBS ? 1.6 * Math.min(1, 0.6 * near) : 1.1 * scale), style: STYLE.kerb });
       this.paint("main", at, box, { widen: wide });
       if (near > KERBS) this.paint("kerbs", at, box, { least: 0.9 * scale });
-      this.paint("lines", at, box);
+      if (near > KERBS) this.paint("lines", at, box);
+      else { // its cells would be lost between pixels
+        this.paint("far lines", at, box, { least: 3.2 * scale, style: STYLE.start + 0.5 });
+        this.paint("far lines", at, box, { least: 1.6 * scale });
+      }
     } else {
       this.paint("green", at, box); this.paint("water", at, box);
       if (near >= BUILDINGS) this.paint("buildings", at, box);

@@ -269,7 +269,7 @@ class Ground {
     }
   }
   raceGround() {
-    const head = this.head, mesh = new Mesh(), kerbs = new Mesh(), lines = new Mesh();
+    const head = this.head, mesh = new Mesh(), kerbs = new Mesh(), lines = new Mesh(), far = new Mesh();
     this.lanes = { start: new Int32Array(1), x: new Float32Array(0), y: new Float32Array(0) };
     this.streets = { start: new Int32Array(1) };
     this.roads = 0; this.count = 0; this.laneRoad = new Int32Array(0);
@@ -290,6 +290,7 @@ class Ground {
         if (e === l) this.start = { x0: l[0], y0: l[1], x1: r[0], y1: r[1], dx: dx / d, dy: dy / d };
       }
       const s = this.start, wide = Math.hypot(s.x1 - s.x0, s.y1 - s.y0), cells = Math.max(6, Math.round(wide / 0.9)), rows = 3, side = wide / cells;
+      far.ribbon([s.x0, s.x1], [s.y0, s.y1], 0, 2, 0.5 * rows * side, 0, STYLE.start, 1.5);
       const ax = (s.x1 - s.x0) / wide, ay = (s.y1 - s.y0) / wide;
       for (let c = 0; c < cells; c++) for (let q = 0; q < rows; q++) {
         const at = (u, v) => [s.x0 + ax * side * u + s.dx * side * (v - 1.5), s.y0 + ay * side * u + s.dy * side * (v - 1.5)];
@@ -308,8 +309,8 @@ class Ground {
         c = e;
       }
     }
-    for (const one of [mesh, kerbs, lines]) one.cut(null);
-    this.meshes = { main: mesh, kerbs, lines };
+    for (const one of [mesh, kerbs, lines, far]) one.cut(null);
+    this.meshes = { main: mesh, kerbs, lines, "far lines": far };
   }
 }
 
