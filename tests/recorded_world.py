@@ -42,6 +42,7 @@ class FormulaWorld:
         self.grants = SimpleNamespace(light=np.zeros(0, np.uint8))
         self.trips = self.trip_log = TripLog()
         self.verge = Verge()
+        self.domain = SimpleNamespace(ranks=1, rank=0)
         self.commands = CommandLog()
         self.bodies = SimpleNamespace(listeners=[])
         self.steering = SimpleNamespace(on=False)

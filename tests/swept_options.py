@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from driven_drives import slow_drive
 from gmns_texts import NODES, replaced, written
+from mpi_ranks import on_ranks
 from osm_texts import CROSS, CROSS_WAYS, osm_text
 from rasterio.transform import from_origin
 from street_worlds import high_street
@@ -189,6 +190,8 @@ def small_files(folder: Path) -> None:
         "racepaths field.json --save-costs costs.png",
     ):  # fmt: skip
         assert main(shlex.split(line_)) == 0, line_
+    on_ranks(2, "-m", "rushhour", "run", folder / "grid.h5", *shlex.split(drive)[2:], "--record",
+             folder / "parted.h5")  # fmt: skip
     bad = replace(load(folder / "grid.h5"), findings=(finding("L19", "greens"),))
     save(bad, folder / "bad.h5")
     save(high_street(), folder / "streets.h5")

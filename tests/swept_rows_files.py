@@ -181,6 +181,13 @@ EXPORT_ROWS = {
     "--json": Row(EXPORT, lambda t: t.facts["table"] == "trips" and "6 rows of trips" in t.without().out),
 }  # fmt: skip
 
+MERGE = "merge parted.h5 --to m1.h5 --json"
+MERGE_ROWS = {
+    "file": Row(MERGE, lambda t: t.facts["files"] == 2, MERGE.replace("parted.h5", "run.h5"), "is one file already"),
+    "--to": Row(MERGE, lambda t: (t.folder / "m1.h5").stat().st_size == t.facts["bytes"], "m.csv", "m.csv"),
+    "--json": Row(MERGE, lambda t: t.facts["written"] == "m1.h5" and "of 2 files" in t.without().out),
+}  # fmt: skip
+
 PLOT = "plot run.h5 time-space --road 0.1-0.0:approach -o s1.png --json"
 PLOT_ROWS = {
     "file": Row(PLOT, lambda t: t.drawn("s1.png"), PLOT.replace("run.h5", "none.h5"), "none.h5"),

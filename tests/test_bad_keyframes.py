@@ -77,7 +77,7 @@ def format_of(version: int):
         (without("keyframes/numbers"), "/keyframes is damaged"),
         (without("demand/roads"), "/demand is damaged"),
         (without("demand/types/length"), "/demand is damaged"),
-        (format_of(99), "run file format 99; this version reads 1 to 3; update rushhour"),
+        (format_of(99), "run file format 99; this version reads 1 to 4; update rushhour"),
         (other_network, "lanes, the network has|/demand: .*wanted 0 to"),
         (change("vehicles", "lane", 1 << 20, -1), "vehicles: lane has 1048576, wanted 0 to"),
         (change("vehicles", "path", -7, -1), "vehicles: path has -7"),

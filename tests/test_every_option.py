@@ -27,6 +27,7 @@ from swept_rows_files import (
     GENERATE,
     IMPORT,
     INFO,
+    MERGE_ROWS,
     PARAMETERS,
     PLOT_ROWS,
     QUEUES_ROWS,
@@ -51,7 +52,7 @@ pytestmark = pytest.mark.slow
 ROWS: dict[str, dict[str, Row]] = {
     "demo": DEMO_ROWS, "import": IMPORT, "generate": GENERATE, "info": INFO, "parameters": PARAMETERS,
     "compile": COMPILE, "run": RUN, "signals": SIGNALS, "profile": PROFILE, "replay": REPLAY, "why": WHY_ROWS,
-    "queues": QUEUES_ROWS, "diff": DIFF, "compare": COMPARE_ROWS, "export": EXPORT_ROWS, "plot": PLOT_ROWS,
+    "queues": QUEUES_ROWS, "diff": DIFF, "compare": COMPARE_ROWS, "export": EXPORT_ROWS, "merge": MERGE_ROWS, "plot": PLOT_ROWS,
     "demand": DAY_ROWS, "fit": FIT_ROWS, "assign": ASSIGN_ROWS, "counts": COUNTS_ROWS, "study": STUDY_ROWS, "report": REPORT_ROWS, "share": SHARE_ROWS, "view": VIEW, "race": RACE_ROWS, "chase": CHASE_ROWS, "racepaths": PATHS_ROWS,
 }  # fmt: skip
 EVERY = [(command, name) for command, rows in ROWS.items() for name in rows]

@@ -16,7 +16,7 @@ MORE = {
     "demo": "demo", "info": "info {file}", "parameters": "parameters", "compile": "compile",
     "why": "why {file} --at 5s", "queues": "queues {file}", "diff": "diff {file} {file}",
     "compare": "compare {file}", **WORDS,
-    "export": "export {file} --table roads --to t.csv",
+    "export": "export {file} --table roads --to t.csv", "merge": "merge {file} --to t.h5",
 }  # fmt: skip
 
 

@@ -27,6 +27,7 @@ WORDS = {
     "profile": "profile {file} --vehicles 5 --frames 5 --warm-up 1s",
     "replay": "replay {file} --export csv",
     "export": "export {file} --table roads",
+    "merge": "merge {file}",
     "plot": "plot {file} vehicles",
     "report": "report {file}",
     "demand": "demand {file} -o map.h5 --population 60",

@@ -9,6 +9,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 import pytest
 from mpi_ranks import needs_mpi, on_ranks, started
@@ -135,26 +136,87 @@ def test_ranks_sleep_while_they_wait_where_cores_are_fewer(
         assert environment == (given | SLEEPS if sleeps else given)
 
 
+def same_recording(path: Path, other: Path) -> None:
+    """All that is recorded of two runs is the same, but where places were rounded to."""
+    with RunFile(path) as one, RunFile(other) as two:
+        assert one.complete and two.complete
+        for name in ("frames", "times", "counts", "digests"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(two, name), name)
+        for i in range(len(one.frames)):
+            columns = two.frame(i).columns
+            for name, values in one.frame(i).columns.items():
+                slack = 0.04 if name == "s" and values.dtype == np.float32 else 0.0
+                np.testing.assert_allclose(columns[name], values, atol=slack, err_msg=name)
+        for vehicle in one.frame(len(one.frames) // 2).id.tolist():
+            ways = [run.trajectory(vehicle) for run in (one, two)]
+            np.testing.assert_array_equal(ways[0].frame, ways[1].frame)
+            np.testing.assert_array_equal(ways[0].lane, ways[1].lane)
+        assert len(one.keyframes) == len(two.keyframes)
+        for i in range(len(one.keyframes)):
+            assert one.keyframes.state_hash(i) == two.keyframes.state_hash(i)
+        for table in ("events", "signals", "trips"):
+            rows = [
+                list(zip(*map(list, run.table(table).columns.values()), strict=True))
+                for run in (one, two)
+            ]
+            assert sorted(rows[0]) == sorted(rows[1]) and len(rows[0]) > 10, table
+
+
 @needs_mpi
-def test_a_run_on_ranks_is_recorded_verified_and_resumed_on_any_number_of_them(
+def test_a_run_on_ranks_is_recorded_as_by_one_process_verified_merged_and_resumed(
     grid: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = words_of(grid)
-    assert main(["run", *map(str, words)]) == 0
+    words = [*words_of(grid), "--set", "rerouting.fraction=0.5", "--set", "rerouting.period=10"]
+    words += ["--set", "gridlock.change_mind_after=5", "--keyframe-every", "30s"]
+    alone, parted, merged = (tmp_path / f"{name}.h5" for name in ("alone", "run", "merged"))
+    assert main(["run", *map(str, words), "--record", str(alone)]) == 0
     one = json.loads(capsys.readouterr().out)
-    record = ["--record", tmp_path / "run.h5", "--keyframe-every", "30s"]
-    out, err = on_ranks(3, *RUN, *words, *record)
+    out, err = on_ranks(3, *RUN, *words, "--record", parted)
     three = json.loads(out)
     for name in ("state_hash", "vehicles", "trips", "lane_changes", "vehicle_updates", "frames"):
         assert three[name] == one[name], (name, err)
     assert one["ranks"] is None and three["ranks"]["ranks"] == 3
     assert three["ranks"]["frames_in_parts"] + three["ranks"]["frames_of_all"] == 360
-    with RunFile(tmp_path / "run.h5") as run:
-        assert run.complete and len(run.keyframes) >= 4
-        assert verify(run).same
-    again = ["--resume", tmp_path / "run.h5", "--at", "50s", "--json"]
-    out, err = on_ranks(2, *RUN, *again)
-    assert json.loads(out)["state_hash"] == one["state_hash"], err
+    files = sorted(tmp_path.glob("run*.h5"))
+    assert [file.name for file in files] == ["run.h5", "run.rank-1.h5", "run.rank-2.h5"]
+    assert three["recorded"]["bytes"] == sum(file.stat().st_size for file in files)
+    frames = [h5py.File(file)["frames/index"]["count"].sum() for file in files]
+    assert min(frames) > 0.15 * sum(frames)  # each wrote its own
+    assert main(["merge", str(parted), "--to", str(merged), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["files"] == 3
+    same_recording(alone, parted)
+    same_recording(alone, merged)
+    with RunFile(merged) as run:
+        kinds = set(run.events.columns["kind"])
+        assert {"departed", "arrived", "rerouted", "mind_changed", "lane_change"} <= kinds
+        assert len(run.keyframes) >= 4 and verify(run).same
+    for file in (parted, merged):
+        out, err = on_ranks(2, *RUN, "--resume", file, "--at", "50s", "--json")
+        assert json.loads(out)["state_hash"] == one["state_hash"], err
+
+
+@needs_mpi
+def test_files_of_ranks_that_do_not_belong_together_are_refused_by_name(
+    grid: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [*words_of(grid), "--duration", "5s"]
+    for name in ("a", "b"):
+        on_ranks(2, *RUN, *words, "--record", tmp_path / f"{name}.h5")
+    a, of_a, of_b = (tmp_path / f"{name}.h5" for name in ("a", "a.rank-1", "b.rank-1"))
+    assert main(["merge", str(a), "--to", str(of_a)]) == 2
+    assert f"{of_a} is read; give another name" in capsys.readouterr().err
+    assert main(["replay", str(of_a)]) == 2
+    assert (
+        f"{of_a} is the part of one rank; give the run file of the first" in capsys.readouterr().err
+    )
+    of_b.replace(of_a)
+    assert main(["replay", str(a)]) == 2
+    assert f"{of_a} is of another recording than {a}" in capsys.readouterr().err
+    of_a.unlink()
+    assert main(["merge", str(a), "--to", str(tmp_path / "c.h5")]) == 2
+    said = capsys.readouterr().err
+    assert f"{a} was written by 2 ranks, and a.rank-1.h5 beside it is missing" in said
+    assert said.count("\n") == 1 and not (tmp_path / "c.h5").exists()
 
 
 def tables_of(path: Path) -> dict[str, dict[str, Any]]:
@@ -208,7 +270,8 @@ from rushhour.cli.command_line import main
 from rushhour.traffic.recording import recorder
 recorder.FLUSH_ROWS = 2000
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), int(sys.argv[1])))
+if MPI.COMM_WORLD.rank == 1:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), int(sys.argv[1])))
 sys.exit(main(sys.argv[2:]))
 """
 
@@ -221,12 +284,19 @@ def test_a_full_disk_ends_the_recording_and_the_run_goes_on(
     words = [*words_of(grid), "--keyframe-every", "10s", "--record-every", "0.25s", "--record", run]
     assert main(["run", *map(str, words)]) == 0
     one = json.loads(capsys.readouterr().out)
-    most = run.stat().st_size * 2 // 3
+    with h5py.File(run) as file:  # of which each of two ranks writes a half
+        most = sum(
+            file[name].id.get_storage_size() for name in ("frames/data", "keyframes/vehicles")
+        )
     run.unlink()
-    out, err = on_ranks(2, "-m", "mpi4py", "-c", FULL, most, "run", *words)
-    assert json.loads(out)["state_hash"] == one["state_hash"], err
+    out, err = on_ranks(2, "-m", "mpi4py", "-c", FULL, most // 3, "run", *words)
+    told = json.loads(out)
+    assert told["state_hash"] == one["state_hash"], err
+    full = f"{run.with_name('run.rank-1.h5')} cannot be written: File too large"
+    assert full in err and any(full in remark for remark in told["remarks"])
     with RunFile(run) as found:
-        assert 1 < len(found.keyframes) < 9 and run.stat().st_size <= most
+        assert 1 < len(found.keyframes) < 9 and not found.complete
+        assert 30 < len(found.frames) < 300
     out, err = on_ranks(3, *RUN, "--resume", run, "--json")
     assert json.loads(out)["state_hash"] == one["state_hash"], err
 
@@ -260,7 +330,7 @@ def test_a_rank_that_is_killed_ends_all_within_ten_seconds_and_others_go_on(
     process = started(2, *RUN, *words)
     try:
         deadline = time.monotonic() + 600
-        while not (tmp_path / "run.h5").exists():
+        while not (tmp_path / "run.rank-1.h5").exists():
             assert process.poll() is None and time.monotonic() < deadline
             time.sleep(0.2)  # between two looks for the file
         time.sleep(1.0)  # some frames and keyframes more, so that there is something to lose

@@ -38,6 +38,7 @@ COMMANDS: Final = {
     "diff": ("whether two runs are the same, where they part, how far they grow apart", "diff", "diff"),
     "compare": ("what differs between runs and others, with confidence intervals", "compare", "compare"),
     "export": ("write a table of a run file as csv or parquet", "export", "export"),
+    "merge": ("put the files of a run that several ranks wrote into one", "merge", "merge"),
     "plot": ("draw a diagram of a run file", "plot", "plot"),
     "report": ("write a run file as one page to read, with its pictures", "report", "report"),
     "counts": ("hold runs against counts: GEH, R2, RMSE, limits of the guidance", "counts", "counts"),

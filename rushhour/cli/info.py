@@ -123,7 +123,8 @@ def run_facts(path: Path) -> dict[str, Any]:
             "last_keyframe_s": float(keyframes[-1]) if keyframes.size else None,
             "most_vehicles": int(counts.max(initial=0)),
             "rows": int(counts.sum()),
-            "bytes": path.stat().st_size,
+            "bytes": sum(one.stat().st_size for one in run.files),
+            "files": len(run.files),
             "network": run.network().name,
             "trips": int(run.vehicles("depart").size),
             "finished": None if run.group("trips") is None else len(run.table("trips")),
@@ -149,10 +150,13 @@ def run_text(facts: dict[str, Any], path: Path) -> str:
     meta = facts["meta"]
     dt, first, last = float(meta["dt"]), facts["first_s"], facts["last_s"]
     until = float(meta.get("until", float("nan")))
+    size = sized(facts["bytes"])
+    if facts["files"] > 1:
+        size += f" in the files of {facts['files']} ranks"
     rows = [
         (
             "run",
-            f"{facts['name']}, {sized(facts['bytes'])}, format version {facts['format_version']}",
+            f"{facts['name']}, {size}, format version {facts['format_version']}",
         )
     ]
     if facts["complete"]:

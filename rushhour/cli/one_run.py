@@ -92,9 +92,9 @@ def drive(
     with ExitStack() as stack:
         if scenario.output is not None and domain.rank == 0:
             _check_folder(scenario.output)
-        looks: list[int] = []  # frames between two that are recorded
-        keyframes = 0
-        if scenario.record is not None and domain.rank == 0:
+        looks: list[int] = []  # frames between two in which all come together
+        recorder: Recorder | None = None
+        if scenario.record is not None:
             chosen = scenario.record_choice
             recorder = Recorder(
                 scenario.record, world, scenario.record_every, measures,
@@ -103,15 +103,13 @@ def drive(
                 region=chosen.region, most=chosen.most, give_up_after=scenario.give_up_after,
                 on_full=scenario.on_full, tell=_say_now,
             )  # fmt: skip
-            if not as_json:
+            if not as_json and domain.rank == 0:
                 size = expected_size(
                     world, end, scenario.record_every, scenario.keyframe_every,
                     scenario.record_mode, chosen.precision,
                 )  # fmt: skip
                 print(f"rushhour: {scenario.record.name}: {size}", file=sys.stderr)
             remarks = recorder.remarks
-            looks = [recorder.every, recorder.keyframe_every]
-            keyframes = recorder.keyframe_every
             stack.enter_context(recorder)
             world.observers.append(recorder)
         if measures is not None and measures not in world.observers:
@@ -122,7 +120,7 @@ def drive(
             checker = Checker(world)
             world.observers.append(checker)
             looks.append(1)
-        domain.agree(looks, keyframes)
+        domain.agree(looks)
         stopping = stack.enter_context(Stopping())
         domain.ask = lambda: stopping.signal
 
@@ -147,6 +145,9 @@ def drive(
         clocking = run_world(world, end, stopped, progress, waits)
         if measures is not None:
             measures.parts.gather()
+    written = 0
+    if recorder is not None:
+        written, remarks = recorder.told()
     if domain.rank:  # the first tells what the run came to
         if stopping.signal:
             return stopping.exit_code, {}
@@ -158,7 +159,6 @@ def drive(
     summary |= remark_lists([*summary["remarks"], *notes, *remarks])
     summary["recorded"] = None
     if scenario.record is not None:
-        written = scenario.record.stat().st_size
         summary["recorded"] = {"file": str(scenario.record), "bytes": written}
     if scenario.output is not None:
         from rushhour.traffic.measures.trip_table import write_output

@@ -50,6 +50,8 @@ class Domain(Part):
         self.keyframes = 0  # frames between two keyframes; 0: none is written
         self._read = True
         self.mine = np.zeros(0, np.bool_)  # by slot
+        # Called with the slots of those whose rank is known anew, before a frame or as all come together.
+        self.claimed: list[Callable[[NDArray[np.int32]], None]] = []
         self.moved = 0  # vehicles on the road in the last frame, of all ranks
         # Lanes whose vehicles this rank moves.
         self.stepped = np.ones(sim.network.n_lanes, np.bool_)
@@ -172,6 +174,8 @@ class Domain(Part):
     def _claim(self, slots: NDArray[np.int32]) -> None:
         """Know whose vehicles are this rank's in the coming frame: those on its lanes."""
         self.mine[slots] = self.division.own[self.sim.veh.lane[slots]]
+        for call in self.claimed:
+            call(slots)
 
     # --- within a frame --------------------------------------------------------------------
 
@@ -243,10 +247,15 @@ class Domain(Part):
         if (observed and self._read) or any(self.sim.frame % n == 0 for n in self.together):
             self.gather()
 
-    def agree(self, frames: list[int], keyframes: int = 0) -> None:
-        """Come together every so many frames, and for keyframes; what rank 0 says holds for all."""
+    def agree(self, frames: list[int]) -> None:
+        """Come together every so many frames; what rank 0 says holds for all."""
         if self.ranks > 1:
-            self.together, self.keyframes = self.comm.bcast((frames, keyframes))
+            self.together += self.comm.bcast(frames)
+
+    def keep(self, frames: int) -> None:
+        """Come together every so many frames for keyframes; called on all ranks."""
+        self.together.append(frames)
+        self.keyframes = frames
 
     def rest(self) -> None:
         """Have all vehicles on every rank, for whoever reads; unless nobody does (`unread`)."""

@@ -19,6 +19,7 @@ from rushhour.kernels.codec.frame_rows import (
 from rushhour.kernels.codec.frame_rows import COLUMNS as ROW
 from rushhour.kernels.geometry.pose import place_all_bodies
 from rushhour.roadnets.errors import RunError
+from rushhour.traffic.ranks.recorded import RecordedPart
 from rushhour.traffic.recording.frame_fields import (
     CHOSEN,
     EVERYTHING,
@@ -100,6 +101,7 @@ class FrameTaker:
         region: Region | None = None,
     ) -> None:
         self.world = world
+        self._part = RecordedPart(world.sim)
         self.exact = exact
         self.region = region
         if region is not None:
@@ -123,24 +125,24 @@ class FrameTaker:
         world = self.world
         start, total = len(into), 0
         at = start
-        aside = [world.sim.verge.rows] if len(world.sim.verge) else []
+        # Those beside the road are known to all ranks: the first records them.
+        aside = [world.sim.verge.rows] if len(world.sim.verge) and self._part.rank == 0 else []
         for veh in (world.sim.veh, *aside):
+            lane = veh.lane if aside and veh is aside[0] else self._part.lanes()
             slots = veh.lane.size
             into.make_room(at - start + slots)
             behind, digest = gather_rows(
-                veh.id, veh.lane, veh.s, veh.lateral, veh.speed, veh.accel, veh.reason, veh.blocker,
+                veh.id, lane, veh.s, veh.lateral, veh.speed, veh.accel, veh.reason, veh.blocker,
                 veh.path, veh.wanted, veh.swerve, *_as_bits(veh), self._length, self._indicators,
                 self._n_road, world.network.left_hand, self._keep, world.frame, slots, into.rows, at,
             )  # fmt: skip
             if behind < 0:
                 raise self._refusal(veh, -1 - behind)
             if self._tells_tier and veh is world.sim.veh:
-                tier = world.steering.state.tier[veh.lane >= 0]
+                tier = world.steering.state.tier[lane >= 0]
                 into.rows[at:behind, CODES] |= tier.astype(np.int32) << TIER_BIT
             if into.exact is not None:
-                gather_exact(
-                    veh.lane, veh.s, veh.speed, veh.accel, veh.lateral, slots, into.exact, at
-                )
+                gather_exact(lane, veh.s, veh.speed, veh.accel, veh.lateral, slots, into.exact, at)
             at = behind
             total += int(digest)
         if self.region is not None:

@@ -16,6 +16,7 @@ from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.hdf5_file import whole
 from rushhour.traffic.measures.tables import MeasureTable
 from rushhour.traffic.measures.trip_log import ENDS
+from rushhour.traffic.ranks.recorded import RecordedPart
 from rushhour.traffic.recording.body_happenings import BODY_KINDS, BodyHappenings
 from rushhour.traffic.recording.run_layout import growing
 from rushhour.traffic.recording.unclosed_file import DAMAGE
@@ -33,6 +34,7 @@ KINDS: Final = (
     "departed", "lane_change", "passing", "stuck", "ring", *ENDS, "mind_changed", "rerouted",
     *BODY_KINDS,
 )  # fmt: skip
+IN_PARTS: Final = ("events", "signals")  # of which each rank writes its own
 DEPARTED, LANE_CHANGE, PASSING, STUCK, RING = range(5)
 ENDED: Final = 5  # the first of ENDS
 MIND_CHANGED, REROUTED = ENDED + len(ENDS), ENDED + len(ENDS) + 1
@@ -86,6 +88,8 @@ class Happenings:
 
     def __init__(self, file: Any, world: "World", data: dict[str, Any]) -> None:
         self.world = world
+        self._part = RecordedPart(world.sim)
+        self._is_first = self._part.rank == 0
         self._data = data
         self._rows: dict[str, list[NDArray[Any]]] = {name: [] for name in TABLES}
         self._since = world.frame
@@ -101,17 +105,34 @@ class Happenings:
         self._rows["events"].clear()  # from before
         self._bodies = BodyHappenings(world)
         for name, kind in TABLES.items():
+            if not self._is_first and name not in IN_PARTS:
+                continue
             unit = "frame, ns" if name == "costs" else ""
             table = growing(file, name, kind, unit, checked=True)
             if name in NAMES:
                 table.attrs["names"] = list(NAMES[name][1])
                 table.attrs["names_of"] = NAMES[name][0]
             data[f"/{name}"] = table
+        if self._part.ranks > 1:
+            self._part.domain.claimed.append(self._know)
+
+    def stop(self) -> None:
+        """Note nothing any more."""
+        if self._part.ranks > 1:
+            self._part.domain.claimed.remove(self._know)
+
+    def _know(self, slots: NDArray[np.int32]) -> None:
+        """Know of vehicles that come from another rank what that one has told, and of its signals."""
+        veh = self.world.sim.veh
+        for k, kind in enumerate((MIND_CHANGED, REROUTED)):
+            self._have_room(k)
+            self._chosen[k][veh.id[slots]] = self._count(kind)[slots]
+        self._light[:] = self.world.sim.grants.light
 
     def look_at_signals(self) -> None:
         """Note what signals show otherwise than in the frame before."""
         light = self.world.sim.grants.light
-        changed = np.flatnonzero(light != self._light)
+        changed = np.flatnonzero((light != self._light) & self._part.ways())
         if changed.size:
             rows = np.zeros(changed.size, TABLES["signals"])
             rows["frame"] = self.world.frame - 1
@@ -121,19 +142,26 @@ class Happenings:
 
     def look_at_choices(self) -> None:
         """Note who took another way in the last frame: before a full exit, or for the traffic."""
-        world = self.world
-        veh, trips = world.sim.veh, len(world.demand)
+        world, veh = self.world, self.world.sim.veh
         counted = (world.routing.minds.changed, world.routing.detours.total)
         for k, kind in enumerate((MIND_CHANGED, REROUTED)):
             if counted[k] == self._choices[k]:
                 continue
-            if self._chosen[k].size < trips:  # some have joined
-                self._chosen[k] = grown(self._chosen[k], trips)
-            count = veh.minds if kind == MIND_CHANGED else world.sim.reroutes[veh.trip]
-            slots = self._slots
-            found = slots[: note_risen(veh.lane, veh.id, count, self._chosen[k], slots)]
+            self._have_room(k)
+            count, slots = self._count(kind), self._slots
+            found = slots[: note_risen(self._part.lanes(), veh.id, count, self._chosen[k], slots)]
             self._add(np.full(found.size, world.frame - 1), kind, veh.id[found], veh.lane[found])
         self._choices = counted
+
+    def _count(self, kind: int) -> NDArray[np.int32]:
+        """How often each vehicle changed its mind, or was rerouted, by slot."""
+        sim = self.world.sim
+        return sim.veh.minds if kind == MIND_CHANGED else sim.reroutes[sim.veh.trip]
+
+    def _have_room(self, k: int) -> None:
+        trips = len(self.world.demand)
+        if self._chosen[k].size < trips:  # some have joined
+            self._chosen[k] = grown(self._chosen[k], trips)
 
     def look_at_bodies(self) -> None:
         """Note whose body came off its lane in the last frame, was back on it, or was helped."""
@@ -156,6 +184,8 @@ class Happenings:
         ):  # fmt: skip
             self._note(kind, when, max(first, 1) if kind == PASSING else first, end)
         self._note(STUCK, veh.stands_since, first, end, round(STUCK_AFTER / world.dt))
+        if not self._is_first:
+            return
         rings = world.rings.named[self._rings :]
         self._rings += len(rings)
         self._add([ring.since for ring in rings], RING, -1, [ring.lanes[0] for ring in rings])
@@ -172,7 +202,8 @@ class Happenings:
     ) -> None:
         """Events of vehicles on the road, by the frame in which each had one, or so many behind it."""
         veh, slots = self.world.sim.veh, self._slots
-        found = slots[: note_within(veh.lane, when, max(first - late, 0), end - late, slots)]
+        lane = self._part.lanes()
+        found = slots[: note_within(lane, when, max(first - late, 0), end - late, slots)]
         self._add(when[found] + late, kind, veh.id[found], veh.lane[found])
 
     @property
@@ -238,6 +269,8 @@ def read_happenings(run: "RunFile", name: str) -> MeasureTable:
         if data.dtype != TABLES[name] or data.ndim != 1:
             raise ValueError(f"{name} is {str(data.dtype)[:60]}")
         rows: Any = whole(data)
+        if name in IN_PARTS and run.parts:
+            rows = _of_all(name, [rows, *(whole(part[name]) for part in run.parts)])
         meta = run.meta
         columns: dict[str, NDArray[Any]] = {
             "time": float(meta["begin"]) + rows["frame"] * float(meta["dt"])
@@ -254,6 +287,16 @@ def read_happenings(run: "RunFile", name: str) -> MeasureTable:
         why = " ".join(str(error).split())[:200]
         raise RunError(f"{run.path}: /{name} is damaged ({why}); record it again") from error
     return MeasureTable(columns)
+
+
+def _of_all(name: str, parts: list[NDArray[Any]]) -> NDArray[Any]:
+    """The rows of all ranks in one order."""
+    for rows in parts:
+        if rows.dtype != TABLES[name]:
+            raise ValueError(f"{name} is {str(rows.dtype)[:60]}")
+    rows = np.concatenate(parts)
+    by = ("vehicle", "kind", "frame") if name == "events" else ("connector", "frame")
+    return rows[np.lexsort([rows[column] for column in by])]
 
 
 def _with_ids(run: "RunFile", rows: NDArray[Any]) -> Mapping[str, NDArray[Any]]:

@@ -20,6 +20,7 @@ from rushhour.roadnets.json_text import of_python
 from rushhour.traffic.keyframes.snapshot import Snapshot, plain_command, take_snapshot
 from rushhour.traffic.measures.going_on import KINDS as MEASURED
 from rushhour.traffic.measures.trip_log import COLUMNS as TRIP_COLUMNS
+from rushhour.traffic.ranks.recorded import RecordedPart
 from rushhour.traffic.recording.command_file import read_commands
 from rushhour.traffic.recording.keyframe_checks import check_snapshot
 from rushhour.traffic.recording.unclosed_file import DAMAGE
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 CHUNK: Final = 1 << 16  # bytes
 SMALL_CHUNK: Final = 1 << 14  # bytes, of tables that have few rows as a rule
+IN_PARTS: Final = "vehicles"  # the table of which each rank writes a share
 NOT_PACKED: Final = "vehicles"  # the large table; to pack it takes longer than it is worth
 # Tables with a row for each thing of the network.
 OF_NETWORK: Final = (
@@ -72,13 +74,15 @@ class KeyframeWriter:
     ) -> None:
         self.world = world
         self.measures = measures
+        self._part = RecordedPart(world.sim)
         self.last = -1  # frame of the last keyframe
-        tables = {**take_snapshot(world, logs=False).tables, **self._measured()}
         group = file.create_group("keyframes")
         group.attrs["frames_between_keyframes"] = every
         self._data: dict[str, Any] = {}
-        for name, table in {**tables, NUMBERS: np.zeros(0, np.uint8)}.items():
-            self._data[name] = _lay_out(group, name, table.dtype, len(table))
+        for name, table in self._tables().items():
+            self._data[name] = _lay_out(
+                group, name, table.dtype, 0 if name == NUMBERS else len(table)
+            )
         self._index = _lay_out(group, "index", index_type(list(self._data)), 16)
         self._index.attrs["unit"] = "time s"
         for name, dataset in {**self._data, "index": self._index}.items():
@@ -86,6 +90,20 @@ class KeyframeWriter:
 
     def _measured(self) -> dict[str, NDArray[Any]]:
         return {} if self.measures is None else self.measures.state()
+
+    def _tables(self) -> dict[str, NDArray[Any]]:
+        """The state. Of vehicles each rank has its share; the first has all the rest."""
+        snapshot = take_snapshot(self.world, logs=False)
+        vehicles = snapshot.tables[IN_PARTS]
+        vehicles = vehicles[self._part.share(len(vehicles))]
+        if self._part.rank:
+            return {IN_PARTS: vehicles}
+        # Kernels that are not compiled leave whole numbers of numpy in the state.
+        text = json.dumps(snapshot.numbers, separators=(",", ":"), default=of_python).encode()
+        return {
+            **snapshot.tables, IN_PARTS: vehicles, **self._measured(),
+            NUMBERS: np.frombuffer(text, np.uint8),
+        }  # fmt: skip
 
     def write(self, flush: Any) -> None:
         """Append the world as it stands; a frame is written once.
@@ -97,15 +115,11 @@ class KeyframeWriter:
         if world.frame == self.last:
             return
         self.last = world.frame
-        snapshot = take_snapshot(world, logs=False)
-        # Kernels that are not compiled leave whole numbers of numpy in the state.
-        text = json.dumps(snapshot.numbers, separators=(",", ":"), default=of_python).encode()
         row = np.zeros(1, self._index.dtype)
-        row["frame"], row["time"], row["hash"] = world.frame, world.time, world.state_hash()
-        tables = {
-            **snapshot.tables, **self._measured(), NUMBERS: np.frombuffer(text, np.uint8),
-        }  # fmt: skip
-        for name, table in tables.items():
+        row["frame"], row["time"] = world.frame, world.time
+        if self._part.rank == 0:
+            row["hash"] = world.state_hash()
+        for name, table in self._tables().items():
             row[f"{name}_start"], row[f"{name}_end"] = append(self._data[name], table)
         flush()
         append(self._index, row)
@@ -153,23 +167,17 @@ class Keyframes:
         if self._group is None:
             return
         try:
-            index = self._group["index"]
-            wanted = [name.removesuffix("_end") for name in index.dtype.names[4::2]]
-            if index.dtype != index_type(wanted) or index.ndim != 1:
-                raise ValueError(f"index is {index.dtype}")
-            want_stored(index)
-            self.index = self._sound(index[:], wanted)
+            self.index = _index_of(self._group)
+            # Of vehicles each rank wrote a share: its group, and the rows of its index.
+            self._shares = [(self._group, self.index)]
+            for part in run.parts:
+                self._shares.append((part["keyframes"], _index_of(part["keyframes"])))
         except DAMAGE as error:
             raise self._damaged(error) from error
-
-    def _sound(self, index: NDArray[Any], tables: list[str]) -> NDArray[Any]:
-        """The rows of the index up to the first that points at what is not there."""
-        sound = np.diff(index["frame"], prepend=-1) > 0
-        for name in tables:
-            starts, ends = index[f"{name}_start"], index[f"{name}_end"]
-            stored = (ends == starts) | (ends <= self._group[name].shape[0])
-            sound &= (starts >= 0) & (ends >= starts) & stored
-        return index[: len(index) if sound.all() else int(np.argmin(sound))]
+        for _, index in self._shares:
+            size = min(len(index), len(self.index))
+            same = index["frame"][:size] == self.index["frame"][:size]
+            self.index = self.index[: size if same.all() else int(np.argmin(same))]
 
     def __repr__(self) -> str:
         last = {"the last at": clock(float(self.index["time"][-1]))} if len(self) else {}
@@ -192,10 +200,7 @@ class Keyframes:
         Raises RunError if they are damaged.
         """
         try:
-            data = self._group["vehicles"]
-            want_stored(data)
-            start, end = (int(self.index[f"vehicles_{name}"][i]) for name in ("start", "end"))
-            return np.asarray(data[start:end] if end > start else np.zeros(0, data.dtype))
+            return self._rows(IN_PARTS, i)
         except DAMAGE as error:
             raise self._damaged(error) from error
 
@@ -243,7 +248,6 @@ class Keyframes:
         self, i: int, wanted: dict[str, NDArray[Any]] | Any
     ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         found: dict[str, NDArray[Any]] = {}
-        row = self.index[i]
         for name, table in wanted.items():
             dtype = table.dtype
             if name in ADDED and name not in self._group:
@@ -254,16 +258,27 @@ class Keyframes:
                     f"its {name} are of another version of rushhour; resume with the one that "
                     "wrote the file"
                 )
-            data = self._group[name]
-            want_stored(data)
-            start, end = int(row[f"{name}_start"]), int(row[f"{name}_end"])
-            found[name] = data[start:end] if end > start else np.zeros(0, dtype)
+            found[name] = self._rows(name, i)
             if name in OF_NETWORK and len(found[name]) != len(table):
                 raise RunError(
                     f"has {len(found[name])} {name}, the network has {len(table)}; the file "
                     "is put together from two runs, record it again"
                 )
         return found, self._numbers(i)
+
+    def _rows(self, name: str, i: int) -> NDArray[Any]:
+        """The rows of a table in the i-th keyframe."""
+        found = []
+        for group, index in self._shares if name == IN_PARTS else self._shares[:1]:
+            data = group[name]
+            want_stored(data)
+            start, end = int(index[i][f"{name}_start"]), int(index[i][f"{name}_end"])
+            found.append(data[start:end] if end > start else np.zeros(0, data.dtype))
+        if len(found) == 1:
+            return np.asarray(found[0])
+        if any(part.dtype != found[0].dtype for part in found):
+            raise ValueError(f"{name} of two ranks are of different types")
+        return np.concatenate(found)
 
     def _numbers(self, i: int) -> dict[str, Any]:
         row, data = self.index[i], self._group[NUMBERS]
@@ -279,6 +294,22 @@ class Keyframes:
     def _damaged(self, error: Exception) -> RunError:
         why = " ".join(str(error).split())[:200]
         return RunError(f"{self.run.path}: /keyframes is damaged ({why}); record the run again")
+
+
+def _index_of(group: Any) -> NDArray[Any]:
+    """The index of some keyframes up to the first row that points at what is not there."""
+    index = group["index"]
+    tables = [name.removesuffix("_end") for name in index.dtype.names[4::2]]
+    if index.dtype != index_type(tables) or index.ndim != 1:
+        raise ValueError(f"index is {index.dtype}")
+    want_stored(index)
+    index = index[:]
+    sound = np.diff(index["frame"], prepend=-1) > 0
+    for name in tables:
+        starts, ends = index[f"{name}_start"], index[f"{name}_end"]
+        stored = (ends == starts) | (ends <= group[name].shape[0])
+        sound &= (starts >= 0) & (ends >= starts) & stored
+    return np.asarray(index[: len(index) if sound.all() else int(np.argmin(sound))])
 
 
 def _trip_log(run: "RunFile", rows: int) -> NDArray[np.float64]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.hdf5_file import UNFINISHED, never_laid_out
-from rushhour.traffic.recording.run_layout import FORMAT, FORMAT_VERSION
+from rushhour.traffic.recording.run_layout import FORMAT, PART_FORMAT, PARTED_VERSION
 from rushhour.traffic.recording.unclosed_file import open_for_reading
 
 
@@ -19,7 +19,12 @@ def opened(path: Path) -> h5py.File:
         file = open_for_reading(path)
         if file.attrs.get("format", "") == FORMAT:
             return _of_known_version(path, file)
+        part = file.attrs.get("format", "") == PART_FORMAT
         file.close()
+        if part:
+            raise RunError(
+                f"{path} is the part of one rank; give the run file of the first, beside it"
+            )
     except (KeyError, OSError, RuntimeError, ValueError):  # KeyError: not laid out yet
         pass
     if never_laid_out(path):
@@ -29,10 +34,10 @@ def opened(path: Path) -> h5py.File:
 
 def _of_known_version(path: Path, file: h5py.File) -> h5py.File:
     version = file.attrs.get("format_version", 0)
-    if isinstance(version, int | np.integer) and 1 <= version <= FORMAT_VERSION:
+    if isinstance(version, int | np.integer) and 1 <= version <= PARTED_VERSION:
         return file
     file.close()
     raise RunError(
-        f"{path}: run file format {version}; this version reads 1 to {FORMAT_VERSION}; "
+        f"{path}: run file format {version}; this version reads 1 to {PARTED_VERSION}; "
         "update rushhour"
     )

@@ -13,11 +13,13 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import h5py
+import numpy as np
 
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.facts import fact_line
 from rushhour.roadnets.storage import write_network
 from rushhour.traffic.liveness.standstill import StandstillError
+from rushhour.traffic.ranks.recorded import RecordedPart
 from rushhour.traffic.recording.demand_file import write_demand
 from rushhour.traffic.recording.frame_blocks import Coding
 from rushhour.traffic.recording.frame_fields import (
@@ -43,6 +45,10 @@ from rushhour.traffic.recording.run_layout import (
     FRAMES,
     KEYFRAMES,
     MODES,
+    PART_FORMAT,
+    PARTED_VERSION,
+    RANKS,
+    RECORDING,
     write_meta,
     write_vehicles,
 )
@@ -135,7 +141,9 @@ class Recorder:
         self._tell = tell
         self.remarks: list[str] = []
         self._taker = FrameTaker(world, self.fields, precision == FULL, region)
-        self.path = Path(path)
+        self._part = RecordedPart(world.sim)
+        self.in_parts = self._part.ranks > 1  # so each frame is looked at before all come together
+        self.path = self._part.path(Path(path))
         self.mode = mode
         self.until = until
         self.give_up_after = give_up_after
@@ -145,16 +153,22 @@ class Recorder:
         self.keyframe_every = max(1, round(keyframe_every / world.dt))
         self._keyframes: KeyframeWriter | None = None
         self._handed_over_at = monotonic()
-        self._last = -1
+        self._last = self._looked_at = -1
         self._size = 0  # bytes of the file when it was written to last
         self._keyframe_size = 0  # bytes of the largest
         self._full = False  # nothing more fits into it
+        self._agreed = False  # so all ranks know
         self._data: dict[str, Any] = {}
+        self._tables: TableWriter | None = None  # of the first rank
         self._failed = False
         _refuse_foreign(self.path)
         with kept_until_begun(self.path):
             self._begin()
+        if self.in_parts and self.mode != FRAMES:
+            self._part.domain.keep(self.keyframe_every)
         self.observe()
+        if self.in_parts:
+            self.observe()
 
     def _begin(self) -> None:
         """Make the file, with all but frames in it."""
@@ -170,8 +184,8 @@ class Recorder:
         except OSError as error:
             raise self._failure(error) from error
         self._size = self.path.stat().st_size
-        if most is not None and self._largest() > most:
-            least = self._largest()
+        least = 0 if most is None else self._reckoned()
+        if most is not None and least > most:
             self._frames.stop()
             self._file.close()
             self.path.unlink()
@@ -181,7 +195,22 @@ class Recorder:
             )
 
     def observe(self) -> None:
-        """Record the frame if it is due, and the complete state if that is."""
+        """Record the frame if it is due, and the complete state if that is.
+
+        On ranks it is called twice: before all come together, who look at the frame, and afterwards.
+        """
+        frame = self.world.frame
+        if frame != self._looked_at:
+            self._looked_at = frame
+            self._look()
+            if self.in_parts:
+                return
+        if self._keyframes is not None:
+            if frame % self.keyframe_every == 0 or self._keyframes.last < 0:
+                self.write_keyframe()
+
+    def _look(self) -> None:
+        """Record the frame if it is due, and note what happened in it."""
         frame = self.world.frame
         if not self._full:
             self._happenings.look_at_signals()
@@ -193,9 +222,6 @@ class Recorder:
             self.record()
         elif monotonic() - self._handed_over_at >= FLUSH_SECONDS:
             self._hand_over()
-        if self._keyframes is not None:
-            if frame % self.keyframe_every == 0 or self._keyframes.last < 0:
-                self.write_keyframe()
 
     def record(self) -> None:
         """Record the world as it stands; a frame is recorded once."""
@@ -211,7 +237,7 @@ class Recorder:
 
     def write_keyframe(self) -> None:
         """Write the complete state of the world as it stands, unless the mode is "frames"."""
-        if self._keyframes is None or self._failed or not self._fits():
+        if self._keyframes is None or not self._fits():
             return
         if self.measures is not None and self.measures in self.world.observers:  # maybe later on
             self.measures.observe()
@@ -241,7 +267,7 @@ class Recorder:
             return
         try:
             for source in (self._tables, self._happenings):
-                for data, values in source.new_rows():
+                for data, values in source.new_rows() if source is not None else ():
                     append(data, values)
             if finish:
                 self._frames.finish()
@@ -253,21 +279,31 @@ class Recorder:
         self._size = self.path.stat().st_size
 
     def _fits(self) -> bool:
-        """Whether the file may still grow by a frame and a keyframe; remarks once if not."""
+        """Whether the file may still grow by a frame and a keyframe; remarks once if not.
+
+        All ranks come to the same.
+        """
+        if self._agreed:
+            return False
         if len(self.world.demand) > self._room and not self._full:
             self._end(f"the file has room for {self._room:,} vehicles; begin another one")
-        if self.most is None or self._full:
-            return not self._full
-        if self._largest() > self.most:
+        if self.most is not None and self._reckoned() > self.most:
             self.flush()  # what waited is smaller than it was reckoned, as a rule
-            if self._largest() > self.most:
+            if self._reckoned() > self.most and not self._full:
                 self._end(f"the file would have more than {self.most:,} bytes")
+        self._agreed = bool(self._part.summed(int(self._full))[0])
+        self._full = self._full or self._agreed
         return not self._full
+
+    def _reckoned(self) -> int:
+        """Bytes that the files of all ranks have at most with one more frame and keyframe."""
+        return self._part.summed(0 if self._full else self._largest())[0]
 
     def _end(self, why: str) -> None:
         """Record no more frames, keyframes and bodies from outside, and say why."""
         self._full = True
-        self._tables.bodies.stop()
+        if self._tables is not None:
+            self._tables.bodies.stop()
         self.remarks.append(f"nothing is recorded from {clock(self.world.time)} on: {why}")
 
     def _give_up(self, error: Exception) -> None:
@@ -281,7 +317,7 @@ class Recorder:
 
     def _largest(self) -> int:
         """Bytes that the file has at most with one more frame and one more keyframe."""
-        vehicles = min(self.world.sim.veh.lane.size, len(self.world.demand))
+        vehicles = min(self.world.sim.veh.lane.size, len(self.world.demand)) // self._part.ranks + 1
         rows = self._frames.waiting + vehicles
         state = 0 if self._keyframes is None else self._keyframe_size + LARGE_KEYFRAME * vehicles
         frames = LARGE_ROW[self.precision] * rows
@@ -291,8 +327,7 @@ class Recorder:
             self._size
             + frames
             + state
-            + self._tables.bodies.waiting
-            + self._tables_to_come()
+            + (0 if self._tables is None else self._tables.bodies.waiting + self._tables_to_come())
             + TAIL
         )
 
@@ -314,7 +349,7 @@ class Recorder:
         whole: the world stands between two frames, so its state is worth a keyframe. complete: it
         came to its end; else the file is as that of a killed run, and resuming goes on to that end.
         """
-        if not self._file or self._failed:
+        if not self._file or (self._failed and not self.in_parts):
             return
         if not self._full:
             self._happenings.gather()
@@ -325,14 +360,20 @@ class Recorder:
         self.flush()
         if self._failed:
             return
+        self._happenings.stop()
         try:
             self._data["complete"][()] = int(complete)
             self._frames.stop()
-            self._tables.bodies.stop()
+            if self._tables is not None:
+                self._tables.bodies.stop()
             self._data.clear()
             self._file.close()
         except (OSError, RuntimeError) as error:
             self._give_up(error)
+
+    def told(self) -> tuple[int, list[str]]:
+        """Bytes that were written, and remarks; of all ranks, which call it together."""
+        return self._part.summed(self.path.stat().st_size)[0], self._part.listed(self.remarks)
 
     def __enter__(self) -> Self:
         return self
@@ -357,17 +398,14 @@ class Recorder:
 
     def _lay_out(self) -> None:
         world, file = self.world, self._file
-        file.attrs["format"] = FORMAT
-        file.attrs["format_version"] = FORMAT_VERSION
-        self._data["complete"] = write_meta(
-            file.create_group("meta"), world, self.mode, self.every, self.until
-        )
-        if self.give_up_after is not None:
-            file["meta"].attrs["give_up_after"] = self.give_up_after
-        write_network(file.create_group("network"), world.sim.whole)
-        write_vehicles(file.create_group("vehicles"), world)
-        write_demand(file.create_group("demand"), world.sim.first_demand)
-        self._tables = TableWriter(file, world, self.measures, self._data)
+        file.attrs["format"] = PART_FORMAT if self._part.rank else FORMAT
+        file.attrs["format_version"] = PARTED_VERSION if self.in_parts else FORMAT_VERSION
+        if self.in_parts:
+            file.attrs[RANKS], file.attrs[RECORDING] = self._part.ranks, self._part.name()
+        if self._part.rank == 0:
+            self._lay_out_run()
+        else:
+            self._data["complete"] = file.create_dataset("complete", data=np.uint8(0))
         self._happenings = Happenings(file, world, self._data)
         if self.mode != FRAMES:
             self._keyframes = KeyframeWriter(
@@ -384,6 +422,19 @@ class Recorder:
         self._frames = FrameWriter(
             frames, self._data, file.flush, coding, self.fields, poses, self.packing
         )
+
+    def _lay_out_run(self) -> None:
+        """What only the first rank's file has."""
+        world, file = self.world, self._file
+        self._data["complete"] = write_meta(
+            file.create_group("meta"), world, self.mode, self.every, self.until
+        )
+        if self.give_up_after is not None:
+            file["meta"].attrs["give_up_after"] = self.give_up_after
+        write_network(file.create_group("network"), world.sim.whole)
+        write_vehicles(file.create_group("vehicles"), world)
+        write_demand(file.create_group("demand"), world.sim.first_demand)
+        self._tables = TableWriter(file, world, self.measures, self._data)
 
 
 def _never_close(*objects: Any) -> None:
@@ -411,7 +462,7 @@ def is_run_file(path: Path) -> bool:
     """Whether a file says that it is a run file."""
     try:
         with open_for_reading(path) as file:
-            return bool(file.attrs.get("format", "") == FORMAT)
+            return file.attrs.get("format", "") in (FORMAT, PART_FORMAT)
     except (KeyError, OSError, RuntimeError, ValueError):
         return False
 

@@ -31,11 +31,12 @@ from rushhour.traffic.recording.joined_vehicles import Joined, read_joined
 from rushhour.traffic.recording.keyframe_file import Keyframes
 from rushhour.traffic.recording.measure_file import read_table
 from rushhour.traffic.recording.opening import opened
+from rushhour.traffic.recording.parts import PartedFrames, close_parts, opened_parts
 from rushhour.traffic.recording.pose_file import PoseReader, body_columns, columns_at
 from rushhour.traffic.recording.positions import Positions, positions_at
 from rushhour.traffic.recording.recorded_frame import RecordedFrame
 from rushhour.traffic.recording.run_facts import run_facts, whole_facts
-from rushhour.traffic.recording.run_layout import FRAMES, KEYFRAMES
+from rushhour.traffic.recording.run_layout import FRAMES, KEYFRAMES, part_path
 from rushhour.traffic.recording.trajectory import Trajectory, trajectory_of
 from rushhour.traffic.recording.unclosed_file import DAMAGE
 
@@ -74,7 +75,9 @@ class RunFile(Shown):
 
     def _open(self) -> None:
         self._file = opened(self.path)
+        self.parts: list[Any] = []  # of a run that several ranks wrote: those of the others
         try:
+            self.parts = opened_parts(self.path, self._file)
             self._frames = self._frames_of()
             self._index = self._frames.index
             self._poses = PoseReader(self)
@@ -98,11 +101,13 @@ class RunFile(Shown):
             why = " ".join(str(error).split())[:200]
             raise RunError(f"{self.path}: /{group} is damaged ({why}); record it again") from error
 
-    def _frames_of(self) -> FrameReader | ColumnFrames:
+    def _frames_of(self) -> FrameReader | ColumnFrames | PartedFrames:
         """The frames as the version of the file keeps them."""
         self.version = int(self._file.attrs["format_version"])
         if self.version < 3:
             return ColumnFrames(self.path, self._file["frames"], self.version)
+        if self.parts:
+            return PartedFrames(self, [self._file, *self.parts])
         return FrameReader(self, self._file["frames"])
 
     @property
@@ -150,10 +155,17 @@ class RunFile(Shown):
         return own_models(*self._given)
 
     @property
+    def files(self) -> list[Path]:
+        """The file, and where several ranks wrote the run those of the others."""
+        own = [part for part in self.parts if isinstance(part, h5py.File)]
+        return [part_path(self.path, rank) for rank in range(1 + len(own))]
+
+    @property
     def complete(self) -> bool:
         """Whether the run was closed, not killed."""
         with self._reading("meta"):
-            return bool(self._file["meta/complete"][()])
+            closed = [self._file["meta/complete"], *(part["complete"] for part in self.parts)]
+            return all(bool(one[()]) for one in closed)
 
     @property
     def meta(self) -> dict[str, Any]:
@@ -402,6 +414,7 @@ class RunFile(Shown):
 
     def close(self) -> None:
         """Close the file."""
+        close_parts(self.parts)
         self._file.close()
 
     def __enter__(self) -> Self:

@@ -17,10 +17,18 @@ if TYPE_CHECKING:
 
 FORMAT: Final = "rushhour run"
 FORMAT_VERSION: Final = 3
+PARTED_VERSION: Final = 4  # several ranks wrote it, see `parts`
+PART_FORMAT: Final = "rushhour part of a run"  # of the file of a rank but the first
 FRAMES, KEYFRAMES, BOTH = "frames", "keyframes", "both"
 MODES: Final = (FRAMES, KEYFRAMES, BOTH)
+RANKS, RECORDING = "ranks", "recording"  # attributes of all their files: how many, and of which run
 # What the same bits are promised for, attributes of /meta.
 MADE_WITH: Final[tuple[str, ...]] = ("machine", "cpu", "numba_version", "numpy_version", "sources")
+
+
+def part_path(path: Path, rank: int) -> Path:
+    """The file of a rank: run.h5 of the first, run.rank-2.h5 of the third."""
+    return path.with_name(f"{path.stem}.rank-{rank}{path.suffix}") if rank else path
 
 
 def made_with() -> dict[str, str]:
